@@ -6,83 +6,83 @@ internal import Synchronization
 ///
 /// Engines with a session play like other engines. Any thread may call.
 open class AVAudioSession: NSObject, @unchecked Sendable {
-  /// The use of audio by an application.
+  /// A use of audio by an application, such as playback or recording.
   public struct Category: RawRepresentable, Hashable, Sendable {
-    /// The name on Apple's systems.
+    /// The name of the category on Apple's systems.
     public let rawValue: String
 
     /// Creates a category from its name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Playback that mixes with other applications.
+    /// The category of playback that mixes with other applications.
     public static let ambient = Category(rawValue: "AVAudioSessionCategoryAmbient")
-    /// Playback that silences other applications.
+    /// The category of playback that silences other applications.
     public static let soloAmbient = Category(rawValue: "AVAudioSessionCategorySoloAmbient")
-    /// Playback of recorded audio.
+    /// The category of playback of recorded audio.
     public static let playback = Category(rawValue: "AVAudioSessionCategoryPlayback")
-    /// Recording without playback.
+    /// The category of recording without playback.
     public static let record = Category(rawValue: "AVAudioSessionCategoryRecord")
-    /// Recording and playback.
+    /// The category of recording and playback.
     public static let playAndRecord = Category(rawValue: "AVAudioSessionCategoryPlayAndRecord")
-    /// Several output routes.
+    /// The category of audio that uses several output routes.
     public static let multiRoute = Category(rawValue: "AVAudioSessionCategoryMultiRoute")
   }
 
   /// The specialized use of a category.
   public struct Mode: RawRepresentable, Hashable, Sendable {
-    /// The name on Apple's systems.
+    /// The name of the mode on Apple's systems.
     public let rawValue: String
 
     /// Creates a mode from its name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// No specialized use.
+    /// The mode without a specialized use.
     public static let `default` = Mode(rawValue: "AVAudioSessionModeDefault")
-    /// A voice call.
+    /// The mode of a voice call.
     public static let voiceChat = Mode(rawValue: "AVAudioSessionModeVoiceChat")
-    /// A voice chat in a game.
+    /// The mode of a voice chat in a game.
     public static let gameChat = Mode(rawValue: "AVAudioSessionModeGameChat")
-    /// An audio measurement.
+    /// The mode of an audio measurement.
     public static let measurement = Mode(rawValue: "AVAudioSessionModeMeasurement")
-    /// Movie playback.
+    /// The mode of movie playback.
     public static let moviePlayback = Mode(rawValue: "AVAudioSessionModeMoviePlayback")
-    /// Continuous speech.
+    /// The mode of continuous speech.
     public static let spokenAudio = Mode(rawValue: "AVAudioSessionModeSpokenAudio")
   }
 
-  /// The options of a category.
+  /// The options of an audio category.
   public struct CategoryOptions: OptionSet, Sendable {
-    /// The bits on Apple's systems.
+    /// The bits of the options on Apple's systems.
     public let rawValue: UInt
 
     /// Creates options from their bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// Mixes with other applications.
+    /// The option to mix with other applications.
     public static let mixWithOthers = CategoryOptions(rawValue: 1)
-    /// Lowers the volume of other applications.
+    /// The option to lower the volume of other applications.
     public static let duckOthers = CategoryOptions(rawValue: 2)
-    /// Bluetooth headsets.
+    /// The option to allow Bluetooth headsets.
     public static let allowBluetooth = CategoryOptions(rawValue: 4)
-    /// The loudspeaker.
+    /// The option to use the loudspeaker.
     public static let defaultToSpeaker = CategoryOptions(rawValue: 8)
-    /// Pauses spoken audio of other applications.
+    /// The option to pause spoken audio of other applications.
     public static let interruptSpokenAudioAndMixWithOthers = CategoryOptions(rawValue: 17)
-    /// Bluetooth loudspeakers.
+    /// The option to allow Bluetooth loudspeakers.
     public static let allowBluetoothA2DP = CategoryOptions(rawValue: 32)
-    /// AirPlay.
+    /// The option to allow AirPlay devices.
     public static let allowAirPlay = CategoryOptions(rawValue: 64)
   }
 
-  /// The options of an activation.
+  /// The options of an activation of the audio session.
   public struct SetActiveOptions: OptionSet, Sendable {
-    /// The bits on Apple's systems.
+    /// The bits of the options on Apple's systems.
     public let rawValue: UInt
 
     /// Creates options from their bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// Notifies other applications that they may resume.
+    /// The option to notify other applications that they may resume.
     public static let notifyOthersOnDeactivation = SetActiveOptions(rawValue: 1)
   }
 
@@ -110,8 +110,8 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// The category options that were set last.
   open var categoryOptions: CategoryOptions { lock.withLock { settings.options } }
 
-  /// A Boolean value that indicates whether haptics play while audio is recorded. It has no effect:
-  /// they always do.
+  /// A Boolean value that indicates whether haptics are allowed while audio is recorded. The value
+  /// has no effect: haptics always play.
   open var allowHapticsAndSystemSoundsDuringRecording: Bool {
     lock.withLock { settings.allowsHapticsDuringRecording }
   }
@@ -138,36 +138,36 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// Stores a mode.
   open func setMode(_ mode: Mode) throws { lock.withLock { settings.mode = mode } }
 
-  /// Stores whether haptics play while audio is recorded.
+  /// Stores the setting that allows haptics while audio is recorded.
   open func setAllowHapticsAndSystemSoundsDuringRecording(_ isAllowed: Bool) throws {
     lock.withLock { settings.allowsHapticsDuringRecording = isAllowed }
   }
 
-  /// Has no effect.
+  /// Accepts an activation of the session, and has no effect.
   open func setActive(_ active: Bool, options: SetActiveOptions = []) throws {}
 
-  /// Posted when the session is interrupted; never on Linux.
+  /// The name of the notification of an interrupted session, which is never posted on Linux.
   public class var interruptionNotification: Notification.Name {
     Notification.Name("AVAudioSessionInterruptionNotification")
   }
 
-  /// Posted when media services were reset; never on Linux.
+  /// The name of the notification of a reset of the media services, which is never posted on Linux.
   public class var mediaServicesWereResetNotification: Notification.Name {
     Notification.Name("AVAudioSessionMediaServicesWereResetNotification")
   }
 }
 
-/// A position in frames.
+/// A position in an audio file, in frames.
 public typealias AVAudioFramePosition = Int64
 
-/// The delegate of a player.
+/// The delegate of an audio player.
 public protocol AVAudioPlayerDelegate: AnyObject {
-  /// Called at the end of a sound; never on Linux, because its effects belong to a phone.
+  /// Reports the end of a sound. Never called on Linux, because its effects belong to a phone.
   func audioPlayerDidFinishPlaying(_ player: AVAudioPlayer, successfully flag: Bool)
 }
 
 extension AVAudioPlayerDelegate {
-  /// Has no effect.
+  /// Ignores the end of a sound.
   public func audioPlayerDidFinishPlaying(_ player: AVAudioPlayer, successfully flag: Bool) {}
 }
 
@@ -177,23 +177,24 @@ extension AVAudioPlayerDelegate {
 /// Any thread may call.
 open class AVAudioPlayer: NSObject, @unchecked Sendable {
   private struct State {
-    var offset = 0.0
-    /// The start on the media clock, in seconds, or nil while the player is stopped.
-    var startTime: Double?
+    var startOffsetSeconds = 0.0
+    /// The time on the media clock, in seconds, at which the player started; nil while it is
+    /// stopped.
+    var startMediaSeconds: Double?
     var volume: Float = 1
-    var loopCount = 0
+    var repetitionCount = 0
   }
 
-  /// The URL of the sound, or nil for data.
+  /// The URL of the sound file, or nil if the player was created from data.
   public let url: URL?
   /// The duration of the sound in seconds, or 0 if the file cannot be read here.
   public let duration: TimeInterval
-  /// The delegate, which is never called.
+  /// The delegate of the player, which is never called.
   open weak var delegate: (any AVAudioPlayerDelegate)?
   private let lock = NSLock()
   private var state = State()
 
-  /// Creates a player of a file. Throws an error if the file does not exist.
+  /// Creates a player of a sound file. Throws an error if the file does not exist.
   public init(contentsOf url: URL) throws {
     guard FileManager.default.isReadableFile(atPath: url.path) else {
       throw CocoaError(.fileReadNoSuchFile, userInfo: [NSFilePathErrorKey: url.path])
@@ -203,88 +204,95 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     duration = sound.map { Double($0.frameCount) / $0.rate } ?? 0
   }
 
-  /// Creates a player of data with an unknown duration.
+  /// Creates a player of sound data, whose duration is unknown.
   public init(data: Data) throws {
     url = nil
     duration = 0
   }
 
-  /// Returns true; preparation is not needed.
+  /// Reports success, because preparation is not needed.
   @discardableResult open func prepareToPlay() -> Bool { true }
 
-  /// Starts at the current position. Always succeeds.
+  /// Starts playing at the current position. Always succeeds.
   @discardableResult open func play() -> Bool {
     lock.withLock {
-      if seconds(of: state) == nil {
-        state.startTime = MediaTime.now
+      if playbackSeconds(of: state) == nil {
+        state.startMediaSeconds = MediaClock.nowSeconds
       }
     }
     return true
   }
 
-  /// Stops at the current position.
+  /// Pauses the player at its current position.
   open func pause() {
     lock.withLock {
-      state.offset = seconds(of: state) ?? state.offset
-      state.startTime = nil
+      state.startOffsetSeconds = playbackSeconds(of: state) ?? state.startOffsetSeconds
+      state.startMediaSeconds = nil
     }
   }
 
-  /// Stops at the current position.
+  /// Stops the player at its current position.
   open func stop() { pause() }
 
   /// A Boolean value that indicates whether the player is playing.
-  open var isPlaying: Bool { lock.withLock { seconds(of: state) != nil } }
+  open var isPlaying: Bool { lock.withLock { playbackSeconds(of: state) != nil } }
 
-  /// The position in seconds; 0 after the end.
+  /// The playback position, in seconds. The position is 0 after the end of the sound.
   open var currentTime: TimeInterval {
-    get { lock.withLock { seconds(of: state) ?? (state.startTime == nil ? state.offset : 0) } }
+    get {
+      lock.withLock {
+        playbackSeconds(of: state)
+          ?? (state.startMediaSeconds == nil ? state.startOffsetSeconds : 0)
+      }
+    }
     set {
       lock.withLock {
-        if state.startTime != nil {
-          state.startTime = MediaTime.now
+        if state.startMediaSeconds != nil {
+          state.startMediaSeconds = MediaClock.nowSeconds
         }
         let end = duration > 0 ? duration : .infinity
-        state.offset = min(max(0, newValue.isFinite ? newValue : 0), end)
+        state.startOffsetSeconds = min(max(0, newValue.isFinite ? newValue : 0), end)
       }
     }
   }
 
-  /// The volume, 0…1, which has no effect.
+  /// The volume of the player, 0…1, which has no effect.
   open var volume: Float {
     get { lock.withLock { state.volume } }
     set { lock.withLock { state.volume = newValue } }
   }
 
-  /// The number of repetitions; negative to repeat forever.
+  /// The number of repetitions of the sound; a negative number repeats it forever.
   open var numberOfLoops: Int {
-    get { lock.withLock { state.loopCount } }
-    set { lock.withLock { state.loopCount = newValue } }
+    get { lock.withLock { state.repetitionCount } }
+    set { lock.withLock { state.repetitionCount = newValue } }
   }
 
-  /// Returns the position in seconds, or nil if the player is stopped or has ended: [lock].
-  private func seconds(of state: State) -> Double? {
-    guard let start = state.startTime else { return nil }
-    let elapsed = state.offset + max(0, MediaTime.now - start)
+  /// Returns the playback position in seconds, or nil if the player is stopped or has ended.
+  /// Requires the lock.
+  private func playbackSeconds(of state: State) -> Double? {
+    guard let start = state.startMediaSeconds else { return nil }
+    let elapsed = state.startOffsetSeconds + max(0, MediaClock.nowSeconds - start)
     guard duration > 0 else { return elapsed }
-    if state.loopCount >= 0, elapsed >= duration * Double(state.loopCount + 1) {
+    if state.repetitionCount >= 0, elapsed >= duration * Double(state.repetitionCount + 1) {
       return nil
     }
     return elapsed.truncatingRemainder(dividingBy: duration)
   }
 }
 
-/// The clock of audio: that of the virtual device, or the system clock.
-package enum MediaTime {
-  private static let virtualTime = Mutex<@Sendable () -> Double?>({ nil })
+/// The clock of audio playback: the time of the virtual device, or the system clock.
+package enum MediaClock {
+  private static let virtualTimeSource = Mutex<@Sendable () -> Double?>({ nil })
 
-  /// Sets the source of virtual time; nil from the source is real time.
-  package static func setVirtualTime(_ virtual: @escaping @Sendable () -> Double?) {
-    virtualTime.withLock { $0 = virtual }
+  /// Sets the source of virtual time. If the source returns nil, the clock follows the system
+  /// clock.
+  package static func setVirtualTimeSource(_ virtual: @escaping @Sendable () -> Double?) {
+    virtualTimeSource.withLock { $0 = virtual }
   }
 
-  /// The time on a monotonic clock, in seconds.
-  package static var now: Double {
-    virtualTime.withLock { $0 }() ?? ProcessInfo.processInfo.systemUptime
+  /// The current time on a monotonic clock, in seconds.
+  package static var nowSeconds: Double {
+    virtualTimeSource.withLock { $0 }() ?? ProcessInfo.processInfo.systemUptime
   }
 }

@@ -1,7 +1,7 @@
 @_exported public import Foundation
 internal import HapticManagement
 
-/// A performer of haptic feedback, as in a Mac's trackpad. It plays taps of Temblor.
+/// A performer of haptic feedback, such as a Mac's trackpad. It plays taps of Temblor.
 public protocol NSHapticFeedbackPerformer: AnyObject {
   /// Plays a pattern immediately, regardless of the performance time.
   func perform(
@@ -15,7 +15,7 @@ open class NSHapticFeedbackManager: NSObject {
   /// any other purpose.
   public enum FeedbackPattern: Int, Sendable { case generic, alignment, levelChange }
 
-  /// The time of feedback; always now.
+  /// The time at which feedback is performed. Every value means now.
   public enum PerformanceTime: UInt, Sendable { case `default`, now, drawCompleted }
 
   private final class Performer: NSHapticFeedbackPerformer, Sendable {
@@ -27,6 +27,6 @@ open class NSHapticFeedbackManager: NSObject {
 
   private static let shared = Performer()
 
-  /// The performer; any thread may call it.
+  /// The performer of haptic feedback, which any thread may call.
   open class var defaultPerformer: any NSHapticFeedbackPerformer { shared }
 }

@@ -2,21 +2,21 @@ internal import CoreHaptics
 internal import Foundation
 internal import HapticManagement
 
-/// The number of a system sound.
+/// The number that identifies a system sound.
 public typealias SystemSoundID = UInt32
 
-/// The vibration of a phone: 0.4 s.
+/// The system sound that vibrates a phone for 0.4 s.
 public let kSystemSoundID_Vibrate: SystemSoundID = 4095
 
-/// Plays the haptics of a system sound: 1519, 1520, 1521, or the vibration. Other sounds are
+/// Plays the haptics of the system sounds 1519, 1520, 1521, and of the vibration. Other sounds are
 /// silent.
 ///
 /// 1519 is a light tap, 1520 a heavy tap, and 1521 three quick taps, according to programs that use
 /// them; Apple publishes none of them. Any thread may call. Returns immediately.
 public func AudioServicesPlaySystemSound(_ inSystemSoundID: SystemSoundID) {
-  EngineBackends.virtualForCall()?.append(.systemSound(Int(inSystemSoundID)))
-  guard let pattern = hapticPattern(of: inSystemSoundID) else { return }
-  EngineLifecycle.shared.play(pattern)
+  EngineBackends.virtualDeviceForCall()?.appendLogEntry(.systemSound(Int(inSystemSoundID)))
+  guard let pattern = hapticPattern(ofSystemSound: inSystemSoundID) else { return }
+  EngineLifecycle.shared.playPattern(pattern)
 }
 
 /// Plays the haptics of a system sound, and calls a closure on the main queue.
@@ -28,12 +28,12 @@ public func AudioServicesPlaySystemSoundWithCompletion(
   DispatchQueue.main.async(execute: inCompletionBlock)
 }
 
-/// Plays the haptics of an alert, which are those of a system sound.
+/// Plays the haptics of an alert, which are the same as those of a system sound.
 public func AudioServicesPlayAlertSound(_ inSystemSoundID: SystemSoundID) {
   AudioServicesPlaySystemSound(inSystemSoundID)
 }
 
-private func hapticPattern(of number: SystemSoundID) -> CHHapticPattern? {
+private func hapticPattern(ofSystemSound number: SystemSoundID) -> CHHapticPattern? {
   switch number {
   case 1519:
     return ParsedPatternCache.shipped.pattern(named: "light")

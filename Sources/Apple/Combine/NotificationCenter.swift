@@ -29,7 +29,7 @@ extension NotificationCenter {
     AnyPublisher { receive in
       let carried = UncheckedTransfer(receive)
       let token = self.addObserver(forName: name, object: object as Any?, queue: nil) {
-        carried.body($0)
+        carried.value($0)
       }
       return AnyCancellable { self.removeObserver(token) }
     }

@@ -1,32 +1,32 @@
 internal import Foundation
 
-/// A publisher of one value.
+/// A publisher that publishes one value.
 public struct Just<Output>: Publisher {
-  /// The failure, which never occurs.
+  /// The type of failures, which never occur.
   public typealias Failure = Never
 
-  /// The value.
+  /// The value that is published.
   public let output: Output
 
-  /// Creates a publisher of a value.
+  /// Creates a publisher of one value.
   public init(_ output: Output) { self.output = output }
 
-  /// Calls a closure for the value.
+  /// Calls a closure for the published value.
   public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
     receiveValue(output)
-    return AnyCancellable(mayDeliver: { false }) {}
+    return AnyCancellable(mayDeliverValues: { false }) {}
   }
 }
 
 extension Just: Equatable where Output: Equatable {}
 
-/// Types of subscribers.
+/// A namespace for types of subscribers.
 public enum Subscribers {
-  /// The end of the values of a publisher.
+  /// The reason for which a publisher publishes no further values.
   public enum Completion<Failure: Error> {
-    /// The publisher has published all values.
+    /// All values were published.
     case finished
-    /// The publisher has failed.
+    /// The publisher failed with an error.
     case failure(Failure)
   }
 }
@@ -41,61 +41,62 @@ extension Publisher {
     sink(receiveValue: receiveValue)
   }
 
-  /// Publishes the values of this publisher and of another in the order in which they arrive.
+  /// Publishes the values of two publishers in the order in which the values arrive.
   public func merge(with other: some Publisher<Output, Failure>) -> AnyPublisher<Output, Failure> {
     AnyPublisher { receive in
       let subscriptions = [sink(receiveValue: receive), other.sink(receiveValue: receive)]
-      return AnyCancellable(mayDeliver: { subscriptions.contains(where: \.isActive) }) {
+      return AnyCancellable(mayDeliverValues: { subscriptions.contains(where: \.isActive) }) {
         subscriptions.forEach { $0.cancel() }
       }
     }
   }
 
-  /// Publishes the latest values of this publisher and of another, when both have published one.
+  /// Publishes the latest values of two publishers, when both have published a value.
   public func combineLatest<Other: Publisher>(_ other: Other)
     -> AnyPublisher<(Output, Other.Output), Failure> where Other.Failure == Failure
   {
     AnyPublisher { receive in
       let values = LatestValues<Output, Other.Output>()
       let first = sink { value in
-        if let pair = values.set(first: value) {
+        if let pair = values.setFirstValue(value) {
           receive(pair)
         }
       }
       let second = other.sink { value in
-        if let pair = values.set(second: value) {
+        if let pair = values.setSecondValue(value) {
           receive(pair)
         }
       }
-      return AnyCancellable(mayDeliver: { first.isActive || second.isActive }) {
+      return AnyCancellable(mayDeliverValues: { first.isActive || second.isActive }) {
         first.cancel()
         second.cancel()
       }
     }
   }
 
-  /// Publishes the results of a closure of the latest values of two publishers.
+  /// Publishes the result of a closure for the latest values of two publishers.
   public func combineLatest<Other: Publisher, Value>(
     _ other: Other, _ transform: @escaping (Output, Other.Output) -> Value
   ) -> AnyPublisher<Value, Failure> where Other.Failure == Failure {
     combineLatest(other).map { transform($0.0, $0.1) }
   }
 
-  /// Publishes the values of the publishers that a closure returns for each value.
+  /// Publishes the values of the publishers that a closure returns, one publisher for each value.
   public func flatMap<Inner: Publisher>(_ transform: @escaping (Output) -> Inner)
     -> AnyPublisher<Inner.Output, Failure> where Inner.Failure == Failure
   {
     AnyPublisher { receive in
       let inner = Subscriptions()
       let outer = sink { inner.add(transform($0).sink(receiveValue: receive)) }
-      return AnyCancellable(mayDeliver: { outer.isActive || inner.areActive }) {
+      return AnyCancellable(mayDeliverValues: { outer.isActive || inner.containsActiveSubscription }
+      ) {
         outer.cancel()
         inner.cancel()
       }
     }
   }
 
-  /// Calls a closure for each value before it is published.
+  /// Calls a closure with each value before the value is published.
   public func handleEvents(receiveOutput: @escaping (Output) -> Void)
     -> AnyPublisher<Output, Failure>
   {
@@ -107,7 +108,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// The values as an asynchronous sequence, from the first request on.
+  /// The published values as an asynchronous sequence, from the first request on.
   public var values: AsyncStream<Output> {
     AsyncStream { continuation in
       let subscription = sink { value in
@@ -122,55 +123,59 @@ extension Publisher where Failure == Never {
 /// The latest values of two publishers.
 private final class LatestValues<First, Second>: @unchecked Sendable {
   private let lock = NSLock()
-  private var first: First?
-  private var second: Second?
+  private var firstValue: First?
+  private var secondValue: Second?
 
-  func set(first value: First) -> (First, Second)? {
+  func setFirstValue(_ value: First) -> (First, Second)? {
     lock.withLock {
-      first = value
-      return second.map { (value, $0) }
+      firstValue = value
+      return secondValue.map { (value, $0) }
     }
   }
 
-  func set(second value: Second) -> (First, Second)? {
+  func setSecondValue(_ value: Second) -> (First, Second)? {
     lock.withLock {
-      second = value
-      return first.map { ($0, value) }
+      secondValue = value
+      return firstValue.map { ($0, value) }
     }
   }
 }
 
-/// The subscriptions of publishers that follow each other, each as long as it may deliver values.
+/// The subscriptions of publishers that follow each other. A subscription is kept while it may
+/// deliver values.
 private final class Subscriptions: @unchecked Sendable {
-  /// The number of subscriptions from which ended subscriptions are removed.
+  /// The number of subscriptions at which ended subscriptions are removed for the first time.
   private static let minimumCleanupCount = 8
 
   private let lock = NSLock()
   private var subscriptions: [AnyCancellable] = []
-  private var cleanupCount = minimumCleanupCount
+  private var nextCleanupCount = minimumCleanupCount
 
   func add(_ subscription: AnyCancellable) {
     guard subscription.isActive else { return }
-    let crowd: [AnyCancellable] = lock.withLock {
+    let cleanupCandidates: [AnyCancellable] = lock.withLock {
       subscriptions.append(subscription)
-      return subscriptions.count < cleanupCount ? [] : subscriptions
+      return subscriptions.count < nextCleanupCount ? [] : subscriptions
     }
-    if !crowd.isEmpty {
-      removeEnded(of: crowd)
+    if !cleanupCandidates.isEmpty {
+      removeEndedSubscriptions(among: cleanupCandidates)
     }
   }
 
-  /// Removes the ended subscriptions. A subscription never becomes active again.
-  private func removeEnded(of crowd: [AnyCancellable]) {
+  /// Removes the ended subscriptions among the given ones. An ended subscription never becomes
+  /// active again.
+  private func removeEndedSubscriptions(among crowd: [AnyCancellable]) {
     let ended = Set(crowd.filter { !$0.isActive })
     lock.withLock {
       subscriptions.removeAll { ended.contains($0) }
       // Cleanups take constant time per subscription on average.
-      cleanupCount = max(Self.minimumCleanupCount, 2 * subscriptions.count)
+      nextCleanupCount = max(Self.minimumCleanupCount, 2 * subscriptions.count)
     }
   }
 
-  var areActive: Bool { lock.withLock { subscriptions }.contains(where: \.isActive) }
+  var containsActiveSubscription: Bool {
+    lock.withLock { subscriptions }.contains(where: \.isActive)
+  }
 
   func cancel() {
     for subscription in lock.withLock({ exchange(&subscriptions, with: []) }) {

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Publisher {
-  /// Publishes each value after an interval.
+  /// Publishes each value after a delay.
   public func delay(for interval: SchedulerInterval, scheduler: some Scheduler)
     -> AnyPublisher<Output, Failure>
   {
@@ -14,7 +14,7 @@ extension Publisher {
     }
   }
 
-  /// Publishes a value when no other value has followed for an interval.
+  /// Publishes a value when no further value has followed for an interval.
   public func debounce(for interval: SchedulerInterval, scheduler: some Scheduler)
     -> AnyPublisher<Output, Failure>
   {
@@ -28,15 +28,19 @@ extension Publisher {
     }
   }
 
-  /// Publishes at most one value in an interval: the first at once, and after each interval the
-  /// latest or the first of the values in it.
+  /// Publishes at most one value in each interval.
+  /// The first value is published at once. After each interval, the latest or the first of its
+  /// values is published.
   public func throttle(for interval: SchedulerInterval, scheduler: some Scheduler, latest: Bool)
     -> AnyPublisher<Output, Failure>
   {
     AnyPublisher { receive in
-      let throttle = Throttle(interval: interval, scheduler: scheduler, isLatest: latest, receive)
+      let throttle = Throttle(
+        interval: interval, scheduler: scheduler, publishesLatest: latest, receive)
       let subscription = sink { throttle.send($0) }
-      return AnyCancellable(mayDeliver: { subscription.isActive || throttle.isRunning }) {
+      return AnyCancellable(mayDeliverValues: {
+        subscription.isActive || throttle.isIntervalRunning
+      }) {
         subscription.cancel()
         throttle.cancel()
       }
@@ -44,34 +48,34 @@ extension Publisher {
   }
 }
 
-/// The scheduled deliveries of a subscription, each until it begins.
+/// The scheduled deliveries of a subscription. A delivery is removed when it begins.
 private final class PendingDeliveries: @unchecked Sendable {
   private let lock = NSLock()
-  /// The deliveries by their numbers; nil while a delivery is being scheduled.
-  private var deliveries: [Int: (any Cancellable)?] = [:]
-  private var deliveryCount = 0
+  /// The deliveries by their numbers. A value is nil while its delivery is being scheduled.
+  private var deliveriesByNumber: [Int: (any Cancellable)?] = [:]
+  private var lastDeliveryNumber = 0
 
-  var isEmpty: Bool { lock.withLock { deliveries.isEmpty } }
+  var isEmpty: Bool { lock.withLock { deliveriesByNumber.isEmpty } }
 
-  /// Schedules a delivery, unless it is canceled before.
+  /// Schedules a delivery, which can be canceled before it begins.
   func schedule(
     after interval: SchedulerInterval, on scheduler: some Scheduler,
     _ deliver: @escaping () -> Void
   ) {
     let number = lock.withLock {
-      deliveryCount += 1
-      deliveries[deliveryCount] = .some(nil)
-      return deliveryCount
+      lastDeliveryNumber += 1
+      deliveriesByNumber[lastDeliveryNumber] = .some(nil)
+      return lastDeliveryNumber
     }
     let transfer = UncheckedTransfer(deliver)
     let delivery = scheduler.schedule(after: interval) { [weak self] in
-      self?.forget(number)
-      transfer.body(())
+      self?.removeDelivery(number)
+      transfer.value(())
     }
     // The delivery may have begun already, or may have been canceled.
     let isPending = lock.withLock {
-      guard deliveries[number] != nil else { return false }
-      deliveries[number] = delivery
+      guard deliveriesByNumber[number] != nil else { return false }
+      deliveriesByNumber[number] = delivery
       return true
     }
     if !isPending {
@@ -79,94 +83,96 @@ private final class PendingDeliveries: @unchecked Sendable {
     }
   }
 
-  private func forget(_ number: Int) { lock.withLock { deliveries[number] = nil } }
+  private func removeDelivery(_ number: Int) { lock.withLock { deliveriesByNumber[number] = nil } }
 
   func cancel() {
-    for delivery in lock.withLock({ exchange(&deliveries, with: [:]) }).values {
+    for delivery in lock.withLock({ exchange(&deliveriesByNumber, with: [:]) }).values {
       delivery?.cancel()
     }
   }
 
   /// Returns a subscription that also cancels the deliveries of the values that it received.
   func subscription(with upstream: AnyCancellable) -> AnyCancellable {
-    AnyCancellable(mayDeliver: { upstream.isActive || !self.isEmpty }) {
+    AnyCancellable(mayDeliverValues: { upstream.isActive || !self.isEmpty }) {
       upstream.cancel()
       self.cancel()
     }
   }
 }
 
-/// The state of a throttled subscription.
+/// The state of a throttled subscription, which delivers at most one value in each interval.
 private final class Throttle<Output>: @unchecked Sendable {
   private let lock = NSLock()
   private let interval: SchedulerInterval
   private let scheduler: any Scheduler
-  private let isLatest: Bool
-  private let receive: (Output) -> Void
-  /// The end of the running interval; nil if none runs.
-  private var intervalEnd: (any Cancellable)?
+  private let publishesLatest: Bool
+  private let receiveValue: (Output) -> Void
+  /// The timer of the running interval; nil if no interval is running.
+  private var intervalTimer: (any Cancellable)?
   private var pendingValue: Output?
 
   init(
-    interval: SchedulerInterval, scheduler: any Scheduler, isLatest: Bool,
+    interval: SchedulerInterval, scheduler: any Scheduler, publishesLatest: Bool,
     _ receive: @escaping (Output) -> Void
   ) {
     self.interval = interval
     self.scheduler = scheduler
-    self.isLatest = isLatest
-    self.receive = receive
+    self.publishesLatest = publishesLatest
+    self.receiveValue = receive
   }
 
   func send(_ value: Output) {
     let isFirst = lock.withLock {
-      guard intervalEnd != nil else {
+      guard intervalTimer != nil else {
         beginInterval()
         return true
       }
-      if isLatest || pendingValue == nil {
+      if publishesLatest || pendingValue == nil {
         pendingValue = value
       }
       return false
     }
     if isFirst {
-      receive(value)
+      receiveValue(value)
     }
   }
 
-  /// A Boolean value that indicates whether an interval runs, after which a value may be published.
-  var isRunning: Bool { lock.withLock { intervalEnd != nil } }
+  /// A Boolean value that indicates whether an interval is running, after which a value may be
+  /// published.
+  var isIntervalRunning: Bool { lock.withLock { intervalTimer != nil } }
 
   func cancel() {
-    let end = lock.withLock { exchange(&intervalEnd, with: nil) }
+    let end = lock.withLock { exchange(&intervalTimer, with: nil) }
     end?.cancel()
   }
 
-  /// Begins an interval: [lock].
+  /// Begins an interval. Requires the lock.
   private func beginInterval() {
-    intervalEnd = scheduler.schedule(after: interval) { [weak self] in self?.endInterval() }
+    intervalTimer = scheduler.schedule(after: interval) { [weak self] in self?.finishInterval() }
   }
 
-  private func endInterval() {
+  private func finishInterval() {
     let value: Output? = lock.withLock {
-      intervalEnd = nil
+      intervalTimer = nil
       guard let value = exchange(&pendingValue, with: nil) else { return nil }
       beginInterval()
       return value
     }
     if let value {
-      receive(value)
+      receiveValue(value)
     }
   }
 }
 
-/// A publisher that publishes values between `connect()` and the cancellation of the connection.
+/// A publisher that publishes values from `connect()` until the connection is canceled.
 public protocol ConnectablePublisher<Output, Failure>: Publisher {
-  /// Begins to publish values.
+  /// Begins to publish values, until the returned connection is canceled.
   func connect() -> any Cancellable
 }
 
 extension ConnectablePublisher {
-  /// Returns a publisher that is connected from its first subscription to the end of the last one.
+  /// Returns a publisher that is connected from its first subscription until its last subscription
+  /// ends.
   public func autoconnect() -> AnyPublisher<Output, Failure> {
     let connection = SharedConnection(connect)
     return AnyPublisher { receive in
@@ -183,23 +189,23 @@ extension ConnectablePublisher {
 /// The connection that all subscribers of a publisher share.
 private final class SharedConnection: @unchecked Sendable {
   private let lock = NSRecursiveLock()
-  private let connect: () -> any Cancellable
+  private let makeConnection: () -> any Cancellable
   private var subscriberCount = 0
   private var connection: (any Cancellable)?
 
-  init(_ connect: @escaping () -> any Cancellable) { self.connect = connect }
+  init(_ connect: @escaping () -> any Cancellable) { self.makeConnection = connect }
 
-  /// Connects for the first subscriber.
+  /// Counts a subscriber, and connects for the first one.
   func retain() {
     lock.withLock {
       subscriberCount += 1
       if subscriberCount == 1 {
-        connection = connect()
+        connection = makeConnection()
       }
     }
   }
 
-  /// Ends the connection after the last subscriber.
+  /// Removes a subscriber, and ends the connection after the last one.
   func release() {
     let endedConnection: (any Cancellable)? = lock.withLock {
       subscriberCount -= 1
@@ -210,13 +216,14 @@ private final class SharedConnection: @unchecked Sendable {
 }
 
 extension Timer {
-  /// Returns a publisher of the date in an interval of seconds: in a test, of the device's time.
+  /// Returns a publisher of the current date at a constant interval. In a test, the device's time
+  /// determines the interval.
   ///
   /// - Parameters:
-  ///   - interval: The interval in seconds.
-  ///   - tolerance: Ignored.
-  ///   - runLoop: Ignored; values are published on the main queue.
-  ///   - mode: Ignored.
+  /// - interval: The interval in seconds.
+  /// - tolerance: Ignored.
+  /// - runLoop: Ignored; values are published on the main queue.
+  /// - mode: Ignored.
   public static func publish(
     every interval: TimeInterval, tolerance: TimeInterval? = nil, on runLoop: RunLoop,
     in mode: RunLoop.Mode
@@ -224,32 +231,32 @@ extension Timer {
     TimerPublisher(interval: interval)
   }
 
-  /// A publisher of the date in an interval.
+  /// A publisher of the current date at a constant interval.
   public final class TimerPublisher: ConnectablePublisher, @unchecked Sendable {
-    /// The values.
+    /// The type of the published values.
     public typealias Output = Date
-    /// The failure, which never occurs.
+    /// The type of failures, which never occur.
     public typealias Failure = Never
 
-    /// The interval, in seconds.
+    /// The interval between two dates, in seconds.
     public let interval: TimeInterval
     private let dates = PassthroughSubject<Date, Never>()
 
     init(interval: TimeInterval) { self.interval = interval }
 
-    /// Calls a closure for each date.
+    /// Calls a closure for each published date.
     public func sink(receiveValue: @escaping (Date) -> Void) -> AnyCancellable {
       dates.sink(receiveValue: receiveValue)
     }
 
-    /// Begins to publish dates.
+    /// Begins to publish dates, until the returned connection is canceled.
     public func connect() -> any Cancellable {
       let dates = dates
       let timer = Timer.scheduledTimer(withTimeInterval: interval, repeats: true) { _ in
         dates.send(Date())
       }
       let carried = UncheckedTransfer<Void> { timer.invalidate() }
-      return AnyCancellable { carried.body(()) }
+      return AnyCancellable { carried.value(()) }
     }
   }
 }

@@ -1,13 +1,13 @@
 @_exported public import Foundation
 @_exported public import Observation
 
-/// A source of values over time, with the parts that haptic code uses for settings and
+/// A source of values over time, with the operators that haptic code uses for settings and
 /// notifications.
 ///
 /// Values arrive immediately, on the sending thread. Demand is ignored, and publishers never
 /// complete. Operators return an `AnyPublisher`.
 public protocol Publisher<Output, Failure> {
-  /// The type of the values.
+  /// The type of the published values.
   associatedtype Output
   /// The type of failures, which never occur.
   associatedtype Failure: Error
@@ -16,7 +16,7 @@ public protocol Publisher<Output, Failure> {
   func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable
 }
 
-/// A cancelable activity.
+/// An activity that can be canceled.
 public protocol Cancellable {
   /// Cancels the activity. Further calls have no effect.
   func cancel()
@@ -25,64 +25,64 @@ public protocol Cancellable {
 /// A subscription that ends when it is canceled or released.
 public final class AnyCancellable: Cancellable, Hashable, @unchecked Sendable {
   private let lock = NSLock()
-  private var cancellation: (() -> Void)?
-  private let mayDeliver: () -> Bool
+  private var cancelAction: (() -> Void)?
+  private let mayDeliverValues: () -> Bool
 
-  /// Creates a subscription that calls a closure once at its end.
+  /// Creates a subscription that calls a closure once when it ends.
   public init(_ cancel: @escaping () -> Void) {
-    cancellation = cancel
-    mayDeliver = { true }
+    cancelAction = cancel
+    mayDeliverValues = { true }
   }
 
   /// Creates a subscription that may end without being canceled.
   ///
   /// - Parameters:
-  ///   - mayDeliver: A closure that returns whether further values may arrive.
-  ///   - cancel: A closure that is called once, when the subscription is canceled.
-  init(mayDeliver: @escaping () -> Bool, _ cancel: @escaping () -> Void) {
-    cancellation = cancel
-    self.mayDeliver = mayDeliver
+  /// - mayDeliver: A closure that returns whether further values may arrive.
+  /// - cancel: A closure that is called once, when the subscription is canceled.
+  init(mayDeliverValues: @escaping () -> Bool, _ cancel: @escaping () -> Void) {
+    cancelAction = cancel
+    self.mayDeliverValues = mayDeliverValues
   }
 
   /// A Boolean value that indicates whether further values may arrive.
-  var isActive: Bool { lock.withLock { cancellation != nil } && mayDeliver() }
+  var isActive: Bool { lock.withLock { cancelAction != nil } && mayDeliverValues() }
 
   deinit { cancel() }
 
-  /// Ends the subscription.
-  public func cancel() { lock.withLock { exchange(&cancellation, with: nil) }?() }
+  /// Ends the subscription, and calls its closure.
+  public func cancel() { lock.withLock { exchange(&cancelAction, with: nil) }?() }
 
   /// Stores the subscription in a set.
   public func store(in set: inout Set<AnyCancellable>) { set.insert(self) }
 
-  /// Returns whether both are the same subscription.
+  /// Returns whether both values are the same subscription.
   public static func == (left: AnyCancellable, right: AnyCancellable) -> Bool { left === right }
 
-  /// Hashes the identity.
+  /// Hashes the identity of the subscription.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 /// A type-erased publisher.
 public struct AnyPublisher<Output, Failure: Error>: Publisher {
-  private let subscribe: (@escaping (Output) -> Void) -> AnyCancellable
+  private let subscribeReceiver: (@escaping (Output) -> Void) -> AnyCancellable
 
   init(_ follow: @escaping (@escaping (Output) -> Void) -> AnyCancellable) {
-    self.subscribe = follow
+    self.subscribeReceiver = follow
   }
 
-  /// Calls a closure for each value.
+  /// Calls a closure for each published value.
   public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
-    subscribe(receiveValue)
+    subscribeReceiver(receiveValue)
   }
 }
 
 extension Publisher {
-  /// Returns the type-erased publisher.
+  /// Returns the publisher with its type erased.
   public func eraseToAnyPublisher() -> AnyPublisher<Output, Failure> {
     AnyPublisher { sink(receiveValue: $0) }
   }
 
-  /// Publishes the results of a closure, except nil.
+  /// Publishes the results of a closure that are not nil.
   public func compactMap<Value>(_ transform: @escaping (Output) -> Value?) -> AnyPublisher<
     Value, Failure
   > {
@@ -95,7 +95,7 @@ extension Publisher {
     }
   }
 
-  /// Publishes the results of a closure.
+  /// Publishes the result of a closure for each value.
   public func map<Value>(_ transform: @escaping (Output) -> Value) -> AnyPublisher<Value, Failure> {
     AnyPublisher { receive in sink { receive(transform($0)) } }
   }
@@ -111,7 +111,7 @@ extension Publisher {
     }
   }
 
-  /// Omits the first values.
+  /// Publishes all values except the first ones.
   public func dropFirst(_ count: Int = 1) -> AnyPublisher<Output, Failure> {
     AnyPublisher { receive in
       var remaining = count
@@ -125,7 +125,7 @@ extension Publisher {
     }
   }
 
-  /// Omits values that equal the preceding value.
+  /// Publishes the values that differ from their predecessor.
   public func removeDuplicates() -> AnyPublisher<Output, Failure> where Output: Equatable {
     AnyPublisher { receive in
       var last: Output?
@@ -137,18 +137,17 @@ extension Publisher {
     }
   }
 
-  /// Publishes values asynchronously on a queue or on the main run loop, which is represented by
-  /// the main queue.
+  /// Publishes values asynchronously on a queue. The main queue represents the main run loop.
   public func receive(on scheduler: some Scheduler) -> AnyPublisher<Output, Failure> {
     AnyPublisher { receive in
       sink { value in
         let carried = UncheckedTransfer { receive(value) }
-        scheduler.schedule { carried.body(()) }
+        scheduler.schedule { carried.value(()) }
       }
     }
   }
 
-  /// Assigns each value to a property of an object, which is retained.
+  /// Assigns each value to a property of an object, which the subscription retains.
   public func assign<Root>(to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root)
     -> AnyCancellable
   {
@@ -158,53 +157,53 @@ extension Publisher {
 
 /// A wrapper that transfers a closure to another thread, as Combine does.
 final class UncheckedTransfer<Value>: @unchecked Sendable {
-  let body: (Value) -> Void
+  let value: (Value) -> Void
 
-  init(_ body: @escaping (Value) -> Void) { self.body = body }
+  init(_ body: @escaping (Value) -> Void) { self.value = body }
 }
 
-/// A publisher through which a program sends values.
+/// A publisher that publishes the values that a program sends.
 public protocol Subject<Output, Failure>: AnyObject, Publisher {
-  /// Sends a value to all subscribers in the order of their subscriptions, on this thread.
+  /// Sends a value to all subscribers on this thread, in the order of their subscriptions.
   func send(_ value: Output)
 }
 
 extension Subject where Output == Void {
-  /// Sends a value without content to the subscribers.
+  /// Sends an empty value to the subscribers.
   public func send() { send(()) }
 }
 
-/// Sends values to the current subscribers.
+/// A subject that sends values to its current subscribers.
 public final class PassthroughSubject<Output, Failure: Error>: Subject, @unchecked Sendable {
   private let lock = NSLock()
-  private var subscribers: [Int: (Output) -> Void] = [:]
-  private var subscriberCount = 0
+  private var subscribersByNumber: [Int: (Output) -> Void] = [:]
+  private var lastSubscriberNumber = 0
 
   /// Creates a subject without subscribers.
   public init() {}
 
-  /// Sends a value to the subscribers.
+  /// Sends a value to the current subscribers.
   public func send(_ value: Output) {
-    for follower in lock.withLock({ subscribers.sorted { $0.key < $1.key } }) {
+    for follower in lock.withLock({ subscribersByNumber.sorted { $0.key < $1.key } }) {
       follower.value(value)
     }
   }
 
-  /// Calls a closure for each value.
+  /// Calls a closure for each value that is sent.
   public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
     let number = lock.withLock {
-      subscriberCount += 1
-      subscribers[subscriberCount] = receiveValue
-      return subscriberCount
+      lastSubscriberNumber += 1
+      subscribersByNumber[lastSubscriberNumber] = receiveValue
+      return lastSubscriberNumber
     }
     return AnyCancellable { [weak self] in
       guard let self else { return }
-      _ = lock.withLock { self.subscribers.removeValue(forKey: number) }
+      _ = lock.withLock { self.subscribersByNumber.removeValue(forKey: number) }
     }
   }
 }
 
-/// Sends values to the current subscribers, and the latest value to new subscribers.
+/// A subject that sends values to its current subscribers, and the latest value to new subscribers.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject, @unchecked Sendable {
   private let changes = PassthroughSubject<Output, Failure>()
   private let lock = NSLock()
@@ -213,7 +212,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject, @unchec
   /// Creates a subject with an initial value.
   public init(_ value: Output) { storedValue = value }
 
-  /// The latest value. Setting it sends it.
+  /// The latest value. Setting the property sends the value.
   public var value: Output {
     get { lock.withLock { storedValue } }
     set {
@@ -222,7 +221,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject, @unchec
     }
   }
 
-  /// Sends a value to the subscribers.
+  /// Sends a value to the subscribers, and stores it as the latest value.
   public func send(_ value: Output) { self.value = value }
 
   /// Calls a closure for the latest value and for each later value.
@@ -246,13 +245,13 @@ public protocol ObservableObject: AnyObject {
 public typealias ObservableObjectPublisher = PassthroughSubject<Void, Never>
 
 extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
-  /// The publisher of the object, created on first use.
+  /// The publisher of the object's changes, created on first use.
   public var objectWillChange: ObservableObjectPublisher {
-    ChangePublishers.shared.publisher(of: self)
+    ChangePublishers.shared.changePublisher(of: self)
   }
 }
 
-/// The publishers of objects for the lifetime of the objects.
+/// The publishers of the changes of objects. A publisher is kept as long as its object.
 private final class ChangePublishers: @unchecked Sendable {
   static let shared = ChangePublishers()
 
@@ -262,17 +261,17 @@ private final class ChangePublishers: @unchecked Sendable {
   }
 
   private let lock = NSLock()
-  private var entries: [ObjectIdentifier: Entry] = [:]
+  private var entriesByObject: [ObjectIdentifier: Entry] = [:]
 
-  func publisher(of object: AnyObject) -> ObservableObjectPublisher {
+  func changePublisher(of object: AnyObject) -> ObservableObjectPublisher {
     let (publisher, isNew) = lock.withLock {
       let id = ObjectIdentifier(object)
-      if let entry = entries[id], entry.object === object {
+      if let entry = entriesByObject[id], entry.object === object {
         return (entry.publisher, false)
       }
-      entries = entries.filter { $0.value.object != nil }
+      entriesByObject = entriesByObject.filter { $0.value.object != nil }
       let publisher = ObservableObjectPublisher()
-      entries[id] = Entry(object: object, publisher: publisher)
+      entriesByObject[id] = Entry(object: object, publisher: publisher)
       return (publisher, true)
     }
     guard isNew else { return publisher }
@@ -299,7 +298,7 @@ private protocol PublishedProperty { func connect(to publisher: ObservableObject
     let lock = NSLock()
     var value: Value
     let changes = PassthroughSubject<Value, Never>()
-    weak var object: ObservableObjectPublisher?
+    weak var objectPublisher: ObservableObjectPublisher?
 
     init(_ value: Value) { self.value = value }
   }
@@ -312,11 +311,11 @@ private protocol PublishedProperty { func connect(to publisher: ObservableObject
   /// Creates a property with an initial value.
   public init(initialValue: Value) { storage = Storage(initialValue) }
 
-  /// The published value.
+  /// The value of the property. Setting it publishes the value.
   public var wrappedValue: Value {
     get { storage.lock.withLock { storage.value } }
     nonmutating set {
-      storage.lock.withLock { storage.object }?.send()
+      storage.lock.withLock { storage.objectPublisher }?.send()
       storage.changes.send(newValue)
       storage.lock.withLock { storage.value = newValue }
     }
@@ -331,7 +330,7 @@ private protocol PublishedProperty { func connect(to publisher: ObservableObject
   }
 
   fileprivate func connect(to publisher: ObservableObjectPublisher) {
-    storage.lock.withLock { storage.object = publisher }
+    storage.lock.withLock { storage.objectPublisher = publisher }
   }
 }
 

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An executor of asynchronous values.
+/// A queue or run loop that runs closures asynchronously.
 public protocol Scheduler {
   /// Runs a closure asynchronously.
   func schedule(_ action: @escaping @Sendable () -> Void)
@@ -11,7 +11,7 @@ public protocol Scheduler {
 }
 
 extension DispatchQueue: Scheduler {
-  /// Runs a closure on the queue.
+  /// Runs a closure asynchronously on the queue.
   public func schedule(_ action: @escaping @Sendable () -> Void) { async(execute: action) }
 
   /// Runs a closure on the queue after an interval.
@@ -38,11 +38,11 @@ extension RunLoop: Scheduler {
   }
 }
 
-/// An interval of time. A literal is a number of seconds.
+/// An interval of time, which a floating-point literal states in seconds.
 public struct SchedulerInterval: Sendable, Equatable, ExpressibleByFloatLiteral,
   ExpressibleByIntegerLiteral
 {
-  /// The number of seconds.
+  /// The length of the interval, in seconds.
   public let seconds: Double
 
   private init(_ seconds: Double) { self.seconds = seconds }

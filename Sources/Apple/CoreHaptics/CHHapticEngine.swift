@@ -9,15 +9,15 @@ internal import HapticModel
 ///
 /// The article Compatibility lists the differences.
 open class CHHapticEngine: NSObject {
-  /// A handler that is called when a start or stop has finished, with an error if it failed.
+  /// A handler that is called when a start or stop has finished, with an error if it has failed.
   public typealias CompletionHandler = ((any Error)?) -> Void
-  /// A handler that is called when no player is active any more. It returns the action of the
+  /// A handler that is called when no player is active any more, and returns the next action of the
   /// engine.
   public typealias FinishedHandler = ((any Error)?) -> CHHapticEngine.FinishedAction
   /// A handler that is called after a stop that the application did not request.
   public typealias StoppedHandler = (CHHapticEngine.StoppedReason) -> Void
-  /// A handler that is called after a reset of the engine, in which players and registered audio
-  /// are lost.
+  /// A handler that is called after a reset of the engine, which discards players and registered
+  /// audio.
   public typealias ResetHandler = () -> Void
 
   /// The action of an engine when all players have finished.
@@ -43,25 +43,26 @@ open class CHHapticEngine: NSObject {
 
   let backing: EngineBacking
 
-  /// Returns the capabilities of the output of this process: no haptics if no device can be opened.
+  /// Returns the capabilities of the output of this process. Haptics are unsupported if no device
+  /// can be opened.
   open class func capabilitiesForHardware() -> any CHHapticDeviceCapability {
-    let isAvailable = EngineBackends.current.isAvailable
+    let isAvailable = EngineBackends.currentBackend.isOutputAvailable
     return DeviceCapability(supportsHaptics: isAvailable, supportsAudio: isAvailable)
   }
 
-  /// Creates an engine that is not running; also spelled `CHHapticEngine()`.
+  /// Creates an engine that is not running; also written `CHHapticEngine()`.
   public init(andReturnError: () = ()) throws {
-    backing = EngineBacking(backend: EngineBackends.currentForNewEngine())
+    backing = EngineBacking(backend: EngineBackends.backendForNewEngine())
   }
 
   /// Creates an engine that is not running. The audio session is ignored.
   public init(audioSession: AVAudioSession?) throws {
-    backing = EngineBacking(backend: EngineBackends.currentForNewEngine())
+    backing = EngineBacking(backend: EngineBackends.backendForNewEngine())
   }
 
   package init(backend: any EngineBackend) { backing = EngineBacking(backend: backend) }
 
-  deinit { backing.engineWasReleased() }
+  deinit { backing.handleEngineRelease() }
 
   /// Starts the engine, and returns when it is running.
   open func start() throws { try backing.start() }
@@ -103,7 +104,7 @@ open class CHHapticEngine: NSObject {
 
   /// Calls a handler once when no player is active any more.
   open func notifyWhenPlayersFinished(finishedHandler: @escaping CHHapticEngine.FinishedHandler) {
-    backing.notifyWhenFinished(finishedHandler)
+    backing.addFinishedHandler(finishedHandler)
   }
 
   /// Returns a new player.
@@ -131,65 +132,65 @@ open class CHHapticEngine: NSObject {
   /// Reads a sound file, and returns its number for events.
   open func registerAudioResource(_ resourceURL: URL, options: [AnyHashable: Any] = [:]) throws
     -> CHHapticAudioResourceID
-  { try backing.registerResource(resourceURL, options: options) }
+  { try backing.registerAudioResource(resourceURL, options: options) }
 
   /// Removes a registered sound file.
   open func unregisterAudioResource(_ resourceID: CHHapticAudioResourceID) throws {
-    try backing.unregisterResource(resourceID)
+    try backing.unregisterAudioResource(resourceID)
   }
 
   /// The time on the engine's clock, in seconds. The clock stops while the engine is stopped.
-  open var currentTime: TimeInterval { backing.currentTime }
+  open var currentTime: TimeInterval { backing.currentSeconds }
 
   /// The handler of stops that the application did not request.
   open var stoppedHandler: CHHapticEngine.StoppedHandler {
-    get { backing.withState { $0.stoppedHandler } }
-    set { backing.withState { $0.stoppedHandler = newValue } }
+    get { backing.withLockedState { $0.stoppedHandler } }
+    set { backing.withLockedState { $0.stoppedHandler = newValue } }
   }
 
   /// The handler of resets, which is called when a lost device has returned.
   open var resetHandler: CHHapticEngine.ResetHandler {
-    get { backing.withState { $0.resetHandler ?? {} } }
-    set { backing.withState { $0.resetHandler = newValue } }
+    get { backing.withLockedState { $0.resetHandler ?? {} } }
+    set { backing.withLockedState { $0.resetHandler = newValue } }
   }
 
   /// A Boolean value that indicates whether audio events are omitted, from the next start on.
   open var playsHapticsOnly: Bool {
-    get { backing.withState { $0.playsHapticsOnly } }
-    set { backing.withState { $0.playsHapticsOnly = newValue } }
+    get { backing.withLockedState { $0.playsHapticsOnly } }
+    set { backing.withLockedState { $0.playsHapticsOnly = newValue } }
   }
 
   /// A Boolean value that indicates whether haptic events are omitted, from the next start on.
   open var playsAudioOnly: Bool {
-    get { backing.withState { $0.playsAudioOnly } }
+    get { backing.withLockedState { $0.playsAudioOnly } }
     set {
-      EngineBackends.recordNewerAPI("playsAudioOnly", iOS: 16)
-      backing.withState { $0.playsAudioOnly = newValue }
+      EngineBackends.recordUseOfNewerAPI("playsAudioOnly", iOS: 16)
+      backing.withLockedState { $0.playsAudioOnly = newValue }
     }
   }
 
   /// A Boolean value that indicates whether audio is silent. Takes effect immediately.
   open var isMutedForAudio: Bool {
-    get { backing.withState { $0.isMutedForAudio } }
+    get { backing.withLockedState { $0.isMutedForAudio } }
     set { backing.setMuted(audio: newValue) }
   }
 
   /// A Boolean value that indicates whether haptics are silent. Takes effect immediately.
   open var isMutedForHaptics: Bool {
-    get { backing.withState { $0.isMutedForHaptics } }
+    get { backing.withLockedState { $0.isMutedForHaptics } }
     set { backing.setMuted(haptics: newValue) }
   }
 
   /// A Boolean value that indicates whether the engine stops after two idle minutes and starts on
   /// demand.
   open var isAutoShutdownEnabled: Bool {
-    get { backing.withState { $0.isAutoShutdownEnabled } }
+    get { backing.withLockedState { $0.isAutoShutdownEnabled } }
     set { backing.setAutoShutdown(newValue) }
   }
 
-  /// Returns the samples since the last start, if the output is in memory.
+  /// Returns the samples that were rendered since the last start, if the output is in memory.
   package func renderedSamples(ofChannel channel: Int) -> [Float] {
-    backing.withState { $0.lastVirtualSession }?.samples(ofChannel: channel) ?? []
+    backing.withLockedState { $0.lastVirtualSession }?.samples(ofChannel: channel) ?? []
   }
 
   package func interrupt(_ reason: StoppedReason) { backing.interrupt(reason) }
@@ -197,7 +198,7 @@ open class CHHapticEngine: NSObject {
   package func simulateReset() { backing.requestReset() }
 }
 
-/// The capabilities of the hardware.
+/// The capabilities of the output device.
 public protocol CHHapticDeviceCapability: NSObjectProtocol {
   /// A Boolean value that indicates whether haptic events can be felt.
   var supportsHaptics: Bool { get }
@@ -223,17 +224,17 @@ public protocol CHHapticDeviceCapability: NSObjectProtocol {
     -> any CHHapticParameterAttributes
 }
 
-/// The range and default of a parameter.
+/// The range and the default of a parameter.
 public protocol CHHapticParameterAttributes: NSObjectProtocol {
-  /// The minimum value. Lower values are clamped.
+  /// The minimum value of the parameter. Lower values are clamped.
   var minValue: Float { get }
-  /// The maximum value. Higher values are clamped.
+  /// The maximum value of the parameter. Higher values are clamped.
   var maxValue: Float { get }
-  /// The default value.
+  /// The default value of the parameter.
   var defaultValue: Float { get }
 }
 
-/// The capabilities of the process's output.
+/// The capabilities of the output of the process.
 final class DeviceCapability: NSObject, CHHapticDeviceCapability {
   let supportsHaptics: Bool
   let supportsAudio: Bool
@@ -270,7 +271,7 @@ final class DeviceCapability: NSObject, CHHapticDeviceCapability {
   }
 }
 
-/// The range and default of a parameter.
+/// The range and the default of a parameter.
 final class ParameterAttributes: NSObject, CHHapticParameterAttributes {
   let minValue: Float
   let maxValue: Float

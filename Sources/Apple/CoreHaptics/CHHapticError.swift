@@ -4,7 +4,7 @@ public import Foundation
 /// The domain of all errors of this module.
 public let CoreHapticsErrorDomain = "com.apple.CoreHaptics"
 
-/// An error: a code, and a sentence for people.
+/// An error of Core Haptics, which consists of a code and a sentence for people.
 ///
 /// This structure is thrown. It matches `catch CHHapticError.notSupported` and casts to `NSError`.
 /// `NSLocalizedDescriptionKey` of `userInfo` contains the sentence.
@@ -12,41 +12,42 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
   /// The domain of all errors of this module.
   public static var errorDomain: String { CoreHapticsErrorDomain }
 
-  /// The code that names the kind of the error.
+  /// The code that identifies the kind of the error.
   public let code: Code
-  let error: NSError
+  let bridgedError: NSError
 
-  /// Creates an error. Without a description in `userInfo`, the error has that of its code.
+  /// Creates an error. If `userInfo` contains no description, the error has the description of its
+  /// code.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     self.code = code
     var userInfo = userInfo
     if userInfo[NSLocalizedDescriptionKey] == nil {
-      userInfo[NSLocalizedDescriptionKey] = code.sentence
+      userInfo[NSLocalizedDescriptionKey] = code.defaultDescription
     }
-    error = NSError(domain: CoreHapticsErrorDomain, code: code.rawValue, userInfo: userInfo)
+    bridgedError = NSError(domain: CoreHapticsErrorDomain, code: code.rawValue, userInfo: userInfo)
   }
 
-  /// The user information, including the description.
-  public var userInfo: [String: Any] { error.userInfo }
+  /// The user information of the error, including its description.
+  public var userInfo: [String: Any] { bridgedError.userInfo }
 
-  /// The code as a number.
+  /// The raw value of the error's code.
   public var errorCode: Int { code.rawValue }
 
   /// The user information of a bridged `NSError`.
-  public var errorUserInfo: [String: Any] { error.userInfo }
+  public var errorUserInfo: [String: Any] { bridgedError.userInfo }
 
-  /// The sentence for people: the given description, or that of the code.
-  public var localizedDescription: String { error.localizedDescription }
+  /// The sentence for people: the description in `userInfo`, or the description of the code.
+  public var localizedDescription: String { bridgedError.localizedDescription }
 
   /// Returns whether two errors have the same code and the same user information.
   public static func == (left: CHHapticError, right: CHHapticError) -> Bool {
-    left.error == right.error
+    left.bridgedError == right.bridgedError
   }
 
-  /// Hashes the code.
+  /// Hashes the code of the error.
   public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
-  /// The kind of an error, as in the static properties of the error.
+  /// The kind of an error. The static properties of the error describe each kind.
   ///
   /// Source of the values: the header CHHapticErrors.h of Apple's SDK.
   public enum Code: Int, Sendable {
@@ -76,67 +77,68 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
     case memoryError = -4899
   }
 
-  /// A player was used while the engine is not running.
+  /// The code for a use of a player while the engine is not running.
   public static var engineNotRunning: Code { .engineNotRunning }
-  /// The operation is not possible with this object, such as exporting registered sounds.
+  /// The code for an operation that the object does not allow, such as exporting registered sounds.
   public static var operationNotPermitted: Code { .operationNotPermitted }
-  /// The engine took too long to start.
+  /// The code for an engine that took too long to start.
   public static var engineStartTimeout: Code { .engineStartTimeout }
-  /// The hardware does not support the operation.
+  /// The code for an operation that the hardware does not support.
   public static var notSupported: Code { .notSupported }
-  /// The output could not be opened.
+  /// The code for an output that could not be opened.
   public static var serverInitFailed: Code { .serverInitFailed }
-  /// The output failed while it was running.
+  /// The code for an output that failed while it was running.
   public static var serverInterrupted: Code { .serverInterrupted }
-  /// The player belongs to an engine that was reset.
+  /// The code for a player of an engine that was reset.
   public static var invalidPatternPlayer: Code { .invalidPatternPlayer }
-  /// The pattern cannot be read.
+  /// The code for a pattern that cannot be read.
   public static var invalidPatternData: Code { .invalidPatternData }
-  /// The dictionary is not a valid pattern.
+  /// The code for a dictionary that is not a valid pattern.
   public static var invalidPatternDictionary: Code { .invalidPatternDictionary }
-  /// The audio session cannot be used.
+  /// The code for an audio session that cannot be used.
   public static var invalidAudioSession: Code { .invalidAudioSession }
-  /// A value that was given to an engine cannot be used.
+  /// The code for a value that an engine cannot use.
   public static var invalidEngineParameter: Code { .invalidEngineParameter }
-  /// The parameter does not exist.
+  /// The code for a parameter that does not exist.
   public static var invalidParameterType: Code { .invalidParameterType }
-  /// The event type does not exist.
+  /// The code for an event type that does not exist.
   public static var invalidEventType: Code { .invalidEventType }
-  /// The time of an event is negative or not a number.
+  /// The code for an event time that is negative or not a number.
   public static var invalidEventTime: Code { .invalidEventTime }
-  /// The duration of an event is negative or not a number.
+  /// The code for an event duration that is negative or not a number.
   public static var invalidEventDuration: Code { .invalidEventDuration }
-  /// The sound cannot be used.
+  /// The code for a sound that cannot be used.
   public static var invalidAudioResource: Code { .invalidAudioResource }
-  /// There are too many registered sounds.
+  /// The code for too many registered sounds.
   public static var resourceNotAvailable: Code { .resourceNotAvailable }
-  /// An event of a dictionary is malformed.
+  /// The code for a malformed event of a dictionary.
   public static var badEventEntry: Code { .badEventEntry }
-  /// A parameter or curve of a dictionary is malformed.
+  /// The code for a malformed parameter or curve of a dictionary.
   public static var badParameterEntry: Code { .badParameterEntry }
-  /// A time is negative or not a number.
+  /// The code for a time that is negative or not a number.
   public static var invalidTime: Code { .invalidTime }
-  /// The file does not exist.
+  /// The code for a file that does not exist.
   public static var fileNotFound: Code { .fileNotFound }
-  /// There is not enough power to play.
+  /// The code for a device without enough power to play.
   public static var insufficientPower: Code { .insufficientPower }
-  /// Something else failed.
+  /// The code for a failure without a code of its own.
   public static var unknownError: Code { .unknownError }
-  /// There was not enough memory.
+  /// The code for a lack of memory.
   public static var memoryError: Code { .memoryError }
 
   init(_ code: Code, _ sentence: String) {
     self.init(code, userInfo: [NSLocalizedDescriptionKey: sentence])
   }
 
-  /// Creates the error of an invalid pattern text, with line, column, and reason.
+  /// Creates the error of an invalid pattern file. The description contains the line, column, and
+  /// reason.
   init(_ error: InputError) {
     self.init(
       error.finding.errorCode.flatMap(Code.init(rawValue:)) ?? .invalidPatternData,
       error.description)
   }
 
-  /// A description on one line: the name and number of the code, and the sentence.
+  /// A description on one line, with the name of the code, its number, and the sentence.
   public var description: String { "CHHapticError.\(code) (\(errorCode)): \(localizedDescription)" }
 }
 
@@ -146,7 +148,7 @@ extension CHHapticError.Code {
     (error as? CHHapticError)?.code == code
   }
 
-  var sentence: String {
+  var defaultDescription: String {
     switch self {
     case .engineNotRunning: "The haptic engine is not running."
     case .operationNotPermitted: "The operation is not permitted."
@@ -180,9 +182,9 @@ extension CHHapticError.Code {
 /// `catch let error as NSError` would not catch a ``CHHapticError``.
 extension CHHapticError: _ObjectiveCBridgeable {
   /// Returns the error as an `NSError`.
-  public func _bridgeToObjectiveC() -> NSError { error }
+  public func _bridgeToObjectiveC() -> NSError { bridgedError }
 
-  /// Creates the structure from an `NSError`; nil for an error of another domain.
+  /// Creates the structure from an `NSError`. The result is nil for an error of another domain.
   public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout CHHapticError?) {
     result = CHHapticError(source)
   }

@@ -1,25 +1,25 @@
 public import Foundation
 
-/// An event that is felt or heard at a time.
+/// A haptic or audio event of a pattern.
 ///
 /// Initializers accept all values. The pattern that contains the event rejects values that cannot
 /// be played.
 open class CHHapticEvent: NSObject {
   /// The type of the event.
   public let type: EventType
-  /// The parameters. Other parameters have their defaults.
+  /// The parameters that were set for the event. All other parameters have their defaults.
   public let eventParameters: [CHHapticEventParameter]
-  /// The time from the start of the pattern, in seconds.
+  /// The start of the event, in seconds from the start of the pattern.
   open var relativeTime: TimeInterval
-  /// The time until the release, in seconds; 0 if no duration was given.
+  /// The time from the start of the event to its release, in seconds; 0 if no duration was set.
   open var duration: TimeInterval {
     get { explicitDuration ?? 0 }
     set { explicitDuration = newValue }
   }
 
-  /// The duration, or nil if none was given; a continuous event then lasts 30 s.
+  /// The duration in seconds, or nil if none was set. A continuous event then lasts 30 s.
   var explicitDuration: TimeInterval?
-  /// The registered sound of the event, or nil.
+  /// The identifier of the event's registered sound, or nil for an event without a sound.
   let audioResourceID: CHHapticAudioResourceID?
 
   /// Creates an event without a duration.
@@ -58,8 +58,8 @@ open class CHHapticEvent: NSObject {
     audioResourceID = resID
   }
 
-  /// Creates an event that plays a registered sound, trimmed or padded to a duration; 0 plays the
-  /// whole sound.
+  /// Creates an event that plays a registered sound for a duration. The sound is trimmed or padded;
+  /// a duration of 0 plays the whole sound.
   public init(
     audioResourceID resID: CHHapticAudioResourceID,
     parameters eventParams: [CHHapticEventParameter],
@@ -72,7 +72,7 @@ open class CHHapticEvent: NSObject {
     explicitDuration = duration
   }
 
-  /// Unavailable: an event requires a type or a sound.
+  /// Unavailable, because an event requires a type or a sound.
   @available(*, unavailable) public override init() {
     type = .hapticTransient
     eventParameters = []
@@ -80,7 +80,7 @@ open class CHHapticEvent: NSObject {
     audioResourceID = nil
   }
 
-  /// A description on one line: type, time, duration, and parameters.
+  /// A description on one line, with the type, time, duration, and parameters.
   open override var description: String {
     var text = "CHHapticEvent(\(type.rawValue)"
     if let audioResourceID {
@@ -91,65 +91,66 @@ open class CHHapticEvent: NSObject {
       text += " for \(explicitDuration) s"
     }
     for parameter in eventParameters {
-      text += ", \(parameter.text)"
+      text += ", \(parameter.nameAndValueText)"
     }
     return text + ")"
   }
 
   /// The type of an event.
   public struct EventType: RawRepresentable, Hashable, Sendable {
-    /// The name of this type or parameter in AHAP files.
+    /// The name of the event type in AHAP files.
     public let rawValue: String
 
-    /// Creates a type from its name, known or not.
+    /// Creates an event type from its name, which may be unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// A short impulse with its own duration.
+    /// The type of a short impulse, which has a fixed duration.
     public static let hapticTransient = EventType(rawValue: "HapticTransient")
-    /// A vibration that lasts for the event's duration, at most 30 s on Apple's devices.
+    /// The type of a vibration that lasts for the event's duration, at most 30 s on Apple's
+    /// devices.
     public static let hapticContinuous = EventType(rawValue: "HapticContinuous")
-    /// A synthetic tone that lasts for the event's duration.
+    /// The type of a synthetic tone that lasts for the event's duration.
     public static let audioContinuous = EventType(rawValue: "AudioContinuous")
-    /// An event that plays a sound file.
+    /// The type of an event that plays a sound file.
     public static let audioCustom = EventType(rawValue: "AudioCustom")
   }
 
-  /// A parameter of an event.
+  /// The identifier of an event parameter.
   public struct ParameterID: RawRepresentable, Hashable, Sendable {
-    /// The name of this type or parameter in AHAP files.
+    /// The name of the parameter in AHAP files.
     public let rawValue: String
 
-    /// Creates an identifier from its name, known or not.
+    /// Creates an identifier from its name, which may be unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The intensity, 0…1.
+    /// The intensity of a haptic event, 0…1.
     public static let hapticIntensity = ParameterID(rawValue: "HapticIntensity")
-    /// The sharpness, from round (0) to crisp (1).
+    /// The sharpness of a haptic event, from round (0) to crisp (1).
     public static let hapticSharpness = ParameterID(rawValue: "HapticSharpness")
-    /// The rise at the start, normalized to 0…1.
+    /// The attack time of the event's envelope, normalized to 0…1.
     public static let attackTime = ParameterID(rawValue: "AttackTime")
-    /// The decay of an event that is not sustained, normalized to 0…1.
+    /// The decay time of an event that is not sustained, normalized to 0…1.
     public static let decayTime = ParameterID(rawValue: "DecayTime")
-    /// The release after the end, normalized to 0…1.
+    /// The release time after the end of the event, normalized to 0…1.
     public static let releaseTime = ParameterID(rawValue: "ReleaseTime")
-    /// The envelope: 1 to hold for the duration, 0 to decay.
+    /// The shape of the envelope: 1 holds for the duration, and 0 decays.
     public static let sustained = ParameterID(rawValue: "Sustained")
-    /// The volume, 0…1.
+    /// The volume of an audio event, 0…1.
     public static let audioVolume = ParameterID(rawValue: "AudioVolume")
-    /// The pitch, from low (−1) to high (1).
+    /// The pitch of an audio event, from low (−1) to high (1).
     public static let audioPitch = ParameterID(rawValue: "AudioPitch")
-    /// The pan, from left (−1) to right (1).
+    /// The pan of an audio event, from left (−1) to right (1).
     public static let audioPan = ParameterID(rawValue: "AudioPan")
-    /// High-frequency content, 0…1.
+    /// The high-frequency content of an audio event, 0…1.
     public static let audioBrightness = ParameterID(rawValue: "AudioBrightness")
   }
 }
 
-/// The value of an event parameter.
+/// A parameter of an event, with its value.
 open class CHHapticEventParameter: NSObject {
   /// The identifier of the parameter.
   public let parameterID: CHHapticEvent.ParameterID
-  /// The value. A pattern clamps it to its range.
+  /// The value of the parameter. A pattern clamps it to the parameter's range.
   open var value: Float
 
   /// Creates a parameter without clamping or validation.
@@ -158,26 +159,26 @@ open class CHHapticEventParameter: NSObject {
     self.value = value
   }
 
-  /// Unavailable: a parameter requires an identifier and a value.
+  /// Unavailable, because a parameter requires an identifier and a value.
   @available(*, unavailable) public override init() {
     parameterID = .hapticIntensity
     value = 0
   }
 
-  /// A description on one line: name and value.
-  open override var description: String { "CHHapticEventParameter(\(text))" }
+  /// A description on one line, with the name and the value.
+  open override var description: String { "CHHapticEventParameter(\(nameAndValueText))" }
 
-  var text: String { "\(parameterID.rawValue) \(value)" }
+  var nameAndValueText: String { "\(parameterID.rawValue) \(value)" }
 }
 
 /// A control value that takes effect at a time and holds until the next value of its control.
 open class CHHapticDynamicParameter: NSObject {
-  /// A control that acts on all events of a pattern.
+  /// The identifier of a control that acts on all events of a pattern.
   public struct ID: RawRepresentable, Hashable, Sendable {
-    /// The name of this type or parameter in AHAP files.
+    /// The name of the control in AHAP files.
     public let rawValue: String
 
-    /// Creates an identifier from its name, known or not.
+    /// Creates an identifier from its name, which may be unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A factor on the intensity of haptic events, 0…1.
@@ -206,11 +207,12 @@ open class CHHapticDynamicParameter: NSObject {
     public static let audioReleaseTimeControl = ID(rawValue: "AudioReleaseTimeControl")
   }
 
-  /// The dynamic parameter that is set.
+  /// The identifier of the control that is set.
   public let parameterID: ID
-  /// The value. A pattern or player clamps it to its range.
+  /// The value of the control. A pattern or player clamps it to the control's range.
   open var value: Float
-  /// The time from the start of the pattern, or from the time at which it is sent, in seconds.
+  /// The time at which the value takes effect, in seconds from the start of the pattern or from the
+  /// time of sending.
   open var relativeTime: TimeInterval
 
   /// Creates a parameter without clamping or validation.
@@ -220,26 +222,26 @@ open class CHHapticDynamicParameter: NSObject {
     relativeTime = time
   }
 
-  /// Unavailable: a parameter requires an identifier, a value, and a time.
+  /// Unavailable, because a parameter requires an identifier, a value, and a time.
   @available(*, unavailable) public override init() {
     parameterID = .hapticIntensityControl
     value = 0
     relativeTime = 0
   }
 
-  /// A description on one line: name, value, and time.
+  /// A description on one line, with the name, value, and time.
   open override var description: String {
     "CHHapticDynamicParameter(\(parameterID.rawValue) \(value) at \(relativeTime) s)"
   }
 }
 
-/// A control that is linear between control points and then holds its last value.
+/// A curve of a control, which is linear between control points and then holds its last value.
 open class CHHapticParameterCurve: NSObject {
-  /// A control point of a curve.
+  /// A control point of a parameter curve.
   open class ControlPoint: NSObject {
-    /// The time from the start of the curve, in seconds.
+    /// The time of the control point, in seconds from the start of the curve.
     open var relativeTime: TimeInterval
-    /// The value. A pattern or player clamps it to its range.
+    /// The value of the control. A pattern or player clamps it to the control's range.
     open var value: Float
 
     /// Creates a control point without clamping or validation.
@@ -248,23 +250,23 @@ open class CHHapticParameterCurve: NSObject {
       self.value = value
     }
 
-    /// Unavailable: a control point requires a time and a value.
+    /// Unavailable, because a control point requires a time and a value.
     @available(*, unavailable) public override init() {
       relativeTime = 0
       value = 0
     }
 
-    /// A description on one line: value and time.
+    /// A description on one line, with the value and time.
     open override var description: String {
       "CHHapticParameterCurve.ControlPoint(\(value) at \(relativeTime) s)"
     }
   }
 
-  /// The dynamic parameter that is set.
+  /// The identifier of the control that the curve sets.
   public let parameterID: CHHapticDynamicParameter.ID
-  /// The control points in the given order. A pattern or player sorts them by time.
+  /// The control points in their original order. A pattern or player sorts them by time.
   public let controlPoints: [ControlPoint]
-  /// The time from the start of the pattern, in seconds.
+  /// The start of the curve, in seconds from the start of the pattern.
   open var relativeTime: TimeInterval
 
   /// Creates a curve without clamping or validation.
@@ -277,14 +279,14 @@ open class CHHapticParameterCurve: NSObject {
     self.relativeTime = relativeTime
   }
 
-  /// Unavailable: a curve requires an identifier, control points, and a time.
+  /// Unavailable, because a curve requires an identifier, control points, and a time.
   @available(*, unavailable) public override init() {
     parameterID = .hapticIntensityControl
     controlPoints = []
     relativeTime = 0
   }
 
-  /// A description on one line: name, time, and control points.
+  /// A description on one line, with the name, time, and control points.
   open override var description: String {
     let points = controlPoints.map { "\($0.value) at \($0.relativeTime) s" }
     return "CHHapticParameterCurve(\(parameterID.rawValue) from \(relativeTime) s: "

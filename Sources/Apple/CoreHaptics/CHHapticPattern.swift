@@ -13,12 +13,12 @@ open class CHHapticPattern: NSObject {
   let content: PatternContent
   let planCache = PlanCache()
 
-  /// Creates a pattern of events and dynamic parameters; either array may be empty.
+  /// Creates a pattern from events and dynamic parameters. Either array may be empty.
   public init(events: [CHHapticEvent], parameters: [CHHapticDynamicParameter]) throws {
     content = try PatternContent(events: events, parameters: parameters)
   }
 
-  /// Creates a pattern of events and curves; either array may be empty.
+  /// Creates a pattern from events and parameter curves. Either array may be empty.
   public init(events: [CHHapticEvent], parameterCurves: [CHHapticParameterCurve]) throws {
     content = try PatternContent(events: events, curves: parameterCurves)
   }
@@ -34,19 +34,20 @@ open class CHHapticPattern: NSObject {
 
   /// Reads an AHAP file. Its sound files are resolved in its folder and below.
   public init(contentsOf ahapURL: URL) throws {
-    EngineBackends.recordNewerAPI("CHHapticPattern(contentsOf:)", iOS: 16)
+    EngineBackends.recordUseOfNewerAPI("CHHapticPattern(contentsOf:)", iOS: 16)
     content = try PatternContent(contentsOf: ahapURL)
   }
 
   /// Reads an AHAP file. Its sound files are resolved in its folder and below.
   public convenience init(contentsOfURL ahapURL: URL) throws { try self.init(contentsOf: ahapURL) }
 
-  /// Reads AHAP text, which cannot have sound files.
+  /// Creates a pattern from AHAP text, which cannot refer to sound files.
   convenience init(ahap data: Data) throws {
     try self.init(PatternContent(SourceFile(Array(data), name: "pattern data")))
   }
 
-  /// Reads a file in memory, of any supported format. It cannot have sound files.
+  /// Creates a pattern from the contents of a file of any supported format, which cannot refer to
+  /// sound files.
   package convenience init(_ file: SourceFile, formats: FormatRegistry) throws {
     try self.init(PatternContent(file, formats: formats))
   }
@@ -65,13 +66,13 @@ open class CHHapticPattern: NSObject {
 
   init(_ content: PatternContent) { self.content = content }
 
-  /// Unavailable: a pattern requires events, a dictionary, or a file.
+  /// Unavailable, because a pattern requires events, a dictionary, or a file.
   @available(*, unavailable) public override init() {
     content = PatternContent(HapticComposition(HapticPattern()))
   }
 
-  /// The time, in seconds, at which the last event ends or the last parameter or curve begins.
-  ///
+  /// The duration of the pattern, in seconds, until its last event ends or its last parameter or
+  /// curve begins.
   /// Releases are not included. A loop returns to the beginning at this time.
   open var duration: TimeInterval { content.composition.duration }
 
@@ -84,7 +85,7 @@ open class CHHapticPattern: NSObject {
     try content.exportedDictionary()
   }
 
-  /// A description on one line: the duration and the number of elements.
+  /// A description on one line, with the duration and the number of elements.
   open override var description: String {
     let patterns = content.composition.layers.map(\.pattern)
     func count(_ size: (HapticPattern) -> Int) -> Int { patterns.reduce(0) { $0 + size($1) } }
@@ -92,10 +93,12 @@ open class CHHapticPattern: NSObject {
       + "parameters \(count(\.parameters.count)), curves \(count(\.curves.count)))"
   }
 
-  /// Returns the pattern compiled for each haptic bus of an engine. The plans are cached for each
-  /// kind of engine, unless the pattern plays registered audio: a registration belongs to one
-  /// engine and may change.
-  func plans(for engine: PlaybackEngine, resources: [Int: AudioResource]) throws -> [RenderPlan] {
+  /// Returns the pattern compiled for each haptic bus of an engine.
+  /// The plans are cached for each kind of engine, unless the pattern plays registered audio: a
+  /// registration belongs to one engine and may change.
+  func renderPlans(for engine: PlaybackEngine, resources: [Int: AudioResource]) throws
+    -> [RenderPlan]
+  {
     var composition = content.composition
     var playsRegisteredAudio = false
     for layer in composition.layers.indices {
@@ -111,7 +114,7 @@ open class CHHapticPattern: NSObject {
       }
     }
     let compile = { [composition] in
-      let samples = try self.samples(at: engine.rate, resources: resources)
+      let samples = try self.loadSamples(atRate: engine.rate, resources: resources)
       return try engine.profiles.map { profile in
         do throws(RenderError) {
           return try RenderPlan(
@@ -121,10 +124,11 @@ open class CHHapticPattern: NSObject {
         }
       }
     }
-    return playsRegisteredAudio ? try compile() : try planCache.plans(for: engine, compile: compile)
+    return playsRegisteredAudio
+      ? try compile() : try planCache.renderPlans(for: engine, compile: compile)
   }
 
-  /// A key of the dictionaries that patterns are created from and exported as.
+  /// A key of the dictionaries that patterns are created from and exported to.
   ///
   /// On Apple's systems, keys and strings can be cast to each other. Here, that requires a type to
   /// which strings can already be cast. Therefore a key is the name itself, and `jsonObject as?
@@ -133,59 +137,59 @@ open class CHHapticPattern: NSObject {
 }
 
 extension CHHapticPattern.Key {
-  /// The type of a key's name.
+  /// The type of the name of a key.
   public typealias RawValue = String
 
-  /// Creates a key from its name, known or not.
+  /// Creates a key from its name, which may be unknown.
   public init(rawValue: String) { self.init(rawValue) }
 
-  /// The name of the key; of any other value, its description.
+  /// The name of the key. For a value that is not a name, its description.
   public var rawValue: String { base as? String ?? String(describing: base) }
 
-  /// The version of Core Haptics that a pattern requires: a number.
+  /// The key of the version of Core Haptics that a pattern requires, a number.
   public static var version: CHHapticPattern.Key { .init(rawValue: "Version") }
-  /// The entries of a pattern: an array of dictionaries.
+  /// The key of the entries of a pattern, an array of dictionaries.
   public static var pattern: CHHapticPattern.Key { .init(rawValue: "Pattern") }
-  /// An entry that is an event: a dictionary.
+  /// The key of an entry that is an event, a dictionary.
   public static var event: CHHapticPattern.Key { .init(rawValue: "Event") }
-  /// The type of an event: an `EventType` or its name.
+  /// The key of the type of an event, an `EventType` or its name.
   public static var eventType: CHHapticPattern.Key { .init(rawValue: "EventType") }
-  /// The time from the start of the pattern, or of the curve for a control point, in seconds.
+  /// The key of a time in seconds, from the start of the pattern or of the curve.
   public static var time: CHHapticPattern.Key { .init(rawValue: "Time") }
-  /// The time until the release, in seconds.
+  /// The key of the time from an event's start to its release, in seconds.
   public static var eventDuration: CHHapticPattern.Key { .init(rawValue: "EventDuration") }
-  /// The parameters of an event: an array of dictionaries.
+  /// The key of the parameters of an event, an array of dictionaries.
   public static var eventParameters: CHHapticPattern.Key { .init(rawValue: "EventParameters") }
-  /// The path of a sound file, relative to the pattern's folder.
+  /// The key of the path of a sound file, relative to the pattern's folder.
   public static var eventWaveformPath: CHHapticPattern.Key { .init(rawValue: "EventWaveformPath") }
-  /// The volume envelope of a sound: a Boolean value that indicates whether it fades in and out.
+  /// The key of a Boolean value that indicates whether a sound fades in and out.
   public static var eventWaveformUseVolumeEnvelope: CHHapticPattern.Key {
     .init(rawValue: "EventWaveformUseVolumeEnvelope")
   }
-  /// The looping of a sound: a Boolean value that indicates whether it repeats for the event's
-  /// duration.
+  /// The key of a Boolean value that indicates whether a sound repeats for the event's duration.
   public static var eventWaveformLoopEnabled: CHHapticPattern.Key {
     .init(rawValue: "EventWaveformLoopEnabled")
   }
-  /// An entry that is a dynamic parameter: a dictionary.
+  /// The key of an entry that is a dynamic parameter, a dictionary.
   public static var parameter: CHHapticPattern.Key { .init(rawValue: "Parameter") }
-  /// The identifier of a parameter: a `ParameterID`, an `ID`, or its name.
+  /// The key of the identifier of a parameter, a `ParameterID`, an `ID`, or its name.
   public static var parameterID: CHHapticPattern.Key { .init(rawValue: "ParameterID") }
-  /// A value: a number.
+  /// The key of the value of a parameter, a number.
   public static var parameterValue: CHHapticPattern.Key { .init(rawValue: "ParameterValue") }
-  /// An entry that is a curve: a dictionary.
+  /// The key of an entry that is a parameter curve, a dictionary.
   public static var parameterCurve: CHHapticPattern.Key { .init(rawValue: "ParameterCurve") }
-  /// The control points of a curve: an array of dictionaries.
+  /// The key of the control points of a curve, an array of dictionaries.
   public static var parameterCurveControlPoints: CHHapticPattern.Key {
     .init(rawValue: "ParameterCurveControlPoints")
   }
 }
 
-/// A cache for the plans of a pattern, for the most recent kind of engine.
+/// A cache of the compiled plans of a pattern for the most recent kind of engine.
 final class PlanCache: Sendable {
   private let cached = Locked((rate: 0.0, profiles: [TransducerProfile](), plans: [RenderPlan]()))
 
-  func plans(for engine: PlaybackEngine, compile: () throws -> [RenderPlan]) throws -> [RenderPlan]
+  func renderPlans(for engine: PlaybackEngine, compile: () throws -> [RenderPlan]) throws
+    -> [RenderPlan]
   {
     try cached.withLock { last in
       if last.plans.isEmpty || last.rate != engine.rate || last.profiles != engine.profiles {

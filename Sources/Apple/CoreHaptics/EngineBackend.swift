@@ -9,27 +9,28 @@ package import HapticRender
   internal import TransducerProfiles
 #endif
 
-/// The environment of engines: their output and its clock.
+/// The environment of engines, which provides their output and its clock.
 package protocol EngineBackend: AnyObject, Sendable {
-  var isAvailable: Bool { get }
+  var isOutputAvailable: Bool { get }
 
-  func open(_ request: SessionRequest) throws -> any EngineSession
+  func openSession(_ request: SessionRequest) throws -> any EngineSession
 
   /// Calls a closure once after a delay in seconds of the backend's time, on any thread.
   func schedule(after seconds: Double, _ body: @escaping @Sendable () -> Void)
 }
 
-/// The parameters of a session.
+/// The parameters of a session of an engine.
 package struct SessionRequest: Sendable {
-  package var buses: RenderSettings.AudibleBuses
-  /// A handler that is called on any thread, with false if the device was lost or the output has
-  /// ended, and with true if the device has returned.
-  package var presenceHandler: @Sendable (Bool) -> Void
+  package var audibleBuses: RenderSettings.AudibleBuses
+  /// A handler that is called when the output device is lost or returns, on any thread.
+  /// The argument is false if the device was lost or the output has ended, and true if the device
+  /// has returned.
+  package var devicePresenceHandler: @Sendable (Bool) -> Void
 }
 
-/// An open output with its playback engine.
+/// An open output with the playback engine that plays to it.
 package protocol EngineSession: AnyObject, Sendable {
-  var engine: PlaybackEngine { get }
+  var playbackEngine: PlaybackEngine { get }
 
   /// Updates whether a player plays, is paused, or waits for its start.
   func updateActivity(_ isActive: Bool)
@@ -38,72 +39,71 @@ package protocol EngineSession: AnyObject, Sendable {
   func close()
 }
 
-/// The choice of the backend for an engine.
+/// The selection of the backend for an engine.
 package enum EngineBackends {
-  /// The device of the test that the current task belongs to, or of the engine whose handler is
-  /// running.
-  @TaskLocal package static var scoped: VirtualBackend?
+  /// The device of the current task's test, or of the engine whose handler is running.
+  @TaskLocal package static var scopedDevice: VirtualBackend?
 
   private static let installedBackend = Locked<(any EngineBackend)?>(nil)
-  private static let runningTests = Locked<[VirtualBackend]>([])
-  private static let environment: any EngineBackend = {
+  private static let runningTestDevices = Locked<[VirtualBackend]>([])
+  private static let environmentBackend: any EngineBackend = {
     let configuration = OutputConfiguration(ProcessInfo.processInfo.environment)
-    guard configuration.output == nil else { return LiveBackend(configuration) }
-    MediaTime.setVirtualTime { virtual?.mediaTime }
+    guard configuration.outputName == nil else { return LiveBackend(configuration) }
+    MediaClock.setVirtualTimeSource { currentVirtualDevice?.mediaSeconds }
     return VirtualBackend.shared
   }()
 
-  /// The backend of an engine that is created now.
+  /// The backend of an engine that is created now. The first available entry of this list is used:
   ///
   /// 1. The device of the current task.
   /// 2. The device of the work on the current thread.
   /// 3. The installed device.
   /// 4. The device of the only running test.
   /// 5. The backend of the environment if no test is running; otherwise a device that belongs to no
-  ///    test.
-  package static var current: any EngineBackend {
-    if let scoped { return scoped }
+  /// test.
+  package static var currentBackend: any EngineBackend {
+    if let scopedDevice { return scopedDevice }
     if let worker = WorkOwner.currentDevice { return worker }
     if let installed = installedBackend.withLock({ $0 }) { return installed }
-    let tests = runningTests.withLock { $0 }
+    let tests = runningTestDevices.withLock { $0 }
     switch tests.count {
-    case 0: return environment
+    case 0: return environmentBackend
     case 1: return tests[0]
     default: return VirtualBackend.unattributed
     }
   }
 
-  package static var hasConcurrentTests: Bool { runningTests.withLock { $0.count > 1 } }
+  package static var hasConcurrentTests: Bool { runningTestDevices.withLock { $0.count > 1 } }
 
-  /// Returns the backend of a new engine. If it could belong to any of several tests, all of them
-  /// are notified.
-  static func currentForNewEngine() -> any EngineBackend {
-    let current = current
+  /// Returns the backend of a new engine. All tests to which it could belong are notified if there
+  /// are several.
+  static func backendForNewEngine() -> any EngineBackend {
+    let current = currentBackend
     if current === VirtualBackend.unattributed {
-      for test in runningTests.withLock({ $0 }) {
+      for test in runningTestDevices.withLock({ $0 }) {
         test.recordUnattributedEngine()
       }
     }
     return current
   }
 
-  /// Returns the virtual device for a call that plays now, with the same notification as for a new
-  /// engine; nil in real time.
-  package static func virtualForCall() -> VirtualBackend? {
-    currentForNewEngine() as? VirtualBackend
+  /// Returns the virtual device for a call that plays now, or nil in real time.
+  /// If the call could belong to any of several tests, all of them are notified.
+  package static func virtualDeviceForCall() -> VirtualBackend? {
+    backendForNewEngine() as? VirtualBackend
   }
 
   /// The current virtual device, or nil if engines play in real time.
-  package static var virtual: VirtualBackend? { current as? VirtualBackend }
+  package static var currentVirtualDevice: VirtualBackend? { currentBackend as? VirtualBackend }
 
-  package static func recordNewerAPI(_ name: String, iOS major: Int, minor: Int = 0) {
-    virtual?.append(
+  package static func recordUseOfNewerAPI(_ name: String, iOS major: Int, minor: Int = 0) {
+    currentVirtualDevice?.appendLogEntry(
       .violation(.newerAPI(name, version: minor == 0 ? "\(major)" : "\(major).\(minor)")))
   }
 
-  /// Sets the backend of engines that are created from now on; nil restores that of the
+  /// Sets the backend of engines that are created from now on; nil selects the backend of the
   /// environment.
-  package static func use(_ backend: (any EngineBackend)?) {
+  package static func installBackend(_ backend: (any EngineBackend)?) {
     _ = mediaTimeSetup
     let previous = installedBackend.withLock { installed in
       let previous = installed
@@ -115,65 +115,67 @@ package enum EngineBackends {
     }
   }
 
-  package static func begin(_ backend: VirtualBackend, of test: VirtualBackend.Test? = nil) {
+  package static func beginTest(on backend: VirtualBackend, _ test: VirtualBackend.Test? = nil) {
     _ = mediaTimeSetup
-    backend.test = test
-    runningTests.withLock { $0.append(backend) }
+    backend.currentTest = test
+    runningTestDevices.withLock { $0.append(backend) }
   }
 
-  /// Makes audio that accompanies haptics follow the virtual device's time.
-  private static let mediaTimeSetup: Void = MediaTime.setVirtualTime { virtual?.mediaTime }
+  /// The setup that makes audio of applications follow the virtual device's time, run on first use.
+  private static let mediaTimeSetup: Void = MediaClock.setVirtualTimeSource {
+    currentVirtualDevice?.mediaSeconds
+  }
 
-  /// Ends the device of a test. Engines that outlive the test move to the next device.
-  package static func end(_ backend: VirtualBackend) {
-    runningTests.withLock { $0.removeAll { $0 === backend } }
-    backend.end()
+  /// Ends the test of a device. Engines that outlive the test move to the next device.
+  package static func endTest(on backend: VirtualBackend) {
+    runningTestDevices.withLock { $0.removeAll { $0 === backend } }
+    backend.endTest()
   }
 }
 
 /// A backend that plays in real time.
 final class LiveBackend: EngineBackend {
-  /// The sample rate of outputs without a rate of their own, in hertz.
-  private static let defaultRate = 48_000
+  /// The sample rate of outputs that do not specify a rate, in hertz.
+  private static let defaultRateHertz = 48_000
   /// The minimum interval between two checks for an unavailable device, in seconds.
-  private static let pollInterval = 1.0
+  private static let pollIntervalSeconds = 1.0
 
   private let configuration: OutputConfiguration
-  private let outputs: OutputRegistry
-  private let availability = Mutex((isAvailable: false, lastLook: -Double.infinity))
+  private let outputRegistry: OutputRegistry
+  private let availabilityState = Mutex((isAvailable: false, lastPollSeconds: -Double.infinity))
 
-  init(_ choice: OutputConfiguration, outputs: OutputRegistry = .standard) {
+  init(_ choice: OutputConfiguration, outputRegistry: OutputRegistry = .standard) {
     self.configuration = choice
-    self.outputs = outputs
+    self.outputRegistry = outputRegistry
   }
 
-  /// A Boolean value that indicates whether the output can be opened. After the first success, it
-  /// remains true.
-  var isAvailable: Bool {
-    guard configuration.problem == nil, let output = configuration.output else {
-      return configuration.problem == nil
+  /// A Boolean value that indicates whether the output can be opened. It remains true after the
+  /// first success.
+  var isOutputAvailable: Bool {
+    guard configuration.problemMessage == nil, let output = configuration.outputName else {
+      return configuration.problemMessage == nil
     }
-    return availability.withLock { found in
+    return availabilityState.withLock { found in
       let now = ProcessInfo.processInfo.systemUptime
-      if found.isAvailable || now - found.lastLook < Self.pollInterval {
+      if found.isAvailable || now - found.lastPollSeconds < Self.pollIntervalSeconds {
         return found.isAvailable
       }
-      found.lastLook = now
-      found.isAvailable = outputs.isAvailable(output)
+      found.lastPollSeconds = now
+      found.isAvailable = outputRegistry.isAvailable(output)
       return found.isAvailable
     }
   }
 
-  func open(_ request: SessionRequest) throws -> any EngineSession {
-    if let problem = configuration.problem {
+  func openSession(_ request: SessionRequest) throws -> any EngineSession {
+    if let problem = configuration.problemMessage {
       throw CHHapticError(.invalidEngineParameter, problem)
     }
-    let profile = try configuration.profile()
+    let profile = try configuration.loadProfile()
     do {
-      let output = try outputs.open(
-        configuration.output ?? OutputName(scheme: NullOutput().scheme),
-        OutputRequest(rate: Self.defaultRate))
-      return try LiveEngineSession(output, profile, configuration.strength, request)
+      let output = try outputRegistry.open(
+        configuration.outputName ?? OutputName(scheme: NullOutput().scheme),
+        OutputRequest(rate: Self.defaultRateHertz))
+      return try LiveEngineSession(output, profile, configuration.strengthFactor, request)
     } catch let error as PlaybackError {
       throw CHHapticError(.resourceNotAvailable, error.description)
     } catch let error as OutputError {
@@ -191,14 +193,14 @@ final class LiveBackend: EngineBackend {
 
 #if !SoundOutput
   extension OutputRegistry {
-    /// An empty registry: real-time outputs require the package trait SoundOutput.
+    /// A registry without real-time outputs, which require the package trait SoundOutput.
     fileprivate static let standard = OutputRegistry([NullOutput()], defaultScheme: "null")
   }
 #endif
 
-/// A session in real time.
+/// A session of an engine that plays in real time.
 private final class LiveEngineSession: EngineSession {
-  let engine: PlaybackEngine
+  let playbackEngine: PlaybackEngine
   private let livePlayback: LivePlayback
 
   init(
@@ -208,12 +210,13 @@ private final class LiveEngineSession: EngineSession {
     throws(PlaybackError)
   {
     let format = output.format
-    engine = PlaybackEngine(
+    playbackEngine = PlaybackEngine(
       rate: format.rate,
-      routing: OutputRouting(channelCount: format.channelCount, buses: request.buses),
+      routing: OutputRouting(channelCount: format.channelCount, buses: request.audibleBuses),
       profiles: [profile], strength: strength)
-    let handler = request.presenceHandler
-    livePlayback = try LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
+    let handler = request.devicePresenceHandler
+    livePlayback = try LivePlayback(playbackEngine, sink: output.sink, wantsRealTime: true) {
+      event in
       switch event {
       case .sinkEvent(let notice) where notice.kind == .reconnected: handler(true)
       case .sinkEvent(let notice) where notice.kind != .disconnected: break
@@ -230,48 +233,48 @@ private final class LiveEngineSession: EngineSession {
 /// The output settings of the environment variables `TEMBLOR_OUTPUT` or `TEMBLOR_DEVICE`,
 /// `TEMBLOR_PROFILE`, and `TEMBLOR_STRENGTH`.
 struct OutputConfiguration: Sendable {
-  private static let virtualName = "virtual"
+  private static let virtualOutputName = "virtual"
 
-  /// The output, or nil for output into memory.
-  var output: OutputName?
+  /// The name of the output, or nil for output into memory.
+  var outputName: OutputName?
   var profileName: String?
   #if SoundOutput
-    private var library = ProfileLibrary(userFolder: nil)
+    private var profileLibrary = ProfileLibrary(userFolder: nil)
   #endif
-  var strength: Float = 1
-  var problem: String?
+  var strengthFactor: Float = 1
+  var problemMessage: String?
 
   init(_ environment: [String: String], outputs: OutputRegistry = .standard) {
-    output = outputs.parseName(
+    outputName = outputs.parseName(
       environment["TEMBLOR_DEVICE"].flatMap { $0.isEmpty ? nil : $0 } ?? "default")
     profileName = environment["TEMBLOR_PROFILE"].flatMap { $0.isEmpty ? nil : $0 }
     #if SoundOutput
-      library = ProfileLibrary { environment[$0] }
+      profileLibrary = ProfileLibrary { environment[$0] }
     #endif
     if let text = environment["TEMBLOR_STRENGTH"], !text.isEmpty {
       if let value = Float(text), (0...1).contains(value) {
-        strength = value
+        strengthFactor = value
       } else {
-        problem = "TEMBLOR_STRENGTH is '\(text)'; it must be a number from 0 to 1"
+        problemMessage = "TEMBLOR_STRENGTH is '\(text)'; it must be a number from 0 to 1"
       }
     }
     guard let text = environment["TEMBLOR_OUTPUT"], !text.isEmpty else { return }
-    if text == Self.virtualName {
-      output = nil
+    if text == Self.virtualOutputName {
+      outputName = nil
     } else if let name = outputs.parseQualifiedName(text) {
-      output = name
+      outputName = name
     } else {
-      problem =
+      problemMessage =
         "TEMBLOR_OUTPUT is '\(text)'; it must be \(outputs.nameForms.joined(separator: ", ")) "
-        + "or \(Self.virtualName)"
+        + "or \(Self.virtualOutputName)"
     }
   }
 
-  func profile() throws -> TransducerProfile {
+  func loadProfile() throws -> TransducerProfile {
     guard let profileName else { return .phone }
     #if SoundOutput
       do {
-        if let entry = library.entry(named: profileName) {
+        if let entry = profileLibrary.entry(named: profileName) {
           return try ProfileFile.read(text: entry.text(), name: entry.sourceName)
         }
         guard let text = FileManager.default.contents(atPath: profileName) else {

@@ -6,13 +6,13 @@ internal import HapticModel
 internal import HapticPlayback
 internal import HapticRender
 
-/// An entry of `HapticLog`: a call of an application on a virtual device, or an event of the
-/// device.
+/// An entry of `HapticLog`, which is a call of an application on a virtual device or an event of
+/// the device.
 public struct HapticLogEntry: Equatable, Sendable {
   /// A call or event. `at` is the time at which it takes effect, in seconds of the device.
   public enum Action: Equatable, Sendable {
     case engineMade, engineStarted
-    /// A start failed with an error of this code.
+    /// A start of an engine failed with an error of this code.
     case engineStartFailed(CHHapticError.Code)
     /// An engine stopped. The reason is nil if the application requested the stop.
     case engineStopped(CHHapticEngine.StoppedReason?)
@@ -47,23 +47,24 @@ public struct HapticLogEntry: Equatable, Sendable {
     case violation(Violation)
   }
 
-  /// A handler of the application: of a start, a stop, `notifyWhenPlayersFinished`, an engine that
-  /// stopped or was reset, or a player that ended.
+  /// A handler of the application.
+  /// It is a handler of a start, a stop, `notifyWhenPlayersFinished`, an engine that stopped or was
+  /// reset, or a player that ended.
   public enum Handler: String, Sendable { case start, stop, finished, stopped, reset, completion }
 
-  /// A call of a feedback generator.
+  /// A call of a feedback generator, with its style or type.
   public enum GeneratorCall: Equatable, Sendable {
-    /// The style of an impact.
+    /// The style of an impact, which is a weight or a stiffness.
     public enum Style: String, Sendable { case light, medium, heavy, soft, rigid }
     /// The type of a notification.
     public enum Notification: String, Sendable { case success, warning, error }
 
     case impact(Style, intensity: Double = 1)
     case notification(Notification)
-    /// A changed selection, or, while drawing, an alignment and a closed path.
+    /// A changed selection; or, while drawing, an alignment or a closed path.
     case selection, alignment, pathCompleted
-    /// Other feedback: `watch success` of WatchKit, `trackpad alignment` of AppKit, `increase` of
-    /// SwiftUI.
+    /// Feedback of another framework, such as `watch success` of WatchKit, `trackpad alignment` of
+    /// AppKit, or `increase` of SwiftUI.
     case named(String, intensity: Double = 1)
 
     package init(name: String, intensity: Double) {
@@ -82,7 +83,7 @@ public struct HapticLogEntry: Equatable, Sendable {
     }
   }
 
-  /// A feedback generator: of impacts of a style, of drawing, or of the common base class.
+  /// A feedback generator for impacts of a style, for other feedback, or of the common base class.
   public enum Generator: Equatable, Sendable {
     case impact(GeneratorCall.Style), notification, selection, canvas, general
 
@@ -99,7 +100,7 @@ public struct HapticLogEntry: Equatable, Sendable {
   /// A use that works on a virtual device but fails on a phone.
   public enum Violation: Equatable, Sendable {
     /// A handler that the compiler isolated to the main actor was called on another executor, which
-    /// traps on a phone.
+    /// ends the application on a phone.
     case handlerOffMainActor(Handler)
     /// An engine was started without a reset handler. On a phone, it eventually falls silent and
     /// stays silent.

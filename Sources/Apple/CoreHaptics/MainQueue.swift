@@ -4,7 +4,7 @@ internal import HapticPlayback
 
 /// The main queue, which any thread of a test process may serve.
 package enum MainQueue {
-  private static let key: DispatchSpecificKey<Bool> = {
+  private static let currentQueueKey: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()
     DispatchQueue.main.setSpecific(key: key, value: true)
     return key
@@ -12,11 +12,11 @@ package enum MainQueue {
 
   /// A Boolean value that indicates whether the current thread runs work of the main queue.
   package static var isCurrent: Bool {
-    DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread
+    DispatchQueue.getSpecific(key: currentQueueKey) == true || Thread.isMainThread
   }
 }
 
-/// The blocks that other threads of a device await on the main queue.
+/// The blocks that other threads of a device submit to the main queue and wait for.
 ///
 /// A call such as `interrupt()` returns when the handlers of the application have returned. On a
 /// phone, the main queue is free meanwhile, so a handler may wait for it: by
@@ -25,30 +25,30 @@ package enum MainQueue {
 /// them in their turn.
 package final class MainQueueService: @unchecked Sendable {
   private let condition = NSCondition()
-  /// The blocks that have not run yet, in order: [condition].
-  private var blocks: [@Sendable () -> Void] = []
+  /// The blocks that have not run yet, in order. The condition guards them.
+  private var pendingBlocks: [@Sendable () -> Void] = []
 
   package init() {}
 
   /// Adds a block. For each block, `runNext()` is called once on the main queue.
   package func add(_ block: @escaping @Sendable () -> Void) {
     condition.withLock {
-      blocks.append(block)
+      pendingBlocks.append(block)
       condition.broadcast()
     }
   }
 
-  /// Runs the next block, unless a call that occupies the main queue has run all of them: [main
-  /// queue].
-  package func runNext() {
-    let block = condition.withLock { blocks.isEmpty ? nil : blocks.removeFirst() }
+  /// Runs the next block on the main queue, unless a call that occupies the main queue has run all
+  /// blocks.
+  package func runNextBlock() {
+    let block = condition.withLock { pendingBlocks.isEmpty ? nil : pendingBlocks.removeFirst() }
     block?()
   }
 
-  /// Returns when all blocks that were submitted to a serial queue have run.
-  func waitForBlocks(of queue: DispatchQueue) {
+  /// Returns when all blocks that were submitted to a serial queue so far have run.
+  func waitForSubmittedBlocks(of queue: DispatchQueue) {
     guard MainQueue.isCurrent else { return queue.sync {} }
-    let completion = Completion()
+    let completion = CompletionFlag()
     WorkOwner.withoutDevice {
       queue.async {
         self.condition.withLock {
@@ -62,32 +62,34 @@ package final class MainQueueService: @unchecked Sendable {
     }
   }
 
-  /// Waits for a block. Returns nil when the completion has been reached and no block remains.
-  private func nextBlock(until completion: Completion) -> (@Sendable () -> Void)? {
+  /// Waits for the next block. Returns nil when the completion has been reached and no block
+  /// remains.
+  private func nextBlock(until completion: CompletionFlag) -> (@Sendable () -> Void)? {
     condition.withLock {
-      while blocks.isEmpty {
+      while pendingBlocks.isEmpty {
         if completion.isReached { return nil }
         condition.wait()
       }
-      return blocks.removeFirst()
+      return pendingBlocks.removeFirst()
     }
   }
 
-  /// The end of a wait: [condition].
-  private final class Completion: @unchecked Sendable {
+  /// A flag that marks the completion of the awaited blocks. The condition guards it.
+  private final class CompletionFlag: @unchecked Sendable {
     var isReached = false
   }
 }
 
-/// The calls that block a thread of a device's test, for the report of a test that hangs.
+/// The names of the calls that block a thread of a device's test, for the report of a test that
+/// hangs.
 package final class WaitingCalls: Sendable {
-  private let calls = Locked<[String]>([])
+  private let runningCallNames = Locked<[String]>([])
 
   package init() {}
 
   /// The names of the calls that have not returned, each once, in the order of their starts.
   package var names: [String] {
-    calls.withLock { calls in
+    runningCallNames.withLock { calls in
       var names: [String] = []
       for call in calls where !names.contains(call) {
         names.append(call)
@@ -96,19 +98,20 @@ package final class WaitingCalls: Sendable {
     }
   }
 
-  package func begin(_ name: String) { calls.withLock { $0.append(name) } }
+  package func beginCall(_ name: String) { runningCallNames.withLock { $0.append(name) } }
 
-  package func end(_ name: String) {
-    calls.withLock { calls in
+  package func endCall(_ name: String) {
+    runningCallNames.withLock { calls in
       guard let index = calls.lastIndex(of: name) else { return }
       calls.remove(at: index)
     }
   }
 
-  /// Runs a call that may block its thread.
-  package func record<Result>(_ name: String, _ body: () throws -> Result) rethrows -> Result {
-    begin(name)
-    defer { end(name) }
+  /// Runs a call that may block its thread, and records its name meanwhile.
+  package func recordingCall<Result>(_ name: String, _ body: () throws -> Result) rethrows -> Result
+  {
+    beginCall(name)
+    defer { endCall(name) }
     return try body()
   }
 }

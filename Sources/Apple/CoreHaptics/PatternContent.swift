@@ -5,31 +5,33 @@ import HapticFormats
 import HapticModel
 import Reading
 
-/// The content of a pattern, copied and validated.
+/// The validated content of a pattern, copied from its arguments.
 struct PatternContent: Equatable, Sendable {
-  /// The events, parameters, and curves in layers. Values are within their ranges, and control
+  /// The layers of events, parameters, and curves. Values are within their ranges, and control
   /// points are sorted.
   var composition: HapticComposition
   /// The folder of the pattern's sound files, if the pattern was read from a file.
-  var folder: URL?
+  var soundFolder: URL?
 
-  init(_ composition: HapticComposition, folder: URL? = nil) {
+  init(_ composition: HapticComposition, soundFolder: URL? = nil) {
     self.composition = composition
-    self.folder = folder
+    self.soundFolder = soundFolder
   }
 
-  /// The layers as one equivalent pattern, or nil if there is none: parameters and curves act only
-  /// on their own layer, so only layers without them can be merged.
-  var pattern: HapticPattern? { composition.isFlatteningExact ? composition.flattened : nil }
+  /// The layers merged into one equivalent pattern, or nil if no such pattern exists.
+  /// Parameters and curves act only on their own layer, so only layers without them can be merged.
+  var flattenedPattern: HapticPattern? {
+    composition.isFlatteningExact ? composition.flattened : nil
+  }
 
   var waveformPaths: [String] {
     composition.layers.flatMap { $0.pattern.events.compactMap { $0.waveform?.path } }
   }
 
-  init(_ file: SourceFile, formats: FormatRegistry = .apple, folder: URL? = nil) throws {
+  init(_ file: SourceFile, formats: FormatRegistry = .apple, soundFolder: URL? = nil) throws {
     do throws(InputError) {
       let composition = try formats.read(file).linearized()
-      self.init(HapticComposition(layers: composition.layers), folder: folder)
+      self.init(HapticComposition(layers: composition.layers), soundFolder: soundFolder)
     } catch {
       throw CHHapticError(error)
     }
@@ -60,18 +62,18 @@ struct PatternContent: Equatable, Sendable {
     }
     try self.init(
       SourceFile(Array(data), name: path), formats: formats,
-      folder: url.absoluteURL.deletingLastPathComponent())
+      soundFolder: url.absoluteURL.deletingLastPathComponent())
   }
 
   /// Returns the pattern as nested dictionaries: events first, then parameters, then curves.
   func exportedDictionary() throws -> [CHHapticPattern.Key: Any] {
-    guard let pattern else {
+    guard let flattenedPattern else {
       throw CHHapticError(
         .operationNotPermitted,
         "a pattern with several layers and parameters or curves cannot be exported as a dictionary")
     }
     var entries: [[CHHapticPattern.Key: Any]] = []
-    for (index, event) in pattern.events.enumerated() {
+    for (index, event) in flattenedPattern.events.enumerated() {
       if let path = event.waveform?.path, let id = AudioResourcePath.id(of: path) {
         throw CHHapticError(
           .operationNotPermitted,
@@ -79,19 +81,20 @@ struct PatternContent: Equatable, Sendable {
       }
       entries.append([.event: event.dictionary])
     }
-    for parameter in pattern.parameters {
+    for parameter in flattenedPattern.parameters {
       entries.append([.parameter: parameter.dictionary])
     }
-    for curve in pattern.curves {
+    for curve in flattenedPattern.curves {
       entries.append([.parameterCurve: curve.dictionary])
     }
     return [.version: 1.0, .pattern: entries]
   }
 
-  /// Reads nested dictionaries by writing them as text, so that one reader validates both.
+  /// Creates the content from nested dictionaries. They are written as text, so that one reader
+  /// validates both.
   init(dictionary: [AnyHashable: Any]) throws {
     var writer = DictionaryJSONWriter()
-    try writer.write(dictionary)
+    try writer.writeValue(dictionary)
     let text = SourceFile(writer.bytes, name: "dictionary")
     do throws(InputError) {
       var options = ReadingOptions(wantsFindings: false)
@@ -103,8 +106,8 @@ struct PatternContent: Equatable, Sendable {
     }
   }
 
-  /// Copies the values of events, parameters, and curves, or throws an error for the first that
-  /// cannot be played.
+  /// Creates the content from events, parameters, and curves. Throws an error for the first value
+  /// that cannot be played.
   init(
     events: [CHHapticEvent], parameters: [CHHapticDynamicParameter] = [],
     curves: [CHHapticParameterCurve] = []
@@ -143,7 +146,8 @@ extension HapticEvent {
     return event
   }
 
-  /// Copies the values of an event. Error messages refer to it by its path.
+  /// Creates an event from an event of an application. Error messages refer to the event by its
+  /// path.
   init(_ event: CHHapticEvent, path: String) throws {
     let kind = try Kind(event.type, path: path)
     try Self.checkTime(event.relativeTime, path: "\(path).relativeTime", code: .invalidEventTime)
@@ -232,7 +236,8 @@ extension Float {
 // effect. Patterns from AHAP and from values follow the same rules.
 
 extension RawRepresentable<String> {
-  /// Creates the value with one of Apple's names. Error messages refer to it by its path.
+  /// Creates the value from a name in Apple's interface. Error messages refer to the value by its
+  /// path.
   fileprivate init(known name: String, _ noun: String, _ path: String?, _ code: CHHapticError.Code)
     throws
   {
@@ -283,22 +288,22 @@ extension CHHapticError {
   }
 }
 
-/// Writes dictionaries as JSON. Booleans become 1 or 0, as on Apple's systems, where both are an
-/// `NSNumber`.
+/// A writer of dictionaries as JSON. Booleans become 1 or 0, as on Apple's systems, where both are
+/// an `NSNumber`.
 private struct DictionaryJSONWriter {
-  private static let depthLimit = 64
+  private static let maximumDepth = 64
 
   private(set) var bytes: [UInt8] = []
-  /// Descriptions of the values that JSON cannot represent, by path in the notation of
+  /// The descriptions of values that JSON cannot represent, by the path in the notation of
   /// ``JSONValue/path``.
   private(set) var unrepresentableValues: [String: String] = [:]
   private var path: [String] = []
 
   /// Writes a value of an object or of an array. Throws an error if it is nested too deep.
-  mutating func write(_ value: Any, isMember: Bool = true) throws {
+  mutating func writeValue(_ value: Any, isMember: Bool = true) throws {
     if let text = value as? String {
-      write(text: text)
-    } else if let number = Self.number(of: value) {
+      writeString(text)
+    } else if let number = Self.numericValue(of: value) {
       if number.isFinite {
         bytes += "\(number)".utf8
       } else {
@@ -313,8 +318,8 @@ private struct DictionaryJSONWriter {
         "{}", in: members.sorted { $0.key < $1.key }.map { (step + $0.key, $0.key, $0.value) })
     } else if let array = value as? [Any] {
       try writeEntries("[]", in: array.enumerated().map { ("[\($0)]", nil, $1) })
-    } else if let name = value as? any RawRepresentable, let text = Self.rawText(of: name) {
-      write(text: text)
+    } else if let name = value as? any RawRepresentable, let text = Self.rawValueText(of: name) {
+      writeString(text)
     } else if value is NSNull {
       bytes += "null".utf8
     } else {
@@ -325,10 +330,10 @@ private struct DictionaryJSONWriter {
   private mutating func writeEntries(
     _ brackets: String, in entries: [(step: String, key: String?, value: Any)]
   ) throws {
-    guard path.count <= Self.depthLimit else {
+    guard path.count <= Self.maximumDepth else {
       throw CHHapticError(
         .invalidPatternDictionary,
-        "the dictionary is nested more than \(Self.depthLimit) levels deep")
+        "the dictionary is nested more than \(Self.maximumDepth) levels deep")
     }
     bytes += brackets.utf8.prefix(1)
     for (index, entry) in entries.enumerated() {
@@ -336,30 +341,30 @@ private struct DictionaryJSONWriter {
         bytes.append(UInt8(ascii: ","))
       }
       if let key = entry.key {
-        write(text: key)
+        writeString(key)
         bytes.append(UInt8(ascii: ":"))
       }
       path.append(entry.step)
-      try write(entry.value, isMember: entry.key != nil)
+      try writeValue(entry.value, isMember: entry.key != nil)
       path.removeLast()
     }
     bytes += brackets.utf8.suffix(1)
   }
 
-  private mutating func write(text: String) {
+  private mutating func writeString(_ text: String) {
     var writer = JSONWriter(layout: .compact)
     writer.writeString(text)
     bytes += writer.bytes
   }
 
-  /// Writes an object for a value of an object, because null would count as absent.
+  /// Writes an empty object in place of a value of an object, because null would count as absent.
   private mutating func writePlaceholder(for description: String, isMember: Bool) {
     unrepresentableValues[path.joined()] = description
     bytes += (isMember ? "{}" : "null").utf8
   }
 
   /// Returns the number that a value of any numeric type represents, including Booleans.
-  private static func number(of value: Any) -> Double? {
+  private static func numericValue(of value: Any) -> Double? {
     switch value {
     case let number as Double: number
     case let number as Float: Double(number)
@@ -374,20 +379,23 @@ private struct DictionaryJSONWriter {
 
   private static func keyName(_ key: AnyHashable) -> String? {
     if let text = key.base as? String { return text }
-    return (key.base as? any RawRepresentable).flatMap { rawText(of: $0) }
+    return (key.base as? any RawRepresentable).flatMap { rawValueText(of: $0) }
   }
 
-  private static func rawText<Name: RawRepresentable>(of name: Name) -> String? {
+  private static func rawValueText<Name: RawRepresentable>(of name: Name) -> String? {
     name.rawValue as? String
   }
 }
 
 extension CHHapticPattern {
-  /// Returns the sound files by path, resampled to a rate. A relative path is resolved in the
-  /// pattern's folder, or, without a folder, in the application's resources, but never outside.
-  func samples(at rate: Double, resources: [Int: AudioResource]) throws -> [String: AudioBuffer] {
+  /// Returns the samples of the pattern's sound files by path, resampled to a rate in hertz.
+  /// A relative path is resolved in the pattern's folder, or, without a folder, in the
+  /// application's resources, but never outside.
+  func loadSamples(atRate rate: Double, resources: [Int: AudioResource]) throws -> [String:
+    AudioBuffer]
+  {
     let folder = SoundFolder(
-      root: (content.folder ?? Bundle.main.resourceURL ?? Bundle.main.bundleURL).path)
+      root: (content.soundFolder ?? Bundle.main.resourceURL ?? Bundle.main.bundleURL).path)
     var samples: [String: AudioBuffer] = [:]
     for path in content.waveformPaths where samples[path] == nil {
       let resource = try AudioResourcePath.id(of: path).map { number in
@@ -417,15 +425,16 @@ extension CHHapticError {
   }
 }
 
-/// The path of a registered sound in a pattern, which no file can have.
+/// The paths that identify registered sounds in a pattern. No file can have such a path.
 enum AudioResourcePath {
+  /// The prefix of the paths.
   /// File names contain no NUL, and readers of AHAP reject it, so no text can name a resource.
-  private static let prefix = "\0resource:"
+  private static let registeredSoundPrefix = "\0resource:"
 
-  static func path(for id: CHHapticAudioResourceID) -> String { prefix + String(id) }
+  static func path(for id: CHHapticAudioResourceID) -> String { registeredSoundPrefix + String(id) }
 
   static func id(of path: String) -> CHHapticAudioResourceID? {
-    path.hasPrefix(prefix) ? Int(path.dropFirst(prefix.count)) : nil
+    path.hasPrefix(registeredSoundPrefix) ? Int(path.dropFirst(registeredSoundPrefix.count)) : nil
   }
 }
 
@@ -435,12 +444,14 @@ public typealias CHHapticAudioResourceID = Int
 /// A key of the options for registering a sound.
 public typealias CHHapticAudioResourceKey = NSString
 
-/// The option for the volume envelope of a registered sound: a Boolean value that indicates whether
-/// it fades in and out. Default: true.
+/// The option for the volume envelope of a registered sound, a Boolean value that indicates whether
+/// the sound fades in and out.
+/// Default: true.
 public let CHHapticAudioResourceKeyUseVolumeEnvelope = "EventWaveformUseVolumeEnvelope"
 
-/// The option for looping a registered sound: a Boolean value that indicates whether the whole
-/// sound repeats for the event's duration. Default: false.
+/// The option for looping a registered sound, a Boolean value that indicates whether the whole
+/// sound repeats for the event's duration.
+/// Default: false.
 public let CHHapticAudioResourceKeyLoopEnabled = "EventWaveformLoopEnabled"
 
 /// A registered sound with its options.
@@ -454,7 +465,7 @@ extension EngineBacking {
   /// The maximum number of registered sounds of an engine.
   static let maximumResourceCount = 128
 
-  func registerResource(_ url: URL, options: [AnyHashable: Any]) throws -> Int {
+  func registerAudioResource(_ url: URL, options: [AnyHashable: Any]) throws -> Int {
     let sound: Sound
     do {
       sound = try Sound(contentsOf: url.path)
@@ -470,8 +481,8 @@ extension EngineBacking {
     let resource = AudioResource(
       sound: sound, usesVolumeEnvelope: try option(CHHapticAudioResourceKeyUseVolumeEnvelope, true),
       isLooping: try option(CHHapticAudioResourceKeyLoopEnabled, false))
-    return try withState { state in
-      guard state.resources.count < Self.maximumResourceCount else {
+    return try withLockedState { state in
+      guard state.audioResources.count < Self.maximumResourceCount else {
         throw CHHapticError(
           .resourceNotAvailable,
           """
@@ -481,14 +492,14 @@ extension EngineBacking {
       }
       let number = state.nextResourceID
       state.nextResourceID += 1
-      state.resources[number] = resource
+      state.audioResources[number] = resource
       return number
     }
   }
 
-  /// Removes a sound file. Players that were created with it keep it.
-  func unregisterResource(_ number: Int) throws {
-    let removed = withState { $0.resources.removeValue(forKey: number) }
+  /// Removes a registered sound. Players that were created with the sound keep it.
+  func unregisterAudioResource(_ number: Int) throws {
+    let removed = withLockedState { $0.audioResources.removeValue(forKey: number) }
     guard removed == nil else { return }
     throw CHHapticError(.invalidAudioResource, "audio resource \(number) is not registered")
   }

@@ -2,21 +2,22 @@ internal import HapticPlayback
 internal import HapticRender
 internal import Synchronization
 
-/// An event of a session that determines its samples.
+/// An event of a session that affects its rendered samples.
 enum SessionEvent: Sendable {
   /// Commands that the engine received.
   case commands(RecordedCommands)
-  /// The session has, or no longer has, a player that plays, is paused, or waits for its start.
+  /// The session has gained its first active player, or has lost its last one.
+  /// An active player plays, is paused, or waits for its start.
   case activity(Bool)
-  /// The end, with a fade-out.
+  /// The session has ended with a fade-out.
   case stop
 }
 
-/// The events of a session that were not rendered yet, each with its frame.
+/// The events of a session that were not rendered yet. Each event has a position in frames.
 final class SessionRecorder: Sendable {
   private let events = Locked<[(position: Int64, event: SessionEvent)]>([])
 
-  func append(_ event: SessionEvent, at position: Int64) {
+  func append(_ event: SessionEvent, atFrame position: Int64) {
     events.withLock { $0.append((position, event)) }
   }
 
@@ -25,7 +26,8 @@ final class SessionRecorder: Sendable {
   }
 }
 
-/// Renders the samples of a session from its events: sound by periods, silence in one step.
+/// A renderer of the samples of a session from its events. Sound is rendered in periods, and
+/// silence in one step.
 final class SampleRenderer {
   private let makeEngine: () -> PlaybackEngine
   private lazy var output = SampleOutput(engine: makeEngine())
@@ -36,124 +38,125 @@ final class SampleRenderer {
   ///   engine. It is called for the first samples.
   init(makeEngine: @escaping () -> PlaybackEngine) { self.makeEngine = makeEngine }
 
-  /// Renders up to a frame.
+  /// Renders the session up to a frame.
   ///
   /// - Parameters:
-  ///   - events: The events since the last call, in order.
-  ///   - end: The frame.
-  func render(_ events: [(position: Int64, event: SessionEvent)], until end: Int64) {
+  /// - events: The events since the last call, in order.
+  /// - end: The frame.
+  func render(_ events: [(position: Int64, event: SessionEvent)], untilFrame end: Int64) {
     for (position, event) in events {
-      output.render(until: position)
-      output.perform(event)
+      output.render(untilFrame: position)
+      output.apply(event)
     }
-    output.render(until: end)
+    output.render(untilFrame: end)
   }
 
   /// Returns all rendered samples of a channel.
-  func samples(ofChannel channel: Int) -> [Float] { output.sink.samples(ofChannel: channel) }
+  func samples(ofChannel channel: Int) -> [Float] { output.memorySink.samples(ofChannel: channel) }
 }
 
 /// A render loop that renders into memory.
 private final class SampleOutput {
-  let sink: VirtualSink
+  let memorySink: VirtualSink
   private let engine: PlaybackEngine
   private let timeSource = VirtualTimeSource()
   private let commandReplay = CommandReplay()
   private let loop: RenderLoop
-  /// The number of frames that are rendered after skipped silence so that noise gates are open
-  /// again: 20 ms.
+  /// The number of frames to render after skipped silence, so that noise gates are open again: 20
+  /// ms.
   private let leadInFrameCount: Int
-  private var isActive = false
+  private var hasActivePlayer = false
   private var isRunning = true
 
   init(engine: PlaybackEngine) {
     self.engine = engine
     leadInFrameCount = Int(engine.rate / 50)
-    sink = VirtualSink(
+    memorySink = VirtualSink(
       SinkFormat(
         rate: engine.rate, channelCount: engine.routing.channels.count,
-        periodSize: VirtualSession.periodSize, bufferSize: VirtualSession.periodSize))
-    loop = RenderLoop(engine: engine, sink: sink, time: timeSource)
+        periodSize: VirtualSession.periodFrameCount, bufferSize: VirtualSession.periodFrameCount))
+    loop = RenderLoop(engine: engine, sink: memorySink, time: timeSource)
   }
 
-  func perform(_ event: SessionEvent) {
+  func apply(_ event: SessionEvent) {
     switch event {
     case .commands(let commands):
       loop.receiveCommands()
       engine.replay(commands, with: commandReplay)
     case .activity(let isActive):
-      self.isActive = isActive
+      self.hasActivePlayer = isActive
     case .stop:
       loop.stop()
       while isRunning {
-        runIteration(.ready(frameCount: VirtualSession.periodSize))
+        runIteration(.ready(frameCount: VirtualSession.periodFrameCount))
       }
     }
   }
 
-  func render(until end: Int64) {
+  func render(untilFrame end: Int64) {
     while isRunning {
       let remaining = Int(end - engine.position)
       guard remaining > 0 else { return }
-      let silenceLength = min(sink.frameCount, Int(engine.rate / 4))
-      let isSilent = !isActive && sink.silentFrameCount >= silenceLength
+      let silenceLength = min(memorySink.storedFrameCount, Int(engine.rate / 4))
+      let isSilent = !hasActivePlayer && memorySink.trailingSilentFrameCount >= silenceLength
       if isSilent, remaining > leadInFrameCount {
         runIteration(.missed(frameCount: remaining - leadInFrameCount))
       } else {
-        runIteration(.ready(frameCount: min(remaining, VirtualSession.periodSize)))
+        runIteration(.ready(frameCount: min(remaining, VirtualSession.periodFrameCount)))
       }
     }
   }
 
   private func runIteration(_ readiness: SinkReadiness) {
-    sink.nextReadiness = readiness
+    memorySink.presetReadiness = readiness
     let previousPosition = engine.position
     isRunning = loop.runIteration()
     timeSource.advance(by: .seconds(Double(engine.position - previousPosition) / engine.rate))
   }
 }
 
-/// A sink that accepts a preset number of frames and stores them.
+/// A sink that accepts a preset number of frames and stores them in memory.
 private final class VirtualSink: AudioSink {
-  /// The magnitude below which a sample is silent: −120 dBFS.
+  /// The magnitude below which a sample counts as silent: −120 dBFS.
   private static let silenceThreshold: Float = 1e-6
 
   let format: SinkFormat
-  var nextReadiness = SinkReadiness.interrupted
-  /// The number of silent frames at the end of the output.
-  private(set) var silentFrameCount = 0
-  private(set) var frameCount = 0
-  /// The interleaved samples of each sounding run, with its first frame. Between runs is silence.
+  var presetReadiness = SinkReadiness.interrupted
+  /// The number of silent frames at the end of the stored output.
+  private(set) var trailingSilentFrameCount = 0
+  private(set) var storedFrameCount = 0
+  /// The interleaved samples of each run of frames that sounds, with the first frame of the run.
+  /// The frames between runs are silent.
   private var soundingRuns: [(start: Int, samples: [Float])] = []
-  private var isContiguous = false
+  private var isLastRunOpen = false
 
   init(_ format: SinkFormat) { self.format = format }
 
-  var delay: Int { 0 }
+  var delayFrames: Int { 0 }
 
   func wait(_ wake: WakeSignal) -> SinkReadiness {
-    let readiness = nextReadiness
+    let readiness = presetReadiness
     if case .missed(let count) = readiness {
-      frameCount += count
-      silentFrameCount += count
-      isContiguous = false
-      nextReadiness = .interrupted
+      storedFrameCount += count
+      trailingSilentFrameCount += count
+      isLastRunOpen = false
+      presetReadiness = .interrupted
     }
     return readiness
   }
 
   func write(_ frames: Span<Float>) {
-    if !isContiguous {
-      soundingRuns.append((frameCount, []))
-      isContiguous = true
+    if !isLastRunOpen {
+      soundingRuns.append((storedFrameCount, []))
+      isLastRunOpen = true
     }
     let count = frames.count / format.channelCount
     let isSilent = unsafe frames.withUnsafeBufferPointer { samples in
       unsafe soundingRuns[soundingRuns.count - 1].samples.append(contentsOf: samples)
       return unsafe !samples.contains { abs($0) > Self.silenceThreshold }
     }
-    frameCount += count
-    silentFrameCount = isSilent ? silentFrameCount + count : 0
+    storedFrameCount += count
+    trailingSilentFrameCount = isSilent ? trailingSilentFrameCount + count : 0
   }
 
   func finish(draining: Bool) {}
@@ -161,7 +164,7 @@ private final class VirtualSink: AudioSink {
   func drainEvents() -> [SinkEvent] { [] }
 
   func samples(ofChannel channel: Int) -> [Float] {
-    var samples = [Float](repeating: 0, count: frameCount)
+    var samples = [Float](repeating: 0, count: storedFrameCount)
     let channelCount = format.channelCount
     for run in soundingRuns {
       for index in 0..<run.samples.count / channelCount {

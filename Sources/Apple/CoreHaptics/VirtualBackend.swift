@@ -6,53 +6,54 @@ internal import HapticModel
 internal import HapticPlayback
 package import HapticRender
 
-/// A device in memory, with a clock that only `advance` moves, and a log of all calls and events.
+/// A haptic device in memory, with a clock that only `advance` moves, and a log of all calls and
+/// events.
 package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// The backend of a process that requests virtual output.
   package static let shared = VirtualBackend()
   /// The backend of engines that cannot be attributed to one of several tests.
   package static let unattributed = VirtualBackend()
 
-  /// The maximum number of rounds of handlers that trigger other handlers, before the clock
+  /// The maximum number of rounds in which handlers trigger further handlers, before the clock
   /// advances without waiting for them.
   private static let maximumSettleRounds = 1_000
 
   let lock = NSRecursiveLock()
-  /// The sample rate, in hertz.
-  package let rate: Double
+  /// The sample rate of the device, in hertz.
+  package let sampleRateHertz: Double
   private let profile: TransducerProfile
-  private var clock = Duration.zero
+  private var elapsedTime = Duration.zero
   private var sessions: [ObjectIdentifier: VirtualSession] = [:]
-  /// The sessions with a player that plays, is paused, or waits for its start.
+  /// The sessions with an active player, which plays, is paused, or waits for its start.
   private var activeSessions: [ObjectIdentifier: VirtualSession] = [:]
-  private var timers: [(due: Duration, body: @Sendable () -> Void)] = []
-  private var nextTimer: Duration?
-  private var waits: [Wait] = []
-  private var waitCount = 0
-  private var storedControlsWaits = false
+  private var pendingTimers: [(due: Duration, body: @Sendable () -> Void)] = []
+  private var nextTimerDueTime: Duration?
+  private var pendingApplicationWaits: [Wait] = []
+  private var lastWaitNumber = 0
+  private var controlsWaitsWhileRunning = false
   private let clocks = DeviceClocks()
   package let work = VirtualWork()
   package let mainQueueService = MainQueueService()
   package let waitingCalls = WaitingCalls()
-  /// The handler queues with work since they were last waited for.
+  /// The handler queues that have received work since the device last waited for them.
   private var pendingQueues: [ObjectIdentifier: DispatchQueue] = [:]
-  private var log: [HapticLogEntry] = []
-  private var pastRecords: [SessionRecord] = []
-  private var engineCount = 0
-  private var playerCount = 0
+  private var storedLogEntries: [HapticLogEntry] = []
+  private var closedSessionRecords: [SessionRecord] = []
+  private var lastEngineNumber = 0
+  private var lastPlayerNumber = 0
   private var livePlayerCount = 0
-  private var engines: [Int: WeakEngine] = [:]
-  private var sharedObjects: [ObjectIdentifier: AnyObject] = [:]
-  private var isEnded = false
+  private var enginesByNumber: [Int: WeakEngine] = [:]
+  private var sharedObjectsByType: [ObjectIdentifier: AnyObject] = [:]
+  private var hasTestEnded = false
   private var storedTest: Test?
   private var storedMisuse = TestMisuse()
   private var storedFaults = InjectedFaults()
 
-  /// A wait of the application: its due time, its number in the order of requests, and two
-  /// closures. `fire` is called at the due time; `cancel` is called if the test ends first, with
-  /// the remaining time.
+  /// A wait of the application, with its due time and its number in the order of requests.
+  /// `fire` is called at the due time. `cancel` is called if the test ends first, with the
+  /// remaining time.
   private struct Wait {
-    var due: Duration
+    var dueTime: Duration
     var number: Int
     var fire: @Sendable () -> Void
     var cancel: @Sendable (Duration) -> Void
@@ -61,59 +62,60 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// A weak reference to an engine.
   private struct WeakEngine { weak var backing: EngineBacking? }
 
-  /// Misuse of the device for which a test fails.
+  /// The misuse of the device for which a test fails.
   package struct TestMisuse: Sendable {
-    /// The number of waits that became due in a step that could not end them.
+    /// The number of waits that became due in a synchronous advance, which cannot end them.
     package var missedWaitCount = 0
     /// The calls that blocked their threads in real time, in order.
-    package var blockingCalls: [(call: String, seconds: Double)] = []
-    /// The number of engines that could belong to any of several tests. They are not part of the
-    /// log, so that it does not depend on other tests.
+    package var realTimeBlockingCalls: [(call: String, seconds: Double)] = []
+    /// The number of engines that could belong to any of several tests.
+    /// They are not part of the log, so that it does not depend on other tests.
     package var unattributedEngineCount = 0
-    /// The tests whose engines this test used, in order.
+    /// The names of the tests whose engines this test used, in order.
     package var foreignEngineOwners: [String] = []
   }
 
-  /// Faults and conditions that a test injects.
+  /// The faults and conditions that a test injects into its device.
   package struct InjectedFaults: Sendable {
-    package var isConnected = true
+    package var isDeviceConnected = true
     package var isInBackground = false
     /// A Boolean value that indicates whether handlers on the wrong actor are detected instead of
     /// ending the process.
     package var detectsIsolationViolations = false
     package var supportsHaptics = true
     package var playerLimit = Int.max
-    package var starts: [Start] = []
+    package var startResults: [StartResult] = []
 
-    /// An injected result of a start.
-    package enum Start: Sendable {
+    /// An injected result of an engine's start.
+    package enum StartResult: Sendable {
       case fail(CHHapticError.Code)
       case delay(seconds: Double)
     }
   }
 
-  package init(rate: Double = 48_000, profile: TransducerProfile = .phone) {
-    self.rate = rate
+  package init(sampleRateHertz: Double = 48_000, profile: TransducerProfile = .phone) {
+    self.sampleRateHertz = sampleRateHertz
     self.profile = profile
   }
 
-  package var isAvailable: Bool {
-    lock.withLock { storedFaults.isConnected && storedFaults.supportsHaptics }
+  package var isOutputAvailable: Bool {
+    lock.withLock { storedFaults.isDeviceConnected && storedFaults.supportsHaptics }
   }
 
-  package func open(_ request: SessionRequest) throws -> any EngineSession {
+  package func openSession(_ request: SessionRequest) throws -> any EngineSession {
     try lock.withLock {
-      if case .fail(let code)? = storedFaults.starts.first {
-        storedFaults.starts.removeFirst()
+      if case .fail(let code)? = storedFaults.startResults.first {
+        storedFaults.startResults.removeFirst()
         throw CHHapticError(code, "the test requested that this start fails")
       }
       guard storedFaults.supportsHaptics else {
         throw CHHapticError(.notSupported, "the device has no haptics")
       }
-      guard storedFaults.isConnected else {
+      guard storedFaults.isDeviceConnected else {
         throw CHHapticError(.serverInitFailed, "the device is disconnected")
       }
-      let session = VirtualSession(rate: rate, profile: profile, request, on: self, at: now)
+      let session = VirtualSession(
+        rate: sampleRateHertz, profile: profile, request, on: self, at: elapsedSeconds)
       sessions[ObjectIdentifier(session)] = session
       return session
     }
@@ -121,40 +123,45 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   package func schedule(after seconds: Double, _ body: @escaping @Sendable () -> Void) {
     lock.withLock {
-      let due = clock + .seconds(max(0, seconds))
-      timers.append((due, body))
-      nextTimer = min(nextTimer ?? due, due)
+      let due = elapsedTime + .seconds(max(0, seconds))
+      pendingTimers.append((due, body))
+      nextTimerDueTime = min(nextTimerDueTime ?? due, due)
     }
   }
 
   /// The elapsed time in seconds, rounded to the nanosecond.
-  package var now: Double { lock.withLock { roundedToNanosecond(clock / .seconds(1)) } }
+  package var elapsedSeconds: Double {
+    lock.withLock { roundedToNanosecond(elapsedTime / .seconds(1)) }
+  }
 
-  /// Advances the virtual clock. All players have advanced, and all handlers that become due
-  /// have returned when this method returns.
+  /// Advances the virtual clock.
+  /// When this method returns, all players have advanced, and all handlers that become due have
+  /// returned.
   ///
   /// Any division into steps leads to the same time. Silent intervals are free. Waits of the
   /// application are not ended, because their continuations could not be awaited.
   package func advance(by duration: Duration) {
-    settle()
-    let end = end(of: duration)
-    while let due = step(to: end) {
+    waitForHandlers()
+    let end = endTime(after: duration)
+    while let due = advanceToNextEvent(until: end) {
       for body in due {
         body()
       }
-      settle()
+      waitForHandlers()
     }
-    lock.withLock { storedMisuse.missedWaitCount += waits.count { $0.due <= clock } }
+    lock.withLock {
+      storedMisuse.missedWaitCount += pendingApplicationWaits.count { $0.dueTime <= elapsedTime }
+    }
   }
 
-  package func end(of duration: Duration) -> Duration {
-    lock.withLock { clock + max(.zero, duration) }
+  package func endTime(after duration: Duration) -> Duration {
+    lock.withLock { elapsedTime + max(.zero, duration) }
   }
 
   /// Advances the virtual clock for a caller that is blocked, without waiting for handlers.
   func advanceBlocked(seconds: Double) {
-    let end = lock.withLock { clock + .seconds(max(0, seconds)) }
-    while let due = step(to: end) {
+    let end = lock.withLock { elapsedTime + .seconds(max(0, seconds)) }
+    while let due = advanceToNextEvent(until: end) {
       for body in due {
         body()
       }
@@ -168,57 +175,59 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   ///   - stopsAtWaits: A Boolean value that indicates whether to stop at waits of the application,
   ///     which `popDueWait()` then returns.
   /// - Returns: The closures that are due, or nil at the end.
-  package func step(to end: Duration, stopsAtWaits: Bool = false)
+  package func advanceToNextEvent(until end: Duration, stopsAtWaits: Bool = false)
     -> [@Sendable () -> Void]?
   {
     lock.withLock {
-      guard clock < end else { return nil }
+      guard elapsedTime < end else { return nil }
       var next = end
-      if let nextTimer {
-        next = min(next, max(nextTimer, clock))
+      if let nextTimerDueTime {
+        next = min(next, max(nextTimerDueTime, elapsedTime))
       }
-      if stopsAtWaits, let wait = waits.map(\.due).min() {
-        next = min(next, max(wait, clock))
+      if stopsAtWaits, let wait = pendingApplicationWaits.map(\.dueTime).min() {
+        next = min(next, max(wait, elapsedTime))
       }
       for session in activeSessions.values {
-        if let changeTime = session.nextChangeTime {
-          next = min(next, nextPeriod(notBefore: changeTime))
+        if let changeTime = session.nextChangeDeviceSeconds {
+          next = min(next, nextPeriodStart(notBefore: changeTime))
         }
       }
-      clock = next
+      elapsedTime = next
       for session in activeSessions.values {
-        session.advance(toDeviceTime: now)
+        session.advance(toDeviceSeconds: elapsedSeconds)
       }
-      guard let nextTimer, nextTimer <= clock else { return [] }
-      let due = timers.filter { $0.due <= clock }.sorted { $0.due < $1.due }
-      timers.removeAll { $0.due <= clock }
-      self.nextTimer = timers.map(\.due).min()
+      guard let nextTimerDueTime, nextTimerDueTime <= elapsedTime else { return [] }
+      let due = pendingTimers.filter { $0.due <= elapsedTime }.sorted { $0.due < $1.due }
+      pendingTimers.removeAll { $0.due <= elapsedTime }
+      self.nextTimerDueTime = pendingTimers.map(\.due).min()
       return due.map(\.body)
     }
   }
 
-  /// A Boolean value that indicates whether waits of the application follow the device's time. It
-  /// is false after the test has ended.
+  /// A Boolean value that indicates whether waits of the application follow the device's time.
+  /// It is false after the test has ended.
   package var controlsWaits: Bool {
-    get { lock.withLock { storedControlsWaits && !isEnded } }
-    set { lock.withLock { storedControlsWaits = newValue } }
+    get { lock.withLock { controlsWaitsWhileRunning && !hasTestEnded } }
+    set { lock.withLock { controlsWaitsWhileRunning = newValue } }
   }
 
   /// Schedules a wait of the application.
   ///
   /// - Parameters:
-  ///   - delay: The time until the wait ends.
-  ///   - fire: Called once when the time has come.
-  ///   - cancel: Called instead if the test ends first, with the remaining time.
+  /// - delay: The time until the wait ends.
+  /// - fire: A closure that is called once when the wait ends.
+  /// - cancel: A closure that is called instead if the test ends first, with the remaining time.
   package func scheduleWait(
     _ delay: Duration, fire: @escaping @Sendable () -> Void,
     cancel: @escaping @Sendable (Duration) -> Void
   ) {
     let isLate = lock.withLock {
-      guard !isEnded else { return true }
-      waitCount += 1
-      waits.append(
-        Wait(due: clock + max(.zero, delay), number: waitCount, fire: fire, cancel: cancel))
+      guard !hasTestEnded else { return true }
+      lastWaitNumber += 1
+      pendingApplicationWaits.append(
+        Wait(
+          dueTime: elapsedTime + max(.zero, delay), number: lastWaitNumber, fire: fire,
+          cancel: cancel))
       return false
     }
     if isLate {
@@ -226,98 +235,107 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Removes and returns the first due wait, in the order of due times and requests.
+  /// Removes and returns the first due wait. Waits are ordered by their due times and then by their
+  /// requests.
   package func popDueWait() -> (@Sendable () -> Void)? {
     lock.withLock {
-      let due = waits.indices.filter { waits[$0].due <= clock }
+      let due = pendingApplicationWaits.indices.filter {
+        pendingApplicationWaits[$0].dueTime <= elapsedTime
+      }
       guard
         let first = due.min(by: {
-          (waits[$0].due, waits[$0].number) < (waits[$1].due, waits[$1].number)
+          (pendingApplicationWaits[$0].dueTime, pendingApplicationWaits[$0].number) < (
+            pendingApplicationWaits[$1].dueTime, pendingApplicationWaits[$1].number
+          )
         })
       else {
         return nil
       }
-      return waits.remove(at: first).fire
+      return pendingApplicationWaits.remove(at: first).fire
     }
   }
 
-  /// Returns the nanoseconds on a system clock, by its number in C, in the device's time.
+  /// Returns the time of a system clock in the device's time, in nanoseconds, by the number of the
+  /// clock in C.
   package func nanoseconds(onClock number: Int32) -> Int64? {
-    lock.withLock { clocks.nanoseconds(onClock: number, elapsed: clock) }
+    lock.withLock { clocks.nanoseconds(onClock: number, elapsed: elapsedTime) }
   }
 
   /// The time on the monotonic clock in the device's time, in seconds.
-  var mediaTime: Double {
+  var mediaSeconds: Double {
     let nanoseconds = lock.withLock {
-      clocks.nanoseconds(onClock: CLOCK_MONOTONIC, elapsed: clock)
+      clocks.nanoseconds(onClock: CLOCK_MONOTONIC, elapsed: elapsedTime)
     }
     return Double(nanoseconds ?? 0) / 1e9
   }
 
-  /// Values that change while a test makes progress.
+  /// The values that change while a test makes progress.
   package struct Progress: Equatable, Sendable {
-    var time: Duration
+    var elapsedTime: Duration
     var logEntryCount: Int
-    var jobCount: Int
-    var waitCount: Int
+    var startedJobCount: Int
+    var requestedWaitCount: Int
   }
 
-  /// The progress of the test, or nil while a thread holds the device's lock.
-  package var progress: Progress? {
+  /// The current progress of the test, or nil while a thread holds the device's lock.
+  package var currentProgress: Progress? {
     guard lock.try() else { return nil }
     defer { lock.unlock() }
     return Progress(
-      time: clock, logEntryCount: log.count, jobCount: work.startedCount, waitCount: waitCount)
+      elapsedTime: elapsedTime, logEntryCount: storedLogEntries.count,
+      startedJobCount: work.startedCount, requestedWaitCount: lastWaitNumber)
   }
 
-  /// The number of waits of the application, and the due time of the first, in seconds.
+  /// The number of pending waits of the application, and the due time of the first, in seconds; nil
+  /// if there are none.
   package var pendingWaits: (count: Int, firstDue: Double)? {
     guard lock.try() else { return nil }
     defer { lock.unlock() }
-    guard let first = waits.map(\.due).min() else { return nil }
-    return (waits.count, roundedToNanosecond(first / .seconds(1)))
+    guard let first = pendingApplicationWaits.map(\.dueTime).min() else { return nil }
+    return (pendingApplicationWaits.count, roundedToNanosecond(first / .seconds(1)))
   }
 
   package func recordBlockingCall(_ call: String, seconds: Double) {
-    lock.withLock { storedMisuse.blockingCalls.append((call, seconds)) }
+    lock.withLock { storedMisuse.realTimeBlockingCalls.append((call, seconds)) }
   }
 
   /// Returns the start of the first period of the device's clock after the current time and not
-  /// before a time in seconds. Handlers of players are called at these times.
-  private func nextPeriod(notBefore seconds: Double) -> Duration {
-    let period = Double(VirtualSession.periodSize) / rate
-    let following = (clock / .seconds(1) / period + 1e-6).rounded(.down) + 1
+  /// before a time in seconds.
+  /// Handlers of players are called at these times.
+  private func nextPeriodStart(notBefore seconds: Double) -> Duration {
+    let period = Double(VirtualSession.periodFrameCount) / sampleRateHertz
+    let following = (elapsedTime / .seconds(1) / period + 1e-6).rounded(.down) + 1
     // Sessions round times to frames with the same margin of a thousandth of a frame.
-    let requested = ((seconds - 1e-3 / rate) / period).rounded(.up)
+    let requested = ((seconds - 1e-3 / sampleRateHertz) / period).rounded(.up)
     return .seconds(max(following, requested) * period)
   }
 
-  /// Waits until all due handlers have returned, and the handlers that they triggered. Returns
-  /// whether there were any.
-  @discardableResult package func settle() -> Bool {
+  /// Waits until all due handlers, and the handlers that they triggered, have returned.
+  /// Returns whether there were any.
+  @discardableResult package func waitForHandlers() -> Bool {
     for round in 0..<Self.maximumSettleRounds {
       let queues = lock.withLock { exchange(&pendingQueues, with: [:]) }
       if queues.isEmpty { return round > 0 }
       for queue in queues.values {
-        mainQueueService.waitForBlocks(of: queue)
+        mainQueueService.waitForSubmittedBlocks(of: queue)
       }
     }
     return true
   }
 
   /// Registers work on a handler queue, so that the clock waits for it.
-  func recordWork(on queue: DispatchQueue) {
+  func registerWork(on queue: DispatchQueue) {
     lock.withLock { pendingQueues[ObjectIdentifier(queue)] = queue }
   }
 
-  func advanceToNow(_ session: VirtualSession) {
-    lock.withLock { session.advance(toDeviceTime: now) }
+  func advanceToCurrentTime(_ session: VirtualSession) {
+    lock.withLock { session.advance(toDeviceSeconds: elapsedSeconds) }
   }
 
   func updateActivity(_ isActive: Bool, of session: VirtualSession) {
     lock.withLock {
-      session.advance(toDeviceTime: now)
-      session.setActive(isActive)
+      session.advance(toDeviceSeconds: elapsedSeconds)
+      session.setHasActivePlayer(isActive)
       let id = ObjectIdentifier(session)
       activeSessions[id] = isActive && sessions[id] != nil ? session : nil
     }
@@ -325,9 +343,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   func close(_ session: VirtualSession) {
     lock.withLock {
-      session.advance(toDeviceTime: now)
+      session.advance(toDeviceSeconds: elapsedSeconds)
       session.finish()
-      pastRecords.append(session.record)
+      closedSessionRecords.append(session.record)
       sessions[ObjectIdentifier(session)] = nil
       activeSessions[ObjectIdentifier(session)] = nil
     }
@@ -335,18 +353,18 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   func register(_ backing: EngineBacking) -> Int {
     lock.withLock {
-      engineCount += 1
-      engines[engineCount] = WeakEngine(backing: backing)
-      append(.engineMade, engine: engineCount)
-      return engineCount
+      lastEngineNumber += 1
+      enginesByNumber[lastEngineNumber] = WeakEngine(backing: backing)
+      appendLogEntry(.engineMade, engine: lastEngineNumber)
+      return lastEngineNumber
     }
   }
 
-  func unregister(_ number: Int) { lock.withLock { engines[number] = nil } }
+  func unregister(_ number: Int) { lock.withLock { enginesByNumber[number] = nil } }
 
   var liveEngines: [(number: Int, backing: EngineBacking)] {
     lock.withLock {
-      engines.sorted { $0.key < $1.key }.compactMap { number, engine in
+      enginesByNumber.sorted { $0.key < $1.key }.compactMap { number, engine in
         engine.backing.map { (number, $0) }
       }
     }
@@ -359,8 +377,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     )]
   {
     liveEngines.map { number, backing in
-      let time = backing.currentTime
-      return backing.withState {
+      let time = backing.currentSeconds
+      return backing.withLockedState {
         (number, $0.session != nil, time, $0.activePlayers.count, $0.resetHandler != nil)
       }
     }
@@ -374,8 +392,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
           "the test allows at most \(storedFaults.playerLimit) players at a time")
       }
       livePlayerCount += 1
-      playerCount += 1
-      return playerCount
+      lastPlayerNumber += 1
+      return lastPlayerNumber
     }
   }
 
@@ -385,14 +403,14 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     for engine in liveEngines {
       engine.backing.interrupt(reason)
     }
-    settle()
+    waitForHandlers()
   }
 
   package func resetAll() {
     for engine in liveEngines {
       engine.backing.requestReset()
     }
-    settle()
+    waitForHandlers()
   }
 
   package var faults: InjectedFaults {
@@ -400,19 +418,19 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     set { lock.withLock { storedFaults = newValue } }
   }
 
-  /// Removes and returns the delay of the next start, in seconds; 0 if it is not delayed.
+  /// Removes and returns the delay of the next start, in seconds; 0 if the start is not delayed.
   func popStartDelay() -> Double {
     lock.withLock {
-      guard case .delay(let seconds)? = storedFaults.starts.first else { return 0 }
-      storedFaults.starts.removeFirst()
+      guard case .delay(let seconds)? = storedFaults.startResults.first else { return 0 }
+      storedFaults.startResults.removeFirst()
       return seconds
     }
   }
 
   package var isInBackground: Bool { lock.withLock { storedFaults.isInBackground } }
 
-  /// Moves the application to the background or back. Posts the notifications of a phone, and
-  /// interrupts engines in the background.
+  /// Moves the application to the background or back.
+  /// Posts the notifications of a phone, and interrupts engines in the background.
   package func setInBackground(_ isInBackground: Bool) {
     guard isInBackground != self.isInBackground else { return }
     post(isInBackground ? .willResignActive : .willEnterForeground)
@@ -425,43 +443,46 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   /// Posts a notification. Engines that its observers create belong to this device.
   private func post(_ notification: LifecycleNotification) {
-    append(.application("\(notification)"))
-    EngineBackends.$scoped.withValue(self) {
+    appendLogEntry(.application("\(notification)"))
+    EngineBackends.$scopedDevice.withValue(self) {
       NotificationCenter.default.post(name: Notification.Name(notification.rawValue), object: nil)
     }
-    settle()
+    waitForHandlers()
   }
 
   package func setConnected(_ isPresent: Bool) {
-    let concerned = lock.withLock {
-      storedFaults.isConnected = isPresent
+    let affectedSessions = lock.withLock {
+      storedFaults.isDeviceConnected = isPresent
       return Array(sessions.values)
     }
-    for session in concerned {
-      session.request.presenceHandler(isPresent)
+    for session in affectedSessions {
+      session.sessionRequest.devicePresenceHandler(isPresent)
     }
-    settle()
+    waitForHandlers()
   }
 
-  package func append(_ action: HapticLogEntry.Action, engine: Int? = nil, player: Int? = nil) {
+  package func appendLogEntry(
+    _ action: HapticLogEntry.Action, engine: Int? = nil, player: Int? = nil
+  ) {
     lock.withLock {
-      log.append(HapticLogEntry(time: now, engine: engine, player: player, action: action))
+      storedLogEntries.append(
+        HapticLogEntry(time: elapsedSeconds, engine: engine, player: player, action: action))
     }
   }
 
-  package var logEntries: [HapticLogEntry] { lock.withLock { log } }
+  package var logEntries: [HapticLogEntry] { lock.withLock { storedLogEntries } }
 
   package var sessionRecords: [SessionRecord] {
     lock.withLock {
-      pastRecords
+      closedSessionRecords
         + sessions.values.map { session in
-          session.advance(toDeviceTime: now)
+          session.advance(toDeviceSeconds: elapsedSeconds)
           return session.record
         }
     }
   }
 
-  /// The test that a device belongs to.
+  /// A test that runs on a device.
   package struct Test: Sendable {
     package var name: String
     /// A Boolean value that indicates whether no other test with a device runs at the same time.
@@ -473,7 +494,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  package internal(set) var test: Test? {
+  package internal(set) var currentTest: Test? {
     get { lock.withLock { storedTest } }
     set { lock.withLock { storedTest = newValue } }
   }
@@ -492,39 +513,39 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   /// Returns the object of a type that is shared for the lifetime of the device, and creates it if
   /// necessary.
-  package func sharedObject<Kind: AnyObject>(_ kind: Kind.Type, make: () -> Kind) -> Kind {
-    if let existing = lock.withLock({ sharedObjects[ObjectIdentifier(kind)] as? Kind }) {
+  package func sharedObject<Kind: AnyObject>(ofType kind: Kind.Type, make: () -> Kind) -> Kind {
+    if let existing = lock.withLock({ sharedObjectsByType[ObjectIdentifier(kind)] as? Kind }) {
       return existing
     }
     let object = make()
     return lock.withLock {
-      if let existing = sharedObjects[ObjectIdentifier(kind)] as? Kind { return existing }
-      sharedObjects[ObjectIdentifier(kind)] = object
+      if let existing = sharedObjectsByType[ObjectIdentifier(kind)] as? Kind { return existing }
+      sharedObjectsByType[ObjectIdentifier(kind)] = object
       return object
     }
   }
 
   func releaseSharedObjects() {
     // The objects may call back while they are released.
-    let slots = lock.withLock { exchange(&self.sharedObjects, with: [:]) }
+    let slots = lock.withLock { exchange(&self.sharedObjectsByType, with: [:]) }
     withExtendedLifetime(slots) {}
   }
 
-  var hasEnded: Bool { lock.withLock { isEnded } }
+  var noop: Bool { lock.withLock { hasTestEnded } }
 
-  func end() {
-    settle()
+  func endTest() {
+    waitForHandlers()
     releaseSharedObjects()
     let (remainingWaits, now) = lock.withLock {
-      isEnded = true
-      timers.removeAll()
-      nextTimer = nil
+      hasTestEnded = true
+      pendingTimers.removeAll()
+      nextTimerDueTime = nil
       activeSessions.removeAll()
-      return (exchange(&waits, with: []), clock)
+      return (exchange(&pendingApplicationWaits, with: []), elapsedTime)
     }
     WorkOwner.withoutDevice {
       for wait in remainingWaits {
-        wait.cancel(max(.zero, wait.due - now))
+        wait.cancel(max(.zero, wait.dueTime - now))
       }
     }
   }

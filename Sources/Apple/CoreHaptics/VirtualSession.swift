@@ -6,14 +6,14 @@ package import HapticModel
 package import HapticPlayback
 package import HapticRender
 
-/// The frame-by-frame record of a session's players.
+/// The record of the players of a session, frame by frame.
 package struct SessionRecord: Sendable {
-  /// The device's time of frame 0, in seconds.
-  package let origin: Double
-  package let rate: Double
+  /// The time of the device at frame 0, in seconds.
+  package let originSeconds: Double
+  package let sampleRateHertz: Double
   package let playsHaptics: Bool
   package let playsAudio: Bool
-  package var end: Int64 = 0
+  package var endFrame: Int64 = 0
   package var playerRecords: [(composition: HapticComposition, changes: [PlayerChange])] = []
 }
 
@@ -22,20 +22,20 @@ package struct SessionRecord: Sendable {
 /// Samples are rendered when a test requests them, from the commands that the engine received: most
 /// tests need no samples, and rendering is by far the most expensive part of playback.
 package final class VirtualSession: EngineSession, @unchecked Sendable {
-  static let periodSize = 64
+  static let periodFrameCount = 64
 
-  /// The device's time of frame 0, in seconds.
-  package let origin: Double
+  /// The time of the device at frame 0, in seconds.
+  package let originSeconds: Double
   private let storedEngine: PlaybackEngine
   private let simulation: PlaybackSimulation
-  private let recorder = SessionRecorder()
+  private let eventRecorder = SessionRecorder()
   private let sampleRenderer: SampleRenderer
-  let request: SessionRequest
+  let sessionRequest: SessionRequest
   private weak var backend: VirtualBackend?
   private var isRunning = true
   private(set) var record: SessionRecord
   private var recordsChanges = true
-  /// The players that the simulation owns, with their indices in the record.
+  /// The players that the simulation owns, each with its index in the record.
   private var recordedPlayers: [(play: Int, player: RenderPlayer)] = []
 
   init(
@@ -44,30 +44,30 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   ) {
     func makeEngine() -> PlaybackEngine {
       PlaybackEngine(
-        rate: rate, routing: OutputRouting(channelCount: 2, buses: request.buses),
+        rate: rate, routing: OutputRouting(channelCount: 2, buses: request.audibleBuses),
         profiles: [profile])
     }
     storedEngine = makeEngine()
     simulation = PlaybackSimulation(storedEngine)
     sampleRenderer = SampleRenderer(makeEngine: makeEngine)
-    self.request = request
+    self.sessionRequest = request
     self.backend = backend
-    self.origin = origin
+    self.originSeconds = origin
     record = SessionRecord(
-      origin: origin, rate: rate, playsHaptics: request.buses != .audio,
-      playsAudio: request.buses != .haptics)
-    storedEngine.setCommandRecorder { [recorder] position, commands in
-      recorder.append(.commands(commands), at: position)
+      originSeconds: origin, sampleRateHertz: rate, playsHaptics: request.audibleBuses != .audio,
+      playsAudio: request.audibleBuses != .haptics)
+    storedEngine.setCommandRecorder { [eventRecorder] position, commands in
+      eventRecorder.append(.commands(commands), atFrame: position)
     }
   }
 
-  package var engine: PlaybackEngine {
-    backend?.advanceToNow(self)
+  package var playbackEngine: PlaybackEngine {
+    backend?.advanceToCurrentTime(self)
     return storedEngine
   }
 
   /// Returns the device's time at which a command takes effect, in seconds.
-  package func deviceTime(of time: PlaybackTime) -> Double {
+  package func deviceSeconds(of time: PlaybackTime) -> Double {
     let rate = storedEngine.rate
     let frame =
       switch time {
@@ -75,11 +75,11 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
       case .frame(let frame): frame
       case .seconds(let seconds): Int64((min(max(seconds, 0), 1e9) * rate).rounded())
       }
-    return deviceTime(ofFrame: max(frame, engine.position))
+    return deviceSeconds(ofFrame: max(frame, playbackEngine.position))
   }
 
-  package func deviceTime(ofFrame frame: Int64) -> Double {
-    origin + Double(frame) / storedEngine.rate
+  package func deviceSeconds(ofFrame frame: Int64) -> Double {
+    originSeconds + Double(frame) / storedEngine.rate
   }
 
   package func updateActivity(_ isActive: Bool) { backend?.updateActivity(isActive, of: self) }
@@ -88,13 +88,13 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
 
   package func samples(ofChannel channel: Int) -> [Float] {
     guard let backend else { return renderedSamples(ofChannel: channel) }
-    backend.advanceToNow(self)
+    backend.advanceToCurrentTime(self)
     return backend.lock.withLock { renderedSamples(ofChannel: channel) }
   }
 
-  /// Renders the samples of a channel to the current frame: [lock].
+  /// Returns the samples of a channel, rendered to the current frame. Requires the lock.
   private func renderedSamples(ofChannel channel: Int) -> [Float] {
-    sampleRenderer.render(recorder.drainEvents(), until: storedEngine.position)
+    sampleRenderer.render(eventRecorder.drainEvents(), untilFrame: storedEngine.position)
     return sampleRenderer.samples(ofChannel: channel)
   }
 
@@ -105,32 +105,34 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     }
   }
 
-  /// Ends the record. Later sound is not recorded.
+  /// Ends the record of the session. Later changes of players are not recorded.
   func endRecord() {
-    backend?.advanceToNow(self)
+    backend?.advanceToCurrentTime(self)
     backend?.lock.withLock { recordsChanges = false }
   }
 
-  /// Records whether a player plays, is paused, or waits for its start: [lock].
-  func setActive(_ isActive: Bool) {
-    recorder.append(.activity(isActive), at: storedEngine.position)
+  /// Records whether the session has a player that plays, is paused, or waits for its start.
+  /// Requires the lock.
+  func setHasActivePlayer(_ isActive: Bool) {
+    eventRecorder.append(.activity(isActive), atFrame: storedEngine.position)
   }
 
-  /// The device's time at which a player may end or start a pass, or at which a command is due, in
-  /// seconds; nil if there is none: [lock].
-  var nextChangeTime: Double? {
+  /// The next time of the device at which a player or command may cause a change, in seconds; nil
+  /// if there is none.
+  /// A change is the end or start of a pass of a player, or a due command. Requires the lock.
+  var nextChangeDeviceSeconds: Double? {
     guard isRunning else { return nil }
-    return simulation.nextChange.map { deviceTime(ofFrame: $0) }
+    return simulation.nextChange.map { deviceSeconds(ofFrame: $0) }
   }
 
-  /// Advances the players to a time of the device: [lock].
-  func advance(toDeviceTime seconds: Double) {
+  /// Advances the players to a time of the device, in seconds. Requires the lock.
+  func advance(toDeviceSeconds seconds: Double) {
     // The margin of a thousandth of a frame covers the rounding of times to nanoseconds.
-    let end = Int64((max(0, seconds - origin) * storedEngine.rate + 1e-3).rounded(.down))
+    let end = Int64((max(0, seconds - originSeconds) * storedEngine.rate + 1e-3).rounded(.down))
     while isRunning, storedEngine.position < end {
       // A player stores the changes of a period only.
       let nextChange = max(storedEngine.position, simulation.nextChange ?? end)
-      let target = min(end, nextChange + Int64(Self.periodSize))
+      let target = min(end, nextChange + Int64(Self.periodFrameCount))
       simulation.advance(frameCount: Int(target - storedEngine.position))
       recordChanges()
     }
@@ -138,18 +140,18 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
 
   private func recordChanges() {
     guard recordsChanges else { return }
-    record.end = storedEngine.position
+    record.endFrame = storedEngine.position
     for (play, player) in recordedPlayers {
       record.playerRecords[play].changes += player.drainChanges()
     }
     recordedPlayers.removeAll(where: \.player.isReleased)
   }
 
-  /// Ends the session with a fade-out: [lock].
+  /// Ends the session with a fade-out. Requires the lock.
   func finish() {
     guard isRunning else { return }
     isRunning = false
     recordsChanges = false
-    recorder.append(.stop, at: storedEngine.position)
+    eventRecorder.append(.stop, atFrame: storedEngine.position)
   }
 }

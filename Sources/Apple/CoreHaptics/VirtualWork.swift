@@ -1,65 +1,65 @@
 internal import Glibc
 internal import Synchronization
 
-/// Counters of a device's work that was dispatched to tasks and queues.
+/// The counts of a device's work that was dispatched to tasks and queues.
 package final class VirtualWork: Sendable {
-  private let pending = Atomic<Int>(0)
-  private let startedTotal = Atomic<Int>(0)
-  private let abandoned = Atomic<Int>(0)
+  private let pendingCount = Atomic<Int>(0)
+  private let atomicStartedCount = Atomic<Int>(0)
+  private let abandonedCount = Atomic<Int>(0)
 
   package init() {}
 
   /// Counts dispatched work before it can begin.
-  package func begin() {
-    startedTotal.add(1, ordering: .sequentiallyConsistent)
-    pending.add(1, ordering: .sequentiallyConsistent)
+  package func beginWork() {
+    atomicStartedCount.add(1, ordering: .sequentiallyConsistent)
+    pendingCount.add(1, ordering: .sequentiallyConsistent)
   }
 
-  package func end() { pending.subtract(1, ordering: .sequentiallyConsistent) }
+  package func endWork() { pendingCount.subtract(1, ordering: .sequentiallyConsistent) }
 
-  package var startedCount: Int { startedTotal.load(ordering: .sequentiallyConsistent) }
+  package var startedCount: Int { atomicStartedCount.load(ordering: .sequentiallyConsistent) }
 
   /// A Boolean value that indicates whether no work is pending except abandoned work.
   package var isIdle: Bool {
-    pending.load(ordering: .sequentiallyConsistent)
-      <= abandoned.load(ordering: .sequentiallyConsistent)
+    pendingCount.load(ordering: .sequentiallyConsistent)
+      <= abandonedCount.load(ordering: .sequentiallyConsistent)
   }
 
-  package var isComplete: Bool { pending.load(ordering: .sequentiallyConsistent) <= 0 }
+  package var isAllWorkComplete: Bool { pendingCount.load(ordering: .sequentiallyConsistent) <= 0 }
 
-  /// Abandons the pending work, so that it is not awaited again.
+  /// Abandons the pending work, so that nothing waits for it again.
   package func abandonPending() {
-    abandoned.store(
-      pending.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)
+    abandonedCount.store(
+      pendingCount.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)
   }
 }
 
-/// The device whose work runs on a thread. It covers work without a task: blocks of queues and jobs
-/// of detached tasks.
+/// The device that owns the work on a thread.
+/// It covers work without a task, such as blocks of queues and jobs of detached tasks.
 package enum WorkOwner {
-  private static let key: pthread_key_t = {
+  private static let threadDataKey: pthread_key_t = {
     var key = pthread_key_t()
     unsafe pthread_key_create(&key, nil)
     return key
   }()
 
-  /// A marker for work that belongs to no device although its task belongs to one.
-  private static var noDevice: UnsafeMutableRawPointer? {
+  /// The marker of work that belongs to no device although its task belongs to a device.
+  private static var noDeviceMark: UnsafeMutableRawPointer? {
     unsafe UnsafeMutableRawPointer(bitPattern: 1)
   }
 
-  /// The device whose time applies on this thread; nil is real time.
+  /// The device whose time applies on this thread, or nil for real time.
   package static var timeDevice: VirtualBackend? {
     guard let currentDevice, currentDevice.controlsWaits else { return nil }
     return currentDevice
   }
 
-  /// The device whose work runs on this thread: that of the task, or that of the thread. Nil after
-  /// its test has ended.
+  /// The device whose work runs on this thread, by the task or else by the thread; nil after its
+  /// test has ended.
   package static var currentDevice: VirtualBackend? {
-    let mark = unsafe pthread_getspecific(key)
-    if unsafe mark == noDevice { return nil }
-    guard let worker = unsafe EngineBackends.scoped ?? device(of: mark), !worker.hasEnded else {
+    let mark = unsafe pthread_getspecific(threadDataKey)
+    if unsafe mark == noDeviceMark { return nil }
+    guard let worker = unsafe EngineBackends.scopedDevice ?? device(of: mark), !worker.noop else {
       return nil
     }
     return worker
@@ -79,15 +79,15 @@ package enum WorkOwner {
 
   /// Runs a closure that belongs to no device, in real time.
   package static func withoutDevice<Result>(perform body: () -> Result) -> Result {
-    unsafe withMark(noDevice, perform: body)
+    unsafe withMark(noDeviceMark, perform: body)
   }
 
   private static func withMark<Result>(_ mark: UnsafeMutableRawPointer?, perform body: () -> Result)
     -> Result
   {
-    let previous = unsafe pthread_getspecific(key)
-    unsafe pthread_setspecific(key, mark)
-    defer { unsafe pthread_setspecific(key, previous) }
+    let previous = unsafe pthread_getspecific(threadDataKey)
+    unsafe pthread_setspecific(threadDataKey, mark)
+    defer { unsafe pthread_setspecific(threadDataKey, previous) }
     return body()
   }
 }

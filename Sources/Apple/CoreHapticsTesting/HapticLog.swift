@@ -14,32 +14,32 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
   /// A feedback generator.
   public typealias Generator = HapticLogEntry.Generator
 
-  var entries: [Entry]
+  var storedEntries: [Entry]
 
-  /// The first index, 0.
+  /// The index of the first entry, 0.
   public var startIndex: Int { 0 }
-  /// The index after the last index.
-  public var endIndex: Int { entries.count }
+  /// The index after the last entry.
+  public var endIndex: Int { storedEntries.count }
   /// An entry by its index.
-  public subscript(index: Int) -> Entry { entries[index] }
+  public subscript(index: Int) -> Entry { storedEntries[index] }
 
   /// A description with one line for each entry.
   public var description: String {
-    isEmpty ? "nothing happened" : entries.map(\.description).joined(separator: "\n")
+    isEmpty ? "nothing happened" : storedEntries.map(\.description).joined(separator: "\n")
   }
 
-  /// The calls and events without times and numbers.
-  public var actions: [Action] { entries.map(\.action) }
+  /// The calls and events without their times and numbers, in order.
+  public var actions: [Action] { storedEntries.map(\.action) }
 
-  /// The number of engines that were created.
-  public var engineCount: Int { entries.count { $0.action == .engineMade } }
+  /// The number of engines that the application has created.
+  public var engineCount: Int { storedEntries.count { $0.action == .engineMade } }
 
-  /// The number of successful engine starts.
-  public var startCount: Int { entries.count { $0.action == .engineStarted } }
+  /// The number of engine starts that succeeded.
+  public var startCount: Int { storedEntries.count { $0.action == .engineStarted } }
 
-  /// The number of players that were created.
+  /// The number of players that the application has created.
   public var playerCount: Int {
-    entries.count {
+    storedEntries.count {
       if case .playerMade = $0.action {
         true
       } else {
@@ -48,9 +48,9 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     }
   }
 
-  /// The number of player starts.
+  /// The number of times that players were started.
   public var playerStartCount: Int {
-    entries.count {
+    storedEntries.count {
       if case .started = $0.action {
         true
       } else {
@@ -81,7 +81,7 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     }
   }
 
-  /// The feedback generators that were prepared, in order.
+  /// The feedback generators that the application has prepared, in order.
   public var preparations: [Generator] {
     actions.compactMap {
       if case .prepared(let generator) = $0 {
@@ -92,7 +92,7 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     }
   }
 
-  /// The numbers of system sounds that were played, in order.
+  /// The numbers of the system sounds that were played, in order.
   public var systemSounds: [Int] {
     actions.compactMap {
       if case .systemSound(let number) = $0 {
@@ -103,8 +103,8 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     }
   }
 
-  /// The reasons for which engines stopped, in order; nil for a stop that the application
-  /// requested.
+  /// The reasons for which engines stopped, in order.
+  /// A reason is nil for a stop that the application requested.
   public var stops: [CHHapticEngine.StoppedReason?] {
     actions.compactMap {
       if case .engineStopped(let reason) = $0 {
@@ -128,17 +128,17 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
 }
 
 extension HapticLogEntry: CustomStringConvertible {
-  /// A description such as `0.300 s  engine 1: stopped by audioSessionInterrupt`.
+  /// A description of the entry, such as `0.300 s  engine 1: stopped by audioSessionInterrupt`.
   public var description: String {
     let owner = [engine.map { "engine \($0)" }, player.map { "player \($0)" }].compactMap { $0 }
-    return "\(formattedThousandths(time)) s  "
+    return "\(thousandthsText(time)) s  "
       + (owner.isEmpty ? "" : owner.joined(separator: ", ") + ": ")
       + "\(action)"
   }
 }
 
 extension HapticLogEntry.Action: CustomStringConvertible {
-  /// A few words, such as `stopped by audioSessionInterrupt`.
+  /// A description of the action, such as `stopped by audioSessionInterrupt`.
   public var description: String {
     switch self {
     case .engineMade:
@@ -160,30 +160,30 @@ extension HapticLogEntry.Action: CustomStringConvertible {
     case .playerMade(let count):
       "created with \(count) event\(count == 1 ? "" : "s")"
     case .started(let time):
-      "started at \(formattedThousandths(time)) s"
+      "started at \(thousandthsText(time)) s"
     case .stopped(let time):
-      "stopped at \(formattedThousandths(time)) s"
+      "stopped at \(thousandthsText(time)) s"
     case .paused(let time):
-      "paused at \(formattedThousandths(time)) s"
+      "paused at \(thousandthsText(time)) s"
     case .resumed(let time):
-      "resumed at \(formattedThousandths(time)) s"
+      "resumed at \(thousandthsText(time)) s"
     case .sought(let offset):
-      "sought to \(formattedThousandths(offset)) s of the pattern"
+      "sought to \(thousandthsText(offset)) s of the pattern"
     case .cancelled:
       "canceled"
     case .ended(let time):
-      "ended at \(formattedThousandths(time)) s"
+      "ended at \(thousandthsText(time)) s"
     case .looping(let isOn):
       isOn ? "loops" : "does not loop"
     case .rate(let rate):
-      "playback rate \(formattedThousandths(rate))"
+      "playback rate \(thousandthsText(rate))"
     case .muted(let isMuted):
       isMuted ? "muted" : "unmuted"
     case .sent(let id, let value, let time):
-      "\(id.rawValue) \(formattedThousandths(Double(value))) sent for "
-        + "\(formattedThousandths(time)) s"
+      "\(id.rawValue) \(thousandthsText(Double(value))) sent for "
+        + "\(thousandthsText(time)) s"
     case .scheduledCurve(let id, let time):
-      "curve of \(id.rawValue) scheduled for \(formattedThousandths(time)) s"
+      "curve of \(id.rawValue) scheduled for \(thousandthsText(time)) s"
     case .generator(let call):
       "generator: \(call)"
     case .prepared(.impact(let style)):
@@ -201,12 +201,12 @@ extension HapticLogEntry.Action: CustomStringConvertible {
 }
 
 extension HapticLogEntry.GeneratorCall: CustomStringConvertible {
-  /// A few words, such as `impact heavy, intensity 0.700`.
+  /// A description of the call, such as `impact heavy, intensity 0.700`.
   public var description: String {
     switch self {
     case .impact(let style, let intensity):
       "impact \(style.rawValue)"
-        + (intensity == 1 ? "" : ", intensity \(formattedThousandths(intensity))")
+        + (intensity == 1 ? "" : ", intensity \(thousandthsText(intensity))")
     case .notification(let type):
       "notification \(type.rawValue)"
     case .selection:
@@ -216,28 +216,28 @@ extension HapticLogEntry.GeneratorCall: CustomStringConvertible {
     case .pathCompleted:
       "path completed"
     case .named(let name, let intensity):
-      name + (intensity == 1 ? "" : ", intensity \(formattedThousandths(intensity))")
+      name + (intensity == 1 ? "" : ", intensity \(thousandthsText(intensity))")
     }
   }
 }
 
 /// A rule of phones that a virtual device does not enforce.
 public enum HapticRule: Hashable, Sendable {
-  /// Handlers that belong to the main actor run on it. The check requires that the application is
-  /// compiled with `-enable-actor-data-race-checks`; ``VirtualHapticDevice/ruleProblem`` reports
-  /// whether it is possible.
+  /// Handlers that belong to the main actor run on it.
+  /// The check requires that the application is compiled with `-enable-actor-data-race-checks`.
+  /// ``VirtualHapticDevice/ruleProblem`` reports whether the check is possible.
   case handlersOnTheirActor
-  /// An engine has a reset handler when it starts.
+  /// An engine has a reset handler when it is started.
   case resetHandler
   /// An engine is not released while it plays.
   case keptEngine
-  /// Continuous events last at most 30 s.
+  /// Continuous events last at most 30 s, the maximum of a phone.
   case eventLength
-  /// Players are not used after a reset.
+  /// Players are not used after a reset of their engine.
   case playersAfterReset
   /// Feedback generators are called on the main thread.
   case generatorsOnMainThread
-  /// No declaration requires a newer version of iOS than the given one, such as 15 or 17.4.
+  /// No declaration requires a newer version of iOS than the given version, such as 15 or 17.4.
   case iOS(Double)
 
   func forbids(_ violation: HapticViolation) -> Bool {
@@ -256,7 +256,7 @@ public enum HapticRule: Hashable, Sendable {
 }
 
 extension Set<HapticRule> {
-  /// All rules except that of an iOS version.
+  /// The set of all rules except the rule of an iOS version.
   public static let all: Set<HapticRule> = [
     .handlersOnTheirActor, .resetHandler, .keptEngine, .eventLength, .playersAfterReset,
     .generatorsOnMainThread,
@@ -267,7 +267,7 @@ extension Set<HapticRule> {
 public typealias HapticViolation = HapticLogEntry.Violation
 
 extension HapticLogEntry.Violation: CustomStringConvertible {
-  /// The message of the violation: a sentence with a remedy.
+  /// The message of the violation, which is a sentence with a remedy.
   public var description: String {
     switch self {
     case .handlerOffMainActor(let handler):
@@ -280,7 +280,7 @@ extension HapticLogEntry.Violation: CustomStringConvertible {
     case .engineReleased:
       "an engine was released while it played; keep it in a property"
     case .longEvent(let seconds):
-      "a continuous event lasts \(formattedThousandths(seconds)) s; an iPhone ends it after 30 s"
+      "a continuous event lasts \(thousandthsText(seconds)) s; an iPhone ends it after 30 s"
     case .playerUsedAfterReset:
       "a player was used after its engine was reset; create new players in the reset handler"
     case .generatorOffMainThread:
@@ -292,7 +292,7 @@ extension HapticLogEntry.Violation: CustomStringConvertible {
 }
 
 extension VirtualHapticDevice {
-  /// The rules of phones that a test checks; none by default.
+  /// The rules of phones that a test checks. No rule is checked by default.
   ///
   /// Set the rules before the application creates its first engine. The trait
   /// `.virtualHaptics(rules:)` sets them, and fails the test for each violation.
@@ -304,10 +304,12 @@ extension VirtualHapticDevice {
     }
   }
 
-  private var ruleStorage: RuleStorage { backend.sharedObject(RuleStorage.self) { RuleStorage() } }
+  private var ruleStorage: RuleStorage {
+    backend.sharedObject(ofType: RuleStorage.self) { RuleStorage() }
+  }
 
-  /// The violations of the rules so far, in order. The release of an engine counts once the clock
-  /// has advanced.
+  /// The violations of the rules so far, in order.
+  /// The release of an engine counts when the clock has advanced.
   public var violations: [HapticViolation] {
     let rules = rules
     let now = now
@@ -321,10 +323,10 @@ extension VirtualHapticDevice {
     }
   }
 
-  /// The reason for which a rule cannot be checked, or nil.
+  /// The reason for which a rule cannot be checked, or nil if all rules can be checked.
   public var ruleProblem: String? {
     guard rules.contains(.handlersOnTheirActor) else { return nil }
-    return IsolationMonitor.isAvailable
+    return IsolationMonitor.isHookAvailable
       ? nil
       : """
       the runtime of this toolchain has no isolation hook, so .handlersOnTheirActor is not checked

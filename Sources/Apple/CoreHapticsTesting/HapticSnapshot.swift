@@ -1,26 +1,27 @@
 internal import CoreHaptics
 public import Foundation
 
-/// Snapshots of the haptics of a test, stored as AHAP next to the test and compared with later
+/// A snapshot of the haptics of a test, stored as AHAP next to the test and compared with later
 /// runs.
 ///
 /// The file is `__Haptics__/TESTFILE/NAME.ahap` in the folder of the test. The environment variable
 /// `TEMBLOR_RECORD` determines whether it is written: `all` writes every snapshot, `missing` writes
 /// missing snapshots (the default), and `never` writes none (the default if `CI` is set).
 public enum HapticSnapshot {
-  private static let maximumListedCount = 12
+  private static let maximumListedDifferenceCount = 12
 
-  /// Compares haptics with a snapshot, or writes the snapshot.
+  /// Compares haptics with a snapshot, or writes the snapshot. Returns the reason for a failure, or
+  /// nil.
   ///
   /// A snapshot that was just written is also reported once as a failure, because nothing was
   /// compared.
   ///
   /// - Parameters:
-  ///   - played: The haptics of the test.
-  ///   - name: The name of the file without extension.
-  ///   - tolerance: The maximum differences.
-  ///   - path: The path of the test file.
-  ///   - environment: The environment variables.
+  /// - played: The haptics of the test.
+  /// - name: The name of the file without extension.
+  /// - tolerance: The maximum differences.
+  /// - path: The path of the test file.
+  /// - environment: The environment variables.
   /// - Returns: The reason for a failure, with one sentence for each difference, or nil.
   public static func failure(
     of played: PlayedHaptics, named name: String = #function,
@@ -31,7 +32,7 @@ public enum HapticSnapshot {
     let test = URL(filePath: path)
     let folder = test.deletingLastPathComponent().appending(path: "__Haptics__").appending(
       path: test.deletingPathExtension().lastPathComponent)
-    let file = folder.appending(path: fileName(name) + ".ahap")
+    let file = folder.appending(path: fileName(forSnapshot: name) + ".ahap")
     let exists = FileManager.default.fileExists(atPath: file.path)
     let mode = environment["TEMBLOR_RECORD"] ?? (environment["CI"] == nil ? "missing" : "never")
     guard ["all", "missing", "never"].contains(mode) else {
@@ -54,9 +55,10 @@ public enum HapticSnapshot {
         from: try PlayedHaptics(contentsOf: file), within: tolerance)
       if differences.isEmpty { return nil }
       return
-        (["Played haptics differ from \(file.path):"] + differences.prefix(maximumListedCount)
-        + (differences.count > maximumListedCount
-          ? ["… and \(differences.count - maximumListedCount) more."] : []))
+        (["Played haptics differ from \(file.path):"]
+        + differences.prefix(maximumListedDifferenceCount)
+        + (differences.count > maximumListedDifferenceCount
+          ? ["… and \(differences.count - maximumListedDifferenceCount) more."] : []))
         .joined(
           separator: "\n  ")
     } catch let error as CHHapticError {
@@ -66,7 +68,7 @@ public enum HapticSnapshot {
     }
   }
 
-  private static func fileName(_ name: String) -> String {
+  private static func fileName(forSnapshot name: String) -> String {
     String(
       name.prefix { $0 != "(" }.map { $0.isLetter || $0.isNumber || "-_. ".contains($0) ? $0 : "-" }
     )

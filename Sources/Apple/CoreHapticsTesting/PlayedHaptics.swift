@@ -4,7 +4,7 @@ internal import HapticFormats
 internal import HapticModel
 internal import HapticRender
 
-/// The events that were played on a device, with their times.
+/// The events that a device has played, with their times.
 ///
 /// The events come from the renderer's own record of its players. They include loops, pauses,
 /// seeks, rates, mutes, controls of patterns, and controls that were sent, but not the envelopes of
@@ -12,19 +12,19 @@ internal import HapticRender
 public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, ExpressibleByArrayLiteral,
   CustomStringConvertible
 {
-  /// An event that the device played.
+  /// An event that the device has played.
   public struct Event: Equatable, Sendable, CustomStringConvertible {
-    /// The kind of an event: a short transient, a continuous vibration, or a sound, which is heard
-    /// but not felt.
+    /// The kind of a played event.
+    /// It is a short transient, a continuous vibration, or a sound, which is heard but not felt.
     public enum Kind: String, Sendable { case transient, continuous, audio }
 
-    /// The intensity and sharpness at a time of an event. Both are linear between levels.
+    /// The intensity and sharpness of an event at a time. Both are linear between levels.
     public struct Level: Equatable, Sendable {
-      /// The time from the start of the event, in seconds.
+      /// The time of the level from the start of the event, in seconds.
       public var time: Double
-      /// The intensity, 0…1, including controls and mutes.
+      /// The intensity at the time of the level, 0…1, including controls and mutes.
       public var intensity: Double
-      /// The sharpness, 0…1, including controls.
+      /// The sharpness at the time of the level, 0…1, including controls.
       public var sharpness: Double
 
       /// Creates a level.
@@ -39,30 +39,30 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
       }
     }
 
-    /// The kind of the event.
+    /// The kind of the played event.
     public var kind: Kind
-    /// The start on the device's clock, in seconds.
+    /// The start of the event on the device's clock, in seconds.
     public var time: Double
-    /// The duration so far, in seconds; 0 for a transient, and for a sound file that plays to its
-    /// end.
+    /// The duration of the event so far, in seconds.
+    /// It is 0 for a transient, and for a sound file that plays to its end.
     public var duration: Double
-    /// The levels, sorted by time; at least one.
+    /// The levels of the event, sorted by time. There is at least one level.
     public var levels: [Level]
 
-    /// The maximum intensity, 0…1; for a sound, its volume.
+    /// The maximum intensity of the event, 0…1; for a sound, its maximum volume.
     public var intensity: Double { levels.map(\.intensity).max() ?? 0 }
 
-    /// The sharpness at the maximum intensity, 0…1.
+    /// The sharpness of the event at its maximum intensity, 0…1.
     public var sharpness: Double {
       let peak = intensity
       return levels.first { $0.intensity == peak }?.sharpness ?? 0
     }
 
-    /// A Boolean value that indicates whether the event can be felt: it is haptic, and not muted
-    /// throughout.
+    /// A Boolean value that indicates whether the event can be felt.
+    /// A felt event is haptic, and not muted throughout.
     public var isFelt: Bool { kind != .audio && intensity > 0 }
 
-    /// Returns the level at a time from the start of the event, in seconds.
+    /// Returns the interpolated level at a time from the start of the event, in seconds.
     public func level(at time: Double) -> Level {
       guard let next = levels.firstIndex(where: { $0.time > time }) else {
         var last = levels.last ?? Level(time: 0, intensity: 0, sharpness: 0)
@@ -78,7 +78,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
         sharpness: from.sharpness + (to.sharpness - from.sharpness) * fraction)
     }
 
-    /// Returns a transient.
+    /// Returns a transient event, as an expected event of a comparison.
     public static func transient(at time: Double, intensity: Double = 0.75, sharpness: Double = 0.5)
       -> Event
     {
@@ -87,7 +87,8 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
         levels: [Level(time: 0, intensity: intensity, sharpness: sharpness)])
     }
 
-    /// Returns a continuous event of constant intensity and sharpness.
+    /// Returns a continuous event of constant intensity and sharpness, as an expected event of a
+    /// comparison.
     public static func continuous(
       at time: Double, for duration: Double, intensity: Double = 0.6, sharpness: Double = 0.422601
     ) -> Event {
@@ -96,76 +97,78 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
         levels: [Level(time: 0, intensity: intensity, sharpness: sharpness)])
     }
 
-    /// A description such as `0.500 s  transient, intensity 0.700, sharpness 0.500`.
+    /// A description of the event, such as `0.500 s  transient, intensity 0.700, sharpness 0.500`.
     public var description: String {
-      let lengthText = kind == .transient ? "" : " for \(formattedThousandths(duration)) s"
+      let lengthText = kind == .transient ? "" : " for \(thousandthsText(duration)) s"
       let quantity = kind == .audio ? "volume" : "intensity"
-      let sharpnessText = kind == .audio ? "" : ", sharpness \(formattedThousandths(sharpness))"
-      return "\(formattedThousandths(time)) s  \(kind)\(lengthText), "
-        + "\(quantity) \(formattedThousandths(intensity))\(sharpnessText)"
+      let sharpnessText = kind == .audio ? "" : ", sharpness \(thousandthsText(sharpness))"
+      return "\(thousandthsText(time)) s  \(kind)\(lengthText), "
+        + "\(quantity) \(thousandthsText(intensity))\(sharpnessText)"
         + (levels.count > 1 ? ", moving" : "")
     }
   }
 
-  var events: [Event]
+  var sortedEvents: [Event]
 
-  /// Creates the value from events in any order.
-  public init(_ events: [Event]) { self.events = events.sorted { $0.time < $1.time } }
+  /// Creates played haptics from events in any order.
+  public init(_ events: [Event]) { self.sortedEvents = events.sorted { $0.time < $1.time } }
 
-  /// The first index, 0.
+  /// The index of the first event, 0.
   public var startIndex: Int { 0 }
-  /// The index after the last index.
-  public var endIndex: Int { events.count }
+  /// The index after the last event.
+  public var endIndex: Int { sortedEvents.count }
   /// An event by its index.
-  public subscript(index: Int) -> Event { events[index] }
+  public subscript(index: Int) -> Event { sortedEvents[index] }
 
   /// A description with one line for each played event.
   public var description: String {
-    isEmpty ? "nothing was played" : events.map(\.description).joined(separator: "\n")
+    isEmpty ? "nothing was played" : sortedEvents.map(\.description).joined(separator: "\n")
   }
 
   /// The times of the transients that were felt, in seconds.
   public var transients: Moments {
-    Moments(events.filter { $0.kind == .transient && $0.isFelt }.map(\.time))
+    Moments(sortedEvents.filter { $0.kind == .transient && $0.isFelt }.map(\.time))
   }
 
   /// The start times of the events that were felt, in seconds.
-  public var onsets: Moments { Moments(events.filter(\.isFelt).map(\.time)) }
+  public var onsets: Moments { Moments(sortedEvents.filter(\.isFelt).map(\.time)) }
 
-  /// Returns the events that start in a range of time, with times relative to the start of the
-  /// range.
+  /// Returns the events that start in a range of time. Their times are relative to the start of the
+  /// range, in seconds.
   public func from(_ start: Double, to end: Double = .infinity) -> PlayedHaptics {
     PlayedHaptics(
-      events.filter { $0.time >= start && $0.time < end }.map {
+      sortedEvents.filter { $0.time >= start && $0.time < end }.map {
         Event(kind: $0.kind, time: $0.time - start, duration: $0.duration, levels: $0.levels)
       })
   }
 
-  /// Returns whether nothing was felt in a range of time, in seconds, excluding its end.
+  /// Returns whether no event was felt in a range of time in seconds, excluding its end.
   public func isSilent(from start: Double = 0, to end: Double = .infinity) -> Bool {
-    !events.contains { event in
+    !sortedEvents.contains { event in
       event.isFelt && event.time < end
         && (event.time >= start || event.time + event.duration > start)
         && event.peakIntensity(from: start - event.time, to: end - event.time) > 0
     }
   }
 
-  /// Returns the maximum intensity at a time, rounded to a millionth so that it can be compared
-  /// with a literal. A transient counts for 30 ms.
+  /// Returns the maximum intensity at a time in seconds, rounded to a millionth so that it can be
+  /// compared with a literal.
+  /// A transient counts for 30 ms.
   public func strength(at time: Double) -> Double {
-    events.filter { event in
+    sortedEvents.filter { event in
       event.isFelt && event.time <= time
-        && time < event.time + (event.kind == .transient ? Self.transientDuration : event.duration)
+        && time < event.time + (event.kind == .transient ? Self.transientSeconds : event.duration)
     }.map { ($0.level(at: time - $0.time).intensity * 1e6).rounded() / 1e6 }.max() ?? 0
   }
 
   /// The time for which a transient can be felt, in seconds.
-  static let transientDuration = 0.03
+  static let transientSeconds = 0.03
 
-  /// The maximum distance between two events that can be paired, in seconds.
-  private static let maximumPairingDistance = 0.1
+  /// The maximum distance in time between two events that can be paired, in seconds.
+  private static let maximumPairingSeconds = 0.1
 
-  /// Returns the differences from expected events, one sentence each, in order of time.
+  /// Returns the differences from expected events, one sentence for each difference, in order of
+  /// time.
   ///
   /// Adjacent continuous events count as one event. Sounds and muted events are not compared.
   ///
@@ -173,12 +176,14 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   public func differences(
     from expected: PlayedHaptics, within tolerance: HapticTolerance = .perceptible
   ) -> [String] {
-    var unmatched = events.filter(\.isFelt).joiningAdjacent.map(\.trimmedToFelt)
+    var unmatched = sortedEvents.filter(\.isFelt).joiningAdjacentEvents.map(\.withoutSilentEnds)
     var sentences: [(time: Double, text: String)] = []
-    for event in expected.events.filter(\.isFelt).joiningAdjacent.map(\.trimmedToFelt) {
+    for event in expected.sortedEvents.filter(\.isFelt).joiningAdjacentEvents.map(
+      \.withoutSilentEnds)
+    {
       let nearestIndex = unmatched.indices.filter {
         unmatched[$0].kind == event.kind
-          && abs(unmatched[$0].time - event.time) <= Self.maximumPairingDistance
+          && abs(unmatched[$0].time - event.time) <= Self.maximumPairingSeconds
       }
       .min { abs(unmatched[$0].time - event.time) < abs(unmatched[$1].time - event.time) }
       guard let nearestIndex else {
@@ -195,21 +200,21 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
       \.element.text)
   }
 
-  /// Creates the events that a pattern plays from time 0 on.
+  /// Creates played haptics with the events that a pattern plays from time 0 on.
   public init(_ pattern: CHHapticPattern) { self.init(pattern.composition) }
 
-  /// Creates the events that an AHAP file plays from time 0 on.
+  /// Creates played haptics with the events that an AHAP file plays from time 0 on.
   ///
   /// Throws a `CHHapticError` if the file is not a pattern.
   public init(contentsOf url: URL) throws { self.init(try CHHapticPattern(contentsOf: url)) }
 
-  /// Returns AHAP text that plays the events that were felt, as stored in a snapshot.
+  /// Returns AHAP text that plays the felt events, as a snapshot stores them.
   ///
   /// Values are rounded to three digits. A continuous event with changing intensity or sharpness
   /// becomes a series of adjacent events, each within 0.02 of the original.
   public func ahap() throws -> Data {
     var pattern = HapticPattern()
-    for event in events where event.isFelt {
+    for event in sortedEvents where event.isFelt {
       for segment in event.constantSegments {
         pattern.events.append(
           HapticEvent(
@@ -225,7 +230,8 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     return Data(try AHAPDocument(pattern: pattern).canonicalText())
   }
 
-  /// Creates expected events, as in `[.transient(at: 0), .continuous(at: 0.5, for: 1)]`.
+  /// Creates expected events from a literal such as `[.transient(at: 0), .continuous(at: 0.5, for:
+  /// 1)]`.
   public init(arrayLiteral elements: Event...) { self.init(elements) }
 }
 
@@ -240,11 +246,11 @@ extension PlayedHaptics.Event {
   }
 
   fileprivate var displayName: String {
-    "\(kind == .transient ? "transient" : "continuous event") at \(formattedThousandths(time)) s"
+    "\(kind == .transient ? "transient" : "continuous event") at \(thousandthsText(time)) s"
   }
 
-  /// The event without the silence at its start and end.
-  fileprivate var trimmedToFelt: PlayedHaptics.Event {
+  /// The event without the silence at its start and its end.
+  fileprivate var withoutSilentEnds: PlayedHaptics.Event {
     guard kind == .continuous, let first = levels.firstIndex(where: { $0.intensity > 0 }),
       let last = levels.lastIndex(where: { $0.intensity > 0 })
     else { return self }
@@ -273,26 +279,26 @@ extension PlayedHaptics.Event {
     }
     if kind == .continuous, abs(duration - expected.duration) > tolerance.seconds + grace {
       sentences.append(
-        "The \(expected.displayName) lasts \(formattedThousandths(duration)) s instead of "
-          + "\(formattedThousandths(expected.duration)) s.")
+        "The \(expected.displayName) lasts \(thousandthsText(duration)) s instead of "
+          + "\(thousandthsText(expected.duration)) s.")
     }
     func compare(_ quality: String, _ limit: Double, _ value: (Level) -> Double) {
       guard let (time, actual, wanted) = maximumDifference(from: expected, of: value),
         abs(actual - wanted) > limit + grace
       else { return }
       let timeText =
-        kind == .transient || time == 0 ? "" : " \(formattedThousandths(time)) s after its start"
+        kind == .transient || time == 0 ? "" : " \(thousandthsText(time)) s after its start"
       sentences.append(
-        "The \(expected.displayName) has \(quality) \(formattedThousandths(actual)) instead of "
-          + "\(formattedThousandths(wanted))\(timeText).")
+        "The \(expected.displayName) has \(quality) \(thousandthsText(actual)) instead of "
+          + "\(thousandthsText(wanted))\(timeText).")
     }
     compare("intensity", tolerance.intensity, \.intensity)
     compare("sharpness", tolerance.sharpness, \.sharpness)
     return sentences
   }
 
-  /// Returns the time of the maximum difference in a value, and both values. Levels are compared at
-  /// intervals of 10 ms.
+  /// Returns the time of the maximum difference in a value, with both values. Levels are compared
+  /// at intervals of 10 ms.
   private func maximumDifference(from expected: PlayedHaptics.Event, of value: (Level) -> Double)
     -> (
       time: Double, actual: Double, expected: Double
@@ -310,9 +316,9 @@ extension PlayedHaptics.Event {
     }
   }
 
-  private static let snapshotStep = 0.02
-  /// The minimum duration of a constant segment, in seconds.
-  private static let minimumSegmentDuration = 0.005
+  private static let snapshotLevelStep = 0.02
+  /// The minimum duration of a segment of constant level, in seconds.
+  private static let minimumSegmentSeconds = 0.005
 
   var constantSegments: [PlayedHaptics.Event] {
     guard kind == .continuous, levels.count > 1 else { return [self] }
@@ -328,27 +334,27 @@ extension PlayedHaptics.Event {
           kind: kind, time: time + start, duration: end - start, levels: [midpoint])
       )
     }
-    var next = Self.minimumSegmentDuration
+    var next = Self.minimumSegmentSeconds
     while next < duration {
       let nextLevel = self.level(at: next)
-      if abs(nextLevel.intensity - level.intensity) >= Self.snapshotStep
-        || abs(nextLevel.sharpness - level.sharpness) >= Self.snapshotStep
+      if abs(nextLevel.intensity - level.intensity) >= Self.snapshotLevelStep
+        || abs(nextLevel.sharpness - level.sharpness) >= Self.snapshotLevelStep
       {
         close(at: next)
         start = next
         level = nextLevel
       }
-      next += Self.minimumSegmentDuration
+      next += Self.minimumSegmentSeconds
     }
     close(at: duration)
     return segments
   }
 }
 
-/// Times that are equal if they differ by at most a millisecond, so that a test can be
-/// `played.transients == [0, 0.1, 0.2]`.
+/// The times of a test, which equal other times if they differ by at most a millisecond.
+/// A test can thus state `played.transients == [0, 0.1, 0.2]`.
 public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStringConvertible {
-  /// The times in seconds, in order.
+  /// The times in seconds, in ascending order.
   public var seconds: [Double]
 
   /// Creates times from seconds.
@@ -357,32 +363,33 @@ public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStr
   /// Creates times from seconds.
   public init(arrayLiteral elements: Double...) { seconds = elements }
 
-  /// The number of times.
+  /// The number of times in the list.
   public var count: Int { seconds.count }
 
-  /// A Boolean value that indicates whether there are no times.
+  /// A Boolean value that indicates whether the list contains no times.
   public var isEmpty: Bool { seconds.isEmpty }
 
-  /// Returns whether both have the same number of times, which differ by at most a millisecond.
+  /// Returns whether both lists have the same number of times, which differ by at most a
+  /// millisecond.
   public static func == (left: Moments, right: Moments) -> Bool {
     left.count == right.count
       && zip(left.seconds, right.seconds).allSatisfy { abs($0 - $1) <= 0.001 }
   }
 
-  /// Returns whether times equal computed times.
+  /// Returns whether the times equal computed times in seconds.
   public static func == (left: Moments, right: [Double]) -> Bool { left == Moments(right) }
 
-  /// The times in a line, such as `[0.000, 0.500] s`.
+  /// The times as text, such as `[0.000, 0.500] s`.
   public var description: String {
-    "[\(seconds.map(formattedThousandths).joined(separator: ", "))] s"
+    "[\(seconds.map(thousandthsText).joined(separator: ", "))] s"
   }
 }
 
 private func roundedToThousandth(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
 
 extension [PlayedHaptics.Event] {
-  /// The events with adjacent continuous events merged into one event with changing levels.
-  var joiningAdjacent: [PlayedHaptics.Event] {
+  /// The events, with adjacent continuous events merged into one event with changing levels.
+  var joiningAdjacentEvents: [PlayedHaptics.Event] {
     var joined: [PlayedHaptics.Event] = []
     for event in sorted(by: { $0.time < $1.time }) {
       guard event.kind == .continuous,
@@ -408,11 +415,11 @@ extension [PlayedHaptics.Event] {
 
 /// The maximum differences between played and expected events.
 public struct HapticTolerance: Equatable, Sendable {
-  /// The maximum difference in onsets and durations, in seconds.
+  /// The maximum difference of two onsets or two durations, in seconds.
   public var seconds: Double
-  /// The maximum difference in intensity, 0…1.
+  /// The maximum difference of two intensities, 0…1.
   public var intensity: Double
-  /// The maximum difference in sharpness, 0…1.
+  /// The maximum difference of two values of sharpness, 0…1.
   public var sharpness: Double
 
   /// Creates a tolerance.
@@ -422,10 +429,11 @@ public struct HapticTolerance: Equatable, Sendable {
     self.sharpness = sharpness
   }
 
-  /// A tolerance for rounding errors: 1 ms, 0.001, and 0.001.
+  /// The tolerance of rounding errors, which is 1 ms for times and 0.001 for values.
   public static let exact = HapticTolerance(seconds: 0.001, intensity: 0.001, sharpness: 0.001)
 
-  /// A tolerance below the threshold of perception: 5 ms, 0.05, and 0.1.
+  /// A tolerance below the threshold of perception, which is 5 ms, an intensity of 0.05, and a
+  /// sharpness of 0.1.
   public static let perceptible = HapticTolerance(seconds: 0.005, intensity: 0.05, sharpness: 0.1)
 }
 
@@ -439,22 +447,25 @@ extension PlayedHaptics {
       sessions.flatMap { session in
         session.playerRecords.flatMap { play in
           var reader = PlayerChangeReader(
-            play.composition, rate: session.rate, playsHaptics: session.playsHaptics,
+            play.composition, sampleRateHertz: session.sampleRateHertz,
+            playsHaptics: session.playsHaptics,
             playsAudio: session.playsAudio)
-          for change in play.changes where change.frame <= session.end {
-            reader.apply(change)
+          for change in play.changes where change.frame <= session.endFrame {
+            reader.applyChange(change)
           }
-          return reader.finish(at: session.end, origin: session.origin)
+          return reader.finishEvents(
+            atFrame: session.endFrame, originSeconds: session.originSeconds)
         }
       })
   }
 
   init(_ composition: HapticComposition) {
     let rate = 48_000.0
-    var reader = PlayerChangeReader(composition, rate: rate)
-    reader.apply(PlayerChange())
+    var reader = PlayerChangeReader(composition, sampleRateHertz: rate)
+    reader.applyChange(PlayerChange())
     self.init(
-      reader.finish(
-        at: FrameConversion.frame(seconds: composition.duration + 31, rate: rate), origin: 0))
+      reader.finishEvents(
+        atFrame: FrameConversion.frame(seconds: composition.duration + 31, rate: rate),
+        originSeconds: 0))
   }
 }

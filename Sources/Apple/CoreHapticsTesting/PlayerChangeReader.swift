@@ -4,53 +4,54 @@ internal import HapticFormats
 internal import HapticModel
 internal import HapticRender
 
-/// Reconstructs the events of a pattern, with their levels, from the recorded changes of a player.
+/// A reader that reconstructs the events of a pattern, with their levels, from the recorded changes
+/// of a player.
 ///
 /// 1. Schedule the events of the pattern by onset.
 /// 2. For each change, advance to its frame: start the scheduled events, and extend the levels of
-///    active events by the current state.
+/// active events by the current state.
 /// 3. Apply the change: seeks, pauses, and loops end the active events or begin others.
 struct PlayerChangeReader {
   /// An event of the pattern with its onset and length in frames.
   private struct ScheduledEvent {
     var event: HapticEvent
-    var layer: Int
-    var onset: Int64
-    var length: Int64
+    var layerIndex: Int
+    var onsetFrame: Int64
+    var frameCount: Int64
   }
 
   /// An event that is sounding, or that waits for the end of a pause.
   private struct ActiveEvent {
     var scheduled: ScheduledEvent
-    /// The position at which the event's pass began, in frames.
-    var passOrigin: Int64
+    /// The position in frames at which the event's pass began.
+    var passOriginFrame: Int64
     /// The levels since the start or the last pause; empty during a pause.
-    var levels: [(frame: Int64, intensity: Double, sharpness: Double)] = []
-    var start: Int64?
+    var segmentLevels: [(frame: Int64, intensity: Double, sharpness: Double)] = []
+    var startFrame: Int64?
   }
 
   private static let controlIDs: [DynamicParameterID] = [
     .hapticIntensityControl, .hapticSharpnessControl, .audioVolumeControl,
   ]
 
-  private let rate: Double
+  private let sampleRateHertz: Double
   private let playsHaptics: Bool
   private let playsAudio: Bool
-  /// The events, sorted by onset.
-  private let events: [ScheduledEvent]
-  private let controls: [[DynamicParameterID: ControlTimeline]]
-  private var state = PlayerChange()
-  private var frame: Int64 = 0
-  private var nextEvent = 0
+  /// The scheduled events, sorted by onset.
+  private let scheduledEvents: [ScheduledEvent]
+  private let controlTimelinesByLayer: [[DynamicParameterID: ControlTimeline]]
+  private var currentState = PlayerChange()
+  private var currentFrame: Int64 = 0
+  private var nextEventIndex = 0
   private var activeEvents: [ActiveEvent] = []
-  /// The events so far, with times from frame 0.
+  /// The events that have ended so far, with times from frame 0.
   private var playedEvents: [PlayedHaptics.Event] = []
 
   init(
-    _ composition: HapticComposition, rate: Double, playsHaptics: Bool = true,
+    _ composition: HapticComposition, sampleRateHertz: Double, playsHaptics: Bool = true,
     playsAudio: Bool = true
   ) {
-    self.rate = rate
+    self.sampleRateHertz = sampleRateHertz
     self.playsHaptics = playsHaptics
     self.playsAudio = playsAudio
     var events: [ScheduledEvent] = []
@@ -59,144 +60,153 @@ struct PlayerChangeReader {
       {
         events.append(
           ScheduledEvent(
-            event: event, layer: layer,
-            onset: FrameConversion.frame(seconds: event.time, rate: rate),
-            length: FrameConversion.frame(seconds: event.holdDuration ?? 0, rate: rate)))
+            event: event, layerIndex: layer,
+            onsetFrame: FrameConversion.frame(seconds: event.time, rate: sampleRateHertz),
+            frameCount: FrameConversion.frame(
+              seconds: event.holdDuration ?? 0, rate: sampleRateHertz)))
       }
     }
-    self.events = events.enumerated().sorted {
-      ($0.element.onset, $0.offset) < ($1.element.onset, $1.offset)
+    self.scheduledEvents = events.enumerated().sorted {
+      ($0.element.onsetFrame, $0.offset) < ($1.element.onsetFrame, $1.offset)
     }.map(
       \.element)
-    controls = composition.layers.map { layer in
+    controlTimelinesByLayer = composition.layers.map { layer in
       Dictionary(
         uniqueKeysWithValues: Self.controlIDs.map {
-          ($0, ControlTimeline(of: $0, in: layer.pattern, grid: .frames(rate: rate)))
+          ($0, ControlTimeline(of: $0, in: layer.pattern, grid: .frames(rate: sampleRateHertz)))
         })
     }
-    state.phase = .idle
+    currentState.phase = .idle
   }
 
-  mutating func apply(_ change: PlayerChange) {
+  mutating func applyChange(_ change: PlayerChange) {
     let isNextPass =
-      change.overlapCount != state.overlapCount && change.jumpCount == state.jumpCount
-    advance(to: change.frame, passLength: isNextPass ? change.passOrigin - state.passOrigin : nil)
-    let previous = state
-    let isEntered = change.jumpCount != state.jumpCount
-    state = change
+      change.overlapCount != currentState.overlapCount && change.jumpCount == currentState.jumpCount
+    advance(
+      toFrame: change.frame,
+      passLength: isNextPass ? change.passOrigin - currentState.passOrigin : nil)
+    let previous = currentState
+    let isEntered = change.jumpCount != currentState.jumpCount
+    currentState = change
     if isEntered || change.phase != .playing {
-      endActiveEvents()
+      endActiveSegments()
     }
     if change.phase == .idle {
       activeEvents = []
     }
     if isNextPass {
-      nextEvent = 0
+      nextEventIndex = 0
     }
     if isEntered {
-      nextEvent = events.firstIndex { $0.onset >= change.jumpFrame } ?? events.count
-      activeEvents = events[..<nextEvent].filter {
-        $0.length > 0 && $0.onset + $0.length > change.jumpFrame
+      nextEventIndex =
+        scheduledEvents.firstIndex { $0.onsetFrame >= change.jumpFrame } ?? scheduledEvents.count
+      activeEvents = scheduledEvents[..<nextEventIndex].filter {
+        $0.frameCount > 0 && $0.onsetFrame + $0.frameCount > change.jumpFrame
       }.map {
-        ActiveEvent(scheduled: $0, passOrigin: change.passOrigin)
+        ActiveEvent(scheduled: $0, passOriginFrame: change.passOrigin)
       }
     }
     if change.phase == .playing, isEntered || previous.phase == .paused {
       for index in activeEvents.indices {
-        activeEvents[index].start = frame
+        activeEvents[index].startFrame = currentFrame
       }
     }
   }
 
-  /// Returns the events up to a frame. The origin is added to all times.
-  mutating func finish(at end: Int64, origin: Double) -> [PlayedHaptics.Event] {
-    advance(to: end)
-    endActiveEvents()
+  /// Returns all events up to a frame. The origin in seconds is added to all times.
+  mutating func finishEvents(atFrame end: Int64, originSeconds: Double) -> [PlayedHaptics.Event] {
+    advance(toFrame: end)
+    endActiveSegments()
     return playedEvents.map {
       PlayedHaptics.Event(
-        kind: $0.kind, time: roundedToNanosecond($0.time + origin),
+        kind: $0.kind, time: roundedToNanosecond($0.time + originSeconds),
         duration: roundedToNanosecond($0.duration),
         levels: $0.levels)
     }
   }
 
-  /// Advances to a frame with the current state, or to the end of the pass if the next pass begins
-  /// at the frame.
-  private mutating func advance(to end: Int64, passLength: Int64? = nil) {
-    defer { frame = max(frame, end) }
-    guard state.phase == .playing else { return }
-    while nextEvent < events.count, events[nextEvent].onset < passLength ?? .max {
-      let planned = events[nextEvent]
-      let start = max(frame, state.frame(at: state.passOrigin + planned.onset))
+  /// Advances to a frame with the current state.
+  /// If the next pass begins at the frame, advances to the end of the current pass.
+  private mutating func advance(toFrame end: Int64, passLength: Int64? = nil) {
+    defer { currentFrame = max(currentFrame, end) }
+    guard currentState.phase == .playing else { return }
+    while nextEventIndex < scheduledEvents.count,
+      scheduledEvents[nextEventIndex].onsetFrame < passLength ?? .max
+    {
+      let planned = scheduledEvents[nextEventIndex]
+      let start = max(
+        currentFrame, currentState.frame(at: currentState.passOrigin + planned.onsetFrame))
       guard start < end || passLength != nil else { break }
-      nextEvent += 1
-      var event = ActiveEvent(scheduled: planned, passOrigin: state.passOrigin, start: start)
-      if planned.length > 0 {
+      nextEventIndex += 1
+      var event = ActiveEvent(
+        scheduled: planned, passOriginFrame: currentState.passOrigin, startFrame: start)
+      if planned.frameCount > 0 {
         activeEvents.append(event)
       } else {
-        appendLevel(at: start, to: &event)
-        record(event, end: start)
+        appendLevel(atFrame: start, to: &event)
+        recordEvent(event, endFrame: start)
       }
     }
     var remaining: [ActiveEvent] = []
     for var event in activeEvents {
-      let last = state.frame(at: event.passOrigin + event.scheduled.onset + event.scheduled.length)
-      appendLevels(to: &event, until: min(end, last))
+      let last = currentState.frame(
+        at: event.passOriginFrame + event.scheduled.onsetFrame + event.scheduled.frameCount)
+      appendLevels(to: &event, untilFrame: min(end, last))
       if last > end {
         remaining.append(event)
       } else {
-        record(event, end: last)
+        recordEvent(event, endFrame: last)
       }
     }
     activeEvents = remaining
   }
 
   /// Adds the breakpoints of an event's levels up to a frame.
-  private func appendLevels(to event: inout ActiveEvent, until end: Int64) {
-    guard let start = event.start else { return }
-    let from = event.levels.last.map { max($0.frame, frame) } ?? start
+  private func appendLevels(to event: inout ActiveEvent, untilFrame end: Int64) {
+    guard let start = event.startFrame else { return }
+    let from = event.segmentLevels.last.map { max($0.frame, currentFrame) } ?? start
     guard end > from else { return }
     var frames: Set<Int64> = [from]
-    let low = state.position(at: from) - event.passOrigin
-    let high = state.position(at: end) - event.passOrigin
-    for control in controls[event.scheduled.layer].values {
+    let low = currentState.position(at: from) - event.passOriginFrame
+    let high = currentState.position(at: end) - event.passOriginFrame
+    for control in controlTimelinesByLayer[event.scheduled.layerIndex].values {
       for segment in control.segments[(control.segmentIndex(at: Double(low)) + 1)...]
       where segment.start < Double(high) {
-        frames.insert(state.frame(at: event.passOrigin + Int64(segment.start)))
+        frames.insert(currentState.frame(at: event.passOriginFrame + Int64(segment.start)))
       }
     }
     let corners = frames.sorted()
     for (frame, next) in zip(corners, corners.dropFirst() + [end]) {
-      appendLevel(at: frame, to: &event)
+      appendLevel(atFrame: frame, to: &event)
       // The segment ends just before the next one begins.
       if next - 1 > frame {
-        appendLevel(at: next - 1, to: &event)
+        appendLevel(atFrame: next - 1, to: &event)
       }
     }
   }
 
-  private func appendLevel(at frame: Int64, to event: inout ActiveEvent) {
-    let (intensity, sharpness) = level(of: event, at: frame)
+  private func appendLevel(atFrame frame: Int64, to event: inout ActiveEvent) {
+    let (intensity, sharpness) = level(of: event, atFrame: frame)
     // Three equal points in series are replaced by two.
-    let last = event.levels.suffix(2)
+    let last = event.segmentLevels.suffix(2)
     if last.count == 2, last.allSatisfy({ $0.intensity == intensity && $0.sharpness == sharpness })
     {
-      event.levels[event.levels.count - 1].frame = frame
+      event.segmentLevels[event.segmentLevels.count - 1].frame = frame
     } else {
-      event.levels.append((frame, intensity, sharpness))
+      event.segmentLevels.append((frame, intensity, sharpness))
     }
   }
 
-  /// Returns the intensity or volume and the sharpness of an event at a frame.
-  private func level(of active: ActiveEvent, at frame: Int64) -> (Double, Double) {
-    let position = state.position(at: frame) - active.passOrigin
+  /// Returns the intensity or volume of an event at a frame, and its sharpness.
+  private func level(of active: ActiveEvent, atFrame frame: Int64) -> (Double, Double) {
+    let position = currentState.position(at: frame) - active.passOriginFrame
     func control(_ id: DynamicParameterID) -> Double {
-      guard let timeline = controls[active.scheduled.layer][id] else {
+      guard let timeline = controlTimelinesByLayer[active.scheduled.layerIndex][id] else {
         return Double(id.neutralValue)
       }
       let segment = timeline.segments[timeline.segmentIndex(at: Double(position))]
-      if let sent = state.liveValue(of: id, at: frame),
-        segment.sourceStart.map({ active.passOrigin + Int64($0) <= sent.position }) ?? true
+      if let sent = currentState.liveValue(of: id, at: frame),
+        segment.sourceStart.map({ active.passOriginFrame + Int64($0) <= sent.position }) ?? true
       {
         return sent.value
       }
@@ -207,16 +217,16 @@ struct PlayerChangeReader {
     let event = active.scheduled.event
     guard event.kind.isHaptic else {
       let volume = Double(event.value(of: .audioVolume)) * control(.audioVolumeControl)
-      return (state.playsAudio && playsAudio ? unit(volume) : 0, 0)
+      return (currentState.playsAudio && playsAudio ? unit(volume) : 0, 0)
     }
     let intensity = Double(event.value(of: .hapticIntensity)) * control(.hapticIntensityControl)
     let sharpness = Double(event.value(of: .hapticSharpness)) + control(.hapticSharpnessControl)
-    return (state.playsHaptics && playsHaptics ? unit(intensity) : 0, unit(sharpness))
+    return (currentState.playsHaptics && playsHaptics ? unit(intensity) : 0, unit(sharpness))
   }
 
-  private mutating func record(_ event: ActiveEvent, end: Int64) {
-    guard let start = event.start, let first = event.levels.first else { return }
-    let isSteady = event.levels.allSatisfy {
+  private mutating func recordEvent(_ event: ActiveEvent, endFrame: Int64) {
+    guard let start = event.startFrame, let first = event.segmentLevels.first else { return }
+    let isSteady = event.segmentLevels.allSatisfy {
       $0.intensity == first.intensity && $0.sharpness == first.sharpness
     }
     let kind = event.scheduled.event.kind
@@ -224,20 +234,21 @@ struct PlayerChangeReader {
     playedEvents.append(
       PlayedHaptics.Event(
         kind: kind.isHaptic ? hapticKind : .audio,
-        time: Double(start) / rate,
-        duration: Double(max(0, end - start)) / rate,
-        levels: (isSteady ? [first] : event.levels).map {
+        time: Double(start) / sampleRateHertz,
+        duration: Double(max(0, endFrame - start)) / sampleRateHertz,
+        levels: (isSteady ? [first] : event.segmentLevels).map {
           PlayedHaptics.Event.Level(
-            time: Double($0.frame - start) / rate, intensity: $0.intensity, sharpness: $0.sharpness)
+            time: Double($0.frame - start) / sampleRateHertz, intensity: $0.intensity,
+            sharpness: $0.sharpness)
         }))
   }
 
-  /// Ends the segments of all active events, which may continue after a pause.
-  private mutating func endActiveEvents() {
+  /// Ends the segments of all active events. The events may continue after a pause.
+  private mutating func endActiveSegments() {
     for index in activeEvents.indices {
-      record(activeEvents[index], end: frame)
-      activeEvents[index].levels = []
-      activeEvents[index].start = nil
+      recordEvent(activeEvents[index], endFrame: currentFrame)
+      activeEvents[index].segmentLevels = []
+      activeEvents[index].startFrame = nil
     }
   }
 }

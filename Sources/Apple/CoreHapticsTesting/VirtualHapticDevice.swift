@@ -1,7 +1,8 @@
 public import CoreHaptics
 public import HapticRender
 
-/// A device in virtual time for tests of code that uses Core Haptics: no sound card, no waiting.
+/// A haptic device in virtual time, for tests of code that uses Core Haptics without a sound card
+/// or waiting.
 ///
 /// Engines that are created with `makeEngine`, or with `CHHapticEngine()` after `install`, play
 /// into memory, and only `advance` moves their clocks. Handlers have been called when `advance`
@@ -11,7 +12,7 @@ public final class VirtualHapticDevice: Sendable {
 
   /// Creates a connected device at time 0.
   public init(rate: Double = 48_000, profile: TransducerProfile = .phone) {
-    backend = VirtualBackend(rate: rate, profile: profile)
+    backend = VirtualBackend(sampleRateHertz: rate, profile: profile)
   }
 
   package init(_ backend: VirtualBackend) { self.backend = backend }
@@ -20,17 +21,18 @@ public final class VirtualHapticDevice: Sendable {
   public static let shared = VirtualHapticDevice(.shared)
 
   /// Makes `CHHapticEngine()` create engines on this device, in the whole process.
-  public func install() { EngineBackends.use(backend) }
+  public func install() { EngineBackends.installBackend(backend) }
 
   /// Makes `CHHapticEngine()` create engines on the output of the environment again.
-  public static func uninstall() { EngineBackends.use(nil) }
+  public static func uninstall() { EngineBackends.installBackend(nil) }
 
-  /// The device of the test of the current task, the installed device, or the device of the only
-  /// running test.
+  /// The current device, which belongs to the test of the current task, is installed, or belongs to
+  /// the only running test.
   ///
   /// Nil if engines play in real time, or if several tests run and the current one is unknown.
   public static var current: VirtualHapticDevice? {
-    guard let backend = EngineBackends.virtual, backend !== VirtualBackend.unattributed else {
+    guard let backend = EngineBackends.currentVirtualDevice, backend !== VirtualBackend.unattributed
+    else {
       return nil
     }
     return VirtualHapticDevice(backend)
@@ -39,8 +41,8 @@ public final class VirtualHapticDevice: Sendable {
   /// Returns a new engine on this device.
   public func makeEngine() -> CHHapticEngine { CHHapticEngine(backend: backend) }
 
-  /// The elapsed time, in seconds.
-  public var now: Double { backend.now }
+  /// The elapsed time of the device, in seconds.
+  public var now: Double { backend.elapsedSeconds }
 
   /// Advances the virtual clock, and calls every handler that becomes due.
   ///
@@ -49,7 +51,7 @@ public final class VirtualHapticDevice: Sendable {
   /// case, use ``advance(by:)``.
   public func advance(seconds: Double) {
     let duration = seconds.isFinite ? Duration.seconds(seconds) : .zero
-    backend.waitingCalls.record("advance(seconds:)") { backend.advance(by: duration) }
+    backend.waitingCalls.recordingCall("advance(seconds:)") { backend.advance(by: duration) }
   }
 
   /// Returns the samples of one of two channels that an engine has rendered since its last start.
@@ -57,29 +59,30 @@ public final class VirtualHapticDevice: Sendable {
     engine.renderedSamples(ofChannel: channel)
   }
 
-  /// Disconnects the device: engines stop with `systemError` and cannot be started.
+  /// Disconnects the device. Engines stop with `systemError` and cannot be started.
   public func disconnect() {
-    backend.waitingCalls.record("disconnect()") { backend.setConnected(false) }
+    backend.waitingCalls.recordingCall("disconnect()") { backend.setConnected(false) }
   }
 
-  /// Reconnects the device: engines that stopped because of its loss are reset.
+  /// Reconnects the device. Engines that stopped because of its loss are reset.
   public func reconnect() {
-    backend.waitingCalls.record("reconnect()") { backend.setConnected(true) }
+    backend.waitingCalls.recordingCall("reconnect()") { backend.setConnected(true) }
   }
 
   /// Stops an engine as the system does.
   public func stop(_ engine: CHHapticEngine, reason: CHHapticEngine.StoppedReason) {
     engine.interrupt(reason)
-    backend.waitingCalls.record("stop(_:reason:)") { _ = backend.settle() }
+    backend.waitingCalls.recordingCall("stop(_:reason:)") { _ = backend.waitForHandlers() }
   }
 
   /// Resets an engine as the system does after a failure of its server.
   public func reset(_ engine: CHHapticEngine) {
     engine.simulateReset()
-    backend.waitingCalls.record("reset(_:)") { _ = backend.settle() }
+    backend.waitingCalls.recordingCall("reset(_:)") { _ = backend.waitForHandlers() }
   }
 
-  /// The engines on the device by number, including those that an application keeps private.
+  /// The states of the engines on the device, by number. Engines that an application keeps private
+  /// are included.
   public var engines: [EngineState] {
     backend.engineStates.map {
       EngineState(
@@ -88,27 +91,28 @@ public final class VirtualHapticDevice: Sendable {
     }
   }
 
-  /// The calls on the device, and its events, in order.
-  public var log: HapticLog { HapticLog(entries: backend.logEntries) }
+  /// The calls on the device and its events, in order.
+  public var log: HapticLog { HapticLog(storedEntries: backend.logEntries) }
 
-  /// The haptics that were played so far. O(*n*) in everything that was ever played.
+  /// The haptics that were played so far. The cost is O(*n*) in everything that was ever played.
   public var played: PlayedHaptics { PlayedHaptics(backend.sessionRecords) }
 
-  /// Makes the next start of any engine throw an error of this code. Each further call affects one
+  /// Makes the next start of any engine throw an error with a code. Each further call affects one
   /// more start.
   public func failNextStart(_ code: CHHapticError.Code = .serverInitFailed) {
-    backend.faults.starts.append(.fail(code))
+    backend.faults.startResults.append(.fail(code))
   }
 
-  /// Delays the next start of an engine by some seconds of the device's time.
+  /// Delays the next start of an engine by a number of seconds of the device's time.
   ///
-  /// A blocking start advances the clock. A start with a handler completes when the time has come.
+  /// A blocking start advances the clock. A start with a handler completes when the time has
+  /// passed.
   public func delayNextStart(by seconds: Double) {
-    backend.faults.starts.append(.delay(seconds: seconds))
+    backend.faults.startResults.append(.delay(seconds: seconds))
   }
 
-  /// A Boolean value that indicates whether the device plays haptics, as reported by
-  /// `capabilitiesForHardware()`. Default: true.
+  /// A Boolean value that indicates whether the device plays haptics, as
+  /// `capabilitiesForHardware()` reports. The default is true.
   ///
   /// If it is false, starts throw `notSupported`.
   public var supportsHaptics: Bool {
@@ -116,8 +120,8 @@ public final class VirtualHapticDevice: Sendable {
     set { backend.faults.supportsHaptics = newValue }
   }
 
-  /// The maximum number of simultaneous players. An additional player throws
-  /// `resourceNotAvailable`. Unlimited by default.
+  /// The maximum number of simultaneous players, unlimited by default.
+  /// An additional player throws `resourceNotAvailable`.
   public var playerLimit: Int {
     get { backend.faults.playerLimit }
     set { backend.faults.playerLimit = newValue }
@@ -127,25 +131,27 @@ public final class VirtualHapticDevice: Sendable {
   ///
   /// Stopped handlers have been called when the method returns.
   public func interrupt(_ reason: CHHapticEngine.StoppedReason = .audioSessionInterrupt) {
-    backend.waitingCalls.record("interrupt()") { backend.interruptAll(reason) }
+    backend.waitingCalls.recordingCall("interrupt()") { backend.interruptAll(reason) }
   }
 
-  /// Moves the application to the background: posts `willResignActive` and `didEnterBackground` of
-  /// `UIApplication`, and stops the remaining engines with `applicationSuspended`.
+  /// Moves the application to the background.
+  /// The method posts `willResignActive` and `didEnterBackground` of `UIApplication`, and stops the
+  /// remaining engines with `applicationSuspended`.
   ///
   /// Observers and stopped handlers have been called when the method returns. Notifications reach
   /// all objects of the process, so a test that runs in parallel with other tests fails: use
   /// `.virtualHaptics(.alone)`. Has no effect in the background.
   public func background() {
-    backend.waitingCalls.record("background()") { backend.setInBackground(true) }
+    backend.waitingCalls.recordingCall("background()") { backend.setInBackground(true) }
   }
 
-  /// Moves the application to the foreground: posts `willEnterForeground` and `didBecomeActive`.
-  /// The application starts its engines.
+  /// Moves the application to the foreground.
+  /// The method posts `willEnterForeground` and `didBecomeActive`. The application starts its
+  /// engines.
   ///
   /// Observers have been called when the method returns. Has no effect in the foreground.
   public func foreground() {
-    backend.waitingCalls.record("foreground()") { backend.setInBackground(false) }
+    backend.waitingCalls.recordingCall("foreground()") { backend.setInBackground(false) }
   }
 
   /// Resets every engine, as after a failure of the system's haptic server, which invalidates
@@ -153,10 +159,10 @@ public final class VirtualHapticDevice: Sendable {
   ///
   /// Reset handlers have been called when the method returns.
   public func reset() {
-    backend.waitingCalls.record("reset()") { backend.resetAll() }
+    backend.waitingCalls.recordingCall("reset()") { backend.resetAll() }
   }
 
-  /// Interrupts media services for some seconds of the device's time.
+  /// Interrupts media services for a number of seconds of the device's time.
   ///
   /// Engines stop with `systemError`, starts throw `serverInitFailed` during the interruption, and
   /// engines are reset at its end.
@@ -177,35 +183,35 @@ public final class VirtualHapticDevice: Sendable {
   @discardableResult nonisolated(nonsending) public func advance(by duration: Duration) async
     -> Bool
   {
-    backend.waitingCalls.begin("advance(by:)")
-    defer { backend.waitingCalls.end("advance(by:)") }
-    _ = await RuntimeQuiescence.settle(backend)
-    backend.settle()
-    let end = backend.end(of: duration)
+    backend.waitingCalls.beginCall("advance(by:)")
+    defer { backend.waitingCalls.endCall("advance(by:)") }
+    _ = await RuntimeQuiescence.waitForQuiescence(of: backend)
+    backend.waitForHandlers()
+    let end = backend.endTime(after: duration)
     var waitsAtOnce = 0
     while true {
       if let fire = backend.popDueWait() {
         waitsAtOnce += 1
         guard waitsAtOnce <= Self.maximumSimultaneousWaits else { return false }
         fire()
-        _ = await RuntimeQuiescence.settle(backend)
-        backend.settle()
-      } else if let due = backend.step(to: end, stopsAtWaits: true) {
+        _ = await RuntimeQuiescence.waitForQuiescence(of: backend)
+        backend.waitForHandlers()
+      } else if let due = backend.advanceToNextEvent(until: end, stopsAtWaits: true) {
         waitsAtOnce = 0
         for body in due {
           body()
         }
-        if backend.settle() {
-          _ = await RuntimeQuiescence.settle(backend)
+        if backend.waitForHandlers() {
+          _ = await RuntimeQuiescence.waitForQuiescence(of: backend)
         }
       } else {
         break
       }
     }
-    return await RuntimeQuiescence.settle(backend)
+    return await RuntimeQuiescence.waitForQuiescence(of: backend)
   }
 
-  /// The maximum number of waits that may end at one time before the others are left to the next
+  /// The maximum number of waits that may end at one time. The remaining waits end in the next
   /// step.
   private static let maximumSimultaneousWaits = 10_000
 
@@ -215,27 +221,28 @@ public final class VirtualHapticDevice: Sendable {
 
 /// The state of an engine.
 public struct EngineState: Equatable, Sendable, CustomStringConvertible {
-  /// The engine's number on its device, from 1, in the order in which engines were made.
+  /// The number of the engine on its device, from 1, in the order in which engines were made.
   public var number: Int
   /// A Boolean value that indicates whether the engine is running.
   public var isRunning: Bool
-  /// The time on the engine's own clock, `currentTime`, in seconds.
+  /// The time on the engine's own clock in seconds, as its property `currentTime` returns it.
   public var currentTime: Double
   /// The number of players that play, are paused, or wait for their start.
   public var activePlayerCount: Int
   /// A Boolean value that indicates whether the application has set a reset handler.
   public var hasResetHandler: Bool
 
-  /// A description such as `engine 1: running, 0.500 s, 1 active player, no reset handler`.
+  /// A description of the state, such as `engine 1: running, 0.500 s, 1 active player, no reset
+  /// handler`.
   public var description: String {
     "engine \(number): \(isRunning ? "running" : "stopped"), "
-      + "\(formattedThousandths(currentTime)) s, "
+      + "\(thousandthsText(currentTime)) s, "
       + "\(activePlayerCount) active player\(activePlayerCount == 1 ? "" : "s"), "
       + (hasResetHandler ? "reset handler" : "no reset handler")
   }
 }
 
-func formattedThousandths(_ value: Double) -> String {
+func thousandthsText(_ value: Double) -> String {
   guard abs(value) < 1e12 else { return "\(value)" }
   let scaled = Int((value * 1_000).rounded())
   let fractionDigits = String(abs(scaled) % 1_000)
@@ -243,38 +250,42 @@ func formattedThousandths(_ value: Double) -> String {
     + String(repeating: "0", count: 3 - fractionDigits.count) + fractionDigits
 }
 
-/// A clock that follows a virtual device.
+/// A clock that follows the time of a virtual device.
 public struct VirtualHapticClock: Clock {
-  /// A time of the device.
+  /// An instant on the clock of the device.
   public struct Instant: InstantProtocol {
-    var offset: Duration
+    var elapsedTime: Duration
 
-    /// Returns the instant after a duration.
-    public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+    /// Returns the instant after a duration from this instant.
+    public func advanced(by duration: Duration) -> Instant {
+      Instant(elapsedTime: elapsedTime + duration)
+    }
 
-    /// Returns the duration to another instant.
-    public func duration(to other: Instant) -> Duration { other.offset - offset }
+    /// Returns the duration from this instant to another instant.
+    public func duration(to other: Instant) -> Duration { other.elapsedTime - elapsedTime }
 
-    /// Returns whether an instant is before another.
-    public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    /// Returns whether an instant is before another instant.
+    public static func < (left: Instant, right: Instant) -> Bool {
+      left.elapsedTime < right.elapsedTime
+    }
   }
 
   private let backend: VirtualBackend
 
   init(_ backend: VirtualBackend) { self.backend = backend }
 
-  /// The device's time.
-  public var now: Instant { Instant(offset: .seconds(backend.now)) }
+  /// The current instant of the device.
+  public var now: Instant { Instant(elapsedTime: .seconds(backend.elapsedSeconds)) }
 
   /// The minimum step of the device's clock.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
-  /// Returns at a time of the device, or throws an error if the task is canceled.
+  /// Returns when the device has reached an instant, or throws an error if the task is canceled.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     try Task.checkCancellation()
     // The stream also ends if its reader is canceled.
     let (awaited, end) = AsyncStream<Void>.makeStream()
-    let seconds = (deadline.offset - now.offset) / .seconds(1)
+    let seconds = (deadline.elapsedTime - now.elapsedTime) / .seconds(1)
     if seconds <= 0 {
       end.finish()
     } else {

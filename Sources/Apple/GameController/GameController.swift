@@ -1,36 +1,36 @@
 public import CoreHaptics
 public import Foundation
 
-/// The location of haptics in a controller.
+/// The locality of haptics in a game controller.
 public struct GCHapticsLocality: RawRepresentable, Hashable, Sendable {
-  /// The name on Apple's systems.
+  /// The name of the locality on Apple's systems.
   public let rawValue: String
 
-  /// Creates a locality from its name.
+  /// Creates a locality from its name, which may be unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// The default of the controller.
+  /// The default locality of the controller.
   public static let `default` = GCHapticsLocality(rawValue: "Default")
   /// The locality of all actuators of the game pad.
   public static let all = GCHapticsLocality(rawValue: "All")
   /// The locality of both handles.
   public static let handles = GCHapticsLocality(rawValue: "Handles")
-  /// The left handle.
+  /// The locality of the left handle.
   public static let leftHandle = GCHapticsLocality(rawValue: "LeftHandle")
-  /// The right handle.
+  /// The locality of the right handle.
   public static let rightHandle = GCHapticsLocality(rawValue: "RightHandle")
   /// The locality of both triggers.
   public static let triggers = GCHapticsLocality(rawValue: "Triggers")
-  /// The left trigger.
+  /// The locality of the left trigger.
   public static let leftTrigger = GCHapticsLocality(rawValue: "LeftTrigger")
-  /// The right trigger.
+  /// The locality of the right trigger.
   public static let rightTrigger = GCHapticsLocality(rawValue: "RightTrigger")
 }
 
-/// The duration of haptics without end.
+/// The duration of haptics that do not end.
 public let GCHapticDurationInfinite: Float = .infinity
 
-/// The haptics of a controller.
+/// The haptics of a game controller.
 open class GCDeviceHaptics: NSObject {
   /// The localities for which engines can be created.
   open var supportedLocalities: Set<GCHapticsLocality> { [.default, .all] }
@@ -47,16 +47,16 @@ open class GCDeviceHaptics: NSObject {
 /// No controller is ever connected: `controllers()` is empty. A test creates a controller, with or
 /// without haptics.
 open class GCController: NSObject {
-  /// The connected controllers: none.
+  /// The connected controllers, which are none.
   open class func controllers() -> [GCController] { [] }
 
-  /// The most recently used controller: none.
+  /// The most recently used controller, which is none.
   open class var current: GCController? { nil }
 
-  /// The haptics of the controller, or nil.
+  /// The haptics of the controller, or nil for a controller without haptics.
   open var haptics: GCDeviceHaptics?
 
-  /// The name of the vendor, or nil.
+  /// The name of the controller's vendor, or nil if it is unknown.
   open var vendorName: String?
 
   /// Creates a controller without haptics.
@@ -70,9 +70,9 @@ open class GCController: NSObject {
 }
 
 extension Notification.Name {
-  /// Posted when a controller was connected; never on Linux.
+  /// The name of the notification of a connected controller, which is never posted on Linux.
   public static let GCControllerDidConnect = Notification.Name("GCControllerDidConnectNotification")
-  /// Posted when a controller was disconnected; never on Linux.
+  /// The name of the notification of a disconnected controller, which is never posted on Linux.
   public static let GCControllerDidDisconnect = Notification.Name(
     "GCControllerDidDisconnectNotification")
 }

@@ -1,7 +1,8 @@
 public import CoreHaptics
 package import Foundation
 
-/// An engine through its entire life: created once, started on demand, restarted, and replaced.
+/// A haptic engine through its entire life, which is created once, started on demand, restarted,
+/// and replaced.
 ///
 /// No call waits for the output, and no call fails: a pattern that cannot be played is dropped. The
 /// output is opened on the engine's own queue. Patterns that are played in the meantime wait until
@@ -9,12 +10,12 @@ package import Foundation
 package final class EngineLifecycle: @unchecked Sendable {
   /// The engine that the process shares. Each virtual device has its own.
   package static var shared: EngineLifecycle {
-    guard let device = EngineBackends.virtual else { return live }
-    return device.sharedObject(EngineLifecycle.self) {
+    guard let device = EngineBackends.currentVirtualDevice else { return liveLifecycle }
+    return device.sharedObject(ofType: EngineLifecycle.self) {
       EngineLifecycle(
         EngineProvider(
-          supportsHaptics: { [weak device] in device?.isAvailable ?? false },
-          now: { [weak device] in device?.now ?? 0 }
+          supportsHaptics: { [weak device] in device?.isOutputAvailable ?? false },
+          now: { [weak device] in device?.elapsedSeconds ?? 0 }
         ) { [weak device] in
           guard let device else { throw CHHapticError(.notSupported) }
           return CHHapticEngine(backend: device)
@@ -22,30 +23,31 @@ package final class EngineLifecycle: @unchecked Sendable {
     }
   }
 
-  private static let live = EngineLifecycle(.hardware)
+  private static let liveLifecycle = EngineLifecycle(.hardware)
 
-  /// The maximum number of playbacks that wait for the engine to start. Others are dropped.
-  static let maximumWaitingCount = 16
+  /// The maximum number of playbacks that wait for the engine to start. Further playbacks are
+  /// dropped.
+  static let maximumWaitingPlaybackCount = 16
 
   private typealias Playback = (pattern: CHHapticPattern, time: TimeInterval)
 
-  private let provider: EngineProvider
+  private let engineProvider: EngineProvider
   private let lock = NSRecursiveLock()
   private var engine: CHHapticEngine?
-  /// The number of the current engine, which identifies handlers of earlier engines.
+  /// The number of the current engine. Handlers of earlier engines have a different number.
   private var engineNumber = 0
-  /// The number of the current start, which identifies starts that no longer count.
+  /// The number of the current start. Starts with another number no longer count.
   private var startNumber = 0
   private var isRunning = false
   private var isStarting = false
   private var waitingPlaybacks: [Playback] = []
-  private var lastAttemptTime = -Double.infinity
+  private var lastAttemptSeconds = -Double.infinity
   private var storedIsAvailable: Bool
   private var resetHandler: @Sendable () -> Void = {}
   private var availabilityHandler: @Sendable () -> Void = {}
 
   package init(_ source: EngineProvider) {
-    self.provider = source
+    self.engineProvider = source
     storedIsAvailable = source.supportsHaptics()
   }
 
@@ -69,11 +71,11 @@ package final class EngineLifecycle: @unchecked Sendable {
   package var currentTime: TimeInterval { lock.withLock { engine }?.currentTime ?? 0 }
 
   /// Plays a pattern once at a time of the engine's clock. Times in the past mean now.
-  package func play(_ pattern: CHHapticPattern, at time: TimeInterval = 0) {
+  package func playPattern(_ pattern: CHHapticPattern, atEngineSeconds time: TimeInterval = 0) {
     let playback = (pattern: pattern, time: time)
     let running: CHHapticEngine? = lock.withLock {
       if isRunning { return engine }
-      if waitingPlaybacks.count < Self.maximumWaitingCount {
+      if waitingPlaybacks.count < Self.maximumWaitingPlaybackCount {
         waitingPlaybacks.append(playback)
       }
       return nil
@@ -81,22 +83,22 @@ package final class EngineLifecycle: @unchecked Sendable {
     if let running {
       perform(playback, on: running)
     } else {
-      prepare()
+      prepareEngine()
     }
   }
 
-  package func prepare() {
-    guard let number = beginStart() else { return }
+  package func prepareEngine() {
+    guard let number = beginStartIfAllowed() else { return }
     do {
       let engine = try lock.withLock { try self.engine ?? makeEngine() }
-      engine.start { [weak self] error in self?.endStart(number, error) }
+      engine.start { [weak self] error in self?.finishStart(number, error) }
     } catch {
-      endStart(number, error)
+      finishStart(number, error)
     }
   }
 
   /// Ends all playbacks immediately. The next playback starts the engine again.
-  package func stopAll() {
+  package func stopAllPlaybacks() {
     let engine = lock.withLock {
       // A pending start precedes the stop, so it no longer counts.
       startNumber += 1
@@ -108,28 +110,28 @@ package final class EngineLifecycle: @unchecked Sendable {
     engine?.stop(completionHandler: nil)
   }
 
-  private func beginStart() -> Int? {
+  private func beginStartIfAllowed() -> Int? {
     lock.withLock {
       guard !isRunning, !isStarting else { return nil }
-      let now = provider.now()
-      guard storedIsAvailable || now - lastAttemptTime >= EngineProvider.retryInterval else {
+      let now = engineProvider.now()
+      guard storedIsAvailable || now - lastAttemptSeconds >= EngineProvider.retryInterval else {
         waitingPlaybacks.removeAll()
         return nil
       }
-      lastAttemptTime = now
-      return nextStart()
+      lastAttemptSeconds = now
+      return makeStartNumber()
     }
   }
 
-  /// Returns the number of a new start, and invalidates earlier starts: [lock].
-  private func nextStart() -> Int {
+  /// Returns the number of a new start, and invalidates earlier starts. Requires the lock.
+  private func makeStartNumber() -> Int {
     isStarting = true
     startNumber += 1
     return startNumber
   }
 
   /// Records the result of a start, and plays the waiting playbacks.
-  private func endStart(_ number: Int, _ error: (any Error)?) {
+  private func finishStart(_ number: Int, _ error: (any Error)?) {
     let (engine, due): (CHHapticEngine?, [Playback]) = lock.withLock {
       guard number == startNumber, isStarting else { return (nil, []) }
       isStarting = false
@@ -144,15 +146,15 @@ package final class EngineLifecycle: @unchecked Sendable {
     }
   }
 
-  /// Creates the engine and sets its handlers: [lock].
+  /// Creates the engine and sets its handlers. Requires the lock.
   private func makeEngine() throws -> CHHapticEngine {
-    let engine = try provider.makeEngine()
+    let engine = try engineProvider.makeEngine()
     engineNumber += 1
     let number = engineNumber
     engine.playsHapticsOnly = true
     engine.isAutoShutdownEnabled = true
-    engine.stoppedHandler = { [weak self] reason in self?.engineStopped(number, reason) }
-    engine.resetHandler = { [weak self] in self?.engineWasReset(number) }
+    engine.stoppedHandler = { [weak self] reason in self?.handleEngineStop(number, reason) }
+    engine.resetHandler = { [weak self] in self?.handleEngineReset(number) }
     self.engine = engine
     return engine
   }
@@ -174,8 +176,8 @@ package final class EngineLifecycle: @unchecked Sendable {
     } catch {}
   }
 
-  /// Restarts the engine once, unless it was only idle: [the engine's queue].
-  private func engineStopped(_ number: Int, _ reason: CHHapticEngine.StoppedReason) {
+  /// Restarts the engine once, unless it was only idle. Runs on the engine's queue.
+  private func handleEngineStop(_ number: Int, _ reason: CHHapticEngine.StoppedReason) {
     let engine: CHHapticEngine? = lock.withLock {
       guard number == engineNumber else { return nil }
       isRunning = false
@@ -186,16 +188,16 @@ package final class EngineLifecycle: @unchecked Sendable {
     default: break
     }
     guard let engine else { return }
-    start(engine, lock.withLock { nextStart() })
+    start(engine, lock.withLock { makeStartNumber() })
   }
 
-  /// Creates and starts a new engine, with its handlers and with reloaded patterns: [the engine's
-  /// queue].
-  private func engineWasReset(_ number: Int) {
+  /// Creates and starts a new engine, with its handlers and with reloaded patterns. Runs on the
+  /// engine's queue.
+  private func handleEngineReset(_ number: Int) {
     let restart: Int? = lock.withLock {
       guard number == engineNumber else { return nil }
       isRunning = false
-      return nextStart()
+      return makeStartNumber()
     }
     guard let restart else { return }
     do {
@@ -204,17 +206,17 @@ package final class EngineLifecycle: @unchecked Sendable {
       watcher()
       start(engine, restart)
     } catch {
-      endStart(restart, error)
+      finishStart(restart, error)
     }
   }
 
-  /// Starts the engine synchronously: [the engine's queue], where nothing else waits.
+  /// Starts the engine synchronously. Runs on the engine's queue, where no other work waits.
   private func start(_ engine: CHHapticEngine, _ number: Int) {
     do {
       try engine.start()
-      endStart(number, nil)
+      finishStart(number, nil)
     } catch {
-      endStart(number, error)
+      finishStart(number, error)
     }
   }
 
@@ -230,16 +232,17 @@ package final class EngineLifecycle: @unchecked Sendable {
   /// Plays a shipped pattern, and logs the call on a virtual device.
   ///
   /// - Parameters:
-  ///   - pattern: The name of the pattern.
-  ///   - name: The name in the log.
-  ///   - intensity: The factor on the intensity, clamped to 0…1; NaN is 0.
+  /// - pattern: The name of the pattern.
+  /// - name: The name in the log.
+  /// - intensity: The factor on the intensity, clamped to 0…1; NaN is 0.
   package func play(shipped pattern: String, as name: String, intensity: Double = 1) {
     let intensity = intensity.isNaN ? 0 : min(max(intensity, 0), 1)
-    EngineBackends.virtualForCall()?.append(.generator(.init(name: name, intensity: intensity)))
+    EngineBackends.virtualDeviceForCall()?.appendLogEntry(
+      .generator(.init(name: name, intensity: intensity)))
     guard let shippedPattern = ParsedPatternCache.shipped.pattern(named: pattern),
       let scaled = intensity < 1 ? try? shippedPattern.scaled(by: Float(intensity)) : shippedPattern
     else { return }
-    play(scaled)
+    playPattern(scaled)
   }
 }
 
@@ -263,11 +266,12 @@ public struct EngineProvider: Sendable {
   /// The minimum interval between two attempts to start an engine without a device, in seconds.
   public static let retryInterval = 1.0
 
-  /// Returns whether haptics can be felt; called once, before anything else.
+  /// Returns whether haptics can be felt. It is called once, before anything else.
   public var supportsHaptics: @Sendable () -> Bool
-  /// Creates an engine; called for the first engine, and after every reset.
+  /// Creates an engine. It is called for the first engine, and after every reset.
   public var makeEngine: @Sendable () throws -> CHHapticEngine
-  /// Returns the seconds on a monotonic clock, which determine the interval between attempts.
+  /// Returns the time of a monotonic clock in seconds, which determines the interval between
+  /// attempts.
   public var now: @Sendable () -> Double
 
   /// Creates a provider of engines.
@@ -281,7 +285,7 @@ public struct EngineProvider: Sendable {
     self.makeEngine = makeEngine
   }
 
-  /// The engines on the output of the process.
+  /// The provider of engines on the output of the process.
   public static let hardware = EngineProvider(supportsHaptics: {
     CHHapticEngine.capabilitiesForHardware().supportsHaptics
   }) { try CHHapticEngine() }

@@ -1,64 +1,64 @@
-/// The meaning of a game event, with a gentle and brief haptic that never punishes.
+/// The meaning of a game event. Each event has a gentle and brief haptic that never punishes.
 public enum SemanticEvent: String, CaseIterable, Sendable {
-  /// A button was touched: a light tap.
+  /// A button was touched. The haptic is a light tap.
   case buttonTap
-  /// An answer was correct: two rising taps.
+  /// An answer was correct. The haptic consists of two rising taps.
   case correctAnswer
-  /// A coin was earned: a firm tap.
+  /// A coin was earned. The haptic is a firm tap.
   case coinEarned
-  /// A wrong answer: two calm, falling taps.
+  /// An answer was wrong. The haptic consists of two calm, falling taps.
   case softFeedback
-  /// A great success: two heavy taps.
+  /// The player had a great success. The haptic consists of two heavy taps.
   case celebration
-  /// A selection changed: the faintest tick.
+  /// A selection changed. The haptic is the faintest tick.
   case selectionChanged
 
-  /// The name of the pattern that is played.
-  public var patternName: String { "bennie-" + rawValue.hyphenated }
+  /// The name of the pattern that the event plays.
+  public var patternName: String { "bennie-" + rawValue.hyphenatedName }
 }
 
-/// The kinds of feedback in an educational application.
+/// A kind of feedback in an educational application.
 public enum FeedbackType: String, CaseIterable, Sendable {
-  /// A light tap.
+  /// The feedback of a light tap.
   case light
-  /// A firm tap.
+  /// The feedback of a firm tap.
   case medium
-  /// A heavy tap, for important feedback.
+  /// The feedback of a heavy tap, for important feedback.
   case heavy
-  /// The faintest tick.
+  /// The feedback of the faintest tick.
   case selection
-  /// Two rising taps.
+  /// The feedback of two rising taps.
   case success
-  /// Two falling taps.
+  /// The feedback of two falling taps.
   case warning
-  /// Four uneven taps.
+  /// The feedback of four uneven taps.
   case error
-  /// Two quick bright taps.
+  /// The feedback of two quick bright taps.
   case correctAnswer
-  /// A dull knock that sags.
+  /// The feedback of a dull knock that sags.
   case wrongAnswer
-  /// Three rising taps and a swelling fourth.
+  /// The feedback of three rising taps and a swelling fourth.
   case levelUp
-  /// A rocket and its sparks.
+  /// The feedback of a rocket and its sparks.
   case celebration
-  /// One tick of a clock.
+  /// The feedback of one tick of a clock.
   case countdown
-  /// A tap that sinks.
+  /// The feedback of a tap that sinks.
   case swipeDown
-  /// A brush that rises to a tap.
+  /// The feedback of a brush that rises to a tap.
   case swipeUp
-  /// A drag and a heavy stop.
+  /// The feedback of a drag and a heavy stop.
   case swipeHeavy
 
-  /// The name of the pattern that is played.
+  /// The name of the pattern that the feedback plays.
   public var patternName: String {
-    (self == .correctAnswer || self == .wrongAnswer ? "feedback-" : "") + rawValue.hyphenated
+    (self == .correctAnswer || self == .wrongAnswer ? "feedback-" : "") + rawValue.hyphenatedName
   }
 }
 
 extension String {
-  /// The name with hyphens: `level-up` for `levelUp`.
-  fileprivate var hyphenated: String {
+  /// The name with hyphens, such as `level-up` for `levelUp`.
+  fileprivate var hyphenatedName: String {
     map { $0.isUppercase ? "-" + $0.lowercased() : String($0) }.joined()
   }
 }

@@ -3,8 +3,8 @@ public import CoreHaptics
 public import Foundation
 public import Observation
 
-/// Haptics for an application: named patterns, taps, semantic events, and rhythms, without engine
-/// management.
+/// A manager of an application's haptics, which plays named patterns, taps, semantic events, and
+/// rhythms without engine management.
 ///
 /// Every call returns immediately, without a result or an error. It has no effect if there is no
 /// device or pattern, or if haptics are disabled. The article of the module states the rules.
@@ -14,33 +14,34 @@ public import Observation
   ///
   /// Each virtual device has its own manager, whose setting is not stored.
   public static var shared: HapticManager {
-    EngineBackends.virtual?.sharedObject(HapticManager.self) {
+    EngineBackends.currentVirtualDevice?.sharedObject(ofType: HapticManager.self) {
       HapticManager(
-        lifecycle: .shared, patterns: .shipped, store: VolatileSettingStore(),
+        lifecycle: .shared, patternCache: .shipped, store: VolatileSettingStore(),
         isEnabledByDefault: true)
-    } ?? live
+    } ?? liveManager
   }
 
-  private static let live = HapticManager(
-    lifecycle: .shared, patterns: .shipped, store: UserDefaults.standard, isEnabledByDefault: true)
+  private static let liveManager = HapticManager(
+    lifecycle: .shared, patternCache: .shipped, store: UserDefaults.standard,
+    isEnabledByDefault: true)
 
-  /// The key of the stored setting.
+  /// The key under which the setting is stored.
   public static let settingKey = "HapticManager.isEnabled"
 
   /// A Boolean value that indicates whether haptics are played. Disabling them ends all playbacks
   /// immediately. The setting is stored.
   public var isEnabled: Bool {
     didSet {
-      store.setOn(isEnabled, for: Self.settingKey)
+      settingStore.setOn(isEnabled, for: Self.settingKey)
       if !isEnabled {
-        lifecycle.stopAll()
+        lifecycle.stopAllPlaybacks()
       }
     }
   }
 
   @ObservationIgnored private let lifecycle: EngineLifecycle
-  @ObservationIgnored private let patterns: ParsedPatternCache
-  @ObservationIgnored private let store: any HapticSettingStore
+  @ObservationIgnored private let patternCache: ParsedPatternCache
+  @ObservationIgnored private let settingStore: any HapticSettingStore
 
   /// Creates a manager with its own engine.
   ///
@@ -55,25 +56,26 @@ public import Observation
     isEnabledByDefault: Bool = true
   ) {
     self.init(
-      lifecycle: EngineLifecycle(engineProvider), patterns: ParsedPatternCache(resolver),
+      lifecycle: EngineLifecycle(engineProvider), patternCache: ParsedPatternCache(resolver),
       store: store,
       isEnabledByDefault: isEnabledByDefault)
   }
 
   private init(
-    lifecycle: EngineLifecycle, patterns: ParsedPatternCache, store: any HapticSettingStore,
+    lifecycle: EngineLifecycle, patternCache: ParsedPatternCache, store: any HapticSettingStore,
     isEnabledByDefault: Bool
   ) {
     self.lifecycle = lifecycle
-    self.patterns = patterns
-    self.store = store
+    self.patternCache = patternCache
+    self.settingStore = store
     isEnabled = store.isOn(Self.settingKey) ?? isEnabledByDefault
-    lifecycle.setHandlers(reset: { patterns.reload() }) { [weak self] in
+    lifecycle.setHandlers(reset: { patternCache.reloadPatterns() }) { [weak self] in
       Task { @MainActor in self?.withMutation(keyPath: \.isEngineAvailable) {} }
     }
   }
 
-  /// A Boolean value that indicates whether haptics can probably be felt; observable.
+  /// A Boolean value that indicates whether haptics can probably be felt. The property is
+  /// observable.
   ///
   /// The value is always current. Observers are notified on the main actor.
   public var isEngineAvailable: Bool {
@@ -81,44 +83,46 @@ public import Observation
     return lifecycle.isAvailable
   }
 
-  /// The patterns that could not be read, with their errors.
-  public var invalidPatterns: [String: CHHapticError] { patterns.errors }
+  /// The errors of the patterns that could not be read, by the names of the patterns.
+  public var invalidPatterns: [String: CHHapticError] { patternCache.errorsByName }
 
-  /// The time on the engine's clock, in seconds, for synchronizing pictures and sounds. The clock
-  /// stops while the engine is stopped.
+  /// The time on the engine's clock in seconds, for synchronizing pictures and sounds.
+  /// The clock stops while the engine is stopped.
   public var currentTime: TimeInterval { lifecycle.currentTime }
 
-  /// Returns the pattern with a name, for displaying it.
-  public func pattern(named name: String) -> CHHapticPattern? { patterns.pattern(named: name) }
+  /// Returns the pattern with a name, for display, or nil if it is unknown or invalid.
+  public func pattern(named name: String) -> CHHapticPattern? { patternCache.pattern(named: name) }
 
   /// Reads all patterns and starts the engine, so that playing a pattern needs no preparation.
   ///
   /// Patterns are read only once. Invalid patterns are skipped and listed in `invalidPatterns`.
   public func preloadPatterns() {
-    patterns.loadAll()
+    patternCache.loadAllPatterns()
     if isEnabled {
-      lifecycle.prepare()
+      lifecycle.prepareEngine()
     }
   }
 
-  /// Plays a pattern once, in addition to other patterns, at a time of the engine's clock. 0 and
-  /// times in the past mean now.
+  /// Plays a pattern once, in addition to other patterns, at a time of the engine's clock in
+  /// seconds.
+  /// 0 and times in the past mean now.
   public func play(_ name: String, at time: TimeInterval = 0) {
-    guard isEnabled, let pattern = patterns.pattern(named: name) else { return }
-    lifecycle.play(pattern, at: time)
+    guard isEnabled, let pattern = patternCache.pattern(named: name) else { return }
+    lifecycle.playPattern(pattern, atEngineSeconds: time)
   }
 
-  /// Plays one tap, for detents, touches, and mistakes. Both values are clamped to 0…1.
+  /// Plays a tap for detents, touches, and mistakes. Both values are clamped to 0…1.
   public func playTransientEvent(intensity: Float, sharpness: Float) {
     guard isEnabled else { return }
     play { try .tap(intensity: intensity, sharpness: sharpness) }
   }
 
-  /// Plays patterns as one, each at its own time, exact to the frame. Unknown names are skipped.
+  /// Plays several patterns as one, each at its own time in seconds, exact to the frame. Unknown
+  /// names are skipped.
   func play(_ steps: [(name: String, time: TimeInterval)], at time: TimeInterval = 0) {
     guard isEnabled else { return }
     let resolvedSteps = steps.compactMap { step in
-      patterns.pattern(named: step.name).map { (pattern: $0, time: step.time) }
+      patternCache.pattern(named: step.name).map { (pattern: $0, time: step.time) }
     }
     guard !resolvedSteps.isEmpty else { return }
     play(at: time) { try .sequence(resolvedSteps) }
@@ -127,10 +131,10 @@ public import Observation
   private func play(at time: TimeInterval = 0, _ make: () throws -> CHHapticPattern) {
     // A pattern that cannot be created is not played, without notification.
     guard let pattern = try? make() else { return }
-    lifecycle.play(pattern, at: time)
+    lifecycle.playPattern(pattern, atEngineSeconds: time)
   }
 
-  /// Plays a small earthquake of 2.2 s: rolling, violent, dying away.
+  /// Plays a small earthquake of 2.2 s, which rolls, becomes violent, and dies away.
   public func playEarthquakeSplash() { play("earthquake-splash") }
 
   /// Plays a rumble of 4 s with three aftershocks, for the start of a scenario.
@@ -148,12 +152,12 @@ public import Observation
   /// Plays a soft pat on the shoulder.
   public func playEncouragement() { play("encouragement") }
 
-  /// The maximum number of taps of a rhythm. Others are dropped.
+  /// The maximum number of taps of a rhythm. Further taps are dropped.
   public static let maximumTapCount = 64
   /// The maximum duration of a rhythm, in seconds. Later taps are dropped.
   public static let maximumRhythmDuration = 60.0
 
-  /// Plays one kind of feedback.
+  /// Plays the pattern of a kind of feedback.
   public func play(_ type: FeedbackType) { play(type.patternName) }
 
   /// Plays two firm taps, at 0 and 0.1 s.
@@ -171,7 +175,8 @@ public import Observation
     tap(.light, at: (0..<count).map { Double($0) * interval })
   }
 
-  /// Plays a tap at each of the given times, in milliseconds from now, in any order.
+  /// Plays a tap at each of the given times, in milliseconds from now. The times may be in any
+  /// order.
   public func triggerPattern(_ timings: [Double], style: FeedbackType = .medium) {
     tap(style, at: timings.map { $0 / 1_000 })
   }
@@ -183,65 +188,66 @@ public import Observation
 
   /// The number of collected coins after which a celebration plays.
   public static let milestoneCoinCount = 5
-  /// The time from a milestone's coin to its celebration, in seconds.
-  static let celebrationDelay = 0.5
+  /// The time from the coin of a milestone to its celebration, in seconds.
+  static let celebrationDelaySeconds = 0.5
   /// The interval between two events of a test, in seconds.
-  static let testInterval = 1.0
-  /// The time before the first event of a test, in seconds, so that the engine receives it in time.
-  static let testDelay = 0.05
+  static let testIntervalSeconds = 1.0
+  /// The time before the first event of a test in seconds, so that the engine receives the event in
+  /// time.
+  static let testDelaySeconds = 0.05
 
-  /// An event of a test, with its time on the engine's clock.
+  /// An event of a test of all events, with its time on the engine's clock.
   public struct TestStep: Equatable, Sendable {
-    /// The event. Its raw value is its name.
+    /// The event that the test plays. Its raw value is its name.
     public var event: SemanticEvent
-    /// The time on the engine's clock, in seconds.
+    /// The time of the event on the engine's clock, in seconds.
     public var time: TimeInterval
   }
 
-  /// Plays the pattern of an event.
+  /// Plays the pattern of a semantic event.
   public func trigger(_ event: SemanticEvent) { play(event.patternName) }
 
-  /// Plays a coin, and a celebration half a second later for every fifth coin. The total includes
-  /// this coin.
+  /// Plays a coin, and a celebration half a second later for every fifth coin.
+  /// The total includes this coin.
   public func earnCoin(total: Int) {
     guard total > 0, total.isMultiple(of: Self.milestoneCoinCount) else {
       return trigger(.coinEarned)
     }
     play([
       (SemanticEvent.coinEarned.patternName, 0),
-      (SemanticEvent.celebration.patternName, Self.celebrationDelay),
+      (SemanticEvent.celebration.patternName, Self.celebrationDelaySeconds),
     ])
   }
 
-  /// Plays a firm tap: one minute remains.
+  /// Plays a firm tap, which warns that one minute remains.
   public func warnOfTime() { play("medium") }
 
-  /// Plays a firm tap: the time is up.
+  /// Plays a firm tap, which means that the time is up.
   public func endTime() { play("medium") }
 
-  /// Plays every event, one second apart.
+  /// Plays every event of the test, one second apart.
   ///
   /// - Returns: The events and their times, for display; empty if haptics are disabled.
   @discardableResult public func testAll() -> [TestStep] {
     guard isEnabled else { return [] }
-    let start = currentTime + Self.testDelay
+    let start = currentTime + Self.testDelaySeconds
     let steps = SemanticEvent.allCases.enumerated().map { index, event in
-      TestStep(event: event, time: start + Double(index) * Self.testInterval)
+      TestStep(event: event, time: start + Double(index) * Self.testIntervalSeconds)
     }
     play(steps.map { ($0.event.patternName, $0.time - start) }, at: start)
     return steps
   }
 }
 
-/// A storage for the setting of a manager.
+/// A store of the setting of a manager.
 public protocol HapticSettingStore: AnyObject {
-  /// Returns the stored setting, or nil.
+  /// Returns the stored setting of a key, or nil if none is stored.
   func isOn(_ key: String) -> Bool?
-  /// Stores the setting.
+  /// Stores the setting under a key.
   func setOn(_ isOn: Bool, for key: String)
 }
 
-/// A store that forgets the setting.
+/// A store that keeps no setting.
 private final class VolatileSettingStore: HapticSettingStore {
   func isOn(_ key: String) -> Bool? { nil }
 
@@ -249,10 +255,10 @@ private final class VolatileSettingStore: HapticSettingStore {
 }
 
 extension UserDefaults: HapticSettingStore {
-  /// Returns the stored setting, or nil if it is not a Boolean.
+  /// Returns the stored setting, or nil if the stored value is not a Boolean.
   public func isOn(_ key: String) -> Bool? { object(forKey: key) as? Bool }
 
-  /// Stores the setting, also on disk.
+  /// Stores the setting, also on the disk.
   public func setOn(_ isOn: Bool, for key: String) {
     set(isOn, forKey: key)
     _ = synchronize()
@@ -260,8 +266,9 @@ extension UserDefaults: HapticSettingStore {
 }
 
 extension CHHapticPattern {
-  /// Returns several patterns as one, each at its own time, so that their distances are exact to
-  /// the frame. A curve or parameter acts on the whole layer from its time on, as in any pattern.
+  /// Returns several patterns as one, each at its own time in seconds, so that their distances are
+  /// exact to the frame.
+  /// A curve or parameter acts on the whole layer from its time on, as in any pattern.
   static func sequence(_ steps: [(pattern: CHHapticPattern, time: TimeInterval)]) throws
     -> CHHapticPattern
   {
@@ -282,7 +289,7 @@ extension CHHapticPattern {
     return CHHapticPattern(HapticComposition(layers: layers))
   }
 
-  /// Returns one tap. Values are clamped to 0…1, and NaN is 0.
+  /// Returns a pattern of one tap. Values are clamped to 0…1, and NaN is 0.
   static func tap(intensity: Float, sharpness: Float) throws -> CHHapticPattern {
     try CHHapticPattern(
       events: [

@@ -3,22 +3,23 @@ public import Foundation
 public import HapticFormats
 internal import ShippedFiles
 
-/// Finds patterns by name for a manager.
+/// A resolver that finds patterns by name for a manager.
 public struct PatternResolver: Sendable {
-  /// The source of a pattern's content.
+  /// The source of the content of a pattern.
   public enum Source: Sendable {
-    /// A pattern in a file.
+    /// The content is in a file with a URL.
     case file(URL)
-    /// A pattern as text in memory.
+    /// The content is text in memory.
     case text(Data)
   }
 
-  /// The known names. No other names are resolved.
+  /// The names of the known patterns. No other names are resolved.
   public var names: [String]
-  /// Returns the source of a pattern, or nil if it is missing.
+  /// A closure that returns the source of the pattern with a name, or nil if the pattern is
+  /// missing.
   public var source: @Sendable (_ name: String) throws -> Source?
 
-  /// The formats of the patterns.
+  /// The formats in which patterns are read.
   public var formats: FormatRegistry
 
   /// Creates a resolver.
@@ -31,13 +32,13 @@ public struct PatternResolver: Sendable {
     self.source = source
   }
 
-  /// The patterns that are shipped with Temblor.
+  /// The resolver of the patterns that are shipped with Temblor.
   public static let shipped = PatternResolver(names: ShippedPatterns.names) { name in
     ShippedPatterns.text(named: name).map { .text(Data($0)) }
   }
 
-  /// Returns a resolver for the pattern files of a folder, by their names without extension. Of
-  /// several files with the same name, the first in alphabetical order is used.
+  /// Returns a resolver of the pattern files of a folder, by their names without extension.
+  /// Of several files with the same name, the first in alphabetical order is used.
   public static func folder(_ url: URL, formats: FormatRegistry = .apple) -> PatternResolver {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
     let patterns = files.sorted().filter { formats.format(forFileName: $0) != nil }
@@ -52,41 +53,41 @@ public struct PatternResolver: Sendable {
 package final class ParsedPatternCache: @unchecked Sendable {
   package static let shipped = ParsedPatternCache(.shipped)
 
-  private let resolver: PatternResolver
-  private let names: Set<String>
+  private let patternResolver: PatternResolver
+  private let patternNames: Set<String>
   private let lock = NSRecursiveLock()
-  private var entries: [String: Result<CHHapticPattern, CHHapticError>] = [:]
+  private var entriesByName: [String: Result<CHHapticPattern, CHHapticError>] = [:]
 
   package init(_ resolver: PatternResolver) {
-    self.resolver = resolver
-    names = Set(resolver.names)
+    self.patternResolver = resolver
+    patternNames = Set(resolver.names)
   }
 
   package func pattern(named name: String) -> CHHapticPattern? {
-    lock.withLock { try? entry(name)?.get() }
+    lock.withLock { try? loadedEntry(named: name)?.get() }
   }
 
-  package func loadAll() {
+  package func loadAllPatterns() {
     lock.withLock {
-      for name in resolver.names {
-        _ = entry(name)
+      for name in patternResolver.names {
+        _ = loadedEntry(named: name)
       }
     }
   }
 
-  package func reload() {
+  package func reloadPatterns() {
     lock.withLock {
-      let loaded = entries.keys
-      entries.removeAll()
+      let loaded = entriesByName.keys
+      entriesByName.removeAll()
       for name in loaded {
-        _ = entry(name)
+        _ = loadedEntry(named: name)
       }
     }
   }
 
-  package var errors: [String: CHHapticError] {
+  package var errorsByName: [String: CHHapticError] {
     lock.withLock {
-      entries.compactMapValues {
+      entriesByName.compactMapValues {
         if case .failure(let error) = $0 {
           error
         } else {
@@ -96,25 +97,26 @@ package final class ParsedPatternCache: @unchecked Sendable {
     }
   }
 
-  private func entry(_ name: String) -> Result<CHHapticPattern, CHHapticError>? {
-    if let entry = entries[name] { return entry }
-    guard names.contains(name) else { return nil }
-    let entry = Result { try read(name) }.mapError { error in
+  private func loadedEntry(named name: String) -> Result<CHHapticPattern, CHHapticError>? {
+    if let entry = entriesByName[name] { return entry }
+    guard patternNames.contains(name) else { return nil }
+    let entry = Result { try readPattern(named: name) }.mapError { error in
       error as? CHHapticError
         ?? CHHapticError(
           .invalidPatternData,
           userInfo: [NSLocalizedDescriptionKey: "\(name): the pattern cannot be read: \(error)"])
     }
-    entries[name] = entry
+    entriesByName[name] = entry
     return entry
   }
 
-  private func read(_ name: String) throws -> CHHapticPattern {
-    switch try resolver.source(name) {
+  private func readPattern(named name: String) throws -> CHHapticPattern {
+    switch try patternResolver.source(name) {
     case .file(let url):
-      return try CHHapticPattern(contentsOf: url, formats: resolver.formats)
+      return try CHHapticPattern(contentsOf: url, formats: patternResolver.formats)
     case .text(let data):
-      return try CHHapticPattern(SourceFile(Array(data), name: name), formats: resolver.formats)
+      return try CHHapticPattern(
+        SourceFile(Array(data), name: name), formats: patternResolver.formats)
     case nil:
       throw CHHapticError(
         .fileNotFound, userInfo: [NSLocalizedDescriptionKey: "\(name): pattern not found"])

@@ -1,13 +1,13 @@
 internal import CoreHaptics
 internal import CoreHapticsTesting
 
-/// A problem that a device detected in its test.
+/// A problem that a virtual device has detected in its test.
 struct TestProblem {
   var message: String
-  /// A Boolean value that indicates whether the test fails for the problem.
+  /// A Boolean value that indicates whether the problem fails the test.
   var isFailure = true
 
-  /// The framework of a test, which determines the remedies.
+  /// The test framework that runs a test, which determines the remedies.
   enum Framework {
     case swiftTesting(VirtualHapticsTrait.Sharing)
     case xcTest
@@ -18,7 +18,7 @@ struct TestProblem {
       return false
     }
 
-    /// The way to let a test wait in real time.
+    /// The remedy that lets a test wait in real time.
     var realTimeRemedy: String {
       switch self {
       case .swiftTesting: "add .virtualHaptics(time: .haptics) to the test"
@@ -26,7 +26,7 @@ struct TestProblem {
       }
     }
 
-    /// The way to let a test work for longer without progress.
+    /// The remedy that lets a test work for longer without progress.
     var hangLimitRemedy: String {
       switch self {
       case .swiftTesting: "needs .timeLimit(.minutes(…))"
@@ -35,12 +35,13 @@ struct TestProblem {
     }
   }
 
-  /// Returns the violations of rules, the misuse of the device, and engines that cannot be
-  /// attributed to a test.
+  /// Returns the problems of a device.
+  /// Problems are violations of rules, misuse of the device, and engines that cannot be attributed
+  /// to a test.
   static func problems(on device: VirtualHapticDevice, in framework: Framework)
     -> [TestProblem]
   {
-    device.backend.settle()
+    device.backend.waitForHandlers()
     let misuse = device.backend.misuse
     var problems = device.violations.map {
       TestProblem(message: "This fails on an iPhone: \($0).")
@@ -54,7 +55,7 @@ struct TestProblem {
     if framework.runsInParallel, device.log.contains(where: \.isLifecycleNotification) {
       problems.append(TestProblem(message: lifecycleMessage))
     }
-    for block in misuse.blockingCalls {
+    for block in misuse.realTimeBlockingCalls {
       let message = blockingCallMessage(
         block.call, seconds: block.seconds, remedy: framework.realTimeRemedy)
       problems.append(TestProblem(message: message))
@@ -84,7 +85,7 @@ struct TestProblem {
       + "asyncAfter, or \(remedy)."
   }
 
-  /// Returns the message of a test that failed before its device's time advanced.
+  /// Returns the message for a test that failed before its device's time advanced.
   static func unreachedWaitMessage(count: Int) -> String {
     let subject = count == 1 ? "1 wait is" : "\(count) waits are"
     return """
@@ -111,7 +112,8 @@ struct TestProblem {
 }
 
 extension HapticLogEntry {
-  /// A Boolean value that indicates whether the entry is a notification of the application's life.
+  /// A Boolean value that indicates whether the log entry is a notification of the application's
+  /// lifecycle.
   fileprivate var isLifecycleNotification: Bool {
     if case .application = action { return true }
     return false

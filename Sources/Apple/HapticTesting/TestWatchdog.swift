@@ -3,65 +3,65 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// Counts the polls in which a test makes no progress.
+/// A counter of the polls in which a test makes no progress.
 ///
 /// While the process works, a test may only be waiting for a processor that other tests use, so
 /// such a poll counts less.
 struct HangDetector {
-  /// The weight of a poll of an idle process.
-  static let idleWeight = 10
-  /// The weight of a poll of a process that works.
-  static let busyWeight = 1
+  /// The weight of a poll while the process is idle.
+  static let idlePollWeight = 10
+  /// The weight of a poll while the process works.
+  static let busyPollWeight = 1
 
-  /// The number of polls of an idle process without progress after which a test hangs.
+  /// The number of polls of an idle process without progress after which a test counts as hanging.
   let maximumIdlePollCount: Int
   private var lastProgress: VirtualBackend.Progress?
-  private var idleWeightSum = 0
+  private var noProgressWeightSum = 0
 
   init(maximumIdlePollCount: Int) { self.maximumIdlePollCount = maximumIdlePollCount }
 
-  /// Returns whether a test hangs.
+  /// Returns whether a test hangs after a poll.
   ///
   /// - Parameters:
-  ///   - progress: The progress of the test at a poll; nil if it is unknown.
-  ///   - weight: The weight of the poll.
+  /// - progress: The progress of the test at a poll; nil if it is unknown.
+  /// - weight: The weight of the poll.
   mutating func detectsHang(
-    progress: VirtualBackend.Progress?, weight: Int = HangDetector.idleWeight
+    progress: VirtualBackend.Progress?, weight: Int = HangDetector.idlePollWeight
   ) -> Bool {
     if let progress, progress != lastProgress {
       lastProgress = progress
-      idleWeightSum = 0
+      noProgressWeightSum = 0
       return false
     }
-    idleWeightSum += weight
-    return idleWeightSum >= maximumIdlePollCount * Self.idleWeight
+    noProgressWeightSum += weight
+    return noProgressWeightSum >= maximumIdlePollCount * Self.idlePollWeight
   }
 }
 
-/// Determines from the processor time of the process whether it worked since the last poll.
+/// The activity of the process, which the processor time since the last poll indicates.
 struct ProcessActivity {
-  /// The fraction of a processor from which a process works. A process that only waits uses less
-  /// than a thousandth.
-  static let busyFraction = 0.02
+  /// The fraction of a processor from which a process counts as working.
+  /// A process that only waits uses less than a thousandth.
+  static let busyProcessorFraction = 0.02
 
-  private var lastNanoseconds: UInt64
+  private var lastProcessorNanoseconds: UInt64
 
-  init(nanoseconds: UInt64) { lastNanoseconds = nanoseconds }
+  init(nanoseconds: UInt64) { lastProcessorNanoseconds = nanoseconds }
 
-  /// Returns the weight of a poll.
+  /// Returns the weight of a poll by the processor time that was used since the last poll.
   ///
   /// - Parameters:
-  ///   - nanoseconds: The processor time that the process has used.
-  ///   - interval: The time since the last poll.
-  mutating func weight(nanoseconds: UInt64, interval: Duration) -> Int {
-    let used = Double(nanoseconds &- lastNanoseconds) / 1e9
-    lastNanoseconds = nanoseconds
-    let isBusy = used >= Self.busyFraction * (interval / .seconds(1))
-    return isBusy ? HangDetector.busyWeight : HangDetector.idleWeight
+  /// - nanoseconds: The processor time that the process has used.
+  /// - interval: The time since the last poll.
+  mutating func pollWeight(processorNanoseconds: UInt64, interval: Duration) -> Int {
+    let used = Double(processorNanoseconds &- lastProcessorNanoseconds) / 1e9
+    lastProcessorNanoseconds = processorNanoseconds
+    let isBusy = used >= Self.busyProcessorFraction * (interval / .seconds(1))
+    return isBusy ? HangDetector.busyPollWeight : HangDetector.idlePollWeight
   }
 }
 
-/// Reports tests that hang, and ends the process if a test cannot be ended.
+/// A watchdog that reports tests that hang, and ends the process if a test cannot be ended.
 ///
 /// A thread of its own polls the tests, because a test that hangs may block any queue. Polls are
 /// counted instead of time, so that a suspended process does not count as a hang. While the process
@@ -69,40 +69,40 @@ struct ProcessActivity {
 final class TestWatchdog: Sendable {
   static let shared = TestWatchdog()
 
-  /// The time without progress after which a test hangs.
-  static let timeLimit = Duration.seconds(60)
-  /// The time that a canceled test has to end.
-  private static let gracePeriod = Duration.seconds(10)
+  /// The default time without progress after which a test counts as hanging.
+  static let defaultHangLimit = Duration.seconds(60)
+  /// The time in which a canceled test must end.
+  private static let cancellationGracePeriod = Duration.seconds(10)
   private static let pollInterval = Duration.milliseconds(250)
 
-  private struct Watch {
-    let name: String
+  private struct WatchedTest {
+    let testName: String
     let backend: VirtualBackend
-    let limit: Duration
-    let framework: TestProblem.Framework
+    let hangLimit: Duration
+    let testFramework: TestProblem.Framework
     var detector: HangDetector
-    /// The weight of the polls until the process is ended, after the hang was reported.
-    var remainingWeight: Int?
-    let handler: @Sendable (String) -> Void
+    /// The weight of the polls until the process is ended, after the hang was reported; nil before.
+    var weightUntilExit: Int?
+    let hangHandler: @Sendable (String) -> Void
   }
 
   private struct State {
-    var watches: [Int: Watch] = [:]
-    var lastNumber = 0
+    var watchedTestsByNumber: [Int: WatchedTest] = [:]
+    var lastTestNumber = 0
     var isRunning = false
   }
 
   private let state = Mutex(State())
 
-  /// Watches a test.
+  /// Begins to watch a test.
   ///
   /// - Parameters:
-  ///   - name: The name of the test.
-  ///   - backend: The device of the test.
-  ///   - limit: The time without progress after which the test hangs.
-  ///   - framework: The framework of the test.
-  ///   - handler: Called once, with a report, if the test hangs: [watchdog thread].
-  /// - Returns: A number for `end(_:)`.
+  /// - name: The name of the test.
+  /// - backend: The device of the test.
+  /// - limit: The time without progress after which the test hangs.
+  /// - framework: The framework of the test.
+  /// - handler: Called once, with a report, if the test hangs: [watchdog thread].
+  /// - Returns: A number for `endWatch(_:)`.
   func watch(
     _ name: String, on backend: VirtualBackend, limit: Duration,
     in framework: TestProblem.Framework,
@@ -110,32 +110,32 @@ final class TestWatchdog: Sendable {
   ) -> Int {
     let pollCount = max(1, Int(limit / Self.pollInterval))
     let (number, isFirst) = state.withLock { state in
-      state.lastNumber += 1
-      state.watches[state.lastNumber] = Watch(
-        name: name, backend: backend, limit: limit, framework: framework,
-        detector: HangDetector(maximumIdlePollCount: pollCount), handler: handler)
+      state.lastTestNumber += 1
+      state.watchedTestsByNumber[state.lastTestNumber] = WatchedTest(
+        testName: name, backend: backend, hangLimit: limit, testFramework: framework,
+        detector: HangDetector(maximumIdlePollCount: pollCount), hangHandler: handler)
       let isFirst = !state.isRunning
       state.isRunning = true
-      return (state.lastNumber, isFirst)
+      return (state.lastTestNumber, isFirst)
     }
     if isFirst {
-      Thread.detachNewThread { self.run() }
+      Thread.detachNewThread { self.runPolls() }
     }
     return number
   }
 
   /// Ends the watch of a test.
-  func end(_ number: Int) {
-    state.withLock { $0.watches[number] = nil }
+  func endWatch(_ number: Int) {
+    state.withLock { $0.watchedTestsByNumber[number] = nil }
   }
 
-  private func run() {
+  private func runPolls() {
     var activity = ProcessActivity(nanoseconds: Self.processorNanoseconds())
     while true {
       Thread.sleep(forTimeInterval: Self.pollInterval / .seconds(1))
-      let weight = activity.weight(
-        nanoseconds: Self.processorNanoseconds(), interval: Self.pollInterval)
-      let reports = state.withLock { Self.poll(&$0.watches, weight: weight) }
+      let weight = activity.pollWeight(
+        processorNanoseconds: Self.processorNanoseconds(), interval: Self.pollInterval)
+      let reports = state.withLock { Self.pollTests(&$0.watchedTestsByNumber, weight: weight) }
       for (handler, report) in reports {
         handler(report)
       }
@@ -151,21 +151,23 @@ final class TestWatchdog: Sendable {
     return seconds * 1_000_000_000 + microseconds * 1_000
   }
 
-  /// Polls all tests, and returns the reports of those that hang.
-  private static func poll(_ watches: inout [Int: Watch], weight: Int)
+  /// Polls all watched tests, and returns the reports of the tests that hang.
+  private static func pollTests(_ watches: inout [Int: WatchedTest], weight: Int)
     -> [(handler: @Sendable (String) -> Void, report: String)]
   {
     var reports: [(handler: @Sendable (String) -> Void, report: String)] = []
     for (number, watch) in watches {
       var watch = watch
-      if let remaining = watch.remainingWeight {
+      if let remaining = watch.weightUntilExit {
         if remaining <= 0 {
-          endProcess(watch)
+          exitProcess(watch)
         }
-        watch.remainingWeight = remaining - weight
-      } else if watch.detector.detectsHang(progress: watch.backend.progress, weight: weight) {
-        watch.remainingWeight = Int(gracePeriod / pollInterval) * HangDetector.idleWeight
-        reports.append((watch.handler, report(of: watch)))
+        watch.weightUntilExit = remaining - weight
+      } else if watch.detector.detectsHang(progress: watch.backend.currentProgress, weight: weight)
+      {
+        watch.weightUntilExit =
+          Int(cancellationGracePeriod / pollInterval) * HangDetector.idlePollWeight
+        reports.append((watch.hangHandler, hangReport(of: watch)))
       }
       watches[number] = watch
     }
@@ -173,19 +175,20 @@ final class TestWatchdog: Sendable {
   }
 
   /// Ends the process, because the other tests would wait forever.
-  private static func endProcess(_ watch: Watch) {
-    let text = "error: \(report(of: watch)) It does not end, so the test process ends.\n"
+  private static func exitProcess(_ watch: WatchedTest) {
+    let text = "error: \(hangReport(of: watch)) It does not end, so the test process ends.\n"
     FileHandle.standardError.write(Data(text.utf8))
     _exit(1)
   }
 
-  private static func report(of watch: Watch) -> String {
-    report(
-      test: watch.name, limit: watch.limit, backend: watch.backend, framework: watch.framework)
+  private static func hangReport(of watch: WatchedTest) -> String {
+    hangReport(
+      test: watch.testName, limit: watch.hangLimit, backend: watch.backend,
+      framework: watch.testFramework)
   }
 
-  /// Returns a sentence with the name of a test that hangs and the call that waits.
-  static func report(
+  /// Returns a sentence with the name of a test that hangs and the call for which it waits.
+  static func hangReport(
     test: String, limit: Duration, backend: VirtualBackend, framework: TestProblem.Framework
   ) -> String {
     let seconds = Int(limit / .seconds(1))

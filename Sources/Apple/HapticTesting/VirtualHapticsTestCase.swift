@@ -21,28 +21,29 @@ public import XCTest
 /// A test that makes no progress for `hangTimeLimit` ends the process with a report of the test and
 /// of the call that waits.
 open class VirtualHapticsTestCase: XCTestCase {
-  /// The device of the test.
+  /// The virtual device of the test.
   public let device = VirtualHapticDevice()
 
-  /// The rules of phones that a test must not violate, such as `.all`. None by default.
+  /// The rules of phones that a test must not violate, such as `.all`. No rule is checked by
+  /// default.
   open var hapticRules: Set<HapticRule> { [] }
 
-  /// The time without progress after which a test hangs, 60 seconds by default.
-  open var hangTimeLimit: Duration { TestWatchdog.timeLimit }
+  /// The time without progress after which a test counts as hanging, 60 seconds by default.
+  open var hangTimeLimit: Duration { TestWatchdog.defaultHangLimit }
 
   /// Runs the test, with `setUp` and `tearDown`, on its device.
   open override func invokeTest() {
     let backend = device.backend
     device.rules = hapticRules
     backend.controlsWaits = VirtualTime.isInstalled
-    EngineBackends.begin(backend, of: .init(name: name, runsAlone: true))
+    EngineBackends.beginTest(on: backend, .init(name: name, runsAlone: true))
     let watch = TestWatchdog.shared.watch(name, on: backend, limit: hangTimeLimit, in: .xcTest) {
       _ in
     }
-    EngineBackends.$scoped.withValue(backend) { super.invokeTest() }
-    TestWatchdog.shared.end(watch)
+    EngineBackends.$scopedDevice.withValue(backend) { super.invokeTest() }
+    TestWatchdog.shared.endWatch(watch)
     reportProblems()
-    EngineBackends.end(backend)
+    EngineBackends.endTest(on: backend)
   }
 
   /// Advances the device's time from a test that is not `async`.
@@ -59,11 +60,11 @@ open class VirtualHapticsTestCase: XCTestCase {
       await device.advance(by: duration)
       hasAdvanced.fulfill()
     }
-    wait(for: [hasAdvanced], timeout: Self.advanceTimeout)
+    wait(for: [hasAdvanced], timeout: Self.advanceTimeoutSeconds)
   }
 
-  /// The real time that an advance may take, in seconds. The watchdog reports a hang before.
-  private static let advanceTimeout = 600.0
+  /// The maximum real time of an advance, in seconds. The watchdog reports a hang before.
+  private static let advanceTimeoutSeconds = 600.0
 
   /// Fails the test for the problems that the device detected.
   private func reportProblems() {

@@ -2,36 +2,37 @@
 internal import CoreHaptics
 public import Testing
 
-/// Gives each test, and each case of a test with arguments, its own virtual device.
+/// A trait that gives each test, and each case of a test with arguments, its own virtual device.
 ///
 /// Engines, feedback generators, and `HapticManager.shared` use the device of the test's task; the
 /// next test has new ones. Violations of the device's rules fail the test.
 public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
-  /// The policy for other tests with a device.
+  /// The policy for other tests that run with a device at the same time.
   public enum Sharing: Sendable {
-    /// Tests run in parallel. Engines are created in tasks and on queues of the test, and no two
-    /// tests share an engine.
+    /// Tests run in parallel.
+    /// Engines are created in tasks and on queues of the test, and no two tests share an engine.
     case parallel
-    /// No other test with a device runs. Engines may be created anywhere, and may outlive their
-    /// test, such as that of a singleton.
+    /// No other test with a device runs at the same time.
+    /// Engines may be created anywhere, and may outlive their test, such as the engine of a
+    /// singleton.
     case alone
   }
 
-  /// The scope of the device's time.
+  /// The scope of the time of a test's device.
   public enum Time: Sendable {
-    /// All waits of the application, and its clocks.
+    /// The device's time applies to all waits of the application, and to its clocks.
     case virtual
     /// The device's time applies only to haptics, for tests that wait for a server or a process.
     case haptics
   }
 
-  /// The trait of a suite applies to all of its tests.
+  /// A Boolean value that indicates whether the trait of a suite applies to all of its tests.
   public let isRecursive = true
   let sharing: Sharing
-  let rules: Set<HapticRule>
-  let time: Time
+  let checkedRules: Set<HapticRule>
+  let timeScope: Time
 
-  /// The time without progress after which a test hangs; nil for the default.
+  /// The time without progress after which a test counts as hanging; nil for the default.
   var hangLimit: Duration?
 
   /// Runs a test on its own device.
@@ -48,39 +49,39 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     try await DeviceGate.shared.run(alone: sharing == .alone) {
       let device = VirtualHapticDevice()
       let backend = device.backend
-      device.rules = rules
-      backend.controlsWaits = time == .virtual && VirtualTime.isInstalled
-      EngineBackends.begin(backend, of: .init(name: test.name, runsAlone: sharing == .alone))
-      defer { EngineBackends.end(backend) }
+      device.rules = checkedRules
+      backend.controlsWaits = timeScope == .virtual && VirtualTime.isInstalled
+      EngineBackends.beginTest(on: backend, .init(name: test.name, runsAlone: sharing == .alone))
+      defer { EngineBackends.endTest(on: backend) }
       try await watching(test, on: backend) {
-        try await EngineBackends.$scoped.withValue(backend) { try await function() }
+        try await EngineBackends.$scopedDevice.withValue(backend) { try await function() }
       }
       reportProblems(on: device, at: test.sourceLocation)
     }
   }
 
-  /// Runs a test, and cancels it if it makes no progress.
+  /// Runs the body of a test, and cancels the test if it makes no progress.
   private func watching(
     _ test: Test, on backend: VirtualBackend, _ body: @Sendable () async throws -> Void
   ) async throws {
     // The stream contains the report of a hang, and ends when the test has ended.
     let (reports, continuation) = AsyncStream<String>.makeStream()
-    let limit = hangLimit ?? test.timeLimit ?? TestWatchdog.timeLimit
+    let limit = hangLimit ?? test.timeLimit ?? TestWatchdog.defaultHangLimit
     let watch = TestWatchdog.shared.watch(
       test.name, on: backend, limit: limit, in: .swiftTesting(sharing)
     ) { report in
       continuation.yield(report)
     }
-    defer { TestWatchdog.shared.end(watch) }
+    defer { TestWatchdog.shared.endWatch(watch) }
     do {
       async let end: Void = Self.run(body, finishing: continuation)
       for await report in reports {
         Issue.record("\(report)", sourceLocation: test.sourceLocation)
         // Leaving the scope cancels the test and waits for its end.
-        throw Hang()
+        throw HangError()
       }
       try await end
-    } catch is Hang {}
+    } catch is HangError {}
   }
 
   private static func run(
@@ -90,7 +91,7 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     try await body()
   }
 
-  private struct Hang: Error {}
+  private struct HangError: Error {}
 
   /// Fails the test for violations, and for engines that cannot be attributed to a test.
   private func reportProblems(on device: VirtualHapticDevice, at location: SourceLocation) {
@@ -103,18 +104,18 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == VirtualHapticsTrait {
-  /// A device for each test. Tests run in parallel.
+  /// The trait that gives each test its own device. Tests run in parallel.
   public static var virtualHaptics: Self { .virtualHaptics() }
 
-  /// A device for each test, which fails if it violates one of the given rules of phones, such as
-  /// `.all`.
+  /// Returns the trait that gives each test its own device, and fails a test that violates one of
+  /// the given rules of phones, such as `.all`.
   public static func virtualHaptics(
     _ sharing: VirtualHapticsTrait.Sharing = .parallel, rules: Set<HapticRule> = [],
     time: VirtualHapticsTrait.Time = .virtual
-  ) -> Self { Self(sharing: sharing, rules: rules, time: time) }
+  ) -> Self { Self(sharing: sharing, checkedRules: rules, timeScope: time) }
 }
 
-/// The device of the current test, which requires the trait `.virtualHaptics`.
+/// The virtual device of the current test, which requires the trait `.virtualHaptics`.
 ///
 /// Without the trait, the test fails, and the returned device plays nothing.
 public var hapticDevice: VirtualHapticDevice {
@@ -124,17 +125,18 @@ public var hapticDevice: VirtualHapticDevice {
   return VirtualHapticDevice()
 }
 
-/// Admits several tests at once, or one test exclusively, in the order of their requests.
+/// A gate that admits several tests at once, or one test exclusively, in the order of their
+/// requests.
 actor DeviceGate {
   static let shared = DeviceGate()
 
-  private var runningCount = 0
-  private var isExclusive = false
-  private var waiting: [(isAlone: Bool, continuation: CheckedContinuation<Void, Never>)] = []
+  private var runningTestCount = 0
+  private var isRunningExclusively = false
+  private var waitingTests: [(isAlone: Bool, continuation: CheckedContinuation<Void, Never>)] = []
 
   func run(alone: Bool, _ body: @Sendable () async throws -> Void) async throws {
-    if !waiting.isEmpty || isExclusive || (alone && runningCount > 0) {
-      await withCheckedContinuation { waiting.append((alone, $0)) }
+    if !waitingTests.isEmpty || isRunningExclusively || (alone && runningTestCount > 0) {
+      await withCheckedContinuation { waitingTests.append((alone, $0)) }
     } else {
       begin(alone: alone)
     }
@@ -143,17 +145,19 @@ actor DeviceGate {
   }
 
   private func begin(alone isAlone: Bool) {
-    runningCount += 1
-    isExclusive = isAlone
+    runningTestCount += 1
+    isRunningExclusively = isAlone
   }
 
   private func end() {
-    runningCount -= 1
-    if runningCount == 0 {
-      isExclusive = false
+    runningTestCount -= 1
+    if runningTestCount == 0 {
+      isRunningExclusively = false
     }
-    while let first = waiting.first, !isExclusive, !first.isAlone || runningCount == 0 {
-      waiting.removeFirst()
+    while let first = waitingTests.first, !isRunningExclusively,
+      !first.isAlone || runningTestCount == 0
+    {
+      waitingTests.removeFirst()
       begin(alone: first.isAlone)
       first.continuation.resume()
     }

@@ -1,10 +1,10 @@
 internal import AVFAudio
 
-/// A time in seconds.
+/// A time interval in seconds.
 public typealias CFTimeInterval = Double
 
-/// Returns the time on a monotonic clock, in seconds: that of the virtual device in a test,
-/// otherwise the system clock.
+/// Returns the time on a monotonic clock in seconds, which is the virtual device's time in a test
+/// and otherwise the system clock.
 ///
 /// Any thread may call.
-public func CACurrentMediaTime() -> CFTimeInterval { MediaTime.now }
+public func CACurrentMediaTime() -> CFTimeInterval { MediaClock.nowSeconds }

@@ -1,4 +1,4 @@
-/// A gesture on a view, which `SensoryFeedbackScreen` performs in tests.
+/// A gesture on a view. `SensoryFeedbackScreen` performs gestures in tests.
 @preconcurrency @MainActor public protocol Gesture<Value> {
   /// The type of the value that actions receive.
   associatedtype Value
@@ -11,13 +11,13 @@
 
 /// A gesture that recognizes a number of taps.
 public struct TapGesture: Gesture, RecognizingGesture {
-  /// The number of taps.
+  /// The number of taps that the gesture recognizes.
   public var count: Int
 
   /// Creates a gesture of a number of taps.
   public nonisolated init(count: Int = 1) { self.count = count }
 
-  /// The gesture itself, which has no other body.
+  /// The body of the gesture, which is the gesture itself.
   public var body: TapGesture { self }
 
   /// The value of a tap.
@@ -31,7 +31,7 @@ public struct TapGesture: Gesture, RecognizingGesture {
 
 /// A gesture that recognizes a touch of a minimum duration.
 public struct LongPressGesture: Gesture, RecognizingGesture {
-  /// The minimum duration, in seconds.
+  /// The minimum duration of the touch, in seconds.
   public var minimumDuration: Double
 
   /// Creates a gesture of a minimum duration in seconds. The distance is ignored.
@@ -39,10 +39,10 @@ public struct LongPressGesture: Gesture, RecognizingGesture {
     self.minimumDuration = minimumDuration
   }
 
-  /// The gesture itself, which has no other body.
+  /// The body of the gesture, which is the gesture itself.
   public var body: LongPressGesture { self }
 
-  /// True when the duration has been reached.
+  /// The value of the gesture, which is true when the duration has been reached.
   public typealias Value = Bool
 
   func recognize(_ touch: Touch) -> Any? {
@@ -56,7 +56,7 @@ public struct ActionGesture<Base: Gesture>: Gesture, RecognizingGesture {
   let base: Base
   let action: (Base.Value) -> Void
 
-  /// The gesture itself, which has no other body.
+  /// The body of the gesture, which is the gesture itself.
   public var body: ActionGesture { self }
 
   /// The value of the gesture without the action.
@@ -70,18 +70,20 @@ public struct ActionGesture<Base: Gesture>: Gesture, RecognizingGesture {
 }
 
 extension Gesture {
-  /// Calls a closure when the gesture ends.
+  /// Returns the gesture with a closure that is called when the gesture ends.
   public func onEnded(_ action: @escaping (Value) -> Void) -> ActionGesture<Self> {
     ActionGesture(base: self, action: action)
   }
 
-  /// Calls a closure when the value of the gesture changes: for a long press, when it begins.
+  /// Returns the gesture with a closure that is called when its value changes.
+  /// The value of a long press changes when the press begins.
   public func onChanged(_ action: @escaping (Value) -> Void) -> ActionGesture<Self>
   where Value: Equatable {
     ActionGesture(base: self, action: action)
   }
 
-  /// Returns the value of the gesture for a touch, or nil if the gesture does not recognize it.
+  /// Returns the value of the gesture for a touch, or nil if the gesture does not recognize the
+  /// touch.
   /// Calls the actions.
   func recognized(_ touch: Touch) -> Any? {
     if let gesture = self as? any RecognizingGesture {
@@ -93,24 +95,24 @@ extension Gesture {
 
 /// The parts of a view that respond to a gesture.
 public struct GestureMask: OptionSet, Sendable {
-  /// The bits of the mask.
+  /// The bits of the gesture mask.
   public let rawValue: UInt32
 
   /// Creates a mask from its bits.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// Neither the gesture nor the gestures of subviews.
+  /// The mask that enables neither the gesture nor the gestures of subviews.
   public static let none: GestureMask = []
   /// The mask that enables the added gesture.
   public static let gesture = GestureMask(rawValue: 1)
   /// The mask that enables the gestures of subviews.
   public static let subviews = GestureMask(rawValue: 2)
-  /// The gesture and the gestures of subviews.
+  /// The mask that enables the gesture and the gestures of subviews.
   public static let all: GestureMask = [.gesture, .subviews]
 }
 
 extension View {
-  /// Adds a gesture. A gesture of a subview that recognizes a touch takes precedence.
+  /// Adds a gesture to the view. A gesture of a subview that recognizes a touch takes precedence.
   public func gesture(_ gesture: some Gesture, including mask: GestureMask = .all) -> some View {
     AnyView(self, GestureAttachment(gesture, .normal, mask))
   }
@@ -129,12 +131,13 @@ extension View {
     AnyView(self, GestureAttachment(gesture, .simultaneous, mask))
   }
 
-  /// Calls a closure for a number of taps.
+  /// Adds a gesture that calls a closure for a number of taps.
   public func onTapGesture(count: Int = 1, perform action: @escaping () -> Void) -> some View {
     gesture(TapGesture(count: count).onEnded { _ in action() })
   }
 
-  /// Calls closures for a long press: when it begins or ends, and when its duration is reached.
+  /// Adds a gesture that calls closures for a long press, when it begins or ends and when its
+  /// duration is reached.
   public func onLongPressGesture(
     minimumDuration: Double = 0.5, maximumDistance: CGFloat = 10,
     perform action: @escaping () -> Void, onPressingChanged: ((Bool) -> Void)? = nil
@@ -163,51 +166,51 @@ enum Touch {
   func recognize(_ touch: Touch) -> Any?
 }
 
-/// A gesture of a view.
+/// A gesture that was added to a view.
 @MainActor struct GestureAttachment {
   /// The precedence over the gestures of subviews.
   enum Priority { case normal, high, simultaneous }
 
-  let priority: Priority
-  let mask: GestureMask
-  private let recognize: (Touch) -> Any?
+  let gesturePriority: Priority
+  let gestureMask: GestureMask
+  private let recognizeTouch: (Touch) -> Any?
 
   init(_ gesture: some Gesture, _ priority: Priority, _ mask: GestureMask) {
-    self.priority = priority
-    self.mask = mask
-    recognize = gesture.recognized
+    self.gesturePriority = priority
+    self.gestureMask = mask
+    recognizeTouch = gesture.recognized
   }
 
   /// Returns whether the gesture recognizes a touch. Calls the actions.
   func recognizes(_ touch: Touch) -> Bool {
-    guard mask.contains(.gesture) else { return false }
-    return recognize(touch) != nil
+    guard gestureMask.contains(.gesture) else { return false }
+    return recognizeTouch(touch) != nil
   }
 }
 
-/// The gestures of a view and of its subviews.
+/// The gestures of a view, with those of its subviews.
 @MainActor struct GestureNode {
   let attachment: GestureAttachment
   let subviews: [GestureNode]
 
-  /// Performs a touch.
+  /// Performs a touch on the view and its subviews.
   ///
   /// - Parameters:
-  ///   - touch: The touch.
-  ///   - isExclusive: False if a gesture with precedence has recognized the touch, so that only
-  ///     simultaneous gestures follow.
+  /// - touch: The touch.
+  /// - isExclusive: False if a gesture with precedence has recognized the touch, so that only
+  ///   simultaneous gestures follow.
   /// - Returns: Whether a gesture that is not simultaneous has recognized the touch.
-  func perform(_ touch: Touch, isExclusive: Bool) -> Bool {
-    let isHigh = attachment.priority == .high
+  func performTouch(_ touch: Touch, isExclusive: Bool) -> Bool {
+    let isHigh = attachment.gesturePriority == .high
     let isRecognizedFirst = isExclusive && isHigh && attachment.recognizes(touch)
     var isRecognized = isRecognizedFirst
-    if attachment.mask.contains(.subviews) {
+    if attachment.gestureMask.contains(.subviews) {
       for subview in subviews
-      where subview.perform(touch, isExclusive: isExclusive && !isRecognizedFirst) {
+      where subview.performTouch(touch, isExclusive: isExclusive && !isRecognizedFirst) {
         isRecognized = true
       }
     }
-    switch attachment.priority {
+    switch attachment.gesturePriority {
     case .high:
       return isRecognized
     case .normal:

@@ -12,13 +12,13 @@ public struct SensoryFeedback: Equatable, Sendable {
   /// The stiffness of colliding objects, from rigid to soft.
   public enum Flexibility: String, Sendable { case rigid, solid, soft }
 
-  /// The control that is pressed; iOS 26.
+  /// The control that is pressed (iOS 26).
   public enum PressFeedback: String, Sendable { case button, buttonIconOnly, slider, tab, toggle }
 
-  /// The control that is released; iOS 26.
+  /// The control that is released (iOS 26).
   public enum ReleaseFeedback: String, Sendable { case slider }
 
-  /// The new state of a value; iOS 26.
+  /// The new state of a value (iOS 26).
   public enum SelectionFeedback: String, Sendable { case on, off, minimum, maximum }
 
   private enum Kind: Equatable {
@@ -33,50 +33,50 @@ public struct SensoryFeedback: Equatable, Sendable {
 
   /// Feedback that a task succeeded.
   public static let success = SensoryFeedback(kind: .success)
-  /// A task ended with a warning.
+  /// Feedback that a task ended with a warning.
   public static let warning = SensoryFeedback(kind: .warning)
   /// Feedback that a task failed.
   public static let error = SensoryFeedback(kind: .error)
   /// Feedback that a selection changed.
   public static let selection = SensoryFeedback(kind: .selection)
-  /// A value increased past a threshold.
+  /// Feedback that a value increased past a threshold.
   public static let increase = SensoryFeedback(kind: .increase)
-  /// A value decreased past a threshold.
+  /// Feedback that a value decreased past a threshold.
   public static let decrease = SensoryFeedback(kind: .decrease)
   /// Feedback that an activity starts.
   public static let start = SensoryFeedback(kind: .start)
   /// Feedback that an activity ends.
   public static let stop = SensoryFeedback(kind: .stop)
-  /// A dragged object was aligned.
+  /// Feedback that a dragged object was aligned.
   public static let alignment = SensoryFeedback(kind: .alignment)
   /// Feedback that the pressure level changed.
   public static let levelChange = SensoryFeedback(kind: .levelChange)
   /// Feedback that a drawn path was closed.
   public static let pathComplete = SensoryFeedback(kind: .pathComplete)
-  /// A collision of objects of medium weight.
+  /// Feedback for a collision of objects of medium weight.
   public static let impact = SensoryFeedback.impact()
 
-  /// A collision of objects of a weight, with an intensity of 0…1.
+  /// Returns feedback for a collision of objects of a weight, with an intensity of 0…1.
   public static func impact(weight: Weight = .medium, intensity: Double = 1) -> SensoryFeedback {
     SensoryFeedback(kind: .weight(weight, intensity))
   }
 
-  /// A collision of objects of a stiffness, with an intensity of 0…1.
+  /// Returns feedback for a collision of objects of a stiffness, with an intensity of 0…1.
   public static func impact(flexibility: Flexibility, intensity: Double = 1) -> SensoryFeedback {
     SensoryFeedback(kind: .flexibility(flexibility, intensity))
   }
 
-  /// Feedback for a control that is pressed; iOS 26.
+  /// Returns feedback for a control that is pressed (iOS 26).
   public static func press(_ feedback: PressFeedback) -> SensoryFeedback {
     SensoryFeedback(kind: .press(feedback))
   }
 
-  /// Feedback for a control that is released; iOS 26.
+  /// Returns feedback for a control that is released (iOS 26).
   public static func release(_ feedback: ReleaseFeedback) -> SensoryFeedback {
     SensoryFeedback(kind: .release(feedback))
   }
 
-  /// Feedback for a control whose value changes; iOS 26.
+  /// Returns feedback for a control whose value changes (iOS 26).
   public static func selection(_ feedback: SelectionFeedback) -> SensoryFeedback {
     SensoryFeedback(kind: .select(feedback))
   }

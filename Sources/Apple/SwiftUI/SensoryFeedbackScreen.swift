@@ -16,16 +16,16 @@ internal import Foundation
 ///
 /// The class is Temblor's own; on Apple's systems the screen evaluates the view.
 @preconcurrency @MainActor public final class SensoryFeedbackScreen {
-  private let content: () -> any View
+  private let makeContent: () -> any View
   private var observersByPath: [String: ValueObserver] = [:]
   private var storagesByPath: [String: AnyObject] = [:]
   private var gestures: [GestureNode] = []
-  private var observation: ScreenObservation?
+  private var currentObservation: ScreenObservation?
 
   /// Evaluates a view for the first time. `onAppear` closures are called, and no feedback is
   /// played.
   public init(@ViewBuilder _ content: @escaping () -> some View) {
-    self.content = content
+    self.makeContent = content
     update()
   }
 
@@ -34,20 +34,20 @@ internal import Foundation
   public func update() {
     let observation = ScreenObservation { [weak self] in self?.updateIfChanged() }
     let collector = observation.evaluate {
-      var collector = ObserverCollector(previousStorages: storagesByPath)
-      collector.visit(content())
+      var collector = ObserverCollector(previousStoragesByPath: storagesByPath)
+      collector.visitView(makeContent())
       return collector
     }
-    self.observation = observation
-    gestures = collector.gestures
-    storagesByPath = collector.storages
+    self.currentObservation = observation
+    gestures = collector.gestureNodes
+    storagesByPath = collector.storagesByPath
     let previous = observersByPath
-    observersByPath = Dictionary(collector.observers) { $1 }
-    for (path, observer) in collector.observers {
+    observersByPath = Dictionary(collector.collectedObservers) { $1 }
+    for (path, observer) in collector.collectedObservers {
       if let previousObserver = previous[path] {
-        observer.onUpdate(previousObserver.trigger)
+        observer.updateHandler(previousObserver.observedValue)
       } else {
-        observer.onAppear()
+        observer.appearHandler()
       }
     }
   }
@@ -58,53 +58,53 @@ internal import Foundation
   /// only the view of interest. Gestures of other numbers of taps are not called.
   ///
   /// - Parameter count: The number of taps.
-  public func tap(count: Int = 1) { perform(.tap(count)) }
+  public func tap(count: Int = 1) { performTouch(.tap(count)) }
 
   /// Touches the view for a number of seconds, which do not pass, and evaluates it again.
-  public func longPress(for seconds: Double = 0.5) { perform(.press(seconds: seconds)) }
+  public func longPress(for seconds: Double = 0.5) { performTouch(.press(seconds: seconds)) }
 
-  private func perform(_ touch: Touch) {
+  private func performTouch(_ touch: Touch) {
     for gesture in gestures {
-      _ = gesture.perform(touch, isExclusive: true)
+      _ = gesture.performTouch(touch, isExclusive: true)
     }
     update()
   }
 
   /// Evaluates the view again, unless it has been evaluated since the change.
   private func updateIfChanged() {
-    guard observation?.hasChanged == true else { return }
+    guard currentObservation?.hasChanged == true else { return }
     update()
   }
 }
 
 /// The observation of the objects that an evaluation of a view reads, until the first change.
 @MainActor final class ScreenObservation {
-  /// The observation of the running evaluation.
-  static private(set) var current: ScreenObservation?
+  /// The observation of the evaluation that is running, or nil.
+  static private(set) var currentObservation: ScreenObservation?
 
   /// A Boolean value that indicates whether an object has changed since the evaluation.
   private(set) var hasChanged = false
-  private let handler: @MainActor () -> Void
+  private let changeHandler: @MainActor () -> Void
   private var subscriptions: [ObjectIdentifier: AnyCancellable] = [:]
 
   /// - Parameter handler: Called on the main queue after the first change.
-  init(handler: @escaping @MainActor () -> Void) { self.handler = handler }
+  init(changeHandler: @escaping @MainActor () -> Void) { self.changeHandler = changeHandler }
 
   /// Evaluates a view, and observes the objects that it reads.
   func evaluate<Result>(_ body: () -> Result) -> Result {
-    let outer = Self.current
-    Self.current = self
-    defer { Self.current = outer }
+    let outer = Self.currentObservation
+    Self.currentObservation = self
+    defer { Self.currentObservation = outer }
     return withObservationTracking(body) { [weak self] in self?.scheduleHandler() }
   }
 
   /// Observes an object that the running evaluation reads.
-  func observe(_ object: some ObservableObject) {
-    observe(object.objectWillChange, of: ObjectIdentifier(object))
+  func observeObject(_ object: some ObservableObject) {
+    observeChanges(object.objectWillChange, of: ObjectIdentifier(object))
   }
 
   /// Observes the changes of an object.
-  func observe(_ changes: some Publisher, of id: ObjectIdentifier) {
+  func observeChanges(_ changes: some Publisher, of id: ObjectIdentifier) {
     guard subscriptions[id] == nil else { return }
     let observer = WeakObservation(self)
     subscriptions[id] = changes.sink { _ in
@@ -112,7 +112,8 @@ internal import Foundation
     }
   }
 
-  /// Schedules the handler after the change, which has not taken effect yet: [any thread].
+  /// Schedules the handler after the change, which has not taken effect yet. Any thread may call
+  /// the method.
   private nonisolated func scheduleHandler() {
     DispatchQueue.main.async { [weak self] in
       MainActor.assumeIsolated { self?.callHandler() }
@@ -122,7 +123,7 @@ internal import Foundation
   private func callHandler() {
     guard !hasChanged else { return }
     hasChanged = true
-    handler()
+    changeHandler()
   }
 
   /// A weak reference that any thread may hold.
@@ -135,56 +136,60 @@ internal import Foundation
 
 /// A modifier that observes a value.
 @MainActor struct ValueObserver {
-  let trigger: Any
-  /// Called when the view first appears.
-  let onAppear: () -> Void
-  /// Called with the value of the last evaluation.
-  let onUpdate: (Any) -> Void
+  let observedValue: Any
+  /// A closure that is called when the view first appears.
+  let appearHandler: () -> Void
+  /// A closure that is called with the value of the last evaluation.
+  let updateHandler: (Any) -> Void
 
   init<T: Equatable>(
-    trigger: T, onAppear: @escaping () -> Void, _ action: @escaping (T, T) -> Void
+    observedValue: T, appearHandler: @escaping () -> Void, _ action: @escaping (T, T) -> Void
   ) {
-    self.trigger = trigger
-    self.onAppear = onAppear
-    onUpdate = { value in
-      if let oldTrigger = value as? T, oldTrigger != trigger {
-        action(oldTrigger, trigger)
+    self.observedValue = observedValue
+    self.appearHandler = appearHandler
+    updateHandler = { value in
+      if let oldTrigger = value as? T, oldTrigger != observedValue {
+        action(oldTrigger, observedValue)
       }
     }
   }
 
   /// Creates an observer of a publisher, which replaces the reception of the last evaluation.
   init(reception: some Reception) {
-    trigger = reception
-    onAppear = { reception.begin() }
-    onUpdate = { reception.continue($0) }
+    observedValue = reception
+    appearHandler = { reception.begin() }
+    updateHandler = { reception.continue($0) }
   }
 }
 
-/// The reception of values that arrive between evaluations.
+/// A reception of the values that arrive between evaluations.
 @MainActor protocol Reception {
   func begin()
   /// Continues the reception of the last evaluation, or replaces it.
   func `continue`(_ previous: Any)
 }
 
-/// The observers of a view by their path in it, innermost first.
+/// The observers of a view by their paths in it, innermost first.
 @MainActor struct ObserverCollector {
-  private(set) var observers: [(String, ValueObserver)] = []
-  private(set) var gestures: [GestureNode] = []
+  private(set) var collectedObservers: [(String, ValueObserver)] = []
+  private(set) var gestureNodes: [GestureNode] = []
   /// The storages of properties by the paths of the properties.
-  private(set) var storages: [String: AnyObject] = [:]
+  private(set) var storagesByPath: [String: AnyObject] = [:]
   /// The environment of the view that is visited.
   var environment = EnvironmentValues()
-  private let previousStorages: [String: AnyObject]
-  private var path = ""
+  private let previousStoragesByPath: [String: AnyObject]
+  private var currentPath = ""
 
-  init(previousStorages: [String: AnyObject] = [:]) { self.previousStorages = previousStorages }
+  init(previousStoragesByPath: [String: AnyObject] = [:]) {
+    self.previousStoragesByPath = previousStoragesByPath
+  }
 
-  /// Returns the storage that a property had in the last evaluation, or a new one.
-  mutating func persist<Storage: AnyObject>(_ storage: Storage, at path: String) -> Storage {
-    let persistedStorage = previousStorages[path] as? Storage ?? storage
-    storages[path] = persistedStorage
+  /// Returns the storage that a property had in the last evaluation, or a new storage.
+  mutating func persistentStorage<Storage: AnyObject>(_ storage: Storage, at path: String)
+    -> Storage
+  {
+    let persistedStorage = previousStoragesByPath[path] as? Storage ?? storage
+    storagesByPath[path] = persistedStorage
     return persistedStorage
   }
 
@@ -192,33 +197,33 @@ internal import Foundation
   mutating func connectProperties(of owner: Any) {
     for property in Mirror(reflecting: owner).children {
       if let viewProperty = property.value as? any ViewProperty {
-        viewProperty.connect(at: "\(path).\(property.label ?? "")", in: &self)
+        viewProperty.connect(at: "\(currentPath).\(property.label ?? "")", in: &self)
       }
     }
   }
 
-  mutating func append(_ observer: ValueObserver) {
-    observers.append(("\(path)#\(observers.count)", observer))
+  mutating func appendObserver(_ observer: ValueObserver) {
+    collectedObservers.append(("\(currentPath)#\(collectedObservers.count)", observer))
   }
 
-  mutating func visit(_ view: any View, at step: String = "") {
-    let outerPath = path
-    path += "/\(type(of: view))\(step)"
+  mutating func visitView(_ view: any View, at step: String = "") {
+    let outerPath = currentPath
+    currentPath += "/\(type(of: view))\(step)"
     if let view = view as? any ObservableView {
       view.collectObservers(into: &self)
     } else {
       connectProperties(of: view)
-      visit(body(of: view))
+      visitView(body(of: view))
     }
-    path = outerPath
+    currentPath = outerPath
   }
 
   /// Visits a view with a gesture.
-  mutating func visit(_ view: any View, with gesture: GestureAttachment) {
-    let siblings = gestures
-    gestures = []
-    visit(view)
-    gestures = siblings + [GestureNode(attachment: gesture, subviews: gestures)]
+  mutating func visitView(_ view: any View, with gesture: GestureAttachment) {
+    let siblings = gestureNodes
+    gestureNodes = []
+    visitView(view)
+    gestureNodes = siblings + [GestureNode(attachment: gesture, subviews: gestureNodes)]
   }
 
   private func body(of view: some View) -> any View { view.body }

@@ -1,17 +1,17 @@
 @_exported public import UIKit
 
-/// A view with modifiers for haptics; it is not displayed.
+/// A view with modifiers for haptics, which is not displayed.
 ///
 /// `SensoryFeedbackScreen` evaluates bodies to find modifiers that play feedback.
 @preconcurrency @MainActor public protocol View {
-  /// The type of the body's view.
+  /// The type of the view's body.
   associatedtype Body: View
 
-  /// The content of the view.
+  /// The content of the view, which is another view.
   @ViewBuilder var body: Body { get }
 }
 
-/// A modifier of views.
+/// A modifier of views, which returns a modified view.
 @preconcurrency @MainActor public protocol ViewModifier {
   /// The type of the body's view.
   associatedtype Body: View
@@ -26,33 +26,33 @@
 /// A type-erased view.
 public struct AnyView: View, ObservableView {
   private let view: any View
-  private var observer: ValueObserver?
-  private var gesture: GestureAttachment?
+  private var valueObserver: ValueObserver?
+  private var gestureAttachment: GestureAttachment?
 
   /// Erases a view's type.
   public init(_ view: any View) { self.view = view }
 
   init(_ view: any View, _ observer: ValueObserver) {
     self.view = view
-    self.observer = observer
+    self.valueObserver = observer
   }
 
   init(_ view: any View, _ gesture: GestureAttachment) {
     self.view = view
-    self.gesture = gesture
+    self.gestureAttachment = gesture
   }
 
   /// The type-erased view itself.
   public var body: AnyView { self }
 
   func collectObservers(into watches: inout ObserverCollector) {
-    if let gesture {
-      watches.visit(view, with: gesture)
+    if let gestureAttachment {
+      watches.visitView(view, with: gestureAttachment)
     } else {
-      watches.visit(view)
+      watches.visitView(view)
     }
-    if let observer {
-      watches.append(observer)
+    if let valueObserver {
+      watches.appendObserver(valueObserver)
     }
   }
 }
@@ -66,25 +66,25 @@ private struct ModifiedView<Modifier: ViewModifier>: View, ObservableView {
 
   func collectObservers(into watches: inout ObserverCollector) {
     watches.connectProperties(of: modifier)
-    watches.visit(modifier.body(content: content))
+    watches.visitView(modifier.body(content: content))
   }
 }
 
 /// A view without content.
 public typealias EmptyView = ViewGroup
 
-/// Any number of views.
+/// A group of any number of views.
 public struct ViewGroup: View, ObservableView {
   private let views: [any View]
-  /// The branch of a condition that the views belong to.
-  private let branch: Int
+  /// The index of the branch of a condition that the views belong to.
+  private let branchIndex: Int
 
   /// Creates an empty group.
   public init() { self.init([]) }
 
-  init(_ views: [any View], branch: Int = 0) {
+  init(_ views: [any View], branchIndex: Int = 0) {
     self.views = views
-    self.branch = branch
+    self.branchIndex = branchIndex
   }
 
   /// The group itself, which has no other body.
@@ -92,20 +92,20 @@ public struct ViewGroup: View, ObservableView {
 
   func collectObservers(into watches: inout ObserverCollector) {
     for (index, view) in views.enumerated() {
-      watches.visit(view, at: "\(branch).\(index)")
+      watches.visitView(view, at: "\(branchIndex).\(index)")
     }
   }
 }
 
 /// Builds views from expressions and conditions.
 @preconcurrency @MainActor @resultBuilder public struct ViewBuilder {
-  /// Returns a view.
+  /// Returns the view of an expression.
   public static func buildExpression<Content: View>(_ view: Content) -> Content { view }
-  /// Returns an empty view.
+  /// Returns an empty view for an empty block.
   public static func buildBlock() -> EmptyView { EmptyView() }
-  /// Returns a view.
+  /// Returns the only view of a block.
   public static func buildBlock<Content: View>(_ view: Content) -> Content { view }
-  /// Returns a group of views.
+  /// Returns a group of the views of a block.
   public static func buildBlock<First: View, each Rest: View>(
     _ first: First, _ rest: repeat each Rest
   ) -> ViewGroup {
@@ -115,17 +115,17 @@ public struct ViewGroup: View, ObservableView {
   }
   /// Returns the view of a condition without an alternative.
   public static func buildIf<Content: View>(_ view: Content?) -> ViewGroup {
-    ViewGroup(view.map { [$0] } ?? [], branch: 1)
+    ViewGroup(view.map { [$0] } ?? [], branchIndex: 1)
   }
   /// Returns the view of the first branch of a condition.
   public static func buildEither<Content: View>(first view: Content) -> ViewGroup {
-    ViewGroup([view], branch: 1)
+    ViewGroup([view], branchIndex: 1)
   }
   /// Returns the view of the second branch of a condition.
   public static func buildEither<Content: View>(second view: Content) -> ViewGroup {
-    ViewGroup([view], branch: 2)
+    ViewGroup([view], branchIndex: 2)
   }
-  /// Returns a view with limited availability.
+  /// Returns the view of a block with limited availability.
   public static func buildLimitedAvailability<Content: View>(_ view: Content) -> AnyView {
     AnyView(view)
   }
@@ -139,7 +139,8 @@ extension View {
 
   /// Calls a closure when the view is first evaluated.
   public func onAppear(perform action: (() -> Void)? = nil) -> some View {
-    AnyView(self, ValueObserver(trigger: 0, onAppear: action ?? {}) { (_: Int, _: Int) in })
+    AnyView(
+      self, ValueObserver(observedValue: 0, appearHandler: action ?? {}) { (_: Int, _: Int) in })
   }
 
   /// Calls a closure when a value has changed.
@@ -150,8 +151,8 @@ extension View {
     AnyView(
       self,
       ValueObserver(
-        trigger: value,
-        onAppear: {
+        observedValue: value,
+        appearHandler: {
           if initial {
             action(value, value)
           }
@@ -177,7 +178,7 @@ extension View {
     onChange(of: trigger) { _, _ in feedback.play() }
   }
 
-  /// Plays feedback when a value has changed and a condition of both values holds.
+  /// Plays feedback when a value has changed and a condition of both values is true.
   public func sensoryFeedback<T: Equatable>(
     _ feedback: SensoryFeedback, trigger: T,
     condition: @escaping (_ oldValue: T, _ newValue: T) -> Bool
@@ -189,7 +190,7 @@ extension View {
     }
   }
 
-  /// Plays feedback when a value has changed and a condition holds.
+  /// Plays feedback when a value has changed and a condition is true.
   public func sensoryFeedback<T: Equatable>(
     _ feedback: SensoryFeedback, trigger: T, condition: @escaping () -> Bool
   ) -> some View {
@@ -213,49 +214,49 @@ extension View {
   }
 }
 
-/// A setting in the user's defaults: a Boolean, a number, or a text.
+/// A setting in the user's defaults, which is a Boolean, a number, or a text.
 @propertyWrapper public struct AppStorage<Value> {
-  private let key: String
-  private let store: UserDefaults?
+  private let defaultsKey: String
+  private let userDefaults: UserDefaults?
   private let defaultValue: Value
 
   /// Creates a setting with a default value.
-  public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil)
+  public init(wrappedValue: Value, _ key: String, userDefaults: UserDefaults? = nil)
   where Value: LosslessStringConvertible {
-    self.key = key
-    self.store = store
+    self.defaultsKey = key
+    self.userDefaults = userDefaults
     defaultValue = wrappedValue
   }
 
-  /// The stored value, or the default value.
+  /// The stored value of the setting, or its default value.
   public var wrappedValue: Value {
-    get { (store ?? .standard).object(forKey: key) as? Value ?? defaultValue }
-    nonmutating set { (store ?? .standard).set(newValue, forKey: key) }
+    get { (userDefaults ?? .standard).object(forKey: defaultsKey) as? Value ?? defaultValue }
+    nonmutating set { (userDefaults ?? .standard).set(newValue, forKey: defaultsKey) }
   }
 
-  /// A binding to the value.
+  /// A binding to the value of the setting.
   public var projectedValue: Binding<Value> {
-    Binding(get: { wrappedValue }, set: { wrappedValue = $0 })
+    Binding(getValue: { wrappedValue }, setValue: { wrappedValue = $0 })
   }
 }
 
-/// A value that is stored elsewhere.
+/// A binding to a value that is stored elsewhere.
 @propertyWrapper public struct Binding<Value> {
-  private let get: () -> Value
-  private let set: (Value) -> Void
+  private let getValue: () -> Value
+  private let setValue: (Value) -> Void
 
   /// Creates a binding from closures that read and write the value.
-  public init(get: @escaping () -> Value, set: @escaping (Value) -> Void) {
-    self.get = get
-    self.set = set
+  public init(getValue: @escaping () -> Value, setValue: @escaping (Value) -> Void) {
+    self.getValue = getValue
+    self.setValue = setValue
   }
 
-  /// The value.
+  /// The value of the binding.
   public var wrappedValue: Value {
-    get { get() }
-    nonmutating set { set(newValue) }
+    get { getValue() }
+    nonmutating set { setValue(newValue) }
   }
 
-  /// The binding itself, for the `$` prefix.
+  /// The binding itself, for the prefix `$`.
   public var projectedValue: Binding<Value> { self }
 }

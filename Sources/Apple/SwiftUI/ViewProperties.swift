@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// A property of a view, which a screen connects before it evaluates the body of the view.
+/// A property of a view. A screen connects the property before it evaluates the body of the view.
 @MainActor protocol ViewProperty {
-  /// Connects the property.
+  /// Connects the property to its storage in the screen.
   ///
   /// - Parameters:
-  ///   - path: The path of the property in the content of the screen.
-  ///   - collector: The collector of the evaluation.
+  /// - path: The path of the property in the content of the screen.
+  /// - collector: The collector of the evaluation.
   func connect(at path: String, in collector: inout ObserverCollector)
 }
 
@@ -20,32 +20,32 @@ internal import Foundation
     init(_ value: Value) { self.value = value }
   }
 
-  private let location: StorageLocation<Storage>
+  private let storageLocation: StorageLocation<Storage>
 
   /// Creates a state with an initial value.
-  public init(wrappedValue: Value) { location = StorageLocation(Storage(wrappedValue)) }
+  public init(wrappedValue: Value) { storageLocation = StorageLocation(Storage(wrappedValue)) }
 
   /// Creates a state with an initial value.
   public init(initialValue: Value) { self.init(wrappedValue: initialValue) }
 
-  /// The value.
+  /// The value of the state.
   public var wrappedValue: Value {
-    get { location.storage.value }
+    get { storageLocation.storage.value }
     nonmutating set {
-      location.storage.value = newValue
-      location.storage.changes.send()
+      storageLocation.storage.value = newValue
+      storageLocation.storage.changes.send()
     }
   }
 
-  /// A binding to the value.
+  /// A binding to the value of the state.
   public var projectedValue: Binding<Value> {
-    Binding(get: { wrappedValue }, set: { wrappedValue = $0 })
+    Binding(getValue: { wrappedValue }, setValue: { wrappedValue = $0 })
   }
 
   func connect(at path: String, in collector: inout ObserverCollector) {
-    location.storage = collector.persist(location.storage, at: path)
-    ScreenObservation.current?.observe(
-      location.storage.changes, of: ObjectIdentifier(location.storage))
+    storageLocation.storage = collector.persistentStorage(storageLocation.storage, at: path)
+    ScreenObservation.currentObservation?.observeChanges(
+      storageLocation.storage.changes, of: ObjectIdentifier(storageLocation.storage))
   }
 }
 
@@ -54,16 +54,16 @@ internal import Foundation
 public struct ObservedObject<Object: ObservableObject> {
   private var object: Object
 
-  /// The object. A screen that evaluates a view observes the objects that the view reads.
+  /// The observed object. A screen that evaluates a view observes the objects that the view reads.
   public var wrappedValue: Object {
     get {
-      ScreenObservation.current?.observe(object)
+      ScreenObservation.currentObservation?.observeObject(object)
       return object
     }
     set { object = newValue }
   }
 
-  /// Observes an object.
+  /// Creates a property that observes an object.
   public init(wrappedValue: Object) { object = wrappedValue }
 }
 
@@ -77,22 +77,22 @@ public struct StateObject<Object: ObservableObject>: ViewProperty {
     init(_ makeObject: @escaping () -> Object) { self.makeObject = makeObject }
   }
 
-  private let location: StorageLocation<Storage>
+  private let storageLocation: StorageLocation<Storage>
 
-  /// The object. A screen that evaluates a view observes the objects that the view reads.
+  /// The created object. A screen that evaluates a view observes the objects that the view reads.
   public var wrappedValue: Object {
-    let object = location.storage.object
-    ScreenObservation.current?.observe(object)
+    let object = storageLocation.storage.object
+    ScreenObservation.currentObservation?.observeObject(object)
     return object
   }
 
   /// Creates a property whose object is created on first use.
   public init(wrappedValue makeObject: @autoclosure @escaping () -> Object) {
-    location = StorageLocation(Storage(makeObject))
+    storageLocation = StorageLocation(Storage(makeObject))
   }
 
   func connect(at path: String, in collector: inout ObserverCollector) {
-    location.storage = collector.persist(location.storage, at: path)
+    storageLocation.storage = collector.persistentStorage(storageLocation.storage, at: path)
   }
 }
 
@@ -103,21 +103,21 @@ public protocol EnvironmentKey {
   /// The type of the value.
   associatedtype Value
 
-  /// The value in views whose environment does not contain another one.
+  /// The value of the key in views whose environment does not contain another value.
   static var defaultValue: Value { get }
 }
 
 /// The values that views inherit from the views that contain them.
 public struct EnvironmentValues {
-  private var values: [ObjectIdentifier: Any] = [:]
+  private var valuesByKey: [ObjectIdentifier: Any] = [:]
 
   /// Creates an environment of default values.
   public init() {}
 
-  /// The value of a key.
+  /// The value of a key in the environment.
   public subscript<Key: EnvironmentKey>(key: Key.Type) -> Key.Value {
-    get { values[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue }
-    set { values[ObjectIdentifier(key)] = newValue }
+    get { valuesByKey[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue }
+    set { valuesByKey[ObjectIdentifier(key)] = newValue }
   }
 }
 
@@ -128,30 +128,30 @@ public struct EnvironmentValues {
   }
 
   private let keyPath: KeyPath<EnvironmentValues, Value>
-  private let location = Location()
+  private let valuesLocation = Location()
 
   /// Creates a property for a value of the environment.
   public init(_ keyPath: KeyPath<EnvironmentValues, Value>) { self.keyPath = keyPath }
 
   /// The value of the environment when the view was evaluated.
-  public var wrappedValue: Value { location.values[keyPath: keyPath] }
+  public var wrappedValue: Value { valuesLocation.values[keyPath: keyPath] }
 
   func connect(at path: String, in collector: inout ObserverCollector) {
-    location.values = collector.environment
+    valuesLocation.values = collector.environment
   }
 }
 
 /// A view with a changed environment.
 private struct EnvironmentView: View, ObservableView {
   let content: any View
-  let change: (inout EnvironmentValues) -> Void
+  let changeValues: (inout EnvironmentValues) -> Void
 
   var body: EnvironmentView { self }
 
   func collectObservers(into watches: inout ObserverCollector) {
     let outerEnvironment = watches.environment
-    change(&watches.environment)
-    watches.visit(content)
+    changeValues(&watches.environment)
+    watches.visitView(content)
     watches.environment = outerEnvironment
   }
 }
@@ -182,11 +182,11 @@ extension View {
 
 /// A subscription of a view to a publisher.
 @MainActor private final class PublisherReception<Source: Publisher>: Reception {
-  private let publisher: Source
-  private let action: (Source.Output) -> Void
-  private var target: Target?
+  private let observedPublisher: Source
+  private let receiveAction: (Source.Output) -> Void
+  private var currentTarget: Target?
 
-  /// The action of the last evaluation, and the subscription that calls it.
+  /// The action of the last evaluation, with the subscription that calls it.
   private final class Target {
     var action: (Source.Output) -> Void
     var subscription: AnyCancellable?
@@ -195,30 +195,31 @@ extension View {
   }
 
   init(_ publisher: Source, _ action: @escaping (Source.Output) -> Void) {
-    self.publisher = publisher
-    self.action = action
+    self.observedPublisher = publisher
+    self.receiveAction = action
   }
 
   func begin() {
-    let target = Target(action)
-    self.target = target
-    target.subscription = publisher.sink { [weak target] in target?.action($0) }
+    let target = Target(receiveAction)
+    self.currentTarget = target
+    target.subscription = observedPublisher.sink { [weak target] in target?.action($0) }
   }
 
   func `continue`(_ previous: Any) {
-    guard let previous = previous as? PublisherReception, let previousTarget = previous.target,
+    guard let previous = previous as? PublisherReception,
+      let previousTarget = previous.currentTarget,
       isSame(as: previous)
     else { return begin() }
-    previousTarget.action = action
-    target = previousTarget
+    previousTarget.action = receiveAction
+    currentTarget = previousTarget
   }
 
   private func isSame(as previous: PublisherReception) -> Bool {
-    if type(of: publisher) is AnyClass {
-      return publisher as AnyObject === previous.publisher as AnyObject
+    if type(of: observedPublisher) is AnyClass {
+      return observedPublisher as AnyObject === previous.observedPublisher as AnyObject
     }
-    guard let value = publisher as? any Equatable else { return true }
-    return isEqual(value, previous.publisher)
+    guard let value = observedPublisher as? any Equatable else { return true }
+    return isEqual(value, previous.observedPublisher)
   }
 
   private func isEqual<Value: Equatable>(_ value: Value, _ other: Any) -> Bool {

@@ -1,38 +1,42 @@
 internal import CoreHaptics
 public import Foundation
 
-/// The application, with the parts that haptic code uses. A test moves it to the background and
-/// back.
+/// The application, with the parts that haptic code uses. A test moves the application to the
+/// background and back.
 @preconcurrency @MainActor open class UIApplication: UIResponder {
-  /// The state of the application. Raw values are UIKit's.
+  /// The state of the application. The raw values are UIKit's.
   public enum State: Int, Sendable { case active, inactive, background }
 
-  /// The application of this process.
+  /// The application of the process.
   open class var shared: UIApplication { application }
   private static let application = UIApplication()
 
-  /// The state: in the background if the test's virtual device is, otherwise active.
+  /// The state of the application, which is in the background if the test's virtual device is, and
+  /// otherwise active.
   open var applicationState: State {
-    EngineBackends.virtual?.isInBackground == true ? .background : .active
+    EngineBackends.currentVirtualDevice?.isInBackground == true ? .background : .active
   }
 
   /// A Boolean value that indicates whether the screen stays on. The value has no effect.
   open var isIdleTimerDisabled = false
 
-  /// Posted by the virtual device when the application has become active.
+  /// The notification that the application has become active, posted by the virtual device.
   public nonisolated static let didBecomeActiveNotification = notification("DidBecomeActive")
 
-  /// Posted by the virtual device when the application is about to become inactive.
+  /// The notification that the application is about to become inactive, posted by the virtual
+  /// device.
   public nonisolated static let willResignActiveNotification = notification("WillResignActive")
 
-  /// Posted by the virtual device when the application has entered the background.
+  /// The notification that the application has entered the background, posted by the virtual
+  /// device.
   public nonisolated static let didEnterBackgroundNotification = notification("DidEnterBackground")
 
-  /// Posted by the virtual device when the application is about to leave the background.
+  /// The notification that the application is about to leave the background, posted by the virtual
+  /// device.
   public nonisolated static let willEnterForegroundNotification = notification(
     "WillEnterForeground")
 
-  /// Posted when the application is about to terminate; never on Linux.
+  /// The notification that the application is about to terminate, which is never posted on Linux.
   public nonisolated static let willTerminateNotification = notification("WillTerminate")
 
   private nonisolated static func notification(_ name: String) -> Notification.Name {
@@ -48,28 +52,28 @@ public import Foundation
 
 /// The device, with the properties that haptic code uses.
 @preconcurrency @MainActor open class UIDevice: NSObject {
-  /// The device of this process.
+  /// The device of the process.
   open class var current: UIDevice { device }
 
   private static let device = UIDevice()
 
   nonisolated override init() { super.init() }
 
-  /// The kind of device.
+  /// The kind of the device, which is a phone.
   open var userInterfaceIdiom: UIUserInterfaceIdiom { .phone }
 
-  /// Returns a value by its key: `_feedbackSupportLevel`, which older code uses, is 2 if haptics
-  /// are available, otherwise 0.
+  /// Returns the value of a key.
+  /// `_feedbackSupportLevel`, which older code uses, is 2 if haptics are available, otherwise 0.
   open func value(forKey key: String) -> Any? {
     guard key == "_feedbackSupportLevel" || key == "feedbackSupportLevel" else { return nil }
     return CHHapticEngine.capabilitiesForHardware().supportsHaptics ? 2 : 0
   }
 }
 
-/// A kind of device. Raw values are UIKit's.
+/// A kind of device. The raw values are UIKit's.
 public enum UIUserInterfaceIdiom: Int, Sendable { case unspecified = -1, phone, pad }
 
-/// The accessibility settings that haptic code uses. All are off.
+/// The accessibility settings that haptic code uses. All settings are off.
 public enum UIAccessibility {
   /// A Boolean value that indicates whether motion is reduced.
   public static var isReduceMotionEnabled: Bool { false }
@@ -79,7 +83,7 @@ public enum UIAccessibility {
   public static var isSwitchControlRunning: Bool { false }
 }
 
-/// A view for feedback generators; it is not displayed.
+/// A view for feedback generators, which is not displayed.
 @preconcurrency @MainActor open class UIView: UIResponder {
   /// The background color, which is not displayed.
   open var backgroundColor: UIColor?
@@ -87,70 +91,70 @@ public enum UIAccessibility {
   /// Creates a view.
   public nonisolated override init() { super.init() }
 
-  /// Creates a view. The frame is ignored.
+  /// Creates a view. Its frame is ignored.
   public convenience init(frame: CGRect) { self.init() }
 }
 
 /// A view controller, whose methods a test may call.
 @preconcurrency @MainActor open class UIViewController: UIResponder {
-  /// The view, created on first use.
+  /// The view of the controller, created on first use.
   open lazy var view = UIView()
 
   /// Creates a controller.
   public nonisolated override init() { super.init() }
 
-  /// Creates a controller. File and bundle are ignored.
+  /// Creates a controller. Its file and bundle are ignored.
   public nonisolated init(nibName nibNameOrNil: String?, bundle nibBundleOrNil: Bundle?) {
     super.init()
   }
 
-  /// Returns nil: controllers cannot be decoded here.
+  /// Returns nil, because controllers cannot be decoded here.
   public nonisolated required init?(coder: NSCoder) { nil }
 
-  /// A hook for subclasses; this class does nothing.
+  /// A hook for subclasses that is called when the view was loaded. This class does nothing.
   open func viewDidLoad() {}
-  /// A hook for subclasses; this class does nothing.
+  /// A hook for subclasses that is called before the view appears. This class does nothing.
   open func viewWillAppear(_ animated: Bool) {}
-  /// A hook for subclasses; this class does nothing.
+  /// A hook for subclasses that is called after the view has appeared. This class does nothing.
   open func viewDidAppear(_ animated: Bool) {}
-  /// A hook for subclasses; this class does nothing.
+  /// A hook for subclasses that is called before the view disappears. This class does nothing.
   open func viewWillDisappear(_ animated: Bool) {}
-  /// A hook for subclasses; this class does nothing.
+  /// A hook for subclasses that is called after the view has disappeared. This class does nothing.
   open func viewDidDisappear(_ animated: Bool) {}
 }
 
-/// A color with four components.
+/// A color with the components red, green, blue, and opacity.
 open class UIColor: NSObject, @unchecked Sendable {
   private let components: [CGFloat]
 
-  /// Creates a color from red, green, blue, and opacity, 0…1.
+  /// Creates a color from red, green, blue, and opacity, each 0…1.
   public init(red: CGFloat, green: CGFloat, blue: CGFloat, alpha: CGFloat) {
     components = [red, green, blue, alpha]
   }
 
-  /// Creates a gray with an opacity, 0…1.
+  /// Creates a gray color from its white level and opacity, each 0…1.
   public convenience init(white: CGFloat, alpha: CGFloat) {
     self.init(red: white, green: white, blue: white, alpha: alpha)
   }
 
-  /// Returns whether all four components are equal.
+  /// Returns whether all four components of two colors are equal.
   open override func isEqual(_ object: Any?) -> Bool {
     (object as? UIColor)?.components == components
   }
 
-  /// The hash of the components.
+  /// The hash of the color's components.
   open override var hash: Int { components.hashValue }
 
-  /// Black.
+  /// The color black.
   open class var black: UIColor { UIColor(white: 0, alpha: 1) }
-  /// White.
+  /// The color white.
   open class var white: UIColor { UIColor(white: 1, alpha: 1) }
-  /// Transparent black.
+  /// The color transparent black.
   open class var clear: UIColor { UIColor(white: 0, alpha: 0) }
-  /// Red.
+  /// The color red.
   open class var red: UIColor { UIColor(red: 1, green: 0, blue: 0, alpha: 1) }
-  /// Green.
+  /// The color green.
   open class var green: UIColor { UIColor(red: 0, green: 1, blue: 0, alpha: 1) }
-  /// Blue.
+  /// The color blue.
   open class var blue: UIColor { UIColor(red: 0, green: 0, blue: 1, alpha: 1) }
 }

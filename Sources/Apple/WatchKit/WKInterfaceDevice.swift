@@ -1,21 +1,22 @@
 @_exported public import Foundation
 internal import HapticManagement
 
-/// A haptic of a watch. Raw values are WatchKit's.
+/// A haptic of a watch. The raw values are WatchKit's.
 public enum WKHapticType: Int, Sendable {
-  /// A notification, or an increased or decreased value.
+  /// The haptics of a notification, and of an increased or decreased value.
   case notification = 0, directionUp, directionDown
-  /// A success, a failure, or a request to retry.
+  /// The haptics of a success, a failure, and a request to retry.
   case success = 3, failure, retry
-  /// The start or end of an activity, or a tick.
+  /// The haptics of the start and the end of an activity, and of a tick.
   case start = 6, stop, click
-  /// A navigation instruction.
+  /// The haptics of a navigation instruction.
   case navigationLeftTurn = 9, navigationRightTurn, navigationGenericManeuver
-  /// A depth warning under water.
+  /// The haptics of a depth warning under water.
   case underwaterDepthPrompt = 12, underwaterDepthCriticalPrompt
 
-  /// The shipped pattern that represents the haptic. Apple does not publish the originals.
-  fileprivate var pattern: String {
+  /// The name of the shipped pattern that represents the haptic. Apple does not publish the
+  /// originals.
+  fileprivate var shippedPatternName: String {
     switch self {
     case .success, .start, .directionUp: "success"
     case .failure, .underwaterDepthCriticalPrompt: "error"
@@ -30,11 +31,11 @@ public enum WKHapticType: Int, Sendable {
 open class WKInterfaceDevice: NSObject, @unchecked Sendable {
   private static let shared = WKInterfaceDevice()
 
-  /// The watch of this process.
+  /// The watch of the process.
   open class func current() -> WKInterfaceDevice { shared }
 
   /// Plays the shipped pattern for a haptic. Any thread may call.
   open func play(_ type: WKHapticType) {
-    EngineLifecycle.shared.play(shipped: type.pattern, as: "watch \(type)")
+    EngineLifecycle.shared.play(shipped: type.shippedPatternName, as: "watch \(type)")
   }
 }

@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// Writes messages to standard error, one line each.
+/// A logger that writes messages to standard error, one line for each message.
 ///
 /// Any thread may call.
 public struct Logger: Sendable {
-  private let prefix: String
+  private let messagePrefix: String
 
   /// Creates a logger for a subsystem and a category.
-  public init(subsystem: String, category: String) { prefix = "[\(subsystem):\(category)] " }
+  public init(subsystem: String, category: String) { messagePrefix = "[\(subsystem):\(category)] " }
 
   /// Creates a logger without a subsystem.
-  public init() { prefix = "" }
+  public init() { messagePrefix = "" }
 
   /// Writes a debug message.
   public func debug(_ message: OSLogMessage) { write(level: "debug", message: message) }
@@ -40,43 +40,43 @@ public struct Logger: Sendable {
   public func critical(_ message: OSLogMessage) { write(level: "critical", message: message) }
 
   private func write(level: String, message: OSLogMessage) {
-    FileHandle.standardError.write(Data("\(prefix)\(level): \(message.text)\n".utf8))
+    FileHandle.standardError.write(Data("\(messagePrefix)\(level): \(message.text)\n".utf8))
   }
 }
 
-/// The privacy of a value in a log. All values are shown here.
+/// The privacy of a value in a log message. All values are shown here.
 public struct OSLogPrivacy: Sendable {
   /// The privacy of a value that is shown in messages.
   public static let `public` = OSLogPrivacy()
-  /// The value is hidden on Apple's systems.
+  /// The privacy of a value that is hidden on Apple's systems.
   public static let `private` = OSLogPrivacy()
-  /// The value is hidden on Apple's systems.
+  /// The privacy of a sensitive value, which is hidden on Apple's systems.
   public static let sensitive = OSLogPrivacy()
-  /// The privacy that the system chooses.
+  /// The privacy of a value that the system chooses.
   public static let auto = OSLogPrivacy()
 }
 
-/// The text of a log message, written as a string literal.
+/// The text of a log message, which is written as a string literal.
 public struct OSLogMessage: ExpressibleByStringInterpolation, Sendable {
   let text: String
 
-  /// Creates a message without values.
+  /// Creates a message from a literal without values.
   public init(stringLiteral value: String) { text = value }
 
-  /// Creates a message with values.
+  /// Creates a message from a literal with values.
   public init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
-  /// The parts of a message.
+  /// The literals and values of a message, which are appended in order.
   public struct StringInterpolation: StringInterpolationProtocol {
     var text = ""
 
-    /// Creates an empty message.
+    /// Creates an empty interpolation.
     public init(literalCapacity: Int, interpolationCount: Int) {}
 
-    /// Appends text.
+    /// Appends the text of a literal.
     public mutating func appendLiteral(_ literal: String) { text += literal }
 
-    /// Appends a value.
+    /// Appends the description of a value.
     public mutating func appendInterpolation<Value>(
       _ value: @autoclosure () -> Value, privacy: OSLogPrivacy = .auto
     ) {

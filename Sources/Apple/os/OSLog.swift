@@ -1,41 +1,41 @@
 internal import Foundation
 
-/// A log of a subsystem and a category, for `os_log`.
+/// A log of a subsystem and a category, for the function `os_log`.
 public final class OSLog: Sendable {
   /// The log without a subsystem.
-  public static let `default` = OSLog(prefix: "")
+  public static let `default` = OSLog(messagePrefix: "")
   /// A log that writes nothing.
-  public static let disabled = OSLog(prefix: nil)
+  public static let disabled = OSLog(messagePrefix: nil)
 
-  private let prefix: String?
+  private let messagePrefix: String?
 
   /// Creates a log for a subsystem and a category.
   public convenience init(subsystem: String, category: String) {
-    self.init(prefix: "[\(subsystem):\(category)] ")
+    self.init(messagePrefix: "[\(subsystem):\(category)] ")
   }
 
-  private init(prefix: String?) { self.prefix = prefix }
+  private init(messagePrefix: String?) { self.messagePrefix = messagePrefix }
 
   func write(level: String, text: String) {
-    guard let prefix else { return }
-    FileHandle.standardError.write(Data("\(prefix)\(level): \(text)\n".utf8))
+    guard let messagePrefix else { return }
+    FileHandle.standardError.write(Data("\(messagePrefix)\(level): \(text)\n".utf8))
   }
 }
 
-/// The level of a message.
+/// The level of a log message.
 public struct OSLogType: Equatable, Sendable {
-  let name: String
+  let levelName: String
 
-  /// A notable message.
-  public static let `default` = OSLogType(name: "notice")
-  /// An informational message.
-  public static let info = OSLogType(name: "info")
-  /// A debug message.
-  public static let debug = OSLogType(name: "debug")
-  /// An error.
-  public static let error = OSLogType(name: "error")
-  /// An error of the program itself.
-  public static let fault = OSLogType(name: "fault")
+  /// The level of a notable message.
+  public static let `default` = OSLogType(levelName: "notice")
+  /// The level of an informational message.
+  public static let info = OSLogType(levelName: "info")
+  /// The level of a debug message.
+  public static let debug = OSLogType(levelName: "debug")
+  /// The level of an error.
+  public static let error = OSLogType(levelName: "error")
+  /// The level of an error of the program itself.
+  public static let fault = OSLogType(levelName: "fault")
 }
 
 /// Writes a message to standard error.
@@ -48,18 +48,18 @@ public struct OSLogType: Equatable, Sendable {
 public func os_log(
   _ message: StaticString, log: OSLog = .default, type: OSLogType = .default, _ arguments: Any...
 ) {
-  log.write(level: type.name, text: OSLogFormat.text("\(message)", arguments))
+  log.write(level: type.levelName, text: OSLogFormat.formattedText("\(message)", arguments))
 }
 
 /// Writes a message to standard error.
 public func os_log(_ type: OSLogType, log: OSLog = .default, _ message: OSLogMessage) {
-  log.write(level: type.name, text: message.text)
+  log.write(level: type.levelName, text: message.text)
 }
 
-/// The formats of `os_log`, which are those of `printf` with an optional privacy.
+/// A formatter for the formats of `os_log`, which are those of `printf` with an optional privacy.
 enum OSLogFormat {
-  /// Returns a message with its values. A value that is missing is left out.
-  static func text(_ format: String, _ arguments: [Any]) -> String {
+  /// Returns a message with its values. A missing value is omitted.
+  static func formattedText(_ format: String, _ arguments: [Any]) -> String {
     var remaining = arguments[...]
     return format.replacing(/%(?:\{[^}]*\})?([-+ #0-9.]*)(?:hh|h|ll|l|q|z|t|j)?([@a-zA-Z%])/) {
       match in

@@ -6,7 +6,7 @@ import Testing
 @Suite struct LogClientTests {
   @Test("A format contains its values in order, without their privacy")
   func formats() {
-    let text = OSLogFormat.text(
+    let text = OSLogFormat.formattedText(
       "%{public}@ at %.2f s, %d of %{private}ld, 0x%x, 100 %%, %@", ["tap", 1.5, 3, 7, 255])
     #expect(text == "tap at 1.50 s, 3 of 7, 0xff, 100 %, ")
   }

@@ -26,7 +26,7 @@ import Testing
     #expect(pattern.duration == 0.25)
     #expect(pattern.description == "CHHapticPattern(0.25 s, events 2, parameters 0, curves 0)")
     let again = try CHHapticPattern(dictionary: pattern.exportDictionary())
-    #expect(again.content.pattern == pattern.content.pattern)
+    #expect(again.content.flattenedPattern == pattern.content.flattenedPattern)
     #expect(again.content.composition.layers.count == 1)
   }
 
@@ -41,8 +41,8 @@ import Testing
   @Test func oneLayerKeepsItsControls() throws {
     let pattern = pattern([layer(at: 0) { $0.parameters = [fade] }])
     #expect(
-      try CHHapticPattern(dictionary: pattern.exportDictionary()).content.pattern
-        == pattern.content.pattern)
+      try CHHapticPattern(dictionary: pattern.exportDictionary()).content.flattenedPattern
+        == pattern.content.flattenedPattern)
   }
 
   /// The first layer is silenced; what is heard is the second alone.

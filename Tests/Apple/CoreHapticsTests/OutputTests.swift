@@ -14,19 +14,21 @@ import Testing
     ("virtual", nil), ("", OutputName(scheme: "alsa", address: "default")),
   ]) func outputsAreNamed(text: String, output: OutputName?) {
     let choice = OutputConfiguration(["TEMBLOR_OUTPUT": text])
-    #expect(choice.output == output)
-    #expect(choice.problem == nil)
+    #expect(choice.outputName == output)
+    #expect(choice.problemMessage == nil)
   }
 
   @Test func aDeviceIsUsedWhereNoOutputIsNamed() {
     let card = OutputName(scheme: "alsa", address: "plughw:CARD=Device")
-    #expect(OutputConfiguration(["TEMBLOR_DEVICE": "plughw:CARD=Device"]).output == card)
-    #expect(OutputConfiguration(["TEMBLOR_DEVICE": "null:"]).output == OutputName(scheme: "null"))
+    #expect(OutputConfiguration(["TEMBLOR_DEVICE": "plughw:CARD=Device"]).outputName == card)
     #expect(
-      OutputConfiguration(["TEMBLOR_DEVICE": ""]).output
+      OutputConfiguration(["TEMBLOR_DEVICE": "null:"]).outputName == OutputName(scheme: "null"))
+    #expect(
+      OutputConfiguration(["TEMBLOR_DEVICE": ""]).outputName
         == OutputName(scheme: "alsa", address: "default"))
     #expect(
-      OutputConfiguration(["TEMBLOR_DEVICE": "hw:1", "TEMBLOR_OUTPUT": "virtual"]).output == nil)
+      OutputConfiguration(["TEMBLOR_DEVICE": "hw:1", "TEMBLOR_OUTPUT": "virtual"]).outputName == nil
+    )
   }
 
   @Test(arguments: ["oss", "alsa:", "wav", "null:x", ":"]) func whatIsNoOutputIsToldByEveryStart(
@@ -43,11 +45,11 @@ import Testing
 
   @Test func strengthAndProfileAreChecked() throws {
     let strong = OutputConfiguration(["TEMBLOR_OUTPUT": "null", "TEMBLOR_STRENGTH": "2"])
-    #expect(strong.problem == "TEMBLOR_STRENGTH is '2'; it must be a number from 0 to 1")
+    #expect(strong.problemMessage == "TEMBLOR_STRENGTH is '2'; it must be a number from 0 to 1")
     let other = OutputConfiguration(["TEMBLOR_OUTPUT": "null", "TEMBLOR_PROFILE": "nosuch"])
-    let error = #expect(throws: CHHapticError.self) { try other.profile() }
+    let error = #expect(throws: CHHapticError.self) { try other.loadProfile() }
     #expect(error?.localizedDescription == "TEMBLOR_PROFILE is 'nosuch': no such profile or file")
-    #expect(try OutputConfiguration(["TEMBLOR_PROFILE": "speaker"]).profile().name == "speaker")
+    #expect(try OutputConfiguration(["TEMBLOR_PROFILE": "speaker"]).loadProfile().name == "speaker")
   }
 
   @Test func aProfileOfTheUserIsFoundByItsName() throws {
@@ -59,7 +61,7 @@ import Testing
     try Data(text.utf8).write(to: folder.appending(path: "speaker.json"))
     try Data("{}".utf8).write(to: folder.appending(path: "bad.json"))
     func profile(_ name: String) throws -> TransducerProfile {
-      try OutputConfiguration(["TEMBLOR_PROFILE": name, "XDG_CONFIG_HOME": home.path]).profile()
+      try OutputConfiguration(["TEMBLOR_PROFILE": name, "XDG_CONFIG_HOME": home.path]).loadProfile()
     }
     #expect(try profile("speaker").frequency.low == 31)
     #expect(try profile("phone") == .phone)
@@ -70,7 +72,7 @@ import Testing
 
   @Test func anAbsentDeviceIsNotSupportedAndHarmsNothing() throws {
     let backend = LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": "alsa:nosuchdevice"]))
-    #expect(!backend.isAvailable)
+    #expect(!backend.isOutputAvailable)
     let engine = CHHapticEngine(backend: backend)
     let player = try engine.makePlayer(with: tap())
     let error = #expect(throws: CHHapticError.self) { try engine.start() }
@@ -80,7 +82,7 @@ import Testing
 
   @Test func anEngineOnTheNullDevicePlaysToTheEnd() async throws {
     let backend = LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": "alsa:null"]))
-    #expect(backend.isAvailable)
+    #expect(backend.isOutputAvailable)
     let engine = CHHapticEngine(backend: backend)
     try await engine.start()
     let player = try engine.makeAdvancedPlayer(with: tap())

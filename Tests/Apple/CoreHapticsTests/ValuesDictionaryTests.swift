@@ -20,12 +20,12 @@ import Testing
       NSNumber(value: 2 as Float), Optional(2) as Any,
     ]
     for number in numbers {
-      #expect(try content(number).pattern?.events[0].time == 2, "\(type(of: number))")
+      #expect(try content(number).flattenedPattern?.events[0].time == 2, "\(type(of: number))")
     }
-    #expect(try content(true).pattern?.events[0].time == 1)
-    #expect(try content(NSNumber(value: true)).pattern?.events[0].time == 1)
-    #expect(try content(0.1).pattern?.events[0].time == 0.1)
-    #expect(try content(Float(0.1)).pattern?.events[0].time == Double(Float(0.1)))
+    #expect(try content(true).flattenedPattern?.events[0].time == 1)
+    #expect(try content(NSNumber(value: true)).flattenedPattern?.events[0].time == 1)
+    #expect(try content(0.1).flattenedPattern?.events[0].time == 0.1)
+    #expect(try content(Float(0.1)).flattenedPattern?.events[0].time == Double(Float(0.1)))
   }
 
   @Test func switchesAreTruthOrNumber() throws {
@@ -39,7 +39,7 @@ import Testing
       let pattern = try CHHapticPattern(dictionary: [
         .pattern: [[.event: event]] as [[CHHapticPattern.Key: Any]]
       ])
-      let read = try #require(pattern.content.pattern).events[0]
+      let read = try #require(pattern.content.flattenedPattern).events[0]
       #expect(
         read.waveform == AudioWaveform(path: "a.wav", usesVolumeEnvelope: false, isLooping: true))
       #expect(read.parameters[.sustained] == 1)
@@ -61,7 +61,7 @@ import Testing
       ]
       let read = try CHHapticPattern(dictionary: [
         "Pattern": NSArray(object: NSDictionary(object: event, forKey: "Event" as NSString))
-      ]).content.pattern
+      ]).content.flattenedPattern
       #expect(
         read?.events == [
           HapticEvent(kind: .hapticTransient, time: 1, parameters: [.hapticIntensity: 0.5])
@@ -86,7 +86,7 @@ import Testing
     let dictionary = try #require(object as? [CHHapticPattern.Key: Any])
     let pattern = try CHHapticPattern(dictionary: dictionary)
     #expect(pattern.content == (try CHHapticPattern(ahap: text).content))
-    #expect(pattern.content.pattern?.events[1].waveform?.path == "é \" /a.wav")
+    #expect(pattern.content.flattenedPattern?.events[1].waveform?.path == "é \" /a.wav")
     let exported = try CHHapticPattern(dictionary: pattern.exportDictionary())
     #expect(exported.content == pattern.content)
   }
@@ -187,7 +187,8 @@ import Testing
       ],
       5: "a key that is not a string", "Notes": Double.infinity,
     ])
-    #expect(pattern.content.pattern?.events == [HapticEvent(kind: .hapticTransient, time: 0)])
+    #expect(
+      pattern.content.flattenedPattern?.events == [HapticEvent(kind: .hapticTransient, time: 0)])
   }
 
   @Test func dictionaryThatIsTooDeepIsRefused() throws {

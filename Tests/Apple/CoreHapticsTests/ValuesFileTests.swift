@@ -28,9 +28,9 @@ import VendorFormats
       let url = folder.appendingPathComponent("boom.ahap")
       try Data(sound.utf8).write(to: url)
       let pattern = try CHHapticPattern(contentsOf: url)
-      #expect(pattern.content.folder?.path == folder.path)
-      #expect(pattern.content.pattern?.events[0].waveform?.path == "sounds/boom.wav")
-      #expect(try CHHapticPattern(ahap: Data(sound.utf8)).content.folder == nil)
+      #expect(pattern.content.soundFolder?.path == folder.path)
+      #expect(pattern.content.flattenedPattern?.events[0].waveform?.path == "sounds/boom.wav")
+      #expect(try CHHapticPattern(ahap: Data(sound.utf8)).content.soundFolder == nil)
     }
   }
 
@@ -67,7 +67,8 @@ import VendorFormats
       let formats = FormatRegistry.standard.adding(.trial)
       #expect(try CHHapticPattern(contentsOf: url, formats: formats).duration == 0)
       #expect(
-        try CHHapticPattern(SourceFile(Array(text), name: "t"), formats: formats).content.pattern?
+        try CHHapticPattern(SourceFile(Array(text), name: "t"), formats: formats).content
+          .flattenedPattern?
           .events.count == 1)
     }
   }

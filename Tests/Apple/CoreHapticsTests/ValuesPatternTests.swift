@@ -47,7 +47,7 @@ import Testing
               {"Time": 0.8, "ParameterValue": -2}, {"Time": 0, "ParameterValue": 1}]}}]}
         """#)
     #expect(pattern.content == text)
-    #expect(pattern.content.pattern?.curves[0].controlPoints.map(\.value) == [1, 0])
+    #expect(pattern.content.flattenedPattern?.curves[0].controlPoints.map(\.value) == [1, 0])
   }
 
   @Test func parametersSayWhatTextSays() throws {
@@ -79,8 +79,8 @@ import Testing
     event.relativeTime = 9
     events.append(event)
     #expect(pattern.duration == 2)
-    #expect(pattern.content.pattern?.events.count == 1)
-    #expect(pattern.content.pattern?.events[0].parameters[.hapticIntensity] == 0.5)
+    #expect(pattern.content.flattenedPattern?.events.count == 1)
+    #expect(pattern.content.flattenedPattern?.events[0].parameters[.hapticIntensity] == 0.5)
   }
 
   @Test func durationCountsTheLastEventAndItsLength() throws {
@@ -102,7 +102,7 @@ import Testing
           relativeTime: 1, duration: 2),
         CHHapticEvent(audioResourceID: 7, parameters: [], relativeTime: 0),
       ], parameters: [])
-    let events = try #require(pattern.content.pattern).events
+    let events = try #require(pattern.content.flattenedPattern).events
     #expect(events.map(\.kind) == [.audioCustom, .audioCustom])
     #expect(events.map(\.duration) == [2, nil])
     #expect(events.map { AudioResourcePath.id(of: $0.waveform?.path ?? "") } == [12, 7])

@@ -15,18 +15,18 @@ import Testing
     let text = try #require(ShippedPatterns.text(named: name))
     let pattern = try AHAPDocument(text: text, name: name).read().pattern
     let data = Data(text)
-    #expect(try CHHapticPattern(ahap: data).content.pattern == pattern)
+    #expect(try CHHapticPattern(ahap: data).content.flattenedPattern == pattern)
 
     let object = try JSONSerialization.jsonObject(with: data)
     let dictionary = try #require(object as? [CHHapticPattern.Key: Any])
     let read = try CHHapticPattern(dictionary: dictionary)
-    #expect(read.content.pattern == pattern)
+    #expect(read.content.flattenedPattern == pattern)
     #expect(read.duration == pattern.duration)
 
     let exported = try read.exportDictionary()
-    #expect(try CHHapticPattern(dictionary: exported).content.pattern == pattern)
+    #expect(try CHHapticPattern(dictionary: exported).content.flattenedPattern == pattern)
     let written = try JSONSerialization.data(withJSONObject: exported)
-    #expect(try CHHapticPattern(ahap: written).content.pattern == pattern)
+    #expect(try CHHapticPattern(ahap: written).content.flattenedPattern == pattern)
   }
 
   @Test(arguments: UInt64(1)...40) func valuesAreTheSameAfterExport(_ seed: UInt64) throws {
@@ -49,12 +49,12 @@ import Testing
           controlPoints: curve.controlPoints.map { .init(relativeTime: $0.time, value: $0.value) },
           relativeTime: curve.time)
       })
-    #expect(stepped.content.pattern?.events == pattern.events)
-    #expect(stepped.content.pattern?.parameters == pattern.parameters)
-    #expect(bent.content.pattern?.curves.map(\.time) == pattern.curves.map(\.time))
+    #expect(stepped.content.flattenedPattern?.events == pattern.events)
+    #expect(stepped.content.flattenedPattern?.parameters == pattern.parameters)
+    #expect(bent.content.flattenedPattern?.curves.map(\.time) == pattern.curves.map(\.time))
     for made in [stepped, bent] {
       let again = try CHHapticPattern(dictionary: made.exportDictionary())
-      #expect(again.content.pattern == made.content.pattern)
+      #expect(again.content.flattenedPattern == made.content.flattenedPattern)
       #expect(again.duration == made.duration)
     }
   }

@@ -100,11 +100,11 @@ import UIKit
     var detector = HangDetector(maximumIdlePollCount: 3)
     var results: [Bool] = []
     for _ in 0..<10 {
-      backend.append(.engineMade)
-      results.append(detector.detectsHang(progress: backend.progress))
+      backend.appendLogEntry(.engineMade)
+      results.append(detector.detectsHang(progress: backend.currentProgress))
     }
     #expect(!results.contains(true))
-    let idleResults = [backend.progress, nil, backend.progress].map { progress in
+    let idleResults = [backend.currentProgress, nil, backend.currentProgress].map { progress in
       detector.detectsHang(progress: progress)
     }
     #expect(idleResults == [false, false, true])
@@ -114,9 +114,9 @@ import UIKit
   func pollsOfABusyProcessCountLess() {
     let backend = VirtualBackend()
     var detector = HangDetector(maximumIdlePollCount: 3)
-    _ = detector.detectsHang(progress: backend.progress)
+    _ = detector.detectsHang(progress: backend.currentProgress)
     let results = (0..<30).map { _ in
-      detector.detectsHang(progress: backend.progress, weight: HangDetector.busyWeight)
+      detector.detectsHang(progress: backend.currentProgress, weight: HangDetector.busyPollWeight)
     }
     #expect(results.firstIndex(of: true) == 29)
   }
@@ -125,10 +125,10 @@ import UIKit
   func activityIsProcessorTime() {
     var activity = ProcessActivity(nanoseconds: 7_000_000)
     let weights = [7_000_000, 11_900_000, 16_900_000, 266_900_000].map { nanoseconds in
-      activity.weight(nanoseconds: nanoseconds, interval: .milliseconds(250))
+      activity.pollWeight(processorNanoseconds: nanoseconds, interval: .milliseconds(250))
     }
-    let idle = HangDetector.idleWeight
-    let busy = HangDetector.busyWeight
+    let idle = HangDetector.idlePollWeight
+    let busy = HangDetector.busyPollWeight
     #expect(weights == [idle, idle, busy, busy])
   }
 
@@ -136,7 +136,7 @@ import UIKit
   func reportsNameTheCall() async {
     let backend = VirtualBackend()
     func report() -> String {
-      TestWatchdog.report(
+      TestWatchdog.hangReport(
         test: "taps()", limit: .seconds(60), backend: backend, framework: .swiftTesting(.parallel))
     }
     let remedy = "A test that works for longer needs .timeLimit(.minutes(…))."
@@ -152,7 +152,7 @@ import UIKit
         == "The test taps() made no progress for 60 s: it awaits something while 1 wait is pending "
         + "(Task.sleep, asyncAfter or Timer), due at 1.5 s of the device's time; call await "
         + "advance(by:). " + remedy)
-    backend.waitingCalls.record("background()") {
+    backend.waitingCalls.recordingCall("background()") {
       #expect(
         report()
           == "The test taps() made no progress for 60 s: background() did not return. " + remedy)
@@ -161,7 +161,7 @@ import UIKit
 
   @Test("The report of an XCTest test names a remedy of XCTest")
   func reportsOfXCTestNameItsRemedy() {
-    let report = TestWatchdog.report(
+    let report = TestWatchdog.hangReport(
       test: "-[Taps testTap]", limit: .seconds(60), backend: VirtualBackend(), framework: .xcTest)
     #expect(
       report
@@ -172,7 +172,7 @@ import UIKit
   /// Runs a body as the trait does, with a limit of half a second.
   private static func run(_ body: @Sendable () async throws -> Void) async throws {
     let test = try #require(Test.current)
-    var trait = VirtualHapticsTrait(sharing: .parallel, rules: [], time: .virtual)
+    var trait = VirtualHapticsTrait(sharing: .parallel, checkedRules: [], timeScope: .virtual)
     trait.hangLimit = .seconds(0.5)
     try await trait.provideScope(for: test, testCase: Test.Case.current, performing: body)
   }
@@ -187,7 +187,7 @@ import UIKit
   }
 
   private static func block(on backend: VirtualBackend) {
-    EngineBackends.$scoped.withValue(backend) { DispatchSemaphore(value: 0).wait() }
+    EngineBackends.$scopedDevice.withValue(backend) { DispatchSemaphore(value: 0).wait() }
   }
 
   @Test("A test that blocks its thread forever ends the process with a report")

@@ -21,9 +21,9 @@ private func inTest(
   _ name: String, isAlone: Bool = false, _ body: (VirtualHapticDevice) throws -> Void
 ) rethrows {
   let device = VirtualHapticDevice()
-  EngineBackends.begin(device.backend, of: .init(name: name, runsAlone: isAlone))
-  defer { EngineBackends.end(device.backend) }
-  try EngineBackends.$scoped.withValue(device.backend) { try body(device) }
+  EngineBackends.beginTest(on: device.backend, .init(name: name, runsAlone: isAlone))
+  defer { EngineBackends.endTest(on: device.backend) }
+  try EngineBackends.$scopedDevice.withValue(device.backend) { try body(device) }
 }
 
 /// One engine in several tests.

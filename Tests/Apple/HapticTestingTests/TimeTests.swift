@@ -10,9 +10,9 @@ import Testing
   private func inTest(_ body: (VirtualHapticDevice) async throws -> Void) async rethrows {
     let device = VirtualHapticDevice()
     device.backend.controlsWaits = true
-    EngineBackends.begin(device.backend, of: .init(name: "inner()", runsAlone: true))
-    try await EngineBackends.$scoped.withValue(device.backend) { try await body(device) }
-    EngineBackends.end(device.backend)
+    EngineBackends.beginTest(on: device.backend, .init(name: "inner()", runsAlone: true))
+    try await EngineBackends.$scopedDevice.withValue(device.backend) { try await body(device) }
+    EngineBackends.endTest(on: device.backend)
   }
 
   @Test func theFunctionsAreInPlace() { #expect(VirtualTime.isInstalled) }
@@ -25,8 +25,9 @@ import Testing
   @Test func aThreadThatSleepsIsNoted() async {
     await inTest { device in
       block()
-      #expect(device.backend.misuse.blockingCalls.map(\.call) == ["Thread.sleep", "usleep"])
-      #expect(device.backend.misuse.blockingCalls.map(\.seconds) == [0.001, 0.001])
+      #expect(
+        device.backend.misuse.realTimeBlockingCalls.map(\.call) == ["Thread.sleep", "usleep"])
+      #expect(device.backend.misuse.realTimeBlockingCalls.map(\.seconds) == [0.001, 0.001])
     }
     #expect(
       TestProblem.blockingCallMessage("Thread.sleep", seconds: 0.2, remedy: "call install()")

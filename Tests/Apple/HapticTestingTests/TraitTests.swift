@@ -144,8 +144,8 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
   @Test func whatCouldBeSeveralTestsBelongsToNone() async throws {
     let engine = try CHHapticEngine()
     let other = VirtualBackend()
-    EngineBackends.begin(other)
-    defer { EngineBackends.end(other) }
+    EngineBackends.beginTest(on: other)
+    defer { EngineBackends.endTest(on: other) }
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       Thread {
         let isNamed = VirtualHapticDevice.current != nil

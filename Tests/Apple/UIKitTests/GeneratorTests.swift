@@ -39,7 +39,7 @@ import Testing
   func notificationsHaveTheTapsThatApplePublishes(
     type: UINotificationFeedbackGenerator.FeedbackType, transientCount: Int
   ) {
-    UINotificationFeedbackGenerator(lifecycle: life).notificationOccurred(type)
+    UINotificationFeedbackGenerator(engineLifecycle: life).notificationOccurred(type)
     #expect(heard().transientCount == transientCount)
   }
 
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test func aSelectionIsOneTap() {
-    UISelectionFeedbackGenerator(lifecycle: life).selectionChanged()
+    UISelectionFeedbackGenerator(engineLifecycle: life).selectionChanged()
     #expect(heard().transientCount == 1)
   }
 
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test func preparationStartsTheEngineAndIsNotHeard() {
-    let generator = UISelectionFeedbackGenerator(lifecycle: life)
+    let generator = UISelectionFeedbackGenerator(engineLifecycle: life)
     generator.prepare()
     generator.prepare()
     #expect(heard() == (0, 0))
@@ -84,14 +84,14 @@ import Testing
   @Test func generatorsShareAnEngine() {
     UIImpactFeedbackGenerator(style: .light, lifecycle: life).impactOccurred()
     _ = heard()
-    UISelectionFeedbackGenerator(lifecycle: life).selectionChanged()
+    UISelectionFeedbackGenerator(engineLifecycle: life).selectionChanged()
     #expect(heard().transientCount == 2)
     #expect(engine.isAutoShutdownEnabled)
   }
 
   @Test func withoutADeviceGeneratorsAreSilent() {
     device.disconnect()
-    UINotificationFeedbackGenerator(lifecycle: life).notificationOccurred(.error)
+    UINotificationFeedbackGenerator(engineLifecycle: life).notificationOccurred(.error)
     UIImpactFeedbackGenerator(style: .rigid, lifecycle: life).impactOccurred(intensity: 0.5)
     #expect(heard() == (0, 0))
     #expect(!life.isAvailable)

@@ -52,7 +52,7 @@ import Testing
       written += count
       let ahead = written - Int(clock.now / .microseconds(1)) * 48 / 1_000
       #expect((720...960).contains(ahead))
-      #expect(sink.delay == ahead)
+      #expect(sink.delayFrames == ahead)
     }
     #expect(written == 480_000 + 960)
     #expect(clock.waitCount == 2_000)
@@ -89,6 +89,6 @@ import Testing
     sink.finish(draining: true)
     #expect(clock.now == .milliseconds(5))
     #expect(sink.wait(wake) == .ended)
-    #expect(sink.delay == 0)
+    #expect(sink.delayFrames == 0)
   }
 }

@@ -251,6 +251,6 @@ import Testing
     let rig = try Rig()
     rig.play(until: 0.5)
     // A cycle of 256 frames that has begun, two in the buffer, and 2 ms of the device.
-    #expect((96...(256 + 512 + 96 + 1)).contains(rig.sink.delay))
+    #expect((96...(256 + 512 + 96 + 1)).contains(rig.sink.delayFrames))
   }
 }

@@ -321,7 +321,7 @@ import Testing
     let playback = try Playback()
     playback.device.plan(.addDelay(frameCount: frameCount), at: .milliseconds(500))
     #expect(playback.run(until: .milliseconds(501)))
-    let delay = playback.sink.delay
+    let delay = playback.sink.delayFrames
     #expect((0...48_960).contains(delay))
     #expect(playback.run(until: .seconds(1)))
     #expect(playback.heard == [Stretch(start: 0, first: 0, count: 48_000)])

@@ -25,7 +25,7 @@ import Testing
       pace = SinkPacer(format, time: SystemTimeSource())
     }
 
-    var delay: Int { pace.delay }
+    var delayFrames: Int { pace.delay }
 
     private func hang(in call: Call) {
       count += 1

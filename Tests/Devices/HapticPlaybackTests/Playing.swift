@@ -84,7 +84,7 @@ final class ScriptedSink: AudioSink {
 
   init(_ script: [SinkReadiness] = []) { self.script = script }
 
-  var delay: Int { 64 }
+  var delayFrames: Int { 64 }
 
   func wait(_ wake: WakeSignal) -> SinkReadiness {
     let readiness = script.isEmpty ? .ready(frameCount: 64) : script.removeFirst()

@@ -17,7 +17,7 @@ import Testing
         SinkFormat(rate: 48_000, channelCount: 1, periodSize: 240, bufferSize: 960), time: time)
     }
     var format: SinkFormat { sink.format }
-    var delay: Int { sink.delay }
+    var delayFrames: Int { sink.delayFrames }
     func wait(_ wake: WakeSignal) -> SinkReadiness { sink.wait(wake) }
     func write(_ frames: Span<Float>) { sink.write(frames) }
     func finish(draining: Bool) { sink.finish(draining: draining) }

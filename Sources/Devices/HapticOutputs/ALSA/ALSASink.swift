@@ -161,7 +161,7 @@ public final class ALSASink: AudioSink {
   public func drainEvents() -> [SinkEvent] { eventQueue.drain() }
 
   /// The number of frames that were written and not yet heard, at most the buffer and one second.
-  public var delay: Int {
+  public var delayFrames: Int {
     let limit = configuration.bufferSize + configuration.rate
     return min(max(0, deviceDelay + timeline.pendingSilenceFrames + pendingFrames.count), limit)
   }

@@ -112,7 +112,7 @@ public final class PipeWireSink: AudioSink {
   }
 
   /// The number of frames that were written and not yet heard.
-  public var delay: Int {
+  public var delayFrames: Int {
     let snapshot = transfer.snapshot
     let written = transfer.written
     let limit = fillTarget(snapshot) + Int(format.rate)
@@ -347,14 +347,14 @@ public final class PipeWireSink: AudioSink {
 
   /// Waits until the written frames have been heard.
   private func drain() {
-    let deadline = clock.now + .seconds(Double(delay) / format.rate) + .milliseconds(200)
+    let deadline = clock.now + .seconds(Double(delayFrames) / format.rate) + .milliseconds(200)
     watchedDescriptors[0] = PollDescriptor(-1)
     while true {
       transfer.signal.lower()
       let snapshot = transfer.snapshot
       let isCurrent = snapshot.generation == generation
       let isPlayed = isCurrent && snapshot.position >= transfer.written
-      let remaining = Duration.seconds(Double(delay) / format.rate)
+      let remaining = Duration.seconds(Double(delayFrames) / format.rate)
       let now = clock.now
       guard now < deadline, !isPlayed || remaining > .zero else { return }
       let limit = isPlayed ? remaining : .milliseconds(20)

@@ -101,7 +101,7 @@ public final class SoundFileSink: AudioSink {
   }
 
   /// The number of frames that the clock has not reached.
-  public var delay: Int { pacer.delay }
+  public var delayFrames: Int { pacer.delay }
 
   /// Waits for the clock. The file has no playback clock, so no frame is ever missed.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {

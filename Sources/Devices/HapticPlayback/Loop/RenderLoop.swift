@@ -139,7 +139,7 @@ public final class RenderLoop {
     switch readiness {
     case .missed, .late:
       reportChanges(always: true)
-      guard let delay = callSink(sink, { $0.delay }) else { return false }
+      guard let delay = callSink(sink, { $0.delayFrames }) else { return false }
       clock.update(position: engine.port.position, delay: delay, moment: time.now)
     case .ready, .interrupted, .ended:
       reportChanges(always: self.sink.hasEvents)
@@ -188,7 +188,7 @@ public final class RenderLoop {
       let renderEnd = time.now
       let ownershipBefore = beginCall()
       sink.write(blockSamples.span.extracting(first: count * renderer.channelCount))
-      let delay = sink.delay
+      let delay = sink.delayFrames
       guard endCall(ownershipBefore) else {
         abandon(sink)
         return false

@@ -7,7 +7,7 @@ public protocol AudioSink: AnyObject {
   var format: SinkFormat { get }
 
   /// The number of frames that were written and not yet heard.
-  var delay: Int { get }
+  var delayFrames: Int { get }
 
   /// The maximum duration of a call to the device; zero if calls are not measured.
   var maximumCallDuration: Duration { get }
@@ -286,7 +286,7 @@ public final class NullSink: AudioSink {
   }
 
   /// The number of frames that the clock has not reached.
-  public var delay: Int { pacer.delay }
+  public var delayFrames: Int { pacer.delay }
 
   /// Waits until the clock has room for frames.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
@@ -334,7 +334,7 @@ public final class MemorySink: AudioSink {
   }
 
   /// The number of frames that the clock has not reached.
-  public var delay: Int { pacer.delay }
+  public var delayFrames: Int { pacer.delay }
 
   /// Waits until the clock has room for frames.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {

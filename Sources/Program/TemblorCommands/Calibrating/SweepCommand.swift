@@ -306,7 +306,8 @@ struct SweepPlayer {
     try stream(samples, count: .max, to: sink) { written in
       try capture.read(into: &recorded)
       if Double(written) > Self.settlingDuration * rate, let first = capture.firstFrameTime() {
-        let start = time.now + .roundedToNanoseconds(seconds: Double(sink.delay - written) / rate)
+        let start =
+          time.now + .roundedToNanoseconds(seconds: Double(sink.delayFrames - written) / rate)
         origins.append((start - first).inSeconds)
       }
       // The capture may have started before the playback.

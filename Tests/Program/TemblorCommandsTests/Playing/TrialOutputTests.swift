@@ -35,7 +35,7 @@ private final class TrialOutput: OutputBackend {
     }
 
     var format: SinkFormat { memory.format }
-    var delay: Int { memory.delay }
+    var delayFrames: Int { memory.delayFrames }
     func wait(_ wake: WakeSignal) -> SinkReadiness { memory.wait(wake) }
     func write(_ frames: Span<Float>) { memory.write(frames) }
     func finish(draining: Bool) { end(memory.samples) }
