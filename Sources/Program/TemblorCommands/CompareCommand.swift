@@ -66,11 +66,11 @@ enum CompareCommand {
         missing, added, moved, stronger, weaker, sharper, or duller. Differences that noise masks \
         are listed as undetermined.
 
-        With --input-channels, Temblor treats these channels of a sound file as a pattern, and \
-        renders the pattern with the profile given by --profile.
+        With --input-channels, Temblor treats the selected channels of a sound file as a pattern, \
+        and renders the pattern with the profile given by --profile.
 
-        Patterns are rendered at the sample rate of the sound file, if there is one. Haptic \
-        patterns longer than a minute are rendered at 8 kHz.
+        Patterns are rendered at the sample rate of the sound file, if there is one. Without a \
+        sound file, purely haptic patterns longer than a minute are rendered at 8 kHz.
 
         \(SharedOptions.settingsUnusedText)
 
@@ -83,10 +83,11 @@ enum CompareCommand {
 
         TOLERANCE
         With --tolerance, each difference that exceeds its limit is listed with its value, limit, \
-        and location, and the exit status is 3. Otherwise, the exit status is 0. An omitted limit \
-        is 0. A tempo difference must meet two limits: the frequency limit, as a percentage, and \
-        the time limit, for the largest shift that it causes. A missing or added event always \
-        exceeds the tolerance, and so does a recording that is too noisy to verify a limit.
+        and location. The exit status is 3 if any difference exceeds its limit, and 0 if none \
+        does. An omitted limit is 0. A tempo difference must meet two limits: the frequency limit, \
+        as a percentage, and the time limit, for the largest shift that it causes. A missing or \
+        added event always exceeds the tolerance, and so does a recording that is too noisy to \
+        verify a limit.
 
         Without --tolerance, differences do not affect the exit status.
 

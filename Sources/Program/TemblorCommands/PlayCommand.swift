@@ -27,11 +27,12 @@ enum PlayCommand {
       "play", abstract: "Play patterns on a device.",
       discussion: """
         Patterns play one after the other. On a terminal, a status line shows the time, the level \
-        of each channel, and the number of underruns. Keys pause, repeat, and skip. Press ? for a \
-        list of keys. Ctrl-C fades out and quits.
+        of each channel, and the number of underruns. Use the keyboard to pause, repeat, or skip a \
+        pattern. Press ? for a list of keys. Ctrl-C fades out and quits.
 
-        A sound file, such as the vibration of a console or a headset, is a pattern of sampled \
-        signals. To hear a sound file without the effects of a profile, use 'temblor audition'.
+        Temblor treats a sound file, such as the vibration signal of a console or a headset, as a \
+        pattern of sampled signals. To hear a sound file without the effects of a profile, use \
+        'temblor audition'.
 
         If no device is available, nothing is played or written, and the exit status is 1. To \
         write a sound file instead, use --device wav:FILE or 'temblor render'.
@@ -253,8 +254,9 @@ enum WatchCommand {
       "watch", abstract: "Play a pattern again each time its file is saved.",
       discussion: """
         If a saved version has errors, they are shown as in 'temblor check', and the last valid \
-        version stays loaded. Sound files that the pattern plays are also watched. Keys pause \
-        playback and repeat the pattern. Press ? for a list of keys. Press q or Ctrl-C to quit.
+        version stays loaded. Sound files that the pattern plays are also watched. Use the \
+        keyboard to pause or repeat the pattern. Press ? for a list of keys. Press q or Ctrl-C to \
+        quit.
         """,
       arguments: [fileArgument(formats)],
       options: [

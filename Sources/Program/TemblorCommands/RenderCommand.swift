@@ -35,7 +35,9 @@ enum RenderCommand {
   private static let tail = Option(
     "--tail", value: "SECONDS", help: "Silence after the sound.",
     defaultText:
-      "\(OfflineRenderer.defaultTailDuration), or until the hardware of the profile is at rest"
+      """
+      the decay time of the hardware and filters, at least \(OfflineRenderer.defaultTailDuration)
+      """
   ).double(in: 0...3_600)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
@@ -50,8 +52,9 @@ enum RenderCommand {
         The file extension selects the format: wav, flac, aiff, w64, rf64, caf, or ogg. The same \
         pattern and options produce identical files, except for the serial number of an ogg stream.
 
-        A sound file, such as the vibration of a console or a headset, is a pattern of sampled \
-        signals: the profile equalizes and protects it like any other pattern.
+        Temblor treats a sound file, such as the vibration signal of a console or a headset, as a \
+        pattern of sampled signals. The profile applies equalization and protection, as for any \
+        other pattern.
 
         \(SharedOptions.settingsUnusedText)
         """, arguments: [SharedOptions.patternArgument(formats)],
@@ -97,8 +100,8 @@ enum RenderCommand {
     help: """
       Write the synthesized signal without the limiter, DC blocker, transducer processing, or \
       fades, for comparison with other decoders. With '--profile mpeg', HJIF and HMPG patterns \
-      keep the amplitudes and frequencies in the file. The output may contain clicks; \
-      '--sample-format float' preserves values beyond full scale.
+      are rendered with the amplitudes and frequencies that their files specify. The output may \
+      contain clicks; '--sample-format float' preserves values beyond full scale.
       """
   ).flag()
 

@@ -61,7 +61,7 @@ enum TraceCommand {
 
         A sound can have at most 72 million samples: 12.5 minutes of stereo at 48 kHz.
 
-        For each sound, the program prints its classification, vibration or sound, and the number \
+        For each sound, the program prints its classification (vibration or sound), and the number \
         of transients, continuous events, and control points. It also compares the level of the \
         pattern with the level of the sound, and prints the correlation and the error in decibels. \
         To examine the differences, run 'temblor compare SOUND PATTERN'.
@@ -102,7 +102,8 @@ enum TraceCommand {
     "--hums-only", help: "Write only continuous events (hums)."
   ).flag()
   private static let withSound = Option(
-    "--with-sound", help: "Copy the sound next to the pattern, and play it with the pattern."
+    "--with-sound",
+    help: "Copy the sound to the folder of the pattern, and add an event that plays the copy."
   ).flag()
   private static let profile = Option(
     "--profile", value: "PROFILE",
