@@ -27,6 +27,9 @@ static const struct temblor_file files[] = {
     {"cards.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/cards.js" suffix(, 0)
      }},
+    {"csv.js", (const char[]){
+#embed "../../Lab/ReviewPages/Page/csv.js" suffix(, 0)
+     }},
     {"detail.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/detail.js" suffix(, 0)
      }},

@@ -54,14 +54,14 @@ enum PageResource {
     from: contents(
       ofFiles: sharedScriptFiles
         + " picture.js waveform.js spectrogram.js marks.js differences.js folds.js pointing.js"
-        + " address.js share.js random.js blind.js report.js"))
+        + " address.js csv.js share.js random.js blind.js report.js"))
   static let galleryScript = scriptBlock(
     from: contents(ofFiles: sharedScriptFiles + " thumbnail.js cards.js detail.js gallery.js"))
   static let studyPage = contents(ofFiles: "study.html")
   static let studyStyle = styleSheet(from: contents(ofFiles: "page.css study.css"))
   static let studyScript = scriptBlock(from: contents(ofFiles: studyScriptFiles))
   private static let studyScriptFiles =
-    "text.js latency.js sound.js keys.js random.js study-trials.js study-record.js study.js"
+    "text.js latency.js sound.js keys.js csv.js random.js study-trials.js study-record.js study.js"
   /// The scripts of the trials of a study, which need no page.
   static let trialScript = contents(ofFiles: "random.js study-trials.js")
   static let studioPage = contents(ofFiles: "studio.html")

@@ -65,12 +65,9 @@ function soundId(take, output) {
 
 let audio = null;
 
-/**
- * Returns the audio context of the page. The first call can set its sample rate, so that sounds of
- * this rate are not interpolated.
- */
-function audioContext(sampleRate) {
-  audio ??= new AudioContext({ latencyHint: "interactive", sampleRate });
+/** Returns the audio context of the page. */
+function audioContext() {
+  audio ??= new AudioContext({ latencyHint: "interactive" });
   return audio;
 }
 

@@ -7,6 +7,12 @@ const leadIn = 0.1;
 const unstoredText =
   "This browser does not store answers. Save the results before you close the page.";
 
+/** Returns the audio context of the page at the rate of the sounds, which are not interpolated. */
+function soundContext() {
+  audio ??= new AudioContext({ latencyHint: "interactive", sampleRate: data.rate });
+  return audio;
+}
+
 /** Plays the stimuli of a trial one after the other. */
 class TrialPlayer {
   constructor() {
@@ -17,7 +23,7 @@ class TrialPlayer {
 
   /** The time since the end of the trial, in seconds, or a negative number before. */
   get elapsed() {
-    const context = audioContext(data.rate);
+    const context = soundContext();
     return context.currentTime - outputLatency(context) - this.end;
   }
 
@@ -25,7 +31,7 @@ class TrialPlayer {
   async play(intervals) {
     const turn = ++this.turn;
     this.stop();
-    const context = audioContext(data.rate);
+    const context = soundContext();
     const timer = setTimeout(() => {
       if (turn === this.turn) showNote(silenceWords);
     }, silenceTimeout);
@@ -50,7 +56,7 @@ class TrialPlayer {
 
   /** The number of the playing interval from 1, or 0 before the first. */
   get interval() {
-    const context = audioContext(data.rate);
+    const context = soundContext();
     const now = context.currentTime - outputLatency(context);
     return this.starts.filter((start) => start <= now).length;
   }

@@ -108,14 +108,6 @@ function saveFile(name, type, contents) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-/** Returns rows as CSV, as in RFC 4180. */
-function csvText(rows) {
-  const cell = (value) => (
-    /[",\r\n]/.test(value) ? `"${String(value).replaceAll("\"", "\"\"")}"` : String(value)
-  );
-  return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
-}
-
 /** Returns bytes or a text passed through a compression or decompression stream. */
 const streamed = async (bytes, stream) => new Uint8Array(
   await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
