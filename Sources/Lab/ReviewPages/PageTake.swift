@@ -147,7 +147,8 @@ struct PageTake {
     let hasControls = controls.contains { $0.intensity != nil || $0.sharpness != nil }
     return [
       "letter": letter, "name": name, "notes": notes, "duration": roundedForPage(soundDuration),
-      "length": roundedForPage(patternDuration),
+      // The page rounds to milliseconds, and must not round a value that is already rounded.
+      "length": (patternDuration * 1e6).rounded() / 1e6,
       "soundCount": sounds.count,
       "origin": origin.map {
         ["path": $0.path, "modified": $0.modified, "sha256": $0.sha256] as JSONObject

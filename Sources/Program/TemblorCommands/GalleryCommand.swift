@@ -128,6 +128,9 @@ struct ReviewTake: Sendable {
     }
     take = try TakeInput.render(pattern, job: job)
     take.name = input.outputStem
+    // The duration does not depend on the sample rate of the sounds.
+    let plans = try pattern.plans(for: [job.profile], rate: Double(Self.fullBandRate))
+    take.duration = plans[0].duration
     sounds = PageSounds(
       actuator: take.signal, speaker: try Self.speakerSignal(.pattern(input), job: job))
   }

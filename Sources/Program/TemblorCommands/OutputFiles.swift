@@ -237,7 +237,7 @@ struct WrittenFileReport {
     }
   }
 
-  /// Prints a line for each file or, for many inputs, the number of inputs whose files were written.
+  /// Prints a line for each file or, for many inputs, the number of inputs with written files.
   ///
   /// - Parameters:
   ///   - count: The number of inputs.
