@@ -22,6 +22,13 @@ package struct DeviceSummary: Equatable, Sendable {
     isPresent = output.isPresent
   }
 
+  /// Creates the summary of an output that would be opened.
+  package init(name: String, format: SinkFormat) {
+    self.name = name
+    self.format = format
+    encoding = ""
+  }
+
   package var fields: JSONObject {
     [
       "name": name, "rate": Int(format.rate), "channels": format.channelCount, "format": encoding,

@@ -1,3 +1,4 @@
+import Glibc
 import HapticPlayback
 import Testing
 
@@ -61,4 +62,47 @@ import Testing
     #expect(time.frameCount(touching: .microseconds(30)) == 2)
     #expect(time.frameCount(in: .microseconds(-30)) == -2)
   }
+}
+
+@Suite struct FlushScheduleTests {
+  @Test("A file is written to the disk at intervals, and only after it has grown")
+  func unchangedFilesAreNotFlushed() {
+    var schedule = FlushSchedule()
+    let interval = RecordingWriter.flushInterval
+    let steps: [(frameCount: Int64, time: Duration)] = [
+      (0, .seconds(100)), (1, .seconds(100)), (2, .seconds(100) + interval / 2),
+      (2, .seconds(100) + interval), (2, .seconds(1_000)), (3, .seconds(1_000)),
+    ]
+    let flushes = steps.map { schedule.beginFlush(of: $0.frameCount, at: $0.time) }
+    #expect(flushes == [false, true, false, true, false, true])
+  }
+}
+
+@Suite struct ExpectedFormatTests {
+  private let registry = OutputRegistry(
+    [SoundFileBackend(), NullOutput()], defaultScheme: "wav")
+
+  @Test("The format of a file is known without creating the file")
+  func filesAreNotCreated() throws {
+    let path = "/tmp/temblor-expected-\(UInt64.random(in: 0 ... .max)).wav"
+    let request = OutputRequest(rate: 8_000, channels: .exactly(3))
+    #expect(try registry.expectedFormat("wav:" + path, request) == request.requestedFormat)
+    #expect(!fileExists(path))
+    #expect(try registry.expectedFormat("null:", request) == nil)
+  }
+
+  @Test("A file that could not be created is refused with the error of opening it")
+  func errorsAreThoseOfOpening() {
+    var request = OutputRequest()
+    #expect(throws: OutputError.self) {
+      try registry.expectedFormat("wav:/proc/none/a.wav", request)
+    }
+    request.encoding = "s12"
+    let error = #expect(throws: OutputError.self) {
+      try registry.expectedFormat("wav:/tmp/a.wav", request)
+    }
+    #expect(error?.kind == .unsupportedFormat)
+  }
+
+  private func fileExists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 }

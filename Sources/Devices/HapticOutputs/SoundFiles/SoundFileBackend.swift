@@ -32,15 +32,8 @@ public final class SoundFileBackend: OutputBackend {
     throws(OutputError)
     -> sending OpenedOutput
   {
-    let requestedFormat = try request.encoding.map { encoding throws(OutputError) in
-      if let format = SampleFormat(rawValue: encoding) { return format }
-      throw OutputError(
-        .unsupportedFormat, output: name,
-        "WAV does not support \(encoding) samples; use "
-          + SampleFormat.allCases.map(\.rawValue).joined(separator: ", "))
-    }
+    let format = try sampleFormat(of: request, name)
     let path = numberedPath(name)
-    let format = requestedFormat ?? Self.defaultFormat
     do throws(SoundFileError) {
       return OpenedOutput(
         sink: try SoundFileSink(
@@ -53,6 +46,37 @@ public final class SoundFileBackend: OutputBackend {
         error.kind == .unsupportedFormat ? .unsupportedFormat : .cannotWrite, output: path,
         error.description)
     }
+  }
+
+  /// Returns the requested format if a file with it can be created.
+  public func expectedFormat(
+    _ name: String, _ request: OutputRequest
+  ) throws(OutputError) -> SinkFormat? {
+    let format = request.requestedFormat
+    let fileFormat = SoundFileFormat(
+      container: .wav, sampleFormat: try sampleFormat(of: request, name))
+    if let reason = fileFormat.unsupportedReason(
+      rate: Int(format.rate), channelCount: format.channelCount)
+    {
+      throw OutputError(.unsupportedFormat, output: name, reason)
+    }
+    let folder = name.lastIndex(of: "/").map { String(name[...$0]) } ?? "."
+    guard unsafe access(folder, W_OK) == 0 else {
+      let reason = unsafe String(cString: strerror(errno))
+      throw OutputError(.cannotWrite, output: name, "\(folder) is not writable: \(reason)")
+    }
+    return format
+  }
+
+  private func sampleFormat(
+    of request: OutputRequest, _ name: String
+  ) throws(OutputError) -> SampleFormat {
+    guard let encoding = request.encoding else { return Self.defaultFormat }
+    if let format = SampleFormat(rawValue: encoding) { return format }
+    throw OutputError(
+      .unsupportedFormat, output: name,
+      "WAV does not support \(encoding) samples; use "
+        + SampleFormat.allCases.map(\.rawValue).joined(separator: ", "))
   }
 
   private func numberedPath(_ path: String) -> String {
@@ -202,7 +226,7 @@ public final class RecordingWriter: Sendable {
     var isStopped = false
     private let synchronizer = FileSynchronizer()
     private var descriptor: Int32
-    private var lastFlushTime = Duration.zero
+    private var flushSchedule = FlushSchedule()
     /// The error that stopped this file, or the previous file before the first frame of this one.
     var failure: SoundFileError?
 
@@ -241,9 +265,9 @@ public final class RecordingWriter: Sendable {
 
     /// Makes the file valid with the frames until now, and starts to write it to the disk.
     private func flushIfDue() {
-      let now = SystemTimeSource().now
-      guard !isStopped, now - lastFlushTime >= RecordingWriter.flushInterval else { return }
-      lastFlushTime = now
+      guard !isStopped,
+        flushSchedule.beginFlush(of: framesInFile, at: SystemTimeSource().now)
+      else { return }
       do {
         try writer.updateHeader()
       } catch {
@@ -286,6 +310,7 @@ public final class RecordingWriter: Sendable {
         fail(error)
       }
       framesInFile = 0
+      flushSchedule = FlushSchedule()
       return true
     }
 
@@ -386,6 +411,23 @@ public final class RecordingWriter: Sendable {
     outcome.droppedFrameCount = Int64(
       shared.recording.droppedSampleCount / shared.recording.channelCount)
     return outcome
+  }
+}
+
+/// The times at which a growing file is made valid and written to the disk: at regular intervals,
+/// but only after it has grown.
+struct FlushSchedule {
+  private var lastFlushTime = Duration.zero
+  private var flushedFrameCount: Int64 = 0
+
+  /// Returns whether the file must be written to the disk now, and if so, counts this as done.
+  mutating func beginFlush(of frameCount: Int64, at now: Duration) -> Bool {
+    guard frameCount != flushedFrameCount,
+      now - lastFlushTime >= RecordingWriter.flushInterval
+    else { return false }
+    lastFlushTime = now
+    flushedFrameCount = frameCount
+    return true
   }
 }
 

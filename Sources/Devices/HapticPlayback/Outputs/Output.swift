@@ -230,6 +230,15 @@ public protocol OutputBackend: Sendable {
   func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
     -> sending OpenedOutput
 
+  /// Returns the format that an output would grant, without opening it, if opening it would replace
+  /// a file; by default, nil.
+  ///
+  /// - Parameters:
+  ///   - name: The part of its name after the colon.
+  ///   - request: The requested properties.
+  /// - Throws: The error with which opening would fail.
+  func expectedFormat(_ name: String, _ request: OutputRequest) throws(OutputError) -> SinkFormat?
+
   /// Returns an output that opens its device as soon as it is present; by default, nil.
   ///
   /// - Parameters:
@@ -241,6 +250,11 @@ public protocol OutputBackend: Sendable {
 }
 
 extension OutputBackend {
+  /// Returns nil, because the output can be opened and closed without an effect.
+  public func expectedFormat(
+    _ name: String, _ request: OutputRequest
+  ) throws(OutputError) -> SinkFormat? { nil }
+
   /// Returns nil, because the output has no device to wait for.
   public func openAbsent(_ name: String, _ request: OutputRequest, time: any TimeSource)
     -> sending OpenedOutput?
@@ -363,6 +377,20 @@ public struct OutputRegistry: Sendable {
   ) -> sending OpenedOutput? {
     let name = parseName(name)
     return backend(forScheme: name.scheme)?.openAbsent(name.address, request, time: time)
+  }
+
+  /// Returns the format that an output would grant, without opening it, if opening it would replace
+  /// a file; otherwise, nil.
+  ///
+  /// - Parameters:
+  ///   - name: The name, in the form that `parseName(_:)` accepts.
+  ///   - request: The requested properties.
+  /// - Throws: The error with which opening would fail.
+  public func expectedFormat(
+    _ name: String, _ request: OutputRequest
+  ) throws(OutputError) -> SinkFormat? {
+    let name = parseName(name)
+    return try backend(forScheme: name.scheme)?.expectedFormat(name.address, request)
   }
 
   /// Returns whether the output could be opened now.

@@ -12,6 +12,10 @@ protocol PlaybackEnvironment: Sendable {
   func keyboard() -> (any Keyboard)?
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
 
+  /// Returns the format that an output would grant, if opening it would replace a file; otherwise,
+  /// nil.
+  func expectedFormat(_ output: String, _ request: OutputRequest) throws(OutputError) -> SinkFormat?
+
   /// Returns an output that opens its device as soon as it is present; nil without support.
   func openAbsent(_ output: String, _ request: OutputRequest) -> sending OpenedOutput?
 
@@ -31,6 +35,11 @@ protocol PlaybackEnvironment: Sendable {
 extension PlaybackEnvironment {
   /// Returns nil, because an absent output is refused.
   func openAbsent(_ output: String, _ request: OutputRequest) -> sending OpenedOutput? { nil }
+
+  /// Returns nil, because an output can be opened and closed without an effect.
+  func expectedFormat(
+    _ output: String, _ request: OutputRequest
+  ) throws(OutputError) -> SinkFormat? { nil }
 }
 
 struct SystemEnvironment: PlaybackEnvironment {
@@ -74,6 +83,10 @@ struct SystemEnvironment: PlaybackEnvironment {
     nonisolated(unsafe) let opened = try result.get()
     return unsafe opened
   }
+
+  func expectedFormat(
+    _ output: String, _ request: OutputRequest
+  ) throws(OutputError) -> SinkFormat? { try outputs.expectedFormat(output, request) }
 
   func openAbsent(_ output: String, _ request: OutputRequest) -> sending OpenedOutput? {
     outputs.openAbsent(output, request, time: time)

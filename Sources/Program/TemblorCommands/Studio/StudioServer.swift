@@ -7,8 +7,8 @@ import SystemSupport
 /// Slow clients do not delay others: a connection without a complete, permitted request head is
 /// closed in favor of a new one, and a body is received only for a permitted request.
 final class StudioServer {
-  /// The maximum number of simultaneous connections. If all of them have permitted requests, further
-  /// connections wait in the queue of the system.
+  /// The maximum number of simultaneous connections. If all of them have permitted requests,
+  /// further connections wait in the queue of the system.
   private static let maximumConnectionCount = 16
   /// The maximum duration of a connection, including request and response.
   private static let connectionTimeout = Duration.seconds(10)
