@@ -9,6 +9,8 @@ package struct CommandQueue {
   package enum Ending: String, Sendable { case quit, shutdown }
 
   private var pendingLines: ArraySlice<LineReader.Line> = []
+  /// The request whose pattern must be loaded again, before the pending lines.
+  private var restartedRequest: CommandRequest?
   private var loadingRequest: (request: CommandRequest, job: PatternLoader.Job)?
   /// The request that failed with `busy`, which is repeated once.
   private var deferredRequest:
@@ -16,26 +18,25 @@ package struct CommandQueue {
 
   package init() {}
   package var isEmpty: Bool {
-    pendingLines.isEmpty && deferredRequest == nil && loadingRequest == nil
+    pendingLines.isEmpty && restartedRequest == nil && deferredRequest == nil
+      && loadingRequest == nil
   }
 
   /// Returns the time until the next command can run, or nil if no command is queued.
   package func timeUntilNextRequest(period: Duration) -> Duration? {
     if let deferredRequest { return deferredRequest.since + period }
     if let loadingRequest { return loadingRequest.job.withLock { $0 } == nil ? nil : .zero }
-    return pendingLines.isEmpty ? nil : .zero
+    return isEmpty ? nil : .zero
   }
 
   package mutating func add(_ new: [LineReader.Line]) { pendingLines += new }
 
   /// Prepares the queue for another session: patterns are loaded again for its profiles.
   package mutating func restartLoading() {
-    if let (request, _) = loadingRequest {
-      deferredRequest = (request, nil, .zero)
-      loadingRequest = nil
-    } else if let (request, _, since) = deferredRequest {
-      deferredRequest = (request, nil, since)
-    }
+    guard let request = loadingRequest?.request ?? deferredRequest?.request else { return }
+    restartedRequest = request
+    loadingRequest = nil
+    deferredRequest = nil
   }
 
   /// Performs lines and passes on their replies, until a line requests an end, fails with `busy`,
@@ -43,13 +44,13 @@ package struct CommandQueue {
   ///
   /// - Parameters:
   ///   - session: The session.
-  ///   - client: The ID of the client.
+  ///   - client: The ID of the client; nil for the commands of a restored state.
   ///   - now: The current time.
   ///   - period: The period of the device.
   ///   - answer: A closure that receives the replies.
   /// - Returns: The requested end; nil to continue.
   package mutating func execute(
-    by session: CommandSession, client: Int = 0, at now: Duration, period: Duration,
+    by session: CommandSession, client: Int? = 0, at now: Duration, period: Duration,
     answer: (CommandReply) -> Void
   ) -> Ending? {
     // The next session performs the lines that follow a reload.
@@ -70,9 +71,8 @@ package struct CommandQueue {
         request = loaded
         pattern = result
       } else {
-        guard let line = pendingLines.popFirst() else { return nil }
-        guard let read = CommandGrammar.read(line) else { continue }
-        request = read
+        guard let next = takeNextRequest() else { return nil }
+        request = next
         do throws(CommandError) {
           if let job = try session.load(for: request) {
             loadingRequest = (request, job)
@@ -93,6 +93,18 @@ package struct CommandQueue {
         pendingLines = []
         return ending
       }
+    }
+    return nil
+  }
+
+  /// Removes and returns the next request; nil if there is none.
+  private mutating func takeNextRequest() -> CommandRequest? {
+    if let restartedRequest {
+      self.restartedRequest = nil
+      return restartedRequest
+    }
+    while let line = pendingLines.popFirst() {
+      if let request = CommandGrammar.read(line) { return request }
     }
     return nil
   }

@@ -18,7 +18,13 @@ package final class CommandSession {
   let loader: PatternLoader
   var scheduledTaps = TapSchedule()
   var ducking = Ducking()
-  var currentClientID = 0
+  /// The client of the current command; nil for a command of a restored state.
+  var currentClientID: Int? = 0
+  /// The frame before which immediate commands do not take effect, so that restored loops start
+  /// together; nil while no state is restored.
+  var restorationFrame: Int64?
+  /// The state that is to be restored, and that replaces the state of this session until then.
+  var pendingState: String?
   var generatedNameCount = 0
   let transducerArray: TransducerArray?
   let device: String
@@ -95,10 +101,10 @@ package final class CommandSession {
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - client: The ID of the client.
+  ///   - client: The ID of the client; nil for a command of a restored state.
   ///   - pattern: The result of loading its pattern; nil to load it here.
   func reply(
-    to request: CommandRequest, clientID client: Int = 0,
+    to request: CommandRequest, clientID client: Int? = 0,
     with pattern: Result<CompiledPattern, CommandError>? = nil
   ) -> CommandReply {
     removeEndedSounds()
@@ -244,7 +250,7 @@ package final class CommandSession {
     let now = engine.position
     let frame =
       switch time {
-      case .now: now
+      case .now: max(now, restorationFrame ?? now)
       case .after(let seconds): now + FrameConversion.frame(seconds: seconds, rate: engine.rate)
       case .at(let seconds): Int64((seconds * engine.rate).rounded())
       }
@@ -423,8 +429,9 @@ package final class CommandSession {
   }
 
   /// Refuses a sound if its client already has as many sounds as there are free players, so that a
-  /// single client uses at most half of all players.
+  /// single client uses at most half of all players. Sounds of a restored state have no client.
   func checkClientQuota() throws(CommandError) {
+    guard currentClientID != nil else { return }
     let all = Renderer.maximumPlayerCount / engine.profiles.count
     let own = sounds.count { $0.clientID == currentClientID && $0.name != nil }
     guard own < max(1, all - sounds.count) else {

@@ -67,6 +67,9 @@ final class PatternLoader: Sendable {
   var cachedPatternCount: Int { cachedEntries.withLock { $0.count } }
 
   func beginLoading(_ command: ServerCommand, wake: WakeSignal?) throws(CommandError) -> Job {
+    if let word = command.text("PATTERN"), let pattern = cachedPattern(for: word) {
+      return Job(.success(pattern))
+    }
     let make = { @Sendable [self] () throws(CommandError) in try pattern(for: command) }
     let job = Job(nil)
     guard loadsInBackground else { return Job(Result(catching: make)) }
@@ -98,9 +101,7 @@ final class PatternLoader: Sendable {
   }
 
   func pattern(for word: String) throws(CommandError) -> CompiledPattern {
-    if let entry = cachedEntries.withLock({ $0.value(for: word) }), entry.isCurrent {
-      return entry.pattern
-    }
+    if let pattern = cachedPattern(for: word) { return pattern }
     cachedEntries.withLock { $0.removeValue(for: word) }
     let input = try patternInput(word)
     let path: String? = if case .file(let path) = input.origin { path } else { nil }
@@ -121,6 +122,13 @@ final class PatternLoader: Sendable {
     } catch {
       throw CommandError(.invalidPattern, message(error))
     }
+  }
+
+  private func cachedPattern(for word: String) -> CompiledPattern? {
+    guard let entry = cachedEntries.withLock({ $0.value(for: word) }), entry.isCurrent else {
+      return nil
+    }
+    return entry.pattern
   }
 
   private func patternInput(_ word: String) throws(CommandError) -> PatternInput {

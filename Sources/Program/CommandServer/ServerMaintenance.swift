@@ -105,26 +105,16 @@ extension CommandSession {
 
   /// The metrics in the text format of OpenMetrics 1.0, for collectors that read files.
   var openMetrics: String {
-    let labels = sinkEvents.groups.map { event in
-      "{kind=\"\(event.kind.name)\"" + (event.cause.map { ",cause=\"\($0.name)\"" } ?? "") + "}"
-    }
-    // A series that does not exist yet cannot raise an alert.
-    let absentKinds = SinkEvent.Kind.allCases.filter { kind in
-      !sinkEvents.groups.contains { $0.kind == kind }
-    }
-    let absent = absentKinds.map { ("{kind=\"\($0.name)\"}", 0.0) }
-    let missed =
-      zip(labels, sinkEvents.groups).map { ($0, Double($1.missedFrameCount) / engine.rate) }
-      + absent
+    let series = eventSeries
+    let counts = series.map { ($0.labels, Double($0.count)) }
+    let missed = series.map { ($0.labels, Double($0.missedFrameCount) / engine.rate) }
     return [
       Self.metricFamily(
         "start_time_seconds", "gauge", "Time at which the session began.", [("", Double(startTime))]
       ),
       Self.metricFamily(
         "session_seconds", "gauge", "Length of the session.", [("", engine.seconds)]),
-      Self.metricFamily(
-        "events", "counter", "Device events.",
-        zip(labels, sinkEvents.groups).map { ($0, Double($1.count)) } + absent),
+      Self.metricFamily("events", "counter", "Device events.", counts),
       Self.metricFamily(
         "device_present", "gauge", "1 if the device is open and responds, otherwise 0.",
         [("", isDevicePresent ? 1 : 0)]),
@@ -144,6 +134,20 @@ extension CommandSession {
     ].joined()
   }
 
+  /// The counters of device events by kind and cause. All series exist from the start and stay,
+  /// since the rise of a series that did not exist cannot raise an alert.
+  private var eventSeries: [(labels: String, count: Int, missedFrameCount: Int)] {
+    SinkEvent.Kind.allCases.flatMap { kind in
+      ([nil] + kind.possibleCauses).map { cause in
+        let group = sinkEvents.groups.first { $0.kind == kind && $0.cause == cause }
+        let causeLabel = cause.map { ",cause=\"\($0.name)\"" } ?? ""
+        return (
+          "{kind=\"\(kind.name)\"\(causeLabel)}", group?.count ?? 0, group?.missedFrameCount ?? 0
+        )
+      }
+    }
+  }
+
   private static func metricFamily(
     _ name: String, _ type: String, _ help: String, _ samples: [(String, Double)]
   ) -> String {
@@ -155,7 +159,18 @@ extension CommandSession {
   }
 }
 
-extension SinkEvent.Kind { var name: String { "\(self)" } }
+extension SinkEvent.Kind {
+  var name: String { "\(self)" }
+
+  /// The causes of events of this kind, in addition to none.
+  var possibleCauses: [SinkEvent.Cause] {
+    switch self {
+    case .underrun: [.lateDelivery, .stoppedProcess, .lateDevice, .droppedBuffer]
+    case .degraded: [.refusedPriority]
+    case .suspended, .disconnected, .unresponsive, .reconnected, .failed: []
+    }
+  }
+}
 
 extension SinkEvent.Cause {
   /// The name in the form `late-delivery` for `lateDelivery`.

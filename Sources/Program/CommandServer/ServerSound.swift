@@ -10,7 +10,8 @@ final class ServerSound {
   let player: PatternPlayer
   /// The earliest engine frame at which the sound starts.
   let startFrame: Int64
-  let clientID: Int
+  /// The client that started the sound; nil for a sound of a restored state.
+  let clientID: Int?
   /// The priority; sounds of lower priorities are ducked.
   let priority: Int
   var isNoise = false
@@ -53,7 +54,7 @@ final class ServerSound {
   }
 
   init(
-    name: String?, player: PatternPlayer, startFrame: Int64, clientID: Int = 0,
+    name: String?, player: PatternPlayer, startFrame: Int64, clientID: Int? = 0,
     priority: Int = 0
   ) {
     self.name = name

@@ -11,6 +11,7 @@ extension CommandSession {
 
   /// The commands that restore the state, one in each line.
   package var stateText: String {
+    if let pendingState { return pendingState }
     var lines = [Self.stateTitle]
     if hasSetStrength {
       lines.append("set strength \(Self.text(Double(engine.strength)))")
@@ -55,41 +56,37 @@ extension CommandSession {
   }
 
   private static func text(_ number: Double) -> String { "\((number * 1e6).rounded() / 1e6)" }
-
-  /// Performs the commands of a state.
-  ///
-  /// - Returns: The commands that failed, with the reasons; all others were performed.
-  package func restore(_ state: String) -> [String] {
-    var problems: [String] = []
-    for line in state.split(separator: "\n") {
-      guard let request = CommandGrammar.read(String(line)) else { continue }
-      let reply = reply(to: request)
-      if reply.errorKind != nil {
-        problems.append("'\(String(line).printable)': \(reply.line)")
-      }
-    }
-    return problems
-  }
 }
 
 /// The file of a session's state, which is replaced atomically, on a thread of its own, at most
-/// once a second.
+/// once a second. A state that could not be saved is saved again later.
 package final class StateFile {
-  /// The interval between checks of the state.
+  /// The minimum interval between two saves.
   package static let saveInterval = Duration.seconds(1)
+  /// The interval between attempts to save while they fail.
+  package static let retryInterval = Duration.seconds(5)
   /// The maximum size of a file in bytes.
   private static let maximumByteCount = 1 << 20
 
   private let path: String
   private let report: @Sendable (String) -> Void
+  /// The text of the last save, which may not have ended; nil if it failed.
   private var savedText: String?
   private var savedRequestCount: Int?
   private var nextSaveTime = Duration.zero
-  private var saveThread: BackgroundThread?
+  private var isFailing = false
+  private var save: Save?
+
+  /// A save in progress, on its own thread.
+  private struct Save {
+    let thread: BackgroundThread
+    /// The error; nil without one, or before the end of the thread.
+    let error: Locked<FileError?>
+  }
 
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - report: A closure that reports an error, on any thread.
+  ///   - report: A closure that reports an error. Repeated errors are reported once.
   package init(_ path: String, report: @escaping @Sendable (String) -> Void) {
     self.path = path
     self.report = report
@@ -102,16 +99,17 @@ package final class StateFile {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Saves the state if requests may have changed it. Returns the time until the next check; nil if
-  /// none is due.
+  /// Saves the state if requests may have changed it, or if the last save failed. Returns the time
+  /// until the next check; nil if none is due.
   package func update(from session: CommandSession, at now: Duration) -> Duration? {
-    guard session.requestCount != savedRequestCount else { return nil }
+    guard save != nil || isFailing || session.requestCount != savedRequestCount else { return nil }
     guard now >= nextSaveTime else { return nextSaveTime - now }
-    nextSaveTime = now + Self.saveInterval
-    guard saveThread?.wait(within: .zero) ?? true else { return Self.saveInterval }
+    guard endSave(within: .zero) else { return Self.saveInterval }
+    guard isFailing || session.requestCount != savedRequestCount else { return nil }
+    nextSaveTime = now + (isFailing ? Self.retryInterval : Self.saveInterval)
     savedRequestCount = session.requestCount
-    save(session.stateText)
-    return nil
+    beginSave(session.stateText)
+    return save == nil && !isFailing ? nil : nextSaveTime - now
   }
 
   /// Saves the state at the end of a session.
@@ -120,25 +118,52 @@ package final class StateFile {
   ///   - session: The session.
   ///   - limit: The timeout for the disk.
   package func finish(from session: CommandSession, within limit: Duration) {
-    saveThread?.wait(within: limit)
-    save(session.stateText)
-    saveThread?.wait(within: limit)
+    guard endSave(within: limit) else { return }
+    beginSave(session.stateText)
+    _ = endSave(within: limit)
   }
 
-  private func save(_ text: String) {
+  /// Waits for the save in progress, if there is one.
+  func waitForSave(within limit: Duration) { _ = save?.thread.wait(within: limit) }
+
+  private func beginSave(_ text: String) {
     guard text != savedText else { return }
     savedText = text
     let path = path
-    let report = report
-    saveThread = try? BackgroundThread {
-      do throws(FileError) {
-        try AtomicFileWriter.write(Array(text.utf8), to: path)
-      } catch {
-        report(error.description)
+    let error = Locked<FileError?>(nil)
+    do throws(PlaybackError) {
+      let thread = try BackgroundThread {
+        do throws(FileError) {
+          try AtomicFileWriter.write(Array(text.utf8), to: path)
+        } catch let failure {
+          error.withLock { $0 = failure }
+        }
       }
+      save = Save(thread: thread, error: error)
+    } catch {
+      recordFailure(FileError(path, error.description))
     }
-    if saveThread == nil {
-      savedText = nil
+  }
+
+  /// Records the result of the save in progress. Returns false if it has not ended.
+  private func endSave(within limit: Duration) -> Bool {
+    guard let ending = save else { return true }
+    guard ending.thread.wait(within: limit) else { return false }
+    save = nil
+    if let error = ending.error.withLock({ $0 }) {
+      recordFailure(error)
+    } else {
+      isFailing = false
     }
+    return true
+  }
+
+  private func recordFailure(_ error: FileError) {
+    savedText = nil
+    if !isFailing {
+      let seconds = Int(Self.retryInterval / .seconds(1))
+      report("\(error.description); trying again every \(seconds) s")
+    }
+    isFailing = true
   }
 }

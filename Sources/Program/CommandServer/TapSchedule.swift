@@ -7,13 +7,13 @@ struct TapSchedule {
     var frame: Int64
     var intensity: Float
     var sharpness: Float
-    var clientID: Int
+    var clientID: Int?
     /// The number that orders taps with the same frame.
     var sequenceNumber = 0
   }
 
   private var heap: [Tap] = []
-  private var countsByClient: [Int: Int] = [:]
+  private var countsByClient: [Int?: Int] = [:]
   private var nextSequenceNumber = 0
 
   var count: Int { heap.count }

@@ -246,14 +246,15 @@ private final class ServerRun {
       if let previous {
         server.continueCounts(of: previous.session)
       }
-      for problem in server.restore(state) {
+      let restoration = StateRestoration(state) { [terminal] problem in
         terminal.report("the saved state is incomplete: \(problem)")
       }
       ServiceManager.notify("READY=1\nSTATUS=" + server.summary)
       return ServerActivity(
         server, standard: standardConnection, listener: listener, inbox: environment.inbox,
         time: environment.time, period: .roundedToNanoseconds(seconds: period),
-        idleLimit: options.idleLimit, upkeep: maintenance, state: self.state, continuing: previous)
+        idleLimit: options.idleLimit, upkeep: maintenance, state: self.state,
+        restoring: restoration, continuing: previous)
     }
   }
 
@@ -270,9 +271,8 @@ private final class ServerRun {
       return options
     }
     // Another device can be opened while the current one plays.
-    let opened = try environment.openNow(options.live.device.device, options.live.device.request)
-    defer { opened.sink.close() }
-    try options.live.checkDevice(DeviceSummary(opened))
+    try options.live.checkDevice(
+      environment.tryOpening(options.live.device.device, options.live.device.request))
     return options
   }
 }
@@ -288,6 +288,7 @@ final class ServerActivity: PlaybackActivity {
   private let idleLimit: Duration?
   private let maintenance: ServerMaintenance
   private let stateFile: StateFile?
+  private var restoration: StateRestoration?
   /// The time since which no client is connected and nothing plays.
   private var idleSince: Duration?
   private var standardQueue = CommandQueue()
@@ -307,13 +308,14 @@ final class ServerActivity: PlaybackActivity {
   ///     limit.
   ///   - upkeep: The periodic tasks.
   ///   - state: The file of the session's state; nil without one.
+  ///   - restoration: The state to restore first; nil without one.
   ///   - previous: The activity whose clients continue; nil for the first.
   init(
     _ session: CommandSession, standard: LineConnection, listener: SocketListener?,
     inbox: EventInbox,
     time: any TimeSource, period: Duration, idleLimit: Duration? = nil,
     upkeep: ServerMaintenance = ServerMaintenance(), state: StateFile? = nil,
-    continuing previous: ServerActivity? = nil
+    restoring restoration: StateRestoration? = nil, continuing previous: ServerActivity? = nil
   ) {
     self.session = session
     self.standardConnection = standard
@@ -324,6 +326,7 @@ final class ServerActivity: PlaybackActivity {
     self.idleLimit = idleLimit
     self.maintenance = upkeep
     stateFile = state
+    self.restoration = restoration
     guard let previous else { return }
     standardQueue = previous.standardQueue
     queues = previous.queues
@@ -348,22 +351,17 @@ final class ServerActivity: PlaybackActivity {
     standardConnection.flush()
     handleEvents()
     standardQueue.add(standardConnection.readLines())
-    var isOver =
-      standardQueue.execute(by: session, at: now, period: period) { standardConnection.send($0) }
-      != nil
-    if executeClientCommands(at: now) {
-      isOver = true
-    }
+    receiveClientCommands()
+    let isOver = executeCommands(at: now)
     session.clientCount = listener?.clients.count ?? 0
     if session.isReloading {
       reportEvents()
       return .finished
     }
-    let due = ([standardQueue] + queues.values).compactMap {
-      $0.timeUntilNextRequest(period: period)
-    }.map {
-      max(.zero, $0 - now)
-    }
+    let requestTimes =
+      restoration.map { [$0.timeUntilNextRequest(period: period)] }
+      ?? ([standardQueue] + queues.values).map { $0.timeUntilNextRequest(period: period) }
+    let due = requestTimes.compactMap(\.self).map { max(.zero, $0 - now) }
     let next = [
       due.min(), session.heldEventsTimeout(at: now), maintenance.perform(at: now, on: session),
       stateFile?.update(from: session, at: now),
@@ -381,8 +379,8 @@ final class ServerActivity: PlaybackActivity {
     standardConnection.finish(time)
   }
 
-  private func executeClientCommands(at now: Duration) -> Bool {
-    guard let listener else { return false }
+  private func receiveClientCommands() {
+    guard let listener else { return }
     for event in listener.receive() {
       switch event {
       case .connected(let client): queues[client] = CommandQueue()
@@ -390,7 +388,19 @@ final class ServerActivity: PlaybackActivity {
       case .disconnected(let client): queues[client] = nil
       }
     }
-    var isOver = false
+  }
+
+  /// Executes the commands that can run now, first those that restore the state. Returns whether a
+  /// command ends the server.
+  private func executeCommands(at now: Duration) -> Bool {
+    restoration?.advance(on: session, at: now, period: period)
+    guard restoration?.isFinished ?? true else { return false }
+    restoration = nil
+    let ending = standardQueue.execute(by: session, at: now, period: period) {
+      standardConnection.send($0)
+    }
+    var isOver = ending != nil
+    guard let listener else { return isOver }
     for client in listener.clients {
       let ending = queues[client]?.execute(by: session, client: client, at: now, period: period) {
         listener.send($0, to: client)
@@ -420,6 +430,7 @@ final class ServerActivity: PlaybackActivity {
   }
 
   private func step(at now: Duration, next: Duration?) -> ActivityStep {
+    guard restoration == nil else { return .wait(next) }
     let idle = idleStep(at: now)
     if idle.isOver { return .finished }
     let limit = [next, standardConnection.timeout, session.timeUntilNextUpdate(), idle.limit]
@@ -501,10 +512,18 @@ final class FallbackEnvironment: PlaybackEnvironment {
   /// Makes later calls of `open(_:_:)` wait for an absent device.
   func waitForDevices() { waitsForDevice.store(true, ordering: .relaxed) }
 
-  /// Opens a device without a fallback.
-  func openNow(_ output: String, _ request: OutputRequest) throws(OutputError)
-    -> sending OpenedOutput
-  { try environment.open(output, request) }
+  /// Returns the properties of an output that can be opened, without a fallback. No file is created
+  /// or replaced.
+  func tryOpening(
+    _ output: String, _ request: OutputRequest
+  ) throws(OutputError) -> DeviceSummary {
+    if let format = try environment.expectedFormat(output, request) {
+      return DeviceSummary(name: output, format: format)
+    }
+    let opened = try environment.open(output, request)
+    defer { opened.sink.close() }
+    return DeviceSummary(opened)
+  }
 
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
   {

@@ -147,6 +147,33 @@ import Testing
     playback.stop()
   }
 
+  @Test("A pattern that is loading at a reload is loaded again, also in the background")
+  func loadingContinuesInTheNextSession() throws {
+    let tap = "{\"Event\": {\"EventType\": \"HapticTransient\", \"Time\": 1}}"
+    try scratch.write("{\"Version\": 1.0, \"Pattern\": [\(tap)]}", to: "a.ahap")
+    let wake = WakeSignal.makeOrInert()
+    let sessions = (0..<2).map { _ in
+      CommandSession(PlaybackEngine(), device: "virtual", wake: wake, loadsInBackground: true)
+    }
+    var queue = CommandQueue()
+    queue.add([.text("@1 preload \(scratch.path)/a.ahap"), .text("@2 list")])
+    var replies: [String] = []
+    _ = queue.execute(by: sessions[0], at: .zero, period: .zero) { replies.append($0.line) }
+    #expect(replies == [])
+    queue.restartLoading()
+    #expect(queue.timeUntilNextRequest(period: .zero) == .zero && !queue.isEmpty)
+    _ = queue.execute(by: sessions[1], at: .zero, period: .zero) { replies.append($0.line) }
+    #expect(sessions[0].loader !== sessions[1].loader)
+    while !queue.isEmpty {
+      // The thread of the server waits for the signal, not for the pattern.
+      var watched = [PollDescriptor(wake.descriptor)]
+      SystemTimeSource().wait(for: &watched, timeout: .seconds(60))
+      wake.lower()
+      _ = queue.execute(by: sessions[1], at: .zero, period: .zero) { replies.append($0.line) }
+    }
+    #expect(replies == ["@1 ok duration=1.0", "@2 ok"])
+  }
+
   @Test func shutdownIsForAll() {
     var queue = CommandQueue()
     queue.add([.text("@1 shutdown"), .text("list")])

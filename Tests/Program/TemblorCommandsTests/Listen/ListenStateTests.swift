@@ -1,5 +1,6 @@
 import CommandLineKit
 import HapticPlayback
+import PlaybackSessions
 import SystemSupport
 import TestSupport
 import Testing
@@ -37,7 +38,7 @@ import Testing
 
         """)
     let next = ListenStudio(rate: 8_000)
-    #expect(next.session.restore(state) == [])
+    #expect(next.restore(state) == [])
     next.run(0.5)
     #expect(next.session.stateText == state)
     #expect(next.ask("list") == "ok \"my bed\" b")
@@ -53,7 +54,7 @@ import Testing
   }
 
   @Test func whatCannotBeRestoredIsReportedAndTheRestContinues() {
-    let problems = studio.session.restore("play nowhere loop as a\nplay pulse loop as b\n")
+    let problems = studio.restore("play nowhere loop as a\nplay pulse loop as b\n")
     #expect(problems.count == 1)
     #expect(problems.first?.contains("'play nowhere loop as a'") == true)
     #expect(studio.ask("list") == "ok b")
@@ -65,13 +66,97 @@ import Testing
     let file = StateFile(path) { Issue.record("\($0)") }
     #expect(try file.read() == "")
     studio.ask("play heartbeat loop as a")
-    #expect(file.update(from: studio.session, at: .seconds(5)) == nil)
+    // The result of the save is checked a second later.
+    #expect(file.update(from: studio.session, at: .seconds(5)) == .seconds(1))
     studio.ask("play pulse loop as b")
     // At most once a second.
     #expect(file.update(from: studio.session, at: .milliseconds(5_400)) == .milliseconds(600))
     file.finish(from: studio.session, within: .seconds(30))
     #expect(try file.read() == studio.session.stateText)
     #expect(try file.read().contains("as b"))
+  }
+
+  @Test("Restored loops count as sounds of no client, whatever their number")
+  func restoredLoopsHaveNoClient() {
+    let count = 600
+    let state = (0..<count).map { "play pulse loop as n\($0)\n" }.joined()
+    #expect(studio.restore(state) == [])
+    #expect(studio.ask("list").split(separator: " ").count == count + 1)
+    #expect(studio.ask("hum 1 0.5 1 as own").hasPrefix("ok name=own"))
+    #expect(studio.ask("hum 1 0.5 1 as theirs", client: 1).hasPrefix("ok name=theirs"))
+  }
+
+  @Test("Restored loops start at the same frame")
+  func restoredLoopsStartTogether() {
+    let lines = (0..<300).map { "play pulse loop as n\($0)\nset sharpness 0.5 of n\($0)\n" }
+    let state = lines.joined()
+    #expect(studio.restore(state) == [])
+    studio.run(0.2)
+    #expect(Set(studio.session.sounds.map(\.player.startFrame)).count == 1)
+  }
+
+  @Test("A state that is edited by hand cannot end or reload the session that restores it")
+  func aStateContainsNoControlCommands() {
+    studio.session.reloadHandler = { Issue.record("reloaded") }
+    #expect(studio.restore("reload\nshutdown\nplay pulse loop as a\n") == [])
+    #expect(!studio.session.isReloading)
+    #expect(studio.ask("list") == "ok a")
+  }
+
+  @Test("A state that is being restored is saved whole")
+  func aPendingStateIsSaved() {
+    let session = CommandSession(studio.engine, device: "virtual", loadsInBackground: true)
+    let state = "play pulse loop as a\n"
+    var restoration = StateRestoration(state) { Issue.record("\($0)") }
+    restoration.advance(on: session, at: .zero, period: .zero)
+    #expect(restoration.isFinished || session.stateText == state)
+  }
+
+  @Test("A failed save is repeated until it succeeds, and reported once")
+  func failedSavesAreRepeated() throws {
+    let scratch = try Scratch()
+    let reports = Locked<[String]>([])
+    let file = StateFile(scratch("absent/state")) { report in reports.withLock { $0.append(report) }
+    }
+    studio.ask("play pulse loop as a")
+    var now = Duration.seconds(5)
+    /// Waits for the save in progress, and passes the time of the next check.
+    func update() throws {
+      let delay = try #require(file.update(from: studio.session, at: now))
+      now += delay
+      file.waitForSave(within: .seconds(30))
+    }
+    for _ in 0..<4 {
+      try update()
+    }
+    #expect(now >= .seconds(15))
+    #expect(
+      reports.withLock { $0 } == [
+        """
+        \(scratch("absent/state")): cannot be written: No such file or directory; trying again \
+        every 5 s
+        """
+      ])
+    try scratch.makeFolder("absent")
+    try update()
+    // Saved, without another request.
+    #expect(file.update(from: studio.session, at: now) == nil)
+    #expect(try file.read() == studio.session.stateText)
+    #expect(reports.withLock { $0.count } == 1)
+  }
+
+  @Test("The check of a reload does not create a file")
+  func filesAreCheckedWithoutBeingCreated() throws {
+    let scratch = try Scratch()
+    let environment = FallbackEnvironment(SystemEnvironment(), needsDevice: true) { _ in }
+    let path = scratch("a.wav")
+    let device = try environment.tryOpening(
+      "wav:" + path, OutputRequest(rate: 8_000, channels: .exactly(3)))
+    #expect(device.format.channelCount == 3 && device.format.rate == 8_000)
+    #expect(FileSystem.entryKind(at: path) == .missing)
+    #expect(throws: OutputError.self) {
+      try environment.tryOpening("wav:" + scratch("absent/a.wav"), OutputRequest())
+    }
   }
 
   @Test func aReloadIsPerformedOrRefused() {

@@ -32,6 +32,17 @@ final class ListenStudio {
     return session.reply(to: request, clientID: client).line
   }
 
+  /// Restores a state: the commands that failed, with their reasons.
+  func restore(_ state: String) -> [String] {
+    var problems: [String] = []
+    var restoration = StateRestoration(state) { problems.append($0) }
+    for _ in 0..<1_000 where !restoration.isFinished {
+      restoration.advance(on: session, at: playback.time.now, period: .zero)
+      playback.advance(seconds: 0.01)
+    }
+    return problems
+  }
+
   /// What happens within some seconds.
   @discardableResult func run(_ seconds: Double) -> [String] {
     playback.advance(seconds: seconds)

@@ -1,0 +1,102 @@
+internal import HapticModel
+internal import HapticPlayback
+internal import SystemSupport
+
+/// Restores the state of a session: loads its patterns in the background, and then performs its
+/// commands, so that its loops start together.
+///
+/// The commands of clients wait until the state is restored. The sounds belong to no client, and do
+/// not count as sounds of one.
+package struct StateRestoration {
+  /// The time from the first command to the start of all loops, in seconds.
+  private static let leadSeconds = 0.05
+  /// The commands that a state does not contain, because they would end the session.
+  private static let excludedVerbs = ["reload", "quit", "shutdown"]
+
+  private let text: String
+  private let report: (String) -> Void
+  /// The remaining commands that load patterns in advance.
+  private var loadLines: ArraySlice<String>
+  /// The remaining commands of the state.
+  private var lines: ArraySlice<String>
+  /// The current command.
+  private var queue = CommandQueue()
+  package private(set) var isFinished = false
+
+  /// - Parameters:
+  ///   - text: The commands of the state, one in each line.
+  ///   - report: A closure that receives each command that failed, with the reason.
+  package init(_ text: String, report: @escaping (String) -> Void) {
+    self.text = text
+    self.report = report
+    lines = text.split(separator: "\n").map(String.init)[...]
+    var loadLines: [String] = []
+    for line in lines {
+      guard let command = try? CommandGrammar.read(line)?.command.get(),
+        let pattern = command.text("PATTERN")
+      else { continue }
+      let loadLine = "preload \(CommandWord.escaped(pattern))"
+      if !loadLines.contains(loadLine) {
+        loadLines.append(loadLine)
+      }
+    }
+    self.loadLines = loadLines[...]
+  }
+
+  /// Returns the time until the next command can run, or nil if a pattern is loading.
+  package func timeUntilNextRequest(period: Duration) -> Duration? {
+    queue.timeUntilNextRequest(period: period)
+  }
+
+  /// Continues without waiting.
+  ///
+  /// - Parameters:
+  ///   - session: The session.
+  ///   - now: The current time.
+  ///   - period: The period of the device.
+  package mutating func advance(on session: CommandSession, at now: Duration, period: Duration) {
+    guard !isFinished else { return }
+    session.pendingState = text
+    // A pattern that cannot be loaded is reported by the command that plays it.
+    let isLoaded = Self.perform(
+      &loadLines, &queue, on: session, at: now, period: period, answer: { _, _ in })
+    guard isLoaded else { return }
+    if session.restorationFrame == nil {
+      session.restorationFrame =
+        session.engine.position
+        + FrameConversion.frame(seconds: Self.leadSeconds, rate: session.engine.rate)
+    }
+    let report = report
+    let isOver = Self.perform(&lines, &queue, on: session, at: now, period: period) { line, reply in
+      if reply.errorKind != nil {
+        report("'\(line.printable)': \(reply.line)")
+      }
+    }
+    guard isOver else { return }
+    session.restorationFrame = nil
+    session.pendingState = nil
+    isFinished = true
+  }
+
+  /// Performs lines until one waits for its pattern or for space; returns whether none is left.
+  private static func perform(
+    _ lines: inout ArraySlice<String>, _ queue: inout CommandQueue, on session: CommandSession,
+    at now: Duration, period: Duration, answer: (_ line: String, CommandReply) -> Void
+  ) -> Bool {
+    while let line = lines.first {
+      if queue.isEmpty {
+        if let verb = try? CommandGrammar.read(line)?.command.get().syntax.verb,
+          excludedVerbs.contains(verb)
+        {
+          lines.removeFirst()
+          continue
+        }
+        queue.add([.text(line)])
+      }
+      _ = queue.execute(by: session, client: nil, at: now, period: period) { answer(line, $0) }
+      guard queue.isEmpty else { return false }
+      lines.removeFirst()
+    }
+    return true
+  }
+}
