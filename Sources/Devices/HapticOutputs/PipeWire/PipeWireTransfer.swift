@@ -50,8 +50,7 @@ internal import Synchronization
   private var timeline: PipeWireTimeline
   private var timelineGeneration = 0
 
-  // A sequence lock: a reader that finds an odd or a changed version reads again.
-  private let version = Atomic<Int>(0)
+  private let snapshotLock = SequenceLock()
   private let snapshotGeneration = Atomic<Int>(0)
   private let snapshotPosition = Atomic<Int>(0)
   private let snapshotHeard = Atomic<Int>(0)
@@ -104,10 +103,8 @@ internal import Synchronization
 
   /// The state after the last cycle.
   var snapshot: Snapshot {
-    while true {
-      let before = version.load(ordering: .acquiring)
-      let start = snapshotStart.load(ordering: .relaxed)
-      let snapshot = Snapshot(
+    snapshotLock.read {
+      Snapshot(
         generation: snapshotGeneration.load(ordering: .relaxed),
         position: snapshotPosition.load(ordering: .relaxed),
         heardCount: snapshotHeard.load(ordering: .relaxed),
@@ -115,12 +112,8 @@ internal import Synchronization
         anchor: PipeWireTimeline.Anchor(
           frame: snapshotFrame.load(ordering: .relaxed),
           seconds: Double(snapshotHeardTime.load(ordering: .relaxed)) * 1e-9),
-        startSeconds: Double(start) * 1e-9,
+        startSeconds: Double(snapshotStart.load(ordering: .relaxed)) * 1e-9,
         frameCount: snapshotFrameCount.load(ordering: .relaxed))
-      atomicMemoryFence(ordering: .acquiring)
-      if before % 2 == 0, version.load(ordering: .relaxed) == before {
-        return snapshot
-      }
     }
   }
 
@@ -178,17 +171,16 @@ internal import Synchronization
   }
 
   private func publish(_ cycle: PipeWireCycle) {
-    version.wrappingAdd(1, ordering: .relaxed)
-    atomicMemoryFence(ordering: .releasing)
-    snapshotGeneration.store(timelineGeneration, ordering: .relaxed)
-    snapshotPosition.store(timeline.position, ordering: .relaxed)
-    snapshotHeard.store(timeline.heardCount, ordering: .relaxed)
-    snapshotStarved.store(timeline.starvedCount, ordering: .relaxed)
-    snapshotFrame.store(timeline.anchor?.frame ?? timeline.position, ordering: .relaxed)
-    snapshotHeardTime.store(cycle.startNanoseconds + cycle.delayNanoseconds, ordering: .relaxed)
-    snapshotStart.store(cycle.startNanoseconds, ordering: .relaxed)
-    snapshotFrameCount.store(cycle.frameCount, ordering: .relaxed)
-    version.wrappingAdd(1, ordering: .releasing)
+    snapshotLock.write {
+      snapshotGeneration.store(timelineGeneration, ordering: .relaxed)
+      snapshotPosition.store(timeline.position, ordering: .relaxed)
+      snapshotHeard.store(timeline.heardCount, ordering: .relaxed)
+      snapshotStarved.store(timeline.starvedCount, ordering: .relaxed)
+      snapshotFrame.store(timeline.anchor?.frame ?? timeline.position, ordering: .relaxed)
+      snapshotHeardTime.store(cycle.startNanoseconds + cycle.delayNanoseconds, ordering: .relaxed)
+      snapshotStart.store(cycle.startNanoseconds, ordering: .relaxed)
+      snapshotFrameCount.store(cycle.frameCount, ordering: .relaxed)
+    }
   }
 }
 

@@ -112,8 +112,7 @@ public final class PlaybackClock: Sendable {
 
   private let rate: Double
   private let time: any TimeSource
-  // A sequence lock: a reader that finds an odd or a changed version reads again.
-  private let version = Atomic<Int>(0)
+  private let sequenceLock = SequenceLock()
   private let position = Atomic<Int64>(0)
   private let delay = Atomic<Int>(0)
   private let nanoseconds = Atomic<Int64>(0)
@@ -125,15 +124,10 @@ public final class PlaybackClock: Sendable {
 
   /// The latest reading of the playback clock.
   public var reading: Reading {
-    while true {
-      let before = version.load(ordering: .acquiring)
-      let reading = Reading(
+    sequenceLock.read {
+      Reading(
         position: position.load(ordering: .relaxed), delay: delay.load(ordering: .relaxed),
         moment: .nanoseconds(nanoseconds.load(ordering: .relaxed)))
-      atomicMemoryFence(ordering: .acquiring)
-      if before % 2 == 0, version.load(ordering: .relaxed) == before {
-        return reading
-      }
     }
   }
 
@@ -148,12 +142,11 @@ public final class PlaybackClock: Sendable {
   /// Stores a reading after a block: [render thread].
   func update(position: Int64, delay: Int, moment: Duration) {
     let (seconds, attoseconds) = moment.components
-    version.wrappingAdd(1, ordering: .relaxed)
-    atomicMemoryFence(ordering: .releasing)
-    self.position.store(position, ordering: .relaxed)
-    self.delay.store(delay, ordering: .relaxed)
-    nanoseconds.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
-    version.wrappingAdd(1, ordering: .releasing)
+    sequenceLock.write {
+      self.position.store(position, ordering: .relaxed)
+      self.delay.store(delay, ordering: .relaxed)
+      nanoseconds.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
+    }
   }
 }
 
