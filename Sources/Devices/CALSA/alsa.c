@@ -20,6 +20,7 @@
   F(int, snd_pcm_drop, (snd_pcm_t *pcm), (pcm)) \
   F(int, snd_pcm_dump, (snd_pcm_t *pcm, snd_output_t *out), (pcm, out)) \
   F(int, snd_pcm_format_physical_width, (snd_pcm_format_t format), (format)) \
+  F(int, snd_pcm_hw_free, (snd_pcm_t *pcm), (pcm)) \
   F(int, snd_pcm_hw_params, (snd_pcm_t *pcm, snd_pcm_hw_params_t *params), (pcm, params)) \
   F(int, snd_pcm_hw_params_any, (snd_pcm_t *pcm, snd_pcm_hw_params_t *params), (pcm, params)) \
   F(void, snd_pcm_hw_params_free, (snd_pcm_hw_params_t *obj), (obj)) \

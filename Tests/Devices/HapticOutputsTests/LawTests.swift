@@ -125,6 +125,13 @@ import Testing
     Case(
       name: "zero", faults: [], isHeardToTheEnd: false,
       results: { $0 == .write || $0 == .mapCommit ? 0 : nil }),
+    // In `snd_pcm_writei` the library itself repeats such a transfer for ever, which is a hang.
+    Case(
+      name: "zero/700", faults: [(.shortTransfers(frameCount: 0, count: .max >> 32), at: 700)],
+      isHeardToTheEnd: false, access: .memoryMapped),
+    Case(
+      name: "zero/200", faults: [(.shortTransfers(frameCount: 0, count: 200), at: 700)],
+      isHeardToTheEnd: nil, access: .memoryMapped),
     Case(
       name: "pointererr/eio", faults: [], isHeardToTheEnd: false,
       results: { $0 == .available ? -Int(EIO) : nil }),

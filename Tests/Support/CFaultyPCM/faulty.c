@@ -338,7 +338,8 @@ int cfp_open(cfp_device *device, void **pcm) {
   if (device->state != CFP_CLOSED) return -EBUSY;
   device->io = (snd_pcm_ioplug_t){
       .version = SND_PCM_IOPLUG_VERSION,
-      .name = "Device that fails when told to",
+      .name = device->abilities.isServerStream ? "Faulty PulseAudio PCM"
+                                               : "Device that fails when told to",
       .poll_fd = device->pipe[0],
       .poll_events = POLLIN,
       .callback = &callbacks,

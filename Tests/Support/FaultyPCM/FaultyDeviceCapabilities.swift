@@ -24,6 +24,8 @@ extension FaultyDevice {
     public var greatestBufferLength = 65_536
     /// Parts in a million by which its clock is faster than the time it is in.
     public var drift = 0
+    /// Whether it has the name of a stream of a sound server.
+    public var isServerStream = false
 
     /// The abilities of an ordinary stereo device.
     public init() {}
@@ -48,6 +50,7 @@ extension FaultyDevice {
       stored.greatestPeriodLength = UInt32(greatestPeriodLength)
       stored.greatestBufferLength = UInt32(greatestBufferLength)
       stored.drift = Int32(drift)
+      stored.isServerStream = isServerStream
       return stored
     }
 

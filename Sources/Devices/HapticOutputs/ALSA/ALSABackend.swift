@@ -168,7 +168,7 @@ extension ALSABackend {
       device: name, rate: request.rate, allowsOtherRate: request.allowsOtherRate,
       channels: request.channels,
       encoding: encoding, periodSize: request.periodSize, bufferSize: request.bufferSize,
-      warmUpDuration: warmUpDuration)
+      adaptsBuffer: request.adaptsBuffer, warmUpDuration: warmUpDuration)
   }
 }
 

@@ -55,6 +55,7 @@ extension ALSASink {
     let missedCount = skipOverdue(queuedCount: queuedCount, now: now)
     if missedCount > 0 || kind != .underrun {
       eventQueue.add(kind, cause: cause, missedFrameCount: missedCount, text: text)
+      countUnderrun(kind, cause)
     }
   }
 
@@ -111,14 +112,63 @@ extension ALSASink {
     reportMissed(
       kind, cause: kind == .underrun ? cause : nil, queuedCount: nil, now: now,
       Self.message(kind, cause))
+    do {
+      try growBufferIfRequired(pcm)
+    } catch {
+      return handleDisconnection(error, now: now)
+    }
     resetDevice()
   }
 
-  /// Returns the cause of an underrun. A sound server that reads a stream late also ends it early,
-  /// so a lost buffer of a stream has no other cause.
+  // MARK: - Buffer growth
+
+  /// Counts an underrun of a sound server's stream. A stopped process is no reason to grow.
+  private func countUnderrun(_ kind: SinkEvent.Kind, _ cause: SinkEvent.Cause?) {
+    guard kind == .underrun, cause != .stoppedProcess, configuration.isServerStream else { return }
+    if bufferGrowth.recordUnderrun() {
+      mustGrowBuffer = true
+    }
+  }
+
+  /// Configures an empty device with a larger buffer. A stream of a sound server is created again
+  /// after an underrun in any case.
+  private func growBufferIfRequired(_ pcm: PCM) throws(PCMFailure) {
+    guard mustGrowBuffer, pendingFrames.count == 0 else { return }
+    mustGrowBuffer = false
+    try pcm.endConfiguration()
+    let granted: PCMConfiguration
+    do {
+      granted = try PCMNegotiation(request: currentRequest).negotiate(pcm)
+    } catch {
+      throw error as? PCMFailure ?? PCMFailure(.hardwareParameters, code: EINVAL)
+    }
+    guard Double(granted.rate) == format.rate, granted.channelCount == format.channelCount else {
+      throw PCMFailure(.hardwareParameters, code: EINVAL)
+    }
+    use(pcm, granted)
+    eventQueue.add(
+      .degraded,
+      text: BufferGrowth.message(
+        request.device, frameCount: granted.bufferSize, rate: format.rate))
+  }
+
+  /// Adapts the sink to the configuration of a device.
+  private func use(_ pcm: PCM, _ configuration: PCMConfiguration) {
+    timeline.configuration = configuration
+    encoder = encoder.changingEncoding(to: configuration.encoding)
+    pendingFrames = Self.makePendingFrames(for: configuration, format: format)
+    watchedDescriptors = Array(repeating: PollDescriptor(-1), count: 1 + pcm.descriptorCount)
+  }
+
+  /// Returns the cause of an underrun.
   private func underrunCause(now: Duration) -> SinkEvent.Cause {
-    guard hasDroppedBuffer(now: now) else { return lateCause(now: now) }
-    return configuration.isServerStream ? .lateDevice : .droppedBuffer
+    hasDroppedBuffer(now: now) ? lostBufferCause : lateCause(now: now)
+  }
+
+  /// The cause of frames that the device accepted and did not play. A sound server that reads a
+  /// stream late also ends it early, so lost frames of a stream have no other cause.
+  var lostBufferCause: SinkEvent.Cause {
+    configuration.isServerStream ? .lateDevice : .droppedBuffer
   }
 
   /// Returns whether the device lost frames without playing them; after an underrun, less than a
@@ -224,7 +274,8 @@ extension ALSASink {
     let isOccupied = reconnector.isOpening || waitsForClosing
     if now >= nextAttempt, !isOccupied {
       recovery.beginAttempt(now: now)
-      reconnector.beginOpening()
+      mustGrowBuffer = false
+      reconnector.beginOpening(currentRequest)
     }
     if let result = reconnector.popResult(), acceptReopened(result) || recovery.phase == .ended {
       return nil
@@ -274,12 +325,10 @@ extension ALSASink {
     self.pcm = pcm
     recovery.isWaitingForFirstDevice = false
     timeline.configuration = configuration
-    encoder = encoder.changingEncoding(to: configuration.encoding)
     // Pending frames in the old encoding become silence.
     missedFrames.addDisconnected(
       skipOverdue(silentCount: timeline.warmUpFrameCount, now: clock.now))
-    pendingFrames = Self.makePendingFrames(for: configuration, format: format)
-    watchedDescriptors = Array(repeating: PollDescriptor(-1), count: 1 + pcm.descriptorCount)
+    use(pcm, configuration)
     resetDevice()
     recovery.hasJustReconnected = true
     eventQueue.add(

@@ -204,7 +204,7 @@ extension ALSASink {
         "the device missed its deadline")
     case .early?:
       reportMissed(
-        .underrun, cause: .droppedBuffer, queuedCount: queuedCount, now: now,
+        .underrun, cause: lostBufferCause, queuedCount: queuedCount, now: now,
         "the device skipped frames")
     case nil:
       break

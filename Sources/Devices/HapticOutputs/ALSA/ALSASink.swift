@@ -20,6 +20,8 @@ internal import SoundFile
 /// - A device that was disconnected, or accepted nothing for a second, is reopened with the same
 ///   request: every 250 ms for the first two seconds, then every 500 ms. Until it is back, the
 ///   clock paces the output, and `.missed` is reported every 20 ms.
+/// - If the request permits it, the buffer of a sound server's stream doubles after every two
+///   underruns, when an underrun has emptied the device.
 /// - Events count every missed frame: skipped frames and frames that a device lost.
 /// - The clock limits a device that is faster than real time, such as `null`.
 ///
@@ -29,7 +31,7 @@ public final class ALSASink: AudioSink {
   /// The format that was granted initially. After a reconnection, the device's periods and buffer
   /// may differ.
   public let format: SinkFormat
-  /// The request for the initial connection and every reconnection.
+  /// The request for the initial connection. Later connections request the grown buffer.
   package let request: PCMRequest
   /// The configuration of the device that is open or was open last.
   package var configuration: PCMConfiguration { timeline.configuration }
@@ -43,6 +45,9 @@ public final class ALSASink: AudioSink {
   var encoder: SampleEncoder
   var pendingFrames: PendingFrames
   var timeline: DeviceTimeline
+  var bufferGrowth: BufferGrowth
+  /// A Boolean value that indicates whether the buffer must grow when the device is next empty.
+  var mustGrowBuffer = false
   var missedFrames = MissedFrames()
   var recovery = RecoveryState()
   var waitTimes = WaitTimes()
@@ -64,7 +69,8 @@ public final class ALSASink: AudioSink {
     self.request = request
     self.clock = clock
     self.pcm = pcm
-    reconnector = DeviceReconnector(request, interception: interception)
+    bufferGrowth = Self.bufferGrowth(request)
+    reconnector = DeviceReconnector(interception: interception)
     format = SinkFormat(
       rate: Double(configuration.rate), channelCount: configuration.channelCount,
       periodSize: configuration.periodSize, bufferSize: configuration.bufferSize)
@@ -87,7 +93,8 @@ public final class ALSASink: AudioSink {
     self.request = request
     self.format = format
     self.clock = clock
-    reconnector = DeviceReconnector(request, interception: interception)
+    bufferGrowth = Self.bufferGrowth(request)
+    reconnector = DeviceReconnector(interception: interception)
     encoder = SampleEncoder(configuration.encoding)
     pendingFrames = Self.makePendingFrames(for: configuration, format: format)
     watchedDescriptors = [PollDescriptor(-1)]
@@ -128,7 +135,7 @@ public final class ALSASink: AudioSink {
 
   /// Creates a replacement that reopens the same device.
   public var makeReplacement: SinkReplacement? {
-    let request = request
+    let request = currentRequest
     let configuration = configuration
     let format = format
     let clock = clock
@@ -137,6 +144,21 @@ public final class ALSASink: AudioSink {
         replacing: request, configuration: configuration, format: format, clock: clock, due: due,
         lostFrameCount: lostFrameCount)
     }
+  }
+
+  /// The request for the next connection.
+  var currentRequest: PCMRequest {
+    var request = request
+    request.bufferSize = bufferGrowth.frameCount
+    return request
+  }
+
+  /// Returns the sizes of the buffer, in frames at the requested rate: by default from 20 ms to 160
+  /// ms.
+  private static func bufferGrowth(_ request: PCMRequest) -> BufferGrowth {
+    let doublingCount = request.adaptsBuffer ? BufferGrowth.maximumDoublingCount : 0
+    return BufferGrowth(
+      initial: request.bufferSize, maximum: request.bufferSize << doublingCount)
   }
 
   static func makePendingFrames(for configuration: PCMConfiguration, format: SinkFormat)

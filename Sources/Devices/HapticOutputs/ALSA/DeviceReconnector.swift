@@ -18,13 +18,11 @@ final class DeviceReconnector: Sendable {
   /// opened.
   private static let maximumClosingCount = 8
 
-  private let request: PCMRequest
   private let interception: PCMInterception?
   private let state = Mutex(State.idle)
   private let closingCount = Atomic<Int>(0)
 
-  init(_ request: PCMRequest, interception: PCMInterception?) {
-    self.request = request
+  init(interception: PCMInterception?) {
     self.interception = interception
   }
 
@@ -43,19 +41,21 @@ final class DeviceReconnector: Sendable {
   var isClosing: Bool { closingCount.load(ordering: .acquiring) > 0 }
 
   /// Begins an attempt, one at a time.
-  func beginOpening() {
+  ///
+  /// - Parameter request: The requested properties.
+  func beginOpening(_ request: PCMRequest) {
     guard !isOpening, closingCount.load(ordering: .relaxed) < Self.maximumClosingCount else {
       return
     }
     state.withLock { $0 = .running }
-    if let interception { return interception.callReturns(.open) ? open() : () }
+    if let interception { return interception.callReturns(.open) ? open(request) : () }
     // If no thread can be started, a later attempt follows.
-    if (try? BackgroundThread { self.open() }) == nil {
+    if (try? BackgroundThread { self.open(request) }) == nil {
       state.withLock { $0 = .idle }
     }
   }
 
-  private func open() {
+  private func open(_ request: PCMRequest) {
     let outcome = Outcome(
       result: Result { () throws(OutputError) in
         try PCMNegotiation(request: request).open(interception: interception)

@@ -150,6 +150,12 @@ internal import Synchronization
 
   func drop() { _ = unsafe snd_pcm_drop(handle) }
 
+  /// Calls `snd_pcm_drop` and `snd_pcm_hw_free`, so that the device can be negotiated again.
+  func endConfiguration() throws(PCMFailure) {
+    drop()
+    try check(.hardwareFree) { unsafe snd_pcm_hw_free(handle) }
+  }
+
   /// Calls `snd_pcm_writei`, and returns the number of accepted frames; 0 without space.
   func write(_ bytes: UnsafeRawPointer, frameCount: Int) throws(PCMFailure) -> Int {
     try checkTransfer(.write) {
@@ -437,6 +443,7 @@ package enum PCMCall: String, CaseIterable, Sendable {
   case setBufferSize = "snd_pcm_hw_params_set_buffer_size_near"
   case getParameter = "snd_pcm_hw_params_get"
   case hardwareParameters = "snd_pcm_hw_params"
+  case hardwareFree = "snd_pcm_hw_free"
   case softwareParameters = "snd_pcm_sw_params"
   case descriptors = "snd_pcm_poll_descriptors"
   case receivedEvents = "snd_pcm_poll_descriptors_revents"

@@ -22,6 +22,9 @@ package struct PCMRequest: Equatable, Sendable {
   package var periodSize: Int
   /// The number of frames in the buffer at the requested rate; at another rate, the same duration.
   package var bufferSize: Int
+  /// A Boolean value that indicates whether the buffer of a sound server's stream may grow after
+  /// underruns.
+  package var adaptsBuffer: Bool
   /// The duration of silence before the first frame and after a reconnection, on devices that are
   /// not sound cards.
   ///
@@ -35,7 +38,8 @@ package struct PCMRequest: Equatable, Sendable {
     device: String = "default", rate: Int = 48_000, allowsOtherRate: Bool = false,
     channels: OutputRequest.Channels = .atLeast(2), encoding: SampleEncoding? = nil,
     access: PCMAccess? = nil,
-    periodSize: Int? = nil, bufferSize: Int? = nil, warmUpDuration: Duration = .zero
+    periodSize: Int? = nil, bufferSize: Int? = nil, adaptsBuffer: Bool = false,
+    warmUpDuration: Duration = .zero
   ) {
     self.device = device
     self.rate = rate
@@ -45,6 +49,7 @@ package struct PCMRequest: Equatable, Sendable {
     self.access = access
     self.periodSize = periodSize ?? rate / 200
     self.bufferSize = bufferSize ?? rate / 50
+    self.adaptsBuffer = adaptsBuffer
     self.warmUpDuration = warmUpDuration
   }
 }
@@ -122,7 +127,8 @@ struct PCMNegotiation {
       .notPlayback, output: request.device, "input only; choose an output device")
   }
 
-  private func negotiate(_ pcm: PCM) throws -> PCMConfiguration {
+  /// Configures a device that is open and has no configuration.
+  func negotiate(_ pcm: PCM) throws -> PCMConfiguration {
     try pcm.startNegotiation()
     let access = try chooseAccess(pcm)
     let channelCount = try chooseChannels(pcm)

@@ -239,10 +239,9 @@ public final class PipeWireSink: AudioSink {
         .underrun, cause: isStopped ? .stoppedProcess : .lateDelivery, missedFrameCount: late,
         text: "buffer underrun")
       if adaptsBuffer, growth.recordUnderrun() {
-        let milliseconds = Int((1_000 * Double(growth.frameCount) / format.rate).rounded())
         eventQueue.add(
           .degraded,
-          text: "\(device): the buffer is now \(milliseconds) ms because of underruns")
+          text: BufferGrowth.message(device, frameCount: growth.frameCount, rate: format.rate))
       }
     }
     if missed > late {

@@ -20,6 +20,8 @@ typedef struct {
   unsigned greatestBufferLength;
   /// Parts in a million by which the device is faster than its rate.
   int drift;
+  /// Whether it has the name of a stream of a sound server.
+  bool isServerStream;
 } cfp_abilities;
 
 enum cfp_encoding { CFP_FLOAT = 1, CFP_S32 = 2, CFP_S24 = 4, CFP_S24_3 = 8, CFP_S16 = 16 };

@@ -3,6 +3,8 @@
 /// With a sound server, the required buffer size is not known in advance. Every second underrun
 /// doubles the buffer, up to a maximum.
 struct BufferGrowth: Equatable {
+  /// The number of times that a default buffer may double.
+  static let maximumDoublingCount = 3
   /// The number of underruns after which the buffer grows.
   private static let underrunLimit = 2
 
@@ -15,6 +17,12 @@ struct BufferGrowth: Equatable {
   init(initial: Int, maximum: Int) {
     frameCount = initial
     self.maximum = maximum
+  }
+
+  /// Returns the message about a buffer that has grown.
+  static func message(_ device: String, frameCount: Int, rate: Double) -> String {
+    let milliseconds = Int((1_000 * Double(frameCount) / rate).rounded())
+    return "\(device): the buffer is now \(milliseconds) ms because of underruns"
   }
 
   /// Counts an underrun.

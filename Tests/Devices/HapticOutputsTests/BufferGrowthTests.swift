@@ -1,0 +1,100 @@
+import FaultyPCM
+import Glibc
+import HapticOutputs
+import HapticPlayback
+import Testing
+
+/// The buffer of a sound server's stream through ALSA starts small and grows while underruns occur.
+@Suite struct BufferGrowthTests {
+  private let rate = 8_000
+
+  private func playback(isServerStream: Bool = true, adaptsBuffer: Bool = true) throws -> Playback {
+    try Playback(
+      {
+        $0.rate = rate
+        $0.periodSize = 40
+        $0.bufferSize = 160
+        $0.adaptsBuffer = adaptsBuffer
+      },
+      abilities: {
+        $0.rates = [rate]
+        $0.isServerStream = isServerStream
+      })
+  }
+
+  /// The messages about the buffer, after a number of underruns.
+  private func growthMessages(_ playback: Playback, underrunCount: Int) -> [String] {
+    for index in 0..<underrunCount {
+      playback.device.plan(.underrun, at: .milliseconds(1_000 + 500 * index))
+    }
+    #expect(playback.run(until: .milliseconds(1_500 + 500 * underrunCount), limit: 10_000))
+    return playback.notices.filter { $0.kind == .degraded }.map(\.text)
+  }
+
+  @Test("Every two underruns double the buffer, up to eight times its size")
+  func buffersGrow() throws {
+    let playback = try playback()
+    #expect(
+      growthMessages(playback, underrunCount: 12)
+        == [40, 80, 160].map {
+          "faulty: the buffer is now \($0) ms because of underruns"
+        })
+    #expect(playback.sink.configuration.bufferSize == 1_280)
+    // The period stays, and so does the format that the sink granted.
+    #expect(playback.sink.configuration.periodSize == 40 && playback.sink.format.bufferSize == 160)
+  }
+
+  @Test("Growth loses no frame without a report")
+  func growthAccountsForEveryFrame() throws {
+    let playback = try playback()
+    _ = growthMessages(playback, underrunCount: 7)
+    let end = playback.time.now
+    playback.sink.finish(draining: true)
+    let notices = playback.notices + playback.sink.drainEvents()
+    let missed = notices.map(\.missedFrameCount).reduce(0, +)
+    let heard = playback.heard.filter { $0.first != nil }.map(\.count).reduce(0, +)
+    let first = try #require(playback.heard.first { $0.first != nil }?.start)
+    let due = Int((end / .seconds(1) * Double(rate)).rounded()) - first
+    #expect(abs(heard + missed - due) <= 1_280, "\(heard) heard, \(missed) missed, \(due) due")
+    #expect(!notices.contains { $0.kind == .failed })
+  }
+
+  @Test("A growing buffer keeps every later frame on time")
+  func laterFramesAreOnTime() throws {
+    let playback = try playback()
+    _ = growthMessages(playback, underrunCount: 7)
+    let stretches = playback.heard.filter { $0.first != nil }
+    let offsets = stretches.map { $0.start - ($0.first ?? 0) }
+    let first = try #require(offsets.first)
+    let last = try #require(offsets.last)
+    #expect(abs(last - first) <= 1, "\(offsets)")
+  }
+
+  @Test("The buffer of a sound card, and a requested buffer, keep their size")
+  func otherBuffersStay() throws {
+    #expect(growthMessages(try playback(isServerStream: false), underrunCount: 8) == [])
+    #expect(growthMessages(try playback(adaptsBuffer: false), underrunCount: 8) == [])
+  }
+
+  @Test("A device that is opened again has the buffer that it had grown to")
+  func reconnectionKeepsTheBuffer() throws {
+    let playback = try playback()
+    playback.device.plan(
+      .disconnect(duration: .milliseconds(500), code: ENODEV), at: .milliseconds(2_400))
+    #expect(growthMessages(playback, underrunCount: 2).count == 1)
+    #expect(playback.run(until: .seconds(5), limit: 10_000))
+    #expect(playback.notices.contains { $0.kind == .reconnected })
+    #expect(playback.sink.configuration.bufferSize == 320)
+  }
+
+  @Test("Frames that a sound server skips are its lateness, not a lost connection")
+  func skippedFramesNameTheServer() throws {
+    for isServerStream in [true, false] {
+      let playback = try playback(isServerStream: isServerStream)
+      playback.device.plan(.skip(frameCount: 110), at: .milliseconds(1_002))
+      #expect(playback.run(until: .seconds(2), limit: 10_000))
+      let causes = playback.notices.filter { $0.kind == .underrun }.map(\.cause)
+      #expect(causes == [isServerStream ? .lateDevice : .droppedBuffer])
+    }
+  }
+}
