@@ -106,7 +106,8 @@ enum DevicesCommand {
       Temblor opens each device briefly to query its capabilities. Temblor plays nothing and skips \
       busy devices. A device that does not respond within two seconds is listed as unresponsive. \
       The first device is the default. The list includes the sinks of PipeWire and PulseAudio, \
-      each with the option that selects the sink.
+      each with the option that selects the sink, and the sources of PipeWire, each with the \
+      option of 'temblor follow' that records the source.
       """,
     options: [names, SharedOptions.json],
     examples: [.init("temblor devices", "List the devices.")]
@@ -133,7 +134,12 @@ enum DevicesCommand {
       return .done
     }
     guard !options.printsJSON else {
-      try terminal.output.write(json: ["devices": OutputRegistry.standard.outputs().map(fields)])
+      let sources = SoundServers.system.sourceListings.map { source -> JSONObject in
+        ["name": source.name, "description": source.description]
+      }
+      try terminal.output.write(json: [
+        "devices": OutputRegistry.standard.outputs().map(fields), "sources": sources,
+      ])
       return .done
     }
     var devices: [OutputListing] = []
@@ -142,6 +148,7 @@ enum DevicesCommand {
       devices.append(device)
     }
     try terminal.output.write("\n" + advice(devices))
+    try terminal.output.write(sourceAdvice(SoundServers.system.sourceListings))
     return .done
   }
 
@@ -157,6 +164,13 @@ enum DevicesCommand {
     let noun = sinks.isEmpty ? "a card" : sinkNoun
     return "To play on \(noun), use its option, or save it with 'temblor setup':\n"
       + TextTable.text(rows)
+  }
+
+  /// Returns the options to follow each source; empty without sources.
+  static func sourceAdvice(_ sources: [OutputListing]) -> String {
+    guard !sources.isEmpty else { return "" }
+    let rows = sources.map { ["  --source \($0.name.printable)", $0.description.printable] }
+    return "\nTo follow a source with 'temblor follow', use its option:\n" + TextTable.text(rows)
   }
 
   static func text(_ devices: [OutputListing], for output: Output) -> String {

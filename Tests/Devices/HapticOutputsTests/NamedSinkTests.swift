@@ -106,8 +106,8 @@ import Testing
     #expect(listings.map(\.description) == ["PulseAudio sink, hdmi"])
     let sink = SoundServers.Sink(
       name: "shaker", description: "The shaker", channels: ["FL", "FR"])
-    #expect(sink.listing.name == "pipewire:shaker")
-    #expect(sink.listing.description == "PipeWire sink, The shaker, channels FL FR")
+    #expect(sink.listing(as: "sink").name == "pipewire:shaker")
+    #expect(sink.listing(as: "sink").description == "PipeWire sink, The shaker, channels FL FR")
     #expect(servers(["shaker"]).listings(plugIns: []) == [])
   }
 

@@ -17,20 +17,24 @@ import Testing
       let signal = try WakeSignal()
       let transfer = PipeWireTransfer(
         rate: 48_000, channelCount: 2, maximumFill: 4_096, signal: signal)
-      var machine = PipeWireMachine(
-        target: "shaker", endpoint: .sink, reportsFirstConnection: !isPresent)
-      machine.request = PipeWireStreamRequest(
+      let request = PipeWireStreamRequest(
         target: "shaker", endpoint: .sink, rate: 48_000, cycleSize: 256, channels: ["", ""])
+      let machine =
+        isPresent ? PipeWireMachine() : PipeWireMachine(request, reportsFirstConnection: true)
       let server = server
       let connection = try #require(
         try PipeWireConnection(
-          machine, clock: server, changeSignal: signal, owner: transfer.owner
+          machine, clock: server, changeSignal: signal, owner: isPresent ? .none : transfer.owner
         ) { handler in
           server.handler = handler
           return server
         })
       server.connection = connection
       if isPresent {
+        // The objects of the server are read first, on the connection that then has the stream.
+        connection.step()
+        #expect(connection.withMachine { $0.isComplete && !$0.isVerified })
+        connection.requestStream(request, for: transfer.owner)
         connection.step()
         #expect(connection.withMachine { $0.isVerified })
       }

@@ -206,6 +206,21 @@ extension SoundServers {
         + "  --device pipewire:NODE=shaker  PipeWire sink, The shaker\n")
   }
 
+  @Test("The list of devices ends with the option of each source")
+  func devicesListSources() {
+    let servers = SoundServers(
+      pipeWireSinks: { _ in .success([]) },
+      pipeWireSources: { _ in
+        .success([SoundServers.Sink(name: "mic", description: "Microphone", channels: ["MONO"])])
+      },
+      pulseAudio: { _ in .failure(.absent) })
+    #expect(
+      DevicesCommand.sourceAdvice(servers.sourceListings)
+        == "\nTo follow a source with 'temblor follow', use its option:\n"
+        + "  --source pipewire:mic  PipeWire source, Microphone, channels MONO\n")
+    #expect(DevicesCommand.sourceAdvice([]) == "")
+  }
+
   @Test func whatCannotBeFollowedIsSaid() {
     let words = ["--source", "hw:9", "--no-config"]
     let refusal = OutputError(.notFound, output: "hw:9", "no such device")

@@ -17,15 +17,13 @@ public struct PipeWireBackend: OutputBackend {
 
   /// The cycle size that is requested by default, in frames: a power of two near 5 ms.
   private static let defaultCycleSize = 256
-  /// The number of times that the default buffer may double: from 11 ms to 85 ms.
-  private static let maximumDoublingCount = 3
   /// The time that the session manager has to connect a stream.
   private static let connectTimeout = Duration.seconds(3)
 
   /// Returns the sinks of the user's server with their channels.
   public func outputs(probing: Bool) -> [OutputListing] {
     guard case .success(let sinks) = SoundServers.system.pipeWireSinks(nil) else { return [] }
-    return sinks.map(\.listing)
+    return sinks.map { $0.listing(as: "sink") }
   }
 
   /// Returns whether the sink exists.
@@ -50,12 +48,36 @@ public struct PipeWireBackend: OutputBackend {
       return try ALSABackend().open(
         namedSink.plugInDevice, request, time: time)
     }
-    let sink = try namedSink.find(on: .system)
-    let stream = try Self.stream(request, on: sink, named: namedSink.sink, device: device)
-    let parts = try Self.makeConnection(stream, request, remote: namedSink.remote, time, device)
-    let isConnected = parts.connection.wait(within: Self.connectTimeout) { $0.isVerified }
-    guard isConnected else {
-      parts.connection.close()
+    try namedSink.validate()
+    let timeout = Duration.seconds(SoundServers.timeoutSeconds)
+    let connection = try PipeWireRegistry.connect(
+      to: namedSink.remote, clock: time, within: timeout
+    ).unwrapped(for: device)
+    do throws(OutputError) {
+      let contents = connection.withMachine { PipeWireRegistry.Contents($0) }
+      let sink = try namedSink.find(among: contents.sinks)
+      let stream = try Self.stream(request, on: sink, named: namedSink.sink, device: device)
+      let transfer = Self.transfer(stream, request, signal: connection.changeSignal)
+      connection.requestStream(stream, for: transfer.owner)
+      try Self.start(connection, device)
+      return Self.output(
+        (connection, transfer), request, stream, device: device, isPresent: true, time)
+    } catch {
+      connection.close()
+      throw error
+    }
+  }
+
+  /// Starts a connection, and waits until its stream is connected.
+  private static func start(
+    _ connection: PipeWireConnection, _ device: String
+  ) throws(OutputError) {
+    do throws(PlaybackError) {
+      try connection.start()
+    } catch {
+      throw OutputError(.other, output: device, error.description)
+    }
+    guard connection.wait(within: connectTimeout, until: \.isVerified) else {
       throw OutputError(
         .unresponsive, output: device,
         """
@@ -63,7 +85,6 @@ public struct PipeWireBackend: OutputBackend {
         WirePlumber, is running
         """)
     }
-    return Self.output(parts, request, stream, device: device, isPresent: true, time)
   }
 
   /// Returns an output that plays as soon as its sink is present.
@@ -83,9 +104,7 @@ public struct PipeWireBackend: OutputBackend {
     let stream = PipeWireStreamRequest(
       target: namedSink.sink, endpoint: .sink, rate: request.rate,
       cycleSize: Self.cycleSize(request), channels: channels)
-    guard
-      let parts = try? Self.makeConnection(
-        stream, request, remote: namedSink.remote, time, device, reportsFirstConnection: true)
+    guard let parts = try? Self.makeWaitingConnection(stream, request, namedSink.remote, time)
     else { return nil }
     return Self.output(parts, request, stream, device: device, isPresent: false, time)
   }
@@ -137,35 +156,38 @@ public struct PipeWireBackend: OutputBackend {
     request.adaptsBuffer ? defaultCycleSize : request.periodSize
   }
 
-  private static func makeConnection(
-    _ stream: PipeWireStreamRequest, _ request: OutputRequest, remote: String?,
-    _ time: any TimeSource, _ device: String, reportsFirstConnection: Bool = false
-  ) throws(OutputError) -> Parts {
-    do throws(PlaybackError) {
-      var machine = PipeWireMachine(
-        target: stream.target, endpoint: .sink, reportsFirstConnection: reportsFirstConnection)
-      machine.request = stream
-      let signal = try WakeSignal()
-      let transfer = PipeWireTransfer(
-        rate: Double(stream.rate), channelCount: stream.channels.count,
-        maximumFill: growth(request).maximum, signal: signal)
-      let connection = try PipeWireConnection(
-        machine, clock: time, changeSignal: signal, owner: transfer.owner
-      ) { PipeWireLibraryClient(remote: remote, handler: $0) }
-      guard let connection else { throw PlaybackError.fileLimitReached }
-      try connection.start()
-      return (connection, transfer)
-    } catch {
-      throw OutputError(.other, output: device, error.description)
-    }
+  private static func transfer(
+    _ stream: PipeWireStreamRequest, _ request: OutputRequest, signal: WakeSignal
+  ) -> PipeWireTransfer {
+    PipeWireTransfer(
+      rate: Double(stream.rate), channelCount: stream.channels.count,
+      maximumFill: growth(request).maximum, signal: signal)
+  }
+
+  /// Creates a connection that waits for the server and the sink.
+  private static func makeWaitingConnection(
+    _ stream: PipeWireStreamRequest, _ request: OutputRequest, _ remote: String?,
+    _ time: any TimeSource
+  ) throws(PlaybackError) -> Parts {
+    let signal = try WakeSignal()
+    let transfer = transfer(stream, request, signal: signal)
+    let connection = try PipeWireConnection(
+      PipeWireMachine(stream, reportsFirstConnection: true), clock: time, changeSignal: signal,
+      owner: transfer.owner
+    ) { PipeWireLibraryClient(remote: remote, handler: $0) }
+    guard let connection else { throw PlaybackError.fileLimitReached }
+    try connection.start()
+    return (connection, transfer)
   }
 
   private static func growth(_ request: OutputRequest) -> BufferGrowth {
     guard request.adaptsBuffer else {
       return BufferGrowth(initial: request.bufferSize, maximum: request.bufferSize)
     }
+    // From 11 ms to 85 ms.
     let initial = 2 * defaultCycleSize
-    return BufferGrowth(initial: initial, maximum: initial << maximumDoublingCount)
+    return BufferGrowth(
+      initial: initial, maximum: initial << BufferGrowth.maximumDoublingCount)
   }
 
   private static func output(
@@ -178,15 +200,5 @@ public struct PipeWireBackend: OutputBackend {
       isPresent: isPresent, clock: time)
     return OpenedOutput(
       sink: sink, name: device, isServerStream: true, isPresent: isPresent)
-  }
-}
-
-extension SoundServers.Sink {
-  /// The entry of a PipeWire sink in lists.
-  var listing: OutputListing {
-    let label = description.isEmpty ? name : description
-    let map = channels.isEmpty ? "" : ", channels \(channels.joined(separator: " "))"
-    return OutputListing(
-      name: NamedSink.Server.pipeWire.device(name), description: "PipeWire sink, \(label)\(map)")
   }
 }

@@ -1,4 +1,5 @@
 package import HapticPlayback
+internal import RealtimeMemory
 internal import Synchronization
 
 /// Records only one named PipeWire source, or the sound of one named sink.
@@ -30,25 +31,51 @@ package final class PipeWireCapture: CaptureSource {
   ///   - device: The name of a source or a sink, such as `pipewire:microphone`.
   ///   - rate: The sample rate in hertz; the server converts to it.
   ///   - periodSeconds: The interval between deliveries in seconds.
-  package convenience init(_ device: String, rate: Int, periodSeconds: Double) throws(OutputError) {
+  package init(_ device: String, rate: Int, periodSeconds: Double) throws(OutputError) {
     guard let node = NamedSink(device: device), node.server == .pipeWire else {
       throw OutputError(
         .invalidName, output: device, "cannot read the source's name; use 'pipewire:NODE'")
     }
-    let (endpoint, source) = try Self.find(node, device: device)
-    let channels = Array(source.channels.prefix(Self.maximumChannelCount))
-    guard !channels.isEmpty else {
-      throw OutputError(.unsupportedFormat, output: device, "the source has no channels")
-    }
-    let request = PipeWireStreamRequest(
-      target: node.sink, endpoint: endpoint, rate: rate,
-      cycleSize: max(32, Int(periodSeconds * Double(rate))), channels: channels)
-    try self.init(request, device: device, clock: SystemTimeSource()) {
-      PipeWireLibraryClient(remote: node.remote, handler: $0)
-    }
-    let isConnected = connection.wait(within: Self.connectTimeout) { $0.isVerified }
-    guard isConnected else {
+    try node.validate()
+    let clock = SystemTimeSource()
+    let connection = try PipeWireRegistry.connect(
+      to: node.remote, clock: clock, within: .seconds(SoundServers.timeoutSeconds)
+    ).unwrapped(for: device)
+    do throws(OutputError) {
+      let contents = connection.withMachine { PipeWireRegistry.Contents($0) }
+      let (endpoint, source) = try Self.find(node, in: contents, device: device)
+      let channels = Array(source.channels.prefix(Self.maximumChannelCount))
+      guard !channels.isEmpty else {
+        throw OutputError(.unsupportedFormat, output: device, "the source has no channels")
+      }
+      let recorder = PipeWireRecorder(rate: Double(rate), channelCount: channels.count)
+      let request = PipeWireStreamRequest(
+        target: node.sink, endpoint: endpoint, rate: rate,
+        cycleSize: max(32, Int(periodSeconds * Double(rate))), channels: channels)
+      connection.requestStream(request, for: recorder.owner)
+      try Self.start(connection, device)
+      self.recorder = recorder
+    } catch {
       connection.close()
+      throw error
+    }
+    self.connection = connection
+    self.clock = clock
+    self.rate = Double(rate)
+    channelCount = recorder.channelCount
+    chunk = [Float](repeating: 0, count: 4_096 * recorder.channelCount)
+  }
+
+  /// Starts a connection, and waits until its stream is connected.
+  private static func start(
+    _ connection: PipeWireConnection, _ device: String
+  ) throws(OutputError) {
+    do throws(PlaybackError) {
+      try connection.start()
+    } catch {
+      throw OutputError(.other, output: device, error.description)
+    }
+    guard connection.wait(within: connectTimeout, until: \.isVerified) else {
       throw OutputError(
         .unresponsive, output: device,
         """
@@ -58,45 +85,19 @@ package final class PipeWireCapture: CaptureSource {
     }
   }
 
-  /// Creates a capture on a client.
-  init(
-    _ request: PipeWireStreamRequest, device: String, clock: any TimeSource,
-    makeClient: (PipeWireHandler) -> (any PipeWireClient)?
-  ) throws(OutputError) {
-    rate = Double(request.rate)
-    channelCount = request.channels.count
-    recorder = PipeWireRecorder(rate: rate, channelCount: channelCount)
-    self.clock = clock
-    chunk = [Float](repeating: 0, count: 4_096 * channelCount)
-    var machine = PipeWireMachine(target: request.target, endpoint: request.endpoint)
-    machine.request = request
-    do throws(PlaybackError) {
-      let connection = try PipeWireConnection(
-        machine, clock: clock, changeSignal: try WakeSignal(), owner: recorder.owner,
-        makeClient: makeClient)
-      guard let connection else { throw PlaybackError.fileLimitReached }
-      try connection.start()
-      self.connection = connection
-    } catch {
-      throw OutputError(.other, output: device, error.description)
-    }
-  }
-
   deinit { connection.close() }
 
   /// Finds a sink or a source by its name.
-  private static func find(_ node: NamedSink, device: String) throws(OutputError) -> (
-    PipeWireGraph.Endpoint, SoundServers.Sink
-  ) {
+  private static func find(
+    _ node: NamedSink, in contents: PipeWireRegistry.Contents, device: String
+  ) throws(OutputError) -> (PipeWireGraph.Endpoint, SoundServers.Sink) {
     do throws(OutputError) {
-      return (.monitor, try node.find(on: .system))
+      return (.monitor, try node.find(among: contents.sinks))
     } catch {
-      guard error.kind == .notFound,
-        case .success(let sources) = SoundServers.system.pipeWireSources(node.remote)
-      else { throw error }
-      let matches = sources.filter { $0.name == node.sink }
+      guard error.kind == .notFound else { throw error }
+      let matches = contents.sources.filter { $0.name == node.sink }
       if matches.count == 1 { return (.source, matches[0]) }
-      let names = (error.alternatives + sources.map(\.name)).sorted()
+      let names = (error.alternatives + contents.sources.map(\.name)).sorted()
       throw OutputError(
         .notFound, output: device,
         "no such PipeWire source or sink; available: \(names.joined(separator: ", "))",
@@ -109,10 +110,9 @@ package final class PipeWireCapture: CaptureSource {
   /// - Returns: The oldest event that has not been returned yet; nil if there is none.
   package func read(into samples: inout [Float]) -> CaptureEvent? {
     while true {
-      var space = chunk.mutableSpan
-      let count = recorder.read(into: &space)
-      guard count > 0 else { break }
-      samples.append(contentsOf: chunk.prefix(count * channelCount))
+      let sampleCount = recorder.drain(into: &chunk)
+      guard sampleCount > 0 else { break }
+      samples.append(contentsOf: chunk.prefix(sampleCount))
     }
     receiveNotices()
     let lostCount = recorder.lostCount
@@ -148,19 +148,18 @@ final class PipeWireRecorder: @unchecked Sendable {
   /// The length of the buffer in seconds, which is how long a busy machine may delay reading.
   private static let bufferSeconds = 1.0
 
-  let ring: FrameRing
+  let channelCount: Int
+  private let samples: RingQueue<Float>
   private let isGateOpen = Atomic<Bool>(false)
   private let isNewStream = Atomic<Bool>(false)
-  private let writtenCount = Atomic<Int>(0)
-  private let readCount = Atomic<Int>(0)
   private let lost = Atomic<Int>(0)
   // [real-time thread]
   private var timeline: PipeWireTimeline
 
   init(rate: Double, channelCount: Int) {
-    ring = FrameRing(
-      minimumCapacity: max(Int(Self.bufferSeconds * rate), 4 * PipeWireTransfer.maximumCycleSize),
-      channelCount: channelCount)
+    self.channelCount = channelCount
+    let frameCount = max(Int(Self.bufferSeconds * rate), 4 * PipeWireTransfer.maximumCycleSize)
+    samples = RingQueue(capacity: frameCount * channelCount, filler: 0)
     timeline = PipeWireTimeline(rate: rate)
   }
 
@@ -188,28 +187,16 @@ final class PipeWireRecorder: @unchecked Sendable {
     if first > expected {
       lost.wrappingAdd(first - expected, ordering: .relaxed)
     }
-    let written = writtenCount.load(ordering: .relaxed)
-    guard written + cycle.frameCount - readCount.load(ordering: .acquiring) <= ring.capacity else {
+    if !samples.write(input.span) {
       lost.wrappingAdd(cycle.frameCount, ordering: .relaxed)
-      return
     }
-    ring.write(input.span, at: written)
-    writtenCount.store(written + cycle.frameCount, ordering: .releasing)
   }
 
-  /// Copies the oldest frames: [one reading thread].
+  /// Moves the oldest samples, in whole frames, to the start of an array whose length is a multiple
+  /// of the number of channels: [one reading thread].
   ///
-  /// - Returns: The number of frames.
-  func read(into samples: inout MutableSpan<Float>) -> Int {
-    let position = readCount.load(ordering: .relaxed)
-    let capacity = samples.count / ring.channelCount
-    let count = min(capacity, writtenCount.load(ordering: .acquiring) - position)
-    guard count > 0 else { return 0 }
-    var part = samples._mutatingExtracting(first: count * ring.channelCount)
-    ring.read(into: &part, at: position)
-    readCount.store(position + count, ordering: .releasing)
-    return count
-  }
+  /// - Returns: The number of samples.
+  func drain(into destination: inout [Float]) -> Int { samples.drain(into: &destination) }
 }
 
 /// Opens sources of live sound by name.

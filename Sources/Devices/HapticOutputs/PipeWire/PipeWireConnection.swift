@@ -8,7 +8,7 @@ final class PipeWireConnection: Sendable {
   private let machine: Locked<PipeWireMachine>
   private let client: any PipeWireClient
   private let clock: any TimeSource
-  private let owner: Owner
+  private let ownerReference: OwnerReference
   private let state: State
 
   /// The state that the connection shares with the client's handler, so that the client does not
@@ -34,13 +34,21 @@ final class PipeWireConnection: Sendable {
     static let none = Owner(setGate: { _ in }, prepareForStream: {}, process: { _, _ in })
   }
 
+  /// The owner, which is set before the stream is requested, and so before the real-time thread of
+  /// the stream reads it.
+  private final class OwnerReference: @unchecked Sendable {
+    var owner: Owner
+
+    init(_ owner: Owner) { self.owner = owner }
+  }
+
   /// Creates a connection.
   ///
   /// - Parameters:
   ///   - machine: The machine, which has not yet taken an action.
   ///   - clock: The clock.
   ///   - changeSignal: The signal of the owner.
-  ///   - owner: The owner of the stream.
+  ///   - owner: The owner of the stream; `none` if it is set later.
   ///   - makeClient: The closure that creates the client.
   /// - Returns: Nil if there is no client.
   init?(
@@ -50,20 +58,21 @@ final class PipeWireConnection: Sendable {
   ) throws(PlaybackError) {
     let locked = Locked(machine)
     let state = try State()
+    let ownerReference = OwnerReference(owner)
     let handler = PipeWireHandler(
       receive: { event in
         // The gate changes under the lock, so that the last event decides.
         locked.withLock { machine in
           machine.receive(event)
-          owner.setGate(machine.isVerified)
+          ownerReference.owner.setGate(machine.isVerified)
         }
         state.stepSignal.raise()
         changeSignal.raise()
-      }, process: owner.process)
+      }, process: { ownerReference.owner.process(&$0, $1) })
     guard let client = makeClient(handler) else { return nil }
     self.machine = locked
     self.state = state
-    self.owner = owner
+    self.ownerReference = ownerReference
     self.client = client
     self.clock = clock
     self.changeSignal = changeSignal
@@ -74,6 +83,14 @@ final class PipeWireConnection: Sendable {
     machine.withLock { body(&$0) }
   }
 
+  /// Sets the owner and requests its stream, before the thread starts.
+  func requestStream(_ request: PipeWireStreamRequest, for owner: Owner) {
+    machine.withLock { machine in
+      ownerReference.owner = owner
+      machine.requestStream(request)
+    }
+  }
+
   /// Performs all due actions: [one thread].
   func step() {
     while true {
@@ -82,7 +99,7 @@ final class PipeWireConnection: Sendable {
         let action = machine.nextAction(at: now)
         if let action {
           machine.begin(action, at: now)
-          owner.setGate(machine.isVerified)
+          ownerReference.owner.setGate(machine.isVerified)
         }
         return action
       }
@@ -92,7 +109,7 @@ final class PipeWireConnection: Sendable {
       switch action {
       case .connect: succeeds = client.connect()
       case .openStream(let request):
-        owner.prepareForStream()
+        ownerReference.owner.prepareForStream()
         succeeds = client.openStream(request)
       case .disconnect:
         client.disconnect()

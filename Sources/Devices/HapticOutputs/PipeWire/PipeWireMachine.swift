@@ -76,10 +76,10 @@ struct PipeWireMachine {
   private static let portTimeout = Duration.seconds(1)
 
   /// The name of the requested node.
-  let target: String
-  let endpoint: PipeWireGraph.Endpoint
+  private(set) var target: String
+  private(set) var endpoint: PipeWireGraph.Endpoint
   /// The properties of the stream; nil if the machine only reads the objects of the server.
-  var request: PipeWireStreamRequest?
+  private(set) var request: PipeWireStreamRequest?
 
   private(set) var graph = PipeWireGraph()
   /// The default rate of the graph in hertz; nil before the server states it.
@@ -102,17 +102,29 @@ struct PipeWireMachine {
   private var hasReportedChannels = false
   private var notices: [Notice] = []
 
+  /// Creates a machine that only reads the objects of a server until a stream is requested.
+  init() {
+    target = ""
+    endpoint = .sink
+  }
+
   /// Creates a machine for a stream that is not open.
   ///
   /// - Parameters:
-  ///   - target: The name of the node to connect to.
-  ///   - endpoint: The type of that node.
+  ///   - request: The requested stream.
   ///   - reportsFirstConnection: A Boolean value that indicates whether the first connection is
   ///     reported as a reconnection.
-  init(target: String, endpoint: PipeWireGraph.Endpoint, reportsFirstConnection: Bool = false) {
-    self.target = target
-    self.endpoint = endpoint
+  init(_ request: PipeWireStreamRequest, reportsFirstConnection: Bool = false) {
+    self.init()
+    requestStream(request)
     hasBeenVerified = reportsFirstConnection
+  }
+
+  /// Requests the stream, which opens as soon as its target exists.
+  mutating func requestStream(_ request: PipeWireStreamRequest) {
+    self.request = request
+    target = request.target
+    endpoint = request.endpoint
   }
 
   /// A Boolean value that indicates whether the server is running and has reported all its objects.

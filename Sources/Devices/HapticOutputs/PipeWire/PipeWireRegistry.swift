@@ -8,7 +8,7 @@ enum PipeWireRegistry {
     var sources: [SoundServers.Sink] = []
   }
 
-  /// Connects to a server, and reads its nodes.
+  /// Connects to a server, reads its nodes, and disconnects.
   ///
   /// - Parameters:
   ///   - remote: The name of the server; nil for the user's.
@@ -16,22 +16,38 @@ enum PipeWireRegistry {
   static func read(_ remote: String?, within limit: Duration) -> Result<
     Contents, SoundServers.Problem
   > {
+    connect(to: remote, clock: SystemTimeSource(), within: limit).map { connection in
+      defer { connection.close() }
+      return connection.withMachine { Contents($0) }
+    }
+  }
+
+  /// Connects to a server, and waits until it has reported its nodes.
+  ///
+  /// - Parameters:
+  ///   - remote: The name of the server; nil for the user's.
+  ///   - clock: The clock.
+  ///   - limit: The time that the server has to answer.
+  /// - Returns: A connection without a stream and without a thread, which must be closed.
+  static func connect(
+    to remote: String?, clock: any TimeSource, within limit: Duration
+  ) -> Result<PipeWireConnection, SoundServers.Problem> {
     guard PipeWireLibraryClient.isInstalled else { return .failure(.libraryMissing) }
-    let machine = PipeWireMachine(target: "", endpoint: .sink)
     guard let signal = try? WakeSignal(),
       let connection = try? PipeWireConnection(
-        machine, clock: SystemTimeSource(), changeSignal: signal, owner: .none,
+        PipeWireMachine(), clock: clock, changeSignal: signal, owner: .none,
         makeClient: { PipeWireLibraryClient(remote: remote, handler: $0) })
     else {
       return .failure(.absent)
     }
-    defer { connection.close() }
     connection.step()
     let isDone = connection.wait(within: limit) { !$0.isWaitingForObjects }
-    return connection.withMachine { machine in
-      guard isDone else { return .failure(.silent) }
-      return machine.isComplete ? .success(Contents(machine)) : .failure(.absent)
+    let isComplete = connection.withMachine(\.isComplete)
+    guard isDone, isComplete else {
+      connection.close()
+      return .failure(isDone ? .absent : .silent)
     }
+    return .success(connection)
   }
 }
 

@@ -103,6 +103,13 @@ package struct NamedSink: Equatable, Sendable {
     case .pipeWire: sinks = try servers.pipeWireSinks(remote).unwrapped(for: device)
     case .pulseAudio: sinks = try servers.pulseAudio(true).unwrapped(for: device).sinks
     }
+    return try find(among: sinks)
+  }
+
+  /// Finds the sink among those of its server.
+  ///
+  /// - Throws: `notFound` with the names of the sinks that exist.
+  func find(among sinks: [SoundServers.Sink]) throws(OutputError) -> SoundServers.Sink {
     let matches = sinks.filter { $0.name == sink }
     if matches.count == 1 { return matches[0] }
     guard matches.isEmpty else {
@@ -159,7 +166,7 @@ package struct NamedSink: Equatable, Sendable {
 
 extension Result where Failure == SoundServers.Problem {
   /// The value, or the problem as an error of a device.
-  fileprivate func unwrapped(for device: String) throws(OutputError) -> Success {
+  func unwrapped(for device: String) throws(OutputError) -> Success {
     switch self {
     case .success(let value): return value
     case .failure(let problem): throw problem.error(for: device)

@@ -95,18 +95,20 @@ package struct SoundServers: Sendable {
 
   /// The servers that run.
   package static let system = SoundServers(
-    pipeWireSinks: { PipeWireRegistry.read($0, within: .seconds(limit)).map(\.sinks) },
-    pipeWireSources: { PipeWireRegistry.read($0, within: .seconds(limit)).map(\.sources) },
+    pipeWireSinks: { PipeWireRegistry.read($0, within: .seconds(timeoutSeconds)).map(\.sinks) },
+    pipeWireSources: {
+      PipeWireRegistry.read($0, within: .seconds(timeoutSeconds)).map(\.sources)
+    },
     pulseAudio: { mayStart in
       var answer = Answer()
       let status = unsafe withUnsafeMutablePointer(to: &answer) {
-        unsafe temblor_pulse_sinks(mayStart, limit, Answer.setServer, Answer.addSink, $0)
+        unsafe temblor_pulse_sinks(mayStart, timeoutSeconds, Answer.setServer, Answer.addSink, $0)
       }
       return Answer.result(status, answer.server)
     })
 
   /// The timeout for a server's reply, in seconds, which includes the time to start a server.
-  private static let limit = 5.0
+  static let timeoutSeconds = 5.0
 
   /// The sinks of PulseAudio, which can be played on by name through ALSA's plug-in, each with the
   /// device to use. The sinks of PipeWire have a backend of their own.
@@ -126,6 +128,26 @@ package struct SoundServers: Sendable {
         name: NamedSink.Server.pulseAudio.device(sink.name),
         description: "PulseAudio sink, \(description)")
     }
+  }
+}
+
+extension SoundServers {
+  /// The sources of PipeWire, which `follow` records by name.
+  package var sourceListings: [OutputListing] {
+    guard case .success(let sources) = pipeWireSources(nil) else { return [] }
+    return sources.map { $0.listing(as: "source") }
+  }
+}
+
+extension SoundServers.Sink {
+  /// Returns the entry of a PipeWire node in lists.
+  ///
+  /// - Parameter noun: The type of the node: `sink` or `source`.
+  func listing(as noun: String) -> OutputListing {
+    let label = description.isEmpty ? name : description
+    let map = channels.isEmpty ? "" : ", channels \(channels.joined(separator: " "))"
+    return OutputListing(
+      name: NamedSink.Server.pipeWire.device(name), description: "PipeWire \(noun), \(label)\(map)")
   }
 }
 
