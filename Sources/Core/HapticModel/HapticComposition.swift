@@ -39,6 +39,19 @@ public struct HapticComposition: Equatable, Sendable {
       self.sharpnessScale = sharpnessScale
     }
 
+    /// Returns a Boolean value that indicates whether the layer is felt at a body location.
+    ///
+    /// - Parameter location: The location, or nil for every location together.
+    public func isFelt(at location: BodyLocation?) -> Bool {
+      guard let location, let bodyLocation else { return true }
+      return bodyLocation.isSameLocation(as: location)
+    }
+
+    /// A Boolean value that indicates whether the layer has haptic events or sampled signals.
+    var hasHaptics: Bool {
+      !signals.isEmpty || pattern.events.contains { $0.kind.isHaptic }
+    }
+
     /// A Boolean value that indicates whether sharpness is limited to 0…1, because the layer states
     /// no hertz.
     public var hasClampedSharpness: Bool { sharpnessScale == nil }
@@ -64,6 +77,10 @@ public struct HapticComposition: Equatable, Sendable {
       self.count = max(self.number, count)
       self.name = name
     }
+
+    /// Returns a Boolean value that indicates whether both locations have the same number. Formats
+    /// differ in the names of locations.
+    public func isSameLocation(as other: BodyLocation) -> Bool { number == other.number }
 
     /// The name, or the number if the location has no name.
     public var displayName: String { name.isEmpty ? "\(number)" : name }
@@ -140,6 +157,25 @@ public struct HapticComposition: Equatable, Sendable {
       locationCount = max(locationCount, layer.bodyLocation?.count ?? 0)
     }
     return locationCount
+  }
+
+  /// The maximum number of body locations that play on channels of their own.
+  public static let maximumSeparateLocationCount = 64
+
+  /// The body locations at which the composition is felt, one for each number, by ascending number.
+  ///
+  /// The array is empty if the composition addresses fewer than two locations, so that it is felt
+  /// alike everywhere, or more than `maximumSeparateLocationCount`.
+  public var separateLocations: [BodyLocation] {
+    let locationCount = bodyLocationCount
+    guard (2...Self.maximumSeparateLocationCount).contains(locationCount) else { return [] }
+    let namedLocations = bodyLocations
+    let separateLocations = (1...locationCount).map { number in
+      namedLocations.first { $0.number == number } ?? BodyLocation(number, of: locationCount)
+    }
+    return separateLocations.filter { location in
+      layers.contains { $0.hasHaptics && $0.isFelt(at: location) }
+    }
   }
 
   /// The duration of the longest layer, in seconds.

@@ -18,7 +18,8 @@ package struct IndexedEvent {
   package var values: [Double]
   /// The sound file, for an event that plays one.
   package var waveform: AudioWaveform?
-  /// The body location at which a haptic event plays, or nil for every location.
+  /// The body location at which a haptic event plays, or nil for every location, or if the pattern
+  /// addresses only one.
   package var bodyLocation: HapticComposition.BodyLocation?
   /// The ordinal number among the events of the same kind, from 1. It is 0 for an event without a
   /// number.
@@ -60,7 +61,15 @@ package struct IndexedEvent {
   package func isEquivalent(to other: IndexedEvent) -> Bool {
     kind == other.kind && areEqual(duration, other.duration)
       && zip(values, other.values).allSatisfy { abs($0 - $1) < 1e-6 }
-      && waveform == other.waveform && bodyLocation == other.bodyLocation
+      && waveform == other.waveform && hasSameBodyLocation(as: other)
+  }
+
+  /// Returns whether another event plays at the same body location.
+  package func hasSameBodyLocation(as other: IndexedEvent) -> Bool {
+    guard let bodyLocation, let otherLocation = other.bodyLocation else {
+      return bodyLocation == other.bodyLocation
+    }
+    return bodyLocation.isSameLocation(as: otherLocation)
   }
 
   private func areEqual(_ first: Double?, _ second: Double?) -> Bool {
@@ -82,7 +91,7 @@ package struct IndexedEvent {
     if waveform != other.waveform {
       difference += 0.5
     }
-    if bodyLocation != other.bodyLocation {
+    if !hasSameBodyLocation(as: other) {
       difference += 0.5
     }
     return abs(time - other.time) / 0.5 + min(0.8, difference / 2)
@@ -95,8 +104,9 @@ package struct IndexedEvent {
       for event in content.pattern.events {
         events.append(IndexedEvent(event, index: events.count))
         events[events.count - 1].layer = layer
-        if event.kind.isHaptic {
-          events[events.count - 1].bodyLocation = content.bodyLocation
+        // The only location of a device is everywhere.
+        if event.kind.isHaptic, let location = content.bodyLocation, location.count > 1 {
+          events[events.count - 1].bodyLocation = location
         }
       }
     }

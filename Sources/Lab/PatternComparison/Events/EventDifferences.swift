@@ -352,11 +352,36 @@ struct EventDifferences {
     var candidateEvents: [IndexedEvent] = []
   }
 
+  /// Adds a difference if only one pattern addresses body locations, and returns whether it does.
+  private mutating func findMissingBodyLocations() -> Bool {
+    func names(_ events: [IndexedEvent]) -> [String] {
+      events.compactMap { $0.bodyLocation?.displayName }.reduce(into: []) { names, name in
+        if !names.contains(name) {
+          names.append(name)
+        }
+      }
+    }
+    let referenceNames = names(match.reference)
+    let candidateNames = names(match.candidate)
+    guard !match.reference.isEmpty, !match.candidate.isEmpty,
+      referenceNames.isEmpty != candidateNames.isEmpty
+    else { return false }
+    let descriptions = [candidateNames, referenceNames].map { names in
+      names.isEmpty ? "everywhere" : "at \(names.joined(separator: ", "))"
+    }
+    list.add(
+      Difference(.channels, in: list.overallRange, isOverall: true),
+      sentence:
+        "\(list.candidateNames.owner) is played \(descriptions[0]) instead of \(descriptions[1])")
+    return true
+  }
+
   /// Adds the differences of body locations.
   private mutating func findBodyLocationChanges() {
+    if findMissingBodyLocations() { return }
     var groups: [MovedEvents] = []
     for (event, candidateEvent) in pairs
-    where event.bodyLocation != candidateEvent.bodyLocation {
+    where !event.hasSameBodyLocation(as: candidateEvent) {
       let locations = [event.bodyLocation, candidateEvent.bodyLocation]
       let position = groups.firstIndex { $0.locations == locations } ?? groups.count
       if position == groups.count {

@@ -11,6 +11,9 @@ struct FeltClock {
 
   /// The minimum fraction of anchors and transients that must be paired.
   private static let minimumPairedFraction = 0.9
+  /// The minimum fraction of anchors that must be paired for another tempo, because two anchors
+  /// always agree with a tempo.
+  private static let minimumTempoAnchorFraction = 0.8
   /// The maximum distance of a pair from the delay, in seconds.
   private static let maximumResidual = 0.0015
 
@@ -66,7 +69,10 @@ struct FeltClock {
         kind: .time, subject: .whole, range: range, amount: delay, slack: slack)
       return
     }
-    guard times.count >= 3, range.upperBound > range.lowerBound else { return nil }
+    guard times.count >= 3, range.upperBound > range.lowerBound,
+      Double(2 * paired.pairedAnchorCount)
+        >= Self.minimumTempoAnchorFraction * Double(paired.anchorCount)
+    else { return nil }
     let line = paired.regressionLine
     let margin = min(Self.maximumResidual + slack, 0.2 * abs(largest))
     // Another tempo moves most times; one event that is longer moves one.
@@ -100,6 +106,10 @@ private struct PairedTimes {
   private(set) var times: [Pair]
   /// The number of transients and anchors that should be paired.
   private(set) var elementCount: Int
+  /// The number of anchors of both sides.
+  private(set) var anchorCount: Int
+  /// The number of pairs of anchors.
+  private(set) var pairedAnchorCount: Int
   /// The median shift of the transients, which have exact times, or nil.
   private(set) var transientShift: Double?
 
@@ -119,8 +129,12 @@ private struct PairedTimes {
     if !times.isEmpty {
       transientShift = Statistics.median(of: times.map(\.shift))
     }
-    let anchorPairs = FeltPairing.anchorPairs(
-      FeltAnchors(moved, context: context), candidateAnchors)
+    let anchors = FeltAnchors(moved, context: context)
+    let anchorPairs = FeltPairing.anchorPairs(anchors, candidateAnchors)
+    anchorCount =
+      anchors.onsets.count + anchors.ends.count + candidateAnchors.onsets.count
+      + candidateAnchors.ends.count
+    pairedAnchorCount = anchorPairs.count
     elementCount =
       side.transients.count + candidate.transients.count + 2 * anchorPairs.count
     times += anchorPairs.filter { $0.shiftSpread <= Self.maximumSpread }.map {

@@ -1,4 +1,5 @@
 internal import CMath
+import HapticModel
 import SignalAnalysis
 
 /// A difference of what is felt, before it has a sentence.
@@ -33,6 +34,9 @@ struct FeltDifference {
   var amount: Double
   /// The part of the amount that rounding explains.
   var slack = 0.0
+  /// The change of a transient together with the vibration around it, in decibels or octaves; nil
+  /// for other differences. A strong vibration hides a change of the transient alone.
+  var maskedAmount: Double?
   /// The change of duration by another tempo, in percent.
   var tempoPercent = 0.0
   /// The indices of the reference's events. The array is empty for a part of a vibration.
@@ -41,6 +45,9 @@ struct FeltDifference {
   var candidateEvents: [Int] = []
   /// The minimum and maximum amounts of joined differences.
   var spread: ClosedRange<Double>?
+
+  /// The body location at which the patterns differ, or nil for all.
+  var location: HapticComposition.BodyLocation?
 
   /// A Boolean value that indicates whether only one pattern has the sound.
   var isPresence: Bool { kind == .missing || kind == .added }
@@ -61,6 +68,7 @@ struct FeltDifference {
     case .added: mirrored.kind = .missing
     default: mirrored.amount = -amount
     }
+    mirrored.maskedAmount = maskedAmount.map { -$0 }
     mirrored.tempoPercent = 100 * (1 / (1 + tempoPercent / 100) - 1)
     mirrored.events = candidateEvents
     mirrored.candidateEvents = events
@@ -106,6 +114,9 @@ extension [FeltDifference] {
     summary.amount = Statistics.median(of: amounts)
     summary.spread = amounts[0]...amounts[amounts.count - 1]
     summary.slack = group.map(\.slack).max() ?? 0
+    let maskedAmounts = group.compactMap(\.maskedAmount)
+    summary.maskedAmount =
+      maskedAmounts.count == group.count ? maskedAmounts.max { abs($0) < abs($1) } : nil
     summary.events = group.flatMap(\.events)
     let hasAllCounterparts = group.allSatisfy { !$0.candidateEvents.isEmpty }
     summary.candidateEvents = hasAllCounterparts ? group.flatMap(\.candidateEvents) : []

@@ -122,18 +122,31 @@ struct FeltExplanation {
     }
     for index in missing where side.transients[index].amplitude >= context.floor {
       let transient = side.transients[index]
-      differences.append(
-        FeltDifference(
-          kind: .missing, subject: .transient, range: transient.range,
-          amount: FeltContext.decibels(transient.amplitude), events: [transient.event]))
+      var difference = FeltDifference(
+        kind: .missing, subject: .transient, range: transient.range,
+        amount: FeltContext.decibels(transient.amplitude), events: [transient.event])
+      difference.maskedAmount = maskedDecibels(transient.energy, 0, in: transient.range)
+      differences.append(difference)
     }
     for index in added where candidate.transients[index].amplitude >= context.floor {
       let transient = candidate.transients[index]
-      differences.append(
-        FeltDifference(
-          kind: .added, subject: .transient, range: transient.range,
-          amount: FeltContext.decibels(transient.amplitude), candidateEvents: [transient.event]))
+      var difference = FeltDifference(
+        kind: .added, subject: .transient, range: transient.range,
+        amount: FeltContext.decibels(transient.amplitude), candidateEvents: [transient.event])
+      difference.maskedAmount = maskedDecibels(0, transient.energy, in: transient.range)
+      differences.append(difference)
     }
+  }
+
+  /// Returns the change of level in a range from one energy to another, together with the energy of
+  /// the vibration there, in decibels.
+  private func maskedDecibels(
+    _ energy: Double, _ candidateEnergy: Double, in range: ClosedRange<Double>
+  ) -> Double {
+    let vibrationEnergy = candidate.energy(in: range, grid: context.grid)
+    let before = vibrationEnergy + energy + 1e-12
+    let after = vibrationEnergy + candidateEnergy + 1e-12
+    return 10 * log10(after / before)
   }
 
   private mutating func compare(_ transient: FeltTransient, _ other: FeltTransient) {
@@ -149,12 +162,16 @@ struct FeltExplanation {
     difference.amount =
       FeltContext.decibels(other.amplitude) - FeltContext.decibels(transient.amplitude)
     difference.slack = context.levelSlack(at: transient.amplitude)
+    difference.maskedAmount = maskedDecibels(transient.energy, other.energy, in: transient.range)
     if abs(difference.amount) > FeltDifference.Minimum.decibels + difference.slack {
       differences.append(difference)
     }
     difference.kind = .frequency
     difference.amount = other.octaves - transient.octaves
     difference.slack = context.resolution.frequencySlack
+    let vibrationEnergy = candidate.energy(in: transient.range, grid: context.grid)
+    difference.maskedAmount =
+      difference.amount * transient.energy / max(transient.energy + vibrationEnergy, 1e-12)
     if abs(difference.amount) > context.minimumOctaves {
       differences.append(difference)
     }
@@ -225,6 +242,8 @@ struct FeltPulse {
   private let decibels: Double
   /// The frequency of the vibration relative to the transient, in octaves.
   private let octaves: Double
+  /// The energy of the vibration around the transient, which both patterns have.
+  private let vibrationEnergy: Double
 
   /// The time before a transient in which the vibration may begin, in seconds.
   private static let leadSeconds = 0.004
@@ -256,6 +275,7 @@ struct FeltPulse {
     self.transient = transient
     self.isInReference = isInReference
     decibels = 10 * log10(ratio)
+    vibrationEnergy = owner.energy(in: transient.range, grid: context.grid)
     octaves = moment / surplus - transient.octaves
   }
 
@@ -266,12 +286,19 @@ struct FeltPulse {
       kind: .level, subject: .transient, range: transient.range, amount: sign * decibels,
       slack: Self.slackDecibels, events: isInReference ? [transient.event] : [],
       candidateEvents: isInReference ? [] : [transient.event])
+    let energy = transient.energy
+    let pulseEnergy = energy * pow(10, decibels / 10)
+    difference.maskedAmount =
+      sign * 10
+      * log10((vibrationEnergy + pulseEnergy + 1e-12) / (vibrationEnergy + energy + 1e-12))
     var differences: [FeltDifference] = []
     if abs(decibels) > FeltDifference.Minimum.decibels + Self.slackDecibels {
       differences.append(difference)
     }
     difference.kind = .frequency
     difference.amount = sign * octaves
+    difference.maskedAmount =
+      difference.amount * energy / max(energy + vibrationEnergy, 1e-12)
     difference.slack = context.resolution.frequencySlack
     if abs(octaves) > context.minimumOctaves {
       differences.append(difference)

@@ -1,10 +1,14 @@
 /// A search for differences of frequency in the summed vibrations.
 ///
 /// The frequency of a sum is the mean of the logarithms of its frequencies, weighted by amplitude.
-/// A difference is outside the range that the reference's frequency has within the time slack.
+///
+/// 1. Where events overlap, another frequency of one event changes the mean only in part. The event
+///    whose shift removes most of the difference over its own extent explains the difference.
+/// 2. The remaining regions in which the means differ are differences themselves. Such a difference
+///    is outside the range that the reference's frequency has within the time slack.
 struct FeltFrequencySearch {
   private(set) var differences: [FeltDifference] = []
-  private let side: FeltSide
+  private var side: FeltSide
   private let candidate: FeltSide
   private let context: FeltContext
   /// The amplitude below which frequencies are not judged.
@@ -16,12 +20,19 @@ struct FeltFrequencySearch {
   private static let minimumJump = 0.05
   /// The amplitude below which frequencies are not judged, as a fraction of the peak.
   private static let floorFraction = 0.03
+  /// The fraction of the sum from which a track counts as alone.
+  private static let aloneFraction = 0.97
+  /// The maximum fraction of the difference that remains after the shift of an event.
+  private static let maximumRemainingFraction = 0.3
+  /// The maximum number of points of the grid on which shifts are tried.
+  private static let maximumTrialPointCount = 60_000_000
 
   init(_ side: FeltSide, _ candidate: FeltSide, context: FeltContext) {
     self.side = side
     self.candidate = candidate
     self.context = context
     floor = max(context.floor, Self.floorFraction * (side.amplitudes.max() ?? 0))
+    explainByOverlappingEvents()
     let minimumCount = context.grid.pointCount(Self.minimumSeconds)
     for sign in [1, -1] {
       for region in regions(sign: sign, gap: minimumCount) where region.count >= minimumCount {
@@ -31,6 +42,80 @@ struct FeltFrequencySearch {
       }
     }
   }
+
+  // MARK: - Overlapping events
+
+  /// The shift of an event's frequency that explains a difference.
+  private struct Shift {
+    var track: Int
+    /// The change of frequency, in octaves.
+    var octaves: Double
+    /// The difference that the shift removes, in octaves weighted by amplitude.
+    var removedCost: Double
+  }
+
+  /// Finds events that overlap others and have another frequency.
+  private mutating func explainByOverlappingEvents() {
+    var overlapping = side.tracks.indices.filter { overlapsOthers(side.tracks[$0]) }
+    var trialPointCount = 0
+    while trialPointCount < Self.maximumTrialPointCount {
+      let shifts = overlapping.compactMap { shift(ofTrack: $0) }
+      guard let best = shifts.max(by: { $0.removedCost < $1.removedCost }) else { return }
+      trialPointCount += overlapping.reduce(0) { $0 + side.tracks[$1].amplitudes.count }
+      accept(best)
+      overlapping.removeAll { $0 == best.track }
+    }
+  }
+
+  /// Returns whether other events are felt during a track.
+  private func overlapsOthers(_ track: FeltTrack) -> Bool {
+    track.soundingRange.contains { index in
+      track.amplitude(at: index) > floor
+        && track.amplitude(at: index) < Self.aloneFraction * side.amplitudes[index]
+    }
+  }
+
+  /// Returns the shift of a track that explains the difference during the track best, by least
+  /// squares; nil if it is too small or does not explain the difference.
+  ///
+  /// A shift by *s* octaves changes the mean by *s · a / A*, where *a* is the amplitude of the
+  /// track and *A* the sum.
+  private func shift(ofTrack index: Int) -> Shift? {
+    let track = side.tracks[index]
+    let judged = track.soundingRange.filter { quieter(at: $0) > floor }
+    var product = 0.0
+    var square = 0.0
+    for point in judged {
+      let fraction = track.amplitude(at: point) / side.amplitudes[point]
+      let weight = quieter(at: point) * quieter(at: point)
+      product += weight * fraction * change(at: point)
+      square += weight * fraction * fraction
+    }
+    let octaves = product / max(square, 1e-15)
+    guard abs(octaves) > context.minimumOctaves else { return nil }
+    var cost = 0.0
+    var remainingCost = 0.0
+    for point in judged {
+      let fraction = track.amplitude(at: point) / side.amplitudes[point]
+      cost += quieter(at: point) * abs(change(at: point))
+      remainingCost += quieter(at: point) * abs(change(at: point) - octaves * fraction)
+    }
+    guard remainingCost < Self.maximumRemainingFraction * cost else { return nil }
+    return Shift(track: index, octaves: octaves, removedCost: cost - remainingCost)
+  }
+
+  private mutating func accept(_ shift: Shift) {
+    let track = side.tracks[shift.track]
+    side.replaceTrack(at: shift.track, by: track.shifted(byOctaves: shift.octaves))
+    let sounding = track.soundingRange
+    let start = context.grid.time(sounding.lowerBound)
+    differences.append(
+      FeltDifference(
+        kind: .frequency, range: start...context.grid.time(sounding.upperBound),
+        amount: shift.octaves, slack: context.resolution.frequencySlack, events: [track.event]))
+  }
+
+  // MARK: - Regions
 
   private func quieter(at index: Int) -> Double {
     min(side.amplitudes[index], candidate.amplitudes[index])

@@ -12,7 +12,15 @@ struct FeltPattern {
   let mapping: FeltMapping
 
   /// Reads the haptic events of a composition.
-  init(_ composition: HapticComposition, mapping: FeltMapping) {
+  ///
+  /// - Parameters:
+  ///   - composition: The composition.
+  ///   - mapping: The mappings of the profile.
+  ///   - location: The body location at which the events are felt, or nil for all events.
+  init(
+    _ composition: HapticComposition, mapping: FeltMapping,
+    at location: HapticComposition.BodyLocation? = nil
+  ) {
     self.mapping = mapping
     var eventIndex = 0
     for layer in composition.layers {
@@ -20,7 +28,7 @@ struct FeltPattern {
       let parameters = EffectiveParameters(layer)
       let envelopes = EnvelopeControls(layer.pattern)
       for event in layer.pattern.events {
-        if event.kind.isHaptic, event.time.isFinite {
+        if event.kind.isHaptic, event.time.isFinite, layer.isFelt(at: location) {
           let points = mapping.points(parameters.points(of: event), of: event.kind, scale: scale)
           add(event, index: eventIndex, points: points, envelopes)
         }

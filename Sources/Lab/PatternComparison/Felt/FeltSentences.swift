@@ -37,11 +37,13 @@ struct FeltSentences {
   ///
   /// - Parameters:
   ///   - feltDifferences: The differences.
-  ///   - clock: The mapping of the reference's times to the candidate's.
-  func differences(for feltDifferences: [FeltDifference], clock: TimeWarp) -> [Difference] {
+  ///   - clock: Returns the mapping of the reference's times to the candidate's for a difference.
+  func differences(
+    for feltDifferences: [FeltDifference], clock: (FeltDifference) -> TimeWarp
+  ) -> [Difference] {
     var list = emptyList
     for felt in feltDifferences {
-      add(withCounterparts(felt, clock: clock), to: &list)
+      add(withCounterparts(felt, clock: clock(felt)), to: &list)
     }
     return list.differences
   }
@@ -83,19 +85,22 @@ struct FeltSentences {
     let difference = difference(for: felt)
     let named = felt.candidateEvents.compactMap { candidateEvents[$0] }
     let original = felt.events.compactMap { events[$0] }
+    let location = felt.location.map { " at \($0.displayName)" } ?? ""
     if felt.isPresence {
       let present = felt.kind == .missing ? original : named
       if present.isEmpty {
-        list.add(difference, sentence: presenceSentence(for: felt))
+        list.add(difference, sentence: presenceSentence(for: felt) + location)
       } else {
         list.add(difference, of: present)
       }
     } else if felt.subject == .whole {
-      list.add(difference)
+      list.add(difference, detail: location)
     } else if !named.isEmpty {
       list.add(difference, of: named)
     } else {
-      list.add(difference, sentence: sentence(for: felt, difference, original))
+      let isNamed = !original.isEmpty
+      let sentence = sentence(for: felt, difference, original)
+      list.add(difference, sentence: sentence + (isNamed ? "" : location))
     }
   }
 
@@ -105,10 +110,11 @@ struct FeltSentences {
       isFrequency ? 100 * (exp2(amount) - 1) : amount
     }
     var difference = Difference(
-      felt.kind, in: felt.range, isOverall: felt.subject == .whole,
+      felt.kind, in: felt.range, isOverall: felt.subject == .whole && felt.location == nil,
       amount: felt.kind == .tempo ? felt.tempoPercent : value(felt.amount),
       referenceEvents: felt.events, candidateEvents: felt.candidateEvents)
     difference.slack = isFrequency ? abs(value(felt.slack)) : felt.slack
+    difference.limitSignificance(to: felt)
     if let spread = felt.spread {
       difference.spread = value(spread.lowerBound)...value(spread.upperBound)
     }

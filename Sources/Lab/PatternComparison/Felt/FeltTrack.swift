@@ -117,6 +117,14 @@ struct FeltTrack {
       event: event, start: start, amplitudes: amplitudes.map { $0 * gain }, octaves: octaves)
   }
 
+  /// Returns the track with another frequency.
+  ///
+  /// - Parameter shift: The change of frequency, in octaves.
+  func shifted(byOctaves shift: Double) -> FeltTrack {
+    FeltTrack(
+      event: event, start: start, amplitudes: amplitudes, octaves: octaves.map { $0 + shift })
+  }
+
   /// Returns the track with its times mapped.
   func warped(by warp: TimeWarp, grid: FeltGrid) -> FeltTrack {
     guard !amplitudes.isEmpty else { return self }
@@ -249,6 +257,14 @@ struct FeltSide {
       moved.transients[index].time = warp.target(of: moved.transients[index].time)
     }
     return moved
+  }
+
+  /// Returns the integral of the squared amplitudes over a time range.
+  func energy(in range: ClosedRange<Double>, grid: FeltGrid) -> Double {
+    let first = max(0, grid.index(before: range.lowerBound))
+    let last = min(amplitudes.count, grid.index(before: range.upperBound))
+    guard first < last else { return 0 }
+    return amplitudes[first..<last].reduce(0) { $0 + $1 * $1 } * grid.step
   }
 
   /// Returns the mean frequency at a point, weighted by amplitude, as a base-2 logarithm.

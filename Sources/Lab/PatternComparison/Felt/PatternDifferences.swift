@@ -7,7 +7,8 @@ import SignalAnalysis
 
 /// The differences between two patterns.
 ///
-/// 1. `FeltComparison` finds the differences of what is felt, whatever events make it.
+/// 1. `FeltComparison` finds the differences of what is felt, whatever events make it, at each body
+///    location.
 /// 2. `EventDifferences` and `ControlDifferences` find the differences of the values in the files.
 /// 3. If the values explain what is felt, and nothing else, they are reported, because they have
 ///    exact amounts and the names of parameters. Otherwise, the differences of what is felt are
@@ -37,24 +38,24 @@ struct PatternDifferences {
     let mapping = FeltMapping(reference.profile, rate: reference.signal.rate)
     let areRounded = reference.format != candidate.format
     let formats = areRounded ? [reference, candidate].compactMap { $0.format?.resolution } : []
-    let felt = FeltComparison(
-      FeltPattern(composition, mapping: mapping),
-      FeltPattern(candidateComposition, mapping: mapping), formats: formats)
     let written = WrittenDifferences(
       composition, candidateComposition, profile: mapping.profile, options: options)
+    let felt = LocatedComparison(
+      composition, candidateComposition, mapping: mapping, formats: formats,
+      separatesLocations: !written.always.contains { $0.kind == .channels })
     let hasEqualHaptics = isIdentical || felt.isExactlyEqual
     let feltDifferences = hasEqualHaptics ? [] : felt.differences
     let explanation = WrittenExplanation(
       written, of: feltDifferences, areEqual: hasEqualHaptics,
       namesControls: !areRounded && (reference.format?.resolution ?? .exact) == .exact,
-      context: felt.context)
+      context: felt.loudestContext)
     differences = written.always
     if let explained = explanation.differences {
       differences += explained
     } else {
       let builder = FeltSentences(
         composition, candidateComposition, options: options, range: written.list.overallRange)
-      differences += builder.differences(for: feltDifferences, clock: felt.clock)
+      differences += builder.differences(for: feltDifferences, clock: felt.clock(of:))
       differences += written.haptic.filter { written.alsoConcernsAudio($0) }
     }
     let notation = SpellingDifferences(
@@ -187,6 +188,9 @@ struct WrittenExplanation {
       }
       var difference = difference
       difference.slack = causes.map { slack($0, unit: difference.unit) }.max() ?? 0
+      if causes.count == 1 {
+        difference.limitSignificance(to: causes[0])
+      }
       explained.append(difference)
     }
     let isComplete = felt.allSatisfy { cause in explained.contains { agrees($0, cause) } }
@@ -341,6 +345,19 @@ extension IndexedEvent {
 extension FeltDifference {
   /// The change of frequency, in percent.
   var percent: Double { 100 * (exp2(amount) - 1) }
+}
+
+extension Difference {
+  /// Limits the significance of a transient's difference to that of the change together with the
+  /// vibration around the transient.
+  mutating func limitSignificance(to felt: FeltDifference) {
+    guard let maskedAmount = felt.maskedAmount, felt.kind == kind else { return }
+    let isFrequency = felt.kind == .frequency
+    let count = JustNoticeableDifference.count(
+      in: isFrequency ? 100 * (exp2(maskedAmount) - 1) : maskedAmount,
+      unit: isFrequency ? .percent : .decibels)
+    significance = min(significance, count)
+  }
 }
 
 extension FeltContext {
