@@ -122,13 +122,12 @@ public struct TakeMeasurements: Equatable, Sendable {
   public init(_ take: Take) {
     let signal = take.signal
     channelCount = signal.channels.count
-    let mono = Signal(signal.mono, rate: signal.rate)
     let levels = try? Levels(of: signal)
     func finite(_ decibels: Double?) -> Double? {
       decibels.flatMap { $0.isFinite && $0 > Decibels.silenceDecibels ? $0 : nil }
     }
     let peak = finite(levels?.samplePeakDecibels)
-    let spectrum = peak.map { _ in Spectrum(of: mono) }
+    let spectrum = peak.map { _ in Spectrum(of: signal) }
     let rows: [(String, String, String, Int, Double?)] = [
       ("length", "duration", "s", 3, signal.duration), ("peak", "peakDecibels", "dBFS", 1, peak),
       // The RMS level of a full-scale square wave is 0.
@@ -142,7 +141,7 @@ public struct TakeMeasurements: Equatable, Sendable {
       ("dominant frequency", "strongestHertz", "Hz", 0, spectrum.flatMap(Self.peakCenter)),
       // The centroid of the power below 1 kHz.
       ("spectral centroid", "spectrumHertz", "Hz", 0, spectrum.flatMap(FrequencyPair.centroid)),
-      ("onsets", "onsets", "", 0, Double(Onsets(in: mono).count)),
+      ("onsets", "onsets", "", 0, Double(Onsets(in: signal).count)),
     ]
     measurements = rows.map { name, key, unit, places, value in
       Measurement(

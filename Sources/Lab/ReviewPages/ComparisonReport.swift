@@ -281,13 +281,13 @@ struct ReportPage {
       style: PageResource.reportStyle, generator: report.generator,
       title: "\(takes[0].name) and \(takes[1].name) · Temblor", takes: takes)
     let pair = pairs[0]
-    let picture = OverlayPicture(
+    let pictures = OverlayPicture.pictures(
       takes[0], takes[1], candidateDelay: pair.candidateDelay, profile: profile
     )
     return page.html(
       texts: [
         "names": takeNames, "verdict": Self.verdict(pair).escapedForMarkup,
-        "summary": pair.summary.escapedForMarkup, "picture": picture.markup,
+        "summary": pair.summary.escapedForMarkup, "picture": pictures.map(\.markup).joined(),
         "findings": Self.findingRows(pair), "measures": measurementTable,
         "sources": sourceListings,
       ], data: embeddedData)

@@ -58,6 +58,10 @@ struct EmbeddedSound: Sendable {
     return nil
   }
 
+  /// The maximum number of channels, which a browser plays on the left and on the right. More are
+  /// mixed to their mean, and the page says so.
+  private static let maximumChannelCount = 2
+
   /// Embeds a sound file without a change.
   ///
   /// - Parameters:
@@ -69,7 +73,7 @@ struct EmbeddedSound: Sendable {
     decimationFactor = 1
   }
 
-  /// Encodes a signal. More than two channels are mixed to their mean.
+  /// Encodes a signal. More than `maximumChannelCount` channels are mixed to their mean.
   ///
   /// - Throws: `notDrawn` if the file cannot be encoded, for example at a rate that FLAC does not
   ///   support.
@@ -77,7 +81,8 @@ struct EmbeddedSound: Sendable {
     let decimated = Self.decimated(signal)
     decimationFactor = decimated?.factor ?? 1
     let mixed =
-      signal.channels.count > 2 ? Signal(channels: [signal.mono], rate: signal.rate) : signal
+      signal.channels.count > Self.maximumChannelCount
+      ? Signal(channels: [signal.mono], rate: signal.rate) : signal
     // Browsers do not decode files without frames.
     let samples = decimated?.samples ?? (mixed.frameCount > 0 ? mixed.interleaved : [0])
     rate = mixed.rate

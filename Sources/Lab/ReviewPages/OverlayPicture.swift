@@ -14,6 +14,8 @@ struct OverlayPicture {
   /// The delay of the candidate to compensate, in seconds.
   private let candidateDelay: Double
   private let profile: TransducerProfile
+  /// The name of the body location or channel, or nil for all.
+  private let laneName: String?
   /// The length of the time axis, in seconds.
   private let duration: Double
 
@@ -31,21 +33,45 @@ struct OverlayPicture {
   ///   - candidate: The second take.
   ///   - candidateDelay: The delay of the second take to compensate, in seconds.
   ///   - profile: The profile whose frequencies label the sharpness axis.
-  init(
+  ///   - laneName: The name of the body location or channel, or nil for all.
+  private init(
     _ reference: PageTake, _ candidate: PageTake, candidateDelay: Double,
-    profile: TransducerProfile
+    profile: TransducerProfile, laneName: String?
   ) {
     self.reference = reference
     self.candidate = candidate
     self.candidateDelay = candidateDelay
     self.profile = profile
+    self.laneName = laneName
     duration = max(reference.soundDuration, candidate.soundDuration - candidateDelay, 0.02)
+  }
+
+  /// Returns the figures of two takes: one for each body location or channel that differs.
+  ///
+  /// - Parameters:
+  ///   - reference: The first take.
+  ///   - candidate: The second take.
+  ///   - candidateDelay: The delay of the second take to compensate, in seconds.
+  ///   - profile: The profile whose frequencies label the sharpness axis.
+  static func pictures(
+    _ reference: PageTake, _ candidate: PageTake, candidateDelay: Double,
+    profile: TransducerProfile
+  ) -> [OverlayPicture] {
+    let sources = [reference.laneSource, candidate.laneSource]
+    let division = LaneDivision(sources)
+    return division.names.enumerated().map { lane, name in
+      OverlayPicture(
+        reference.part(division.content(of: sources[0], inLane: lane)),
+        candidate.part(division.content(of: sources[1], inLane: lane)),
+        candidateDelay: candidateDelay, profile: profile, laneName: name)
+    }
   }
 
   /// The overlay picture as SVG text.
   var markup: String {
     let (width, height) = Self.size
-    let name = "\(reference.name) and \(candidate.name) on a common time axis."
+    let location = laneName.map { ", \($0)," } ?? ""
+    let name = "\(reference.name) and \(candidate.name)\(location) on a common time axis."
     return
       "<svg class=\"plot\" viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\""
       + "\(name.escapedForMarkup) The list below contains every difference.\">" + axesMarkup
@@ -81,8 +107,10 @@ struct OverlayPicture {
     let right = Self.size.width - Self.margin.right
     let haveEvents = reference.events != nil && candidate.events != nil
     var markup = ""
+    let suffix = laneName.map { ", \($0)".escapedForMarkup } ?? ""
     let titles = haveEvents ? ["Intensity", "Sharpness"] : ["Level", "Frequency"]
-    for (lane, title) in zip([Self.intensityLane, Self.sharpnessLane], titles) {
+    for (lane, quantity) in zip([Self.intensityLane, Self.sharpnessLane], titles) {
+      let title = quantity + suffix
       markup += "<text class=\"lane\" x=\"\(Int(left))\" y=\"\(Int(lane.top - 7))\">\(title)</text>"
       markup += lineMarkup(class: "axis", x1: left, y1: lane.bottom, x2: right, y2: lane.bottom)
     }

@@ -23,12 +23,16 @@ struct PageTake {
   /// The duration of the pattern until it is silent, in seconds.
   let patternDuration: Double
   /// The events by ascending onset, or nil if the pattern has sampled signals.
-  let events: [PageEvent]?
+  private(set) var events: [PageEvent]?
   /// The number of control curves and parameter changes.
   let controlCount: Int
   /// The control polylines of each layer.
   private let controls: [ControlLines]
-  private let signalTrack: SignalTrack?
+  private var signalTrack: SignalTrack?
+  /// The tracks of the channels with lanes of their own.
+  private var channelTracks: [SignalTrack] = []
+  /// The body locations, or the channels of a sound, that have lanes of their own.
+  let laneSource: LaneSource
   /// The text of the file. Long JSON is compacted.
   let sourceText: String?
   /// The SHA-256 of the original text, in hexadecimal.
@@ -69,7 +73,14 @@ struct PageTake {
       embedded.append(try EmbeddedSound(speaker))
     }
     self.sounds = embedded
-    signalTrack = needsTrack ? SignalTrack(of: take.signal) : nil
+    laneSource = LaneSource(take.composition, signal: take.signal)
+    if needsTrack {
+      signalTrack = SignalTrack(of: take.signal)
+      let hasChannels = take.signal.channels.count == laneSource.names.count
+      channelTracks =
+        hasChannels
+        ? take.signal.channels.map { SignalTrack(of: Signal($0, rate: take.signal.rate)) } : []
+    }
     soundDuration = take.signal.duration
     guard take.containsOnlyEvents, let composition = take.composition else {
       events = nil
@@ -146,7 +157,9 @@ struct PageTake {
     let included = measurements.measurements.filter { measurementKeys?.contains($0.key) ?? true }
     let hasControls = controls.contains { $0.intensity != nil || $0.sharpness != nil }
     return [
-      "letter": letter, "name": name, "notes": notes, "duration": roundedForPage(soundDuration),
+      "letter": letter, "name": name, "notes": notes,
+      "places": laneSource.names.isEmpty ? nil : laneSource.names,
+      "isSound": laneSource.isSound ? true : nil, "duration": roundedForPage(soundDuration),
       // The page rounds to milliseconds, and must not round a value that is already rounded.
       "length": (patternDuration * 1e6).rounded() / 1e6,
       "soundCount": sounds.count,
@@ -158,17 +171,37 @@ struct PageTake {
       "controls": hasControls
         ? controls.map { ["intensity": $0.intensity, "sharpness": $0.sharpness] as JSONObject }
         : nil,
-      "track": signalTrack.map { track in
-        [
-          "step": track.intervalSeconds, "levels": track.levels.map { ($0 * 10).rounded() / 10 },
-          "frequencies": track.frequencies.map { $0.rounded() },
-        ] as JSONObject
-      },
+      "track": signalTrack.map(Self.fields(of:)),
+      "tracks": channelTracks.isEmpty ? nil : channelTracks.map(Self.fields(of:)),
       "figures": included.reduce([:] as JSONObject) { fields, measurement in
         let value = measurement.value.map(roundedForPage)
         return fields + [measurement.key: JSONElement.finiteNumber(value)]
       },
     ]
+  }
+
+  private static func fields(of track: SignalTrack) -> JSONObject {
+    [
+      "step": track.intervalSeconds, "levels": track.levels.map { ($0 * 10).rounded() / 10 },
+      "frequencies": track.frequencies.map { $0.rounded() },
+    ]
+  }
+
+  /// Returns the part of the take that a lane shows.
+  func part(_ content: LaneDivision.Content) -> PageTake {
+    var take = self
+    switch content {
+    case .whole:
+      break
+    case .part(let position):
+      take.events?.removeAll { $0.place != nil && $0.place != position }
+      if channelTracks.indices.contains(position) {
+        take.signalTrack = channelTracks[position]
+      }
+    case .nothing:
+      take.events?.removeAll { $0.kind.isHaptic }
+    }
+    return take
   }
 
   /// Returns the intensity of the strongest continuous event at a time, or the normalized level of
@@ -215,6 +248,8 @@ struct PageEvent: Equatable {
   let sharpness: Double
   /// The index of the event's layer.
   let layer: Int
+  /// The index of the haptic event's body location in the take's names, or nil for all locations.
+  let place: Int?
   /// The points after controls and envelope, by ascending time.
   let points: [EventPlot.Point]
 
@@ -230,6 +265,10 @@ struct PageEvent: Equatable {
     writtenDuration = kind.isTransient ? 0 : written.duration ?? soundingDuration
     intensity = event.nominalIntensity
     sharpness = event.nominalSharpness
+    let location = kind.isHaptic ? composition.layers[layer].bodyLocation : nil
+    place = location.flatMap { location in
+      composition.separateLocations.firstIndex { $0.isSameLocation(as: location) }
+    }
     points = PointReduction.reduced(event.points, maximumCount: Self.maximumPointCount)
   }
 
@@ -254,7 +293,7 @@ struct PageEvent: Equatable {
       "length": soundingDuration > 0 ? roundedForPage(soundingDuration) : nil,
       "duration": soundingDuration > 0 ? roundedForPage(writtenDuration) : nil,
       "intensity": roundedForPage(intensity), "sharpness": roundedForPage(sharpness),
-      "layer": layer > 0 ? layer : nil,
+      "layer": layer > 0 ? layer : nil, "place": place,
       // Alternating times, intensities and sharpnesses.
       "points": points.flatMap { [$0.time, $0.intensity, $0.sharpness].map(roundedForPage) },
     ]

@@ -87,7 +87,9 @@ public enum TakeInput: Equatable, Sendable {
   /// The name of an output of this input, without extension.
   public var outputStem: String { patternInput.outputStem }
 
-  /// Reads the sound file, or compiles and renders the pattern on one channel.
+  /// Reads the sound file, or compiles and renders the pattern.
+  ///
+  /// A pattern is rendered on one channel, or on a channel for each of its body locations.
   ///
   /// - Throws: `InputError`, `FileError`, or `SoundFileError`.
   public func load(_ job: RenderJob) throws -> Take {
@@ -98,7 +100,7 @@ public enum TakeInput: Equatable, Sendable {
     }
   }
 
-  /// Compiles and renders a loaded pattern.
+  /// Compiles and renders a loaded pattern, with a channel for each of its body locations.
   ///
   /// - Parameters:
   ///   - pattern: The pattern.
@@ -106,15 +108,15 @@ public enum TakeInput: Equatable, Sendable {
   public static func render(_ pattern: LoadedPattern, job: RenderJob) throws -> Take {
     let input = pattern.input
     let composition = pattern.composition
-    let profiles = Array(job.resolvedRouting().profiles.prefix(1))
-    let plan = try pattern.plans(for: profiles, rate: Double(job.rate))[0]
-    let settings = job.settings(for: plan)
+    let job = job.separating(composition.separateLocations)
+    let plans = try pattern.plans(for: job.resolvedRouting().profiles, rate: Double(job.rate))
+    let settings = job.settings(for: plans)
     guard (settings.length ?? 0) * Int64(job.channelCount) <= Int64(Sound.maximumSampleCount) else {
       throw FileError(input.name, "is longer than the limit; use '--duration'")
     }
     var samples: [Float] = []
     samples.reserveCapacity(Int(settings.length ?? 0) * job.channelCount)
-    let renderer = OfflineRenderer(plan: plan, settings: settings)
+    let renderer = job.renderer(for: plans, settings: settings)
     _ = try job.renderBlocks(renderer, interrupted: FileError(input.name, "interrupted")) {
       block, frameCount, _ in
       samples += block[..<(frameCount * job.channelCount)]
@@ -128,7 +130,7 @@ public enum TakeInput: Equatable, Sendable {
       signal: signal,
       profile: job.profile,
       text: String(decoding: pattern.file.bytes, as: UTF8.self), feeling: composition.notes)
-    take.duration = plan.duration
+    take.duration = plans.map(\.duration).max() ?? 0
     take.format = pattern.format.map {
       Take.Format(title: $0.title, resolution: $0.resolution)
     }
@@ -233,6 +235,26 @@ extension HapticComposition {
   /// haptic events.
   fileprivate var isLongHaptics: Bool {
     duration > 60 && layers.allSatisfy { $0.pattern.events.allSatisfy(\.kind.isHaptic) }
+  }
+}
+
+extension RenderJob {
+  /// Returns the job with a channel for each body location, which also carries all audio events.
+  ///
+  /// A job with settings for channels or with an array is unchanged.
+  fileprivate func separating(_ locations: [HapticComposition.BodyLocation]) -> RenderJob {
+    guard !locations.isEmpty, channelCount == 1, routing.channelSettings.isEmpty,
+      routing.array == nil
+    else { return self }
+    var job = self
+    job.channelCount = locations.count
+    job.routing.channelSettings = locations.enumerated().map { index, location in
+      var channel = ChannelRouting.ChannelSettings(index: index)
+      channel.content = (hasHaptics: true, audio: .both)
+      channel.source = "\(location.number)"
+      return channel
+    }
+    return job
   }
 }
 

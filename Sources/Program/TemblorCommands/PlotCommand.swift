@@ -34,6 +34,9 @@ enum PlotCommand {
         and frequency instead. To also show the band of the profile with which the sound was \
         rendered, specify this profile with --profile.
 
+        Each body location of a pattern, and each channel of a sound file that differs, has its \
+        own panels.
+
         With --input-channels, Temblor treats these channels of a sound file as a pattern, and \
         draws the pattern with the profile given by --profile.
 

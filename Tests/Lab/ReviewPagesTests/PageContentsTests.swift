@@ -93,6 +93,16 @@ import Testing
     #expect(page.contains("<b>Continuous event 3.9 dB stronger</b><span>intensity 0.8 → 1</span>"))
   }
 
+  @Test("A report without script has a picture for each body location")
+  func locationsHavePictures() throws {
+    let takes = [try Pages.locatedTake("one"), try Pages.locatedTake("two", intensity: 0.5)]
+    let report = ComparisonReport(generator: "Temblor test", command: "temblor compare one two")
+    let page = text(try report.html(takes: takes))
+    #expect(page.contains(">Intensity, left</text>"))
+    #expect(page.contains(">Sharpness, right</text>"))
+    #expect(page.contains("\"places\":[\"left\",\"right\"]"))
+  }
+
   @Test("Equal takes are reported as equal")
   func equalTakesAreReported() throws {
     let takes = [try Pages.take("one"), try Pages.take("two")]

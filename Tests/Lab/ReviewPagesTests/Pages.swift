@@ -41,6 +41,26 @@ enum Pages {
       feeling: feeling)
   }
 
+  /// Returns a take with a continuous event at the left and a later transient at the right.
+  static func locatedTake(_ name: String, intensity: Float = 1) throws -> Take {
+    let events = [
+      HapticEvent(
+        kind: .hapticContinuous, time: 0, duration: 0.3,
+        parameters: [.hapticIntensity: intensity, .hapticSharpness: 0.25]),
+      HapticEvent(kind: .hapticTransient, time: 0.4),
+    ]
+    let layers = zip(events, ["left", "right"]).enumerated().map { index, layer in
+      HapticComposition.Layer(
+        HapticPattern(events: [layer.0]), bodyLocation: .init(index + 1, of: 2, name: layer.1))
+    }
+    let channels = try layers.map { layer in
+      try signal(HapticComposition(layers: [layer]), profile: .phone).channels[0]
+    }
+    return Take(
+      name: name, source: .pattern(HapticComposition(layers: layers)),
+      signal: Signal(channels: channels, rate: 48_000), profile: .phone)
+  }
+
   static func signal(
     _ composition: HapticComposition, profile: TransducerProfile, rate: Double = 48_000
   ) throws

@@ -47,6 +47,25 @@ extension InBrowser {
       )
     }
 
+    @Test("Body locations have lanes of their own in every view")
+    func locationsHaveLanes() throws {
+      let takes = [try Pages.locatedTake("one"), try Pages.locatedTake("two", intensity: 0.5)]
+      let report = ComparisonReport(generator: "Temblor test", command: "temblor compare one two")
+      let page = try BrowserPage(report.html(takes: takes))
+      let titles =
+        "[...document.querySelectorAll('#picture .lane')].map((e) => e.firstChild.data).join('; ')"
+      #expect(
+        try page.string(titles)
+          == "Intensity, left; Sharpness, left; Intensity, right; Sharpness, right")
+      #expect(try page.number("document.querySelectorAll('#picture .head').length") == 2)
+      try page.press("v")
+      try page.wait(for: "\(titles).startsWith('Waveform')")
+      #expect(try page.bool("\(titles).endsWith('right')"))
+      try page.press("v")
+      try page.wait(for: "document.querySelectorAll('#picture canvas').length === 2")
+      #expect(page.complaints == [])
+    }
+
     @Test("The policy blocks foreign scripts and styles")
     func policyBlocksForeignScripts() throws {
       let page = try BrowserPage(Pages.twoTakeReport())

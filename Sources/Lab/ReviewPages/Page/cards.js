@@ -158,13 +158,14 @@ function hoveredTime(event, thumb) {
   const index = takeOf(thumb);
   const box = thumb.getBoundingClientRect();
   const { perLine, lines, height } = layoutOf(index);
-  const row = clamp(Math.floor((event.clientY - box.top) / (height + axisHeight)), 0, lines - 1);
-  const time = row * perLine + (event.clientX - box.left - 6) / ruler.pixelsPerSecond;
+  const names = laneNamesOf(data.takes[index]);
+  const row = clamp(
+    Math.floor((event.clientY - box.top) / (height + axisHeight)), 0, lines * names.length - 1);
+  const take = partOf(data.takes[index], names, row % names.length);
+  const time = Math.floor(row / names.length) * perLine + (event.clientX - box.left - 6) / ruler.pixelsPerSecond;
   const inside = clamp(time, 0, Math.max(lengths[index], 0.03));
-  const near = transientNear(data.takes[index], inside, 7 / ruler.pixelsPerSecond);
-  return {
-    index, time: near?.time ?? inside, value: near ?? continuousAt(data.takes[index], inside)
-  };
+  const near = transientNear(take, inside, 7 / ruler.pixelsPerSecond);
+  return { index, time: near?.time ?? inside, value: near ?? continuousAt(take, inside) };
 }
 
 /** Connects the cards. Hovering shows time, intensity and frequency. */

@@ -6,25 +6,40 @@ const drawer = find("#drawer");
 const isNarrow = () => innerWidth <= 720;
 /** The lanes of intensity and sharpness in the detail. */
 const detailLanes = { strength: [22, 190], tone: [226, 282], height: 304 };
+/** The distance of the lanes of two body locations, in pixels. */
+const detailLaneStep = 296;
 
 /** Returns the intensity and sharpness of a pattern, or of two overlaid patterns, with axes. */
 function detailPicture(take, other) {
+  const names = laneNamesOf(take, ...other ? [other] : []);
+  const height = detailLanes.height + (names.length - 1) * detailLaneStep;
   const width = Math.min(620, innerWidth) - (isNarrow() ? 28 : 46);
   const seconds = Math.max(lengths[detail.take], other ? lengths[detail.other] : 0, 0.12);
   const box = {
     left: 34, width: width - 80, from: 0, to: seconds, clip: "detail-lanes", ...detailLanes
   };
   detail.box = box;
-  const contents = other ? drawOverlay(box, { one: take, other, shift: 0 }) : drawAlone(box, take);
-  return `<svg viewBox="0 0 ${width} ${detailLanes.height}" width="${width}" height="${detailLanes.height}" `
+  const contents = names.map((name, lane) => {
+    const moved = ([top, bottom]) => [top + lane * detailLaneStep, bottom + lane * detailLaneStep];
+    const laneBox = {
+      ...box, strength: moved(box.strength), tone: moved(box.tone),
+      hasTimeAxis: lane === names.length - 1,
+    };
+    const one = partOf(take, names, lane);
+    const suffix = laneSuffix(name);
+    return other
+      ? drawOverlay(laneBox, { one, other: partOf(other, names, lane), shift: 0 }, suffix)
+      : drawAlone(laneBox, one, suffix);
+  }).join("");
+  return `<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" `
     + `role="img" aria-label="${escaped(take.name)}: intensity and sharpness over ${spanText(seconds)}">`
     + `<defs><clipPath id="detail-lanes"><rect x="${box.left - 7}" y="0" width="${box.width + 14}" `
-    + `height="${detailLanes.height}"/></clipPath></defs>${contents}</svg>`
+    + `height="${height}"/></clipPath></defs>${contents}</svg>`
     + "<span class=\"cursor\" hidden></span>";
 }
 
 /** Returns a single pattern in the colors of sharpness. */
-function drawAlone(box, take) {
+function drawAlone(box, take, suffix) {
   const [top, bottom] = box.strength;
   const [sharpnessTop, sharpnessBottom] = box.tone;
   const right = box.left + box.width;
@@ -32,7 +47,8 @@ function drawAlone(box, take) {
   const y = (value) => bottom - value * (bottom - top - 8);
   const sharpnessY = (value) => sharpnessBottom - 4 - value * (sharpnessBottom - sharpnessTop - 8);
   const tone = patternQuantities.tone();
-  let drawing = timeAxis(box, [box.strength, box.tone]);
+  const drawTimes = box.hasTimeAxis ? timeAxis : timeGrid;
+  let drawing = drawTimes(box, [box.strength, box.tone]);
   for (const [value, text] of patternQuantities.strength.ticks) {
     drawing += line("grid", box.left, right, y(value), y(value))
       + label(box.left - 7, y(value) + 4, text, "end");
@@ -41,8 +57,8 @@ function drawAlone(box, take) {
     drawing += label(box.left - 7, sharpnessY(value) + 4, text, "end");
   }
   for (const [value, text] of tone.marks) drawing += label(right + 7, sharpnessY(value) + 4, text);
-  drawing += laneTitle(box.left, top - 8, "Intensity", "")
-    + laneTitle(box.left, sharpnessTop - 8, tone.title, tone.unit);
+  drawing += laneTitle(box.left, top - 8, `Intensity${suffix}`, "")
+    + laneTitle(box.left, sharpnessTop - 8, tone.title + suffix, tone.unit);
   drawing += drawEventsOf(take, { x, y, bottom, from: 0, to: Infinity, radius: 5 });
   for (const event of lastingEvents(take)) drawing += sharpnessPath(event, x, sharpnessY);
   for (const each of transientsOf(take)) {
@@ -156,7 +172,14 @@ function drawDetail() {
     ],
     ["Frequency", frequencyText(take)], ["Events", take.events?.length ?? 0],
   ];
-  const heads = ["Event", "Time", "Duration", "Peak intensity", "Sharpness", "Frequency"];
+  if (take.places.length) {
+    const heard = ["", " (heard left and right)"][take.places.length - 1] ?? " (heard mixed)";
+    facts.push(["Body locations", escaped(take.places.join(", ") + heard)]);
+  }
+  const heads = [
+    "Event", ...take.places.length ? ["Location"] : [], "Time", "Duration", "Peak intensity",
+    "Sharpness", "Frequency",
+  ];
   const events = (take.events ?? []).slice(0, 500).map((event) =>
     `<tr><td><svg class="dot" viewBox="0 0 9 9" aria-hidden="true"><circle cx="4.5" cy="4.5" r="4.5" `
     + `fill="${rampColor(event.points[2])}"/></svg>${event.kind}</td>`

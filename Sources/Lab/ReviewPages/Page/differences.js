@@ -96,25 +96,36 @@ function drawSpelling() {
   find("#spelling").innerHTML = spelling.map((line) => `<li>${escaped(line)}</li>`).join("");
 }
 
-/** Returns the percentage of the time in which two patterns are equal. */
-function equalPercentage() {
-  const reading = quantitiesOf(firstTake(), secondTake());
-  if (reading !== patternQuantities) return null;
-  const { shift } = pair();
-  const step = Math.max(0.005, length() / 2000);
-  const uneven = pairedTransients(reading, firstTake(), secondTake(), shift)
+/** Returns the times of the transients that differ between two patterns. */
+function unevenTimes([one, other]) {
+  return pairedTransients(patternQuantities, one, other, pair().shift)
     .filter(([first, second]) => !agreement(first, second).isAsStrong)
     .flatMap((both) => both.filter(Boolean).map((each) => each.time));
+}
+
+/** Returns whether the continuous events of two patterns are equal at a time. */
+function areEqualAt([one, other], time) {
+  const first = continuousAt(one, time);
+  const second = continuousAt(other, time + pair().shift);
+  const strengths = [first?.intensity ?? 0, second?.intensity ?? 0];
+  if (Math.abs(strengths[0] - strengths[1]) >= intensityTolerance) return false;
+  return strengths[0] < 0.01 || !first || !second
+    || Math.abs(first.sharpness - second.sharpness) < sharpnessTolerance;
+}
+
+/** Returns the percentage of the time in which two patterns are equal at all body locations. */
+function equalPercentage() {
+  if (quantitiesOf(firstTake(), secondTake()) !== patternQuantities) return null;
+  const names = laneNames();
+  const both = names.map(
+    (_, lane) => [firstTake(), secondTake()].map((take) => partOf(take, names, lane)));
+  const step = Math.max(0.005, length() / 2000);
+  const uneven = both.flatMap(unevenTimes);
   let [all, equal] = [0, 0];
   for (let time = step / 2; time < length(); time += step) {
     all++;
-    const first = continuousAt(firstTake(), time);
-    const second = continuousAt(secondTake(), time + shift);
-    const strengths = [first?.intensity ?? 0, second?.intensity ?? 0];
-    const isAsStrong = Math.abs(strengths[0] - strengths[1]) < intensityTolerance;
-    const isAsSharp = strengths[0] < 0.01 || !first || !second
-      || Math.abs(first.sharpness - second.sharpness) < sharpnessTolerance;
-    if (isAsStrong && isAsSharp && !uneven.some((each) => Math.abs(each - time) < 0.02)) equal++;
+    const isUneven = uneven.some((each) => Math.abs(each - time) < 0.02);
+    if (!isUneven && both.every((parts) => areEqualAt(parts, time))) equal++;
   }
   if (!all) return null;
   // A difference too short to change the percentage must still show.

@@ -110,8 +110,9 @@ function agreement(first, second) {
  * @param {object} box `left`, `width`, the time range `from`…`to`, and the lanes `strength` and
  *   `tone` as `[top, bottom]`.
  * @param {object} pair The takes `one` and `other`, and `shift`, the delay of `other` in seconds.
+ * @param {string} suffix The end of the titles of the lanes.
  */
-function drawOverlay(box, { one, other, shift }) {
+function drawOverlay(box, { one, other, shift }, suffix = "") {
   const reading = quantitiesOf(one, other);
   const x = (time) => box.left + (time - box.from) / (box.to - box.from) * box.width;
   const [top, bottom] = box.strength;
@@ -129,9 +130,11 @@ function drawOverlay(box, { one, other, shift }) {
     drawing += label(box.left - 8, sharpnessY(value) + 4, text, "end");
   }
   for (const [value, text] of tone.marks) drawing += label(right + 8, sharpnessY(value) + 4, text);
-  drawing += timeAxis(box, [box.strength, box.tone]);
-  drawing += laneTitle(box.left, top - 7, reading.strength.title, reading.strength.unit);
-  drawing += laneTitle(box.left, sharpnessTop - 7, tone.title, tone.unit);
+  if (box.hasTimeAxis ?? true) drawing += timeAxis(box, [box.strength, box.tone]);
+  else drawing += timeGrid(box, [box.strength, box.tone]);
+  drawing += laneTitle(
+    box.left, top - 7, reading.strength.title + suffix, reading.strength.unit);
+  drawing += laneTitle(box.left, sharpnessTop - 7, tone.title + suffix, tone.unit);
   const isEnvelope = reading === patternQuantities && isDense(one, other, box);
   const times = isEnvelope ? [] : overlayTimes(reading, box, one, other, shift);
   const xs = times.map(x);
@@ -166,15 +169,28 @@ function overlayTimes(reading, box, one, other, shift) {
   return times.filter((time) => time >= box.from - 1e-9 && time <= box.to).sort((a, b) => a - b);
 }
 
+/** Returns the ticks of the time axis with their x coordinates. */
+function placedTimeTicks(box) {
+  const room = box.width < 500 ? 44 : 64;
+  return timeTicks(box, room).map(({ time, text }) => (
+    { x: box.left + (time - box.from) / (box.to - box.from) * box.width, text }
+  ));
+}
+
+/** Returns the grid lines of the time axis. */
+function timeGrid(box, lanes) {
+  return placedTimeTicks(box).map(({ x }) => (
+    lanes.map(([top, end]) => line("grid", x, x, top, end)).join("")
+  )).join("");
+}
+
 /** Returns the grid lines and labels of the time axis below the last lane. */
 function timeAxis(box, lanes) {
   const bottom = lanes.at(-1)[1];
-  const room = box.width < 500 ? 44 : 64;
-  return timeTicks(box, room).map(({ time, text }) => {
-    const x = box.left + (time - box.from) / (box.to - box.from) * box.width;
-    return lanes.map(([top, end]) => line("grid", x, x, top, end)).join("")
-      + label(x, bottom + 18, text, "middle");
-  }).join("");
+  return placedTimeTicks(box).map(({ x, text }) => (
+    lanes.map(([top, end]) => line("grid", x, x, top, end)).join("")
+      + label(x, bottom + 18, text, "middle")
+  )).join("");
 }
 
 /** The minimum distance of two heads, in CSS pixels. */

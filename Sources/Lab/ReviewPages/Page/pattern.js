@@ -3,6 +3,7 @@
 // Zero values are missing in the data.
 for (const take of data.takes) {
   take.controls ??= [];
+  take.places ??= [];
   for (const event of take.events ?? []) {
     event.length ??= 0;
     event.duration ??= 0;
@@ -21,6 +22,51 @@ function eventHertz(event, sharpness) {
   if (event.kind === "transient") return hertzOf(data.profile.transient, sharpness);
   return event.kind === "continuous" ? hertzOf(data.profile.continuous, sharpness) : null;
 }
+
+/** The maximum number of body locations or channels with lanes of their own. */
+const maximumLaneCount = 8;
+
+/**
+ * Returns the names of the lanes of takes: the body locations of patterns or, without them, the
+ * channels of sounds that differ; a single null if there are none.
+ */
+function laneNamesOf(...takes) {
+  const patterns = takes.filter((take) => !take.isSound && take.places.length);
+  const names = [...new Set((patterns.length ? patterns : takes).flatMap((take) => take.places))];
+  return names.length && names.length <= maximumLaneCount ? names : [null];
+}
+
+/**
+ * Returns the index of the body location or channel that a lane shows of a take; null for the whole
+ * take, and -1 for nothing.
+ */
+function placeIndex(take, names, lane) {
+  if (names[lane] === null || !take.places.length) return null;
+  const index = take.places.indexOf(names[lane]);
+  if (index >= 0 || !take.isSound) return index;
+  return take.places.length === names.length ? lane : null;
+}
+
+const partsOfTakes = new WeakMap();
+
+/** Returns a take with only the events, or the track, of a body location or channel. */
+function partOf(take, names, lane) {
+  const index = placeIndex(take, names, lane);
+  if (index === null) return take;
+  if (!partsOfTakes.has(take)) partsOfTakes.set(take, new Map());
+  const parts = partsOfTakes.get(take);
+  if (!parts.has(index)) {
+    const isFelt = (event) => event.kind !== "transient" && event.kind !== "continuous"
+      || index >= 0 && (event.place ?? index) === index;
+    parts.set(index, {
+      ...take, events: take.events?.filter(isFelt), track: take.tracks?.[index] ?? take.track,
+    });
+  }
+  return parts.get(index);
+}
+
+/** Returns the end of a lane's title. */
+const laneSuffix = (name) => (name === null ? "" : `, ${name}`);
 
 const isLasting = (event) => event.kind !== "transient";
 
@@ -158,6 +204,7 @@ function countsText(take) {
     return count ? counted(count, name) : "";
   });
   if (take.controlCount) parts.push(counted(take.controlCount, "curve"));
+  if (take.places.length) parts.push(`at ${take.places.join(", ")}`);
   return parts.filter(Boolean).join(", ") || "no events";
 }
 
@@ -165,6 +212,7 @@ function countsText(take) {
 function eventCells(take, event) {
   const hertz = eventHertz(event, event.points[2]);
   return [
+    ...take.places.length ? [escaped(take.places[event.place] ?? "everywhere")] : [],
     `${secondsText(event.time)} s`,
     isLasting(event) ? `${secondsText(event.duration)} s` : "—",
     intensityText(take, event, peakTime(event)),

@@ -20,15 +20,39 @@ let stage = null;
 /** Returns true for a short difference, which has a mark without a bracket. */
 const isMoment = (finding) => finding.end - finding.start <= 0.06;
 
+/** Returns the names of the lanes of both takes. */
+const laneNames = () => laneNamesOf(firstTake(), secondTake());
+
+/**
+ * Returns the top and bottom of each lane. The pattern has two lanes for each body location:
+ * intensity and sharpness. A sound has one lane.
+ */
+function laneHeights(count, isNarrow) {
+  const isPattern = state.view === "pattern";
+  if (count === 1) {
+    if (!isPattern) return [[22, isNarrow ? 246 : 320]];
+    return [[22, isNarrow ? 152 : 210], [isNarrow ? 190 : 250, isNarrow ? 246 : 320]];
+  }
+  const heights = isPattern ? [isNarrow ? 90 : 120, isNarrow ? 40 : 50] : [isNarrow ? 110 : 150];
+  const lanes = [];
+  let top = 22;
+  for (let index = 0; index < count; index++) {
+    for (const height of heights) {
+      lanes.push([top, top + height]);
+      top += height + (isNarrow ? 38 : 40);
+    }
+  }
+  return lanes;
+}
+
 /** Returns the layout of the figure. */
 function measureStage() {
   const width = find("#stage").clientWidth;
   const isNarrow = innerWidth <= 720;
   const left = isNarrow ? 30 : 58;
   const right = isNarrow ? 54 : 58;
-  const lanes = state.view === "pattern"
-    ? [[22, isNarrow ? 152 : 210], [isNarrow ? 190 : 250, isNarrow ? 246 : 320]]
-    : [[22, isNarrow ? 246 : 320]];
+  const names = laneNames();
+  const lanes = laneHeights(names.length, isNarrow);
   const bottom = lanes.at(-1)[1];
   const box = {
     left,
@@ -41,7 +65,7 @@ function measureStage() {
   const x = (time) => left + (time - state.from) / (state.to - state.from) * box.width;
   const rows = bracketRows(x);
   return {
-    box, lanes, bottom, isNarrow, width, x, rows: rows.rowByIndex, height: bottom + 28,
+    box, names, lanes, bottom, isNarrow, width, x, rows: rows.rowByIndex, height: bottom + 28,
     timeAt: (pixel) => state.from + (pixel - left) / box.width * (state.to - state.from),
     rail: 33 + 5 * Math.max(1, rows.count),
   };
@@ -85,15 +109,13 @@ async function draw() {
     document.body.style.setProperty(name, `var(--${"abcd"[take % 4]})`);
   }
   let contents = "";
-  let canvas = null;
+  let canvases = [];
   if (state.view === "pattern") {
-    const [strength, tone] = stage.lanes;
-    contents = drawOverlay(
-      { ...stage.box, strength, tone }, { one: firstTake(), other: secondTake(), shift: pair().shift });
+    contents = drawPatternLanes(stage);
   } else if (state.view === "waveform") {
     contents = await drawWaveforms(stage);
   } else {
-    ({ contents, canvas } = await drawSpectrograms(stage));
+    ({ contents, canvases } = await drawSpectrograms(stage));
   }
   // A later drawing was requested while sounds were decoded.
   if (number !== drawingNumber) return;
@@ -103,12 +125,41 @@ async function draw() {
     + "on a common time axis. The list below contains every difference.\"><defs><clipPath id=\"lanes\">"
     + `<rect x="${box.left - 7}" y="0" width="${box.width + 14}" height="${height}"/></clipPath>`
     + `</defs>${contents}</svg>`;
-  if (canvas) find("#picture").prepend(canvas);
+  find("#picture").prepend(...canvases);
   drawMarks();
   drawHead();
   drawLoop();
   drawView();
   highlight(state.chosen);
+}
+
+/** Returns the lanes of intensity and sharpness of both takes at each body location. */
+function drawPatternLanes({ box, names, lanes }) {
+  return names.map((name, lane) => {
+    const [strength, tone] = lanes.slice(2 * lane, 2 * lane + 2);
+    const [one, other] = [firstTake(), secondTake()].map((take) => partOf(take, names, lane));
+    const hasTimeAxis = lane === names.length - 1;
+    return drawOverlay(
+      { ...box, strength, tone, hasTimeAxis }, { one, other, shift: pair().shift },
+      laneSuffix(name));
+  }).join("");
+}
+
+/**
+ * Returns the channel of a take's sound that a lane shows; null for all, and -1 for none. The sound
+ * of more than two body locations is mixed.
+ */
+function channelOf(take, buffer, names, lane) {
+  const index = placeIndex(take, names, lane);
+  if (index === null || index < 0) return index;
+  return buffer.numberOfChannels === take.places.length ? index : null;
+}
+
+/** Returns the end of the title of a sound's lane, with the channels that are mixed in it. */
+function soundSuffix(names, lane) {
+  const mixed = [firstTake(), secondTake()].filter(({ places }) => places.length > 2);
+  const mixedText = mixed.length ? ` (mean of ${mixed[0].places.length})` : "";
+  return laneSuffix(names[lane]) + mixedText;
 }
 
 /** Places an element over the lanes between two x coordinates. */

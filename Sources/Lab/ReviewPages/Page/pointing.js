@@ -10,17 +10,22 @@ function pointAt(event) {
   const lanes = stage.box;
   const isInside = y >= stage.rail && y <= stage.rail + stage.bottom
     && x >= lanes.left - 4 && x <= lanes.left + lanes.width + 4;
-  return { x, y, time, isInside };
+  // The lanes of a body location are adjacent.
+  const perName = stage.lanes.length / stage.names.length;
+  const below = stage.lanes.findIndex(([, bottom]) => y <= stage.rail + bottom + 20);
+  const lane = Math.floor((below < 0 ? stage.lanes.length - 1 : below) / perName);
+  return { x, y, time, lane, isInside };
 }
 
 /** Returns a time with the unit of the axis. */
 const momentText = (seconds) => `${clockText(seconds, length())} ${axisUnit(length())}`;
 
 /**
- * Returns the values of a take at a time: a nearby transient, or the strongest continuous event.
+ * Returns the values of a take at a time in a lane: a nearby transient, or the strongest continuous
+ * event.
  */
-function valuesAt(index, time) {
-  const take = data.takes[index];
+function valuesAt(index, time, lane) {
+  const take = partOf(data.takes[index], stage.names, lane);
   const shift = index === state.other ? pair().shift : 0;
   const ownTime = time + shift;
   if (!take.events || quantitiesOf(firstTake(), secondTake()) !== patternQuantities) {
@@ -61,18 +66,18 @@ function valueRow({ index, take, ownTime, shift, event, sharpness, level, hertz 
 /** Shows the card of values under the pointer. */
 function showValues(event) {
   if (event.target.closest(".mark")) return;
-  const { x, y, time, isInside } = pointAt(event);
+  const { x, y, time, lane, isInside } = pointAt(event);
   if (!isInside) {
     find("#tip").hidden = true;
     return;
   }
-  const both = [valuesAt(state.one, time), valuesAt(state.other, time)];
+  const both = [valuesAt(state.one, time, lane), valuesAt(state.other, time, lane)];
   const names = both.map(({ take, event: found }) => (found ? eventName(take, found) : ""));
   const isShared = names[0] === names[1];
   const isSound = both[0].level !== undefined;
   const heads = isSound ? ["level", "frequency"] : ["intensity", "sharpness", ""];
   showTip(
-    `<b>${momentText(time)}</b>${isShared ? ` <span class="dim">${names[0]}</span>` : ""}`
+    `<b>${momentText(time)}${escaped(laneSuffix(stage.names[lane]))}</b>${isShared ? ` <span class="dim">${names[0]}</span>` : ""}`
     + `<table><tr class="dim"><td></td>${heads.map((head) => `<td>${head}</td>`).join("")}</tr>`
     + `${both.map((each) => valueRow(each, !isShared)).join("")}</table>`,
     x, clamp(y + 18, 40, stage.rail + stage.height - 10));

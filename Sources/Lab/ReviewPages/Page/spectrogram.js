@@ -15,13 +15,29 @@ const maximumHertz = () => (output === 1 ? 1200 : 500);
 
 const spectra = new Map();
 
-/** Returns the normalized levels 0…1 of a sound, column by column, on the frequency axis. */
-async function spectrumOf(id) {
-  const top = maximumHertz();
-  const key = `${id} ${top}`;
-  if (spectra.has(key)) return spectra.get(key);
+/**
+ * Returns the normalized levels 0…1 of a take in a lane, column by column, on the frequency axis.
+ * Of several channels, the strongest counts.
+ */
+async function spectrumOf(take, names, lane) {
+  const id = soundId(take, output);
   const buffer = await soundOf(id);
-  const samples = buffer.getChannelData(0);
+  const only = channelOf(data.takes[take], buffer, names, lane);
+  const key = `${id} ${only} ${maximumHertz()}`;
+  if (spectra.has(key)) return spectra.get(key);
+  const all = channelsOf(buffer, only).map((samples) => spectrumOfChannel(buffer, samples));
+  const spectrum = all[0];
+  for (const { levels } of all.slice(1)) {
+    levels.forEach((level, index) => {
+      spectrum.levels[index] = Math.max(spectrum.levels[index], level);
+    });
+  }
+  spectra.set(key, spectrum);
+  return spectrum;
+}
+
+function spectrumOfChannel(buffer, samples) {
+  const top = maximumHertz();
   const rate = buffer.sampleRate;
   const size = Math.round(windowSeconds * rate);
   const columns = Math.min(4000, Math.max(1, Math.ceil(samples.length / (0.006 * rate))));
@@ -45,9 +61,7 @@ async function spectrumOf(id) {
       levels[column * spectrumRows + row] = clamp(decibels / spectrumRange + 1, 0, 1);
     }
   }
-  const spectrum = { levels, columns, secondsPerColumn: hop / rate };
-  spectra.set(key, spectrum);
-  return spectrum;
+  return { levels, columns, secondsPerColumn: hop / rate };
 }
 
 /** A fast Fourier transform of real numbers (Cooley and Tukey, radix 2, in place). */
@@ -105,16 +119,28 @@ function colorParts(name) {
   return [1, 3, 5].map((start) => parseInt(context.fillStyle.slice(start, start + 2), 16));
 }
 
-/** Returns the axes of the spectrogram, and a canvas with both takes. */
-async function drawSpectrograms({ box, lanes }) {
-  const [first, second] = await Promise.all(
-    [state.one, state.other].map((take) => spectrumOf(soundId(take, output))));
-  const [[top, bottom]] = lanes;
+/**
+ * Returns the axes of the spectrograms, and canvases with both takes: a lane for each body location.
+ */
+async function drawSpectrograms({ box, names, lanes }) {
+  const pairs = await Promise.all(names.map((_, lane) => Promise.all(
+    [state.one, state.other].map((take) => spectrumOf(take, names, lane)))));
+  const contents = timeAxis(box, lanes).replace(/<line[^>]*>/g, "") + lanes.map(
+    (lane, index) => spectrogramAxes(box, lane, soundSuffix(names, index))).join("");
+  const canvases = pairs.map(([first, second], index) => {
+    const [top, bottom] = lanes[index];
+    return spectrumCanvas(first, second, { box, top, bottom });
+  });
+  return { contents, canvases };
+}
+
+/** Returns the axes of a spectrogram. */
+function spectrogramAxes(box, [top, bottom], suffix) {
   const highest = maximumHertz();
   const right = box.left + box.width;
   const y = (hertz) =>
     bottom - Math.log(hertz / minimumHertz) / Math.log(highest / minimumHertz) * (bottom - top);
-  let contents = timeAxis(box, lanes).replace(/<line[^>]*>/g, "");
+  let contents = "";
   for (const hertz of [50, 100, 200, 400, 800].filter((each) => each < highest)) {
     contents += label(box.left - 8, y(hertz) + 4, String(hertz), "end")
       + line("axis", box.left - 4, box.left, y(hertz), y(hertz));
@@ -129,14 +155,13 @@ async function drawSpectrograms({ box, lanes }) {
   contents += laneTitle(
     box.left,
     top - 7,
-    `Spectrogram: ${outputs[output].name}`,
+    `Spectrogram: ${outputs[output].name}${suffix}`,
     `Hz, ${spectrumRange} dB, both on one scale`
   );
   const width = Math.min(box.width, box.width / (state.to - state.from) * windowSeconds);
-  contents += path("window", `M${px(right - width)} 9v5h${px(width)}v-5`)
-    + label(right - width - 6, 15, "window 64 ms", "end")
+  return contents + path("window", `M${px(right - width)} ${top - 13}v5h${px(width)}v-5`)
+    + label(right - width - 6, top - 7, "window 64 ms", "end")
     + line("axis", box.left, right, bottom, bottom);
-  return { contents, canvas: spectrumCanvas(first, second, { box, top, bottom }) };
 }
 
 function spectrumCanvas(first, second, { box, top, bottom }) {

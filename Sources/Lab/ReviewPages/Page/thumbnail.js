@@ -120,11 +120,15 @@ function thumbnail(index) {
   const layout = layoutOf(index);
   const { width, perLine, lines, height } = layout;
   const { unit, pixelsPerSecond } = ruler;
+  const names = laneNamesOf(take);
   let drawing = "";
-  for (let row = 0; row < lines; row++) {
+  // Each line has a row for each body location.
+  for (let row = 0; row < lines * names.length; row++) {
+    const lineIndex = Math.floor(row / names.length);
+    const lane = row % names.length;
     const bottom = row * (height + axisHeight) + height;
-    const from = row * perLine;
-    const to = (row + 1) * perLine + (row === lines - 1 ? 1 : 0);
+    const from = lineIndex * perLine;
+    const to = (lineIndex + 1) * perLine + (lineIndex === lines - 1 ? 1 : 0);
     const x = (time) => 6 + (time - from) * pixelsPerSecond;
     const y = (value) => bottom - value * (height - 9);
     const step = unit / 4;
@@ -139,9 +143,10 @@ function thumbnail(index) {
       }
     }
     drawing += line("base", 2, width - 2, bottom, bottom)
-      + drawEventsOf(take, { x, y, bottom, from, to, radius: 4 });
+      + drawEventsOf(partOf(take, names, lane), { x, y, bottom, from, to, radius: 4 });
+    if (names[lane] !== null) drawing += label(width - 4, bottom - height + 10, names[lane], "end");
   }
-  const whole = lines * (height + axisHeight);
+  const whole = lines * names.length * (height + axisHeight);
   return `<svg viewBox="0 0 ${px(width)} ${whole}" height="${whole}" aria-hidden="true">${drawing}</svg>`;
 }
 
@@ -149,7 +154,10 @@ function thumbnail(index) {
 function thumbnailPosition(index, time) {
   const { perLine, lines, height } = layoutOf(index);
   const row = clamp(Math.floor(time / perLine), 0, lines - 1);
+  const laneCount = laneNamesOf(data.takes[index]).length;
   return {
-    x: 6 + (time - row * perLine) * ruler.pixelsPerSecond, y: row * (height + axisHeight), height,
+    x: 6 + (time - row * perLine) * ruler.pixelsPerSecond,
+    y: row * laneCount * (height + axisHeight),
+    height: height + (laneCount - 1) * (height + axisHeight),
   };
 }

@@ -10,12 +10,16 @@ const sampleRangeLimit = 0.16;
 
 const outlines = new Map();
 
-/** Returns the outline of a sound: for every sample, the maximum magnitude around it. */
-async function outlineOf(id) {
-  if (outlines.has(id)) return outlines.get(id);
+/**
+ * Returns the outline of a take in a lane: for every sample, the maximum magnitude around it.
+ */
+async function outlineOf(take, names, lane) {
+  const id = soundId(take, output);
   const buffer = await soundOf(id);
-  const channels = Array.from(
-    { length: buffer.numberOfChannels }, (_, index) => buffer.getChannelData(index));
+  const only = channelOf(data.takes[take], buffer, names, lane);
+  const key = `${id} ${only}`;
+  if (outlines.has(key)) return outlines.get(key);
+  const channels = channelsOf(buffer, only);
   const reach = Math.round(outlineRadius * buffer.sampleRate);
   const magnitude = (index) => channels.reduce(
     (maximum, each) => Math.max(maximum, Math.abs(each[index])), 0
@@ -36,23 +40,36 @@ async function outlineOf(id) {
     values[center] = queue[first]?.value ?? 0;
   }
   const outline = { values, rate: buffer.sampleRate, samples: channels[0] };
-  outlines.set(id, outline);
+  outlines.set(key, outline);
   return outline;
 }
 
-/** Returns the waveforms of both takes. */
-async function drawWaveforms({ box, lanes }) {
-  const [first, second] = await Promise.all(
-    [state.one, state.other].map((take) => outlineOf(soundId(take, output))));
-  const [[top, bottom]] = lanes;
-  const middle = (top + bottom) / 2;
-  const peak = Math.max(
-    0.05, ...[first, second].map(({ values }) => values.reduce((maximum, value) => Math.max(maximum, value), 0)));
+/** Returns the samples of a channel of a sound; of all for null, and silence for -1. */
+function channelsOf(buffer, only) {
+  if (only === -1) return [new Float32Array(buffer.length)];
+  const all = Array.from(
+    { length: buffer.numberOfChannels }, (_, index) => buffer.getChannelData(index));
+  return only === null ? all : [all[only]];
+}
+
+/** Returns the waveforms of both takes: a lane for each body location, with a common scale. */
+async function drawWaveforms({ box, names, lanes }) {
+  const pairs = await Promise.all(names.map((_, lane) => Promise.all(
+    [state.one, state.other].map((take) => outlineOf(take, names, lane)))));
+  const peak = Math.max(0.05, ...pairs.flat().map(
+    ({ values }) => values.reduce((maximum, value) => Math.max(maximum, value), 0)));
   const scale = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8].find((each) => each >= peak) ?? 1;
+  return timeAxis(box, lanes) + pairs.map(
+    (both, lane) => drawWaveformLane(box, lanes[lane], both, scale, soundSuffix(names, lane))
+  ).join("");
+}
+
+function drawWaveformLane(box, [top, bottom], [first, second], scale, suffix) {
+  const middle = (top + bottom) / 2;
   const y = (value) => middle - value / scale * ((bottom - top) / 2 - 2);
   const right = box.left + box.width;
   const isClose = state.to - state.from < sampleRangeLimit;
-  let drawing = timeAxis(box, lanes);
+  let drawing = "";
   for (const value of [scale, scale / 2, 0, -scale / 2, -scale]) {
     drawing += line("grid", box.left, right, y(value), y(value))
       + label(box.left - 8, y(value) + 4, numberText(value, 3), "end");
@@ -63,7 +80,7 @@ async function drawWaveforms({ box, lanes }) {
     drawing += label(right + 8, y(value) + 4, `${withMinus(decibels)} dB${decibels ? "" : "FS"}`);
   }
   drawing += laneTitle(
-    box.left, top - 7, `Waveform: ${outputs[output].name}`, isClose ? "samples" : "peak within 6 ms");
+    box.left, top - 7, `Waveform: ${outputs[output].name}${suffix}`, isClose ? "samples" : "peak within 6 ms");
   drawing += `<g clip-path="url(#${box.clip})">`;
   drawing += isClose ? drawSamples(box, first, second, y, scale)
     : drawOutlines(box, first, second, { y, base: middle, tolerance: 0.012 * scale, mirrored: true });

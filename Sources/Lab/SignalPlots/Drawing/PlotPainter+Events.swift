@@ -19,12 +19,12 @@ extension PlotPainter {
 
   /// Draws the intensity of events, or the levels of sounds.
   mutating func drawIntensity() {
-    guard plot.takes.count == 1, let eventPlot = plot.takes[0].eventPlot else {
-      let values = plot.takes.map { take in columnValues(of: take).map(\.intensity) }
+    guard takes.count == 1, let eventPlot = takes[0].eventPlot else {
+      let values = takes.map { take in columnValues(of: take).map(\.intensity) }
       drawAreas(
         values, baseline: panelBox.bottom, tolerance: ColumnValue.intensityTolerance,
         isMirrored: false)
-      if plot.takes.allSatisfy({ $0.eventPlot != nil }) {
+      if takes.allSatisfy({ $0.eventPlot != nil }) {
         drawTransients()
       }
       return
@@ -153,9 +153,9 @@ extension PlotPainter {
 
   /// Draws the sharpness of events, or the frequencies of sounds.
   mutating func drawSharpness() {
-    guard plot.takes.count == 1, let eventPlot = plot.takes[0].eventPlot else {
+    guard takes.count == 1, let eventPlot = takes[0].eventPlot else {
       drawSharpnessOverlay()
-      if plot.takes.allSatisfy({ $0.eventPlot != nil }) {
+      if takes.allSatisfy({ $0.eventPlot != nil }) {
         drawTransientSharpness()
       }
       return
@@ -202,7 +202,7 @@ extension PlotPainter {
 
   /// Draws the volume and the file names of the audio events of the take with an index.
   mutating func drawAudio(of take: Int) {
-    let events = (plot.takes[take].eventPlot?.audioEvents ?? []).filter { isVisible($0) }
+    let events = (takes[take].eventPlot?.audioEvents ?? []).filter { isVisible($0) }
     let step = max(1, events.count / Self.maximumAudioEventCount)
     var labelEnd = -Double.infinity
     for index in stride(from: 0, to: events.count, by: step) {

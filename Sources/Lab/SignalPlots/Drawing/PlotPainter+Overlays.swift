@@ -8,7 +8,7 @@ extension PlotPainter {
 
   /// The stroke of the common part of all takes.
   private var sharedStroke: PlotDrawing.Stroke {
-    if plot.takes.count > 1 {
+    if takes.count > 1 {
       return .init(paint: .role(.sharedLine), width: 1.5 * scale)
     }
     return .init(paint: .role(.foreground), width: 1.25 * scale)
@@ -16,7 +16,7 @@ extension PlotPainter {
 
   /// Draws the sharpness lines of all takes.
   mutating func drawSharpnessOverlay() {
-    let values = plot.takes.map { columnValues(of: $0).map(\.sharpness) }
+    let values = takes.map { columnValues(of: $0).map(\.sharpness) }
     let isEqual = values[0].indices.map { column in
       let sharpnesses = values.compactMap { $0[column] }
       guard sharpnesses.count == values.count, let minimum = sharpnesses.min(),

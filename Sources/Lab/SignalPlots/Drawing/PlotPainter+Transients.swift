@@ -31,7 +31,7 @@ extension PlotPainter {
   /// Returns the transients of all takes by ascending time. Simultaneous transients form one group,
   /// indexed by take.
   private func transientGroups() -> [[EventPlot.Point?]] {
-    let unsorted = plot.takes.enumerated().flatMap { index, take in
+    let unsorted = takes.enumerated().flatMap { index, take in
       (take.eventPlot.map { transients(of: $0) } ?? []).map { (take: index, point: $0) }
     }
     let sorted = unsorted.sorted { ($0.point.time, $0.take) < ($1.point.time, $1.take) }
@@ -41,7 +41,7 @@ extension PlotPainter {
       if point.time - groupStart >= Self.simultaneitySeconds
         || groups[groups.count - 1][take] != nil
       {
-        groups.append(Array(repeating: nil, count: plot.takes.count))
+        groups.append(Array(repeating: nil, count: takes.count))
         groupStart = point.time
       }
       groups[groups.count - 1][take] = point
@@ -55,7 +55,7 @@ extension PlotPainter {
     guard let markerScale = markerScale(count: groups.count) else {
       return drawTransientColumns(groups)
     }
-    if plot.takes.count == 2 {
+    if takes.count == 2 {
       drawShifts(groups)
     }
     var occupied = Set<[Int]>()
@@ -72,8 +72,8 @@ extension PlotPainter {
     guard let weakest = points.min(by: { $0.intensity < $1.intensity }),
       let strongest = points.max(by: { $0.intensity < $1.intensity })
     else { return }
-    let isOverlay = plot.takes.count > 1
-    let isInAllTakes = points.count == plot.takes.count
+    let isOverlay = takes.count > 1
+    let isInAllTakes = points.count == takes.count
     let difference = strongest.intensity - weakest.intensity
     let areEqual = isOverlay && isInAllTakes && difference < ColumnValue.intensityTolerance
     let foot = PlotPoint(layout.x(atTime: weakest.time), panelBox.bottom)
@@ -103,7 +103,7 @@ extension PlotPainter {
   /// Draws the sharpness of transients as heads, or as dots if they are too dense.
   mutating func drawTransientSharpness() {
     let groups = transientGroups()
-    let isOverlay = plot.takes.count > 1
+    let isOverlay = takes.count > 1
     let markerScale = markerScale(count: groups.count)
     var occupied = Set<[Int]>()
     for group in groups {
@@ -127,7 +127,7 @@ extension PlotPainter {
   private func transientPaint(
     _ point: EventPlot.Point, take: Int, isShared: Bool
   ) -> PlotDrawing.Paint {
-    plot.takes.count == 1
+    takes.count == 1
       ? .color(Colormap.sharpness.color(at: point.sharpness))
       : .role(isShared ? .sharedLine : .take(take))
   }
@@ -160,7 +160,7 @@ extension PlotPainter {
         bars[.take(take), default: []].append([sharedTop, top])
       }
     }
-    for role in [.sharedLine] + plot.takes.indices.map(PlotRole.take) {
+    for role in [.sharedLine] + takes.indices.map(PlotRole.take) {
       drawing.stroke(bars[role] ?? [], .init(paint: .role(role), width: 0.8 * scale))
     }
   }

@@ -6,6 +6,8 @@ struct PlotPainter {
   let plot: Plot
   let layout: PlotLayout
   var drawing: PlotDrawing
+  /// The takes of the current panel's lane.
+  private(set) var takes: [PlotTake] = []
   /// The value axis of the current panel.
   var panelAxis = PlotPanel.unitAxis
   /// The rectangle of the current panel.
@@ -80,6 +82,7 @@ struct PlotPainter {
   }
 
   private mutating func drawContent(of panel: PlotPanel) {
+    takes = plot.lanes[panel.lane].takes
     switch panel.content {
     case .intensity:
       drawIntensity()

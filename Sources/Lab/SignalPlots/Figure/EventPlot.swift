@@ -83,10 +83,11 @@ public struct EventPlot: Sendable {
   ///   - profile: The profile that supplies the envelope of events.
   ///   - samples: The sound files of the pattern by path. For a missing file, the duration of its
   ///     event counts.
+  ///   - location: The body location whose haptic events and curves are evaluated; nil for all.
   /// - Throws: `PlotError` of kind `invalidPattern` for a pattern that cannot be rendered.
   public init(
     of composition: HapticComposition, profile: TransducerProfile = .phone,
-    samples: [String: AudioBuffer] = [:]
+    samples: [String: AudioBuffer] = [:], at location: HapticComposition.BodyLocation? = nil
   ) throws(PlotError) {
     var timelines: [PatternTimeline] = []
     do throws(RenderError) {
@@ -103,8 +104,11 @@ public struct EventPlot: Sendable {
     duration = end
     for (layer, timeline) in timelines.enumerated() {
       let pattern = composition.layers[layer].pattern
-      events += Self.events(
+      let isFelt = composition.layers[layer].isFelt(at: location)
+      let layerEvents = Self.events(
         of: pattern, layer: layer, timeline: timeline, totalEventCount: eventCount)
+      events += layerEvents.filter { isFelt || !$0.kind.isHaptic }
+      guard isFelt else { continue }
       curves += [.hapticIntensityControl, .hapticSharpnessControl].compactMap {
         Curve($0, of: pattern, control: timeline.control($0), until: end)
       }

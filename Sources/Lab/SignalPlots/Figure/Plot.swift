@@ -21,6 +21,8 @@ public struct Plot: Sendable {
   /// A sentence that describes the figure, for screen readers.
   public let summary: String
   let takes: [PlotTake]
+  /// The lanes, at least one.
+  let lanes: [PlotLane]
   let panels: [PlotPanel]
 
   /// The minimum length of the time axis, in seconds.
@@ -57,21 +59,30 @@ public struct Plot: Sendable {
     of subjects: [PlotSubject], parts: Set<PlotPart> = Set(PlotPart.allCases),
     timeRange: ClosedRange<Double>? = nil
   ) throws(PlotError) {
-    var takes = try subjects.prefix(Self.maximumSubjectCount).map(PlotTake.init)
-    if parts.contains(.score), takes.contains(where: { $0.eventPlot == nil }) {
-      for index in takes.indices {
-        takes[index].signalTrack = takes[index].signal.map { SignalTrack(of: $0) }
+    let subjects = Array(subjects.prefix(Self.maximumSubjectCount))
+    let takes = try subjects.map { subject throws(PlotError) in try PlotTake(subject) }
+    var lanes = try PlotLane.lanes(of: subjects, takes)
+    if parts.contains(.score) {
+      for index in lanes.indices {
+        lanes[index].measureTracks()
       }
     }
+    self.lanes = lanes
     duration = takes.map(\.duration).filter(\.isFinite).max() ?? 0
     let fullRange = 0...max(Self.minimumTimeSpan, duration)
     self.timeRange = timeRange.map { Self.clamped($0, to: fullRange) } ?? fullRange
-    self.takes = takes
-    panels = PlotPanel.panels(of: takes, parts: parts, timeRange: self.timeRange)
+    self.takes = lanes.count == 1 ? lanes[0].takes : takes
+    panels = PlotPanel.panels(of: lanes, parts: parts, timeRange: self.timeRange)
     let names = takes.map { $0.name.isEmpty ? "a pattern" : $0.name }
     title = takes.count == 1 ? takes[0].name : names.joined(separator: ", ")
-    facts = Self.facts(
+    var facts = Self.facts(
       of: takes, duration: duration, shownRange: timeRange == nil ? nil : self.timeRange)
+    facts += lanes[0].mixedChannelTexts
+    if subjects.count == 1, subjects[0].composition != nil {
+      let names = lanes.compactMap(\.name)
+      facts += names.isEmpty ? [] : ["at \(names.joinedWithAnd)"]
+    }
+    self.facts = facts
     summary = Self.summary(
       of: panels, names: takes.count == 1 ? takes.map(\.name) : names, facts: facts)
   }
@@ -191,7 +202,8 @@ public struct PlotSubject: Sendable {
   public var name: String
   /// The pattern with all layers, or nil for a recording.
   public var composition: HapticComposition?
-  /// The sound, or nil if the plot does not show it.
+  /// The sound, or nil if the plot does not show it. The sound of a pattern with body locations has
+  /// a channel for each of the composition's `separateLocations`.
   public var signal: Signal?
   /// The profile that renders the pattern, or nil for a recording, whose frequency band is unknown.
   public var profile: TransducerProfile?
@@ -203,7 +215,8 @@ public struct PlotSubject: Sendable {
   /// - Parameters:
   ///   - name: The name in the title.
   ///   - composition: The pattern with all layers, or nil for a recording.
-  ///   - signal: The sound, or nil if the plot does not show it.
+  ///   - signal: The sound, with a channel for each body location, or nil if the plot does not show
+  ///     it.
   ///   - profile: The profile that renders the pattern, or nil for a recording.
   ///   - samples: The sound files of the pattern by path, for their durations.
   public init(
@@ -243,17 +256,29 @@ struct PlotTake: Sendable {
   /// The events, or nil for a recording or a pattern with sampled signals.
   let eventPlot: EventPlot?
   /// The level and frequency of the signal, if a take of the figure has no events.
-  fileprivate(set) var signalTrack: SignalTrack?
-  let signal: Signal?
+  var signalTrack: SignalTrack?
+  private(set) var signal: Signal?
   /// The time at which the take is silent, in seconds.
   let duration: Double
 
   /// The minimum level, relative to the peak, that counts as sound after the last event: −60 dB.
   private static let minimumTailRatio: Float = 1e-3
 
-  init(_ subject: PlotSubject) throws(PlotError) {
+  /// Evaluates a subject.
+  ///
+  /// - Parameters:
+  ///   - subject: The subject.
+  ///   - location: The body location whose events are evaluated, or nil for all.
+  ///   - channelIndex: The index of the channel of the sound, or nil for all.
+  init(
+    _ subject: PlotSubject, at location: HapticComposition.BodyLocation? = nil,
+    channelIndex: Int? = nil
+  ) throws(PlotError) {
     name = subject.name
     signal = subject.signal
+    if let channelIndex, let sound = subject.signal {
+      signal = Signal(sound.channels[channelIndex], rate: sound.rate)
+    }
     guard let composition = subject.composition else {
       eventPlot = nil
       profile = subject.profile
@@ -262,7 +287,8 @@ struct PlotTake: Sendable {
     }
     let profile = subject.profile ?? .phone
     self.profile = profile
-    let evaluated = try EventPlot(of: composition, profile: profile, samples: subject.samples)
+    let evaluated = try EventPlot(
+      of: composition, profile: profile, samples: subject.samples, at: location)
     eventPlot = composition.containsOnlyEvents ? evaluated : nil
     // The trailing silence of a rendering is not part of the pattern.
     duration = max(evaluated.duration, subject.signal.map(Self.soundEnd) ?? 0)

@@ -33,6 +33,8 @@ struct PlotPanel: Sendable {
   }
 
   var title: String
+  /// The index of the lane whose takes the panel shows.
+  var lane = 0
   /// The unit or meaning of the values, after the title.
   var unit: String
   var content: Content
@@ -51,24 +53,48 @@ struct PlotPanel: Sendable {
     return title.prefix { $0 != "," }.lowercased()
   }
 
-  /// Returns the panels of a figure from top to bottom.
+  /// Returns the panels of a figure from top to bottom: those of the score of each lane, then the
+  /// waveforms, then the spectrograms.
   static func panels(
-    of takes: [PlotTake], parts: Set<PlotPart>, timeRange: ClosedRange<Double>
+    of lanes: [PlotLane], parts: Set<PlotPart>, timeRange: ClosedRange<Double>
   ) -> [PlotPanel] {
     var panels: [PlotPanel] = []
+    func add(_ lanePanels: [PlotPanel], of laneIndex: Int) {
+      panels += lanePanels.map { panel in
+        var panel = panel
+        panel.title += lanes[laneIndex].titleSuffix
+        panel.lane = laneIndex
+        return panel
+      }
+    }
     if parts.contains(.score) {
-      panels += takes.allSatisfy { $0.eventPlot != nil } ? eventPanels(takes) : trackPanels(takes)
-      for (index, take) in takes.enumerated() where take.eventPlot?.audioEvents.isEmpty == false {
-        panels.append(audioPanel(takeIndex: index, takes: takes))
+      for (index, lane) in lanes.enumerated() {
+        add(scorePanels(lane.takes), of: index)
+      }
+      // Audio events are heard everywhere, so the first lane has all of them.
+      for (index, take) in lanes[0].takes.enumerated()
+      where take.eventPlot?.audioEvents.isEmpty == false {
+        panels.append(audioPanel(takeIndex: index, takes: lanes[0].takes))
       }
     }
     if parts.contains(.waveform) {
-      panels += waveformPanels(takes, timeRange: timeRange)
+      for (index, lane) in lanes.enumerated() {
+        let height = lanes.count == 1 ? 90.0 : lanes.count == 2 ? 76 : 56
+        add(waveformPanels(lane.takes, timeRange: timeRange, height: height), of: index)
+      }
     }
     if parts.contains(.spectrogram) {
-      panels += spectrogramPanels(takes, timeRange: timeRange)
+      let lanePanels = spectrogramPanels(lanes.map(\.takes), timeRange: timeRange)
+      for (index, panels) in lanePanels.enumerated() {
+        add(panels, of: index)
+      }
     }
     return panels
+  }
+
+  /// Returns the panels of intensity and sharpness, or of level and frequency.
+  private static func scorePanels(_ takes: [PlotTake]) -> [PlotPanel] {
+    takes.allSatisfy { $0.eventPlot != nil } ? eventPanels(takes) : trackPanels(takes)
   }
 
   /// The axis of values from 0 to 1, with space above for the heads of transients.
@@ -159,11 +185,8 @@ struct PlotPanel: Sendable {
     ]
   }
 
-  /// The maximum number of channels with separate panels. More channels are drawn as their mean.
-  private static let maximumChannelCount = 8
-
   private static func waveformPanels(
-    _ takes: [PlotTake], timeRange: ClosedRange<Double>
+    _ takes: [PlotTake], timeRange: ClosedRange<Double>, height: Double
   ) -> [PlotPanel] {
     let excerpts = takes.map { $0.excerpt(timeRange) }
     guard excerpts.contains(where: { $0 != nil }) else { return [] }
@@ -173,10 +196,12 @@ struct PlotPanel: Sendable {
           samples: excerpt?.signal.mono ?? [], rate: excerpt?.signal.rate ?? 48_000,
           startSeconds: excerpt?.start ?? 0)
       }
-      return [waveformPanel(titleSuffix: "", traces: traces, timeRange: timeRange)]
+      return [
+        waveformPanel(titleSuffix: "", traces: traces, timeRange: timeRange, height: height)
+      ]
     }
     let channels = signal.channels
-    func panel(_ titleSuffix: String, _ samples: [Float], height: Double = 90) -> PlotPanel {
+    func panel(_ titleSuffix: String, _ samples: [Float], height: Double = height) -> PlotPanel {
       let trace = SoundTrace(samples: samples, rate: signal.rate, startSeconds: start)
       return waveformPanel(
         titleSuffix: titleSuffix, traces: [trace], timeRange: timeRange, height: height)
@@ -184,7 +209,7 @@ struct PlotPanel: Sendable {
     if channels.allSatisfy({ $0 == channels[0] }) {
       return [panel("", channels.first ?? [])]
     }
-    if channels.count > maximumChannelCount {
+    if channels.count > LaneDivision.maximumLaneCount {
       return [panel(", mean of \(channels.count) channels", signal.mono)]
     }
     return channels.enumerated().map { index, samples in
@@ -231,22 +256,50 @@ struct PlotPanel: Sendable {
     peak > 1e-6 && peak.isFinite ? AxisTick.roundStep(for: peak, atMost: 1) : 1
   }
 
-  /// Returns one panel for up to two takes, and a panel for each of more takes.
+  /// Returns the panels of each lane: one panel for up to two takes, and a panel for each of more
+  /// takes. All lanes have the same axis and colors.
+  ///
+  /// - Parameters:
+  ///   - lanes: The takes of each lane.
+  ///   - timeRange: The range of the time axis, in seconds.
   private static func spectrogramPanels(
-    _ takes: [PlotTake], timeRange: ClosedRange<Double>
-  ) -> [PlotPanel] {
-    var traces = takes.compactMap { SpectrogramTrace(of: $0, timeRange: timeRange) }
-    guard traces.count == takes.count,
+    _ lanes: [[PlotTake]], timeRange: ClosedRange<Double>
+  ) -> [[PlotPanel]] {
+    var traces = lanes.joined().compactMap { SpectrogramTrace(of: $0, timeRange: timeRange) }
+    let takeCount = lanes[0].count
+    guard traces.count == takeCount * lanes.count,
       let scale = SpectrogramTrace.applySharedScale(to: &traces)
     else { return [] }
+    return lanes.indices.map { index in
+      let laneTraces = Array(traces[index * takeCount..<(index + 1) * takeCount])
+      var panels = spectrogramPanels(
+        lanes[index], laneTraces, axis: scale.axis, maximumDecibels: scale.maximumDecibels,
+        timeRange: timeRange)
+      if lanes.count > 1 {
+        for panelIndex in panels.indices {
+          panels[panelIndex].height = min(panels[panelIndex].height, multiLaneSpectrogramHeight)
+        }
+      }
+      return panels
+    }
+  }
+
+  /// The height of a spectrogram in a figure with several lanes, in pixels at a scale of 1.
+  private static let multiLaneSpectrogramHeight = 76.0
+
+  /// Returns the spectrogram panels of one lane.
+  private static func spectrogramPanels(
+    _ takes: [PlotTake], _ traces: [SpectrogramTrace], axis: PlotAxis, maximumDecibels: Int,
+    timeRange: ClosedRange<Double>
+  ) -> [PlotPanel] {
     // The band is marked only if all takes have the same mapping.
     let profiles = takes.map(\.profile)
     let haveEqualBands = profiles.allSatisfy { $0?.frequency == profiles[0]?.frequency }
     let bandProfile = haveEqualBands ? profiles[0] : nil
     var panel = PlotPanel(
       title: "Spectrogram", unit: "Hz",
-      content: .spectrogram(traces, shownTakes: Array(takes.indices)), axis: scale.axis,
-      ticks: scale.axis.octaveTicks, height: 110)
+      content: .spectrogram(traces, shownTakes: Array(takes.indices)), axis: axis,
+      ticks: axis.octaveTicks, height: 110)
     if traces[0].windowSeconds < 0.5 * (timeRange.upperBound - timeRange.lowerBound) {
       panel.legend.append(.analysisWindow(traces[0].windowSeconds))
     } else {
@@ -258,8 +311,8 @@ struct PlotPanel: Sendable {
       let bandEdges = [bandProfile.frequency.low, bandProfile.frequency.high].sorted()
       panel.rightTicks = bandEdges.map { AxisTick($0, frequencyLabel($0)) }
     }
-    let minimumDecibels = scale.maximumDecibels - SpectrogramTrace.dynamicRangeDecibels
-    panel.legend.append(.levelScale(from: minimumDecibels, to: scale.maximumDecibels))
+    let minimumDecibels = maximumDecibels - SpectrogramTrace.dynamicRangeDecibels
+    panel.legend.append(.levelScale(from: minimumDecibels, to: maximumDecibels))
     guard takes.count > 2 else { return [panel] }
     return takes.indices.map { index in
       var takePanel = panel

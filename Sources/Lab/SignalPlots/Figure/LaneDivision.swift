@@ -1,0 +1,79 @@
+package import HapticModel
+package import SignalAnalysis
+
+/// The body locations of a pattern, or the channels of a sound, that a figure draws separately.
+package struct LaneSource: Equatable, Sendable {
+  /// The names of the body locations or channels. The array is empty if all are alike.
+  package let names: [String]
+  /// A Boolean value that indicates whether the source is a sound, whose channels have no
+  /// locations.
+  package let isSound: Bool
+
+  /// Finds the parts of a pattern or a sound that differ.
+  ///
+  /// - Parameters:
+  ///   - composition: The pattern, or nil for a sound.
+  ///   - signal: The sound, whose channels have lanes if they differ; nil if it is unknown.
+  package init(_ composition: HapticComposition?, signal: Signal?) {
+    isSound = composition == nil
+    if let composition {
+      names = composition.separateLocations.map(\.laneName)
+    } else if let signal, signal.hasDifferingChannels {
+      names = signal.channels.indices.map { "channel \($0 + 1)" }
+    } else {
+      names = []
+    }
+  }
+}
+
+/// The division of the takes of a figure into lanes.
+///
+/// 1. The lanes of patterns are their body locations, by name. A pattern without body locations is
+///    felt everywhere, so all lanes show it.
+/// 2. Without such patterns, the lanes are the channels of the sounds.
+/// 3. With such patterns, a sound with as many channels as there are lanes has a channel in each
+///    lane. All lanes show the mean of another sound.
+package struct LaneDivision {
+  /// The names of the lanes; a single nil for a figure without a division.
+  package let names: [String?]
+
+  /// The maximum number of lanes. A figure with more body locations or channels is not divided.
+  static let maximumLaneCount = 8
+
+  /// The part of a take that a lane shows.
+  package enum Content: Equatable, Sendable {
+    /// The whole take.
+    case whole
+    /// A body location or channel, by its index in the names of the source.
+    case part(Int)
+    /// Nothing, because the take does not address the body location.
+    case nothing
+  }
+
+  /// Divides a figure of sources.
+  package init(_ sources: [LaneSource]) {
+    let patterns = sources.filter { !$0.isSound && !$0.names.isEmpty }
+    var names: [String] = []
+    for name in (patterns.isEmpty ? sources : patterns).flatMap(\.names)
+    where !names.contains(name) {
+      names.append(name)
+    }
+    let isDivided = (1...Self.maximumLaneCount).contains(names.count)
+    self.names = isDivided ? names : [nil]
+  }
+
+  /// Returns the part of a source that a lane shows.
+  package func content(of source: LaneSource, inLane lane: Int) -> Content {
+    guard let name = names[lane], !source.names.isEmpty else { return .whole }
+    if let index = source.names.firstIndex(of: name) {
+      return .part(index)
+    }
+    guard source.isSound else { return .nothing }
+    return source.names.count == names.count ? .part(lane) : .whole
+  }
+}
+
+extension HapticComposition.BodyLocation {
+  /// The name, or a description of a location without a name.
+  fileprivate var laneName: String { name.isEmpty ? "location \(number)" : name }
+}

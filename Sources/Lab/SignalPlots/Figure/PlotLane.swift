@@ -1,0 +1,78 @@
+internal import HapticModel
+internal import SignalAnalysis
+
+/// A lane of a figure: the takes at one body location or in one channel, with panels of their own.
+///
+/// A figure without body locations has a single lane without a name. A lane has a take for each
+/// subject of the figure, in the same order, so that overlays compare equal body locations.
+struct PlotLane: Sendable {
+  /// The name of the body location or of the channel, or nil for the only lane of a figure.
+  let name: String?
+  private(set) var takes: [PlotTake]
+
+  /// The name as the end of a panel title.
+  var titleSuffix: String { name.map { ", \($0)" } ?? "" }
+
+  /// Measures the level and the frequency of all sounds, if a take of the lane has no events.
+  mutating func measureTracks() {
+    guard takes.contains(where: { $0.eventPlot == nil }) else { return }
+    for index in takes.indices {
+      takes[index].signalTrack = takes[index].signal.map { SignalTrack(of: $0) }
+    }
+  }
+
+  /// Texts for the sounds whose channels differ but are drawn as their mean.
+  var mixedChannelTexts: [String] {
+    takes.enumerated().compactMap { index, take in
+      guard let signal = take.signal, signal.hasDifferingChannels else { return nil }
+      let owner = takes.count == 1 ? "" : "\(PlotPanel.letter(ofTake: index)): "
+      return "\(owner)mean of \(signal.channels.count) channels"
+    }
+  }
+
+  /// Divides subjects into lanes.
+  ///
+  /// - Parameters:
+  ///   - subjects: The subjects.
+  ///   - takes: The takes of the whole subjects.
+  static func lanes(of subjects: [PlotSubject], _ takes: [PlotTake]) throws(PlotError)
+    -> [PlotLane]
+  {
+    let sources = subjects.map { LaneSource($0.composition, signal: $0.signal) }
+    let division = LaneDivision(sources)
+    var lanes: [PlotLane] = []
+    for (laneIndex, name) in division.names.enumerated() {
+      var laneTakes: [PlotTake] = []
+      for (index, subject) in subjects.enumerated() {
+        switch division.content(of: sources[index], inLane: laneIndex) {
+        case .whole:
+          laneTakes.append(takes[index])
+        case .part(let position):
+          laneTakes.append(try part(position, of: subject))
+        case .nothing:
+          laneTakes.append(try silentTake(subject))
+        }
+      }
+      lanes.append(PlotLane(name: name, takes: laneTakes))
+    }
+    return lanes
+  }
+
+  /// Returns the take of a subject at a body location or in a channel.
+  private static func part(_ position: Int, of subject: PlotSubject) throws(PlotError) -> PlotTake {
+    guard let locations = subject.composition?.separateLocations else {
+      return try PlotTake(subject, channelIndex: position)
+    }
+    let hasOwnChannel = subject.signal?.channels.count == locations.count
+    return try PlotTake(
+      subject, at: locations[position], channelIndex: hasOwnChannel ? position : nil)
+  }
+
+  /// Returns the take of a subject at a body location that it does not address.
+  private static func silentTake(_ subject: PlotSubject) throws(PlotError) -> PlotTake {
+    var subject = subject
+    subject.composition = HapticComposition(HapticPattern())
+    subject.signal = subject.signal.map { Signal(channels: [[]], rate: $0.rate) }
+    return try PlotTake(subject)
+  }
+}
