@@ -11,11 +11,17 @@ package struct CompiledPattern: Sendable {
   package var duration: Double
   /// The duration until the pattern has ended and its output is silent, in seconds.
   package var soundSeconds: Double { plans.map(\.duration).max() ?? duration }
+  /// The names of the body locations that play together, because no bus is for one of them. The
+  /// array is empty if the locations play separately, or if the pattern does not address several.
+  package var mixedLocationNames: [String]
 
-  package init(name: String, plans: [RenderPlan], duration: Double) {
+  package init(
+    name: String, plans: [RenderPlan], duration: Double, mixedLocationNames: [String] = []
+  ) {
     self.name = name
     self.plans = plans
     self.duration = duration
+    self.mixedLocationNames = mixedLocationNames
   }
 
   package init(name: String, _ pattern: HapticPattern, for engine: PlaybackEngine) throws {

@@ -33,6 +33,25 @@ extension PatternRules {
     }
   }
 
+  /// Returns the finding that body locations of a composition are not felt; nil if all are.
+  ///
+  /// - Parameters:
+  ///   - composition: The composition.
+  ///   - sources: The body location of each haptic output, by number or name; nil for all.
+  ///   - location: The location of the finding.
+  package static func unplayedBodyLocations(
+    of composition: HapticComposition, on sources: [String?], at location: FileLocation
+  ) -> Finding? {
+    let unplayed = composition.bodyLocations.filter { bodyLocation in
+      !sources.contains { $0.map(bodyLocation.matches) ?? true }
+    }
+    guard let first = unplayed.first else { return nil }
+    let names = unplayed.map { $0.displayName }.joined(separator: ", ")
+    return Finding(
+      .severalBodyLocations, location: location, "no channel plays the body locations \(names)",
+      suggestion: "use '--channel N=source=\(first.displayName)'")
+  }
+
   /// Returns the message about several body locations, or nil for fewer than two.
   private static func mergedBodyLocationsText(of composition: HapticComposition) -> String? {
     let count = composition.bodyLocationCount

@@ -147,6 +147,10 @@ package enum CommandGrammar {
       of the device. Commands with TIME take effect at that exact frame. NAME refers to all sounds \
       with that name, both playing and scheduled.
 
+      The body locations of a pattern play together, and the reply to play and preload lists them \
+      as mixed=LOCATIONS. To play each location on a channel of its own, start the server with an \
+      array, or with '--channel 1=source=1 --channel 2=source=2'.
+
       Each command receives one reply line, in order. The reply is either 'ok', followed by words \
       or NAME=VALUE fields, or 'error KIND:', followed by the reason. To tag the reply, prefix a \
       command with @TAG: the reply to '@7 tap' is '@7 ok'. KIND is one of \

@@ -168,7 +168,8 @@ package final class CommandSession {
   }
 
   func preload(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    [.number("duration", try pattern(for: command).duration)]
+    let pattern = try pattern(for: command)
+    return [.number("duration", pattern.duration)] + pattern.mixedLocationFields
   }
 
   func statisticsReply(_: ServerCommand) -> [CommandReply.Field] { [.json(fields.compactLine)] }
@@ -359,7 +360,7 @@ package final class CommandSession {
         sound.playbackRate = rate
         sound.isLooping = command.flag("loop")
       }
-      return fields
+      return fields + pattern.mixedLocationFields
     }
   }
 

@@ -9,6 +9,14 @@ internal import SystemSupport
 internal import TransducerProfiles
 internal import VendorFormats
 
+extension CompiledPattern {
+  /// The field of a reply with the body locations that play together; empty if they do not.
+  var mixedLocationFields: [CommandReply.Field] {
+    guard !mixedLocationNames.isEmpty else { return [] }
+    return [.pair("mixed", mixedLocationNames.joined(separator: ","))]
+  }
+}
+
 /// Loads and compiles patterns by name, and caches them until their files change. Each request is
 /// loaded on its own thread, so that only its client waits.
 final class PatternLoader: Sendable {
@@ -113,9 +121,12 @@ final class PatternLoader: Sendable {
       let sources = pattern.sourcePaths.filter { $0 != source }.map {
         (path: $0, stamp: FileStamp($0))
       }
+      let areMixed = pattern.mergedBodyLocations(on: profiles) != nil
+      let locations = areMixed ? pattern.composition.bodyLocations : []
       let compiledPattern = CompiledPattern(
         name: input.outputStem, plans: try pattern.plans(for: profiles, rate: rate),
-        duration: pattern.composition.duration)
+        duration: pattern.composition.duration,
+        mixedLocationNames: locations.map(\.displayName))
       let entry = Entry(pattern: compiledPattern, sources: [(source, stamp)] + sources)
       cachedEntries.withLock { $0.insert(entry, for: word) }
       return compiledPattern

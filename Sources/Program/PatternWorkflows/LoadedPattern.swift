@@ -83,6 +83,16 @@ public struct LoadedPattern: Sendable {
       of: composition, at: sourceMap.location(of: .composition))
   }
 
+  /// Returns findings about parts of the pattern that do not play as the file states on profiles:
+  /// body locations that are merged or not played, and frequencies that are moved.
+  public func playbackFindings(on profiles: [TransducerProfile], rate: Double) -> [Finding] {
+    let unplayed = PatternRules.unplayedBodyLocations(
+      of: composition, on: profiles.map(\.bodyLocation),
+      at: sourceMap.location(of: .composition))
+    return [mergedBodyLocations(on: profiles), unplayed].compactMap { $0 }
+      + movedFrequencies(on: profiles, rate: rate)
+  }
+
   /// Returns a finding for each distinct profile that cannot reproduce the frequencies that the
   /// pattern states in hertz.
   public func movedFrequencies(on profiles: [TransducerProfile], rate: Double) -> [Finding] {

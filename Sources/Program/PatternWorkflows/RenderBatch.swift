@@ -158,11 +158,8 @@ public struct RenderBatch: Sendable {
       }
       let seconds = job.duration ?? Double(job.soundFrameCount(of: plans)) / Double(job.rate)
       let profiles = job.resolvedRouting(for: plans).profiles
-      var warnings = pattern.warnings()
-      if let merged = pattern.mergedBodyLocations(on: profiles) {
-        warnings.append(merged)
-      }
-      warnings += pattern.movedFrequencies(on: profiles, rate: Double(job.rate))
+      let warnings =
+        pattern.warnings() + pattern.playbackFindings(on: profiles, rate: Double(job.rate))
       return .written(seconds: seconds, statistics: statistics, warnings: warnings)
     } catch {
       return .failed(error)

@@ -30,8 +30,8 @@ enum ABXCommand {
         result is void.
 
         A strength that you save with 'temblor setup' or specify with --strength scales A and B \
-        equally. The record of the test contains the strength. Recordings play unprocessed, as in \
-        'temblor audition'.
+        equally. The record of the test contains the strength. Recordings play unprocessed, and \
+        body locations play on separate channels, as in 'temblor audition'.
 
         LEVEL MATCHING
         By default, A and B play at their own levels, and a listener can identify X by a \
@@ -146,9 +146,13 @@ enum ABXCommand {
     var outcome = LiveOutcome()
     var failure: (any Error)?
     do {
-      (outcome, _) = try options.live.play(in: session, recordingsOf: takes.channelCounts) {
-        engine in
+      (outcome, _) = try options.live.play(
+        in: session, placeCount: takes.bodyLocationCount, recordingsOf: takes.channelCounts
+      ) { engine in
         prepared = try takes.preparedTakes(for: engine)
+        for message in takes.mixingMessages(on: engine) {
+          session.console.hint(message)
+        }
         let started = try makeActivity(test, prepared, options, on: engine, session)
         activity = started
         return started

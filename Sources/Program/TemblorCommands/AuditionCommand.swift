@@ -43,7 +43,9 @@ enum AuditionCommand {
 
         A recording plays unprocessed, without a profile. The first channel of the recording plays \
         on the first haptic channel, the second on the second, and so on. If the recording has \
-        more channels than the output, Temblor plays the mean of the recorded channels.
+        more channels than the output, Temblor plays the mean of the recorded channels. If a \
+        pattern has as many body locations as there are haptic channels, each channel plays one \
+        location. Otherwise, the locations are mixed, and a message says so.
 
         Takes play at their own levels unless you press g or use --match. Matching attenuates all \
         takes to the loudness (LUFS) or the weighted energy (felt) of the weakest take. If a take \
@@ -104,6 +106,9 @@ enum AuditionCommand {
 
     func region(on engine: PlaybackEngine) throws -> ClosedRange<Double>? {
       prepared = try takes.preparedTakes(for: engine)
+      for message in takes.mixingMessages(on: engine) {
+        session.console.hint(message)
+      }
       if prepared.areSignalsEqual {
         session.console.error("The takes are identical, sample for sample.")
       }
@@ -113,7 +118,7 @@ enum AuditionCommand {
     let outcome: LiveOutcome
     if session.hasKeyboard {
       let (result, audition) = try options.live.play(
-        in: session, recordingsOf: takes.channelCounts
+        in: session, placeCount: takes.bodyLocationCount, recordingsOf: takes.channelCounts
       ) { engine in
         let region = try region(on: engine)
         return try AuditionActivity(
@@ -122,8 +127,9 @@ enum AuditionCommand {
       outcome = result
       match = audition.levelMatch
     } else {
-      (outcome, _) = try options.live.play(in: session, recordingsOf: takes.channelCounts) {
-        engine in
+      (outcome, _) = try options.live.play(
+        in: session, placeCount: takes.bodyLocationCount, recordingsOf: takes.channelCounts
+      ) { engine in
         let region = try region(on: engine)
         return try SequentialAuditionActivity(
           prepared.patterns, on: engine, gains: prepared.matchedLevels(by: match).gains,

@@ -146,10 +146,7 @@ struct LivePatterns {
     for pattern in loaded {
       do {
         compiled.append(try CompiledPattern(name: pattern.input.name, pattern, for: engine))
-        if let finding = pattern.mergedBodyLocations(on: engine.profiles) {
-          terminal.report(finding.description.printable)
-        }
-        for finding in pattern.movedFrequencies(on: engine.profiles, rate: engine.rate) {
+        for finding in pattern.playbackFindings(on: engine.profiles, rate: engine.rate) {
           terminal.report(finding.description.printable)
         }
         playable.append(pattern)
@@ -388,7 +385,8 @@ final class WatchActivity: PlaybackActivity {
       let pattern = try LoadedPattern(input, options: reading)
       try fileWatch.watch([path] + pattern.sourcePaths.filter(isBelowFolder))
       compiled = try CompiledPattern(name: path, pattern, for: engine)
-      for warning in FindingGrouping.grouped(pattern.warnings()) {
+      let findings = pattern.playbackFindings(on: engine.profiles, rate: engine.rate)
+      for warning in FindingGrouping.grouped(pattern.warnings()) + findings {
         console.error(warning.description.printable)
       }
     } catch {

@@ -7,6 +7,7 @@ import HapticRender
 import PatternComparison
 import PatternWorkflows
 import PlaybackSessions
+import Reading
 import SignalAnalysis
 import SoundFile
 import SystemSupport
@@ -90,6 +91,25 @@ extension [AuditionTake] {
   var sources: [String] { flatMap { $0.pattern?.sourcePaths ?? [$0.name] } }
   var channelCounts: [Int] { compactMap { $0.recording?.channelCount } }
 
+  /// The maximum number of body locations of a pattern.
+  var bodyLocationCount: Int {
+    map { $0.pattern?.composition.bodyLocationCount ?? 0 }.max() ?? 0
+  }
+
+  /// Returns messages about body locations and channels that play together on an engine.
+  func mixingMessages(on engine: PlaybackEngine) -> [String] {
+    let channelCount = RecordingChannels(engine.routing).count
+    return compactMap { take in
+      if let pattern = take.pattern {
+        return pattern.mergedBodyLocations(on: engine.profiles)?.description
+      }
+      guard let recording = take.recording, recording.channelCount > channelCount else {
+        return nil
+      }
+      return "\(take.name): the mean of \(recording.channelCount) channels plays on all outputs"
+    }
+  }
+
   func preparedTakes(for engine: PlaybackEngine) throws -> PreparedTakes {
     let channels = RecordingChannels(engine.routing)
     let sounds = try map { try $0.recording?.resampled(to: engine.rate, path: $0.name) }
@@ -100,10 +120,13 @@ extension [AuditionTake] {
       let length = sound.map { Int64($0.frameCount) } ?? plans.map(\.length).max() ?? 0
       return CompiledPattern(name: take.name, plans: plans, duration: Double(length) / engine.rate)
     }
-    let count = Swift.min(channels.count, sounds.compactMap { $0?.channelCount }.max() ?? 1)
+    // The channels of a comparison: all outputs if their content may differ.
+    let recordedCount = sounds.compactMap { $0?.channelCount }.max() ?? 1
+    let count =
+      engine.profiles.count > 1 ? channels.count : Swift.min(channels.count, recordedCount)
     let signals = zip(pieces, sounds).map { piece, sound in
       sound.map { channels.signal(of: $0, channelCount: count) }
-        ?? piece.renderedSignal(channelCount: count)
+        ?? piece.renderedSignal(onBuses: [Int](channels.buses.prefix(count)))
     }
     return PreparedTakes(patterns: pieces, signals: signals)
   }
@@ -158,11 +181,17 @@ struct PreparedTakes: Sendable {
 }
 
 extension CompiledPattern {
-  fileprivate func renderedSignal(channelCount: Int) -> Signal {
-    guard let plan = plans.first else { return Signal(channels: [[]], rate: 48_000) }
-    var rendering = OfflineRenderer(plan: plan)
-    let samples = rendering.samples()
-    return Signal(channels: Array(repeating: samples, count: channelCount), rate: plan.rate)
+  /// Renders the pattern on the haptic buses of some outputs: a channel for each output.
+  ///
+  /// - Parameter buses: The index of the bus of each output.
+  fileprivate func renderedSignal(onBuses buses: [Int]) -> Signal {
+    guard let rate = plans.first?.rate else { return Signal(channels: [[]], rate: 48_000) }
+    var samplesByBus: [Int: [Float]] = [:]
+    for bus in buses where plans.indices.contains(bus) && samplesByBus[bus] == nil {
+      var rendering = OfflineRenderer(plan: plans[bus])
+      samplesByBus[bus] = rendering.samples()
+    }
+    return Signal(channels: buses.map { samplesByBus[$0] ?? [] }, rate: rate)
   }
 }
 
@@ -171,11 +200,14 @@ extension CompiledPattern {
 struct RecordingChannels {
   private let channelsOfBuses: [Int]
   private let hapticChannelCount: Int
+  /// The bus of each output with haptics; the first bus if no output has haptics.
+  let buses: [Int]
 
   init(_ routing: OutputRouting) {
-    let buses = routing.channels.compactMap(\.hapticBus)
-    hapticChannelCount = buses.count
-    channelsOfBuses = (0..<routing.hapticBusCount).map { buses.firstIndex(of: $0) ?? 0 }
+    let hapticBuses = routing.channels.compactMap(\.hapticBus)
+    buses = hapticBuses.isEmpty ? [0] : hapticBuses
+    hapticChannelCount = hapticBuses.count
+    channelsOfBuses = (0..<routing.hapticBusCount).map { hapticBuses.firstIndex(of: $0) ?? 0 }
   }
 
   var count: Int { max(1, hapticChannelCount) }

@@ -46,6 +46,30 @@ import Testing
     #expect(stage.recorded.error.contains("> B b.wav 0:00."))
   }
 
+  @Test("Each body location plays on its channel, and takes that differ at one are not identical")
+  func locationsPlaySeparately() throws {
+    try place.write(locatedPattern(rightIntensity: 100), to: "a.oh.json")
+    try place.write(locatedPattern(rightIntensity: 0), to: "b.oh.json")
+    let words = [place("b.oh.json"), place("a.oh.json")]
+    let stage = VirtualStage([(0.15, .key(.character("q")))], channelCount: 2)
+    #expect(try audition(words, on: stage) == .done)
+    let peaks = [0, 1].map { channel in stage.samples(channel).map(abs).max() ?? 0 }
+    #expect(peaks[0] > 0.3)
+    #expect(peaks[1] == 0)
+    #expect(!stage.recorded.error.contains("identical"))
+    #expect(!stage.recorded.error.contains("mixed"))
+  }
+
+  @Test("A message states that body locations are mixed")
+  func mixedLocationsAreStated() throws {
+    try place.write(locatedPattern(rightIntensity: 100), to: "a.oh.json")
+    try place.write(locatedPattern(rightIntensity: 50), to: "b.oh.json")
+    let words = [place("a.oh.json"), place("b.oh.json")]
+    let stage = VirtualStage([(0.15, .key(.character("q")))], channelCount: 1)
+    #expect(try audition(words, on: stage) == .done)
+    #expect(stage.recorded.error.contains("2 body locations (left, right) are mixed"))
+  }
+
   @Test func aSwitchDoesNotClick() throws {
     let words = [
       try place.hum("a.ahap", 2, sharpness: 0.2), try place.hum("b.ahap", 2, sharpness: 0.9),

@@ -35,6 +35,23 @@ func expect(
   #expect(greatest < 3e-4, "at frame \(frame)", sourceLocation: sourceLocation)
 }
 
+/// Returns a HarmonyOS pattern with a hum at the left and a hum at the right.
+///
+/// - Parameter rightIntensity: The intensity of the right hum, in percent.
+func locatedPattern(rightIntensity: Int) -> String {
+  func channel(_ number: Int, _ intensity: Int) -> String {
+    """
+    {"Parameters": {"Index": \(number)}, "Pattern": [{"Event": {"Type": "continuous",
+      "StartTime": 0, "Duration": 200,
+      "Parameters": {"Intensity": \(intensity), "Frequency": 0}}}]}
+    """
+  }
+  return """
+    {"MetaData": {"Version": 1.0, "ChannelNumber": 2},
+     "Channels": [\(channel(1, 100)), \(channel(2, rightIntensity))]}
+    """
+}
+
 extension Scratch {
   /// Writes a WAV file of floating-point samples at 48 kHz; answers its path.
   func sound(_ name: String, _ channels: [Float]...) throws -> String {

@@ -33,6 +33,14 @@ import Testing
     #expect(studio.run(1) == ["event finished name=\"a b\" time=0.251"])
   }
 
+  @Test("The reply lists the body locations that play together")
+  func mixedLocationsAreListed() throws {
+    try scratch.write(locatedPattern(rightIntensity: 100), to: "two.oh.json")
+    let path = scratch.path + "/two.oh.json"
+    #expect(studio.ask("preload \(path)") == "ok duration=0.2 mixed=left,right")
+    #expect(studio.ask("play \(path) as x") == "ok name=x time=0.0 duration=0.2 mixed=left,right")
+  }
+
   @Test func aWrongPatternIsToldWithItsPlaceInOneLine() throws {
     try scratch.write(
       "{\"Version\": 1.0,\n \"Pattern\": [{\"Event\": {\"Time\": 0}}]}", to: "a.ahap")

@@ -26,6 +26,21 @@ import Testing
     )
   }
 
+  @Test("Messages name body locations that are mixed, and those that no channel plays")
+  func locationsAreReported() throws {
+    try place.write(locatedPattern(rightIntensity: 100), to: "two.oh.json")
+    func messages(channelCount: Int, _ words: String...) throws -> String {
+      let stage = VirtualStage([(0.1, .key(.character("q")))], channelCount: channelCount)
+      let arguments = try WatchCommand.definition().parse([place("two.oh.json")] + words)
+      #expect(try WatchCommand.run(arguments, stage.recorded.terminal, on: stage) == .done)
+      return stage.recorded.error
+    }
+    #expect(try !messages(channelCount: 2).contains("body locations"))
+    #expect(try messages(channelCount: 1).contains("2 body locations (left, right) are mixed"))
+    let left = try messages(channelCount: 2, "--channel", "1=source=left", "--channel", "2=off")
+    #expect(left.contains("no channel plays the body locations right"))
+  }
+
   @Test func everySavePlaysAndABrokenOneIsShown() throws {
     try place.write(hum(0.1), to: "a.ahap")
     let place = place
