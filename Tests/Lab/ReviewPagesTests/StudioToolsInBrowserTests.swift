@@ -45,7 +45,6 @@ extension InBrowser {
       })()
       """
 
-
     @Test("The list has every shipped pattern with its picture, and opens its bytes")
     func listHasShippedPatterns() throws {
       let page = try Studio.open()
@@ -115,7 +114,8 @@ extension InBrowser {
         try page.string("\(rows).map((each) => each.trim()).join()")
           == "one.ahap taps/old,two.ahap taps")
       try page.wait(for: "document.querySelectorAll('#library .facts')[1].textContent !== ''")
-      let facts = "[...document.querySelectorAll('#library .facts')].map((each) => each.textContent)"
+      let facts =
+        "[...document.querySelectorAll('#library .facts')].map((each) => each.textContent)"
       #expect(try page.string("\(facts)[0]")?.hasPrefix("line 1: ") == true)
       #expect(try page.string("\(facts)[1]") == "0 ms · 1 transient")
       try page.evaluate("document.querySelectorAll('#library .pattern')[1].click()")
@@ -163,7 +163,8 @@ extension InBrowser {
       let count = try page.number("window.sources.length")
       try page.click("#reference-heard")
       try page.click("#play")
-      try page.wait(for: "Number(document.getElementById('meter').getAttribute('aria-valuenow')) > -40")
+      try page.wait(
+        for: "Number(document.getElementById('meter').getAttribute('aria-valuenow')) > -40")
       #expect(try page.number("window.sources.length") == count, "the reference is silent")
       try page.click("#reference-remove")
       #expect(try page.string("document.getElementById('duration').textContent") == "/ 0.700 s")
@@ -198,6 +199,24 @@ extension InBrowser {
       let note = "document.getElementById('note').textContent"
       try page.wait(for: "\(note).startsWith('This browser cannot play the pattern: ')")
       #expect(try page.bool("!document.body.classList.contains('playing')"))
+      #expect(page.complaints == [])
+    }
+
+    /// A page of `--address` has no audio thread, because its address is not secure.
+    @Test("A phone vibrates without an audio thread")
+    func phoneVibratesWithoutSound() throws {
+      let page = try Studio.open(
+        preparation: Self.phone + "delete BaseAudioContext.prototype.audioWorklet;")
+      try page.click("#feel")
+      try page.click("#play")
+      try page.wait(for: "window.vibrations.length > 0")
+      #expect(try page.string("window.vibrations[0].slice(0, 4).join()") == "0,100,20,280")
+      let clock = "Number(document.getElementById('clock').textContent)"
+      try page.wait(for: "\(clock) > 0.3")
+      try page.wait(for: "\(clock) < 0.3")
+      try page.click("#loop")
+      try page.wait(for: "!document.body.classList.contains('playing')")
+      #expect(try page.number(clock) == 0)
       #expect(page.complaints == [])
     }
 
@@ -289,7 +308,8 @@ extension InBrowser {
           """)
       try page.click("#feel")
       #expect(
-        try page.bool("document.getElementById('note').textContent.startsWith('No motor was found')"))
+        try page.bool(
+          "document.getElementById('note').textContent.startsWith('No motor was found')"))
       try page.click("#play")
       try page.evaluate(
         """

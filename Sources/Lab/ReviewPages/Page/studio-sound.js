@@ -30,7 +30,9 @@ function startSound() {
   if (starting) return starting;
   audio = new AudioContext({ sampleRate: rate, latencyHint: "interactive" });
   starting = (async () => {
-    if (!audio.audioWorklet) throw new Error("its audio thread is only for https: pages and files");
+    if (!audio.audioWorklet) {
+      throw new Error("it gives sound to this computer and to https: pages only; turn on vibration");
+    }
     await audio.audioWorklet.addModule(scriptAddress("#studio-worklet"));
     worklet = new AudioWorkletNode(audio, "temblor-studio", {
       numberOfInputs: 0, outputChannelCount: [2], processorOptions: {
@@ -64,7 +66,7 @@ let suspendTimer = 0;
 /** Lets the audio thread sleep after a while without playback. */
 function suspendSoon() {
   clearTimeout(suspendTimer);
-  suspendTimer = setTimeout(() => { if (!state.isPlaying) audio.suspend(); }, suspendDelay);
+  suspendTimer = setTimeout(() => { if (!state.isPlaying) audio?.suspend(); }, suspendDelay);
 }
 
 const setVolume = () => {
@@ -126,6 +128,40 @@ function setPlaying(isPlaying) {
   find("#play").setAttribute("aria-label", isPlaying ? "Pause" : "Play");
 }
 
+/** A Boolean value that indicates whether the page plays on motors only, without sound. */
+let isSilent = false;
+/** The time of the page's clock at which a play without sound was at position 0, in seconds. */
+let silentOrigin = 0;
+
+/** Plays on the motors without sound, on the clock of the page. */
+function playSilently(position) {
+  const [first, last] = state.loop ?? [0, wholeLength()];
+  isSilent = true;
+  setPlaying(true);
+  state.position = position ?? clamp(state.position, first, last);
+  if (state.position >= last - 0.005) state.position = first;
+  silentOrigin = performance.now() / 1000 - state.position;
+  startFeeling();
+  advance();
+}
+
+/** Returns the position of a play without sound. Ends the play after the pattern. */
+function silentPosition(first, last) {
+  const elapsed = performance.now() / 1000 - silentOrigin;
+  if (elapsed < last) return elapsed;
+  if (state.isLooping) return first + (elapsed - first) % Math.max(minimumLoop, last - first);
+  setPlaying(false);
+  return 0;
+}
+
+/** Returns the position that is audible now. */
+function audiblePosition(first, last) {
+  const passed = clamp(audio.currentTime - lastReport.time - outputLatency(audio), -0.2, 0.2);
+  const position = lastReport.frame / rate + passed;
+  if (position <= last) return position;
+  return state.isLooping ? first + (position - last) : last;
+}
+
 /** The number of the last play. The reports of the audio thread have it. */
 let playNumber = 0;
 
@@ -133,6 +169,10 @@ let playNumber = 0;
 async function play(position = null) {
   if (!score()) return;
   const ready = startSound();
+  if (isFelt && !audio.audioWorklet) {
+    playSilently(position);
+    return;
+  }
   if (!state.isPlaying) silenceTimer.start();
   setPlaying(true);
   // Browsers allow the start only during a user gesture. Playback begins when the context runs.
@@ -175,9 +215,7 @@ let nextFrame = 0;
 function advance() {
   if (!state.isPlaying) return;
   const [first, last] = state.loop ?? [0, wholeLength()];
-  const passed = clamp(audio.currentTime - lastReport.time - outputLatency(audio), -0.2, 0.2);
-  let position = lastReport.frame / rate + passed;
-  if (position > last) position = state.isLooping ? first + (position - last) : last;
+  const position = isSilent ? silentPosition(first, last) : audiblePosition(first, last);
   state.position = Math.max(0, position);
   showPosition();
   showMeter();

@@ -27,18 +27,26 @@ enum StudioCommand {
         pattern file. If the file has changed since the page loaded it, Temblor writes nothing, \
         and the page offers both versions. Temblor does not serve symbolic links in a folder.
 
+        To feel a pattern on a phone, specify an address of this computer in the network of the \
+        phone with --address, open the printed address on the phone, and turn on vibration. \
+        Everyone in the network who knows this address can read and change the patterns. The \
+        connection is not encrypted, so the page has no sound on the phone.
+
         \(SharedOptions.settingsUnusedText)
         """,
       arguments: [patternArgument(formats)],
       options: [
         PageOutput.outputOption(default: defaultOutput),
-        serve, port, profile, PageOutput.openOption, LiveOptions.quiet,
+        serve, port, address, profile, PageOutput.openOption, LiveOptions.quiet,
       ],
       examples: [
         .init("temblor studio mine.ahap --open", "Write a page with a pattern, and open it."),
         .init(
           "temblor studio --serve old.ahap new.ahap --profile buttkicker-lfe",
           "Edit two patterns for a shaker."),
+        .init(
+          "temblor studio --serve mine.ahap --address 192.168.1.5",
+          "Show the page on a phone in the same network."),
       ]
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
@@ -58,6 +66,12 @@ enum StudioCommand {
     "--port", value: "N",
     help: "Port to serve on. Default: a free port that is the same each time for the same files."
   ).int(in: 1...65_535)
+  private static let address = Option(
+    "--address", value: "IP",
+    help: """
+      IPv4 address of this computer at which other devices reach the page. Default: only this \
+      computer reaches it.
+      """)
   private static let profile = Option(
     "--profile", value: "PROFILE",
     help: "Initial profile of the page: a name from 'temblor profiles', or a file.",
@@ -69,6 +83,7 @@ enum StudioCommand {
     let profile: String?
     let serves: Bool
     let port: Int?
+    let address: ServerAddress?
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
       patterns = arguments[patternArgument(formats)]
@@ -77,6 +92,14 @@ enum StudioCommand {
       profile = try arguments[StudioCommand.profile.text()]
       serves = try arguments[serve]
       port = try arguments[StudioCommand.port]
+      address = try arguments[StudioCommand.address.text()].map { text throws(UsageError) in
+        guard let address = ServerAddress(text) else {
+          throw UsageError(
+            "'--address' requires an IPv4 address of this computer, such as 192.168.1.5, not "
+              + text.inQuotes)
+        }
+        return address
+      }
     }
   }
 
@@ -98,6 +121,9 @@ enum StudioCommand {
     }
     if options.port != nil {
       throw UsageError("'--port' requires '--serve'")
+    }
+    if options.address != nil {
+      throw UsageError("'--address' requires '--serve'")
     }
     try options.page.checkStream(terminal)
     try OutputPaths.checkIsNoInput(options.page.path, of: inputs.map(TakeInput.pattern))
@@ -144,12 +170,14 @@ enum StudioCommand {
       return path
     }
     let interruption = InterruptSignal()
-    let server = try server(for: paths, port: options.port)
-    let site = StudioSite(page: page, paths: paths, secret: makeSecret(), port: server.port)
+    let address = options.address ?? .loopback
+    let server = try server(for: paths, at: address, port: options.port)
+    let site = StudioSite(
+      page: page, paths: paths, secret: makeSecret(), serverAddress: address, port: server.port)
     // A program that starts this command reads the address here.
     try terminal.output.writeLine(site.address)
     if !options.page.isQuiet {
-      terminal.report("Serving on this computer only. Press Ctrl-C to stop.")
+      reportReach(of: site, terminal)
     }
     // The arguments of other programs are public, so the browser reads the address from a file.
     var redirect: RedirectPage?
@@ -164,15 +192,39 @@ enum StudioCommand {
     server.run(site, until: interruption.descriptor, time: SystemTimeSource())
   }
 
+  /// Reports who can open the page. For other devices, shows the address as a QR code.
+  private static func reportReach(of site: StudioSite, _ terminal: Terminal) {
+    guard !site.serverAddress.isLoopback else {
+      terminal.report("Serving on this computer only. Press Ctrl-C to stop.")
+      return
+    }
+    if terminal.error.isTerminal {
+      do throws(QRCode.Failure) {
+        for line in try QRCode(of: site.address).lines {
+          terminal.report(line)
+        }
+      } catch {
+        terminal.report(
+          "For a QR code of the address, install \(QRCode.packageName): "
+            + "apt-get install \(QRCode.packageName)")
+      }
+    }
+    terminal.report(
+      "Serving to the network of \(site.serverAddress.text). Everyone who knows the address can "
+        + "change the patterns. Press Ctrl-C to stop.")
+  }
+
   /// Listens on a given port, or on the port of the files. Browsers keep unsaved changes by host
   /// and port, so the page offers those of the last time.
-  private static func server(for paths: [String], port: Int?) throws(FileError) -> StudioServer {
-    if let port { return try StudioServer(port: UInt16(clamping: port)) }
+  private static func server(
+    for paths: [String], at address: ServerAddress, port: Int?
+  ) throws(FileError) -> StudioServer {
+    if let port { return try StudioServer(at: address, port: UInt16(clamping: port)) }
     let key = paths.map { FileSystem.realPath($0) ?? $0 }
     for port in StudioServer.preferredPorts(forKey: key.joined(separator: "\n")) {
-      if let server = try? StudioServer(port: port) { return server }
+      if let server = try? StudioServer(at: address, port: port) { return server }
     }
-    return try StudioServer()
+    return try StudioServer(at: address)
   }
 
   /// Returns 128 random bits of the system as hexadecimal digits.

@@ -2,7 +2,35 @@ import Glibc
 import HapticPlayback
 import SystemSupport
 
-/// An HTTP server for browsers on this machine. It accepts one request per connection.
+/// An IPv4 address of this computer.
+struct ServerAddress: Equatable {
+  /// The address that only programs of this computer reach.
+  static let loopback = ServerAddress(text: "127.0.0.1", number: UInt32(0x7F00_0001).bigEndian)
+
+  /// The address in decimal, such as `192.168.1.5`.
+  let text: String
+  /// The address in network byte order.
+  let number: UInt32
+
+  private init(text: String, number: UInt32) {
+    self.text = text
+    self.number = number
+  }
+
+  /// Creates an address from its text. Returns nil for an invalid address, and for 0.0.0.0, which
+  /// stands for all networks.
+  init?(_ text: String) {
+    var parsed = in_addr()
+    guard unsafe inet_pton(AF_INET, text, &parsed) == 1, parsed.s_addr != 0 else { return nil }
+    self.init(text: text, number: parsed.s_addr)
+  }
+
+  /// A Boolean value that indicates whether other computers cannot reach the address.
+  var isLoopback: Bool { UInt32(bigEndian: number) >> 24 == 127 }
+}
+
+/// An HTTP server for browsers on this computer, or on one network. It accepts one request per
+/// connection.
 ///
 /// Slow clients do not delay others: a connection without a complete, permitted request head is
 /// closed in favor of a new one, and a body is received only for a permitted request.
@@ -51,8 +79,14 @@ final class StudioServer {
     return Array(first...first + (preferredPortCount - 1))
   }
 
-  /// Listens on the loopback address only. The system chooses a free port for port 0.
-  init(port: UInt16 = 0) throws(FileError) {
+  /// Listens on one address of this computer.
+  ///
+  /// - Parameters:
+  ///   - listeningAddress: The address.
+  ///   - port: The port, or 0 for a free port.
+  init(
+    at listeningAddress: ServerAddress = .loopback, port: UInt16 = 0
+  ) throws(FileError) {
     let kind =
       Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(AF_INET, kind, 0)
@@ -62,7 +96,7 @@ final class StudioServer {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_addr.s_addr = listeningAddress.number
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isListening = unsafe withUnsafeMutablePointer(to: &address) { place in
       unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -71,7 +105,8 @@ final class StudioServer {
       }
     }
     guard descriptor >= 0, isListening else {
-      let error = FileError.system("127.0.0.1:\(port)", "cannot be opened for listening")
+      let error = FileError.system(
+        "\(listeningAddress.text):\(port)", "cannot be opened for listening")
       if descriptor >= 0 {
         close(descriptor)
       }

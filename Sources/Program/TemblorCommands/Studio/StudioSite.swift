@@ -178,13 +178,16 @@ struct StudioSite {
   let paths: [String]
   /// The first component of each path, which other users of the machine cannot guess.
   let secret: String
+  /// The address on which the server listens.
+  var serverAddress = ServerAddress.loopback
   let port: UInt16
 
-  var address: String { "http://127.0.0.1:\(port)/\(secret)/" }
+  var address: String { "http://\(serverAddress.text):\(port)/\(secret)/" }
 
   /// Returns the response to a request that its head refuses; nil if it is permitted.
   func refusal(of request: HTTPRequest) -> HTTPResponse? {
-    let hosts = ["127.0.0.1:\(port)", "localhost:\(port)"]
+    let localNames = serverAddress == .loopback ? ["localhost:\(port)"] : []
+    let hosts = ["\(serverAddress.text):\(port)"] + localNames
     guard hosts.contains(request.headers["host"] ?? ""),
       request.headers["origin"].map({ origin in hosts.contains { "http://\($0)" == origin } })
         ?? true

@@ -105,6 +105,64 @@ import Testing
         """)
   }
 
+  @Test("An address is one of this computer, and not all of them")
+  func addressesAreParsed() {
+    #expect(ServerAddress("127.0.0.1") == .loopback)
+    #expect(ServerAddress("127.1.2.3")?.isLoopback == true)
+    #expect(ServerAddress("192.168.1.5")?.isLoopback == false)
+    for text in ["", "0.0.0.0", "localhost", "1.2.3", "::1", "1.2.3.4:80"] {
+      #expect(ServerAddress(text) == nil, "\(text)")
+    }
+  }
+
+  @Test("A server at another address accepts only its own name")
+  func serverAtAnotherAddressHasOneName() throws {
+    let address = try #require(ServerAddress("127.0.0.2"))
+    let server = try StudioServer(at: address)
+    let site = StudioSite(
+      page: StudioPage(generator: "Temblor", profileName: "phone"), paths: [place("a.ahap")],
+      secret: "s", serverAddress: address, port: server.port)
+    #expect(site.address == "http://127.0.0.2:\(server.port)/s/")
+    func status(_ host: String) -> Int {
+      site.response(
+        to: HTTPRequest(method: "GET", path: "/s/0", headers: ["host": "\(host):\(server.port)"])
+      ).status
+    }
+    #expect(status("127.0.0.2") == 200)
+    #expect(status("127.0.0.1") == 403)
+    #expect(status("localhost") == 403)
+    #expect(throws: FileError.self) {
+      try StudioServer(at: #require(ServerAddress("203.0.113.7")))
+    }
+  }
+
+  /// The three finder patterns of a code are squares of 7 modules in its corners.
+  @Test("An address is a QR code with its finder patterns")
+  func addressIsAQRCode() throws {
+    let code: QRCode
+    do throws(QRCode.Failure) {
+      code = try QRCode(of: "http://192.168.1.5:61234/0123456789abcdef0123456789abcdef/")
+    } catch .missingLibrary {
+      // The message names the package.
+      #expect(QRCode.packageName == "libqrencode4")
+      return
+    } catch {
+      throw error
+    }
+    #expect(code.width % 4 == 1 && code.width >= 21)
+    #expect(code.modules.count == code.width * code.width)
+    for (row, column) in [(0, 0), (0, code.width - 7), (code.width - 7, 0)] {
+      let rows = (0..<7).map { offset in
+        let start = (row + offset) * code.width + column
+        return code.modules[start..<start + 7].map { $0 ? "#" : "." }.joined()
+      }
+      #expect(
+        rows == ["#######", "#.....#", "#.###.#", "#.###.#", "#.###.#", "#.....#", "#######"])
+    }
+    #expect(code.lines.count == (code.width + 5) / 2)
+    #expect(code.lines.allSatisfy { $0.count == code.width + 4 })
+  }
+
   @Test func aLongPatternIsSaved() throws {
     let text = String(repeating: "a", count: 1 << 20)
     let tag = StudioPage.OpenDocument.entityTag(of: Array("pattern".utf8))

@@ -1,0 +1,88 @@
+import Glibc
+
+/// A QR code, which a phone reads from the screen.
+///
+/// The library libqrencode computes the code. It is loaded at the first use.
+struct QRCode {
+  /// The reason that there is no code.
+  enum Failure: Error {
+    /// The library is not installed.
+    case missingLibrary
+    /// The text is too long for a code.
+    case tooLong
+  }
+
+  /// The name of the library, and the package that contains it.
+  static let libraryName = "libqrencode.so.4"
+  static let packageName = "libqrencode4"
+
+  /// The number of modules on each side.
+  let width: Int
+  /// The modules row by row; true for black.
+  let modules: [Bool]
+
+  /// The offsets of the members of the type `QRcode`: after its version, the width as an `int`, and
+  /// the address of the modules.
+  private static let widthOffset = MemoryLayout<Int32>.size
+  private static let modulesOffset = 2 * MemoryLayout<Int32>.size
+
+  private typealias Encode =
+    @convention(c) (
+      UnsafePointer<CChar>, Int32, Int32, Int32, Int32
+    ) -> UnsafeMutableRawPointer?
+  private typealias Free = @convention(c) (UnsafeMutableRawPointer?) -> Void
+
+  /// The arguments of `QRcode_encodeString`: the smallest version that fits, 15 % redundancy, bytes
+  /// in UTF-8, and distinct cases.
+  private static let anyVersion: Int32 = 0
+  private static let mediumRedundancy: Int32 = 1
+  private static let byteMode: Int32 = 2
+  private static let isCaseSensitive: Int32 = 1
+
+  /// Encodes a text.
+  init(of text: String) throws(Failure) {
+    guard let library = unsafe dlopen(Self.libraryName, RTLD_NOW | RTLD_LOCAL),
+      let encodeSymbol = unsafe dlsym(library, "QRcode_encodeString"),
+      let freeSymbol = unsafe dlsym(library, "QRcode_free")
+    else { throw .missingLibrary }
+    let encode = unsafe unsafeBitCast(encodeSymbol, to: Encode.self)
+    let free = unsafe unsafeBitCast(freeSymbol, to: Free.self)
+    let code = unsafe encode(
+      text, Self.anyVersion, Self.mediumRedundancy, Self.byteMode, Self.isCaseSensitive)
+    guard let code = unsafe code else { throw .tooLong }
+    let width = unsafe Int(code.load(fromByteOffset: Self.widthOffset, as: Int32.self))
+    let start = unsafe code.load(
+      fromByteOffset: Self.modulesOffset, as: UnsafePointer<UInt8>.self)
+    // The least significant bit of a byte is the color of a module.
+    modules = (0..<width * width).map { unsafe start[$0] & 1 == 1 }
+    self.width = width
+    unsafe free(code)
+  }
+
+  /// The number of light modules around the code. The standard (ISO/IEC 18004) requires four. The
+  /// cameras of phones need two.
+  private static let marginWidth = 2
+
+  /// The code as lines of text, with two rows of modules in each line.
+  ///
+  /// Light modules are drawn, so that the code is dark on light on a terminal with light text on a
+  /// dark background.
+  var lines: [String] {
+    let range = -Self.marginWidth..<width + Self.marginWidth
+    return stride(from: range.lowerBound, to: range.upperBound, by: 2).map { row in
+      range.map { column in
+        switch (isLight(row, column), isLight(row + 1, column)) {
+        case (true, true): "█"
+        case (true, false): "▀"
+        case (false, true): "▄"
+        case (false, false): " "
+        }
+      }.joined()
+    }
+  }
+
+  private func isLight(_ row: Int, _ column: Int) -> Bool {
+    guard (0..<width).contains(row), (0..<width).contains(column) else { return true }
+    return !modules[row * width + column]
+  }
+}
