@@ -338,11 +338,14 @@ extension InBrowser {
       try page.wait(for: "document.getElementById('note').textContent.startsWith('Saved to')")
     }
 
+    /// Returns a transient at a time in seconds.
+    private static func tap(at time: Double) -> String {
+      #"{"Event":{"Time":\#(time),"EventType":"HapticTransient","EventParameters":[]}}"#
+    }
+
     /// A pattern of 5,000 events.
     private static var longText: String {
-      let events = (0..<5_000).map {
-        #"{"Event":{"Time":\#(Double($0) / 200),"EventType":"HapticTransient","EventParameters":[]}}"#
-      }
+      let events = (0..<5_000).map { tap(at: Double($0) / 200) }
       return "{\"Version\":1,\"Pattern\":[\n" + events.joined(separator: ",\n") + "\n]}\n"
     }
 
@@ -391,9 +394,7 @@ extension InBrowser {
     /// Only the moved event is read again. Undo and redo read the whole pattern.
     @Test("An event moved in a long pattern has the values and the order of a complete reading")
     func movedEventIsReadAlone() throws {
-      let events = (0..<600).map {
-        #"{"Event":{"Time":\#(Double($0) / 100),"EventType":"HapticTransient","EventParameters":[]}}"#
-      }
+      let events = (0..<600).map { Self.tap(at: Double($0) / 100) }
       let curve = """
         {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0,
           "ParameterCurveControlPoints": [{"Time": 0, "ParameterValue": 1},
@@ -426,6 +427,27 @@ extension InBrowser {
       try page.press("z", control: true)
       try page.press("z", shift: true, control: true)
       #expect(try neighbors() == alone)
+      #expect(page.complaints == [])
+    }
+
+    /// The score of five thousand events has more than 500,000 bytes.
+    @Test("A key in five thousand events transfers one event from the module")
+    func keyTransfersOneEvent() throws {
+      let page = try open(
+        [Self.longText],
+        preparation: """
+          const decode = TextDecoder.prototype.decode;
+          TextDecoder.prototype.decode = function (bytes) {
+            window.longest = Math.max(window.longest ?? 0, bytes?.byteLength ?? 0);
+            return decode.call(this, bytes);
+          };
+          """)
+      try select("Transient at 0.02", in: page)
+      #expect((try page.number("window.longest") ?? 0) > 500_000)
+      try page.evaluate("window.longest = 0")
+      try page.press("ArrowRight")
+      try page.wait(for: "document.getElementById('source-more').textContent === '1 line changed'")
+      #expect((try page.number("window.longest") ?? .infinity) < 10_000)
       #expect(page.complaints == [])
     }
 

@@ -10,13 +10,16 @@ const timeScaleLimits = { minimum: 1, maximum: 1000 };
 function movableParts() {
   const list = selected();
   const wholeCurves = new Set();
-  for (const curve of new Set(list.filter(({ type }) => type === "point").map((item) => item.curve))) {
+  const curves = list.filter(({ type }) => type === "point").map(({ curve }) => curve);
+  for (const curve of new Set(curves)) {
     const count = list.filter((item) => item.curve === curve).length;
     if (2 * count === curve.points.length) wholeCurves.add(curve);
   }
   return [
     ...list.filter((item) => !wholeCurves.has(item.curve)),
-    ...[...wholeCurves].map((curve) => ({ path: curve.path, type: "curve", curve, time: curve.time })),
+    ...[...wholeCurves].map(
+      (curve) => ({ path: curve.path, type: "curve", curve, time: curve.time })
+    ),
   ];
 }
 
@@ -65,7 +68,9 @@ function scaleTime(factor) {
     if (type !== "curve") continue;
     const count = curve.points.length / 2;
     // Points keep their order if the last moves first when time is stretched.
-    const order = Array.from({ length: count }, (_, index) => (factor > 1 ? count - 1 - index : index));
+    const order = Array.from(
+      { length: count }, (_, index) => (factor > 1 ? count - 1 - index : index)
+    );
     changes.push(...order.map(
       (index) => assign(pointPath(curve, index), "time", curve.points[2 * index] * factor)
     ));

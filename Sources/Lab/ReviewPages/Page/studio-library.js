@@ -54,7 +54,9 @@ async function filesBelow(entries) {
     const reader = entry.createReader();
     // A reader returns its entries in portions, and nothing after the last.
     for (;;) {
-      const portion = await new Promise((resolve, reject) => { reader.readEntries(resolve, reject); });
+      const portion = await new Promise((resolve, reject) => {
+        reader.readEntries(resolve, reject);
+      });
       if (!portion.length) break;
       pending.push(...portion.map((each) => ({ entry: each, path: `${path}/${each.name}` })));
     }
@@ -112,7 +114,8 @@ function fillLibrary() {
 function libraryRow(entry) {
   const row = document.createElement("li");
   row.innerHTML = "<button class=\"pattern\"><canvas aria-hidden=\"true\"></canvas>"
-    + "<span><b></b> <span class=\"dim folder\"></span><br><span class=\"dim facts\"></span></span></button>"
+    + "<span><b></b> <span class=\"dim folder\"></span><br>"
+    + "<span class=\"dim facts\"></span></span></button>"
     + "<button class=\"btn as-b\"><span class=\"tag k1\">B</span></button>";
   find("b", row).textContent = entry.name;
   find(".folder", row).textContent = entry.folder;
@@ -195,7 +198,9 @@ function connectLibrary() {
   });
   find("#library-folder").addEventListener("click", () => find("#library-files").click());
   find("#library-files").addEventListener("change", ({ target }) => {
-    showFolder([...target.files].map((file) => ({ path: file.webkitRelativePath || file.name, file })));
+    showFolder([...target.files].map(
+      (file) => ({ path: file.webkitRelativePath || file.name, file })
+    ));
     target.value = "";
   });
   find("#library-filter").addEventListener("input", fillLibrary);

@@ -84,7 +84,8 @@ function controlFeeling() {
 }
 
 const liveControls = () => ({
-  intensity: Number(find("#live-intensity").value), sharpness: Number(find("#live-sharpness").value),
+  intensity: Number(find("#live-intensity").value),
+  sharpness: Number(find("#live-sharpness").value),
 });
 
 function setFelt(isOn) {
@@ -94,7 +95,8 @@ function setFelt(isOn) {
   if (isOn) addEventListener("gamepadconnected", startFeeling);
   else removeEventListener("gamepadconnected", startFeeling);
   if (isOn && !actuatorPlays().length) {
-    showNote("No motor was found. Open the page on an Android phone, or press a button of a gamepad.");
+    showNote("No motor was found. Open the page on an Android phone, or press a button of a "
+      + "gamepad.");
   } else announce(isOn ? "Playback vibrates" : "Playback does not vibrate");
   startFeeling();
 }

@@ -1,11 +1,13 @@
 // Divides a WebAssembly module into streams of similar values, and joins them again. A compressor
-// finds more repetitions in the streams, because the same instructions with other operands are equal
-// in the stream of opcodes.
+// finds more repetitions in the streams, because equal instructions with different operands are
+// equal in the stream of opcodes.
 //
 // A division is a list of numbers (LEB128): the length of the module, the count of streams, and the
 // length of each stream. The streams follow. The first contains the sections of the module without
 // its code. A local variable is written as the count of other variables of the function that were
-// used since its last use (move to front), because functions use the same few variables. Source of the instructions: "WebAssembly Core Specification", W3C, chapter 5.4.
+// used since its last use (move to front), because functions use the same few variables.
+//
+// Source of the instructions: "WebAssembly Core Specification", W3C, chapter 5.4.
 
 /** The streams by kind of value. */
 const wasmStreams = {
@@ -64,7 +66,9 @@ function copyBody(copy) {
     locals, opcodes, readLocals, writtenLocals, offsets, integers, longIntegers, labels, functions,
     doubles, others,
   } = wasmStreams;
-  const repeat = (count, stream) => { for (let index = 0; index < count; index++) copy.byte(stream); };
+  const repeat = (count, stream) => {
+    for (let index = 0; index < count; index++) copy.byte(stream);
+  };
   const copyMemoryArgument = () => {
     // The opcode usually determines the alignment.
     copy.number(opcodes);
@@ -158,7 +162,9 @@ class StreamCopy {
 /** Returns the division of a module. */
 function dividedModule(bytes) {
   const source = new ByteSequence(bytes);
-  const streams = Array.from({ length: wasmStreamCount }, () => new ByteSequence(new Uint8Array(64)));
+  const streams = Array.from(
+    { length: wasmStreamCount }, () => new ByteSequence(new Uint8Array(64))
+  );
   const copy = new StreamCopy(source, streams, false);
   const sections = streams[wasmStreams.sections];
   sections.writeAll(bytes.subarray(0, wasmHeaderLength));
