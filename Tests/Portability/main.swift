@@ -49,11 +49,11 @@ func pattern(_ chance: inout Chance) -> HapticPattern {
 
 func printHashes() {
   let shaker = TransducerProfile(
-    name: "shaker", summary: "A bass shaker.", frequency: FrequencyMapping(low: 20, high: 80),
+    name: "shaker", summary: "A bass shaker.",
+    frequency: FrequencyMapping(lowHertz: 20, highHertz: 80),
     hardware: TransducerHardware(
-      product: "Shaker", band: 20...80, resonance: 40, qualityFactor: 3, impedance: 4,
-      continuousPower: 50,
-      acceleration: 5, excursion: 2))
+      product: "Shaker", bandHertz: 20...80, resonanceHertz: 40, qualityFactor: 3,
+      impedanceOhms: 4, continuousWatts: 50, accelerationInG: 5, excursionMillimeters: 2))
   var chance = Chance(state: 1)
   for number in 0..<60 {
     let rate = [8_000.0, 44_100, 48_000][number % 3]

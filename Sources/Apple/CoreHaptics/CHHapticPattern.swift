@@ -74,7 +74,7 @@ open class CHHapticPattern: NSObject {
   /// The duration of the pattern, in seconds, until its last event ends or its last parameter or
   /// curve begins.
   /// Releases are not included. A loop returns to the beginning at this time.
-  open var duration: TimeInterval { content.composition.duration }
+  open var duration: TimeInterval { content.composition.durationSeconds }
 
   /// Returns the pattern as nested dictionaries for `init(dictionary:)` and `JSONSerialization`.
   ///

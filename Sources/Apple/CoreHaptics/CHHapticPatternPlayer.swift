@@ -212,7 +212,7 @@ final class PlayerBacking: @unchecked Sendable {
     let events = pattern.composition.layers.flatMap(\.pattern.events)
     log(.playerMade(eventCount: events.count))
     let maximumDuration = events.filter(\.kind.isVibration).compactMap(\.duration).max() ?? 0
-    if maximumDuration > HapticEvent.defaultDuration {
+    if maximumDuration > HapticEvent.defaultDurationSeconds {
       log(.violation(.longEvent(seconds: maximumDuration)))
     }
   }

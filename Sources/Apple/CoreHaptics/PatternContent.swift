@@ -21,7 +21,7 @@ struct PatternContent: Equatable, Sendable {
   /// The layers merged into one equivalent pattern, or nil if no such pattern exists.
   /// Parameters and curves act only on their own layer, so only layers without them can be merged.
   var flattenedPattern: HapticPattern? {
-    composition.isFlatteningExact ? composition.flattened : nil
+    composition.flattensExactly ? composition.flattened : nil
   }
 
   var waveformPaths: [String] {
@@ -354,7 +354,7 @@ private struct DictionaryJSONWriter {
   private mutating func writeString(_ text: String) {
     var writer = JSONWriter(layout: .compact)
     writer.writeString(text)
-    bytes += writer.bytes
+    bytes += writer.writtenBytes
   }
 
   /// Writes an empty object in place of a value of an object, because null would count as absent.

@@ -450,7 +450,7 @@ extension PlayedHaptics {
             play.composition, sampleRateHertz: session.sampleRateHertz,
             playsHaptics: session.playsHaptics,
             playsAudio: session.playsAudio)
-          for change in play.changes where change.frame <= session.endFrame {
+          for change in play.changes where change.outputFrame <= session.endFrame {
             reader.applyChange(change)
           }
           return reader.finishEvents(
@@ -465,7 +465,7 @@ extension PlayedHaptics {
     reader.applyChange(PlayerChange())
     self.init(
       reader.finishEvents(
-        atFrame: FrameConversion.frame(seconds: composition.duration + 31, rate: rate),
+        atFrame: FrameConversion.frame(seconds: composition.durationSeconds + 31, rate: rate),
         originSeconds: 0))
   }
 }

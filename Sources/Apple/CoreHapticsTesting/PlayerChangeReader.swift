@@ -56,14 +56,13 @@ struct PlayerChangeReader {
     self.playsAudio = playsAudio
     var events: [ScheduledEvent] = []
     for (layer, content) in composition.layers.enumerated() {
-      for event in content.pattern.events where !event.kind.isContinuous || event.holdDuration != 0
-      {
+      for event in content.pattern.events where !event.kind.isContinuous || event.holdSeconds != 0 {
         events.append(
           ScheduledEvent(
             event: event, layerIndex: layer,
             onsetFrame: FrameConversion.frame(seconds: event.time, rate: sampleRateHertz),
             frameCount: FrameConversion.frame(
-              seconds: event.holdDuration ?? 0, rate: sampleRateHertz)))
+              seconds: event.holdSeconds ?? 0, rate: sampleRateHertz)))
       }
     }
     self.scheduledEvents = events.enumerated().sorted {
@@ -81,10 +80,11 @@ struct PlayerChangeReader {
 
   mutating func applyChange(_ change: PlayerChange) {
     let isNextPass =
-      change.overlapCount != currentState.overlapCount && change.jumpCount == currentState.jumpCount
+      change.overlappingPassCount != currentState.overlappingPassCount
+      && change.jumpCount == currentState.jumpCount
     advance(
-      toFrame: change.frame,
-      passLength: isNextPass ? change.passOrigin - currentState.passOrigin : nil)
+      toFrame: change.outputFrame,
+      passLength: isNextPass ? change.passOriginFrame - currentState.passOriginFrame : nil)
     let previous = currentState
     let isEntered = change.jumpCount != currentState.jumpCount
     currentState = change
@@ -99,11 +99,12 @@ struct PlayerChangeReader {
     }
     if isEntered {
       nextEventIndex =
-        scheduledEvents.firstIndex { $0.onsetFrame >= change.jumpFrame } ?? scheduledEvents.count
+        scheduledEvents.firstIndex { $0.onsetFrame >= change.jumpTargetFrame }
+        ?? scheduledEvents.count
       activeEvents = scheduledEvents[..<nextEventIndex].filter {
-        $0.frameCount > 0 && $0.onsetFrame + $0.frameCount > change.jumpFrame
+        $0.frameCount > 0 && $0.onsetFrame + $0.frameCount > change.jumpTargetFrame
       }.map {
-        ActiveEvent(scheduled: $0, passOriginFrame: change.passOrigin)
+        ActiveEvent(scheduled: $0, passOriginFrame: change.passOriginFrame)
       }
     }
     if change.phase == .playing, isEntered || previous.phase == .paused {
@@ -135,11 +136,11 @@ struct PlayerChangeReader {
     {
       let planned = scheduledEvents[nextEventIndex]
       let start = max(
-        currentFrame, currentState.frame(at: currentState.passOrigin + planned.onsetFrame))
+        currentFrame, currentState.frame(at: currentState.passOriginFrame + planned.onsetFrame))
       guard start < end || passLength != nil else { break }
       nextEventIndex += 1
       var event = ActiveEvent(
-        scheduled: planned, passOriginFrame: currentState.passOrigin, startFrame: start)
+        scheduled: planned, passOriginFrame: currentState.passOriginFrame, startFrame: start)
       if planned.frameCount > 0 {
         activeEvents.append(event)
       } else {
@@ -171,8 +172,8 @@ struct PlayerChangeReader {
     let high = currentState.position(at: end) - event.passOriginFrame
     for control in controlTimelinesByLayer[event.scheduled.layerIndex].values {
       for segment in control.segments[(control.segmentIndex(at: Double(low)) + 1)...]
-      where segment.start < Double(high) {
-        frames.insert(currentState.frame(at: event.passOriginFrame + Int64(segment.start)))
+      where segment.startPosition < Double(high) {
+        frames.insert(currentState.frame(at: event.passOriginFrame + Int64(segment.startPosition)))
       }
     }
     let corners = frames.sorted()
@@ -206,7 +207,8 @@ struct PlayerChangeReader {
       }
       let segment = timeline.segments[timeline.segmentIndex(at: Double(position))]
       if let sent = currentState.liveValue(of: id, at: frame),
-        segment.sourceStart.map({ active.passOriginFrame + Int64($0) <= sent.position }) ?? true
+        segment.sourceStartPosition.map({ active.passOriginFrame + Int64($0) <= sent.position })
+          ?? true
       {
         return sent.value
       }

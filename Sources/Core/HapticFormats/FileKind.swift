@@ -1,10 +1,10 @@
 /// A kind of file that is not a readable pattern, identified by its first bytes, keys, or name.
 package struct FileKind: Sendable {
   /// The number of leading bytes that suffice to identify a binary file.
-  package static let signatureLength = 12
+  package static let signatureByteCount = 12
 
   /// The kind as a noun phrase for messages, such as `a WAV sound file`.
-  package let name: String
+  package let nounPhrase: String
   /// A Boolean value that indicates whether the file is a sound file, which can be played and
   /// measured.
   package let isSound: Bool
@@ -14,28 +14,29 @@ package struct FileKind: Sendable {
   /// A hint about how to use such a file, or nil.
   package let errorSuggestion: String?
   /// The bytes with which a file of this kind begins.
-  private let signature: [UInt8]
+  private let signatureBytes: [UInt8]
   /// The bytes at offset 8, which distinguish the content types of a container format.
-  private let formType: [UInt8]
+  private let formTypeBytes: [UInt8]
 
   private init(
-    _ name: String, _ signature: [UInt8], formType: String = "", isSound: Bool = false,
+    _ name: String, _ signature: [UInt8], formTypeBytes formType: String = "",
+    isSound: Bool = false,
     isForeignFormat: Bool = false, _ suggestion: String? = nil
   ) {
-    self.name = name
+    self.nounPhrase = name
     self.isSound = isSound
     self.isForeignFormat = isForeignFormat
     self.errorSuggestion =
       isSound ? "create a pattern from it with 'temblor trace'" : suggestion
-    self.signature = signature
-    self.formType = Array(formType.utf8)
+    self.signatureBytes = signature
+    self.formTypeBytes = Array(formType.utf8)
   }
 
   /// Creates the kind of a sound file.
   private static func sound(_ name: String, _ signature: String, formType: String = "")
     -> FileKind
   {
-    FileKind("\(name) sound file", Array(signature.utf8), formType: formType, isSound: true)
+    FileKind("\(name) sound file", Array(signature.utf8), formTypeBytes: formType, isSound: true)
   }
 
   /// The kinds of binary files that are identified by their first bytes.
@@ -61,7 +62,7 @@ package struct FileKind: Sendable {
   package init?(of bytes: some Collection<UInt8>) {
     guard
       let kind = Self.binaryKinds.first(where: {
-        bytes.starts(with: $0.signature) && bytes.dropFirst(8).starts(with: $0.formType)
+        bytes.starts(with: $0.signatureBytes) && bytes.dropFirst(8).starts(with: $0.formTypeBytes)
       })
     else { return nil }
     self = kind
@@ -78,12 +79,13 @@ package struct FileKind: Sendable {
   private static let jsonKinds: [(kind: FileKind, keys: [String], nested: [String])] = [
     (foreign("a bHaptics pattern (.tact)"), ["project"], ["tracks"]),
     (
-      foreign("an Interhaptics haptic material, version 6", interhapticsSuggestion),
+      foreign("an Interhaptics haptic material, version 6", interhapticsExportSuggestion),
       ["vibration", "stiffness"], []
     ),
     (actuatorConfiguration, ["continuous", "emphasis"], []),
     (
-      foreign("a list of durations and intensities", arraysSuggestion), ["pattern", "intensities"],
+      foreign("a list of durations and intensities", numberArraysSuggestion),
+      ["pattern", "intensities"],
       []
     ),
     (
@@ -94,8 +96,8 @@ package struct FileKind: Sendable {
     (foreign("a transducer array", "use it with '--array'"), ["transducers"], []),
   ]
 
-  private static let interhapticsSuggestion = "export it as version 5 (.haps)"
-  private static let arraysSuggestion =
+  private static let interhapticsExportSuggestion = "export it as version 5 (.haps)"
+  private static let numberArraysSuggestion =
     "name the keys \"timings\" and \"amplitudes\", as in Android's arrays"
   private static let actuatorConfiguration = foreign(
     "a Meta actuator configuration (.acf)",
@@ -115,32 +117,32 @@ package struct FileKind: Sendable {
   // MARK: Other texts
 
   /// The number of leading bytes that are searched for text marks.
-  private static let textLength = 4_096
+  private static let searchedTextByteCount = 4_096
 
   /// A lowercase text that identifies a kind of text file.
   private struct TextMark {
     var kind: FileKind
     /// The text at the start of the file, after any byte-order mark and white space.
-    var start: String
+    var initialText: String
     /// A text that occurs near the start of the file.
-    var content: String
+    var containedText: String
   }
 
   private static let textMarks: [TextMark] = [
     TextMark(
       kind: FileKind("a Git LFS pointer", [], "download the file with 'git lfs pull'"),
-      start: "version https://git-lfs", content: ""),
-    TextMark(kind: propertyList, start: "<", content: "<plist"),
-    TextMark(kind: propertyList, start: "bplist", content: ""),
-    TextMark(kind: immersionEffect, start: "<", content: "<ivs-file"),
-    TextMark(kind: htmlPage, start: "<", content: "<!doctype html"),
-    TextMark(kind: htmlPage, start: "<", content: "<html"),
-    TextMark(kind: FileKind("an SVG image", []), start: "<", content: "<svg"),
+      initialText: "version https://git-lfs", containedText: ""),
+    TextMark(kind: propertyList, initialText: "<", containedText: "<plist"),
+    TextMark(kind: propertyList, initialText: "bplist", containedText: ""),
+    TextMark(kind: immersionEffect, initialText: "<", containedText: "<ivs-file"),
+    TextMark(kind: htmlPage, initialText: "<", containedText: "<!doctype html"),
+    TextMark(kind: htmlPage, initialText: "<", containedText: "<html"),
+    TextMark(kind: FileKind("an SVG image", []), initialText: "<", containedText: "<svg"),
     TextMark(
       kind: FileKind(
         "a Unity asset", [], "use the haptic file that the asset was imported from"),
-      start: "%yaml", content: "tag:unity3d.com"),
-    TextMark(kind: actuatorConfiguration, start: "", content: "emphasis_ducking"),
+      initialText: "%yaml", containedText: "tag:unity3d.com"),
+    TextMark(kind: actuatorConfiguration, initialText: "", containedText: "emphasis_ducking"),
   ]
 
   private static let propertyList = foreign(
@@ -163,7 +165,7 @@ package struct FileKind: Sendable {
   /// Identifies a file that no format recognizes, by its first characters or its extension. Returns
   /// nil for an unknown kind.
   package init?(ofUnrecognized file: SourceFile) {
-    var text = file.bytes.prefix(Self.textLength)
+    var text = file.bytes.prefix(Self.searchedTextByteCount)
     if text.starts(with: [0xEF, 0xBB, 0xBF]) {
       text = text.dropFirst(3)
     }
@@ -172,7 +174,7 @@ package struct FileKind: Sendable {
       (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 32 : byte
     }
     let mark = Self.textMarks.first { mark in
-      start.starts(with: mark.start.utf8) && Self.contains(mark.content, in: start)
+      start.starts(with: mark.initialText.utf8) && Self.contains(mark.containedText, in: start)
     }
     let name = file.name.lowercased()
     let named = Self.namedKinds.first { name.hasSuffix($0.suffix) }
@@ -190,7 +192,8 @@ package struct FileKind: Sendable {
   }
 
   /// The sentence that states why the file cannot be read, for errors.
-  var problem: String {
-    isForeignFormat ? "\(name) is not a supported pattern format" : "\(name), not a pattern"
+  var unreadableReason: String {
+    isForeignFormat
+      ? "\(nounPhrase) is not a supported pattern format" : "\(nounPhrase), not a pattern"
   }
 }

@@ -1,7 +1,7 @@
 /// Options for reading a file. Each format ignores options that do not apply to it.
 public struct ReadingOptions: Equatable, Sendable {
   /// The time from which control point times are counted.
-  public enum CurveTimes: String, CaseIterable, Sendable {
+  public enum CurveTimeReference: String, CaseIterable, Sendable {
     /// The start of the curve, as Apple documents.
     case relative
     /// The start of the pattern, as some tools write.
@@ -11,7 +11,7 @@ public struct ReadingOptions: Equatable, Sendable {
   }
 
   /// The handling of frequencies that a file states in hertz.
-  public enum Pitch: String, CaseIterable, Sendable {
+  public enum FrequencyHandling: String, CaseIterable, Sendable {
     /// Keeps frequencies in hertz. Each profile plays the frequencies that its transducer
     /// reproduces.
     case hertz
@@ -21,8 +21,8 @@ public struct ReadingOptions: Equatable, Sendable {
   }
 
   /// The time from which control point times are counted.
-  public var curveTimes: CurveTimes
-  /// The mapping from amplitude to intensity, for formats with amplitudes.
+  public var curveTimeReference: CurveTimeReference
+  /// The mapping with which formats that store amplitudes are converted to intensity.
   public var amplitudeMapping: AmplitudeMapping
   /// A Boolean value that indicates whether reading reports warnings, notes, suppressions, and
   /// losses.
@@ -31,12 +31,12 @@ public struct ReadingOptions: Equatable, Sendable {
   public var wantsFindings: Bool
   /// The sample rate, in hertz, at which formats that describe signals are read as sampled signals;
   /// nil to read them as events.
-  public var signalRate: Double?
+  public var signalSampleRate: Double?
   /// A Boolean value that indicates whether an unknown parameter in an AHAP file is an error
   /// instead of a warning.
   public var rejectsUnknownParameters = false
-  /// The handling of frequencies, for formats that state hertz.
-  public var pitch = Pitch.hertz
+  /// The handling of frequencies in formats that state hertz.
+  public var frequencyHandling = FrequencyHandling.hertz
 
   /// Creates reading options. With the defaults, files are read as their formats are documented.
   ///
@@ -45,10 +45,11 @@ public struct ReadingOptions: Equatable, Sendable {
   ///   - amplitudeMapping: The mapping from amplitude to intensity.
   ///   - wantsFindings: True to report warnings, notes, suppressions, and losses.
   public init(
-    curveTimes: CurveTimes = .automatic, amplitudeMapping: AmplitudeMapping = .root,
+    curveTimeReference curveTimes: CurveTimeReference = .automatic,
+    amplitudeMapping: AmplitudeMapping = .root,
     wantsFindings: Bool = true
   ) {
-    self.curveTimes = curveTimes
+    self.curveTimeReference = curveTimes
     self.amplitudeMapping = amplitudeMapping
     self.wantsFindings = wantsFindings
   }
@@ -57,7 +58,7 @@ public struct ReadingOptions: Equatable, Sendable {
 /// Options for writing a composition. Each format ignores options that do not apply to it.
 public struct WritingOptions: Equatable, Sendable {
   /// The condition under which a composition is written to several files.
-  public enum Split: String, CaseIterable, Sendable {
+  public enum FileSplitting: String, CaseIterable, Sendable {
     /// Writes several files if a single file would not play the same.
     case automatic
     /// Writes several files whenever the format allows it.
@@ -69,23 +70,23 @@ public struct WritingOptions: Equatable, Sendable {
   /// The name of the format dialect to write, or nil for the default dialect.
   public var dialect: String?
   /// The maximum error of simplified or sampled curves, as a fraction of full scale.
-  public var tolerance: Double
+  public var toleranceFraction: Double
   /// The mapping between intensity and amplitude, for formats that store amplitudes.
   public var amplitudeMapping: AmplitudeMapping
   /// The number of times the loop plays in a format that has no loop points.
-  public var loopCount: Int
+  public var loopPassCount: Int
   /// The condition under which the composition is written to several files.
-  public var split: Split
+  public var fileSplitting: FileSplitting
   /// A Boolean value that indicates whether content that the format cannot represent is written as
   /// sound files.
-  public var rendersUnsupported: Bool
+  public var rendersUnsupportedContent: Bool
   /// The sample rate of written signals, in hertz, or nil for the default of the format.
-  public var signalRate: Double?
+  public var signalSampleRate: Double?
   /// The base name of the files, without extension. Written files refer to each other by this name.
   public var baseName: String
 
   /// The default tolerance: 0.5 % of full scale.
-  public static let defaultTolerance = 0.005
+  public static let defaultToleranceFraction = 0.005
 
   /// Creates writing options. With the defaults, files are written as their formats are documented.
   ///
@@ -100,19 +101,20 @@ public struct WritingOptions: Equatable, Sendable {
   ///     format.
   ///   - baseName: The base name of the files, without extension.
   public init(
-    dialect: String? = nil, tolerance: Double = defaultTolerance,
+    dialect: String? = nil, toleranceFraction tolerance: Double = defaultToleranceFraction,
     amplitudeMapping: AmplitudeMapping = .root,
-    loopCount: Int = 1,
-    split: Split = .automatic, rendersUnsupported: Bool = false,
-    signalRate: Double? = nil, baseName: String = "pattern"
+    loopPassCount loopCount: Int = 1,
+    fileSplitting split: FileSplitting = .automatic,
+    rendersUnsupportedContent rendersUnsupported: Bool = false,
+    signalSampleRate signalRate: Double? = nil, baseName: String = "pattern"
   ) {
     self.dialect = dialect
-    self.tolerance = tolerance
+    self.toleranceFraction = tolerance
     self.amplitudeMapping = amplitudeMapping
-    self.loopCount = loopCount
-    self.split = split
-    self.rendersUnsupported = rendersUnsupported
-    self.signalRate = signalRate
+    self.loopPassCount = loopCount
+    self.fileSplitting = split
+    self.rendersUnsupportedContent = rendersUnsupported
+    self.signalSampleRate = signalRate
     self.baseName = baseName
   }
 }

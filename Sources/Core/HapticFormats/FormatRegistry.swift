@@ -102,7 +102,9 @@ public struct FormatRegistry: Sendable {
     }
     if let namedCandidate { return namedCandidate }
     guard candidates.count > 1 else { return candidates[0] }
-    let candidateNames = candidates.map { $0.id + ($0.distinction.map { " (\($0))" } ?? "") }
+    let candidateNames = candidates.map {
+      $0.id + ($0.distinguishingClause.map { " (\($0))" } ?? "")
+    }
     let extensions = candidates.compactMap { $0.fileExtensions.first }.map { ".\($0)" }
     throw InputError(
       Finding(
@@ -131,7 +133,8 @@ public struct FormatRegistry: Sendable {
     if let kind {
       throw InputError(
         Finding(
-          Self.wrongFileKind, location: location, kind.problem, suggestion: kind.errorSuggestion))
+          Self.wrongFileKind, location: location, kind.unreadableReason,
+          suggestion: kind.errorSuggestion))
     }
     if !isNamed, let outline, let key = outline.rootKeys.first, !outline.looksLikePattern {
       throw InputError(
@@ -169,10 +172,11 @@ public struct FormatRegistry: Sendable {
 
   /// Reads only the composition of a file in any registered format, as fast as possible, or throws
   /// the first error.
-  public func read(_ file: SourceFile, curveTimes: ReadingOptions.CurveTimes = .automatic)
+  public func read(_ file: SourceFile, curveTimes: ReadingOptions.CurveTimeReference = .automatic)
     throws(InputError) -> HapticComposition
   {
-    try examine(file, options: ReadingOptions(curveTimes: curveTimes, wantsFindings: false)).get()
+    try examine(file, options: ReadingOptions(curveTimeReference: curveTimes, wantsFindings: false))
+      .get()
   }
 }
 

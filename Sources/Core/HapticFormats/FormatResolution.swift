@@ -43,5 +43,5 @@ public struct FormatResolution: Equatable, Sendable {
   }
 
   /// The maximum time error, in seconds: half a rounding step or half a sampling interval.
-  public var maximumTimeError: Double { max(timeStepSeconds, samplingIntervalSeconds) / 2 }
+  public var maximumTimeErrorSeconds: Double { max(timeStepSeconds, samplingIntervalSeconds) / 2 }
 }

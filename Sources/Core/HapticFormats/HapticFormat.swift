@@ -17,7 +17,7 @@ public struct HapticFormat: Sendable {
   public private(set) var aliases: [String] = []
   /// A clause for messages that distinguishes the format from others with the same content, or nil
   /// if the content alone identifies the format.
-  public private(set) var distinction: String?
+  public private(set) var distinguishingClause: String?
   /// The full name of the format, for listings.
   public let title: String
   /// The lowercase file extensions, without the dot. Written files use the first one.
@@ -35,7 +35,7 @@ public struct HapticFormat: Sendable {
   /// they are converted to sharpness before writing.
   public let keepsHertz: Bool
   /// The precision of values in files of this format.
-  public let resolution: FormatResolution
+  public let valueResolution: FormatResolution
   /// Recognizes a file of this format by its content alone, in at most linear time.
   public let recognize: @Sendable (Span<UInt8>) -> Recognition
   /// Opens a file for in-place editing, which preserves all other bytes of the text; nil if the
@@ -43,7 +43,7 @@ public struct HapticFormat: Sendable {
   package var makeEditor: (@Sendable (SourceFile) throws(InputError) -> AHAPEditor)?
   /// Lists the separate patterns in a file; nil if each file contains a single pattern.
   package var listParts: (@Sendable (SourceFile) throws(InputError) -> [SourceFile.Part])?
-  private let rulePrefix: String
+  private let ruleNamePrefix: String
   private let reader: Reader
   private let writer: Writer?
   private let canonicalizer: Rewriter?
@@ -71,9 +71,9 @@ public struct HapticFormat: Sendable {
   public init(
     _ id: String, title: String, fileExtensions: [String],
     sharesFileExtensions: Bool = false,
-    rulePrefix: String? = nil, rules: [Rule],
+    ruleNamePrefix rulePrefix: String? = nil, rules: [Rule],
     dialects: [String] = [], keepsHertz: Bool = false,
-    resolution: FormatResolution = .exact,
+    valueResolution resolution: FormatResolution = .exact,
     recognize: @escaping @Sendable (Span<UInt8>) -> Recognition,
     read: @escaping Reader,
     write: Writer? = nil, canonicalize: Rewriter? = nil, correct: Rewriter? = nil
@@ -83,11 +83,11 @@ public struct HapticFormat: Sendable {
     self.title = title
     self.fileExtensions = fileExtensions
     self.sharesFileExtensions = sharesFileExtensions
-    self.rulePrefix = rulePrefix
+    self.ruleNamePrefix = rulePrefix
     self.rules = rules.map { $0.prefixed(by: rulePrefix) }
     self.dialects = dialects
     self.keepsHertz = keepsHertz
-    self.resolution = resolution
+    self.valueResolution = resolution
     self.recognize = recognize
     reader = read
     writer = write
@@ -110,7 +110,7 @@ public struct HapticFormat: Sendable {
   /// - Parameter clause: A clause for messages, such as `the first number is a pause`.
   public func distinguished(by clause: String) -> HapticFormat {
     var format = self
-    format.distinction = clause
+    format.distinguishingClause = clause
     return format
   }
 
@@ -120,7 +120,7 @@ public struct HapticFormat: Sendable {
     do {
       var result = try addingRulePrefixToErrors { () throws(InputError) in try reader(file, options)
       }
-      if options.pitch == .sharpness {
+      if options.frequencyHandling == .sharpness {
         result.composition = result.composition?.convertingStatedHertz(to: .phone)
       }
       for index in result.findings.indices {
@@ -182,8 +182,8 @@ public struct HapticFormat: Sendable {
   }
 
   private func addRulePrefix(to finding: inout Finding) {
-    if !rulePrefix.isEmpty {
-      finding.rule = RuleID(rulePrefix + finding.rule.text)
+    if !ruleNamePrefix.isEmpty {
+      finding.rule = RuleID(ruleNamePrefix + finding.rule.text)
     }
   }
 }
@@ -212,14 +212,14 @@ public struct SourceFile: Sendable {
     /// The name of the pattern, as stored in the file.
     public var name: String
 
-    /// Creates a part.
+    /// Creates a part from the index and the name of a pattern in the file.
     public init(index: Int, name: String) {
       self.index = index
       self.name = name
     }
   }
 
-  /// The bytes of the file.
+  /// The contents of the file, as bytes.
   public var bytes: [UInt8]
   /// The name in locations, usually the path as the user typed it. Its extension helps identify the
   /// format.

@@ -6,15 +6,15 @@ package struct JSONOutline {
   /// The keys of the outermost object, in document order.
   package private(set) var rootKeys: [String] = []
   /// A Boolean value that indicates whether the outermost value is an array.
-  package private(set) var isArray = false
+  package private(set) var hasArrayRoot = false
   /// The keys of nested objects.
   package private(set) var nestedKeys: Set<String> = []
   /// The maximum number of bytes that are scanned for root keys.
-  private static let maximumScannedBytes = 1 << 20
+  private static let maximumScannedByteCount = 1 << 20
   /// The maximum number of bytes that are scanned for nested keys.
-  private static let maximumNestedScanBytes = 1 << 16
+  private static let maximumNestedScanByteCount = 1 << 16
   /// The maximum length, in bytes, of a recorded key. No format uses longer keys.
-  private static let maximumKeyLength = 40
+  private static let maximumKeyByteCount = 40
 
   /// Scans a text. Returns nil if it does not begin with an object or, if allowed, an array.
   package init?(_ text: Span<UInt8>, allowsArray: Bool = false) {
@@ -23,13 +23,13 @@ package struct JSONOutline {
       position += 1
     }
     guard position < text.count else { return nil }
-    isArray = allowsArray && text[position] == UInt8(ascii: "[")
-    guard isArray || text[position] == UInt8(ascii: "{") else { return nil }
+    hasArrayRoot = allowsArray && text[position] == UInt8(ascii: "[")
+    guard hasArrayRoot || text[position] == UInt8(ascii: "{") else { return nil }
     var depth = 0
     // For each open container, true if it is an object.
     var isObject: [Bool] = []
     var expectsKey = false
-    let scanEnd = min(text.count, Self.maximumScannedBytes)
+    let scanEnd = min(text.count, Self.maximumScannedByteCount)
     while position < scanEnd {
       let byte = text[position]
       position += 1
@@ -39,8 +39,8 @@ package struct JSONOutline {
         while position < scanEnd, text[position] != UInt8(ascii: "\"") {
           position += text[position] == UInt8(ascii: "\\") ? 2 : 1
         }
-        if expectsKey, position < scanEnd, position - start <= Self.maximumKeyLength,
-          depth == 1 || position < Self.maximumNestedScanBytes
+        if expectsKey, position < scanEnd, position - start <= Self.maximumKeyByteCount,
+          depth == 1 || position < Self.maximumNestedScanByteCount
         {
           recordKey(
             String(decoding: (start..<position).map { text[$0] }, as: UTF8.self), depth: depth)
@@ -77,11 +77,11 @@ package struct JSONOutline {
   var looksLikePattern: Bool {
     if hasRootKey("Version") || hasRootKey("Pattern") { return true }
     let hasPattern = rootKeys.contains { $0.lowercased() == "pattern" }
-    return hasPattern && nestedKeys.contains { Self.appleKeys.contains($0.lowercased()) }
+    return hasPattern && nestedKeys.contains { Self.ahapKeys.contains($0.lowercased()) }
   }
 
   /// The nested keys that identify AHAP, in lowercase.
-  private static let appleKeys = ["event", "eventtype", "parametercurve"]
+  private static let ahapKeys = ["event", "eventtype", "parametercurve"]
 
   /// Returns true if the outermost object contains a key.
   package func hasRootKey(_ key: String) -> Bool { rootKeys.contains(key) }

@@ -17,8 +17,8 @@ extension HapticComposition {
     guard let loop else { return self }
     var composition = self
     composition.loop = nil
-    let loopEnd = loop.end ?? duration
-    let loopStart = min(max(loop.start, 0), loopEnd)
+    let loopEnd = loop.endSeconds ?? durationSeconds
+    let loopStart = min(max(loop.startSeconds, 0), loopEnd)
     let eventCount = max(layers.reduce(0) { $0 + $1.pattern.events.count }, 1)
     let maximumPassCount = max(Self.maximumUnrolledEventCount / eventCount, 1)
     let unrolledPassCount = loopEnd > loopStart ? min(max(passCount, 1), maximumPassCount) : 1
@@ -26,7 +26,7 @@ extension HapticComposition {
     losses.add(
       .approximated, .composition,
       "the loop from \(loopStart) s to \(loopEnd) s is unrolled \(repetitionText)")
-    guard unrolledPassCount > 1 || loop.end != nil else { return composition }
+    guard unrolledPassCount > 1 || loop.endSeconds != nil else { return composition }
     for index in layers.indices {
       composition.layers[index].pattern = layers[index].unrolledPattern(
         passCount: unrolledPassCount, from: loopStart, to: loopEnd)
@@ -69,7 +69,7 @@ extension HapticEvent {
     guard time < end || (time == end && isFirstPass && kind.isTransient) else { return nil }
     var event = self
     if kind.isContinuous {
-      let clippedEnd = min(time + (duration ?? Self.defaultDuration), end)
+      let clippedEnd = min(time + (duration ?? Self.defaultDurationSeconds), end)
       event.time = max(time, start)
       guard clippedEnd > event.time else { return nil }
       event.duration = clippedEnd - event.time
@@ -86,34 +86,35 @@ extension HapticEvent {
 /// The controls of a layer over all passes, with one curve for each control.
 private struct UnrolledControls {
   /// The original timeline and the unrolled curve of each control.
-  private var unrolledTracks: [(timeline: ControlTimeline, curve: ParameterCurve)] = []
+  private var controlTracks: [(timeline: ControlTimeline, curve: ParameterCurve)] = []
 
   init(of layer: HapticComposition.Layer) {
     let pattern = layer.pattern
     let usedControls = Set(pattern.parameters.map { $0.id } + pattern.curves.map { $0.id })
     for id in DynamicParameterID.allCases where usedControls.contains(id) {
       let timeline = ControlTimeline(of: id, in: layer)
-      unrolledTracks.append((timeline, ParameterCurve(id: id, time: 0, controlPoints: [])))
+      controlTracks.append((timeline, ParameterCurve(id: id, time: 0, controlPoints: [])))
     }
   }
 
   /// The unrolled curves, up to the last appended pass.
-  var curves: [ParameterCurve] { unrolledTracks.map { $0.curve } }
+  var curves: [ParameterCurve] { controlTracks.map { $0.curve } }
 
   /// Appends the control points of a pass, shifted in time.
   mutating func appendPass(from start: Double, to end: Double, shift: Double) {
-    for index in unrolledTracks.indices {
-      let segments = unrolledTracks[index].timeline.segments
-      var segmentIndex = unrolledTracks[index].timeline.segmentIndex(at: start)
-      while segmentIndex < segments.count, segments[segmentIndex].start < end {
+    for index in controlTracks.indices {
+      let segments = controlTracks[index].timeline.segments
+      var segmentIndex = controlTracks[index].timeline.segmentIndex(at: start)
+      while segmentIndex < segments.count, segments[segmentIndex].startPosition < end {
         let segment = segments[segmentIndex]
-        let segmentStart = max(segment.start, start)
-        let nextStart = segmentIndex + 1 < segments.count ? segments[segmentIndex + 1].start : end
+        let segmentStart = max(segment.startPosition, start)
+        let nextStart =
+          segmentIndex + 1 < segments.count ? segments[segmentIndex + 1].startPosition : end
         for time in [segmentStart, min(nextStart, end)] {
           let point = ParameterCurve.ControlPoint(
             time: time + shift, value: Float(segment.value(at: time)))
-          guard unrolledTracks[index].curve.controlPoints.last != point else { continue }
-          unrolledTracks[index].curve.controlPoints.append(point)
+          guard controlTracks[index].curve.controlPoints.last != point else { continue }
+          controlTracks[index].curve.controlPoints.append(point)
         }
         segmentIndex += 1
       }

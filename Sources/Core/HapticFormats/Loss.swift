@@ -11,10 +11,10 @@ public struct Loss: Equatable, Sendable {
     case dropped
   }
 
-  /// The extent of the loss.
+  /// The extent of the loss: approximated or dropped content.
   public var kind: Kind
   /// The affected part of the composition.
-  public var element: CompositionElement
+  public var compositionElement: CompositionElement
   /// The location in the source file, or nil to use the location of the affected part.
   public var location: FileLocation?
   /// A sentence without a final period. It includes the size of the difference, if known.
@@ -22,7 +22,7 @@ public struct Loss: Equatable, Sendable {
   /// The size of the difference, in the unit used in the message, or nil.
   public var differenceSize: Double?
 
-  /// Creates a loss.
+  /// Creates a loss of an element, with a message.
   ///
   /// - Parameters:
   ///   - kind: The extent of the loss.
@@ -37,7 +37,7 @@ public struct Loss: Equatable, Sendable {
     size: Double? = nil
   ) {
     self.kind = kind
-    self.element = element
+    self.compositionElement = element
     self.location = location
     self.message = message
     self.differenceSize = size
@@ -51,7 +51,7 @@ public struct Loss: Equatable, Sendable {
 package struct LossLog {
   private struct Key: Hashable {
     var kind: Loss.Kind
-    var element: CompositionElement
+    var compositionElement: CompositionElement
     var message: String
   }
 
@@ -80,7 +80,7 @@ package struct LossLog {
     _ message: String,
     size: Double? = nil
   ) {
-    let key = Key(kind: kind, element: element, message: message)
+    let key = Key(kind: kind, compositionElement: element, message: message)
     if let index = indicesByKey[key] {
       if let size {
         losses[index].differenceSize = max(losses[index].differenceSize ?? size, size)
@@ -155,10 +155,10 @@ package struct LossLog {
       addBodyLocationLosses(of: composition)
     }
     let eventsEnd = Self.endOfEvents(in: composition)
-    if composition.duration > eventsEnd + 1e-3, eventsEnd.isFinite {
+    if composition.durationSeconds > eventsEnd + 1e-3, eventsEnd.isFinite {
       add(
         .dropped, .composition, "# s of trailing controls without events are omitted",
-        size: composition.duration - eventsEnd)
+        size: composition.durationSeconds - eventsEnd)
     }
   }
 
@@ -170,7 +170,7 @@ package struct LossLog {
         latestEnd = max(latestEnd, event.time + (event.duration ?? 0))
       }
       for signal in layer.signals {
-        latestEnd = max(latestEnd, signal.time + signal.duration)
+        latestEnd = max(latestEnd, signal.startSeconds + signal.durationSeconds)
       }
     }
     return latestEnd
@@ -183,7 +183,7 @@ package struct LossLog {
       guard let hertz = layer.statedHertz else { continue }
       let excess = max(
         phoneScale.minimumHertz - hertz.lowerBound, hertz.upperBound - phoneScale.maximumHertz)
-      guard excess > Self.hertzTolerance else { continue }
+      guard excess > Self.unreportedExcessHertz else { continue }
       add(
         .approximated, .layer(index),
         """
@@ -195,7 +195,7 @@ package struct LossLog {
   }
 
   /// The maximum distance, in hertz, from the scale at which a frequency is not a loss.
-  private static let hertzTolerance = 1e-3
+  private static let unreportedExcessHertz = 1e-3
 
   /// Adds a loss for each layer that has a body location.
   package mutating func addBodyLocationLosses(of composition: HapticComposition) {

@@ -20,15 +20,15 @@ public struct ReadResult: Sendable {
   /// A declaration in a file that a rule is violated on purpose.
   public struct Suppression: Equatable, Sendable {
     /// The name of the rule, as written in the file.
-    public var rule: RuleID
+    public var ruleID: RuleID
     /// The stated reason, on one line.
     public var reason: String
     /// The location of the declaration in the file.
     public var location: FileLocation
 
-    /// Creates a suppression.
+    /// Creates a suppression of a rule, with its reason and location.
     public init(_ rule: RuleID, reason: String, location: FileLocation) {
-      self.rule = rule
+      self.ruleID = rule
       self.reason = reason
       self.location = location
     }
@@ -142,7 +142,7 @@ public struct ReadResult: Sendable {
     let hasErrors = allFindings.contains { $0.severity == .error }
     var reasonsByRule: [RuleID: String] = [:]
     for suppression in suppressions {
-      let id = suppression.rule
+      let id = suppression.ruleID
       guard let rule = rules.first(where: { $0.id == id }) else {
         allFindings.append(Self.unknownRuleFinding(of: suppression, rules: rules))
         continue
@@ -168,7 +168,7 @@ public struct ReadResult: Sendable {
   /// Returns the finding for a suppression that names an unknown rule.
   private static func unknownRuleFinding(of suppression: Suppression, rules: [Rule]) -> Finding {
     let ruleNames = JSONNameList(rules.map { $0.id.text })
-    let suppressedName = suppression.rule.text
+    let suppressedName = suppression.ruleID.text
     return Finding(
       unknownSuppressedRule, location: suppression.location,
       "unknown rule \(suppressedName.quoted())",

@@ -120,11 +120,11 @@ extension FindingLog {
           suggestion: "save it as UTF-8 without one")
       case .trailingComma:
         add(
-          trailingComma, at: value, offset: deviation.offset, "comma before a closing bracket",
+          trailingComma, at: value, offset: deviation.byteOffset, "comma before a closing bracket",
           suggestion: "remove it")
       case .duplicateKey:
         add(
-          duplicateKey, at: value, offset: deviation.offset,
+          duplicateKey, at: value, offset: deviation.byteOffset,
           "duplicate key \((value.key ?? "").quoted()); the last value is used")
       }
     }

@@ -1,7 +1,7 @@
 /// A writer of mono WAVE files with 32-bit floating-point samples.
 package enum WaveFile {
   /// Returns the bytes of a WAVE file. The sample rate is rounded to a whole number.
-  package static func fileBytes(of samples: [Float], rate: Double) -> [UInt8] {
+  package static func encodedBytes(of samples: [Float], rate: Double) -> [UInt8] {
     let sampleByteCount = UInt32(clamping: samples.count * 4)
     let rate = UInt32(clamping: Int(rate.rounded()))
     var bytes: [UInt8] = []

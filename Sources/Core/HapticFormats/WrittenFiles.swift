@@ -6,7 +6,7 @@ public struct WrittenFiles: Sendable {
     public var nameSuffix: String
     /// The file extension, without the dot, or nil to use the default extension of the format.
     public var fileExtension: String?
-    /// The bytes of the file.
+    /// The contents of the file, as bytes.
     public var bytes: [UInt8]
 
     /// Creates a file from bytes.

@@ -10,16 +10,16 @@ extension ControlTimeline {
     _ body: (_ start: Double, _ end: Double, _ startValue: Double, _ endValue: Double) -> Void
   ) {
     var index = segmentIndex(at: range.lowerBound)
-    while index < segments.count, segments[index].start < range.upperBound, budget > 0 {
+    while index < segments.count, segments[index].startPosition < range.upperBound, budget > 0 {
       let segment = segments[index]
       index += 1
       budget -= 1
-      let start = max(segment.start, range.lowerBound)
-      let nextStart = index < segments.count ? segments[index].start : .infinity
+      let start = max(segment.startPosition, range.lowerBound)
+      let nextStart = index < segments.count ? segments[index].startPosition : .infinity
       let end = min(nextStart, range.upperBound)
       let startValue = segment.value(at: start)
       // A constant segment may extend to infinity.
-      let endValue = segment.slope == 0 ? startValue : segment.value(at: end)
+      let endValue = segment.slopePerPositionUnit == 0 ? startValue : segment.value(at: end)
       body(start, end, startValue, endValue)
     }
   }

@@ -32,31 +32,36 @@ public struct ControlTimeline: Equatable, Sendable {
 
   /// A linear segment that lasts until the next segment starts.
   public struct Segment: Equatable, Sendable {
-    /// The first position.
-    public var start: Double
-    /// The value at the first position.
-    public var value: Double
-    /// The increase of the value per second or frame.
-    public var slope: Double
+    /// The first position of the segment, in seconds or frames.
+    public var startPosition: Double
+    /// The value of the control at the first position of the segment.
+    public var startValue: Double
+    /// The increase of the control's value per second or frame.
+    public var slopePerPositionUnit: Double
     /// The start of the step or curve that the segment came from, or nil for the neutral value.
-    public var sourceStart: Double?
+    public var sourceStartPosition: Double?
 
-    /// Creates a segment.
+    /// Creates a linear segment from its first position, value, and slope.
     ///
     /// - Parameters:
     ///   - start: The first position.
     ///   - value: The value at the first position.
     ///   - slope: The increase of the value per second or frame.
     ///   - sourceStart: The start of the step or curve that the segment came from, or nil.
-    public init(start: Double, value: Double, slope: Double = 0, sourceStart: Double? = nil) {
-      self.start = start
-      self.value = value
-      self.slope = slope
-      self.sourceStart = sourceStart
+    public init(
+      startPosition start: Double, startValue value: Double, slopePerPositionUnit slope: Double = 0,
+      sourceStartPosition sourceStart: Double? = nil
+    ) {
+      self.startPosition = start
+      self.startValue = value
+      self.slopePerPositionUnit = slope
+      self.sourceStartPosition = sourceStart
     }
 
     /// Returns the value at a position, extrapolating beyond the segment.
-    public func value(at position: Double) -> Double { value + slope * (position - start) }
+    public func value(at position: Double) -> Double {
+      startValue + slopePerPositionUnit * (position - startPosition)
+    }
   }
 
   /// The segments, sorted by start. The first starts at 0, with the neutral value or its
@@ -79,7 +84,7 @@ public struct ControlTimeline: Equatable, Sendable {
     func value(_ stated: Float) -> Double {
       isClamped ? id.clamped(stated) : id.neutralIfNaN(stated)
     }
-    segments = [Segment(start: 0, value: Double(id.neutralValue))]
+    segments = [Segment(startPosition: 0, startValue: Double(id.neutralValue))]
     var controlSources: [(time: Double, start: Double, curve: ParameterCurve?, value: Double)] = []
     for parameter in pattern.parameters where parameter.id == id {
       let start = max(0, grid.position(forSeconds: parameter.time))
@@ -105,10 +110,12 @@ public struct ControlTimeline: Equatable, Sendable {
           Self.segments(
             of: $0, from: source.start, to: end, grid: grid, isClamped: isClamped)
         } ?? [
-          Segment(start: source.start, value: source.value, sourceStart: source.start)
+          Segment(
+            startPosition: source.start, startValue: source.value, sourceStartPosition: source.start
+          )
         ]
       for segment in sourceSegments {
-        while let last = segments.last, last.start >= segment.start {
+        while let last = segments.last, last.startPosition >= segment.startPosition {
           segments.removeLast()
         }
         segments.append(segment)
@@ -134,7 +141,7 @@ public struct ControlTimeline: Equatable, Sendable {
   }
 
   /// A Boolean value that indicates whether the pattern sets the control.
-  public var isSet: Bool { segments.count > 1 || segments.first?.sourceStart != nil }
+  public var isSet: Bool { segments.count > 1 || segments.first?.sourceStartPosition != nil }
 
   /// Returns the index of the segment at a position.
   ///
@@ -144,7 +151,7 @@ public struct ControlTimeline: Equatable, Sendable {
     var upperIndex = segments.count
     while upperIndex - lowerIndex > 1 {
       let middle = (lowerIndex + upperIndex) / 2
-      if segments[middle].start <= position {
+      if segments[middle].startPosition <= position {
         lowerIndex = middle
       } else {
         upperIndex = middle
@@ -153,7 +160,7 @@ public struct ControlTimeline: Equatable, Sendable {
     return lowerIndex
   }
 
-  /// Returns the value at a position.
+  /// Returns the value of the control at a position in seconds or frames.
   ///
   /// - Complexity: O(log *n*).
   public func value(at position: Double) -> Double {
@@ -167,7 +174,7 @@ public struct ControlTimeline: Equatable, Sendable {
   ///   - cursor: The index of the current segment, initially 0; the call advances it.
   /// - Complexity: O(1) amortized over a sweep.
   public func value(at position: Double, cursor: inout Int) -> Double {
-    while cursor + 1 < segments.count, segments[cursor + 1].start <= position {
+    while cursor + 1 < segments.count, segments[cursor + 1].startPosition <= position {
       cursor += 1
     }
     return segments[cursor].value(at: position)
@@ -188,15 +195,17 @@ public struct ControlTimeline: Equatable, Sendable {
       (time: curve.time + $0.time, value: $0.value)
     }
     guard let first = points.first, let last = points.last else { return [] }
-    var segments = [Segment(start: start, value: first.value, sourceStart: start)]
+    var segments = [
+      Segment(startPosition: start, startValue: first.value, sourceStartPosition: start)
+    ]
     func append(_ segment: Segment, until segmentEnd: Double) {
-      guard segment.start < end, segmentEnd > start else { return }
+      guard segment.startPosition < end, segmentEnd > start else { return }
       var segment = segment
-      if segment.start < start {
-        segment.value = segment.value(at: start)
-        segment.start = start
+      if segment.startPosition < start {
+        segment.startValue = segment.value(at: start)
+        segment.startPosition = start
       }
-      if segments.last?.start == segment.start {
+      if segments.last?.startPosition == segment.startPosition {
         segments.removeLast()
       }
       segments.append(segment)
@@ -210,11 +219,15 @@ public struct ControlTimeline: Equatable, Sendable {
       // Points at equal times, or with a slope that is not finite, form a step.
       guard length > 0, slope.isFinite else { continue }
       append(
-        Segment(start: position, value: from.value, slope: slope, sourceStart: start),
+        Segment(
+          startPosition: position, startValue: from.value, slopePerPositionUnit: slope,
+          sourceStartPosition: start),
         until: nextPosition)
     }
     append(
-      Segment(start: grid.position(forSeconds: last.time), value: last.value, sourceStart: start),
+      Segment(
+        startPosition: grid.position(forSeconds: last.time), startValue: last.value,
+        sourceStartPosition: start),
       until: .infinity)
     return segments
   }
@@ -237,16 +250,16 @@ extension ParameterCurve {
   /// The default tolerance of linear segments that approximate a square root.
   ///
   /// The error is below 0.1 dB for intensities of at least 0.05.
-  public static let squareRootTolerance = 0.0005
+  public static let defaultSquareRootTolerance = 0.0005
 
   /// The maximum number of segments that approximate all square roots of one curve.
-  private static let maximumPointCount = 1_000_000
+  private static let maximumLinearizedPointCount = 1_000_000
 
   /// Returns the curve with linear interpolation; a linear curve is returned unchanged.
   ///
   /// - Parameter tolerance: The maximum distance between the linear segments and the curve, in
   ///   units of the control. A curve with very many points may exceed it.
-  public func linearized(tolerance: Double = squareRootTolerance) -> ParameterCurve {
+  public func linearized(tolerance: Double = defaultSquareRootTolerance) -> ParameterCurve {
     guard interpolation != .linear else { return self }
     var curve = self
     curve.interpolation = .linear
@@ -261,7 +274,7 @@ extension ParameterCurve {
   /// Times count from the start of the curve. Points whose time is NaN are omitted. Values are
   /// clamped to the range of the control unless `isClamped` is false.
   func linearizedPoints(
-    tolerance: Double = squareRootTolerance, isClamped: Bool = true
+    tolerance: Double = defaultSquareRootTolerance, isClamped: Bool = true
   ) -> [(time: Double, value: Double)] {
     let sortedPoints = controlPoints.enumerated().filter { !$0.element.time.isNaN }.sorted {
       ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
@@ -272,7 +285,7 @@ extension ParameterCurve {
       )
     }
     guard interpolation == .squared, let first = sortedPoints.first else { return sortedPoints }
-    let maximumCount = max(1, Self.maximumPointCount / sortedPoints.count)
+    let maximumCount = max(1, Self.maximumLinearizedPointCount / sortedPoints.count)
     var linearized = [(time: first.time, value: max(first.value, 0).squareRoot())]
     for (from, to) in zip(sortedPoints, sortedPoints.dropFirst()) {
       let span = to.time - from.time
@@ -322,7 +335,9 @@ extension ParameterCurve {
 
 extension HapticPattern {
   /// Returns the pattern with linear interpolation in all curves.
-  public func linearized(tolerance: Double = ParameterCurve.squareRootTolerance) -> HapticPattern {
+  public func linearized(tolerance: Double = ParameterCurve.defaultSquareRootTolerance)
+    -> HapticPattern
+  {
     guard curves.contains(where: { $0.interpolation != .linear }) else { return self }
     var pattern = self
     pattern.curves = curves.map { $0.linearized(tolerance: tolerance) }
@@ -335,7 +350,7 @@ extension HapticComposition {
   ///
   /// - Parameter tolerance: The maximum distance between the linear segments and a curve, in units
   ///   of its control.
-  public func linearized(tolerance: Double = ParameterCurve.squareRootTolerance)
+  public func linearized(tolerance: Double = ParameterCurve.defaultSquareRootTolerance)
     -> HapticComposition
   {
     var composition = self

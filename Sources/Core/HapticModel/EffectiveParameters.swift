@@ -10,8 +10,8 @@ public struct EffectiveParameters: Sendable {
     public let sharpness: Double
   }
 
-  private let intensity: ControlTimeline
-  private let sharpness: ControlTimeline
+  private let intensityControl: ControlTimeline
+  private let sharpnessControl: ControlTimeline
   private let clampsSharpness: Bool
 
   /// Creates the effective parameters of a pattern's events.
@@ -25,8 +25,8 @@ public struct EffectiveParameters: Sendable {
   /// - Parameter layer: The layer, whose sharpness is not limited if it states hertz.
   /// - Complexity: O(*n* log *n*) in the number of parameters and control points.
   public init(_ layer: HapticComposition.Layer) {
-    intensity = ControlTimeline(of: .hapticIntensityControl, in: layer)
-    sharpness = ControlTimeline(of: .hapticSharpnessControl, in: layer)
+    intensityControl = ControlTimeline(of: .hapticIntensityControl, in: layer)
+    sharpnessControl = ControlTimeline(of: .hapticSharpnessControl, in: layer)
     clampsSharpness = layer.hasClampedSharpness
   }
 
@@ -36,7 +36,7 @@ public struct EffectiveParameters: Sendable {
   /// Two points share a time at a jump. Envelopes are ignored. A transient has one point, as does
   /// an event without duration.
   public func points(of event: HapticEvent) -> [Point] {
-    let eventEnd = event.time + (event.holdDuration ?? 0)
+    let eventEnd = event.time + (event.holdSeconds ?? 0)
     let eventIntensity = Double(event.value(of: .hapticIntensity))
     let eventSharpness =
       clampsSharpness ? Double(event.value(of: .hapticSharpness)) : event.unclampedSharpness
@@ -48,39 +48,41 @@ public struct EffectiveParameters: Sendable {
         time: time, intensity: eventIntensity * intensity.value(at: time),
         sharpness: clampsSharpness ? min(max(sum, 0), 1) : sum)
     }
-    var intensityIndex = intensity.segmentIndex(at: event.time)
-    var sharpnessIndex = sharpness.segmentIndex(at: event.time)
+    var intensityIndex = intensityControl.segmentIndex(at: event.time)
+    var sharpnessIndex = sharpnessControl.segmentIndex(at: event.time)
     var points = [
-      point(event.time, intensity.segments[intensityIndex], sharpness.segments[sharpnessIndex])
+      point(
+        event.time, intensityControl.segments[intensityIndex],
+        sharpnessControl.segments[sharpnessIndex])
     ]
     var time = event.time
     while time < eventEnd {
-      let intensitySegment = intensity.segments[intensityIndex]
-      let sharpnessSegment = sharpness.segments[sharpnessIndex]
+      let intensitySegment = intensityControl.segments[intensityIndex]
+      let sharpnessSegment = sharpnessControl.segments[sharpnessIndex]
       let segmentEnd =
         [
-          intensity.segmentStart(at: intensityIndex + 1),
-          sharpness.segmentStart(at: sharpnessIndex + 1), eventEnd,
+          intensityControl.segmentStart(at: intensityIndex + 1),
+          sharpnessControl.segmentStart(at: sharpnessIndex + 1), eventEnd,
         ].min()
         ?? eventEnd
       // The sum of sharpness and control can reach a bound between two corners.
       let boundTimes = [0, 1].map {
-        sharpnessSegment.start + ($0 - eventSharpness - sharpnessSegment.value)
-          / sharpnessSegment.slope
+        sharpnessSegment.startPosition + ($0 - eventSharpness - sharpnessSegment.startValue)
+          / sharpnessSegment.slopePerPositionUnit
       }
       points += boundTimes.filter { $0 > time && $0 < segmentEnd }.sorted().map {
         point($0, intensitySegment, sharpnessSegment)
       }
       points.append(point(segmentEnd, intensitySegment, sharpnessSegment))
-      if segmentEnd == intensity.segmentStart(at: intensityIndex + 1) {
+      if segmentEnd == intensityControl.segmentStart(at: intensityIndex + 1) {
         intensityIndex += 1
       }
-      if segmentEnd == sharpness.segmentStart(at: sharpnessIndex + 1) {
+      if segmentEnd == sharpnessControl.segmentStart(at: sharpnessIndex + 1) {
         sharpnessIndex += 1
       }
       time = segmentEnd
       let following = point(
-        time, intensity.segments[intensityIndex], sharpness.segments[sharpnessIndex])
+        time, intensityControl.segments[intensityIndex], sharpnessControl.segments[sharpnessIndex])
       if time < eventEnd, following != points.last {
         points.append(following)
       }
@@ -91,6 +93,6 @@ public struct EffectiveParameters: Sendable {
 
 extension ControlTimeline {
   fileprivate func segmentStart(at index: Int) -> Double {
-    index < segments.count ? segments[index].start : .infinity
+    index < segments.count ? segments[index].startPosition : .infinity
   }
 }

@@ -8,9 +8,9 @@ public enum EnvelopeTimes {
   /// The duration of a normalized time of 1, in seconds.
   public static var maximumSeconds: Double { @_noLocks get { 2 } }
   /// The growth of the exponential from 0 to 1.
-  public static var growthFactorOverRange: Double { @_noLocks get { 100 } }
+  public static var growthFactorFromZeroToOne: Double { @_noLocks get { 100 } }
   /// The growth of the exponential, in octaves.
-  public static var growthOctaves: Float { @_noLocks get { 6.6438562 } }
+  public static var growthOctavesFromZeroToOne: Float { @_noLocks get { 6.6438562 } }
   /// The minimum duration of a ramp, in seconds, which prevents clicks at edges without an envelope
   /// time.
   public static let minimumRampSeconds = 0.001
@@ -19,12 +19,12 @@ public enum EnvelopeTimes {
   ///
   /// - Parameter time: The normalized time, clamped to 0…1.
   public static func seconds(normalized time: Float) -> Double {
-    seconds(ofGrowth: pow(growthFactorOverRange, min(max(Double(time), 0), 1)))
+    seconds(ofGrowth: pow(growthFactorFromZeroToOne, min(max(Double(time), 0), 1)))
   }
 
   /// Returns the duration of a normalized envelope time n, in seconds, given `growthFactor`ⁿ.
   @_noLocks public static func seconds(ofGrowth growth: Double) -> Double {
-    maximumSeconds * (growth - 1) / (growthFactorOverRange - 1)
+    maximumSeconds * (growth - 1) / (growthFactorFromZeroToOne - 1)
   }
 }
 
@@ -34,16 +34,16 @@ public enum EnvelopeTimes {
 /// level that it has reached. Levels are factors on the amplitude. Times count from the onset, in
 /// any unit.
 public struct EnvelopeShape: Equatable, Sendable {
-  /// The end of the rise from 0.
-  public var riseEnd: Double
-  /// The level at the end of the rise.
+  /// The time at which the rise from 0 ends, in seconds or frames from the onset.
+  public var riseEndTime: Double
+  /// The level of the envelope at the end of the rise.
   public var riseLevel: Double
-  /// The start of the release.
-  public var releaseStart: Double
-  /// The level at the start of the release.
+  /// The time at which the release starts, in seconds or frames from the onset.
+  public var releaseStartTime: Double
+  /// The level of the envelope at the start of the release.
   public var releaseLevel: Double
   /// The time at which the level reaches 0.
-  public var end: Double
+  public var releaseEndTime: Double
 
   /// Computes the corners of an event's envelope.
   ///
@@ -58,29 +58,29 @@ public struct EnvelopeShape: Equatable, Sendable {
   ) {
     if hold <= attack {
       let level = hold / attack
-      riseEnd = hold
+      riseEndTime = hold
       riseLevel = level
-      releaseStart = hold
+      releaseStartTime = hold
       releaseLevel = level
-      end = hold + release
+      releaseEndTime = hold + release
     } else if isSustained {
-      riseEnd = attack
+      riseEndTime = attack
       riseLevel = 1
-      releaseStart = hold
+      releaseStartTime = hold
       releaseLevel = 1
-      end = hold + release
+      releaseEndTime = hold + release
     } else if attack + decay <= hold {
-      riseEnd = attack
+      riseEndTime = attack
       riseLevel = 1
-      releaseStart = attack
+      releaseStartTime = attack
       releaseLevel = 1
-      end = attack + decay
+      releaseEndTime = attack + decay
     } else {
-      riseEnd = attack
+      riseEndTime = attack
       riseLevel = 1
-      releaseStart = hold
+      releaseStartTime = hold
       releaseLevel = 1 - (hold - attack) / decay
-      end = hold + release
+      releaseEndTime = hold + release
     }
   }
 }

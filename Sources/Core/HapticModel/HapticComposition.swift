@@ -62,11 +62,11 @@ public struct HapticComposition: Equatable, Sendable {
     /// The number of the location, starting at 1.
     public var number: Int
     /// The number of locations that the file addresses.
-    public var count: Int
+    public var addressedLocationCount: Int
     /// The name of the body location in the file, or an empty string.
     public var name: String
 
-    /// Creates a location.
+    /// Creates a body location from its number, the number of locations, and a name.
     ///
     /// - Parameters:
     ///   - number: The number, starting at 1.
@@ -74,7 +74,7 @@ public struct HapticComposition: Equatable, Sendable {
     ///   - name: The name in the file, or an empty string.
     public init(_ number: Int, of count: Int, name: String = "") {
       self.number = max(1, number)
-      self.count = max(self.number, count)
+      self.addressedLocationCount = max(self.number, count)
       self.name = name
     }
 
@@ -96,27 +96,27 @@ public struct HapticComposition: Equatable, Sendable {
 
   /// The start and the end of a loop, in seconds.
   public struct LoopPoints: Equatable, Sendable {
-    /// The start of every pass after the first.
-    public var start: Double
-    /// The end of a pass, or nil for the end of the composition.
-    public var end: Double?
+    /// The time at which every pass after the first starts, in seconds.
+    public var startSeconds: Double
+    /// The time at which a pass ends, in seconds, or nil for the end of the composition.
+    public var endSeconds: Double?
 
     /// Creates loop points without validating them.
-    public init(start: Double = 0, end: Double? = nil) {
-      self.start = start
-      self.end = end
+    public init(startSeconds start: Double = 0, endSeconds end: Double? = nil) {
+      self.startSeconds = start
+      self.endSeconds = end
     }
   }
 
-  /// The layers, at least one.
+  /// The layers of the composition, at least one.
   public var layers: [Layer]
   /// The loop points, or nil to loop over the whole composition.
   public var loop: LoopPoints?
-  /// The title, or nil.
+  /// The title of the composition, or nil.
   public var title: String?
-  /// The author's notes, or nil.
+  /// The notes that the author wrote about the composition, or nil.
   public var notes: String?
-  /// The author, or nil.
+  /// The author of the composition, or nil.
   public var author: String?
 
   /// Creates a composition of layers.
@@ -154,7 +154,7 @@ public struct HapticComposition: Equatable, Sendable {
   public var bodyLocationCount: Int {
     var locationCount = 0
     for layer in layers {
-      locationCount = max(locationCount, layer.bodyLocation?.count ?? 0)
+      locationCount = max(locationCount, layer.bodyLocation?.addressedLocationCount ?? 0)
     }
     return locationCount
   }
@@ -179,7 +179,7 @@ public struct HapticComposition: Equatable, Sendable {
   }
 
   /// The duration of the longest layer, in seconds.
-  public var duration: Double { layers.map { $0.duration }.max() ?? 0 }
+  public var durationSeconds: Double { layers.map { $0.durationSeconds }.max() ?? 0 }
 
   /// The events, parameters, and curves of all layers as one pattern, in the order of the layers.
   ///
@@ -198,7 +198,7 @@ public struct HapticComposition: Equatable, Sendable {
   }
 
   /// A Boolean value that indicates whether `flattened` sounds like the layers.
-  public var isFlatteningExact: Bool {
+  public var flattensExactly: Bool {
     layers.allSatisfy { $0.signals.isEmpty }
       && (layers.count <= 1
         || layers.allSatisfy { $0.pattern.parameters.isEmpty && $0.pattern.curves.isEmpty })
@@ -207,12 +207,12 @@ public struct HapticComposition: Equatable, Sendable {
 
 /// A reference to an event by the index of its layer and its index in the layer.
 public struct EventReference: Hashable, Comparable, Sendable {
-  /// The index of the layer.
+  /// The index of the layer that contains the event.
   public var layer: Int
   /// The index of the event in the layer.
   public var event: Int
 
-  /// Creates a reference.
+  /// Creates a reference from the index of a layer and the index of an event in the layer.
   public init(layer: Int = 0, event: Int) {
     self.layer = layer
     self.event = event
@@ -230,7 +230,7 @@ public enum CompositionElement: Hashable, Sendable {
   case composition
   /// A layer, identified by its index.
   case layer(Int)
-  /// An event.
+  /// An event of a layer.
   case event(EventReference)
   /// A parameter, identified by its layer and its index in the layer.
   case parameter(layer: Int, index: Int)

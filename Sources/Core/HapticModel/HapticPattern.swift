@@ -4,14 +4,14 @@
 /// pattern. A pattern is not validated when created: readers clamp values, and compilation rejects
 /// patterns that cannot be rendered.
 public struct HapticPattern: Equatable, Sendable {
-  /// The haptic and audio events.
+  /// The haptic and audio events of the pattern.
   public var events: [HapticEvent]
   /// The parameters, which step to a value at a time and hold it.
   public var parameters: [DynamicParameter]
   /// The curves, which move linearly between control points.
   public var curves: [ParameterCurve]
 
-  /// Creates a pattern.
+  /// Creates a pattern from events, parameters, and curves.
   ///
   /// - Parameters:
   ///   - events: The haptic and audio events.
@@ -30,7 +30,7 @@ public struct HapticPattern: Equatable, Sendable {
   /// A loop returns to the beginning at this time. Envelope releases, the length of a transient's
   /// burst, and control points after the start of a curve don't count.
   /// Source: Apple's header for `CHHapticPattern.duration`.
-  public var duration: Double {
+  public var durationSeconds: Double {
     var latestEnd = 0.0
     for event in events {
       latestEnd = max(latestEnd, event.time + (event.duration ?? 0))
@@ -45,7 +45,7 @@ public struct HapticPattern: Equatable, Sendable {
   }
 }
 
-/// A haptic or audio event.
+/// A haptic or audio event of a pattern, with its start, duration, and parameters.
 public struct HapticEvent: Equatable, Sendable {
   /// The kind of an event; the raw value is its name in AHAP.
   public enum Kind: String, CaseIterable, Sendable {
@@ -55,15 +55,15 @@ public struct HapticEvent: Equatable, Sendable {
     case hapticContinuous = "HapticContinuous"
     /// A synthetic tone that lasts for the duration of the event.
     case audioContinuous = "AudioContinuous"
-    /// A sound file.
+    /// An event that plays a sound file.
     case audioCustom = "AudioCustom"
   }
 
   /// The duration of a continuous event that specifies none, in seconds: the maximum that Apple
   /// documents.
-  public static let defaultDuration = 30.0
+  public static let defaultDurationSeconds = 30.0
 
-  /// The start, in seconds from the start of the pattern.
+  /// The time at which the event starts, in seconds from the start of the pattern.
   public var time: Double
   /// The time from the start to the release, in seconds, or nil if the event specifies none.
   ///
@@ -76,7 +76,7 @@ public struct HapticEvent: Equatable, Sendable {
   public var kind: Kind
   /// The parameter values; an absent parameter has its default.
   public var parameters: EventParameters
-  /// The sound file of an `audioCustom` event.
+  /// The sound file that an `audioCustom` event plays, or nil for other kinds.
   public var waveform: AudioWaveform?
 
   /// Creates an event without clamping or validating its values.
@@ -101,10 +101,10 @@ public struct HapticEvent: Equatable, Sendable {
 
   /// The time from the start to the release, in seconds: 0 for a transient, nil if the length of a
   /// sound file determines it.
-  public var holdDuration: Double? {
+  public var holdSeconds: Double? {
     switch kind.traits.durationSource {
     case .impulse: 0
-    case .duration: duration ?? Self.defaultDuration
+    case .duration: duration ?? Self.defaultDurationSeconds
     case .file: duration.flatMap { $0 > 0 ? $0 : nil }
     }
   }
@@ -129,7 +129,7 @@ extension HapticEvent.Kind {
   public enum DurationSource: Sendable { case impulse, duration, file }
 
   /// The properties of a kind on which rendering depends, in one place for all kinds.
-  struct Traits {
+  struct KindTraits {
     var isHaptic: Bool
     var durationSource: DurationSource
     /// The intensity of an event that specifies none.
@@ -138,14 +138,14 @@ extension HapticEvent.Kind {
     var defaultSharpness: Float = 0.422601
   }
 
-  @inline(__always) var traits: Traits {
+  @inline(__always) var traits: KindTraits {
     switch self {
     case .hapticTransient:
-      Traits(
+      KindTraits(
         isHaptic: true, durationSource: .impulse, defaultIntensity: 0.75, defaultSharpness: 0.5)
-    case .hapticContinuous: Traits(isHaptic: true, durationSource: .duration)
-    case .audioContinuous: Traits(isHaptic: false, durationSource: .duration)
-    case .audioCustom: Traits(isHaptic: false, durationSource: .file)
+    case .hapticContinuous: KindTraits(isHaptic: true, durationSource: .duration)
+    case .audioContinuous: KindTraits(isHaptic: false, durationSource: .duration)
+    case .audioCustom: KindTraits(isHaptic: false, durationSource: .file)
     }
   }
 
@@ -232,12 +232,12 @@ public enum FrameConversion {
   ///
   /// NaN yields the lower bound. Every format converts computed values by this function.
   public static func clampedInteger(
-    _ value: Double, in range: ClosedRange<Int> = -maximumInteger...maximumInteger
+    _ value: Double, in range: ClosedRange<Int> = -maximumIntegerMagnitude...maximumIntegerMagnitude
   ) -> Int {
     // This order of the arguments turns NaN into the lower bound.
     Int(min(max(Double(range.lowerBound), value), Double(range.upperBound)).rounded())
   }
 
   /// The maximum magnitude of a computed integer, which both `Double` and `Int` represent exactly.
-  public static let maximumInteger = Int(clamping: 1_000_000_000_000_000 as Int64)
+  public static let maximumIntegerMagnitude = Int(clamping: 1_000_000_000_000_000 as Int64)
 }

@@ -21,7 +21,7 @@ public enum EventParameterID: String, CaseIterable, Sendable {
   /// The high-frequency content of an audio event, 0…1.
   case audioBrightness = "AudioBrightness"
 
-  /// The valid range. Values outside the range are clamped.
+  /// The valid range of the parameter. Values outside the range are clamped.
   public var range: ClosedRange<Float> {
     switch self {
     case .audioPan, .audioPitch: -1...1
@@ -66,7 +66,7 @@ public struct EventParameters: Equatable, Sendable {
   private var storedValues = InlineArray<10, Float>(repeating: 0)
   private var presentMask: UInt16 = 0
 
-  /// Creates an empty set.
+  /// Creates an empty set of parameter values.
   public init() {}
 
   /// Creates a set of parameter values.
@@ -152,7 +152,7 @@ public enum DynamicParameterID: String, CaseIterable, Sendable {
   /// A Boolean value that indicates whether the control multiplies a value rather than adding to
   /// it.
   public var isMultiplier: Bool { self == .hapticIntensityControl || self == .audioVolumeControl }
-  /// The valid range. Values outside the range are clamped.
+  /// The valid range of the control. Values outside the range are clamped.
   public var range: ClosedRange<Float> { isMultiplier ? 0...1 : -1...1 }
   /// The value before the first parameter or curve: 1 for multipliers, otherwise 0.
   public var neutralValue: Float { isMultiplier ? 1 : 0 }
@@ -175,9 +175,9 @@ public enum DynamicParameterID: String, CaseIterable, Sendable {
 
 /// A change of a control to a value, which holds until the next change.
 public struct DynamicParameter: Equatable, Sendable {
-  /// The control that changes.
+  /// The control whose value changes.
   public var id: DynamicParameterID
-  /// The value, in the range of the control.
+  /// The new value of the control, in its range.
   public var value: Float
   /// The time of the change, in seconds from the start of the pattern.
   public var time: Double
@@ -199,9 +199,9 @@ public struct DynamicParameter: Equatable, Sendable {
 public struct ParameterCurve: Equatable, Sendable {
   /// A point of a curve.
   public struct ControlPoint: Equatable, Sendable {
-    /// The time, in seconds from the start of the curve.
+    /// The time of the point, in seconds from the start of the curve.
     public var time: Double
-    /// The value, in the range of the control.
+    /// The value of the control at the point, in its range.
     public var value: Float
 
     /// Creates a point without clamping or validating its values.
@@ -223,9 +223,9 @@ public struct ParameterCurve: Equatable, Sendable {
 
   /// The control that the curve changes.
   public var id: DynamicParameterID
-  /// The start, in seconds from the start of the pattern.
+  /// The time at which the curve starts, in seconds from the start of the pattern.
   public var time: Double
-  /// The control points, in any order.
+  /// The control points of the curve, in any order.
   public var controlPoints: [ControlPoint]
   /// The interpolation between the control points.
   public var interpolation: Interpolation

@@ -4,32 +4,32 @@ internal import CMath
 ///
 /// The signal plays at its own speed. The intensity control is the only control that acts on it.
 public struct SampledSignal: Equatable, Sendable {
-  /// The start, in seconds from the start of the composition.
-  public var time: Double
-  /// The sample rate, in hertz.
-  public var rate: Double
+  /// The time at which the signal starts, in seconds from the start of the composition.
+  public var startSeconds: Double
+  /// The sample rate of the signal, in hertz.
+  public var sampleRate: Double
   /// The samples; ±1 is the amplitude of a continuous event at full intensity.
   public var samples: [Float]
 
   /// Creates a signal without validating it.
-  public init(time: Double, rate: Double, samples: [Float]) {
-    self.time = time
-    self.rate = rate
+  public init(startSeconds time: Double, sampleRate rate: Double, samples: [Float]) {
+    self.startSeconds = time
+    self.sampleRate = rate
     self.samples = samples
   }
 
   /// The duration of the samples, in seconds.
-  public var duration: Double { rate > 0 ? Double(samples.count) / rate : 0 }
+  public var durationSeconds: Double { sampleRate > 0 ? Double(samples.count) / sampleRate : 0 }
 
   /// The sample rates that can be rendered, in hertz.
-  public static let supportedRates: ClosedRange<Double> = 100...192_000
+  public static let supportedSampleRates: ClosedRange<Double> = 100...192_000
   /// The maximum total duration of the signals of a layer, in seconds: half an hour.
-  public static let maximumTotalDuration = 1_800.0
+  public static let maximumTotalSeconds = 1_800.0
 
-  /// The bandwidths of a noise, in octaves.
-  public static let noiseBandwidthRange: ClosedRange<Double> = 0.05...6
-  /// The period after which a noise repeats seamlessly, in seconds.
-  public static let noisePeriod = 4.0
+  /// The supported bandwidths of a generated noise, in octaves.
+  public static let noiseBandwidthOctaves: ClosedRange<Double> = 0.05...6
+  /// The period after which a generated noise repeats seamlessly, in seconds.
+  public static let noisePeriodSeconds = 4.0
   /// The maximum number of sines in a noise.
   private static let maximumNoiseSineCount = 96
   /// The minimum frequency of a noise, in hertz.
@@ -43,18 +43,18 @@ public struct SampledSignal: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - center: The geometric center of the band, in hertz: at least 1, at most 0.4 of the rate.
-  ///   - bandwidth: The bandwidth in octaves, clamped to `noiseBandwidthRange`. The band is limited
-  ///     to 1 Hz and to 0.45 of the rate.
-  ///   - rate: The sample rate, clamped to `supportedRates`.
+  ///   - bandwidth: The bandwidth in octaves, clamped to `noiseBandwidthOctaves`. The band is
+  ///     limited to 1 Hz and to 0.45 of the rate.
+  ///   - rate: The sample rate, clamped to `supportedSampleRates`.
   ///   - seed: The seed; noises of different seeds are uncorrelated.
   /// - Complexity: 96 additions per sample: about 20 ms at 48 kHz.
   public static func noise(center: Double, bandwidth: Double, rate: Double, seed: UInt64 = 0)
     -> SampledSignal
   {
-    let rate = clamped(rate, to: supportedRates)
-    let sampleCount = Int((noisePeriod * rate).rounded())
+    let rate = clamped(rate, to: supportedSampleRates)
+    let sampleCount = Int((noisePeriodSeconds * rate).rounded())
     let center = clamped(center, to: minimumNoiseHertz...rate * 0.4)
-    let halfWidthRatio = exp2(clamped(bandwidth, to: noiseBandwidthRange) / 2)
+    let halfWidthRatio = exp2(clamped(bandwidth, to: noiseBandwidthOctaves) / 2)
     let period = Double(sampleCount) / rate
     let minimumCycles = max(
       1, Int((max(minimumNoiseHertz, center / halfWidthRatio) * period).rounded(.up)))
@@ -72,7 +72,7 @@ public struct SampledSignal: Equatable, Sendable {
         cycles: cycles, phase: generator.next(upperBound: sampleCount), from: sineTable.span,
         to: &samples)
     }
-    return SampledSignal(time: 0, rate: rate, samples: normalized(samples))
+    return SampledSignal(startSeconds: 0, sampleRate: rate, samples: normalized(samples))
   }
 
   private static func addSine(
@@ -116,8 +116,8 @@ public struct SampledSignal: Equatable, Sendable {
 
 extension HapticComposition.Layer {
   /// The duration until the pattern and the last signal have ended, in seconds.
-  public var duration: Double {
-    signals.reduce(pattern.duration) { max($0, $1.time + $1.duration) }
+  public var durationSeconds: Double {
+    signals.reduce(pattern.durationSeconds) { max($0, $1.startSeconds + $1.durationSeconds) }
   }
   /// A Boolean value that indicates whether the layer has no events and no signals.
   public var isEmpty: Bool { pattern.events.isEmpty && signals.isEmpty }
@@ -134,7 +134,7 @@ extension HapticComposition.Layer {
       pattern.curves[index].time += seconds
     }
     for index in signals.indices {
-      signals[index].time += seconds
+      signals[index].startSeconds += seconds
     }
   }
 }

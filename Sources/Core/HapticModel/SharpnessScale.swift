@@ -54,7 +54,7 @@ public struct SharpnessScale: Equatable, Sendable {
   ///
   /// A chord of a logarithm or exponential deviates by an eighth of the squared length, which is
   /// below 10⁻⁴.
-  private static let maximumLogarithm = 0.021
+  private static let maximumLineLogRatio = 0.021
 
   /// The maximum number of lines that represent a single line.
   private static let maximumLineCount = 512
@@ -66,7 +66,7 @@ public struct SharpnessScale: Equatable, Sendable {
   ///   - first: The frequency at the start, in hertz.
   ///   - second: The frequency at the end, in hertz.
   public static func lineCount(fromHertz first: Double, toHertz second: Double) -> Int {
-    let unclampedLineCount = (abs(log(second / first)) / maximumLogarithm).rounded(.up)
+    let unclampedLineCount = (abs(log(second / first)) / maximumLineLogRatio).rounded(.up)
     return FrameConversion.clampedInteger(unclampedLineCount, in: 1...maximumLineCount)
   }
 
@@ -167,7 +167,7 @@ extension HapticComposition.Layer {
       controlledTimes.insert(curve.time)
     }
     // A curve that starts with an event replaces the sharpness of the event.
-    for (time, value) in zip(eventSharpness.onsetTimes, eventSharpness.sharpnessValues)
+    for (time, value) in zip(eventSharpness.onsetSeconds, eventSharpness.sharpnessValues)
     where !controlledTimes.contains(time) {
       sharpnessValues.append(value)
     }
@@ -190,24 +190,24 @@ extension HapticEvent {
 /// The sharpness of the event that a control acts on, by time.
 private struct EventSharpnessTimeline {
   /// The onsets of the haptic events, in ascending order.
-  let onsetTimes: [Double]
+  let onsetSeconds: [Double]
   /// The sharpness of each event.
   let sharpnessValues: [Double]
 
   init(_ pattern: HapticPattern) {
     let events = pattern.events.filter { $0.kind.isHaptic }
     let onsetOrder = events.indices.sorted { (events[$0].time, $0) < (events[$1].time, $1) }
-    onsetTimes = onsetOrder.map { events[$0].time }
+    onsetSeconds = onsetOrder.map { events[$0].time }
     sharpnessValues = onsetOrder.map { events[$0].unclampedSharpness }
   }
 
   /// Returns the sharpness of the last event that starts at a time or before, or of the first.
   func sharpness(at time: Double) -> Double {
     var lowerIndex = 0
-    var upperIndex = onsetTimes.count
+    var upperIndex = onsetSeconds.count
     while lowerIndex < upperIndex {
       let middle = (lowerIndex + upperIndex) / 2
-      if onsetTimes[middle] <= time {
+      if onsetSeconds[middle] <= time {
         lowerIndex = middle + 1
       } else {
         upperIndex = middle

@@ -1,16 +1,16 @@
 /// Renders a plan from its first frame to a given length, with the renderer's latency removed.
 public struct OfflineRenderer: ~Copyable {
   /// The minimum trailing silence of a rendering, in seconds. Hardware may need more.
-  public static let defaultTailDuration = 0.02
+  public static let defaultTailSeconds = 0.02
   /// The duration of the fade at the end of a rendering, in seconds.
-  public static let fadeDuration = 0.01
+  public static let fadeOutSeconds = 0.01
 
   private var renderer: Renderer
-  private var remainingLatency: Int
+  private var remainingLatencyFrameCount: Int
   private var remainingLength: Int64
 
-  /// Creates a renderer whose length is `settings.length` or, if that is nil, the length of the
-  /// plan.
+  /// Creates a renderer whose length is `settings.outputFrameCount` or, if that is nil, the length
+  /// of the plan.
   public init(plan: RenderPlan, settings: RenderSettings = RenderSettings()) {
     self.init(plans: [plan], settings: settings)
   }
@@ -26,19 +26,19 @@ public struct OfflineRenderer: ~Copyable {
     settings: RenderSettings = RenderSettings()
   ) {
     var settings = settings
-    let outputLength = settings.length ?? plans.map { $0.length }.max() ?? 0
-    settings.length = outputLength
+    let outputLength = settings.outputFrameCount ?? plans.map { $0.frameCount }.max() ?? 0
+    settings.outputFrameCount = outputLength
     renderer = Renderer(plans: plans, sendGains: sendGains, settings: settings)
-    remainingLatency = renderer.latency
+    remainingLatencyFrameCount = renderer.latencyFrameCount
     remainingLength = outputLength
   }
 
-  /// The statistics of the rendering so far.
+  /// The statistics of all frames rendered so far.
   public var statistics: RenderStatistics { renderer.statistics }
   /// The number of frames that have not been rendered yet.
   public var remainingFrameCount: Int64 { remainingLength }
 
-  /// Renders the next frames.
+  /// Renders as many frames as fit into a block, and returns their number.
   ///
   /// - Parameter block: The interleaved samples to overwrite.
   /// - Returns: The number of frames written: fewer than fit at the end, then 0.
@@ -46,11 +46,11 @@ public struct OfflineRenderer: ~Copyable {
     let channelCount = renderer.channelCount
     let capacity = block.count / channelCount
     guard capacity > 0 else { return 0 }
-    while remainingLatency > 0 {
-      let count = min(remainingLatency, capacity)
+    while remainingLatencyFrameCount > 0 {
+      let count = min(remainingLatencyFrameCount, capacity)
       var skipped = block._mutatingExtracting(first: count &* channelCount)
       renderer.render(into: &skipped)
-      remainingLatency &-= count
+      remainingLatencyFrameCount &-= count
     }
     let readFrameCount = Int(min(Int64(capacity), remainingLength))
     guard readFrameCount > 0 else { return 0 }
@@ -60,7 +60,7 @@ public struct OfflineRenderer: ~Copyable {
     return readFrameCount
   }
 
-  /// Renders all remaining frames, interleaved.
+  /// Renders all remaining frames, and returns their interleaved samples.
   public mutating func samples() -> [Float] {
     var samples = [Float](repeating: 0, count: Int(max(1, remainingLength)) * renderer.channelCount)
     let readFrameCount: Int

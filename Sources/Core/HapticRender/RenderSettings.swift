@@ -1,18 +1,18 @@
 /// The settings of a renderer: channels, buses, level, and length.
 public struct RenderSettings: Equatable, Sendable {
-  /// The buses that are audible.
+  /// The kinds of buses that are audible in a rendering.
   public enum AudibleBuses: String, CaseIterable, Sendable { case all, haptics, audio }
 
   /// The routing of the buses to the interleaved channels.
   public var routing: OutputRouting
   /// The gain of the whole mix before the limiter; 0 is silence.
-  public var gain: Float
+  public var masterGain: Float
   /// The number of passes through the pattern, or nil to loop forever.
   public var passCount: Int?
   /// The number of frames after which the output has faded out, or nil for no limit.
-  public var length: Int64?
-  /// The number of frames of the fade before `length`.
-  public var fadeLength: Int64
+  public var outputFrameCount: Int64?
+  /// The number of frames of the fade before `outputFrameCount`.
+  public var fadeOutFrameCount: Int64
   /// A Boolean value that indicates whether the mix bypasses the limiter, the DC blocker, and the
   /// processing for transducers.
   public var isRaw = false
@@ -27,24 +27,26 @@ public struct RenderSettings: Equatable, Sendable {
   ///   - length: The number of frames after which the output has faded out, or nil.
   ///   - fadeLength: The number of frames of that fade.
   public init(
-    channelCount: Int = 1, buses: AudibleBuses = .all, gain: Float = 1, passCount: Int? = 1,
-    length: Int64? = nil, fadeLength: Int64 = 0
+    channelCount: Int = 1, buses: AudibleBuses = .all, masterGain gain: Float = 1,
+    passCount: Int? = 1,
+    outputFrameCount length: Int64? = nil, fadeOutFrameCount fadeLength: Int64 = 0
   ) {
     self.init(
-      routing: OutputRouting(channelCount: channelCount, buses: buses), gain: gain,
-      passCount: passCount, length: length, fadeLength: fadeLength)
+      routing: OutputRouting(channelCount: channelCount, buses: buses), masterGain: gain,
+      passCount: passCount, outputFrameCount: length, fadeOutFrameCount: fadeLength)
   }
 
   /// Creates settings with a routing for each channel.
   public init(
-    routing: OutputRouting, gain: Float = 1, passCount: Int? = 1, length: Int64? = nil,
-    fadeLength: Int64 = 0
+    routing: OutputRouting, masterGain gain: Float = 1, passCount: Int? = 1,
+    outputFrameCount length: Int64? = nil,
+    fadeOutFrameCount fadeLength: Int64 = 0
   ) {
     self.routing = routing
-    self.gain = gain.isFinite ? gain : 0
+    self.masterGain = gain.isFinite ? gain : 0
     self.passCount = passCount
-    self.length = length
-    self.fadeLength = max(0, fadeLength)
+    self.outputFrameCount = length
+    self.fadeOutFrameCount = max(0, fadeLength)
   }
 
   /// The number of interleaved channels, 1–64.
@@ -60,11 +62,11 @@ public struct OutputRouting: Equatable, Sendable {
 
     /// The haptic bus of the channel, or nil for none.
     public var hapticBus: Int?
-    /// The part of the audio bus.
-    public var audio: AudioSide
-    /// The gain of the haptics.
+    /// The part of the stereo audio bus that the channel carries.
+    public var audioSide: AudioSide
+    /// The gain with which the haptic bus enters the channel.
     public var hapticGain: Float
-    /// The gain of the audio.
+    /// The gain with which the audio bus enters the channel.
     public var audioGain: Float
     /// The delay of the channel, in frames, at most `OutputRouting.maximumDelayFrameCount`.
     public var delayFrameCount: Int
@@ -73,10 +75,10 @@ public struct OutputRouting: Equatable, Sendable {
     /// The profile whose hardware determines the filters and limits of the channel, or nil for
     /// none.
     public var transducer: TransducerProfile?
-    /// The filters of the mix, in series, at most `ChannelFilter.maximumCount`.
+    /// The filters of the mix, in series, at most `ChannelFilter.maximumCountPerChannel`.
     public var filters: [ChannelFilter] = []
 
-    /// Creates a channel; the default is silence.
+    /// Creates a channel from its buses, gains, and delay; the default is silence.
     ///
     /// - Parameters:
     ///   - hapticBus: The haptic bus, or nil for none.
@@ -87,12 +89,13 @@ public struct OutputRouting: Equatable, Sendable {
     ///   - isInverted: Whether the polarity is inverted.
     ///   - transducer: The profile of the transducer, or nil for none.
     public init(
-      hapticBus: Int? = nil, hapticGain: Float = 1, audio: AudioSide = .none, audioGain: Float = 1,
+      hapticBus: Int? = nil, hapticGain: Float = 1, audioSide audio: AudioSide = .none,
+      audioGain: Float = 1,
       delayFrameCount delay: Int = 0, isInverted: Bool = false, transducer: TransducerProfile? = nil
     ) {
       self.hapticBus = hapticBus
       self.hapticGain = hapticGain.isFinite ? hapticGain : 0
-      self.audio = audio
+      self.audioSide = audio
       self.audioGain = audioGain.isFinite ? audioGain : 0
       self.delayFrameCount = min(max(0, delay), OutputRouting.maximumDelayFrameCount)
       self.isInverted = isInverted
@@ -101,7 +104,7 @@ public struct OutputRouting: Equatable, Sendable {
 
     /// Returns true if two channels differ at most in delay and polarity.
     func hasSameMix(as other: Channel) -> Bool {
-      hapticBus == other.hapticBus && hapticGain == other.hapticGain && audio == other.audio
+      hapticBus == other.hapticBus && hapticGain == other.hapticGain && audioSide == other.audioSide
         && audioGain == other.audioGain && transducer == other.transducer
         && filters == other.filters
     }
@@ -142,7 +145,7 @@ public struct OutputRouting: Equatable, Sendable {
       channels: (0..<clampedChannelCount).map { index in
         Channel(
           hapticBus: buses == .audio ? nil : 0,
-          audio: buses == .haptics || index >= audioSides.count ? .none : audioSides[index])
+          audioSide: buses == .haptics || index >= audioSides.count ? .none : audioSides[index])
       })
   }
 
@@ -164,5 +167,5 @@ public struct OutputRouting: Equatable, Sendable {
   /// The number of haptic buses that the channels use.
   public var hapticBusCount: Int { (channels.compactMap { $0.hapticBus }.max() ?? 0) + 1 }
   /// A Boolean value that indicates whether a channel carries a single side of the audio.
-  var isStereo: Bool { channels.contains { $0.audio == .left || $0.audio == .right } }
+  var isStereo: Bool { channels.contains { $0.audioSide == .left || $0.audioSide == .right } }
 }

@@ -5,21 +5,21 @@ internal import Synchronization
 ///
 /// Files and devices use the same renderer. In each sub-block, it performs due commands, mixes the
 /// voices of all players into the buses, mixes the buses for each distinct channel, and processes
-/// each mix by an output chain. The output doesn't depend on the block size. It lags by `latency`
-/// frames, the look-ahead of the limiter and of the protection of hardware. All memory is allocated
-/// at creation.
+/// each mix by an output chain. The output doesn't depend on the block size. It lags by
+/// `latencyFrameCount` frames, the look-ahead of the limiter and of the protection of hardware. All
+/// memory is allocated at creation.
 public struct Renderer: ~Copyable {
   /// The maximum number of players.
   public static let maximumPlayerCount = 1_024
 
   /// The look-ahead of the limiter, in seconds, which delays the output by up to a frame more.
-  public static let lookahead = Limiter.lookaheadSeconds
+  public static let lookaheadSeconds = Limiter.lookaheadSeconds
 
   /// The maximum magnitude of a rendered sample: −1 dBFS, minus a 16-bit step for dither.
-  public static var ceiling: Double { @_noLocks get { 0.891 } }
+  public static var ceilingMagnitude: Double { @_noLocks get { 0.891 } }
 
   /// The maximum level that doesn't activate the limiter, just below the ceiling.
-  public static let maximumLevel = 0.89
+  public static let maximumUnlimitedMagnitude = 0.89
 
   /// The settings of the renderer.
   public let settings: RenderSettings
@@ -29,10 +29,10 @@ public struct Renderer: ~Copyable {
   public private(set) var statistics = RenderStatistics()
 
   /// The maximum number of frames in a sub-block, into which larger blocks are divided.
-  static var subBlockLength: Int { @_noLocks get { 512 } }
+  static var subBlockFrameCount: Int { @_noLocks get { 512 } }
 
   /// The maximum number of frames in a skipped sub-block in which no voice starts.
-  private static var skippedSubBlockLength: Int { @_noLocks get { 65_536 } }
+  private static var skippedSubBlockFrameCount: Int { @_noLocks get { 65_536 } }
 
   /// The state shared with the control side, by pointer to avoid reference counting; `port` owns
   /// it.
@@ -48,14 +48,14 @@ public struct Renderer: ~Copyable {
   var hapticGain = GainRamp(1)
   var audioGain = GainRamp(1)
   private var isSkipping = false
-  private let isStereo: Bool
-  private(set) var position: Int64 = 0
+  private let hasStereoAudio: Bool
+  private(set) var outputFrame: Int64 = 0
   private var outputGate: GainRamp
   /// The number of frames that fill the limiters and the delays of channels.
   private let primingFrameCount: Int
-  private let frameGains = FixedBuffer<Float>(repeating: 0, count: subBlockLength)
-  private let hapticGains = FixedBuffer<Float>(repeating: 0, count: subBlockLength)
-  private let audioGains = FixedBuffer<Float>(repeating: 0, count: subBlockLength)
+  private let frameGains = FixedBuffer<Float>(repeating: 0, count: subBlockFrameCount)
+  private let hapticGains = FixedBuffer<Float>(repeating: 0, count: subBlockFrameCount)
+  private let audioGains = FixedBuffer<Float>(repeating: 0, count: subBlockFrameCount)
   /// The constant gains with which the gain buffers are filled, or nil if they change.
   private var constantGains: (haptics: Float?, audio: Float?) = (nil, nil)
   private let mixes: FixedBuffer<OutputMix>
@@ -101,7 +101,7 @@ public struct Renderer: ~Copyable {
       ownedPlayer.playerCell.value.loopEndFrame =
         loopRange?.upperBound ?? RenderPlan.commonLoopLength(of: plans)
       if !ownedLoopCues.isEmpty {
-        ownedPlayer.playerCell.value.loopCue = ownedLoopCues[index].cueReference
+        ownedPlayer.playerCell.value.loopStartCue = ownedLoopCues[index].cueReference
       }
     }
     _ = port.send(ownedPlayers.flatMap { [.add($0), .start($0, at: 0)] })
@@ -130,30 +130,32 @@ public struct Renderer: ~Copyable {
     self.ownedPlayers = ownedPlayers
     self.port = port
     unsafe self.sharedState = port.sharedState.reference
-    isStereo = settings.routing.isStereo
+    hasStereoAudio = settings.routing.isStereo
     let ownedCount = ownedPlayers.count
     unsafe players = FixedBuffer(
       uninitialized: ownedPlayers.isEmpty ? Self.maximumPlayerCount : ownedCount)
-    unsafe liveVoices = FixedBuffer(uninitialized: LiveVoice.maximumCount)
+    unsafe liveVoices = FixedBuffer(uninitialized: LiveVoice.maximumCountPerRenderer)
     let portCapacity = RendererPort.maximumScheduledCommandCount + RendererPort.commandCapacity
     schedule = CommandSchedule(
       capacity: ownedPlayers.isEmpty ? portCapacity : 2 * ownedCount)
     buses = Cell(
-      BusSet(hapticBusCount: settings.routing.hapticBusCount, capacity: Self.subBlockLength))
-    crossfadeBuffer = Cell(CrossfadeBuffer(rate: rate, subBlockLength: Self.subBlockLength))
-    masterGain = GainRamp(settings.gain)
+      BusSet(
+        hapticBusCount: settings.routing.hapticBusCount, capacityFrameCount: Self.subBlockFrameCount
+      ))
+    crossfadeBuffer = Cell(CrossfadeBuffer(rate: rate, subBlockLength: Self.subBlockFrameCount))
+    masterGain = GainRamp(settings.masterGain)
     outputGate = GainRamp(1)
     let routing = MixRouting(
       settings.routing.channels, hasAudio: ownedPlayers.first?.plan.hasAudio ?? true)
     let mixes = routing.mixes(
       rate: rate, temperatureRises: port.temperatureRises, isRaw: settings.isRaw)
-    let latencies = (0..<mixes.count).map { mixes[$0].latency }
+    let latencies = (0..<mixes.count).map { mixes[$0].latencyFrameCount }
     let maximumLatency = latencies.max() ?? 0
-    latency = maximumLatency
+    latencyFrameCount = maximumLatency
     channelCount = routing.channels.count
     self.mixes = mixes
     let maximumDelay = routing.channels.map { $0.delayFrameCount }.max() ?? 0
-    primingFrameCount = maximumLatency + maximumDelay + Self.subBlockLength
+    primingFrameCount = maximumLatency + maximumDelay + Self.subBlockFrameCount
     outputs = FixedBuffer(count: routing.channels.count) { index in
       let mixIndex = routing.mixIndices[index]
       return OutputChannel(
@@ -163,21 +165,22 @@ public struct Renderer: ~Copyable {
   }
 
   /// The latency of the output, in frames, without the delays of channels.
-  public let latency: Int
+  public let latencyFrameCount: Int
 
   /// The context in which players mix the next sub-block.
   var mixContext: MixContext {
     @_noLocks get {
       unsafe MixContext(
-        position: position, buses: buses.reference, crossfadeBuffer: crossfadeBuffer.reference,
+        outputFrame: outputFrame, buses: buses.reference,
+        crossfadeBuffer: crossfadeBuffer.reference,
         isAudible: !isSkipping,
-        isStereo: isStereo, playsHaptics: !hapticGain.endsInSilence,
+        hasStereoAudio: hasStereoAudio, playsHaptics: !hapticGain.endsInSilence,
         playsAudio: !audioGain.endsInSilence)
     }
   }
 
   /// The length of the gate's ramps and of the fades of players, in frames.
-  public var fadeLength: Int { @_noLocks get { crossfadeBuffer.value.fadeLength } }
+  public var fadeFrameCount: Int { @_noLocks get { crossfadeBuffer.value.fadeFrameCount } }
 
   /// Renders the next frames, interleaved: [render thread].
   ///
@@ -193,14 +196,14 @@ public struct Renderer: ~Copyable {
       let count = beginSubBlock(maximumCount: frameCount &- renderedCount)
       mixPlayers(frameCount: count)
       interleave(count: count, to: &block, at: renderedCount)
-      position &+= Int64(count)
+      outputFrame &+= Int64(count)
       renderedCount &+= count
     }
     statistics.frameCount &+= Int64(frameCount)
-    publish()
+    publishState()
   }
 
-  /// Skips frames, faster than rendering them: [render thread].
+  /// Skips a number of frames without rendering them, which is faster: [render thread].
   ///
   /// The last of them are rendered and discarded, which fills the delays with their signal.
   ///
@@ -223,10 +226,10 @@ public struct Renderer: ~Copyable {
       let count = beginSubBlock(maximumCount: remainingCount)
       mixPlayers(frameCount: count)
       discardOutput(frameCount: count)
-      position &+= Int64(count)
+      outputFrame &+= Int64(count)
       remainingCount &-= count
     }
-    publish()
+    publishState()
   }
 
   /// Advances the players without any output, in place of rendering: [render thread].
@@ -237,7 +240,7 @@ public struct Renderer: ~Copyable {
     isSkipping = true
     receiveCommands()
     skipSubBlocks(frameCount: frameCount)
-    publish()
+    publishState()
   }
 
   /// Advances the players and the gains: [skipping].
@@ -249,7 +252,7 @@ public struct Renderer: ~Copyable {
       masterGain.advance(by: count)
       hapticGain.advance(by: count)
       audioGain.advance(by: count)
-      position &+= Int64(count)
+      outputFrame &+= Int64(count)
       remainingCount &-= count
     }
   }
@@ -258,11 +261,11 @@ public struct Renderer: ~Copyable {
   /// is due, or the maximum frame if there is none: [render thread].
   ///
   /// Voices with a received release may sound, and delay the end of their player, after this frame.
-  package var nextChange: Int64 {
+  package var nextChangeFrame: Int64 {
     @_noLocks get {
-      var next = schedule.nextFrame
+      var next = schedule.nextCommandFrame
       for index in 0..<playerCount {
-        next = min(next, players[index].value.nextChange)
+        next = min(next, players[index].value.nextChangeFrame)
       }
       return next
     }
@@ -276,7 +279,7 @@ public struct Renderer: ~Copyable {
   ///   - gain: The gain at the end, 0 or 1.
   ///   - frameCount: The length of the ramp, or nil for that of a fade.
   @_noLocks public mutating func moveGate(to gain: Float, over frameCount: Int? = nil) {
-    outputGate.move(to: gain, over: frameCount ?? crossfadeBuffer.value.fadeLength)
+    outputGate.move(to: gain, over: frameCount ?? crossfadeBuffer.value.fadeFrameCount)
   }
 
   /// Closes the gate at once, for a device that has stopped by itself: [render thread].
@@ -289,14 +292,14 @@ public struct Renderer: ~Copyable {
   @_noLocks private mutating func beginSubBlock(maximumCount: Int) -> Int {
     performDueCommands()
     let isLong = isSkipping && liveVoiceCount == 0
-    let maximumLength = isLong ? Self.skippedSubBlockLength : Self.subBlockLength
-    var subBlockEnd = position &+ Int64(min(maximumLength, maximumCount))
+    let maximumLength = isLong ? Self.skippedSubBlockFrameCount : Self.subBlockFrameCount
+    var subBlockEnd = outputFrame &+ Int64(min(maximumLength, maximumCount))
     for index in 0..<playerCount {
       let player = players[index]
-      var loopJump = player.value.nextLoopJump
-      while loopJump <= position {
+      var loopJump = player.value.nextLoopJumpFrame
+      while loopJump <= outputFrame {
         player.value.jumpToLoopStart(in: mixContext)
-        loopJump = player.value.nextLoopJump
+        loopJump = player.value.nextLoopJumpFrame
       }
       if loopJump < subBlockEnd {
         subBlockEnd = loopJump
@@ -304,25 +307,25 @@ public struct Renderer: ~Copyable {
       if isLong {
         // All voices of a sub-block start before any of them ends, and the memory for voices
         // suffices for a short sub-block.
-        let shortEnd = position &+ Int64(Self.subBlockLength)
-        subBlockEnd = min(subBlockEnd, max(player.value.nextVoiceStart, shortEnd))
+        let shortEnd = outputFrame &+ Int64(Self.subBlockFrameCount)
+        subBlockEnd = min(subBlockEnd, max(player.value.nextVoiceStartFrame, shortEnd))
       }
       // A player uses the crossfade buffer exactly while its gain changes.
       shortenSubBlock(&subBlockEnd, toRampOf: player.value.gain)
       shortenSubBlock(&subBlockEnd, toRampOf: player.value.sendGain)
     }
-    if schedule.nextFrame < subBlockEnd {
-      subBlockEnd = schedule.nextFrame
+    if schedule.nextCommandFrame < subBlockEnd {
+      subBlockEnd = schedule.nextCommandFrame
     }
-    return Int(subBlockEnd &- position)
+    return Int(subBlockEnd &- outputFrame)
   }
 
   @_noLocks @inline(__always) private func shortenSubBlock(
     _ end: inout Int64, toRampOf gain: GainRamp
   ) {
     let rampLength = gain.remainingFrameCount
-    if rampLength > 0, position &+ Int64(rampLength) < end {
-      end = position &+ Int64(rampLength)
+    if rampLength > 0, outputFrame &+ Int64(rampLength) < end {
+      end = outputFrame &+ Int64(rampLength)
     }
   }
 
@@ -330,14 +333,14 @@ public struct Renderer: ~Copyable {
   @_noLocks private mutating func mixPlayers(frameCount count: Int) {
     // Skipped sub-blocks may be longer than the buses.
     if !isSkipping || liveVoiceCount > 0 {
-      buses.value.beginBlock(at: position, count: count)
+      buses.value.beginBlock(at: outputFrame, count: count)
     }
     let context = self.mixContext
     var voiceCount = 0
     for index in 0..<playerCount {
       let player = players[index]
       if player.value.mix(frameCount: count, in: context) {
-        recordChange()
+        countPlayerChange()
       }
       voiceCount &+= player.value.activeVoiceCount
     }
@@ -345,7 +348,7 @@ public struct Renderer: ~Copyable {
     if voiceCount > statistics.peakVoiceCount {
       statistics.peakVoiceCount = voiceCount
     }
-    statistics.voiceCount = voiceCount
+    statistics.latestVoiceCount = voiceCount
     guard !isSkipping else { return }
     let gains = fillBusGains(frameCount: count)
     var statistics = self.statistics
@@ -373,7 +376,7 @@ public struct Renderer: ~Copyable {
         keptCount &+= 1
       } else {
         voice.value.isReleased.store(true, ordering: .releasing)
-        recordChange()
+        countPlayerChange()
       }
     }
     liveVoiceCount = keptCount
@@ -386,8 +389,8 @@ public struct Renderer: ~Copyable {
     var haptics: Float?
     var audio: Float?
     if masterGain.isSettled, hapticGain.isSettled, audioGain.isSettled {
-      haptics = masterGain.currentValue * hapticGain.currentValue
-      audio = masterGain.currentValue * audioGain.currentValue
+      haptics = masterGain.currentGain * hapticGain.currentGain
+      audio = masterGain.currentGain * audioGain.currentGain
       // The buffers already contain these gains if a sub-block was filled with them.
       if haptics != constantGains.haptics || audio != constantGains.audio {
         unsafe hapticGains.address.update(repeating: haptics ?? 0, count: hapticGains.count)
@@ -408,8 +411,8 @@ public struct Renderer: ~Copyable {
     unsafe masterGain.write(to: frameGains.view, frameCount: count)
     for index in 0..<count {
       let gain = frameGains[index]
-      hapticGains[index] = gain * hapticGain.nextValue()
-      audioGains[index] = gain * audioGain.nextValue()
+      hapticGains[index] = gain * hapticGain.advanceOneFrame()
+      audioGains[index] = gain * audioGain.advanceOneFrame()
     }
   }
 
@@ -417,7 +420,7 @@ public struct Renderer: ~Copyable {
   @_noLocks private mutating func interleave(
     count: Int, to block: inout MutableSpan<Float>, at start: Int
   ) {
-    let firstOutputFrame = position &- Int64(latency)
+    let firstOutputFrame = outputFrame &- Int64(latencyFrameCount)
     let isFading = !outputGate.isUnity || fadeGain(at: firstOutputFrame &+ Int64(count)) < 1
     if isFading {
       unsafe outputGate.write(to: frameGains.view, frameCount: count)
@@ -427,7 +430,7 @@ public struct Renderer: ~Copyable {
     }
     for channel in 0..<channelCount {
       let mixIndex = outputs[channel].mixIndex
-      let output = mixes[mixIndex].output
+      let output = mixes[mixIndex].outputSamples
       unsafe outputs[channel].write(
         output, gains: isFading ? frameGains.view : nil, count: count, to: &block,
         at: start &* channelCount &+ channel, stride: channelCount)
@@ -439,17 +442,17 @@ public struct Renderer: ~Copyable {
     var unusedBlock = frameGains.mutableSpan
     for channel in 0..<outputs.count {
       let mixIndex = outputs[channel].mixIndex
-      let output = mixes[mixIndex].output
+      let output = mixes[mixIndex].outputSamples
       outputs[channel].write(output, gains: nil, count: count, to: &unusedBlock, at: 0, stride: 1)
     }
   }
 
   /// Returns the gain of the final fade: 1, then linear to 0 at the last frame.
   @_noLocks private func fadeGain(at frame: Int64) -> Float {
-    guard let outputLength = settings.length else { return 1 }
+    guard let outputLength = settings.outputFrameCount else { return 1 }
     let remainingCount = outputLength &- 1 &- frame
-    if remainingCount >= settings.fadeLength { return 1 }
-    return remainingCount <= 0 ? 0 : Float(remainingCount) / Float(settings.fadeLength)
+    if remainingCount >= settings.fadeOutFrameCount { return 1 }
+    return remainingCount <= 0 ? 0 : Float(remainingCount) / Float(settings.fadeOutFrameCount)
   }
 
   @_noLocks private mutating func reset() {
@@ -463,9 +466,9 @@ public struct Renderer: ~Copyable {
   }
 
   /// Publishes the position, the statistics, and the peaks to the control side.
-  @_noLocks private mutating func publish() {
-    sharedState.value.position.store(position, ordering: .releasing)
-    sharedState.value.voiceCount.store(statistics.voiceCount, ordering: .relaxed)
+  @_noLocks private mutating func publishState() {
+    sharedState.value.renderedFrameCount.store(outputFrame, ordering: .releasing)
+    sharedState.value.voiceCount.store(statistics.latestVoiceCount, ordering: .relaxed)
     sharedState.value.limitedFrameCount.store(statistics.limitedFrameCount, ordering: .relaxed)
     sharedState.value.nonFiniteSampleCount.store(
       statistics.nonFiniteSampleCount, ordering: .relaxed)
@@ -473,7 +476,8 @@ public struct Renderer: ~Copyable {
       statistics.excursionLimitedFrameCount, ordering: .relaxed)
     sharedState.value.powerLimitedFrameCount.store(
       statistics.powerLimitedFrameCount, ordering: .relaxed)
-    sharedState.value.peakExcursion.store(statistics.peakExcursion.bitPattern, ordering: .relaxed)
+    sharedState.value.peakExcursionBits.store(
+      statistics.peakExcursionFraction.bitPattern, ordering: .relaxed)
     for index in 0..<outputs.count {
       let mixIndex = outputs[index].mixIndex
       sharedState.value.thermalStates[index].store(
@@ -485,17 +489,17 @@ public struct Renderer: ~Copyable {
   /// Receives the commands that were sent, and performs those that don't wait for a frame.
   @_noLocks mutating func receiveCommands() {
     var command = RenderCommand(.noOperation, at: 0)
-    while schedule.hasSpace, sharedState.value.queue.pop(&command) {
+    while schedule.hasFreeCapacity, sharedState.value.queue.pop(&command) {
       switch command.change {
       case .player(let player, .cancel), .player(let player, .remove):
         // These commands precede waiting commands, because the player ends here.
         schedule.removeCommands(for: player)
-        perform(command.change)
+        performNow(command.change)
       case .player(_, .add), .attach, .detach:
-        perform(command.change)
+        performNow(command.change)
       case .noOperation, .gain, .player:
-        if command.frame < position {
-          command.frame = position
+        if command.outputFrame < outputFrame {
+          command.outputFrame = outputFrame
         }
         schedule.insert(command)
       }
@@ -504,13 +508,13 @@ public struct Renderer: ~Copyable {
 
   /// Performs the commands whose frame has been reached.
   @_noLocks mutating func performDueCommands() {
-    while schedule.nextFrame <= position {
+    while schedule.nextCommandFrame <= outputFrame {
       let command = schedule.popFirst()
-      perform(command.change)
+      performNow(command.change)
     }
   }
 
-  @_noLocks private mutating func perform(_ change: RenderCommand.Change) {
+  @_noLocks private mutating func performNow(_ change: RenderCommand.Change) {
     switch change {
     case .noOperation:
       break
@@ -535,15 +539,15 @@ public struct Renderer: ~Copyable {
     case .player(let player, let change):
       perform(change, on: player)
       player.value.recordCommandCompletion()
-      player.value.changes.value.recordChange(of: player.value, at: position, in: mixContext)
+      player.value.changes.value.recordChange(of: player.value, at: outputFrame, in: mixContext)
     }
     if case .gain = change {
       for index in 0..<playerCount {
         players[index].value.changes.value.recordChange(
-          of: players[index].value, at: position, in: mixContext)
+          of: players[index].value, at: outputFrame, in: mixContext)
       }
     }
-    recordChange()
+    countPlayerChange()
     _ = sharedState.value.completedCommandCount.wrappingAdd(1, ordering: .releasing)
   }
 
@@ -560,22 +564,22 @@ public struct Renderer: ~Copyable {
       stop(reference)
     case .start(let cue):
       reference.value.start(from: cue, in: mixContext)
-      recordChange()
+      countPlayerChange()
     case .pause:
       reference.value.pause(in: mixContext)
     case .resume:
       reference.value.resume(in: mixContext)
     case .seek(let cue):
       if reference.value.seek(to: cue, in: mixContext) {
-        recordChange()
+        countPlayerChange()
       }
     case .loop(let passCount, let cue, let end):
-      reference.value.setLoop(passCount: passCount, end: end, cue: cue, at: position)
+      reference.value.setLoop(passCount: passCount, end: end, cue: cue, at: outputFrame)
     case .playbackRate(let rate):
-      reference.value.setPlaybackRate(rate, at: position)
+      reference.value.setPlaybackRate(rate, at: outputFrame)
     case .gain(let gain, let frameCount):
       // A silent player needs no ramp, and starts at its gain.
-      var length = reference.value.phase.isIdle ? 0 : fadeLength
+      var length = reference.value.phase.isIdle ? 0 : fadeFrameCount
       if let frameCount {
         length = frameCount
       }
@@ -583,15 +587,15 @@ public struct Renderer: ~Copyable {
     case .sendGain(let gain, let frameCount, let serial):
       reference.value.moveSendGain(to: gain, over: frameCount, serial: serial)
     case .envelopeTime(let id, let value, let slope):
-      reference.value.setEnvelopeTime(id, value: value, slope: slope, at: position)
+      reference.value.setEnvelopeTime(id, value: value, slope: slope, at: outputFrame)
     case .control(let id, let value, let slope):
-      reference.value.setControl(id, value: value, slope: slope, at: position)
+      reference.value.setControl(id, value: value, slope: slope, at: outputFrame)
     }
   }
 
   @_noLocks private mutating func stop(_ reference: Reference<Player>) {
     if reference.value.stop(in: mixContext) {
-      recordChange()
+      countPlayerChange()
     }
   }
 
@@ -606,44 +610,44 @@ public struct Renderer: ~Copyable {
     }
     playerCount = keptCount
     player.value.startCue?.release()
-    player.value.loopCue?.release()
+    player.value.loopStartCue?.release()
     player.value.startCue = nil
-    player.value.loopCue = nil
+    player.value.loopStartCue = nil
     // The control side may free the player from here on.
-    player.value.status.value.isReleased.store(true, ordering: .releasing)
+    player.value.sharedStatus.value.isReleased.store(true, ordering: .releasing)
   }
 
   /// Notifies the control side that the state of a player has changed.
-  @_noLocks func recordChange() {
-    _ = sharedState.value.changeCount.wrappingAdd(1, ordering: .releasing)
+  @_noLocks func countPlayerChange() {
+    _ = sharedState.value.playerChangeCount.wrappingAdd(1, ordering: .releasing)
   }
 
   /// The frame until which no player or live voice plays, unless commands are sent; the current
   /// position if one plays: [render thread].
   ///
   /// Fades and the content of the output chains are ignored.
-  public var silentUntil: Int64 {
+  public var silenceEndFrame: Int64 {
     @_noLocks get {
-      guard liveVoiceCount == 0 else { return position }
+      guard liveVoiceCount == 0 else { return outputFrame }
       for index in 0..<playerCount {
         if players[index].value.phase.isPlaying {
-          return position
+          return outputFrame
         }
       }
-      return schedule.nextFrame > position ? schedule.nextFrame : position
+      return schedule.nextCommandFrame > outputFrame ? schedule.nextCommandFrame : outputFrame
     }
   }
 
   /// Begins idling, in which sent commands wake the driver, and receives the commands sent before:
   /// [render thread].
   ///
-  /// - Returns: `silentUntil`; if it is the current position, the renderer isn't idle.
+  /// - Returns: `silenceEndFrame`; if it is the current position, the renderer isn't idle.
   @_noLocks public mutating func beginIdle() -> Int64 {
     sharedState.value.isIdle.store(true, ordering: .relaxed)
     // Either the sender sees the idle state, or this thread sees the commands.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     receiveCommands()
-    return silentUntil
+    return silenceEndFrame
   }
 
   /// Ends idling: [render thread].
@@ -652,22 +656,22 @@ public struct Renderer: ~Copyable {
   /// Skips the frames of an idle interval; commands sent meanwhile apply afterward: [render
   /// thread].
   ///
-  /// - Returns: `silentUntil`.
+  /// - Returns: `silenceEndFrame`.
   @_noLocks public mutating func skipIdle(frameCount: Int) -> Int64 {
     skip(frameCount: frameCount, receivesCommands: false)
     receiveCommands()
-    return silentUntil
+    return silenceEndFrame
   }
 }
 
 /// The context in which players are mixed, from an output frame on.
 struct MixContext: BitwiseCopyable {
-  let position: Int64
+  let outputFrame: Int64
   let buses: Reference<BusSet>
   let crossfadeBuffer: Reference<CrossfadeBuffer>
   /// A Boolean value that indicates whether the output is rendered rather than skipped.
   var isAudible: Bool
-  let isStereo: Bool
+  let hasStereoAudio: Bool
   /// A Boolean value that indicates whether haptics aren't muted.
   let playsHaptics: Bool
   /// A Boolean value that indicates whether audio isn't muted.
@@ -676,7 +680,7 @@ struct MixContext: BitwiseCopyable {
 
 /// The gain of a bus over a sub-block.
 struct BusGain: BitwiseCopyable {
-  /// The gain of each frame.
+  /// The gain of the bus at each frame of the sub-block.
   let frameGains: BufferView<Float>
   /// The gain that all frames of the block share, or nil if the gain changes within the block.
   let constantGain: Float?

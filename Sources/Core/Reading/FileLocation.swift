@@ -12,7 +12,7 @@ public struct FileLocation: Hashable, Sendable {
 
   /// The file name in messages, usually the path as the user typed it.
   public var name: String
-  /// The position in the file.
+  /// The position within the file: a line and column, or a byte offset.
   public var position: Position
   /// The path of the value in the notation of the format, such as `Pattern[3].Event.Time`; empty
   /// for the whole file.

@@ -1,14 +1,14 @@
 /// A violation of a rule at a location of an input.
 public struct Finding: Equatable, Sendable {
-  /// The violated rule.
+  /// The rule that the finding reports as violated.
   public var rule: RuleID
-  /// The severity of the finding.
+  /// The severity of the finding: note, warning, or error.
   public var severity: Severity
   /// The location of the affected value or, if a value is missing, of its container.
   public var location: FileLocation
-  /// A sentence without a final period.
+  /// The message of the finding: a sentence without a final period.
   public var message: String
-  /// A suggested correction, or nil.
+  /// A suggestion that corrects the input, or nil.
   public var suggestion: String?
   /// The corresponding error code of another API, such as `CHHapticError`. Only errors have a code.
   public var errorCode: Int?
@@ -18,7 +18,7 @@ public struct Finding: Equatable, Sendable {
   /// The reason given in the input for suppressing this finding, or nil if it is not suppressed.
   public var suppressionReason: String?
 
-  /// Creates a finding.
+  /// Creates a finding of a rule at a location.
   ///
   /// - Parameters:
   ///   - rule: The violated rule.
@@ -57,7 +57,7 @@ extension Finding: CustomStringConvertible {
 
 /// An error that makes an input unusable: its first error finding and the number of further errors.
 public struct InputError: Error, Equatable, Sendable {
-  /// The first error.
+  /// The first error finding of the input.
   public var finding: Finding
   /// The number of errors after the first.
   public var otherErrorCount: Int
@@ -68,9 +68,9 @@ public struct InputError: Error, Equatable, Sendable {
     self.otherErrorCount = otherErrorCount
   }
 
-  /// The violated rule.
+  /// The rule that the first error violates.
   public var rule: RuleID { finding.rule }
-  /// The location of the error.
+  /// The location of the first error in the input.
   public var location: FileLocation { finding.location }
 }
 

@@ -8,7 +8,7 @@ public struct FindingLog: Sendable {
     /// The finding without its location.
     var finding: Finding
     var valueIndex: Int
-    var offset: Int
+    var byteOffset: Int
   }
 
   /// The maximum number of findings that are kept for each rule.
@@ -57,7 +57,7 @@ public struct FindingLog: Sendable {
     let finding = Finding(
       rule, severity: severity, location: FileLocation(name: ""), isWithinMaximum ? message() : "",
       suggestion: isWithinMaximum ? suggestion() : nil, errorCode: errorCode)
-    let entry = Entry(finding: finding, valueIndex: valueIndex, offset: offset)
+    let entry = Entry(finding: finding, valueIndex: valueIndex, byteOffset: offset)
     if isWithinMaximum {
       entries.append(entry)
     } else {
@@ -79,13 +79,13 @@ public struct FindingLog: Sendable {
     }
     // Sort by rule, too, so that findings at equal offsets do not depend on dictionary order.
     let entryOrder = allEntries.indices.sorted {
-      (allEntries[$0].offset, allEntries[$0].finding.rule, $0) < (
-        allEntries[$1].offset, allEntries[$1].finding.rule, $1
+      (allEntries[$0].byteOffset, allEntries[$0].finding.rule, $0) < (
+        allEntries[$1].byteOffset, allEntries[$1].finding.rule, $1
       )
     }
     return entryOrder.map { index in
       var finding = allEntries[index].finding
-      finding.location = location(allEntries[index].valueIndex, allEntries[index].offset)
+      finding.location = location(allEntries[index].valueIndex, allEntries[index].byteOffset)
       return finding
     }
   }

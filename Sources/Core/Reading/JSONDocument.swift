@@ -28,10 +28,10 @@ public final class JSONDocument: Sendable {
     self.name = name
     self.text = text
     nodes = reader.nodes
-    deviations = reader.deviations.sorted { $0.offset < $1.offset }
+    deviations = reader.deviations.sorted { $0.byteOffset < $1.byteOffset }
   }
 
-  /// The outermost value.
+  /// The outermost value of the document.
   public var root: JSONValue { JSONValue(document: self, index: 0) }
 
   /// Returns the line and column of a byte offset. The first call builds a line index.
@@ -42,7 +42,7 @@ public final class JSONDocument: Sendable {
   /// Returns the location of a value or of a byte offset within it.
   package func location(ofValue index: Int, at offset: Int? = nil) -> FileLocation {
     let value = JSONValue(document: self, index: index)
-    var location = location(at: offset ?? value.offset)
+    var location = location(at: offset ?? value.byteOffset)
     location.path = value.path
     return location
   }
@@ -63,7 +63,7 @@ extension JSONError {
       message += " \(begin.line):\(begin.column)"
     }
     self.init(
-      kind: error.kind, location: lines.location(of: error.offset, in: text, name: name),
+      kind: error.kind, location: lines.location(of: error.byteOffset, in: text, name: name),
       message: message,
       suggestion: error.suggestion)
   }
@@ -73,11 +73,11 @@ extension JSONError {
 public struct JSONLimits: Equatable, Sendable {
   /// The maximum length of the text, in bytes. It is at most 256 MiB, because offsets and key
   /// lengths are stored in 28 bits.
-  public let maximumTextBytes: Int
+  public let maximumTextByteCount: Int
   /// The maximum number of values of any kind. Each value occupies 24 bytes.
   public let maximumValueCount: Int
   /// The maximum nesting depth of objects and arrays.
-  public let maximumDepth: Int
+  public let maximumNestingDepth: Int
 
   /// Creates limits. The length and count are clamped to the capacity of a document.
   ///
@@ -86,12 +86,12 @@ public struct JSONLimits: Equatable, Sendable {
   ///   - maximumValueCount: The maximum number of values.
   ///   - maximumDepth: The maximum nesting depth of objects and arrays.
   public init(
-    maximumTextBytes: Int = 1 << 28, maximumValueCount: Int = 20_000_000,
-    maximumDepth: Int = 256
+    maximumTextByteCount maximumTextBytes: Int = 1 << 28, maximumValueCount: Int = 20_000_000,
+    maximumNestingDepth maximumDepth: Int = 256
   ) {
-    self.maximumTextBytes = min(maximumTextBytes, 1 << 28)
+    self.maximumTextByteCount = min(maximumTextBytes, 1 << 28)
     self.maximumValueCount = min(maximumValueCount, 1 << 28)
-    self.maximumDepth = maximumDepth
+    self.maximumNestingDepth = maximumDepth
   }
 }
 
@@ -108,10 +108,10 @@ public struct JSONDeviation: Equatable, Sendable {
     case duplicateKey
   }
 
-  /// The kind of the deviation.
+  /// The kind of the deviation from strict JSON.
   public var kind: Kind
   /// The byte offset of the deviation.
-  public var offset: Int
+  public var byteOffset: Int
   /// The index of the affected value: the container of a comma, or the value of a key.
   var valueIndex: Int
 }
@@ -133,7 +133,7 @@ extension FindingLog {
     errorCode: Int? = nil
   ) {
     add(
-      rule, valueIndex: value.nodeIndex, offset: offset ?? value.offset, severity: severity,
+      rule, valueIndex: value.nodeIndex, offset: offset ?? value.byteOffset, severity: severity,
       message(),
       suggestion: suggestion(),
       errorCode: errorCode)

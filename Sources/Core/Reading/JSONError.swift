@@ -12,13 +12,13 @@ public struct JSONError: Error, Equatable, Sendable {
     case limit
   }
 
-  /// The kind of the error.
+  /// The kind of the error, which determines the remedy.
   public var kind: Kind
   /// The location of the first invalid character.
   public var location: FileLocation
-  /// A sentence without a final period.
+  /// The message of the error: a sentence without a final period.
   public var message: String
-  /// A suggested correction, or nil.
+  /// A suggestion that corrects the text, or nil.
   public var suggestion: String?
 }
 
@@ -32,7 +32,7 @@ extension JSONError: CustomStringConvertible {
 /// A parse error at a byte offset, which `JSONError` converts to a line and column.
 struct JSONParseError: Error {
   var kind = JSONError.Kind.syntax
-  var offset: Int
+  var byteOffset: Int
   var message: String
   var suggestion: String?
   /// The offset of the unclosed container or string, whose line and column are appended to the

@@ -1,7 +1,7 @@
 /// The members of an object, indexed by their keys in a list of names.
 package struct JSONIndexedMembers: ~Copyable {
   /// The number of members, including members with unknown keys.
-  package private(set) var memberCount = 0
+  package private(set) var totalMemberCount = 0
   /// A bit set of the names that occur as keys.
   package private(set) var presentNameBits: UInt32 = 0
   private let document: JSONDocument
@@ -9,13 +9,13 @@ package struct JSONIndexedMembers: ~Copyable {
 
   init(of document: JSONDocument) { self.document = document }
 
-  /// Adds the next member.
+  /// Records the next member of the object, with the index of its name if the name is known.
   ///
   /// - nameIndex: The index of the key in the list, or nil for an unknown key.
   ///   - memberIndex: The node index of the value.
   ///   - memberIndex: The index of its value.
   mutating func add(nameIndex: Int?, memberIndex: Int) {
-    memberCount += 1
+    totalMemberCount += 1
     guard let nameIndex else { return }
     presentNameBits |= 1 << UInt32(nameIndex)
     memberNodeIndices[nameIndex] = UInt32(truncatingIfNeeded: memberIndex)
@@ -23,7 +23,7 @@ package struct JSONIndexedMembers: ~Copyable {
 
   /// Returns true if all members have distinct keys from a bit set of permitted names.
   package func hasDistinctNames(among permitted: UInt32) -> Bool {
-    presentNameBits & ~permitted == 0 && presentNameBits.nonzeroBitCount == memberCount
+    presentNameBits & ~permitted == 0 && presentNameBits.nonzeroBitCount == totalMemberCount
   }
 
   /// The last member whose key has the given name index, or nil if there is none.

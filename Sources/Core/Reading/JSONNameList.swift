@@ -1,6 +1,6 @@
 /// A list of names to which keys and strings are compared without allocation.
 public struct JSONNameList: Sendable {
-  /// The names, in index order.
+  /// The names of the list, in index order.
   public let names: [String]
 
   private let nameBytes: [[UInt8]]
@@ -15,7 +15,7 @@ public struct JSONNameList: Sendable {
   public func index(ofKey value: JSONValue) -> Int? {
     let node = value.node
     let text = value.document.text
-    return index(text.span, node.keyRange, isEscaped: node.isKeyEscaped)
+    return index(text.span, node.keyByteRange, isEscaped: node.isKeyEscaped)
   }
 
   /// Indexes the members of an object by key, in a single pass. The list may contain at most 32
@@ -27,12 +27,13 @@ public struct JSONNameList: Sendable {
     let nodes = allNodes.span
     let text = allText.span
     let objectEndIndex =
-      nodes[object.nodeIndex].form == .object ? Int(nodes[object.nodeIndex].lengthOrEndIndex) : 0
+      nodes[object.nodeIndex].encoding == .object
+      ? Int(nodes[object.nodeIndex].lengthOrEndIndex) : 0
     var memberNodeIndex = object.nodeIndex + 1
     while memberNodeIndex < objectEndIndex {
       let node = nodes[memberNodeIndex]
       members.add(
-        nameIndex: index(text, node.keyRange, isEscaped: node.isKeyEscaped),
+        nameIndex: index(text, node.keyByteRange, isEscaped: node.isKeyEscaped),
         memberIndex: memberNodeIndex)
       memberNodeIndex = node.isContainer ? Int(node.lengthOrEndIndex) : memberNodeIndex + 1
     }
@@ -42,10 +43,11 @@ public struct JSONNameList: Sendable {
   /// Returns the index of the name that equals a string value, or nil.
   public func index(ofString value: JSONValue) -> Int? {
     let node = value.node
-    guard node.form == .plainString || node.form == .escapedString else { return nil }
+    guard node.encoding == .plainString || node.encoding == .escapedString else { return nil }
     let text = value.document.text
     return index(
-      text.span, JSONValue.contentRange(of: node.range), isEscaped: node.form == .escapedString)
+      text.span, JSONValue.contentRange(of: node.scalarByteRange),
+      isEscaped: node.encoding == .escapedString)
   }
 
   private func index(_ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool) -> Int? {

@@ -3,11 +3,11 @@
 struct JSONNode {
   /// The type of the value. Strings without escapes are distinguished because they need no
   /// decoding.
-  enum Form: UInt32 {
+  enum Encoding: UInt32 {
     case object, array, plainString, escapedString, number, `true`, `false`, null
   }
 
-  /// The `parent` index of the root.
+  /// The `parentIndex` index of the root.
   static let noParent = UInt32.max
 
   /// The byte offset of the value.
@@ -16,39 +16,41 @@ struct JSONNode {
   /// contents.
   var lengthOrEndIndex: UInt32
   /// The node index of the enclosing container, or `noParent`.
-  let parent: UInt32
+  let parentIndex: UInt32
   /// The position of the value within its container, from 0.
   let siblingIndex: UInt32
   /// The byte offset of the key, after its opening quote; 0 if there is no key.
-  let keyStart: UInt32
+  let keyStartOffset: UInt32
   /// The key length (28 bits), a flag for escapes in the key (1 bit), and the form (3 bits).
   private let packedFormAndKey: UInt32
 
   init(
-    form: Form, start: Int, extent: Int, parent: UInt32, siblingIndex: Int,
+    encoding form: Encoding, start: Int, extent: Int, parentIndex parent: UInt32, siblingIndex: Int,
     key: JSONKeyRange
   ) {
     self.startOffset = UInt32(truncatingIfNeeded: start)
     self.lengthOrEndIndex = UInt32(truncatingIfNeeded: extent)
-    self.parent = parent
+    self.parentIndex = parent
     self.siblingIndex = UInt32(truncatingIfNeeded: siblingIndex)
-    keyStart = UInt32(truncatingIfNeeded: key.startOffset)
+    keyStartOffset = UInt32(truncatingIfNeeded: key.startOffset)
     packedFormAndKey =
-      UInt32(truncatingIfNeeded: key.length) << 4 | (key.isEscaped ? 8 : 0) | form.rawValue
+      UInt32(truncatingIfNeeded: key.byteCount) << 4 | (key.isEscaped ? 8 : 0) | form.rawValue
   }
 
-  var form: Form { Form(rawValue: packedFormAndKey & 7) ?? .null }
-  var isContainer: Bool { packedFormAndKey & 7 <= Form.array.rawValue }
+  var encoding: Encoding { Encoding(rawValue: packedFormAndKey & 7) ?? .null }
+  var isContainer: Bool { packedFormAndKey & 7 <= Encoding.array.rawValue }
   /// The byte range of a scalar.
-  var range: Range<Int> { Int(startOffset)..<Int(startOffset) + Int(lengthOrEndIndex) }
+  var scalarByteRange: Range<Int> { Int(startOffset)..<Int(startOffset) + Int(lengthOrEndIndex) }
   /// The byte range of the key, without quotes.
-  var keyRange: Range<Int> { Int(keyStart)..<Int(keyStart) + Int(packedFormAndKey >> 4) }
+  var keyByteRange: Range<Int> {
+    Int(keyStartOffset)..<Int(keyStartOffset) + Int(packedFormAndKey >> 4)
+  }
   var isKeyEscaped: Bool { packedFormAndKey & 8 != 0 }
 }
 
 /// The location of a key between its quotes, which is kept while its value is parsed.
 struct JSONKeyRange {
   var startOffset = 0
-  var length = 0
+  var byteCount = 0
   var isEscaped = false
 }

@@ -118,7 +118,7 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
   @discardableResult package func read(
     _ object: JSONValue, into owner: inout Owner, reader: inout Reader
   ) -> Bool {
-    let objectName = object.key ?? schema.noun
+    let objectName = object.key ?? schema.nounWithArticle
     guard reader.expectKind(.object, of: object, as: objectName, errorCode: schema.errorCode) else {
       return false
     }

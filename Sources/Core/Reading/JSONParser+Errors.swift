@@ -1,25 +1,25 @@
 extension JSONParser {
   /// Returns a description of the byte or character at the current position.
   func quotedCharacter(in text: Span<UInt8>) -> String {
-    guard position < text.count else { return "the end of the text" }
-    let unexpectedByte = text[position]
+    guard byteOffset < text.count else { return "the end of the text" }
+    let unexpectedByte = text[byteOffset]
     if unexpectedByte < 0x20 || unexpectedByte == 0x7F {
       return "the control character \(JSONString.hexadecimalText(ofByte: unexpectedByte))"
     }
-    let characterLength = JSONString.utf8SequenceLength(text, at: position)
+    let characterLength = JSONString.utf8SequenceLength(text, at: byteOffset)
     guard characterLength > 0 else {
       return "the byte \(JSONString.hexadecimalText(ofByte: unexpectedByte))"
     }
     return unexpectedByte == UInt8(ascii: "\"")
       ? "a string"
-      : "\"\(JSONString.text(text, position..<position + characterLength).escapingInvisibles)\""
+      : "\"\(JSONString.text(text, byteOffset..<byteOffset + characterLength).escapingInvisibles)\""
   }
 
   /// Returns the error for a text that ends inside the innermost container.
   func endOfTextError(_ text: Span<UInt8>) -> JSONParseError {
     let containerName = isInObject ? "object" : "array"
     return JSONParseError(
-      kind: .truncated, offset: text.count,
+      kind: .truncated, byteOffset: text.count,
       message: "the text ends inside the \(containerName) that starts at",
       openingBracketOffset: Int(nodes[Int(parentIndex)].startOffset))
   }
@@ -33,18 +33,18 @@ extension JSONParser {
   /// Returns the error for a missing key.
   func missingKeyError(_ text: Span<UInt8>) -> JSONParseError {
     if let error = commentError(text) { return error }
-    if text[position] == UInt8(ascii: "'") { return singleQuoteError() }
+    if text[byteOffset] == UInt8(ascii: "'") { return singleQuoteError() }
     return parseError("expected a key in double quotes, found \(quotedCharacter(in: text))")
   }
 
   /// Returns the error for a C-style or script-style comment at the current position, or nil.
   func commentError(_ text: Span<UInt8>) -> JSONParseError? {
-    guard position < text.count else { return nil }
-    let nextByte = position + 1 < text.count ? text[position + 1] : 0
+    guard byteOffset < text.count else { return nil }
+    let nextByte = byteOffset + 1 < text.count ? text[byteOffset + 1] : 0
     let isSlashComment =
-      text[position] == UInt8(ascii: "/")
+      text[byteOffset] == UInt8(ascii: "/")
       && (nextByte == UInt8(ascii: "/") || nextByte == UInt8(ascii: "*"))
-    guard text[position] == UInt8(ascii: "#") || isSlashComment else { return nil }
+    guard text[byteOffset] == UInt8(ascii: "#") || isSlashComment else { return nil }
     return parseError("comments are not allowed in JSON")
   }
 
@@ -52,7 +52,7 @@ extension JSONParser {
   /// position.
   func invalidValueError(_ text: Span<UInt8>, word: String) -> JSONParseError {
     if let error = commentError(text) { return error }
-    switch text[position] {
+    switch text[byteOffset] {
     case UInt8(ascii: "'"): return singleQuoteError()
     case UInt8(ascii: "+"): return parseError("a number cannot start with \"+\"")
     case UInt8(ascii: "."): return parseError("a number needs a digit before the point")
@@ -77,7 +77,7 @@ extension JSONParser {
 
   /// Creates an error at the current position.
   func parseError(_ message: String, suggestion: String? = nil) -> JSONParseError {
-    JSONParseError(offset: position, message: message, suggestion: suggestion)
+    JSONParseError(byteOffset: byteOffset, message: message, suggestion: suggestion)
   }
 
   /// Returns the error for a control character in a string.
@@ -97,7 +97,8 @@ extension JSONParser {
   /// Returns the error for a text that ends inside a string.
   func endOfStringError(start: Int) -> JSONParseError {
     JSONParseError(
-      kind: .truncated, offset: position, message: "the text ends inside the string that starts at",
+      kind: .truncated, byteOffset: byteOffset,
+      message: "the text ends inside the string that starts at",
       openingBracketOffset: start)
   }
 }

@@ -15,7 +15,7 @@ struct JSONParser {
   /// The deviations from strict JSON found so far.
   private(set) var deviations: [JSONDeviation] = []
   /// The byte offset of the next character.
-  var position = 0
+  var byteOffset = 0
 
   /// The index of the innermost open container.
   private(set) var parentIndex = JSONNode.noParent
@@ -23,17 +23,17 @@ struct JSONParser {
   private(set) var isInObject = false
   /// The position of the next value within its container, from 0.
   private var siblingIndex = 0
-  private var depth = 0
+  private var nestingDepth = 0
 
   init(limits: JSONLimits) { self.limits = limits }
 
   /// Parses a complete text.
   mutating func read(_ text: Span<UInt8>) throws(JSONParseError) {
-    guard text.count <= limits.maximumTextBytes else {
+    guard text.count <= limits.maximumTextByteCount else {
       throw JSONParseError(
-        kind: .limit, offset: 0,
+        kind: .limit, byteOffset: 0,
         message:
-          "the text is too large: \(text.count) bytes; the limit is \(limits.maximumTextBytes)"
+          "the text is too large: \(text.count) bytes; the limit is \(limits.maximumTextByteCount)"
       )
     }
     try readPreamble(text)
@@ -41,7 +41,7 @@ struct JSONParser {
     nodes.reserveCapacity(min(text.count / 16, limits.maximumValueCount))
     try readValues(text)
     skipWhitespace(text)
-    guard position == text.count else {
+    guard byteOffset == text.count else {
       if let error = commentError(text) { throw error }
       throw parseError(
         "expected the end of the text after the value, found \(quotedCharacter(in: text))")
@@ -54,8 +54,8 @@ struct JSONParser {
       let isOpened = try readValue(text, key: key)
       if isOpened {
         skipWhitespace(text)
-        guard position < text.count else { throw endOfTextError(text) }
-        if text[position] == closingByte {
+        guard byteOffset < text.count else { throw endOfTextError(text) }
+        if text[byteOffset] == closingByte {
           closeContainer(text)
         } else {
           if isInObject {
@@ -72,15 +72,15 @@ struct JSONParser {
   /// Skips a byte-order mark and the white space before the root value.
   private mutating func readPreamble(_ text: Span<UInt8>) throws(JSONParseError) {
     if text.count >= 2, text[0] ^ text[1] == 1, text[0] | text[1] == 0xFF {
-      throw JSONParseError(kind: .encoding, offset: 0, message: "the text is UTF-16, not UTF-8")
+      throw JSONParseError(kind: .encoding, byteOffset: 0, message: "the text is UTF-16, not UTF-8")
     }
     if text.count >= 3, text[0] == 0xEF, text[1] == 0xBB, text[2] == 0xBF {
-      deviations.append(JSONDeviation(kind: .byteOrderMark, offset: 0, valueIndex: 0))
-      position = 3
+      deviations.append(JSONDeviation(kind: .byteOrderMark, byteOffset: 0, valueIndex: 0))
+      byteOffset = 3
     }
     skipWhitespace(text)
-    guard position < text.count else {
-      throw JSONParseError(kind: .truncated, offset: position, message: "the text is empty")
+    guard byteOffset < text.count else {
+      throw JSONParseError(kind: .truncated, byteOffset: byteOffset, message: "the text is empty")
     }
   }
 
@@ -90,11 +90,11 @@ struct JSONParser {
   {
     guard nodes.count < limits.maximumValueCount else {
       throw JSONParseError(
-        kind: .limit, offset: position,
+        kind: .limit, byteOffset: byteOffset,
         message: "the text has more than \(limits.maximumValueCount) values")
     }
-    let valueStart = position
-    let form: JSONNode.Form
+    let valueStart = byteOffset
+    let form: JSONNode.Encoding
     switch text[valueStart] {
     case UInt8(ascii: "{"):
       form = .object
@@ -110,20 +110,22 @@ struct JSONParser {
     }
     nodes.append(
       JSONNode(
-        form: form, start: valueStart, extent: position - valueStart, parent: parentIndex,
+        encoding: form, start: valueStart, extent: byteOffset - valueStart,
+        parentIndex: parentIndex,
         siblingIndex: siblingIndex,
         key: key))
     guard form == .object || form == .array else { return false }
-    depth += 1
-    guard depth <= limits.maximumDepth else {
+    nestingDepth += 1
+    guard nestingDepth <= limits.maximumNestingDepth else {
       throw JSONParseError(
-        kind: .limit, offset: valueStart,
-        message: "objects and arrays are nested more than \(limits.maximumDepth) levels deep")
+        kind: .limit, byteOffset: valueStart,
+        message: "objects and arrays are nested more than \(limits.maximumNestingDepth) levels deep"
+      )
     }
     parentIndex = UInt32(truncatingIfNeeded: nodes.count - 1)
     isInObject = form == .object
     siblingIndex = 0
-    position += 1
+    byteOffset += 1
     return true
   }
 
@@ -131,21 +133,21 @@ struct JSONParser {
   private mutating func readSeparators(_ text: Span<UInt8>) throws(JSONParseError) -> Bool {
     while parentIndex != JSONNode.noParent {
       skipWhitespace(text)
-      guard position < text.count else { throw endOfTextError(text) }
-      if text[position] == closingByte {
+      guard byteOffset < text.count else { throw endOfTextError(text) }
+      if text[byteOffset] == closingByte {
         closeContainer(text)
         continue
       }
-      guard text[position] == UInt8(ascii: ",") else {
+      guard text[byteOffset] == UInt8(ascii: ",") else {
         throw commentError(text) ?? missingSeparatorError(text)
       }
-      let comma = position
-      position += 1
+      let comma = byteOffset
+      byteOffset += 1
       skipWhitespace(text)
-      guard position < text.count else { throw endOfTextError(text) }
-      if text[position] == closingByte {
+      guard byteOffset < text.count else { throw endOfTextError(text) }
+      if text[byteOffset] == closingByte {
         deviations.append(
-          JSONDeviation(kind: .trailingComma, offset: comma, valueIndex: Int(parentIndex)))
+          JSONDeviation(kind: .trailingComma, byteOffset: comma, valueIndex: Int(parentIndex)))
         closeContainer(text)
         continue
       }
@@ -157,20 +159,21 @@ struct JSONParser {
 
   /// Reads a key and the colon after it, and stops at the value.
   private mutating func readKey(_ text: Span<UInt8>) throws(JSONParseError) -> JSONKeyRange {
-    let keyTokenStart = position
+    let keyTokenStart = byteOffset
     guard text[keyTokenStart] == UInt8(ascii: "\"") else { throw missingKeyError(text) }
     let isEscaped = try readString(text)
     let key = JSONKeyRange(
-      startOffset: keyTokenStart + 1, length: position - keyTokenStart - 2, isEscaped: isEscaped)
+      startOffset: keyTokenStart + 1, byteCount: byteOffset - keyTokenStart - 2,
+      isEscaped: isEscaped)
     skipWhitespace(text)
-    guard position < text.count else { throw endOfTextError(text) }
-    guard text[position] == UInt8(ascii: ":") else {
+    guard byteOffset < text.count else { throw endOfTextError(text) }
+    guard text[byteOffset] == UInt8(ascii: ":") else {
       throw commentError(text)
         ?? parseError("expected \":\" after the key, found \(quotedCharacter(in: text))")
     }
-    position += 1
+    byteOffset += 1
     skipWhitespace(text)
-    guard position < text.count else { throw endOfTextError(text) }
+    guard byteOffset < text.count else { throw endOfTextError(text) }
     return key
   }
 
@@ -180,20 +183,20 @@ struct JSONParser {
       findDuplicateKeys(of: containerIndex, text)
     }
     nodes[containerIndex].lengthOrEndIndex = UInt32(truncatingIfNeeded: nodes.count)
-    parentIndex = nodes[containerIndex].parent
+    parentIndex = nodes[containerIndex].parentIndex
     siblingIndex = Int(nodes[containerIndex].siblingIndex)
-    isInObject = parentIndex != JSONNode.noParent && nodes[Int(parentIndex)].form == .object
-    depth -= 1
-    position += 1
+    isInObject = parentIndex != JSONNode.noParent && nodes[Int(parentIndex)].encoding == .object
+    nestingDepth -= 1
+    byteOffset += 1
   }
 
   /// The closing bracket of the innermost container.
   private var closingByte: UInt8 { isInObject ? UInt8(ascii: "}") : UInt8(ascii: "]") }
 
   private mutating func skipWhitespace(_ text: Span<UInt8>) {
-    while position < text.count {
-      switch text[position] {
-      case 0x20, 0x0A, 0x0D, 0x09: position += 1
+    while byteOffset < text.count {
+      switch text[byteOffset] {
+      case 0x20, 0x0A, 0x0D, 0x09: byteOffset += 1
       default: return
       }
     }
@@ -242,7 +245,8 @@ struct JSONParser {
   private mutating func recordDuplicate(_ index: Int) {
     deviations.append(
       JSONDeviation(
-        kind: .duplicateKey, offset: nodes[index].keyRange.lowerBound - 1, valueIndex: index))
+        kind: .duplicateKey, byteOffset: nodes[index].keyByteRange.lowerBound - 1, valueIndex: index
+      ))
   }
 
   private func nextSibling(of index: Int) -> Int {
@@ -253,8 +257,8 @@ struct JSONParser {
     if left.isKeyEscaped || right.isKeyEscaped {
       return keyBytes(of: left, in: text) == keyBytes(of: right, in: text)
     }
-    let leftRange = left.keyRange
-    let rightRange = right.keyRange
+    let leftRange = left.keyByteRange
+    let rightRange = right.keyByteRange
     guard leftRange.count == rightRange.count else { return false }
     for offset in 0..<leftRange.count
     where text[leftRange.lowerBound + offset] != text[rightRange.lowerBound + offset] {
@@ -264,6 +268,6 @@ struct JSONParser {
   }
 
   private func keyBytes(of node: JSONNode, in text: Span<UInt8>) -> [UInt8] {
-    JSONString.decode(text, node.keyRange, isEscaped: node.isKeyEscaped)
+    JSONString.decode(text, node.keyByteRange, isEscaped: node.isKeyEscaped)
   }
 }

@@ -13,7 +13,7 @@ extension JSONProperty {
     }
   }
 
-  /// A number, integer, Boolean, or string.
+  /// A property that is a number, integer, Boolean, or string.
   ///
   /// If the key is absent, the value is `defaultValue` or, without a default, that of the default
   /// owner. An optional value of nil is not written.

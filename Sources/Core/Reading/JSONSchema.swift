@@ -85,20 +85,20 @@ package final class JSONSchema: Sendable {
   /// A key whose value determines which other keys are valid.
   package struct Discriminator: Sendable {
     /// The name of the key, whose value is a string.
-    package var key: String
+    package var keyName: String
     /// The permitted and required keys for each value of the key. The first value is the default.
     package var variants: [(value: String, keys: [String], required: [String])]
 
     package init(
-      key: String, variants: [(value: String, keys: [String], required: [String])]
+      keyName key: String, variants: [(value: String, keys: [String], required: [String])]
     ) {
-      self.key = key
+      self.keyName = key
       self.variants = variants
     }
   }
 
   /// The noun for the object in messages, with its article, such as `an event`.
-  package let noun: String
+  package let nounWithArticle: String
   /// The keys, at most 32.
   package let keys: [JSONKey]
   package let names: JSONNameList
@@ -115,7 +115,7 @@ package final class JSONSchema: Sendable {
     discriminator: Discriminator? = nil
   ) {
     precondition(keys.count <= 32, "an object has at most 32 keys")
-    self.noun = noun
+    self.nounWithArticle = noun
     self.keys = keys
     self.errorCode = errorCode
     self.discriminator = discriminator
@@ -137,7 +137,7 @@ package final class JSONSchema: Sendable {
     let required = keys.filter { $0.presence == .required }.map { $0.name }
     guard let discriminator else { return (keys, required) }
     let discriminatorValue =
-      object[discriminator.key].map { $0.string } ?? discriminator.variants.first?.value
+      object[discriminator.keyName].map { $0.string } ?? discriminator.variants.first?.value
     guard let variant = discriminator.variants.first(where: { $0.value == discriminatorValue })
     else {
       return (keys, required)

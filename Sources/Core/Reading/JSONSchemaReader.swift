@@ -91,7 +91,7 @@ extension JSONSchemaReader {
     guard let rule = isRequired ? rules.missingKey : recommendedRule else { return }
     log.add(
       rule, at: object,
-      "\(schema.noun) \(isRequired ? "must" : "should") have the key \"\(key.name)\"",
+      "\(schema.nounWithArticle) \(isRequired ? "must" : "should") have the key \"\(key.name)\"",
       suggestion: schema.renameSuggestion(for: key.name, in: object), errorCode: schema.errorCode)
   }
 
@@ -127,7 +127,8 @@ extension JSONSchemaReader {
     if value.kind == kind { return true }
     let isQuotedNumber = kind == .number && value.string.flatMap(Double.init) != nil
     log.add(
-      rules.wrongType, at: value, "\(name()) must be \(kind.noun), not \(value.kind.noun)",
+      rules.wrongType, at: value,
+      "\(name()) must be \(kind.nounWithArticle), not \(value.kind.nounWithArticle)",
       suggestion: isQuotedNumber ? "write it without quotes" : nil, errorCode: errorCode)
     return false
   }
@@ -296,7 +297,7 @@ extension JSONNameList {
 
 extension JSONValue {
   /// The first 24 bytes of a scalar, as written in the document.
-  package var truncatedLexeme: String { String(decoding: lexeme.prefix(24), as: UTF8.self) }
+  package var truncatedLexeme: String { String(decoding: sourceBytes.prefix(24), as: UTF8.self) }
 }
 
 extension JSONSchema {

@@ -42,7 +42,7 @@ public struct JSONValue: Sendable {
 
   /// The type of the value.
   public var kind: Kind {
-    switch node.form {
+    switch node.encoding {
     case .object: .object
     case .array: .array
     case .plainString, .escapedString: .string
@@ -56,7 +56,8 @@ public struct JSONValue: Sendable {
   public var string: String? {
     let node = node
     guard kind == .string else { return nil }
-    return decoded(Self.contentRange(of: node.range), isEscaped: node.form == .escapedString)
+    return decoded(
+      Self.contentRange(of: node.scalarByteRange), isEscaped: node.encoding == .escapedString)
   }
 
   private func decoded(_ range: Range<Int>, isEscaped: Bool, limit: Int = .max) -> String {
@@ -69,14 +70,14 @@ public struct JSONValue: Sendable {
   /// The nearest finite `Double`, or nil if the value is not a number.
   public var number: Double? {
     let node = node
-    guard node.form == .number else { return nil }
+    guard node.encoding == .number else { return nil }
     let text = document.text
-    return JSONNumber.parsedValue(in: text.span, range: node.range)
+    return JSONNumber.parsedValue(in: text.span, range: node.scalarByteRange)
   }
 
   /// The Boolean, or nil if the value is not a Boolean.
   public var boolean: Bool? {
-    switch node.form {
+    switch node.encoding {
     case .true: true
     case .false: false
     default: nil
@@ -84,9 +85,9 @@ public struct JSONValue: Sendable {
   }
 
   /// The bytes of a scalar as written in the document; empty for a container.
-  public var lexeme: ArraySlice<UInt8> {
+  public var sourceBytes: ArraySlice<UInt8> {
     let node = node
-    return node.isContainer ? [] : document.text[node.range]
+    return node.isContainer ? [] : document.text[node.scalarByteRange]
   }
 
   /// Returns the byte range between the quotes of a string.
@@ -95,13 +96,15 @@ public struct JSONValue: Sendable {
   }
 
   /// The key of the value, or nil if it is not a member of an object.
-  public var key: String? { hasKey ? decoded(node.keyRange, isEscaped: node.isKeyEscaped) : nil }
+  public var key: String? {
+    hasKey ? decoded(node.keyByteRange, isEscaped: node.isKeyEscaped) : nil
+  }
 
   var hasKey: Bool { parent?.kind == .object }
 
   /// The enclosing container, or nil for the root.
   public var parent: JSONValue? {
-    let parent = node.parent
+    let parent = node.parentIndex
     return parent == JSONNode.noParent ? nil : JSONValue(document, uncheckedIndex: Int(parent))
   }
 
@@ -115,16 +118,16 @@ public struct JSONValue: Sendable {
   /// elements are decoded in a single pass.
   package func integerElements(in range: ClosedRange<Int32>) -> [Int32]? {
     let node = node
-    guard node.form == .array else { return nil }
+    guard node.encoding == .array else { return nil }
     let nodes = document.nodes
     let text = document.text
     let elementIndices = nodeIndex + 1..<Int(node.lengthOrEndIndex)
     var numbers: [Int32] = []
     numbers.reserveCapacity(elementIndices.count)
     for index in elementIndices {
-      guard nodes[index].form == .number,
+      guard nodes[index].encoding == .number,
         let number = Int32(
-          exactly: JSONNumber.parsedValue(in: text.span, range: nodes[index].range)),
+          exactly: JSONNumber.parsedValue(in: text.span, range: nodes[index].scalarByteRange)),
         range.contains(number)
       else { return nil }
       numbers.append(number)
@@ -143,13 +146,13 @@ public struct JSONValue: Sendable {
   }
 
   /// The byte offset of the value in the text.
-  public var offset: Int { Int(node.startOffset) }
+  public var byteOffset: Int { Int(node.startOffset) }
 
   /// The line, column, and path of the value.
   public var location: FileLocation { document.location(ofValue: nodeIndex) }
 
   /// The byte offset of the key's opening quote, or of the value if there is no key.
-  public var keyOffset: Int { hasKey ? node.keyRange.lowerBound - 1 : offset }
+  public var keyOffset: Int { hasKey ? node.keyByteRange.lowerBound - 1 : byteOffset }
 
   /// The path from the root to the value, such as `Pattern[3].Event.Time`; empty for the root.
   ///
@@ -173,7 +176,7 @@ public struct JSONValue: Sendable {
 
   /// The key, truncated to 200 bytes to bound the cost of a path.
   private var truncatedKey: String {
-    decoded(node.keyRange, isEscaped: node.isKeyEscaped, limit: 200)
+    decoded(node.keyByteRange, isEscaped: node.isKeyEscaped, limit: 200)
   }
 
   private static func isNameByte(_ byte: UInt8) -> Bool {
@@ -184,7 +187,7 @@ public struct JSONValue: Sendable {
 
 extension JSONValue.Kind {
   /// The type as a noun with an article, for messages.
-  public var noun: String {
+  public var nounWithArticle: String {
     switch self {
     case .null: rawValue
     case .object, .array: "an " + rawValue
@@ -196,25 +199,25 @@ extension JSONValue.Kind {
 /// The members of an object, or the elements of an array.
 public struct JSONChildren: Sequence, IteratorProtocol, Sendable {
   /// A Boolean value that indicates whether no values remain.
-  public var isEmpty: Bool { index >= end }
+  public var isEmpty: Bool { nextNodeIndex >= endNodeIndex }
 
   private let document: JSONDocument
-  private var index: Int
-  private let end: Int
+  private var nextNodeIndex: Int
+  private let endNodeIndex: Int
 
-  init(of value: JSONValue, if form: JSONNode.Form) {
+  init(of value: JSONValue, if form: JSONNode.Encoding) {
     let node = value.node
     document = value.document
-    index = value.nodeIndex + 1
-    end = node.form == form ? Int(node.lengthOrEndIndex) : index
+    nextNodeIndex = value.nodeIndex + 1
+    endNodeIndex = node.encoding == form ? Int(node.lengthOrEndIndex) : nextNodeIndex
   }
 
   /// Returns the next value, or nil after the last.
   public mutating func next() -> JSONValue? {
-    guard index < end else { return nil }
-    let value = JSONValue(document, uncheckedIndex: index)
-    let node = document.nodes[index]
-    index = node.isContainer ? Int(node.lengthOrEndIndex) : index + 1
+    guard nextNodeIndex < endNodeIndex else { return nil }
+    let value = JSONValue(document, uncheckedIndex: nextNodeIndex)
+    let node = document.nodes[nextNodeIndex]
+    nextNodeIndex = node.isContainer ? Int(node.lengthOrEndIndex) : nextNodeIndex + 1
     return value
   }
 }

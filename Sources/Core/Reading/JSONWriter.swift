@@ -25,9 +25,9 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// The text written so far. It is a complete document once a value has been written.
-  public private(set) var bytes: [UInt8] = []
+  public private(set) var writtenBytes: [UInt8] = []
   private var layout: Layout
-  private var depth = 0
+  private var nestingDepth = 0
   private var isContainerEmpty = true
 
   /// Creates an empty writer. The layout is the default for all containers.
@@ -35,11 +35,11 @@ public struct JSONWriter: ~Copyable {
 
   /// Returns the text with a final line break.
   public consuming func finish() -> [UInt8] {
-    bytes.append(UInt8(ascii: "\n"))
-    return bytes
+    writtenBytes.append(UInt8(ascii: "\n"))
+    return writtenBytes
   }
 
-  /// Writes an object.
+  /// Writes a JSON object, whose members a closure writes.
   ///
   /// - Parameters:
   ///   - layout: The layout of the object, or nil to use that of the writer.
@@ -50,7 +50,7 @@ public struct JSONWriter: ~Copyable {
     throws(E)
   {
     let outerLayout = openContainer("{", layout: layout)
-    var writer = JSONObjectWriter(output: moveOutput())
+    var writer = JSONObjectWriter(output: detachOutput())
     do {
       try contents(&writer)
     } catch {
@@ -61,7 +61,7 @@ public struct JSONWriter: ~Copyable {
     closeContainer("}", restoring: outerLayout)
   }
 
-  /// Writes an array.
+  /// Writes a JSON array, whose elements a closure writes.
   ///
   /// - Parameters:
   ///   - layout: The layout of the array, or nil to use that of the writer.
@@ -72,7 +72,7 @@ public struct JSONWriter: ~Copyable {
     throws(E)
   {
     let outerLayout = openContainer("[", layout: layout)
-    var writer = JSONArrayWriter(output: moveOutput())
+    var writer = JSONArrayWriter(output: detachOutput())
     do {
       try contents(&writer)
     } catch {
@@ -83,22 +83,22 @@ public struct JSONWriter: ~Copyable {
     closeContainer("]", restoring: outerLayout)
   }
 
-  /// Writes a string.
+  /// Writes a JSON string in quotes.
   public mutating func writeString(_ value: String) {
-    bytes.append(UInt8(ascii: "\""))
+    writtenBytes.append(UInt8(ascii: "\""))
     for byte in value.utf8 {
       switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-      case 0x08: bytes += "\\b".utf8
-      case 0x09: bytes += "\\t".utf8
-      case 0x0A: bytes += "\\n".utf8
-      case 0x0C: bytes += "\\f".utf8
-      case 0x0D: bytes += "\\r".utf8
-      case 0..<0x20, 0x7F: bytes += JSONString.unicodeEscape(UInt16(byte)).utf8
-      default: bytes.append(byte)
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): writtenBytes += [UInt8(ascii: "\\"), byte]
+      case 0x08: writtenBytes += "\\b".utf8
+      case 0x09: writtenBytes += "\\t".utf8
+      case 0x0A: writtenBytes += "\\n".utf8
+      case 0x0C: writtenBytes += "\\f".utf8
+      case 0x0D: writtenBytes += "\\r".utf8
+      case 0..<0x20, 0x7F: writtenBytes += JSONString.unicodeEscape(UInt16(byte)).utf8
+      default: writtenBytes.append(byte)
       }
     }
-    bytes.append(UInt8(ascii: "\""))
+    writtenBytes.append(UInt8(ascii: "\""))
   }
 
   /// Writes a copy of a JSON value, preserving its order, duplicate keys, and number notation.
@@ -120,34 +120,34 @@ public struct JSONWriter: ~Copyable {
     case .string:
       writeString(value.string ?? "")
     case .number, .boolean, .null:
-      writeVerbatim(value.lexeme)
+      writeVerbatim(value.sourceBytes)
     }
   }
 
-  private mutating func moveOutput() -> JSONWriter {
+  private mutating func detachOutput() -> JSONWriter {
     var detached = JSONWriter(layout: layout)
     swap(&detached, &self)
     return detached
   }
 
   private mutating func openContainer(_ bracket: Unicode.Scalar, layout: Layout?) -> Layout {
-    bytes.append(UInt8(ascii: bracket))
+    writtenBytes.append(UInt8(ascii: bracket))
     let outerLayout = self.layout
     // A single-line container cannot contain a multiline container.
     if outerLayout == .multiline, let layout {
       self.layout = layout
     }
-    depth += 1
+    nestingDepth += 1
     isContainerEmpty = true
     return outerLayout
   }
 
   private mutating func closeContainer(_ bracket: Unicode.Scalar, restoring outerLayout: Layout) {
-    depth -= 1
+    nestingDepth -= 1
     if !isContainerEmpty {
       writeLineBreak(padding: bracket == "]" ? "" : " ")
     }
-    bytes.append(UInt8(ascii: bracket))
+    writtenBytes.append(UInt8(ascii: bracket))
     layout = outerLayout
     isContainerEmpty = false
   }
@@ -155,32 +155,32 @@ public struct JSONWriter: ~Copyable {
   /// Writes the comma and white space before the next element or member, and the key of a member.
   fileprivate mutating func writeSeparator(key: String? = nil) {
     if !isContainerEmpty {
-      bytes.append(UInt8(ascii: ","))
+      writtenBytes.append(UInt8(ascii: ","))
     }
     writeLineBreak(padding: isContainerEmpty && key == nil ? "" : " ")
     isContainerEmpty = false
     guard let key else { return }
     writeString(key)
-    bytes.append(UInt8(ascii: ":"))
+    writtenBytes.append(UInt8(ascii: ":"))
     if layout != .compact {
-      bytes.append(UInt8(ascii: " "))
+      writtenBytes.append(UInt8(ascii: " "))
     }
   }
 
   private mutating func writeLineBreak(padding: String) {
     switch layout {
     case .multiline:
-      bytes.append(UInt8(ascii: "\n"))
-      bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
+      writtenBytes.append(UInt8(ascii: "\n"))
+      writtenBytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * nestingDepth))
     case .singleLine:
-      bytes += padding.utf8
+      writtenBytes += padding.utf8
     case .compact:
       break
     }
   }
 
   fileprivate mutating func writeVerbatim(_ text: some Sequence<UInt8>) {
-    bytes.append(contentsOf: text)
+    writtenBytes.append(contentsOf: text)
   }
 
   fileprivate mutating func writeNumber(_ value: some BinaryFloatingPoint & CustomStringConvertible)
@@ -264,7 +264,7 @@ public struct JSONArrayWriter: ~Copyable {
     output.writeValue(copying: value)
   }
 
-  /// Writes an element that is an object.
+  /// Writes an element that is an object, whose members a closure writes.
   ///
   /// - Parameters:
   ///   - layout: The layout of the object, or nil to use that of the writer.
@@ -276,7 +276,7 @@ public struct JSONArrayWriter: ~Copyable {
     try output.writeObject(layout: layout, contents)
   }
 
-  /// Writes an element that is an array.
+  /// Writes an element that is an array, whose elements a closure writes.
   ///
   /// - Parameters:
   ///   - layout: The layout of the array, or nil to use that of the writer.
@@ -302,17 +302,17 @@ extension String: JSONWritable {
 }
 
 extension Double: JSONWritable {
-  /// Writes the number.
+  /// Writes the number as a JSON number.
   public func write(to json: inout JSONWriter) { json.writeNumber(self) }
 }
 
 extension Float: JSONWritable {
-  /// Writes the number.
+  /// Writes the number as a JSON number.
   public func write(to json: inout JSONWriter) { json.writeNumber(self) }
 }
 
 extension Int: JSONWritable {
-  /// Writes the number.
+  /// Writes the number as a JSON number.
   public func write(to json: inout JSONWriter) { json.writeVerbatim(description.utf8) }
 }
 

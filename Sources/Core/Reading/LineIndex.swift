@@ -12,7 +12,7 @@ public final class LineIndex: Sendable {
   }
 
   /// The number of bytes between checkpoints.
-  private static let checkpointInterval = 4096
+  private static let checkpointByteInterval = 4096
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   private final class Checkpoints: Sendable {
@@ -34,10 +34,10 @@ public final class LineIndex: Sendable {
     // If two threads build the checkpoints at the same time, only one result is kept.
     let checkpoints =
       checkpoints.load() ?? checkpoints.storeIfNil(Checkpoints(Self.makeCheckpoints(text)))
-    let checkpointIndex = end / Self.checkpointInterval
+    let checkpointIndex = end / Self.checkpointByteInterval
     var position = checkpoints.textPositions[checkpointIndex]
     Self.advance(
-      &position, through: text, from: checkpointIndex * Self.checkpointInterval, to: end)
+      &position, through: text, from: checkpointIndex * Self.checkpointByteInterval, to: end)
     return (position.line, position.column)
   }
 
@@ -51,14 +51,14 @@ public final class LineIndex: Sendable {
 
   private static func makeCheckpoints(_ text: [UInt8]) -> [TextPosition] {
     var checkpoints: [TextPosition] = []
-    checkpoints.reserveCapacity(text.count / checkpointInterval + 1)
+    checkpoints.reserveCapacity(text.count / checkpointByteInterval + 1)
     var position = TextPosition()
     var offset = 0
     while true {
       checkpoints.append(position)
-      guard offset + checkpointInterval <= text.count else { return checkpoints }
-      advance(&position, through: text, from: offset, to: offset + checkpointInterval)
-      offset += checkpointInterval
+      guard offset + checkpointByteInterval <= text.count else { return checkpoints }
+      advance(&position, through: text, from: offset, to: offset + checkpointByteInterval)
+      offset += checkpointByteInterval
     }
   }
 

@@ -5,7 +5,7 @@ extension String {
     var writer = JSONWriter(layout: .compact)
     let exceedsLimit = unicodeScalars.count > limit
     writer.writeString(exceedsLimit ? String(unicodeScalars.prefix(limit)) + "…" : self)
-    return String(decoding: writer.bytes, as: UTF8.self).escapingInvisibles
+    return String(decoding: writer.writtenBytes, as: UTF8.self).escapingInvisibles
   }
 
   /// The text with invisible characters replaced by escapes such as `\u0085`.

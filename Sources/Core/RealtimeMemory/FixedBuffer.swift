@@ -4,7 +4,7 @@
 /// allocation. Debug builds check indices.
 @frozen @safe public struct FixedBuffer<Element: ~Copyable>: ~Copyable, @unchecked Sendable {
   @usableFromInline let baseAddress: UnsafeMutablePointer<Element>
-  /// The number of elements.
+  /// The number of elements in the buffer.
   public let count: Int
 
   /// Allocates a buffer and initializes each element from its index.
@@ -21,7 +21,7 @@
     unsafe baseAddress.deallocate()
   }
 
-  /// The element at an index, in place.
+  /// The element at an index, which is read and changed in place.
   @inlinable public subscript(index: Int) -> Element {
     @_transparent unsafeAddress {
       assert(index >= 0 && index < count)
@@ -46,7 +46,7 @@ extension FixedBuffer where Element: BitwiseCopyable {
     self.count = count
   }
 
-  /// The elements as a span.
+  /// The elements of the buffer as a mutable span.
   @inlinable public var mutableSpan: MutableSpan<Element> {
     @_transparent @_lifetime(borrow self) get {
       unsafe _overrideLifetime(
@@ -71,7 +71,7 @@ extension FixedBuffer where Element: BitwiseCopyable {
 @frozen @safe
 public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked Sendable {
   @usableFromInline let baseAddress: UnsafeMutablePointer<Element>
-  /// The number of elements.
+  /// The number of elements in the view.
   public let count: Int
 
   /// Creates a view of memory that the caller keeps alive.
@@ -80,7 +80,7 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
     self.count = count
   }
 
-  /// The element at an index, in place.
+  /// The element at an index, which is read and changed in place.
   @inlinable public subscript(index: Int) -> Element {
     @_transparent unsafeAddress {
       assert(index >= 0 && index < count)
@@ -92,7 +92,7 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
     }
   }
 
-  /// The address of the first element.
+  /// The address of the first element of the view.
   @unsafe @_transparent public var address: UnsafeMutablePointer<Element> { unsafe baseAddress }
 
   /// Returns a view of a range of the elements.
@@ -100,7 +100,7 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
     return unsafe BufferView(start: baseAddress + first, count: count)
   }
 
-  /// The elements as a span.
+  /// The elements of the view as a mutable span.
   @inlinable public var mutableSpan: MutableSpan<Element> {
     @_transparent @_lifetime(borrow self) get {
       unsafe _overrideLifetime(
@@ -113,7 +113,7 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
 @frozen @safe public struct Cell<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
   @usableFromInline let pointer: UnsafeMutablePointer<Value>
 
-  /// Allocates a value.
+  /// Allocates memory for a value, and moves the value there.
   @inlinable public init(_ value: consuming Value) {
     unsafe pointer = .allocate(capacity: 1)
     unsafe pointer.initialize(to: value)
@@ -124,7 +124,7 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
     unsafe pointer.deallocate()
   }
 
-  /// The value, in place.
+  /// The value, which is read and changed in place.
   @inlinable public var value: Value {
     @_transparent unsafeAddress { unsafe UnsafePointer(pointer) }
     @_transparent nonmutating unsafeMutableAddress { unsafe pointer }
@@ -143,7 +143,7 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
     unsafe self.pointer = pointer
   }
 
-  /// The value, in place.
+  /// The value, which is read and changed in place.
   @inlinable public var value: Value {
     @_transparent unsafeAddress { unsafe UnsafePointer(pointer) }
     @_transparent nonmutating unsafeMutableAddress { unsafe pointer }

@@ -6,7 +6,7 @@ public import Synchronization
   @usableFromInline let totalWrittenCount = Atomic<Int>(0)
   @usableFromInline let totalReadCount = Atomic<Int>(0)
 
-  /// Creates an empty queue.
+  /// Creates an empty queue of a fixed capacity.
   ///
   /// - Parameters:
   ///   - capacity: The maximum number of values, at least one.
@@ -15,7 +15,7 @@ public import Synchronization
     storage = FixedBuffer(repeating: filler, count: max(1, capacity))
   }
 
-  /// The maximum number of values.
+  /// The maximum number of values that the queue can hold.
   @_transparent public var capacity: Int { storage.count }
 
   /// The number of values in the queue: [any thread].

@@ -8,7 +8,7 @@ internal import CMath
 /// peak of the samples within 12.5 ms, so that silence next to a tap stays silent.
 public struct AmplitudeEnvelope: Equatable, Sendable {
   /// The amplitudes, usually 0…1. Value k belongs to the time k · step.
-  public let values: [Float]
+  public let amplitudes: [Float]
   /// The interval between values, in seconds.
   public let stepSeconds: Double
 
@@ -28,7 +28,7 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
     self.stepSeconds = stepSeconds
     let samples = NonFiniteSamples.replaced(in: signal.mono)
     guard !samples.isEmpty else {
-      values = []
+      amplitudes = []
       return
     }
     var powers = [Float](repeating: 0, count: samples.count)
@@ -40,7 +40,7 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
     }
     let maxima = Self.slidingMaximum(of: samples, rate: rate, step: stepSeconds)
     let windowHalfWidthFrames = stepSeconds * rate
-    values = maxima.indices.map { index in
+    amplitudes = maxima.indices.map { index in
       let mean = Self.hannMean(
         of: powers, around: Double(index) * windowHalfWidthFrames, halfWidth: windowHalfWidthFrames)
       return min(mean.squareRoot(), maxima[index])
@@ -49,17 +49,17 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
 
   /// Returns the amplitude at a time in seconds, interpolated linearly; 0 before and after the
   /// signal.
-  public func value(at seconds: Double) -> Float {
+  public func amplitude(atSeconds seconds: Double) -> Float {
     let position = seconds / stepSeconds
-    guard position >= 0, position <= Double(values.count - 1) else { return 0 }
-    let index = min(Int(position), max(0, values.count - 2))
-    guard index + 1 < values.count else { return values[index] }
+    guard position >= 0, position <= Double(amplitudes.count - 1) else { return 0 }
+    let index = min(Int(position), max(0, amplitudes.count - 2))
+    guard index + 1 < amplitudes.count else { return amplitudes[index] }
     let fraction = Float(position - Double(index))
-    return values[index] * (1 - fraction) + values[index + 1] * fraction
+    return amplitudes[index] * (1 - fraction) + amplitudes[index + 1] * fraction
   }
 
-  /// The maximum of the envelope.
-  public var peak: Float { values.max() ?? 0 }
+  /// The maximum amplitude of the envelope.
+  public var peakAmplitude: Float { amplitudes.max() ?? 0 }
 
   /// Returns the mean of powers under a Hann window, given its center and half width in frames.
   private static func hannMean(
@@ -107,18 +107,18 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
 /// weighted by power. A point is a tone if the phase advance over 2 ms is coherent, which that of
 /// noise is not. The frequency of a steady or gliding sine is within 0.5 %.
 public struct FrequencyTrack: Equatable, Sendable {
-  /// A tone at a time.
+  /// The frequency and amplitude of a tone at one time.
   public struct Point: Equatable, Sendable {
     /// The time from the start, in seconds.
-    public var time: Double
-    /// The frequency, in hertz.
+    public var seconds: Double
+    /// The frequency of the tone, in hertz.
     public var hertz: Double
     /// The amplitude, measured as in ``AmplitudeEnvelope``.
     public var amplitude: Float
 
-    /// Creates a point.
-    public init(time: Double, hertz: Double, amplitude: Float) {
-      self.time = time
+    /// Creates a point from a time in seconds, a frequency in hertz, and an amplitude.
+    public init(seconds time: Double, hertz: Double, amplitude: Float) {
+      self.seconds = time
       self.hertz = hertz
       self.amplitude = amplitude
     }
@@ -135,9 +135,9 @@ public struct FrequencyTrack: Equatable, Sendable {
   /// The interval over which a tone must remain coherent, in seconds.
   private static let coherenceLagSeconds = 0.002
   /// The minimum coherence of a tone. Noise of 700 Hz bandwidth reaches about 0.25.
-  private static let minimumCoherence = 0.9
+  private static let minimumToneCoherence = 0.9
   /// The minimum amplitude of a tone: −80 dB.
-  private static let minimumAmplitude = Float(1e-4)
+  private static let minimumToneAmplitude = Float(1e-4)
 
   /// Tracks the tone in the mean of a signal's channels. Non-finite samples count as silence.
   ///
@@ -147,11 +147,11 @@ public struct FrequencyTrack: Equatable, Sendable {
   public init(of signal: Signal, step: Double = 0.005) {
     precondition(step > 0, "a track needs a positive step")
     let bandSignal = TactileBandSignal(
-      of: NonFiniteSamples.replaced(in: signal.mono), rate: signal.rate)
+      of: NonFiniteSamples.replaced(in: signal.mono), decimatedRate: signal.rate)
     var analyticSignal = [ComplexNumber](
       repeating: ComplexNumber(), count: bandSignal.samples.count)
     if !analyticSignal.isEmpty {
-      var filter = AnalyticFilter(rate: bandSignal.rate, count: analyticSignal.count)
+      var filter = AnalyticFilter(rate: bandSignal.decimatedRate, count: analyticSignal.count)
       filter.filter(bandSignal.samples) { start, real, imaginary in
         for index in real.indices {
           analyticSignal[start + index] = ComplexNumber(real[index], imaginary[index])
@@ -162,9 +162,10 @@ public struct FrequencyTrack: Equatable, Sendable {
     self.stepSeconds = stepSeconds
     let pointCount =
       analyticSignal.isEmpty
-      ? 0 : Int(Double(analyticSignal.count - 1) / bandSignal.rate / stepSeconds) + 1
+      ? 0 : Int(Double(analyticSignal.count - 1) / bandSignal.decimatedRate / stepSeconds) + 1
     points = (0..<pointCount).compactMap { index in
-      Self.point(at: Double(index) * stepSeconds, in: analyticSignal, rate: bandSignal.rate)
+      Self.point(
+        at: Double(index) * stepSeconds, in: analyticSignal, rate: bandSignal.decimatedRate)
     }
   }
 
@@ -174,7 +175,7 @@ public struct FrequencyTrack: Equatable, Sendable {
   ) -> Point? {
     let centerFrame = time * rate
     let amplitude = analytic[min(analytic.count - 1, Int(centerFrame.rounded()))].power.squareRoot()
-    guard amplitude > minimumAmplitude else { return nil }
+    guard amplitude > minimumToneAmplitude else { return nil }
     let windowHalfWidthFrames = Self.halfWindowSeconds * rate
     let coherenceLagFrames = max(1, Int((Self.coherenceLagSeconds * rate).rounded()))
     // The two samples of each product are symmetric about the center.
@@ -182,10 +183,12 @@ public struct FrequencyTrack: Equatable, Sendable {
       of: analytic, around: centerFrame, halfWidth: windowHalfWidthFrames, lag: 1)
     let distantAdvance = phaseAdvance(
       of: analytic, around: centerFrame, halfWidth: windowHalfWidthFrames, lag: coherenceLagFrames)
-    guard adjacentAdvance.power > 0, distantAdvance.coherence > minimumCoherence else { return nil }
+    guard adjacentAdvance.power > 0, distantAdvance.coherence > minimumToneCoherence else {
+      return nil
+    }
     let hertz = adjacentAdvance.angle * rate / (2 * .pi)
     guard hertz > 10 else { return nil }
-    return Point(time: time, hertz: hertz, amplitude: amplitude)
+    return Point(seconds: time, hertz: hertz, amplitude: amplitude)
   }
 
   /// Returns the mean phase advance over a lag under a Hann window, weighted by power.

@@ -6,21 +6,24 @@ internal import CMath
 ///
 /// Source: J. O. Smith, "Introduction to Digital Filters", Transposed Direct-Forms.
 package struct Biquad<Value: BinaryFloatingPoint> {
-  private let b0: Value
-  private let b1: Value
-  private let b2: Value
-  private let a1: Value
-  private let a2: Value
-  private var firstState = Value.zero
-  private var secondState = Value.zero
+  private let numeratorB0: Value
+  private let numeratorB1: Value
+  private let numeratorB2: Value
+  private let denominatorA1: Value
+  private let denominatorA2: Value
+  private var firstDelayState = Value.zero
+  private var secondDelayState = Value.zero
 
   /// Creates a filter with the coefficients of its numerator and denominator.
-  package init(b0: Double, b1: Double, b2: Double, a1: Double, a2: Double) {
-    self.b0 = Value(b0)
-    self.b1 = Value(b1)
-    self.b2 = Value(b2)
-    self.a1 = Value(a1)
-    self.a2 = Value(a2)
+  package init(
+    numeratorB0 b0: Double, numeratorB1 b1: Double, numeratorB2 b2: Double,
+    denominatorA1 a1: Double, denominatorA2 a2: Double
+  ) {
+    self.numeratorB0 = Value(b0)
+    self.numeratorB1 = Value(b1)
+    self.numeratorB2 = Value(b2)
+    self.denominatorA1 = Value(a1)
+    self.denominatorA2 = Value(a2)
   }
 
   /// Creates a low-pass or a high-pass by the bilinear transform.
@@ -38,15 +41,15 @@ package struct Biquad<Value: BinaryFloatingPoint> {
     let alpha = sin(angularFrequency) / (2 * quality)
     let gain = (band == .lowPass ? 1 - cosine : 1 + cosine) / 2 / (1 + alpha)
     self.init(
-      b0: gain, b1: band == .lowPass ? 2 * gain : -2 * gain, b2: gain,
-      a1: -2 * cosine / (1 + alpha), a2: (1 - alpha) / (1 + alpha))
+      numeratorB0: gain, numeratorB1: band == .lowPass ? 2 * gain : -2 * gain, numeratorB2: gain,
+      denominatorA1: -2 * cosine / (1 + alpha), denominatorA2: (1 - alpha) / (1 + alpha))
   }
 
-  /// Returns the output for the next sample.
+  /// Filters the next sample, and returns the output.
   @inline(__always) package mutating func process(_ sample: Value) -> Value {
-    let output = b0 * sample + firstState
-    firstState = b1 * sample - a1 * output + secondState
-    secondState = b2 * sample - a2 * output
+    let output = numeratorB0 * sample + firstDelayState
+    firstDelayState = numeratorB1 * sample - denominatorA1 * output + secondDelayState
+    secondDelayState = numeratorB2 * sample - denominatorA2 * output
     return output
   }
 }
@@ -81,7 +84,7 @@ extension Biquad<Float> {
   }
 }
 
-/// Second-order filters in series.
+/// A filter of higher order: second-order sections in series.
 package struct BiquadCascade {
   private var sections: [Biquad<Double>]
 
@@ -99,7 +102,11 @@ package struct BiquadCascade {
       let pole = (1 - sin(angle)) / cos(angle)
       let gain = band == .lowPass ? (1 - pole) / 2 : (1 + pole) / 2
       let b1 = band == .lowPass ? gain : -gain
-      sections = [Biquad(b0: gain, b1: b1, b2: 0, a1: -pole, a2: 0)]
+      sections = [
+        Biquad(
+          numeratorB0: gain, numeratorB1: b1, numeratorB2: 0, denominatorA1: -pole, denominatorA2: 0
+        )
+      ]
       return
     }
     sections = (0..<order / 2).map { index in
@@ -110,10 +117,13 @@ package struct BiquadCascade {
 
   /// Creates a section with the given coefficients of numerator and denominator.
   package init(_ b0: Double, _ b1: Double, _ b2: Double, _ a1: Double, _ a2: Double) {
-    sections = [Biquad(b0: b0, b1: b1, b2: b2, a1: a1, a2: a2)]
+    sections = [
+      Biquad(
+        numeratorB0: b0, numeratorB1: b1, numeratorB2: b2, denominatorA1: a1, denominatorA2: a2)
+    ]
   }
 
-  /// Returns the output for the next sample.
+  /// Filters the next sample, and returns the output.
   package mutating func process(_ sample: Double) -> Double {
     var sample = sample
     for index in sections.indices {

@@ -10,27 +10,27 @@ struct AnalyticFilter: ~Copyable {
   /// Half of the filter's length, in seconds. The main lobe of its window ends at 20 Hz.
   static let halfLengthSeconds = 0.05
 
-  private let halfLength: Int
+  private let halfLengthFrames: Int
   private var transform: FourierTransform
   private let realResponse: [Float]
   private let imaginaryResponse: [Float]
 
-  /// Designs a filter.
+  /// Designs the filter for a sample rate and a number of samples.
   ///
   /// - Parameters:
   ///   - rate: The sample rate, in hertz.
   ///   - count: The length of the signals to filter.
   init(rate: Double, count: Int) {
-    halfLength = max(1, Int((Self.halfLengthSeconds * rate).rounded()))
+    halfLengthFrames = max(1, Int((Self.halfLengthSeconds * rate).rounded()))
     // With a block of four filter lengths, the overlap costs little.
     let transformLength = FourierTransform.fastLength(
-      atLeast: min(count + 2 * halfLength, 8 * halfLength))
-    transform = FourierTransform(length: max(transformLength, 4 * halfLength))
+      atLeast: min(count + 2 * halfLengthFrames, 8 * halfLengthFrames))
+    transform = FourierTransform(length: max(transformLength, 4 * halfLengthFrames))
     var realKernel = [Float](repeating: 0, count: transform.length)
     var imaginaryKernel = realKernel
     var kernelSum = 0.0
-    for offset in 1 - halfLength..<halfLength {
-      let window = 0.5 + 0.5 * cos(.pi * Double(offset) / Double(halfLength))
+    for offset in 1 - halfLengthFrames..<halfLengthFrames {
+      let window = 0.5 + 0.5 * cos(.pi * Double(offset) / Double(halfLengthFrames))
       let index = offset < 0 ? offset + realKernel.count : offset
       realKernel[index] = Float(-window)
       kernelSum += window
@@ -56,7 +56,7 @@ struct AnalyticFilter: ~Copyable {
   mutating func filter(
     _ samples: [Float], _ body: (Int, _ real: Span<Float>, _ imaginary: Span<Float>) -> Void
   ) {
-    let framesPerBlock = transform.length - 2 * halfLength
+    let framesPerBlock = transform.length - 2 * halfLengthFrames
     var input = [Float](repeating: 0, count: transform.length)
     var bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
     var imaginaryBins = bins
@@ -64,7 +64,7 @@ struct AnalyticFilter: ~Copyable {
     var filteredImaginary = input
     var blockStart = 0
     while blockStart < samples.count {
-      let first = blockStart - halfLength
+      let first = blockStart - halfLengthFrames
       let available = max(0, first)..<min(samples.count, first + input.count)
       for index in input.indices {
         input[index] = 0
@@ -84,8 +84,8 @@ struct AnalyticFilter: ~Copyable {
       transform.backward(imaginaryBins, into: &filteredImaginary)
       let count = min(framesPerBlock, samples.count - blockStart)
       body(
-        blockStart, filteredReal.span.extracting(halfLength..<halfLength + count),
-        filteredImaginary.span.extracting(halfLength..<halfLength + count))
+        blockStart, filteredReal.span.extracting(halfLengthFrames..<halfLengthFrames + count),
+        filteredImaginary.span.extracting(halfLengthFrames..<halfLengthFrames + count))
       blockStart += count
     }
   }
@@ -112,8 +112,8 @@ extension FourierTransform {
 package struct TactileBandSignal {
   /// The decimated signal. Sample k belongs to the time k / rate.
   package let samples: [Float]
-  /// The new sample rate, in hertz.
-  package let rate: Double
+  /// The sample rate of the decimated signal, in hertz.
+  package let decimatedRate: Double
 
   /// Decimates a signal by the greatest whole factor that keeps a minimum rate.
   ///
@@ -121,9 +121,9 @@ package struct TactileBandSignal {
   ///   - signal: The signal to decimate.
   ///   - rate: The sample rate of the signal, in hertz.
   ///   - minimumRate: The minimum of the new rate, in hertz. A slower signal is not changed.
-  package init(of signal: [Float], rate: Double, minimumRate: Double = 2_000) {
+  package init(of signal: [Float], decimatedRate rate: Double, minimumRate: Double = 2_000) {
     let decimationFactor = max(1, Int(rate / minimumRate))
-    self.rate = rate / Double(decimationFactor)
+    self.decimatedRate = rate / Double(decimationFactor)
     guard decimationFactor > 1 else {
       samples = signal
       return
@@ -146,21 +146,21 @@ package struct TactileBandSignal {
   }
 
   /// Half of the filter's length, in output samples.
-  private static let halfLengthPerFactor = 16
+  private static let halfLengthOutputSamples = 16
 
   /// The cutoff frequency relative to the new rate. The transition band extends 0.07 to each side.
-  package static let normalizedCutoff = 0.43
+  package static let cutoffPerOutputRate = 0.43
 
   /// The shape of the Kaiser window: side lobes at −70 dB.
   private static let kaiserBeta = 6.76
 
   /// Returns the taps for a decimation factor, whose sum is 1.
   private static func lowPassTaps(factor: Int) -> [Float] {
-    let halfTapCount = halfLengthPerFactor * factor
+    let halfTapCount = halfLengthOutputSamples * factor
     let taps = (-halfTapCount...halfTapCount).map { offset -> Double in
       let position = Double(offset) / Double(halfTapCount)
       let window = KaiserWindow.value(at: position, beta: kaiserBeta)
-      let angle = 2 * .pi * normalizedCutoff * Double(offset) / Double(factor)
+      let angle = 2 * .pi * cutoffPerOutputRate * Double(offset) / Double(factor)
       return window * (offset == 0 ? 1 : sin(angle) / angle)
     }
     let tapSum = taps.reduce(0, +)
@@ -211,32 +211,33 @@ enum KaiserWindow {
 /// band limit is a raised cosine from 0.36 to 0.46 of the new rate. The time is O(n log n) for
 /// blocks of 16,384 new samples.
 package struct LowRateSignal {
-  /// The decimated signal.
+  /// The samples of the decimated signal.
   package let samples: [Float]
   /// The new sample rate, in hertz: the old rate divided by a whole number.
-  package let rate: Double
+  package let decimatedRate: Double
 
   /// The length of a block, in new samples.
-  private static let blockLength = 16_384
+  private static let blockOutputSampleCount = 16_384
   /// The length of the overlap on each side of a block, in new samples.
-  private static let discardedBlockMargin = 192
+  private static let discardedOutputSampleCount = 192
 
-  /// Decimates a signal.
+  /// Decimates a signal to about a target rate.
   ///
   /// - Parameters:
   ///   - signal: The signal to decimate.
   ///   - rate: The sample rate of the signal, in hertz.
   ///   - targetRate: The approximate new rate, in hertz. A slower signal is not changed.
-  package init(of signal: [Float], rate: Double, targetRate: Double = 4_000) {
+  package init(of signal: [Float], decimatedRate rate: Double, targetRate: Double = 4_000) {
     let decimationFactor = max(1, Int((rate / targetRate).rounded()))
-    self.rate = rate / Double(decimationFactor)
+    self.decimatedRate = rate / Double(decimationFactor)
     guard decimationFactor > 1 else {
       samples = signal
       return
     }
     let decimatedCount = (signal.count + decimationFactor - 1) / decimationFactor
     let narrowLength = FourierTransform.fastLength(
-      atLeast: min(decimatedCount, Self.blockLength) + 2 * Self.discardedBlockMargin)
+      atLeast: min(decimatedCount, Self.blockOutputSampleCount) + 2
+        * Self.discardedOutputSampleCount)
     var wideTransform = FourierTransform(length: narrowLength * decimationFactor)
     var narrowTransform = FourierTransform(length: narrowLength)
     let taper = (0..<narrowTransform.binCount).map { bin -> Float in
@@ -248,7 +249,7 @@ package struct LowRateSignal {
     var wideBins = [ComplexNumber](repeating: ComplexNumber(), count: wideTransform.binCount)
     var blockStart = 0
     while blockStart < decimatedCount {
-      let first = (blockStart - Self.discardedBlockMargin) * decimationFactor
+      let first = (blockStart - Self.discardedOutputSampleCount) * decimationFactor
       let available = max(0, first)..<max(0, min(signal.count, first + input.count))
       for index in input.indices {
         input[index] = 0
@@ -262,10 +263,11 @@ package struct LowRateSignal {
         bins[bin].imaginary *= taper[bin]
       }
       let block = narrowTransform.backward(bins)
-      let advance = min(narrowLength - 2 * Self.discardedBlockMargin, decimatedCount - blockStart)
+      let advance = min(
+        narrowLength - 2 * Self.discardedOutputSampleCount, decimatedCount - blockStart)
       output.replaceSubrange(
         blockStart..<blockStart + advance,
-        with: block[Self.discardedBlockMargin..<Self.discardedBlockMargin + advance])
+        with: block[Self.discardedOutputSampleCount..<Self.discardedOutputSampleCount + advance])
       blockStart += advance
     }
     samples = output

@@ -153,7 +153,7 @@ public struct FourierTransform: ~Copyable {
         return factors
       }
 
-      /// Prepares a plan.
+      /// Prepares the plan of a length and a direction.
       ///
       /// - Parameters:
       ///   - length: Twice a product of 2, 3, and 5.
@@ -238,9 +238,9 @@ public struct FourierTransform: ~Copyable {
 
 /// A complex number in single precision.
 public struct ComplexNumber: Equatable, Sendable, BitwiseCopyable {
-  /// The real part.
+  /// The real part of the number.
   public var real: Float
-  /// The imaginary part.
+  /// The imaginary part of the number.
   public var imaginary: Float
 
   /// Creates a number from its real and imaginary parts.
@@ -249,9 +249,9 @@ public struct ComplexNumber: Equatable, Sendable, BitwiseCopyable {
     self.imaginary = imaginary
   }
 
-  /// The square of the magnitude.
+  /// The squared magnitude of the number.
   public var power: Float { real * real + imaginary * imaginary }
-  /// The complex conjugate.
+  /// The complex conjugate of the number.
   public var conjugate: ComplexNumber { ComplexNumber(real, -imaginary) }
 
   /// Returns the product of two numbers.

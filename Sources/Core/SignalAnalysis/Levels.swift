@@ -4,45 +4,48 @@ internal import CMath
 /// The levels of a whole signal: peaks, RMS value, DC offset, and loudness.
 public struct Levels: Equatable, Sendable {
   /// The maximum magnitude of a sample; 1 is full scale.
-  public var samplePeak: Double
+  public var samplePeakAmplitude: Double
   /// The maximum magnitude including the values between samples, after ITU-R BS.1770.
-  public var truePeak: Double
+  public var truePeakAmplitude: Double
   /// The root mean square of all samples.
-  public var rms: Double
+  public var rmsAmplitude: Double
   /// The mean of all samples.
   public var dcOffset: Double
   /// The integrated loudness after ITU-R BS.1770 and EBU R 128, in LUFS; nil below −70 LUFS.
   ///
   /// A sound shorter than 0.4 s is measured as if silence followed up to 0.4 s. K-weighting
   /// attenuates frequencies below 40 Hz, so that haptic sounds read lower than they feel.
-  public var integratedLoudness: Double?
+  public var integratedLoudnessLUFS: Double?
   /// The number of samples that are infinite, NaN, or above 240 dB. They count as silence in all
   /// other levels.
-  public var nonFiniteCount: Int
+  public var invalidSampleCount: Int
 
-  /// Creates levels.
+  /// Creates the levels of a signal from values that were measured.
   public init(
-    samplePeak: Double, truePeak: Double, rms: Double, dc: Double, integratedLoudness: Double?,
-    nonFiniteCount: Int
+    samplePeakAmplitude samplePeak: Double, truePeakAmplitude truePeak: Double,
+    rmsAmplitude rms: Double, dc: Double, integratedLoudnessLUFS integratedLoudness: Double?,
+    invalidSampleCount nonFiniteCount: Int
   ) {
-    self.samplePeak = samplePeak
-    self.truePeak = truePeak
-    self.rms = rms
+    self.samplePeakAmplitude = samplePeak
+    self.truePeakAmplitude = truePeak
+    self.rmsAmplitude = rms
     self.dcOffset = dc
-    self.integratedLoudness = integratedLoudness
-    self.nonFiniteCount = nonFiniteCount
+    self.integratedLoudnessLUFS = integratedLoudness
+    self.invalidSampleCount = nonFiniteCount
   }
 
   /// Combines the levels of channels with equal lengths into the maximum peaks, the RMS value, and
   /// the mean.
-  public init(joining channels: [Levels], integratedLoudness: Double?) {
+  public init(joining channels: [Levels], integratedLoudnessLUFS integratedLoudness: Double?) {
     let weight = 1 / Double(max(1, channels.count))
     self.init(
-      samplePeak: channels.map(\.samplePeak).max() ?? 0,
-      truePeak: channels.map(\.truePeak).max() ?? 0,
-      rms: (channels.reduce(0) { $0 + $1.rms * $1.rms } * weight).squareRoot(),
-      dc: channels.reduce(0) { $0 + $1.dcOffset } * weight, integratedLoudness: integratedLoudness,
-      nonFiniteCount: channels.reduce(0) { $0 + $1.nonFiniteCount })
+      samplePeakAmplitude: channels.map(\.samplePeakAmplitude).max() ?? 0,
+      truePeakAmplitude: channels.map(\.truePeakAmplitude).max() ?? 0,
+      rmsAmplitude: (channels.reduce(0) { $0 + $1.rmsAmplitude * $1.rmsAmplitude } * weight)
+        .squareRoot(),
+      dc: channels.reduce(0) { $0 + $1.dcOffset } * weight,
+      integratedLoudnessLUFS: integratedLoudness,
+      invalidSampleCount: channels.reduce(0) { $0 + $1.invalidSampleCount })
   }
 
   /// Measures all channels of a signal together.
@@ -67,13 +70,13 @@ public struct Levels: Equatable, Sendable {
   }
 
   /// The ratio of the peak to the RMS value; nil for silence.
-  public var crestFactor: Double? { rms > 0 ? samplePeak / rms : nil }
+  public var crestFactor: Double? { rmsAmplitude > 0 ? samplePeakAmplitude / rmsAmplitude : nil }
   /// The sample peak, in decibels relative to full scale.
-  public var samplePeakDecibels: Double { Decibels.of(amplitude: samplePeak) }
+  public var samplePeakDecibels: Double { Decibels.of(amplitude: samplePeakAmplitude) }
   /// The true peak, in decibels relative to full scale (dBTP).
-  public var truePeakDecibels: Double { Decibels.of(amplitude: truePeak) }
+  public var truePeakDecibels: Double { Decibels.of(amplitude: truePeakAmplitude) }
   /// The RMS value, in decibels relative to full scale. A full-scale sine has −3.01.
-  public var rmsDecibels: Double { Decibels.of(amplitude: rms) }
+  public var rmsDecibels: Double { Decibels.of(amplitude: rmsAmplitude) }
   /// The crest factor, in decibels; nil for silence.
   public var crestFactorDecibels: Double? { crestFactor.map { Decibels.of(amplitude: $0) } }
 }
@@ -84,29 +87,30 @@ public struct Levels: Equatable, Sendable {
 ///
 /// - Note: A measurement may be used by one thread at a time.
 public struct LevelMeasurement: ~Copyable {
-  private var meters: [ChannelMeasurement] = []
+  private var channelMeasurements: [ChannelMeasurement] = []
   private var combinedLoudness: LoudnessMeasurement?
 
-  /// Starts a measurement.
+  /// Starts a measurement of a number of channels at a sample rate.
   ///
   /// - Parameters:
   ///   - channelCount: The number of channels, 1 to 64.
   ///   - rate: The sample rate in hertz, a whole number from 16 to 2,822,400.
   public init(channelCount: Int, rate: Double) throws(AnalysisError) {
-    let combined = try LoudnessMeasurement(channelCount: channelCount, rate: rate)
+    let combined = try LoudnessMeasurement(channelCount: channelCount, sampleRate: rate)
     if channelCount > 1 {
       combinedLoudness = combined
     }
     for _ in 0..<channelCount {
-      let loudness = try LoudnessMeasurement(channelCount: 1, rate: rate)
-      meters.append(ChannelMeasurement(rate: rate, loudness: loudness))
+      let loudness = try LoudnessMeasurement(channelCount: 1, sampleRate: rate)
+      channelMeasurements.append(ChannelMeasurement(rate: rate, loudnessMeasurement: loudness))
     }
   }
 
   /// Adds interleaved samples, a whole number of frames.
   public mutating func add(_ interleaved: Span<Float>) {
-    for channel in meters.indices {
-      meters[channel].add(interleaved, channel: channel, channelCount: meters.count)
+    for channel in channelMeasurements.indices {
+      channelMeasurements[channel].add(
+        interleaved, channel: channel, channelCount: channelMeasurements.count)
     }
     combinedLoudness?.add(interleaved)
   }
@@ -116,12 +120,12 @@ public struct LevelMeasurement: ~Copyable {
   /// `whole` contains the maximum peaks, the mean and RMS value of all samples, and the loudness of
   /// all channels together.
   public consuming func finish() -> (whole: Levels, channels: [Levels]) {
-    let channelLevels = meters.indices.map { meters[$0].finish().levels }
+    let channelLevels = channelMeasurements.indices.map { channelMeasurements[$0].finish().levels }
     guard let combinedLoudness, !channelLevels.isEmpty else {
       return (channelLevels[0], channelLevels)
     }
     let combinedLevels = Levels(
-      joining: channelLevels, integratedLoudness: combinedLoudness.finish())
+      joining: channelLevels, integratedLoudnessLUFS: combinedLoudness.finish())
     return (combinedLevels, channelLevels)
   }
 }
@@ -133,11 +137,11 @@ public struct LevelMeasurement: ~Copyable {
 /// - Note: A measurement may be used by one thread at a time.
 public final class ChannelMeasurement {
   /// The number of frames that are measured at once, which occupy a few kilobytes.
-  private static let blockLength = 64 * TruePeakMeter.segmentLength
+  private static let blockFrameCount = 64 * TruePeakMeter.segmentSampleCount
 
-  private let loudness: LoudnessMeasurement?
-  private var spectrum: SpectrumMeasurement?
-  private var truePeak: TruePeakMeter
+  private let loudnessMeasurement: LoudnessMeasurement?
+  private var spectrumMeasurement: SpectrumMeasurement?
+  private var truePeakMeter: TruePeakMeter
   /// The last samples of the previous block, then the block that is being filled.
   private var pendingSamples: [Float]
   private var pendingSampleCount = 0
@@ -148,14 +152,15 @@ public final class ChannelMeasurement {
   private var nonFiniteCount = 0
 
   /// Starts a measurement without loudness.
-  public convenience init(rate: Double) { self.init(rate: rate, loudness: nil) }
+  public convenience init(rate: Double) { self.init(rate: rate, loudnessMeasurement: nil) }
 
   /// Starts a measurement of levels with loudness, or without loudness but with a spectrum.
-  init(rate: Double, loudness: LoudnessMeasurement?) {
-    self.loudness = loudness
-    spectrum = loudness == nil ? SpectrumMeasurement(rate: rate) : nil
-    truePeak = TruePeakMeter(rate: rate)
-    pendingSamples = [Float](repeating: 0, count: TruePeakMeter.historyLength + Self.blockLength)
+  init(rate: Double, loudnessMeasurement loudness: LoudnessMeasurement?) {
+    self.loudnessMeasurement = loudness
+    spectrumMeasurement = loudness == nil ? SpectrumMeasurement(rate: rate) : nil
+    truePeakMeter = TruePeakMeter(rate: rate)
+    pendingSamples = [Float](
+      repeating: 0, count: TruePeakMeter.historySampleCount + Self.blockFrameCount)
   }
 
   /// Adds one channel of interleaved samples, a whole number of frames.
@@ -165,8 +170,8 @@ public final class ChannelMeasurement {
     let end = interleaved.count / channelCount * channelCount
     while sampleIndex < end {
       let count = min(
-        Self.blockLength - pendingSampleCount, (end - sampleIndex - 1) / channelCount + 1)
-      let first = TruePeakMeter.historyLength + pendingSampleCount
+        Self.blockFrameCount - pendingSampleCount, (end - sampleIndex - 1) / channelCount + 1)
+      let first = TruePeakMeter.historySampleCount + pendingSampleCount
       unsafe pendingSamples.withUnsafeMutableBufferPointer { buffer in
         for index in first..<first + count {
           unsafe buffer[index] = interleaved[unchecked: sampleIndex]
@@ -174,7 +179,7 @@ public final class ChannelMeasurement {
         }
       }
       pendingSampleCount += count
-      if pendingSampleCount == Self.blockLength {
+      if pendingSampleCount == Self.blockFrameCount {
         measureBlock()
       }
     }
@@ -185,32 +190,36 @@ public final class ChannelMeasurement {
     measureBlock()
     // Append silence so that the interpolation reaches the last samples. The silence does not
     // affect the other levels.
-    for index in 0..<TruePeakMeter.segmentLength {
-      pendingSamples[TruePeakMeter.historyLength + index] = 0
+    for index in 0..<TruePeakMeter.segmentSampleCount {
+      pendingSamples[TruePeakMeter.historySampleCount + index] = 0
     }
     measureSegments(1)
     let count = Double(max(1, frameCount))
     let levels = Levels(
-      samplePeak: Double(samplePeak), truePeak: Double(truePeak.peak),
-      rms: (sumOfSquares / count).squareRoot(),
-      dc: sampleSum / count, integratedLoudness: loudness?.finish(), nonFiniteCount: nonFiniteCount)
-    return (levels, spectrum.take()?.finish())
+      samplePeakAmplitude: Double(samplePeak),
+      truePeakAmplitude: Double(truePeakMeter.peakMagnitude),
+      rmsAmplitude: (sumOfSquares / count).squareRoot(),
+      dc: sampleSum / count, integratedLoudnessLUFS: loudnessMeasurement?.finish(),
+      invalidSampleCount: nonFiniteCount)
+    return (levels, spectrumMeasurement.take()?.finish())
   }
 
   private func measureBlock() {
     guard pendingSampleCount > 0 else { return }
-    let historyLength = TruePeakMeter.historyLength
+    let historyLength = TruePeakMeter.historySampleCount
     let segmentCount =
-      (pendingSampleCount + TruePeakMeter.segmentLength - 1) / TruePeakMeter.segmentLength
-    for index in pendingSampleCount..<segmentCount * TruePeakMeter.segmentLength {
+      (pendingSampleCount + TruePeakMeter.segmentSampleCount - 1) / TruePeakMeter.segmentSampleCount
+    for index in pendingSampleCount..<segmentCount * TruePeakMeter.segmentSampleCount {
       pendingSamples[historyLength + index] = 0
     }
     frameCount += pendingSampleCount
     measureSegments(segmentCount)
-    loudness?.add(
+    loudnessMeasurement?.add(
       pendingSamples.span.extracting(historyLength..<historyLength + pendingSampleCount))
-    if spectrum != nil {
-      Self.add(pendingSamples, historyLength..<historyLength + pendingSampleCount, to: &spectrum)
+    if spectrumMeasurement != nil {
+      Self.add(
+        pendingSamples, historyLength..<historyLength + pendingSampleCount, to: &spectrumMeasurement
+      )
     }
     for index in 0..<historyLength {
       pendingSamples[index] = pendingSamples[pendingSampleCount + index]
@@ -225,20 +234,20 @@ public final class ChannelMeasurement {
   }
 
   private func measureSegments(_ count: Int) {
-    let limit = SIMD8<Float>(repeating: NonFiniteSamples.maximumMagnitude)
+    let validMagnitudeLimit = SIMD8<Float>(repeating: NonFiniteSamples.maximumValidMagnitude)
     var sumLanes = SIMD8<Double>.zero
     var squareLanes = SIMD8<Double>.zero
     var invalidCount = 0
-    var meter = truePeak
-    var peak = samplePeak
+    var meter = truePeakMeter
+    var runningPeak = samplePeak
     unsafe pendingSamples.withUnsafeMutableBytes { bytes in
-      var offset = TruePeakMeter.historyLength * 4
+      var offset = TruePeakMeter.historySampleCount * 4
       for _ in 0..<count {
         var magnitudes = SIMD8<Float>.zero
         let start = offset
-        for _ in 0..<TruePeakMeter.segmentLength / 8 {
+        for _ in 0..<TruePeakMeter.segmentSampleCount / 8 {
           var values = unsafe bytes.loadUnaligned(fromByteOffset: offset, as: SIMD8<Float>.self)
-          let isValid = values.magnitudes .<= limit
+          let isValid = values.magnitudes .<= validMagnitudeLimit
           if !all(isValid) {
             for lane in 0..<8 where !isValid[lane] {
               invalidCount += 1
@@ -253,7 +262,7 @@ public final class ChannelMeasurement {
           offset += 32
         }
         let segmentPeak = magnitudes.maximumMagnitude
-        peak = max(peak, segmentPeak)
+        runningPeak = max(runningPeak, segmentPeak)
         if let base = bytes.baseAddress {
           unsafe meter.addSegment(UnsafeRawPointer(base) + start, samplePeak: segmentPeak)
         }
@@ -262,8 +271,8 @@ public final class ChannelMeasurement {
     self.sampleSum += sumLanes.sum()
     self.sumOfSquares += squareLanes.sum()
     nonFiniteCount += invalidCount
-    truePeak = meter
-    samplePeak = peak
+    truePeakMeter = meter
+    samplePeak = runningPeak
   }
 }
 
@@ -274,12 +283,12 @@ public final class ChannelMeasurement {
 ///
 /// - Note: A measurement may be used by one thread at a time.
 @safe public final class LoudnessMeasurement {
-  private let state: UnsafeMutablePointer<ebur128_state>
+  private let libraryState: UnsafeMutablePointer<ebur128_state>
   private let channelCount: Int
-  private let rate: Int
+  private let sampleRate: Int
   private var frameCount = 0
 
-  /// Starts a measurement.
+  /// Starts a loudness measurement of a number of channels at a sample rate.
   ///
   /// The surround weights of loudspeakers do not apply to transducers, so all channels have the
   /// weight 1.
@@ -287,7 +296,7 @@ public final class ChannelMeasurement {
   /// - Parameters:
   ///   - channelCount: The number of channels, 1 to 64.
   ///   - rate: The sample rate in hertz, a whole number from 16 to 2,822,400.
-  public init(channelCount: Int, rate: Double) throws(AnalysisError) {
+  public init(channelCount: Int, sampleRate rate: Double) throws(AnalysisError) {
     guard rate == rate.rounded(), rate >= 16, rate <= 2_822_400 else {
       throw AnalysisError(
         .unsupportedRate,
@@ -304,9 +313,9 @@ public final class ChannelMeasurement {
     for channel in 0..<UInt32(channelCount) {
       _ = unsafe ebur128_set_channel(state, channel, Int32(EBUR128_LEFT.rawValue))
     }
-    unsafe self.state = unsafe state
+    unsafe self.libraryState = unsafe state
     self.channelCount = channelCount
-    self.rate = Int(rate)
+    self.sampleRate = Int(rate)
   }
 
   /// Adds interleaved samples, a whole number of frames.
@@ -324,7 +333,7 @@ public final class ChannelMeasurement {
   private func addValidSamples(_ samples: Span<Float>) {
     let count = samples.count / channelCount
     _ = unsafe samples.withUnsafeBufferPointer {
-      unsafe ebur128_add_frames_float(state, $0.baseAddress, count)
+      unsafe ebur128_add_frames_float(libraryState, $0.baseAddress, count)
     }
     frameCount += count
   }
@@ -333,18 +342,18 @@ public final class ChannelMeasurement {
   /// LUFS.
   public func finish() -> Double? {
     // The length of libebur128's first gating block.
-    let paddingCount = 4 * ((rate + 5) / 10) - frameCount
+    let paddingCount = 4 * ((sampleRate + 5) / 10) - frameCount
     if paddingCount > 0, frameCount > 0 {
       let silence = [Float](repeating: 0, count: paddingCount * channelCount)
       addValidSamples(silence.span)
     }
     var loudness = -Double.infinity
-    _ = unsafe ebur128_loudness_global(state, &loudness)
+    _ = unsafe ebur128_loudness_global(libraryState, &loudness)
     return loudness.isFinite ? loudness : nil
   }
 
   deinit {
-    var state: UnsafeMutablePointer<ebur128_state>? = unsafe state
+    var state: UnsafeMutablePointer<ebur128_state>? = unsafe libraryState
     unsafe ebur128_destroy(&state)
   }
 }
@@ -357,11 +366,12 @@ public final class ChannelMeasurement {
 struct TruePeakMeter {
   /// The number of preceding samples that the interpolation requires, rounded up to a multiple of
   /// eight.
-  static let historyLength = 24
-  /// The number of samples that are skipped or interpolated together: more than `historyLength`.
-  static let segmentLength = 64
+  static let historySampleCount = 24
+  /// The number of samples that are skipped or interpolated together: more than
+  /// `historySampleCount`.
+  static let segmentSampleCount = 64
 
-  private(set) var peak = Float(0)
+  private(set) var peakMagnitude = Float(0)
   /// The taps of each phase, starting with the tap for the latest sample. The phase at the samples
   /// themselves needs no taps.
   private let polyphaseTaps: [[Float]]
@@ -384,15 +394,15 @@ struct TruePeakMeter {
     }
   }
 
-  /// Measures a segment.
+  /// Updates the peak with the next segment of samples.
   ///
   /// - Parameters:
-  ///   - samples: The segment's first sample, with `historyLength` samples before it.
+  ///   - samples: The segment's first sample, with `historySampleCount` samples before it.
   ///   - segmentPeak: The maximum magnitude of the segment.
   mutating func addSegment(_ samples: UnsafeRawPointer, samplePeak segmentPeak: Float) {
-    peak = max(peak, segmentPeak)
-    if max(segmentPeak, previousSegmentPeak) * maximumInterpolationGain > peak {
-      for group in 0..<Self.segmentLength / 8 {
+    peakMagnitude = max(peakMagnitude, segmentPeak)
+    if max(segmentPeak, previousSegmentPeak) * maximumInterpolationGain > peakMagnitude {
+      for group in 0..<Self.segmentSampleCount / 8 {
         for taps in polyphaseTaps {
           unsafe updatePeak(with: taps, at: samples + group * 32)
         }
@@ -407,12 +417,12 @@ struct TruePeakMeter {
       let values = unsafe (samples - tap * 4).loadUnaligned(as: SIMD8<Float>.self)
       interpolatedSums += values * taps[tap]
     }
-    peak = max(peak, interpolatedSums.maximumMagnitude)
+    peakMagnitude = max(peakMagnitude, interpolatedSums.maximumMagnitude)
   }
 }
 
 extension SIMD8<Float> {
-  /// The magnitudes of the elements.
+  /// The magnitudes of the eight lanes.
   var magnitudes: SIMD8<Float> {
     unsafe unsafeBitCast(
       unsafe unsafeBitCast(self, to: SIMD8<UInt32>.self) & SIMD8<UInt32>(repeating: 0x7FFF_FFFF),

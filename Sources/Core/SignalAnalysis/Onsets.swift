@@ -19,14 +19,14 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
   /// Finds the onsets in the mean of a signal's channels. Non-finite samples count as silence.
   public init(in signal: Signal) {
     let bandSignal = TactileBandSignal(
-      of: NonFiniteSamples.replaced(in: signal.mono), rate: signal.rate)
+      of: NonFiniteSamples.replaced(in: signal.mono), decimatedRate: signal.rate)
     var predictor = LinearPredictor(bandSignal.samples)
     let residual = predictor.computeResidual().map(abs)
     let onsetSearch = OnsetSearch(
       samples: bandSignal.samples.map(Double.init),
       magnitudes: bandSignal.samples.map { Double(abs($0)) },
-      residual: residual,
-      rate: bandSignal.rate)
+      predictionErrors: residual,
+      sampleRate: bandSignal.decimatedRate)
     onsets = onsetSearch.onsets()
   }
 
@@ -41,57 +41,59 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
 /// The search through magnitudes and prediction errors of a decimated signal.
 private struct OnsetSearch {
   /// The minimum interval between two onsets, in seconds.
-  static let minimumSpacing = 0.009
+  static let minimumSpacingSeconds = 0.009
   /// The maximum period of a slow wave that has only one onset, in seconds.
-  static let maximumPeriod = 0.05
+  static let maximumWavePeriodSeconds = 0.05
   /// The maximum time to half of the level, in seconds. A slower rise is a fade.
-  static let maximumAttack = 0.03
+  static let maximumAttackSeconds = 0.03
   /// The duration of a pause between two onsets, in seconds.
-  static let pauseDuration = 0.0013
+  static let pauseSeconds = 0.0013
   /// The maximum duration of a burst on a tone, in seconds.
-  static let maximumBurstDuration = 0.045
+  static let maximumBurstSeconds = 0.045
   /// The minimum amplitude of a burst on a tone, relative to the tone.
-  static let minimumBurstAmplitudeRatio = 0.3
+  static let minimumBurstToToneRatio = 0.3
   /// The minimum prediction error of an onset, relative to the level.
-  static let minimumUnpredictability = 0.3
+  static let minimumPredictionErrorRatio = 0.3
   /// The minimum growth of the level at an onset.
-  static let minimumAmplitudeGrowth = 1.2
+  static let minimumGrowthFactor = 1.2
   /// The minimum ratio of the prediction error to the preceding median error. In noise, the ratio
   /// reaches 5 by chance.
-  static let minimumResidualProminence = 7.0
+  static let minimumErrorToMedianRatio = 7.0
   /// The minimum level of an onset relative to the signal's peak: −46 dB.
-  static let minimumPeakRatio = 0.005
+  static let minimumOnsetToPeakRatio = 0.005
   /// The minimum amplitude of an onset: about 16 quantization steps at 16 bits.
-  static let minimumAmplitude = 5e-4
+  static let minimumOnsetAmplitude = 5e-4
 
-  /// The decimated signal.
+  /// The samples of the decimated signal.
   let samples: [Double]
-  /// The magnitudes of the samples.
+  /// The magnitudes of the decimated samples.
   let magnitudes: [Double]
   /// The magnitudes of the prediction errors.
-  let residual: [Double]
-  /// The sample rate, in hertz.
-  let rate: Double
+  let predictionErrors: [Double]
+  /// The sample rate of the decimated signal, in hertz.
+  let sampleRate: Double
 
   /// Returns all onsets by time.
   func onsets() -> [Onset] {
-    let amplitudeFloor = max(Self.minimumAmplitude, Self.minimumPeakRatio * (magnitudes.max() ?? 0))
+    let amplitudeFloor = max(
+      Self.minimumOnsetAmplitude, Self.minimumOnsetToPeakRatio * (magnitudes.max() ?? 0))
     var onsets: [Onset] = []
     var searchIndex = 0
-    while searchIndex < residual.count {
-      guard residual[searchIndex] > amplitudeFloor else {
+    while searchIndex < predictionErrors.count {
+      guard predictionErrors[searchIndex] > amplitudeFloor else {
         searchIndex += 1
         continue
       }
       let change = energyChangeFrame(near: searchIndex)
       let burst = burstOnTone(at: change, floor: amplitudeFloor)
       if let onset = burst?.onset ?? onset(at: change, floor: amplitudeFloor),
-        onset.time - (onsets.last?.time ?? -1) > Self.minimumSpacing,
+        onset.timeSeconds - (onsets.last?.timeSeconds ?? -1) > Self.minimumSpacingSeconds,
         !isContinuation(of: onsets.last, onset)
       {
         onsets.append(onset)
         searchIndex =
-          max(searchIndex, Int(onset.time * rate)) + frameCount(seconds: Self.minimumSpacing)
+          max(searchIndex, Int(onset.timeSeconds * sampleRate))
+          + frameCount(seconds: Self.minimumSpacingSeconds)
         searchIndex = max(searchIndex, change + (burst?.length ?? 0))
       } else {
         searchIndex += 1
@@ -103,26 +105,29 @@ private struct OnsetSearch {
   /// Returns true if an onset continues the previous one: within a period of the wave that starts
   /// there, or within 20 ms while the level keeps rising.
   private func isContinuation(of lastOnset: Onset?, _ onset: Onset) -> Bool {
-    guard let lastOnset, onset.time - lastOnset.time < Self.maximumPeriod else { return false }
-    let lastOnsetFrame = Int(lastOnset.time * rate)
-    let onsetFrame = Int(onset.time * rate)
+    guard let lastOnset, onset.timeSeconds - lastOnset.timeSeconds < Self.maximumWavePeriodSeconds
+    else { return false }
+    let lastOnsetFrame = Int(lastOnset.timeSeconds * sampleRate)
+    let onsetFrame = Int(onset.timeSeconds * sampleRate)
     let repetitionRange =
-      onsetFrame..<min(samples.count, onsetFrame + frameCount(seconds: Self.maximumPeriod))
+      onsetFrame..<min(
+        samples.count, onsetFrame + frameCount(seconds: Self.maximumWavePeriodSeconds))
     let zeroCrossings = repetitionRange.dropFirst().filter { samples[$0 - 1] * samples[$0] < 0 }
       .prefix(2)
     if zeroCrossings.count == 2,
-      onset.time - lastOnset.time < 1.2 * 2 * Double(zeroCrossings[1] - zeroCrossings[0]) / rate
+      onset.timeSeconds - lastOnset.timeSeconds < 1.2 * 2
+        * Double(zeroCrossings[1] - zeroCrossings[0]) / sampleRate
     {
       return true
     }
     let comparisonLength = frameCount(seconds: 0.005)
-    return onset.time - lastOnset.time < 0.02
+    return onset.timeSeconds - lastOnset.timeSeconds < 0.02
       && maximum(of: magnitudes, in: onsetFrame - comparisonLength..<onsetFrame) > 1.15
         * maximum(of: magnitudes, in: lastOnsetFrame..<lastOnsetFrame + comparisonLength)
   }
 
   /// Returns the number of frames of a duration, at least one.
-  private func frameCount(seconds: Double) -> Int { max(1, Int((seconds * rate).rounded())) }
+  private func frameCount(seconds: Double) -> Int { max(1, Int((seconds * sampleRate).rounded())) }
 
   /// Returns the maximum in a range, which is clamped to the values.
   private func maximum(of values: [Double], in range: Range<Int>) -> Double {
@@ -134,12 +139,14 @@ private struct OnsetSearch {
   private func energyChangeFrame(near index: Int) -> Int {
     let energyWindowLength = frameCount(seconds: 0.003)
     let maximumResidualNearIndex = maximum(
-      of: residual, in: index..<index + LinearPredictor.horizonFrameCount)
+      of: predictionErrors, in: index..<index + LinearPredictor.horizonFrameCount)
     // Growth from below a twentieth of the height does not count.
     let energyFloor =
       maximumResidualNearIndex * maximumResidualNearIndex * 0.002_5 * Double(energyWindowLength)
     func energy(_ range: Range<Int>) -> Double {
-      residual[range.clamped(to: residual.indices)].reduce(energyFloor) { $0 + $1 * $1 }
+      predictionErrors[range.clamped(to: predictionErrors.indices)].reduce(energyFloor) {
+        $0 + $1 * $1
+      }
     }
     var best = (frame: index, ratio: 0.0)
     for frame in max(0, index - frameCount(seconds: 0.008))...index + LinearPredictor
@@ -164,7 +171,7 @@ private struct OnsetSearch {
     let toneFrameCount = frameCount(seconds: 0.06)
     // The linear-phase decimation filter shows the change slightly early.
     let toneEnd = index - frameCount(seconds: 0.001)
-    let burstEnd = index + frameCount(seconds: Self.maximumBurstDuration)
+    let burstEnd = index + frameCount(seconds: Self.maximumBurstSeconds)
     let pauseFrameCount = frameCount(seconds: 0.012)
     guard toneEnd > toneFrameCount, burstEnd + pauseFrameCount < samples.count,
       let tone = SteadyTone(samples[(toneEnd - toneFrameCount)..<toneEnd])
@@ -175,7 +182,7 @@ private struct OnsetSearch {
       abs(samples[$0] - tone.value(at: $0))
     }
     let burstStrength = excessOverTone.prefix(burstEnd - index).max() ?? 0
-    guard burstStrength > floor, burstStrength > Self.minimumBurstAmplitudeRatio * tone.amplitude
+    guard burstStrength > floor, burstStrength > Self.minimumBurstToToneRatio * tone.amplitude
     else { return nil }
     guard
       let lastStrongFrame = excessOverTone.prefix(burstEnd - index).lastIndex(where: {
@@ -194,20 +201,22 @@ private struct OnsetSearch {
         * tone.amplitude
     else { return nil }
     let firstExcessFrame = excessOverTone.firstIndex { $0 > 0.05 * burstStrength } ?? 0
+    let burstSeconds = Double(index + firstExcessFrame) / sampleRate
     return (
-      Onset(time: Double(index + firstExcessFrame) / rate, strength: burstStrength),
+      Onset(timeSeconds: burstSeconds, reachedAmplitude: burstStrength),
       lastStrongFrame + 1 + pauseFrameCount
     )
   }
 
   /// Returns the onset at a change, or nil if there is none.
   private func onset(at index: Int, floor: Double) -> Onset? {
-    let residualRise = maximum(of: residual, in: index..<index + LinearPredictor.horizonFrameCount)
-    guard residualRise > Self.minimumResidualProminence * medianResidual(before: index) else {
+    let residualRise = maximum(
+      of: predictionErrors, in: index..<index + LinearPredictor.horizonFrameCount)
+    guard residualRise > Self.minimumErrorToMedianRatio * medianResidual(before: index) else {
       return nil
     }
     let magnitudeAfter = maximum(of: magnitudes, in: index..<index + frameCount(seconds: 0.01))
-    guard magnitudeAfter > floor, residualRise > Self.minimumUnpredictability * magnitudeAfter
+    guard magnitudeAfter > floor, residualRise > Self.minimumPredictionErrorRatio * magnitudeAfter
     else { return nil }
     let magnitudeBefore = maximum(
       of: magnitudes, in: max(0, index - frameCount(seconds: 0.008))..<index)
@@ -215,15 +224,15 @@ private struct OnsetSearch {
     let isFromPause =
       residualRise > 0.8 * magnitudeAfter && magnitudeAfter > 0.7 * magnitudeBefore
       && maximum(
-        of: magnitudes, in: max(0, index - frameCount(seconds: Self.pauseDuration))..<index) < 0.03
+        of: magnitudes, in: max(0, index - frameCount(seconds: Self.pauseSeconds))..<index) < 0.03
         * magnitudeAfter
-    guard isFromPause || magnitudeAfter > Self.minimumAmplitudeGrowth * magnitudeBefore else {
+    guard isFromPause || magnitudeAfter > Self.minimumGrowthFactor * magnitudeBefore else {
       return nil
     }
     // The residual also grows where a tone changes its frequency. There, an onset
     // requires twice the level.
     let residualBefore = maximum(
-      of: residual, in: max(0, index - frameCount(seconds: 0.005))..<index)
+      of: predictionErrors, in: max(0, index - frameCount(seconds: 0.005))..<index)
     guard isFromPause || residualRise > 2 * residualBefore || magnitudeAfter > 2 * magnitudeBefore
     else { return nil }
     // The level is rising until it falls by a tenth.
@@ -238,50 +247,53 @@ private struct OnsetSearch {
       position += 1
     }
     let attackLevel = maximum(
-      of: magnitudes, in: index..<index + frameCount(seconds: Self.maximumAttack))
+      of: magnitudes, in: index..<index + frameCount(seconds: Self.maximumAttackSeconds))
     guard attackLevel > 0.5 * onsetPeak else { return nil }
     // In a tone that changes its frequency, the level gives a better time than the residual.
     let isResidualRiseClear = residualRise > 4 * residualBefore
     let riseFrame =
       (index..<magnitudes.count).first {
-        magnitudes[$0] > Self.minimumAmplitudeGrowth * magnitudeBefore
+        magnitudes[$0] > Self.minimumGrowthFactor * magnitudeBefore
       } ?? index
     return Onset(
-      time: isResidualRiseClear
-        ? onsetTime(at: index, rise: residualRise) : Double(riseFrame) / rate,
-      strength: attackLevel)
+      timeSeconds: isResidualRiseClear
+        ? onsetTime(at: index, rise: residualRise) : Double(riseFrame) / sampleRate,
+      reachedAmplitude: attackLevel)
   }
 
   /// Returns the median of the residual over the preceding 50 ms.
   private func medianResidual(before index: Int) -> Double {
     let residualRange = (index - frameCount(seconds: 0.05)..<index - 1).clamped(
-      to: residual.indices)
+      to: predictionErrors.indices)
     guard residualRange.count > 8 else { return 0 }
-    return Statistics.median(of: Array(residual[residualRange]))
+    return Statistics.median(of: Array(predictionErrors[residualRange]))
   }
 
   /// Returns the time at which the residual rises to a twentieth of its height, interpolated
   /// linearly between frames.
   private func onsetTime(at index: Int, rise: Double) -> Double {
-    let residualBefore = index > 0 ? residual[index - 1] : 0
+    let residualBefore = index > 0 ? predictionErrors[index - 1] : 0
     let crossingLevel = max(rise * 0.05, residualBefore)
     var crossingFrame = index
-    while crossingFrame < residual.count - 1, residual[crossingFrame] <= crossingLevel {
+    while crossingFrame < predictionErrors.count - 1,
+      predictionErrors[crossingFrame] <= crossingLevel
+    {
       crossingFrame += 1
     }
-    guard crossingFrame > 0, residual[crossingFrame] > residual[crossingFrame - 1] else {
-      return Double(crossingFrame) / rate
+    guard crossingFrame > 0, predictionErrors[crossingFrame] > predictionErrors[crossingFrame - 1]
+    else {
+      return Double(crossingFrame) / sampleRate
     }
     let fraction =
-      (crossingLevel - residual[crossingFrame - 1])
-      / (residual[crossingFrame] - residual[crossingFrame - 1])
-    return (Double(crossingFrame - 1) + min(1, max(0, fraction))) / rate
+      (crossingLevel - predictionErrors[crossingFrame - 1])
+      / (predictionErrors[crossingFrame] - predictionErrors[crossingFrame - 1])
+    return (Double(crossingFrame - 1) + min(1, max(0, fraction))) / sampleRate
   }
 }
 
 /// A steady sine, fitted to a segment that contains little else.
 private struct SteadyTone {
-  private let phaseIncrement: Double
+  private let radiansPerFrame: Double
   private let startFrame: Int
   private let sineAmplitude: Double
   private let cosineAmplitude: Double
@@ -328,7 +340,7 @@ private struct SteadyTone {
         .maximumResidualRatio
         * power
     else { return nil }
-    phaseIncrement = phasePerFrame
+    radiansPerFrame = phasePerFrame
     startFrame = segment.startIndex
   }
 
@@ -337,7 +349,7 @@ private struct SteadyTone {
   }
 
   func value(at index: Int) -> Double {
-    let phase = phaseIncrement * Double(index - startFrame)
+    let phase = radiansPerFrame * Double(index - startFrame)
     return sineAmplitude * sin(phase) + cosineAmplitude * cos(phase)
   }
 }
@@ -345,14 +357,14 @@ private struct SteadyTone {
 /// A time at which an event begins to be felt.
 public struct Onset: Equatable, Sendable {
   /// The time from the start of the signal, in seconds.
-  public var time: Double
-  /// The amplitude that the event reaches.
-  public var strength: Double
+  public var timeSeconds: Double
+  /// The amplitude that the event reaches after its onset.
+  public var reachedAmplitude: Double
 
-  /// Creates an onset.
-  public init(time: Double, strength: Double) {
-    self.time = time
-    self.strength = strength
+  /// Creates an onset from a time in seconds and an amplitude.
+  public init(timeSeconds time: Double, reachedAmplitude strength: Double) {
+    self.timeSeconds = time
+    self.reachedAmplitude = strength
   }
 }
 
@@ -364,40 +376,43 @@ struct LinearPredictor: ~Copyable {
   /// The prediction distance, in frames: 5 ms at 2 kHz.
   static let horizonFrameCount = 10
   /// The length of the window, in frames: 50 ms at 2 kHz.
-  private static let windowLength = 100
+  private static let windowFrameCount = 100
   /// The number of preceding values that predict a sample: enough for four tones.
-  private static let order = 8
-  /// The interval between these values, in frames. A wider interval separates low tones better.
-  private static let tapSpacing = 2
+  private static let coefficientCount = 8
+  /// The interval between the values that predict a sample, in frames. A wider interval separates
+  /// low tones better.
+  private static let tapSpacingFrames = 2
 
   private let samples: [Double]
   /// The sums of products of the sample and its regressors over the window.
-  private var covariance = [Double](repeating: 0, count: (order + 1) * (order + 1))
-  private var choleskyFactor = [Double](repeating: 0, count: order * order)
-  private var coefficients = [Double](repeating: 0, count: order)
+  private var covariance = [Double](
+    repeating: 0, count: (coefficientCount + 1) * (coefficientCount + 1))
+  private var choleskyFactor = [Double](repeating: 0, count: coefficientCount * coefficientCount)
+  private var coefficients = [Double](repeating: 0, count: coefficientCount)
 
   /// Prepares for a signal of about 2 kHz.
   init(_ samples: [Float]) { self.samples = samples.map(Double.init) }
 
-  /// Returns the prediction error of each sample.
+  /// Computes the prediction error of each sample.
   mutating func computeResidual() -> [Double] {
     samples.indices.map { index in
       addToCovariance(index - Self.horizonFrameCount, sign: 1)
-      addToCovariance(index - Self.horizonFrameCount - Self.windowLength, sign: -1)
+      addToCovariance(index - Self.horizonFrameCount - Self.windowFrameCount, sign: -1)
       return samples[index] - predict(at: index)
     }
   }
 
-  /// Returns the sample at an index for term 0, or the predictor of terms 1 to `order`.
+  /// Returns the sample at an index for term 0, or the predictor of terms 1 to `coefficientCount`.
   private func regressor(_ term: Int, at index: Int) -> Double {
-    let position = term == 0 ? index : index - Self.horizonFrameCount - Self.tapSpacing * (term - 1)
+    let position =
+      term == 0 ? index : index - Self.horizonFrameCount - Self.tapSpacingFrames * (term - 1)
     return position < 0 ? 0 : samples[position]
   }
 
   /// Adds a sample and its regressors to the covariance, or subtracts them for a sign of −1.
   private mutating func addToCovariance(_ index: Int, sign: Double) {
     guard index >= 0 else { return }
-    let size = Self.order + 1
+    let size = Self.coefficientCount + 1
     for row in 0..<size {
       let value = sign * regressor(row, at: index)
       guard value != 0 else { continue }
@@ -409,7 +424,7 @@ struct LinearPredictor: ~Copyable {
 
   /// Returns the least-squares prediction, by Cholesky factorization of the normal equations.
   private mutating func predict(at index: Int) -> Double {
-    let order = Self.order
+    let order = Self.coefficientCount
     let size = order + 1
     var covarianceTrace = 0.0
     var energy = 0.0

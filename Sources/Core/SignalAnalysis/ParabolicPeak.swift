@@ -9,7 +9,7 @@
 package struct ParabolicPeak: Equatable, Sendable {
   /// The distance of the vertex from the middle value, in steps.
   package let peakOffset: Double
-  /// The height of the vertex.
+  /// The height of the parabola at its vertex.
   package let peakHeight: Double
 
   /// Interpolates a peak. If the values have no maximum, the peak is the middle value.

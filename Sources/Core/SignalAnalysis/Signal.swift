@@ -30,10 +30,10 @@ public struct Signal: Equatable, Sendable {
     self.init(channels: channels, rate: rate)
   }
 
-  /// The number of frames.
+  /// The number of frames in each channel of the signal.
   public var frameCount: Int { channels.first?.count ?? 0 }
-  /// The duration, in seconds.
-  public var duration: Double { Double(frameCount) / rate }
+  /// The duration of the signal, in seconds.
+  public var durationSeconds: Double { Double(frameCount) / rate }
 
   /// The samples frame by frame, in the order of sound files.
   public var interleaved: [Float] {
@@ -50,7 +50,7 @@ public struct Signal: Equatable, Sendable {
 
   /// The minimum level at which a channel's difference from the mean is noticeable, relative to the
   /// loudest channel: −40 dB.
-  private static let minimumDifference = 0.01
+  private static let minimumNoticeableDifferenceRatio = 0.01
 
   /// A Boolean value that indicates whether a channel differs noticeably from the mean of all.
   public var hasDifferingChannels: Bool {
@@ -70,7 +70,8 @@ public struct Signal: Equatable, Sendable {
       maximumEnergy = max(maximumEnergy, energy)
       maximumDifference = max(maximumDifference, difference)
     }
-    return maximumDifference > maximumEnergy * Self.minimumDifference * Self.minimumDifference
+    return maximumDifference > maximumEnergy * Self.minimumNoticeableDifferenceRatio
+      * Self.minimumNoticeableDifferenceRatio
   }
 
   /// The mean of the channels, for plots and comparisons of a single curve.
@@ -84,7 +85,7 @@ public struct Signal: Equatable, Sendable {
 /// Handling of samples that are not finite or far beyond full scale.
 enum NonFiniteSamples {
   /// The maximum magnitude of a valid sample: 240 dB above full scale.
-  static let maximumMagnitude = Float(1e12)
+  static let maximumValidMagnitude = Float(1e12)
 
   /// Returns the samples with silence in place of those that are infinite, NaN, or beyond the
   /// maximum.
@@ -94,7 +95,7 @@ enum NonFiniteSamples {
   }
 
   /// Returns true if a sample is valid. The comparison is false for NaN.
-  static func isValid(_ sample: Float) -> Bool { abs(sample) <= maximumMagnitude }
+  static func isValid(_ sample: Float) -> Bool { abs(sample) <= maximumValidMagnitude }
 
   static func areAllValid(_ samples: Span<Float>) -> Bool {
     for index in samples.indices where !isValid(samples[index]) { return false }
@@ -116,7 +117,7 @@ public struct AnalysisError: Error, Equatable, Sendable, CustomStringConvertible
     case unsupportedProfile
   }
 
-  /// The kind of the error.
+  /// The kind of the error, which determines the remedy.
   public var kind: Kind
   /// A one-line message for the user, without the name of the signal.
   public var description: String

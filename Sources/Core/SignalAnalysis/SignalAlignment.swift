@@ -8,7 +8,7 @@ public enum SignalAlignment {
     /// opposite polarity.
     public var correlation: Double
 
-    /// Creates a match.
+    /// Creates a match from a lag in seconds and a correlation.
     public init(lag: Double, correlation: Double) {
       self.lagSeconds = lag
       self.correlation = correlation

@@ -11,10 +11,10 @@ package struct SkylineMatrix {
 
   package init() {}
 
-  /// The number of rows.
+  /// The number of rows and columns of the matrix.
   package var rowCount: Int { storedRows.count }
 
-  /// Appends a row.
+  /// Appends a row of the lower triangle, whose elements before `start` are zero.
   ///
   /// - Parameters:
   ///   - values: The elements up to the diagonal.

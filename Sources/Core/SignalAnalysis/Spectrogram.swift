@@ -6,9 +6,9 @@ public struct Spectrogram: Equatable, Sendable {
   public static let minimumDecibels = Float(-140)
 
   /// The centers of the frames, in seconds.
-  public let frameTimes: [Double]
+  public let frameCenterSeconds: [Double]
   /// The centers of the bins, in hertz.
-  public let frequencies: [Double]
+  public let binHertz: [Double]
   /// The levels by frame and bin, in decibels relative to a full-scale sine.
   public let levelsDecibels: [[Float]]
 
@@ -29,26 +29,26 @@ public struct Spectrogram: Equatable, Sendable {
     let rate = signal.rate
     // The decimation filter passes up to 0.36 of the lower rate.
     let decimated = TactileBandSignal(
-      of: NonFiniteSamples.replaced(in: samples), rate: rate, minimumRate: hertz / 0.36)
-    let windowLength = max(4, Int((window * decimated.rate).rounded()))
+      of: NonFiniteSamples.replaced(in: samples), decimatedRate: rate, minimumRate: hertz / 0.36)
+    let windowLength = max(4, Int((window * decimated.decimatedRate).rounded()))
     // Zero padding to twice the length puts a bin near every tone.
     var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: 2 * windowLength))
     let hannWindow = (0..<windowLength).map { index in
       Float(0.5 - 0.5 * cos(2 * .pi * (Double(index) + 0.5) / Double(windowLength)))
     }
-    let binWidth = decimated.rate / Double(transform.length)
+    let binWidth = decimated.decimatedRate / Double(transform.length)
     let binCount = min(transform.binCount, Int(hertz / binWidth) + 1)
-    frequencies = (0..<binCount).map { Double($0) * binWidth }
+    binHertz = (0..<binCount).map { Double($0) * binWidth }
     let frameCount = samples.isEmpty ? 0 : Int(Double(samples.count - 1) / rate / step) + 1
-    frameTimes = (0..<frameCount).map { Double($0) * step }
+    frameCenterSeconds = (0..<frameCount).map { Double($0) * step }
     let amplitudeScale = 2 / hannWindow.reduce(0, +)
     var frame = [Float](repeating: 0, count: transform.length)
     var bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
     var levels: [[Float]] = []
     levels.reserveCapacity(frameCount)
     let minimumPower = powf(10, Self.minimumDecibels / 10)
-    for time in frameTimes {
-      let start = Int((time * decimated.rate - Double(windowLength - 1) / 2).rounded())
+    for time in frameCenterSeconds {
+      let start = Int((time * decimated.decimatedRate - Double(windowLength - 1) / 2).rounded())
       for index in 0..<windowLength {
         let position = start + index
         frame[index] =
@@ -71,10 +71,10 @@ public struct Spectrogram: Equatable, Sendable {
 package struct NoiseSpectralDensity {
   /// The power of each of 257 bins from 0 to half the rate. For white noise, each is the mean
   /// square of a sample.
-  package var powers: [Double]
+  package var binPowers: [Double]
 
   /// The length of a frame, in samples: 128 ms at 4 kHz.
-  package static let frameLength = 512
+  package static let frameSampleCount = 512
 
   /// Measures frames of 512 samples, half overlapped, under a Hann window.
   ///
@@ -83,7 +83,7 @@ package struct NoiseSpectralDensity {
   ///   - quantile: The quantile of each bin's powers over time, divided by that quantile of the
   ///     exponential distribution, which a periodogram of noise has; nil for the mean.
   package init(of samples: [Float], quantile: Double? = 0.5) {
-    let windowLength = Self.frameLength
+    let windowLength = Self.frameSampleCount
     let window = (0..<windowLength).map {
       Float(0.5 - 0.5 * cos(2 * .pi * Double($0) / Double(windowLength)))
     }
@@ -107,7 +107,7 @@ package struct NoiseSpectralDensity {
         powersByBin[bin].append(bins[bin].power)
       }
     }
-    powers = powersByBin.map { column in
+    binPowers = powersByBin.map { column in
       guard let quantile else {
         return windowPowerScale * column.reduce(0.0) { $0 + Double($1) }
           / Double(max(1, column.count))
@@ -126,18 +126,18 @@ package struct NoiseSpectralDensity {
   /// The mean square of a sample.
   package var totalPower: Double {
     var powerSum = 0.0
-    for (index, power) in powers.enumerated() {
-      powerSum += index == 0 || index == powers.count - 1 ? power / 2 : power
+    for (index, power) in binPowers.enumerated() {
+      powerSum += index == 0 || index == binPowers.count - 1 ? power / 2 : power
     }
-    return powerSum / Double(max(1, powers.count - 1))
+    return powerSum / Double(max(1, binPowers.count - 1))
   }
 
   /// Returns the power at a normalized frequency: 0 for 0 Hz, 1 for half the rate.
   package func power(atNormalizedFrequency frequency: Double) -> Double {
-    let binPosition = min(1, max(0, frequency)) * Double(powers.count - 1)
-    let lowerBin = min(Int(binPosition), powers.count - 2)
-    return powers[lowerBin] + (binPosition - Double(lowerBin))
-      * (powers[lowerBin + 1] - powers[lowerBin])
+    let binPosition = min(1, max(0, frequency)) * Double(binPowers.count - 1)
+    let lowerBin = min(Int(binPosition), binPowers.count - 2)
+    return binPowers[lowerBin] + (binPosition - Double(lowerBin))
+      * (binPowers[lowerBin + 1] - binPowers[lowerBin])
   }
 
   /// Returns the filter that whitens the noise: the error of predicting a sample from the preceding
@@ -147,10 +147,10 @@ package struct NoiseSpectralDensity {
   ///
   /// - Returns: `order + 1` taps, the first of which is 1.
   package func whiteningFilter(order: Int = 32) -> [Float] {
-    let lastBin = powers.count - 1
+    let lastBin = binPowers.count - 1
     var correlations = (0...order).map { lag -> Double in
       var sum = 0.0
-      for (bin, power) in powers.enumerated() {
+      for (bin, power) in binPowers.enumerated() {
         let weight = bin == 0 || bin == lastBin ? 0.5 : 1
         sum += weight * power * cos(.pi * Double(bin * lag) / Double(lastBin))
       }

@@ -6,12 +6,12 @@
 /// Hz.
 public struct Spectrum: Equatable, Sendable {
   /// The center of each bin, in hertz.
-  public let frequencies: [Double]
+  public let binHertz: [Double]
   /// The fraction of the mean square in each bin, relative to full scale squared. A full-scale sine
   /// has 0.5.
-  public let powers: [Double]
+  public let binPowers: [Double]
   /// The duration that was measured, in seconds.
-  public let duration: Double
+  public let durationSeconds: Double
 
   /// Measures the mean power of a signal's channels. Non-finite samples count as silence.
   ///
@@ -21,59 +21,61 @@ public struct Spectrum: Equatable, Sendable {
   ///     less.
   public init(of signal: Signal, window: Double = 0.5) {
     let spectra = (signal.channels.isEmpty ? [[]] : signal.channels).map { samples in
-      var measurement = SpectrumMeasurement(rate: signal.rate, window: window)
+      var measurement = SpectrumMeasurement(rate: signal.rate, windowWeights: window)
       measurement.add(NonFiniteSamples.replaced(in: samples).span)
       return measurement.finish()
     }
-    self = Spectrum(averaging: spectra) ?? Spectrum(frequencies: [], powers: [], duration: 0)
+    self = Spectrum(averaging: spectra) ?? Spectrum(binHertz: [], binPowers: [], durationSeconds: 0)
   }
 
-  /// Creates a spectrum.
+  /// Creates a spectrum from the powers of bins and the measured duration.
   ///
   /// - Parameters:
   ///   - frequencies: The center of each bin in hertz, evenly spaced from 0.
   ///   - powers: The mean square in each bin.
   ///   - duration: The duration that was measured, in seconds.
-  public init(frequencies: [Double], powers: [Double], duration: Double) {
-    self.frequencies = frequencies
-    self.powers = powers
-    self.duration = duration
+  public init(
+    binHertz frequencies: [Double], binPowers powers: [Double], durationSeconds duration: Double
+  ) {
+    self.binHertz = frequencies
+    self.binPowers = powers
+    self.durationSeconds = duration
   }
 
   /// Averages spectra of equal length and rate, such as those of a sound's channels; nil for no
   /// spectra.
   public init?(averaging spectra: [Spectrum]) {
     guard let firstSpectrum = spectra.first else { return nil }
-    var powers = firstSpectrum.powers
+    var powers = firstSpectrum.binPowers
     for spectrum in spectra.dropFirst() {
       for bin in powers.indices {
-        powers[bin] += spectrum.powers[bin]
+        powers[bin] += spectrum.binPowers[bin]
       }
     }
     let channelWeight = 1 / Double(spectra.count)
     self.init(
-      frequencies: firstSpectrum.frequencies, powers: powers.map { $0 * channelWeight },
-      duration: firstSpectrum.duration)
+      binHertz: firstSpectrum.binHertz, binPowers: powers.map { $0 * channelWeight },
+      durationSeconds: firstSpectrum.durationSeconds)
   }
 
   /// The mean square of the signal.
-  public var power: Double { powers.reduce(0, +) }
+  public var totalPower: Double { binPowers.reduce(0, +) }
 
   /// The mean frequency of the vibration, weighted by power, without the DC offset; nil without
   /// vibration.
-  public var centroid: Double? {
-    let totalPower = powers.dropFirst().reduce(0, +)
+  public var centroidHertz: Double? {
+    let totalPower = binPowers.dropFirst().reduce(0, +)
     guard totalPower > 0 else { return nil }
-    return zip(frequencies, powers).dropFirst().reduce(0) { $0 + $1.0 * $1.1 } / totalPower
+    return zip(binHertz, binPowers).dropFirst().reduce(0) { $0 + $1.0 * $1.1 } / totalPower
   }
 
   /// Returns the mean square between two frequencies. A bin at an edge counts in proportion to its
   /// overlap.
   public func power(in band: ClosedRange<Double>) -> Double {
-    guard let nyquist = frequencies.last, frequencies.count > 1 else { return 0 }
-    let binWidth = frequencies[1]
+    guard let nyquist = binHertz.last, binHertz.count > 1 else { return 0 }
+    let binWidth = binHertz[1]
     var bandPower = 0.0
-    for (frequency, power) in zip(frequencies, powers) {
+    for (frequency, power) in zip(binHertz, binPowers) {
       // The first and last bins are half as wide.
       let bin = max(0, frequency - binWidth / 2)...min(nyquist, frequency + binWidth / 2)
       let low = max(band.lowerBound, bin.lowerBound)
@@ -86,7 +88,7 @@ public struct Spectrum: Equatable, Sendable {
   }
 
   /// Returns the energy between two frequencies: power times seconds.
-  public func energy(in band: ClosedRange<Double>) -> Double { power(in: band) * duration }
+  public func energy(in band: ClosedRange<Double>) -> Double { power(in: band) * durationSeconds }
 }
 
 /// Measures the spectrum of a signal of any length, block by block.
@@ -97,9 +99,9 @@ public struct SpectrumMeasurement: ~Copyable {
   private static let kaiserBeta = 2.0 * .pi
 
   private let rate: Double
-  private let hopLength: Int
+  private let hopFrameCount: Int
   private var transform: FourierTransform
-  private let window: [Float]
+  private let windowWeights: [Float]
   /// The last half of the previous frame, then the half that is being filled.
   private var pendingSamples: [Float]
   private var pendingSampleCount = 0
@@ -109,31 +111,31 @@ public struct SpectrumMeasurement: ~Copyable {
   private var sampleCount = 0
   private var sampleSum = 0.0
 
-  /// Starts a measurement.
+  /// Starts a measurement with a window duration in seconds at a sample rate.
   ///
   /// - Parameters:
   ///   - rate: The sample rate, in hertz.
   ///   - window: The length of a frame in seconds, at most 16. The distance of bins is its inverse
   ///     or slightly less.
-  public init(rate: Double, window: Double = 0.5) {
+  public init(rate: Double, windowWeights window: Double = 0.5) {
     precondition(rate > 0 && window > 0, "a spectrum needs a positive rate and window")
     let hop = FourierTransform.fastLength(atLeast: Int((min(window, 16) * rate / 2).rounded(.up)))
     self.rate = rate
-    self.hopLength = hop
+    self.hopFrameCount = hop
     transform = FourierTransform(length: 2 * hop)
-    self.window = KaiserWindow.kaiserBesselDerived(length: 2 * hop, beta: Self.kaiserBeta)
+    self.windowWeights = KaiserWindow.kaiserBesselDerived(length: 2 * hop, beta: Self.kaiserBeta)
     pendingSamples = [Float](repeating: 0, count: 2 * hop)
     windowedFrame = pendingSamples
     bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
     powerSums = [Double](repeating: 0, count: bins.count)
   }
 
-  /// Adds samples.
+  /// Adds the next samples of the signal.
   public mutating func add(_ samples: Span<Float>) {
     var consumedCount = 0
     while consumedCount < samples.count {
-      let count = min(hopLength - pendingSampleCount, samples.count - consumedCount)
-      let first = hopLength + pendingSampleCount
+      let count = min(hopFrameCount - pendingSampleCount, samples.count - consumedCount)
+      let first = hopFrameCount + pendingSampleCount
       unsafe self.pendingSamples.withUnsafeMutableBufferPointer { buffer in
         for index in 0..<count {
           unsafe buffer[first + index] = samples[unchecked: consumedCount + index]
@@ -141,7 +143,7 @@ public struct SpectrumMeasurement: ~Copyable {
       }
       pendingSampleCount += count
       consumedCount += count
-      if pendingSampleCount == hopLength {
+      if pendingSampleCount == hopFrameCount {
         measureFrame()
       }
     }
@@ -155,31 +157,31 @@ public struct SpectrumMeasurement: ~Copyable {
   public consuming func finish() -> Spectrum {
     // The last samples are part of two frames.
     for _ in 0..<2 {
-      for index in pendingSampleCount..<hopLength {
-        pendingSamples[hopLength + index] = 0
+      for index in pendingSampleCount..<hopFrameCount {
+        pendingSamples[hopFrameCount + index] = 0
       }
       measureFrame()
     }
     // All bins have a counterpart at negative frequencies, except those at 0 Hz and at half the
     // rate.
-    let powerScale = 1 / Double(2 * hopLength) / Double(max(1, sampleCount))
+    let powerScale = 1 / Double(2 * hopFrameCount) / Double(max(1, sampleCount))
     var powers = powerSums.indices.map { bin in
       powerSums[bin] * powerScale * (bin == 0 || bin == powerSums.count - 1 ? 1 : 2)
     }
     moveDCLeakageToFirstBin(in: &powers)
     return Spectrum(
-      frequencies: powerSums.indices.map { Double($0) * rate / Double(2 * hopLength) },
-      powers: powers,
-      duration: Double(sampleCount) / rate)
+      binHertz: powerSums.indices.map { Double($0) * rate / Double(2 * hopFrameCount) },
+      binPowers: powers,
+      durationSeconds: Double(sampleCount) / rate)
   }
 
   /// Moves the power of a DC offset, which the window spreads over low frequencies, back to 0 Hz.
   private mutating func moveDCLeakageToFirstBin(in powers: inout [Double]) {
     let sampleMean = sampleSum / Double(max(1, sampleCount))
-    transform.forward(window, into: &bins)
+    transform.forward(windowWeights, into: &bins)
     // Beyond 16 bins, the window is below −100 dB.
     for bin in 1..<min(16, powers.count) {
-      let length = Double(2 * hopLength)
+      let length = Double(2 * hopFrameCount)
       let leakage = 2 * sampleMean * sampleMean * Double(bins[bin].power) * 2 / (length * length)
       let corrected = min(powers[bin], leakage)
       powers[bin] -= corrected
@@ -188,11 +190,11 @@ public struct SpectrumMeasurement: ~Copyable {
   }
 
   private mutating func measureFrame() {
-    Self.multiply(pendingSamples, window, into: &windowedFrame)
+    Self.multiply(pendingSamples, windowWeights, into: &windowedFrame)
     transform.forward(windowedFrame, into: &bins)
     Self.add(bins, to: &powerSums)
-    for index in 0..<hopLength {
-      pendingSamples[index] = pendingSamples[hopLength + index]
+    for index in 0..<hopFrameCount {
+      pendingSamples[index] = pendingSamples[hopFrameCount + index]
     }
     pendingSampleCount = 0
   }

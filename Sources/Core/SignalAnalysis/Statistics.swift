@@ -1,27 +1,27 @@
 /// Statistics of samples and of measurements.
 package enum Statistics {
-  /// Returns the maximum magnitude, or 0 for an empty array.
+  /// Returns the maximum magnitude of the samples, or 0 for an empty array.
   package static func peak(of samples: ArraySlice<Float>) -> Float {
     samples.reduce(0) { max($0, abs($1)) }
   }
 
-  /// Returns the maximum magnitude, or 0 for an empty array.
+  /// Returns the maximum magnitude of the samples, or 0 for an empty array.
   package static func peak(of samples: [Float]) -> Float { peak(of: samples[...]) }
 
-  /// Returns the mean, or 0 for an empty array.
+  /// Returns the arithmetic mean of the values, or 0 for an empty array.
   package static func mean(of samples: ArraySlice<Float>) -> Double {
     samples.reduce(0.0) { $0 + Double($1) } / Double(max(1, samples.count))
   }
 
-  /// Returns the mean, or 0 for an empty array.
+  /// Returns the arithmetic mean of the values, or 0 for an empty array.
   package static func mean(of samples: [Float]) -> Double { mean(of: samples[...]) }
 
-  /// Returns the mean, or 0 for an empty array.
+  /// Returns the arithmetic mean of the values, or 0 for an empty array.
   package static func mean(of values: [Double]) -> Double {
     values.reduce(0, +) / Double(max(1, values.count))
   }
 
-  /// Returns the sum of the squares.
+  /// Returns the energy of the samples: the sum of their squares.
   ///
   /// The products are added one by one in double precision. `Vector.energy` is faster and less
   /// accurate.
@@ -29,15 +29,15 @@ package enum Statistics {
     samples.reduce(0.0) { $0 + Double($1) * Double($1) }
   }
 
-  /// Returns the sum of the squares.
+  /// Returns the energy of the samples: the sum of their squares.
   package static func energy(of samples: [Float]) -> Double { energy(of: samples[...]) }
 
-  /// Returns the mean of the squares, or 0 for an empty array.
+  /// Returns the mean of the squared samples, or 0 for an empty array.
   package static func meanSquare(of samples: ArraySlice<Float>) -> Double {
     energy(of: samples) / Double(max(1, samples.count))
   }
 
-  /// Returns the mean of the squares, or 0 for an empty array.
+  /// Returns the mean of the squared samples, or 0 for an empty array.
   package static func meanSquare(of samples: [Float]) -> Double { meanSquare(of: samples[...]) }
 
   /// Returns the mean of the squares without the DC offset, or 0 for an empty array.

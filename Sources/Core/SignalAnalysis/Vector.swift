@@ -1,4 +1,4 @@
-/// Arithmetic on arrays.
+/// Vector arithmetic on arrays of samples.
 ///
 /// The functions for `Float` and `Double` share one generic implementation, which the compiler
 /// specializes within this file.
@@ -57,13 +57,13 @@ package enum Vector {
     return productSum
   }
 
-  /// Returns the sum of the squares.
+  /// Returns the energy of an array: the sum of its squares.
   package static func energy(_ a: [Float]) -> Double { dot(a, a) }
 
-  /// Returns the sum of the squares.
+  /// Returns the energy of an array: the sum of its squares.
   package static func energy(_ a: [Double]) -> Double { dot(a, a) }
 
-  /// Returns the sum of the squares in a range.
+  /// Returns the energy of a range of an array: the sum of its squares.
   package static func energy(_ a: [Float], _ range: Range<Int>) -> Double {
     dot(a, from: range.lowerBound, a, from: range.lowerBound, count: range.count)
   }
@@ -118,14 +118,14 @@ package enum Vector {
     return lagProducts
   }
 
-  /// Sets the samples in a range to zero.
+  /// Sets the samples in a range, clamped to the array, to zero.
   package static func zero(_ x: inout [Float], in range: Range<Int>) {
     for index in range.clamped(to: x.indices) {
       x[index] = 0
     }
   }
 
-  /// Returns the convolution with an impulse response.
+  /// Returns the convolution of an array with an impulse response.
   ///
   /// - Parameters:
   ///   - x: The samples.

@@ -9,13 +9,13 @@ public struct VibrotactileWeighting: Equatable, Sendable {
   public let name: String
   /// The part of the body to which the weighting applies.
   public let bodyPart: String
-  private let curve: Curve
+  private let sensitivityCurve: Curve
 
   /// A point of a threshold curve.
   struct Threshold: Equatable, Sendable {
     var hertz: Double
-    /// The threshold of acceleration, in decibels.
-    var decibels: Double
+    /// The perception threshold of acceleration at the frequency, in decibels.
+    var accelerationDecibels: Double
   }
 
   private enum Curve: Equatable {
@@ -23,9 +23,9 @@ public struct VibrotactileWeighting: Equatable, Sendable {
     case filter(WeightingFilter)
   }
 
-  /// Returns the factor at a frequency.
+  /// Returns the weighting factor at a frequency in hertz.
   public func gain(atHertz hertz: Double) -> Double {
-    switch curve {
+    switch sensitivityCurve {
     case .thresholds(let points): Self.thresholdGain(points, atHertz: hertz)
     case .filter(let filter): filter.gain(atHertz: hertz)
     }
@@ -46,12 +46,13 @@ public struct VibrotactileWeighting: Equatable, Sendable {
   private static func interpolatedThreshold(_ points: [Threshold], atHertz hertz: Double) -> Double
   {
     guard let upperIndex = points.firstIndex(where: { $0.hertz >= hertz }) else { return 0 }
-    guard upperIndex > 0 else { return points[0].decibels }
+    guard upperIndex > 0 else { return points[0].accelerationDecibels }
     let lowerPoint = points[upperIndex - 1]
     let upperPoint = points[upperIndex]
     let logFrequencyFraction =
       log(hertz / lowerPoint.hertz) / log(upperPoint.hertz / lowerPoint.hertz)
-    return lowerPoint.decibels + logFrequencyFraction * (upperPoint.decibels - lowerPoint.decibels)
+    return lowerPoint.accelerationDecibels + logFrequencyFraction
+      * (upperPoint.accelerationDecibels - lowerPoint.accelerationDecibels)
   }
 
   /// All weightings. The first is the default.
@@ -64,7 +65,7 @@ public struct VibrotactileWeighting: Equatable, Sendable {
   /// flat within 4 dB from 40 to 250 Hz. Outside of the points, the factor is 0.
   public static let hand = VibrotactileWeighting(
     name: "hand", bodyPart: "hand that holds a device",
-    curve: .thresholds(
+    sensitivityCurve: .thresholds(
       [
         (20, -40.36), (21.5, -39.6), (25, -37.48), (25.8, -36.93), (30, -34.31), (35, -33.13),
         (40, -32.81),
@@ -73,26 +74,27 @@ public struct VibrotactileWeighting: Equatable, Sendable {
         (100, -31.9), (103.68, -31.77), (124.42, -31.7), (149.3, -31.38), (150, -31.35),
         (179.16, -31.02),
         (200, -30.86), (215, -30.35), (250, -28.98), (258, -28.68), (300, -26.81), (400, -19.81),
-      ].map { Threshold(hertz: $0.0, decibels: $0.1) }))
+      ].map { Threshold(hertz: $0.0, accelerationDecibels: $0.1) }))
 
   /// A hand on a vibrating handle: Wh of ISO 5349-1:2001, with the exact figures of ISO 8041.
   public static let handArm = VibrotactileWeighting(
     name: "hand-arm", bodyPart: "hand and arm at a vibrating handle",
-    curve: .filter(
+    sensitivityCurve: .filter(
       WeightingFilter(
         highPassHertz: 6.309_573, lowPassHertz: 1_258.925,
-        accelerationVelocityTransition: .init(hertz: 15.915_494, quality: 0.64)
+        accelerationVelocityTransition: .init(hertz: 15.915_494, qualityFactor: 0.64)
       )))
 
   /// A seated or standing body under vertical vibration: Wk of ISO 2631-1:1997.
   public static let wholeBody = VibrotactileWeighting(
     name: "whole-body", bodyPart: "whole body on a vibrating seat or floor",
-    curve: .filter(
+    sensitivityCurve: .filter(
       WeightingFilter(
         highPassHertz: 0.4, lowPassHertz: 100,
-        accelerationVelocityTransition: .init(hertz: 12.5, quality: 0.63),
+        accelerationVelocityTransition: .init(hertz: 12.5, qualityFactor: 0.63),
         upwardStep: .init(
-          low: .init(hertz: 2.37, quality: 0.91), high: .init(hertz: 3.35, quality: 0.91))
+          lowerCorner: .init(hertz: 2.37, qualityFactor: 0.91),
+          upperCorner: .init(hertz: 3.35, qualityFactor: 0.91))
       )))
 
   /// Returns the weighting with a name, or nil if there is none.
@@ -107,11 +109,11 @@ public struct VibrotactileWeighting: Equatable, Sendable {
 struct WeightingFilter: Equatable, Sendable {
   struct Corner: Equatable, Sendable {
     var hertz: Double
-    var quality: Double
+    var qualityFactor: Double
   }
   struct Step: Equatable, Sendable {
-    var low: Corner
-    var high: Corner
+    var lowerCorner: Corner
+    var upperCorner: Corner
   }
 
   /// The corner of the high-pass, a second-order Butterworth filter.
@@ -131,14 +133,14 @@ struct WeightingFilter: Equatable, Sendable {
     let transitionGain =
       (1 + transitionFrequencyRatio * transitionFrequencyRatio).squareRoot()
       / Self.secondOrderMagnitude(
-        ratio: transitionFrequencyRatio, quality: accelerationVelocityTransition.quality)
+        ratio: transitionFrequencyRatio, quality: accelerationVelocityTransition.qualityFactor)
     guard let upwardStep else { return bandGain * transitionGain }
     let stepGain =
       Self.secondOrderMagnitude(
-        ratio: hertz / upwardStep.low.hertz, quality: upwardStep.low.quality)
+        ratio: hertz / upwardStep.lowerCorner.hertz, quality: upwardStep.lowerCorner.qualityFactor)
       / Self.secondOrderMagnitude(
-        ratio: hertz / upwardStep.high.hertz, quality: upwardStep.high.quality)
-      * pow(upwardStep.low.hertz / upwardStep.high.hertz, 2)
+        ratio: hertz / upwardStep.upperCorner.hertz, quality: upwardStep.upperCorner.qualityFactor)
+      * pow(upwardStep.lowerCorner.hertz / upwardStep.upperCorner.hertz, 2)
     return bandGain * transitionGain * stepGain
   }
 
@@ -157,16 +159,16 @@ struct WeightingFilter: Equatable, Sendable {
 public struct WeightedEnergy: Equatable, Sendable {
   /// The weighted mean square, relative to full scale squared.
   public var weightedPower: Double
-  /// The duration that was measured, in seconds.
-  public var duration: Double
+  /// The duration of the measured signal, in seconds.
+  public var durationSeconds: Double
 
-  /// Weights a spectrum.
+  /// Computes the weighted energy of a spectrum.
   public init(of spectrum: Spectrum, weighting: VibrotactileWeighting = .hand) {
-    weightedPower = zip(spectrum.frequencies, spectrum.powers).reduce(0) { sum, bin in
+    weightedPower = zip(spectrum.binHertz, spectrum.binPowers).reduce(0) { sum, bin in
       let gain = weighting.gain(atHertz: bin.0)
       return sum + gain * gain * bin.1
     }
-    duration = spectrum.duration
+    durationSeconds = spectrum.durationSeconds
   }
 
   /// Weights a signal, by the mean power of its channels. Non-finite samples count as silence.
@@ -175,9 +177,9 @@ public struct WeightedEnergy: Equatable, Sendable {
   }
 
   /// The weighted RMS value; 1 is full scale.
-  public var rms: Double { weightedPower.squareRoot() }
+  public var weightedRMSAmplitude: Double { weightedPower.squareRoot() }
   /// The weighted RMS value, in decibels. A full-scale sine has −3.01 where the weighting is 1.
-  public var decibels: Double { Decibels.of(power: weightedPower) }
+  public var weightedRMSDecibels: Double { Decibels.of(power: weightedPower) }
   /// The weighted power times the duration, in full scale squared seconds. Silence adds nothing.
-  public var energy: Double { weightedPower * duration }
+  public var weightedEnergy: Double { weightedPower * durationSeconds }
 }

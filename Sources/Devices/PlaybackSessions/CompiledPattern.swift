@@ -30,6 +30,6 @@ package struct CompiledPattern: Sendable {
       plans: try engine.profiles.map {
         try RenderPlan(compiling: pattern, profile: $0, rate: engine.rate)
       },
-      duration: pattern.duration)
+      duration: pattern.durationSeconds)
   }
 }

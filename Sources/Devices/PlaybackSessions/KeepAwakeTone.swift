@@ -21,14 +21,16 @@ package final class KeepAwakeTone {
   package init(_ engine: PlaybackEngine) throws {
     let profile = TransducerProfile(
       name: "keep-awake", summary: "A single frequency.",
-      frequency: FrequencyMapping(low: Self.frequency, high: Self.frequency), level: Self.amplitude)
+      frequency: FrequencyMapping(lowHertz: Self.frequency, highHertz: Self.frequency),
+      fullIntensityAmplitude: Self.amplitude)
     let pattern = HapticPattern(events: [
       HapticEvent(
         kind: .hapticContinuous, time: 0, duration: Self.loopSeconds,
         parameters: [.hapticIntensity: 1])
     ])
     let plan = try RenderPlan(compiling: pattern, profile: profile, rate: engine.rate)
-    player = try engine.player(for: engine.profiles.map { _ in plan }, duration: pattern.duration)
+    player = try engine.player(
+      for: engine.profiles.map { _ in plan }, duration: pattern.durationSeconds)
     voiceCount = engine.profiles.count
     try player.loop(passCount: nil)
     matchStrength(engine.strength)

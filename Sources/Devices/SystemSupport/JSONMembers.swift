@@ -115,7 +115,7 @@ package struct JSONObject: ExpressibleByDictionaryLiteral, JSONRepresentable, Se
   package var compactLine: String {
     var json = JSONWriter(layout: .compact)
     json.writeObject(write)
-    return String(decoding: json.bytes, as: UTF8.self)
+    return String(decoding: json.writtenBytes, as: UTF8.self)
   }
 
   package func write(to object: inout JSONObjectWriter) {

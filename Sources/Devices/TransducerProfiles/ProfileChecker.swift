@@ -45,7 +45,7 @@ struct ProfileChecker: JSONSchemaReader {
         continue
       case .trailingComma:
         log.add(
-          .trailingComma, at: value, offset: tolerance.offset, "comma before a closing bracket",
+          .trailingComma, at: value, offset: tolerance.byteOffset, "comma before a closing bracket",
           suggestion: "remove it")
       case .duplicateKey:
         log.add(
@@ -249,12 +249,14 @@ extension ProfileChecker {
       warnAboutFrequencies(profile.transient.frequency, at: law, profile)
     }
     warnAboutResonance(profile, at: root["hardware"]?["resonance"])
-    let gains = profile.partials.map { abs($0.gain) }
+    let gains = profile.partials.map { abs($0.amplitudeRatio) }
     warnAboutLevel(
-      profile.level, gains, at: root["level"] ?? root["partials"] ?? root, "two continuous events")
+      profile.fullIntensityAmplitude, gains, at: root["level"] ?? root["partials"] ?? root,
+      "two continuous events")
     let bursts = root["transient"]
     warnAboutLevel(
-      profile.transient.level, profile.transient.partials.map { abs($0.gain) },
+      profile.transient.fullIntensityAmplitude,
+      profile.transient.partials.map { abs($0.amplitudeRatio) },
       at: bursts?["level"] ?? bursts?["partials"], "two transients")
     warnAboutThresholds(profile, at: root["thresholds"])
     warnAboutFit(of: profile)
@@ -268,9 +270,9 @@ extension ProfileChecker {
   private mutating func warnAboutFrequencies(
     _ law: FrequencyMapping, at value: JSONValue?, _ profile: TransducerProfile
   ) {
-    for (key, hertz) in [("low", law.low), ("high", law.high)] {
+    for (key, hertz) in [("low", law.lowHertz), ("high", law.highHertz)] {
       guard let member = value?[key] else { continue }
-      if let band = profile.hardware?.band, !band.contains(hertz) {
+      if let band = profile.hardware?.bandHertz, !band.contains(hertz) {
         log.add(
           .outsideBand, at: member,
           "\(key) is \(hertz.shortText) Hz, outside the published band of \(band.hertzText)")
@@ -288,8 +290,8 @@ extension ProfileChecker {
   }
 
   private mutating func warnAboutResonance(_ profile: TransducerProfile, at value: JSONValue?) {
-    guard let value, let hardware = profile.hardware, let band = hardware.band,
-      let resonance = hardware.resonance,
+    guard let value, let hardware = profile.hardware, let band = hardware.bandHertz,
+      let resonance = hardware.resonanceHertz,
       !band.contains(resonance)
     else { return }
     log.add(
@@ -301,23 +303,26 @@ extension ProfileChecker {
     _ level: Double, _ gains: [Double], at value: JSONValue?, _ pair: String
   ) {
     let peak = level * gains.reduce(0, +)
-    guard let value, 2 * peak > Renderer.ceiling else { return }
-    let maximumLevel = (Renderer.ceiling / 2 / gains.reduce(0, +) * 100).rounded(.down) / 100
+    guard let value, 2 * peak > Renderer.ceilingMagnitude else { return }
+    let maximumLevel =
+      (Renderer.ceilingMagnitude / 2 / gains.reduce(0, +) * 100).rounded(.down) / 100
     log.add(
       .insufficientHeadroom, at: value,
       """
       \(pair) at full intensity can reach \((2 * peak * 1_000).rounded().thousandths), above the \
-      ceiling of \(Renderer.ceiling.shortText); the limiter will be active
+      ceiling of \(Renderer.ceilingMagnitude.shortText); the limiter will be active
       """,
       suggestion: maximumLevel >= ProfileLimits.levelRange.lowerBound
         ? "use a level of at most \(maximumLevel.shortText)" : nil)
   }
 
   private mutating func warnAboutThresholds(_ profile: TransducerProfile, at value: JSONValue?) {
-    guard let value, let first = profile.thresholds.first, let last = profile.thresholds.last else {
+    guard let value, let first = profile.perceptionThresholds.first,
+      let last = profile.perceptionThresholds.last
+    else {
       return
     }
-    let band = profile.frequency.low...profile.frequency.high
+    let band = profile.frequency.lowHertz...profile.frequency.highHertz
     guard band.lowerBound < first.hertz || band.upperBound > last.hertz else { return }
     log.add(
       .shortThresholds, at: value,
@@ -343,18 +348,18 @@ extension ProfileChecker {
     let root = document.root
     if let value = root["hardware"]?["excursion"], let excursion = value.number,
       excursion < Self.minimumExcursionMillimeters,
-      (profile.hardware?.continuousPower ?? 0) >= 1
+      (profile.hardware?.continuousWatts ?? 0) >= 1
     {
       log.add(
         .implausibleValue, at: value,
         """
         an excursion of \(excursion.shortText) mm is very small for a power of \
-        \((profile.hardware?.continuousPower ?? 0).shortText) W
+        \((profile.hardware?.continuousWatts ?? 0).shortText) W
         """,
         suggestion: "the excursion must be in millimeters")
     }
     if let value = root["hardware"]?["peakPower"], let peak = value.number,
-      let power = profile.hardware?.continuousPower, peak > power * Self.maximumPowerRatio
+      let power = profile.hardware?.continuousWatts, peak > power * Self.maximumPowerRatio
     {
       log.add(
         .implausibleValue, at: value,
@@ -399,7 +404,7 @@ extension ProfileChecker {
   mutating func warnAboutFit(of profile: TransducerProfile) {
     guard let hardware = profile.hardware, let value = document.root["hardware"] else { return }
     warnAboutNarrowBand(of: profile)
-    if profile.isEqualized, hardware.estimated.contains("qualityFactor"),
+    if profile.isEqualized, hardware.estimatedFigureNames.contains("qualityFactor"),
       let qualityFactor = value["qualityFactor"]
     {
       log.add(
@@ -415,7 +420,7 @@ extension ProfileChecker {
         "without a resonance and a Q factor, there is no equalization and no excursion limit",
         suggestion: "measure them with 'temblor calibrate'")
     }
-    if hardware.continuousPower == nil && hardware.peakPower == nil {
+    if hardware.continuousWatts == nil && hardware.peakWatts == nil {
       log.add(.missingLimit, at: value, "without a power rating, there is no thermal limit")
     }
   }
@@ -432,18 +437,18 @@ extension ProfileChecker {
   private mutating func warnAboutNarrowBand(
     requested: FrequencyMapping, mapped: FrequencyMapping, at value: JSONValue?
   ) {
-    guard let value, requested.high >= requested.low * Self.minimumBandRatio,
-      mapped.high < mapped.low * Self.minimumBandRatio
+    guard let value, requested.highHertz >= requested.lowHertz * Self.minimumBandRatio,
+      mapped.highHertz < mapped.lowHertz * Self.minimumBandRatio
     else {
       return
     }
-    let low = (mapped.low * 10).rounded() / 10
-    let high = (mapped.high * 10).rounded() / 10
+    let low = (mapped.lowHertz * 10).rounded() / 10
+    let high = (mapped.highHertz * 10).rounded() / 10
     log.add(
       .narrowBand, at: value,
       """
       the hardware reproduces only \((low...high).hertzText) of \
-      \((requested.low...requested.high).hertzText), less than half an octave
+      \((requested.lowHertz...requested.highHertz).hertzText), less than half an octave
       """,
       suggestion: "a larger \"drive.usableRange\" widens the band, but lowers the level")
   }

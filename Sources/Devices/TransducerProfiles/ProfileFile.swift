@@ -74,7 +74,7 @@ public enum ProfileFile {
 
   static func parseDocument(_ text: [UInt8], name: String) throws(InputError) -> JSONDocument {
     let limits = JSONLimits(
-      maximumTextBytes: maximumByteCount, maximumValueCount: 1 << 16, maximumDepth: 16)
+      maximumTextByteCount: maximumByteCount, maximumValueCount: 1 << 16, maximumNestingDepth: 16)
     do {
       return try JSONDocument(text: text, name: name, limits: limits)
     } catch {

@@ -404,10 +404,10 @@ extension JSONObjectWriter {
         list.writeObject { rule in
           rule.writeObject("if") { condition in
             condition.writeObject("properties", layout: .singleLine) { properties in
-              properties.writeObject(choice.key) { $0.writeMember("const", branch.value) }
+              properties.writeObject(choice.keyName) { $0.writeMember("const", branch.value) }
             }
             if branch.value != defaultVariant.value {
-              condition.writeStrings("required", [choice.key])
+              condition.writeStrings("required", [choice.keyName])
             }
           }
           rule.writeObject("then") { consequence in

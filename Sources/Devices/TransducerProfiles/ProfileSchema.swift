@@ -33,9 +33,10 @@ public enum ProfileSchema {
         $1(&$0.intensity)
       },
       .value(
-        "level", .number(ProfileLimits.levelRange), default: TransducerProfile.defaultLevel,
+        "level", .number(ProfileLimits.levelRange),
+        default: TransducerProfile.defaultFullIntensityAmplitude,
         "Amplitude of a single continuous event at full intensity. 1 is full scale."
-      ) { $1(&$0.level) },
+      ) { $1(&$0.fullIntensityAmplitude) },
       .array(
         "partials", of: partial, count: ProfileLimits.partialCountRange, new: .init(),
         layout: .singleLine,
@@ -43,33 +44,38 @@ public enum ProfileSchema {
       ) { $1(&$0.partials) },
       .object(
         "transient", transient, "Waveform of transients.",
-        default: { TransientShape(frequency: $0.frequency, level: $0.level) }
+        default: {
+          TransientShape(frequency: $0.frequency, fullIntensityAmplitude: $0.fullIntensityAmplitude)
+        }
       ) { $1(&$0.transient) },
       .value(
         "duck", .number(0...1), default: 1, "Gain of continuous events while a transient plays."
       ) {
-        $1(&$0.ducking)
+        $1(&$0.duckingGain)
       },
       .array(
         "thresholds", of: threshold, count: ProfileLimits.pointCountRange,
-        new: .init(hertz: 0, decibels: 0), layout: .singleLine,
+        new: .init(hertz: 0, accelerationDecibels: 0), layout: .singleLine,
         """
         Threshold curve, sorted by hertz, for the intensity law sensation or for hardware. Default \
         with hardware: the thresholds of a hand.
         """
-      ) { $1(&$0.thresholds) },
+      ) { $1(&$0.perceptionThresholds) },
       .object(
         "hardware", hardware, new: TransducerHardware(product: ""),
         "Properties of the hardware. The signal is adapted to them."
       ) { $1(&$0.hardware) },
-      .object("drive", drive, "Adaptation of the signal to the hardware.") { $1(&$0.drive) },
+      .object("drive", drive, "Adaptation of the signal to the hardware.") {
+        $1(&$0.driveSettings)
+      },
       .object("amplifier", amplifier, "Amplifier that drives the hardware.") { $1(&$0.amplifier) },
       .values("sources", of: .string(), "Sources of the data.") { $1(&$0.sources) },
       .ignored(schemaKey, .string(), "Schema reference for editors; ignored by Temblor."),
     ]
   ) { object, profile, reader in
     if object["transient"] == nil {
-      profile.transient = TransientShape(frequency: profile.frequency, level: profile.level)
+      profile.transient = TransientShape(
+        frequency: profile.frequency, fullIntensityAmplitude: profile.fullIntensityAmplitude)
     }
     if let name = object["name"], let text = name.string, !text.isEmpty, !ProfileName.isValid(text)
     {
@@ -87,7 +93,7 @@ public enum ProfileSchema {
         "low", .number(ProfileLimits.hertzRange), is: .required,
         "Frequency in hertz at sharpness 0."
       ) {
-        $1(&$0.low)
+        $1(&$0.lowHertz)
       },
       .value(
         "high", .number(ProfileLimits.hertzRange), is: .required,
@@ -95,7 +101,7 @@ public enum ProfileSchema {
         Frequency in hertz at sharpness 1, not lower than 'low'. Equal to 'low' for a \
         single-frequency transducer.
         """
-      ) { $1(&$0.high) },
+      ) { $1(&$0.highHertz) },
       .enumeration(
         "scale",
         "Spacing of sharpness steps: equal intervals, or equal differences of frequency."
@@ -126,7 +132,7 @@ public enum ProfileSchema {
       },
     ],
     discriminator: .init(
-      key: "law",
+      keyName: "law",
       variants: [("power", ["exponent"], []), ("sensation", ["decibels"], ["decibels"])]))
 
   private static func ratioAndGain<Partial>(
@@ -147,15 +153,15 @@ public enum ProfileSchema {
   }
 
   private static let partial = ProfileObjectSchema<TransducerProfile.Partial>(
-    "an entry", ratioAndGain({ $1(&$0.ratio) }, { $1(&$0.gain) }))
+    "an entry", ratioAndGain({ $1(&$0.frequencyRatio) }, { $1(&$0.amplitudeRatio) }))
 
   private static let transientPartial = ProfileObjectSchema<TransientShape.Partial>(
     "an entry",
-    ratioAndGain({ $1(&$0.ratio) }, { $1(&$0.gain) }) + [
+    ratioAndGain({ $1(&$0.frequencyRatio) }, { $1(&$0.amplitudeRatio) }) + [
       .value(
         "glide", .number(ProfileLimits.ratioRange), default: 1,
         "End frequency as a multiple of the start frequency. The frequency changes linearly."
-      ) { $1(&$0.glide) },
+      ) { $1(&$0.glideRatio) },
       .value(
         "durationRatio", .number(0.01...10), default: 1,
         "Length as a multiple of the length of the burst."
@@ -201,14 +207,14 @@ public enum ProfileSchema {
         "level", .number(ProfileLimits.levelRange),
         "Amplitude at full intensity. Default: the amplitude of the profile."
       ) {
-        $1(&$0.level)
+        $1(&$0.fullIntensityAmplitude)
       },
       .value(
         "floor", .number(0...1), default: 0,
         """
         Fraction of the level that remains as intensity approaches 0. Intensity 0 itself is silent.
         """
-      ) { $1(&$0.floor) },
+      ) { $1(&$0.floorFraction) },
       .array(
         "partials", of: transientPartial, count: ProfileLimits.partialCountRange, new: .init(),
         layout: .singleLine,
@@ -219,11 +225,11 @@ public enum ProfileSchema {
         "Fraction of square wave in the burst, 0 to 1. Default: 0."
       ) { $1(&$0.squarenessEndpoints) },
       .value("attack", .number(0...1), "Attack time in seconds. Default: an eighth of the burst.") {
-        $1(&$0.attack)
+        $1(&$0.attackSeconds)
       },
       .value("release", .number(0...1), "Release time in seconds. Default: an eighth of the burst.")
       {
-        $1(&$0.release)
+        $1(&$0.releaseSeconds)
       },
     ]
   ) { object, _, reader in
@@ -252,7 +258,7 @@ public enum ProfileSchema {
       .value(
         "decibels", .number(-200...100), is: .required,
         "Lowest perceptible acceleration at this frequency, in decibels relative to 1 g."
-      ) { $1(&$0.decibels) },
+      ) { $1(&$0.accelerationDecibels) },
     ])
 
   private static let measurableProperties: [ProfileProperty<TransducerHardware>] = [
@@ -263,56 +269,58 @@ public enum ProfileSchema {
     ) { $1(&$0.bandEndpoints) },
     .value("resonance", .number(ProfileLimits.publishedHertzRange), "Resonance frequency in hertz.")
     {
-      $1(&$0.resonance)
+      $1(&$0.resonanceHertz)
     },
     .value(
       "qualityFactor", .number(ProfileLimits.qualityFactorRange), "Q factor at resonance."
     ) {
       $1(&$0.qualityFactor)
     },
-    .value("impedance", .number(0.1...10_000), "Nominal impedance in ohms.") { $1(&$0.impedance) },
+    .value("impedance", .number(0.1...10_000), "Nominal impedance in ohms.") {
+      $1(&$0.impedanceOhms)
+    },
     .value("continuousPower", .number(ProfileLimits.powerWattsRange), "Continuous power in watts.")
     {
-      $1(&$0.continuousPower)
+      $1(&$0.continuousWatts)
     },
     .value(
       "peakPower", .number(ProfileLimits.powerWattsRange),
       "Peak short-term power in watts, at least continuousPower."
-    ) { $1(&$0.peakPower) },
+    ) { $1(&$0.peakWatts) },
     .value(
       "acceleration", .number(0.001...10_000),
       "Peak acceleration in g, at resonance and continuous power."
     ) {
-      $1(&$0.acceleration)
+      $1(&$0.accelerationInG)
     },
     .value(
       "excursion", .number(0.001...1_000),
       "Maximum one-way excursion in millimeters. Default: the excursion at peak power in the band."
-    ) { $1(&$0.excursion) },
+    ) { $1(&$0.excursionMillimeters) },
     .array(
       "response", of: responsePoint, count: ProfileLimits.pointCountRange,
-      new: .init(hertz: 0, decibels: 0),
+      new: .init(hertz: 0, accelerationDecibels: 0),
       layout: .singleLine,
       """
       Measured acceleration, sorted by hertz. Corrects the resonance model where its points are \
       finer and agree, and otherwise replaces it.
       """
-    ) { $1(&$0.response) },
+    ) { $1(&$0.responsePoints) },
     .object(
       "thermal", thermal, new: defaultThermal, layout: .singleLine,
       "Thermal time constants of the transducer."
     ) {
-      $1(&$0.thermal)
+      $1(&$0.thermalParameters)
     },
     .array(
       "modes", of: mode, count: 1...TransducerMode.maximumCount,
-      new: .init(resonance: 0, qualityFactor: 0, gain: 0),
+      new: .init(resonanceHertz: 0, qualityFactor: 0, accelerationRatio: 0),
       layout: .singleLine,
       """
       Additional resonances, as in chairs and platforms. Levels follow them, the equalizer damps \
       them, and protection includes their excursion.
       """
-    ) { $1(&$0.modes) },
+    ) { $1(&$0.additionalResonances) },
   ]
 
   static let hardware = ProfileObjectSchema<TransducerHardware>(
@@ -321,15 +329,15 @@ public enum ProfileSchema {
       + measurableProperties + [
         .object(
           "measured", measurement,
-          new: TransducerMeasurement(date: "", residual: 0, sensor: .acceleration),
+          new: TransducerMeasurement(date: "", residualDecibels: 0, sensorQuantity: .acceleration),
           layout: .singleLine,
           "Method and result of the measurement."
-        ) { $1(&$0.measured) },
+        ) { $1(&$0.measurement) },
         .values(
           "estimated", of: .enumeration(measurableProperties.map { $0.key.name }),
           "Keys whose values are estimates instead of manufacturer data.",
           noun: "value of this hardware"
-        ) { $1(&$0.estimated) },
+        ) { $1(&$0.estimatedFigureNames) },
         .object(
           "uncertainty", uncertainty, new: .estimated, layout: .singleLine,
           """
@@ -351,7 +359,7 @@ public enum ProfileSchema {
       .value(
         "decibels", .number(-200...100), is: .required,
         "Acceleration at this frequency, in decibels relative to a common reference."
-      ) { $1(&$0.decibels) },
+      ) { $1(&$0.accelerationDecibels) },
     ])
 
   private static let mode = ProfileObjectSchema<TransducerMode>(
@@ -361,7 +369,7 @@ public enum ProfileSchema {
         "resonance", .number(ProfileLimits.publishedHertzRange), is: .required,
         "Resonance frequency in hertz."
       ) {
-        $1(&$0.resonance)
+        $1(&$0.resonanceHertz)
       },
       .value(
         "qualityFactor", .number(ProfileLimits.qualityFactorRange), is: .required,
@@ -375,7 +383,7 @@ public enum ProfileSchema {
         Acceleration at this resonance relative to the main resonance, each at its own frequency. \
         Negative values invert the polarity.
         """
-      ) { $1(&$0.gain) },
+      ) { $1(&$0.accelerationRatio) },
     ])
 
   private static let uncertainty = ProfileObjectSchema<TransducerUncertainty>(
@@ -384,14 +392,14 @@ public enum ProfileSchema {
       .value(
         "resonance", .number(0...0.5), is: .required,
         "Maximum deviation of the resonance as a fraction. 0.15 is 15 %."
-      ) { $1(&$0.resonance) },
+      ) { $1(&$0.resonanceFraction) },
       .value(
         "qualityFactor", .number(1...4), is: .required,
         """
         Factor within which the Q factor lies. 1.5 is from two thirds to one and a half times the \
         value.
         """
-      ) { $1(&$0.qualityFactor) },
+      ) { $1(&$0.qualityFactorRatio) },
     ])
 
   private static let thermal = ProfileObjectSchema<ThermalParameters>(
@@ -399,14 +407,14 @@ public enum ProfileSchema {
     [
       .value(
         "coilTimeConstant", .number(0.1...600), is: .alwaysWritten,
-        default: defaultThermal.coilTimeConstant,
+        default: defaultThermal.coilTimeConstantSeconds,
         "Thermal time constant of the coil in seconds."
-      ) { $1(&$0.coilTimeConstant) },
+      ) { $1(&$0.coilTimeConstantSeconds) },
       .value(
         "magnetTimeConstant", .number(10...36_000), is: .alwaysWritten,
-        default: defaultThermal.magnetTimeConstant,
+        default: defaultThermal.magnetTimeConstantSeconds,
         "Thermal time constant of magnet and case in seconds."
-      ) { $1(&$0.magnetTimeConstant) },
+      ) { $1(&$0.magnetTimeConstantSeconds) },
       .value(
         "coilFraction", .number(0...1), is: .alwaysWritten,
         default: defaultThermal.coilTemperatureFraction,
@@ -416,7 +424,7 @@ public enum ProfileSchema {
   ) { object, _, reader in
     reader.checkOrder(
       of: object, "coilTimeConstant", "magnetTimeConstant",
-      defaults: (defaultThermal.coilTimeConstant, defaultThermal.magnetTimeConstant)
+      defaults: (defaultThermal.coilTimeConstantSeconds, defaultThermal.magnetTimeConstantSeconds)
     )
   }
 
@@ -427,9 +435,9 @@ public enum ProfileSchema {
       .value(
         "residual", .number(-120...0), is: .required,
         "Residual of the fit in decibels relative to the power of the recording."
-      ) { $1(&$0.residual) },
+      ) { $1(&$0.residualDecibels) },
       .enumeration("sensor", is: .required, "Quantity that the sensor measures.") {
-        $1(&$0.sensor)
+        $1(&$0.sensorQuantity)
       },
     ])
 
@@ -441,9 +449,9 @@ public enum ProfileSchema {
         "Whether frequencies are mapped into the band that the hardware reproduces. Default: true."
       ) { $1(&$0.isBandMapped) },
       .value(
-        "usableRange", .number(1...40), default: defaultDrive.reachDecibels,
+        "usableRange", .number(1...40), default: defaultDrive.usableBandDecibels,
         "Usable range in decibels below the most sensitive frequency."
-      ) { $1(&$0.reachDecibels) },
+      ) { $1(&$0.usableBandDecibels) },
       .value(
         "equalize", .boolean,
         """
@@ -475,7 +483,7 @@ public enum ProfileSchema {
         1970), or converging, because the sensation of a hand grows faster at low frequencies \
         (Stevens 1975). Default: parallel.
         """
-      ) { $1(&$0.contours) },
+      ) { $1(&$0.sensationContours) },
       .value(
         "temporalSummation", .boolean,
         """
@@ -505,7 +513,7 @@ public enum ProfileSchema {
         Power of a full-scale sine in watts. Default: the hardware's peak power, or twice its \
         continuous power.
         """
-      ) { $1(&$0.fullScalePower) },
+      ) { $1(&$0.fullScaleWatts) },
       .value("latency", .number(0...1), "Latency from sample to movement in seconds.") {
         $1(&$0.latencySeconds)
       },
@@ -564,7 +572,7 @@ extension IntensityMapping {
 /// Separate properties for the keys of the length. The default length has no keys.
 extension TransientShape {
   fileprivate static var defaultCycles: (count: Double, seconds: ClosedRange<Double>) {
-    if case .cycles(let count, let range) = defaultLength {
+    if case .cycles(let count, let range) = defaultDurationRule {
       (count, range)
     } else {
       (1, ProfileLimits.durationSecondsRange)
@@ -572,7 +580,7 @@ extension TransientShape {
   }
 
   private var lengthInCycles: (count: Double, seconds: ClosedRange<Double>) {
-    if case .cycles(let count, let range) = length {
+    if case .cycles(let count, let range) = durationRule {
       (count, range)
     } else {
       Self.defaultCycles
@@ -580,8 +588,8 @@ extension TransientShape {
   }
 
   private var isInCycles: Bool {
-    if case .cycles = length {
-      length != Self.defaultLength
+    if case .cycles = durationRule {
+      durationRule != Self.defaultDurationRule
     } else {
       false
     }
@@ -591,7 +599,7 @@ extension TransientShape {
     get { isInCycles ? lengthInCycles.count : nil }
     set {
       if let newValue {
-        length = .cycles(newValue, seconds: lengthInCycles.seconds)
+        durationRule = .cycles(newValue, seconds: lengthInCycles.seconds)
       }
     }
   }
@@ -615,12 +623,12 @@ extension TransientShape {
   }
 
   private mutating func setDurationRange(_ seconds: ClosedRange<Double>) {
-    length = .cycles(lengthInCycles.count, seconds: seconds)
+    durationRule = .cycles(lengthInCycles.count, seconds: seconds)
   }
 
   fileprivate var durationEndpoints: ProfileEndpoints? {
     get {
-      if case .seconds(let low, let high) = length {
+      if case .seconds(let low, let high) = durationRule {
         .init(low: low, high: high)
       } else {
         nil
@@ -628,16 +636,16 @@ extension TransientShape {
     }
     set {
       if let newValue {
-        length = .seconds(low: newValue.low, high: newValue.high)
+        durationRule = .seconds(low: newValue.low, high: newValue.high)
       }
     }
   }
 
   fileprivate var squarenessEndpoints: ProfileEndpoints? {
-    get { squareness == 0...0 ? nil : ProfileEndpoints(squareness) }
+    get { squareWaveFractions == 0...0 ? nil : ProfileEndpoints(squareWaveFractions) }
     set {
       if let newValue {
-        squareness = newValue.low...newValue.high
+        squareWaveFractions = newValue.low...newValue.high
       }
     }
   }
@@ -645,8 +653,8 @@ extension TransientShape {
 
 extension TransducerHardware {
   fileprivate var bandEndpoints: ProfileEndpoints? {
-    get { band.map(ProfileEndpoints.init) }
-    set { band = newValue.map { $0.low...$0.high } }
+    get { bandHertz.map(ProfileEndpoints.init) }
+    set { bandHertz = newValue.map { $0.low...$0.high } }
   }
 }
 
@@ -695,7 +703,7 @@ public enum ProfileLimits {
   /// The range of frequencies that manufacturers publish, in hertz.
   static let publishedHertzRange = 0.1...100_000.0
   /// The amplitudes of an event. The maximum is just below the output ceiling of −1 dBFS.
-  static let levelRange = 0.001...Renderer.maximumLevel
+  static let levelRange = 0.001...Renderer.maximumUnlimitedMagnitude
   /// The relative frequencies of partials, including those to which they glide.
   static let ratioRange = 0.01...100.0
   /// The number of partials of an event. Each partial uses one voice.

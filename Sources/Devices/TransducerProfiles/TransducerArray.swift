@@ -473,7 +473,8 @@ public struct PanPath: Equatable, Sendable {
       add(FrameConversion.frame(seconds: last.time, rate: rate), last.position)
     }
     return array.transducers.indices.map { bus in
-      SendAutomation(breakpoints.map { SendAutomation.Point(frame: $0.frame, gain: $0.gains[bus]) })
+      SendAutomation(
+        breakpoints.map { SendAutomation.Point(patternFrame: $0.frame, sendGain: $0.gains[bus]) })
     }
   }
 }

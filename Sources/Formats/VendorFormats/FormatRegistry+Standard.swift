@@ -49,7 +49,7 @@ extension HapticFormat {
     return HapticFormat(
       id, title: title, fileExtensions: endings, rules: rules, dialects: dialects,
       keepsHertz: keepsHertz,
-      resolution: resolution,
+      valueResolution: resolution,
       recognize: { bytes in
         let outline = JSONOutline(bytes, allowsArray: allowsArray)
         return outline.map(isMarked) == true ? .certain : .unrecognized

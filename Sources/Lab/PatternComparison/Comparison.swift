@@ -166,7 +166,7 @@ public struct Comparison: Sendable {
         + (alignment.seconds > 0 ? " earlier" : " later")
       notes.append("\(options.candidateLabel) was shifted \(shift) to align the onsets.")
     }
-    if let chain = recordingMatch?.chain {
+    if let chain = recordingMatch?.playbackAndRecordingChain {
       let label = reference.composition == nil ? options.referenceLabel : options.candidateLabel
       notes.append(
         chain.matchesProfile

@@ -73,9 +73,9 @@ extension RecordingMatch {
       "levelDecibels": ifFound(levelDecibels),
       "noiseDecibels": JSONElement.finiteNumber(noiseDecibels),
       "humDecibels": JSONElement.finiteNumber(humDecibels),
-      "mainsHertz": JSONElement.finiteNumber(mainsFrequency),
-      "humHertz": JSONElement.inlineArray(humFrequencies.map(\.json)),
-      "response": chain.map { chain in
+      "mainsHertz": JSONElement.finiteNumber(mainsHertz),
+      "humHertz": JSONElement.inlineArray(humHertz.map(\.json)),
+      "response": playbackAndRecordingChain.map { chain in
         JSONElement.customObject(.singleLine) { chain.write(to: &$0) }
       },
       "judgedEvents": detectableEventCount, "events": eventCount,

@@ -82,7 +82,7 @@ struct DifferenceList {
       return "\(owner) as a whole starts \(kind.changeText(amount))"
     case .time where events.count == 1:
       let name = candidateNames.possessiveName(of: events[0])
-      let time = SentenceFormatting.time(events[0].time)
+      let time = SentenceFormatting.time(events[0].timeSeconds)
       return "\(name) starts \(kind.changeText(amount)), at \(time)"
     default:
       let isRelative = difference.isOverall && kind != .tempo && kind != .spectrum
@@ -102,14 +102,14 @@ struct DifferenceList {
     let owner = candidateNames.owner
     let reference = referenceNames.owner
     let noun = first.kind.displayNoun
-    guard first.ordinal > 0 else {
-      let times = events.map { SentenceFormatting.number($0.time, places: 3) }
+    guard first.ordinalNumber > 0 else {
+      let times = events.map { SentenceFormatting.number($0.timeSeconds, places: 3) }
       let subject = events.count == 1 ? "a \(noun)" : "\(events.count) \(noun)s"
       return "\(owner) is missing \(subject) of \(reference), at \(times.joined(separator: ", ")) s"
     }
     if events.count == 1 {
       let name = referenceNames.possessiveName(of: first)
-      return "\(owner) is missing \(name), at \(SentenceFormatting.time(first.time))"
+      return "\(owner) is missing \(name), at \(SentenceFormatting.time(first.timeSeconds))"
     }
     let count = referenceNames.count(of: first.kind)
     if events.count == count {
@@ -121,7 +121,7 @@ struct DifferenceList {
   /// Returns the sentence for added events or sounds of one kind.
   private func addedSentence(for events: [IndexedEvent]) -> String {
     let noun = events[0].kind.displayNoun
-    let times = events.map { SentenceFormatting.number($0.time, places: 3) }
+    let times = events.map { SentenceFormatting.number($0.timeSeconds, places: 3) }
     guard events.count > 1 else {
       return "\(candidateNames.owner) has an extra \(noun) at \(times[0]) s"
     }
@@ -166,8 +166,8 @@ struct EventNames {
   func name(of event: IndexedEvent) -> String {
     let noun = event.kind.displayNoun
     guard count(of: event.kind) > 1 else { return noun }
-    if let word = SentenceFormatting.ordinalWord(event.ordinal) { return "\(word) \(noun)" }
-    return "\(noun) \(event.ordinal)"
+    if let word = SentenceFormatting.ordinalWord(event.ordinalNumber) { return "\(word) \(noun)" }
+    return "\(noun) \(event.ordinalNumber)"
   }
 
   /// Returns the name of an event with its take, such as `B's third transient`.
@@ -178,7 +178,7 @@ struct EventNames {
     guard let first = events.first else { return Subject(text: owner) }
     if events.count == 1 {
       let location =
-        count(of: first.kind) == 1 ? "" : ", at \(SentenceFormatting.time(first.time)),"
+        count(of: first.kind) == 1 ? "" : ", at \(SentenceFormatting.time(first.timeSeconds)),"
       return Subject(text: possessiveName(of: first) + location)
     }
     guard events.allSatisfy({ $0.kind == first.kind }) else {
@@ -190,7 +190,7 @@ struct EventNames {
       let quantifier = kindCount == 2 ? "Both" : "All \(kindCount)"
       return Subject(text: "\(quantifier) of \(owner)'s \(noun)s", isPlural: true)
     }
-    let list = SentenceFormatting.list(events.map(\.ordinal))
+    let list = SentenceFormatting.list(events.map(\.ordinalNumber))
     if list.utf8.count > 24 {
       return Subject(
         text: "\(events.count) of \(owner)'s \(kindCount) \(noun)s", isPlural: true)

@@ -8,12 +8,12 @@ extension RecordingChain {
   /// A resonance that does not ring is a high-pass. If its poles are far apart, it is one of first
   /// order.
   var summary: String {
-    (model.map(Self.summary) ?? (isRoom ? "a room" : "a filter"))
+    (resonanceModel.map(Self.summary) ?? (hasRoomResponse ? "a room" : "a filter"))
       + (hasAutomaticGain ? " and automatic gain control" : "")
   }
 
   private static func summary(of model: TransducerModel) -> String {
-    let resonance = model.resonance
+    let resonance = model.resonanceHertz
     let quality = model.qualityFactor
     func hertz(_ value: Double) -> String { SentenceFormatting.number(value, places: 0) + " Hz" }
     // The corner frequency of a high-pass is known to two digits at most.
@@ -24,10 +24,10 @@ extension RecordingChain {
   }
 
   func write(to json: inout JSONObjectWriter) {
-    json.writeNumberOrNull("hertz", model?.resonance)
-    json.writeNumberOrNull("qualityFactor", model?.qualityFactor)
+    json.writeNumberOrNull("hertz", resonanceModel?.resonanceHertz)
+    json.writeNumberOrNull("qualityFactor", resonanceModel?.qualityFactor)
     json.writeMember("isProfile", matchesProfile)
-    json.writeMember("isFiltered", isFiltered)
+    json.writeMember("isFiltered", hasNonresonantResponse)
     json.writeMember("hasAutomaticGain", hasAutomaticGain)
   }
 }

@@ -67,7 +67,7 @@ extension Comparison {
         mayBeNoisy = true
         // A pattern without pauses has a background of its own.
         let (oppositeFloor, oppositePeak) = Self.noiseFloor(of: opposite.signal)
-        let isLonger = take.signal.duration > 1.1 * opposite.signal.duration + 0.2
+        let isLonger = take.signal.durationSeconds > 1.1 * opposite.signal.durationSeconds + 0.2
         if oppositeFloor < 1e-3 * oppositePeak || isLonger {
           isNoisy = true
         }
@@ -110,7 +110,7 @@ extension Comparison {
     guard let pair = recordingPair() else { return false }
     var result = RecordingResult(
       pair, searchSeconds: options.searchSeconds, costLimit: Self.maximumDirectCost)
-    if !result.isConclusive,
+    if !result.hasOnlyCertainChanges,
       let modeled = RecordingResult(modelingChainOf: pair, searchSeconds: options.searchSeconds)
     {
       result = modeled.isBetter(than: result) ? modeled : result
@@ -120,7 +120,7 @@ extension Comparison {
       guard isPattern, isBetter(0, 0) else { return false }
       self.recordingMatch = result.match
       differences = []
-      addNotFound(result.match, recordingSeconds: pair.recording.duration)
+      addNotFound(result.match, recordingSeconds: pair.recording.durationSeconds)
       equality = .different
       return true
     }
@@ -201,21 +201,22 @@ struct RecordingDifferences {
     self.pair = pair
     self.isSwapped = isSwapped
     let events =
-      pair.pattern.composition.map(IndexedEvent.events) ?? pair.reference.waveforms.map(\.event)
+      pair.pattern.composition.map(IndexedEvent.events)
+      ?? pair.reference.waveforms.map(\.indexedEvent)
     list = DifferenceList(
       candidateNames: EventNames(events, owner: options.candidateLabel),
       referenceNames: EventNames(events, owner: options.referenceLabel), overallRange: 0...0)
-    let start = referenceTime(at: max(0, pair.reference.waveforms.map(\.time).min() ?? 0))
-    list.overallRange = start...max(start, referenceTime(at: pair.reference.duration))
+    let start = referenceTime(at: max(0, pair.reference.waveforms.map(\.eventSeconds).min() ?? 0))
+    list.overallRange = start...max(start, referenceTime(at: pair.reference.durationSeconds))
     addOverallDifferences(label: isSwapped ? options.referenceLabel : options.candidateLabel)
     if let noise = match.noiseDecibels {
       list.addBackground(decibels: noise, hertz: nil, isReference: isSwapped)
     }
-    if let hum = match.humDecibels, let hertz = match.mainsFrequency ?? match.humFrequencies.first {
+    if let hum = match.humDecibels, let hertz = match.mainsHertz ?? match.humHertz.first {
       // The level of a tone is that of its peak, not its RMS value.
       list.addBackground(
         decibels: hum + 20 * log10(2.0.squareRoot()), hertz: hertz,
-        isMains: match.mainsFrequency != nil,
+        isMains: match.mainsHertz != nil,
         isReference: isSwapped)
     }
     for kind in HapticEvent.Kind.allCases {
@@ -250,7 +251,7 @@ struct RecordingDifferences {
 
   /// Adds the differences of the whole take.
   private mutating func addOverallDifferences(label: String) {
-    guard result.isReliable else {
+    guard result.allowsEventComparison else {
       list.add(
         Difference(
           residual: result.residualDecibels, in: list.overallRange, isOverall: true),
@@ -260,7 +261,7 @@ struct RecordingDifferences {
       return
     }
     // After a transducer or a room, the level and the polarity are those of the sensor.
-    let isDirect = match.chain == nil
+    let isDirect = match.playbackAndRecordingChain == nil
     if match.isInverted, isDirect {
       list.addOverall(.polarity)
     }
@@ -272,10 +273,12 @@ struct RecordingDifferences {
     }
     guard let error = match.tempoErrorPercent else { return }
     let tempo = isSwapped ? 100 * (1 / (1 + match.tempoPercent / 100) - 1) : match.tempoPercent
-    let span = pair.reference.duration - (pair.reference.waveforms.map(\.time).min() ?? 0)
+    let span =
+      pair.reference.durationSeconds - (pair.reference.waveforms.map(\.eventSeconds).min() ?? 0)
     let shift = tempo / 100 * span
     let minimumShift =
-      match.chain == nil ? Self.minimumTempo.seconds : RecordingModelSelection.minimumChange.seconds
+      match.playbackAndRecordingChain == nil
+      ? Self.minimumTempo.seconds : RecordingModelSelection.minimumReportedChange.seconds
     guard abs(tempo) > Self.minimumTempo.errors * error, abs(shift) >= minimumShift else { return }
     var difference = Difference(
       .tempo, in: list.overallRange, isOverall: true, amount: tempo)
@@ -295,25 +298,27 @@ struct RecordingDifferences {
   /// Adds a difference for all missing or all added events of a kind.
   private mutating func addUnpairedEvents(of kind: HapticEvent.Kind, isMissing: Bool) {
     let changes = result.reportedChanges.filter {
-      $0.kind == (isMissing ? .missing : .added) && $0.event.kind == kind
+      $0.kind == (isMissing ? .missing : .added) && $0.indexedEvent.kind == kind
     }.sorted {
-      $0.range.lowerBound < $1.range.lowerBound
+      $0.secondsRange.lowerBound < $1.secondsRange.lowerBound
     }
     guard let first = changes.first else { return }
     let isMissingInCandidate = isMissing != isSwapped
     let events = changes.map { change -> IndexedEvent in
-      var event = change.event
-      event.time =
+      var event = change.indexedEvent
+      event.timeSeconds =
         isMissingInCandidate
-        ? referenceTime(at: change.range.lowerBound) : candidateTime(at: change.range.lowerBound)
+        ? referenceTime(at: change.secondsRange.lowerBound)
+        : candidateTime(at: change.secondsRange.lowerBound)
       return event
     }
-    let start = max(0, first.range.lowerBound)
+    let start = max(0, first.secondsRange.lowerBound)
     var difference = difference(
       isMissingInCandidate ? .missing : .added,
-      in: start...max(start, changes.map(\.range.upperBound).max() ?? start),
-      amount: changes.map(\.amount).max() ?? 0, isMissing ? changes.map(\.event.index) : [])
-    difference.confidence = changes.map(\.confidence).min()
+      in: start...max(start, changes.map(\.secondsRange.upperBound).max() ?? start),
+      amount: changes.map(\.signedAmount).max() ?? 0,
+      isMissing ? changes.map(\.indexedEvent.compositionIndex) : [])
+    difference.confidence = changes.map(\.standardErrorsFromZero).min()
     list.add(
       difference, of: events, detail: changes.contains { $0.isAmbiguous } ? Self.ambiguityText : "")
   }
@@ -338,29 +343,33 @@ struct RecordingDifferences {
   /// Adds the difference of a changed event.
   private mutating func add(_ change: RecordingChange) {
     var amount =
-      change.kind == .level || change.kind == .time ? directionSign * change.amount : change.amount
+      change.kind == .level || change.kind == .time
+      ? directionSign * change.signedAmount : change.signedAmount
     var (before, after) =
-      isSwapped ? (change.after, change.before) : (change.before, change.after)
-    var event = change.event
-    event.time = candidateTime(at: change.range.lowerBound)
+      isSwapped
+      ? (change.changedValue, change.originalValue) : (change.originalValue, change.changedValue)
+    var event = change.indexedEvent
+    event.timeSeconds = candidateTime(at: change.secondsRange.lowerBound)
     var detail = ""
     if change.kind == .time {
-      let movedTime = recordingTime(at: change.after ?? 0)
-      (before, after) = isSwapped ? (movedTime, change.event.time) : (change.before, movedTime)
-      event.time = max(0, after ?? 0)
+      let movedTime = recordingTime(at: change.changedValue ?? 0)
+      (before, after) =
+        isSwapped ? (movedTime, change.indexedEvent.timeSeconds) : (change.originalValue, movedTime)
+      event.timeSeconds = max(0, after ?? 0)
     } else if change.kind == .frequency {
       if isSwapped {
-        amount = 100 * (1 / (1 + change.amount / 100) - 1)
+        amount = 100 * (1 / (1 + change.signedAmount / 100) - 1)
       }
       if let before, let after {
         detail = ": \(SentenceFormatting.frequencies(after, insteadOf: before))"
       }
     }
     var difference = difference(
-      Difference.Kind(change.kind), in: change.range, amount: amount, before: before, after: after,
-      [change.event.index])
-    difference.confidence = change.confidence
-    difference.standardError = change.standardError
+      Difference.Kind(change.kind), in: change.secondsRange, amount: amount, before: before,
+      after: after,
+      [change.indexedEvent.compositionIndex])
+    difference.confidence = change.standardErrorsFromZero
+    difference.standardError = change.amountStandardError
     let isAmbiguous =
       change.isAmbiguous || change.kind == .time && pair.reference.waveforms.count == 2
     list.add(

@@ -63,7 +63,7 @@ public struct Take: Sendable {
     self.name = name
     self.source = source
     self.signal = signal
-    duration = signal.duration
+    duration = signal.durationSeconds
     self.profile = profile
     self.sourceText = text
     self.feeling = feeling
@@ -129,14 +129,15 @@ public struct TakeMeasurements: Equatable, Sendable {
     let peak = finite(levels?.samplePeakDecibels)
     let spectrum = peak.map { _ in Spectrum(of: signal) }
     let rows: [(String, String, String, Int, Double?)] = [
-      ("length", "duration", "s", 3, signal.duration), ("peak", "peakDecibels", "dBFS", 1, peak),
+      ("length", "duration", "s", 3, signal.durationSeconds),
+      ("peak", "peakDecibels", "dBFS", 1, peak),
       // The RMS level of a full-scale square wave is 0.
       ("RMS", "rmsDecibels", "dBFS", 1, finite(levels?.rmsDecibels)),
-      ("loudness", "loudnessLUFS", "LUFS", 1, finite(levels?.integratedLoudness)),
+      ("loudness", "loudnessLUFS", "LUFS", 1, finite(levels?.integratedLoudnessLUFS)),
       // The level weighted by the hand's sensitivity.
       (
         "weighted level", "weightedDecibels", "dB", 1,
-        spectrum.flatMap { finite(WeightedEnergy(of: $0).decibels) }
+        spectrum.flatMap { finite(WeightedEnergy(of: $0).weightedRMSDecibels) }
       ),
       ("dominant frequency", "strongestHertz", "Hz", 0, spectrum.flatMap(Self.peakCenter)),
       // The centroid of the power below 1 kHz.
@@ -158,7 +159,7 @@ public struct TakeMeasurements: Equatable, Sendable {
   /// Returns the center frequency of the highest peak, down to half its power. For a broad peak, it
   /// is more stable than the maximum.
   private static func peakCenter(of spectrum: Spectrum) -> Double? {
-    let powers = spectrum.powers
+    let powers = spectrum.binPowers
     guard let maximumIndex = powers.indices.max(by: { powers[$0] < powers[$1] }) else { return nil }
     let halfPower = powers[maximumIndex] / 2
     var first = maximumIndex
@@ -170,7 +171,7 @@ public struct TakeMeasurements: Equatable, Sendable {
       last += 1
     }
     let sum = powers[first...last].reduce(0, +)
-    let moment = (first...last).reduce(0) { $0 + spectrum.frequencies[$1] * powers[$1] }
+    let moment = (first...last).reduce(0) { $0 + spectrum.binHertz[$1] * powers[$1] }
     return sum > 0 ? moment / sum : nil
   }
 }
@@ -211,7 +212,7 @@ public enum LevelMatch: String, CaseIterable, Sendable {
 
   /// Returns the integrated loudness in LUFS, or nil if it is too low.
   static func loudness(of signal: Signal) -> Double? {
-    (try? Levels(of: signal))?.integratedLoudness
+    (try? Levels(of: signal))?.integratedLoudnessLUFS
   }
 
   /// Returns the weighted level of all channels in decibels, or nil for silence.
@@ -219,7 +220,7 @@ public enum LevelMatch: String, CaseIterable, Sendable {
   /// The level is that of the total energy, not of its mean, so trailing silence does not affect
   /// it.
   static func weightedLevel(of signal: Signal) -> Double? {
-    let energy = WeightedEnergy(of: signal).energy
+    let energy = WeightedEnergy(of: signal).weightedEnergy
     return energy > 1e-20 ? 10 * log10(energy) : nil
   }
 

@@ -173,7 +173,8 @@ extension Comparison {
     let isAdded = difference.referenceEvents.isEmpty && difference.kind != .tempo
     let events = (isAdded ? candidate : reference).composition.map(IndexedEvent.events) ?? []
     func text(_ event: IndexedEvent) -> String {
-      "\(EventNames(events, owner: "").name(of: event)) at \(SentenceFormatting.time(event.time))"
+      let name = EventNames(events, owner: "").name(of: event)
+      return "\(name) at \(SentenceFormatting.time(event.timeSeconds))"
     }
     // Another tempo shifts the last event most.
     if difference.kind == .tempo, let last = events.last { return text(last) }
@@ -181,7 +182,8 @@ extension Comparison {
     let time = SentenceFormatting.time(difference.range.lowerBound)
     let indices = isAdded ? difference.candidateEvents : difference.referenceEvents
     guard !events.isEmpty, let first = indices.first else { return "at \(time)" }
-    guard indices.count == 1, let event = events.first(where: { $0.index == first }) else {
+    guard indices.count == 1, let event = events.first(where: { $0.compositionIndex == first })
+    else {
       return "\(indices.count) events from \(time)"
     }
     return text(event)

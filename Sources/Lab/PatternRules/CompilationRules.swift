@@ -38,7 +38,7 @@ extension Rule {
 extension InputError {
   /// Creates an error of compilation at the location of the event.
   public init(_ error: RenderError, location: (CompositionElement) -> FileLocation) {
-    let element = error.event.map { CompositionElement.event($0) } ?? .composition
+    let element = error.eventReference.map { CompositionElement.event($0) } ?? .composition
     self.init(Finding(Rule(of: error.kind), location: location(element), error.description))
   }
 }

@@ -36,13 +36,14 @@ extension PatternRules {
     checkTransients(of: composition, log: &log)
     checkSustainedVibration(of: composition, log: &log)
     // A pattern above the maximum length is an error, which another rule reports.
-    if composition.duration > typicalMaximumSeconds,
-      composition.duration <= FrameConversion.maximumSeconds
+    if composition.durationSeconds > typicalMaximumSeconds,
+      composition.durationSeconds <= FrameConversion.maximumSeconds
     {
       log.add(
         .overlongPattern, at: .composition,
         """
-        the pattern lasts \(composition.duration.secondsText); feedback typically lasts 0.2 to 0.5 s
+        the pattern lasts \(composition.durationSeconds.secondsText); feedback typically lasts \
+        0.2 to 0.5 s
         """
       )
     }

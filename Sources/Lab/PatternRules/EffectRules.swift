@@ -84,7 +84,7 @@ extension PatternRules {
     guard level > silenceThreshold else { return false }
     if level * control.value(at: event.time) > silenceThreshold { return true }
     guard !event.kind.isTransient else { return false }
-    let end = event.time + (event.duration ?? HapticEvent.defaultDuration)
+    let end = event.time + (event.duration ?? HapticEvent.defaultDurationSeconds)
     guard end.isFinite, end > event.time else { return false }
     let spans = control.spans(
       atLeast: silenceThreshold / level, in: event.time...end, budget: &budget)
@@ -163,7 +163,7 @@ extension PatternRules {
   /// Returns the end of the last event: infinity if the length of a sound file determines it, nil
   /// without events.
   private static func latestEnd(of events: [HapticEvent]) -> Double? {
-    events.map { $0.time + ($0.holdDuration ?? .infinity) }.max()
+    events.map { $0.time + ($0.holdSeconds ?? .infinity) }.max()
   }
 
   // MARK: - Duplicates

@@ -42,8 +42,8 @@ struct HardwareLoad {
     limits = settings?.limits
     findProtectionEvents(plan, profile: profile)
     guard let limits else { return }
-    var simulation = settings?.model.map {
-      TransducerSimulation($0, modes: profile.hardware?.modes ?? [], rate: plan.rate)
+    var simulation = settings?.protectionModel.map {
+      TransducerSimulation($0, modes: profile.hardware?.additionalResonances ?? [], rate: plan.rate)
     }
     var energy = 0.0
     var frame: Int64 = 0
@@ -51,7 +51,7 @@ struct HardwareLoad {
       for index in block.indices {
         energy += Double(block[index]) * Double(block[index])
         frame += 1
-        guard let limit = limits.maximumExcursion, simulation != nil else { continue }
+        guard let limit = limits.maximumExcursionRatio, simulation != nil else { continue }
         _ = simulation?.nextAcceleration(drive: block[index])
         let fraction = abs(simulation?.displacement ?? 0) / limit
         if fraction > peakExcursion?.fraction ?? 0 {
@@ -59,9 +59,9 @@ struct HardwareLoad {
         }
       }
     }
-    guard let powerLimits = limits.fullScalePowerRatio, plan.loopLength > 0 else { return }
+    guard let powerLimits = limits.fullScalePowerRatio, plan.loopFrameCount > 0 else { return }
     // The power of a sine is half that of its peak.
-    let passLength = min(plan.loopLength, Self.maximumFrameCount(rate: plan.rate))
+    let passLength = min(plan.loopFrameCount, Self.maximumFrameCount(rate: plan.rate))
     meanPowerRatio = 2 * powerLimits * energy / Double(passLength)
   }
 
@@ -71,17 +71,19 @@ struct HardwareLoad {
   /// The temperature rises towards the mean power with two time constants, of the coil and of the
   /// magnet. The time at which it reaches the target is found by bisection.
   var secondsToThermalLimit: Double? {
-    let target = TransducerLimits.targetTemperatureRise
+    let target = TransducerLimits.targetTemperatureRiseFraction
     guard let thermal = limits?.thermal, let meanPowerRatio, meanPowerRatio > target else {
       return nil
     }
     func temperatureRise(after seconds: Double) -> Double {
       let coil =
         thermal.coilTemperatureFraction
-        * (1 - NumberFormatting.decayFactor(timeConstants: seconds / thermal.coilTimeConstant))
+        * (1
+          - NumberFormatting.decayFactor(timeConstants: seconds / thermal.coilTimeConstantSeconds))
+      let magnetTimeConstants = seconds / thermal.magnetTimeConstantSeconds
       let magnet =
         (1 - thermal.coilTemperatureFraction)
-        * (1 - NumberFormatting.decayFactor(timeConstants: seconds / thermal.magnetTimeConstant))
+        * (1 - NumberFormatting.decayFactor(timeConstants: magnetTimeConstants))
       return meanPowerRatio * (coil + magnet)
     }
     var lower = 0.0
@@ -162,11 +164,11 @@ extension TransducerProfile {
   /// The profile with limits that no signal reaches.
   fileprivate var withoutLimits: TransducerProfile {
     var profile = self
-    profile.hardware?.acceleration = 0.001
-    profile.hardware?.excursion = 1_000_000
-    profile.hardware?.continuousPower = 1_000_000
-    profile.hardware?.peakPower = nil
-    profile.amplifier.fullScalePower = 0.000_001
+    profile.hardware?.accelerationInG = 0.001
+    profile.hardware?.excursionMillimeters = 1_000_000
+    profile.hardware?.continuousWatts = 1_000_000
+    profile.hardware?.peakWatts = nil
+    profile.amplifier.fullScaleWatts = 0.000_001
     return profile
   }
 }

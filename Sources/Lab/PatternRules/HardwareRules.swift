@@ -28,7 +28,7 @@ extension PatternRules {
     location: (CompositionElement) -> FileLocation
   ) -> [Finding] {
     let check = HardwareCheck(
-      composition: composition, profile: profile, rate: plan.rate, duration: plan.duration,
+      composition: composition, profile: profile, rate: plan.rate, duration: plan.durationSeconds,
       load: HardwareLoad(plan, profile: profile))
     return check.violations.map { violation in
       let element = violation.event.map { CompositionElement.event($0) } ?? .composition
@@ -133,7 +133,7 @@ private struct HardwareCheck {
     let firstHaptic = self.composition.referencedEvents.first {
       $0.event.kind.isHaptic && self.composition.layers[$0.reference.layer].sharpnessScale == nil
     }
-    let publishedBand = profile.hardware?.band
+    let publishedBand = profile.hardware?.bandHertz
     let isInPublishedBand = publishedBand.map {
       $0.lowerBound <= demanded.lowerBound && demanded.upperBound <= $0.upperBound
     }
@@ -252,7 +252,7 @@ extension TransducerProfile {
     for layer in composition.layers where layer.sharpnessScale == nil {
       let control = ControlTimeline(of: .hapticSharpnessControl, in: layer.pattern)
       for event in layer.pattern.events {
-        guard event.kind.isHaptic, let duration = event.holdDuration else { continue }
+        guard event.kind.isHaptic, let duration = event.holdSeconds else { continue }
         let mapping = frequencyAndLevel(of: event.kind).frequency
         let end = event.time + max(0, duration)
         let offsets = control.valueRange(in: event.time...max(event.time, end), budget: &budget)
@@ -281,7 +281,7 @@ extension HapticComposition {
 
 extension FrequencyMapping {
   /// The range of frequencies from sharpness 0 to 1.
-  fileprivate var frequencyRange: ClosedRange<Double> { low...max(low, high) }
+  fileprivate var frequencyRange: ClosedRange<Double> { lowHertz...max(lowHertz, highHertz) }
 }
 
 extension ClosedRange<Double>? {

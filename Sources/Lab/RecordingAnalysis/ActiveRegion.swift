@@ -3,66 +3,66 @@ import SignalAnalysis
 
 /// A time range in which a signal is louder than its threshold.
 package struct ActiveRegion {
-  package var frames: Range<Int>
+  package var sampleRange: Range<Int>
   /// The ordinal number among the taps or hums of the signal, from 1.
-  package var ordinal = 0
-  package let rate: Double
+  package var ordinalNumber = 0
+  package let sampleRate: Double
 
   /// The maximum interval between sounds of one region, in seconds: half a period of 40 Hz.
-  package static let mergeDistanceSeconds = 0.012
+  package static let maximumInnerGapSeconds = 0.012
   /// The maximum duration of a tap, in seconds.
-  package static let maximumTapDuration = 0.06
+  package static let maximumTapSeconds = 0.06
 
-  /// The ratio to the peak below which a signal is silent: −50 dB.
-  private static let silenceRatio: Float = 0.003
+  /// The ratio of a magnitude to the peak below which the signal counts as silent: −50 dB.
+  private static let silenceToPeakRatio: Float = 0.003
 
-  package init(frames: Range<Int>, rate: Double) {
-    self.frames = frames
-    self.rate = rate
+  package init(sampleRange frames: Range<Int>, sampleRate rate: Double) {
+    self.sampleRange = frames
+    self.sampleRate = rate
   }
 
-  /// The start, in seconds.
-  package var start: Double { Double(frames.lowerBound) / rate }
-  /// The end, in seconds.
-  package var end: Double { Double(frames.upperBound) / rate }
-  /// The duration, in seconds.
-  package var duration: Double { end - start }
-  package var range: ClosedRange<Double> { start...end }
+  /// The time at which the region starts, in seconds.
+  package var startSeconds: Double { Double(sampleRange.lowerBound) / sampleRate }
+  /// The time at which the region ends, in seconds.
+  package var endSeconds: Double { Double(sampleRange.upperBound) / sampleRate }
+  /// The duration of the region, in seconds.
+  package var durationSeconds: Double { endSeconds - startSeconds }
+  package var secondsRange: ClosedRange<Double> { startSeconds...endSeconds }
   /// A Boolean value that indicates whether the region is short, like a transient.
-  package var isTap: Bool { duration < Self.maximumTapDuration }
+  package var isTap: Bool { durationSeconds < Self.maximumTapSeconds }
 
   /// Returns the magnitude below which a signal is silent.
-  package static func silenceThreshold(of samples: [Float]) -> Float {
-    max(1e-4, Statistics.peak(of: samples) * silenceRatio)
+  package static func silenceMagnitude(of samples: [Float]) -> Float {
+    max(1e-4, Statistics.peak(of: samples) * silenceToPeakRatio)
   }
 
   /// Returns the regions in which the magnitude exceeds a threshold.
   package static func find(
     in samples: [Float], rate: Double, threshold: Float
   ) -> [ActiveRegion] {
-    let gap = Int(Self.mergeDistanceSeconds * rate)
+    let maximumGapSamples = Int(Self.maximumInnerGapSeconds * rate)
     var regions: [ActiveRegion] = []
     for (index, sample) in samples.enumerated() where abs(sample) > threshold {
-      if let last = regions.last?.frames, index - last.upperBound < gap {
-        regions[regions.count - 1].frames = last.lowerBound..<index + 1
+      if let last = regions.last?.sampleRange, index - last.upperBound < maximumGapSamples {
+        regions[regions.count - 1].sampleRange = last.lowerBound..<index + 1
       } else {
-        regions.append(ActiveRegion(frames: index..<index + 1, rate: rate))
+        regions.append(ActiveRegion(sampleRange: index..<index + 1, sampleRate: rate))
       }
     }
     assignOrdinals(to: &regions)
     return regions
   }
 
-  /// Numbers taps and hums separately.
+  /// Assigns ordinal numbers to the regions, with separate counts for taps and hums.
   package static func assignOrdinals(to regions: inout [ActiveRegion]) {
-    var counts = (taps: 0, hums: 0)
+    var ordinalCounts = (taps: 0, hums: 0)
     for index in regions.indices {
       if regions[index].isTap {
-        counts.taps += 1
+        ordinalCounts.taps += 1
       } else {
-        counts.hums += 1
+        ordinalCounts.hums += 1
       }
-      regions[index].ordinal = regions[index].isTap ? counts.taps : counts.hums
+      regions[index].ordinalNumber = regions[index].isTap ? ordinalCounts.taps : ordinalCounts.hums
     }
   }
 
@@ -70,8 +70,8 @@ package struct ActiveRegion {
   ///
   /// - Parameter delay: The delay of the event, in seconds.
   package func event(delay: Double = 0) -> IndexedEvent {
-    var event = Self.event(start: start + delay, duration: duration)
-    event.ordinal = ordinal
+    var event = Self.event(start: startSeconds + delay, duration: durationSeconds)
+    event.ordinalNumber = ordinalNumber
     return event
   }
 
@@ -79,24 +79,26 @@ package struct ActiveRegion {
   package static func event(start: Double, duration: Double) -> IndexedEvent {
     IndexedEvent(
       HapticEvent(
-        kind: duration < maximumTapDuration ? .hapticTransient : .hapticContinuous, time: start,
+        kind: duration < maximumTapSeconds ? .hapticTransient : .hapticContinuous, time: start,
         duration: duration),
-      index: 0)
+      compositionIndex: 0)
   }
 
-  /// Returns the cost of pairing the region with another: 0 for equal regions.
+  /// Returns the cost of pairing the region with a region of another signal: 0 for equal regions.
   ///
   /// - Parameters:
   ///   - other: The other region.
   ///   - level: The level of this region, in decibels.
   ///   - otherLevel: The level of the other region, in decibels.
   package func pairingCost(with other: ActiveRegion, level: Double, otherLevel: Double) -> Double {
-    let maximumDuration = max(duration, other.duration, 1e-3)
+    let maximumDuration = max(durationSeconds, other.durationSeconds, 1e-3)
     // A transient and a continuous event don't correspond.
-    if isTap != other.isTap, maximumDuration > 2 * min(duration, other.duration) {
+    if isTap != other.isTap, maximumDuration > 2 * min(durationSeconds, other.durationSeconds) {
       return .infinity
     }
-    let shape = abs(duration - other.duration) / maximumDuration / 2 + abs(level - otherLevel) / 60
-    return abs(start - other.start) / 0.5 + min(0.8, shape)
+    let durationAndLevelCost =
+      abs(durationSeconds - other.durationSeconds) / maximumDuration / 2 + abs(level - otherLevel)
+      / 60
+    return abs(startSeconds - other.startSeconds) / 0.5 + min(0.8, durationAndLevelCost)
   }
 }

@@ -13,7 +13,7 @@ struct AutomaticGainSearch {
   let predictor: RecordingPredictor
 
   private var observation: RecordingObservation { predictor.observation }
-  private var rate: Double { predictor.rate }
+  private var sampleRate: Double { predictor.sampleRate }
 
   /// Returns the automatic gain control that explains the level changes and makes the recording
   /// much more probable, or nil.
@@ -30,18 +30,20 @@ struct AutomaticGainSearch {
     for model: RecordingModel, changes: [RecordingModel.Change]
   ) -> (gain: AutomaticGainControl, evidence: Double)? {
     let signal = predictor.whitenedSignal(of: model, changes: changes)
-    let regression = RecordingResponse.Regression(model.response, of: signal, rate: rate)
-    let peak = observation.excerpt(at: model.delay).reduce(0) { max($0, abs($1)) }
-    let unchanged = regression.fit(predictor.whitenedExcerpt(of: model)).evidence
-    var best: AutomaticGainControl?
-    var bestEvidence = unchanged + RecordingModel.minimumEvidenceGain + 2 * predictor.logSampleCount
+    let regression = RecordingResponse.Regression(model.response, of: signal, rate: sampleRate)
+    let excerptPeak = observation.excerpt(at: model.delaySamples).reduce(0) { max($0, abs($1)) }
+    let evidenceWithoutGain = regression.fit(predictor.whitenedExcerpt(of: model)).logEvidence
+    var bestGain: AutomaticGainControl?
+    var bestEvidence =
+      evidenceWithoutGain + RecordingModel.minimumLogEvidenceGain + 2 * predictor.logSampleCount
     func consider(_ gain: AutomaticGainControl) {
-      let undone = gain.undone(in: observation.samples, rate: rate)
-      let excerpt = observation.excerpt(of: undone.samples, at: model.delay)
-      let fit = regression.fit(predictor.whitened(excerpt, by: model.whitener))
-      let evidence = fit.evidence - predictor.sumOfLogarithms(of: undone.gains, at: model.delay)
+      let undone = gain.undone(in: observation.samples, rate: sampleRate)
+      let excerpt = observation.excerpt(of: undone.samples, at: model.delaySamples)
+      let fit = regression.fit(predictor.whitened(excerpt, by: model.whitenerTaps))
+      let evidence =
+        fit.logEvidence - predictor.sumOfLogarithms(of: undone.gains, at: model.delaySamples)
       guard evidence > bestEvidence else { return }
-      best = gain
+      bestGain = gain
       bestEvidence = evidence
     }
     for release in [0.15, 0.4, 1] {
@@ -50,21 +52,25 @@ struct AutomaticGainSearch {
           for threshold in [0.05, 0.12, 0.3, 0.6] {
             consider(
               AutomaticGainControl(
-                threshold: peak * threshold, exponent: exponent, attack: attack, release: release))
+                thresholdAmplitude: excerptPeak * threshold, reductionExponent: exponent,
+                attackSeconds: attack, releaseSeconds: release))
           }
         }
       }
     }
-    let parameters = [\AutomaticGainControl.threshold, \.exponent, \.attack, \.release]
+    let parameters = [
+      \AutomaticGainControl.thresholdAmplitude, \.reductionExponent, \.attackSeconds,
+      \.releaseSeconds,
+    ]
     for factor in [1.4, 1.18, 1.09] {
       for parameter in parameters {
         for step in [factor, 1 / factor] {
-          guard var gain = best else { return nil }
+          guard var gain = bestGain else { return nil }
           gain[keyPath: parameter] *= step
           consider(gain)
         }
       }
     }
-    return best.map { ($0, bestEvidence) }
+    return bestGain.map { ($0, bestEvidence) }
   }
 }

@@ -6,21 +6,22 @@ import SignalAnalysis
 /// The bank has windowed tones of nine frequencies and two durations, and the transients of a
 /// profile. A pair of filters in quadrature responds to a tone of any phase.
 struct BurstDetector {
-  /// A burst of a residual.
+  /// A burst that was detected in a residual.
   struct Burst {
-    /// The samples of the burst, with 40 samples on both sides.
-    var range: Range<Int>
-    /// The index of the first sample.
-    var start: Int
-    var amplitude: Double
-    /// The energy explained in multiples of the noise power, minus the threshold for a detection.
-    var score: Double
+    /// The sample range of the burst, extended by 40 samples on both sides.
+    var paddedSampleRange: Range<Int>
+    /// The index of the burst's first sample in the residual.
+    var firstSampleIndex: Int
+    var peakAmplitude: Double
+    /// The energy that the burst explains, in multiples of the noise power, minus the detection
+    /// threshold.
+    var detectionScore: Double
   }
 
-  /// The bursts: in-phase samples, and quadrature samples if the phase is free.
-  private var templates: [(inPhase: [Float], quadrature: [Float]?)] = []
+  /// The templates of bursts: in-phase samples, and quadrature samples if the phase is free.
+  private var burstTemplates: [(inPhase: [Float], quadrature: [Float]?)] = []
 
-  /// Creates the bank.
+  /// Creates the templates of all bursts that are detected.
   ///
   /// - Parameters:
   ///   - rate: The sample rate, in hertz.
@@ -32,7 +33,7 @@ struct BurstDetector {
         let count = Int(seconds * rate)
         let window = (0..<count).map { pow(sin(.pi * (Double($0) + 0.5) / Double(count)), 0.6) }
         let angle = 2 * .pi * hertz / rate
-        templates.append(
+        burstTemplates.append(
           (
             window.indices.map { Float(window[$0] * cos(angle * Double($0))) },
             window.indices.map { Float(window[$0] * sin(angle * Double($0))) }
@@ -41,11 +42,12 @@ struct BurstDetector {
     }
     for waveform in extra {
       let peak = max(1e-9, Statistics.peak(of: waveform.samples))
-      templates.append((waveform.samples.map { $0 / peak }, nil))
+      burstTemplates.append((waveform.samples.map { $0 / peak }, nil))
     }
   }
 
-  /// Returns the clearest burst in a whitened residual, or nil if no burst is significant.
+  /// Returns the burst with the highest score in a whitened residual, or nil if no burst is
+  /// significant.
   ///
   /// - Parameters:
   ///   - residual: The residual.
@@ -57,27 +59,29 @@ struct BurstDetector {
   )
     -> Burst?
   {
-    let length = FourierTransform.fastLength(atLeast: residual.count + 300)
-    var transform = FourierTransform(length: length)
-    let bins = transform.forward(residual)
+    let transformLength = FourierTransform.fastLength(atLeast: residual.count + 300)
+    var transform = FourierTransform(length: transformLength)
+    let residualBins = transform.forward(residual)
     // More positions make a false detection more likely.
     let testCount = max(1, Double(residual.count) / 4e4)
-    let zScore = RecordingThreshold.zScore + 0.25 * log10(testCount)
-    let threshold = zScore * zScore + 8
-    var best: Burst?
-    for (inPhase, quadrature) in templates {
+    let zScore = RecordingThreshold.minimumZScore + 0.25 * log10(testCount)
+    let detectionThreshold = zScore * zScore + 8
+    var strongestBurst: Burst?
+    for (inPhase, quadrature) in burstTemplates {
       let filtered = Vector.filtered(inPhase, by: whitener, tail: whitener.count - 1)
       let filteredQuadrature = quadrature.map {
         Vector.filtered($0, by: whitener, tail: whitener.count - 1)
       }
-      let products = transform.correlation(bins, filtered)
-      let quadratureProducts = filteredQuadrature.map { transform.correlation(bins, $0) }
+      let products = transform.correlation(residualBins, filtered)
+      let quadratureProducts = filteredQuadrature.map { transform.correlation(residualBins, $0) }
       let filteredEnergy = Vector.energy(filtered)
       let energy =
         filteredQuadrature.map { (filteredEnergy + Vector.energy($0)) / 2 } ?? filteredEnergy
       let scale = Float(1 / (energy * sigma * sigma))
       let amplitude = Float(1 / energy)
-      let minimumScore = max(Float(threshold), Float(best.map { $0.score + threshold } ?? 0))
+      let minimumScore = max(
+        Float(detectionThreshold),
+        Float(strongestBurst.map { $0.detectionScore + detectionThreshold } ?? 0))
       var strongest = (score: minimumScore, index: -1)
       let halfLength = inPhase.count / 2
       unsafe products.withUnsafeBufferPointer { p in
@@ -93,13 +97,13 @@ struct BurstDetector {
         }
       }
       guard strongest.index >= 0 else { continue }
-      best = Burst(
-        range: max(
+      strongestBurst = Burst(
+        paddedSampleRange: max(
           0, strongest.index - 40)..<min(residual.count, strongest.index + inPhase.count + 40),
-        start: strongest.index,
-        amplitude: (Double(strongest.score) * sigma * sigma / energy).squareRoot(),
-        score: Double(strongest.score) - threshold)
+        firstSampleIndex: strongest.index,
+        peakAmplitude: (Double(strongest.score) * sigma * sigma / energy).squareRoot(),
+        detectionScore: Double(strongest.score) - detectionThreshold)
     }
-    return best
+    return strongestBurst
   }
 }

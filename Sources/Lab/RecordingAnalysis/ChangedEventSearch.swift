@@ -11,25 +11,25 @@ import SignalAnalysis
 /// 2. Correlate the variant with the recording at every delay, with one gain for all events.
 /// 3. Keep the variants that explain most of the recording's noise-weighted energy.
 struct ChangedEventSearch: ~Copyable {
-  /// A changed event, and the delay at which the changed reference fits best.
+  /// A hypothesis that one event changed, with the delay at which the changed reference fits best.
   struct Hypothesis {
     var waveformIndex: Int
-    var waveform: EventWaveform
-    /// The frequency ratio of the change: 1 for a missing event, nil for another time.
+    var changedWaveform: EventWaveform
+    /// The frequency ratio of the change: 1 for a missing event, nil for a moved event.
     var frequencyRatio: Double?
-    /// The delay of the reference. Its score is the explained noise-weighted energy.
-    var candidate: RecordingAlignment.Candidate
+    /// The delay of the reference, whose score is the explained noise-weighted energy.
+    var alignmentCandidate: RecordingAlignment.Candidate
   }
 
-  /// The interval between renderings of an event that moves under controls, in seconds.
-  private static let renderingStep = 0.005
-  private static let maximumRatioCount = 48
-  /// The maximum logarithm of a frequency ratio.
-  private static let maximumLogRatio = 0.56
-  /// The maximum difference between equal delays, in seconds.
-  private static let delayTolerance = 0.004
-  private static let maximumCount = 3
-  /// The silence before the reference, in seconds, into which an event can move.
+  /// The step between the renderings of a moved event that controls affect, in seconds.
+  private static let renderingStepSeconds = 0.005
+  private static let maximumFrequencyRatioCount = 48
+  /// The maximum logarithm of a frequency ratio that is tried.
+  private static let maximumLogFrequencyRatio = 0.56
+  /// The maximum difference of two delays that count as equal, in seconds.
+  private static let equalDelayToleranceSeconds = 0.004
+  private static let maximumHypothesisCount = 3
+  /// The duration of silence before the reference into which an event can move, in seconds.
   private static let leadSeconds = 0.1
 
   private let reference: RecordingReference
@@ -40,9 +40,10 @@ struct ChangedEventSearch: ~Copyable {
   init(_ reference: RecordingReference, _ alignment: RecordingAlignment) {
     self.reference = reference
     self.alignment = alignment
-    let maximumLength = reference.mixedSignal.count / 2 + Int(alignment.rate)
-    let count = alignment.weightedRecording.count + maximumLength + 64
-    transform = FourierTransform(length: FourierTransform.fastLength(atLeast: count))
+    let maximumWaveformSampleCount =
+      reference.mixedSignal.count / 2 + Int(alignment.alignmentSampleRate)
+    let paddedSampleCount = alignment.weightedRecording.count + maximumWaveformSampleCount + 64
+    transform = FourierTransform(length: FourierTransform.fastLength(atLeast: paddedSampleCount))
     recordingSpectrum = transform.forward(alignment.weightedRecording)
   }
 
@@ -51,42 +52,47 @@ struct ChangedEventSearch: ~Copyable {
   mutating func bestHypotheses() -> [Hypothesis] {
     let waveforms = reference.waveforms
     let minimumFraction = waveforms.count <= 3 ? 0.1 : 0.25
-    let minimumEnergy = minimumFraction * waveforms.reduce(0) { $0 + $1.energy }
-    let strongest = waveforms.indices.sorted { waveforms[$0].energy > waveforms[$1].energy }
+    let minimumEnergy = minimumFraction * waveforms.reduce(0) { $0 + $1.sampleEnergy }
+    let indicesByEnergy = waveforms.indices.sorted {
+      waveforms[$0].sampleEnergy > waveforms[$1].sampleEnergy
+    }
     var hypotheses: [Hypothesis] = []
-    for index in strongest.prefix(3) where waveforms[index].energy > minimumEnergy {
+    for index in indicesByEnergy.prefix(3) where waveforms[index].sampleEnergy > minimumEnergy {
       hypotheses += self.hypotheses(forWaveformAt: index)
     }
-    hypotheses.sort { $0.candidate.score > $1.candidate.score }
-    var best: [Hypothesis] = []
+    hypotheses.sort {
+      $0.alignmentCandidate.correlationScore > $1.alignmentCandidate.correlationScore
+    }
+    var distinctHypotheses: [Hypothesis] = []
     for hypothesis in hypotheses
-    where hypothesis.frequencyRatio != 1 && best.count < Self.maximumCount {
-      let isNew = best.allSatisfy {
+    where hypothesis.frequencyRatio != 1 && distinctHypotheses.count < Self.maximumHypothesisCount {
+      let isNew = distinctHypotheses.allSatisfy {
         $0.waveformIndex != hypothesis.waveformIndex
           || ($0.frequencyRatio == nil) != (hypothesis.frequencyRatio == nil)
-          || abs($0.candidate.delay - hypothesis.candidate.delay) > Self.delayTolerance
+          || abs($0.alignmentCandidate.delaySeconds - hypothesis.alignmentCandidate.delaySeconds)
+            > Self.equalDelayToleranceSeconds
       }
       if isNew {
-        best.append(hypothesis)
+        distinctHypotheses.append(hypothesis)
       }
     }
-    return best + hypotheses.filter { $0.frequencyRatio == 1 }.prefix(1)
+    return distinctHypotheses + hypotheses.filter { $0.frequencyRatio == 1 }.prefix(1)
   }
 
-  /// The events that don't change, and how they correlate with the recording.
+  /// The sum of the unchanged events, and its correlation with the recording.
   private struct UnchangedEvents {
-    var samples: [Float]
+    var weightedSamples: [Float]
     var correlations: [Float]
   }
 
   private mutating func hypotheses(forWaveformAt index: Int) -> [Hypothesis] {
     let waveform = reference.waveforms[index]
     var remainder = reference.mixedSignal
-    waveform.column(onset: waveform.time, timeScale: 1, count: remainder.count).add(
+    waveform.column(onset: waveform.eventSeconds, timeScale: 1, count: remainder.count).add(
       to: &remainder, times: -1)
     let samples = alignment.noiseWeighted(remainder)
     let others = UnchangedEvents(
-      samples: samples, correlations: transform.correlation(recordingSpectrum, samples))
+      weightedSamples: samples, correlations: transform.correlation(recordingSpectrum, samples))
     var hypotheses = self.hypotheses(
       index: index, waveform: waveform.scaled(by: 1e-4), frequencyRatio: 1, maximumShift: 0,
       others: others)
@@ -97,11 +103,17 @@ struct ChangedEventSearch: ~Copyable {
     // A single event has no time of its own: it moves with the reference.
     guard reference.waveforms.count > 1 else { return hypotheses }
     let variants = EventVariants(reference: reference)
-    let reach = RecordingModelFit.maximumTimeShift
-    let hasControls = reference.renderer?.hasControls == true
+    let maximumShiftSeconds = RecordingModelFit.maximumTimeShiftSeconds
+    let hasControls = reference.eventRenderer?.hasControls == true
     let shifts =
-      hasControls ? Array(stride(from: -reach, through: reach, by: Self.renderingStep)) : [0]
-    let maximumShift = Int((hasControls ? Self.renderingStep / 2 : reach) * alignment.rate)
+      hasControls
+      ? Array(
+        stride(
+          from: -maximumShiftSeconds, through: maximumShiftSeconds, by: Self.renderingStepSeconds))
+      : [0]
+    let maximumShift = Int(
+      (hasControls ? Self.renderingStepSeconds / 2 : maximumShiftSeconds)
+        * alignment.alignmentSampleRate)
     for shift in shifts {
       guard let shifted = variants.shifted(index, by: shift) else { continue }
       hypotheses += self.hypotheses(
@@ -111,18 +123,19 @@ struct ChangedEventSearch: ~Copyable {
     return hypotheses
   }
 
-  /// Returns an event at other frequencies, in steps of a third of a period over its duration.
+  /// Returns the waveforms of an event at other frequencies, in steps of a third of a period over
+  /// its duration.
   private func retunedWaveforms(at index: Int) -> [(EventWaveform, ratio: Double)] {
     let waveform = reference.waveforms[index]
     let variants = EventVariants(reference: reference)
-    let seconds = Double(waveform.samples.count) / reference.rate
-    let step = max(
-      2 * Self.maximumLogRatio / Double(Self.maximumRatioCount),
-      min(0.06, 0.6 / (max(40, waveform.meanFrequency) * seconds)))
-    let stepCount = Int(Self.maximumLogRatio / step)
+    let waveformSeconds = Double(waveform.samples.count) / reference.sampleRate
+    let logRatioStep = max(
+      2 * Self.maximumLogFrequencyRatio / Double(Self.maximumFrequencyRatioCount),
+      min(0.06, 0.6 / (max(40, waveform.meanHertz) * waveformSeconds)))
+    let stepCount = Int(Self.maximumLogFrequencyRatio / logRatioStep)
     return (-stepCount...stepCount).filter { $0 != 0 }.compactMap { number in
-      let ratio = exp(Double(number) * step)
-      return variants.retuned(index, by: ratio).map { ($0.waveform, ratio) }
+      let ratio = exp(Double(number) * logRatioStep)
+      return variants.retuned(index, by: ratio).map { ($0.retunedWaveform, ratio) }
     }
   }
 
@@ -138,39 +151,44 @@ struct ChangedEventSearch: ~Copyable {
     index: Int, waveform: EventWaveform, frequencyRatio: Double?, maximumShift: Int,
     others: UnchangedEvents
   ) -> [Hypothesis] {
-    let margin = Int(Self.leadSeconds * reference.rate)
-    var samples = [Float](repeating: 0, count: reference.mixedSignal.count + 2 * margin)
+    let leadSamples = Int(Self.leadSeconds * reference.sampleRate)
+    var samples = [Float](repeating: 0, count: reference.mixedSignal.count + 2 * leadSamples)
     waveform.column(
-      onset: waveform.time + Self.leadSeconds, timeScale: 1, count: samples.count
+      onset: waveform.eventSeconds + Self.leadSeconds, timeScale: 1, count: samples.count
     ).add(to: &samples, times: 1)
-    let changed = alignment.noiseWeighted(samples)
-    let leadCount = Int(Self.leadSeconds * alignment.rate)
-    let correlations = transform.correlation(recordingSpectrum, changed)
-    let energy = Vector.energy(others.samples) + Vector.energy(changed)
+    let weightedChangedSamples = alignment.noiseWeighted(samples)
+    let leadCount = Int(Self.leadSeconds * alignment.alignmentSampleRate)
+    let correlations = transform.correlation(recordingSpectrum, weightedChangedSamples)
+    let energy = Vector.energy(others.weightedSamples) + Vector.energy(weightedChangedSamples)
     var hypotheses: [Hypothesis] = []
     for shift in -maximumShift...maximumShift {
       let offset = shift - leadCount
       let start = max(0, offset)
       let product = Vector.dot(
-        others.samples, from: start, changed, from: start - offset,
-        count: min(others.samples.count - start, changed.count - (start - offset)))
+        others.weightedSamples, from: start, weightedChangedSamples, from: start - offset,
+        count: min(
+          others.weightedSamples.count - start, weightedChangedSamples.count - (start - offset)))
       let totalEnergy = energy + 2 * product
       guard totalEnergy > 0 else { continue }
       let peak = strongestCorrelation(others.correlations, correlations, offset: offset)
       var shifted = waveform
-      shifted.time += Double(shift) / alignment.rate
+      shifted.eventSeconds += Double(shift) / alignment.alignmentSampleRate
       let candidate = RecordingAlignment.Candidate(
-        delay: Double(peak.delay) / alignment.rate, tempo: 0, polarity: peak.sum < 0 ? -1 : 1,
-        score: Double(peak.sum * peak.sum) / totalEnergy)
+        delaySeconds: Double(peak.delay) / alignment.alignmentSampleRate, tempoDeviation: 0,
+        polaritySign: peak.sum < 0 ? -1 : 1,
+        correlationScore: Double(peak.sum * peak.sum) / totalEnergy)
       hypotheses.append(
         Hypothesis(
-          waveformIndex: index, waveform: shifted, frequencyRatio: frequencyRatio,
-          candidate: candidate))
+          waveformIndex: index, changedWaveform: shifted, frequencyRatio: frequencyRatio,
+          alignmentCandidate: candidate))
     }
-    return Array(hypotheses.sorted { $0.candidate.score > $1.candidate.score }.prefix(2))
+    return Array(
+      hypotheses.sorted {
+        $0.alignmentCandidate.correlationScore > $1.alignmentCandidate.correlationScore
+      }.prefix(2))
   }
 
-  /// Returns the delay at which the sum of two correlations has the greatest magnitude.
+  /// Returns the delay at which the sum of two correlations has the maximum magnitude.
   ///
   /// - Parameters:
   ///   - first: The correlation of the other events. Negative lags are at the end.
@@ -179,9 +197,9 @@ struct ChangedEventSearch: ~Copyable {
   private func strongestCorrelation(
     _ first: [Float], _ second: [Float], offset: Int
   ) -> (sum: Float, delay: Int) {
-    let firstDelay = Int(alignment.delayRange.lowerBound * alignment.rate)
-    let endDelay = Int(alignment.delayRange.upperBound * alignment.rate)
-    var strongest = (sum: Float(0), delay: 0)
+    let firstDelay = Int(alignment.delayRangeSeconds.lowerBound * alignment.alignmentSampleRate)
+    let endDelay = Int(alignment.delayRangeSeconds.upperBound * alignment.alignmentSampleRate)
+    var strongestSum = (sum: Float(0), delay: 0)
     unsafe first.withUnsafeBufferPointer { first in
       unsafe second.withUnsafeBufferPointer { second in
         for delay in firstDelay..<endDelay {
@@ -189,12 +207,12 @@ struct ChangedEventSearch: ~Copyable {
           let sum =
             unsafe first[delay >= 0 ? delay : first.count &+ delay]
             + second[shifted >= 0 ? shifted : second.count &+ shifted]
-          if abs(sum) > abs(strongest.sum) {
-            strongest = (sum, delay)
+          if abs(sum) > abs(strongestSum.sum) {
+            strongestSum = (sum, delay)
           }
         }
       }
     }
-    return strongest
+    return strongestSum
   }
 }

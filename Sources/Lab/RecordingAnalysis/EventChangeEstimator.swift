@@ -8,91 +8,100 @@ import SignalAnalysis
 /// it explains, in multiples of the noise power, minus a threshold for each of its parameters.
 struct EventChangeEstimator {
   let residual: RecordingResidual
-  /// The reference without changes.
+  /// The reference as the pattern specifies it, without changes.
   let originalReference: RecordingReference
   /// The hypothesis that led to the placement, if any.
   let hypothesis: ChangedEventSearch.Hypothesis?
 
-  /// The factor for the score of another waveform, which can explain any residual.
-  private static let ambiguityWeight = 0.25
+  /// The factor that lowers the score of a waveform change, because it can explain any residual.
+  private static let waveformChangeScoreFactor = 0.25
 
-  private var rate: Double { originalReference.rate }
-  private var gain: Double { residual.gain }
-  private var sigma: Double { residual.sigma }
-  private var variants: EventVariants { EventVariants(reference: originalReference) }
-  private var hasSingleEvent: Bool { originalReference.indistinguishableWaveforms.count == 1 }
+  private var sampleRate: Double { originalReference.sampleRate }
+  private var commonGain: Double { residual.commonGain }
+  private var noiseDeviation: Double { residual.noiseDeviation }
+  private var eventVariants: EventVariants { EventVariants(reference: originalReference) }
+  private var hasSingleEvent: Bool { originalReference.indistinguishableWaveformGroups.count == 1 }
 
-  /// The recording around an event, without the other events.
+  /// The part of the recording around an event, from which the other events are subtracted.
   struct EventNeighborhood {
     var waveformIndex: Int
     /// The whitened waveform of the event.
-    var column: DesignColumn
+    var eventColumn: DesignColumn
     /// The whitened recording minus the other events.
-    var samples: DesignColumn
-    /// The energy of `samples`.
-    var energy: Double
-    /// The energy that remains without the event.
-    var residualEnergy: Double
+    var remainingRecording: DesignColumn
+    /// The energy of `remainingRecording`.
+    var remainingRecordingEnergy: Double
+    /// The energy that remains after the event is subtracted too.
+    var residualEnergyWithoutEvent: Double
   }
 
   /// Returns the neighborhood of an event: its duration, and the maximum shift on both sides.
   func neighborhood(of index: Int) -> EventNeighborhood {
-    let column = residual.columns[index]
-    let margin = Int(RecordingModelFit.maximumTimeShift * rate) + 20
-    let end = min(residual.samples.count, column.range.upperBound + margin)
-    let window = max(0, column.start - margin)..<end
-    var samples = Array(residual.samples[window])
-    column.add(to: &samples, from: window.lowerBound, times: gain)
+    let column = residual.whitenedColumns[index]
+    let marginSamples = Int(RecordingModelFit.maximumTimeShiftSeconds * sampleRate) + 20
+    let windowEnd = min(
+      residual.whitenedSamples.count, column.recordingRange.upperBound + marginSamples)
+    let window = max(0, column.firstSampleIndex - marginSamples)..<windowEnd
+    var samples = Array(residual.whitenedSamples[window])
+    column.add(to: &samples, from: window.lowerBound, times: commonGain)
     return EventNeighborhood(
-      waveformIndex: index, column: column,
-      samples: DesignColumn(start: window.lowerBound, samples: samples),
-      energy: Vector.energy(samples), residualEnergy: Vector.energy(residual.samples, window))
+      waveformIndex: index, eventColumn: column,
+      remainingRecording: DesignColumn(firstSampleIndex: window.lowerBound, samples: samples),
+      remainingRecordingEnergy: Vector.energy(samples),
+      residualEnergyWithoutEvent: Vector.energy(residual.whitenedSamples, window))
   }
 
   /// Returns the neighborhood of an event with a significant residual, or nil.
   func significantNeighborhood(of index: Int) -> EventNeighborhood? {
-    let column = residual.columns[index]
+    let column = residual.whitenedColumns[index]
     guard column.samples.count > 20, hasSignificantResidual(column) else { return nil }
     return neighborhood(of: index)
   }
 
-  /// Returns the changes of an event that explain enough of the residual.
+  /// Returns the changes of the event that explain enough of the residual in its neighborhood.
   func candidateChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
     let parametric =
       levelChanges(in: neighborhood) + timeChanges(in: neighborhood)
       + frequencyChanges(in: neighborhood)
     let waveforms = waveformChanges(in: neighborhood).filter { change in
-      parametric.allSatisfy { $0.improvement < 0.5 * change.improvement }
+      parametric.allSatisfy { $0.explainedEnergyRatio < 0.5 * change.explainedEnergyRatio }
     }
     return parametric + waveforms
   }
 
-  /// Returns whether the residual at an event exceeds the noise, or correlates with the event or
+  /// Returns true if the residual at an event exceeds the noise, or correlates with the event or
   /// its derivative.
   private func hasSignificantResidual(_ column: DesignColumn) -> Bool {
-    let count = Double(column.samples.count)
-    let power = Vector.energy(residual.samples, column.range) / (sigma * sigma)
-    let excess = (power - count) / (2 * count).squareRoot()
+    let columnSampleCount = Double(column.samples.count)
+    let relativeResidualPower =
+      Vector.energy(residual.whitenedSamples, column.recordingRange)
+      / (noiseDeviation * noiseDeviation)
+    let excess = (relativeResidualPower - columnSampleCount) / (2 * columnSampleCount).squareRoot()
     let derivative = timeDerivative(of: column)
-    let level = column.dot(residual.samples)
-    let time = derivative.column.dot(residual.samples)
-    let explained = max(
-      level * level / Vector.energy(column.samples), time * time / max(derivative.energy, 1e-30))
-    let threshold = 0.8 * RecordingThreshold.zScore * RecordingThreshold.zScore
-    return max(explained / (sigma * sigma), 4 * excess) > threshold
+    let levelCorrelation = column.dot(residual.whitenedSamples)
+    let timeCorrelation = derivative.derivativeColumn.dot(residual.whitenedSamples)
+    let explainedEnergy = max(
+      levelCorrelation * levelCorrelation / Vector.energy(column.samples),
+      timeCorrelation * timeCorrelation / max(derivative.derivativeEnergy, 1e-30))
+    let minimumExplainedEnergy =
+      0.8 * RecordingThreshold.minimumZScore * RecordingThreshold.minimumZScore
+    return max(explainedEnergy / (noiseDeviation * noiseDeviation), 4 * excess)
+      > minimumExplainedEnergy
   }
 
-  /// A derivative with respect to time, orthogonal to the signal.
+  /// The derivative of a waveform with respect to time, orthogonal to the waveform.
   private struct TimeDerivative {
-    var column: DesignColumn
-    var energy: Double
+    var derivativeColumn: DesignColumn
+    var derivativeEnergy: Double
   }
 
   /// Returns the derivative of a column with respect to time, without its change of level.
   private func timeDerivative(of column: DesignColumn) -> TimeDerivative {
     let energy = max(Vector.energy(column.samples), 1e-30)
     let samples = column.samples
-    guard samples.count > 2 else { return TimeDerivative(column: column, energy: 0) }
+    guard samples.count > 2 else {
+      return TimeDerivative(derivativeColumn: column, derivativeEnergy: 0)
+    }
     var derivative = column
     for index in 1..<samples.count - 1 {
       derivative.samples[index] = (samples[index + 1] - samples[index - 1]) / 2
@@ -101,7 +110,8 @@ struct EventChangeEstimator {
     derivative.samples[samples.count - 1] = 0
     Vector.add(
       samples, times: -derivative.dot(column) / energy, to: &derivative.samples, at: 0)
-    return TimeDerivative(column: derivative, energy: Vector.energy(derivative.samples))
+    return TimeDerivative(
+      derivativeColumn: derivative, derivativeEnergy: Vector.energy(derivative.samples))
   }
 
   // MARK: - Rating
@@ -112,13 +122,15 @@ struct EventChangeEstimator {
   ) -> RecordingChange {
     let waveform = originalReference.waveforms[neighborhood.waveformIndex]
     return RecordingChange(
-      kind: kind, event: waveform.event, range: waveform.time...max(waveform.time, waveform.end),
-      amount: amount, before: before, after: after, waveformIndex: neighborhood.waveformIndex,
-      excludedRange: kind == .spectrum ? neighborhood.column.range : nil,
-      explainedRange: neighborhood.column.range)
+      kind: kind, indexedEvent: waveform.indexedEvent,
+      secondsRange: waveform.eventSeconds...max(waveform.eventSeconds, waveform.endSeconds),
+      signedAmount: amount, originalValue: before, changedValue: after,
+      waveformIndex: neighborhood.waveformIndex,
+      excludedRange: kind == .spectrum ? neighborhood.eventColumn.recordingRange : nil,
+      explainedRange: neighborhood.eventColumn.recordingRange)
   }
 
-  /// Rates a change by the energy that remains.
+  /// Returns a change with its score, computed from the energy that remains after it.
   ///
   /// - Parameters:
   ///   - change: The change.
@@ -132,17 +144,19 @@ struct EventChangeEstimator {
     parameterCount: Double = 1, waveform: EventWaveform? = nil
   ) -> [RecordingChange] {
     var change = change
-    change.waveform = waveform
-    change.improvement = (neighborhood.residualEnergy - residualEnergy) / (sigma * sigma)
-    change.score =
-      change.improvement - parameterCount * RecordingThreshold.zScore * RecordingThreshold.zScore
-    let energy = Vector.energy(neighborhood.column.samples) * gain * gain
-    let explained = neighborhood.residualEnergy - residualEnergy
-    let isReportable = explained > RecordingThreshold.energyFraction * energy
-    return change.score > 0 && isReportable ? [change] : []
+    change.changedWaveform = waveform
+    change.explainedEnergyRatio =
+      (neighborhood.residualEnergyWithoutEvent - residualEnergy) / (noiseDeviation * noiseDeviation)
+    change.penalizedImprovement =
+      change.explainedEnergyRatio - parameterCount * RecordingThreshold.minimumZScore
+      * RecordingThreshold.minimumZScore
+    let energy = Vector.energy(neighborhood.eventColumn.samples) * commonGain * commonGain
+    let explainedEnergy = neighborhood.residualEnergyWithoutEvent - residualEnergy
+    let isReportable = explainedEnergy > RecordingThreshold.minimumEventEnergyFraction * energy
+    return change.penalizedImprovement > 0 && isReportable ? [change] : []
   }
 
-  /// Rates another waveform of an event at the common gain, and at a gain of its own.
+  /// Returns the scores of a changed waveform at the common gain and at a gain of its own.
   ///
   /// - Parameters:
   ///   - change: The change.
@@ -156,17 +170,19 @@ struct EventChangeEstimator {
   ) -> [RecordingChange] {
     let column = residual.whitened(waveform)
     let energy = Vector.energy(column.samples)
-    let product = column.dot(neighborhood.samples)
+    let product = column.dot(neighborhood.remainingRecording)
     let atCommonGain = rated(
       change, in: neighborhood,
-      residualEnergy: neighborhood.energy - 2 * gain * product + gain * gain * energy,
+      residualEnergy: neighborhood.remainingRecordingEnergy - 2 * commonGain * product + commonGain
+        * commonGain * energy,
       waveform: waveform)
     let ownGain = product / max(energy, 1e-30)
-    guard ownGain > minimumGainRatio * gain else { return atCommonGain }
+    guard ownGain > minimumGainRatio * commonGain else { return atCommonGain }
     let atOwnGain = rated(
-      change, in: neighborhood, residualEnergy: neighborhood.energy - ownGain * ownGain * energy,
+      change, in: neighborhood,
+      residualEnergy: neighborhood.remainingRecordingEnergy - ownGain * ownGain * energy,
       parameterCount: keepsLevel ? 1 : 2.2,
-      waveform: waveform.scaled(by: keepsLevel ? 1 : ownGain / gain))
+      waveform: waveform.scaled(by: keepsLevel ? 1 : ownGain / commonGain))
     return atCommonGain + atOwnGain
   }
 
@@ -174,42 +190,46 @@ struct EventChangeEstimator {
 
   /// Returns a change of waveform, if a large fraction of the event remains unexplained.
   private func waveformChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
-    let noiseEnergy = sigma * sigma * Double(neighborhood.column.samples.count)
-    let unexplained = Vector.energy(residual.samples, neighborhood.column.range) - noiseEnergy
-    let energy = gain * gain * Vector.energy(neighborhood.column.samples)
-    guard unexplained > 0.2 * energy else { return [] }
-    let change = change(.spectrum, of: neighborhood, amount: 10 * log10(unexplained / energy))
+    let noiseEnergy =
+      noiseDeviation * noiseDeviation * Double(neighborhood.eventColumn.samples.count)
+    let unexplainedEnergy =
+      Vector.energy(residual.whitenedSamples, neighborhood.eventColumn.recordingRange) - noiseEnergy
+    let energy = commonGain * commonGain * Vector.energy(neighborhood.eventColumn.samples)
+    guard unexplainedEnergy > 0.2 * energy else { return [] }
+    let change = change(.spectrum, of: neighborhood, amount: 10 * log10(unexplainedEnergy / energy))
     var rated = rated(
-      change, in: neighborhood, residualEnergy: neighborhood.residualEnergy - unexplained,
+      change, in: neighborhood,
+      residualEnergy: neighborhood.residualEnergyWithoutEvent - unexplainedEnergy,
       parameterCount: 10)
     for index in rated.indices {
-      rated[index].score *= Self.ambiguityWeight
+      rated[index].penalizedImprovement *= Self.waveformChangeScoreFactor
     }
     return rated
   }
 
   /// Returns a change of level, or the absence of the event.
   private func levelChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
-    let column = neighborhood.column
+    let column = neighborhood.eventColumn
     let energy = Vector.energy(column.samples)
-    let ownGain = column.dot(neighborhood.samples) / energy
+    let ownGain = column.dot(neighborhood.remainingRecording) / energy
     let waveform = residual.fit.reference.waveforms[neighborhood.waveformIndex]
-    if ownGain < RecordingThreshold.missingGain * gain {
+    if ownGain < RecordingThreshold.maximumMissingGain * commonGain {
       // If another sound takes its place, the event is not missing.
-      let noiseEnergy = sigma * sigma * Double(column.samples.count)
-      let remaining = neighborhood.samples.energy(in: column.range) - noiseEnergy
-      guard remaining < 0.3 * gain * gain * energy else { return [] }
+      let noiseEnergy = noiseDeviation * noiseDeviation * Double(column.samples.count)
+      let remaining =
+        neighborhood.remainingRecording.energy(in: column.recordingRange) - noiseEnergy
+      guard remaining < 0.3 * commonGain * commonGain * energy else { return [] }
       let peak = 20 * log10(max(Double(Statistics.peak(of: waveform.samples)), 1e-6))
       return rated(
         change(.missing, of: neighborhood, amount: peak), in: neighborhood,
-        residualEnergy: neighborhood.energy)
+        residualEnergy: neighborhood.remainingRecordingEnergy)
     }
-    let decibels = 20 * log10(ownGain / gain)
-    guard abs(decibels) >= RecordingThreshold.decibels else { return [] }
+    let decibels = 20 * log10(ownGain / commonGain)
+    guard abs(decibels) >= RecordingThreshold.minimumLevelDecibels else { return [] }
     return rated(
       change(.level, of: neighborhood, amount: decibels), in: neighborhood,
-      residualEnergy: neighborhood.energy - ownGain * ownGain * energy,
-      waveform: waveform.scaled(by: ownGain / gain))
+      residualEnergy: neighborhood.remainingRecordingEnergy - ownGain * ownGain * energy,
+      waveform: waveform.scaled(by: ownGain / commonGain))
   }
 
   // MARK: - Time
@@ -219,13 +239,13 @@ struct EventChangeEstimator {
     let index = neighborhood.waveformIndex
     let original = originalReference.waveforms[index]
     var shifts = correlationShifts(in: neighborhood)
-    shifts.removeAll { !(abs($0) >= RecordingThreshold.seconds) }
+    shifts.removeAll { !(abs($0) >= RecordingThreshold.minimumTimeSeconds) }
     if let hypothesis, hypothesis.waveformIndex == index, hypothesis.frequencyRatio == nil {
-      shifts.insert(hypothesis.waveform.time - original.time, at: 0)
+      shifts.insert(hypothesis.changedWaveform.eventSeconds - original.eventSeconds, at: 0)
     }
     return shifts.flatMap { shift -> [RecordingChange] in
-      guard let waveform = variants.shifted(index, by: shift) else { return [] }
-      let before = original.time
+      guard let waveform = eventVariants.shifted(index, by: shift) else { return [] }
+      let before = original.eventSeconds
       let change = change(
         .time, of: neighborhood, amount: shift, before: before, after: before + shift)
       return rated(change, in: neighborhood, minimumGainRatio: 0.1, waveform: waveform)
@@ -234,25 +254,32 @@ struct EventChangeEstimator {
 
   /// Returns the shifts at the highest peaks of the cross-correlation, in seconds of the reference.
   private func correlationShifts(in neighborhood: EventNeighborhood) -> [Double] {
-    let reach = Int(RecordingModelFit.maximumTimeShift * rate)
-    let column = neighborhood.column
-    let offset = [Float](repeating: 0, count: max(0, column.start - neighborhood.samples.start))
-    let products = CrossCorrelation.of(
-      offset + column.samples, neighborhood.samples.samples, maximumLag: reach
+    let maximumShiftSamples = Int(RecordingModelFit.maximumTimeShiftSeconds * sampleRate)
+    let column = neighborhood.eventColumn
+    let leadingSilence = [Float](
+      repeating: 0,
+      count: max(0, column.firstSampleIndex - neighborhood.remainingRecording.firstSampleIndex))
+    let correlationsByLag = CrossCorrelation.of(
+      leadingSilence + column.samples, neighborhood.remainingRecording.samples,
+      maximumLag: maximumShiftSamples
     ).map { Double($0) }
-    var peaks: [Int] = []
-    for index in 1..<products.count - 1 where products[index] > 0 {
-      if products[index] > products[index - 1], products[index] >= products[index + 1] {
-        peaks.append(index)
+    var peakLags: [Int] = []
+    for index in 1..<correlationsByLag.count - 1 where correlationsByLag[index] > 0 {
+      if correlationsByLag[index] > correlationsByLag[index - 1],
+        correlationsByLag[index] >= correlationsByLag[index + 1]
+      {
+        peakLags.append(index)
       }
     }
-    peaks.sort { products[$0] > products[$1] }
+    peakLags.sort { correlationsByLag[$0] > correlationsByLag[$1] }
     // Controls that don't move with the event can make another peak higher than that of the true
     // shift.
-    let hasControls = originalReference.renderer?.hasControls == true
-    return peaks.prefix(hasControls ? 5 : 1).map { peak in
-      let vertex = ParabolicPeak(products[peak - 1], products[peak], products[peak + 1])
-      return (Double(peak - reach) + vertex.peakOffset) / rate / (1 + residual.fit.placement.tempo)
+    let hasControls = originalReference.eventRenderer?.hasControls == true
+    return peakLags.prefix(hasControls ? 5 : 1).map { peak in
+      let vertex = ParabolicPeak(
+        correlationsByLag[peak - 1], correlationsByLag[peak], correlationsByLag[peak + 1])
+      return (Double(peak - maximumShiftSamples) + vertex.peakOffset) / sampleRate
+        / (1 + residual.fit.placement.tempoDeviation)
     }
   }
 
@@ -262,31 +289,34 @@ struct EventChangeEstimator {
   func refinedTime(
     in neighborhood: EventNeighborhood, near change: RecordingChange
   ) -> RecordingChange? {
-    let column = neighborhood.column
+    let column = neighborhood.eventColumn
     let derivative = timeDerivative(of: column)
-    let ownGain = column.dot(neighborhood.samples) / max(Vector.energy(column.samples), 1e-30)
-    guard ownGain > 0.1 * gain, derivative.energy > 0 else { return nil }
-    let product = derivative.column.dot(neighborhood.samples)
-    let step = -product / (ownGain * derivative.energy) / rate
+    let ownGain =
+      column.dot(neighborhood.remainingRecording) / max(Vector.energy(column.samples), 1e-30)
+    guard ownGain > 0.1 * commonGain, derivative.derivativeEnergy > 0 else { return nil }
+    let derivativeCorrelation = derivative.derivativeColumn.dot(neighborhood.remainingRecording)
+    let timeStepSeconds =
+      -derivativeCorrelation / (ownGain * derivative.derivativeEnergy) / sampleRate
     let index = neighborhood.waveformIndex
-    guard abs(step) > 2e-6, abs(step) < 0.002,
-      let shifted = variants.shifted(index, by: change.amount + step)
+    guard abs(timeStepSeconds) > 2e-6, abs(timeStepSeconds) < 0.002,
+      let shifted = eventVariants.shifted(index, by: change.signedAmount + timeStepSeconds)
     else {
       return nil
     }
-    let energy = residual.fit.reference.waveforms[index].energy
-    let originalEnergy = originalReference.waveforms[index].energy
-    let scale = (energy / max(originalEnergy, 1e-30)).squareRoot()
-    let waveform = shifted.scaled(by: scale)
+    let energy = residual.fit.reference.waveforms[index].sampleEnergy
+    let originalEnergy = originalReference.waveforms[index].sampleEnergy
+    let amplitudeFactor = (energy / max(originalEnergy, 1e-30)).squareRoot()
+    let waveform = shifted.scaled(by: amplitudeFactor)
     let whitened = residual.whitened(waveform)
     let residualEnergy =
-      neighborhood.energy - 2 * gain * whitened.dot(neighborhood.samples) + gain * gain
+      neighborhood.remainingRecordingEnergy - 2 * commonGain
+      * whitened.dot(neighborhood.remainingRecording) + commonGain * commonGain
       * Vector.energy(whitened.samples)
-    guard residualEnergy < 0.99 * neighborhood.residualEnergy else { return nil }
+    guard residualEnergy < 0.99 * neighborhood.residualEnergyWithoutEvent else { return nil }
     var refined = change
-    refined.waveform = waveform
-    refined.amount += step
-    refined.after = (change.before ?? 0) + refined.amount
+    refined.changedWaveform = waveform
+    refined.signedAmount += timeStepSeconds
+    refined.changedValue = (change.originalValue ?? 0) + refined.signedAmount
     return refined
   }
 
@@ -296,71 +326,79 @@ struct EventChangeEstimator {
   ///
   /// Ratios of short events are searched in steps; long events yield a ratio by their phase.
   private func frequencyChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
-    var best: RecordingChange?
-    func attempt(_ ratio: Double) {
-      guard abs(ratio - 1) * 100 >= RecordingThreshold.percent,
-        let retuned = variants.retuned(neighborhood.waveformIndex, by: ratio)
+    var bestChange: RecordingChange?
+    func attempt(_ frequencyRatio: Double) {
+      guard abs(frequencyRatio - 1) * 100 >= RecordingThreshold.minimumFrequencyPercent,
+        let retuned = eventVariants.retuned(neighborhood.waveformIndex, by: frequencyRatio)
       else { return }
       let change = change(
-        .frequency, of: neighborhood, amount: 100 * (ratio - 1), before: retuned.before,
-        after: retuned.after)
+        .frequency, of: neighborhood, amount: 100 * (frequencyRatio - 1),
+        before: retuned.originalHertz,
+        after: retuned.newHertz)
       let rated = rated(
         change, in: neighborhood, minimumGainRatio: 0.2, keepsLevel: hasSingleEvent,
-        waveform: retuned.waveform)
-      for candidate in rated where candidate.score > best?.score ?? 0 {
-        best = candidate
+        waveform: retuned.retunedWaveform)
+      for candidate in rated
+      where candidate.penalizedImprovement > bestChange?.penalizedImprovement ?? 0 {
+        bestChange = candidate
       }
     }
-    let isShort = Double(neighborhood.column.samples.count) < 0.12 * rate
+    let isShorterThan120Milliseconds =
+      Double(neighborhood.eventColumn.samples.count) < 0.12 * sampleRate
     let hypotheticalRatio = hypothesis.flatMap {
       $0.waveformIndex == neighborhood.waveformIndex ? $0.frequencyRatio : nil
     }
     if let hypotheticalRatio {
       attempt(hypotheticalRatio)
     }
-    if isShort {
+    if isShorterThan120Milliseconds {
       for step in 1...9 {
         attempt(exp(0.06 * Double(step)))
         attempt(exp(-0.06 * Double(step)))
       }
     }
-    if isShort || hypotheticalRatio != nil {
+    if isShorterThan120Milliseconds || hypotheticalRatio != nil {
       for step in [0.03, 0.015, 0.007_5] {
-        guard let ratio = best.map({ 1 + $0.amount / 100 }) else { break }
+        guard let ratio = bestChange.map({ 1 + $0.signedAmount / 100 }) else { break }
         attempt(ratio * exp(step))
         attempt(ratio * exp(-step))
       }
     }
-    if !isShort, let ratio = frequencyRatio(from: neighborhood) {
+    if !isShorterThan120Milliseconds, let ratio = frequencyRatio(from: neighborhood) {
       attempt(ratio)
     }
-    return [best].compactMap(\.self)
+    return [bestChange].compactMap(\.self)
   }
 
   /// Returns the frequency ratio of a long event: first by its mean frequency, then by the drift of
   /// its phase.
   private func frequencyRatio(from neighborhood: EventNeighborhood) -> Double? {
     let index = neighborhood.waveformIndex
-    let event = originalReference.waveforms[index].event
-    let samples = neighborhood.samples
-    let range = neighborhood.column.range
+    let event = originalReference.waveforms[index].indexedEvent
+    let samples = neighborhood.remainingRecording
+    let range = neighborhood.eventColumn.recordingRange
     func meanFrequency(_ samples: [Float]) -> Double {
-      EventWaveform(event, time: 0, sampleOffset: 0, samples: samples, rate: rate).meanFrequency
+      EventWaveform(
+        event, eventSeconds: 0, firstSampleOffsetSeconds: 0, samples: samples,
+        sampleRate: sampleRate
+      ).meanHertz
     }
     let excerpt = samples.samples[
-      range.lowerBound - samples.start..<range.upperBound - samples.start]
-    let recorded = meanFrequency(Array(excerpt))
-    let original = meanFrequency(neighborhood.column.samples)
-    guard recorded > 0, original > 0 else { return nil }
-    var ratio = recorded / original
+      range.lowerBound - samples.firstSampleIndex..<range.upperBound - samples.firstSampleIndex]
+    let recordedHertz = meanFrequency(Array(excerpt))
+    let originalHertz = meanFrequency(neighborhood.eventColumn.samples)
+    guard recordedHertz > 0, originalHertz > 0 else { return nil }
+    var ratio = recordedHertz / originalHertz
     for _ in 0..<5 {
       guard (0.2...5).contains(ratio) else { return nil }
-      ratio = variants.clampedRatio(ratio, of: index)
-      guard let waveform = variants.retuned(index, by: ratio)?.waveform else { return nil }
+      ratio = eventVariants.clampedRatio(ratio, of: index)
+      guard let waveform = eventVariants.retuned(index, by: ratio)?.retunedWaveform else {
+        return nil
+      }
       let drift = phaseDrift(of: residual.whitened(waveform), in: samples)
-      ratio *= 1 + drift / max(20, waveform.meanFrequency)
+      ratio *= 1 + drift / max(20, waveform.meanHertz)
     }
-    return variants.clampedRatio(ratio, of: index)
+    return eventVariants.clampedRatio(ratio, of: index)
   }
 
   /// Returns the difference in frequency between a recording and an event, in hertz.
@@ -369,15 +407,15 @@ struct EventChangeEstimator {
   /// phase in each block of 40 ms. The mean phase increment from block to block is the difference.
   private func phaseDrift(of column: DesignColumn, in recorded: DesignColumn) -> Double {
     let event = column.samples
-    let length = Int(0.04 * rate)
+    let segmentSampleCount = Int(0.04 * sampleRate)
     var phases: [(phase: Double, weight: Double)] = []
-    for start in stride(from: 1, to: event.count - length - 1, by: length) {
+    for start in stride(from: 1, to: event.count - segmentSampleCount - 1, by: segmentSampleCount) {
       var inPhase = 0.0
       var quadrature = 0.0
       var eventEnergy = 1e-30
       var derivativeEnergy = 1e-30
-      for index in start..<start + length {
-        let position = column.start - recorded.start + index
+      for index in start..<start + segmentSampleCount {
+        let position = column.firstSampleIndex - recorded.firstSampleIndex + index
         guard position >= 0, position < recorded.samples.count else { continue }
         let derivative = Double(event[index + 1] - event[index - 1])
         inPhase += Double(event[index]) * Double(recorded.samples[position])
@@ -399,7 +437,7 @@ struct EventChangeEstimator {
       real += weight * cos(next.phase - current.phase)
       imaginary += weight * sin(next.phase - current.phase)
     }
-    return atan2(imaginary, real) / (2 * .pi * Double(length) / rate)
+    return atan2(imaginary, real) / (2 * .pi * Double(segmentSampleCount) / sampleRate)
   }
 
   /// Returns a change with a refined frequency that explains more, or nil.
@@ -412,37 +450,42 @@ struct EventChangeEstimator {
     /// Returns the additional energy that a small time shift explains.
     func energyExplainedByShift(_ column: DesignColumn) -> Double {
       let derivative = timeDerivative(of: column)
-      let product = derivative.column.dot(neighborhood.samples)
-      return derivative.energy > 0 ? product * product / derivative.energy : 0
+      let product = derivative.derivativeColumn.dot(neighborhood.remainingRecording)
+      return derivative.derivativeEnergy > 0 ? product * product / derivative.derivativeEnergy : 0
     }
     var best: RecordingChange?
-    var center = 1 + change.amount / 100
+    var center = 1 + change.signedAmount / 100
     // An improvement by a hundredth of a standard error is none.
     var minimumEnergy =
-      neighborhood.residualEnergy
-      - max(0.01 * sigma * sigma, 0.01 * neighborhood.residualEnergy)
-      - energyExplainedByShift(neighborhood.column)
-    let duration = Double(neighborhood.column.samples.count) / rate
-    let firstStep = min(0.03, 0.003 / max(0.01, duration))
-    for step in [0, firstStep, firstStep / 2, firstStep / 4, firstStep / 8] {
+      neighborhood.residualEnergyWithoutEvent
+      - max(0.01 * noiseDeviation * noiseDeviation, 0.01 * neighborhood.residualEnergyWithoutEvent)
+      - energyExplainedByShift(neighborhood.eventColumn)
+    let duration = Double(neighborhood.eventColumn.samples.count) / sampleRate
+    let firstFrequencyRatioStep = min(0.03, 0.003 / max(0.01, duration))
+    for step in [
+      0, firstFrequencyRatioStep, firstFrequencyRatioStep / 2, firstFrequencyRatioStep / 4,
+      firstFrequencyRatioStep / 8,
+    ] {
       var bestRatio = center
       for sign in [1.0, -1] {
         let ratio = center * exp(step * sign)
-        guard let retuned = variants.retuned(neighborhood.waveformIndex, by: ratio) else {
+        guard let retuned = eventVariants.retuned(neighborhood.waveformIndex, by: ratio) else {
           continue
         }
-        let column = residual.whitened(retuned.waveform)
+        let column = residual.whitened(retuned.retunedWaveform)
         let energy = max(Vector.energy(column.samples), 1e-30)
-        let ownGain = max(0, column.dot(neighborhood.samples)) / energy
+        let ownGain = max(0, column.dot(neighborhood.remainingRecording)) / energy
         let residualEnergy =
-          neighborhood.energy - ownGain * ownGain * energy - energyExplainedByShift(column)
-        guard residualEnergy < minimumEnergy, ownGain > 0.1 * gain else { continue }
+          neighborhood.remainingRecordingEnergy - ownGain * ownGain * energy
+          - energyExplainedByShift(column)
+        guard residualEnergy < minimumEnergy, ownGain > 0.1 * commonGain else { continue }
         minimumEnergy = residualEnergy
         var refined = change
-        refined.amount = 100 * (ratio - 1)
-        refined.before = retuned.before
-        refined.after = retuned.after
-        refined.waveform = retuned.waveform.scaled(by: hasSingleEvent ? 1 : ownGain / gain)
+        refined.signedAmount = 100 * (ratio - 1)
+        refined.originalValue = retuned.originalHertz
+        refined.changedValue = retuned.newHertz
+        refined.changedWaveform = retuned.retunedWaveform.scaled(
+          by: hasSingleEvent ? 1 : ownGain / commonGain)
         best = refined
         bestRatio = ratio
       }

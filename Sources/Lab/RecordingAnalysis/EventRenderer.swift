@@ -7,24 +7,24 @@ struct EventRenderer {
   let composition: HapticComposition
   let profile: TransducerProfile
   /// The sample rate of the rendering, in hertz.
-  let rate: Double
+  let renderingSampleRate: Double
   /// The approximate sample rate of the results, in hertz.
-  let targetRate: Double
-  private let cache = Cache()
+  let approximateResultRate: Double
+  private let renderingCache = Cache()
 
-  /// Renderings for reuse.
+  /// A cache of renderings, shared by copies of the renderer.
   ///
   /// - Note: The renderer belongs to one comparison and therefore to one thread.
   private final class Cache {
-    /// The renderings of single events, by the index of the unchanged event.
-    var events: [Int: [(event: HapticEvent, samples: LowRateSignal)]] = [:]
+    /// The cached renderings of single events, by the index of the unchanged event.
+    var eventRenderings: [Int: [(event: HapticEvent, samples: LowRateSignal)]] = [:]
     var transientBank: [EventWaveform]?
   }
 
   /// The maximum number of renderings over which overlapping events are distributed.
   private static let maximumRenderingCount = 16
   /// The maximum duration of an event's decay after its release, in seconds.
-  private static let maximumTail = 0.1
+  private static let maximumTailSeconds = 0.1
 
   /// A Boolean value that indicates whether dynamic parameters or curves act on the events.
   var hasControls: Bool {
@@ -41,28 +41,33 @@ struct EventRenderer {
   func renderings(of events: [IndexedEvent], count: Int) -> [(
     samples: [Float], events: [(event: IndexedEvent, range: Range<Int>)]
   )]? {
-    var lists: [[IndexedEvent]] = []
-    var ends: [Double] = []
+    var eventListsByRendering: [[IndexedEvent]] = []
+    var renderingEndSeconds: [Double] = []
     for event in events {
-      let end = event.end + event.tailDuration + Self.maximumTail
-      if let free = ends.firstIndex(where: { $0 < event.time }) {
-        lists[free].append(event)
-        ends[free] = end
-      } else if lists.count < Self.maximumRenderingCount {
-        lists.append([event])
-        ends.append(end)
+      let end = event.releaseStartSeconds + event.tailSeconds + Self.maximumTailSeconds
+      if let free = renderingEndSeconds.firstIndex(where: { $0 < event.timeSeconds }) {
+        eventListsByRendering[free].append(event)
+        renderingEndSeconds[free] = end
+      } else if eventListsByRendering.count < Self.maximumRenderingCount {
+        eventListsByRendering.append([event])
+        renderingEndSeconds.append(end)
       } else {
-        lists[lists.count - 1].append(event)
-        ends[ends.count - 1] = max(ends[ends.count - 1], end)
+        eventListsByRendering[eventListsByRendering.count - 1].append(event)
+        renderingEndSeconds[renderingEndSeconds.count - 1] = max(
+          renderingEndSeconds[renderingEndSeconds.count - 1], end)
       }
     }
     var renderings: [(samples: [Float], events: [(event: IndexedEvent, range: Range<Int>)])] = []
-    for list in lists {
-      guard let low = render(keeping: Set(list.map(\.index)), frames: count) else { return nil }
+    for list in eventListsByRendering {
+      guard let low = render(keeping: Set(list.map(\.compositionIndex)), frames: count) else {
+        return nil
+      }
       // The last 6 ms before an event belong to it because filters reach a few samples back.
-      let starts = list.map { max(0, Int((($0.time - 0.006) * low.rate).rounded())) }
-      let ends = starts.dropFirst() + [low.samples.count]
-      let events = zip(list, zip(starts, ends)).map { ($0, min($1.0, $1.1)..<$1.1) }
+      let starts = list.map {
+        max(0, Int((($0.timeSeconds - 0.006) * low.decimatedRate).rounded()))
+      }
+      let renderingEndSeconds = starts.dropFirst() + [low.samples.count]
+      let events = zip(list, zip(starts, renderingEndSeconds)).map { ($0, min($1.0, $1.1)..<$1.1) }
       renderings.append((low.samples, events))
     }
     return renderings
@@ -71,12 +76,12 @@ struct EventRenderer {
   /// Renders the composition with only some of its events and without its sound files.
   private func render(keeping indices: Set<Int>, frames: Int) -> LowRateSignal? {
     var remaining = composition
-    var count = 0
+    var visitedEventCount = 0
     for layer in remaining.layers.indices {
       remaining.layers[layer].signals = []
       remaining.layers[layer].pattern.events = remaining.layers[layer].pattern.events.filter { _ in
-        count += 1
-        return indices.contains(count - 1)
+        visitedEventCount += 1
+        return indices.contains(visitedEventCount - 1)
       }
     }
     return lowRateSignal(of: remaining, frames: frames)
@@ -84,18 +89,23 @@ struct EventRenderer {
 
   private func lowRateSignal(of composition: HapticComposition, frames: Int) -> LowRateSignal? {
     samples(of: composition, frames: frames).map {
-      LowRateSignal(of: $0, rate: rate, targetRate: targetRate)
+      LowRateSignal(of: $0, decimatedRate: renderingSampleRate, targetRate: approximateResultRate)
     }
   }
 
   private func samples(of composition: HapticComposition, frames: Int? = nil) -> [Float]? {
-    guard let plan = try? RenderPlan(compiling: composition, profile: profile, rate: rate) else {
+    guard
+      let plan = try? RenderPlan(
+        compiling: composition, profile: profile, rate: renderingSampleRate)
+    else {
       return nil
     }
-    let length =
-      frames.map(Int64.init) ?? plan.length + Int64(OfflineRenderer.defaultTailDuration * rate)
+    let renderedFrameCount =
+      frames.map(Int64.init) ?? plan.frameCount
+      + Int64(OfflineRenderer.defaultTailSeconds * renderingSampleRate)
     let settings = RenderSettings(
-      routing: OutputRouting(channelCount: 1).fitted(to: [profile]), length: length)
+      routing: OutputRouting(channelCount: 1).fitted(to: [profile]),
+      outputFrameCount: renderedFrameCount)
     var rendering = OfflineRenderer(plan: plan, settings: settings)
     return rendering.samples()
   }
@@ -110,15 +120,15 @@ struct EventRenderer {
   func renderedEvent(at index: Int, changedBy change: (inout HapticEvent) -> Void = { _ in }) -> (
     samples: LowRateSignal, sampleOffset: Double
   )? {
-    var first = 0
+    var firstEventIndexInLayer = 0
     for layer in composition.layers {
-      defer { first += layer.pattern.events.count }
-      guard layer.pattern.events.indices.contains(index - first) else { continue }
+      defer { firstEventIndexInLayer += layer.pattern.events.count }
+      guard layer.pattern.events.indices.contains(index - firstEventIndexInLayer) else { continue }
       var pattern = layer.pattern
-      var event = pattern.events[index - first]
+      var event = pattern.events[index - firstEventIndexInLayer]
       change(&event)
       let lead = 0.02
-      let cached = cache.events[index, default: []].first { $0.event == event }
+      let cached = renderingCache.eventRenderings[index, default: []].first { $0.event == event }
       if let cached { return (cached.samples, -lead) }
       let original = event
       // The event moves to the start of the rendering, and the controls with it.
@@ -131,14 +141,16 @@ struct EventRenderer {
       for position in pattern.curves.indices {
         pattern.curves[position].time += shift
       }
-      let indexed = IndexedEvent(event, index: 0)
-      let seconds = indexed.end + indexed.tailDuration + Self.maximumTail + lead
+      let indexed = IndexedEvent(event, compositionIndex: 0)
+      let seconds =
+        indexed.releaseStartSeconds + indexed.tailSeconds + Self.maximumTailSeconds + lead
       guard seconds < 120,
-        let samples = lowRateSignal(of: HapticComposition(pattern), frames: Int(seconds * rate))
+        let samples = lowRateSignal(
+          of: HapticComposition(pattern), frames: Int(seconds * renderingSampleRate))
       else {
         return nil
       }
-      cache.events[index, default: []].append((original, samples))
+      renderingCache.eventRenderings[index, default: []].append((original, samples))
       return (samples, -lead)
     }
     return nil
@@ -167,33 +179,36 @@ struct EventRenderer {
       stretched.layers[layer].pattern = pattern
     }
     return EventRenderer(
-      composition: stretched, profile: profile, rate: rate, targetRate: targetRate)
+      composition: stretched, profile: profile, renderingSampleRate: renderingSampleRate,
+      approximateResultRate: approximateResultRate)
   }
 
-  /// Renders the composition.
-  func rendering() -> ReferenceSource? {
+  /// Returns the rendered composition as the source of a reference.
+  func renderedSource() -> ReferenceSource? {
     samples(of: composition).map {
       ReferenceSource(
-        composition: composition, signal: Signal($0, rate: rate), profile: profile)
+        composition: composition, signal: Signal($0, rate: renderingSampleRate), profile: profile)
     }
   }
 
-  /// The candidates for added transients: the profile's transients at nine sharpness values.
+  /// The waveforms of transients that may have been added, at nine sharpness values.
   func transientBank() -> [EventWaveform] {
-    if let bank = cache.transientBank { return bank }
+    if let bank = renderingCache.transientBank { return bank }
     let bank = (0...8).compactMap { step -> EventWaveform? in
       let event = HapticEvent(
         kind: .hapticTransient, time: 0.02,
         parameters: [.hapticIntensity: 1, .hapticSharpness: Float(step) / 8])
       return lowRateSignal(
-        of: HapticComposition(HapticPattern(events: [event])), frames: Int(0.08 * rate)
+        of: HapticComposition(HapticPattern(events: [event])),
+        frames: Int(0.08 * renderingSampleRate)
       )
       .flatMap {
         RecordingReference.trimmed(
-          IndexedEvent(event, index: 0), $0.samples[...], rate: $0.rate, minimumThreshold: 0)
+          IndexedEvent(event, compositionIndex: 0), $0.samples[...], rate: $0.decimatedRate,
+          minimumThreshold: 0)
       }
     }
-    cache.transientBank = bank
+    renderingCache.transientBank = bank
     return bank
   }
 }

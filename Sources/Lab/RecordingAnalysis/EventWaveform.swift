@@ -3,45 +3,47 @@ import SignalAnalysis
 
 /// The rendered samples of one event, without the other events of its pattern.
 package struct EventWaveform {
-  package var event: IndexedEvent
+  package var indexedEvent: IndexedEvent
   /// The time of the event, in seconds from the start of the reference.
-  package var time: Double
+  package var eventSeconds: Double
   /// The offset of the first sample from the time of the event, in seconds.
-  private(set) var sampleOffset: Double
+  private(set) var firstSampleOffsetSeconds: Double
   private(set) var samples: [Float]
-  /// The sample rate, in hertz.
-  let rate: Double
-  /// The sum of the squared samples.
-  private(set) var energy: Double
+  /// The sample rate of the waveform, in hertz.
+  let sampleRate: Double
+  /// The energy of the waveform: the sum of its squared samples.
+  private(set) var sampleEnergy: Double
   /// The coefficients of the cubic B-spline through the samples, padded with silence.
   private var splineCoefficients: [Float]
 
   /// The number of silent samples at each end of the spline.
-  private static let paddingCount = 8
+  private static let splinePaddingCount = 8
 
   init(
-    _ event: IndexedEvent, time: Double, sampleOffset: Double, samples: [Float], rate: Double
+    _ event: IndexedEvent, eventSeconds time: Double, firstSampleOffsetSeconds sampleOffset: Double,
+    samples: [Float], sampleRate rate: Double
   ) {
-    self.event = event
-    self.time = time
-    self.sampleOffset = sampleOffset
+    self.indexedEvent = event
+    self.eventSeconds = time
+    self.firstSampleOffsetSeconds = sampleOffset
     self.samples = samples
-    self.rate = rate
-    energy = Vector.energy(samples)
-    let silence = [Float](repeating: 0, count: Self.paddingCount)
+    self.sampleRate = rate
+    sampleEnergy = Vector.energy(samples)
+    let silence = [Float](repeating: 0, count: Self.splinePaddingCount)
     splineCoefficients = Self.splineCoefficients(of: silence + samples + silence)
   }
 
-  /// The start of the samples, in seconds from the start of the reference.
-  var start: Double { time + sampleOffset }
-  /// The end of the samples, in seconds from the start of the reference.
-  var end: Double { start + Double(samples.count) / rate }
+  /// The time of the first sample, in seconds from the start of the reference.
+  var startSeconds: Double { eventSeconds + firstSampleOffsetSeconds }
+  /// The time after the last sample, in seconds from the start of the reference.
+  var endSeconds: Double { startSeconds + Double(samples.count) / sampleRate }
 
   /// Returns a waveform of the same event with other samples.
   func replacing(samples: [Float], sampleOffset: Double? = nil) -> EventWaveform {
     EventWaveform(
-      event, time: time, sampleOffset: sampleOffset ?? self.sampleOffset, samples: samples,
-      rate: rate)
+      indexedEvent, eventSeconds: eventSeconds,
+      firstSampleOffsetSeconds: sampleOffset ?? self.firstSampleOffsetSeconds, samples: samples,
+      sampleRate: sampleRate)
   }
 
   func scaled(by factor: Double) -> EventWaveform {
@@ -49,15 +51,16 @@ package struct EventWaveform {
   }
 
   /// The power-weighted mean frequency of a narrow-band waveform, in hertz.
-  var meanFrequency: Double {
+  var meanHertz: Double {
     // For a narrow band, the ratio of the energy of differences to that of sums is tan²(πf / rate).
-    var differences = 0.0
-    var sums = 0.0
+    var squaredDifferenceSum = 0.0
+    var squaredSumSum = 0.0
     for (a, b) in zip(samples, samples.dropFirst()) {
-      differences += Double((b - a) * (b - a))
-      sums += Double((b + a) * (b + a))
+      squaredDifferenceSum += Double((b - a) * (b - a))
+      squaredSumSum += Double((b + a) * (b + a))
     }
-    return sums > 0 ? atan((differences / sums).squareRoot()) * rate / .pi : 0
+    return squaredSumSum > 0
+      ? atan((squaredDifferenceSum / squaredSumSum).squareRoot()) * sampleRate / .pi : 0
   }
 
   /// Returns the coefficients of the cubic B-spline that interpolates samples.
@@ -66,16 +69,18 @@ package struct EventWaveform {
   /// for signal and image processing", IEEE Signal Processing Magazine 16, 1999).
   private static func splineCoefficients(of samples: [Float]) -> [Float] {
     let pole = Float(3.0.squareRoot() - 2)
-    var c = samples
-    guard c.count > 1 else { return c }
-    for index in 1..<c.count {
-      c[index] += pole * c[index - 1]
+    var coefficients = samples
+    guard coefficients.count > 1 else { return coefficients }
+    for index in 1..<coefficients.count {
+      coefficients[index] += pole * coefficients[index - 1]
     }
-    c[c.count - 1] = pole / (pole * pole - 1) * (c[c.count - 1] + pole * c[c.count - 2])
-    for index in (0..<c.count - 1).reversed() {
-      c[index] = pole * (c[index + 1] - c[index])
+    coefficients[coefficients.count - 1] =
+      pole / (pole * pole - 1)
+      * (coefficients[coefficients.count - 1] + pole * coefficients[coefficients.count - 2])
+    for index in (0..<coefficients.count - 1).reversed() {
+      coefficients[index] = pole * (coefficients[index + 1] - coefficients[index])
     }
-    return c.map { $0 * 6 }
+    return coefficients.map { $0 * 6 }
   }
 
   /// Returns the waveform resampled to its position in a recording.
@@ -85,19 +90,24 @@ package struct EventWaveform {
   ///   - timeScale: The duration of a second of the waveform in the recording, in seconds.
   ///   - count: The number of samples of the recording.
   func column(onset: Double, timeScale: Double, count: Int) -> DesignColumn {
-    let first = Int(((onset + sampleOffset * timeScale) * rate).rounded(.down))
-    let last = first + Int(Double(samples.count) * timeScale) + 2
-    let range = max(0, first)..<max(0, first, min(count, last))
-    guard !range.isEmpty, !samples.isEmpty else { return DesignColumn(start: 0, samples: []) }
-    let step = 1 / timeScale
+    let firstRecordingSample = Int(
+      ((onset + firstSampleOffsetSeconds * timeScale) * sampleRate).rounded(.down))
+    let lastRecordingSample = firstRecordingSample + Int(Double(samples.count) * timeScale) + 2
+    let range =
+      max(0, firstRecordingSample)..<max(0, firstRecordingSample, min(count, lastRecordingSample))
+    guard !range.isEmpty, !samples.isEmpty else {
+      return DesignColumn(firstSampleIndex: 0, samples: [])
+    }
+    let splineStep = 1 / timeScale
     let firstPosition =
-      (Double(range.lowerBound) / rate - onset) * step * rate - sampleOffset * rate
-      + Double(Self.paddingCount)
+      (Double(range.lowerBound) / sampleRate - onset) * splineStep * sampleRate
+      - firstSampleOffsetSeconds * sampleRate
+      + Double(Self.splinePaddingCount)
     var output = [Float](repeating: 0, count: range.count)
     unsafe splineCoefficients.withUnsafeBufferPointer { c in
       unsafe output.withUnsafeMutableBufferPointer { output in
         for index in 0..<output.count {
-          let position = firstPosition + Double(index) * step
+          let position = firstPosition + Double(index) * splineStep
           let lower = Int(position.rounded(.down))
           guard lower >= 1, lower &+ 2 < c.count else { continue }
           let f = Float(position - Double(lower))
@@ -111,18 +121,18 @@ package struct EventWaveform {
         }
       }
     }
-    return DesignColumn(start: range.lowerBound, samples: output)
+    return DesignColumn(firstSampleIndex: range.lowerBound, samples: output)
   }
 }
 
 /// A column of the regression's design matrix: samples at an offset, zero elsewhere.
 struct DesignColumn {
-  /// The index of the first sample.
-  var start: Int
+  /// The index of the column's first sample in the recording.
+  var firstSampleIndex: Int
   var samples: [Float]
 
-  /// The indices of the samples in a recording.
-  var range: Range<Int> { start..<start + samples.count }
+  /// The range of recording samples that the column covers.
+  var recordingRange: Range<Int> { firstSampleIndex..<firstSampleIndex + samples.count }
 
   /// Returns the filtered column, cut at the end of the recording and silent while the filter
   /// starts.
@@ -132,48 +142,54 @@ struct DesignColumn {
   ///   - count: The number of samples of the recording.
   func whitened(by taps: [Float], count: Int) -> DesignColumn {
     guard !samples.isEmpty else { return self }
-    let tail = min(taps.count - 1, max(0, count - start - samples.count))
-    var output = Vector.filtered(samples, by: taps, tail: tail)
-    if start < taps.count, taps.count > 1 {
-      for index in 0..<min(taps.count - start, output.count) {
+    let filterTailSampleCount = min(
+      taps.count - 1, max(0, count - firstSampleIndex - samples.count))
+    var output = Vector.filtered(samples, by: taps, tail: filterTailSampleCount)
+    if firstSampleIndex < taps.count, taps.count > 1 {
+      for index in 0..<min(taps.count - firstSampleIndex, output.count) {
         output[index] = 0
       }
     }
-    return DesignColumn(start: start, samples: output)
+    return DesignColumn(firstSampleIndex: firstSampleIndex, samples: output)
   }
 
   /// Adds a multiple of the column to samples whose first index is `first`.
   func add(to sum: inout [Float], from first: Int = 0, times factor: Double) {
-    Vector.add(samples, times: factor, to: &sum, at: start - first)
+    Vector.add(samples, times: factor, to: &sum, at: firstSampleIndex - first)
   }
 
   /// Sets the samples in ranges of the recording to zero.
   mutating func silence(_ ranges: [Range<Int>]) {
     for range in ranges {
-      let overlap = range.clamped(to: self.range)
+      let overlap = range.clamped(to: self.recordingRange)
       guard !overlap.isEmpty else { continue }
-      Vector.zero(&samples, in: overlap.lowerBound - start..<overlap.upperBound - start)
+      Vector.zero(
+        &samples, in: overlap.lowerBound - firstSampleIndex..<overlap.upperBound - firstSampleIndex)
     }
   }
 
-  /// Returns the energy of the samples in a range of the recording.
+  /// Returns the energy of the column's samples within a range of the recording.
   func energy(in range: Range<Int>) -> Double {
-    let overlap = range.clamped(to: self.range)
+    let overlap = range.clamped(to: self.recordingRange)
     return overlap.isEmpty
-      ? 0 : Vector.energy(samples, overlap.lowerBound - start..<overlap.upperBound - start)
+      ? 0
+      : Vector.energy(
+        samples, overlap.lowerBound - firstSampleIndex..<overlap.upperBound - firstSampleIndex)
   }
 
-  /// Returns the inner product with another column.
+  /// Returns the inner product of the column with another column.
   func dot(_ other: DesignColumn) -> Double {
-    let first = max(start, other.start)
-    let last = min(start + samples.count, other.start + other.samples.count)
+    let first = max(firstSampleIndex, other.firstSampleIndex)
+    let last = min(firstSampleIndex + samples.count, other.firstSampleIndex + other.samples.count)
     return Vector.dot(
-      samples, from: first - start, other.samples, from: first - other.start, count: last - first)
+      samples, from: first - firstSampleIndex, other.samples, from: first - other.firstSampleIndex,
+      count: last - first)
   }
 
-  /// Returns the inner product with a recording.
+  /// Returns the inner product of the column with a recording.
   func dot(_ recording: [Float]) -> Double {
     Vector.dot(
-      samples, from: 0, recording, from: start, count: min(samples.count, recording.count - start))
+      samples, from: 0, recording, from: firstSampleIndex,
+      count: min(samples.count, recording.count - firstSampleIndex))
   }
 }

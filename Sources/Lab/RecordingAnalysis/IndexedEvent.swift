@@ -4,15 +4,16 @@ package import HapticRender
 
 /// An event of a composition with its index and ordinal.
 package struct IndexedEvent {
-  /// The index in the events of the composition, counted layer by layer.
-  package var index: Int
-  /// The index of the layer.
-  package var layer = 0
+  /// The index of the event among all events of the composition, counted layer by layer.
+  package var compositionIndex: Int
+  /// The index of the layer that contains the event.
+  package var layerIndex = 0
   package var kind: HapticEvent.Kind
-  /// The time, in seconds from the start of the pattern.
-  package var time: Double
-  /// The time to the release, in seconds, or nil for a transient or an entire sound file.
-  package var duration: Double?
+  /// The time at which the event starts, in seconds from the start of the pattern.
+  package var timeSeconds: Double
+  /// The time from the start of the event to its release, in seconds, or nil for a transient or an
+  /// entire sound file.
+  package var durationSeconds: Double?
   /// The values of the parameters that affect events of this kind, in the order of
   /// `EventParameterID.allCases`. Other values are 0.
   package var values: [Double]
@@ -23,41 +24,41 @@ package struct IndexedEvent {
   package var bodyLocation: HapticComposition.BodyLocation?
   /// The ordinal number among the events of the same kind, from 1. It is 0 for an event without a
   /// number.
-  package var ordinal = 0
+  package var ordinalNumber = 0
 
-  package init(_ event: HapticEvent, index: Int) {
-    self.index = index
+  package init(_ event: HapticEvent, compositionIndex index: Int) {
+    self.compositionIndex = index
     kind = event.kind
-    time = event.time.isFinite ? event.time : 0
-    duration = event.kind.isTransient ? nil : event.holdDuration
-    values = EventParameterID.allCases.map { id in
+    timeSeconds = event.time.isFinite ? event.time : 0
+    durationSeconds = event.kind.isTransient ? nil : event.holdSeconds
+    parameterValues = EventParameterID.allCases.map { id in
       event.kind.responds(to: id) ? Double(event.value(of: id)) : 0
     }
-    waveform = event.kind.playsFile ? event.waveform : nil
+    audioWaveform = event.kind.playsFile ? event.waveform : nil
   }
 
   /// Returns the value of a parameter, or 0 if the parameter does not affect the event.
   package func value(_ id: EventParameterID) -> Double {
-    values[EventParameterID.allCases.firstIndex(of: id) ?? 0]
+    parameterValues[EventParameterID.allCases.firstIndex(of: id) ?? 0]
   }
 
-  /// The time at which the release begins, in seconds.
-  package var end: Double { time + (duration ?? 0) }
+  /// The time at which the release of the event begins, in seconds.
+  package var releaseStartSeconds: Double { timeSeconds + (durationSeconds ?? 0) }
 
-  /// The duration of the sound after `end`, in seconds. Bursts of the shipped profiles are at most
-  /// 40 ms long.
-  package var tailDuration: Double {
+  /// The duration of the sound after `releaseStartSeconds`, in seconds. Bursts of the shipped
+  /// profiles are at most 40 ms long.
+  package var tailSeconds: Double {
     max(
       kind.isTransient ? 0.04 : EnvelopeTimes.seconds(normalized: Float(value(.releaseTime))),
       EnvelopeTimes.minimumRampSeconds)
   }
 
-  /// The intensity or volume, 0...1.
-  package var strength: Double { isHaptic ? value(.hapticIntensity) : value(.audioVolume) }
+  /// The intensity of a haptic event or the volume of an audio event, 0…1.
+  package var intensityOrVolume: Double { isHaptic ? value(.hapticIntensity) : value(.audioVolume) }
 
   package var isHaptic: Bool { kind.isHaptic }
 
-  /// Returns whether another event has the same effect, regardless of its time.
+  /// Returns true if another event has the same effect, regardless of its time.
   package func isEquivalent(to other: IndexedEvent) -> Bool {
     kind == other.kind && areEqual(duration, other.duration)
       && zip(values, other.values).allSatisfy { abs($0 - $1) < 1e-6 }
@@ -82,19 +83,19 @@ package struct IndexedEvent {
   package func pairingCost(with other: IndexedEvent) -> Double {
     guard kind == other.kind else { return .infinity }
     var difference = 0.0
-    for (value, otherValue) in zip(values, other.values) {
+    for (value, otherValue) in zip(parameterValues, other.parameterValues) {
       difference += abs(value - otherValue)
     }
-    if let duration, let otherDuration = other.duration {
-      difference += abs(duration - otherDuration) / max(duration, otherDuration, 1e-3)
+    if let durationSeconds, let otherDuration = other.durationSeconds {
+      difference += abs(durationSeconds - otherDuration) / max(durationSeconds, otherDuration, 1e-3)
     }
-    if waveform != other.waveform {
+    if audioWaveform != other.audioWaveform {
       difference += 0.5
     }
     if !hasSameBodyLocation(as: other) {
       difference += 0.5
     }
-    return abs(time - other.time) / 0.5 + min(0.8, difference / 2)
+    return abs(timeSeconds - other.timeSeconds) / 0.5 + min(0.8, difference / 2)
   }
 
   /// Returns the events of all layers, sorted by time and numbered by kind.
@@ -112,19 +113,22 @@ package struct IndexedEvent {
     }
     let order = Dictionary(uniqueKeysWithValues: zip(HapticEvent.Kind.allCases, 0...))
     events.sort { first, second in
-      if first.time != second.time { return first.time < second.time }
+      if first.timeSeconds != second.timeSeconds { return first.timeSeconds < second.timeSeconds }
       if first.kind != second.kind {
         return order[first.kind] ?? 0 < order[second.kind] ?? 0
       }
-      for (value, otherValue) in zip(first.values, second.values) where value != otherValue {
+      for (value, otherValue) in zip(first.parameterValues, second.parameterValues)
+      where value != otherValue {
         return value < otherValue
       }
-      return (first.duration ?? 0, first.layer) < (second.duration ?? 0, second.layer)
+      return (first.durationSeconds ?? 0, first.layerIndex) < (
+        second.durationSeconds ?? 0, second.layerIndex
+      )
     }
     var counts: [HapticEvent.Kind: Int] = [:]
     for index in events.indices {
       counts[events[index].kind, default: 0] += 1
-      events[index].ordinal = counts[events[index].kind] ?? 0
+      events[index].ordinalNumber = counts[events[index].kind] ?? 0
     }
     return events
   }
@@ -142,6 +146,6 @@ extension TransducerProfile {
       return frequencyAndLevel(of: kind).frequency.hertz(atSharpness: value)
     }
     // The renderer's pitch range is one octave on both sides of twice the end of the band.
-    return (kind.playsFile ? 1 : 2 * frequency.high) * pow(2, value)
+    return (kind.playsFile ? 1 : 2 * frequency.highHertz) * pow(2, value)
   }
 }

@@ -1,7 +1,7 @@
 internal import CMath
 import SignalAnalysis
 
-/// Proposes delays and tempos at which a recording may contain a reference.
+/// The search for delays and tempos at which a recording may contain a reference.
 ///
 /// 1. Halve the rate of both signals, and weight each frequency by the inverse of the noise.
 /// 2. Divide the reference into blocks of 100 ms, and correlate the strongest blocks with the
@@ -16,92 +16,96 @@ struct RecordingAlignment {
   /// A delay and a tempo at which the recording may contain the reference.
   struct Candidate {
     /// The start of the reference in the recording, in seconds.
-    var delay: Double
+    var delaySeconds: Double
     /// The relative tempo deviation; positive if the recording is slower.
-    var tempo: Double
+    var tempoDeviation: Double
     /// The polarity of the recording: 1, or -1 if it is inverted.
-    var polarity: Double
-    /// The correlation with the recording. Scores of one search are comparable.
-    var score: Double
+    var polaritySign: Double
+    /// The correlation of the reference with the recording. Scores of one search are comparable.
+    var correlationScore: Double
     /// A Boolean value that indicates whether the candidate was found by the envelopes.
     var isEnvelopeBased = false
   }
 
-  /// The candidates. Candidates without a tempo deviation precede the others.
+  /// The candidates that the search found. Candidates without a tempo deviation precede the others.
   private(set) var candidates: [Candidate] = []
 
   /// The minimum delay of the reference, in seconds; negative if it starts before the recording.
-  static let minimumDelay = -1.0
-  /// The maximum tempo deviation.
-  static let maximumTempo = 0.032
-  /// The analyzed frequencies, in hertz.
-  private static let band = 20.0...800.0
+  static let minimumDelaySeconds = -1.0
+  /// The maximum tempo deviation that is searched, as a fraction.
+  static let maximumTempoDeviation = 0.032
+  /// The frequencies that the search analyzes, in hertz.
+  private static let analyzedBandHertz = 20.0...800.0
   /// The duration of a block of the reference, in seconds.
-  private static let blockDuration = 0.1
+  private static let blockSeconds = 0.1
   private static let maximumBlockCount = 64
   /// The number of lags with one pooled value: 8 ms at 2 kHz.
-  private static let poolSize = 16
+  private static let pooledLagCount = 16
   /// The interval between refined delays, in seconds.
-  private static let refinedStep = 0.000_25
+  private static let refinedDelayStepSeconds = 0.000_25
 
-  /// The sample rate, in hertz: half that of the reference.
-  let rate: Double
-  private let firstLag: Int
+  /// The sample rate of the search, in hertz: half the rate of the reference.
+  let alignmentSampleRate: Double
+  private let firstLagInSamples: Int
   private let lagCount: Int
   private(set) var weightedReference: [Float] = []
   private(set) var weightedRecording: [Float] = []
-  private let noise: NoiseSpectralDensity
-  private let inputRate: Double
-  /// The centers of the blocks, in seconds.
-  private var blockTimes: [Double] = []
+  private let noiseDensity: NoiseSpectralDensity
+  private let inputSampleRate: Double
+  /// The centers of the blocks, in seconds from the start of the reference.
+  private var blockCenterSeconds: [Double] = []
   /// The real parts of each block's analytic correlation with the recording, by lag.
   private var realCorrelations: [[Float]] = []
   /// The imaginary parts of each block's analytic correlation with the recording, by lag.
   private var imaginaryCorrelations: [[Float]] = []
   private var blockEnergies: [Double] = []
 
-  /// Finds the candidates.
+  /// Searches a recording for the candidates.
   ///
   /// - Parameters:
   ///   - reference: The reference.
   ///   - recording: The samples of the recording, at the rate of the reference.
   ///   - searchSeconds: The maximum time from the start of the recording to that of the reference.
   init(_ reference: RecordingReference, _ recording: [Float], searchSeconds: Double) {
-    rate = reference.rate / 2
-    let duration = Double(recording.count) / reference.rate
-    firstLag = Int(Self.minimumDelay * rate)
-    let endLag = Int(min(searchSeconds, duration) * rate) + Self.poolSize
-    lagCount = (endLag - firstLag) / Self.poolSize * Self.poolSize
+    alignmentSampleRate = reference.sampleRate / 2
+    let recordingSeconds = Double(recording.count) / reference.sampleRate
+    firstLagInSamples = Int(Self.minimumDelaySeconds * alignmentSampleRate)
+    let endLag =
+      Int(min(searchSeconds, recordingSeconds) * alignmentSampleRate) + Self.pooledLagCount
+    lagCount = (endLag - firstLagInSamples) / Self.pooledLagCount * Self.pooledLagCount
     var noise = NoiseSpectralDensity(of: recording, quantile: 0.1)
-    let maximumPower = NoiseSpectralDensity(of: recording, quantile: nil).powers.max() ?? 0
-    for bin in noise.powers.indices {
-      noise.powers[bin] = max(noise.powers[bin], 1e-3 * maximumPower) + 1e-16
+    let maximumPower = NoiseSpectralDensity(of: recording, quantile: nil).binPowers.max() ?? 0
+    for bin in noise.binPowers.indices {
+      noise.binPowers[bin] = max(noise.binPowers[bin], 1e-3 * maximumPower) + 1e-16
     }
-    self.noise = noise
-    inputRate = reference.rate
-    let count = max(recording.count, reference.mixedSignal.count)
-    let length = FourierTransform.fastLength(atLeast: count / 4 + 1_024) * 4
-    let paddedRecording = Self.noiseWeighted(recording, by: noise, rate: inputRate, length: length)
+    self.noiseDensity = noise
+    inputSampleRate = reference.sampleRate
+    let maximumSampleCount = max(recording.count, reference.mixedSignal.count)
+    let length = FourierTransform.fastLength(atLeast: maximumSampleCount / 4 + 1_024) * 4
+    let paddedRecording = Self.noiseWeighted(
+      recording, by: noise, rate: inputSampleRate, length: length)
     let paddedReference = Self.noiseWeighted(
-      reference.mixedSignal, by: noise, rate: inputRate, length: length)
+      reference.mixedSignal, by: noise, rate: inputSampleRate, length: length)
     weightedReference = Array(paddedReference.prefix(reference.mixedSignal.count / 2 + 100))
     weightedRecording = Array(paddedRecording.prefix(recording.count / 2))
     correlateBlocks(of: weightedReference, with: paddedRecording)
-    guard !blockTimes.isEmpty else { return }
+    guard !blockCenterSeconds.isEmpty else { return }
     findCandidates()
   }
 
-  /// The delays of all lags, in seconds.
-  var delayRange: ClosedRange<Double> {
-    Double(firstLag) / rate...Double(firstLag + lagCount) / rate
+  /// The range of delays that the lags cover, in seconds.
+  var delayRangeSeconds: ClosedRange<Double> {
+    Double(firstLagInSamples) / alignmentSampleRate...Double(firstLagInSamples + lagCount)
+      / alignmentSampleRate
   }
 
   // MARK: - Weighting
 
   /// Returns samples at half the rate, weighted by the inverse of the noise's amplitude.
   func noiseWeighted(_ samples: [Float]) -> [Float] {
-    let length = FourierTransform.fastLength(atLeast: samples.count / 4 + 100) * 4
-    let weighted = Self.noiseWeighted(samples, by: noise, rate: inputRate, length: length)
+    let transformLength = FourierTransform.fastLength(atLeast: samples.count / 4 + 100) * 4
+    let weighted = Self.noiseWeighted(
+      samples, by: noiseDensity, rate: inputSampleRate, length: transformLength)
     return Array(weighted.prefix(samples.count / 2 + 100))
   }
 
@@ -114,7 +118,7 @@ struct RecordingAlignment {
     for bin in bins.indices {
       let hertz = Double(bin) * rate / Double(length)
       var weight: Float = 0
-      if band.contains(hertz) {
+      if analyzedBandHertz.contains(hertz) {
         let power = noise.power(atNormalizedFrequency: 2 * Double(bin) / Double(length))
         weight = Float(0.5 / power.squareRoot())
       }
@@ -128,9 +132,9 @@ struct RecordingAlignment {
 
   /// Computes the analytic correlation of each strong block of the reference with the recording.
   private mutating func correlateBlocks(of reference: [Float], with recording: [Float]) {
-    let size = Int(Self.blockDuration * rate)
-    var blocks = stride(from: 0, to: reference.count, by: size).map { start in
-      let end = min(reference.count, start + size)
+    let blockSampleCount = Int(Self.blockSeconds * alignmentSampleRate)
+    var blocks = stride(from: 0, to: reference.count, by: blockSampleCount).map { start in
+      let end = min(reference.count, start + blockSampleCount)
       return (start: start, energy: Vector.energy(reference, start..<end))
     }
     let maximumEnergy = blocks.map(\.energy).max() ?? 0
@@ -138,17 +142,17 @@ struct RecordingAlignment {
     let strongest = blocks.sorted { $0.energy > $1.energy }.prefix(Self.maximumBlockCount)
     blocks = strongest.sorted { $0.start < $1.start }
 
-    let length = FourierTransform.fastLength(atLeast: lagCount + size)
-    var transform = FourierTransform(length: length)
-    var padded = [Float](repeating: 0, count: length)
+    let transformLength = FourierTransform.fastLength(atLeast: lagCount + blockSampleCount)
+    var transform = FourierTransform(length: transformLength)
+    var padded = [Float](repeating: 0, count: transformLength)
     for (start, energy) in blocks {
       for index in padded.indices {
-        let isInBlock = index < size && start + index < reference.count
+        let isInBlock = index < blockSampleCount && start + index < reference.count
         padded[index] = isInBlock ? reference[start + index] : 0
       }
       let blockBins = transform.forward(padded)
       for index in padded.indices {
-        let position = start + firstLag + index
+        let position = start + firstLagInSamples + index
         let isInRecording = position >= 0 && position < recording.count
         padded[index] = isInRecording ? recording[position] : 0
       }
@@ -163,7 +167,7 @@ struct RecordingAlignment {
       }
       imaginaryCorrelations.append(Array(transform.backward(bins).prefix(lagCount)))
       blockEnergies.append(energy)
-      blockTimes.append(Double(start) / rate + Self.blockDuration / 2)
+      blockCenterSeconds.append(Double(start) / alignmentSampleRate + Self.blockSeconds / 2)
     }
   }
 
@@ -172,12 +176,12 @@ struct RecordingAlignment {
   private func pooledPowers() -> [[Float]] {
     realCorrelations.indices.map { block in
       let scale = Float(1 / blockEnergies[block])
-      var pooled = [Float](repeating: 0, count: lagCount / Self.poolSize)
+      var pooled = [Float](repeating: 0, count: lagCount / Self.pooledLagCount)
       unsafe realCorrelations[block].withUnsafeBufferPointer { real in
         unsafe imaginaryCorrelations[block].withUnsafeBufferPointer { imaginary in
           for index in pooled.indices {
             var maximum = Float(0)
-            for lag in index * Self.poolSize..<(index + 1) * Self.poolSize {
+            for lag in index * Self.pooledLagCount..<(index + 1) * Self.pooledLagCount {
               maximum = unsafe max(
                 maximum, real[lag] * real[lag] + imaginary[lag] * imaginary[lag])
             }
@@ -195,35 +199,37 @@ struct RecordingAlignment {
   // MARK: - Candidates
 
   private mutating func findCandidates() {
-    let span = (blockTimes.last ?? 0) - blockTimes[0]
-    let coarse = coarsePeaks(span: span)
-    let clockTempos = span > 2 ? (-2...2).map { Double($0) * 1.5e-4 } : [0]
-    func seconds(_ index: Int) -> Double {
-      (Double(index * Self.poolSize) + Double(Self.poolSize) / 2) / rate
+    let blockSpanSeconds = (blockCenterSeconds.last ?? 0) - blockCenterSeconds[0]
+    let coarsePeaks = coarsePeaks(span: blockSpanSeconds)
+    let clockTempos = blockSpanSeconds > 2 ? (-2...2).map { Double($0) * 1.5e-4 } : [0]
+    func seconds(_ lagIndex: Int) -> Double {
+      (Double(lagIndex * Self.pooledLagCount) + Double(Self.pooledLagCount) / 2)
+        / alignmentSampleRate
     }
-    for index in coarse.unchangedTempo {
+    for index in coarsePeaks.lagIndicesAtOriginalTempo {
       addCandidates(near: seconds(index), tempos: clockTempos, reach: 0.014)
     }
-    if span >= 0.1 {
-      let step = 0.008 / span
-      let tempos = (-16...16).map { coarse.tempo + Double($0) * step / 8 }
+    if blockSpanSeconds >= 0.1 {
+      let step = 0.008 / blockSpanSeconds
+      let tempos = (-16...16).map { coarsePeaks.bestTempoDeviation + Double($0) * step / 8 }
       addCandidates(
-        near: seconds(coarse.index), tempos: tempos.filter { abs($0) <= Self.maximumTempo },
+        near: seconds(coarsePeaks.bestLagIndex),
+        tempos: tempos.filter { abs($0) <= Self.maximumTempoDeviation },
         reach: 0.014)
     }
-    for lag in envelopeLags() {
+    for lag in bestEnvelopeLagSeconds() {
       addCandidates(near: lag, tempos: clockTempos, reach: 0.006, isEnvelopeBased: true)
     }
   }
 
-  /// The best pooled lags.
+  /// The lags with the highest pooled powers.
   private struct CoarsePeaks {
     /// The indices of the best lags without a tempo deviation.
-    var unchangedTempo: [Int] = []
+    var lagIndicesAtOriginalTempo: [Int] = []
     /// The index of the best lag at any tempo.
-    var index = 0
-    /// The tempo at that lag.
-    var tempo = 0.0
+    var bestLagIndex = 0
+    /// The tempo deviation at the best lag.
+    var bestTempoDeviation = 0.0
   }
 
   /// Adds the pooled powers of all blocks at each tempo, and returns the best lags.
@@ -233,21 +239,23 @@ struct RecordingAlignment {
     let powers = pooledPowers()
     // A step of tempo shifts the first and the last block by 8 ms against each other.
     let tempoStep = max(2e-4, 0.008 / span)
-    let stepCount = span < 0.1 ? 0 : min(400, Int((Self.maximumTempo / tempoStep).rounded(.up)))
+    let stepCount =
+      span < 0.1 ? 0 : min(400, Int((Self.maximumTempoDeviation / tempoStep).rounded(.up)))
     var peaks = CoarsePeaks()
-    var maximum = Float(-1)
+    var maximumPower = Float(-1)
     for step in (-stepCount...stepCount).sorted(by: { abs($0) < abs($1) }) {
-      let tempo = stepCount == 0 ? 0 : Double(step) * Self.maximumTempo / Double(stepCount)
+      let tempo = stepCount == 0 ? 0 : Double(step) * Self.maximumTempoDeviation / Double(stepCount)
       let sums = summedPowers(powers, tempo: tempo)
       let index = sums.indices.max { sums[$0] < sums[$1] } ?? 0
       if step == 0 {
-        let count = blockTimes.count < 8 ? 3 : 1
-        peaks.unchangedTempo = Self.peaks(in: [sums], count: count, spacing: 3).map(\.index)
+        let count = blockCenterSeconds.count < 8 ? 3 : 1
+        peaks.lagIndicesAtOriginalTempo = Self.peaks(in: [sums], count: count, spacing: 3).map(
+          \.columnIndex)
       }
-      if sums[index] > maximum * 1.01 {
-        maximum = sums[index]
-        peaks.index = index
-        peaks.tempo = tempo
+      if sums[index] > maximumPower * 1.01 {
+        maximumPower = sums[index]
+        peaks.bestLagIndex = index
+        peaks.bestTempoDeviation = tempo
       }
     }
     return peaks
@@ -256,9 +264,9 @@ struct RecordingAlignment {
   /// Returns the sums of the blocks' powers, shifted against each other by a tempo.
   private func summedPowers(_ powers: [[Float]], tempo: Double) -> [Float] {
     var sums = [Float](repeating: 0, count: powers[0].count)
-    for (blockPowers, time) in zip(powers, blockTimes) {
-      let seconds = tempo * (time - blockTimes[0])
-      let shift = Int((seconds * rate / Double(Self.poolSize)).rounded())
+    for (blockPowers, time) in zip(powers, blockCenterSeconds) {
+      let seconds = tempo * (time - blockCenterSeconds[0])
+      let shift = Int((seconds * alignmentSampleRate / Double(Self.pooledLagCount)).rounded())
       unsafe sums.withUnsafeMutableBufferPointer { sums in
         unsafe blockPowers.withUnsafeBufferPointer { block in
           for index in max(0, -shift)..<max(0, -shift, min(block.count, block.count - shift)) {
@@ -270,11 +278,11 @@ struct RecordingAlignment {
     return sums
   }
 
-  /// A maximum of a table.
+  /// A local maximum of a table.
   private struct Peak<Value: BinaryFloatingPoint> {
-    var row = -1
-    var index = 0
-    var value = Value(0)
+    var rowIndex = -1
+    var columnIndex = 0
+    var tableValue = Value(0)
   }
 
   /// Returns the highest peaks of a table whose columns have a minimum spacing. Closer peaks are
@@ -286,14 +294,14 @@ struct RecordingAlignment {
     return (0..<count).compactMap { _ in
       var peak = Peak<Value>()
       for (row, values) in rows.enumerated() {
-        for (index, value) in values.enumerated() where value > peak.value {
-          peak = Peak(row: row, index: index, value: value)
+        for (index, value) in values.enumerated() where value > peak.tableValue {
+          peak = Peak(rowIndex: row, columnIndex: index, tableValue: value)
         }
       }
-      guard peak.row >= 0 else { return nil }
+      guard peak.rowIndex >= 0 else { return nil }
       for row in rows.indices {
-        let last = min(rows[row].count - 1, peak.index + spacing)
-        for index in max(0, peak.index - spacing)...last {
+        let last = min(rows[row].count - 1, peak.columnIndex + spacing)
+        for index in max(0, peak.columnIndex - spacing)...last {
           rows[row][index] = 0
         }
       }
@@ -311,14 +319,15 @@ struct RecordingAlignment {
   private mutating func addCandidates(
     near lag: Double, tempos: [Double], reach: Double, isEnvelopeBased: Bool = false
   ) {
-    let step = Self.refinedStep
-    let count = Int(reach / step)
+    let delayStepSeconds = Self.refinedDelayStepSeconds
+    let count = Int(reach / delayStepSeconds)
     let sums = tempos.map { tempo in
       var row = [Double](repeating: 0, count: 2 * count + 1)
-      for (correlations, time) in zip(realCorrelations, blockTimes) {
+      for (correlations, time) in zip(realCorrelations, blockCenterSeconds) {
         for index in row.indices {
-          let seconds = lag + Double(index - count) * step + tempo * (time - blockTimes[0])
-          let position = seconds * rate
+          let seconds =
+            lag + Double(index - count) * delayStepSeconds + tempo * (time - blockCenterSeconds[0])
+          let position = seconds * alignmentSampleRate
           let lower = min(max(0, Int(position.rounded(.down))), correlations.count - 2)
           let fraction = Float(min(1, max(0, position - Double(lower))))
           row[index] += Double(
@@ -330,11 +339,13 @@ struct RecordingAlignment {
     for polarity in [1.0, -1] {
       let signedSums = sums.map { Self.scaled($0, by: polarity) }
       candidates += Self.peaks(in: signedSums, count: 3, spacing: 12).map { peak in
-        let tempo = tempos[peak.row]
+        let tempo = tempos[peak.rowIndex]
         return Candidate(
-          delay: lag + Double(peak.index - count) * step + Double(firstLag) / rate - tempo
-            * blockTimes[0],
-          tempo: tempo, polarity: polarity, score: peak.value, isEnvelopeBased: isEnvelopeBased)
+          delaySeconds: lag + Double(peak.columnIndex - count) * delayStepSeconds + Double(
+            firstLagInSamples) / alignmentSampleRate - tempo
+            * blockCenterSeconds[0],
+          tempoDeviation: tempo, polaritySign: polarity, correlationScore: peak.tableValue,
+          isEnvelopeBased: isEnvelopeBased)
       }
     }
   }
@@ -343,14 +354,16 @@ struct RecordingAlignment {
     values.map { $0 * factor }
   }
 
-  /// Returns the two lags at which the envelopes agree best, in seconds from the first lag.
+  /// Returns the two lags with the best correlation of the envelopes, in seconds from the first
+  /// lag.
   ///
   /// A steady tone correlates at every lag within its duration. Its envelope does not.
-  private func envelopeLags() -> [Double] {
+  private func bestEnvelopeLagSeconds() -> [Double] {
     let envelopes = EnvelopeCorrelation(self)
-    guard !envelopes.isEmpty else { return [] }
+    guard !envelopes.isReferenceOrRecordingSilent else { return [] }
     return Self.peaks(in: [envelopes.correlations(tempo: 0)], count: 2, spacing: 4).map {
-      envelopes.delay(at: $0.index) - Double(firstLag) / rate
+      envelopes.delaySeconds(atIndex: $0.columnIndex) - Double(firstLagInSamples)
+        / alignmentSampleRate
     }
   }
 
@@ -358,88 +371,95 @@ struct RecordingAlignment {
 
   /// The shift between both ends of the reference from one tempo to the next while correlating
   /// envelopes, in seconds.
-  private static let coarseStep = 0.008
-  /// The same shift while correlating samples, in seconds.
-  private static let fineStep = 0.001
+  private static let coarseTempoShiftSeconds = 0.008
+  /// The shift between both ends of the reference from one tempo to the next while correlating
+  /// samples, in seconds.
+  private static let fineTempoShiftSeconds = 0.001
   /// The maximum offset from a delay of the envelopes, in samples.
-  private static let maximumLagOffset = 16
+  private static let maximumLagOffsetSamples = 16
 
-  /// Returns candidates with another tempo.
+  /// Returns candidates whose tempo deviates from that of the reference.
   ///
   /// A tone at another tempo has another frequency, so its samples don't correlate with those of
   /// the reference. The envelopes find the tempo; then the stretched reference is correlated.
   func tempoCandidates() -> [Candidate] {
-    let span = Double(weightedReference.count) / rate
+    let referenceSeconds = Double(weightedReference.count) / alignmentSampleRate
     let envelopes = EnvelopeCorrelation(self)
-    guard span > 0.2, !envelopes.isEmpty else { return [] }
-    let step = min(0.008, Self.coarseStep / span)
-    let stepCount = Int((Self.maximumTempo / step).rounded(.up))
+    guard referenceSeconds > 0.2, !envelopes.isReferenceOrRecordingSilent else { return [] }
+    let tempoStep = min(0.008, Self.coarseTempoShiftSeconds / referenceSeconds)
+    let stepCount = Int((Self.maximumTempoDeviation / tempoStep).rounded(.up))
     var peaks: [(value: Float, delay: Double, tempo: Double)] = []
     for number in -stepCount...stepCount {
-      let tempo = Double(number) * Self.maximumTempo / Double(stepCount)
+      let tempo = Double(number) * Self.maximumTempoDeviation / Double(stepCount)
       let correlations = envelopes.correlations(tempo: tempo)
       guard let best = correlations.indices.max(by: { correlations[$0] < correlations[$1] }) else {
         continue
       }
-      peaks.append((correlations[best], envelopes.delay(at: best), tempo))
+      peaks.append((correlations[best], envelopes.delaySeconds(atIndex: best), tempo))
     }
     peaks.sort { $0.value > $1.value }
     var distinctPeaks: [(value: Float, delay: Double, tempo: Double)] = []
     // Adjacent tempos belong to the same peak.
     for peak in peaks where distinctPeaks.count < 2 {
-      if distinctPeaks.allSatisfy({ abs($0.tempo - peak.tempo) > 2.5 * step }) {
+      if distinctPeaks.allSatisfy({ abs($0.tempo - peak.tempo) > 2.5 * tempoStep }) {
         distinctPeaks.append(peak)
       }
     }
     let candidates = distinctPeaks.flatMap {
-      refinedCandidates(near: $0.delay, tempo: $0.tempo, step: Self.fineStep / span)
+      refinedCandidates(
+        near: $0.delay, tempo: $0.tempo, step: Self.fineTempoShiftSeconds / referenceSeconds)
     }
-    return candidates.filter { abs($0.tempo) > RecordingFit.maximumClockDeviation }
+    return candidates.filter { abs($0.tempoDeviation) > RecordingFit.maximumClockTempoDeviation }
   }
 
   /// Returns the best candidates near a delay and a tempo, by correlating the stretched reference.
   private func refinedCandidates(
     near delay: Double, tempo centerTempo: Double, step: Double
   ) -> [Candidate] {
-    let center = centerOfEnergy
-    let event = ActiveRegion.event(start: 0, duration: Double(weightedReference.count) / rate)
+    let centerSeconds = energyCenterSeconds
+    let event = ActiveRegion.event(
+      start: 0, duration: Double(weightedReference.count) / alignmentSampleRate)
     let waveform = EventWaveform(
-      event, time: 0, sampleOffset: 0, samples: weightedReference, rate: rate)
+      event, eventSeconds: 0, firstSampleOffsetSeconds: 0, samples: weightedReference,
+      sampleRate: alignmentSampleRate)
     let tempos = (-12...12).map { centerTempo + Double($0) * step }.filter {
-      abs($0) <= Self.maximumTempo + 0.001
+      abs($0) <= Self.maximumTempoDeviation + 0.001
     }
-    let offsets = -Self.maximumLagOffset...Self.maximumLagOffset
+    let lagOffsets = -Self.maximumLagOffsetSamples...Self.maximumLagOffsetSamples
     let rows = tempos.map { tempo in
       // Another tempo stretches the reference about its center of energy.
-      let onset = delay + (centerTempo - tempo) * center
+      let onset = delay + (centerTempo - tempo) * centerSeconds
       let column = waveform.column(
         onset: onset, timeScale: 1 + tempo, count: weightedRecording.count)
-      return offsets.map { offset in
-        DesignColumn(start: max(0, column.start + offset), samples: column.samples)
-          .dot(weightedRecording)
+      return lagOffsets.map { offset in
+        DesignColumn(
+          firstSampleIndex: max(0, column.firstSampleIndex + offset), samples: column.samples
+        )
+        .dot(weightedRecording)
       }
     }
     return [1.0, -1].flatMap { polarity in
       let signedRows = rows.map { Self.scaled($0, by: polarity) }
       return Self.peaks(in: signedRows, count: 3, spacing: 3).map { peak in
-        let tempo = tempos[peak.row]
-        let offset = Double(peak.index - Self.maximumLagOffset) / rate
+        let tempo = tempos[peak.rowIndex]
+        let offset = Double(peak.columnIndex - Self.maximumLagOffsetSamples) / alignmentSampleRate
         return Candidate(
-          delay: delay + (centerTempo - tempo) * center + offset, tempo: tempo,
-          polarity: polarity, score: peak.value)
+          delaySeconds: delay + (centerTempo - tempo) * centerSeconds + offset,
+          tempoDeviation: tempo,
+          polaritySign: polarity, correlationScore: peak.tableValue)
       }
     }
   }
 
-  /// The energy-weighted mean time of the reference, in seconds.
-  private var centerOfEnergy: Double {
-    var energy = 1e-30
-    var sum = 0.0
+  /// The energy-weighted mean time of the reference, in seconds from its start.
+  private var energyCenterSeconds: Double {
+    var energySum = 1e-30
+    var timeWeightedEnergySum = 0.0
     for (index, sample) in weightedReference.enumerated() {
       let power = Double(sample * sample)
-      energy += power
-      sum += power * Double(index)
+      energySum += power
+      timeWeightedEnergySum += power * Double(index)
     }
-    return sum / energy / rate
+    return timeWeightedEnergySum / energySum / alignmentSampleRate
   }
 }

@@ -12,16 +12,18 @@ struct RecordingChangeSearch {
   let predictor: RecordingPredictor
 
   /// The residual, in decibels relative to the recording, below which no further change is tried.
-  private static let sufficientResidual = -27.0
+  private static let sufficientResidualDecibels = -27.0
   /// The maximum number of changes of a model.
   private static let maximumChangeCount = 4
   /// The minimum fraction of the residual that a change must explain.
-  private static let minimumExplainedFraction = 0.2
-  /// The amounts of change to consider: decibels, seconds, and logarithms of a frequency ratio.
-  private static let changeRanges: [RecordingChange.Kind: ClosedRange<Double>] = [
-    .level: RecordingModelSelection.minimumChange.decibels...40,
-    .time: RecordingModelSelection.minimumChange.seconds...RecordingModelFit.maximumTimeShift,
-    .frequency: RecordingModelSelection.minimumChange.logRatio...1,
+  private static let minimumExplainedResidualFraction = 0.2
+  /// The amounts of change that the search considers, by kind: decibels, seconds, and logarithms of
+  /// a frequency ratio.
+  private static let changeAmountRanges: [RecordingChange.Kind: ClosedRange<Double>] = [
+    .level: RecordingModelSelection.minimumReportedChange.decibels...40,
+    .time: RecordingModelSelection.minimumReportedChange
+      .seconds...RecordingModelFit.maximumTimeShiftSeconds,
+    .frequency: RecordingModelSelection.minimumReportedChange.logRatio...1,
   ]
   /// The cost of each kind of change, in multiples of the logarithm of the number of samples.
   private static let changeCosts: [RecordingChange.Kind: Double] = [
@@ -30,21 +32,22 @@ struct RecordingChangeSearch {
 
   private var reference: RecordingReference { predictor.reference }
   private var transientBank: [EventWaveform] { predictor.transientBank }
-  private var rate: Double { predictor.rate }
+  private var sampleRate: Double { predictor.sampleRate }
   private var sampleCount: Int { predictor.sampleCount }
 
   private struct RatedChange {
     var change: RecordingModel.Change
     /// The log evidence with the noise estimate of the unchanged model.
-    var evidence: Double
-    /// The log evidence minus the cost of the parameters.
-    var score: Double
+    var logEvidenceWithUnchangedNoise: Double
+    /// The log evidence minus the cost of the change's parameters.
+    var penalizedLogEvidence: Double
     /// The log evidence with the noise estimate of the changed model, minus the cost of the
     /// parameters.
-    var logEvidence = -Double.infinity
+    var penalizedLogEvidenceWithOwnNoise = -Double.infinity
   }
 
-  /// Adds the best change repeatedly, for as long as it gains enough evidence.
+  /// Returns a model to which the best change was added for as long as the evidence increased
+  /// enough.
   func addingChanges(to unchanged: RecordingModel) -> RecordingModel {
     var model = unchanged
     let recorded = predictor.whitenedExcerpt(of: model)
@@ -53,18 +56,19 @@ struct RecordingChangeSearch {
     model.logEvidence = predictor.evidenceWithResidualNoise(
       of: model, changes: [], recorded: recorded)
     while model.changes.count < Self.maximumChangeCount,
-      model.residualDecibels > Self.sufficientResidual
+      model.residualDecibels > Self.sufficientResidualDecibels
     {
       guard
         let added = bestChange(of: model, evidence: evidence, recorded: recorded),
-        added.logEvidence - model.logEvidence >= RecordingModel.minimumEvidenceGain,
-        1 - exp(-2 * (added.evidence - evidence) / Double(sampleCount))
-          >= Self.minimumExplainedFraction
+        added.penalizedLogEvidenceWithOwnNoise - model.logEvidence
+          >= RecordingModel.minimumLogEvidenceGain,
+        1 - exp(-2 * (added.logEvidenceWithUnchangedNoise - evidence) / Double(sampleCount))
+          >= Self.minimumExplainedResidualFraction
       else { break }
       var change = added.change
-      change.evidenceGain = added.logEvidence - model.logEvidence
+      change.logEvidenceGain = added.penalizedLogEvidenceWithOwnNoise - model.logEvidence
       model.changes.append(change)
-      model.logEvidence = added.logEvidence
+      model.logEvidence = added.penalizedLogEvidenceWithOwnNoise
       predictor.fitResponse(
         of: &model,
         to: predictor.whitenedSignal(of: model, changes: model.changes))
@@ -79,20 +83,23 @@ struct RecordingChangeSearch {
     of model: RecordingModel, evidence: Double, recorded: [Double]
   ) -> RatedChange? {
     let rated = ratedChanges(of: model, evidence: evidence, recorded: recorded)
-    guard let first = rated.max(by: { $0.score < $1.score }) else { return nil }
-    // Decide between near-equal candidates with the refined noise estimate.
-    let tolerance = 0.3 * abs(first.score - evidence)
-    let close = rated.sorted { $0.score > $1.score }.prefix(4).filter {
-      $0.score > first.score - tolerance
+    guard let first = rated.max(by: { $0.penalizedLogEvidence < $1.penalizedLogEvidence }) else {
+      return nil
     }
-    let scored = close.map { candidate in
+    // Decide between near-equal candidates with the refined noise estimate.
+    let scoreTolerance = 0.3 * abs(first.penalizedLogEvidence - evidence)
+    let similarlyRatedChanges = rated.sorted { $0.penalizedLogEvidence > $1.penalizedLogEvidence }
+      .prefix(4).filter {
+        $0.penalizedLogEvidence > first.penalizedLogEvidence - scoreTolerance
+      }
+    let scored = similarlyRatedChanges.map { candidate in
       var candidate = candidate
       let evidence = predictor.evidenceWithResidualNoise(
         of: model, changes: model.changes + [candidate.change], recorded: recorded)
-      candidate.logEvidence = evidence - cost(of: candidate.change)
+      candidate.penalizedLogEvidenceWithOwnNoise = evidence - cost(of: candidate.change)
       return candidate
     }
-    return scored.max { $0.logEvidence < $1.logEvidence }
+    return scored.max { $0.penalizedLogEvidenceWithOwnNoise < $1.penalizedLogEvidenceWithOwnNoise }
   }
 
   /// Returns the eight most promising changes with refined amounts.
@@ -105,21 +112,26 @@ struct RecordingChangeSearch {
     candidates.sort { $0.1 > $1.1 }
     return candidates.prefix(8).compactMap { candidate, _ in
       let change = refined(candidate, in: model, recorded: recorded)
-      if let range = Self.changeRanges[change.kind], !range.contains(abs(change.amount)) {
+      if let range = Self.changeAmountRanges[change.kind], !range.contains(abs(change.signedAmount))
+      {
         return nil
       }
       var withChange = predictor.evidence(
         of: model, changes: model.changes + [change], recorded: recorded, refitsResonance: true)
       // An added transient near an event can mimic any change to that event.
-      let isNearEvent = reference.waveforms.contains { abs($0.time - change.time) < 0.03 }
+      let isNearEvent = reference.waveforms.contains {
+        abs($0.eventSeconds - change.transientSeconds) < 0.03
+      }
       if change.waveformIndex == nil, isNearEvent {
         withChange -= 0.3 * (withChange - evidence)
       }
-      return RatedChange(change: change, evidence: withChange, score: withChange - cost(of: change))
+      return RatedChange(
+        change: change, logEvidenceWithUnchangedNoise: withChange,
+        penalizedLogEvidence: withChange - cost(of: change))
     }
   }
 
-  /// The cost of choosing an event and the parameters of its change.
+  /// Returns the cost of choosing an event and the parameters of its change, in log evidence.
   private func cost(of change: RecordingModel.Change) -> Double {
     let eventCost = log(Double(max(2, reference.waveforms.count)))
     return eventCost + Self.changeCosts[change.kind, default: 0] * predictor.logSampleCount
@@ -132,15 +144,15 @@ struct RecordingChangeSearch {
     func evidence(_ change: RecordingModel.Change) -> Double {
       predictor.evidence(of: model, changes: model.changes + [change], recorded: recorded)
     }
-    var best = change
+    var bestChange = change
     var bestEvidence = evidence(change)
 
-    /// Accepts a variant if it improves the evidence, and returns whether it did.
+    /// Accepts a variant that improves the evidence. Returns true if the variant was accepted.
     func adopt(_ variant: RecordingModel.Change) -> Bool {
       let variantEvidence = evidence(variant)
-      let isValid = variant.kind != .added || variant.amount > 0
+      let isValid = variant.kind != .added || variant.signedAmount > 0
       guard variantEvidence > bestEvidence, isValid else { return false }
-      best = variant
+      bestChange = variant
       bestEvidence = variantEvidence
       return true
     }
@@ -148,9 +160,9 @@ struct RecordingChangeSearch {
     func refine(_ parameter: WritableKeyPath<RecordingModel.Change, Double>, by firstStep: Double) {
       var step = firstStep
       for _ in 0..<5 {
-        var increased = best
+        var increased = bestChange
         increased[keyPath: parameter] += step
-        var decreased = best
+        var decreased = bestChange
         decreased[keyPath: parameter] -= step
         if !adopt(increased), !adopt(decreased) {
           step /= 2
@@ -159,21 +171,21 @@ struct RecordingChangeSearch {
     }
 
     switch change.kind {
-    case .level: refine(\.amount, by: 1)
-    case .time: refine(\.amount, by: 0.002)
-    case .frequency: refine(\.amount, by: 0.06)
+    case .level: refine(\.signedAmount, by: 1)
+    case .time: refine(\.signedAmount, by: 0.002)
+    case .frequency: refine(\.signedAmount, by: 0.06)
     case .added:
-      refine(\.time, by: 0.002)
-      refine(\.amount, by: 0.3 * best.amount)
-      for index in [change.bankIndex - 1, change.bankIndex + 1]
+      refine(\.transientSeconds, by: 0.002)
+      refine(\.signedAmount, by: 0.3 * bestChange.signedAmount)
+      for index in [change.transientBankIndex - 1, change.transientBankIndex + 1]
       where transientBank.indices.contains(index) {
-        var neighbor = best
-        neighbor.bankIndex = index
+        var neighbor = bestChange
+        neighbor.transientBankIndex = index
         _ = adopt(neighbor)
       }
     default: break
     }
-    return best
+    return bestChange
   }
 
   // MARK: - Candidates
@@ -184,10 +196,10 @@ struct RecordingChangeSearch {
     .Change]
   {
     let signal = predictor.whitenedSignal(of: model, changes: model.changes)
-    let fit = model.response.fit(signal, to: recorded, rate: rate)
+    let fit = model.response.fit(signal, to: recorded, rate: sampleRate)
     let predicted = model.response.output(
       for: RecordingResponse.OffsetSignal(samples: signal), coefficients: fit.coefficients,
-      rate: rate, count: sampleCount)
+      rate: sampleRate, count: sampleCount)
     var residual = recorded
     predicted.add(to: &residual, times: -1)
 
@@ -206,12 +218,12 @@ struct RecordingChangeSearch {
     ofEvent index: Int, in model: RecordingModel, residual: [Double]
   ) -> [RecordingModel.Change] {
     let maximumCount = model.response.kind.withoutParameters == .anyRoom ? 2 : 4
-    let original = predictor.waveform(of: reference.waveforms[index], tempo: model.tempo)
+    let original = predictor.waveform(of: reference.waveforms[index], tempo: model.tempoDeviation)
     func best(_ kind: RecordingChange.Kind, _ amounts: [Double], _ count: Int) -> [RecordingModel
       .Change]
     {
       let rated = amounts.compactMap { amount -> (RecordingModel.Change, Double)? in
-        let change = RecordingModel.Change(kind: kind, waveformIndex: index, amount: amount)
+        let change = RecordingModel.Change(kind: kind, waveformIndex: index, signedAmount: amount)
         return explainedEnergy(by: change, of: original, in: model, residual: residual).map {
           (change, $0)
         }
@@ -239,19 +251,30 @@ struct RecordingChangeSearch {
     by change: RecordingModel.Change, of original: RecordingResponse.OffsetSignal,
     in model: RecordingModel, residual: [Double]
   ) -> Double? {
-    guard let changed = predictor.waveform(of: change, tempo: model.tempo) else { return nil }
-    let start = min(original.start, changed.start)
-    let end = max(original.start + original.samples.count, changed.start + changed.samples.count)
-    var difference = RecordingResponse.OffsetSignal(start: start)
-    difference.samples = [Double](repeating: 0, count: max(0, end - start))
-    Vector.add(changed.samples, times: 1, to: &difference.samples, at: changed.start - start)
-    Vector.add(original.samples, times: -1, to: &difference.samples, at: original.start - start)
+    guard let changed = predictor.waveform(of: change, tempo: model.tempoDeviation) else {
+      return nil
+    }
+    let firstSample = min(original.firstSampleIndex, changed.firstSampleIndex)
+    let endSample = max(
+      original.firstSampleIndex + original.samples.count,
+      changed.firstSampleIndex + changed.samples.count)
+    var difference = RecordingResponse.OffsetSignal(firstSampleIndex: firstSample)
+    difference.samples = [Double](repeating: 0, count: max(0, endSample - firstSample))
+    Vector.add(
+      changed.samples, times: 1, to: &difference.samples, at: changed.firstSampleIndex - firstSample
+    )
+    Vector.add(
+      original.samples, times: -1, to: &difference.samples,
+      at: original.firstSampleIndex - firstSample)
 
     let recorded = predictor.recordedWaveform(of: difference, in: model)
-    let first = max(0, -recorded.start)
-    let length = min(recorded.samples.count - first, residual.count - recorded.start - first)
+    let firstRecordedSample = max(0, -recorded.firstSampleIndex)
+    let overlapSampleCount = min(
+      recorded.samples.count - firstRecordedSample,
+      residual.count - recorded.firstSampleIndex - firstRecordedSample)
     let product = Vector.dot(
-      recorded.samples, from: first, residual, from: recorded.start + first, count: length)
+      recorded.samples, from: firstRecordedSample, residual,
+      from: recorded.firstSampleIndex + firstRecordedSample, count: overlapSampleCount)
     return 2 * product - Vector.energy(recorded.samples)
   }
 
@@ -259,10 +282,12 @@ struct RecordingChangeSearch {
   private func addedTransients(
     bankIndex: Int, in model: RecordingModel, residual: [Double]
   ) -> [RecordingModel.Change] {
-    let unit = RecordingModel.Change(kind: .added, amount: 1, bankIndex: bankIndex)
+    let unitTransient = RecordingModel.Change(
+      kind: .added, signedAmount: 1, transientBankIndex: bankIndex)
     let waveform = predictor.recordedWaveform(
-      of: predictor.waveform(of: unit, tempo: 0) ?? RecordingResponse.OffsetSignal(), in: model)
-    let burst = Array(waveform.samples.prefix(Int(0.2 * rate)))
+      of: predictor.waveform(of: unitTransient, tempo: 0) ?? RecordingResponse.OffsetSignal(),
+      in: model)
+    let burst = Array(waveform.samples.prefix(Int(0.2 * sampleRate)))
     let energy = max(1e-30, Vector.energy(burst))
     let lags = 0..<max(1, residual.count - burst.count / 2)
     var scores = Vector.crossCorrelation(burst, residual, lags: lags).map { product in
@@ -274,9 +299,10 @@ struct RecordingChangeSearch {
       guard let lag = scores.indices.max(by: { scores[$0] < scores[$1] }), scores[lag] > 0 else {
         break
       }
-      var change = unit
-      change.amount = scores[lag].squareRoot() / energy
-      change.time = Double(lag - waveform.start) / rate / (1 + model.tempo)
+      var change = unitTransient
+      change.signedAmount = scores[lag].squareRoot() / energy
+      change.transientSeconds =
+        Double(lag - waveform.firstSampleIndex) / sampleRate / (1 + model.tempoDeviation)
       changes.append(change)
       for near in max(0, lag - 80)..<min(scores.count, lag + 80) {
         scores[near] = 0

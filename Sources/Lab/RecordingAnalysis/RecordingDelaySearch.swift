@@ -5,46 +5,53 @@ import SignalAnalysis
 struct RecordingDelaySearch {
   let predictor: RecordingPredictor
 
-  /// The maximum number of delays to try.
+  /// The maximum number of delays that are tried.
   private static let maximumDelayCount = 3
-  /// The minimum explained power relative to the best candidate.
-  private static let minimumPowerRatio = 0.6
-  /// The minimum spacing of candidates, in seconds.
-  private static let spacing = 0.07
+  /// The minimum power that a delay must explain, relative to the best candidate.
+  private static let minimumExplainedPowerRatio = 0.6
+  /// The minimum spacing of candidate delays, in seconds.
+  private static let minimumSpacingSeconds = 0.07
 
   private var reference: RecordingReference { predictor.reference }
   private var observation: RecordingObservation { predictor.observation }
-  private var rate: Double { predictor.rate }
+  private var sampleRate: Double { predictor.sampleRate }
 
   /// Returns the delays at which a 44 ms response explains most of the recording, in descending
   /// order.
   func candidateDelays(searchSeconds: Double) -> [Int] {
-    let signal = Array(predictor.predictedSignal([], tempo: 0)[observation.leadLength...])
+    let signal = Array(predictor.predictedSignal([], tempo: 0)[observation.leadSampleCount...])
     let response = RecordingResponse(
-      kind: .unconstrained, priorScale: 1_000 / max(Vector.energy(signal), 1e-30))
-    let regression = RecordingResponse.Regression(response, of: signal, rate: rate)
-    let first = -Int(0.5 * rate)
-    let end = max(
-      first + 1, min(Int(searchSeconds * rate), observation.samples.count - Int(0.05 * rate)))
+      kind: .unconstrained, priorVarianceScale: 1_000 / max(Vector.energy(signal), 1e-30))
+    let regression = RecordingResponse.Regression(response, of: signal, rate: sampleRate)
+    let firstDelay = -Int(0.5 * sampleRate)
+    let endDelay = max(
+      firstDelay + 1,
+      min(Int(searchSeconds * sampleRate), observation.samples.count - Int(0.05 * sampleRate)))
 
     // The cross-correlation at all lags, by FFT.
-    let lags = regression.lags
-    let length = FourierTransform.fastLength(
+    let lags = regression.tapLags
+    let transformLength = FourierTransform.fastLength(
       atLeast: signal.count + observation.samples.count + lags.count)
-    var transform = FourierTransform(length: length)
+    var transform = FourierTransform(length: transformLength)
     let bins = transform.forward(observation.samples.map(Float.init))
-    let products = transform.correlation(bins, signal.map(Float.init)).map(Double.init)
-    let explained = (first..<end).map { delay in
-      regression.explainedEnergy(lags.map { products[(delay + $0 + length) % length] })
+    let correlationsByDelay = transform.correlation(bins, signal.map(Float.init)).map(Double.init)
+    let explainedEnergiesByDelay = (firstDelay..<endDelay).map { delay in
+      regression.explainedEnergy(
+        lags.map { correlationsByDelay[(delay + $0 + transformLength) % transformLength] })
     }
 
-    let spacing = Int(Self.spacing * rate)
-    let minimum = Self.minimumPowerRatio * (explained.max() ?? 0)
+    let spacingSamples = Int(Self.minimumSpacingSeconds * sampleRate)
+    let minimumExplainedEnergy =
+      Self.minimumExplainedPowerRatio * (explainedEnergiesByDelay.max() ?? 0)
     var delays: [Int] = []
-    for index in explained.indices.sorted(by: { explained[$0] > explained[$1] }) {
-      guard explained[index] > minimum, delays.count < Self.maximumDelayCount else { break }
-      let delay = first + index
-      if delays.allSatisfy({ abs($0 - delay) >= spacing }) {
+    for index in explainedEnergiesByDelay.indices.sorted(by: {
+      explainedEnergiesByDelay[$0] > explainedEnergiesByDelay[$1]
+    }) {
+      guard explainedEnergiesByDelay[index] > minimumExplainedEnergy,
+        delays.count < Self.maximumDelayCount
+      else { break }
+      let delay = firstDelay + index
+      if delays.allSatisfy({ abs($0 - delay) >= spacingSamples }) {
         delays.append(delay)
       }
     }
@@ -55,25 +62,26 @@ struct RecordingDelaySearch {
   func fitted(_ kind: RecordingResponse.Kind, near delay: Int) -> RecordingModel {
     let whitener = observation.whitener(at: delay)
     var model = RecordingModel(
-      delay: delay, response: RecordingResponse(kind: kind, priorScale: 0), whitener: whitener)
+      delaySamples: delay, response: RecordingResponse(kind: kind, priorVarianceScale: 0),
+      whitenerTaps: whitener)
     let signal = predictor.whitened(predictor.predictedSignal([], tempo: 0), by: whitener)
     predictor.fitResponse(of: &model, to: signal)
     let isRoom = kind == .anyRoom
     let searches = isRoom ? [(reach: 60, step: 12), (5, 5)] : [(reach: 60, step: 6), (5, 2)]
     for (reach, step) in searches {
-      let regression = RecordingResponse.Regression(model.response, of: signal, rate: rate)
-      let center = model.delay
+      let regression = RecordingResponse.Regression(model.response, of: signal, rate: sampleRate)
+      let center = model.delaySamples
       var bestEvidence = -Double.infinity
       for shift in stride(from: -reach, through: reach, by: step) {
         let evidence = regression.fit(
           predictor.whitened(observation.excerpt(at: center + shift), by: whitener)
-        ).evidence
+        ).logEvidence
         if evidence > bestEvidence {
           bestEvidence = evidence
-          model.delay = center + shift
+          model.delaySamples = center + shift
         }
       }
-      model.response = RecordingResponse(kind: kind, priorScale: 0)
+      model.response = RecordingResponse(kind: kind, priorVarianceScale: 0)
       predictor.fitResponse(of: &model, to: signal)
     }
     fitTempo(of: &model)
@@ -82,19 +90,19 @@ struct RecordingDelaySearch {
 
   /// Refines the tempo within ±300 ppm, the typical deviation between two clocks.
   private func fitTempo(of model: inout RecordingModel) {
-    guard reference.duration > 1.5 else { return }
+    guard reference.durationSeconds > 1.5 else { return }
     let recorded = predictor.whitenedExcerpt(of: model)
     for step in [1e-4, 5e-5, 2.5e-5] {
-      let center = model.tempo
+      let center = model.tempoDeviation
       for offset in [-2 * step, -step, step, 2 * step] {
         let tempo = center + offset
         guard abs(tempo) <= 3e-4 else { continue }
         let signal = predictor.whitened(
-          predictor.predictedSignal([], tempo: tempo), by: model.whitener)
-        let fit = model.response.fit(signal, to: recorded, rate: rate)
-        guard fit.evidence > model.fit.evidence else { continue }
-        model.tempo = tempo
-        model.fit = fit
+          predictor.predictedSignal([], tempo: tempo), by: model.whitenerTaps)
+        let fit = model.response.fit(signal, to: recorded, rate: sampleRate)
+        guard fit.logEvidence > model.responseFit.logEvidence else { continue }
+        model.tempoDeviation = tempo
+        model.responseFit = fit
       }
     }
   }

@@ -4,18 +4,18 @@ import SignalAnalysis
 /// The position of a reference in a recording.
 struct Placement {
   /// The start of the reference in the recording, in seconds.
-  var delay: Double
+  var delaySeconds: Double
   /// The relative tempo deviation; positive if the recording is slower.
-  var tempo: Double
+  var tempoDeviation: Double
   /// A Boolean value that indicates whether the tempo stretches waveforms as well, as in a
   /// resampled recording. Otherwise, it only moves the events.
   var isResampled = true
 
   /// The duration of a second of a waveform in the recording, in seconds.
-  var timeScale: Double { isResampled ? 1 + tempo : 1 }
+  var timeScale: Double { isResampled ? 1 + tempoDeviation : 1 }
 
   /// Returns the time in the recording for a time of the reference, in seconds.
-  func recordingTime(at time: Double) -> Double { delay + (1 + tempo) * time }
+  func recordingTime(at time: Double) -> Double { delaySeconds + (1 + tempoDeviation) * time }
 }
 
 /// A fit of an excerpt of a recording by the waveforms of a reference, hum, a DC offset, and noise.
@@ -30,53 +30,54 @@ struct Placement {
 ///    (Gauss–Newton).
 struct RecordingFit {
   var reference: RecordingReference
-  /// The excerpt of the recording.
-  var recording: [Float]
+  /// The samples of the recording's excerpt.
+  var recordingExcerpt: [Float]
   var placement: Placement
-  /// The maximum magnitude of the tempo deviation.
-  var maximumTempo: Double
+  /// The maximum magnitude of the tempo deviation, as a fraction.
+  var maximumTempoDeviation: Double
   /// The impulse response of the filter that makes the noise white.
-  var whitener: [Float] = [1]
+  var whitenerTaps: [Float] = [1]
   /// The frequencies of hum that are part of the fit, in hertz.
-  private(set) var humFrequencies: [Double] = []
+  private(set) var humHertz: [Double] = []
   /// The sample ranges that are not part of the fit.
   var excludedRanges: [Range<Int>] = [] {
     didSet {
       if excludedRanges != oldValue {
-        setHum(frequencies: humFrequencies)
+        setHum(hertz: humHertz)
       }
     }
   }
   /// The indices of changed waveforms. They don't determine the placement if at least two other
   /// waveforms do.
-  var alignmentExclusions: Set<Int> = []
-  /// The standard error of the tempo.
-  private(set) var tempoError = Double.infinity
+  var waveformsExcludedFromAlignment: Set<Int> = []
+  /// The standard error of the tempo deviation, as a fraction.
+  private(set) var tempoStandardError = Double.infinity
   /// The columns of the design matrix for the DC offset and hum.
   private var nuisanceColumns: [DesignColumn] = []
   /// The inner products of the nuisance columns, for each row up to the diagonal.
   private var nuisanceProducts: [[Double]] = []
 
-  private var rate: Double { reference.rate }
+  private var sampleRate: Double { reference.sampleRate }
 
   /// A Boolean value that indicates whether the tempo cannot exceed the deviation between clocks.
-  var isLimitedToClockDeviation: Bool { maximumTempo <= Self.maximumClockDeviation }
+  var isLimitedToClockDeviation: Bool { maximumTempoDeviation <= Self.maximumClockTempoDeviation }
 
-  /// The minimum energy of a waveform, relative to that of the strongest, whose gain is used.
-  private static let minimumEnergyRatio = 1e-5
-  private static let whitenerLength = 33
-  /// The maximum tempo deviation between clocks.
-  static let maximumClockDeviation = 0.002
+  /// The minimum energy of a waveform whose gain is used, relative to that of the strongest.
+  private static let minimumWaveformEnergyRatio = 1e-5
+  private static let whitenerTapCount = 33
+  /// The maximum tempo deviation between two clocks, as a fraction.
+  static let maximumClockTempoDeviation = 0.002
 
-  init(_ reference: RecordingReference, recording: [Float], placement: Placement) {
+  init(_ reference: RecordingReference, recordingExcerpt recording: [Float], placement: Placement) {
     self.reference = reference
-    self.recording = recording
+    self.recordingExcerpt = recording
     self.placement = placement
     // Only a search for another tempo may find one. Otherwise, short waveforms would be explained
     // by a wrong tempo.
-    maximumTempo =
-      abs(placement.tempo) > Self.maximumClockDeviation ? 0.034 : Self.maximumClockDeviation
-    setHum(frequencies: [])
+    maximumTempoDeviation =
+      abs(placement.tempoDeviation) > Self.maximumClockTempoDeviation
+      ? 0.034 : Self.maximumClockTempoDeviation
+    setHum(hertz: [])
   }
 
   // MARK: - Gains
@@ -84,40 +85,42 @@ struct RecordingFit {
   /// The solution of the least-squares problem at one placement.
   struct Solution {
     /// The gain of each group of indistinguishable waveforms.
-    var gains: [Double]
+    var groupGains: [Double]
     /// The standard errors of the gains for noise of unit variance.
     var standardErrors: [Double]
     /// The whitened recording minus the fitted signal.
-    var residual: [Float]
+    var whitenedResidual: [Float]
     /// The whitened waveforms.
-    var columns: [DesignColumn]
+    var whitenedColumns: [DesignColumn]
     /// The whitened recording minus hum and DC offset.
     var humFreeRecording: [Float]
     /// The energy of the whitened recording.
-    var energy: Double
+    var whitenedRecordingEnergy: Double
 
-    /// The standard deviation of the whitened noise.
-    var sigma: Double { RecordingFit.noiseSigma(of: residual) }
-    /// The gain that most waveforms share.
-    var gain: Double {
-      RecordingFit.commonGain(gains, standardErrors: standardErrors, sigma: sigma)
+    /// The standard deviation of the noise in the whitened residual.
+    var noiseDeviation: Double { RecordingFit.noiseDeviation(of: whitenedResidual) }
+    /// The gain that most of the waveforms have in common.
+    var commonGain: Double {
+      RecordingFit.commonGain(groupGains, standardErrors: standardErrors, sigma: noiseDeviation)
     }
     /// The energy of the residual relative to that of the recording.
-    var residualRatio: Double { Vector.energy(residual) / max(energy, 1e-30) }
+    var residualEnergyRatio: Double {
+      Vector.energy(whitenedResidual) / max(whitenedRecordingEnergy, 1e-30)
+    }
   }
 
   /// Adds steady tones to the fit: a cosine and a sine each, constant and with a linear slope.
-  mutating func setHum(frequencies: [Double]) {
-    humFrequencies = frequencies
-    let count = recording.count
-    let first = min(Self.whitenerLength, count)
-    let middle = Double(count) / 2
-    var columns = [[Float](repeating: 1, count: count)]
+  mutating func setHum(hertz frequencies: [Double]) {
+    humHertz = frequencies
+    let sampleCount = recordingExcerpt.count
+    let firstFittedSample = min(Self.whitenerTapCount, sampleCount)
+    let middleSample = Double(sampleCount) / 2
+    var columns = [[Float](repeating: 1, count: sampleCount)]
     for hertz in frequencies {
-      let phaseIncrement = 2 * .pi * hertz / rate
-      let cosines = (0..<count).map { cos(phaseIncrement * Double($0)) }
-      let sines = (0..<count).map { sin(phaseIncrement * Double($0)) }
-      let slopes = (0..<count).map { (Double($0) - middle) / max(1, middle) }
+      let phaseIncrement = 2 * .pi * hertz / sampleRate
+      let cosines = (0..<sampleCount).map { cos(phaseIncrement * Double($0)) }
+      let sines = (0..<sampleCount).map { sin(phaseIncrement * Double($0)) }
+      let slopes = (0..<sampleCount).map { (Double($0) - middleSample) / max(1, middleSample) }
       columns.append(cosines.map { Float($0) })
       columns.append(sines.map { Float($0) })
       columns.append(zip(cosines, slopes).map { Float($0 * $1) })
@@ -125,7 +128,8 @@ struct RecordingFit {
     }
     // A filter maps the space of such columns to itself, so they need no whitening.
     nuisanceColumns = columns.map {
-      var column = DesignColumn(start: first, samples: Array($0[first...]))
+      var column = DesignColumn(
+        firstSampleIndex: firstFittedSample, samples: Array($0[firstFittedSample...]))
       column.silence(excludedRanges)
       return column
     }
@@ -140,23 +144,24 @@ struct RecordingFit {
   /// Returns a waveform at its position in the recording.
   func column(of waveform: EventWaveform) -> DesignColumn {
     waveform.column(
-      onset: placement.recordingTime(at: waveform.time), timeScale: placement.timeScale,
-      count: recording.count)
+      onset: placement.recordingTime(at: waveform.eventSeconds), timeScale: placement.timeScale,
+      count: recordingExcerpt.count)
   }
 
-  /// Returns for each sample of the recording whether the reference is more than 50 dB below its
+  /// Returns true for each sample of the recording at which the reference is more than 50 dB below
+  /// its
   /// peak for 10 ms on both sides.
   func silenceMask() -> [Bool] {
-    var isSilent = [Bool](repeating: true, count: recording.count)
-    let limit = Float(0.003 * reference.peak)
-    let margin = Int(0.01 * rate)
+    var isSilent = [Bool](repeating: true, count: recordingExcerpt.count)
+    let silenceMagnitude = Float(0.003 * reference.peakMagnitude)
+    let marginSamples = Int(0.01 * sampleRate)
     for index in reference.waveforms.indices {
       let column = column(at: index)
-      var previous = -margin
-      for (offset, sample) in column.samples.enumerated() where abs(sample) > limit {
-        let position = column.start + offset
-        let first = max(0, previous + margin, position - margin)
-        for near in first..<min(recording.count, position + margin) {
+      var previous = -marginSamples
+      for (offset, sample) in column.samples.enumerated() where abs(sample) > silenceMagnitude {
+        let position = column.firstSampleIndex + offset
+        let first = max(0, previous + marginSamples, position - marginSamples)
+        for near in first..<min(recordingExcerpt.count, position + marginSamples) {
           isSilent[near] = false
         }
         previous = position
@@ -167,31 +172,33 @@ struct RecordingFit {
 
   /// Returns the sum of each group of indistinguishable waveforms.
   private func groupColumns() -> [DesignColumn] {
-    reference.indistinguishableWaveforms.map { group in
+    reference.indistinguishableWaveformGroups.map { group in
       let columns = group.map { column(at: $0) }.filter { !$0.samples.isEmpty }
-      guard columns.count > 1 else { return columns.first ?? DesignColumn(start: 0, samples: []) }
-      let start = columns.map(\.start).min() ?? 0
-      let end = columns.map(\.range.upperBound).max() ?? 0
+      guard columns.count > 1 else {
+        return columns.first ?? DesignColumn(firstSampleIndex: 0, samples: [])
+      }
+      let start = columns.map(\.firstSampleIndex).min() ?? 0
+      let end = columns.map(\.recordingRange.upperBound).max() ?? 0
       var samples = [Float](repeating: 0, count: end - start)
       for column in columns {
         column.add(to: &samples, from: start, times: 1)
       }
-      return DesignColumn(start: start, samples: samples)
+      return DesignColumn(firstSampleIndex: start, samples: samples)
     }
   }
 
-  /// Computes the gains of the waveforms, hum, and DC offset.
+  /// Solves the least-squares problem for the gains of the waveforms, the hum, and the DC offset.
   ///
   /// - Parameter isWhitened: Pass false to leave out the whitening filter.
   func solve(isWhitened: Bool = true) -> Solution {
-    let taps = isWhitened ? whitener : [1]
-    var observed = Vector.filtered(recording, by: taps)
-    Vector.zero(&observed, in: 0..<Self.whitenerLength)
+    let taps = isWhitened ? whitenerTaps : [1]
+    var observed = Vector.filtered(recordingExcerpt, by: taps)
+    Vector.zero(&observed, in: 0..<Self.whitenerTapCount)
     for range in excludedRanges {
       Vector.zero(&observed, in: range)
     }
     let columns = groupColumns().map { column in
-      var column = column.whitened(by: taps, count: recording.count)
+      var column = column.whitened(by: taps, count: recordingExcerpt.count)
       column.silence(excludedRanges)
       return column
     }
@@ -200,9 +207,9 @@ struct RecordingFit {
     matrix.factorize()
     let gains = matrix.solution(of: equations.rightSide)
 
-    let energy = Vector.energy(observed)
-    let energies = columns.map { Vector.energy($0.samples) }
-    let minimumEnergy = Self.minimumEnergyRatio * (energies.max() ?? 0)
+    let observedEnergy = Vector.energy(observed)
+    let columnEnergies = columns.map { Vector.energy($0.samples) }
+    let minimumEnergy = Self.minimumWaveformEnergyRatio * (columnEnergies.max() ?? 0)
     for (column, gain) in zip(nuisanceColumns, gains[columns.count...]) {
       column.add(to: &observed, times: -gain)
     }
@@ -211,11 +218,12 @@ struct RecordingFit {
       column.add(to: &residual, times: -gain)
     }
     return Solution(
-      gains: Array(gains[..<columns.count]),
+      groupGains: Array(gains[..<columns.count]),
       standardErrors: columns.indices.map {
-        energies[$0] > minimumEnergy ? matrix.inverseDiagonalRoot(at: $0) : .infinity
+        columnEnergies[$0] > minimumEnergy ? matrix.inverseDiagonalRoot(at: $0) : .infinity
       },
-      residual: residual, columns: columns, humFreeRecording: observed, energy: energy)
+      whitenedResidual: residual, whitenedColumns: columns, humFreeRecording: observed,
+      whitenedRecordingEnergy: observedEnergy)
   }
 
   /// Returns the normal equations of the least-squares problem.
@@ -229,7 +237,7 @@ struct RecordingFit {
     var rightSide: [Double] = []
     for (index, column) in columns.enumerated() {
       let firstOverlap = (0..<index).first {
-        columns[$0].range.overlaps(column.range) && !column.samples.isEmpty
+        columns[$0].recordingRange.overlaps(column.recordingRange) && !column.samples.isEmpty
       }
       let first = firstOverlap ?? index
       matrix.appendRow((first...index).map { column.dot(columns[$0]) }, startingAt: first)
@@ -249,7 +257,7 @@ struct RecordingFit {
   ) -> Double {
     let weights = standardErrors.map { 1 / max($0 * $0, 1e-24) }
     let maximumWeight = 4 * Statistics.median(of: weights)
-    var best = (score: 0.0, gain: 0.0)
+    var bestGain = (score: 0.0, gain: 0.0)
     for (gain, error) in zip(gains, standardErrors) where gain > 0 {
       var votes = 0.0
       var totalWeight = 0.0
@@ -259,7 +267,7 @@ struct RecordingFit {
         guard abs(gains[index] - gain) < min(tolerance, 0.3 * gain) else { continue }
         // One event does not outvote two others, however strong it is.
         let clarity =
-          gain / max(1e-30, 2 * RecordingThreshold.zScore * sigma * standardErrors[index])
+          gain / max(1e-30, 2 * RecordingThreshold.minimumZScore * sigma * standardErrors[index])
         votes += min(1, clarity * clarity)
         let weight = min(weights[index], maximumWeight)
         totalWeight += weight
@@ -267,16 +275,16 @@ struct RecordingFit {
       }
       // Any change but one of level lowers the gain of an event, so prefer higher gains.
       let score = votes * pow(gain, 0.25)
-      if score > best.score * 1.001 {
-        best = (score, sum / totalWeight)
+      if score > bestGain.score * 1.001 {
+        bestGain = (score, sum / totalWeight)
       }
     }
-    return best.gain
+    return bestGain.gain
   }
 
   /// Returns the standard deviation of the noise in a whitened residual: the root of the median
   /// power of blocks of 25 ms.
-  static func noiseSigma(of residual: [Float]) -> Double {
+  static func noiseDeviation(of residual: [Float]) -> Double {
     let powers = stride(from: 0, to: residual.count - 99, by: 100).map {
       Vector.energy(residual, $0..<$0 + 100) / 100
     }
@@ -289,23 +297,23 @@ struct RecordingFit {
   mutating func refine(rounds: Int = 3) {
     for _ in 0..<rounds {
       let solution = solve()
-      let gain = max(1e-9, solution.gain)
-      var fitted = [Float](repeating: 0, count: recording.count)
-      for (column, columnGain) in zip(solution.columns, solution.gains) {
+      let gain = max(1e-9, solution.commonGain)
+      var fitted = [Float](repeating: 0, count: recordingExcerpt.count)
+      for (column, columnGain) in zip(solution.whitenedColumns, solution.groupGains) {
         column.add(to: &fitted, times: min(max(columnGain, 0.3 * gain), 3 * gain))
       }
-      updatePlacement(from: blockShifts(of: fitted, solution, sigma: solution.sigma))
+      updatePlacement(from: blockShifts(of: fitted, solution, sigma: solution.noiseDeviation))
     }
   }
 
   /// The shift of a block of 25 ms between the fitted signal and the recording.
   private struct BlockShift {
     /// The center of the block, in seconds from the start of the reference.
-    var time: Double
+    var centerSeconds: Double
     /// The shift, in seconds; positive if the recording is late.
-    var seconds: Double
-    /// The inverse variance of the shift.
-    var weight: Double
+    var shiftSeconds: Double
+    /// The weight of the shift in the regression: its inverse variance.
+    var inverseVariance: Double
     /// The index of the column with most of the block's energy, or -1.
     var columnIndex: Int
     /// One divided by the number of blocks of that column.
@@ -317,13 +325,13 @@ struct RecordingFit {
     of fitted: [Float], _ solution: Solution, sigma: Double
   ) -> [BlockShift] {
     var shifts = linearizedShifts(of: fitted, solution)
-    let minimumWeight = 1e-4 * (shifts.map(\.weight).max() ?? 0)
-    shifts.removeAll { $0.weight <= minimumWeight }
-    if !alignmentExclusions.isEmpty {
+    let minimumWeight = 1e-4 * (shifts.map(\.inverseVariance).max() ?? 0)
+    shifts.removeAll { $0.inverseVariance <= minimumWeight }
+    if !waveformsExcludedFromAlignment.isEmpty {
       let determining = shifts.filter { shift in
         guard shift.columnIndex >= 0 else { return false }
-        let group = reference.indistinguishableWaveforms[shift.columnIndex]
-        return !group.contains { alignmentExclusions.contains($0) }
+        let group = reference.indistinguishableWaveformGroups[shift.columnIndex]
+        return !group.contains { waveformsExcludedFromAlignment.contains($0) }
       }
       if Set(determining.map(\.columnIndex)).count > 1 {
         shifts = determining
@@ -331,57 +339,60 @@ struct RecordingFit {
     }
     // The model is accurate to 10 µs at best.
     for index in shifts.indices {
-      shifts[index].weight = min(shifts[index].weight / (sigma * sigma), 1e10)
+      shifts[index].inverseVariance = min(shifts[index].inverseVariance / (sigma * sigma), 1e10)
     }
-    let maximumWeight = 9 * Statistics.median(of: shifts.map(\.weight))
-    let counts = shifts.reduce(into: [:]) { $0[$1.columnIndex, default: 0.0] += 1 }
+    let maximumWeight = 9 * Statistics.median(of: shifts.map(\.inverseVariance))
+    let blockCountsByColumn = shifts.reduce(into: [:]) { $0[$1.columnIndex, default: 0.0] += 1 }
     for index in shifts.indices {
-      shifts[index].weight = min(shifts[index].weight, maximumWeight)
-      shifts[index].eventWeight = 1 / (counts[shifts[index].columnIndex] ?? 1)
+      shifts[index].inverseVariance = min(shifts[index].inverseVariance, maximumWeight)
+      shifts[index].eventWeight = 1 / (blockCountsByColumn[shifts[index].columnIndex] ?? 1)
     }
     return shifts
   }
 
-  /// Returns for each block the column with most of its energy, or -1.
+  /// Returns the index of the column with most of each block's energy, or -1.
   private func dominantColumns(_ columns: [DesignColumn], blockLength: Int, count: Int) -> [Int] {
-    var dominant = [(energy: Double, column: Int)](repeating: (0, -1), count: count)
+    var dominantColumns = [(energy: Double, column: Int)](repeating: (0, -1), count: count)
     for (index, column) in columns.enumerated() where !column.samples.isEmpty {
-      let firstBlock = max(0, column.start - 1) / blockLength
-      let lastBlock = max(0, column.range.upperBound - 1) / blockLength
-      for block in firstBlock...lastBlock where block < dominant.count {
+      let firstBlock = max(0, column.firstSampleIndex - 1) / blockLength
+      let lastBlock = max(0, column.recordingRange.upperBound - 1) / blockLength
+      for block in firstBlock...lastBlock where block < dominantColumns.count {
         let samples = 1 + block * blockLength..<1 + (block + 1) * blockLength
-        let overlap = samples.clamped(to: column.range)
+        let overlap = samples.clamped(to: column.recordingRange)
         guard !overlap.isEmpty else { continue }
         let energy = Vector.energy(
-          column.samples, overlap.lowerBound - column.start..<overlap.upperBound - column.start)
-        if energy > dominant[block].energy {
-          dominant[block] = (energy, index)
+          column.samples,
+          overlap.lowerBound - column.firstSampleIndex..<overlap.upperBound
+            - column.firstSampleIndex)
+        if energy > dominantColumns[block].energy {
+          dominantColumns[block] = (energy, index)
         }
       }
     }
-    return dominant.map(\.column)
+    return dominantColumns.map(\.column)
   }
 
-  /// Returns the shift of each block by linearization.
+  /// Returns the shift of each block, estimated by linearizing the fitted signal.
   ///
   /// With the fitted signal x, its derivative d, and the residual r, the model r = a x − s d has
   /// the shift s = −(⟨r, d⟩ − ⟨r, x⟩ ⟨d, x⟩ / ⟨x, x⟩) / (⟨d, d⟩ − ⟨d, x⟩² / ⟨x, x⟩): the part of
   /// the derivative that is not a change of level.
   private func linearizedShifts(of fitted: [Float], _ solution: Solution) -> [BlockShift] {
-    let length = Int(rate / 40)
-    let dominant = dominantColumns(
-      solution.columns, blockLength: length, count: fitted.count / length + 1)
-    let halfRate = Float(rate / 2)
+    let blockSampleCount = Int(sampleRate / 40)
+    let dominantColumnIndices = dominantColumns(
+      solution.whitenedColumns, blockLength: blockSampleCount,
+      count: fitted.count / blockSampleCount + 1)
+    let halfRate = Float(sampleRate / 2)
     var shifts: [BlockShift] = []
-    for start in stride(from: 1, to: fitted.count - length, by: length) {
+    for start in stride(from: 1, to: fitted.count - blockSampleCount, by: blockSampleCount) {
       var xx = Float(1e-30)
       var dx = Float(0)
       var dd = Float(0)
       var rx = Float(0)
       var rd = Float(0)
       unsafe fitted.withUnsafeBufferPointer { x in
-        unsafe solution.residual.withUnsafeBufferPointer { r in
-          for i in start..<start + length {
+        unsafe solution.whitenedResidual.withUnsafeBufferPointer { r in
+          for i in start..<start + blockSampleCount {
             let d = unsafe (x[i + 1] - x[i - 1]) * halfRate
             unsafe xx += x[i] * x[i]
             unsafe dx += d * x[i]
@@ -396,23 +407,24 @@ struct RecordingFit {
       guard weight > 0 else { continue }
       shifts.append(
         BlockShift(
-          time: (Double(start) + Double(length) / 2) / rate - placement.delay,
-          seconds: -Double(rd - levelRatio * rx) / weight,
-          weight: weight, columnIndex: dominant[start / length]))
+          centerSeconds: (Double(start) + Double(blockSampleCount) / 2) / sampleRate
+            - placement.delaySeconds,
+          shiftSeconds: -Double(rd - levelRatio * rx) / weight,
+          inverseVariance: weight, columnIndex: dominantColumnIndices[start / blockSampleCount]))
     }
     return shifts
   }
 
   /// A line through block shifts: offset + slope · (time − center).
   private struct ShiftLine {
-    var offset = 0.0
-    var slope = 0.0
-    var center = 0.0
+    var offsetSeconds = 0.0
+    var shiftPerSecond = 0.0
+    var centerSeconds = 0.0
     /// The weighted sum of squared times from the center.
-    var spread = 0.0
+    var weightedTimeSquareSum = 0.0
 
     func residual(of shift: BlockShift) -> Double {
-      shift.seconds - offset - slope * (shift.time - center)
+      shift.shiftSeconds - offsetSeconds - shiftPerSecond * (shift.centerSeconds - centerSeconds)
     }
   }
 
@@ -428,58 +440,66 @@ struct RecordingFit {
         1 / ((1 + ($0 / scale) * ($0 / scale)) * (1 + ($0 / scale) * ($0 / scale)))
       }
     }
-    let median = Statistics.median(of: shifts.map(\.seconds), weights: eventWeights)
-    var factors = robustness(shifts.map { abs($0.seconds - median) })
+    let medianShiftSeconds = Statistics.median(
+      of: shifts.map(\.shiftSeconds), weights: eventWeights)
+    var factors = robustness(shifts.map { abs($0.shiftSeconds - medianShiftSeconds) })
     var line = ShiftLine()
     for _ in 0..<8 {
       var sum = 0.0
       var times = 0.0
       for (shift, factor) in zip(shifts, factors) {
-        sum += shift.weight * factor
-        times += shift.weight * factor * shift.time
+        sum += shift.inverseVariance * factor
+        times += shift.inverseVariance * factor * shift.centerSeconds
       }
       guard sum > 0 else { return nil }
-      line.center = times / sum
-      line.spread = 0
+      line.centerSeconds = times / sum
+      line.weightedTimeSquareSum = 0
       var product = 0.0
       var seconds = 0.0
       for (shift, factor) in zip(shifts, factors) {
-        let weight = shift.weight * factor
-        let time = shift.time - line.center
-        line.spread += weight * time * time
-        product += weight * time * shift.seconds
-        seconds += weight * shift.seconds
+        let weight = shift.inverseVariance * factor
+        let time = shift.centerSeconds - line.centerSeconds
+        line.weightedTimeSquareSum += weight * time * time
+        product += weight * time * shift.shiftSeconds
+        seconds += weight * shift.shiftSeconds
       }
-      line.slope = line.spread > 0 ? product / line.spread : 0
-      line.offset = seconds / sum
+      line.shiftPerSecond =
+        line.weightedTimeSquareSum > 0 ? product / line.weightedTimeSquareSum : 0
+      line.offsetSeconds = seconds / sum
       factors = robustness(shifts.map { abs(line.residual(of: $0)) })
     }
     return line
   }
 
-  /// Corrects delay and tempo by a robust line through the shifts.
+  /// Corrects the delay and the tempo of the placement by a robust line through the shifts.
   private mutating func updatePlacement(from shifts: [BlockShift]) {
     guard let line = Self.robustLine(through: shifts) else { return }
     // If shifts scatter more than noise explains, the accuracy of the model limits them. The median
     // of a squared standard normal variable is 0.455.
-    let scatter = Statistics.median(
+    let medianWeightedSquare = Statistics.median(
       of: shifts.map {
         let residual = line.residual(of: $0)
-        return residual * residual * $0.weight
+        return residual * residual * $0.inverseVariance
       })
-    let excess = max(1, scatter / 0.455)
-    tempoError = line.spread > 0 ? (excess / line.spread).squareRoot() : .infinity
+    let excessVariance = max(1, medianWeightedSquare / 0.455)
+    tempoStandardError =
+      line.weightedTimeSquareSum > 0
+      ? (excessVariance / line.weightedTimeSquareSum).squareRoot() : .infinity
     // A normal prior about zero: other tempos are rare, and misfits are no evidence of one.
-    let prior = excess / (Self.maximumClockDeviation * Self.maximumClockDeviation)
+    let priorInverseVariance =
+      excessVariance / (Self.maximumClockTempoDeviation * Self.maximumClockTempoDeviation)
     var slope =
-      (line.slope * line.spread - prior * placement.tempo) / max(1e-30, line.spread + prior)
-    if tempoError > 0.01 {
-      slope = -placement.tempo
+      (line.shiftPerSecond * line.weightedTimeSquareSum - priorInverseVariance
+        * placement.tempoDeviation) / max(1e-30, line.weightedTimeSquareSum + priorInverseVariance)
+    if tempoStandardError > 0.01 {
+      slope = -placement.tempoDeviation
     }
     slope = min(max(slope, -0.01), 0.01)
-    let offset = min(max(line.offset, -0.003), 0.003)
-    let tempo = min(max(placement.tempo + slope, -maximumTempo), maximumTempo)
-    placement.delay += offset - (tempo - placement.tempo) * line.center
-    placement.tempo = tempo
+    let delayCorrectionSeconds = min(max(line.offsetSeconds, -0.003), 0.003)
+    let tempo = min(
+      max(placement.tempoDeviation + slope, -maximumTempoDeviation), maximumTempoDeviation)
+    placement.delaySeconds +=
+      delayCorrectionSeconds - (tempo - placement.tempoDeviation) * line.centerSeconds
+    placement.tempoDeviation = tempo
   }
 }

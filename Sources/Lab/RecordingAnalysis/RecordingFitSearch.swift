@@ -1,24 +1,24 @@
 import SignalAnalysis
 
-/// Finds the best explanation of a recording by the reference's own samples.
+/// The search for the best explanation of a recording by the reference's own samples.
 ///
 /// 1. Explain the recording at each placement at which it may contain the reference.
 /// 2. If every explanation needs many changes, the event with most of the energy may have changed,
 ///    so that the other events cannot determine the placement. Suppose a change of one event, and
 ///    explain the recording at the placement of the changed reference.
 struct RecordingFitSearch {
-  /// The best explanation, or nil if no placement is possible.
-  private(set) var best: RecordingModelFit?
+  /// The best explanation so far, or nil if no placement is possible.
+  private(set) var bestFit: RecordingModelFit?
   private let reference: RecordingReference
   /// The samples of the recording at the rate of the reference.
   private let recording: [Float]
-  /// The cost from which explanations are abandoned.
+  /// The cost from which an explanation is abandoned.
   private let costLimit: Double
 
-  /// The cost from which changed events are supposed.
-  private static let maximumCost = 1.3
+  /// The cost of an explanation from which changed events are assumed.
+  private static let maximumCostWithoutChangedEvents = 1.3
 
-  /// Explains a recording.
+  /// Searches for the best explanation of a recording.
   ///
   /// - Parameters:
   ///   - pair: The reference and its recording.
@@ -30,19 +30,21 @@ struct RecordingFitSearch {
     self.costLimit = costLimit
     let alignment = RecordingAlignment(reference, recording, searchSeconds: searchSeconds)
     explainAtPlacements(in: alignment)
-    if best?.isFound != true || best?.cost ?? 0 > Self.maximumCost {
+    if bestFit?.containsReference != true
+      || bestFit?.changeCost ?? 0 > Self.maximumCostWithoutChangedEvents
+    {
       explainWithChangedEvents(in: alignment)
     }
   }
 
   /// The cost that a better explanation does not exceed.
   private var currentLimit: Double {
-    best.map { $0.isFound ? min(costLimit, $0.penalty) : costLimit } ?? costLimit
+    bestFit.map { $0.containsReference ? min(costLimit, $0.penalty) : costLimit } ?? costLimit
   }
 
   private mutating func consider(_ modelFit: RecordingModelFit) {
-    if modelFit.isBetter(than: best) {
-      best = modelFit
+    if modelFit.isBetter(than: bestFit) {
+      bestFit = modelFit
     }
   }
 
@@ -50,15 +52,15 @@ struct RecordingFitSearch {
     let search = RecordingSearch(reference: reference, recording: recording)
     for placement in search.placements(in: alignment).flatMap(\.tempoAlternatives) {
       let modelFit = RecordingModelFit(placement, original: reference, limit: currentLimit)
-      if let shift = modelFit.commonTimeShift {
+      if let shift = modelFit.commonTimeShiftSeconds {
         // If most events share a shift, it belongs to the placement; another event moved instead.
         var shifted = placement
-        shifted.fit.placement.delay += shift
+        shifted.fit.placement.delaySeconds += shift
         consider(RecordingModelFit(shifted, original: reference, limit: currentLimit))
       }
       consider(modelFit)
       // An explanation without changes needs no alternative.
-      if modelFit.isFound, modelFit.changes.isEmpty { break }
+      if modelFit.containsReference, modelFit.changes.isEmpty { break }
     }
   }
 
@@ -66,12 +68,14 @@ struct RecordingFitSearch {
     var eventSearch = ChangedEventSearch(reference, alignment)
     for hypothesis in eventSearch.bestHypotheses() {
       var waveforms = reference.waveforms
-      waveforms[hypothesis.waveformIndex] = hypothesis.waveform
+      waveforms[hypothesis.waveformIndex] = hypothesis.changedWaveform
       let variant = RecordingReference(
-        waveforms: waveforms, rate: reference.rate, renderer: reference.renderer)
+        waveforms: waveforms, sampleRate: reference.sampleRate,
+        eventRenderer: reference.eventRenderer)
       let search = RecordingSearch(reference: variant, recording: recording)
       guard
-        let placement = search.fittedPlacement(for: hypothesis.candidate)?.tempoAlternatives.first
+        let placement = search.fittedPlacement(for: hypothesis.alignmentCandidate)?
+          .tempoAlternatives.first
       else { continue }
       consider(
         RecordingModelFit(

@@ -13,18 +13,18 @@ struct RecordingModelFit {
   let fittedPlacement: RecordingSearch.FittedPlacement
   private(set) var changes: [RecordingChange] = []
   /// The indices of waveforms that exceed the noise enough to be compared.
-  private(set) var detectableEvents: [Int] = []
+  private(set) var detectableWaveformIndices: [Int] = []
   /// A Boolean value that indicates whether the recording contains the reference.
-  private(set) var isFound = false
+  private(set) var containsReference = false
   /// A Boolean value that indicates whether single events can be compared. Otherwise, the recording
   /// was changed by an unknown response.
-  private(set) var isReliable = true
-  /// The cost of the changes. Vague changes, and changes of the reference's events, cost more.
-  private(set) var cost = 0.0
+  private(set) var allowsEventComparison = true
+  /// The cost of all changes. Vague changes, and changes of the reference's events, cost more.
+  private(set) var changeCost = 0.0
   /// The gain of each waveform, in standard errors.
-  private(set) var signalToNoise: [Double] = []
+  private(set) var gainsInStandardErrors: [Double] = []
   /// The standard error of each waveform's time, in seconds.
-  private(set) var timeErrors: [Double] = []
+  private(set) var timeErrorsSeconds: [Double] = []
   private var residual: RecordingResidual
   private let burstDetector: BurstDetector
   private let originalReference: RecordingReference
@@ -32,39 +32,40 @@ struct RecordingModelFit {
 
   private static let maximumChangeCount = 24
   /// The number of changes above the cost limit that are tried. Some changes are removed again.
-  private static let changeCountMargin = 2.0
+  private static let triedChangesAboveCostLimit = 2.0
   /// The maximum time shift of an event, in seconds.
-  static let maximumTimeShift = 0.06
+  static let maximumTimeShiftSeconds = 0.06
   /// The factor by which an added sound must score higher than a change of an overlapping event.
-  private static let minimumAdditionAdvantage = 1.3
-  /// The fraction of a residual that a change must explain to be independent of earlier changes.
-  private static let clearFraction = 0.95
+  private static let minimumAddedSoundScoreRatio = 1.3
+  /// The fraction of a residual that a change must explain to count as independent of earlier
+  /// changes.
+  private static let minimumIndependentResidualFraction = 0.95
   /// The minimum ratio of a change's score to the improvement by an earlier change nearby. A
   /// smaller score is part of the residual of that change.
-  private static let minimumIndependentFraction = 0.1
+  private static let minimumScoreToImprovementRatio = 0.1
   private static let maximumRefinementCount = 6
-  /// The misfit from which the model is incomplete: four times the noise.
-  private static let maximumMisfit = 0.3
+  /// The misfit from which the explanation is incomplete: four times the noise.
+  private static let maximumExplainedMisfit = 0.3
   /// The maximum number of changes for which removals are tried.
-  private static let maximumSimplifiedCount = 4
+  private static let maximumSimplifiedChangeCount = 4
   /// The minimum fraction of the detectable events' energy that is present.
-  private static let minimumPresentFraction = 0.4
+  private static let minimumPresentEnergyFraction = 0.4
   /// The minimum coherence of a recording that contains the reference.
   private static let minimumCoherence = 0.4
   /// The minimum coherence to compare single events.
-  private static let reliableCoherence = 0.98
+  private static let minimumReliableCoherence = 0.98
   /// The maximum penalty of a reported change.
-  private static let maximumPenalty = 2.0
+  private static let maximumReportedPenalty = 2.0
   /// The minimum peak of the reference relative to that of added sounds: −26 dB.
-  private static let minimumReferenceRatio = 0.05
+  private static let minimumReferencePeakRatio = 0.05
   /// The number of unchanged events that are seldom found by chance.
-  private static let minimumSupport = 3
+  private static let minimumUnchangedEventCount = 3
   /// The factor for penalties if that many events are unchanged.
-  private static let supportedPenaltyWeight = 0.3
+  private static let penaltyFactorWithUnchangedEvents = 0.3
   /// The maximum fraction of changed events if there are more than three.
-  private static let maximumChangedFraction = 0.6
+  private static let maximumChangedEventFraction = 0.6
 
-  /// Explains a recording.
+  /// Explains a recording by the reference at one placement.
   ///
   /// - Parameters:
   ///   - placement: The placement.
@@ -81,30 +82,30 @@ struct RecordingModelFit {
     self.originalReference = stretched?.fit.reference ?? originalReference
     self.hypothesis = hypothesis
     burstDetector = BurstDetector(
-      rate: originalReference.rate,
-      extra: self.originalReference.renderer?.transientBank() ?? [])
+      rate: originalReference.sampleRate,
+      extra: self.originalReference.eventRenderer?.transientBank() ?? [])
     residual = RecordingResidual(fittedPlacement.fit)
-    guard gain > 0 else { return }
+    guard commonGain > 0 else { return }
     measureDetectability()
     if let index = hypothesis?.waveformIndex {
       // Gain and placement remain those of the hypothesis.
       residual.replaceWaveform(at: index, with: originalReference.waveforms[index])
     }
     guard findChanges(limit: limit) else { return }
-    simplify()
-    if !detectableEvents.isEmpty {
-      assess()
+    simplifyChanges()
+    if !detectableWaveformIndices.isEmpty {
+      decideOutcome()
     }
   }
 
-  /// The fit with the changes.
+  /// The fit of the reference with its changes.
   var fit: RecordingFit { residual.fit }
-  /// The gain of all events.
-  var gain: Double { residual.gain }
+  /// The gain that all events have in common.
+  var commonGain: Double { residual.commonGain }
   /// The explained energy relative to the total energy at the events.
   var coherence: Double { residual.coherence }
 
-  private var rate: Double { originalReference.rate }
+  private var sampleRate: Double { originalReference.sampleRate }
 
   private var estimator: EventChangeEstimator {
     EventChangeEstimator(
@@ -112,7 +113,7 @@ struct RecordingModelFit {
   }
 
   private var additionEstimator: AddedSoundEstimator {
-    AddedSoundEstimator(residual: residual, referencePeak: originalReference.peak)
+    AddedSoundEstimator(residual: residual, referencePeakMagnitude: originalReference.peakMagnitude)
   }
 
   /// Computes the signal-to-noise ratio and the time error of each waveform.
@@ -120,34 +121,36 @@ struct RecordingModelFit {
   /// By the Cramér–Rao bound, the standard error of the time is σ divided by the root of the
   /// derivative's energy.
   private mutating func measureDetectability() {
-    for samples in residual.columns.map(\.samples) {
+    for samples in residual.whitenedColumns.map(\.samples) {
       let derivativeEnergy = zip(samples.dropFirst(2), samples).reduce(0.0) { sum, pair in
-        let slope = Double(pair.0 - pair.1) * rate / 2
+        let slope = Double(pair.0 - pair.1) * sampleRate / 2
         return sum + slope * slope
       }
-      signalToNoise.append(Vector.energy(samples).squareRoot() * gain / residual.sigma)
-      timeErrors.append(
-        derivativeEnergy > 0 ? residual.sigma / (gain * derivativeEnergy.squareRoot()) : .infinity)
+      gainsInStandardErrors.append(
+        Vector.energy(samples).squareRoot() * commonGain / residual.noiseDeviation)
+      timeErrorsSeconds.append(
+        derivativeEnergy > 0
+          ? residual.noiseDeviation / (commonGain * derivativeEnergy.squareRoot()) : .infinity)
     }
-    detectableEvents = residual.columns.indices.filter {
-      signalToNoise[$0] > 2 * RecordingThreshold.zScore
+    detectableWaveformIndices = residual.whitenedColumns.indices.filter {
+      gainsInStandardErrors[$0] > 2 * RecordingThreshold.minimumZScore
     }
   }
 
   // MARK: - Search
 
-  /// Adds the best change repeatedly.
+  /// Adds the best change repeatedly until the residual is explained or a limit is reached.
   ///
   /// - Returns: False if the changes cost much more than the limit.
   private mutating func findChanges(limit: Double) -> Bool {
     for _ in 0..<Self.maximumChangeCount {
       guard let change = bestCandidate() else { break }
-      guard Double(changes.count) <= limit + Self.changeCountMargin else { return false }
+      guard Double(changes.count) <= limit + Self.triedChangesAboveCostLimit else { return false }
       changes.append(change)
       refine(rounds: 1)
     }
-    if residual.fit.maximumTempo == 0, !changes.isEmpty {
-      residual.fit.maximumTempo = RecordingFit.maximumClockDeviation
+    if residual.fit.maximumTempoDeviation == 0, !changes.isEmpty {
+      residual.fit.maximumTempoDeviation = RecordingFit.maximumClockTempoDeviation
       refine(rounds: 2)
     }
     return true
@@ -156,24 +159,24 @@ struct RecordingModelFit {
   /// Returns the change or the added sound with the highest score.
   private func bestCandidate() -> RecordingChange? {
     let estimator = estimator
-    let unchanged = detectableEvents.filter { index in
+    let unchanged = detectableWaveformIndices.filter { index in
       !changes.contains { $0.waveformIndex == index }
     }
     let candidates = unchanged.flatMap { index in
       independentChanges(for: index, estimator)
     }
-    let best = candidates.max { $0.score < $1.score }
+    let best = candidates.max { $0.penalizedImprovement < $1.penalizedImprovement }
     let additionEstimator = additionEstimator
     guard let burst = additionEstimator.strongestBurst(of: burstDetector),
-      isIndependent(burst.range, score: burst.score)
+      isIndependent(burst.paddedSampleRange, score: burst.detectionScore)
     else { return best }
     // A changed event also leaves bursts in the residual.
     let overlapsBest = best.map { best in
-      best.explainedRange.lowerBound - 60 < burst.range.upperBound
-        && burst.range.lowerBound < best.explainedRange.upperBound + 60
+      best.explainedRange.lowerBound - 60 < burst.paddedSampleRange.upperBound
+        && burst.paddedSampleRange.lowerBound < best.explainedRange.upperBound + 60
     }
-    let advantage = overlapsBest == true ? Self.minimumAdditionAdvantage : 1
-    let isClearer = burst.score > (best?.score ?? 0) * advantage
+    let minimumScoreRatio = overlapsBest == true ? Self.minimumAddedSoundScoreRatio : 1
+    let isClearer = burst.detectionScore > (best?.penalizedImprovement ?? 0) * minimumScoreRatio
     return isClearer ? additionEstimator.addedSound(from: burst) : best
   }
 
@@ -182,19 +185,21 @@ struct RecordingModelFit {
     for index: Int, _ estimator: EventChangeEstimator
   ) -> [RecordingChange] {
     guard let neighborhood = estimator.significantNeighborhood(of: index) else { return [] }
-    let residualEnergy = max(neighborhood.residualEnergy, 1e-30)
+    let residualEnergy = max(neighborhood.residualEnergyWithoutEvent, 1e-30)
     return estimator.candidateChanges(in: neighborhood).filter { change in
       // Another waveform explains any residual, so its fraction does not count.
       var fraction = 0.0
       if change.kind != .spectrum {
-        fraction = change.improvement * residual.sigma * residual.sigma / residualEnergy
+        fraction =
+          change.explainedEnergyRatio * residual.noiseDeviation * residual.noiseDeviation
+          / residualEnergy
       }
       return isIndependent(
-        change.explainedRange, score: change.improvement, explainedFraction: fraction)
+        change.explainedRange, score: change.explainedEnergyRatio, explainedFraction: fraction)
     }
   }
 
-  /// Returns whether a residual exceeds the residuals of earlier changes nearby.
+  /// Returns true if a residual exceeds the residuals of earlier changes nearby.
   ///
   /// - Parameters:
   ///   - range: The samples of the residual.
@@ -204,31 +209,31 @@ struct RecordingModelFit {
   private func isIndependent(
     _ range: Range<Int>, score: Double, explainedFraction: Double = 0
   ) -> Bool {
-    if explainedFraction > Self.clearFraction { return true }
-    let margin = Int(0.08 * rate)
+    if explainedFraction > Self.minimumIndependentResidualFraction { return true }
+    let marginSamples = Int(0.08 * sampleRate)
     return changes.allSatisfy { change in
-      change.explainedRange.upperBound + margin < range.lowerBound
-        || range.upperBound + margin < change.explainedRange.lowerBound
-        || score > Self.minimumIndependentFraction * change.improvement
+      change.explainedRange.upperBound + marginSamples < range.lowerBound
+        || range.upperBound + marginSamples < change.explainedRange.lowerBound
+        || score > Self.minimumScoreToImprovementRatio * change.explainedEnergyRatio
     }
   }
 
   // MARK: - Refinement
 
-  /// Fits the reference with the changes.
+  /// Fits the reference with the changes applied to its waveforms.
   ///
   /// Events with a changed time or frequency don't determine the placement.
   private mutating func fitChanges(rounds: Int) {
     var waveforms = originalReference.waveforms
     for change in changes {
       guard let index = change.waveformIndex else { continue }
-      waveforms[index] = change.waveform ?? originalReference.waveforms[index].scaled(by: 0)
+      waveforms[index] = change.changedWaveform ?? originalReference.waveforms[index].scaled(by: 0)
     }
     residual.fit.reference.waveforms = waveforms
     let additions = changes.filter { $0.waveformIndex == nil }
     residual.fit.excludedRanges = additions.compactMap(\.excludedRange)
-    let moved = changes.filter { $0.kind == .frequency || $0.kind == .time }
-    residual.fit.alignmentExclusions = Set(moved.compactMap(\.waveformIndex))
+    let movedChanges = changes.filter { $0.kind == .frequency || $0.kind == .time }
+    residual.fit.waveformsExcludedFromAlignment = Set(movedChanges.compactMap(\.waveformIndex))
     residual.fit.refine(rounds: rounds)
     residual.update(excludedRanges: changes.compactMap(\.excludedRange))
   }
@@ -243,7 +248,7 @@ struct RecordingModelFit {
     }
   }
 
-  /// Refines frequencies and times, and returns whether a change explains more than before.
+  /// Refines frequencies and times. Returns true if a change explains more than before.
   private mutating func refineChanges() -> Bool {
     let estimator = estimator
     var isImproved = false
@@ -267,13 +272,13 @@ struct RecordingModelFit {
 
   /// Removes or simplifies changes that explain too little. Early changes were found while others
   /// were still missing.
-  private mutating func simplify() {
-    if changes.count <= Self.maximumSimplifiedCount {
+  private mutating func simplifyChanges() {
+    if changes.count <= Self.maximumSimplifiedChangeCount {
       while changes.count > 1, removeOneChange() {}
     }
     for position in changes.indices.reversed()
     where changes[position].kind == .frequency
-      && abs(changes[position].amount) < RecordingThreshold.percent
+      && abs(changes[position].signedAmount) < RecordingThreshold.minimumFrequencyPercent
     {
       removeChange(at: position, rounds: 2)
     }
@@ -282,13 +287,13 @@ struct RecordingModelFit {
     for position in changes.indices {
       guard let waveform = variants.waveform(of: changes[position]) else { continue }
       simplify(at: position) {
-        $0.changes[position].waveform = waveform
+        $0.changes[position].changedWaveform = waveform
         $0.fitChanges(rounds: 2)
       }
     }
   }
 
-  /// Removes the first change that explains too little, and returns whether there was one.
+  /// Removes the first change that explains too little. Returns true if a change was removed.
   private mutating func removeOneChange() -> Bool {
     for position in changes.indices {
       let isRemoved = simplify(at: position) { $0.removeChange(at: position, rounds: 1) }
@@ -308,14 +313,14 @@ struct RecordingModelFit {
   ) -> Bool {
     let excludedCount = Double(changes[position].excludedRange?.count ?? 0)
     let tolerance =
-      RecordingThreshold.zScore * RecordingThreshold.zScore
+      RecordingThreshold.minimumZScore * RecordingThreshold.minimumZScore
       + 3 * (2 * excludedCount).squareRoot()
-      + RecordingThreshold.energyFraction * changes[position].improvement
+      + RecordingThreshold.minimumEventEnergyFraction * changes[position].explainedEnergyRatio
     var simplified = self
     change(&simplified)
-    let sigma = residual.sigma
-    let increase = simplified.excessEnergy(sigma: sigma) - excessEnergy(sigma: sigma)
-    guard increase < tolerance else { return false }
+    let sigma = residual.noiseDeviation
+    let excessEnergyIncrease = simplified.excessEnergy(sigma: sigma) - excessEnergy(sigma: sigma)
+    guard excessEnergyIncrease < tolerance else { return false }
     self = simplified
     return true
   }
@@ -332,33 +337,39 @@ struct RecordingModelFit {
   // MARK: - Assessment
 
   /// Computes the cost, and decides whether the recording contains the reference.
-  private mutating func assess() {
+  private mutating func decideOutcome() {
     let eventChanges = changes.filter { $0.waveformIndex != nil }
-    let absent = eventChanges.filter { $0.kind == .missing || $0.kind == .spectrum }
-    let absentIndices = Set(absent.map(\.event.index))
-    let present = detectableEvents.filter {
-      !absentIndices.contains(originalReference.waveforms[$0].event.index) && !isMasked($0)
+    let absentEventChanges = eventChanges.filter { $0.kind == .missing || $0.kind == .spectrum }
+    let absentIndices = Set(absentEventChanges.map(\.indexedEvent.compositionIndex))
+    let presentWaveformIndices = detectableWaveformIndices.filter {
+      !absentIndices.contains(originalReference.waveforms[$0].indexedEvent.compositionIndex)
+        && !isMasked($0)
     }
     func energy(_ indices: [Int]) -> Double {
-      indices.reduce(0) { $0 + originalReference.waveforms[$1].energy }
+      indices.reduce(0) { $0 + originalReference.waveforms[$1].sampleEnergy }
     }
     let hasMostEnergy =
-      energy(present) >= Self.minimumPresentFraction * energy(detectableEvents)
-    cost = cost(isSupported: present.count >= Self.minimumSupport && hasMostEnergy)
+      energy(presentWaveformIndices) >= Self.minimumPresentEnergyFraction
+      * energy(detectableWaveformIndices)
+    changeCost = cost(
+      isSupported: presentWaveformIndices.count >= Self.minimumUnchangedEventCount && hasMostEnergy)
 
-    let count = Double(originalReference.waveforms.count)
+    let waveformCount = Double(originalReference.waveforms.count)
     let additions = changes.filter { $0.waveformIndex == nil }
-    let additionPeak = additions.map { pow(10, $0.amount / 20) }.max() ?? 0
-    let hasMostEvents = Double(present.count) > 0.5 * Double(detectableEvents.count)
-    isFound =
+    let additionPeak = additions.map { pow(10, $0.signedAmount / 20) }.max() ?? 0
+    let hasMostEvents =
+      Double(presentWaveformIndices.count) > 0.5 * Double(detectableWaveformIndices.count)
+    containsReference =
       (hasMostEnergy || hasMostEvents)
-      && (count <= 3 || Double(eventChanges.count) <= Self.maximumChangedFraction * count)
-      && gain * originalReference.peak >= Self.minimumReferenceRatio * additionPeak
+      && (waveformCount <= 3
+        || Double(eventChanges.count) <= Self.maximumChangedEventFraction * waveformCount)
+      && commonGain * originalReference.peakMagnitude >= Self.minimumReferencePeakRatio
+        * additionPeak
       && coherence >= Self.minimumCoherence
-    isReliable = isExplained || coherence >= Self.reliableCoherence
+    allowsEventComparison = isExplained || coherence >= Self.minimumReliableCoherence
   }
 
-  /// Returns the cost of the changes.
+  /// Returns the cost of all changes, which is lower if enough unchanged events support them.
   ///
   /// - Parameter isSupported: Pass true if enough events are unchanged.
   private func cost(isSupported: Bool) -> Double {
@@ -369,19 +380,19 @@ struct RecordingModelFit {
       default: sum + 1
       }
     }
-    let penalties = changes.reduce(0) { $0 + $1.penalty }
-    cost += penalties * (isSupported ? Self.supportedPenaltyWeight : 1)
+    let penalties = changes.reduce(0) { $0 + $1.ambiguityPenalty }
+    cost += penalties * (isSupported ? Self.penaltyFactorWithUnchangedEvents : 1)
     // In a short pattern, a change of any event is more likely than another tempo.
-    if !fit.isLimitedToClockDeviation || fittedPlacement.stretchFactor != 1 {
-      cost += originalReference.isShort ? 1.5 : 0.5
+    if !fit.isLimitedToClockDeviation || fittedPlacement.pitchPreservingStretch != 1 {
+      cost += originalReference.hasNegligibleClockDrift ? 1.5 : 0.5
     }
-    if fittedPlacement.polarity < 0 {
+    if fittedPlacement.polaritySign < 0 {
       cost += 0.1
     }
     return cost
   }
 
-  /// Returns whether added sounds or another waveform take the place of most of an event.
+  /// Returns true if added sounds or another waveform replace most of an event.
   private func isMasked(_ index: Int) -> Bool {
     let additionEstimator = additionEstimator
     return changes.contains { change in
@@ -395,40 +406,43 @@ struct RecordingModelFit {
 
   // MARK: - Results
 
-  /// The common shift of most moved events, or nil if they moved differently.
-  var commonTimeShift: Double? {
-    let shifts = changes.filter { $0.kind == .time }.map(\.amount)
-    let median = Statistics.median(of: shifts)
-    let equalCount = shifts.filter { abs($0 - median) < 0.002 }.count
-    return equalCount > 1 && 2 * equalCount > shifts.count ? median : nil
+  /// The time by which most moved events shifted alike, in seconds, or nil if they moved
+  /// differently.
+  var commonTimeShiftSeconds: Double? {
+    let shifts = changes.filter { $0.kind == .time }.map(\.signedAmount)
+    let medianShiftSeconds = Statistics.median(of: shifts)
+    let similarShiftCount = shifts.filter { abs($0 - medianShiftSeconds) < 0.002 }.count
+    return similarShiftCount > 1 && 2 * similarShiftCount > shifts.count ? medianShiftSeconds : nil
   }
 
-  /// Returns whether this explanation is preferable.
+  /// Returns true if this explanation is preferable to an alternative.
   func isBetter(than alternative: RecordingModelFit?) -> Bool {
     guard let alternative else { return true }
-    guard isFound, alternative.isFound else { return isFound }
+    guard containsReference, alternative.containsReference else { return containsReference }
     return penalty < alternative.penalty - 0.02
   }
 
-  /// The cost of the changes and the misfit.
-  var penalty: Double { cost + residual.misfit }
+  /// The penalty of the explanation: the cost of its changes plus its misfit.
+  var penalty: Double { changeCost + residual.noiseMisfitDecades }
 
   /// A Boolean value that indicates whether the residual is little more than noise.
-  private var isExplained: Bool { residual.misfit < Self.maximumMisfit }
+  private var isExplained: Bool { residual.noiseMisfitDecades < Self.maximumExplainedMisfit }
 
   /// The changes to report. If more than noise remains, only changes that explain more than the
   /// residual are reported.
   var reportedChanges: [RecordingChange] {
-    guard isReliable else { return [] }
+    guard allowsEventComparison else { return [] }
     guard !isExplained else { return changes }
-    let excess = excessEnergy(sigma: residual.sigma)
-    return changes.filter { $0.improvement > excess && $0.penalty < Self.maximumPenalty }
+    let excessEnergy = excessEnergy(sigma: residual.noiseDeviation)
+    return changes.filter {
+      $0.explainedEnergyRatio > excessEnergy && $0.ambiguityPenalty < Self.maximumReportedPenalty
+    }
   }
 
-  /// The smallest changes that are reported, if noise does not hide them.
-  var minimumChange: (decibels: Double, seconds: Double) {
-    isReliable
-      ? (RecordingThreshold.decibels, RecordingThreshold.seconds)
+  /// The minimum changes that are reported if noise does not hide them.
+  var minimumReportedChange: (decibels: Double, seconds: Double) {
+    allowsEventComparison
+      ? (RecordingThreshold.minimumLevelDecibels, RecordingThreshold.minimumTimeSeconds)
       : RecordingThreshold.undetectableChange
   }
 }

@@ -1,7 +1,7 @@
 internal import CMath
 import SignalAnalysis
 
-/// Finds the most probable model of a recording by Bayesian model selection.
+/// The search for the most probable model of a recording by Bayesian model selection.
 ///
 /// 1. Find candidate delays at which an arbitrary short response explains most of the recording.
 /// 2. For each delay and each kind of response, refine delay and tempo. Then add changes one at a
@@ -14,31 +14,31 @@ import SignalAnalysis
 /// criterion; G. Schwarz, "Estimating the dimension of a model", Annals of Statistics 6, 1978).
 package struct RecordingModelSelection {
   let reference: RecordingReference
-  private(set) var best: RecordingModel?
+  private(set) var bestModel: RecordingModel?
 
   private var predictor: RecordingPredictor
 
   /// The sample rate of the analysis, in hertz. Haptic signals lie far below its Nyquist frequency.
-  static let rate = 2_000.0
+  static let analysisSampleRate = 2_000.0
   /// The margins of an excerpt before and after the reference, in seconds.
-  static let margin = (before: 0.08, after: 0.5)
+  static let excerptMarginSeconds = (before: 0.08, after: 0.5)
   /// The minimum changes to report: in decibels, in seconds, and as the logarithm of a frequency
   /// ratio.
-  package static let minimumChange = (decibels: 2.5, seconds: 0.006, logRatio: 0.1)
+  package static let minimumReportedChange = (decibels: 2.5, seconds: 0.006, logRatio: 0.1)
 
   /// The residuals, in decibels relative to the recording, that end a step of the search.
   private enum SufficientResidual {
-    /// Below this residual, no further delay is tried.
-    static let delay = -15.0
-    /// Below this residual, no room is tried.
-    static let room = -19.0
-    /// Below this residual, no further kind of response is tried.
-    static let response = -24.0
-    /// Below this residual, no automatic gain control is tried.
-    static let gain = -20.0
+    /// The residual below which no further delay is tried.
+    static let delayDecibels = -15.0
+    /// The residual below which no response of a room is tried.
+    static let roomDecibels = -19.0
+    /// The residual below which no further kind of response is tried.
+    static let responseDecibels = -24.0
+    /// The residual below which no automatic gain control is tried.
+    static let automaticGainDecibels = -20.0
   }
 
-  /// Selects the most probable model.
+  /// Selects the most probable model of a recording.
   ///
   /// - Parameters:
   ///   - pair: The pattern and its recording.
@@ -47,18 +47,21 @@ package struct RecordingModelSelection {
   ///   than 0.2 s.
   init?(_ pair: RecordingPair, searchSeconds: Double) {
     let recording = LowRateSignal(
-      of: pair.recording.mono, rate: pair.recording.rate, targetRate: Self.rate)
-    guard let reference = RecordingReference(pair.pattern, target: Self.rate),
+      of: pair.recording.mono, decimatedRate: pair.recording.rate,
+      targetRate: Self.analysisSampleRate)
+    guard let reference = RecordingReference(pair.pattern, target: Self.analysisSampleRate),
       !reference.waveforms.isEmpty,
-      let renderer = reference.renderer,
-      abs(reference.rate - recording.rate) < 1e-6 * recording.rate,
-      recording.samples.count > Int(0.2 * recording.rate)
+      let renderer = reference.eventRenderer,
+      abs(reference.sampleRate - recording.decimatedRate) < 1e-6 * recording.decimatedRate,
+      recording.samples.count > Int(0.2 * recording.decimatedRate)
     else { return nil }
     self.reference = reference
-    let leadLength = Int(Self.margin.before * recording.rate)
+    let leadLength = Int(Self.excerptMarginSeconds.before * recording.decimatedRate)
     let observation = RecordingObservation(
-      recording, leadLength: leadLength,
-      excerptLength: leadLength + Int((reference.duration + Self.margin.after) * recording.rate))
+      recording, leadSampleCount: leadLength,
+      excerptSampleCount: leadLength
+        + Int(
+          (reference.durationSeconds + Self.excerptMarginSeconds.after) * recording.decimatedRate))
     predictor = RecordingPredictor(
       reference: reference, observation: observation, transientBank: renderer.transientBank())
     select(searchSeconds: searchSeconds)
@@ -70,38 +73,43 @@ package struct RecordingModelSelection {
     var models: [RecordingModel] = []
     let search = RecordingDelaySearch(predictor: predictor)
     for (number, delay) in search.candidateDelays(searchSeconds: searchSeconds).enumerated() {
-      if number > 0, isExplained(within: SufficientResidual.delay) { break }
+      if number > 0, isExplained(within: SufficientResidual.delayDecibels) { break }
       for kind in [RecordingResponse.Kind.anyResonance, .filter, .anyRoom] {
-        let sufficient = kind == .anyRoom ? SufficientResidual.room : SufficientResidual.response
+        let sufficient =
+          kind == .anyRoom ? SufficientResidual.roomDecibels : SufficientResidual.responseDecibels
         if isExplained(within: sufficient) { continue }
         let model = model(kind, at: delay)
         models.append(model)
         consider(model)
       }
     }
-    selectGain(for: models)
+    refitWithAutomaticGain(models)
   }
 
   private mutating func consider(_ model: RecordingModel) {
-    if model.isBetter(than: best) {
-      best = model
+    if model.isBetter(than: bestModel) {
+      bestModel = model
     }
   }
 
-  /// Returns whether the best model has a small residual and at most one change.
+  /// Returns true if the best model has a small residual and at most one change.
   private func isExplained(within decibels: Double) -> Bool {
-    guard let best else { return false }
-    return best.residualDecibels < decibels && best.changes.count < 2
+    guard let bestModel else { return false }
+    return bestModel.residualDecibels < decibels && bestModel.changes.count < 2
   }
 
   /// Refits the models near the best delay with an automatic gain control.
-  private mutating func selectGain(for models: [RecordingModel]) {
-    guard let best, best.residualDecibels > SufficientResidual.gain || !best.changes.isEmpty else {
+  private mutating func refitWithAutomaticGain(_ models: [RecordingModel]) {
+    guard let bestModel,
+      bestModel.residualDecibels > SufficientResidual.automaticGainDecibels
+        || !bestModel.changes.isEmpty
+    else {
       return
     }
     let recording = predictor.observation.samples
     for model in models {
-      guard abs(model.delay - best.delay) < predictor.observation.leadLength,
+      guard
+        abs(model.delaySamples - bestModel.delaySamples) < predictor.observation.leadSampleCount,
         model.response.kind.withoutParameters != .anyRoom
       else {
         continue
@@ -115,10 +123,10 @@ package struct RecordingModelSelection {
         else {
           break
         }
-        let undone = gain.undone(in: recording, rate: predictor.rate)
+        let undone = gain.undone(in: recording, rate: predictor.sampleRate)
         predictor.observation.samples = undone.samples
-        let logJacobian = predictor.sumOfLogarithms(of: undone.gains, at: model.delay)
-        current = self.model(model.response.kind.withoutParameters, at: model.delay)
+        let logJacobian = predictor.sumOfLogarithms(of: undone.gains, at: model.delaySamples)
+        current = self.model(model.response.kind.withoutParameters, at: model.delaySamples)
         current.logEvidence -= logJacobian + 2 * predictor.logSampleCount
         current.automaticGain = gain
         predictor.observation.samples = recording
@@ -133,7 +141,7 @@ package struct RecordingModelSelection {
     let search = RecordingChangeSearch(predictor: predictor)
     let model = search.addingChanges(to: unchanged)
     // If most events moved by the same amount, correct the delay instead.
-    let shifts = model.changes.filter { $0.kind == .time }.map(\.amount)
+    let shifts = model.changes.filter { $0.kind == .time }.map(\.signedAmount)
     let shift = Statistics.median(of: shifts)
     guard 2 * shifts.count > reference.waveforms.count,
       shifts.allSatisfy({ abs($0 - shift) < 0.002 })
@@ -141,22 +149,22 @@ package struct RecordingModelSelection {
       return model
     }
     var shifted = unchanged
-    shifted.delay += Int((shift * predictor.rate).rounded())
+    shifted.delaySamples += Int((shift * predictor.sampleRate).rounded())
     predictor.fitResponse(of: &shifted, to: predictor.whitenedSignal(of: shifted))
     let shiftedModel = search.addingChanges(to: shifted)
-    return shiftedModel.score > model.score ? shiftedModel : model
+    return shiftedModel.comparisonScore > model.comparisonScore ? shiftedModel : model
   }
 
   // MARK: - Results
 
   /// Returns the level of the recording under a model, in decibels relative to the reference.
-  func level(of model: RecordingModel) -> Double {
-    let recorded = Vector.energy(predictor.observation.excerpt(at: model.delay))
+  func levelDecibels(of model: RecordingModel) -> Double {
+    let recorded = Vector.energy(predictor.observation.excerpt(at: model.delaySamples))
     let predicted = Vector.energy(predictor.predictedSignal([], tempo: 0))
     return 10 * log10(max(1e-30, recorded) / max(1e-30, predicted))
   }
 
-  /// Returns the changes to report for a model.
+  /// Returns the changes of a model that are reported.
   ///
   /// If one of two events is missing, neither the delay nor the sound of the other can be
   /// determined, so nothing else is reported. An added transient within 60 ms of another change is
@@ -171,7 +179,9 @@ package struct RecordingModelSelection {
       reported = model.changes.indices.filter { index in
         let change = model.changes[index]
         return change.kind != .added
-          || !model.changes[..<index].contains { abs(time(of: $0) - change.time) < 0.06 }
+          || !model.changes[..<index].contains {
+            abs(time(of: $0) - change.transientSeconds) < 0.06
+          }
       }.map { model.changes[$0] }
     }
     return reported.map { change in
@@ -182,39 +192,42 @@ package struct RecordingModelSelection {
   }
 
   private func time(of change: RecordingModel.Change) -> Double {
-    change.waveformIndex.map { reference.waveforms[$0].time } ?? change.time
+    change.waveformIndex.map { reference.waveforms[$0].eventSeconds } ?? change.transientSeconds
   }
 
   private func recordingChange(_ change: RecordingModel.Change) -> RecordingChange {
     guard let index = change.waveformIndex else { return addedTransient(change) }
     let waveform = reference.waveforms[index]
     var result = RecordingChange(
-      kind: change.kind, event: waveform.event,
-      range: waveform.time...max(waveform.time, waveform.end), amount: change.amount,
-      waveformIndex: index, explainedRange: 0..<0, improvement: 2 * change.evidenceGain)
+      kind: change.kind, indexedEvent: waveform.indexedEvent,
+      secondsRange: waveform.eventSeconds...max(waveform.eventSeconds, waveform.endSeconds),
+      signedAmount: change.signedAmount,
+      waveformIndex: index, explainedRange: 0..<0, explainedEnergyRatio: 2 * change.logEvidenceGain)
     switch change.kind {
     case .missing:
-      result.amount = 20 * log10(max(Double(Statistics.peak(of: waveform.samples)), 1e-6))
+      result.signedAmount = 20 * log10(max(Double(Statistics.peak(of: waveform.samples)), 1e-6))
     case .time:
-      result.before = waveform.time
-      result.after = waveform.time + change.amount
+      result.originalValue = waveform.eventSeconds
+      result.changedValue = waveform.eventSeconds + change.signedAmount
     case .frequency:
-      let variant = EventVariants(reference: reference).retuned(index, by: exp(change.amount))
-      result.amount = 100 * (exp(change.amount) - 1)
-      result.before = variant?.before
-      result.after = variant?.after
+      let variant = EventVariants(reference: reference).retuned(index, by: exp(change.signedAmount))
+      result.signedAmount = 100 * (exp(change.signedAmount) - 1)
+      result.originalValue = variant?.originalHertz
+      result.changedValue = variant?.newHertz
     default: break
     }
     return result
   }
 
   private func addedTransient(_ change: RecordingModel.Change) -> RecordingChange {
-    let transient = predictor.transientBank[change.bankIndex]
-    let duration = transient.end - transient.time
+    let transient = predictor.transientBank[change.transientBankIndex]
+    let duration = transient.endSeconds - transient.eventSeconds
     return RecordingChange(
-      kind: .added, event: ActiveRegion.event(start: change.time, duration: duration),
-      range: change.time...change.time + duration, amount: 20 * log10(max(1e-6, change.amount)),
+      kind: .added,
+      indexedEvent: ActiveRegion.event(start: change.transientSeconds, duration: duration),
+      secondsRange: change.transientSeconds...change.transientSeconds + duration,
+      signedAmount: 20 * log10(max(1e-6, change.signedAmount)),
       explainedRange: 0..<0,
-      improvement: 2 * change.evidenceGain)
+      explainedEnergyRatio: 2 * change.logEvidenceGain)
   }
 }

@@ -6,9 +6,9 @@ package import SignalAnalysis
 package struct ReferenceSource {
   /// The composition, or nil for a sound.
   package let composition: HapticComposition?
-  /// The rendering of the composition, or the sound.
+  /// The signal of the source: the rendered composition, or the sound.
   package let signal: Signal
-  /// The profile of the rendering.
+  /// The profile with which the composition was rendered.
   package let profile: TransducerProfile
 
   package init(composition: HapticComposition?, signal: Signal, profile: TransducerProfile) {
@@ -20,26 +20,26 @@ package struct ReferenceSource {
 
 /// A pattern, or a clean sound, and a recording of it.
 package struct RecordingPair {
-  /// The pattern's waveforms.
+  /// The reference of the comparison: the waveforms of the pattern's events.
   package let reference: RecordingReference
   package let pattern: ReferenceSource
   package let recording: Signal
-  /// The recording at the rate of the reference.
+  /// The recording, decimated to the sample rate of the reference.
   let lowRateRecording: LowRateSignal
 
   /// Creates a pair, or returns nil if the pattern is silent.
   package init?(_ pattern: ReferenceSource, recording: Signal) {
     self.pattern = pattern
     self.recording = recording
-    lowRateRecording = LowRateSignal(of: recording.mono, rate: recording.rate)
-    let lowRatePattern = LowRateSignal(of: pattern.signal.mono, rate: pattern.signal.rate)
+    lowRateRecording = LowRateSignal(of: recording.mono, decimatedRate: recording.rate)
+    let lowRatePattern = LowRateSignal(of: pattern.signal.mono, decimatedRate: pattern.signal.rate)
     let samples = lowRatePattern.samples
     let powers = stride(from: 0, to: samples.count - 79, by: 80).map {
       Vector.energy(samples, $0..<$0 + 80) / 80
     }.sorted()
-    let floor = powers.isEmpty ? 0 : powers[powers.count / 10]
-    let maximum = powers.last ?? 0
-    let noise = floor < 0.01 * maximum ? floor : 0
+    let noiseFloorPower = powers.isEmpty ? 0 : powers[powers.count / 10]
+    let maximumPower = powers.last ?? 0
+    let noise = noiseFloorPower < 0.01 * maximumPower ? noiseFloorPower : 0
     let built =
       RecordingReference(pattern) ?? RecordingReference(lowRatePattern, noise: noise)
     guard !built.waveforms.isEmpty else { return nil }

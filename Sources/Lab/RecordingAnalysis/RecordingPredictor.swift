@@ -11,11 +11,11 @@ import SignalAnalysis
 struct RecordingPredictor {
   let reference: RecordingReference
   var observation: RecordingObservation
-  /// The candidates for added transients.
+  /// The waveforms of transients that may have been added.
   let transientBank: [EventWaveform]
 
-  var rate: Double { observation.rate }
-  var sampleCount: Int { observation.excerptLength }
+  var sampleRate: Double { observation.sampleRate }
+  var sampleCount: Int { observation.excerptSampleCount }
   var logSampleCount: Double { log(Double(sampleCount)) }
 
   // MARK: - Signals
@@ -38,15 +38,15 @@ struct RecordingPredictor {
   func whitenedSignal(
     of model: RecordingModel, changes: [RecordingModel.Change] = []
   ) -> [Double] {
-    whitened(predictedSignal(changes, tempo: model.tempo), by: model.whitener)
+    whitened(predictedSignal(changes, tempo: model.tempoDeviation), by: model.whitenerTaps)
   }
 
   /// Returns an event's waveform at its position in the excerpt.
   func waveform(of source: EventWaveform, tempo: Double) -> RecordingResponse.OffsetSignal {
-    let onset = Double(observation.leadLength) / rate + source.time * (1 + tempo)
+    let onset = Double(observation.leadSampleCount) / sampleRate + source.eventSeconds * (1 + tempo)
     let column = source.column(onset: onset, timeScale: 1 + tempo, count: sampleCount)
     return RecordingResponse.OffsetSignal(
-      start: column.start, samples: column.samples.map(Double.init))
+      firstSampleIndex: column.firstSampleIndex, samples: column.samples.map(Double.init))
   }
 
   /// Returns the waveform of a changed event or an added transient, or nil if the change is
@@ -55,8 +55,8 @@ struct RecordingPredictor {
     of change: RecordingModel.Change, tempo: Double
   ) -> RecordingResponse.OffsetSignal? {
     guard let index = change.waveformIndex else {
-      var transient = transientBank[change.bankIndex].scaled(by: change.amount)
-      transient.time = change.time
+      var transient = transientBank[change.transientBankIndex].scaled(by: change.signedAmount)
+      transient.eventSeconds = change.transientSeconds
       return waveform(of: transient, tempo: tempo)
     }
     let variants = EventVariants(reference: reference)
@@ -65,11 +65,11 @@ struct RecordingPredictor {
     case .missing:
       changed = reference.waveforms[index].scaled(by: 0)
     case .level:
-      changed = reference.waveforms[index].scaled(by: pow(10, change.amount / 20))
+      changed = reference.waveforms[index].scaled(by: pow(10, change.signedAmount / 20))
     case .time:
-      changed = variants.shifted(index, by: (change.amount * 1_000).rounded() / 1_000)
+      changed = variants.shifted(index, by: (change.signedAmount * 1_000).rounded() / 1_000)
     default:
-      changed = variants.retuned(index, by: exp(change.amount))?.waveform
+      changed = variants.retuned(index, by: exp(change.signedAmount))?.retunedWaveform
     }
     return changed.map { waveform(of: $0, tempo: tempo) }
   }
@@ -79,7 +79,8 @@ struct RecordingPredictor {
     of part: RecordingResponse.OffsetSignal, in model: RecordingModel
   ) -> RecordingResponse.OffsetSignal {
     model.response.output(
-      for: part.filtered(by: model.whitener), coefficients: model.fit.coefficients, rate: rate,
+      for: part.filtered(by: model.whitenerTaps), coefficients: model.responseFit.coefficients,
+      rate: sampleRate,
       count: sampleCount)
   }
 
@@ -92,7 +93,7 @@ struct RecordingPredictor {
 
   /// Returns the whitened excerpt of the recording at the delay of a model.
   func whitenedExcerpt(of model: RecordingModel) -> [Double] {
-    whitened(observation.excerpt(at: model.delay), by: model.whitener)
+    whitened(observation.excerpt(at: model.delaySamples), by: model.whitenerTaps)
   }
 
   // MARK: - Evidence
@@ -106,40 +107,42 @@ struct RecordingPredictor {
   ) -> Double {
     let signal = whitenedSignal(of: model, changes: changes)
     if refitsResonance, model.response.kind.withoutParameters == .anyResonance {
-      return model.response.mostProbable(for: signal, recorded: recorded, rate: rate).fit.evidence
+      return model.response.mostProbable(for: signal, recorded: recorded, rate: sampleRate).fit
+        .logEvidence
     }
-    return model.response.fit(signal, to: recorded, rate: rate).evidence
+    return model.response.fit(signal, to: recorded, rate: sampleRate).logEvidence
   }
 
   /// Returns the log evidence with the noise spectrum estimated from the model's residual.
   func evidenceWithResidualNoise(
     of model: RecordingModel, changes: [RecordingModel.Change], recorded: [Double]
   ) -> Double {
-    let predicted = predictedSignal(changes, tempo: model.tempo)
-    let signal = whitened(predicted, by: model.whitener)
+    let predicted = predictedSignal(changes, tempo: model.tempoDeviation)
+    let signal = whitened(predicted, by: model.whitenerTaps)
     var response = model.response
-    var fit = response.fit(signal, to: recorded, rate: rate)
+    var fit = response.fit(signal, to: recorded, rate: sampleRate)
     if response.kind.withoutParameters == .anyResonance {
-      let best = response.mostProbable(for: signal, recorded: recorded, rate: rate)
+      let best = response.mostProbable(for: signal, recorded: recorded, rate: sampleRate)
       response = best.response
       fit = best.fit
     }
-    let excerpt = observation.excerpt(at: model.delay)
+    let excerpt = observation.excerpt(at: model.delaySamples)
     var evidence = -Double.infinity
     for _ in 0..<2 {
       let explained = response.output(
         for: RecordingResponse.OffsetSignal(samples: predicted), coefficients: fit.coefficients,
-        rate: rate, count: sampleCount)
+        rate: sampleRate, count: sampleCount)
       var residual = excerpt
       explained.add(to: &residual, times: -1)
       let whitener = residualWhitener(residual, excerptEnergy: Vector.energy(excerpt))
       let signal = whitened(predicted, by: whitener)
       let recorded = whitened(excerpt, by: whitener)
       for _ in 0..<2 {
-        fit = response.fit(signal, to: recorded, rate: rate)
-        evidence = max(evidence, fit.evidence)
+        fit = response.fit(signal, to: recorded, rate: sampleRate)
+        evidence = max(evidence, fit.logEvidence)
         let strongest = fit.coefficients.map { $0 * $0 }.max() ?? 0
-        response.priorScale = max(strongest, 1e-12) / (fit.residualEnergy / Double(sampleCount))
+        response.priorVarianceScale =
+          max(strongest, 1e-12) / (fit.residualEnergy / Double(sampleCount))
       }
     }
     return evidence
@@ -147,9 +150,9 @@ struct RecordingPredictor {
 
   private func residualWhitener(_ residual: [Double], excerptEnergy: Double) -> [Double] {
     var spectrum = NoiseSpectralDensity(of: residual.map(Float.init), quantile: nil)
-    let floor = 1e-7 * excerptEnergy / Double(sampleCount) + 1e-4 * spectrum.totalPower
-    for bin in spectrum.powers.indices {
-      spectrum.powers[bin] += floor
+    let powerFloor = 1e-7 * excerptEnergy / Double(sampleCount) + 1e-4 * spectrum.totalPower
+    for bin in spectrum.binPowers.indices {
+      spectrum.binPowers[bin] += powerFloor
     }
     return spectrum.whiteningFilter(order: RecordingObservation.whitenerOrder).map(Double.init)
   }
@@ -162,9 +165,9 @@ struct RecordingPredictor {
   /// Sets the most probable response of a model for a signal, and its fit.
   func fitResponse(of model: inout RecordingModel, to signal: [Double]) {
     let recorded = whitenedExcerpt(of: model)
-    model.energy = Vector.energy(recorded)
-    let best = model.response.mostProbable(for: signal, recorded: recorded, rate: rate)
+    model.excerptEnergy = Vector.energy(recorded)
+    let best = model.response.mostProbable(for: signal, recorded: recorded, rate: sampleRate)
     model.response = best.response
-    model.fit = best.fit
+    model.responseFit = best.fit
   }
 }

@@ -11,53 +11,57 @@ import SignalAnalysis
 /// changed waveform.
 package struct RecordingReference {
   /// The sample rate, in hertz: about 4,000.
-  let rate: Double
+  let sampleRate: Double
   /// The waveforms of the events, sorted by time.
   package var waveforms: [EventWaveform]
   /// The indices of waveforms, grouped so that the waveforms of a group cannot be distinguished.
-  private(set) var indistinguishableWaveforms: [[Int]] = []
+  private(set) var indistinguishableWaveformGroups: [[Int]] = []
   /// The sum of the waveforms.
   private(set) var mixedSignal: [Float] = []
-  /// The peak of `mixedSignal`.
-  private(set) var peak = 0.0
+  /// The peak magnitude of `mixedSignal`.
+  private(set) var peakMagnitude = 0.0
   /// The renderer of single events, or nil for a sound.
-  let renderer: EventRenderer?
+  let eventRenderer: EventRenderer?
 
   /// The correlation coefficient above which overlapping waveforms cannot be distinguished.
-  private static let minimumSimilarity = 0.97
+  private static let minimumIndistinguishableCorrelation = 0.97
   /// The ratio to its peak below which the ends of a waveform are cut off.
-  private static let audibleRatio: Float = 1e-3
+  private static let minimumAudiblePeakRatio: Float = 1e-3
 
-  /// The end of the last waveform, in seconds.
-  package var duration: Double { waveforms.map(\.end).max() ?? 0 }
+  /// The time at which the last waveform ends, in seconds.
+  package var durationSeconds: Double { waveforms.map(\.endSeconds).max() ?? 0 }
   /// A Boolean value that indicates whether typical clocks differ by less than 0.5 ms over the
   /// duration.
-  var isShort: Bool { duration < 0.6 }
+  var hasNegligibleClockDrift: Bool { durationSeconds < 0.6 }
 
-  init(waveforms: [EventWaveform], rate: Double, renderer: EventRenderer?) {
-    self.rate = rate
-    self.renderer = renderer
-    self.waveforms = waveforms.filter { $0.energy > 0 }.sorted { $0.time < $1.time }
-    if let end = self.waveforms.map(\.end).max() {
+  init(waveforms: [EventWaveform], sampleRate rate: Double, eventRenderer renderer: EventRenderer?)
+  {
+    self.sampleRate = rate
+    self.eventRenderer = renderer
+    self.waveforms = waveforms.filter { $0.sampleEnergy > 0 }.sorted {
+      $0.eventSeconds < $1.eventSeconds
+    }
+    if let end = self.waveforms.map(\.endSeconds).max() {
       mixedSignal = [Float](repeating: 0, count: max(0, Int(end * rate)) + 64)
       for waveform in self.waveforms {
-        waveform.column(onset: waveform.time, timeScale: 1, count: mixedSignal.count).add(
+        waveform.column(onset: waveform.eventSeconds, timeScale: 1, count: mixedSignal.count).add(
           to: &mixedSignal, times: 1)
       }
     }
-    peak = Double(Statistics.peak(of: mixedSignal))
+    peakMagnitude = Double(Statistics.peak(of: mixedSignal))
     var columns: [DesignColumn] = []
     for (index, waveform) in self.waveforms.enumerated() {
-      let column = waveform.column(onset: waveform.time, timeScale: 1, count: mixedSignal.count)
+      let column = waveform.column(
+        onset: waveform.eventSeconds, timeScale: 1, count: mixedSignal.count)
       let energy = Vector.energy(column.samples)
-      let similarGroup = indistinguishableWaveforms.indices.suffix(12).first {
-        column.dot(columns[$0]) > Self.minimumSimilarity
+      let similarGroup = indistinguishableWaveformGroups.indices.suffix(12).first {
+        column.dot(columns[$0]) > Self.minimumIndistinguishableCorrelation
           * (energy * Vector.energy(columns[$0].samples)).squareRoot()
       }
       if let similarGroup {
-        indistinguishableWaveforms[similarGroup].append(index)
+        indistinguishableWaveformGroups[similarGroup].append(index)
       } else {
-        indistinguishableWaveforms.append([index])
+        indistinguishableWaveformGroups.append([index])
         columns.append(column)
       }
     }
@@ -73,16 +77,20 @@ package struct RecordingReference {
   static func trimmed(
     _ event: IndexedEvent, _ samples: ArraySlice<Float>, rate: Double, minimumThreshold: Float
   ) -> EventWaveform? {
-    let threshold = max(Statistics.peak(of: samples) * audibleRatio, minimumThreshold)
-    guard let first = samples.firstIndex(where: { abs($0) > threshold }),
-      let last = samples.lastIndex(where: { abs($0) > threshold })
+    let audibleMagnitude = max(
+      Statistics.peak(of: samples) * minimumAudiblePeakRatio, minimumThreshold)
+    guard let first = samples.firstIndex(where: { abs($0) > audibleMagnitude }),
+      let last = samples.lastIndex(where: { abs($0) > audibleMagnitude })
     else { return nil }
-    let margin = Int(0.004 * rate)
-    let range = max(samples.startIndex, first - margin)..<min(samples.endIndex, last + 1 + margin)
+    let marginSamples = Int(0.004 * rate)
+    let range =
+      max(
+        samples.startIndex, first - marginSamples)..<min(samples.endIndex, last + 1 + marginSamples)
     return EventWaveform(
-      event, time: event.time, sampleOffset: Double(range.lowerBound) / rate - event.time,
+      event, eventSeconds: event.timeSeconds,
+      firstSampleOffsetSeconds: Double(range.lowerBound) / rate - event.timeSeconds,
       samples: Array(samples[range]),
-      rate: rate)
+      sampleRate: rate)
   }
 }
 
@@ -93,45 +101,49 @@ extension RecordingReference {
   ///   - signal: The sound.
   ///   - noise: The mean square of the sound's own noise.
   init(_ signal: LowRateSignal, noise: Double) {
-    let silence = max(
-      ActiveRegion.silenceThreshold(of: signal.samples), Float(4.5 * noise.squareRoot()))
-    let activeRegions = ActiveRegion.find(in: signal.samples, rate: signal.rate, threshold: silence)
-    let onsets = Onsets(in: Signal(signal.samples, rate: signal.rate)).map {
-      Int($0.time * signal.rate)
+    let silenceMagnitude = max(
+      ActiveRegion.silenceMagnitude(of: signal.samples), Float(4.5 * noise.squareRoot()))
+    let activeRegions = ActiveRegion.find(
+      in: signal.samples, rate: signal.decimatedRate, threshold: silenceMagnitude)
+    let onsets = Onsets(in: Signal(signal.samples, rate: signal.decimatedRate)).map {
+      Int($0.timeSeconds * signal.decimatedRate)
     }
     var regionsAndOnsets: [ActiveRegion] = []
     for region in activeRegions {
-      var start = region.frames.lowerBound
+      var start = region.sampleRange.lowerBound
       for onset in onsets
-      where onset > start + Int(0.03 * signal.rate)
-        && onset < region.frames.upperBound - Int(0.01 * signal.rate)
+      where onset > start + Int(0.03 * signal.decimatedRate)
+        && onset < region.sampleRange.upperBound - Int(0.01 * signal.decimatedRate)
       {
-        regionsAndOnsets.append(ActiveRegion(frames: start..<onset, rate: signal.rate))
+        regionsAndOnsets.append(
+          ActiveRegion(sampleRange: start..<onset, sampleRate: signal.decimatedRate))
         start = onset
       }
       regionsAndOnsets.append(
-        ActiveRegion(frames: start..<region.frames.upperBound, rate: signal.rate))
+        ActiveRegion(
+          sampleRange: start..<region.sampleRange.upperBound, sampleRate: signal.decimatedRate))
     }
     ActiveRegion.assignOrdinals(to: &regionsAndOnsets)
-    let margin = Int(0.008 * signal.rate)
+    let marginSamples = Int(0.008 * signal.decimatedRate)
     var waveforms: [EventWaveform] = []
     for (index, region) in regionsAndOnsets.prefix(2_000).enumerated() {
       // Adjacent regions meet at an onset. Other regions keep the decay around them.
-      let previousEnd = index > 0 ? regionsAndOnsets[index - 1].frames.upperBound : 0
+      let previousEnd = index > 0 ? regionsAndOnsets[index - 1].sampleRange.upperBound : 0
       let nextStart =
         index + 1 < regionsAndOnsets.count
-        ? regionsAndOnsets[index + 1].frames.lowerBound : signal.samples.count
+        ? regionsAndOnsets[index + 1].sampleRange.lowerBound : signal.samples.count
       let range =
         max(
-          previousEnd, region.frames.lowerBound - margin)..<min(
-          nextStart, region.frames.upperBound + margin)
+          previousEnd, region.sampleRange.lowerBound - marginSamples)..<min(
+          nextStart, region.sampleRange.upperBound + marginSamples)
       waveforms.append(
         EventWaveform(
-          region.event(), time: region.start,
-          sampleOffset: Double(range.lowerBound - region.frames.lowerBound) / signal.rate,
-          samples: Array(signal.samples[range]), rate: signal.rate))
+          region.event(), eventSeconds: region.startSeconds,
+          firstSampleOffsetSeconds: Double(range.lowerBound - region.sampleRange.lowerBound)
+            / signal.decimatedRate,
+          samples: Array(signal.samples[range]), sampleRate: signal.decimatedRate))
     }
-    self.init(waveforms: waveforms, rate: signal.rate, renderer: nil)
+    self.init(waveforms: waveforms, sampleRate: signal.decimatedRate, eventRenderer: nil)
   }
 
   /// Renders each event of a pattern separately, or returns nil if their sum is not the pattern's
@@ -146,10 +158,10 @@ extension RecordingReference {
   init?(_ source: ReferenceSource, target: Double = 4_000) {
     guard let composition = source.composition else { return nil }
     let renderer = EventRenderer(
-      composition: composition, profile: source.profile, rate: source.signal.rate,
-      targetRate: target)
+      composition: composition, profile: source.profile, renderingSampleRate: source.signal.rate,
+      approximateResultRate: target)
     let signal = LowRateSignal(
-      of: source.signal.mono, rate: source.signal.rate, targetRate: target)
+      of: source.signal.mono, decimatedRate: source.signal.rate, targetRate: target)
     let events = IndexedEvent.events(of: composition).filter { !$0.kind.playsFile }
     guard events.count <= 2_000,
       let renderings = renderer.renderings(of: events, count: source.signal.frameCount)
@@ -166,7 +178,7 @@ extension RecordingReference {
       for (event, range) in rendering.events {
         let slice = rendering.samples[range.clamped(to: rendering.samples.indices)]
         if let waveform = Self.trimmed(
-          event, slice, rate: signal.rate, minimumThreshold: minimumThreshold)
+          event, slice, rate: signal.decimatedRate, minimumThreshold: minimumThreshold)
         {
           waveforms.append(waveform)
         }
@@ -178,9 +190,10 @@ extension RecordingReference {
     let residualRatio = Vector.energy(residual) / max(Vector.energy(signal.samples), 1e-30)
     if residualRatio > 0.1, !hasSounds { return nil }
     if residualRatio > 1e-8 {
-      Self.distributeResidual(residual, over: &waveforms, rate: signal.rate, hasSounds: hasSounds)
+      Self.distributeResidual(
+        residual, over: &waveforms, rate: signal.decimatedRate, hasSounds: hasSounds)
     }
-    self.init(waveforms: waveforms, rate: signal.rate, renderer: renderer)
+    self.init(waveforms: waveforms, sampleRate: signal.decimatedRate, eventRenderer: renderer)
   }
 
   /// Adds the residual of separate renderings to the loudest waveform of each 10 ms.
@@ -197,11 +210,11 @@ extension RecordingReference {
     _ residual: [Float], over waveforms: inout [EventWaveform], rate: Double, hasSounds: Bool
   ) {
     var samples = waveforms.map(\.samples)
-    let starts = waveforms.map { Int(($0.start * rate).rounded()) }
-    let block = Int(0.01 * rate)
+    let starts = waveforms.map { Int(($0.startSeconds * rate).rounded()) }
+    let blockSampleCount = Int(0.01 * rate)
     var remaining = residual
-    for first in stride(from: 0, to: residual.count, by: block) {
-      let range = first..<min(residual.count, first + block)
+    for first in stride(from: 0, to: residual.count, by: blockSampleCount) {
+      let range = first..<min(residual.count, first + blockSampleCount)
       guard Vector.energy(residual, range) > 0 else { continue }
       var loudest = (energy: 0.0, index: -1)
       for index in samples.indices
@@ -228,11 +241,12 @@ extension RecordingReference {
     }
     guard hasSounds else { return }
     let remainder = RecordingReference(
-      LowRateSignal(of: remaining, rate: rate, targetRate: rate), noise: 0)
+      LowRateSignal(of: remaining, decimatedRate: rate, targetRate: rate), noise: 0)
     for var waveform in remainder.waveforms {
-      let ordinal = waveform.event.ordinal
-      waveform.event = IndexedEvent(HapticEvent(kind: .audioCustom, time: waveform.time), index: 0)
-      waveform.event.ordinal = ordinal
+      let ordinal = waveform.indexedEvent.ordinalNumber
+      waveform.indexedEvent = IndexedEvent(
+        HapticEvent(kind: .audioCustom, time: waveform.eventSeconds), compositionIndex: 0)
+      waveform.indexedEvent.ordinalNumber = ordinal
       waveforms.append(waveform)
     }
   }

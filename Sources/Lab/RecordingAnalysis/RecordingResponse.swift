@@ -28,14 +28,14 @@ struct RecordingResponse: Equatable, Sendable {
     case unconstrained
   }
 
-  /// A resonance.
+  /// A resonance of the chain: its frequency and quality factor.
   struct Mode: Equatable, Sendable {
     var hertz: Double
-    var quality: Double
+    var qualityFactor: Double
 
-    /// The modes that are tried first.
-    static let grid = (0..<15).flatMap { number in
-      [1.2, 3, 6, 12, 24].map { Mode(hertz: 25 * pow(16, Double(number) / 14), quality: $0) }
+    /// The grid of modes from which a search starts.
+    static let searchGrid = (0..<15).flatMap { number in
+      [1.2, 3, 6, 12, 24].map { Mode(hertz: 25 * pow(16, Double(number) / 14), qualityFactor: $0) }
     }
     /// The first steps of the refinement, as logarithms of ratios.
     static let refinementSteps = Steps(logFrequency: 0.12, logQuality: 0.4)
@@ -49,12 +49,13 @@ struct RecordingResponse: Equatable, Sendable {
 
   var kind: Kind
   /// The prior variance of the strongest coefficient, in multiples of the noise power.
-  var priorScale: Double
+  var priorVarianceScale: Double
 
-  /// The duration of a response before its main peak, in seconds: its latency is unknown.
+  /// The duration of a response before its main peak, in seconds, because the latency of the chain
+  /// is unknown.
   private static let leadSeconds = 0.004
   /// The decay after which an oscillation is cut off, 60 dB, as a natural logarithm.
-  private static let ringingDecay = log(1_000.0)
+  private static let ringingDecayNepers = log(1_000.0)
 
   /// The number of parameters that are selected instead of integrated out. Each parameter costs
   /// half the logarithm of the number of samples.
@@ -66,12 +67,12 @@ struct RecordingResponse: Equatable, Sendable {
     }
   }
 
-  /// The prior of the taps.
+  /// The prior distribution of the response's taps.
   private struct TapPrior {
-    /// The first lag, in samples.
-    var firstLag: Int
+    /// The lag of the first tap, in samples.
+    var firstLagInSamples: Int
     /// The prior variance at each lag. That of a resonator's coefficients is the scale.
-    var variances: [Double]
+    var variancesByLag: [Double]
   }
 
   private func tapPrior(rate: Double) -> TapPrior {
@@ -81,7 +82,8 @@ struct RecordingResponse: Equatable, Sendable {
       let first = -Int(lead * rate)
       let lags = first..<Int(end * rate)
       return TapPrior(
-        firstLag: first, variances: lags.map { priorScale * variance(Double($0) / rate) })
+        firstLagInSamples: first,
+        variancesByLag: lags.map { priorVarianceScale * variance(Double($0) / rate) })
     }
     /// A peak at time 0 with exponential slopes; the time constants are those of the amplitude.
     func peak(_ time: Double, rise: Double, decay: Double) -> Double {
@@ -115,14 +117,14 @@ struct RecordingResponse: Equatable, Sendable {
 
   // MARK: - Signals
 
-  /// Samples with a start; zero elsewhere.
+  /// A signal whose samples begin at an offset; it is zero elsewhere.
   struct OffsetSignal {
-    var start = 0
+    var firstSampleIndex = 0
     var samples: [Double] = []
 
     /// Adds a multiple of the signal to samples that start at 0.
     func add(to sum: inout [Double], times factor: Double = 1) {
-      Vector.add(samples, times: factor, to: &sum, at: start)
+      Vector.add(samples, times: factor, to: &sum, at: firstSampleIndex)
     }
 
     /// Returns the convolution with an impulse response.
@@ -132,7 +134,7 @@ struct RecordingResponse: Equatable, Sendable {
       for (index, tap) in taps.enumerated() {
         Vector.add(samples, times: tap, to: &output, at: index)
       }
-      return OffsetSignal(start: start, samples: output)
+      return OffsetSignal(firstSampleIndex: firstSampleIndex, samples: output)
     }
   }
 
@@ -141,7 +143,7 @@ struct RecordingResponse: Equatable, Sendable {
   /// A resonator is a complex one-pole filter, zₙ = p zₙ₋₁ + xₙ.
   private func resonatorOutputs(of input: [Double], rate: Double) -> [[Double]] {
     modes.flatMap { mode -> [[Double]] in
-      let radius = exp(-.pi * mode.hertz / mode.quality / rate)
+      let radius = exp(-.pi * mode.hertz / mode.qualityFactor / rate)
       let angle = 2 * .pi * mode.hertz / rate
       let poleReal = radius * cos(angle)
       let poleImaginary = radius * sin(angle)
@@ -160,7 +162,7 @@ struct RecordingResponse: Equatable, Sendable {
     }
   }
 
-  /// Returns a signal through the response.
+  /// Returns the output of the response for an input signal.
   ///
   /// - Parameters:
   ///   - input: The signal.
@@ -171,14 +173,14 @@ struct RecordingResponse: Equatable, Sendable {
     for input: OffsetSignal, coefficients: [Double], rate: Double, count: Int
   ) -> OffsetSignal {
     let prior = tapPrior(rate: rate)
-    let first = prior.firstLag
-    let tapCount = prior.variances.count
+    let first = prior.firstLagInSamples
+    let tapCount = prior.variancesByLag.count
     var output = input.filtered(by: Array(coefficients.prefix(tapCount)))
-    output.start += first
-    let maximumDecay = modes.map { $0.quality / $0.hertz }.max() ?? 0
+    output.firstSampleIndex += first
+    let maximumDecay = modes.map { $0.qualityFactor / $0.hertz }.max() ?? 0
     guard maximumDecay > 0, !input.samples.isEmpty else { return output }
-    let tail = Int(Self.ringingDecay * maximumDecay / .pi * rate)
-    let length = min(input.samples.count + tail, count - input.start)
+    let tail = Int(Self.ringingDecayNepers * maximumDecay / .pi * rate)
+    let length = min(input.samples.count + tail, count - input.firstSampleIndex)
     guard length > 0 else { return output }
     let silence = [Double](repeating: 0, count: max(0, length - input.samples.count))
     let padded = Array(input.samples.prefix(length)) + silence
@@ -192,10 +194,10 @@ struct RecordingResponse: Equatable, Sendable {
 
   // MARK: - Regression
 
-  /// The result of a regression.
+  /// The result of fitting a recording by a regression.
   struct Fit {
     /// The logarithm of the probability density of the recording, up to a constant.
-    var evidence: Double
+    var logEvidence: Double
     /// The most probable coefficients: taps, followed by resonators.
     var coefficients: [Double]
     /// The regularized energy of the residual.
@@ -207,80 +209,81 @@ struct RecordingResponse: Equatable, Sendable {
   /// The matrix depends on the signal alone, so one factorization serves many recordings.
   struct Regression {
     private let response: RecordingResponse
-    private let input: [Double]
+    private let inputSignal: [Double]
     private let resonatorOutputs: [[Double]]
     /// The lags of the taps, in samples.
-    let lags: Range<Int>
+    let tapLags: Range<Int>
     /// The prior standard deviations of the coefficients.
-    private let priorDeviations: [Double]
+    private let priorStandardDeviations: [Double]
     /// The Cholesky factor of I + S XᵀX S.
-    private var matrix = SkylineMatrix()
+    private var choleskyMatrix = SkylineMatrix()
 
     init(_ response: RecordingResponse, of input: [Double], rate: Double) {
       self.response = response
-      self.input = input
+      self.inputSignal = input
       let prior = response.tapPrior(rate: rate)
-      lags = prior.firstLag..<prior.firstLag + prior.variances.count
+      tapLags = prior.firstLagInSamples..<prior.firstLagInSamples + prior.variancesByLag.count
       resonatorOutputs = response.resonatorOutputs(of: input, rate: rate)
-      let variances = prior.variances + resonatorOutputs.map { _ in response.priorScale }
-      priorDeviations = variances.map { $0.squareRoot() }
-      let autocorrelation = Vector.crossCorrelation(input, input, lags: 0..<lags.count)
-      for row in 0..<lags.count {
+      let variances =
+        prior.variancesByLag + resonatorOutputs.map { _ in response.priorVarianceScale }
+      priorStandardDeviations = variances.map { $0.squareRoot() }
+      let autocorrelation = Vector.crossCorrelation(input, input, lags: 0..<tapLags.count)
+      for row in 0..<tapLags.count {
         append((0...row).map { autocorrelation[row - $0] }, to: row)
       }
       for (number, resonance) in resonatorOutputs.enumerated() {
         let products =
-          Vector.crossCorrelation(input, resonance, lags: lags)
+          Vector.crossCorrelation(input, resonance, lags: tapLags)
           + resonatorOutputs[...number].map { Vector.dot(resonance, $0) }
-        append(products, to: lags.count + number)
+        append(products, to: tapLags.count + number)
       }
-      matrix.factorize(regularization: 0)
+      choleskyMatrix.factorize(regularization: 0)
     }
 
     private mutating func append(_ products: [Double], to row: Int) {
       var values = products.indices.map {
-        priorDeviations[row] * products[$0] * priorDeviations[$0]
+        priorStandardDeviations[row] * products[$0] * priorStandardDeviations[$0]
       }
       values[row] += 1
-      matrix.appendRow(values, startingAt: 0)
+      choleskyMatrix.appendRow(values, startingAt: 0)
     }
 
     /// Returns the energy that the regression explains.
     ///
     /// - Parameter products: The inner products of the basis functions with the recording.
     func explainedEnergy(_ products: [Double]) -> Double {
-      let scaled = zip(products, priorDeviations).map { $0 * $1 }
-      return Vector.energy(matrix.forwardSubstitution(of: scaled))
+      let scaled = zip(products, priorStandardDeviations).map { $0 * $1 }
+      return Vector.energy(choleskyMatrix.forwardSubstitution(of: scaled))
     }
 
-    /// Fits a recording.
+    /// Fits a recording by the regression, and returns the most probable coefficients.
     func fit(_ recorded: [Double]) -> Fit {
       let products =
-        Vector.crossCorrelation(input, recorded, lags: lags)
+        Vector.crossCorrelation(inputSignal, recorded, lags: tapLags)
         + resonatorOutputs.map { Vector.dot($0, recorded) }
-      let rightSide = zip(products, priorDeviations).map { $0 * $1 }
-      let solution = matrix.solution(of: rightSide)
+      let rightSide = zip(products, priorStandardDeviations).map { $0 * $1 }
+      let solution = choleskyMatrix.solution(of: rightSide)
       let energy = Vector.energy(recorded)
       let residualEnergy = max(
         1e-12 * energy, energy - Vector.dot(rightSide, solution), 1e-300)
       let count = Double(recorded.count)
       let evidence =
-        -count / 2 * log(residualEnergy / count) - matrix.logSquareRootOfDeterminant
+        -count / 2 * log(residualEnergy / count) - choleskyMatrix.logSquareRootOfDeterminant
         - response.parameterCount / 2 * log(count)
       return Fit(
-        evidence: evidence, coefficients: zip(solution, priorDeviations).map { $0 * $1 },
+        logEvidence: evidence, coefficients: zip(solution, priorStandardDeviations).map { $0 * $1 },
         residualEnergy: residualEnergy)
     }
   }
 
-  /// Fits a recording of a signal.
+  /// Fits a recording of a signal by the response, and returns the most probable coefficients.
   func fit(_ input: [Double], to recorded: [Double], rate: Double) -> Fit {
     Regression(self, of: input, rate: rate).fit(recorded)
   }
 
   // MARK: - Selection
 
-  /// A response with its fit.
+  /// A response together with its fit to a recording.
   struct MostProbable {
     var response: RecordingResponse
     var fit: Fit
@@ -295,22 +298,22 @@ struct RecordingResponse: Equatable, Sendable {
     for _ in 0..<rounds {
       let fit = response.fit(input, to: recorded, rate: rate)
       let strongestPower = fit.coefficients.map { $0 * $0 }.max() ?? 0
-      response.priorScale =
+      response.priorVarianceScale =
         max(strongestPower, minimumPower) / (fit.residualEnergy / Double(recorded.count))
     }
     return MostProbable(
       response: response, fit: response.fit(input, to: recorded, rate: rate))
   }
 
-  /// Returns the most probable of responses of some kinds.
+  /// Returns the most probable response among several kinds.
   private func best(
     of kinds: [Kind], for input: [Double], recorded: [Double], rate: Double, rounds: Int = 0
   ) -> MostProbable {
     let all = kinds.map { kind in
-      RecordingResponse(kind: kind, priorScale: priorScale)
+      RecordingResponse(kind: kind, priorVarianceScale: priorVarianceScale)
         .fittingScale(input, to: recorded, rate: rate, rounds: rounds)
     }
-    let best = all.max { $0.fit.evidence < $1.fit.evidence }
+    let best = all.max { $0.fit.logEvidence < $1.fit.logEvidence }
     return best ?? MostProbable(response: self, fit: fit(input, to: recorded, rate: rate))
   }
 
@@ -323,12 +326,12 @@ struct RecordingResponse: Equatable, Sendable {
   ///   - recorded: The recording.
   ///   - rate: The sample rate, in hertz.
   func mostProbable(for input: [Double], recorded: [Double], rate: Double) -> MostProbable {
-    let isNew = priorScale == 0
+    let isNew = priorVarianceScale == 0
     var start = self
     if isNew {
       // Assume that a hundredth of the recording is noise.
       let hasSignal = Vector.energy(recorded) > 0
-      start.priorScale =
+      start.priorVarianceScale =
         100 * Double(recorded.count) / max(1e-30, Vector.energy(input)) * (hasSignal ? 1 : 0)
     }
     switch kind {
@@ -359,14 +362,15 @@ struct RecordingResponse: Equatable, Sendable {
   ) -> MostProbable {
     let steps = Mode.refinementSteps
     let first = best(
-      of: Mode.grid.map { .resonance([$0]) }, for: input, recorded: recorded, rate: rate)
+      of: Mode.searchGrid.map { .resonance([$0]) }, for: input, recorded: recorded, rate: rate)
     let oneMode = first.response
       .fittingScale(input, to: recorded, rate: rate, rounds: 2).response
       .refiningModes(input, to: recorded, rate: rate, steps: steps)
     let second = oneMode.response.best(
-      of: Mode.grid.map { .resonance(oneMode.response.modes + [$0]) }, for: input,
+      of: Mode.searchGrid.map { .resonance(oneMode.response.modes + [$0]) }, for: input,
       recorded: recorded, rate: rate)
-    guard second.fit.evidence > oneMode.fit.evidence + RecordingModel.minimumEvidenceGain else {
+    guard second.fit.logEvidence > oneMode.fit.logEvidence + RecordingModel.minimumLogEvidenceGain
+    else {
       return oneMode
     }
     return second.response.refiningModes(input, to: recorded, rate: rate, steps: steps)
@@ -382,7 +386,7 @@ struct RecordingResponse: Equatable, Sendable {
       let variants = best.response.modeVariants(steps: steps)
       let improved = variants.lazy.map { variant in
         MostProbable(response: variant, fit: variant.fit(input, to: recorded, rate: rate))
-      }.first { $0.fit.evidence > best.fit.evidence }
+      }.first { $0.fit.logEvidence > best.fit.logEvidence }
       if let improved {
         best = improved
       } else {
@@ -403,8 +407,9 @@ struct RecordingResponse: Equatable, Sendable {
       return moves.map { logFrequency, logQuality in
         var changedModes = modes
         changedModes[index].hertz *= exp(logFrequency)
-        changedModes[index].quality *= exp(logQuality)
-        return RecordingResponse(kind: .resonance(changedModes), priorScale: priorScale)
+        changedModes[index].qualityFactor *= exp(logQuality)
+        return RecordingResponse(
+          kind: .resonance(changedModes), priorVarianceScale: priorVarianceScale)
       }
     }
   }

@@ -24,7 +24,7 @@ public struct RecordingMatch: Equatable, Sendable {
   /// The standard error of the tempo, in percent, or nil if the tempo cannot be measured.
   public var tempoErrorPercent: Double?
   /// The playback and recording chain, or nil if the recording shows the signal itself.
-  public var chain: RecordingChain?
+  public var playbackAndRecordingChain: RecordingChain?
   /// A Boolean value that indicates whether the recording's polarity is inverted.
   public var isInverted = false
   /// The level of the recording relative to the reference, in decibels.
@@ -32,9 +32,9 @@ public struct RecordingMatch: Equatable, Sendable {
   /// The RMS level of the noise, in dBFS, or nil if it is below the resolution of 16 bits.
   public var noiseDecibels: Double?
   /// The frequencies of hum, in hertz.
-  public var humFrequencies: [Double] = []
+  public var humHertz: [Double] = []
   /// The mains frequency, 50 or 60 Hz, or nil if the hum has no harmonics of it.
-  public var mainsFrequency: Double?
+  public var mainsHertz: Double?
   /// The RMS level of the hum, in dBFS, or nil without hum.
   public var humDecibels: Double?
   /// The number of events that exceed the noise enough to be compared.
@@ -48,7 +48,7 @@ public struct RecordingMatch: Equatable, Sendable {
   /// The maximum time from the start of the recording to that of the reference, in seconds.
   public var searchSeconds = defaultSearchSeconds
 
-  /// The default of `searchSeconds`.
+  /// The default of `searchSeconds`, in seconds.
   public static let defaultSearchSeconds = 11.0
 }
 
@@ -60,38 +60,40 @@ public struct RecordingMatch: Equatable, Sendable {
 /// initializers compute one kind each; `isBetter(than:)` decides between the results.
 package struct RecordingResult {
   package private(set) var match: RecordingMatch
-  /// All changes that the explanation needs.
+  /// The changes that the explanation needs, whether or not they are reported.
   var changes: [RecordingChange] = []
   /// A Boolean value that indicates whether a different tempo leaves the pitch unchanged.
   package private(set) var preservesPitch = false
   /// The cost of the explanation: its changes and its residual. It is infinite if nothing was
   /// found.
-  var penalty = Double.infinity
-  /// The changes to report.
+  var explanationCost = Double.infinity
+  /// The changes that are clear enough to be reported.
   package private(set) var reportedChanges: [RecordingChange] = []
   /// A Boolean value that indicates whether single events can be compared.
-  package private(set) var isReliable = false
+  package private(set) var allowsEventComparison = false
   /// The level of the residual, in decibels relative to the explained signal.
   package private(set) var residualDecibels = 0.0
   /// A Boolean value that indicates whether the recording matches without any change.
   var isUnchanged: Bool { match.outcome == .found && changes.isEmpty }
   /// A Boolean value that indicates whether few, certain changes explain all but noise.
-  package var isConclusive: Bool {
+  package var hasOnlyCertainChanges: Bool {
     isUnchanged
-      || changes.count < 3 && penalty < 1.25 * Double(changes.count) + 0.1 && !isTempoAtLimit
+      || changes.count < 3 && explanationCost < 1.25 * Double(changes.count) + 0.1
+        && !isTempoAtClockLimit
   }
   /// A Boolean value that indicates whether the tempo is at the limit for clocks. Another effect
   /// probably caused such a tempo.
-  private var isTempoAtLimit: Bool {
-    abs(abs(match.tempoPercent / 100) - RecordingFit.maximumClockDeviation) < 5e-5
+  private var isTempoAtClockLimit: Bool {
+    abs(abs(match.tempoPercent / 100) - RecordingFit.maximumClockTempoDeviation) < 5e-5
   }
-  /// Returns whether this result is preferable: it is reliable where the other result is not or has
+  /// Returns true if this result is preferable: it is reliable where the other result is not, or
+  /// has
   /// a much larger residual, or it has a lower penalty.
   package func isBetter(than other: Self) -> Bool {
-    isReliable
-      && (!other.isReliable || other.isTempoAtLimit
+    allowsEventComparison
+      && (!other.allowsEventComparison || other.isTempoAtClockLimit
         || other.residualDecibels > residualDecibels + 6)
-      || penalty < other.penalty
+      || explanationCost < other.explanationCost
   }
 
   /// Explains a recording by the reference's own samples.
@@ -102,24 +104,28 @@ package struct RecordingResult {
   ///   - costLimit: The cost from which explanations are abandoned.
   package init(_ pair: RecordingPair, searchSeconds: Double, costLimit: Double = .infinity) {
     let reference = pair.reference
-    let low = pair.lowRateRecording
+    let lowRateRecording = pair.lowRateRecording
     match = RecordingMatch(outcome: .none)
     match.searchSeconds = searchSeconds
     match.eventCount = reference.waveforms.count
-    guard !reference.waveforms.isEmpty, low.samples.count > Int(0.1 * low.rate) else { return }
+    guard !reference.waveforms.isEmpty,
+      lowRateRecording.samples.count > Int(0.1 * lowRateRecording.decimatedRate)
+    else {
+      return
+    }
     let search = RecordingFitSearch(pair, searchSeconds: searchSeconds, costLimit: costLimit)
-    guard let best = search.best, best.gain > 0 else { return }
-    preservesPitch = best.fittedPlacement.stretchFactor != 1
-    match.detectableEventCount = best.detectableEvents.count
-    guard best.isFound else {
-      match.outcome = best.detectableEvents.isEmpty ? .noisy : .none
+    guard let best = search.bestFit, best.commonGain > 0 else { return }
+    preservesPitch = best.fittedPlacement.pitchPreservingStretch != 1
+    match.detectableEventCount = best.detectableWaveformIndices.count
+    guard best.containsReference else {
+      match.outcome = best.detectableWaveformIndices.isEmpty ? .noisy : .none
       return
     }
     match.outcome = .found
-    penalty = best.penalty
+    explanationCost = best.penalty
     changes = best.changes
     reportedChanges = best.reportedChanges
-    isReliable = best.isReliable
+    allowsEventComparison = best.allowsEventComparison
     residualDecibels = 10 * log10(1 / max(best.coherence, 1e-9) - 1 + 1e-9)
     fillMatch(from: best)
     measureBackground(of: pair.recording, at: best.fittedPlacement)
@@ -129,22 +135,23 @@ package struct RecordingResult {
   private mutating func fillMatch(from modelFit: RecordingModelFit) {
     let placement = modelFit.fittedPlacement
     let fit = modelFit.fit
-    match.delaySeconds = fit.placement.delay + placement.startTime
-    match.tempoPercent = 100 * (placement.stretchFactor * (1 + fit.placement.tempo) - 1)
-    match.tempoErrorPercent = fit.tempoError < 0.01 ? 100 * fit.tempoError : nil
-    match.isInverted = placement.polarity < 0
-    match.levelDecibels = 20 * log10(modelFit.gain)
-    match.mainsFrequency = placement.mainsFrequency
-    match.humFrequencies = placement.fit.humFrequencies
-    let zScore = RecordingThreshold.zScore
-    let detectable = modelFit.detectableEvents
-    let minimum = modelFit.minimumChange
+    match.delaySeconds = fit.placement.delaySeconds + placement.excerptStartSeconds
+    match.tempoPercent =
+      100 * (placement.pitchPreservingStretch * (1 + fit.placement.tempoDeviation) - 1)
+    match.tempoErrorPercent = fit.tempoStandardError < 0.01 ? 100 * fit.tempoStandardError : nil
+    match.isInverted = placement.polaritySign < 0
+    match.levelDecibels = 20 * log10(modelFit.commonGain)
+    match.mainsHertz = placement.mainsHertz
+    match.humHertz = placement.fit.humHertz
+    let zScore = RecordingThreshold.minimumZScore
+    let detectable = modelFit.detectableWaveformIndices
+    let minimumChange = modelFit.minimumReportedChange
     match.minimumDetectableDecibels = detectable.map {
-      max(minimum.decibels, zScore * 8.686 / modelFit.signalToNoise[$0])
+      max(minimumChange.decibels, zScore * 8.686 / modelFit.gainsInStandardErrors[$0])
     }
     .max()
     match.minimumDetectableSeconds = detectable.map {
-      max(minimum.seconds, zScore * modelFit.timeErrors[$0])
+      max(minimumChange.seconds, zScore * modelFit.timeErrorsSeconds[$0])
     }.max()
   }
 
@@ -160,47 +167,52 @@ package struct RecordingResult {
     }
     var spans = fittedPlacement.fit.reference.waveforms.map {
       frames(
-        fittedPlacement.startTime + placement.recordingTime(at: $0.start) - 0.01,
-        fittedPlacement.startTime + placement.recordingTime(at: $0.end) + 0.02)
+        fittedPlacement.excerptStartSeconds + placement.recordingTime(at: $0.startSeconds) - 0.01,
+        fittedPlacement.excerptStartSeconds + placement.recordingTime(at: $0.endSeconds) + 0.02)
     }
     spans += changes.filter { $0.kind == .added || $0.kind == .time }.map {
       frames(
-        match.delaySeconds + $0.range.lowerBound - 0.1,
-        match.delaySeconds + $0.range.upperBound + 0.1)
+        match.delaySeconds + $0.secondsRange.lowerBound - 0.1,
+        match.delaySeconds + $0.secondsRange.upperBound + 0.1)
     }
-    var quiet = [Float]()
-    var end = 0
+    var quietSamples = [Float]()
+    var previousEnd = 0
     for span in spans.sorted(by: { $0.start < $1.start }) {
-      if span.start > end {
-        quiet += samples[min(end, samples.count)..<min(span.start, samples.count)]
+      if span.start > previousEnd {
+        quietSamples += samples[min(previousEnd, samples.count)..<min(span.start, samples.count)]
       }
-      end = max(end, span.end)
+      previousEnd = max(previousEnd, span.end)
     }
-    quiet += samples[min(end, samples.count)...]
+    quietSamples += samples[min(previousEnd, samples.count)...]
     var humFit = fittedPlacement.fit
-    humFit.setHum(frequencies: [])
-    let residual = humFit.solve(isWhitened: false).residual
-    let hum = fittedPlacement.fit.humFrequencies.reduce(0) {
-      $0 + HumDetector.power(at: $1, in: residual, rate: humFit.reference.rate).power
+    humFit.setHum(hertz: [])
+    let residual = humFit.solve(isWhitened: false).whitenedResidual
+    let humMeanSquare = fittedPlacement.fit.humHertz.reduce(0) {
+      $0 + HumDetector.power(at: $1, in: residual, rate: humFit.reference.sampleRate).power
     }
-    var power = Statistics.meanSquare(of: quiet)
-    if Double(quiet.count) < 0.05 * rate {
+    var power = Statistics.meanSquare(of: quietSamples)
+    if Double(quietSamples.count) < 0.05 * rate {
       // Without silence, extrapolate the residual's density from the analyzed band to the full
       // band.
-      let residual = fittedPlacement.fit.solve(isWhitened: false).residual
+      let residual = fittedPlacement.fit.solve(isWhitened: false).whitenedResidual
       power =
-        NoiseSpectralDensity(of: residual).totalPower * rate / fittedPlacement.fit.reference.rate
-        + hum
+        NoiseSpectralDensity(of: residual).totalPower * rate
+        / fittedPlacement.fit.reference.sampleRate
+        + humMeanSquare
     }
-    let mean = quiet.isEmpty ? 0 : quiet.reduce(0.0) { $0 + Double($1) } / Double(quiet.count)
+    let mean =
+      quietSamples.isEmpty
+      ? 0 : quietSamples.reduce(0.0) { $0 + Double($1) } / Double(quietSamples.count)
     power = max(0, power - mean * mean)
-    if hum > RecordingThreshold.backgroundPower {
-      match.humDecibels = Decibels.of(power: hum)
+    if humMeanSquare > RecordingThreshold.minimumBackgroundPower {
+      match.humDecibels = Decibels.of(power: humMeanSquare)
     }
-    let noise = max(0, power - hum)
+    let noiseMeanSquare = max(0, power - humMeanSquare)
     // Errors of the hum estimate are not noise.
-    if noise > RecordingThreshold.backgroundPower, noise > 0.03 * hum {
-      match.noiseDecibels = Decibels.of(power: noise)
+    if noiseMeanSquare > RecordingThreshold.minimumBackgroundPower,
+      noiseMeanSquare > 0.03 * humMeanSquare
+    {
+      match.noiseDecibels = Decibels.of(power: noiseMeanSquare)
     }
   }
 }
@@ -209,10 +221,13 @@ extension RecordingResult {
   /// The maximum residuals, in decibels relative to the recording. Above `found`, the recording
   /// does not contain the pattern; above `changed`, not with two or more changes. Above `reliable`,
   /// events are not compared; above `exact`, neither large nor several changes are reported.
-  private static let maximumResidual = (found: -5.0, changed: -12.0, reliable: -8.0, exact: -19.0)
+  private static let maximumResidualDecibels = (
+    found: -5.0, changed: -12.0, reliable: -8.0, exact: -19.0
+  )
   /// The level change, in decibels, from which a change is large.
-  private static let maximumLevelChange = 6.0
-  /// The cost of assuming a response, and of assuming an automatic gain control in addition.
+  private static let largeLevelChangeDecibels = 6.0
+  /// The costs of two assumptions: a response of the chain, and an automatic gain control in
+  /// addition.
   private static let assumptionCosts = (response: 0.6, gain: 0.6)
 
   /// Explains a recording by a model of the playback and recording chain, or returns nil if the
@@ -223,20 +238,22 @@ extension RecordingResult {
   ///   - searchSeconds: The maximum time from the start of the recording to that of the reference.
   package init?(modelingChainOf pair: RecordingPair, searchSeconds: Double) {
     guard let selection = RecordingModelSelection(pair, searchSeconds: searchSeconds),
-      let best = selection.best,
+      let best = selection.bestModel,
       best.residualDecibels
-        < (best.changes.count < 2 ? Self.maximumResidual.found : Self.maximumResidual.changed)
+        < (best.changes.count < 2
+          ? Self.maximumResidualDecibels.found : Self.maximumResidualDecibels.changed)
     else { return nil }
     match = RecordingMatch(outcome: .found)
     match.searchSeconds = searchSeconds
-    match.delaySeconds = Double(best.delay) / selection.reference.rate
-    match.tempoPercent = 100 * best.tempo
-    match.levelDecibels = selection.level(of: best)
-    match.chain = RecordingChain(best, profile: pair.pattern.profile.hardware?.model)
+    match.delaySeconds = Double(best.delaySamples) / selection.reference.sampleRate
+    match.tempoPercent = 100 * best.tempoDeviation
+    match.levelDecibels = selection.levelDecibels(of: best)
+    match.playbackAndRecordingChain = RecordingChain(
+      best, profile: pair.pattern.profile.hardware?.model)
     match.eventCount = selection.reference.waveforms.count
     match.detectableEventCount = selection.reference.waveforms.count
     changes = selection.changes(of: best)
-    penalty =
+    explanationCost =
       Self.assumptionCosts.response + (best.automaticGain == nil ? 0 : Self.assumptionCosts.gain)
       + Double(changes.count)
     residualDecibels = best.residualDecibels
@@ -244,26 +261,32 @@ extension RecordingResult {
     // small.
     let hasOneSmallChange =
       changes.count < 2
-      && changes.allSatisfy { $0.kind != .level || abs($0.amount) < Self.maximumLevelChange }
-    let isExact = best.automaticGain == nil && best.residualDecibels < Self.maximumResidual.exact
-    isReliable =
-      best.residualDecibels < Self.maximumResidual.reliable
+      && changes.allSatisfy {
+        $0.kind != .level || abs($0.signedAmount) < Self.largeLevelChangeDecibels
+      }
+    let isExact =
+      best.automaticGain == nil && best.residualDecibels < Self.maximumResidualDecibels.exact
+    allowsEventComparison =
+      best.residualDecibels < Self.maximumResidualDecibels.reliable
       && (hasOneSmallChange
         || isExact && changes.count < min(3, selection.reference.waveforms.count))
-    reportedChanges = isReliable ? changes : []
-    let detectable = RecordingModelSelection.minimumChange
+    reportedChanges = allowsEventComparison ? changes : []
+    let detectable = RecordingModelSelection.minimumReportedChange
     let undetectable = RecordingThreshold.undetectableChange
-    match.minimumDetectableDecibels = isReliable ? detectable.decibels : undetectable.decibels
-    match.minimumDetectableSeconds = isReliable ? detectable.seconds : undetectable.seconds
+    match.minimumDetectableDecibels =
+      allowsEventComparison ? detectable.decibels : undetectable.decibels
+    match.minimumDetectableSeconds =
+      allowsEventComparison ? detectable.seconds : undetectable.seconds
     let mono = pair.recording.mono
     let rate = pair.recording.rate
-    let end =
-      match.delaySeconds + selection.reference.duration + RecordingModelSelection.margin.after
-    let before = mono.prefix(max(0, Int((match.delaySeconds - 0.05) * rate)))
-    let quiet = before + mono.dropFirst(max(0, Int(end * rate)))
+    let referenceEndSeconds =
+      match.delaySeconds + selection.reference.durationSeconds
+      + RecordingModelSelection.excerptMarginSeconds.after
+    let samplesBeforeReference = mono.prefix(max(0, Int((match.delaySeconds - 0.05) * rate)))
+    let quiet = samplesBeforeReference + mono.dropFirst(max(0, Int(referenceEndSeconds * rate)))
     guard Double(quiet.count) > 0.05 * rate else { return }
     let power = Statistics.variance(of: quiet)
-    if power > RecordingThreshold.backgroundPower {
+    if power > RecordingThreshold.minimumBackgroundPower {
       match.noiseDecibels = Decibels.of(power: power)
     }
   }
@@ -273,35 +296,35 @@ extension RecordingResult {
 /// automatic gain control.
 public struct RecordingChain: Equatable, Sendable {
   /// The resonance frequency and quality, or nil without a resonance.
-  public let model: TransducerModel?
+  public let resonanceModel: TransducerModel?
   /// A Boolean value that indicates whether the resonance is that of the profile's transducer. The
   /// recording then shows the transducer's acceleration.
   public let matchesProfile: Bool
   /// A Boolean value that indicates whether the response is not a resonance, as of a room or a
   /// microphone.
-  public var isFiltered: Bool { model == nil }
+  public var hasNonresonantResponse: Bool { resonanceModel == nil }
   /// A Boolean value that indicates whether the chain contains an automatic gain control.
   public let hasAutomaticGain: Bool
   /// A Boolean value that indicates whether the response is that of a room.
-  package let isRoom: Bool
+  package let hasRoomResponse: Bool
 
-  /// The maximum ratios of resonance frequencies and of qualities that count as equal.
-  private static let profileTolerance = (hertz: 1.04, quality: 1.25)
+  /// The maximum ratios of resonance frequencies, and of quality factors, that count as equal.
+  private static let maximumEqualityRatios = (hertz: 1.04, quality: 1.25)
 
   init(_ recordingModel: RecordingModel, profile: TransducerModel?) {
     hasAutomaticGain = recordingModel.automaticGain != nil
-    isRoom = recordingModel.response.kind.withoutParameters == .anyRoom
+    hasRoomResponse = recordingModel.response.kind.withoutParameters == .anyRoom
     guard case .resonance(let modes) = recordingModel.response.kind, let mode = modes.first else {
-      model = nil
+      resonanceModel = nil
       matchesProfile = false
       return
     }
-    model = TransducerModel(resonance: mode.hertz, qualityFactor: mode.quality)
+    resonanceModel = TransducerModel(resonanceHertz: mode.hertz, qualityFactor: mode.qualityFactor)
     func isNear(_ a: Double, _ b: Double, _ ratio: Double) -> Bool {
       a < b * ratio && b < a * ratio
     }
     matchesProfile =
-      isNear(profile?.resonance ?? 0, mode.hertz, Self.profileTolerance.hertz)
-      && isNear(profile?.qualityFactor ?? 0, mode.quality, Self.profileTolerance.quality)
+      isNear(profile?.resonanceHertz ?? 0, mode.hertz, Self.maximumEqualityRatios.hertz)
+      && isNear(profile?.qualityFactor ?? 0, mode.qualityFactor, Self.maximumEqualityRatios.quality)
   }
 }

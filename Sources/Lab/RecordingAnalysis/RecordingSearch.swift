@@ -1,6 +1,6 @@
 import SignalAnalysis
 
-/// Finds the placements of a reference in a recording.
+/// The search for the placements of a reference in a recording.
 ///
 /// `RecordingAlignment` proposes candidates by cross-correlation. Each candidate is fitted by a
 /// `RecordingFit`, and the fits with the smallest residuals remain.
@@ -10,42 +10,43 @@ struct RecordingSearch {
   let recording: [Float]
 
   /// The margins of an excerpt before and after the reference, in seconds.
-  private static let margin = 0.7
+  private static let excerptMarginSeconds = 0.7
   /// The minimum score of a candidate relative to the best score.
-  private static let minimumScoreRatio = 0.7
-  /// The minimum relative score if the reference has one to three events.
-  private static let minimumShortScoreRatio = 0.1
+  private static let minimumCandidateScoreRatio = 0.7
+  /// The minimum score of a candidate relative to the best score if the reference has one to three
+  /// events.
+  private static let minimumScoreRatioWithFewEvents = 0.1
   private static let maximumPlacementCount = 5
   /// The ratio of the residual to the noise below which no further candidate is fitted.
-  private static let noiseOnlyExcess = 1.15
+  private static let maximumNoiseOnlyRatio = 1.15
   /// The minimum deviance, twice the logarithm of the likelihood ratio, by which a later candidate
   /// must be better.
-  private static let minimumDeviance = 30.0
-  /// The relative residual above which other tempos are tried.
-  private static let minimumTempoResidual = 0.02
+  private static let minimumCandidateDeviance = 30.0
+  /// The residual energy relative to the recording above which other tempos are tried.
+  private static let maximumResidualAtOriginalTempo = 0.02
 
-  /// A fit of an excerpt of the recording.
+  /// A fit of the reference to an excerpt of the recording.
   struct FittedPlacement {
     var fit: RecordingFit
     /// The index of the excerpt's first sample in the recording.
-    var firstSample: Int
+    var firstSampleIndex: Int
     /// The polarity of the recording: 1, or -1 if it is inverted.
-    var polarity: Double
+    var polaritySign: Double
     /// The mains frequency, 50 or 60 Hz, or nil if the hum has no harmonics of it.
-    var mainsFrequency: Double?
+    var mainsHertz: Double?
     /// The energy of the whitened residual relative to that of the excerpt.
-    var residualRatio: Double
+    var residualEnergyRatio: Double
     /// The energy of the residual relative to that of the noise.
-    var noiseExcess = Double.infinity
+    var residualToNoiseRatio = Double.infinity
     /// The factor by which the fit's reference is slower than the original at the same pitch.
-    var stretchFactor = 1.0
+    var pitchPreservingStretch = 1.0
     /// A Boolean value that indicates whether the candidate was found by the envelope.
     var isEnvelopeBased = false
 
     /// The start of the excerpt in the recording, in seconds.
-    var startTime: Double { Double(firstSample) / fit.reference.rate }
+    var excerptStartSeconds: Double { Double(firstSampleIndex) / fit.reference.sampleRate }
     /// The start of the reference in the recording, in seconds.
-    var delay: Double { fit.placement.delay + startTime }
+    var referenceDelaySeconds: Double { fit.placement.delaySeconds + excerptStartSeconds }
   }
 
   /// Returns the most likely placements, the best first.
@@ -56,13 +57,15 @@ struct RecordingSearch {
     let fits = fittedCandidates(of: alignment)
     guard let bestIndex = fits.bestIndex else { return [] }
     let best = fits.placements[bestIndex]
-    let sorted = fits.placements.sorted { $0.residualRatio < $1.residualRatio }
+    let placementsByResidual = fits.placements.sorted {
+      $0.residualEnergyRatio < $1.residualEnergyRatio
+    }
     var placements = [best]
-    for alternative in sorted where placements.count < Self.maximumPlacementCount {
+    for alternative in placementsByResidual where placements.count < Self.maximumPlacementCount {
       // Other events may be similar to one of the few events of a short reference, and stronger.
       let isTolerant = alternative.fit.isLimitedToClockDeviation || hasFewEvents
       let maximumRatio = isTolerant ? 30.0 : 3
-      guard alternative.residualRatio < maximumRatio * best.residualRatio,
+      guard alternative.residualEnergyRatio < maximumRatio * best.residualEnergyRatio,
         placements.allSatisfy({ Self.areApart($0, alternative) })
       else { continue }
       placements.append(alternative)
@@ -70,7 +73,7 @@ struct RecordingSearch {
     let envelopeBased = fits.placements.filter { fitted in
       fitted.isEnvelopeBased && placements.allSatisfy { Self.areApart($0, fitted) }
     }
-    if let closest = envelopeBased.min(by: { $0.residualRatio < $1.residualRatio }) {
+    if let closest = envelopeBased.min(by: { $0.residualEnergyRatio < $1.residualEnergyRatio }) {
       placements.append(closest)
     }
     return placements
@@ -78,22 +81,26 @@ struct RecordingSearch {
 
   private var hasFewEvents: Bool { reference.waveforms.count <= 3 }
 
-  /// Fits the candidates of an alignment.
+  /// Fits the reference at each candidate of an alignment.
   ///
   /// - Returns: The fits in the order of the candidates, and the index of the best fit.
   private func fittedCandidates(
     of alignment: RecordingAlignment
   ) -> (placements: [FittedPlacement], bestIndex: Int?) {
-    guard let bestScore = alignment.candidates.map(\.score).max() else { return ([], nil) }
-    let minimumRatio = hasFewEvents ? Self.minimumShortScoreRatio : Self.minimumScoreRatio
+    guard let bestScore = alignment.candidates.map(\.correlationScore).max() else {
+      return ([], nil)
+    }
+    let minimumRatio =
+      hasFewEvents ? Self.minimumScoreRatioWithFewEvents : Self.minimumCandidateScoreRatio
     var placements: [FittedPlacement] = []
     var bestIndex: Int?
     var triedKeys: Set<[Int]> = []
 
     func attempt(_ candidate: RecordingAlignment.Candidate) {
       let key = [
-        Int((candidate.delay * 500).rounded()), Int((candidate.tempo * 1_000).rounded()),
-        Int(candidate.polarity),
+        Int((candidate.delaySeconds * 500).rounded()),
+        Int((candidate.tempoDeviation * 1_000).rounded()),
+        Int(candidate.polaritySign),
       ]
       guard triedKeys.insert(key).inserted, let fitted = fittedPlacement(for: candidate) else {
         return
@@ -106,11 +113,15 @@ struct RecordingSearch {
     }
 
     for candidate in alignment.candidates
-    where candidate.score >= minimumRatio * bestScore || candidate.isEnvelopeBased {
+    where candidate.correlationScore >= minimumRatio * bestScore || candidate.isEnvelopeBased {
       attempt(candidate)
-      if let bestIndex, placements[bestIndex].noiseExcess < Self.noiseOnlyExcess { break }
+      if let bestIndex, placements[bestIndex].residualToNoiseRatio < Self.maximumNoiseOnlyRatio {
+        break
+      }
     }
-    if bestIndex.map({ placements[$0].residualRatio }) ?? 1 > Self.minimumTempoResidual {
+    if bestIndex.map({ placements[$0].residualEnergyRatio }) ?? 1
+      > Self.maximumResidualAtOriginalTempo
+    {
       for candidate in alignment.tempoCandidates() {
         attempt(candidate)
       }
@@ -119,97 +130,113 @@ struct RecordingSearch {
   }
 
   private func isMuchMoreLikely(_ fitted: FittedPlacement, than best: FittedPlacement) -> Bool {
-    let improvement = best.residualRatio - fitted.residualRatio
-    let count = Double(fitted.fit.recording.count)
-    return improvement * count > Self.minimumDeviance * fitted.residualRatio
+    let residualDecrease = best.residualEnergyRatio - fitted.residualEnergyRatio
+    let count = Double(fitted.fit.recordingExcerpt.count)
+    return residualDecrease * count > Self.minimumCandidateDeviance * fitted.residualEnergyRatio
   }
 
-  /// Returns whether two placements differ by more than a few periods of one sound.
+  /// Returns true if two placements differ by more than a few periods of one sound.
   private static func areApart(_ first: FittedPlacement, _ second: FittedPlacement) -> Bool {
-    let tempo = abs(first.fit.placement.tempo - second.fit.placement.tempo)
-    return abs(first.delay - second.delay) > 0.015 || tempo * first.fit.reference.duration > 0.005
+    let tempoDifference = abs(
+      first.fit.placement.tempoDeviation - second.fit.placement.tempoDeviation)
+    return abs(first.referenceDelaySeconds - second.referenceDelaySeconds) > 0.015
+      || tempoDifference * first.fit.reference.durationSeconds > 0.005
   }
 
   /// Fits the reference at a candidate, or returns nil if too little of it lies in the recording.
   func fittedPlacement(for candidate: RecordingAlignment.Candidate) -> FittedPlacement? {
-    let rate = reference.rate
-    let first = max(0, Int((candidate.delay - Self.margin) * rate))
-    let length = reference.duration * (1 + candidate.tempo)
-    let last = min(recording.count, Int((candidate.delay + length + Self.margin) * rate))
-    guard last - first >= Int(0.1 * rate) else { return nil }
+    let rate = reference.sampleRate
+    let firstSample = max(0, Int((candidate.delaySeconds - Self.excerptMarginSeconds) * rate))
+    let referenceSeconds = reference.durationSeconds * (1 + candidate.tempoDeviation)
+    let endSample = min(
+      recording.count,
+      Int((candidate.delaySeconds + referenceSeconds + Self.excerptMarginSeconds) * rate))
+    guard endSample - firstSample >= Int(0.1 * rate) else { return nil }
     // If the recording ends early, the remaining events are missing from it.
-    let end = max(last, Int((candidate.delay + length + 0.1) * rate))
+    let paddedEndSample = max(
+      endSample, Int((candidate.delaySeconds + referenceSeconds + 0.1) * rate))
     let excerpt =
-      recording[first..<last].map { $0 * Float(candidate.polarity) }
-      + [Float](repeating: 0, count: end - last)
+      recording[firstSample..<endSample].map { $0 * Float(candidate.polaritySign) }
+      + [Float](repeating: 0, count: paddedEndSample - endSample)
     var fit = RecordingFit(
-      reference, recording: excerpt,
-      placement: Placement(delay: candidate.delay - Double(first) / rate, tempo: candidate.tempo))
-    var noise = quietNoise(from: candidate.delay, to: candidate.delay + length)
-    let maximumPower = noise.powers.max() ?? 0
-    for bin in noise.powers.indices {
-      noise.powers[bin] += 1e-5 * maximumPower + 1e-16
+      reference, recordingExcerpt: excerpt,
+      placement: Placement(
+        delaySeconds: candidate.delaySeconds - Double(firstSample) / rate,
+        tempoDeviation: candidate.tempoDeviation))
+    var noise = quietNoise(
+      from: candidate.delaySeconds, to: candidate.delaySeconds + referenceSeconds)
+    let maximumPower = noise.binPowers.max() ?? 0
+    for bin in noise.binPowers.indices {
+      noise.binPowers[bin] += 1e-5 * maximumPower + 1e-16
     }
-    fit.whitener = noise.whiteningFilter()
+    fit.whitenerTaps = noise.whiteningFilter()
     fit.refine(rounds: 2)
     let solution = fit.solve()
-    guard solution.gain > 0 else { return nil }
-    let noiseEnergy = solution.sigma * solution.sigma * Double(max(1, solution.residual.count))
+    guard solution.commonGain > 0 else { return nil }
+    let noiseEnergy =
+      solution.noiseDeviation * solution.noiseDeviation
+      * Double(max(1, solution.whitenedResidual.count))
     return FittedPlacement(
-      fit: fit, firstSample: first, polarity: candidate.polarity,
-      residualRatio: solution.residualRatio,
-      noiseExcess: Vector.energy(solution.residual) / noiseEnergy,
+      fit: fit, firstSampleIndex: firstSample, polaritySign: candidate.polaritySign,
+      residualEnergyRatio: solution.residualEnergyRatio,
+      residualToNoiseRatio: Vector.energy(solution.whitenedResidual) / noiseEnergy,
       isEnvelopeBased: candidate.isEnvelopeBased)
   }
 
-  /// Returns the noise outside a range of seconds. If less than 0.25 s remain, returns the
+  /// Returns the noise of the recording outside a range of seconds. If less than 0.25 s remain,
+  /// returns the
   /// stationary part of the whole recording.
   private func quietNoise(from start: Double, to end: Double) -> NoiseSpectralDensity {
-    let rate = reference.rate
-    let before = max(0, min(recording.count, Int((start - 0.05) * rate)))
-    let after = max(0, min(recording.count, Int((end + 0.05) * rate)))
-    let quiet = Array(recording[..<before]) + Array(recording[max(before, after)...])
+    let rate = reference.sampleRate
+    let endSampleBefore = max(0, min(recording.count, Int((start - 0.05) * rate)))
+    let firstSampleAfter = max(0, min(recording.count, Int((end + 0.05) * rate)))
+    let quiet =
+      Array(recording[..<endSampleBefore])
+      + Array(recording[max(endSampleBefore, firstSampleAfter)...])
     return quiet.count > Int(0.25 * rate)
       ? NoiseSpectralDensity(of: quiet) : NoiseSpectralDensity(of: recording, quantile: 0.1)
   }
 }
 
 extension RecordingSearch.FittedPlacement {
-  /// The error of even the best waveform, relative to the peak.
-  private static let modelError = 5e-4
+  /// The error of even the best waveform, relative to the peak of the recording.
+  private static let modelErrorToPeakRatio = 5e-4
   /// The tempo deviation from which a change of pitch is measurable.
-  private static let minimumStretch = 0.002
+  private static let minimumMeasurableStretch = 0.002
 
   /// The placement, and before it one without a tempo deviation if the reference is too short to
   /// show a tempo. Otherwise, a changed event would look like another tempo.
   var tempoAlternatives: [Self] {
     let reference = fit.reference
-    guard !fit.isLimitedToClockDeviation || reference.isShort else { return [self] }
+    guard !fit.isLimitedToClockDeviation || reference.hasNegligibleClockDrift else { return [self] }
     var fixed = self
     // Keep the position of the center.
-    fixed.fit.placement.delay += fit.placement.tempo * reference.duration / 2
-    fixed.fit.placement.tempo = 0
-    fixed.fit.maximumTempo = reference.isShort ? 0 : RecordingFit.maximumClockDeviation
+    fixed.fit.placement.delaySeconds += fit.placement.tempoDeviation * reference.durationSeconds / 2
+    fixed.fit.placement.tempoDeviation = 0
+    fixed.fit.maximumTempoDeviation =
+      reference.hasNegligibleClockDrift ? 0 : RecordingFit.maximumClockTempoDeviation
     return [fixed, self]
   }
 
   /// Returns a placement at the same tempo but with the original pitch, or nil if it is less
   /// likely.
   func stretchedAlternative() -> Self? {
-    guard abs(fit.placement.tempo) > Self.minimumStretch else { return nil }
-    let factor = 1 + fit.placement.tempo
-    guard let rendering = fit.reference.renderer?.stretched(by: factor).rendering(),
+    guard abs(fit.placement.tempoDeviation) > Self.minimumMeasurableStretch else { return nil }
+    let stretchFactor = 1 + fit.placement.tempoDeviation
+    guard
+      let rendering = fit.reference.eventRenderer?.stretched(by: stretchFactor).renderedSource(),
       let reference = RecordingReference(rendering)
     else { return nil }
     var stretched = self
     stretched.fit = RecordingFit(
-      reference, recording: fit.recording,
-      placement: Placement(delay: fit.placement.delay, tempo: 0, isResampled: false))
-    stretched.fit.setHum(frequencies: fit.humFrequencies)
-    stretched.fit.whitener = fit.whitener
+      reference, recordingExcerpt: fit.recordingExcerpt,
+      placement: Placement(
+        delaySeconds: fit.placement.delaySeconds, tempoDeviation: 0, isResampled: false))
+    stretched.fit.setHum(hertz: fit.humHertz)
+    stretched.fit.whitenerTaps = fit.whitenerTaps
     stretched.fit.refine()
-    guard stretched.fit.solve().residualRatio < residualRatio else { return nil }
-    stretched.stretchFactor = factor
+    guard stretched.fit.solve().residualEnergyRatio < residualEnergyRatio else { return nil }
+    stretched.pitchPreservingStretch = stretchFactor
     return stretched.withEstimatedNoise()
   }
 
@@ -221,38 +248,39 @@ extension RecordingSearch.FittedPlacement {
         refined.estimateHum()
       }
       let solution = refined.fit.solve(isWhitened: false)
-      var noise = NoiseSpectralDensity(of: solution.residual)
-      let error = Self.modelError * solution.gain * fit.reference.peak
-      for bin in noise.powers.indices {
-        noise.powers[bin] += error * error + 1e-16
+      var noise = NoiseSpectralDensity(of: solution.whitenedResidual)
+      let error = Self.modelErrorToPeakRatio * solution.commonGain * fit.reference.peakMagnitude
+      for bin in noise.binPowers.indices {
+        noise.binPowers[bin] += error * error + 1e-16
       }
-      refined.fit.whitener = noise.whiteningFilter()
+      refined.fit.whitenerTaps = noise.whiteningFilter()
       refined.fit.refine()
     }
-    refined.residualRatio = refined.fit.solve().residualRatio
+    refined.residualEnergyRatio = refined.fit.solve().residualEnergyRatio
     return refined
   }
 
   /// Adds the steady tones of the residual to the fit.
   private mutating func estimateHum() {
-    fit.setHum(frequencies: [])
-    let residual = fit.solve(isWhitened: false).residual
-    let hum = HumDetector.find(in: residual, rate: fit.reference.rate)
-    mainsFrequency = hum.mainsFrequency
-    fit.setHum(frequencies: hum.frequencies.filter { isSteadyTone(at: $0, in: residual) })
-    if fit.humFrequencies.isEmpty {
-      mainsFrequency = nil
+    fit.setHum(hertz: [])
+    let residual = fit.solve(isWhitened: false).whitenedResidual
+    let hum = HumDetector.find(in: residual, rate: fit.reference.sampleRate)
+    mainsHertz = hum.mainsHertz
+    fit.setHum(hertz: hum.toneHertz.filter { isSteadyTone(at: $0, in: residual) })
+    if fit.humHertz.isEmpty {
+      mainsHertz = nil
     }
   }
 
-  /// Returns whether a tone is nearly as strong while the reference is silent. The residual of an
+  /// Returns true if a tone is nearly as strong while the reference is silent. The residual of an
   /// event is not.
   private func isSteadyTone(at hertz: Double, in residual: [Float]) -> Bool {
-    let rate = fit.reference.rate
+    let rate = fit.reference.sampleRate
     let isSilent = fit.silenceMask()
-    let silent = HumDetector.power(at: hertz, in: residual, rate: rate) { isSilent[$0] }
-    let loud = HumDetector.power(at: hertz, in: residual, rate: rate) { !isSilent[$0] }
+    let silentPower = HumDetector.power(at: hertz, in: residual, rate: rate) { isSilent[$0] }
+    let loudPower = HumDetector.power(at: hertz, in: residual, rate: rate) { !isSilent[$0] }
     // Without silence in the excerpt, only mains hum is plausible.
-    return silent.count > Int(0.1 * rate) ? silent.power > loud.power / 9 : mainsFrequency != nil
+    return silentPower.count > Int(0.1 * rate)
+      ? silentPower.power > loudPower.power / 9 : mainsHertz != nil
   }
 }

@@ -398,7 +398,7 @@ extension TransducerProfile {
   /// The profile as JSON for the page's script.
   var fields: JSONObject {
     func mappingFields(_ mapping: FrequencyMapping) -> JSONObject {
-      ["low": mapping.low, "high": mapping.high, "scale": mapping.scale.rawValue]
+      ["low": mapping.lowHertz, "high": mapping.highHertz, "scale": mapping.scale.rawValue]
     }
     return [
       "name": name, "summary": summary, "continuous": mappingFields(frequency),

@@ -32,7 +32,7 @@ struct EmbeddedSound: Sendable {
   /// Returns the quantized samples of a long sound at a lower rate and the decimation factor, or
   /// nil if the sound is short or would lose too much power.
   private static func decimated(_ signal: Signal) -> (samples: [Float], factor: Int)? {
-    guard signal.duration > minimumLongSeconds, signal.rate == supportedRates[0],
+    guard signal.durationSeconds > minimumLongSeconds, signal.rate == supportedRates[0],
       signal.channels.count == 1
     else {
       return nil
@@ -40,9 +40,9 @@ struct EmbeddedSound: Sendable {
     let spectrum = Spectrum(of: signal, window: 0.1)
     for factor in [4, 2] {
       let bandSignal = TactileBandSignal(
-        of: signal.mono, rate: signal.rate, minimumRate: signal.rate / Double(factor))
-      let cutoff = TactileBandSignal.normalizedCutoff * bandSignal.rate
-      guard spectrum.power(in: cutoff...signal.rate) <= maximumLostPowerRatio * spectrum.power
+        of: signal.mono, decimatedRate: signal.rate, minimumRate: signal.rate / Double(factor))
+      let cutoff = TactileBandSignal.cutoffPerOutputRate * bandSignal.decimatedRate
+      guard spectrum.power(in: cutoff...signal.rate) <= maximumLostPowerRatio * spectrum.totalPower
       else {
         continue
       }
@@ -151,7 +151,7 @@ public struct PageSounds: Sendable {
   /// - Complexity: Linear in the length of the signal.
   public static func minimumRate(for signal: Signal) -> Double {
     let spectrum = Spectrum(of: signal, window: 0.1)
-    let totalPower = spectrum.power
+    let totalPower = spectrum.totalPower
     let nyquist = signal.rate / 2
     for rate in EmbeddedSound.supportedRates where rate < signal.rate {
       let passbandEdge = passbandRatio * rate

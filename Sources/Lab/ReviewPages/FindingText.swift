@@ -24,7 +24,7 @@ struct FindingText: Equatable {
     let sentence = Self.heading(from: difference.sentence, label: comparison.options.candidateLabel)
     amountText = Self.amountText(of: difference)
     let usesMinutes = comparison.takes.contains { take in
-      take.signal.duration >= Self.minimumSecondsForMinutes
+      take.signal.durationSeconds >= Self.minimumSecondsForMinutes
     }
     timeText = Self.timeText(of: difference, usesMinutes: usesMinutes)
     if let controlTitle = Self.controlTitle(of: difference, in: comparison) {

@@ -114,7 +114,7 @@ struct OverlayPicture {
       markup += "<text class=\"lane\" x=\"\(Int(left))\" y=\"\(Int(lane.top - 7))\">\(title)</text>"
       markup += lineMarkup(class: "axis", x1: left, y1: lane.bottom, x2: right, y2: lane.bottom)
     }
-    let hertz = [profile.frequency.low, profile.frequency.high].map {
+    let hertz = [profile.frequency.lowHertz, profile.frequency.highHertz].map {
       NumberFormatting.rounded($0, places: 0) + " Hz"
     }
     // The left and right labels of the values 0 and 1 in each lane.
@@ -131,10 +131,10 @@ struct OverlayPicture {
     }
     let ticks = AxisTick.roundTicks(in: 0...duration, atMost: 12)
     for (index, tick) in ticks.enumerated() {
-      let x = Self.svgNumber(x(atTime: tick.value))
+      let x = Self.svgNumber(x(atTime: tick.axisValue))
       let y = Int(Self.sharpnessLane.bottom + 18)
       let unit = index == ticks.count - 1 ? " s" : ""
-      markup += "<text x=\"\(x)\" y=\"\(y)\" text-anchor=\"middle\">\(tick.label)\(unit)</text>"
+      markup += "<text x=\"\(x)\" y=\"\(y)\" text-anchor=\"middle\">\(tick.labelText)\(unit)</text>"
     }
     return markup
   }
@@ -191,7 +191,7 @@ struct OverlayPicture {
     let transients = (take.events ?? []).filter { $0.kind.isTransient }.prefix(500)
     let markups = transients.map { event in
       guard let point = event.points.first else { return "" }
-      let x = x(atTime: point.time - delay)
+      let x = x(atTime: point.timeSeconds - delay)
       let headYs = [Self.intensityY(point.intensity), Self.sharpnessY(point.sharpness)]
       let heads = headYs.map { y in
         """

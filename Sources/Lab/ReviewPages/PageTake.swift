@@ -100,7 +100,7 @@ struct PageTake {
     }
     controls = composition.layers.map { layer in
       func line(_ id: DynamicParameterID) -> [Double]? {
-        Self.controlLine(id, of: layer.pattern, until: eventPlot.duration)
+        Self.controlLine(id, of: layer.pattern, until: eventPlot.durationSeconds)
       }
       return ControlLines(
         intensity: line(.hapticIntensityControl), sharpness: line(.hapticSharpnessControl))
@@ -116,13 +116,14 @@ struct PageTake {
     _ id: DynamicParameterID, of pattern: HapticPattern, until end: Double
   ) -> [Double]? {
     let segments = ControlTimeline(of: id, in: pattern).segments
-    guard segments.count > 1 || segments.first?.sourceStart != nil else { return nil }
+    guard segments.count > 1 || segments.first?.sourceStartPosition != nil else { return nil }
     var numbers: [Double] = []
     for (index, segment) in segments.enumerated().prefix(maximumControlPointCount / 2)
-    where segment.start <= end {
-      numbers += [segment.start, segment.value]
-      let segmentEnd = index + 1 < segments.count ? min(segments[index + 1].start, end) : end
-      if segmentEnd > segment.start {
+    where segment.startPosition <= end {
+      numbers += [segment.startPosition, segment.startValue]
+      let segmentEnd =
+        index + 1 < segments.count ? min(segments[index + 1].startPosition, end) : end
+      if segmentEnd > segment.startPosition {
         numbers += [segmentEnd, segment.value(at: segmentEnd)]
       }
     }
@@ -258,10 +259,10 @@ struct PageEvent: Equatable {
 
   init(_ event: EventPlot.Event, of composition: HapticComposition) {
     kind = event.kind
-    onset = event.onset
-    layer = event.reference.layer
-    soundingDuration = kind.isTransient ? 0 : event.end - event.onset
-    let written = composition.layers[layer].pattern.events[event.reference.event]
+    onset = event.onsetSeconds
+    layer = event.eventReference.layer
+    soundingDuration = kind.isTransient ? 0 : event.endSeconds - event.onsetSeconds
+    let written = composition.layers[layer].pattern.events[event.eventReference.event]
     writtenDuration = kind.isTransient ? 0 : written.duration ?? soundingDuration
     intensity = event.nominalIntensity
     sharpness = event.nominalSharpness
@@ -274,14 +275,14 @@ struct PageEvent: Equatable {
 
   /// Returns the interpolated point at a time.
   func point(at time: Double) -> EventPlot.Point {
-    guard let nextIndex = points.firstIndex(where: { $0.time > time }), nextIndex > 0 else {
-      return points.last ?? EventPlot.Point(time: time, intensity: 0, sharpness: 0)
+    guard let nextIndex = points.firstIndex(where: { $0.timeSeconds > time }), nextIndex > 0 else {
+      return points.last ?? EventPlot.Point(timeSeconds: time, intensity: 0, sharpness: 0)
     }
     let previous = points[nextIndex - 1]
     let next = points[nextIndex]
-    let fraction = (time - previous.time) / (next.time - previous.time)
+    let fraction = (time - previous.timeSeconds) / (next.timeSeconds - previous.timeSeconds)
     return EventPlot.Point(
-      time: time,
+      timeSeconds: time,
       intensity: previous.intensity + (next.intensity - previous.intensity) * fraction,
       sharpness: previous.sharpness + (next.sharpness - previous.sharpness) * fraction)
   }
@@ -295,7 +296,9 @@ struct PageEvent: Equatable {
       "intensity": roundedForPage(intensity), "sharpness": roundedForPage(sharpness),
       "layer": layer > 0 ? layer : nil, "place": place,
       // Alternating times, intensities and sharpnesses.
-      "points": points.flatMap { [$0.time, $0.intensity, $0.sharpness].map(roundedForPage) },
+      "points": points.flatMap {
+        [$0.timeSeconds, $0.intensity, $0.sharpness].map(roundedForPage)
+      },
     ]
   }
 }
@@ -333,11 +336,11 @@ enum PointReduction {
   ) -> Bool {
     let first = points[start]
     let last = points[end]
-    let duration = last.time - first.time
+    let duration = last.timeSeconds - first.timeSeconds
     // A jump is kept. The limit of 64 points keeps the total time linear.
     guard duration > 0, end - start <= 64 else { return false }
     return (start + 1..<end).allSatisfy { index in
-      let fraction = (points[index].time - first.time) / duration
+      let fraction = (points[index].timeSeconds - first.timeSeconds) / duration
       let intensity = first.intensity + (last.intensity - first.intensity) * fraction
       let sharpness = first.sharpness + (last.sharpness - first.sharpness) * fraction
       return abs(points[index].intensity - intensity) <= tolerance

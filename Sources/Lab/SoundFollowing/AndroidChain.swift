@@ -12,20 +12,20 @@ import SignalAnalysis
 struct AndroidChain {
   private var inputFilters: [BiquadCascade] = []
   private var envelopeFilters: [BiquadCascade] = []
-  private var resonance: BiquadCascade
-  private var envelope: BiquadCascade
-  private var bandStop: BiquadCascade
+  private var resonanceFilter: BiquadCascade
+  private var envelopeSmoother: BiquadCascade
+  private var bandStopFilter: BiquadCascade
   private var outputFilters: [BiquadCascade] = []
 
   /// The denominator coefficients of a pair of complex poles.
   private struct PolePair {
-    var a1: Double
-    var a2: Double
+    var firstDenominatorCoefficient: Double
+    var secondDenominatorCoefficient: Double
 
     init(angle: Double, quality: Double) {
       let radius = exp(-angle / (2 * quality))
-      a1 = -2 * radius * cos(angle)
-      a2 = radius * radius
+      firstDenominatorCoefficient = -2 * radius * cos(angle)
+      secondDenominatorCoefficient = radius * radius
     }
   }
 
@@ -42,18 +42,24 @@ struct AndroidChain {
       [highPass(60), highPass(60)] + [700.0, 700, 400, 400, 500, 500].map(lowPass)
     let angle = 2 * .pi * 150 / rate
     let resonant = PolePair(angle: angle, quality: 1)
-    let radius = resonant.a2.squareRoot()
-    resonance = BiquadCascade(1 - radius, 0, radius - 1, resonant.a1, resonant.a2)
-    envelope = lowPass(5)
+    let radius = resonant.secondDenominatorCoefficient.squareRoot()
+    resonanceFilter = BiquadCascade(
+      1 - radius, 0, radius - 1, resonant.firstDenominatorCoefficient,
+      resonant.secondDenominatorCoefficient)
+    envelopeSmoother = lowPass(5)
     let zeros = PolePair(angle: angle, quality: 8)
     let poles = PolePair(angle: angle, quality: 4)
-    let gain = (1 + poles.a1 + poles.a2) / (1 + zeros.a1 + zeros.a2)
-    bandStop = BiquadCascade(gain, gain * zeros.a1, gain * zeros.a2, poles.a1, poles.a2)
+    let gain =
+      (1 + poles.firstDenominatorCoefficient + poles.secondDenominatorCoefficient)
+      / (1 + zeros.firstDenominatorCoefficient + zeros.secondDenominatorCoefficient)
+    bandStopFilter = BiquadCascade(
+      gain, gain * zeros.firstDenominatorCoefficient, gain * zeros.secondDenominatorCoefficient,
+      poles.firstDenominatorCoefficient, poles.secondDenominatorCoefficient)
     outputFilters = [lowPass(300), lowPass(300)]
   }
 
   /// Returns the output for the next sample.
-  mutating func next(_ sample: Double) -> Double {
+  mutating func process(_ sample: Double) -> Double {
     var sample = sample
     for index in inputFilters.indices {
       sample = inputFilters[index].process(sample)
@@ -62,9 +68,9 @@ struct AndroidChain {
     for index in envelopeFilters.indices {
       sample = envelopeFilters[index].process(sample)
     }
-    sample = resonance.process(sample)
-    sample *= pow(envelope.process(abs(sample)) + 0.01, -0.8)
-    sample = 0.3 * bandStop.process(sample)
+    sample = resonanceFilter.process(sample)
+    sample *= pow(envelopeSmoother.process(abs(sample)) + 0.01, -0.8)
+    sample = 0.3 * bandStopFilter.process(sample)
     sample = sample * sample * sample / (0.1 + sample * sample)
     for index in outputFilters.indices {
       sample = outputFilters[index].process(sample)

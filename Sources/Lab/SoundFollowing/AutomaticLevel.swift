@@ -3,8 +3,8 @@ internal import CMath
 /// A slow gain of ±12 dB toward one level. It holds after each rise of the level, so that an event
 /// has a constant gain.
 struct AutomaticLevel {
-  /// The target of the peak level.
-  private static let targetLevel = 0.25
+  /// The peak level toward which the gain moves.
+  private static let targetPeakLevel = 0.25
   /// The maximum magnitude of the gain, in decibels.
   private static let maximumGainDecibels = 12.0
   /// The maximum rise of the gain, in decibels per second.
@@ -14,43 +14,43 @@ struct AutomaticLevel {
   /// The time in which the gain holds after a rise of the level by 6 dB, in seconds.
   private static let holdSeconds = 0.4
   /// The time constant with which the peak level decays, in seconds.
-  private static let peakDecayTime = 3.0
-  /// The level below which vibration is imperceptible and the gain holds.
-  private static let minimumLevel = 1e-3
+  private static let peakDecaySeconds = 3.0
+  /// The level below which vibration is imperceptible, so that the gain holds.
+  private static let minimumPerceptibleLevel = 1e-3
 
-  private var decibels = 0.0
+  private var gainDecibels = 0.0
   private var peakLevel = 0.0
-  private var remainingHoldSteps = 0
+  private var remainingHoldStepCount = 0
   private var averageLevel: EnvelopeFollower
-  private let rate: Double
+  private let controlStepRate: Double
 
   /// Creates a level control with a gain of 0 dB.
   ///
   /// - Parameter rate: The rate of control steps, in hertz.
-  init(rate: Double) {
-    self.rate = rate
+  init(controlStepRate rate: Double) {
+    self.controlStepRate = rate
     averageLevel = EnvelopeFollower(rise: 0.05, fall: 0.05, rate: rate)
   }
 
   /// Returns the gain after a control step with a level.
-  mutating func next(_ level: Double) -> Double {
-    if level > 2 * averageLevel.value, level > Self.minimumLevel {
-      remainingHoldSteps = Int(Self.holdSeconds * rate)
+  mutating func advance(level: Double) -> Double {
+    if level > 2 * averageLevel.currentLevel, level > Self.minimumPerceptibleLevel {
+      remainingHoldStepCount = Int(Self.holdSeconds * controlStepRate)
     }
-    _ = averageLevel.next(level)
-    if level > Self.minimumLevel {
-      peakLevel *= exp(-1 / (Self.peakDecayTime * rate))
+    _ = averageLevel.advance(toward: level)
+    if level > Self.minimumPerceptibleLevel {
+      peakLevel *= exp(-1 / (Self.peakDecaySeconds * controlStepRate))
     }
     peakLevel = max(level, peakLevel)
-    if remainingHoldSteps > 0 {
-      remainingHoldSteps -= 1
-    } else if level > Self.minimumLevel {
-      let ratio = 20 * log10(Self.targetLevel / max(peakLevel, 1e-6))
+    if remainingHoldStepCount > 0 {
+      remainingHoldStepCount -= 1
+    } else if level > Self.minimumPerceptibleLevel {
+      let ratio = 20 * log10(Self.targetPeakLevel / max(peakLevel, 1e-6))
       let target = min(Self.maximumGainDecibels, max(-Self.maximumGainDecibels, ratio))
-      decibels += max(
-        -Self.fallDecibelsPerSecond / rate,
-        min(Self.riseDecibelsPerSecond / rate, target - decibels))
+      gainDecibels += max(
+        -Self.fallDecibelsPerSecond / controlStepRate,
+        min(Self.riseDecibelsPerSecond / controlStepRate, target - gainDecibels))
     }
-    return pow(10, decibels / 20)
+    return pow(10, gainDecibels / 20)
   }
 }

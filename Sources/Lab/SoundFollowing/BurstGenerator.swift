@@ -3,13 +3,13 @@ internal import CMath
 /// Generates bursts of two cycles. Bursts may overlap.
 struct BurstGenerator {
   private struct Burst {
-    /// The index of the next sample.
-    var position = 0
-    var strength: Double
+    /// The index of the burst's next sample.
+    var nextSampleIndex = 0
+    var burstAmplitude: Double
   }
 
   private let burstWaveform: [Double]
-  private var bursts: [Burst] = []
+  private var activeBursts: [Burst] = []
 
   init(hertz: Double, rate: Double) {
     let count = Int(2 * rate / hertz)
@@ -20,18 +20,20 @@ struct BurstGenerator {
   }
 
   /// Starts a burst.
-  mutating func start(strength: Double) { bursts.append(Burst(strength: strength)) }
+  mutating func startBurst(strength: Double) {
+    activeBursts.append(Burst(burstAmplitude: strength))
+  }
 
-  /// Returns the next sample.
-  mutating func next() -> Double {
-    guard !bursts.isEmpty else { return 0 }
+  /// Returns the next sample of the sum of all bursts.
+  mutating func nextSample() -> Double {
+    guard !activeBursts.isEmpty else { return 0 }
     var sum = 0.0
-    for index in bursts.indices {
-      sum += burstWaveform[bursts[index].position] * bursts[index].strength
-      bursts[index].position += 1
+    for index in activeBursts.indices {
+      sum += burstWaveform[activeBursts[index].nextSampleIndex] * activeBursts[index].burstAmplitude
+      activeBursts[index].nextSampleIndex += 1
     }
-    if bursts[0].position == burstWaveform.count {
-      bursts.removeFirst()
+    if activeBursts[0].nextSampleIndex == burstWaveform.count {
+      activeBursts.removeFirst()
     }
     return sum
   }

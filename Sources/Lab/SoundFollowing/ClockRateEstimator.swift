@@ -9,85 +9,86 @@
 /// 3. A leap between two windows is a gap, after which the estimate starts again.
 public struct ClockRateEstimator: Sendable {
   /// The deviation from the nominal rate, as a fraction; nil until enough windows have passed.
-  public private(set) var rateDeviation: Double?
+  public private(set) var rateDeviationFraction: Double?
 
-  /// The duration of a window in seconds.
+  /// The duration of a window of counts, in seconds.
   private static let windowSeconds = 1.0
   /// The maximum number of windows: a minute.
   private static let maximumWindowCount = 60
   /// The minimum number of windows for an estimate.
   private static let minimumWindowCount = 15
   /// The leap in seconds from which frames count as lost or repeated.
-  private static let windowGapSeconds = 0.1
+  private static let minimumLeapSeconds = 0.1
 
   /// The least delayed count of a window.
   private struct Reading {
-    /// The time in seconds.
-    var time: Double
+    /// The time of the count, in seconds.
+    var seconds: Double
     /// The difference from the nominal count, in frames.
     var excessFrames: Double
   }
 
-  private let rate: Double
-  private var origin: (time: Double, count: Int64)?
-  private var windowEnd = 0.0
-  private var latest: Reading?
-  private var readings: [Reading] = []
+  private let nominalRate: Double
+  private var firstCount: (time: Double, count: Int64)?
+  private var windowEndSeconds = 0.0
+  private var windowReading: Reading?
+  private var windowReadings: [Reading] = []
 
   /// Creates an estimator.
   ///
   /// - Parameter rate: The nominal rate of the clock, in hertz.
-  public init(rate: Double) { self.rate = rate }
+  public init(nominalRate rate: Double) { self.nominalRate = rate }
 
-  /// Records a count.
+  /// Records a count of frames at a time in seconds.
   ///
   /// - Parameters:
   ///   - frameCount: The number of frames since a fixed moment.
   ///   - seconds: The time of the count.
   public mutating func record(frameCount: Int64, at seconds: Double) {
-    guard let origin else {
-      origin = (seconds, frameCount)
-      windowEnd = seconds + Self.windowSeconds
+    guard let firstCount else {
+      firstCount = (seconds, frameCount)
+      windowEndSeconds = seconds + Self.windowSeconds
       return
     }
-    let time = seconds - origin.time
-    let reading = Reading(time: time, excessFrames: Double(frameCount - origin.count) - rate * time)
-    if seconds >= windowEnd {
+    let time = seconds - firstCount.time
+    let reading = Reading(
+      seconds: time, excessFrames: Double(frameCount - firstCount.count) - nominalRate * time)
+    if seconds >= windowEndSeconds {
       closeWindow()
-      windowEnd = seconds + Self.windowSeconds
+      windowEndSeconds = seconds + Self.windowSeconds
     }
-    if reading.excessFrames > latest?.excessFrames ?? -.infinity {
-      latest = reading
+    if reading.excessFrames > windowReading?.excessFrames ?? -.infinity {
+      windowReading = reading
     }
   }
 
   /// Starts again, after frames were lost. The last estimate remains until there is a new one.
   public mutating func restart() {
-    origin = nil
-    latest = nil
-    readings = []
+    firstCount = nil
+    windowReading = nil
+    windowReadings = []
   }
 
   private mutating func closeWindow() {
-    guard let reading = latest else { return }
-    latest = nil
-    if let previous = readings.last,
-      abs(reading.excessFrames - previous.excessFrames) > Self.windowGapSeconds * rate
+    guard let reading = windowReading else { return }
+    windowReading = nil
+    if let previous = windowReadings.last,
+      abs(reading.excessFrames - previous.excessFrames) > Self.minimumLeapSeconds * nominalRate
     {
-      readings = []
+      windowReadings = []
     }
-    readings.append(reading)
-    readings.removeFirst(max(0, readings.count - Self.maximumWindowCount))
-    if readings.count >= Self.minimumWindowCount {
-      rateDeviation = medianSlope / rate
+    windowReadings.append(reading)
+    windowReadings.removeFirst(max(0, windowReadings.count - Self.maximumWindowCount))
+    if windowReadings.count >= Self.minimumWindowCount {
+      rateDeviationFraction = medianSlope / nominalRate
     }
   }
 
   private var medianSlope: Double {
     var slopes: [Double] = []
-    for (index, first) in readings.enumerated() {
-      for second in readings[(index + 1)...] where second.time > first.time {
-        slopes.append((second.excessFrames - first.excessFrames) / (second.time - first.time))
+    for (index, first) in windowReadings.enumerated() {
+      for second in windowReadings[(index + 1)...] where second.seconds > first.seconds {
+        slopes.append((second.excessFrames - first.excessFrames) / (second.seconds - first.seconds))
       }
     }
     slopes.sort()

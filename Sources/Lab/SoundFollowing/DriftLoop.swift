@@ -16,30 +16,30 @@ public struct DriftLoop: Sendable {
 
   /// The bandwidth of the correction, in hertz.
   private static let bandwidthHertz = 0.02
-  /// The maximum deviation of the clocks.
-  private static let maximumDeviation = 1e-3
-  /// The maximum correction.
-  private static let maximumCorrection = 3e-4
-  /// The maximum change of the ratio in a second. Faster changes would be audible.
-  private static let maximumSlope = 1e-4
+  /// The maximum deviation of the clocks from each other, as a fraction.
+  private static let maximumClockDeviationFraction = 1e-3
+  /// The maximum correction of the resampling ratio, as a fraction.
+  private static let maximumCorrectionFraction = 3e-4
+  /// The maximum change of the resampling ratio in a second. Faster changes would be audible.
+  private static let maximumRatioChangePerSecond = 1e-4
   /// The time constant of each of two smoothing stages, in seconds.
   private static let smoothingSeconds = 0.5
 
   /// The number of waiting frames after one and after two smoothing stages.
   private struct SmoothedFrames {
-    var once: Double
-    var twice: Double
+    var afterFirstStage: Double
+    var afterSecondStage: Double
   }
 
-  private let rate: Double
+  private let sourceSampleRate: Double
   private var smoothedFrames: SmoothedFrames?
 
   /// Creates a loop with a ratio of 1.
   ///
   /// - Parameter rate: The nominal sample rate, in hertz.
-  public init(rate: Double) { self.rate = rate }
+  public init(sourceSampleRate rate: Double) { self.sourceSampleRate = rate }
 
-  /// Updates the ratio.
+  /// Updates the resampling ratio from the number of waiting frames.
   ///
   /// - Parameters:
   ///   - waitingFrames: The number of waiting frames. Measure it at varying phases of the devices'
@@ -52,18 +52,20 @@ public struct DriftLoop: Sendable {
     waitingFrames: Double, target: Double, elapsedSeconds: Double, estimate: Double? = nil
   ) {
     var smoothed =
-      smoothedFrames ?? SmoothedFrames(once: waitingFrames, twice: waitingFrames)
+      smoothedFrames
+      ?? SmoothedFrames(afterFirstStage: waitingFrames, afterSecondStage: waitingFrames)
     let coefficient = 1 - exp(-elapsedSeconds / Self.smoothingSeconds)
-    smoothed.once += (waitingFrames - smoothed.once) * coefficient
-    smoothed.twice += (smoothed.once - smoothed.twice) * coefficient
+    smoothed.afterFirstStage += (waitingFrames - smoothed.afterFirstStage) * coefficient
+    smoothed.afterSecondStage +=
+      (smoothed.afterFirstStage - smoothed.afterSecondStage) * coefficient
     smoothedFrames = smoothed
     let omega = 2 * .pi * Self.bandwidthHertz
-    let correction = 2 * omega / rate * (smoothed.twice - target)
+    let correction = 2 * omega / sourceSampleRate * (smoothed.afterSecondStage - target)
     let targetRatio =
-      1 + Self.clamped(estimate ?? 0, to: Self.maximumDeviation)
-      + Self.clamped(correction, to: Self.maximumCorrection)
+      1 + Self.clamped(estimate ?? 0, to: Self.maximumClockDeviationFraction)
+      + Self.clamped(correction, to: Self.maximumCorrectionFraction)
     resamplingRatio += Self.clamped(
-      targetRatio - resamplingRatio, to: Self.maximumSlope * elapsedSeconds)
+      targetRatio - resamplingRatio, to: Self.maximumRatioChangePerSecond * elapsedSeconds)
   }
 
   private static func clamped(_ value: Double, to limit: Double) -> Double {

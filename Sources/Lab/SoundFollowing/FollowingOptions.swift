@@ -1,7 +1,7 @@
-/// The conversion of sound to vibration.
+/// The options of the conversion from sound to vibration.
 public struct FollowingOptions: Equatable, Sendable {
-  /// The kind of conversion.
-  public enum Style: String, CaseIterable, Sendable {
+  /// The kind of conversion from sound to vibration.
+  public enum ConversionStyle: String, CaseIterable, Sendable {
     /// The low frequencies of the sound.
     case bass
     /// A burst for each transient.
@@ -14,10 +14,10 @@ public struct FollowingOptions: Equatable, Sendable {
     case android
   }
 
-  /// The kind of conversion.
-  public var style: Style
-  /// The frequencies of the vibration, in hertz.
-  public var band: ClosedRange<Double>
+  /// The kind of conversion from sound to vibration.
+  public var conversionStyle: ConversionStyle
+  /// The band of frequencies that the vibration has, in hertz.
+  public var bandHertz: ClosedRange<Double>
   /// A Boolean value that indicates whether speech causes vibration. With the style `android`, it
   /// always does.
   public var keepsVoices: Bool
@@ -33,11 +33,12 @@ public struct FollowingOptions: Equatable, Sendable {
   ///   - keepsVoices: Pass true to convert speech as well.
   ///   - keepsLevel: Pass true to keep the level of the source.
   public init(
-    style: Style = .full, band: ClosedRange<Double> = 25...100, keepsVoices: Bool = false,
+    conversionStyle style: ConversionStyle = .full, bandHertz band: ClosedRange<Double> = 25...100,
+    keepsVoices: Bool = false,
     keepsLevel: Bool = false
   ) {
-    self.style = style
-    self.band = band
+    self.conversionStyle = style
+    self.bandHertz = band
     self.keepsVoices = keepsVoices
     self.keepsLevel = keepsLevel
   }

@@ -22,27 +22,27 @@ public struct SoundFollower {
   /// The conversion of sound to vibration.
   public let options: FollowingOptions
   /// The RMS level of the last half millisecond of input; 1 for a full-scale square wave.
-  public private(set) var level = 0.0
+  public private(set) var inputLevel = 0.0
   /// The peak of the last interleaved block.
-  public private(set) var inputPeak = Float(0)
+  public private(set) var blockPeakMagnitude = Float(0)
   /// The gain of the speech gate, 0...1.
-  public private(set) var gateGain = 1.0
+  public private(set) var speechGateGain = 1.0
 
   /// The approximate rate of control steps, in hertz.
-  private static let controlRate = 2_000.0
+  private static let approximateControlStepRate = 2_000.0
   /// The gain of bursts, relative to the level of their transients.
-  private static let burstGain = 3.0
+  private static let burstToTransientGain = 3.0
   /// The additional gain of bursts in the style `full`.
-  private static let mixedBurstGain = 0.6
+  private static let additionalBurstGainInFullStyle = 0.6
 
-  private let rate: Double
+  private let sampleRate: Double
   private let framesPerStep: Int
   private var frameInStep = 0
   private var inputEnergy = 0.0
   private var outputEnergy = 0.0
   private var highPass: BiquadCascade
   private var lowPass: BiquadCascade
-  private var gate: SpeechGate
+  private var speechGate: SpeechGate
   private var levelControl: AutomaticLevel
   private var levelControlGain = 1.0
   private var rumbleBand: BandLevelMeter
@@ -50,49 +50,51 @@ public struct SoundFollower {
   private var transientDetector: TransientDetector
   private var burstGenerator: BurstGenerator
   private var androidChain: AndroidChain
-  /// The phase of the tone, in periods.
-  private var phase = 0.0
+  /// The phase of the rumble tone, in periods.
+  private var tonePhasePeriods = 0.0
   private var outputGain = InterpolatedValue()
   private var toneLevel = InterpolatedValue()
 
   /// A value that changes linearly between control steps.
   private struct InterpolatedValue {
     /// The value at the previous control step.
-    var start = 0.0
+    var previousStepValue = 0.0
     /// The value at the next control step.
-    var end = 0.0
+    var nextStepValue = 0.0
 
-    func value(at fraction: Double) -> Double { start + (end - start) * fraction }
+    func value(at fraction: Double) -> Double {
+      previousStepValue + (nextStepValue - previousStepValue) * fraction
+    }
 
     mutating func advance(to next: Double) {
-      start = end
-      end = next
+      previousStepValue = nextStepValue
+      nextStepValue = next
     }
   }
 
-  /// Creates a follower.
+  /// Creates a follower for a sample rate and the options of the conversion.
   ///
   /// - Parameters:
   ///   - options: The conversion of sound to vibration.
   ///   - rate: The sample rate, in hertz: 8,000 or more.
-  public init(_ options: FollowingOptions, rate: Double) {
+  public init(_ options: FollowingOptions, sampleRate rate: Double) {
     self.options = options
-    self.rate = rate
-    framesPerStep = max(1, Int((rate / Self.controlRate).rounded()))
+    self.sampleRate = rate
+    framesPerStep = max(1, Int((rate / Self.approximateControlStepRate).rounded()))
     let controlRate = rate / Double(framesPerStep)
     highPass = BiquadCascade(.highPass, order: 2, hertz: 20, rate: rate)
-    lowPass = BiquadCascade(.lowPass, order: 2, hertz: options.band.upperBound, rate: rate)
-    gate = SpeechGate(rate: rate, framesPerStep: framesPerStep)
-    levelControl = AutomaticLevel(rate: controlRate)
+    lowPass = BiquadCascade(.lowPass, order: 2, hertz: options.bandHertz.upperBound, rate: rate)
+    speechGate = SpeechGate(rate: rate, framesPerStep: framesPerStep)
+    levelControl = AutomaticLevel(controlStepRate: controlRate)
     rumbleBand = BandLevelMeter(
       BiquadCascade(.highPass, order: 1, hertz: 30, rate: rate),
       BiquadCascade(.lowPass, order: 1, hertz: 300, rate: rate))
     rumbleEnvelope = EnvelopeFollower(rise: 0.004, fall: 0.03, rate: controlRate)
     transientDetector = TransientDetector(rate: rate, framesPerStep: framesPerStep)
-    burstGenerator = BurstGenerator(hertz: Self.centerFrequency(of: options.band), rate: rate)
+    burstGenerator = BurstGenerator(hertz: Self.centerFrequency(of: options.bandHertz), rate: rate)
     androidChain = AndroidChain(rate: rate)
     if options.keepsVoices {
-      outputGain = InterpolatedValue(start: 1, end: 1)
+      outputGain = InterpolatedValue(previousStepValue: 1, nextStepValue: 1)
     }
   }
 
@@ -102,7 +104,7 @@ public struct SoundFollower {
 
   /// Returns the vibration for the next samples, approximately in −1...1.
   public mutating func follow(_ samples: Span<Float>) -> [Float] {
-    samples.indices.map { Float(next(samples[$0].isFinite ? Double(samples[$0]) : 0)) }
+    samples.indices.map { Float(process(samples[$0].isFinite ? Double(samples[$0]) : 0)) }
   }
 
   /// Returns the vibration for the mean of interleaved channels, approximately in −1...1.
@@ -121,13 +123,15 @@ public struct SoundFollower {
       }
       return sum * weight
     }
-    inputPeak = mono.reduce(0) { max($0, abs($1)) }
+    blockPeakMagnitude = mono.reduce(0) { max($0, abs($1)) }
     return follow(mono.span)
   }
 
-  private var usesTransients: Bool { options.style == .impacts || options.style == .full }
+  private var usesTransients: Bool {
+    options.conversionStyle == .impacts || options.conversionStyle == .full
+  }
 
-  private mutating func next(_ sample: Double) -> Double {
+  private mutating func process(_ sample: Double) -> Double {
     inputEnergy += sample * sample
     let fraction = Double(frameInStep) / Double(framesPerStep)
     frameInStep += 1
@@ -136,24 +140,26 @@ public struct SoundFollower {
         finishControlStep()
       }
     }
-    if options.style == .android { return androidChain.next(sample) }
+    if options.conversionStyle == .android { return androidChain.process(sample) }
     // Remove DC and frequencies that cannot be felt.
     let filtered = highPass.process(sample)
     if !options.keepsVoices {
-      gate.add(filtered)
+      speechGate.add(filtered)
     }
     var output = 0.0
-    switch options.style {
+    switch options.conversionStyle {
     case .bass:
       output = lowPass.process(filtered)
     case .impacts:
-      output = burstGenerator.next()
+      output = burstGenerator.nextSample()
     case .engine:
       output = nextToneSample(at: fraction)
     case .full, .android:
-      output = lowPass.process(filtered) + Self.mixedBurstGain * burstGenerator.next()
+      output =
+        lowPass.process(filtered) + Self.additionalBurstGainInFullStyle
+        * burstGenerator.nextSample()
     }
-    if options.style == .engine {
+    if options.conversionStyle == .engine {
       rumbleBand.add(filtered)
     }
     if usesTransients {
@@ -168,30 +174,33 @@ public struct SoundFollower {
   ///
   /// - Parameter fraction: The position within the control step, 0...1.
   private mutating func nextToneSample(at fraction: Double) -> Double {
-    phase += Self.centerFrequency(of: options.band) / rate
-    phase -= phase.rounded(.down)
-    return toneLevel.value(at: fraction) * 2.0.squareRoot() * sin(2 * .pi * phase)
+    tonePhasePeriods += Self.centerFrequency(of: options.bandHertz) / sampleRate
+    tonePhasePeriods -= tonePhasePeriods.rounded(.down)
+    return toneLevel.value(at: fraction) * 2.0.squareRoot() * sin(2 * .pi * tonePhasePeriods)
   }
 
   /// Updates the gains and starts bursts.
   private mutating func finishControlStep() {
-    level = (inputEnergy / Double(framesPerStep)).squareRoot()
+    inputLevel = (inputEnergy / Double(framesPerStep)).squareRoot()
     let outputLevel = (outputEnergy / Double(framesPerStep)).squareRoot()
     inputEnergy = 0
     outputEnergy = 0
     frameInStep = 0
-    if options.style == .android { return }
-    gateGain = options.keepsVoices ? 1 : gate.next(level: level, count: framesPerStep)
+    if options.conversionStyle == .android { return }
+    speechGateGain =
+      options.keepsVoices
+      ? 1 : speechGate.finishControlStep(level: inputLevel, count: framesPerStep)
     if !options.keepsLevel {
       // Control the level without the gain that is already applied.
-      levelControlGain = levelControl.next(outputLevel / levelControlGain)
+      levelControlGain = levelControl.advance(level: outputLevel / levelControlGain)
     }
-    outputGain.advance(to: gateGain * levelControlGain)
-    if options.style == .engine {
-      toneLevel.advance(to: rumbleEnvelope.next(rumbleBand.drainLevel(count: framesPerStep)))
+    outputGain.advance(to: speechGateGain * levelControlGain)
+    if options.conversionStyle == .engine {
+      toneLevel.advance(
+        to: rumbleEnvelope.advance(toward: rumbleBand.drainLevel(count: framesPerStep)))
     }
-    if usesTransients, let strength = transientDetector.next(count: framesPerStep) {
-      burstGenerator.start(strength: min(1, Self.burstGain * strength))
+    if usesTransients, let strength = transientDetector.finishControlStep(count: framesPerStep) {
+      burstGenerator.startBurst(strength: min(1, Self.burstToTransientGain * strength))
     }
   }
 }

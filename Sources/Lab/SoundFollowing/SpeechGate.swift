@@ -9,23 +9,23 @@ import SignalAnalysis
 /// in 1 ms and closes in 8 ms.
 struct SpeechGate {
   /// The ratio of levels, in decibels, at which the gate begins to close.
-  private static let kneeDecibels = -19.0
+  private static let closingKneeDecibels = -19.0
   /// The attenuation for each decibel below the knee, in decibels.
-  private static let attenuationSlope = 4.0
+  private static let attenuationDecibelsPerDecibel = 4.0
   /// The gain of the closed gate, in decibels.
-  private static let closedDecibels = -60.0
+  private static let closedGainDecibels = -60.0
   /// The level below 60 Hz below which the gate is closed.
-  private static let minimumLevel = 1e-3
+  private static let minimumLowBandLevel = 1e-3
   /// The increase of the knee by a voice, in decibels.
-  private static let voiceKneeIncrease = 10.0
+  private static let voiceKneeIncreaseDecibels = 10.0
   /// The decrease of the knee by a transient, in decibels.
-  private static let transientKneeDecrease = 14.0
+  private static let transientKneeDecreaseDecibels = 14.0
   /// The periodicity above which a sound may be a voice.
-  private static let minimumPeriodicity = 0.55
+  private static let minimumVoicePeriodicity = 0.55
   /// The periodicity from which a sound is certainly a voice.
-  private static let certainPeriodicity = 0.85
+  private static let certainVoicePeriodicity = 0.85
   /// The minimum ratio of a transient's level to the average of the preceding 30 ms.
-  private static let transientRiseRatio = 12.0
+  private static let minimumTransientRiseRatio = 12.0
   /// The duration of a transient, in seconds.
   private static let transientSeconds = 0.06
 
@@ -35,29 +35,30 @@ struct SpeechGate {
   private var midLevel: EnvelopeFollower
   private var voicePresence: EnvelopeFollower
   private var averageLevel: EnvelopeFollower
-  private var gain: EnvelopeFollower
+  private var gainFollower: EnvelopeFollower
   /// The average levels of the last six control steps.
   private var levelHistory: [Double] = [0, 0, 0, 0, 0, 0]
   private var periodicityDetector: PeriodicityDetector
-  private var remainingTransientSteps = 0
-  private let controlRate: Double
+  private var remainingTransientStepCount = 0
+  private let controlStepRate: Double
 
-  /// Creates a gate.
+  /// Creates a gate for a sample rate and a rate of control steps.
   ///
   /// - Parameters:
   ///   - rate: The sample rate, in hertz.
   ///   - framesPerStep: The number of frames of a control step.
   init(rate: Double, framesPerStep: Int) {
-    controlRate = rate / Double(framesPerStep)
+    controlStepRate = rate / Double(framesPerStep)
     lowBand = BandLevelMeter(BiquadCascade(.lowPass, order: 4, hertz: 60, rate: rate))
     midBand = BandLevelMeter(
       BiquadCascade(.highPass, order: 1, hertz: 100, rate: rate),
       BiquadCascade(.lowPass, order: 1, hertz: 4_000, rate: rate))
-    lowLevel = EnvelopeFollower(rise: 0.001, fall: 0.06, rate: controlRate)
-    midLevel = EnvelopeFollower(rise: 0.002, fall: 0.06, rate: controlRate)
-    voicePresence = EnvelopeFollower(rise: 0.004, fall: 1, rate: controlRate)
-    averageLevel = EnvelopeFollower(rise: 0.03, fall: 0.03, rate: controlRate)
-    gain = EnvelopeFollower(rise: 0.0005, fall: 0.008, rate: controlRate, value: 1)
+    lowLevel = EnvelopeFollower(rise: 0.001, fall: 0.06, rate: controlStepRate)
+    midLevel = EnvelopeFollower(rise: 0.002, fall: 0.06, rate: controlStepRate)
+    voicePresence = EnvelopeFollower(rise: 0.004, fall: 1, rate: controlStepRate)
+    averageLevel = EnvelopeFollower(rise: 0.03, fall: 0.03, rate: controlStepRate)
+    gainFollower = EnvelopeFollower(
+      rise: 0.0005, fall: 0.008, rate: controlStepRate, currentLevel: 1)
     periodicityDetector = PeriodicityDetector(rate: rate)
   }
 
@@ -73,33 +74,40 @@ struct SpeechGate {
   /// - Parameters:
   ///   - level: The RMS level of the step.
   ///   - count: The number of frames of the step.
-  mutating func next(level: Double, count: Int) -> Double {
-    let lowBandLevel = lowLevel.next(lowBand.drainLevel(count: count))
-    let midBandLevel = midLevel.next(midBand.drainLevel(count: count))
-    let voice = voicePresence.next(voiceProbability)
-    levelHistory.append(averageLevel.next(level))
-    let isTransient = level > Self.transientRiseRatio * levelHistory.removeFirst()
-    if isTransient, level > 3 * Self.minimumLevel, voice < 0.15 {
-      remainingTransientSteps = Int(Self.transientSeconds * controlRate)
+  mutating func finishControlStep(level: Double, count: Int) -> Double {
+    let lowBandLevel = lowLevel.advance(toward: lowBand.drainLevel(count: count))
+    let midBandLevel = midLevel.advance(toward: midBand.drainLevel(count: count))
+    let smoothedVoiceProbability = voicePresence.advance(toward: voiceProbability)
+    levelHistory.append(averageLevel.advance(toward: level))
+    let isTransient = level > Self.minimumTransientRiseRatio * levelHistory.removeFirst()
+    if isTransient, level > 3 * Self.minimumLowBandLevel, smoothedVoiceProbability < 0.15 {
+      remainingTransientStepCount = Int(Self.transientSeconds * controlStepRate)
     }
-    let remaining = Double(remainingTransientSteps) / (Self.transientSeconds * controlRate)
-    let transientShare = min(1, 2 * remaining)
-    let isQuiet = lowBandLevel < Self.minimumLevel && remainingTransientSteps == 0
-    remainingTransientSteps = max(0, remainingTransientSteps - 1)
-    let knee =
-      Self.kneeDecibels + Self.voiceKneeIncrease * voice - Self.transientKneeDecrease
-      * transientShare
-      * (1 - voice)
+    let remainingTransientFraction =
+      Double(remainingTransientStepCount) / (Self.transientSeconds * controlStepRate)
+    let transientWeight = min(1, 2 * remainingTransientFraction)
+    let isQuiet = lowBandLevel < Self.minimumLowBandLevel && remainingTransientStepCount == 0
+    remainingTransientStepCount = max(0, remainingTransientStepCount - 1)
+    let shiftedKneeDecibels =
+      Self.closingKneeDecibels + Self.voiceKneeIncreaseDecibels * smoothedVoiceProbability - Self
+      .transientKneeDecreaseDecibels
+      * transientWeight
+      * (1 - smoothedVoiceProbability)
     let ratioDecibels = 20 * log10((lowBandLevel + 1e-7) / (midBandLevel + 1e-7))
-    let attenuation = min(
-      0, max(Self.closedDecibels, Self.attenuationSlope * (ratioDecibels - knee)))
-    return gain.next(pow(10, (isQuiet ? Self.closedDecibels : attenuation) / 20))
+    let attenuationDecibels = min(
+      0,
+      max(
+        Self.closedGainDecibels,
+        Self.attenuationDecibelsPerDecibel * (ratioDecibels - shiftedKneeDecibels)))
+    return gainFollower.advance(
+      toward: pow(10, (isQuiet ? Self.closedGainDecibels : attenuationDecibels) / 20))
   }
 
   /// The probability that the sound is a voice, by its periodicity.
   private var voiceProbability: Double {
-    let excess = periodicityDetector.periodicity - Self.minimumPeriodicity
-    return min(1, max(0, excess / (Self.certainPeriodicity - Self.minimumPeriodicity)))
+    let excessPeriodicity = periodicityDetector.periodicity - Self.minimumVoicePeriodicity
+    return min(
+      1, max(0, excessPeriodicity / (Self.certainVoicePeriodicity - Self.minimumVoicePeriodicity)))
   }
 }
 
@@ -111,16 +119,16 @@ private struct PeriodicityDetector {
   private(set) var periodicity = 0.0
 
   /// The periods of voices, in samples at 4 kHz.
-  private static let voicePeriodLags = 10..<54
+  private static let voicePeriodLagSamples = 10..<54
   /// The number of correlated samples: 30 ms.
-  private static let windowLength = 120
+  private static let windowSampleCount = 120
   /// The number of samples between measurements: 4 ms.
-  private static let hopLength = 16
+  private static let hopSampleCount = 16
 
   private let decimationFactor: Int
   private var filters: [BiquadCascade]
   private var samples: [Double] = []
-  private var count = 0
+  private var inputSampleCount = 0
 
   init(rate: Double) {
     decimationFactor = max(1, Int((rate / 4_000).rounded()))
@@ -135,22 +143,24 @@ private struct PeriodicityDetector {
     for index in filters.indices {
       sample = filters[index].process(sample)
     }
-    count += 1
-    guard count % decimationFactor == 0 else { return }
+    inputSampleCount += 1
+    guard inputSampleCount % decimationFactor == 0 else { return }
     samples.append(sample)
-    guard samples.count == Self.windowLength + Self.voicePeriodLags.upperBound + Self.hopLength
+    guard
+      samples.count == Self.windowSampleCount + Self.voicePeriodLagSamples.upperBound
+        + Self.hopSampleCount
     else { return }
-    samples.removeFirst(Self.hopLength)
+    samples.removeFirst(Self.hopSampleCount)
     periodicity = measuredPeriodicity
   }
 
   private var measuredPeriodicity: Double {
-    let start = Self.voicePeriodLags.upperBound
+    let start = Self.voicePeriodLagSamples.upperBound
     let energy = dotProduct(at: start, start)
-    guard energy > 1e-6 * Double(Self.windowLength) else { return 0 }
+    guard energy > 1e-6 * Double(Self.windowSampleCount) else { return 0 }
     var maximum = 0.0
     var hasFallen = false
-    for lag in Self.voicePeriodLags {
+    for lag in Self.voicePeriodLagSamples {
       let laggedEnergy = dotProduct(at: start - lag, start - lag)
       let product = dotProduct(at: start, start - lag)
       let correlation = product / (energy * laggedEnergy + 1e-18).squareRoot()
@@ -167,7 +177,7 @@ private struct PeriodicityDetector {
   /// Returns the inner product of two windows.
   private func dotProduct(at firstStart: Int, _ secondStart: Int) -> Double {
     var sum = 0.0
-    for index in 0..<Self.windowLength {
+    for index in 0..<Self.windowSampleCount {
       sum += samples[firstStart + index] * samples[secondStart + index]
     }
     return sum

@@ -4,9 +4,9 @@
 /// slopes of the Catmull–Rom spline.
 public struct VariableRateResampler {
   /// The latest four samples.
-  private var history = SIMD4<Float>()
+  private var latestSamples = SIMD4<Float>()
   /// The position of the next output sample between the second and the third sample.
-  private var fraction = 0.0
+  private var outputPositionFraction = 0.0
 
   /// Creates a resampler whose history is silence.
   public init() {}
@@ -21,22 +21,23 @@ public struct VariableRateResampler {
     var output: [Float] = []
     output.reserveCapacity(Int(Double(samples.count) / step) + 2)
     for sample in samples {
-      history = SIMD4(history[1], history[2], history[3], sample)
-      while fraction < 1 {
-        output.append(interpolated(at: Float(fraction)))
-        fraction += step
+      latestSamples = SIMD4(latestSamples[1], latestSamples[2], latestSamples[3], sample)
+      while outputPositionFraction < 1 {
+        output.append(interpolated(at: Float(outputPositionFraction)))
+        outputPositionFraction += step
       }
-      fraction -= 1
+      outputPositionFraction -= 1
     }
     return output
   }
 
   private func interpolated(at time: Float) -> Float {
-    let slope = (history[2] - history[0]) / 2
-    let nextSlope = (history[3] - history[1]) / 2
-    let levelChange = history[2] - history[1]
-    let cubic = slope + nextSlope - 2 * levelChange
-    let quadratic = 3 * levelChange - 2 * slope - nextSlope
-    return history[1] + time * (slope + time * (quadratic + time * cubic))
+    let slope = (latestSamples[2] - latestSamples[0]) / 2
+    let nextSlope = (latestSamples[3] - latestSamples[1]) / 2
+    let levelChange = latestSamples[2] - latestSamples[1]
+    let cubicCoefficient = slope + nextSlope - 2 * levelChange
+    let quadraticCoefficient = 3 * levelChange - 2 * slope - nextSlope
+    return latestSamples[1] + time
+      * (slope + time * (quadraticCoefficient + time * cubicCoefficient))
   }
 }

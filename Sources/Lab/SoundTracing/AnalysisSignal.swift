@@ -2,7 +2,7 @@ internal import SignalAnalysis
 
 /// An analytic signal: the magnitude and angle of each value are a tone's amplitude and phase.
 struct AnalyticSignal {
-  var values: [ComplexNumber]
+  var complexSamples: [ComplexNumber]
 
   /// Computes the imaginary part by a Hilbert transform of the whole signal.
   ///
@@ -18,24 +18,24 @@ struct AnalyticSignal {
     }
     bins[0] = ComplexNumber()
     let imaginary = transform.backward(bins)
-    values = samples.indices.map { ComplexNumber(samples[$0], imaginary[$0]) }
+    complexSamples = samples.indices.map { ComplexNumber(samples[$0], imaginary[$0]) }
   }
 
   /// The magnitudes of the values.
-  var magnitudes: [Float] { values.map { $0.power.squareRoot() } }
+  var magnitudes: [Float] { complexSamples.map { $0.power.squareRoot() } }
 }
 
 /// A sound at the sample rate of the analysis, with silence around it and without frequencies below
 /// all tones.
 struct AnalysisSignal {
   let samples: [Float]
-  /// The sample rate, in hertz.
-  let rate: Double
+  /// The sample rate of the analysis, in hertz.
+  let sampleRate: Double
   /// The number of samples of silence before the sound.
-  let leadLength: Int
+  let leadSampleCount: Int
 
-  /// The duration of the silence at both ends, in seconds.
-  private static let leadDuration = 0.15
+  /// The duration of the silence before and after the sound, in seconds.
+  private static let leadSeconds = 0.15
 
   /// Returns the sample rate at which a sound is analyzed: at least eight samples in a period of
   /// the highest frequency and 2,000 a second, if the sound has as many.
@@ -48,20 +48,20 @@ struct AnalysisSignal {
     return rate / max(1, (rate / minimumRate).rounded(.down))
   }
 
-  /// Decimates and filters a sound.
+  /// Creates an analysis signal by decimating and filtering a sound.
   ///
   /// - Parameters:
   ///   - sound: The samples of the sound.
   ///   - rate: The sample rate of the sound, in hertz.
   ///   - targetRate: The sample rate of the analysis, in hertz.
   ///   - minimumHertz: The lowest frequency of the profile.
-  init(_ sound: [Float], rate: Double, targetRate: Double, minimumHertz: Double) {
-    let padding = [Float](repeating: 0, count: Int(Self.leadDuration * rate))
+  init(_ sound: [Float], sampleRate rate: Double, targetRate: Double, minimumHertz: Double) {
+    let padding = [Float](repeating: 0, count: Int(Self.leadSeconds * rate))
     let decimated = TactileBandSignal(
-      of: padding + sound + padding, rate: rate, minimumRate: targetRate * 0.99)
-    self.rate = decimated.rate
-    leadLength = Int((Double(padding.count) / rate * decimated.rate).rounded())
-    let highPass = Self.highPass(minimumHertz: minimumHertz, rate: decimated.rate)
+      of: padding + sound + padding, decimatedRate: rate, minimumRate: targetRate * 0.99)
+    self.sampleRate = decimated.decimatedRate
+    leadSampleCount = Int((Double(padding.count) / rate * decimated.decimatedRate).rounded())
+    let highPass = Self.highPass(minimumHertz: minimumHertz, rate: decimated.decimatedRate)
     samples = highPass.zeroPhaseFiltered(decimated.samples)
   }
 

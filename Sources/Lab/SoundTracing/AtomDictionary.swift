@@ -16,32 +16,32 @@ struct AtomDictionary {
   struct Atom {
     var sharpness: Double
     /// The position of the transient's onset, in samples from the start of the atom.
-    var onset: Double
+    var onsetInSamples: Double
     /// The range of the atom among the samples of all atoms.
     var sampleRange: Range<Int>
-    /// The norm of the waveform, by which the atom is divided.
-    var norm: Float
+    /// The norm of the original waveform, by which the atom is divided.
+    var waveformNorm: Float
     /// The maximum magnitude of the atom.
-    var peak: Float
+    var peakMagnitude: Float
 
-    /// The length, in samples.
-    var count: Int { sampleRange.count }
+    /// The length of the atom, in samples.
+    var sampleCount: Int { sampleRange.count }
   }
 
   /// The measured tones of a sharpness.
   private struct ToneResponse {
-    /// The frequency at full intensity.
+    /// The frequency of the tone at full intensity, in hertz.
     var hertz: Double
-    /// The amplitudes by increasing intensity.
-    var levels: [Double]
+    /// The amplitudes of the tone by increasing intensity.
+    var amplitudesByIntensity: [Double]
   }
 
   /// The sample rate of the analysis, in hertz.
-  let rate: Double
-  /// The frequencies of tones, in hertz.
-  private(set) var toneBand = 1.0...1
-  /// The factor of all times for profiles with tones below 80 Hz, up to 3.
-  var timeScale: Double { min(3, max(1, 80 / toneBand.lowerBound)) }
+  let sampleRate: Double
+  /// The band of frequencies that the profile's tones have, in hertz.
+  private(set) var toneBandHertz = 1.0...1
+  /// The factor that lengthens all durations for profiles with tones below 80 Hz, up to 3.
+  var durationFactor: Double { min(3, max(1, 80 / toneBandHertz.lowerBound)) }
   /// The atoms by increasing sharpness, each on a sample and half a sample later.
   private(set) var atoms: [Atom] = []
   /// The samples of all atoms, each of unit energy.
@@ -49,36 +49,36 @@ struct AtomDictionary {
   /// The samples of all quadratures, each of unit energy and orthogonal to its atom.
   private(set) var quadratureSamples: [Float] = []
   /// The indices of every second sharpness on a sample, for a coarse search.
-  var coarseIndices: StrideTo<Int> { stride(from: 0, to: atoms.count, by: 4) }
+  var coarseSearchAtomIndices: StrideTo<Int> { stride(from: 0, to: atoms.count, by: 4) }
   /// The frequency ratios of a tone's other partials to the strongest.
-  let overtoneRatios: [Double]
-  /// The length of the longest atom, in samples.
-  private(set) var maximumAtomLength = 0
+  let overtoneFrequencyRatios: [Double]
+  /// The maximum length of an atom, in samples.
+  private(set) var maximumAtomSampleCount = 0
   /// A Boolean value that indicates whether frequencies are interpolated on a logarithmic scale.
-  private let isLogarithmic: Bool
-  /// The tones by increasing sharpness.
+  private let hasLogarithmicFrequencyScale: Bool
+  /// The measured tones by increasing sharpness.
   private var toneResponses: [ToneResponse] = []
   /// The levels of transients relative to full intensity, by increasing intensity.
-  private var transientLevels: [Double] = []
+  private var relativeTransientLevels: [Double] = []
 
-  /// The number of sharpnesses of transients.
+  /// The number of sharpness values at which transients are measured.
   static let transientSharpnessCount = 24
-  /// The number of sharpnesses of tones.
+  /// The number of sharpness values at which tones are measured.
   private static let toneSharpnessCount = 13
-  /// The intensities that are measured.
+  /// The intensities at which tones and transients are measured.
   private static let probeIntensities = [0.03, 0.08, 0.2, 0.45, 0.75, 1]
-  /// The fraction of a transient's energy before its start.
-  private static let leadEnergyFraction = Float(0.001)
-  /// The fraction of a transient's energy after its end.
-  private static let tailEnergyFraction = Float(0.012)
+  /// The fraction of a transient's energy that may precede the start of its atom.
+  private static let energyFractionBeforeStart = Float(0.001)
+  /// The fraction of a transient's energy that may follow the end of its atom.
+  private static let energyFractionAfterEnd = Float(0.012)
   /// The duration of a transient, in seconds.
-  private static let transientDuration = 0.06
-  /// The part of a tone before the center of the frame that is measured.
-  private static let toneCenterFraction = 0.6
+  private static let transientSeconds = 0.06
+  /// The position of the measured frame's center within a tone, as a fraction of its duration.
+  private static let measuredToneFraction = 0.6
   /// The minimum gain of a partial relative to the strongest.
-  private static let minimumPartialRatio = 0.1
+  private static let minimumPartialGainRatio = 0.1
 
-  /// Measures a profile.
+  /// Renders a calibration pattern with a profile, and measures its transients and tones.
   ///
   /// - Parameters:
   ///   - profile: The profile of the transducer.
@@ -86,33 +86,37 @@ struct AtomDictionary {
   /// - Throws: An `AnalysisError` for a profile that cannot be rendered.
   init(_ profile: TransducerProfile, soundRate: Double) throws(AnalysisError) {
     let mapping = profile.bandMapped(rate: 48_000).frequency
-    isLogarithmic = mapping.scale == .logarithmic
-    rate = AnalysisSignal.analysisRate(for: soundRate, maximumHertz: mapping.high)
-    overtoneRatios = Self.overtoneRatios(of: profile)
+    hasLogarithmicFrequencyScale = mapping.scale == .logarithmic
+    sampleRate = AnalysisSignal.analysisRate(for: soundRate, maximumHertz: mapping.highHertz)
+    overtoneFrequencyRatios = Self.overtoneRatios(of: profile)
     let minimumHertz = max(5, mapping.hertz(atSharpness: 0))
-    let calibration = CalibrationPattern(rate: rate, minimumHertz: minimumHertz)
+    let calibration = CalibrationPattern(sampleRate: sampleRate, minimumHertz: minimumHertz)
     let samples = try Self.render(
-      calibration, profile: profile, rate: rate, minimumHertz: minimumHertz)
+      calibration, profile: profile, rate: sampleRate, minimumHertz: minimumHertz)
     for probe in calibration.atomProbes {
       addAtom(
-        samples, from: Int((probe.start * rate).rounded()),
-        to: Int((probe.start + Self.transientDuration + calibration.gap / 2) * rate),
+        samples, from: Int((probe.start * sampleRate).rounded()),
+        to: Int(
+          (probe.start + Self.transientSeconds + calibration.silenceSeconds / 2) * sampleRate),
         sharpness: probe.sharpness, shift: probe.shift)
     }
-    maximumAtomLength = atoms.map { $0.count }.max() ?? 0
-    transientLevels = Self.relativeLevels(calibration.transientStarts, in: samples, rate: rate)
-    toneResponses = Self.toneResponses(calibration, in: samples, rate: rate)
-    let low = toneResponses.first?.hertz ?? minimumHertz
-    let high = toneResponses.last?.hertz ?? minimumHertz + 1
-    toneBand = low...high
+    maximumAtomSampleCount = atoms.map { $0.sampleCount }.max() ?? 0
+    relativeTransientLevels = Self.relativeLevels(
+      calibration.transientStartSeconds, in: samples, rate: sampleRate)
+    toneResponses = Self.toneResponses(calibration, in: samples, rate: sampleRate)
+    let minimumToneHertz = toneResponses.first?.hertz ?? minimumHertz
+    let maximumToneHertz = toneResponses.last?.hertz ?? minimumHertz + 1
+    toneBandHertz = minimumToneHertz...maximumToneHertz
   }
 
   private static func overtoneRatios(of profile: TransducerProfile) -> [Double] {
-    let strongest = profile.partials.max { abs($0.gain) < abs($1.gain) } ?? .init()
+    let strongest =
+      profile.partials.max { abs($0.amplitudeRatio) < abs($1.amplitudeRatio) } ?? .init()
     let overtones = profile.partials.filter {
-      $0 != strongest && abs($0.gain) > minimumPartialRatio * abs(strongest.gain)
+      $0 != strongest
+        && abs($0.amplitudeRatio) > minimumPartialGainRatio * abs(strongest.amplitudeRatio)
     }
-    return overtones.map { $0.ratio / strongest.ratio }
+    return overtones.map { $0.frequencyRatio / strongest.frequencyRatio }
   }
 
   // MARK: - Calibration pattern
@@ -129,24 +133,24 @@ struct AtomDictionary {
     }
 
     /// The silence between events, in seconds.
-    let gap: Double
+    let silenceSeconds: Double
     /// The duration of a tone, in seconds.
-    let toneDuration: Double
-    private let rate: Double
+    let toneSeconds: Double
+    private let sampleRate: Double
     private(set) var events: [HapticEvent] = []
     private(set) var atomProbes: [AtomProbe] = []
     /// The starts of transients of all intensities, in seconds.
-    private(set) var transientStarts: [Double] = []
+    private(set) var transientStartSeconds: [Double] = []
     /// The starts of tones by sharpness and intensity, in seconds.
-    private(set) var toneStarts: [[Double]] = []
-    /// The start of the next event, in seconds.
-    private var time: Double
+    private(set) var toneStartSeconds: [[Double]] = []
+    /// The time at which the next event of the pattern starts, in seconds.
+    private var nextEventSeconds: Double
 
-    init(rate: Double, minimumHertz: Double) {
-      self.rate = rate
-      gap = max(0.12, 3 / minimumHertz)
-      toneDuration = max(0.2, 8 / minimumHertz)
-      time = gap
+    init(sampleRate rate: Double, minimumHertz: Double) {
+      self.sampleRate = rate
+      silenceSeconds = max(0.12, 3 / minimumHertz)
+      toneSeconds = max(0.2, 8 / minimumHertz)
+      nextEventSeconds = silenceSeconds
       for index in 0..<transientSharpnessCount {
         let sharpness = Double(index) / Double(transientSharpnessCount - 1)
         for shift in [0, 0.5] {
@@ -155,7 +159,7 @@ struct AtomDictionary {
         }
       }
       for intensity in probeIntensities {
-        transientStarts.append(add(.hapticTransient, intensity: intensity, sharpness: 0.5))
+        transientStartSeconds.append(add(.hapticTransient, intensity: intensity, sharpness: 0.5))
       }
       for index in 0..<toneSharpnessCount {
         let sharpness = Double(index) / Double(toneSharpnessCount - 1)
@@ -163,7 +167,7 @@ struct AtomDictionary {
         for intensity in probeIntensities {
           starts.append(add(.hapticContinuous, intensity: intensity, sharpness: sharpness))
         }
-        toneStarts.append(starts)
+        toneStartSeconds.append(starts)
       }
     }
 
@@ -173,12 +177,12 @@ struct AtomDictionary {
       _ kind: HapticEvent.Kind, intensity: Double, sharpness: Double, shift: Double = 0
     ) -> Double {
       let isTone = kind == .hapticContinuous
-      let start = (time * rate).rounded() / rate
+      let start = (nextEventSeconds * sampleRate).rounded() / sampleRate
       events.append(
         HapticEvent(
-          kind: kind, time: start + shift / rate, duration: isTone ? toneDuration : nil,
+          kind: kind, time: start + shift / sampleRate, duration: isTone ? toneSeconds : nil,
           parameters: [.hapticIntensity: Float(intensity), .hapticSharpness: Float(sharpness)]))
-      time += (isTone ? toneDuration : transientDuration) + gap
+      nextEventSeconds += (isTone ? toneSeconds : transientSeconds) + silenceSeconds
       return start
     }
   }
@@ -191,11 +195,11 @@ struct AtomDictionary {
     let rates = RenderPlan.supportedSampleRates
     let minimumFactor = max(4, (rates.lowerBound / rate).rounded(.up))
     let maximumFactor = max(1, (rates.upperBound / rate).rounded(.down))
-    let factor = min(minimumFactor, maximumFactor)
+    let decimationFactor = min(minimumFactor, maximumFactor)
     let (rendering, renderingRate) = try HapticPattern(events: calibration.events).rendered(
-      profile, rate: (rate * factor).rounded(), tail: 0.1)
+      profile, rate: (rate * decimationFactor).rounded(), tail: 0.1)
     let decimated = TactileBandSignal(
-      of: rendering, rate: renderingRate, minimumRate: rate * 0.99)
+      of: rendering, decimatedRate: renderingRate, minimumRate: rate * 0.99)
     let highPass = AnalysisSignal.highPass(minimumHertz: minimumHertz, rate: rate)
     return highPass.zeroPhaseFiltered(decimated.samples)
   }
@@ -219,9 +223,9 @@ struct AtomDictionary {
     let inPhase = waveform.map { $0 / norm }
     atoms.append(
       Atom(
-        sharpness: sharpness, onset: Double(start - range.lowerBound) + shift,
+        sharpness: sharpness, onsetInSamples: Double(start - range.lowerBound) + shift,
         sampleRange: inPhaseSamples.count..<inPhaseSamples.count + inPhase.count,
-        norm: norm, peak: inPhase.reduce(0) { max($0, abs($1)) }))
+        waveformNorm: norm, peakMagnitude: inPhase.reduce(0) { max($0, abs($1)) }))
     inPhaseSamples += inPhase
     quadratureSamples += Self.quadrature(of: waveform, inPhase: inPhase)
   }
@@ -232,28 +236,28 @@ struct AtomDictionary {
     _ range: Range<Int>, of samples: [Float]
   ) -> ClosedRange<Int> {
     let energy = SampleMath.energy(of: samples, in: range)
-    var first = range.lowerBound
-    var last = range.upperBound - 1
-    var remaining = leadEnergyFraction * energy
-    while remaining > 0, first < last {
-      remaining -= samples[first] * samples[first]
-      first += 1
+    var firstSample = range.lowerBound
+    var lastSample = range.upperBound - 1
+    var removableEnergy = energyFractionBeforeStart * energy
+    while removableEnergy > 0, firstSample < lastSample {
+      removableEnergy -= samples[firstSample] * samples[firstSample]
+      firstSample += 1
     }
-    remaining = tailEnergyFraction * energy
-    while remaining > 0, last > first {
-      remaining -= samples[last] * samples[last]
-      last -= 1
+    removableEnergy = energyFractionAfterEnd * energy
+    while removableEnergy > 0, lastSample > firstSample {
+      removableEnergy -= samples[lastSample] * samples[lastSample]
+      lastSample -= 1
     }
-    first = max(0, first - 2)
-    last = min(samples.count - 1, last + 2)
-    return first...max(last, first + 3)
+    firstSample = max(0, firstSample - 2)
+    lastSample = min(samples.count - 1, lastSample + 2)
+    return firstSample...max(lastSample, firstSample + 3)
   }
 
   /// Returns the Hilbert transform of a waveform, orthogonal to its atom, with unit energy.
   private static func quadrature(of waveform: [Float], inPhase: [Float]) -> [Float] {
     let padding = [Float](repeating: 0, count: 64)
     let analytic = AnalyticSignal(of: padding + waveform, padding: 256)
-    var quadrature = analytic.values.dropFirst(64).map { $0.imaginary }
+    var quadrature = analytic.complexSamples.dropFirst(64).map { $0.imaginary }
     let projection = zip(inPhase, quadrature).reduce(0) { $0 + $1.0 * $1.1 }
     for index in quadrature.indices {
       quadrature[index] -= projection * inPhase[index]
@@ -270,26 +274,26 @@ struct AtomDictionary {
     _ starts: [Double], in samples: [Float], rate: Double
   ) -> [Double] {
     let energies = starts.map { start in
-      let range = Int(start * rate) - 8..<Int((start + transientDuration) * rate)
+      let range = Int(start * rate) - 8..<Int((start + transientSeconds) * rate)
       return Double(SampleMath.energy(of: samples, in: range))
     }
-    let reference = max(energies[energies.count - 1], 1e-20)
-    return energies.map { ($0 / reference).squareRoot() }
+    let fullIntensityEnergy = max(energies[energies.count - 1], 1e-20)
+    return energies.map { ($0 / fullIntensityEnergy).squareRoot() }
   }
 
   /// Returns the frequency and the amplitudes of the tones of each sharpness.
   private static func toneResponses(
     _ calibration: CalibrationPattern, in samples: [Float], rate: Double
   ) -> [ToneResponse] {
-    let offset = calibration.toneDuration * toneCenterFraction
+    let frameCenterSeconds = calibration.toneSeconds * measuredToneFraction
     var spectrum = ToneSpectrum(
-      windowLength: Int(offset * rate), rate: rate, band: 4...0.49 * rate)
-    var responses = calibration.toneStarts.map { starts in
+      windowLength: Int(frameCenterSeconds * rate), sampleRate: rate, band: 4...0.49 * rate)
+    var responses = calibration.toneStartSeconds.map { starts in
       let tones = starts.map { start in
-        spectrum.strongestTone(in: samples, at: Int((start + offset) * rate))
+        spectrum.strongestTone(in: samples, at: Int((start + frameCenterSeconds) * rate))
       }
       return ToneResponse(
-        hertz: tones[tones.count - 1].hertz, levels: tones.map { $0.amplitude })
+        hertz: tones[tones.count - 1].hertz, amplitudesByIntensity: tones.map { $0.amplitude })
     }
     // If another partial becomes the strongest, the frequency would decrease. It is held instead.
     for index in responses.indices.dropFirst() {
@@ -328,27 +332,31 @@ struct AtomDictionary {
   ///
   /// - Parameter level: The level relative to that at full intensity.
   func intensity(ofTransientLevel level: Double) -> Double {
-    Self.intensity(ofLevel: level, among: transientLevels)
+    Self.intensity(ofLevel: level, among: relativeTransientLevels)
   }
 
   /// Returns the frequency of a tone of a sharpness.
   private func hertz(atSharpness sharpness: Double) -> Double {
-    let position = min(1, max(0, sharpness)) * Double(Self.toneSharpnessCount - 1)
-    let index = min(Self.toneSharpnessCount - 2, Int(position))
-    let low = toneResponses[index].hertz
-    let high = toneResponses[index + 1].hertz
-    let fraction = position - Double(index)
-    return isLogarithmic ? low * pow(high / low, fraction) : low + (high - low) * fraction
+    let tablePosition = min(1, max(0, sharpness)) * Double(Self.toneSharpnessCount - 1)
+    let index = min(Self.toneSharpnessCount - 2, Int(tablePosition))
+    let lowerHertz = toneResponses[index].hertz
+    let upperHertz = toneResponses[index + 1].hertz
+    let fraction = tablePosition - Double(index)
+    return hasLogarithmicFrequencyScale
+      ? lowerHertz * pow(upperHertz / lowerHertz, fraction)
+      : lowerHertz + (upperHertz - lowerHertz) * fraction
   }
 
   /// Returns the interpolated index of a frequency among the tones.
   private func toneIndex(atHertz hertz: Double) -> Double {
     guard let index = toneResponses.lastIndex(where: { $0.hertz <= hertz }) else { return 0 }
     guard index + 1 < toneResponses.count else { return Double(Self.toneSharpnessCount - 1) }
-    let low = toneResponses[index].hertz
-    let high = toneResponses[index + 1].hertz
+    let lowerHertz = toneResponses[index].hertz
+    let upperHertz = toneResponses[index + 1].hertz
     let fraction =
-      isLogarithmic ? log(hertz / low) / log(high / low) : (hertz - low) / (high - low)
+      hasLogarithmicFrequencyScale
+      ? log(hertz / lowerHertz) / log(upperHertz / lowerHertz)
+      : (hertz - lowerHertz) / (upperHertz - lowerHertz)
     return Double(index) + fraction
   }
 
@@ -356,7 +364,9 @@ struct AtomDictionary {
   private func amplitudes(atHertz hertz: Double) -> [Double] {
     let position = toneIndex(atHertz: hertz)
     let index = min(Self.toneSharpnessCount - 2, Int(position))
-    return zip(toneResponses[index].levels, toneResponses[index + 1].levels).map {
+    return zip(
+      toneResponses[index].amplitudesByIntensity, toneResponses[index + 1].amplitudesByIntensity
+    ).map {
       $0 + ($1 - $0) * (position - Double(index))
     }
   }
@@ -366,11 +376,12 @@ struct AtomDictionary {
   private static func intensity(ofLevel level: Double, among levels: [Double]) -> Double {
     let level = max(level, 1e-9)
     let index = min(max(0, (levels.lastIndex { $0 <= level }) ?? 0), levels.count - 2)
-    let low = max(levels[index], 1e-9)
-    let high = max(levels[index + 1], 1e-9)
-    guard high > low else { return probeIntensities[index + 1] }
-    let exponent = log(probeIntensities[index + 1] / probeIntensities[index]) / log(high / low)
-    return min(1, max(0, probeIntensities[index] * pow(level / low, exponent)))
+    let lowerLevel = max(levels[index], 1e-9)
+    let upperLevel = max(levels[index + 1], 1e-9)
+    guard upperLevel > lowerLevel else { return probeIntensities[index + 1] }
+    let exponent =
+      log(probeIntensities[index + 1] / probeIntensities[index]) / log(upperLevel / lowerLevel)
+    return min(1, max(0, probeIntensities[index] * pow(level / lowerLevel, exponent)))
   }
 }
 
@@ -387,7 +398,8 @@ extension HapticPattern {
   ) throws(AnalysisError) -> ([Float], Double) {
     do throws(RenderError) {
       let plan = try RenderPlan(compiling: self, profile: profile, rate: rate)
-      var settings = RenderSettings(length: max(1, plan.length + Int64(tail * plan.rate)))
+      var settings = RenderSettings(
+        outputFrameCount: max(1, plan.frameCount + Int64(tail * plan.rate)))
       settings.routing = settings.routing.fitted(to: [profile])
       var renderer = OfflineRenderer(plan: plan, settings: settings)
       return (renderer.samples(), plan.rate)

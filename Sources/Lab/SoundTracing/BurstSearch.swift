@@ -16,55 +16,56 @@ struct BurstSearch {
   /// The level of the sustained tone at each sample.
   let toneLevels: [Float]
   /// The minimum amplitude of a burst.
-  let minimumAmplitude: Float
+  let minimumBurstAmplitude: Float
   /// A Boolean value that indicates whether bursts may be dense.
-  var isDense = false
+  var allowsDenseBursts = false
 
-  /// The number of repetitions of a search for dense bursts.
-  private static let densePassCount = 3
+  /// The number of times that a search for dense bursts is repeated.
+  private static let denseSearchCount = 3
   /// The minimum level of a burst relative to a tone. Weaker bursts are masked.
-  private static let minimumToneRatio = Float(0.3)
+  private static let minimumBurstToToneRatio = Float(0.3)
   /// The minimum level of a burst relative to the median residual.
-  private static let minimumNoiseRatio = Float(3.5)
+  private static let minimumBurstToNoiseRatio = Float(3.5)
   /// The minimum fraction of the energy around it that a burst explains.
-  private static let minimumEnergyFraction = Float(0.5)
-  /// The same after all other bursts were subtracted.
-  private static let minimumIsolatedEnergyFraction = Float(0.55)
+  private static let minimumExplainedEnergyFraction = Float(0.5)
+  /// The minimum fraction of the energy around it that a burst explains after all other bursts were
+  /// subtracted.
+  private static let minimumExplainedFractionWhenIsolated = Float(0.55)
   /// The minimum amplitude near a candidate, relative to its threshold, after stronger bursts were
   /// subtracted.
-  private static let minimumRemainingRatio = Float(0.6)
-  /// The level is compared with the median of every eighth sample.
-  private static let noiseStride = 8
+  private static let minimumRemainingAmplitudeRatio = Float(0.6)
+  /// The interval between samples from which the median level is computed.
+  private static let noiseSampleStride = 8
 
-  /// Returns the bursts by time.
+  /// Returns the bursts of a residual, sorted by time.
   ///
   /// - Parameter residual: The samples without the sustained tone.
   func bursts(in residual: [Float]) -> [FoundBurst] {
     var pursuit = PursuitResidual(residual, dictionary: dictionary, hasFixedPhase: false)
     var bursts: [FoundBurst] = []
-    for _ in 0..<(isDense ? Self.densePassCount : 1) {
+    for _ in 0..<(allowsDenseBursts ? Self.denseSearchCount : 1) {
       let newBursts = strongestBursts(in: &pursuit)
       guard !newBursts.isEmpty else { break }
       bursts += newBursts
     }
-    if isDense {
+    if allowsDenseBursts {
       for index in bursts.indices {
         bursts[index] = pursuit.refit(bursts[index])
       }
       let noise = noise(of: levels(of: pursuit.unpaddedSamples))
       bursts = bursts.filter { burst in
-        let position = min(noise.count - 1, max(0, burst.start) / Self.noiseStride)
-        return amplitude(of: burst) >= Self.minimumNoiseRatio * noise[position]
+        let position = min(noise.count - 1, max(0, burst.startSample) / Self.noiseSampleStride)
+        return amplitude(of: burst) >= Self.minimumBurstToNoiseRatio * noise[position]
       }
     }
-    return bursts.filter { isIsolated($0, in: pursuit) }.sorted { $0.start < $1.start }
+    return bursts.filter { isIsolated($0, in: pursuit) }.sorted { $0.startSample < $1.startSample }
   }
 
   /// Subtracts and returns the bursts at the peaks of the residual, the strongest first.
   private func strongestBursts(in pursuit: inout PursuitResidual) -> [FoundBurst] {
     let levels = levels(of: pursuit.unpaddedSamples)
     let thresholds = thresholds(for: levels)
-    let minimumDistance = max(1, Int(0.006 * dictionary.rate))
+    let minimumDistance = max(1, Int(0.006 * dictionary.sampleRate))
     let peaks = SampleMath.peaks(of: levels, minimumDistance: minimumDistance) {
       levels[$0] > thresholds[$0]
     }
@@ -79,28 +80,30 @@ struct BurstSearch {
 
   private func levels(of residual: [Float]) -> [Float] {
     let magnitudes = AnalyticSignal(of: residual, padding: 200).magnitudes
-    return SampleMath.movingMean(of: magnitudes, over: max(3, Int(0.004 * dictionary.rate)))
+    return SampleMath.movingMean(of: magnitudes, over: max(3, Int(0.004 * dictionary.sampleRate)))
   }
 
   /// Returns the median level around every eighth sample.
   private func noise(of levels: [Float]) -> [Float] {
-    let decimated = stride(from: 0, to: levels.count, by: Self.noiseStride).map { levels[$0] }
+    let decimated = stride(from: 0, to: levels.count, by: Self.noiseSampleStride).map { levels[$0] }
     return SampleMath.movingMedian(
-      of: decimated, over: Int(0.5 * dictionary.rate) / Self.noiseStride | 1)
+      of: decimated, over: Int(0.5 * dictionary.sampleRate) / Self.noiseSampleStride | 1)
   }
 
   private func amplitude(of burst: FoundBurst) -> Float {
-    burst.energy.squareRoot() * dictionary.atoms[burst.atomIndex].peak
+    burst.explainedEnergy.squareRoot() * dictionary.atoms[burst.atomIndex].peakMagnitude
   }
 
   /// Returns the minimum level of a burst at each sample.
   private func thresholds(for levels: [Float]) -> [Float] {
-    let noise = isDense ? [] : noise(of: levels)
-    let tone = SampleMath.movingMean(of: toneLevels, over: Int(0.05 * dictionary.rate))
+    let noiseLevels = allowsDenseBursts ? [] : noise(of: levels)
+    let smoothedToneLevels = SampleMath.movingMean(
+      of: toneLevels, over: Int(0.05 * dictionary.sampleRate))
     return levels.indices.map { index in
-      let noiseLevel = isDense ? 0 : noise[index / Self.noiseStride]
+      let noiseLevel = allowsDenseBursts ? 0 : noiseLevels[index / Self.noiseSampleStride]
       return max(
-        minimumAmplitude, Self.minimumNoiseRatio * noiseLevel, Self.minimumToneRatio * tone[index])
+        minimumBurstAmplitude, Self.minimumBurstToNoiseRatio * noiseLevel,
+        Self.minimumBurstToToneRatio * smoothedToneLevels[index])
     }
   }
 
@@ -108,17 +111,23 @@ struct BurstSearch {
   private func burst(
     at peak: Int, threshold: Float, in pursuit: inout PursuitResidual
   ) -> FoundBurst? {
-    let center = peak + pursuit.padding
-    let remaining = pursuit.samples[center - 6...center + 6].reduce(0) { max($0, abs($1)) }
+    let center = peak + pursuit.paddingSampleCount
+    let remainingMagnitude = pursuit.paddedSamples[center - 6...center + 6].reduce(0) {
+      max($0, abs($1))
+    }
     // A stronger burst may have explained the peak.
-    guard remaining >= Self.minimumRemainingRatio * threshold else { return nil }
-    let coarse = pursuit.bestBurst(atoms: dictionary.coarseIndices, within: 12) { center - $0 / 2 }
-    let best = pursuit.refined(coarse)
-    let atom = dictionary.atoms[best.atomIndex]
+    guard remainingMagnitude >= Self.minimumRemainingAmplitudeRatio * threshold else { return nil }
+    let coarseBurst = pursuit.bestBurst(atoms: dictionary.coarseSearchAtomIndices, within: 12) {
+      center - $0 / 2
+    }
+    let refinedBurst = pursuit.refined(coarseBurst)
+    let atom = dictionary.atoms[refinedBurst.atomIndex]
     let nearbyEnergy = pursuit.energy(
-      from: best.start - 8 - pursuit.padding, count: atom.count + 16)
-    guard best.energy >= Self.minimumEnergyFraction * nearbyEnergy else { return nil }
-    let burst = pursuit.subtract(best)
+      from: refinedBurst.startSample - 8 - pursuit.paddingSampleCount, count: atom.sampleCount + 16)
+    guard refinedBurst.explainedEnergy >= Self.minimumExplainedEnergyFraction * nearbyEnergy else {
+      return nil
+    }
+    let burst = pursuit.subtract(refinedBurst)
     guard amplitude(of: burst) >= threshold else {
       pursuit.restore(burst)
       return nil
@@ -129,10 +138,11 @@ struct BurstSearch {
   /// Returns true if a burst explains most of the energy around it, after all others were
   /// subtracted.
   private func isIsolated(_ burst: FoundBurst, in pursuit: PursuitResidual) -> Bool {
-    let count = dictionary.atoms[burst.atomIndex].count
-    let margin = max(8, count / 2)
-    let residualEnergy = pursuit.energy(from: burst.start - margin, count: count + 2 * margin)
-    let nearbyEnergy = residualEnergy + burst.energy
-    return burst.energy > Self.minimumIsolatedEnergyFraction * nearbyEnergy
+    let count = dictionary.atoms[burst.atomIndex].sampleCount
+    let marginSamples = max(8, count / 2)
+    let residualEnergy = pursuit.energy(
+      from: burst.startSample - marginSamples, count: count + 2 * marginSamples)
+    let nearbyEnergy = residualEnergy + burst.explainedEnergy
+    return burst.explainedEnergy > Self.minimumExplainedFractionWhenIsolated * nearbyEnergy
   }
 }

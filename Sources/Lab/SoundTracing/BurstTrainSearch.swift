@@ -17,57 +17,58 @@ internal import SignalAnalysis
 struct BurstTrainSearch {
   let dictionary: AtomDictionary
   /// The minimum amplitude of a burst.
-  let minimumAmplitude: Float
+  let minimumBurstAmplitude: Float
 
   /// An interpretation of a signal as bursts and a tone.
   struct Interpretation {
-    /// The bursts by time.
+    /// The bursts of the interpretation, sorted by time.
     var bursts: [FoundBurst]
-    /// The samples that consist only of bursts.
-    var isTrain: [Bool]
+    /// Boolean values that mark the samples in which the signal consists only of bursts.
+    var isBurstTrainSample: [Bool]
   }
 
   /// The window over which interpretations are compared, in seconds.
-  private static let comparisonWindow = 0.12
-  /// The minimum residual of an interpretation, relative to the power, to consider others.
-  private static let minimumResidualFraction = Float(0.04)
+  private static let comparisonWindowSeconds = 0.12
+  /// The minimum residual of an interpretation, relative to the signal's power, from which other
+  /// interpretations are considered.
+  private static let minimumResidualPowerFraction = Float(0.04)
   /// The maximum duration of a segment, in seconds.
-  private static let maximumSegmentDuration = 20.0
-  /// The number of independent samples per second for each hertz of the band.
+  private static let maximumSegmentSeconds = 20.0
+  /// The number of independent samples per second for each hertz of the profile's band.
   private static let independentSamplesPerHertz = 2.6
-  /// The description length of a burst.
-  private static let burstCost = Float(12)
+  /// The description length of one burst, in log evidence.
+  private static let burstDescriptionLength = Float(12)
   /// The description length of a tone and its movement, in bursts.
-  private static let toneCost = Float(2)
+  private static let toneDescriptionLengthInBursts = Float(2)
   /// The fraction of the power that no model explains.
-  private static let modelErrorFraction = Float(0.004)
+  private static let modelErrorPowerFraction = Float(0.004)
   /// The maximum number of bursts per second.
-  private static let maximumBurstRate = 90.0
+  private static let maximumBurstsPerSecond = 90.0
   /// The minimum power of a burst relative to the strongest burst.
-  private static let minimumPowerRatio = Float(0.006)
+  private static let minimumPowerToStrongestRatio = Float(0.006)
   /// The minimum power of a burst relative to the strongest burst within 50 ms.
-  private static let minimumNeighborRatio = Float(0.03)
+  private static let minimumPowerToNeighborRatio = Float(0.03)
   /// The distance at which a burst is a neighbor of another, in seconds.
-  private static let neighborDistance = 0.05
+  private static let neighborDistanceSeconds = 0.05
 
   // MARK: - Comparison of interpretations
 
   /// The values that all interpretations of a signal are compared with.
   private struct Baseline {
     /// The length of the comparison window, in samples.
-    let windowLength: Int
+    let windowSampleCount: Int
     /// The bursts of the first interpretation.
     let bursts: [FoundBurst]
     /// The mean power of the signal around each sample.
-    let power: [Float]
+    let meanPowers: [Float]
     /// The mean residual power of the first interpretation around each sample.
-    let residualPower: [Float]
+    let meanResidualPowers: [Float]
     /// Half of the number of independent samples in a window.
-    let samplesPerWindow: Float
+    let halfIndependentSamplesPerWindow: Float
 
     /// Returns true if the residual of the first interpretation is large at a sample.
     func isDoubtful(at index: Int) -> Bool {
-      residualPower[index] > BurstTrainSearch.minimumResidualFraction * power[index]
+      meanResidualPowers[index] > BurstTrainSearch.minimumResidualPowerFraction * meanPowers[index]
     }
   }
 
@@ -84,55 +85,56 @@ struct BurstTrainSearch {
     slowTone: (Range<Int>) -> [Float]
   ) -> Interpretation {
     let baseline = baseline(of: samples, tone: tone, bursts: bursts)
-    let margin = Int(0.05 * dictionary.timeScale * dictionary.rate)
+    let marginSamples = Int(0.05 * dictionary.durationFactor * dictionary.sampleRate)
     var interpretation = Interpretation(
-      bursts: bursts, isTrain: [Bool](repeating: false, count: samples.count))
+      bursts: bursts, isBurstTrainSample: [Bool](repeating: false, count: samples.count))
     var scratch = samples
-    for segment in doubtfulSegments(baseline, margin: margin) {
-      let start = max(0, segment.lowerBound - margin)
-      let range = start..<min(samples.count, segment.upperBound + margin)
+    for segment in doubtfulSegments(baseline, margin: marginSamples) {
+      let start = max(0, segment.lowerBound - marginSamples)
+      let range = start..<min(samples.count, segment.upperBound + marginSamples)
       let train = matchingPursuit(of: Array(samples[range]), from: start)
       let (onTone, residual) = burstsOnTone(
         in: range, of: samples, tone: tone, slowTone: slowTone(range), scratch: &scratch)
       let trainDecreases = descriptionDecreases(
-        of: train.bursts, residual: train.residual, toneCost: Self.toneCost, in: range, baseline)
+        of: train.bursts, residual: train.residual, toneCost: Self.toneDescriptionLengthInBursts,
+        in: range, baseline)
       let toneDecreases = descriptionDecreases(
         of: onTone, residual: residual, toneCost: 0, in: range, baseline)
       interpretation.replace(
-        range, with: onTone, isTrain: false, minimumCount: baseline.windowLength / 2
+        range, with: onTone, isTrain: false, minimumCount: baseline.windowSampleCount / 2
       ) { toneDecreases[$0] > max(0, trainDecreases[$0]) }
       interpretation.replace(
-        range, with: train.bursts, isTrain: true, minimumCount: baseline.windowLength / 2
+        range, with: train.bursts, isTrain: true, minimumCount: baseline.windowSampleCount / 2
       ) { trainDecreases[$0] > max(0, toneDecreases[$0]) }
     }
-    interpretation.bursts.sort { $0.start < $1.start }
+    interpretation.bursts.sort { $0.startSample < $1.startSample }
     return interpretation
   }
 
   private func baseline(
     of samples: [Float], tone: SustainedTone, bursts: [FoundBurst]
   ) -> Baseline {
-    let rate = dictionary.rate
-    let windowLength = Int(Self.comparisonWindow * dictionary.timeScale * rate)
-    let independentRate = Self.independentSamplesPerHertz * dictionary.toneBand.upperBound
+    let rate = dictionary.sampleRate
+    let windowLength = Int(Self.comparisonWindowSeconds * dictionary.durationFactor * rate)
+    let independentRate = Self.independentSamplesPerHertz * dictionary.toneBandHertz.upperBound
     let withoutTone = zip(samples, tone.samples).map { $0 - $1 }
     let residual = PursuitResidual(withoutTone, dictionary: dictionary, subtracting: bursts)
     return Baseline(
-      windowLength: windowLength, bursts: bursts,
-      power: SampleMath.movingMean(of: samples.map { $0 * $0 }, over: windowLength),
-      residualPower: SampleMath.movingMean(
+      windowSampleCount: windowLength, bursts: bursts,
+      meanPowers: SampleMath.movingMean(of: samples.map { $0 * $0 }, over: windowLength),
+      meanResidualPowers: SampleMath.movingMean(
         of: residual.unpaddedSamples.map { $0 * $0 }, over: windowLength),
-      samplesPerWindow: Float(independentRate * Double(windowLength) / rate) / 2)
+      halfIndependentSamplesPerWindow: Float(independentRate * Double(windowLength) / rate) / 2)
   }
 
   /// Returns the segments that the first interpretation does not explain, divided to a maximum
   /// duration.
   private func doubtfulSegments(_ baseline: Baseline, margin: Int) -> [Range<Int>] {
-    let minimumPower = 4 * minimumAmplitude * minimumAmplitude
-    let segments = SampleMath.segments(baseline.power.count, closing: 2 * margin) {
-      baseline.isDoubtful(at: $0) && baseline.power[$0] > minimumPower
+    let minimumPower = 4 * minimumBurstAmplitude * minimumBurstAmplitude
+    let segments = SampleMath.segments(baseline.meanPowers.count, closing: 2 * margin) {
+      baseline.isDoubtful(at: $0) && baseline.meanPowers[$0] > minimumPower
     }
-    let maximumLength = Int(Self.maximumSegmentDuration * dictionary.rate)
+    let maximumLength = Int(Self.maximumSegmentSeconds * dictionary.sampleRate)
     return segments.flatMap { segment in
       stride(from: segment.lowerBound, to: segment.upperBound, by: maximumLength).map {
         $0..<min(segment.upperBound, $0 + maximumLength)
@@ -170,8 +172,9 @@ struct BurstTrainSearch {
     _ bursts: [FoundBurst], of samples: [Float], tone: SustainedTone, residual: [Float]
   ) -> [FoundBurst] {
     let test = ToneStepTest(
-      dictionary: dictionary, samples: samples, residual: residual, toneLevels: tone.levels,
-      toneHertz: tone.track.hertz)
+      dictionary: dictionary, samples: samples, residualSamples: residual,
+      toneLevels: tone.toneAmplitudes,
+      toneHertz: tone.frequencyTrack.hertzBySample)
     return bursts.filter { !test.isStep($0) }
   }
 
@@ -187,19 +190,20 @@ struct BurstTrainSearch {
     of bursts: [FoundBurst], residual: [Float], toneCost: Float, in range: Range<Int>,
     _ baseline: Baseline
   ) -> [Float] {
-    let windowLength = baseline.windowLength
+    let windowLength = baseline.windowSampleCount
     let residualPower = SampleMath.movingMean(of: residual.map { $0 * $0 }, over: windowLength)
     let burstCounts = Self.burstCounts(bursts, in: range, over: windowLength)
     let baselineBurstCounts = Self.burstCounts(baseline.bursts, in: range, over: windowLength)
     return range.indices.map { position in
       let index = position - range.lowerBound
       guard baseline.isDoubtful(at: position) else { return 0 }
-      let modelError = Self.modelErrorFraction * baseline.power[position]
+      let modelError = Self.modelErrorPowerFraction * baseline.meanPowers[position]
       let ratio =
-        (baseline.residualPower[position] + modelError) / (residualPower[index] + modelError)
+        (baseline.meanResidualPowers[position] + modelError) / (residualPower[index] + modelError)
       let gain = Float(log(Double(ratio)))
       let burstCount = burstCounts[index] - baselineBurstCounts[index] - toneCost
-      return baseline.samplesPerWindow * gain - Self.burstCost * burstCount
+      return baseline.halfIndependentSamplesPerWindow * gain - Self.burstDescriptionLength
+        * burstCount
     }
   }
 
@@ -208,8 +212,8 @@ struct BurstTrainSearch {
     _ bursts: [FoundBurst], in range: Range<Int>, over count: Int
   ) -> [Float] {
     var marks = [Float](repeating: 0, count: range.count)
-    for burst in bursts where range.contains(burst.start) {
-      marks[burst.start - range.lowerBound] += Float(count)
+    for burst in bursts where range.contains(burst.startSample) {
+      marks[burst.startSample - range.lowerBound] += Float(count)
     }
     return SampleMath.movingMean(of: marks, over: count)
   }
@@ -229,17 +233,19 @@ struct BurstTrainSearch {
     of samples: [Float], from start: Int
   ) -> (bursts: [FoundBurst], residual: [Float]) {
     var pursuit = PursuitResidual(samples, dictionary: dictionary, hasFixedPhase: true)
-    var matches = MatchIndex(count: pursuit.samples.count - dictionary.maximumAtomLength)
-    matches.update(0..<matches.count, pursuit)
+    var matches = MatchIndex(
+      positionCount: pursuit.paddedSamples.count - dictionary.maximumAtomSampleCount)
+    matches.update(0..<matches.positionCount, pursuit)
     let minimumEnergy = max(
-      64 * minimumAmplitude * minimumAmplitude, matches.maximumEnergy * Self.minimumPowerRatio)
-    let duration = Double(samples.count) / dictionary.rate
+      64 * minimumBurstAmplitude * minimumBurstAmplitude,
+      matches.maximumEnergy * Self.minimumPowerToStrongestRatio)
+    let duration = Double(samples.count) / dictionary.sampleRate
     var bursts: [FoundBurst] = []
-    for _ in 0..<Int(duration * Self.maximumBurstRate) + 4 {
+    for _ in 0..<Int(duration * Self.maximumBurstsPerSecond) + 4 {
       guard let coarse = matches.strongestMatch(minimumEnergy: minimumEnergy) else { break }
       bursts.append(pursuit.subtract(pursuit.refined(coarse)))
-      let first = coarse.start - dictionary.maximumAtomLength
-      let end = coarse.start + dictionary.atoms[coarse.atomIndex].count
+      let first = coarse.startSample - dictionary.maximumAtomSampleCount
+      let end = coarse.startSample + dictionary.atoms[coarse.atomIndex].sampleCount
       matches.update(first..<end, pursuit)
     }
     for _ in 0..<2 {
@@ -254,66 +260,72 @@ struct BurstTrainSearch {
   /// is found in few steps.
   private struct MatchIndex {
     /// The number of positions in a block.
-    private static let blockLength = 64
+    private static let blockPositionCount = 64
 
-    /// The number of positions.
-    let count: Int
+    /// The number of positions in the index.
+    let positionCount: Int
     private var matches: [FoundBurst?]
-    private var blockMaxima: [Float]
+    private var maximumEnergyByBlock: [Float]
 
-    init(count: Int) {
-      self.count = count
+    init(positionCount count: Int) {
+      self.positionCount = count
       matches = [FoundBurst?](repeating: nil, count: count)
-      blockMaxima = [Float](repeating: 0, count: count / Self.blockLength + 1)
+      maximumEnergyByBlock = [Float](repeating: 0, count: count / Self.blockPositionCount + 1)
     }
 
     /// The energy of the strongest match.
-    var maximumEnergy: Float { blockMaxima.max() ?? 0 }
+    var maximumEnergy: Float { maximumEnergyByBlock.max() ?? 0 }
 
     /// Searches a range of positions again.
     mutating func update(_ range: Range<Int>, _ pursuit: PursuitResidual) {
-      let range = range.clamped(to: 0..<count)
-      let atoms = pursuit.dictionary.coarseIndices
+      let range = range.clamped(to: 0..<positionCount)
+      let atoms = pursuit.dictionary.coarseSearchAtomIndices
       for index in range {
         matches[index] = pursuit.bestBurst(atoms: atoms, within: 0) { _ in index }
       }
       guard !range.isEmpty else { return }
-      let firstBlock = range.lowerBound / Self.blockLength
-      let lastBlock = (range.upperBound - 1) / Self.blockLength
+      let firstBlock = range.lowerBound / Self.blockPositionCount
+      let lastBlock = (range.upperBound - 1) / Self.blockPositionCount
       for block in firstBlock...lastBlock {
-        blockMaxima[block] = matches[positions(ofBlock: block)].reduce(0) {
-          max($0, $1?.energy ?? 0)
+        maximumEnergyByBlock[block] = matches[positions(ofBlock: block)].reduce(0) {
+          max($0, $1?.explainedEnergy ?? 0)
         }
       }
     }
 
     /// Returns the strongest match, or nil if all are weaker than a minimum.
     func strongestMatch(minimumEnergy: Float) -> FoundBurst? {
-      guard let block = blockMaxima.indices.max(by: { blockMaxima[$0] < blockMaxima[$1] }),
-        blockMaxima[block] >= minimumEnergy
+      guard
+        let block = maximumEnergyByBlock.indices.max(by: {
+          maximumEnergyByBlock[$0] < maximumEnergyByBlock[$1]
+        }),
+        maximumEnergyByBlock[block] >= minimumEnergy
       else { return nil }
-      let match = matches[positions(ofBlock: block)].first { $0?.energy == blockMaxima[block] }
+      let match = matches[positions(ofBlock: block)].first {
+        $0?.explainedEnergy == maximumEnergyByBlock[block]
+      }
       return match ?? nil
     }
 
     private func positions(ofBlock block: Int) -> Range<Int> {
-      let first = block * Self.blockLength
-      return first..<min(count, first + Self.blockLength)
+      let first = block * Self.blockPositionCount
+      return first..<min(positionCount, first + Self.blockPositionCount)
     }
   }
 
-  /// Returns the bursts that are neither masked nor felt as one with a stronger burst, by time.
+  /// Returns the bursts, sorted by time, that are neither masked by a stronger burst nor felt as
+  /// one with it.
   private func merged(_ bursts: [FoundBurst]) -> [FoundBurst] {
-    let bursts = bursts.sorted { $0.start < $1.start }
-    let fusionLength = VibrationTrace.fusionInterval * dictionary.rate
+    let bursts = bursts.sorted { $0.startSample < $1.startSample }
+    let fusionLength = VibrationTrace.fusionSeconds * dictionary.sampleRate
     var merged: [FoundBurst] = []
     for (index, burst) in bursts.enumerated() {
-      let minimumEnergy = Self.minimumNeighborRatio * neighborEnergy(of: index, in: bursts)
-      guard burst.energy > minimumEnergy else { continue }
+      let minimumEnergy = Self.minimumPowerToNeighborRatio * neighborEnergy(of: index, in: bursts)
+      guard burst.explainedEnergy > minimumEnergy else { continue }
       if let last = merged.last,
         burst.onset(in: dictionary) - last.onset(in: dictionary) < fusionLength
       {
-        if burst.energy > last.energy {
+        if burst.explainedEnergy > last.explainedEnergy {
           merged[merged.count - 1] = burst
         }
       } else {
@@ -328,12 +340,15 @@ struct BurstTrainSearch {
     let burst = bursts[index]
 
     func isNear(_ other: FoundBurst) -> Bool {
-      abs(Double(other.start - burst.start)) < Self.neighborDistance * dictionary.rate
+      abs(Double(other.startSample - burst.startSample)) < Self.neighborDistanceSeconds
+        * dictionary.sampleRate
     }
 
-    let before = bursts[..<index].reversed().prefix(while: isNear)
-    let after = bursts[index...].prefix(while: isNear)
-    return (Array(before) + Array(after)).reduce(0) { max($0, $1.energy) }
+    let precedingBursts = bursts[..<index].reversed().prefix(while: isNear)
+    let followingBursts = bursts[index...].prefix(while: isNear)
+    return (Array(precedingBursts) + Array(followingBursts)).reduce(0) {
+      max($0, $1.explainedEnergy)
+    }
   }
 }
 
@@ -354,11 +369,11 @@ extension BurstTrainSearch.Interpretation {
     where segment.count >= minimumCount {
       let start = segment.lowerBound + range.lowerBound
       let positions = start..<segment.upperBound + range.lowerBound
-      self.bursts.removeAll { positions.contains($0.start) }
-      self.bursts += bursts.filter { positions.contains($0.start) }
+      self.bursts.removeAll { positions.contains($0.startSample) }
+      self.bursts += bursts.filter { positions.contains($0.startSample) }
       guard isTrain else { continue }
       for index in positions {
-        self.isTrain[index] = true
+        self.isBurstTrainSample[index] = true
       }
     }
   }

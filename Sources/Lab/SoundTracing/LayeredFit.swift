@@ -7,29 +7,29 @@ internal import SignalAnalysis
 /// amplitudes of each burst. In the order of time, the normal matrix is banded.
 struct LayeredFit {
   let dictionary: AtomDictionary
-  let rate: Double
+  let sampleRate: Double
 
   /// The interval between the knots of a tone, in seconds.
-  private static let knotInterval = 0.04
-  /// The weight of the deviation from the current values, relative to the diagonal.
-  private static let regularization = 1e-3
+  private static let knotIntervalSeconds = 0.04
+  /// The regularization toward the current values, relative to the diagonal of the matrix.
+  private static let relativeRegularization = 1e-3
 
   /// A column of the equations: a waveform and the unknown that scales it.
   private struct Column {
-    let start: Int
+    let startSample: Int
     let samples: [Float]
-    let unknown: Unknown
+    let scalingUnknown: Unknown
   }
 
-  /// An unknown of the equations.
+  /// An unknown quantity of the normal equations.
   private enum Unknown {
     /// The real or the imaginary part of the gain of a tone at a knot.
     case gain(tone: Int, knot: Int, isImaginary: Bool)
-    /// An amplitude of a burst.
+    /// The in-phase or the quadrature amplitude of a burst.
     case amplitude(burst: Int, isQuadrature: Bool)
   }
 
-  /// Refines tones and bursts.
+  /// Refines the gains of tones and the amplitudes of bursts together.
   func refine(
     _ tones: inout [TonePath], _ bursts: inout [FoundBurst], in signal: [Float]
   ) {
@@ -40,17 +40,17 @@ struct LayeredFit {
     let maximumLength = columns.reduce(0) { max($0, $1.samples.count) }
     var firstNear = 0
     for (row, column) in columns.enumerated() {
-      while columns[firstNear].start + maximumLength <= column.start {
+      while columns[firstNear].startSample + maximumLength <= column.startSample {
         firstNear += 1
       }
       let first = (firstNear..<row).first { Self.overlap(columns[$0], column) } ?? row
       matrix.appendRow((first...row).map { Self.product(columns[$0], column) }, startingAt: first)
     }
-    matrix.factorize(regularization: Self.regularization)
+    matrix.factorize(regularization: Self.relativeRegularization)
     let changes = matrix.solution(
       of: columns.map { column in
         Vector.dot(
-          residual, from: column.start, column.samples, from: 0, count: column.samples.count)
+          residual, from: column.startSample, column.samples, from: 0, count: column.samples.count)
       })
     apply(changes, of: columns, to: &tones, &bursts)
   }
@@ -73,40 +73,43 @@ struct LayeredFit {
     _ tones: [TonePath], _ bursts: [FoundBurst], sampleCount: Int
   ) -> [Column] {
     var columns: [Column] = []
-    for (index, tone) in tones.enumerated() where !tone.span.isEmpty {
+    for (index, tone) in tones.enumerated() where !tone.soundingSamples.isEmpty {
       appendColumns(of: tone, index, to: &columns)
     }
     for (index, burst) in bursts.enumerated() {
       let atom = dictionary.atoms[burst.atomIndex]
-      let range = (burst.start..<burst.start + atom.count).clamped(to: 0..<sampleCount)
+      let range = (burst.startSample..<burst.startSample + atom.sampleCount).clamped(
+        to: 0..<sampleCount)
       guard !range.isEmpty else { continue }
-      let first = atom.sampleRange.lowerBound + range.lowerBound - burst.start
+      let first = atom.sampleRange.lowerBound + range.lowerBound - burst.startSample
       let samples = first..<first + range.count
       columns.append(
         Column(
-          start: range.lowerBound, samples: Array(dictionary.inPhaseSamples[samples]),
-          unknown: .amplitude(burst: index, isQuadrature: false)))
+          startSample: range.lowerBound, samples: Array(dictionary.inPhaseSamples[samples]),
+          scalingUnknown: .amplitude(burst: index, isQuadrature: false)))
       columns.append(
         Column(
-          start: range.lowerBound, samples: Array(dictionary.quadratureSamples[samples]),
-          unknown: .amplitude(burst: index, isQuadrature: true)))
+          startSample: range.lowerBound, samples: Array(dictionary.quadratureSamples[samples]),
+          scalingUnknown: .amplitude(burst: index, isQuadrature: true)))
     }
-    return columns.sorted { $0.start < $1.start }
+    return columns.sorted { $0.startSample < $1.startSample }
   }
 
   /// Returns the positions of the knots of a tone.
   private func knots(of tone: TonePath) -> [Double] {
-    let count = max(1, Int((Double(tone.span.count) / (Self.knotInterval * rate)).rounded()))
-    let interval = Double(tone.span.count - 1) / Double(count)
-    return (0...count).map { Double(tone.span.lowerBound) + interval * Double($0) }
+    let count = max(
+      1,
+      Int((Double(tone.soundingSamples.count) / (Self.knotIntervalSeconds * sampleRate)).rounded()))
+    let interval = Double(tone.soundingSamples.count - 1) / Double(count)
+    return (0...count).map { Double(tone.soundingSamples.lowerBound) + interval * Double($0) }
   }
 
   private func appendColumns(of tone: TonePath, _ index: Int, to columns: inout [Column]) {
     let knots = knots(of: tone)
     let interval = max(1, knots[1] - knots[0])
     for (knot, center) in knots.enumerated() {
-      let first = max(tone.span.lowerBound, Int((center - interval).rounded(.up)))
-      let end = min(tone.span.upperBound, Int(center + interval) + 1)
+      let first = max(tone.soundingSamples.lowerBound, Int((center - interval).rounded(.up)))
+      let end = min(tone.soundingSamples.upperBound, Int(center + interval) + 1)
       guard first < end else { continue }
       let weights = (first..<end).map { max(0, 1 - abs(Double($0) - center) / interval) }
       for isImaginary in [false, true] {
@@ -117,23 +120,25 @@ struct LayeredFit {
         }
         columns.append(
           Column(
-            start: first, samples: samples,
-            unknown: .gain(tone: index, knot: knot, isImaginary: isImaginary)))
+            startSample: first, samples: samples,
+            scalingUnknown: .gain(tone: index, knot: knot, isImaginary: isImaginary)))
       }
     }
   }
 
   private static func overlap(_ first: Column, _ second: Column) -> Bool {
-    first.start < second.start + second.samples.count
-      && second.start < first.start + first.samples.count
+    first.startSample < second.startSample + second.samples.count
+      && second.startSample < first.startSample + first.samples.count
   }
 
   private static func product(_ first: Column, _ second: Column) -> Double {
-    let start = max(first.start, second.start)
-    let end = min(first.start + first.samples.count, second.start + second.samples.count)
+    let start = max(first.startSample, second.startSample)
+    let end = min(
+      first.startSample + first.samples.count, second.startSample + second.samples.count)
     guard start < end else { return 0 }
     return Vector.dot(
-      first.samples, from: start - first.start, second.samples, from: start - second.start,
+      first.samples, from: start - first.startSample, second.samples,
+      from: start - second.startSample,
       count: end - start)
   }
 
@@ -144,30 +149,32 @@ struct LayeredFit {
     _ bursts: inout [FoundBurst]
   ) {
     var realGains = tones.map { tone in
-      [Double](repeating: 1, count: tone.span.isEmpty ? 0 : knots(of: tone).count)
+      [Double](repeating: 1, count: tone.soundingSamples.isEmpty ? 0 : knots(of: tone).count)
     }
     var imaginaryGains = realGains.map { [Double](repeating: 0, count: $0.count) }
     for (column, change) in zip(columns, changes) {
-      switch column.unknown {
+      switch column.scalingUnknown {
       case .gain(let tone, let knot, isImaginary: false):
         realGains[tone][knot] += change
       case .gain(let tone, let knot, isImaginary: true):
         imaginaryGains[tone][knot] += change
       case .amplitude(let burst, isQuadrature: false):
-        bursts[burst].inPhase += Float(change)
+        bursts[burst].inPhaseAmplitude += Float(change)
       case .amplitude(let burst, isQuadrature: true):
-        bursts[burst].quadrature += Float(change)
+        bursts[burst].quadratureAmplitude += Float(change)
       }
     }
     for index in bursts.indices {
       let burst = bursts[index]
-      bursts[index].energy = burst.inPhase * burst.inPhase + burst.quadrature * burst.quadrature
+      bursts[index].explainedEnergy =
+        burst.inPhaseAmplitude * burst.inPhaseAmplitude + burst.quadratureAmplitude
+        * burst.quadratureAmplitude
     }
-    for index in tones.indices where !tones[index].span.isEmpty {
+    for index in tones.indices where !tones[index].soundingSamples.isEmpty {
       let knots = knots(of: tones[index])
       tones[index].multiply(
         by: Self.gains(
-          in: tones[index].span, knots: knots, real: realGains[index],
+          in: tones[index].soundingSamples, knots: knots, real: realGains[index],
           imaginary: imaginaryGains[index]))
     }
   }

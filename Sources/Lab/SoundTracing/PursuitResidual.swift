@@ -10,10 +10,10 @@ struct PursuitResidual {
   let dictionary: AtomDictionary
   /// A Boolean value that indicates whether bursts must have the phase of the dictionary's atoms.
   let hasFixedPhase: Bool
-  /// The residual with its padding.
-  private(set) var samples: [Float]
+  /// The samples of the residual, including the padding at both ends.
+  private(set) var paddedSamples: [Float]
   /// The number of samples of silence at each end.
-  let padding: Int
+  let paddingSampleCount: Int
 
   /// Creates a residual without subtracted bursts.
   ///
@@ -24,9 +24,9 @@ struct PursuitResidual {
   init(_ signal: [Float], dictionary: AtomDictionary, hasFixedPhase: Bool) {
     self.dictionary = dictionary
     self.hasFixedPhase = hasFixedPhase
-    padding = 2 * dictionary.maximumAtomLength + 32
-    let silence = [Float](repeating: 0, count: padding)
-    samples = silence + signal + silence
+    paddingSampleCount = 2 * dictionary.maximumAtomSampleCount + 32
+    let silence = [Float](repeating: 0, count: paddingSampleCount)
+    paddedSamples = silence + signal + silence
   }
 
   /// Creates a residual of free phase without bursts.
@@ -38,16 +38,19 @@ struct PursuitResidual {
   init(_ signal: [Float], dictionary: AtomDictionary, subtracting bursts: [FoundBurst]) {
     self.init(signal, dictionary: dictionary, hasFixedPhase: false)
     for burst in bursts {
-      add(burst.moved(by: padding), times: -1)
+      add(burst.moved(by: paddingSampleCount), times: -1)
     }
   }
 
-  /// The residual without its padding.
-  var unpaddedSamples: [Float] { Array(samples[padding..<samples.count - padding]) }
+  /// The samples of the residual without the padding.
+  var unpaddedSamples: [Float] {
+    Array(paddedSamples[paddingSampleCount..<paddedSamples.count - paddingSampleCount])
+  }
 
   /// Returns the energy of a range of the unpadded samples.
   func energy(from start: Int, count: Int) -> Float {
-    SampleMath.energy(of: samples, in: start + padding..<start + padding + count)
+    SampleMath.energy(
+      of: paddedSamples, in: start + paddingSampleCount..<start + paddingSampleCount + count)
   }
 
   // MARK: - Search
@@ -57,25 +60,28 @@ struct PursuitResidual {
   /// - Parameters:
   ///   - atoms: The indices of the atoms to consider.
   ///   - reach: The maximum distance of the start from its center.
-  ///   - center: A function that returns the center of starts in `samples` for an atom's length.
+  ///   - center: A function that returns the center of starts in `paddedSamples` for an atom's
+  ///     length.
   func bestBurst(
     atoms: StrideTo<Int>, within reach: Int, of center: (_ count: Int) -> Int
   ) -> FoundBurst {
     var best = FoundBurst(
-      atomIndex: 0, start: 0, fractionalShift: 0, inPhase: 0, quadrature: 0, energy: -1)
+      atomIndex: 0, startSample: 0, fractionalSampleDelay: 0, inPhaseAmplitude: 0,
+      quadratureAmplitude: 0, explainedEnergy: -1)
     let matcher = Matcher(self)
-    let lastStart = samples.count - dictionary.maximumAtomLength
+    let lastStart = paddedSamples.count - dictionary.maximumAtomSampleCount
     for atomIndex in atoms {
       let atom = dictionary.atoms[atomIndex]
-      let atomCenter = center(atom.count)
+      let atomCenter = center(atom.sampleCount)
       for start in max(0, atomCenter - reach)...min(lastStart, atomCenter + reach) {
         let (inPhase, quadrature) = matcher.projections(of: atom.sampleRange, at: start)
         let isOpposite = hasFixedPhase && inPhase < 0
         let energy = isOpposite ? 0 : inPhase * inPhase + quadrature * quadrature
-        guard energy > best.energy else { continue }
+        guard energy > best.explainedEnergy else { continue }
         best = FoundBurst(
-          atomIndex: atomIndex, start: start, fractionalShift: 0, inPhase: inPhase,
-          quadrature: quadrature, energy: energy)
+          atomIndex: atomIndex, startSample: start, fractionalSampleDelay: 0,
+          inPhaseAmplitude: inPhase,
+          quadratureAmplitude: quadrature, explainedEnergy: energy)
       }
     }
     return best
@@ -83,7 +89,7 @@ struct PursuitResidual {
 
   /// Returns the best burst among all atoms similar to that of a burst, near its position.
   func refined(_ burst: FoundBurst) -> FoundBurst {
-    let center = burst.start + dictionary.atoms[burst.atomIndex].count / 2
+    let center = burst.startSample + dictionary.atoms[burst.atomIndex].sampleCount / 2
     let first = max(0, burst.atomIndex - 4)
     let end = min(dictionary.atoms.count, burst.atomIndex + 5)
     return bestBurst(atoms: stride(from: first, to: end, by: 1), within: 2) { center - $0 / 2 }
@@ -91,15 +97,15 @@ struct PursuitResidual {
 
   /// Projections of the residual onto atoms.
   private struct Matcher: ~Escapable {
-    private let samples: Span<Float>
-    private let inPhase: Span<Float>
-    private let quadrature: Span<Float>
+    private let residualSamples: Span<Float>
+    private let inPhaseAtomSamples: Span<Float>
+    private let quadratureAtomSamples: Span<Float>
     private let hasFixedPhase: Bool
 
     @_lifetime(borrow residual) init(_ residual: borrowing PursuitResidual) {
-      samples = residual.samples.span
-      inPhase = residual.dictionary.inPhaseSamples.span
-      quadrature = residual.dictionary.quadratureSamples.span
+      residualSamples = residual.paddedSamples.span
+      inPhaseAtomSamples = residual.dictionary.inPhaseSamples.span
+      quadratureAtomSamples = residual.dictionary.quadratureSamples.span
       hasFixedPhase = residual.hasFixedPhase
     }
 
@@ -112,53 +118,54 @@ struct PursuitResidual {
       inPhase: Float, quadrature: Float
     ) {
       (
-        Vector.dot(samples, from: start, inPhase.extracting(range)),
-        hasFixedPhase ? 0 : Vector.dot(samples, from: start, quadrature.extracting(range))
+        Vector.dot(residualSamples, from: start, inPhaseAtomSamples.extracting(range)),
+        hasFixedPhase
+          ? 0 : Vector.dot(residualSamples, from: start, quadratureAtomSamples.extracting(range))
       )
     }
   }
 
   // MARK: - Subtraction
 
-  /// Subtracts a burst whose start is a position in `samples`.
+  /// Subtracts a burst whose start is a position in `paddedSamples`.
   ///
   /// - Returns: The burst with its fractional shift, and its start as a position in the unpadded
   ///   samples.
   mutating func subtract(_ burst: FoundBurst) -> FoundBurst {
     var burst = burst
-    let lastStart = samples.count - dictionary.maximumAtomLength
+    let lastStart = paddedSamples.count - dictionary.maximumAtomSampleCount
     let atoms = stride(from: burst.atomIndex, to: burst.atomIndex + 1, by: 1)
     let neighbors = [-1, 1].map { offset in
       bestBurst(atoms: atoms, within: 0) { _ in
-        min(lastStart, max(0, burst.start + offset))
-      }.energy
+        min(lastStart, max(0, burst.startSample + offset))
+      }.explainedEnergy
     }
-    burst.fractionalShift = SampleMath.parabolicPeakOffset(
-      neighbors[0], burst.energy, neighbors[1])
+    burst.fractionalSampleDelay = SampleMath.parabolicPeakOffset(
+      neighbors[0], burst.explainedEnergy, neighbors[1])
     add(burst, times: -1)
-    burst.start -= padding
+    burst.startSample -= paddingSampleCount
     return burst
   }
 
   /// Fits a subtracted burst again near its position, with all others subtracted.
   mutating func refit(_ burst: FoundBurst) -> FoundBurst {
     restore(burst)
-    let center = burst.start + padding
-    let coarse = bestBurst(atoms: dictionary.coarseIndices, within: 8) { _ in center }
+    let center = burst.startSample + paddingSampleCount
+    let coarse = bestBurst(atoms: dictionary.coarseSearchAtomIndices, within: 8) { _ in center }
     return subtract(refined(coarse))
   }
 
   /// Adds a burst that was subtracted, whose start is a position in the unpadded samples.
-  mutating func restore(_ burst: FoundBurst) { add(burst.moved(by: padding), times: 1) }
+  mutating func restore(_ burst: FoundBurst) { add(burst.moved(by: paddingSampleCount), times: 1) }
 
   private mutating func add(_ burst: FoundBurst, times sign: Float) {
     let range = dictionary.atoms[burst.atomIndex].sampleRange
     for index in range {
-      let position = burst.start + index - range.lowerBound
-      guard samples.indices.contains(position) else { continue }
-      let inPhase = burst.inPhase * dictionary.inPhaseSamples[index]
-      let quadrature = burst.quadrature * dictionary.quadratureSamples[index]
-      samples[position] += sign * (inPhase + quadrature)
+      let position = burst.startSample + index - range.lowerBound
+      guard paddedSamples.indices.contains(position) else { continue }
+      let inPhase = burst.inPhaseAmplitude * dictionary.inPhaseSamples[index]
+      let quadrature = burst.quadratureAmplitude * dictionary.quadratureSamples[index]
+      paddedSamples[position] += sign * (inPhase + quadrature)
     }
   }
 }

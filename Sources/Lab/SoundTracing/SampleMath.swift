@@ -16,17 +16,17 @@ enum SampleMath {
   /// Returns the mean of a window centered on each sample. The end values continue beyond the ends.
   static func movingMean(of samples: [Float], over count: Int) -> [Float] {
     guard let first = samples.first, let last = samples.last, count > 1 else { return samples }
-    let half = count / 2
+    let halfWindow = count / 2
     // In double precision, a loud start leaves no error in a quiet end.
-    var sum = Double(first) * Double(half + 1)
-    for index in 0..<half {
+    var sum = Double(first) * Double(halfWindow + 1)
+    for index in 0..<halfWindow {
       sum += Double(index < samples.count ? samples[index] : last)
     }
-    let width = 2 * half + 1
+    let windowWidth = 2 * halfWindow + 1
     return samples.indices.map { index in
-      sum += Double(index + half < samples.count ? samples[index + half] : last)
-      let mean = Float(sum / Double(width))
-      sum -= Double(index - half >= 0 ? samples[index - half] : first)
+      sum += Double(index + halfWindow < samples.count ? samples[index + halfWindow] : last)
+      let mean = Float(sum / Double(windowWidth))
+      sum -= Double(index - halfWindow >= 0 ? samples[index - halfWindow] : first)
       return mean
     }
   }
@@ -41,23 +41,23 @@ enum SampleMath {
   ///     interpolated linearly.
   static func movingMedian(of samples: [Float], over count: Int, step: Int = 1) -> [Float] {
     guard let first = samples.first, let last = samples.last, count > 1 else { return samples }
-    let half = count / 2 / step
+    let halfWindow = count / 2 / step
 
     func sample(_ index: Int) -> Float {
       if index < 0 { return first }
       return index < samples.count ? samples[index] : last
     }
 
-    var window = (-half...half).map { sample(step * $0) }.sorted()
+    var window = (-halfWindow...halfWindow).map { sample(step * $0) }.sorted()
     var medians = samples
     for index in stride(from: 0, to: samples.count, by: step) {
-      medians[index] = window[half]
+      medians[index] = window[halfWindow]
       for between in max(0, index - step + 1)..<index {
         let weight = Float(index - between) / Float(step)
         medians[between] = medians[index - step] * weight + medians[index] * (1 - weight)
       }
-      let oldest = sample(index - step * half)
-      let newest = sample(index + step * (half + 1))
+      let oldest = sample(index - step * halfWindow)
+      let newest = sample(index + step * (halfWindow + 1))
       if oldest != newest {
         replace(oldest, with: newest, in: &window)
       }
@@ -82,17 +82,17 @@ enum SampleMath {
 
   /// Returns the first index of a value by binary search.
   private static func firstIndex(of value: Float, in sorted: [Float]) -> Int {
-    var low = 0
-    var high = sorted.count - 1
-    while low < high {
-      let middle = (low + high) / 2
+    var lowerIndex = 0
+    var upperIndex = sorted.count - 1
+    while lowerIndex < upperIndex {
+      let middle = (lowerIndex + upperIndex) / 2
       if sorted[middle] < value {
-        low = middle + 1
+        lowerIndex = middle + 1
       } else {
-        high = middle
+        upperIndex = middle
       }
     }
-    return low
+    return lowerIndex
   }
 
   /// Returns the morphological opening of a level, which removes peaks narrower than a window.
@@ -104,7 +104,7 @@ enum SampleMath {
 
   // MARK: - Segments and peaks
 
-  /// Returns the segments in which a condition is true.
+  /// Returns the ranges of indices in which a condition is true.
   ///
   /// - Parameters:
   ///   - count: The number of indices.
@@ -144,12 +144,13 @@ enum SampleMath {
     of samples: [Float], minimumDistance: Int, where condition: (Int) -> Bool
   ) -> [Int] {
     let maxima = SlidingExtremum.maximum(of: samples, radius: minimumDistance - 1)
-    var last = -minimumDistance
+    var lastPeakIndex = -minimumDistance
     return samples.indices.filter { index in
-      guard samples[index] == maxima[index], samples[index] > 0, index - last >= minimumDistance,
+      guard samples[index] == maxima[index], samples[index] > 0,
+        index - lastPeakIndex >= minimumDistance,
         condition(index)
       else { return false }
-      last = index
+      lastPeakIndex = index
       return true
     }
   }

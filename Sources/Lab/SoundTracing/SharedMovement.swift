@@ -9,70 +9,72 @@ internal import SignalAnalysis
 /// medians over time.
 struct SharedMovement {
   /// The times of the values, in seconds.
-  let times: [Double]
+  let timesInSeconds: [Double]
   /// The shared values.
-  private(set) var values: [Double]
-  /// The base of each event.
-  private(set) var bases: [Double]
+  private(set) var sharedValues: [Double]
+  /// The constant value of each event, to which the shared movement is added.
+  private(set) var eventBases: [Double]
 
-  /// The number of estimations.
+  /// The number of times that bases and movement are estimated in turn.
   private static let iterationCount = 8
 
-  /// Estimates a movement.
+  /// Estimates the shared movement of simultaneous events.
   ///
   /// - Parameters:
   ///   - events: The events.
   ///   - step: The interval between values, in seconds.
   ///   - isRelative: Pass true for intensities, and false for sharpnesses.
   init(_ events: [TracedContinuous], step: Double, isRelative: Bool) {
-    let start = events.map { $0.start }.min() ?? 0
-    let end = events.map { $0.end }.max() ?? 0
-    let count = max(2, Int((end - start) / step) + 1)
-    times = (0..<count).map { start + Double($0) * step }
-    values = [Double](repeating: isRelative ? 1 : 0, count: count)
-    bases = []
+    let firstStartSeconds = events.map { $0.startSeconds }.min() ?? 0
+    let lastEndSeconds = events.map { $0.endSeconds }.max() ?? 0
+    let count = max(2, Int((lastEndSeconds - firstStartSeconds) / step) + 1)
+    timesInSeconds = (0..<count).map { firstStartSeconds + Double($0) * step }
+    sharedValues = [Double](repeating: isRelative ? 1 : 0, count: count)
+    eventBases = []
     // The logarithm of a product is a sum.
     let tracks = events.map { event in
-      Track(event, start: start, step: step, count: count, isRelative: isRelative)
+      Track(event, start: firstStartSeconds, step: step, count: count, isRelative: isRelative)
     }
-    var offsets = tracks.map { Statistics.median(of: $0.values) }
+    var offsets = tracks.map { Statistics.median(of: $0.gridValues) }
     var shared = [Double](repeating: 0, count: count)
     for _ in 0..<Self.iterationCount {
       shared = Self.mean(of: tracks, offsets: offsets, count: count)
       for (index, track) in tracks.enumerated() {
-        let differences = track.values.indices.map { track.values[$0] - shared[track.first + $0] }
+        let differences = track.gridValues.indices.map {
+          track.gridValues[$0] - shared[track.firstGridIndex + $0]
+        }
         offsets[index] = Statistics.median(of: differences)
       }
     }
-    values = isRelative ? shared.map { exp($0) } : shared
-    bases = isRelative ? offsets.map { exp($0) } : offsets
+    sharedValues = isRelative ? shared.map { exp($0) } : shared
+    eventBases = isRelative ? offsets.map { exp($0) } : offsets
   }
 
   /// Scales the values of a relative movement so that the maximum is 1.
   mutating func normalize() {
-    let maximum = max(values.max() ?? 1, 1e-9)
-    values = values.map { $0 / maximum }
-    bases = bases.map { $0 * maximum }
+    let maximumValue = max(sharedValues.max() ?? 1, 1e-9)
+    sharedValues = sharedValues.map { $0 / maximumValue }
+    eventBases = eventBases.map { $0 * maximumValue }
   }
 
   /// The values of an event on the common grid.
   private struct Track {
-    let first: Int
-    let values: [Double]
-    let weight: Double
+    let firstGridIndex: Int
+    let gridValues: [Double]
+    let trackWeight: Double
 
     init(_ event: TracedContinuous, start: Double, step: Double, count: Int, isRelative: Bool) {
       let source = isRelative ? event.intensities : event.sharpnesses
-      let firstIndex = Int(((event.start - start) / step).rounded(.up))
-      let lastIndex = min(count - 1, Int((event.end - start) / step))
-      first = max(0, min(firstIndex, count - 1))
-      values = (first...max(first, lastIndex)).map { index in
-        let position = (start + Double(index) * step - event.start) / event.step
+      let firstIndex = Int(((event.startSeconds - start) / step).rounded(.up))
+      let lastIndex = min(count - 1, Int((event.endSeconds - start) / step))
+      firstGridIndex = max(0, min(firstIndex, count - 1))
+      gridValues = (firstGridIndex...max(firstGridIndex, lastIndex)).map { index in
+        let position = (start + Double(index) * step - event.startSeconds) / event.stepSeconds
         let value = source[min(source.count - 1, max(0, Int(position)))]
         return isRelative ? log(max(value, 1e-3)) : value
       }
       let energy = event.intensities.reduce(0) { $0 + $1 * $1 }
-      weight = energy / Double(event.intensities.count)
+      trackWeight = energy / Double(event.intensities.count)
     }
   }
 
@@ -80,17 +82,17 @@ struct SharedMovement {
     var sums = [Double](repeating: 0, count: count)
     var weights = [Double](repeating: 0, count: count)
     for (track, offset) in zip(tracks, offsets) {
-      for (index, value) in track.values.enumerated() {
-        sums[track.first + index] += track.weight * (value - offset)
-        weights[track.first + index] += track.weight
+      for (index, value) in track.gridValues.enumerated() {
+        sums[track.firstGridIndex + index] += track.trackWeight * (value - offset)
+        weights[track.firstGridIndex + index] += track.trackWeight
       }
     }
-    var previous = 0.0
+    var previousMean = 0.0
     return sums.indices.map { index in
       if weights[index] > 0 {
-        previous = sums[index] / weights[index]
+        previousMean = sums[index] / weights[index]
       }
-      return previous
+      return previousMean
     }
   }
 }

@@ -6,7 +6,7 @@ public import SignalAnalysis
 /// Options of the conversion from a sound to a pattern.
 public struct TracingOptions: Equatable, Sendable {
   /// The interpretation of a sound.
-  public enum Kind: String, CaseIterable, Sendable {
+  public enum Interpretation: String, CaseIterable, Sendable {
     /// Vibration if most power is in the profile's band and the pattern explains it, else sound.
     case automatic
     /// A recording of a transducer or of a rendering: the profile's mapping is inverted.
@@ -16,20 +16,20 @@ public struct TracingOptions: Equatable, Sendable {
   }
 
   /// The part of a sound to follow. Of vibration, everything is followed.
-  public enum Style: String, CaseIterable, Sendable {
+  public enum FollowedPart: String, CaseIterable, Sendable {
     /// The whole sound.
     case full
     /// Impacts, with everything else attenuated.
     case impacts
-    /// Bass and beat.
+    /// The bass and the beat of music.
     case music
-    /// Speech and song.
+    /// The voice in speech and song.
     case voice
   }
 
-  /// The events to trace.
+  /// The kinds of events that are traced.
   public enum EventSelection: String, CaseIterable, Sendable {
-    /// All events.
+    /// Transients and continuous events.
     case all
     /// Only transients.
     case transients
@@ -38,24 +38,24 @@ public struct TracingOptions: Equatable, Sendable {
   }
 
   /// The interpretation of the sound.
-  public var kind: Kind
-  /// The part of the sound to follow.
-  public var style: Style
+  public var interpretation: Interpretation
+  /// The part of the sound that the pattern follows.
+  public var followedPart: FollowedPart
   /// The maximum number of events, or nil for all events. The weakest events are omitted.
-  public var eventLimit: Int?
+  public var maximumEventCount: Int?
   /// The maximum deviation of curves in decibels of level, above 0; nil for 1 dB for vibration and
   /// 3 dB for sounds.
-  public var tolerance: Double?
+  public var toleranceDecibels: Double?
   /// The minimum level relative to the loudest, in decibels, below 0.
   ///
   /// Continuous events end at −36 at the latest. In sounds, transients end at −34 and continuous
   /// events at −30.
-  public var threshold: Double
-  /// The events to trace.
+  public var thresholdDecibels: Double
+  /// The kinds of events that are traced.
   public var eventSelection: EventSelection
 
   /// The default threshold, in decibels.
-  public static let defaultThreshold = -42.0
+  public static let defaultThresholdDecibels = -42.0
 
   /// Creates options. The defaults trace everything.
   ///
@@ -67,15 +67,17 @@ public struct TracingOptions: Equatable, Sendable {
   ///   - threshold: The minimum level relative to the loudest, in decibels.
   ///   - eventSelection: The events to trace.
   public init(
-    kind: Kind = .automatic, style: Style = .full, eventLimit: Int? = nil,
-    tolerance: Double? = nil, threshold: Double = defaultThreshold,
+    interpretation kind: Interpretation = .automatic, followedPart style: FollowedPart = .full,
+    maximumEventCount eventLimit: Int? = nil,
+    toleranceDecibels tolerance: Double? = nil,
+    thresholdDecibels threshold: Double = defaultThresholdDecibels,
     eventSelection: EventSelection = .all
   ) {
-    self.kind = kind
-    self.style = style
-    self.eventLimit = eventLimit
-    self.tolerance = tolerance
-    self.threshold = threshold
+    self.interpretation = kind
+    self.followedPart = style
+    self.maximumEventCount = eventLimit
+    self.toleranceDecibels = tolerance
+    self.thresholdDecibels = threshold
     self.eventSelection = eventSelection
   }
 }
@@ -96,63 +98,63 @@ public struct SoundTrace: Sendable {
     public var correlation: Double
     /// The root mean square of the difference of the levels, in decibels, where either is audible.
     /// For sounds, the mean difference is subtracted.
-    public var decibels: Double
+    public var differenceDecibels: Double
 
     /// Creates an agreement.
-    public init(correlation: Double, decibels: Double) {
+    public init(correlation: Double, differenceDecibels decibels: Double) {
       self.correlation = correlation
-      self.decibels = decibels
+      self.differenceDecibels = decibels
     }
   }
 
   /// The interpretation of the sound: vibration or sound.
-  public let kind: TracingOptions.Kind
+  public let interpretation: TracingOptions.Interpretation
   /// The pattern: transients, continuous events, and the curves that control them.
   public let pattern: HapticPattern
   /// The number of events that were omitted because of the limit.
-  public let omittedCount: Int
+  public let omittedEventCount: Int
   /// The agreement of the rendered pattern with the sound.
   public let agreement: Agreement
 
   /// The number of transients in the pattern.
   public var transientCount: Int { pattern.events.count { $0.kind == .hapticTransient } }
   /// The number of continuous events in the pattern.
-  public var continuousCount: Int { pattern.events.count { $0.kind == .hapticContinuous } }
+  public var continuousEventCount: Int { pattern.events.count { $0.kind == .hapticContinuous } }
   /// The number of control points in the pattern's curves.
-  public var pointCount: Int { pattern.curves.reduce(0) { $0 + $1.controlPoints.count } }
+  public var controlPointCount: Int { pattern.curves.reduce(0) { $0 + $1.controlPoints.count } }
 
-  /// The maximum length of a sound, in seconds.
-  public static let maximumDuration = 3_600.0
+  /// The maximum duration of a sound that can be traced, in seconds.
+  public static let maximumSoundSeconds = 3_600.0
   /// The supported sample rates, in hertz.
-  public static let supportedRates = 500.0...1_000_000
+  public static let supportedSampleRates = 500.0...1_000_000
 
   /// The minimum fraction of a vibration's power below 3.5 times the profile's highest frequency.
-  private static let minimumInBandFraction = 0.8
+  private static let minimumInBandPowerFraction = 0.8
   /// The maximum fraction of a vibration's power that the pattern does not explain.
-  private static let maximumUnexplainedFraction = 0.25
+  private static let maximumUnexplainedPowerFraction = 0.25
   /// The maximum length of a sound in which simultaneous tones are searched, in seconds.
-  private static let maximumLayeredDuration = 120.0
+  private static let maximumLayeredSeconds = 120.0
   /// The correlation with the rendering from which on no other interpretation is tried.
   private static let sufficientCorrelation = 0.999
   /// The difference of correlations below which the interpretation with fewer transients is better.
-  private static let similarCorrelation = 0.01
+  private static let similarCorrelationDifference = 0.01
   /// The ratio of residuals below which the interpretation with fewer transients is better, however
   /// its rendering correlates.
-  private static let sufficientResidualRatio = 0.25
+  private static let decisiveResidualRatio = 0.25
   /// The default tolerances of curves, in decibels.
   private static let defaultToleranceDecibels = (vibration: 1.0, sound: 3.0)
 
   /// The events of a trace.
   private struct Events {
     var transients: [TracedTransient]
-    var continuous: [TracedContinuous]
+    var continuousEvents: [TracedContinuous]
 
-    var count: Int { transients.count + continuous.count }
+    var eventCount: Int { transients.count + continuousEvents.count }
 
     /// Removes the events that are not selected.
     mutating func select(_ selection: TracingOptions.EventSelection) {
       if selection == .transients {
-        continuous = []
+        continuousEvents = []
       }
       if selection == .continuous {
         transients = []
@@ -161,15 +163,16 @@ public struct SoundTrace: Sendable {
 
     /// Removes the weakest events above a limit.
     mutating func limit(to maximumCount: Int) {
-      guard count > maximumCount else { return }
+      guard eventCount > maximumCount else { return }
       let weights =
-        transients.map(TracedPattern.weight) + continuous.map(TracedPattern.weight)
+        transients.map(TracedPattern.weight) + continuousEvents.map(TracedPattern.weight)
       let order = weights.indices.sorted { weights[$0] > weights[$1] }
       let kept = Set(order.prefix(max(0, maximumCount)))
       let transientCount = transients.count
       transients = transients.indices.filter(kept.contains).map { transients[$0] }
-      continuous = continuous.indices.filter { kept.contains($0 + transientCount) }.map {
-        continuous[$0]
+      continuousEvents = continuousEvents.indices.filter { kept.contains($0 + transientCount) }.map
+      {
+        continuousEvents[$0]
       }
     }
   }
@@ -179,7 +182,7 @@ public struct SoundTrace: Sendable {
   /// The conversion is 10 to 100 times faster than real time, and uses about 50 bytes per sample.
   ///
   /// - Parameters:
-  ///   - signal: A sound of at most `maximumDuration` seconds.
+  ///   - signal: A sound of at most `maximumSoundSeconds` seconds.
   ///   - profile: The profile with which the vibration was rendered, or for which the pattern is.
   ///   - options: The options of the conversion.
   /// - Throws: An `AnalysisError` for a sound that is too long, a rate out of range, and a profile
@@ -193,21 +196,21 @@ public struct SoundTrace: Sendable {
     let dictionary = try AtomDictionary(profile, soundRate: signal.rate)
     let trace = try Self.trace(
       samples, rate: signal.rate, dictionary: dictionary, profile: profile, options: options)
-    kind = trace.kind
+    interpretation = trace.kind
     var events = trace.events
     events.select(options.eventSelection)
-    let tracedCount = events.count
-    if let limit = options.eventLimit {
+    let tracedCount = events.eventCount
+    if let limit = options.maximumEventCount {
       events.limit(to: limit)
     }
-    omittedCount = tracedCount - events.count
+    omittedEventCount = tracedCount - events.eventCount
     let isVibration = trace.kind == .vibration
     let defaults = Self.defaultToleranceDecibels
     let defaultTolerance = isVibration ? defaults.vibration : defaults.sound
     pattern =
       TracedPattern(
-        transients: events.transients, continuous: events.continuous,
-        tolerance: options.tolerance ?? defaultTolerance
+        transients: events.transients, continuous: events.continuousEvents,
+        tolerance: options.toleranceDecibels ?? defaultTolerance
       ).pattern
     agreement = try Agreement(
       of: samples, rate: signal.rate, pattern: pattern, profile: profile,
@@ -215,14 +218,14 @@ public struct SoundTrace: Sendable {
   }
 
   private static func check(_ signal: Signal) throws(AnalysisError) {
-    guard supportedRates.contains(signal.rate) else {
+    guard supportedSampleRates.contains(signal.rate) else {
       throw AnalysisError(
         .unsupportedRate, "has a sample rate of \(signal.rate) Hz; supported: 500 to 1000000 Hz")
     }
-    guard signal.duration <= maximumDuration else {
+    guard signal.durationSeconds <= maximumSoundSeconds else {
       throw AnalysisError(
         .unsupportedLength,
-        "lasts \(Int(signal.duration)) s; the limit is \(Int(maximumDuration)) s")
+        "lasts \(Int(signal.durationSeconds)) s; the limit is \(Int(maximumSoundSeconds)) s")
     }
   }
 
@@ -238,23 +241,23 @@ public struct SoundTrace: Sendable {
   private static func trace(
     _ samples: [Float], rate: Double, dictionary: AtomDictionary, profile: TransducerProfile,
     options: TracingOptions
-  ) throws(AnalysisError) -> (kind: TracingOptions.Kind, events: Events) {
+  ) throws(AnalysisError) -> (kind: TracingOptions.Interpretation, events: Events) {
     let isVibration =
-      options.kind == .vibration
-      || options.kind == .automatic && isInBand(samples, rate: rate, dictionary)
+      options.interpretation == .vibration
+      || options.interpretation == .automatic && isInBand(samples, rate: rate, dictionary)
     if isVibration {
       let (events, unexplainedFraction) = try vibrationEvents(
         of: samples, rate: rate, dictionary: dictionary, profile: profile,
-        threshold: options.threshold)
-      let isExplained = unexplainedFraction <= maximumUnexplainedFraction
-      if options.kind == .vibration || isExplained {
+        threshold: options.thresholdDecibels)
+      let isExplained = unexplainedFraction <= maximumUnexplainedPowerFraction
+      if options.interpretation == .vibration || isExplained {
         return (.vibration, events)
       }
     }
     let trace = WidebandTrace(
-      of: samples, rate: rate, dictionary: dictionary, style: options.style,
-      threshold: options.threshold)
-    return (.sound, Events(transients: trace.transients, continuous: trace.continuous))
+      of: samples, rate: rate, dictionary: dictionary, style: options.followedPart,
+      threshold: options.thresholdDecibels)
+    return (.sound, Events(transients: trace.transients, continuousEvents: trace.continuousEvents))
   }
 
   /// Returns the events of a vibration, and the fraction of the power that they do not explain.
@@ -264,37 +267,41 @@ public struct SoundTrace: Sendable {
   ) throws(AnalysisError) -> (events: Events, unexplainedFraction: Double) {
     let single = VibrationTrace(
       of: samples, rate: rate, dictionary: dictionary, threshold: threshold)
-    let singleEvents = Events(transients: single.transients, continuous: single.continuous)
+    let singleEvents = Events(
+      transients: single.transients, continuousEvents: single.continuousEvents)
     let isLayeredSupported =
-      dictionary.overtoneRatios.isEmpty
-      && Double(samples.count) <= maximumLayeredDuration * rate
+      dictionary.overtoneFrequencyRatios.isEmpty
+      && Double(samples.count) <= maximumLayeredSeconds * rate
     guard isLayeredSupported else {
-      return (singleEvents, single.unexplainedFraction)
+      return (singleEvents, single.unexplainedPowerFraction)
     }
     let singleAgreement = try agreement(
       of: singleEvents, with: samples, rate: rate, profile: profile)
     guard singleAgreement.correlation < sufficientCorrelation else {
-      return (singleEvents, single.unexplainedFraction)
+      return (singleEvents, single.unexplainedPowerFraction)
     }
     let layered = LayeredTrace(
       of: samples, rate: rate, dictionary: dictionary, threshold: threshold)
-    let layeredEvents = Events(transients: layered.transients, continuous: layered.continuous)
+    let layeredEvents = Events(
+      transients: layered.transients, continuousEvents: layered.continuousEvents)
     let layeredAgreement = try agreement(
       of: layeredEvents, with: samples, rate: rate, profile: profile)
     let gain = layeredAgreement.correlation - singleAgreement.correlation
     let additionalTransients = layered.transients.count - single.transients.count
-    let residualRatio = layered.unexplainedFraction / max(single.unexplainedFraction, 1e-9)
+    let residualRatio =
+      layered.unexplainedPowerFraction / max(single.unexplainedPowerFraction, 1e-9)
     let isSimpler =
       additionalTransients < 0 || layered.transients.isEmpty && residualRatio < 1
     let isBetter: Bool
     if isSimpler {
       // Curves act on all events, so that a pattern may not follow tones that move independently.
-      isBetter = gain >= -similarCorrelation || residualRatio < sufficientResidualRatio
+      isBetter = gain >= -similarCorrelationDifference || residualRatio < decisiveResidualRatio
     } else {
-      isBetter = gain > similarCorrelation * Double(max(1, additionalTransients))
+      isBetter = gain > similarCorrelationDifference * Double(max(1, additionalTransients))
     }
     return isBetter
-      ? (layeredEvents, layered.unexplainedFraction) : (singleEvents, single.unexplainedFraction)
+      ? (layeredEvents, layered.unexplainedPowerFraction)
+      : (singleEvents, single.unexplainedPowerFraction)
   }
 
   /// Returns the agreement of a vibration with the rendering of its events.
@@ -302,7 +309,7 @@ public struct SoundTrace: Sendable {
     of events: Events, with samples: [Float], rate: Double, profile: TransducerProfile
   ) throws(AnalysisError) -> Agreement {
     let traced = TracedPattern(
-      transients: events.transients, continuous: events.continuous,
+      transients: events.transients, continuous: events.continuousEvents,
       tolerance: defaultToleranceDecibels.vibration)
     return try Agreement(
       of: samples, rate: rate, pattern: traced.pattern, profile: profile, isVibration: true)
@@ -313,18 +320,18 @@ public struct SoundTrace: Sendable {
     _ samples: [Float], rate: Double, _ dictionary: AtomDictionary
   ) -> Bool {
     let spectrum = Spectrum(of: Signal(samples, rate: rate), window: 0.1)
-    let power = spectrum.power(in: 0...3.5 * dictionary.toneBand.upperBound)
-    return power > minimumInBandFraction * spectrum.power
+    let power = spectrum.power(in: 0...3.5 * dictionary.toneBandHertz.upperBound)
+    return power > minimumInBandPowerFraction * spectrum.totalPower
   }
 }
 
 extension SoundTrace.Agreement {
-  /// The number of levels per second.
-  private static let levelRate = 200.0
-  /// The sample rate of the rendering, in hertz.
-  private static let renderingRate = 8_000.0
+  /// The number of levels per second that are compared.
+  private static let levelsPerSecond = 200.0
+  /// The sample rate at which the pattern is rendered for the comparison, in hertz.
+  private static let renderingSampleRate = 8_000.0
   /// The minimum audible level relative to the maximum.
-  private static let minimumRelativeLevel = 0.05
+  private static let minimumAudibleLevelRatio = 0.05
 
   /// Renders a pattern and compares it with a sound.
   ///
@@ -338,18 +345,19 @@ extension SoundTrace.Agreement {
     of samples: [Float], rate: Double, pattern: HapticPattern, profile: TransducerProfile,
     isVibration: Bool
   ) throws(AnalysisError) {
-    let rendering = try pattern.rendered(profile, rate: Self.renderingRate).0
-    let decimated = isVibration ? TactileBandSignal(of: samples, rate: rate) : nil
+    let rendering = try pattern.rendered(profile, rate: Self.renderingSampleRate).0
+    let decimated = isVibration ? TactileBandSignal(of: samples, decimatedRate: rate) : nil
     let window = isVibration ? 0.01 : 0.02
     var soundLevels = Self.levels(
-      decimated?.samples ?? samples, rate: decimated?.rate ?? rate, over: window)
-    var renderedLevels = Self.levels(rendering, rate: Self.renderingRate, over: window)
+      decimated?.samples ?? samples, rate: decimated?.decimatedRate ?? rate, over: window)
+    var renderedLevels = Self.levels(rendering, rate: Self.renderingSampleRate, over: window)
     let count = max(soundLevels.count, renderedLevels.count)
     soundLevels += [Double](repeating: 0, count: count - soundLevels.count)
     renderedLevels += [Double](repeating: 0, count: count - renderedLevels.count)
     self.init(
       correlation: Self.correlation(soundLevels, renderedLevels),
-      decibels: Self.levelDifference(soundLevels, renderedLevels, isAbsolute: isVibration))
+      differenceDecibels: Self.levelDifference(soundLevels, renderedLevels, isAbsolute: isVibration)
+    )
   }
 
   /// Returns the RMS levels of a signal above 20 Hz.
@@ -358,7 +366,7 @@ extension SoundTrace.Agreement {
     let silence = [Float](repeating: 0, count: Int(0.05 * rate))
     let powers = SampleMath.movingMean(
       of: highPass.filtered(samples + silence).map { $0 * $0 }, over: Int(seconds * rate))
-    return stride(from: 0, to: Double(powers.count), by: rate / levelRate).map {
+    return stride(from: 0, to: Double(powers.count), by: rate / levelsPerSecond).map {
       Double(max(0, powers[Int($0)])).squareRoot()
     }
   }
@@ -395,7 +403,7 @@ extension SoundTrace.Agreement {
     guard maximum > 0, renderedMaximum > 0 else { return 0 }
     let scale = isAbsolute ? 1 : maximum / renderedMaximum
     let audible = zip(sound, rendering).filter {
-      max($0, $1 * scale) > minimumRelativeLevel * maximum
+      max($0, $1 * scale) > minimumAudibleLevelRatio * maximum
     }
     let differences = audible.map {
       20 * log10(($1 * scale + 0.01 * maximum) / ($0 + 0.01 * maximum))

@@ -8,24 +8,24 @@ internal import SignalAnalysis
 /// bursts.
 struct StepSearch {
   let dictionary: AtomDictionary
-  let rate: Double
-  let timeScale: Double
-  /// The signal.
-  let samples: [Float]
+  let sampleRate: Double
+  let durationFactor: Double
+  /// The samples of the signal that contains tones and bursts.
+  let signalSamples: [Float]
 
   /// The maximum residual of a step relative to that of bursts.
-  private static let maximumResidualRatio = 1.3
+  private static let maximumStepToBurstResidualRatio = 1.3
   /// The residual that no model explains, relative to the energy of the signal.
-  private static let modelErrorFraction = 0.004
+  private static let modelErrorEnergyFraction = 0.004
   /// The distance within which bursts belong to the same step, in seconds.
-  private static let groupDistance = 0.04
-  /// The part of the signal to each side of a burst that is compared, in seconds.
-  private static let margin = 0.06
+  private static let stepGroupSeconds = 0.04
+  /// The duration of the compared signal on each side of a burst, in seconds.
+  private static let comparisonMarginSeconds = 0.06
 
-  /// A division of a tone.
+  /// A division of a tone into two successive tones.
   private struct Division {
-    var first: TonePath
-    var second: TonePath
+    var firstTone: TonePath
+    var secondTone: TonePath
     var residualEnergy: Double
   }
 
@@ -35,33 +35,33 @@ struct StepSearch {
   ///   - bursts: The bursts; those that are steps are removed.
   ///   - selection: The tones; those with a step are divided.
   func replaceSteps(among bursts: inout [FoundBurst], in selection: inout ToneSelection) {
-    var residual = samples
+    var residual = signalSamples
     selection.add(to: &residual, times: -1)
-    for burst in bursts.sorted(by: { $0.energy > $1.energy }) {
-      guard bursts.contains(where: { $0.start == burst.start }) else { continue }
-      let count = dictionary.atoms[burst.atomIndex].count
-      let center = burst.start + count / 2
-      let index = selection.tones.firstIndex {
-        $0.span.lowerBound + 4 < center && center < $0.span.upperBound - 4
+    for burst in bursts.sorted(by: { $0.explainedEnergy > $1.explainedEnergy }) {
+      guard bursts.contains(where: { $0.startSample == burst.startSample }) else { continue }
+      let count = dictionary.atoms[burst.atomIndex].sampleCount
+      let center = burst.startSample + count / 2
+      let index = selection.selectedTones.firstIndex {
+        $0.soundingSamples.lowerBound + 4 < center && center < $0.soundingSamples.upperBound - 4
       }
       guard let index else { continue }
-      let groupLength = Self.groupDistance * timeScale * rate
-      let group = bursts.filter { Double(abs($0.start - burst.start)) < groupLength }
-      let margin = Int(Self.margin * timeScale * rate)
-      let range = (burst.start - margin..<burst.start + count + margin).clamped(
-        to: samples.indices)
-      let tone = selection.tones[index]
-      let positions = burst.start - 10..<burst.start + count + 10
+      let groupLength = Self.stepGroupSeconds * durationFactor * sampleRate
+      let group = bursts.filter { Double(abs($0.startSample - burst.startSample)) < groupLength }
+      let margin = Int(Self.comparisonMarginSeconds * durationFactor * sampleRate)
+      let range = (burst.startSample - margin..<burst.startSample + count + margin).clamped(
+        to: signalSamples.indices)
+      let tone = selection.selectedTones[index]
+      let positions = burst.startSample - 10..<burst.startSample + count + 10
       guard
         let best = bestDivision(of: tone, near: positions, in: range, residual, selection),
         best.residualEnergy < maximumEnergy(group, in: range, residual)
       else { continue }
       tone.add(to: &residual, times: 1)
-      best.first.add(to: &residual, times: -1)
-      best.second.add(to: &residual, times: -1)
-      selection.tones[index] = best.first
-      selection.tones.append(best.second)
-      bursts.removeAll { burst in group.contains { $0.start == burst.start } }
+      best.firstTone.add(to: &residual, times: -1)
+      best.secondTone.add(to: &residual, times: -1)
+      selection.selectedTones[index] = best.firstTone
+      selection.selectedTones.append(best.secondTone)
+      bursts.removeAll { burst in group.contains { $0.startSample == burst.startSample } }
     }
   }
 
@@ -73,8 +73,8 @@ struct StepSearch {
       Array(residual[range]), dictionary: dictionary,
       subtracting: bursts.map { $0.moved(by: -range.lowerBound) })
     let energy = Statistics.energy(of: excerpt.unpaddedSamples)
-    return Self.maximumResidualRatio * energy
-      + Self.modelErrorFraction * Statistics.energy(of: samples[range])
+    return Self.maximumStepToBurstResidualRatio * energy
+      + Self.modelErrorEnergyFraction * Statistics.energy(of: signalSamples[range])
   }
 
   private func bestDivision(
@@ -86,10 +86,11 @@ struct StepSearch {
     var best: Division?
     var previousCenters: (Int, Int)?
     for position in stride(from: positions.lowerBound, to: positions.upperBound, by: 4) {
-      guard let parts = selection.parts(of: tone, at: position, sampleCount: samples.count)
+      guard let parts = selection.parts(of: tone, at: position, sampleCount: signalSamples.count)
       else { continue }
       let centers = (
-        parts.first.nodes[parts.first.nodes.count - 1].center, parts.second.nodes[0].center
+        parts.first.windowNodes[parts.first.windowNodes.count - 1].centerSample,
+        parts.second.windowNodes[0].centerSample
       )
       if let previousCenters, previousCenters == centers {
         continue
@@ -110,34 +111,39 @@ struct StepSearch {
   ) -> Division {
     // The energy that the second part removes from each position on, and its best start.
     var bestStart = range.upperBound
-    var bestTail = 0.0
-    var tail = 0.0
-    var tails = [(energy: Double, start: Int)](
+    var bestTailEnergy = 0.0
+    var tailEnergy = 0.0
+    var bestTailsByPosition = [(energy: Double, start: Int)](
       repeating: (0, range.upperBound), count: range.count + 1)
     for position in range.reversed() {
-      tail += removedEnergy(by: second, at: position, in: signal)
-      if tail > bestTail {
-        bestTail = tail
+      tailEnergy += removedEnergy(by: second, at: position, in: signal)
+      if tailEnergy > bestTailEnergy {
+        bestTailEnergy = tailEnergy
         bestStart = position
       }
-      tails[position - range.lowerBound] = (bestTail, bestStart)
+      bestTailsByPosition[position - range.lowerBound] = (bestTailEnergy, bestStart)
     }
-    var head = 0.0
-    var best = (energy: tails[0].energy, end: range.lowerBound, start: tails[0].start)
+    var headEnergy = 0.0
+    var best = (
+      energy: bestTailsByPosition[0].energy, end: range.lowerBound,
+      start: bestTailsByPosition[0].start
+    )
     for position in range {
-      head += removedEnergy(by: first, at: position, in: signal)
-      let next = tails[position - range.lowerBound + 1]
-      if head + next.energy > best.energy {
-        best = (head + next.energy, position + 1, next.start)
+      headEnergy += removedEnergy(by: first, at: position, in: signal)
+      let next = bestTailsByPosition[position - range.lowerBound + 1]
+      if headEnergy + next.energy > best.energy {
+        best = (headEnergy + next.energy, position + 1, next.start)
       }
     }
     var division = Division(
-      first: first, second: second,
+      firstTone: first, secondTone: second,
       residualEnergy: Statistics.energy(of: signal[range]) - best.energy)
-    division.first.span = Self.span(from: tone.span.lowerBound, to: best.end, in: first.domain)
-    division.second.span = Self.span(from: best.start, to: tone.span.upperBound, in: second.domain)
-    division.first.core = TonePath.core(of: division.first.span)
-    division.second.core = TonePath.core(of: division.second.span)
+    division.firstTone.soundingSamples = Self.span(
+      from: tone.soundingSamples.lowerBound, to: best.end, in: first.waveformRange)
+    division.secondTone.soundingSamples = Self.span(
+      from: best.start, to: tone.soundingSamples.upperBound, in: second.waveformRange)
+    division.firstTone.coreSamples = TonePath.core(of: division.firstTone.soundingSamples)
+    division.secondTone.coreSamples = TonePath.core(of: division.secondTone.soundingSamples)
     return division
   }
 
@@ -146,8 +152,8 @@ struct StepSearch {
   }
 
   private func removedEnergy(by tone: TonePath, at position: Int, in signal: [Float]) -> Double {
-    guard tone.domain.contains(position) else { return 0 }
-    let sample = Double(tone.samples[position - tone.origin])
+    guard tone.waveformRange.contains(position) else { return 0 }
+    let sample = Double(tone.waveform[position - tone.waveformStart])
     return sample * (2 * Double(signal[position]) - sample)
   }
 }

@@ -10,13 +10,13 @@ internal import SignalAnalysis
 ///    of all others.
 struct SustainedTone {
   /// The demodulated tone.
-  private(set) var baseband: [ComplexNumber]
-  /// The frequency of the tone.
-  var track: ToneTrack
-  /// The tone with its overtones.
+  private(set) var demodulatedTone: [ComplexNumber]
+  /// The frequency of the tone over time.
+  var frequencyTrack: ToneTrack
+  /// The samples of the tone with its overtones.
   private(set) var samples: [Float]
   /// The amplitude of the tone at each sample.
-  private(set) var levels: [Float]
+  private(set) var toneAmplitudes: [Float]
 
   /// Measures the sustained tone of a signal.
   ///
@@ -28,10 +28,10 @@ struct SustainedTone {
   init(
     of samples: [Float], medianLength: Int, dictionary: AtomDictionary, timeScale: Double = 1
   ) {
-    let padding = Int(0.1 * dictionary.rate)
+    let padding = Int(0.1 * dictionary.sampleRate)
     let signal = AnalyticSignal(of: samples, padding: padding)
     let track = ToneTrack(
-      of: samples, signal: signal, rate: dictionary.rate, dictionary: dictionary,
+      of: samples, signal: signal, sampleRate: dictionary.sampleRate, dictionary: dictionary,
       timeScale: timeScale)
 
     func smoothedBaseband(_ signal: AnalyticSignal, ratio: Double) -> [ComplexNumber] {
@@ -42,12 +42,13 @@ struct SustainedTone {
       return zip(real, imaginary).map { ComplexNumber($0, $1) }
     }
 
-    self.track = track
-    baseband = smoothedBaseband(signal, ratio: 1)
-    let ratios = [1] + dictionary.overtoneRatios
+    self.frequencyTrack = track
+    demodulatedTone = smoothedBaseband(signal, ratio: 1)
+    let ratios = [1] + dictionary.overtoneFrequencyRatios
     let silence = [Float](repeating: 0, count: samples.count)
-    var partials = [track.modulated(baseband)] + dictionary.overtoneRatios.map { _ in silence }
-    let passCount = dictionary.overtoneRatios.isEmpty ? 0 : 2
+    var partials =
+      [track.modulated(demodulatedTone)] + dictionary.overtoneFrequencyRatios.map { _ in silence }
+    let passCount = dictionary.overtoneFrequencyRatios.isEmpty ? 0 : 2
     for pass in 0..<passCount {
       for (index, ratio) in ratios.enumerated() where pass > 0 || index > 0 {
         var residual = samples
@@ -60,22 +61,22 @@ struct SustainedTone {
           AnalyticSignal(of: residual, padding: padding), ratio: ratio)
         partials[index] = track.modulated(partialBaseband, ratio: ratio)
         if index == 0 {
-          baseband = partialBaseband
+          demodulatedTone = partialBaseband
         }
       }
     }
     self.samples = partials.dropFirst().reduce(partials[0]) { sum, partial in
       zip(sum, partial).map { $0 + $1 }
     }
-    levels = baseband.map { $0.power.squareRoot() }
+    toneAmplitudes = demodulatedTone.map { $0.power.squareRoot() }
   }
 
-  /// Silences the samples that are marked.
+  /// Sets the tone to zero at the marked samples.
   mutating func silence(where isSilent: [Bool]) {
-    for index in baseband.indices where isSilent[index] {
-      baseband[index] = ComplexNumber()
+    for index in demodulatedTone.indices where isSilent[index] {
+      demodulatedTone[index] = ComplexNumber()
       samples[index] = 0
-      levels[index] = 0
+      toneAmplitudes[index] = 0
     }
   }
 }

@@ -5,28 +5,29 @@ internal import SignalAnalysis
 ///
 /// A tone continues in the next window if its frequency, its amplitude, and its phase agree.
 struct ToneLinker {
-  let rate: Double
+  let sampleRate: Double
   /// The interval between windows, in samples.
-  let hop: Int
-  /// The factor of all durations.
-  let timeScale: Double
+  let hopSampleCount: Int
+  /// The factor that lengthens all durations for profiles with low tones.
+  let durationFactor: Double
 
   typealias Path = [TonePath.Node]
 
   /// The maximum duration without a window that consists of tones, in seconds: that of a burst.
-  private static let maximumGap = 0.11
-  /// The maximum relative difference of frequencies.
-  private static let frequencyTolerance = 0.012
-  /// The maximum change of frequency, in hertz per second.
-  private static let maximumSweep = 80.0
+  private static let maximumGapSeconds = 0.11
+  /// The maximum relative difference between the frequencies of linked tones.
+  private static let maximumFrequencyDifferenceFraction = 0.012
+  /// The maximum rate at which the frequency of a tone changes, in hertz per second.
+  private static let maximumSweepHertzPerSecond = 80.0
   /// The maximum relative error of the predicted amplitude and phase.
-  private static let maximumError = 0.5
-  /// The same after a gap, for a similar frequency and amplitude.
-  private static let maximumErrorAfterGap = 0.9
+  private static let maximumPredictionError = 0.5
+  /// The maximum relative error of the predicted tone after a gap, for a similar frequency and
+  /// amplitude.
+  private static let maximumPredictionErrorAfterGap = 0.9
   /// The minimum duration of silence that divides a path, in seconds.
-  private static let minimumSilence = 0.002
+  private static let minimumSilenceSeconds = 0.002
   /// The maximum power of silence relative to that of the tone.
-  private static let maximumSilencePower = 0.15
+  private static let maximumSilencePowerRatio = 0.15
 
   /// Returns the paths of all tones, undivided by silence.
   func paths(of windows: [ToneWindow]) -> [Path] {
@@ -40,17 +41,18 @@ struct ToneLinker {
         // The path is moved out of the array, so that it grows without a copy.
         var path: Path = []
         swap(&path, &active[index])
-        let gap = window.center - last(path).center
-        if Double(gap) > Self.maximumGap * timeScale * rate {
+        let gap = window.centerSample - last(path).centerSample
+        if Double(gap) > Self.maximumGapSeconds * durationFactor * sampleRate {
           finished.append(path)
         } else if let best = continuation(of: path, in: freeTones, gap: gap) {
           path.append(
             TonePath.Node(
-              center: window.center, halfLength: window.halfLength,
+              centerSample: window.centerSample, halfLengthSamples: window.halfLengthSamples,
               tone: freeTones.remove(at: best)))
           continued.append(path)
-        } else if window.center - window.halfLength > last(path).center + last(path).halfLength,
-          gap > 3 * hop
+        } else if window.centerSample - window.halfLengthSamples > last(path).centerSample
+          + last(path).halfLengthSamples,
+          gap > 3 * hopSampleCount
         {
           finished.append(path)
         } else {
@@ -60,7 +62,11 @@ struct ToneLinker {
       active =
         continued
         + freeTones.map { tone in
-          [TonePath.Node(center: window.center, halfLength: window.halfLength, tone: tone)]
+          [
+            TonePath.Node(
+              centerSample: window.centerSample, halfLengthSamples: window.halfLengthSamples,
+              tone: tone)
+          ]
         }
     }
     return finished + active
@@ -72,8 +78,8 @@ struct ToneLinker {
   /// does.
   private func continuation(of path: Path, in tones: [WindowTone], gap: Int) -> Int? {
     let previous = last(path).tone
-    let isAfterGap = gap > 5 * hop
-    let seconds = Double(gap) / rate
+    let isAfterGap = gap > 5 * hopSampleCount
+    let seconds = Double(gap) / sampleRate
     let recent = path.suffix(5).map { $0.tone.hertz }
     let expectedHertz = isAfterGap ? Statistics.median(of: recent) : previous.hertz
     var best: (index: Int, error: Double)?
@@ -81,9 +87,10 @@ struct ToneLinker {
       let mean = (tone.hertz + expectedHertz) / 2
       let difference = abs(tone.hertz - expectedHertz)
       let tolerance =
-        Self.frequencyTolerance * mean + 1 + Self.maximumSweep * min(seconds, 0.05)
+        Self.maximumFrequencyDifferenceFraction * mean + 1 + Self.maximumSweepHertzPerSecond
+        * min(seconds, 0.05)
       guard difference <= tolerance else { continue }
-      let angle = previous.phase(after: seconds, hertz: mean) - tone.phase
+      let angle = previous.phase(after: seconds, hertz: mean) - tone.centerPhase
       let squaredError =
         previous.amplitude * previous.amplitude + tone.amplitude * tone.amplitude
         - 2 * previous.amplitude * tone.amplitude * cos(angle)
@@ -91,9 +98,9 @@ struct ToneLinker {
         max(0, squaredError).squareRoot() / max(previous.amplitude, tone.amplitude, 1e-12)
       let isAlike =
         abs(tone.amplitude / previous.amplitude - 1) < 0.25
-        && difference < Self.frequencyTolerance * mean
+        && difference < Self.maximumFrequencyDifferenceFraction * mean
       let maximumError =
-        isAfterGap && isAlike ? Self.maximumErrorAfterGap : Self.maximumError
+        isAfterGap && isAlike ? Self.maximumPredictionErrorAfterGap : Self.maximumPredictionError
       if error < maximumError, error < best?.error ?? .infinity {
         best = (index, error)
       }
@@ -121,11 +128,13 @@ struct ToneLinker {
   private func isSilent(
     between previous: TonePath.Node, _ next: TonePath.Node, power: [Float]
   ) -> Bool {
-    guard Double(next.center - previous.center) >= 0.009 * rate else { return false }
+    guard Double(next.centerSample - previous.centerSample) >= 0.009 * sampleRate else {
+      return false
+    }
     let amplitude = min(previous.tone.amplitude, next.tone.amplitude)
-    let threshold = Float(Self.maximumSilencePower * amplitude * amplitude / 2)
-    let minimumCount = Int(Self.minimumSilence * rate)
-    let range = previous.center..<min(next.center, power.count)
+    let threshold = Float(Self.maximumSilencePowerRatio * amplitude * amplitude / 2)
+    let minimumCount = Int(Self.minimumSilenceSeconds * sampleRate)
+    let range = previous.centerSample..<min(next.centerSample, power.count)
     let silences = SampleMath.segments(range.count, closing: 1) {
       power[range.lowerBound + $0] < threshold
     }

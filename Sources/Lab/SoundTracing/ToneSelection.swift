@@ -6,41 +6,41 @@ internal import SignalAnalysis
 /// With all other tones fixed, the energy that a tone removes up to a sample is a cumulative sum.
 /// Its extrema are the best start and end.
 struct ToneSelection {
-  let rate: Double
-  /// The factor of all durations.
-  let timeScale: Double
-  var tones: [TonePath] = []
+  let sampleRate: Double
+  /// The factor that lengthens all durations for profiles with low tones.
+  let durationFactor: Double
+  var selectedTones: [TonePath] = []
 
   /// The minimum energy that a tone removes, relative to its own energy.
-  private static let minimumRemovedFraction = 0.6
+  private static let minimumRemovedEnergyFraction = 0.6
   /// The minimum duration of a tone, in seconds.
-  private static let minimumDuration = 0.022
+  private static let minimumToneSeconds = 0.022
   /// The maximum number of sweeps over all edges.
-  private static let sweepCount = 3
+  private static let maximumEdgeSweepCount = 3
   /// The maximum distance of an edge from the windows of a tone, inward, in seconds.
-  private static let edgeSlack = 0.02
-  /// The maximum distance of two edges that may be one, in seconds.
-  private static let commonEdgeDistance = 0.01
+  private static let maximumInwardEdgeSeconds = 0.02
+  /// The maximum distance of the edges of two tones that may be a common edge, in seconds.
+  private static let maximumCommonEdgeSeconds = 0.01
   /// The maximum gap or overlap of two parts of a tone, in seconds.
-  private static let maximumPartDistance = 0.012
+  private static let maximumPartGapSeconds = 0.012
 
-  init(rate: Double, timeScale: Double) {
-    self.rate = rate
-    self.timeScale = timeScale
+  init(sampleRate rate: Double, durationFactor timeScale: Double) {
+    self.sampleRate = rate
+    self.durationFactor = timeScale
   }
 
   /// Adds all tones to a signal, or subtracts them.
   func add(to signal: inout [Float], times sign: Float) {
-    for tone in tones {
+    for tone in selectedTones {
       tone.add(to: &signal, times: sign)
     }
   }
 
-  /// The root of the sum of the tones' squared levels at each sample.
+  /// Returns the level of all tones at each sample: the root of the sum of their squared levels.
   func levels(count: Int) -> [Float] {
     var powers = [Double](repeating: 0, count: count)
-    for tone in tones {
-      for position in tone.span.clamped(to: tone.domain) {
+    for tone in selectedTones {
+      for position in tone.soundingSamples.clamped(to: tone.waveformRange) {
         powers[position] += tone.level(at: position) * tone.level(at: position)
       }
     }
@@ -59,22 +59,24 @@ struct ToneSelection {
     var residual = signal
     var pool = candidates
     var spans = pool.map { Self.bestSpan(of: $0, in: residual) }
-    tones = []
+    selectedTones = []
     while let best = spans.indices.max(by: { spans[$0].removedEnergy < spans[$1].removedEnergy }),
       spans[best].removedEnergy > 0
     {
       var tone = pool.remove(at: best)
       let (span, removedEnergy) = spans.remove(at: best)
       let energy = span.reduce(0.0) { sum, position in
-        let sample = Double(tone.samples[position - tone.origin])
+        let sample = Double(tone.waveform[position - tone.waveformStart])
         return sum + sample * sample
       }
-      guard removedEnergy >= Self.minimumRemovedFraction * energy, span.count >= 8 else { continue }
-      tone.span = span
-      tone.core = TonePath.core(of: span)
+      guard removedEnergy >= Self.minimumRemovedEnergyFraction * energy, span.count >= 8 else {
+        continue
+      }
+      tone.soundingSamples = span
+      tone.coreSamples = TonePath.core(of: span)
       tone.add(to: &residual, times: -1)
-      tones.append(tone)
-      for index in pool.indices where pool[index].domain.overlaps(span) {
+      selectedTones.append(tone)
+      for index in pool.indices where pool[index].waveformRange.overlaps(span) {
         spans[index] = Self.bestSpan(of: pool[index], in: residual)
       }
     }
@@ -84,18 +86,18 @@ struct ToneSelection {
   private static func bestSpan(
     of tone: TonePath, in residual: [Float]
   ) -> (span: Range<Int>, removedEnergy: Double) {
-    var sum = 0.0
-    var minimum = 0.0
-    var start = tone.origin
+    var removedEnergySum = 0.0
+    var minimumEnergySum = 0.0
+    var start = tone.waveformStart
     var best = (span: start..<start, removedEnergy: 0.0)
-    for (index, sample) in tone.samples.enumerated() {
-      let position = tone.origin + index
-      sum += removedEnergy(residual[position], sample)
-      if sum - minimum > best.removedEnergy {
-        best = (start..<position + 1, sum - minimum)
+    for (index, sample) in tone.waveform.enumerated() {
+      let position = tone.waveformStart + index
+      removedEnergySum += removedEnergy(residual[position], sample)
+      if removedEnergySum - minimumEnergySum > best.removedEnergy {
+        best = (start..<position + 1, removedEnergySum - minimumEnergySum)
       }
-      if sum < minimum {
-        minimum = sum
+      if removedEnergySum < minimumEnergySum {
+        minimumEnergySum = removedEnergySum
         start = position + 1
       }
     }
@@ -114,17 +116,17 @@ struct ToneSelection {
   mutating func fitEdges(to signal: [Float]) -> [Float] {
     var residual = signal
     add(to: &residual, times: -1)
-    for _ in 0..<Self.sweepCount {
+    for _ in 0..<Self.maximumEdgeSweepCount {
       var isMoved = false
-      for index in tones.indices {
-        tones[index].add(to: &residual, times: 1)
-        let span = bestEdges(of: tones[index], in: residual)
-        isMoved = isMoved || span != tones[index].span
-        tones[index].span = span
-        tones[index].add(to: &residual, times: -1)
+      for index in selectedTones.indices {
+        selectedTones[index].add(to: &residual, times: 1)
+        let span = bestEdges(of: selectedTones[index], in: residual)
+        isMoved = isMoved || span != selectedTones[index].soundingSamples
+        selectedTones[index].soundingSamples = span
+        selectedTones[index].add(to: &residual, times: -1)
       }
-      for first in tones.indices {
-        for second in tones.indices where second > first {
+      for first in selectedTones.indices {
+        for second in selectedTones.indices where second > first {
           let isPairMoved = moveCommonEdges(first, second, in: &residual)
           isMoved = isMoved || isPairMoved
         }
@@ -141,34 +143,36 @@ struct ToneSelection {
   private mutating func moveCommonEdges(
     _ first: Int, _ second: Int, in residual: inout [Float]
   ) -> Bool {
-    let distance = Int(Self.commonEdgeDistance * rate)
-    let spans = [tones[first].span, tones[second].span]
-    let hasCommonStart = abs(spans[0].lowerBound - spans[1].lowerBound) <= distance
-    let hasCommonEnd = abs(spans[0].upperBound - spans[1].upperBound) <= distance
+    let maximumEdgeDistance = Int(Self.maximumCommonEdgeSeconds * sampleRate)
+    let spans = [selectedTones[first].soundingSamples, selectedTones[second].soundingSamples]
+    let hasCommonStart = abs(spans[0].lowerBound - spans[1].lowerBound) <= maximumEdgeDistance
+    let hasCommonEnd = abs(spans[0].upperBound - spans[1].upperBound) <= maximumEdgeDistance
     guard hasCommonStart || hasCommonEnd, spans[0].overlaps(spans[1]) else { return false }
-    let domain = tones[first].domain.clamped(to: tones[second].domain)
-    let common = spans[0].clamped(to: spans[1])
-    tones[first].add(to: &residual, times: 1)
-    tones[second].add(to: &residual, times: 1)
+    let domain = selectedTones[first].waveformRange.clamped(to: selectedTones[second].waveformRange)
+    let commonSpan = spans[0].clamped(to: spans[1])
+    selectedTones[first].add(to: &residual, times: 1)
+    selectedTones[second].add(to: &residual, times: 1)
     if hasCommonStart {
-      let start = max(domain.lowerBound, common.lowerBound - 2 * distance)
-      let range = start..<min(common.upperBound, common.lowerBound + distance)
+      let start = max(domain.lowerBound, commonSpan.lowerBound - 2 * maximumEdgeDistance)
+      let range = start..<min(commonSpan.upperBound, commonSpan.lowerBound + maximumEdgeDistance)
       if let best = bestCommonEdge(first, second, in: range, residual, isStart: true) {
-        tones[first].span = best..<max(best, spans[0].upperBound)
-        tones[second].span = best..<max(best, spans[1].upperBound)
+        selectedTones[first].soundingSamples = best..<max(best, spans[0].upperBound)
+        selectedTones[second].soundingSamples = best..<max(best, spans[1].upperBound)
       }
     }
     if hasCommonEnd {
-      let end = min(domain.upperBound, common.upperBound + 2 * distance)
-      let range = max(common.lowerBound, common.upperBound - distance)..<end
+      let end = min(domain.upperBound, commonSpan.upperBound + 2 * maximumEdgeDistance)
+      let range = max(commonSpan.lowerBound, commonSpan.upperBound - maximumEdgeDistance)..<end
       if let best = bestCommonEdge(first, second, in: range, residual, isStart: false) {
-        tones[first].span = min(best, tones[first].span.lowerBound)..<best
-        tones[second].span = min(best, tones[second].span.lowerBound)..<best
+        selectedTones[first].soundingSamples =
+          min(best, selectedTones[first].soundingSamples.lowerBound)..<best
+        selectedTones[second].soundingSamples =
+          min(best, selectedTones[second].soundingSamples.lowerBound)..<best
       }
     }
-    tones[first].add(to: &residual, times: -1)
-    tones[second].add(to: &residual, times: -1)
-    return spans != [tones[first].span, tones[second].span]
+    selectedTones[first].add(to: &residual, times: -1)
+    selectedTones[second].add(to: &residual, times: -1)
+    return spans != [selectedTones[first].soundingSamples, selectedTones[second].soundingSamples]
   }
 
   /// Returns the common edge of two tones within a range that removes more energy than their own
@@ -181,10 +185,12 @@ struct ToneSelection {
     var best = (energy: 0.0, edge: isStart ? range.upperBound : range.lowerBound)
     let positions = isStart ? Array(range.reversed()) : Array(range)
     for position in positions {
-      let samples = [tones[first], tones[second]].map { $0.samples[position - $0.origin] }
+      let samples = [selectedTones[first], selectedTones[second]].map {
+        $0.waveform[position - $0.waveformStart]
+      }
       let ownSample =
-        (tones[first].span.contains(position) ? samples[0] : 0)
-        + (tones[second].span.contains(position) ? samples[1] : 0)
+        (selectedTones[first].soundingSamples.contains(position) ? samples[0] : 0)
+        + (selectedTones[second].soundingSamples.contains(position) ? samples[1] : 0)
       ownEnergy += Self.removedEnergy(residual[position], ownSample)
       sum += Self.removedEnergy(residual[position], samples[0] + samples[1])
       if sum > best.energy {
@@ -195,23 +201,24 @@ struct ToneSelection {
   }
 
   private func bestEdges(of tone: TonePath, in residual: [Float]) -> Range<Int> {
-    let middle = (tone.span.lowerBound + tone.span.upperBound) / 2
-    let slack = max(6, min(Int(Self.edgeSlack * rate), tone.span.count / 3))
-    let lastStart = min(middle, tone.core.lowerBound + slack)
-    let firstEnd = max(middle + 1, tone.core.upperBound - slack)
+    let middle = (tone.soundingSamples.lowerBound + tone.soundingSamples.upperBound) / 2
+    let inwardSlackSamples = max(
+      6, min(Int(Self.maximumInwardEdgeSeconds * sampleRate), tone.soundingSamples.count / 3))
+    let lastStart = min(middle, tone.coreSamples.lowerBound + inwardSlackSamples)
+    let firstEnd = max(middle + 1, tone.coreSamples.upperBound - inwardSlackSamples)
     var sum = 0.0
     var minimum = 0.0
-    var maximum = -Double.infinity
-    var start = tone.origin
-    var end = min(firstEnd, tone.domain.upperBound)
-    for position in tone.domain {
+    var maximumEnergySum = -Double.infinity
+    var start = tone.waveformStart
+    var end = min(firstEnd, tone.waveformRange.upperBound)
+    for position in tone.waveformRange {
       if position <= lastStart, sum < minimum {
         minimum = sum
         start = position
       }
-      sum += Self.removedEnergy(residual[position], tone.samples[position - tone.origin])
-      if position + 1 >= firstEnd, sum > maximum {
-        maximum = sum
+      sum += Self.removedEnergy(residual[position], tone.waveform[position - tone.waveformStart])
+      if position + 1 >= firstEnd, sum > maximumEnergySum {
+        maximumEnergySum = sum
         end = position + 1
       }
     }
@@ -226,91 +233,108 @@ struct ToneSelection {
   /// - Parameters:
   ///   - minimumLevel: The minimum level of a tone.
   ///   - sampleCount: The number of samples of the signal.
-  mutating func revise(minimumLevel: Float, sampleCount: Int) {
-    let minimumLength = Self.minimumDuration * timeScale.squareRoot() * rate
-    tones = tones.filter { tone in
-      Double(tone.span.count) >= minimumLength && (tone.levels.max() ?? 0) > Double(minimumLevel)
+  mutating func removeInvalidTones(minimumLevel: Float, sampleCount: Int) {
+    let minimumLength = Self.minimumToneSeconds * durationFactor.squareRoot() * sampleRate
+    selectedTones = selectedTones.filter { tone in
+      Double(tone.soundingSamples.count) >= minimumLength
+        && (tone.waveformLevels.max() ?? 0) > Double(minimumLevel)
     }.map { trimmed($0, sampleCount: sampleCount) }
   }
 
   private func trimmed(_ tone: TonePath, sampleCount: Int) -> TonePath {
-    let inner = tone.nodes.filter {
-      $0.center - $0.halfLength >= tone.span.lowerBound - 1
-        && $0.center + $0.halfLength <= tone.span.upperBound + 1
+    let innerNodes = tone.windowNodes.filter {
+      $0.centerSample - $0.halfLengthSamples >= tone.soundingSamples.lowerBound - 1
+        && $0.centerSample + $0.halfLengthSamples <= tone.soundingSamples.upperBound + 1
     }
-    guard inner.count >= 2, inner.count < tone.nodes.count else { return tone }
-    return path(inner, span: tone.span, core: tone.core, sampleCount: sampleCount)
+    guard innerNodes.count >= 2, innerNodes.count < tone.windowNodes.count else { return tone }
+    return path(
+      innerNodes, span: tone.soundingSamples, core: tone.coreSamples, sampleCount: sampleCount)
   }
 
   /// Returns the tone of some windows with given edges, as far as its waveform is known.
   private func path(
     _ nodes: [TonePath.Node], span: Range<Int>, core: Range<Int>, sampleCount: Int
   ) -> TonePath {
-    var path = TonePath(nodes, rate: rate, sampleCount: sampleCount, timeScale: timeScale)
-    path.span = span.clamped(to: path.domain)
-    path.core = core.clamped(to: path.domain)
+    var path = TonePath(
+      nodes, rate: sampleRate, sampleCount: sampleCount, timeScale: durationFactor)
+    path.soundingSamples = span.clamped(to: path.waveformRange)
+    path.coreSamples = core.clamped(to: path.waveformRange)
     return path
   }
 
   // MARK: - Parts of a tone
 
-  /// Joins tones of which the second continues the first in phase.
+  /// Joins two successive tones if the second continues the first in phase.
   mutating func joinParts(sampleCount: Int) {
-    tones.sort { $0.span.lowerBound < $1.span.lowerBound }
+    selectedTones.sort { $0.soundingSamples.lowerBound < $1.soundingSamples.lowerBound }
     var index = 0
-    while index < tones.count {
-      let first = tones[index]
-      let next = tones.indices.first { $0 != index && continues(first, with: tones[$0]) }
+    while index < selectedTones.count {
+      let first = selectedTones[index]
+      let next = selectedTones.indices.first {
+        $0 != index && continues(first, with: selectedTones[$0])
+      }
       guard let next else {
         index += 1
         continue
       }
-      let second = tones[next]
-      tones[index] = path(
-        first.nodes + second.nodes, span: first.span.lowerBound..<second.span.upperBound,
-        core: first.core.lowerBound..<max(first.core.lowerBound, second.core.upperBound),
+      let second = selectedTones[next]
+      selectedTones[index] = path(
+        first.windowNodes + second.windowNodes,
+        span: first.soundingSamples.lowerBound..<second.soundingSamples.upperBound,
+        core: first.coreSamples
+          .lowerBound..<max(first.coreSamples.lowerBound, second.coreSamples.upperBound),
         sampleCount: sampleCount)
-      tones.remove(at: next)
+      selectedTones.remove(at: next)
       index = 0
     }
   }
 
   private func continues(_ first: TonePath, with second: TonePath) -> Bool {
-    let distance = Double(abs(second.span.lowerBound - first.span.upperBound)) / rate
-    let lastCenter = first.nodes[first.nodes.count - 1].center
-    guard distance < Self.maximumPartDistance * timeScale,
-      second.span.upperBound > first.span.upperBound, second.nodes[0].center > lastCenter
+    let gapSeconds =
+      Double(abs(second.soundingSamples.lowerBound - first.soundingSamples.upperBound)) / sampleRate
+    let lastCenter = first.windowNodes[first.windowNodes.count - 1].centerSample
+    guard gapSeconds < Self.maximumPartGapSeconds * durationFactor,
+      second.soundingSamples.upperBound > first.soundingSamples.upperBound,
+      second.windowNodes[0].centerSample > lastCenter
     else { return false }
-    let joint = (first.span.upperBound + second.span.lowerBound) / 2
-    guard first.domain.contains(joint), second.domain.contains(joint) else { return false }
-    let firstHertz = first.meanHertz(in: joint - 40..<joint + 1, rate: rate)
-    let secondHertz = second.meanHertz(in: joint..<joint + 40, rate: rate)
+    let jointSample = (first.soundingSamples.upperBound + second.soundingSamples.lowerBound) / 2
+    guard first.waveformRange.contains(jointSample), second.waveformRange.contains(jointSample)
+    else { return false }
+    let firstHertz = first.meanHertz(in: jointSample - 40..<jointSample + 1, rate: sampleRate)
+    let secondHertz = second.meanHertz(in: jointSample..<jointSample + 40, rate: sampleRate)
     let frequencyDifference = abs(secondHertz / firstHertz - 1)
-    let levelRatio = first.level(at: joint) / max(second.level(at: joint), 1e-9)
-    let phaseOffset = first.phase(at: joint) - second.phase(at: joint)
+    let levelRatio = first.level(at: jointSample) / max(second.level(at: jointSample), 1e-9)
+    let phaseOffset = first.phase(at: jointSample) - second.phase(at: jointSample)
     let phaseDifference = abs(atan2(sin(phaseOffset), cos(phaseOffset)))
     let isContinuous =
       frequencyDifference < 0.03 && phaseDifference < 0.8 && levelRatio > 0.6 && levelRatio < 1.6
     // After a burst, the phase is less exact.
-    let isInterrupted = Double(second.nodes[0].center - lastCenter) > 0.07 * rate
+    let isInterrupted = Double(second.windowNodes[0].centerSample - lastCenter) > 0.07 * sampleRate
     let isAlike =
       frequencyDifference < 0.012 && phaseDifference < 1.9 && levelRatio > 0.88
       && levelRatio < 1.14
     return isContinuous || isInterrupted && isAlike
   }
 
-  /// Divides a tone: its windows that end before a position, and those that begin after it.
+  /// Divides a tone at a position into the windows that end before it and those that begin after
+  /// it.
   ///
   /// - Returns: Both parts with unknown inner edges, or nil if a part would have no windows.
   func parts(
     of tone: TonePath, at position: Int, sampleCount: Int
   ) -> (first: TonePath, second: TonePath)? {
-    let before = tone.nodes.filter { $0.center + $0.halfLength <= position + 2 }
-    let after = tone.nodes.filter { $0.center - $0.halfLength >= position - 2 }
-    guard before.count >= 2, after.count >= 2 else { return nil }
+    let precedingNodes = tone.windowNodes.filter {
+      $0.centerSample + $0.halfLengthSamples <= position + 2
+    }
+    let followingNodes = tone.windowNodes.filter {
+      $0.centerSample - $0.halfLengthSamples >= position - 2
+    }
+    guard precedingNodes.count >= 2, followingNodes.count >= 2 else { return nil }
     return (
-      TonePath(before, rate: rate, sampleCount: sampleCount, timeScale: timeScale),
-      TonePath(after, rate: rate, sampleCount: sampleCount, timeScale: timeScale)
+      TonePath(
+        precedingNodes, rate: sampleRate, sampleCount: sampleCount, timeScale: durationFactor),
+      TonePath(
+        followingNodes, rate: sampleRate, sampleCount: sampleCount, timeScale: durationFactor)
     )
   }
 }

@@ -11,42 +11,46 @@ struct ToneStepTest {
   let dictionary: AtomDictionary
   let samples: [Float]
   /// The samples without the sustained tone and the bursts.
-  let residual: [Float]
+  let residualSamples: [Float]
   /// The level of the sustained tone at each sample.
   let toneLevels: [Float]
   /// The frequency of the sustained tone at each sample.
   let toneHertz: [Double]
 
   /// The maximum residual of a burst relative to that of the best step.
-  private static let maximumStepRatio = Float(0.5)
+  private static let maximumBurstToStepResidualRatio = Float(0.5)
   /// The maximum residual of a burst relative to the difference from the tone.
-  private static let maximumExcursionRatio = Float(0.4)
+  private static let maximumBurstToDeviationRatio = Float(0.4)
   /// The minimum level of a tone relative to the burst.
-  private static let minimumToneRatio = Float(0.15)
+  private static let minimumToneToBurstRatio = Float(0.15)
 
   /// Returns true if a step explains a burst.
   func isStep(_ burst: FoundBurst) -> Bool {
-    let count = dictionary.atoms[burst.atomIndex].count
-    let margin = Int(0.03 * dictionary.timeScale * dictionary.rate)
-    let burstEnd = burst.start + count
-    let start = max(0, burst.start - margin)
-    let end = min(samples.count, burstEnd + margin)
+    let count = dictionary.atoms[burst.atomIndex].sampleCount
+    let marginSamples = Int(0.03 * dictionary.durationFactor * dictionary.sampleRate)
+    let burstEnd = burst.startSample + count
+    let start = max(0, burst.startSample - marginSamples)
+    let end = min(samples.count, burstEnd + marginSamples)
     let range = start..<end
-    let before = start..<max(1, min(samples.count, burst.start - 4))
-    let after = min(samples.count, burstEnd + 4)..<end
-    guard before.lowerBound < before.upperBound else { return false }
-    let amplitude = (burst.energy * 2 / Float(count)).squareRoot()
-    let levelBefore = toneLevels[before].max() ?? 0
-    let levelAfter = after.isEmpty ? 0 : toneLevels[after].max() ?? 0
-    guard max(levelBefore, levelAfter) >= Self.minimumToneRatio * amplitude else { return false }
-    let burstResidual = SampleMath.energy(of: residual, in: range)
-    let excursion = burstResidual + burst.energy
-    guard burstResidual <= Self.maximumExcursionRatio * excursion else { return true }
-    let hertzBefore = medianHertz(in: before)
-    let hertzAfter = after.isEmpty ? hertzBefore : medianHertz(in: after)
+    let samplesBeforeBurst = start..<max(1, min(samples.count, burst.startSample - 4))
+    let samplesAfterBurst = min(samples.count, burstEnd + 4)..<end
+    guard samplesBeforeBurst.lowerBound < samplesBeforeBurst.upperBound else { return false }
+    let amplitude = (burst.explainedEnergy * 2 / Float(count)).squareRoot()
+    let levelBefore = toneLevels[samplesBeforeBurst].max() ?? 0
+    let levelAfter = samplesAfterBurst.isEmpty ? 0 : toneLevels[samplesAfterBurst].max() ?? 0
+    guard max(levelBefore, levelAfter) >= Self.minimumToneToBurstRatio * amplitude else {
+      return false
+    }
+    let burstResidual = SampleMath.energy(of: residualSamples, in: range)
+    let energyWithoutBurst = burstResidual + burst.explainedEnergy
+    guard burstResidual <= Self.maximumBurstToDeviationRatio * energyWithoutBurst else {
+      return true
+    }
+    let hertzBefore = medianHertz(in: samplesBeforeBurst)
+    let hertzAfter = samplesAfterBurst.isEmpty ? hertzBefore : medianHertz(in: samplesAfterBurst)
     let stepResidual = bestStepResidual(
-      in: range, around: burst.start..<burstEnd, before: hertzBefore, after: hertzAfter)
-    return burstResidual > Self.maximumStepRatio * stepResidual
+      in: range, around: burst.startSample..<burstEnd, before: hertzBefore, after: hertzAfter)
+    return burstResidual > Self.maximumBurstToStepResidualRatio * stepResidual
   }
 
   private func medianHertz(in range: Range<Int>) -> Double {
@@ -64,26 +68,26 @@ struct ToneStepTest {
     in range: Range<Int>, around burst: Range<Int>, before hertzBefore: Double,
     after hertzAfter: Double
   ) -> Float {
-    var best = SampleMath.energy(of: samples, in: range)
-    let steps = Set(
+    var bestResidual = SampleMath.energy(of: samples, in: range)
+    let stepPositions = Set(
       stride(from: burst.lowerBound - 12, to: burst.upperBound + 12, by: max(1, burst.count / 8))
         .filter(range.contains))
-    var toneBefore = ToneFit(hertz: hertzBefore, rate: dictionary.rate, range: range)
+    var toneBefore = ToneFit(hertz: hertzBefore, rate: dictionary.sampleRate, range: range)
     var residualsBefore: [Int: Double] = [:]
     for index in range {
-      if steps.contains(index) {
+      if stepPositions.contains(index) {
         residualsBefore[index] = toneBefore.residualEnergy
       }
       toneBefore.add(samples[index], at: index)
     }
-    var toneAfter = ToneFit(hertz: hertzAfter, rate: dictionary.rate, range: range)
+    var toneAfter = ToneFit(hertz: hertzAfter, rate: dictionary.sampleRate, range: range)
     for index in range.reversed() {
       toneAfter.add(samples[index], at: index)
       if let residualBefore = residualsBefore[index] {
-        best = min(best, Float(residualBefore + toneAfter.residualEnergy))
+        bestResidual = min(bestResidual, Float(residualBefore + toneAfter.residualEnergy))
       }
     }
-    return best
+    return bestResidual
   }
 }
 
@@ -92,42 +96,42 @@ struct ToneStepTest {
 ///
 /// The basis is cos ωt, sin ωt, t cos ωt, and t sin ωt, with t relative to the center of the range.
 private struct ToneFit {
-  private let phaseIncrement: Double
-  private let center: Double
+  private let radiansPerSample: Double
+  private let centerSample: Double
   /// The scale of t, so that the equations are well conditioned.
-  private let scale: Double
+  private let timeScaleFactor: Double
   private var normalMatrix = InlineArray<16, Double>(repeating: 0)
-  private var rightSide = InlineArray<4, Double>(repeating: 0)
-  private var energy = 0.0
+  private var rightHandSide = InlineArray<4, Double>(repeating: 0)
+  private var sampleEnergy = 0.0
 
   init(hertz: Double, rate: Double, range: Range<Int>) {
-    phaseIncrement = 2 * .pi * hertz / rate
-    center = Double(range.lowerBound + range.upperBound) / 2
-    scale = 1 / Double(range.count)
+    radiansPerSample = 2 * .pi * hertz / rate
+    centerSample = Double(range.lowerBound + range.upperBound) / 2
+    timeScaleFactor = 1 / Double(range.count)
   }
 
   mutating func add(_ sample: Float, at index: Int) {
-    let offset = (Double(index) - center)
-    let cosine = cos(phaseIncrement * offset)
-    let sine = sin(phaseIncrement * offset)
+    let offset = (Double(index) - centerSample)
+    let cosine = cos(radiansPerSample * offset)
+    let sine = sin(radiansPerSample * offset)
     let basis: InlineArray<4, Double> = [
-      cosine, sine, cosine * offset * scale, sine * offset * scale,
+      cosine, sine, cosine * offset * timeScaleFactor, sine * offset * timeScaleFactor,
     ]
     let value = Double(sample)
     for row in 0..<4 {
       for column in 0...row {
         normalMatrix[4 * row + column] += basis[row] * basis[column]
       }
-      rightSide[row] += basis[row] * value
+      rightHandSide[row] += basis[row] * value
     }
-    energy += value * value
+    sampleEnergy += value * value
   }
 
   /// The residual energy of the best tone, by Cholesky factorization. With L Lᵀ = the normal matrix
   /// and L y = the right side, the tone explains |y|².
   var residualEnergy: Double {
     var factor = normalMatrix
-    var solution = rightSide
+    var solution = rightHandSide
     for row in 0..<4 {
       for column in 0...row {
         var sum = factor[4 * row + column]
@@ -145,6 +149,6 @@ private struct ToneFit {
       }
       solution[row] /= factor[4 * row + row]
     }
-    return max(0, energy - (0..<4).reduce(0) { $0 + solution[$1] * solution[$1] })
+    return max(0, sampleEnergy - (0..<4).reduce(0) { $0 + solution[$1] * solution[$1] })
   }
 }

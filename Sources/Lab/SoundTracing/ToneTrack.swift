@@ -4,32 +4,32 @@ internal import SignalAnalysis
 /// The strongest tone of a short frame, by a Fourier transform under a Hann window.
 struct ToneSpectrum: ~Copyable {
   private var transform: FourierTransform
-  private let window: [Float]
-  private let rate: Double
-  /// The bins of the band.
+  private let windowWeights: [Float]
+  private let sampleRate: Double
+  /// The range of spectral bins that the band covers.
   private let binRange: Range<Int>
-  private var frame: [Float]
-  private var spectrum: [ComplexNumber]
+  private var windowedFrame: [Float]
+  private var frameBins: [ComplexNumber]
 
-  /// Prepares a transform.
+  /// Prepares a transform for windows of a length in a band of frequencies.
   ///
   /// - Parameters:
   ///   - windowLength: The length of a frame, in samples; at least 8.
   ///   - rate: The sample rate, in hertz.
   ///   - band: The frequencies to search, in hertz.
-  init(windowLength: Int, rate: Double, band: ClosedRange<Double>) {
+  init(windowLength: Int, sampleRate rate: Double, band: ClosedRange<Double>) {
     let count = max(8, windowLength)
     transform = FourierTransform(length: FourierTransform.fastLength(atLeast: max(512, 2 * count)))
-    window = (0..<count).map {
+    windowWeights = (0..<count).map {
       Float(0.5 - 0.5 * cos(2 * .pi * (Double($0) + 0.5) / Double(count)))
     }
-    self.rate = rate
+    self.sampleRate = rate
     let binWidth = rate / Double(transform.length)
     let first = max(1, Int((band.lowerBound / binWidth).rounded(.up)))
     let end = min(transform.length / 2 - 1, Int(band.upperBound / binWidth) + 1)
     binRange = first..<max(first + 1, end)
-    frame = [Float](repeating: 0, count: transform.length)
-    spectrum = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
+    windowedFrame = [Float](repeating: 0, count: transform.length)
+    frameBins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
   }
 
   /// Returns the frequency of the strongest tone, refined by a parabola through the logarithms of
@@ -39,27 +39,27 @@ struct ToneSpectrum: ~Copyable {
   ///   - samples: The signal.
   ///   - center: The center of the frame.
   mutating func strongestHertz(in samples: [Float], at center: Int) -> Double {
-    let first = center - window.count / 2
-    for index in window.indices {
-      let position = first + index
+    let firstSample = center - windowWeights.count / 2
+    for index in windowWeights.indices {
+      let position = firstSample + index
       let isInside = position >= 0 && position < samples.count
-      frame[index] = isInside ? samples[position] * window[index] : 0
+      windowedFrame[index] = isInside ? samples[position] * windowWeights[index] : 0
     }
-    transform.forward(frame, into: &spectrum)
+    transform.forward(windowedFrame, into: &frameBins)
     var peak = binRange.lowerBound
     var maximumPower = Float(-1)
     for bin in binRange {
-      let power = spectrum[bin].power
+      let power = frameBins[bin].power
       if power > maximumPower {
         peak = bin
         maximumPower = power
       }
     }
 
-    func level(_ bin: Int) -> Float { Float(log(Double(spectrum[bin].power) + 1e-24)) }
+    func level(_ bin: Int) -> Float { Float(log(Double(frameBins[bin].power) + 1e-24)) }
 
     let offset = SampleMath.parabolicPeakOffset(level(peak - 1), level(peak), level(peak + 1))
-    return (Double(peak) + offset) * rate / Double(transform.length)
+    return (Double(peak) + offset) * sampleRate / Double(transform.length)
   }
 
   /// Returns the frequency and the amplitude of the strongest tone.
@@ -72,14 +72,14 @@ struct ToneSpectrum: ~Copyable {
   ) {
     let hertz = strongestHertz(in: samples, at: center)
     // The transform at the exact frequency is more accurate than the nearest bin.
-    let phaseIncrement = -2 * .pi * hertz / rate
+    let phaseIncrement = -2 * .pi * hertz / sampleRate
     var real = 0.0
     var imaginary = 0.0
     var windowSum = 0.0
-    for index in window.indices {
-      real += Double(frame[index]) * cos(phaseIncrement * Double(index))
-      imaginary += Double(frame[index]) * sin(phaseIncrement * Double(index))
-      windowSum += Double(window[index])
+    for index in windowWeights.indices {
+      real += Double(windowedFrame[index]) * cos(phaseIncrement * Double(index))
+      imaginary += Double(windowedFrame[index]) * sin(phaseIncrement * Double(index))
+      windowSum += Double(windowWeights[index])
     }
     return (hertz, 2 * (real * real + imaginary * imaginary).squareRoot() / windowSum)
   }
@@ -94,16 +94,16 @@ struct ToneSpectrum: ~Copyable {
 /// With several partials, the phase of the signal is not that of one partial, and only the first
 /// step applies.
 struct ToneTrack {
-  /// The frequency at each sample.
-  private(set) var hertz: [Double]
-  private let rate: Double
+  /// The frequency of the tone at each sample, in hertz.
+  private(set) var hertzBySample: [Double]
+  private let sampleRate: Double
 
   /// The maximum correction of the track in each step, in hertz.
-  private static let maximumDeviation = 60.0
+  private static let maximumStepCorrectionHertz = 60.0
   /// The maximum correction by `refine(with:)`, in hertz.
-  private static let maximumRefinement = 12.0
+  private static let maximumRefinementHertz = 12.0
 
-  /// Tracks the tone of a signal.
+  /// Tracks the frequency of the strongest tone in a signal.
   ///
   /// - Parameters:
   ///   - samples: The signal.
@@ -112,31 +112,34 @@ struct ToneTrack {
   ///   - dictionary: The dictionary of the profile.
   ///   - timeScale: The factor by which a jump must last longer than by default.
   init(
-    of samples: [Float], signal: AnalyticSignal, rate: Double, dictionary: AtomDictionary,
+    of samples: [Float], signal: AnalyticSignal, sampleRate rate: Double,
+    dictionary: AtomDictionary,
     timeScale: Double
   ) {
-    self.rate = rate
-    let low = dictionary.toneBand.lowerBound
-    let high = dictionary.toneBand.upperBound
-    let window = 0.064 * dictionary.timeScale
-    let hop = max(1, Int(window / 8 * rate))
+    self.sampleRate = rate
+    let minimumHertz = dictionary.toneBandHertz.lowerBound
+    let maximumHertz = dictionary.toneBandHertz.upperBound
+    let windowSeconds = 0.064 * dictionary.durationFactor
+    let hopSamples = max(1, Int(windowSeconds / 8 * rate))
     var spectrum = ToneSpectrum(
-      windowLength: Int(window * rate), rate: rate, band: 0.6 * low...1.6 * high)
-    let coarse = stride(from: 0, to: samples.count + hop, by: hop).map { center in
+      windowLength: Int(windowSeconds * rate), sampleRate: rate,
+      band: 0.6 * minimumHertz...1.6 * maximumHertz)
+    let coarseHertz = stride(from: 0, to: samples.count + hopSamples, by: hopSamples).map {
+      center in
       Float(spectrum.strongestHertz(in: samples, at: center))
     }
-    let smooth = SampleMath.movingMedian(of: coarse, over: 5)
-    hertz = samples.indices.map { index in
-      let (frame, remainder) = index.quotientAndRemainder(dividingBy: hop)
-      let weight = Double(remainder) / Double(hop)
-      let next = min(frame + 1, smooth.count - 1)
-      return Double(smooth[frame]) * (1 - weight) + Double(smooth[next]) * weight
+    let smoothedHertz = SampleMath.movingMedian(of: coarseHertz, over: 5)
+    hertzBySample = samples.indices.map { index in
+      let (frame, remainder) = index.quotientAndRemainder(dividingBy: hopSamples)
+      let weight = Double(remainder) / Double(hopSamples)
+      let next = min(frame + 1, smoothedHertz.count - 1)
+      return Double(smoothedHertz[frame]) * (1 - weight) + Double(smoothedHertz[next]) * weight
     }
-    let scale = dictionary.timeScale * timeScale
-    guard dictionary.overtoneRatios.isEmpty else { return }
+    let scale = dictionary.durationFactor * timeScale
+    guard dictionary.overtoneFrequencyRatios.isEmpty else { return }
     for duration in [0.041, 0.025] {
       let count = Int(duration * scale * rate) | 1
-      followPhase(of: signal, over: count, limits: 0.5 * low...2 * high)
+      followPhase(of: signal, over: count, limits: 0.5 * minimumHertz...2 * maximumHertz)
     }
   }
 
@@ -153,35 +156,36 @@ struct ToneTrack {
     let levels = signal.magnitudes
     let minimumLevel = max(1e-9, 0.02 * (levels.max() ?? 0))
     var offsets = [Float](repeating: 0, count: baseband.count)
-    var audible: [Int] = []
+    var audibleIndices: [Int] = []
     for index in baseband.indices.dropFirst() where levels[index] > minimumLevel {
       offsets[index] = frequency(of: baseband[index], after: baseband[index - 1])
-      audible.append(index)
+      audibleIndices.append(index)
     }
     // Silence has the frequency of the nearest audible sample, so that edges are not biased.
-    var nearest = 0
-    for index in offsets.indices where !audible.isEmpty {
-      while nearest + 1 < audible.count,
-        abs(audible[nearest + 1] - index) <= abs(audible[nearest] - index)
+    var nearestAudibleIndex = 0
+    for index in offsets.indices where !audibleIndices.isEmpty {
+      while nearestAudibleIndex + 1 < audibleIndices.count,
+        abs(audibleIndices[nearestAudibleIndex + 1] - index)
+          <= abs(audibleIndices[nearestAudibleIndex] - index)
       {
-        nearest += 1
+        nearestAudibleIndex += 1
       }
-      guard audible[nearest] != index else { continue }
-      offsets[index] = offsets[audible[nearest]]
-      hertz[index] = hertz[audible[nearest]]
+      guard audibleIndices[nearestAudibleIndex] != index else { continue }
+      offsets[index] = offsets[audibleIndices[nearestAudibleIndex]]
+      hertzBySample[index] = hertzBySample[audibleIndices[nearestAudibleIndex]]
     }
-    let smooth = SampleMath.movingMedian(of: offsets, over: count, step: 2)
-    for index in hertz.indices {
-      let limit = Self.maximumDeviation
-      let corrected = hertz[index] + min(limit, max(-limit, Double(smooth[index])))
-      hertz[index] = min(limits.upperBound, max(limits.lowerBound, corrected))
+    let smoothedOffsets = SampleMath.movingMedian(of: offsets, over: count, step: 2)
+    for index in hertzBySample.indices {
+      let limit = Self.maximumStepCorrectionHertz
+      let corrected = hertzBySample[index] + min(limit, max(-limit, Double(smoothedOffsets[index])))
+      hertzBySample[index] = min(limits.upperBound, max(limits.lowerBound, corrected))
     }
   }
 
   /// Returns the instantaneous frequency between two values, in hertz.
   private func frequency(of value: ComplexNumber, after previous: ComplexNumber) -> Float {
     let step = value * previous.conjugate
-    return Float(atan2(Double(step.imaginary), Double(step.real)) * rate / (2 * .pi))
+    return Float(atan2(Double(step.imaginary), Double(step.real)) * sampleRate / (2 * .pi))
   }
 
   /// Returns the baseband of the tone, or of a partial.
@@ -190,7 +194,7 @@ struct ToneTrack {
   ///   - signal: The analytic signal.
   ///   - ratio: The ratio of the partial's frequency to the tone's.
   func demodulated(_ signal: AnalyticSignal, ratio: Double = 1) -> [ComplexNumber] {
-    rotated(signal.values, by: -ratio)
+    rotated(signal.complexSamples, by: -ratio)
   }
 
   /// Returns the signal of a baseband.
@@ -205,7 +209,7 @@ struct ToneTrack {
   private func rotated(_ values: [ComplexNumber], by ratio: Double) -> [ComplexNumber] {
     var phase = 0.0
     return values.indices.map { index in
-      phase += ratio * hertz[index] / rate
+      phase += ratio * hertzBySample[index] / sampleRate
       phase -= phase.rounded(.down)
       let angle = 2 * .pi * phase
       return values[index] * ComplexNumber(Float(cos(angle)), Float(sin(angle)))
@@ -221,10 +225,10 @@ struct ToneTrack {
         offsets[index] = frequency(of: baseband[index], after: baseband[index - 1])
       }
     }
-    let smooth = SampleMath.movingMean(of: offsets, over: Int(0.03 * rate))
-    for index in hertz.indices {
-      let limit = Self.maximumRefinement
-      hertz[index] += min(limit, max(-limit, Double(smooth[index])))
+    let smoothedOffsets = SampleMath.movingMean(of: offsets, over: Int(0.03 * sampleRate))
+    for index in hertzBySample.indices {
+      let limit = Self.maximumRefinementHertz
+      hertzBySample[index] += min(limit, max(-limit, Double(smoothedOffsets[index])))
     }
   }
 }

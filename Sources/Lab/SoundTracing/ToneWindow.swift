@@ -6,21 +6,21 @@ struct WindowTone {
   var hertz: Double
   var amplitude: Double
   /// The phase at the center of the window, in radians.
-  var phase: Double
+  var centerPhase: Double
 
   /// The phase that the tone has a number of seconds after the center of its window.
   func phase(after seconds: Double, hertz: Double) -> Double {
-    phase + 2 * .pi * hertz * seconds
+    centerPhase + 2 * .pi * hertz * seconds
   }
 }
 
 /// A short part of a signal that consists only of steady tones.
 struct ToneWindow {
-  /// The center of the window, in samples.
-  var center: Int
-  /// The number of samples to each side of the center.
-  var halfLength: Int
-  /// The tones; none for silence.
+  /// The sample index of the window's center.
+  var centerSample: Int
+  /// The number of samples on each side of the window's center.
+  var halfLengthSamples: Int
+  /// The tones of the window; empty for silence.
   var tones: [WindowTone]
 }
 
@@ -38,68 +38,70 @@ struct ToneWindow {
 /// 4. A window is accepted if the residual is small everywhere. Around an edge or a burst, it is
 ///    not.
 struct ToneWindowFit {
-  /// The number of samples to each side of the center.
-  let halfLength: Int
-  private let rate: Double
+  /// The number of samples on each side of the window's center.
+  let halfLengthSamples: Int
+  private let sampleRate: Double
   private let maximumToneCount: Int
-  private let hertzRange: ClosedRange<Double>
+  private let permittedHertz: ClosedRange<Double>
   /// The number of independent samples in a window.
-  private let independentCount: Double
+  private let independentSampleCount: Double
   /// The eigenvectors of the even and of the odd part, which start the iteration in the next
   /// window.
   private var subspaces: [SignalSubspace]
-  private var even: [Double]
-  private var odd: [Double]
+  private var evenPart: [Double]
+  private var oddPart: [Double]
 
   /// The maximum residual of an accepted window, relative to its power.
-  private static let maximumResidualFraction = 0.003
+  private static let maximumResidualPowerFraction = 0.003
   /// The residual that no criterion distinguishes from 0, relative to the power of the window.
-  private static let residualFloorFraction = 1e-4
+  private static let negligibleResidualPowerFraction = 1e-4
   /// The maximum residual of eight consecutive samples, relative to the limit of a window. A gap
   /// between two tones is short.
-  private static let maximumBlockRatio = 3.5
+  private static let maximumBlockToLimitRatio = 3.5
   /// The number of consecutive samples of a block.
-  private static let blockLength = 8
+  private static let blockSampleCount = 8
   /// The minimum distance of two tones, in cycles per window.
-  private static let minimumDistanceCycles = 0.2
+  private static let minimumToneDistanceCyclesPerWindow = 0.2
   /// The number of independent samples per second for each hertz of the band.
   private static let independentSamplesPerHertz = 3.2
   /// The maximum degree of the amplitudes for one, two, and three tones.
-  private static let maximumDegrees = [2, 1, 0]
+  private static let maximumAmplitudeDegrees = [2, 1, 0]
 
-  /// Prepares a fit.
+  /// Prepares the fit of windows of a fixed length at a sample rate.
   ///
   /// - Parameters:
   ///   - duration: The duration of a window, in seconds.
   ///   - maximumToneCount: The maximum number of tones, up to 3.
   ///   - rate: The sample rate, in hertz.
   ///   - band: The frequencies of the profile, in hertz.
-  init(duration: Double, maximumToneCount: Int, rate: Double, band: ClosedRange<Double>) {
-    halfLength = max(8, Int(duration * rate) / 2)
-    self.rate = rate
+  init(duration: Double, maximumToneCount: Int, sampleRate rate: Double, band: ClosedRange<Double>)
+  {
+    halfLengthSamples = max(8, Int(duration * rate) / 2)
+    self.sampleRate = rate
     self.maximumToneCount = maximumToneCount
-    hertzRange = 0.85 * band.lowerBound...1.18 * band.upperBound
-    let length = Double(2 * halfLength + 1)
-    independentCount = max(8, Self.independentSamplesPerHertz * band.upperBound * length / rate)
-    let foldedLength = halfLength / 2
+    permittedHertz = 0.85 * band.lowerBound...1.18 * band.upperBound
+    let length = Double(2 * halfLengthSamples + 1)
+    independentSampleCount = max(
+      8, Self.independentSamplesPerHertz * band.upperBound * length / rate)
+    let foldedLength = halfLengthSamples / 2
     subspaces = [
-      SignalSubspace(isEven: true, foldedLength: foldedLength),
-      SignalSubspace(isEven: false, foldedLength: foldedLength),
+      SignalSubspace(describesEvenPart: true, foldedLength: foldedLength),
+      SignalSubspace(describesEvenPart: false, foldedLength: foldedLength),
     ]
-    even = [Double](repeating: 0, count: halfLength + 1)
-    odd = even
+    evenPart = [Double](repeating: 0, count: halfLengthSamples + 1)
+    oddPart = evenPart
   }
 
   /// A model of a window, with its residual.
   private struct Model {
-    var hertz: [Double]
-    var degree: Int
+    var toneHertz: [Double]
+    var amplitudeDegree: Int
     /// The coefficients of the even and of the odd part, for each tone by degree.
     var evenCoefficients: [Double]
     var oddCoefficients: [Double]
-    /// The mean square of the residual.
+    /// The mean square of the model's residual.
     var residualPower: Double
-    var score: Double
+    var informationCriterion: Double
   }
 
   /// Returns the tones of a window, or nil if tones do not explain it.
@@ -112,67 +114,69 @@ struct ToneWindowFit {
   mutating func tones(
     in samples: [Float], at center: Int, minimumPower: Double, noisePower: Double
   ) -> [WindowTone]? {
-    let window = (center - halfLength...center + halfLength).map { index in
+    let window = (center - halfLengthSamples...center + halfLengthSamples).map { index in
       samples.indices.contains(index) ? Double(samples[index]) : 0
     }
     let power = Vector.energy(window) / Double(window.count)
     guard power >= minimumPower else { return [] }
-    fold(window)
-    let residualFloor = Self.residualFloorFraction * power + noisePower + 1e-14
-    let scoreWithoutTones = independentCount * log(power + residualFloor)
+    setParts(from: window)
+    let residualFloor = Self.negligibleResidualPowerFraction * power + noisePower + 1e-14
+    let scoreWithoutTones = independentSampleCount * log(power + residualFloor)
     var best: Model?
     for index in subspaces.indices {
       subspaces[index].update(with: window)
     }
     for toneCount in 1...maximumToneCount {
       guard let hertz = frequencies(count: toneCount) else { continue }
-      for degree in 0...Self.maximumDegrees[toneCount - 1] {
+      for degree in 0...Self.maximumAmplitudeDegrees[toneCount - 1] {
         let model = fitted(hertz, degree: degree, residualFloor: residualFloor)
         let isPlausible = (0..<toneCount).allSatisfy {
           tone(model, $0).amplitude < 3 * (2 * power).squareRoot()
         }
-        if isPlausible, model.score < best?.score ?? scoreWithoutTones {
+        if isPlausible, model.informationCriterion < best?.informationCriterion ?? scoreWithoutTones
+        {
           best = model
         }
       }
-      if let best, best.residualPower < Self.residualFloorFraction * power {
+      if let best, best.residualPower < Self.negligibleResidualPowerFraction * power {
         break
       }
     }
-    let limit = max(Self.maximumResidualFraction * power, 4 * noisePower)
-    guard let best, best.residualPower < limit,
-      maximumBlockPower(of: best) < Self.maximumBlockRatio * limit
+    let maximumResidualPower = max(Self.maximumResidualPowerFraction * power, 4 * noisePower)
+    guard let best, best.residualPower < maximumResidualPower,
+      maximumBlockPower(of: best) < Self.maximumBlockToLimitRatio * maximumResidualPower
     else { return nil }
-    return best.hertz.indices.map { tone(best, $0) }
+    return best.toneHertz.indices.map { tone(best, $0) }
   }
 
-  private mutating func fold(_ window: [Double]) {
-    for offset in 0...halfLength {
-      let after = window[halfLength + offset]
-      let before = window[halfLength - offset]
-      even[offset] = (after + before) / 2
-      odd[offset] = (after - before) / 2
+  private mutating func setParts(from window: [Double]) {
+    for offset in 0...halfLengthSamples {
+      let after = window[halfLengthSamples + offset]
+      let before = window[halfLengthSamples - offset]
+      evenPart[offset] = (after + before) / 2
+      oddPart[offset] = (after - before) / 2
     }
   }
 
   /// Returns the frequencies of a number of tones, or nil if they are not tones of the profile.
   private func frequencies(count: Int) -> [Double]? {
-    guard let evenHertz = subspaces[0].frequencies(count: count, rate: rate),
-      let oddHertz = subspaces[1].frequencies(count: count, rate: rate)
+    guard let evenHertz = subspaces[0].frequencies(count: count, rate: sampleRate),
+      let oddHertz = subspaces[1].frequencies(count: count, rate: sampleRate)
     else { return nil }
     let hertz = zip(evenHertz, oddHertz).map { ($0 + $1) / 2 }
-    let minimumDistance = Self.minimumDistanceCycles * rate / Double(2 * halfLength + 1)
+    let minimumDistance =
+      Self.minimumToneDistanceCyclesPerWindow * sampleRate / Double(2 * halfLengthSamples + 1)
     let areDistinct = zip(hertz, hertz.dropFirst()).allSatisfy { $1 - $0 > minimumDistance }
-    return areDistinct && hertz.allSatisfy(hertzRange.contains) ? hertz : nil
+    return areDistinct && hertz.allSatisfy(permittedHertz.contains) ? hertz : nil
   }
 
   /// Returns the tone of a model at the center.
   private func tone(_ model: Model, _ index: Int) -> WindowTone {
-    let cosine = model.evenCoefficients[index * (model.degree + 1)]
-    let sine = model.oddCoefficients[index * (model.degree + 1)]
+    let cosine = model.evenCoefficients[index * (model.amplitudeDegree + 1)]
+    let sine = model.oddCoefficients[index * (model.amplitudeDegree + 1)]
     return WindowTone(
-      hertz: model.hertz[index], amplitude: (cosine * cosine + sine * sine).squareRoot(),
-      phase: atan2(-sine, cosine))
+      hertz: model.toneHertz[index], amplitude: (cosine * cosine + sine * sine).squareRoot(),
+      centerPhase: atan2(-sine, cosine))
   }
 
   // MARK: - Least squares
@@ -185,13 +189,13 @@ struct ToneWindowFit {
     var evenColumns: [[Double]] = []
     var oddColumns: [[Double]] = []
     for frequency in hertz {
-      let increment = 2 * .pi * frequency / rate
-      var cosine = (0...halfLength).map { cos(increment * Double($0)) }
-      var sine = (0...halfLength).map { sin(increment * Double($0)) }
+      let increment = 2 * .pi * frequency / sampleRate
+      var cosine = (0...halfLengthSamples).map { cos(increment * Double($0)) }
+      var sine = (0...halfLengthSamples).map { sin(increment * Double($0)) }
       for power in 0...degree {
         if power > 0 {
-          for offset in 0...halfLength {
-            let time = Double(offset) / Double(halfLength)
+          for offset in 0...halfLengthSamples {
+            let time = Double(offset) / Double(halfLengthSamples)
             cosine[offset] *= time
             sine[offset] *= time
           }
@@ -205,16 +209,16 @@ struct ToneWindowFit {
 
   private func fitted(_ hertz: [Double], degree: Int, residualFloor: Double) -> Model {
     let columns = columns(hertz, degree: degree)
-    let evenFit = Self.leastSquares(columns.even, of: even)
-    let oddFit = Self.leastSquares(columns.odd, of: odd)
-    let length = Double(2 * halfLength + 1)
+    let evenFit = Self.leastSquares(columns.even, of: evenPart)
+    let oddFit = Self.leastSquares(columns.odd, of: oddPart)
+    let length = Double(2 * halfLengthSamples + 1)
     let residualPower = max(0, evenFit.residualEnergy + oddFit.residualEnergy) / length
     let parameterCount = Double(hertz.count * (2 * (degree + 1) + 1))
     return Model(
-      hertz: hertz, degree: degree, evenCoefficients: evenFit.coefficients,
+      toneHertz: hertz, amplitudeDegree: degree, evenCoefficients: evenFit.coefficients,
       oddCoefficients: oddFit.coefficients, residualPower: residualPower,
-      score: independentCount * log(residualPower + residualFloor)
-        + parameterCount * log(independentCount))
+      informationCriterion: independentSampleCount * log(residualPower + residualFloor)
+        + parameterCount * log(independentSampleCount))
   }
 
   /// Returns the inner product of two folded parts over the whole window.
@@ -237,47 +241,47 @@ struct ToneWindowFit {
 
   /// Returns the maximum power of the residual over a few consecutive samples.
   private func maximumBlockPower(of model: Model) -> Double {
-    let columns = columns(model.hertz, degree: model.degree)
-    var evenResidual = even
-    var oddResidual = odd
+    let columns = columns(model.toneHertz, degree: model.amplitudeDegree)
+    var evenResidual = evenPart
+    var oddResidual = oddPart
     for index in columns.even.indices {
       Vector.add(
         columns.even[index], times: -model.evenCoefficients[index], to: &evenResidual, at: 0)
       Vector.add(columns.odd[index], times: -model.oddCoefficients[index], to: &oddResidual, at: 0)
     }
-    let length = 2 * halfLength + 1
+    let length = 2 * halfLengthSamples + 1
     var maximumEnergy = 0.0
-    for start in stride(from: 0, to: length, by: Self.blockLength) {
+    for start in stride(from: 0, to: length, by: Self.blockSampleCount) {
       var energy = 0.0
-      for position in start..<min(length, start + Self.blockLength) {
-        let offset = position - halfLength
+      for position in start..<min(length, start + Self.blockSampleCount) {
+        let offset = position - halfLengthSamples
         let sign = offset < 0 ? -1.0 : 1
         let residual = evenResidual[abs(offset)] + sign * oddResidual[abs(offset)]
         energy += residual * residual
       }
       maximumEnergy = max(maximumEnergy, energy)
     }
-    return maximumEnergy / Double(Self.blockLength)
+    return maximumEnergy / Double(Self.blockSampleCount)
   }
 }
 
 /// The span of the strongest eigenvectors of the covariance of a window's even or odd part.
 private struct SignalSubspace {
-  private let isEven: Bool
-  /// The length of a folded vector.
-  private let length: Int
+  private let describesEvenPart: Bool
+  /// The length of the vectors, which are folded at the window's center.
+  private let foldedLength: Int
   /// Three orthonormal vectors, the strongest first.
-  private var vectors: [[Double]]
+  private var orthonormalVectors: [[Double]]
   private var covariance: [Double]
 
-  private static let dimension = 3
+  private static let subspaceDimension = 3
   /// The number of iterations for each window. Consecutive windows have similar subspaces.
-  private static let iterationCount = 4
+  private static let iterationCountPerWindow = 4
 
-  init(isEven: Bool, foldedLength: Int) {
-    self.isEven = isEven
-    length = foldedLength
-    vectors = (0..<Self.dimension).map { vector in
+  init(describesEvenPart isEven: Bool, foldedLength: Int) {
+    self.describesEvenPart = isEven
+    self.foldedLength = foldedLength
+    orthonormalVectors = (0..<Self.subspaceDimension).map { vector in
       (0..<foldedLength).map { cos(Double((2 * $0 + 1) * (vector + 1))) }
     }
     covariance = [Double](repeating: 0, count: foldedLength * foldedLength)
@@ -285,48 +289,50 @@ private struct SignalSubspace {
 
   /// Computes the subspace of a window, from all parts of twice the length of a vector.
   mutating func update(with window: [Double]) {
-    let sign = isEven ? 1.0 : -1
+    let sign = describesEvenPart ? 1.0 : -1
     for index in covariance.indices {
       covariance[index] = 0
     }
-    var folded = [Double](repeating: 0, count: length)
-    for center in length...window.count - length {
-      for offset in 0..<length {
+    var folded = [Double](repeating: 0, count: foldedLength)
+    for center in foldedLength...window.count - foldedLength {
+      for offset in 0..<foldedLength {
         folded[offset] = window[center + offset] + sign * window[center - 1 - offset]
       }
-      for row in 0..<length {
-        Vector.add(folded, times: folded[row], to: &covariance, at: row * length, count: row + 1)
+      for row in 0..<foldedLength {
+        Vector.add(
+          folded, times: folded[row], to: &covariance, at: row * foldedLength, count: row + 1)
       }
     }
-    for row in 0..<length {
+    for row in 0..<foldedLength {
       for column in 0..<row {
-        covariance[column * length + row] = covariance[row * length + column]
+        covariance[column * foldedLength + row] = covariance[row * foldedLength + column]
       }
     }
-    for _ in 0..<Self.iterationCount {
-      vectors = vectors.map(multiplied)
+    for _ in 0..<Self.iterationCountPerWindow {
+      orthonormalVectors = orthonormalVectors.map(multiplied)
       orthonormalize()
     }
     rotateToEigenvectors()
   }
 
   private func multiplied(_ vector: [Double]) -> [Double] {
-    (0..<length).map { row in
-      Vector.dot(covariance, from: row * length, vector, from: 0, count: length)
+    (0..<foldedLength).map { row in
+      Vector.dot(covariance, from: row * foldedLength, vector, from: 0, count: foldedLength)
     }
   }
 
   /// Orthonormalizes the vectors by the Gram–Schmidt process, twice for accuracy.
   private mutating func orthonormalize() {
-    for index in vectors.indices {
+    for index in orthonormalVectors.indices {
       for _ in 0..<2 {
         for previous in 0..<index {
-          let projection = Vector.dot(vectors[index], vectors[previous])
-          Vector.add(vectors[previous], times: -projection, to: &vectors[index], at: 0)
+          let projection = Vector.dot(orthonormalVectors[index], orthonormalVectors[previous])
+          Vector.add(
+            orthonormalVectors[previous], times: -projection, to: &orthonormalVectors[index], at: 0)
         }
-        let norm = max(Vector.energy(vectors[index]).squareRoot(), 1e-150)
-        for position in 0..<length {
-          vectors[index][position] /= norm
+        let norm = max(Vector.energy(orthonormalVectors[index]).squareRoot(), 1e-150)
+        for position in 0..<foldedLength {
+          orthonormalVectors[index][position] /= norm
         }
       }
     }
@@ -336,42 +342,44 @@ private struct SignalSubspace {
   /// sorts them by their eigenvalues.
   private mutating func rotateToEigenvectors() {
     for _ in 0..<4 {
-      for first in 0..<Self.dimension - 1 {
-        for second in first + 1..<Self.dimension {
+      for first in 0..<Self.subspaceDimension - 1 {
+        for second in first + 1..<Self.subspaceDimension {
           rotate(first, second)
         }
       }
     }
-    let values = vectors.map { Vector.dot($0, multiplied($0)) }
-    vectors = vectors.indices.sorted { values[$0] > values[$1] }.map { vectors[$0] }
+    let values = orthonormalVectors.map { Vector.dot($0, multiplied($0)) }
+    orthonormalVectors = orthonormalVectors.indices.sorted { values[$0] > values[$1] }.map {
+      orthonormalVectors[$0]
+    }
   }
 
   private mutating func rotate(_ first: Int, _ second: Int) {
-    let image = multiplied(vectors[second])
-    let coupling = Vector.dot(vectors[first], image)
-    let firstValue = Vector.dot(vectors[first], multiplied(vectors[first]))
-    let secondValue = Vector.dot(vectors[second], image)
+    let secondImage = multiplied(orthonormalVectors[second])
+    let coupling = Vector.dot(orthonormalVectors[first], secondImage)
+    let firstValue = Vector.dot(orthonormalVectors[first], multiplied(orthonormalVectors[first]))
+    let secondValue = Vector.dot(orthonormalVectors[second], secondImage)
     guard abs(coupling) > 1e-14 * (firstValue + secondValue) else { return }
     let angle = atan2(2 * coupling, firstValue - secondValue) / 2
     let cosine = cos(angle)
     let sine = sin(angle)
-    for position in 0..<length {
-      let firstElement = vectors[first][position]
-      let secondElement = vectors[second][position]
-      vectors[first][position] = cosine * firstElement + sine * secondElement
-      vectors[second][position] = cosine * secondElement - sine * firstElement
+    for position in 0..<foldedLength {
+      let firstElement = orthonormalVectors[first][position]
+      let secondElement = orthonormalVectors[second][position]
+      orthonormalVectors[first][position] = cosine * firstElement + sine * secondElement
+      orthonormalVectors[second][position] = cosine * secondElement - sine * firstElement
     }
   }
 
   /// Returns the frequencies of the strongest vectors in ascending order, or nil if they are not
   /// sinusoids.
   func frequencies(count: Int, rate: Double) -> [Double]? {
-    let basis = vectors.prefix(count)
+    let basis = orthonormalVectors.prefix(count)
     // With A = the vectors without their last elements and B = the sums of the neighbors of these
     // elements, the frequencies are the eigenvalues of the solution Ψ of A Ψ = B.
     let neighborSums = basis.map { vector in
-      (0..<length - 1).map { index -> Double in
-        let mirrored = isEven ? vector[0] : -vector[0]
+      (0..<foldedLength - 1).map { index -> Double in
+        let mirrored = describesEvenPart ? vector[0] : -vector[0]
         return (index == 0 ? mirrored : vector[index - 1]) + vector[index + 1]
       }
     }
@@ -425,30 +433,30 @@ private struct SignalSubspace {
         - centered[first][second] * centered[second][first]
     }
 
-    let linear = minor(0, 1) + minor(0, 2) + minor(1, 2)
+    let linearCoefficient = minor(0, 1) + minor(0, 2) + minor(1, 2)
     let determinant =
       centered[0][0] * minor(1, 2)
       - centered[1][0]
       * (centered[0][1] * centered[2][2] - centered[2][1] * centered[0][2])
       + centered[2][0] * (centered[0][1] * centered[1][2] - centered[1][1] * centered[0][2])
-    guard linear < 0 else { return nil }
+    guard linearCoefficient < 0 else { return nil }
     // All roots are within this bound, above which the polynomial is convex.
-    let bound = 2 * (-linear / 3).squareRoot() * (1 + 1e-9)
+    let rootBound = 2 * (-linearCoefficient / 3).squareRoot() * (1 + 1e-9)
     let sign = determinant < 0 ? -1.0 : 1
-    var root = bound
+    var root = rootBound
     for _ in 0..<40 {
-      let value = root * root * root + linear * root - sign * determinant
-      let slope = 3 * root * root + linear
+      let value = root * root * root + linearCoefficient * root - sign * determinant
+      let slope = 3 * root * root + linearCoefficient
       guard slope > 0 else { return nil }
       let step = value / slope
       root -= step
-      if abs(step) < 1e-14 * bound {
+      if abs(step) < 1e-14 * rootBound {
         break
       }
     }
     root *= sign
     // λ² + root λ + (root² + linear) = 0
-    let discriminant = root * root / 4 - (root * root + linear)
+    let discriminant = root * root / 4 - (root * root + linearCoefficient)
     guard discriminant >= 0 else { return nil }
     return [root, -root / 2 - discriminant.squareRoot(), -root / 2 + discriminant.squareRoot()]
       .map { $0 + mean }

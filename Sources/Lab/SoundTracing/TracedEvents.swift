@@ -1,7 +1,7 @@
-/// A transient that was traced.
+/// A transient that was traced from a sound.
 struct TracedTransient {
   /// The time from the start of the sound, in seconds.
-  var time: Double
+  var timeSeconds: Double
   var intensity: Double
   var sharpness: Double
 }
@@ -9,12 +9,12 @@ struct TracedTransient {
 /// A continuous event that was traced, with its controls over time.
 struct TracedContinuous {
   /// The time of the first value from the start of the sound, in seconds.
-  var start: Double
-  /// The interval between values, in seconds.
-  var step: Double
+  var startSeconds: Double
+  /// The interval between the values of a control, in seconds.
+  var stepSeconds: Double
   var intensities: [Double]
   var sharpnesses: [Double]
 
-  /// The end, in seconds.
-  var end: Double { start + Double(intensities.count) * step }
+  /// The time at which the event ends, in seconds from the start of the sound.
+  var endSeconds: Double { startSeconds + Double(intensities.count) * stepSeconds }
 }

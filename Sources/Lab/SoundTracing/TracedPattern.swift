@@ -15,26 +15,26 @@ struct TracedPattern {
   private var intensityControl = ControlTrack(neutralValue: 1)
   private var sharpnessControl = ControlTrack(neutralValue: 0)
 
-  /// The tolerance of intensity, relative to the intensity.
-  private let intensityTolerance: Double
-  /// The tolerance of sharpness.
+  /// The maximum error of a curve's intensity, relative to the intensity.
+  private let relativeIntensityTolerance: Double
+  /// The maximum error of a curve's sharpness.
   private let sharpnessTolerance: Double
-  /// The minimum tolerance of intensity.
+  /// The maximum error that is allowed for low intensities.
   private static let minimumIntensityTolerance = 0.02
   /// The interval between values of a curve before its simplification, in seconds.
-  private static let curveStep = 0.002
+  private static let curveStepSeconds = 0.002
   /// The minimum fraction of values within the tolerance of a constant.
-  private static let minimumConstantFraction = 0.97
+  private static let minimumConstantValueFraction = 0.97
   /// The minimum overlap of simultaneous events, in seconds.
-  private static let minimumOverlap = 0.004
+  private static let minimumOverlapSeconds = 0.004
   /// The interval between values of a shared curve before its simplification, in seconds.
-  private static let sharedCurveStep = 0.004
+  private static let sharedCurveStepSeconds = 0.004
   /// The tolerance of a shared curve of sharpness.
   private static let sharedSharpnessTolerance = 0.004
   /// The minimum number of values of a continuous event.
-  private static let minimumValueCount = 4
+  private static let minimumEventValueCount = 4
 
-  /// Creates a pattern.
+  /// Creates a pattern from traced events, within tolerances of their curves.
   ///
   /// - Parameters:
   ///   - transients: The traced transients.
@@ -42,7 +42,7 @@ struct TracedPattern {
   ///   - tolerance: The maximum deviation of curves, in decibels of felt level.
   init(transients: [TracedTransient], continuous: [TracedContinuous], tolerance: Double) {
     // In most profiles, the level is proportional to the square of intensity.
-    intensityTolerance = (pow(10, tolerance / 20) - 1) / 2
+    relativeIntensityTolerance = (pow(10, tolerance / 20) - 1) / 2
     sharpnessTolerance = 0.05 * max(1, tolerance)
     for group in Self.overlappingGroups(of: continuous) {
       if group.count == 1 {
@@ -67,37 +67,38 @@ struct TracedPattern {
 
   /// Returns the weight of a continuous event: its squared intensity, summed over units of 25 ms.
   static func weight(of event: TracedContinuous) -> Double {
-    event.intensities.reduce(0) { $0 + $1 * $1 } * event.step / 0.025
+    event.intensities.reduce(0) { $0 + $1 * $1 } * event.stepSeconds / 0.025
   }
 
   // MARK: - Continuous events
 
   private mutating func add(_ event: TracedContinuous) {
     let event = event.trimmedToStart
-    let duration = Double(event.intensities.count) * event.step
-    guard duration <= HapticEvent.defaultDuration else {
+    let duration = Double(event.intensities.count) * event.stepSeconds
+    guard duration <= HapticEvent.defaultDurationSeconds else {
       for half in event.halves {
         add(half)
       }
       return
     }
     let levels = event.intensities
-    guard levels.count >= Self.minimumValueCount, let maximum = levels.max(), maximum > 0 else {
+    guard levels.count >= Self.minimumEventValueCount, let maximum = levels.max(), maximum > 0
+    else {
       return
     }
     let intensity = baseIntensity(of: levels)
     let sharpness = baseSharpness(of: event, peak: intensity.peak)
     pattern.events.append(
       HapticEvent(
-        kind: .hapticContinuous, time: Self.rounded(seconds: event.start),
+        kind: .hapticContinuous, time: Self.rounded(seconds: event.startSeconds),
         duration: Self.rounded(seconds: duration),
         parameters: [
           .hapticIntensity: Self.rounded(value: intensity.value),
           .hapticSharpness: Self.rounded(value: sharpness.value),
         ]))
-    let step = max(1, Int(Self.curveStep / event.step))
+    let step = max(1, Int(Self.curveStepSeconds / event.stepSeconds))
     let indices = Array(stride(from: 0, to: levels.count, by: step))
-    let times = indices.map { event.start + Double($0) * event.step }
+    let times = indices.map { event.startSeconds + Double($0) * event.stepSeconds }
     if !intensity.isConstant {
       let values = indices.map { levels[$0] }
       let tolerances = values.map { tolerance(ofIntensity: $0) }
@@ -116,7 +117,7 @@ struct TracedPattern {
   }
 
   private func tolerance(ofIntensity intensity: Double) -> Double {
-    max(Self.minimumIntensityTolerance, intensityTolerance * intensity)
+    max(Self.minimumIntensityTolerance, relativeIntensityTolerance * intensity)
   }
 
   /// Returns the intensity of an event: the median if it is constant, or the peak. The peak ignores
@@ -132,7 +133,7 @@ struct TracedPattern {
     let constantCount = levels.count { abs($0 - median) < tolerance(ofIntensity: $0) }
     let isConstant =
       isNearlyConstant
-      || Self.fraction(constantCount, of: levels.count) > Self.minimumConstantFraction
+      || Self.fraction(constantCount, of: levels.count) > Self.minimumConstantValueFraction
     return (isConstant ? median : peak, peak, isConstant)
   }
 
@@ -143,15 +144,15 @@ struct TracedPattern {
   ) -> (value: Double, isConstant: Bool) {
     let levels = event.intensities
     let sharpnesses = event.sharpnesses
-    let loud = levels.indices.filter { levels[$0] > 0.35 * peak }
-    let median = Statistics.median(of: loud.map { sharpnesses[$0] })
-    let constantCount = loud.count { abs(sharpnesses[$0] - median) < sharpnessTolerance }
-    if Self.fraction(constantCount, of: loud.count) > Self.minimumConstantFraction {
+    let loudIndices = levels.indices.filter { levels[$0] > 0.35 * peak }
+    let median = Statistics.median(of: loudIndices.map { sharpnesses[$0] })
+    let constantCount = loudIndices.count { abs(sharpnesses[$0] - median) < sharpnessTolerance }
+    if Self.fraction(constantCount, of: loudIndices.count) > Self.minimumConstantValueFraction {
       return (median, true)
     }
     let weights = levels.map { $0 + 1e-6 }
-    let sum = zip(sharpnesses, weights).reduce(0) { $0 + $1.0 * $1.1 }
-    return (sum / weights.reduce(0, +), false)
+    let weightedSharpnessSum = zip(sharpnesses, weights).reduce(0) { $0 + $1.0 * $1.1 }
+    return (weightedSharpnessSum / weights.reduce(0, +), false)
   }
 
   private static func fraction(_ count: Int, of total: Int) -> Double {
@@ -166,12 +167,12 @@ struct TracedPattern {
   ) -> [[TracedContinuous]] {
     var groups: [[TracedContinuous]] = []
     var groupEnd = -Double.infinity
-    for event in events.sorted(by: { $0.start < $1.start }) {
-      if event.start > groupEnd - minimumOverlap {
+    for event in events.sorted(by: { $0.startSeconds < $1.startSeconds }) {
+      if event.startSeconds > groupEnd - minimumOverlapSeconds {
         groups.append([])
       }
       groups[groups.count - 1].append(event)
-      groupEnd = max(groupEnd, event.end)
+      groupEnd = max(groupEnd, event.endSeconds)
     }
     return groups
   }
@@ -180,36 +181,36 @@ struct TracedPattern {
   /// mean of their movements.
   private mutating func add(_ group: [TracedContinuous]) {
     let events = group.flatMap { $0.trimmedToStart.dividedToMaximumDuration }.filter {
-      $0.intensities.count >= Self.minimumValueCount && ($0.intensities.max() ?? 0) > 0
+      $0.intensities.count >= Self.minimumEventValueCount && ($0.intensities.max() ?? 0) > 0
     }
     var intensities = events.map { baseIntensity(of: $0.intensities) }
     var sharpnesses = zip(events, intensities).map { baseSharpness(of: $0, peak: $1.peak) }
     if !intensities.allSatisfy({ $0.isConstant }) {
-      var movement = SharedMovement(events, step: Self.sharedCurveStep, isRelative: true)
+      var movement = SharedMovement(events, step: Self.sharedCurveStepSeconds, isRelative: true)
       movement.normalize()
       for index in events.indices {
-        intensities[index].value = min(1, movement.bases[index])
+        intensities[index].value = min(1, movement.eventBases[index])
       }
-      let tolerances = movement.values.map { tolerance(ofIntensity: $0) / 2 }
-      let kept = Self.simplified(movement.times, movement.values, within: tolerances)
-      intensityControl.append(kept.map { (movement.times[$0], movement.values[$0]) })
+      let tolerances = movement.sharedValues.map { tolerance(ofIntensity: $0) / 2 }
+      let kept = Self.simplified(movement.timesInSeconds, movement.sharedValues, within: tolerances)
+      intensityControl.append(kept.map { (movement.timesInSeconds[$0], movement.sharedValues[$0]) })
     }
     if !sharpnesses.allSatisfy({ $0.isConstant }) {
-      let movement = SharedMovement(events, step: Self.sharedCurveStep, isRelative: false)
+      let movement = SharedMovement(events, step: Self.sharedCurveStepSeconds, isRelative: false)
       for index in events.indices {
-        sharpnesses[index].value = movement.bases[index]
+        sharpnesses[index].value = movement.eventBases[index]
       }
       // An error of a frequency shifts the beat.
-      let tolerances = movement.values.map { _ in Self.sharedSharpnessTolerance }
-      let kept = Self.simplified(movement.times, movement.values, within: tolerances)
-      sharpnessControl.append(kept.map { (movement.times[$0], movement.values[$0]) })
+      let tolerances = movement.sharedValues.map { _ in Self.sharedSharpnessTolerance }
+      let kept = Self.simplified(movement.timesInSeconds, movement.sharedValues, within: tolerances)
+      sharpnessControl.append(kept.map { (movement.timesInSeconds[$0], movement.sharedValues[$0]) })
     }
     for index in events.indices {
       let sharpness = min(1, max(0, sharpnesses[index].value))
       pattern.events.append(
         HapticEvent(
-          kind: .hapticContinuous, time: Self.rounded(seconds: events[index].start),
-          duration: Self.rounded(seconds: events[index].end - events[index].start),
+          kind: .hapticContinuous, time: Self.rounded(seconds: events[index].startSeconds),
+          duration: Self.rounded(seconds: events[index].endSeconds - events[index].startSeconds),
           parameters: [
             .hapticIntensity: Self.rounded(value: intensities[index].value),
             .hapticSharpness: Float(Self.rounded(seconds: sharpness)),
@@ -220,7 +221,7 @@ struct TracedPattern {
   // MARK: - Transients
 
   private mutating func add(_ transient: TracedTransient) {
-    let time = max(0, transient.time)
+    let time = max(0, transient.timeSeconds)
     if intensityControl.value(at: time) < transient.intensity {
       intensityControl.pass(through: min(1, transient.intensity), at: time)
     }
@@ -244,7 +245,7 @@ struct TracedPattern {
   /// Rounds a time to a tenth of a millisecond, so that files are readable.
   static func rounded(seconds: Double) -> Double { (max(0, seconds) * 1e4).rounded() / 1e4 }
 
-  /// Rounds a value to a thousandth.
+  /// Returns a value rounded to a thousandth.
   static func rounded(value: Double) -> Float { Float((value * 1_000).rounded() / 1_000) }
 
   /// Returns the indices of the points of a simplified line, within a tolerance of each point.
@@ -259,9 +260,9 @@ struct TracedPattern {
   private static func simplified(
     _ times: [Double], _ values: [Double], within tolerances: [Double]
   ) -> [Int] {
-    var kept = [0, times.count - 1]
-    var stack = [(0, times.count - 1)]
-    while let (first, last) = stack.popLast() {
+    var keptIndices = [0, times.count - 1]
+    var openSegments = [(0, times.count - 1)]
+    while let (first, last) = openSegments.popLast() {
       guard last - first > 1 else { continue }
       var worst = (excess: 1.0, index: -1)
       for index in first + 1..<last {
@@ -273,35 +274,37 @@ struct TracedPattern {
         }
       }
       guard worst.index >= 0 else { continue }
-      kept.append(worst.index)
-      stack += [(first, worst.index), (worst.index, last)]
+      keptIndices.append(worst.index)
+      openSegments += [(first, worst.index), (worst.index, last)]
     }
-    return Array(Set(kept)).sorted()
+    return Array(Set(keptIndices)).sorted()
   }
 }
 
 extension TracedContinuous {
   /// The event without values before the start of the sound.
   fileprivate var trimmedToStart: TracedContinuous {
-    let skippedCount = max(0, Int((-start / step).rounded()))
+    let skippedCount = max(0, Int((-startSeconds / stepSeconds).rounded()))
     return TracedContinuous(
-      start: max(0, start + Double(skippedCount) * step), step: step,
+      startSeconds: max(0, startSeconds + Double(skippedCount) * stepSeconds),
+      stepSeconds: stepSeconds,
       intensities: Array(intensities.dropFirst(skippedCount)),
       sharpnesses: Array(sharpnesses.dropFirst(skippedCount)))
   }
 
   /// The event in parts of at most the maximum duration of a continuous event.
   fileprivate var dividedToMaximumDuration: [TracedContinuous] {
-    guard end - start > HapticEvent.defaultDuration else { return [self] }
+    guard endSeconds - startSeconds > HapticEvent.defaultDurationSeconds else { return [self] }
     return halves.flatMap { $0.dividedToMaximumDuration }
   }
 
-  /// Both halves of the event.
+  /// The two halves of the event.
   fileprivate var halves: [TracedContinuous] {
-    let half = intensities.count / 2
-    return [0..<half, half..<intensities.count].map { range in
+    let halfCount = intensities.count / 2
+    return [0..<halfCount, halfCount..<intensities.count].map { range in
       TracedContinuous(
-        start: start + Double(range.lowerBound) * step, step: step,
+        startSeconds: startSeconds + Double(range.lowerBound) * stepSeconds,
+        stepSeconds: stepSeconds,
         intensities: Array(intensities[range]), sharpnesses: Array(sharpnesses[range]))
     }
   }
@@ -312,39 +315,39 @@ extension TracedContinuous {
 private struct ControlTrack {
   typealias Point = (time: Double, value: Double)
   let neutralValue: Double
-  private var segments: [[Point]] = []
+  private var lineSegments: [[Point]] = []
 
   /// The duration of the return to neutral after a segment, and of each side of a passage through a
   /// value, in seconds.
-  private static let returnDuration = 0.001
+  private static let returnSeconds = 0.001
   /// The maximum number of points of a curve. Longer lines are divided into curves that share an
   /// end point. Source: Apple's documentation of `CHHapticParameterCurve`.
-  private static let maximumPointCount = 16
+  private static let maximumCurvePointCount = 16
 
   init(neutralValue: Double) { self.neutralValue = neutralValue }
 
   /// Appends a segment. The previous segment returns to neutral, unless this one follows at once.
   mutating func append(_ line: [Point]) {
-    let previousEnd = segments.last?.last?.time ?? -.infinity
+    let previousEnd = lineSegments.last?.last?.time ?? -.infinity
     let line = line.filter { $0.time > previousEnd }
     guard !line.isEmpty else { return }
-    if let last = segments.last?.last, line[0].time - last.time > 3 * Self.returnDuration {
+    if let last = lineSegments.last?.last, line[0].time - last.time > 3 * Self.returnSeconds {
       returnToNeutral()
     }
-    segments.append(line)
+    lineSegments.append(line)
   }
 
   private mutating func returnToNeutral() {
-    guard let last = segments.last?.last else { return }
-    segments[segments.count - 1].append((last.time + Self.returnDuration, neutralValue))
+    guard let last = lineSegments.last?.last else { return }
+    lineSegments[lineSegments.count - 1].append((last.time + Self.returnSeconds, neutralValue))
   }
 
   /// Returns the index of the segment at a time, or nil if there is none.
   private func index(at time: Double) -> Int? {
-    segments.firstIndex { $0[0].time - 1e-9 <= time && time <= $0[$0.count - 1].time }
+    lineSegments.firstIndex { $0[0].time - 1e-9 <= time && time <= $0[$0.count - 1].time }
   }
 
-  /// Returns the value of a line at a time.
+  /// Returns the interpolated value of a line at a time in seconds.
   private static func value(_ line: [Point], at time: Double) -> Double {
     guard let next = line.firstIndex(where: { $0.time > time }), next > 0 else {
       return time < line[0].time ? line[0].value : line[line.count - 1].value
@@ -357,27 +360,27 @@ private struct ControlTrack {
 
   /// Returns the value of the control at a time.
   func value(at time: Double) -> Double {
-    index(at: time).map { Self.value(segments[$0], at: time) } ?? neutralValue
+    index(at: time).map { Self.value(lineSegments[$0], at: time) } ?? neutralValue
   }
 
   /// Makes the segment at a time pass through a value, if there is a segment.
   mutating func pass(through value: Double, at time: Double) {
     guard let index = index(at: time) else { return }
-    let line = segments[index]
-    let start = max(line[0].time, time - Self.returnDuration)
-    let end = min(line[line.count - 1].time, time + Self.returnDuration)
+    let line = lineSegments[index]
+    let start = max(line[0].time, time - Self.returnSeconds)
+    let end = min(line[line.count - 1].time, time + Self.returnSeconds)
     let passage: [Point] = [
       (start, Self.value(line, at: start)), (time, value), (end, Self.value(line, at: end)),
     ]
-    segments[index] =
+    lineSegments[index] =
       line.prefix { $0.time < start } + passage + line.drop { $0.time <= end }
   }
 
   /// Returns the parameter curves of the control.
   func curves(_ id: DynamicParameterID) -> [ParameterCurve] {
-    var closed = self
-    closed.returnToNeutral()
-    return closed.segments.flatMap { Self.curves(id, of: Self.withDistinctTimes($0)) }
+    var closedTrack = self
+    closedTrack.returnToNeutral()
+    return closedTrack.lineSegments.flatMap { Self.curves(id, of: Self.withDistinctTimes($0)) }
   }
 
   /// Returns the last point at each rounded time.
@@ -392,10 +395,10 @@ private struct ControlTrack {
   /// Returns the curves of a line.
   private static func curves(_ id: DynamicParameterID, of points: [Point]) -> [ParameterCurve] {
     let firstIndices = stride(
-      from: 0, to: max(1, points.count - 1), by: maximumPointCount - 1)
+      from: 0, to: max(1, points.count - 1), by: maximumCurvePointCount - 1)
     return firstIndices.map { first in
       let start = TracedPattern.rounded(seconds: points[first].time)
-      let end = min(points.count, first + maximumPointCount)
+      let end = min(points.count, first + maximumCurvePointCount)
       let controlPoints = points[first..<end].map { point in
         let time = TracedPattern.rounded(seconds: point.time) - start
         return ParameterCurve.ControlPoint(

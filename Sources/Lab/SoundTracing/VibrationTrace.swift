@@ -17,24 +17,24 @@ internal import SignalAnalysis
 ///    profile's mapping (`AtomDictionary`).
 struct VibrationTrace {
   private(set) var transients: [TracedTransient] = []
-  private(set) var continuous: [TracedContinuous] = []
-  /// The fraction of the power that the events do not explain.
-  private(set) var unexplainedFraction = 0.0
+  private(set) var continuousEvents: [TracedContinuous] = []
+  /// The fraction of the sound's power that the events do not explain.
+  private(set) var unexplainedPowerFraction = 0.0
 
-  /// The minimum amplitude of an event: some steps of 16 bits.
-  static let minimumAmplitude = Float(7e-4)
+  /// The minimum amplitude of an event, which is about 23 steps of 16 bits.
+  static let minimumEventAmplitude = Float(7e-4)
   /// The minimum level of a continuous event relative to the strongest, in decibels.
-  private static let minimumToneDecibels = -36.0
+  private static let minimumContinuousLevelDecibels = -36.0
   /// The interval within which two transients are felt as one, in seconds.
-  static let fusionInterval = 0.006
+  static let fusionSeconds = 0.006
   /// The maximum gap within a continuous event, in seconds.
-  private static let maximumGap = 0.012
+  private static let maximumGapSeconds = 0.012
   /// The minimum duration of a continuous event, in seconds.
-  private static let minimumDuration = 0.02
+  private static let minimumContinuousSeconds = 0.02
   /// The additional length of the tone's median to each side of a burst, in seconds.
-  private static let medianMargin = 0.004
+  private static let medianMarginSeconds = 0.004
 
-  /// Traces a vibration.
+  /// Traces the transients and continuous events of a vibration.
   ///
   /// - Parameters:
   ///   - sound: The samples of the vibration.
@@ -43,13 +43,14 @@ struct VibrationTrace {
   ///   - threshold: The minimum level relative to the strongest, in decibels.
   init(of sound: [Float], rate: Double, dictionary: AtomDictionary, threshold: Double) {
     let signal = AnalysisSignal(
-      sound, rate: rate, targetRate: dictionary.rate,
-      minimumHertz: dictionary.toneBand.lowerBound)
+      sound, sampleRate: rate, targetRate: dictionary.sampleRate,
+      minimumHertz: dictionary.toneBandHertz.lowerBound)
     let samples = signal.samples
     let peak = samples.reduce(0) { max($0, abs($1)) }
-    guard samples.count >= 64, peak >= Self.minimumAmplitude else { return }
-    let burstDuration = Double(dictionary.maximumAtomLength) / dictionary.rate
-    let halfLength = Int(((burstDuration + Self.medianMargin) * dictionary.rate).rounded())
+    guard samples.count >= 64, peak >= Self.minimumEventAmplitude else { return }
+    let burstDuration = Double(dictionary.maximumAtomSampleCount) / dictionary.sampleRate
+    let halfLength = Int(
+      ((burstDuration + Self.medianMarginSeconds) * dictionary.sampleRate).rounded())
     let medianLength = 2 * halfLength + 1
 
     var tone = SustainedTone(of: samples, medianLength: medianLength, dictionary: dictionary)
@@ -65,19 +66,20 @@ struct VibrationTrace {
     let withoutBursts = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
     tone = SustainedTone(
       of: withoutBursts.unpaddedSamples, medianLength: medianLength, dictionary: dictionary)
-    tone.silence(where: interpretation.isTrain)
+    tone.silence(where: interpretation.isBurstTrainSample)
 
     let withoutTone = zip(samples, tone.samples).map { $0 - $1 }
     let residual = PursuitResidual(withoutTone, dictionary: dictionary, subtracting: bursts)
       .unpaddedSamples
-    unexplainedFraction = Double(
+    unexplainedPowerFraction = Double(
       SampleMath.energy(of: residual, in: residual.indices)
         / SampleMath.energy(of: samples, in: samples.indices))
-    transients = Self.transients(bursts, dictionary, leadLength: signal.leadLength)
-    tone.track.refine(with: tone.baseband)
-    continuous = Self.continuousEvents(
-      levels: tone.levels, hertz: tone.track.hertz, dictionary: dictionary,
-      leadLength: signal.leadLength, range: max(Self.minimumToneDecibels, threshold))
+    transients = Self.transients(bursts, dictionary, leadLength: signal.leadSampleCount)
+    tone.frequencyTrack.refine(with: tone.demodulatedTone)
+    continuousEvents = Self.continuousEvents(
+      levels: tone.toneAmplitudes, hertz: tone.frequencyTrack.hertzBySample, dictionary: dictionary,
+      leadLength: signal.leadSampleCount, range: max(Self.minimumContinuousLevelDecibels, threshold)
+    )
   }
 
   // MARK: - Bursts
@@ -88,15 +90,17 @@ struct VibrationTrace {
   ) -> [FoundBurst] {
     let withoutTone = zip(samples, tone.samples).map { $0 - $1 }
     let peak = withoutTone.reduce(0) { max($0, abs($1)) }
-    let minimum = max(minimumAmplitude, peak * Float(Decibels.amplitudeFactor(threshold)))
+    let minimumBurstLevel = max(
+      minimumEventAmplitude, peak * Float(Decibels.amplitudeFactor(threshold)))
     let search = BurstSearch(
-      dictionary: dictionary, toneLevels: tone.levels, minimumAmplitude: minimum)
+      dictionary: dictionary, toneLevels: tone.toneAmplitudes,
+      minimumBurstAmplitude: minimumBurstLevel)
     let bursts = search.bursts(in: withoutTone)
     let residual = PursuitResidual(withoutTone, dictionary: dictionary, subtracting: bursts)
-    let test = ToneStepTest(
-      dictionary: dictionary, samples: samples, residual: residual.unpaddedSamples,
-      toneLevels: tone.levels, toneHertz: tone.track.hertz)
-    return bursts.filter { !test.isStep($0) }
+    let stepTest = ToneStepTest(
+      dictionary: dictionary, samples: samples, residualSamples: residual.unpaddedSamples,
+      toneLevels: tone.toneAmplitudes, toneHertz: tone.frequencyTrack.hertzBySample)
+    return bursts.filter { !stepTest.isStep($0) }
   }
 
   /// Returns the interpretation of a signal with dense bursts where they are a shorter description.
@@ -106,7 +110,8 @@ struct VibrationTrace {
   ) -> BurstTrainSearch.Interpretation {
     let withoutBursts = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
       .unpaddedSamples
-    let search = BurstTrainSearch(dictionary: dictionary, minimumAmplitude: minimumAmplitude)
+    let search = BurstTrainSearch(
+      dictionary: dictionary, minimumBurstAmplitude: minimumEventAmplitude)
     return search.interpretation(of: samples, tone: tone, bursts: bursts) { range in
       let margin = 2 * medianLength
       let start = max(0, range.lowerBound - margin)
@@ -126,11 +131,11 @@ struct VibrationTrace {
     var transients: [TracedTransient] = []
     for burst in bursts {
       let transient = TracedTransient(
-        time: (burst.onset(in: dictionary) - Double(leadLength)) / dictionary.rate,
+        timeSeconds: (burst.onset(in: dictionary) - Double(leadLength)) / dictionary.sampleRate,
         intensity: dictionary.intensity(ofTransientLevel: burst.relativeLevel(in: dictionary)),
         sharpness: dictionary.atoms[burst.atomIndex].sharpness)
-      guard transient.time > -fusionInterval else { continue }
-      if let last = transients.last, transient.time - last.time < fusionInterval {
+      guard transient.timeSeconds > -fusionSeconds else { continue }
+      if let last = transients.last, transient.timeSeconds - last.timeSeconds < fusionSeconds {
         if transient.intensity > last.intensity {
           transients[transients.count - 1] = transient
         }
@@ -154,17 +159,17 @@ struct VibrationTrace {
   private static func continuousEvents(
     levels: [Float], hertz: [Double], dictionary: AtomDictionary, leadLength: Int, range: Double
   ) -> [TracedContinuous] {
-    let rate = dictionary.rate
+    let rate = dictionary.sampleRate
     let minimumLevel = max(
-      2 * minimumAmplitude, (levels.max() ?? 0) * Float(Decibels.amplitudeFactor(range)))
-    let segments = SampleMath.segments(levels.count, closing: Int(maximumGap * rate)) {
+      2 * minimumEventAmplitude, (levels.max() ?? 0) * Float(Decibels.amplitudeFactor(range)))
+    let segments = SampleMath.segments(levels.count, closing: Int(maximumGapSeconds * rate)) {
       levels[$0] > minimumLevel
     }
     var events: [TracedContinuous] = []
-    for segment in segments where Double(segment.count) >= minimumDuration * rate {
+    for segment in segments where Double(segment.count) >= minimumContinuousSeconds * rate {
       guard
         let span = feltSpan(of: segment, levels: levels, minimumLevel: minimumLevel, rate: rate),
-        Double(span.count) >= minimumDuration * rate
+        Double(span.count) >= minimumContinuousSeconds * rate
       else { continue }
       let frequencies = steadiedFrequencies(hertz[span], rate: rate)
       let intensities = frequencies.indices.map { index in
@@ -174,7 +179,7 @@ struct VibrationTrace {
       }
       events.append(
         TracedContinuous(
-          start: Double(span.lowerBound - leadLength) / rate, step: 1 / rate,
+          startSeconds: Double(span.lowerBound - leadLength) / rate, stepSeconds: 1 / rate,
           intensities: intensities,
           sharpnesses: frequencies.map { dictionary.sharpness(atHertz: Double($0)) }))
     }
@@ -186,9 +191,9 @@ struct VibrationTrace {
   private static func feltSpan(
     of segment: Range<Int>, levels: [Float], minimumLevel: Float, rate: Double
   ) -> ClosedRange<Int>? {
-    let window = Int(0.02 * rate)
-    let startLevel = levels[segment.prefix(window)].max() ?? 0
-    let endLevel = levels[segment.suffix(window)].max() ?? 0
+    let edgeSamples = Int(0.02 * rate)
+    let startLevel = levels[segment.prefix(edgeSamples)].max() ?? 0
+    let endLevel = levels[segment.suffix(edgeSamples)].max() ?? 0
     let startThreshold = startLevel > 2.5 * minimumLevel ? startLevel / 2 : -1
     let endThreshold = endLevel > 2.5 * minimumLevel ? endLevel / 2 : -1
     guard let first = segment.first(where: { levels[$0] > startThreshold }),
@@ -201,11 +206,11 @@ struct VibrationTrace {
   /// biased near the ends by the signal beyond them.
   private static func steadiedFrequencies(_ hertz: ArraySlice<Double>, rate: Double) -> [Float] {
     var frequencies = hertz.map { Float($0) }
-    let margin = min(frequencies.count / 3, Int(0.012 * rate))
+    let edgeSamples = min(frequencies.count / 3, Int(0.012 * rate))
     let lastIndex = frequencies.count - 1
-    for index in 0..<margin {
-      frequencies[index] = frequencies[margin]
-      frequencies[lastIndex - index] = frequencies[lastIndex - margin]
+    for index in 0..<edgeSamples {
+      frequencies[index] = frequencies[edgeSamples]
+      frequencies[lastIndex - index] = frequencies[lastIndex - edgeSamples]
     }
     return SampleMath.movingMedian(of: frequencies, over: Int(0.02 * rate) | 1)
   }

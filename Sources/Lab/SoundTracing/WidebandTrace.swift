@@ -13,53 +13,53 @@ internal import SignalAnalysis
 ///    sharpness.
 struct WidebandTrace {
   private(set) var transients: [TracedTransient] = []
-  private(set) var continuous: [TracedContinuous] = []
+  private(set) var continuousEvents: [TracedContinuous] = []
 
   /// The levels of all octaves.
   private struct Octaves {
-    /// The levels by octave, from the lowest, with `levelRate` values a second.
-    var levels: [[Float]]
+    /// The levels by octave, from the lowest, with `levelsPerSecond` values a second.
+    var levelsByOctave: [[Float]]
     /// The center of each octave, in hertz.
-    var centers: [Double]
+    var centerHertz: [Double]
   }
 
   /// The levels to which thresholds refer.
   private struct Reference {
-    /// The level of full intensity.
-    let level: Float
-    /// The minimum level relative to it, in decibels.
-    let threshold: Double
+    /// The level that becomes full intensity.
+    let fullIntensityLevel: Float
+    /// The minimum level of an event, in decibels relative to full intensity.
+    let thresholdDecibels: Double
 
     /// Returns the factor of a level in decibels, at least the threshold.
-    func factor(_ decibels: Double) -> Float {
-      Float(Decibels.amplitudeFactor(max(threshold, decibels)))
+    func amplitudeFactor(decibels: Double) -> Float {
+      Float(Decibels.amplitudeFactor(max(thresholdDecibels, decibels)))
     }
   }
 
   /// The corners of the octaves, in hertz.
-  private static let octaveCorners = [25.0, 60, 120, 240, 480, 960, 1_920, 3_840, 7_680]
+  private static let octaveCornerHertz = [25.0, 60, 120, 240, 480, 960, 1_920, 3_840, 7_680]
   /// The number of levels per second.
-  private static let levelRate = 1_000.0
+  private static let levelsPerSecond = 1_000.0
   /// The centroids at sharpness 0 and 1, in hertz, on a logarithmic scale.
-  private static let centroidRange = (low: 80.0, high: 4_000.0)
+  private static let centroidHertzRange = (low: 80.0, high: 4_000.0)
   /// The minimum rise of the octaves at an onset, in decibels.
-  private static let minimumRise = Float(6)
+  private static let minimumOnsetRiseDecibels = Float(6)
   /// The level relative to the loudest below which rises do not count, in decibels.
-  private static let gateDecibels = -36.0
+  private static let onsetGateDecibels = -36.0
   /// The quantile of the level that has full intensity.
   private static let fullIntensityQuantile = 0.997
   /// The minimum level of a transient relative to full intensity, in decibels.
-  private static let minimumTransientLevel = -34.0
+  private static let minimumTransientLevelDecibels = -34.0
   /// The minimum level of a continuous event relative to full intensity, in decibels.
-  private static let minimumContinuousLevel = -30.0
+  private static let minimumContinuousLevelDecibels = -30.0
   /// The minimum ratio of a transient's level to the level before it: 2 dB.
-  private static let minimumTransientRatio = Float(1.26)
+  private static let minimumTransientRiseRatio = Float(1.26)
   /// The minimum length of a continuous event, and the maximum gap in it, in levels.
-  private static let minimumLength = 60
-  /// The duration of the silence at both ends, in seconds.
-  private static let leadDuration = 0.15
+  private static let minimumContinuousLevelCount = 60
+  /// The duration of the silence before and after the sound, in seconds.
+  private static let leadSeconds = 0.15
 
-  /// Traces a sound.
+  /// Traces the transients and continuous events of a sound.
   ///
   /// - Parameters:
   ///   - sound: The samples of the sound.
@@ -69,36 +69,38 @@ struct WidebandTrace {
   ///   - threshold: The minimum level relative to the loudest, in decibels. Transients end at −34
   ///     and continuous events at −30 at the latest.
   init(
-    of sound: [Float], rate: Double, dictionary: AtomDictionary, style: TracingOptions.Style,
+    of sound: [Float], rate: Double, dictionary: AtomDictionary, style: TracingOptions.FollowedPart,
     threshold: Double
   ) {
-    let padding = [Float](repeating: 0, count: Int(Self.leadDuration * rate))
+    let padding = [Float](repeating: 0, count: Int(Self.leadSeconds * rate))
     // DC offset and rumble below all octaves are not felt.
     let highPass = Biquad<Float>(.highPass, hertz: 20, rate: rate)
     let samples = padding + highPass.filtered(sound) + padding
     let octaves = Self.octaves(of: samples, rate: rate)
-    guard let count = octaves.levels.first?.count, count > 64 else { return }
+    guard let count = octaves.levelsByOctave.first?.count, count > 64 else { return }
     let weights = style.weights
-    let total = Self.totalLevel(of: octaves.levels, weights: weights.continuous)
-    let maximum = total.max() ?? 0
-    guard maximum >= VibrationTrace.minimumAmplitude else { return }
+    let totalLevels = Self.totalLevel(
+      of: octaves.levelsByOctave, weights: weights.continuousByOctave)
+    let maximum = totalLevels.max() ?? 0
+    guard maximum >= VibrationTrace.minimumEventAmplitude else { return }
     // Silence does not count: a bang in a long silence is as loud as the bang alone.
-    let audible = total.filter { $0 > 0.01 * maximum }
+    let audible = totalLevels.filter { $0 > 0.01 * maximum }
     let reference = Reference(
-      level: Statistics.quantile(of: audible, Self.fullIntensityQuantile), threshold: threshold)
-    let opened = SampleMath.opening(of: total, over: 25)
-    let continuousLevel = SampleMath.movingMean(of: opened, over: 15)
+      fullIntensityLevel: Statistics.quantile(of: audible, Self.fullIntensityQuantile),
+      thresholdDecibels: threshold)
+    let openedLevels = SampleMath.opening(of: totalLevels, over: 25)
+    let continuousLevel = SampleMath.movingMean(of: openedLevels, over: 15)
     let baseLevel = continuousLevel.map { $0 * weights.continuousGain }
-    for onset in Self.onsets(in: octaves.levels, weights: weights.onsets) {
+    for onset in Self.onsets(in: octaves.levelsByOctave, weights: weights.onsetsByOctave) {
       guard
         var transient = Self.transient(
-          at: onset, octaves, total: total, baseLevel: baseLevel, reference, dictionary)
+          at: onset, octaves, total: totalLevels, baseLevel: baseLevel, reference, dictionary)
       else { continue }
       let time = Self.refinedOnset(onset, in: samples, rate: rate)
-      transient.time = max(0, time - Self.leadDuration)
+      transient.timeSeconds = max(0, time - Self.leadSeconds)
       transients.append(transient)
     }
-    continuous = Self.continuousEvents(
+    continuousEvents = Self.continuousEvents(
       octaves, level: continuousLevel, weights: weights, reference, dictionary)
   }
 
@@ -114,10 +116,11 @@ struct WidebandTrace {
     let peak = range.max { total[$0] < total[$1] } ?? onset
     let level = total[peak]
     let levelBefore = total[max(0, onset - 30)..<max(1, onset - 10)].max() ?? 0
-    let minimum = reference.factor(minimumTransientLevel)
-    guard level >= minimum * reference.level, level >= minimumTransientRatio * levelBefore
+    let minimum = reference.amplitudeFactor(decibels: minimumTransientLevelDecibels)
+    guard level >= minimum * reference.fullIntensityLevel,
+      level >= minimumTransientRiseRatio * levelBefore
     else { return nil }
-    let rises = octaves.levels.map { octave -> Double in
+    let rises = octaves.levelsByOctave.map { octave -> Double in
       let after = onset..<min(count, onset + 20)
       let before = max(0, onset - 25)..<max(1, onset - 5)
       let expected =
@@ -125,13 +128,16 @@ struct WidebandTrace {
       return Double(max(0, SampleMath.energy(of: octave, in: after) - expected))
     }
     // The continuous event continues below the transient.
-    let base = baseLevel[peak]
+    let sustainedLevel = baseLevel[peak]
     let amplitude = Double(
-      min(1, max(0, level * level - base * base).squareRoot() / reference.level))
+      min(
+        1,
+        max(0, level * level - sustainedLevel * sustainedLevel).squareRoot()
+          / reference.fullIntensityLevel))
     guard Float(amplitude) >= minimum else { return nil }
-    let sharpness = sharpness(of: rises, centers: octaves.centers)
+    let sharpness = sharpness(of: rises, centers: octaves.centerHertz)
     return TracedTransient(
-      time: 0,
+      timeSeconds: 0,
       intensity: dictionary.intensity(ofRelativeAmplitude: amplitude, sharpness: sharpness),
       sharpness: sharpness)
   }
@@ -140,86 +146,96 @@ struct WidebandTrace {
   private static func onsets(in octaves: [[Float]], weights: [Float]) -> [Int] {
     let count = octaves[0].count
     let unweighted = totalLevel(of: octaves, weights: octaves.map { _ in 1 })
-    let floor =
-      Float(Decibels.amplitudeFactor(gateDecibels))
+    let levelFloor =
+      Float(Decibels.amplitudeFactor(onsetGateDecibels))
       * Statistics.quantile(of: unweighted, fullIntensityQuantile)
     var novelty = [Float](repeating: 0, count: count)
     let weightSum = max(weights.prefix(octaves.count).reduce(0, +), 1e-9)
     let scale = Float(Double(octaves.count).squareRoot()) / weightSum
     for (octave, weight) in zip(octaves, weights) {
-      let decibels = octave.map { Float(20 * log10(Double($0 + floor) + 1e-12)) }
+      let decibels = octave.map { Float(20 * log10(Double($0 + levelFloor) + 1e-12)) }
       let past = SlidingExtremum.maximum(of: decibels, radius: 12)
       for index in 20..<count {
         novelty[index] += weight * scale * max(0, decibels[index] - past[index - 20])
       }
     }
     novelty = SampleMath.movingMean(of: novelty, over: 5)
-    let typical = SampleMath.movingMedian(
+    let medianNovelty = SampleMath.movingMedian(
       of: stride(from: 0, to: count, by: 4).map { novelty[$0] }, over: 101)
     return SampleMath.peaks(of: novelty, minimumDistance: 40) {
-      novelty[$0] > minimumRise + 1.5 * typical[$0 / 4]
+      novelty[$0] > minimumOnsetRiseDecibels + 1.5 * medianNovelty[$0 / 4]
     }
   }
 
   /// Returns the time near an onset with the greatest ratio of the energies of the 3 ms after and
   /// before it, in seconds of the padded sound.
   private static func refinedOnset(_ onset: Int, in samples: [Float], rate: Double) -> Double {
-    let first = max(0, Int(Double(onset - 20) / levelRate * rate))
-    let end = min(samples.count, Int(Double(onset + 8) / levelRate * rate))
-    let width = Int(0.003 * rate)
-    guard end - first > 2 * width + 2, width > 0 else { return Double(onset) / levelRate }
-    var sums = [0.0]
-    for index in first..<end {
-      sums.append(sums[sums.count - 1] + Double(samples[index] * samples[index]))
+    let firstSample = max(0, Int(Double(onset - 20) / levelsPerSecond * rate))
+    let endSample = min(samples.count, Int(Double(onset + 8) / levelsPerSecond * rate))
+    let windowSamples = Int(0.003 * rate)
+    guard endSample - firstSample > 2 * windowSamples + 2, windowSamples > 0 else {
+      return Double(onset) / levelsPerSecond
     }
-    let floor = 1e-3 * sums[sums.count - 1] / Double(end - first) * Double(width) + 1e-18
-    var best = (ratio: 0.0, position: width)
-    for position in width..<(end - first - width) {
-      let after = sums[position + width] - sums[position] + floor
-      let before = sums[position] - sums[position - width] + floor
+    var cumulativeEnergies = [0.0]
+    for index in firstSample..<endSample {
+      cumulativeEnergies.append(
+        cumulativeEnergies[cumulativeEnergies.count - 1] + Double(samples[index] * samples[index]))
+    }
+    let energyFloor =
+      1e-3 * cumulativeEnergies[cumulativeEnergies.count - 1] / Double(endSample - firstSample)
+      * Double(windowSamples) + 1e-18
+    var best = (ratio: 0.0, position: windowSamples)
+    for position in windowSamples..<(endSample - firstSample - windowSamples) {
+      let after =
+        cumulativeEnergies[position + windowSamples] - cumulativeEnergies[position] + energyFloor
+      let before =
+        cumulativeEnergies[position] - cumulativeEnergies[position - windowSamples] + energyFloor
       let ratio = after / before
       if ratio > best.ratio {
         best = (ratio, position)
       }
     }
-    return Double(first + best.position) / rate
+    return Double(firstSample + best.position) / rate
   }
 
   // MARK: - Continuous events
 
   private static func continuousEvents(
-    _ octaves: Octaves, level: [Float], weights: TracingOptions.Style.Weights,
+    _ octaves: Octaves, level: [Float], weights: TracingOptions.FollowedPart.Weights,
     _ reference: Reference, _ dictionary: AtomDictionary
   ) -> [TracedContinuous] {
-    let powers = zip(octaves.levels, weights.continuous).map { octave, weight in
+    let powers = zip(octaves.levelsByOctave, weights.continuousByOctave).map { octave, weight in
       SampleMath.movingMean(of: octave.map { $0 * $0 * weight * weight }, over: 30)
     }
     let gain = weights.continuousGain
-    let minimumLevel = reference.factor(minimumContinuousLevel) * reference.level
-    let segments = SampleMath.segments(level.count, closing: minimumLength) {
+    let minimumLevel =
+      reference.amplitudeFactor(decibels: minimumContinuousLevelDecibels)
+      * reference.fullIntensityLevel
+    let segments = SampleMath.segments(level.count, closing: minimumContinuousLevelCount) {
       level[$0] * gain > minimumLevel
     }
-    return segments.filter { $0.count >= minimumLength }.map { segment in
+    return segments.filter { $0.count >= minimumContinuousLevelCount }.map { segment in
       let sharpnesses = segment.map { index in
-        sharpness(of: powers.map { Double($0[index]) }, centers: octaves.centers)
+        sharpness(of: powers.map { Double($0[index]) }, centers: octaves.centerHertz)
       }
       let intensities = zip(segment, sharpnesses).map { index, sharpness in
-        let amplitude = Double(min(1, level[index] / reference.level) * gain)
+        let amplitude = Double(min(1, level[index] / reference.fullIntensityLevel) * gain)
         return dictionary.intensity(ofRelativeAmplitude: amplitude, sharpness: sharpness)
       }
       return TracedContinuous(
-        start: Double(segment.lowerBound) / levelRate - leadDuration, step: 1 / levelRate,
+        startSeconds: Double(segment.lowerBound) / levelsPerSecond - leadSeconds,
+        stepSeconds: 1 / levelsPerSecond,
         intensities: intensities, sharpnesses: sharpnesses)
     }
   }
 
   /// Returns the sharpness of the centroid of octaves, on a logarithmic scale.
   private static func sharpness(of powers: [Double], centers: [Double]) -> Double {
-    let sum = powers.reduce(0, +)
-    guard sum > 1e-18 else { return 0 }
-    let centroid = zip(powers, centers).reduce(0) { $0 + $1.0 * log($1.1) } / sum
-    let scale = log(centroidRange.high / centroidRange.low)
-    return min(1, max(0, (centroid - log(centroidRange.low)) / scale))
+    let powerSum = powers.reduce(0, +)
+    guard powerSum > 1e-18 else { return 0 }
+    let centroid = zip(powers, centers).reduce(0) { $0 + $1.0 * log($1.1) } / powerSum
+    let scale = log(centroidHertzRange.high / centroidHertzRange.low)
+    return min(1, max(0, (centroid - log(centroidHertzRange.low)) / scale))
   }
 
   // MARK: - Octaves
@@ -237,8 +253,8 @@ struct WidebandTrace {
 
   /// Returns the levels of all octaves below 0.45 of the rate.
   private static func octaves(of samples: [Float], rate: Double) -> Octaves {
-    let corners = octaveCorners.filter { $0 < 0.45 * rate }
-    let count = Int(Double(samples.count) / rate * levelRate) + 1
+    let corners = octaveCornerHertz.filter { $0 < 0.45 * rate }
+    let count = Int(Double(samples.count) / rate * levelsPerSecond) + 1
     var levels: [[Float]] = []
     var centers: [Double] = []
     var signal = samples
@@ -246,16 +262,17 @@ struct WidebandTrace {
     // The octaves are filtered from the highest down, at decreasing sample rates.
     for (bottom, top) in zip(corners, corners.dropFirst()).reversed() {
       if signalRate > 14 * top {
-        let decimated = TactileBandSignal(of: signal, rate: signalRate, minimumRate: 6 * top)
+        let decimated = TactileBandSignal(
+          of: signal, decimatedRate: signalRate, minimumRate: 6 * top)
         signal = decimated.samples
-        signalRate = decimated.rate
+        signalRate = decimated.decimatedRate
       }
       let highPassed = Biquad<Float>(.highPass, hertz: bottom, rate: signalRate).filtered(signal)
       let band = Biquad<Float>(.lowPass, hertz: top, rate: signalRate).filtered(highPassed)
       levels.append(Self.levels(of: band, rate: signalRate, bottom: bottom, count: count))
       centers.append((bottom * top).squareRoot())
     }
-    return Octaves(levels: levels.reversed(), centers: centers.reversed())
+    return Octaves(levelsByOctave: levels.reversed(), centerHertz: centers.reversed())
   }
 
   /// Returns the level of an octave over time, under a Hann window of at least half of the longest
@@ -267,24 +284,24 @@ struct WidebandTrace {
     let window = (0..<width).map {
       Float(1 - cos(2 * .pi * (Double($0) + 1) / Double(width + 1)))
     }
-    let sum = window.reduce(0, +)
+    let windowSum = window.reduce(0, +)
     let padding = [Float](repeating: 0, count: width)
     let powers = padding + band.map { $0 * $0 } + padding
     return (0..<count).map { index in
-      let center = min(Int(Double(index) / levelRate * rate), band.count) + width
+      let center = min(Int(Double(index) / levelsPerSecond * rate), band.count) + width
       let product = Vector.dot(powers.span, from: center - width / 2 - 1, window.span)
-      return max(0, product / sum).squareRoot()
+      return max(0, product / windowSum).squareRoot()
     }
   }
 }
 
-extension TracingOptions.Style {
-  /// The weights of a style.
+extension TracingOptions.FollowedPart {
+  /// The weights with which a style follows octaves, onsets, and continuous events.
   fileprivate struct Weights {
-    /// The weight of each octave in continuous events.
-    let continuous: [Float]
-    /// The weight of each octave in onsets.
-    let onsets: [Float]
+    /// The weight of each octave, from the lowest, in the level of continuous events.
+    let continuousByOctave: [Float]
+    /// The weight of each octave, from the lowest, in the detection of onsets.
+    let onsetsByOctave: [Float]
     /// The gain of continuous events.
     let continuousGain: Float
   }
@@ -294,23 +311,23 @@ extension TracingOptions.Style {
     switch self {
     case .full:
       Weights(
-        continuous: [1, 1, 1, 1, 1, 1, 1, 1],
-        onsets: [1, 1, 1, 1, 1, 1, 0.8, 0.6],
+        continuousByOctave: [1, 1, 1, 1, 1, 1, 1, 1],
+        onsetsByOctave: [1, 1, 1, 1, 1, 1, 0.8, 0.6],
         continuousGain: 1)
     case .impacts:
       Weights(
-        continuous: [1, 1, 0.8, 0.4, 0.2, 0.1, 0.05, 0],
-        onsets: [1, 1, 1, 1, 0.8, 0.6, 0.4, 0.3],
+        continuousByOctave: [1, 1, 0.8, 0.4, 0.2, 0.1, 0.05, 0],
+        onsetsByOctave: [1, 1, 1, 1, 0.8, 0.6, 0.4, 0.3],
         continuousGain: 0.35)
     case .music:
       Weights(
-        continuous: [1, 1, 1, 0.5, 0.25, 0.1, 0, 0],
-        onsets: [1, 1, 0.8, 0.4, 0.3, 0.3, 0.5, 0.5],
+        continuousByOctave: [1, 1, 1, 0.5, 0.25, 0.1, 0, 0],
+        onsetsByOctave: [1, 1, 0.8, 0.4, 0.3, 0.3, 0.5, 0.5],
         continuousGain: 0.8)
     case .voice:
       Weights(
-        continuous: [0.2, 0.5, 1, 1, 0.8, 0.5, 0.3, 0.2],
-        onsets: [0.3, 0.5, 1, 1, 1, 1, 0.5, 0.3],
+        continuousByOctave: [0.2, 0.5, 1, 1, 0.8, 0.5, 0.3, 0.2],
+        onsetsByOctave: [0.3, 0.5, 1, 1, 1, 1, 0.5, 0.3],
         continuousGain: 1)
     }
   }

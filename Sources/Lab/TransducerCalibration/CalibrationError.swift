@@ -38,7 +38,7 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
   /// Returns the error of drifting mains hum if there is such hum, or the unchanged error.
   static func attributing(_ error: CalibrationError, to hum: MainsHum?) -> CalibrationError {
     guard let hum, hum.isDrifting else { return error }
-    let hertz = hum.hertz.text(places: 1)
+    let hertz = hum.frequencyHertz.text(places: 1)
     return CalibrationError(
       .unsuitableRecording,
       """

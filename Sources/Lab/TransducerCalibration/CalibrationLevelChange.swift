@@ -7,15 +7,15 @@ extension Calibration {
   /// shifts the resonance; its small-signal response can be extrapolated from both sweeps. Any
   /// other change makes the measurement unreliable.
   public struct LevelChange: Equatable, Sendable {
-    /// The change of the resonance, as a fraction.
+    /// The change of the resonance from the quiet to the loud sweep, as a fraction.
     public let relativeResonanceChange: Double
-    /// The change of the quality factor, as a fraction.
+    /// The change of the quality factor from the quiet to the loud sweep, as a fraction.
     public let relativeQualityChange: Double
     /// The half width of the 95 % interval of the change of the resonance.
-    let resonanceHalfWidth: Double
+    let resonanceChangeHalfWidth: Double
     /// The half width of the 95 % interval of the change of the quality factor.
-    let qualityHalfWidth: Double
-    /// The change of the resonance relative to its bandwidth.
+    let qualityChangeHalfWidth: Double
+    /// The change of the resonance in units of its bandwidth.
     let shiftInBandwidths: Double
   }
 }
@@ -23,9 +23,9 @@ extension Calibration {
 extension Calibration.LevelChange {
   /// The number of interval half widths that a significant change exceeds. Chance exceeds them in 3
   /// of 1,000 measurements.
-  private static let significanceFactor = 1.5
+  private static let significantHalfWidthCount = 1.5
 
-  /// Fits each sweep separately.
+  /// Fits the loud and the quiet sweep separately, and compares the results.
   ///
   /// - Parameters:
   ///   - model: The transfer function of both sweeps.
@@ -41,24 +41,28 @@ extension Calibration.LevelChange {
       (first * first + second * second).squareRoot()
     }
 
-    let quiet = fit(.quiet)
-    let loud = fit(.loud)
-    let quietMode = quiet.transferFunction.mainMode
-    let loudMode = loud.transferFunction.mainMode
-    relativeResonanceChange = loudMode.resonance / quietMode.resonance - 1
+    let quietFit = fit(.quiet)
+    let loudFit = fit(.loud)
+    let quietMode = quietFit.transferFunction.mainMode
+    let loudMode = loudFit.transferFunction.mainMode
+    relativeResonanceChange = loudMode.resonanceHertz / quietMode.resonanceHertz - 1
     relativeQualityChange = loudMode.qualityFactor / quietMode.qualityFactor - 1
     shiftInBandwidths = relativeResonanceChange * model.mainMode.qualityFactor
-    resonanceHalfWidth = combined(quiet.intervals[0].resonance, loud.intervals[0].resonance)
-    qualityHalfWidth = combined(quiet.intervals[0].qualityFactor, loud.intervals[0].qualityFactor)
+    resonanceChangeHalfWidth = combined(
+      quietFit.intervalHalfWidths[0].resonance, loudFit.intervalHalfWidths[0].resonance)
+    qualityChangeHalfWidth = combined(
+      quietFit.intervalHalfWidths[0].qualityFactor, loudFit.intervalHalfWidths[0].qualityFactor)
   }
 
   /// The Boolean values that indicate whether a change is both greater than allowed and
   /// statistically significant.
   var isSignificant: (resonance: Bool, qualityFactor: Bool) {
     let minimumResonanceChange = max(
-      Calibration.maximumResonanceChange, Self.significanceFactor * resonanceHalfWidth)
+      Calibration.maximumResonanceChangeFraction,
+      Self.significantHalfWidthCount * resonanceChangeHalfWidth)
     let minimumQualityChange = max(
-      Calibration.maximumQualityChange, Self.significanceFactor * qualityHalfWidth)
+      Calibration.maximumQualityChangeFraction,
+      Self.significantHalfWidthCount * qualityChangeHalfWidth)
     return (
       abs(relativeResonanceChange) > minimumResonanceChange,
       abs(relativeQualityChange) > minimumQualityChange
@@ -69,11 +73,11 @@ extension Calibration.LevelChange {
   /// that the small-signal response can be extrapolated.
   var indicatesStiffnessChange: Bool {
     isSignificant.resonance && !isSignificant.qualityFactor
-      && abs(relativeResonanceChange) <= Calibration.maximumStiffeningChange
+      && abs(relativeResonanceChange) <= Calibration.maximumStiffeningChangeFraction
       && abs(shiftInBandwidths) <= Calibration.maximumShiftInBandwidths
   }
 
-  private var summary: String {
+  private var summaryText: String {
     let percentage = (abs(relativeResonanceChange) * 100).text(places: 1)
     let direction =
       relativeResonanceChange > 0
@@ -90,7 +94,7 @@ extension Calibration.LevelChange {
     guard indicatesStiffnessChange else { return nil }
     return
       """
-      The recording \(summary). The values apply to small excursions; the uncertainty covers \
+      The recording \(summaryText). The values apply to small excursions; the uncertainty covers \
       levels up to 5 dB above the sweep.
       """
   }
@@ -100,7 +104,7 @@ extension Calibration.LevelChange {
     if indicatesStiffnessChange { return nil }
     let advice = "use a lower '--level', or '--accept-poor'"
     let significance = isSignificant
-    if significance.resonance { return "\(summary); \(advice)" }
+    if significance.resonance { return "\(summaryText); \(advice)" }
     guard significance.qualityFactor else { return nil }
     let percentage = (abs(relativeQualityChange) * 100).text(places: 1)
     let subject =

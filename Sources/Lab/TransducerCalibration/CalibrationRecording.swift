@@ -4,22 +4,22 @@ internal import SystemSupport
 public struct CalibrationRecording: Equatable, Sendable {
   /// The recorded samples, in −1…1.
   public let samples: [Float]
-  /// The sample rate, in hertz.
-  public let rate: Double
+  /// The sample rate of the recording, in hertz.
+  public let sampleRate: Double
 
-  /// Creates a recording.
-  public init(samples: [Float], rate: Double) {
+  /// Creates a recording from its samples and their sample rate in hertz.
+  public init(samples: [Float], sampleRate rate: Double) {
     self.samples = samples
-    self.rate = rate
+    self.sampleRate = rate
   }
 
-  /// The duration, in seconds.
-  public var duration: Double { rate > 0 ? Double(samples.count) / rate : 0 }
+  /// The duration of the recording, in seconds.
+  public var durationSeconds: Double { sampleRate > 0 ? Double(samples.count) / sampleRate : 0 }
 
   /// The maximum length of a recording, in seconds.
-  public static let maximumDuration = 180.0
+  public static let maximumDurationSeconds = 180.0
   /// The supported sample rates, in hertz.
-  public static let supportedRates = 4_000.0...384_000.0
+  public static let supportedSampleRates = 4_000.0...384_000.0
 
   /// Checks that the recording can contain a signal.
   ///
@@ -39,33 +39,35 @@ public struct CalibrationRecording: Equatable, Sendable {
   }
 
   private func checkRate(for signal: SweepSignal) throws(CalibrationError) {
-    guard Self.supportedRates.contains(rate) else {
+    guard Self.supportedSampleRates.contains(sampleRate) else {
       throw Self.recordingError(
-        "has a sample rate of \(rate.text(places: 0)) Hz; supported: 4000 to 384000 Hz")
+        "has a sample rate of \(sampleRate.text(places: 0)) Hz; supported: 4000 to 384000 Hz")
     }
-    guard rate >= 2.5 * signal.band.upperBound else {
-      let maximumHertz = signal.band.upperBound.text(places: 1)
-      let required = (2.5 * signal.band.upperBound).text(places: 0)
+    guard sampleRate >= 2.5 * signal.bandHertz.upperBound else {
+      let maximumHertz = signal.bandHertz.upperBound.text(places: 1)
+      let required = (2.5 * signal.bandHertz.upperBound).text(places: 0)
       throw Self.recordingError(
         """
-        has a sample rate of \(rate.text(places: 0)) Hz; a sweep up to \(maximumHertz) Hz requires \
+        has a sample rate of \(sampleRate.text(places: 0)) Hz; a sweep up to \(maximumHertz) Hz \
+        requires \
         \(required) Hz
         """)
     }
   }
 
   private func checkDuration(for signal: SweepSignal) throws(CalibrationError) {
-    let required = signal.measuredDuration - SweepSignal.marginSeconds - SweepSignal.pauseSeconds
-    guard duration >= required else {
+    let required = signal.measuredSeconds - SweepSignal.marginSeconds - SweepSignal.pauseSeconds
+    guard durationSeconds >= required else {
       throw Self.recordingError(
         """
-        lasts \(duration.text(places: 1)) s, but the two sweeps last \(required.text(places: 1)) s
+        lasts \(durationSeconds.text(places: 1)) s, but the two sweeps last \
+        \(required.text(places: 1)) s
         """)
     }
-    guard duration <= Self.maximumDuration else {
-      let maximum = Self.maximumDuration.text(places: 0)
+    guard durationSeconds <= Self.maximumDurationSeconds else {
+      let maximum = Self.maximumDurationSeconds.text(places: 0)
       throw Self.recordingError(
-        "lasts \(duration.text(places: 1)) s; trim it to the signal, at most \(maximum) s")
+        "lasts \(durationSeconds.text(places: 1)) s; trim it to the signal, at most \(maximum) s")
     }
   }
 
@@ -74,5 +76,5 @@ public struct CalibrationRecording: Equatable, Sendable {
   }
 
   /// Returns the time of a frame in seconds, as messages state it.
-  func timeText(ofFrame frame: Int) -> String { (Double(frame) / rate).text(places: 2) }
+  func timeText(ofFrame frame: Int) -> String { (Double(frame) / sampleRate).text(places: 2) }
 }

@@ -3,30 +3,30 @@
 /// The amplitude of a swept resonance is near its maximum only for a moment. If a large fraction of
 /// the samples near the peak are at the peak itself, the signal was clipped.
 enum ClippingDetector {
-  /// The level at the peak, relative to the peak.
-  private static let peakThreshold = Float(0.998)
-  /// The level near the peak, relative to the peak.
-  private static let nearPeakThreshold = Float(0.968)
+  /// The magnitude, relative to the peak, from which a sample counts as at the peak.
+  private static let peakLevelRatio = Float(0.998)
+  /// The magnitude, relative to the peak, from which a sample counts as near the peak.
+  private static let nearPeakLevelRatio = Float(0.968)
   /// The minimum fraction of samples near the peak that are at the peak in a clipped signal. A
   /// steady sine has a quarter.
-  private static let minimumClippedFraction = 0.5
-  /// The level at which integer samples end.
-  private static let fullScaleThreshold = Float(0.9995)
-  /// The number of samples at full scale that can occur by chance.
-  private static let toleratedSampleCount = 3
+  private static let minimumClippedSampleFraction = 0.5
+  /// The magnitude from which a sample counts as at full scale.
+  private static let fullScaleMagnitude = Float(0.9995)
+  /// The number of samples at full scale that are tolerated, because they occur by chance.
+  private static let toleratedFullScaleSampleCount = 3
 
   /// Returns the first clipped frame of a range, or nil if there is none.
   static func firstClippedFrame(in samples: [Float], range: Range<Int>) -> Int? {
     let range = range.clamped(to: samples.indices)
-    let fullScale = range.filter { abs(samples[$0]) >= fullScaleThreshold }
-    if fullScale.count > toleratedSampleCount { return fullScale[0] }
+    let fullScale = range.filter { abs(samples[$0]) >= fullScaleMagnitude }
+    if fullScale.count > toleratedFullScaleSampleCount { return fullScale[0] }
     for sign in [Float(1), -1] {
       let peak = range.reduce(Float(0)) { max($0, sign * samples[$1]) }
       guard peak > 0 else { continue }
-      let nearPeak = range.filter { sign * samples[$0] >= peak * nearPeakThreshold }
-      let atPeak = nearPeak.filter { sign * samples[$0] >= peak * peakThreshold }
-      if atPeak.count > 10 * toleratedSampleCount,
-        Double(atPeak.count) > minimumClippedFraction * Double(nearPeak.count)
+      let nearPeak = range.filter { sign * samples[$0] >= peak * nearPeakLevelRatio }
+      let atPeak = nearPeak.filter { sign * samples[$0] >= peak * peakLevelRatio }
+      if atPeak.count > 10 * toleratedFullScaleSampleCount,
+        Double(atPeak.count) > minimumClippedSampleFraction * Double(nearPeak.count)
       {
         return atPeak[0]
       }

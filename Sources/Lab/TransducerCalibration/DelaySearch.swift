@@ -18,25 +18,30 @@ enum DelaySearch {
     let maximumHertz = terms.last?.hertz ?? 0
     guard maximumHertz > 0 else { return 0 }
     // With six steps in the shortest period, the grid misses no peak.
-    let step = 1 / (6 * maximumHertz)
-    let count = Int(maximumDelay / step)
-    var sums = [Double](repeating: 0, count: 2 * count + 1)
+    let delayStepSeconds = 1 / (6 * maximumHertz)
+    let stepCountPerSide = Int(maximumDelay / delayStepSeconds)
+    var correlationSums = [Double](repeating: 0, count: 2 * stepCountPerSide + 1)
     for term in terms {
-      let angle = 2 * Double.pi * term.hertz * step
-      var value = term.value * Phasor(cos(angle * Double(count)), -sin(angle * Double(count)))
+      let angle = 2 * Double.pi * term.hertz * delayStepSeconds
+      var value =
+        term.value
+        * Phasor(cos(angle * Double(stepCountPerSide)), -sin(angle * Double(stepCountPerSide)))
       let rotation = Phasor(cos(angle), sin(angle))
-      for index in sums.indices {
-        sums[index] += value.real
+      for index in correlationSums.indices {
+        correlationSums[index] += value.real
         value = value * rotation
       }
     }
     if ignoresSign {
-      for index in sums.indices {
-        sums[index] = abs(sums[index])
+      for index in correlationSums.indices {
+        correlationSums[index] = abs(correlationSums[index])
       }
     }
-    let peak = sums.indices.max { sums[$0] < sums[$1] } ?? count
-    return refine(terms, from: Double(peak - count) * step, step: step, ignoresSign: ignoresSign)
+    let peak =
+      correlationSums.indices.max { correlationSums[$0] < correlationSums[$1] } ?? stepCountPerSide
+    return refine(
+      terms, from: Double(peak - stepCountPerSide) * delayStepSeconds, step: delayStepSeconds,
+      ignoresSign: ignoresSign)
   }
 
   /// Returns the cross-correlation at a delay, Re Σ terms · exp(jωτ).

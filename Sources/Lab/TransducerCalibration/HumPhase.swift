@@ -13,27 +13,27 @@ internal import CMath
 struct HumPhase {
   /// An observation as a linear equation for the coefficients of the frequency polynomial.
   private struct Observation {
-    /// The factors of the coefficients.
-    var terms: SIMD3<Double>
+    /// The factors by which the observation multiplies the polynomial's coefficients.
+    var coefficientFactors: SIMD3<Double>
     /// The observed frequency, in hertz.
     var hertz: Double
-    /// The standard deviation, in hertz.
-    var frequencyDeviation: Double
+    /// The standard deviation of the observed frequency, in hertz.
+    var standardDeviationHertz: Double
   }
 
   /// The frequency at the origin in hertz, its slope, and its curvature.
   private var frequencyPolynomial = SIMD3<Double>()
-  /// The origin of the polynomial, in seconds.
-  private var timeOrigin = 0.0
+  /// The time at which the polynomial has its origin, in seconds.
+  private var originSeconds = 0.0
 
   /// The number of phases that are compared for each silence.
-  private static let phaseStepCount = 32
-  /// The number of refinements of the best phase.
+  private static let comparedPhaseCount = 32
+  /// The number of times that the best phase is refined.
   private static let refinementCount = 8
   /// The standard deviation of a frequency within a silence, in hertz.
-  private static let localFrequencyDeviation = 0.02
+  private static let silenceFrequencyDeviationHertz = 0.02
   /// The standard deviation of a mean frequency between silences, in hertz.
-  private static let meanFrequencyDeviation = 0.002
+  private static let meanFrequencyDeviationHertz = 0.002
 
   /// Creates the phase of a constant frequency.
   init(hertz: Double) { frequencyPolynomial.x = hertz }
@@ -44,40 +44,43 @@ struct HumPhase {
   init?(through silences: [(silence: HumSilence, hertz: Double)]) {
     guard silences.count > 1 else { return nil }
     let phases = Self.phases(of: silences)
-    let centers = silences.map(\.silence.center)
-    let center = centers.reduce(0, +) / Double(centers.count)
-    timeOrigin = center
-    let times = centers.map { $0 - center }
-    var observations = zip(times, silences).map { time, entry in
+    let centers = silences.map(\.silence.centerSeconds)
+    let centerSeconds = centers.reduce(0, +) / Double(centers.count)
+    originSeconds = centerSeconds
+    let secondsFromCenter = centers.map { $0 - centerSeconds }
+    var observations = zip(secondsFromCenter, silences).map { time, entry in
       Observation(
-        terms: Self.terms(at: time), hertz: entry.hertz,
-        frequencyDeviation: Self.localFrequencyDeviation)
+        coefficientFactors: Self.terms(at: time), hertz: entry.hertz,
+        standardDeviationHertz: Self.silenceFrequencyDeviationHertz)
     }
-    frequencyPolynomial = Self.polynomial(fitting: observations, count: min(3, times.count))
-    for index in times.indices.dropFirst() {
-      let interval = times[index] - times[index - 1]
+    frequencyPolynomial = Self.polynomial(
+      fitting: observations, count: min(3, secondsFromCenter.count))
+    for index in secondsFromCenter.indices.dropFirst() {
+      let interval = secondsFromCenter[index] - secondsFromCenter[index - 1]
       let expectedCycles = cycles(at: centers[index]) - cycles(at: centers[index - 1])
       let fraction = phases[index] - phases[index - 1]
       let wholeCycles = (expectedCycles - fraction).rounded()
       observations.append(
         Observation(
-          terms: Self.meanTerms(from: times[index - 1], to: times[index]),
+          coefficientFactors: Self.meanTerms(
+            from: secondsFromCenter[index - 1], to: secondsFromCenter[index]),
           hertz: (wholeCycles + fraction) / interval,
-          frequencyDeviation: Self.meanFrequencyDeviation))
+          standardDeviationHertz: Self.meanFrequencyDeviationHertz))
     }
     frequencyPolynomial = Self.polynomial(
       fitting: observations, count: min(3, observations.count - 1))
   }
 
-  /// The frequency at the origin, in hertz.
-  var centerFrequency: Double { frequencyPolynomial.x }
+  /// The frequency of the hum at the polynomial's origin, in hertz.
+  var originHertz: Double { frequencyPolynomial.x }
 
   /// Returns the number of cycles since the origin: the integral of the frequency.
   func cycles(at seconds: Double) -> Double {
-    let time = seconds - timeOrigin
+    let secondsFromOrigin = seconds - originSeconds
     let slope = frequencyPolynomial.y
     let curvature = frequencyPolynomial.z
-    return time * (frequencyPolynomial.x + time * (slope / 2 + time * curvature / 3))
+    let meanChange = secondsFromOrigin * (slope / 2 + secondsFromOrigin * curvature / 3)
+    return secondsFromOrigin * (frequencyPolynomial.x + meanChange)
   }
 
   // MARK: - Phases
@@ -85,7 +88,7 @@ struct HumPhase {
   /// Returns the phase of each silence relative to the first, in cycles.
   private static func phases(of silences: [(silence: HumSilence, hertz: Double)]) -> [Double] {
     let equations = silences.map { entry in
-      entry.silence.normalEquations { ($0 - entry.silence.center) * entry.hertz }
+      entry.silence.normalEquations { ($0 - entry.silence.centerSeconds) * entry.hertz }
     }
     var combined = equations[0]
     var phases = [0.0]
@@ -123,10 +126,10 @@ struct HumPhase {
       }
     }
 
-    for step in 0..<phaseStepCount {
-      consider(Double(step) / Double(phaseStepCount))
+    for step in 0..<comparedPhaseCount {
+      consider(Double(step) / Double(comparedPhaseCount))
     }
-    var step = 0.5 / Double(phaseStepCount)
+    var step = 0.5 / Double(comparedPhaseCount)
     for _ in 0..<refinementCount {
       let center = best.phase
       consider(center - step)
@@ -187,8 +190,8 @@ struct HumPhase {
   ) -> SIMD3<Double> {
     var rows = [[Double]](repeating: [Double](repeating: 0, count: count + 1), count: count)
     for observation in observations {
-      let weight = 1 / (observation.frequencyDeviation * observation.frequencyDeviation)
-      let terms = observation.terms
+      let weight = 1 / (observation.standardDeviationHertz * observation.standardDeviationHertz)
+      let terms = observation.coefficientFactors
       for row in 0..<count {
         for column in 0..<count {
           rows[row][column] += weight * terms[row] * terms[column]

@@ -21,7 +21,7 @@ internal import SystemSupport
 /// Source: R. H. Small, "Direct-Radiator Loudspeaker System Analysis", JAES 20, 1972.
 public struct ImpedanceMeasurement: Equatable, Sendable {
   /// The resonance frequency, in hertz.
-  public let resonance: Double
+  public let resonanceHertz: Double
   /// The Q factor due to mechanical losses.
   public let mechanicalQualityFactor: Double
   /// The Q factor due to the coil, driven by an amplifier without output resistance, and without
@@ -30,16 +30,16 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   /// The Q factor due to mechanical and electrical losses, without the resistor.
   public let qualityFactor: Double
   /// The coil's resistance in ohms: measured with a reference, or 85 % of the nominal impedance.
-  public let coilResistance: Double
-  /// The coil's inductance, in henries.
-  public let inductance: Double
+  public let coilOhms: Double
+  /// The inductance of the coil, in henries.
+  public let coilHenries: Double
   /// The half width of the 95 % interval of the resonance, as a fraction.
-  public let resonanceHalfWidth: Double
+  public let resonanceHalfWidthFraction: Double
   /// The half width of the 95 % interval of `qualityFactor`, as a fraction.
-  public let qualityHalfWidth: Double
+  public let qualityHalfWidthFraction: Double
   /// The residual power of the fit relative to the power of the resonance in the current, in
   /// decibels.
-  public let residual: Double
+  public let residualDecibels: Double
   /// A sentence about a coil resistance that the profile's nominal impedance excludes, or nil.
   public let resistanceWarning: String?
 
@@ -48,17 +48,17 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   private static let maximumResistanceRatio = 1.5
   /// The maximum residual, relative to the power of the resonance, with which a resonance is
   /// reported as inexact instead of missing.
-  private static let maximumInexactResidual = 0.6
+  private static let maximumInexactResidualPowerRatio = 0.6
   /// The ratio of the coil's resistance to the nominal impedance. IEC 60268-5 requires at least
   /// 0.8.
-  private static let nominalResistanceRatio = 0.85
-  /// The uncertainty of that ratio, as a fraction.
-  private static let nominalResistanceUncertainty = 0.2
+  private static let coilToNominalResistanceRatio = 0.85
+  /// The uncertainty of the ratio of the coil's resistance to the nominal impedance, as a fraction.
+  private static let resistanceRatioUncertaintyFraction = 0.2
   /// The minimum rise of the impedance at the resonance, relative to the resistance of coil and
   /// resistor.
-  private static let minimumRiseRatio = 0.05
-  /// The maximum residual relative to the power of the resonance.
-  private static let maximumResidual = 0.1
+  private static let minimumImpedanceRiseRatio = 0.05
+  /// The maximum power of the residual, relative to the power of the resonance.
+  private static let maximumResidualPowerRatio = 0.1
 
   /// Measures a transducer's impedance by the recording of two sweeps.
   ///
@@ -84,10 +84,10 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     }
     let response = try Self.response(of: recording, reference: reference, signal: signal)
     let hasReference = reference != nil
-    let fit = try Self.fit(response, band: signal.band, hasReference: hasReference)
+    let fit = try Self.fit(response, band: signal.bandHertz, hasReference: hasReference)
     let model = fit.model
-    residual = Decibels.of(power: fit.cost / fit.motionalPower)
-    let gain = abs(fit.gain)
+    residualDecibels = Decibels.of(power: fit.squaredResidualSum / fit.motionalPower)
+    let gain = abs(fit.modelGain)
     guard !hasReference || gain > 0 && gain < 1 else {
       throw CalibrationError(
         .unsuitableRecording,
@@ -96,26 +96,30 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
         '--sensor-channel' and '--reference-channel'
         """)
     }
-    coilResistance =
-      hasReference ? resistor * (1 / gain - 1) : Self.nominalResistanceRatio * (nominal ?? 0)
-    resistanceWarning = Self.resistanceWarning(measured: coilResistance, nominal: nominal)
-    let ratio = resistor / coilResistance
-    let rise = model.impedanceRiseRatio
-    resonance = model.resonance
-    mechanicalQualityFactor = model.loadedQuality * (1 + rise)
-    electricalQualityFactor = mechanicalQualityFactor / (rise * (1 + ratio))
-    qualityFactor = mechanicalQualityFactor / (1 + rise * (1 + ratio))
-    inductance = model.coilTimeConstant * (resistor + coilResistance)
-    resonanceHalfWidth = fit.parameterHalfWidths[0]
-    qualityHalfWidth = Self.qualityInterval(of: fit, ratio: ratio, hasReference: hasReference)
+    coilOhms =
+      hasReference ? resistor * (1 / gain - 1) : Self.coilToNominalResistanceRatio * (nominal ?? 0)
+    resistanceWarning = Self.resistanceWarning(measured: coilOhms, nominal: nominal)
+    let resistorToCoilRatio = resistor / coilOhms
+    let impedanceRiseRatio = model.impedanceRiseRatio
+    resonanceHertz = model.resonanceHertz
+    mechanicalQualityFactor = model.loadedQualityFactor * (1 + impedanceRiseRatio)
+    electricalQualityFactor =
+      mechanicalQualityFactor / (impedanceRiseRatio * (1 + resistorToCoilRatio))
+    qualityFactor = mechanicalQualityFactor / (1 + impedanceRiseRatio * (1 + resistorToCoilRatio))
+    coilHenries = model.coilTimeConstantSeconds * (resistor + coilOhms)
+    resonanceHalfWidthFraction = fit.parameterHalfWidths[0]
+    qualityHalfWidthFraction = Self.qualityInterval(
+      of: fit, ratio: resistorToCoilRatio, hasReference: hasReference)
     try checkAccuracy()
   }
 
   /// Returns a sentence about a coil resistance that a nominal impedance excludes, or nil.
   private static func resistanceWarning(measured: Double, nominal: Double?) -> String? {
     guard let nominal else { return nil }
-    let ratio = measured / (nominalResistanceRatio * nominal)
-    guard max(ratio, 1 / ratio) > maximumResistanceRatio else { return nil }
+    let measuredToExpectedRatio = measured / (coilToNominalResistanceRatio * nominal)
+    guard max(measuredToExpectedRatio, 1 / measuredToExpectedRatio) > maximumResistanceRatio else {
+      return nil
+    }
     return """
       The resistance of \(measured.text(places: 2)) ohm does not match the impedance of \
       \(nominal.text(places: 2)) ohm in the profile; check the value of the resistor, voltage \
@@ -129,13 +133,14 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   ) throws(CalibrationError) -> MeasuredResponse {
     let sweeps = try SweepRecording(recording, signal: signal)
     try sweeps.checkRepeatability()
-    let response = sweeps.pair.response(removingDelay: SweepPair.preRollSeconds)
+    let response = sweeps.sweepPair.response(removingDelay: SweepPair.preRollSeconds)
     guard let reference else { return response }
     let amplifier = try SweepRecording(reference, signal: signal)
     try amplifier.checkRepeatability()
-    let firstSweep = sweeps.pair.start + SweepPair.preRollSeconds
+    let firstSweep = sweeps.sweepPair.excerptStartSeconds + SweepPair.preRollSeconds
     let pair = SweepPair(
-      amplifier.recording, signal: signal, rate: sweeps.pair.rate, firstSweep: firstSweep)
+      amplifier.cleanRecording, signal: signal,
+      recorderSampleRate: sweeps.sweepPair.recorderSampleRate, firstSweep: firstSweep)
     return response.divided(by: pair.response(removingDelay: SweepPair.preRollSeconds))
   }
 
@@ -143,10 +148,10 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     _ response: MeasuredResponse, band: ClosedRange<Double>, hasReference: Bool
   ) throws(CalibrationError) -> ImpedanceFit {
     // With a reference, the recorder's high-pass cancels.
-    let orders = hasReference ? 0...0 : 0...2
-    guard let fit = ImpedanceFit.best(for: response, band: band, highPassOrders: orders),
-      fit.model.impedanceRiseRatio > minimumRiseRatio,
-      fit.cost < maximumInexactResidual * fit.motionalPower
+    let highPassOrders = hasReference ? 0...0 : 0...2
+    guard let fit = ImpedanceFit.best(for: response, band: band, highPassOrders: highPassOrders),
+      fit.model.impedanceRiseRatio > minimumImpedanceRiseRatio,
+      fit.squaredResidualSum < maximumInexactResidualPowerRatio * fit.motionalPower
     else {
       throw CalibrationError(
         .noResonance,
@@ -156,12 +161,13 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
         resistor
         """)
     }
-    guard fit.cost < maximumResidual * fit.motionalPower else {
-      let residualPercent = (100 * fit.cost / fit.motionalPower).text(places: 0)
+    guard fit.squaredResidualSum < maximumResidualPowerRatio * fit.motionalPower else {
+      let residualPercent = (100 * fit.squaredResidualSum / fit.motionalPower).text(places: 0)
       throw CalibrationError(
         .noResonance,
         """
-        shows a resonance near \(fit.model.resonance.text(places: 1)) Hz, but \(residualPercent) % \
+        shows a resonance near \(fit.model.resonanceHertz.text(places: 1)) Hz, but \
+        \(residualPercent) % \
         of its power does not fit a single resonance: another resonance is close, or the peak is \
         weak; measure the transducer without its mounting, or with a sensor
         """)
@@ -177,20 +183,22 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     of fit: ImpedanceFit, ratio: Double, hasReference: Bool
   ) -> Double {
     let rise = fit.model.impedanceRiseRatio
-    let weight = rise / (1 + rise * (1 + ratio))
-    let riseFactor = weight * (1 / (1 + rise) - ratio / (1 + rise))
-    let coilError = hasReference ? 0 : weight * ratio * nominalResistanceUncertainty
-    let errors = [fit.parameterHalfWidths[1], riseFactor * fit.parameterHalfWidths[2], coilError]
-    return errors.reduce(0) { $0 + $1 * $1 }.squareRoot()
+    let riseWeight = rise / (1 + rise * (1 + ratio))
+    let riseFactor = riseWeight * (1 / (1 + rise) - ratio / (1 + rise))
+    let coilError = hasReference ? 0 : riseWeight * ratio * resistanceRatioUncertaintyFraction
+    let relativeErrors = [
+      fit.parameterHalfWidths[1], riseFactor * fit.parameterHalfWidths[2], coilError,
+    ]
+    return relativeErrors.reduce(0) { $0 + $1 * $1 }.squareRoot()
   }
 
   private func checkAccuracy() throws(CalibrationError) {
-    guard resonanceHalfWidth <= Calibration.maximumResonanceInterval,
-      qualityHalfWidth <= Calibration.maximumQualityInterval,
-      residual <= Calibration.maximumGoodResidual
+    guard resonanceHalfWidthFraction <= Calibration.maximumResonanceHalfWidthFraction,
+      qualityHalfWidthFraction <= Calibration.maximumQualityHalfWidthFraction,
+      residualDecibels <= Calibration.maximumGoodResidualDecibels
     else {
-      let resonance = (resonanceHalfWidth * 100).text(places: 2)
-      let qualityFactor = (qualityHalfWidth * 100).text(places: 2)
+      let resonance = (resonanceHalfWidthFraction * 100).text(places: 2)
+      let qualityFactor = (qualityHalfWidthFraction * 100).text(places: 2)
       throw CalibrationError(
         .noResonance,
         """
@@ -209,16 +217,17 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   ///   - date: The day of the measurement, in the user's words.
   public func applied(to profile: TransducerProfile, date: String) -> TransducerProfile {
     let uncertainty = Calibration.uncertainty(
-      resonance: resonanceHalfWidth, qualityFactor: qualityHalfWidth)
+      resonance: resonanceHalfWidthFraction, qualityFactor: qualityHalfWidthFraction)
     var profile = profile.withResonance(
-      Calibration.rounded(resonance, places: 2), uncertainty: uncertainty)
+      Calibration.rounded(resonanceHertz, places: 2), uncertainty: uncertainty)
     profile.hardware?.qualityFactor = Calibration.rounded(qualityFactor, places: 2)
-    profile.hardware?.estimated.removeAll { $0 == "qualityFactor" }
-    profile.hardware?.measured = TransducerMeasurement(
+    profile.hardware?.estimatedFigureNames.removeAll { $0 == "qualityFactor" }
+    profile.hardware?.measurement = TransducerMeasurement(
       date: date,
-      residual: max(
-        Calibration.minimumProfileResidual, Calibration.rounded(residual, places: 1)),
-      sensor: .velocity)
+      residualDecibels: max(
+        Calibration.minimumProfileResidualDecibels, Calibration.rounded(residualDecibels, places: 1)
+      ),
+      sensorQuantity: .velocity)
     return profile
   }
 }
@@ -233,13 +242,13 @@ extension TransducerProfile {
   func withResonance(_ resonance: Double, uncertainty: TransducerUncertainty) -> TransducerProfile {
     var profile = self
     var hardware = hardware ?? TransducerHardware(product: name)
-    hardware.resonance = resonance
-    hardware.band = hardware.band.map {
+    hardware.resonanceHertz = resonance
+    hardware.bandHertz = hardware.bandHertz.map {
       min($0.lowerBound, resonance)...max($0.upperBound, resonance)
     }
-    hardware.response = []
-    hardware.measured = nil
-    hardware.estimated.removeAll { $0 == "resonance" }
+    hardware.responsePoints = []
+    hardware.measurement = nil
+    hardware.estimatedFigureNames.removeAll { $0 == "resonance" }
     hardware.uncertainty = uncertainty
     profile.hardware = hardware
     return profile

@@ -7,24 +7,25 @@ internal import CMath
 /// the cost has few local minima. Then each starting point receives the delay that fits it best.
 enum InitialEstimates {
   /// The resolution of the grid over the resonance.
-  private static let stepsPerOctave = 24.0
+  private static let resonanceStepsPerOctave = 24.0
   /// The grid over the quality factor, from 0.4 to 40.
-  private static let qualityFactors = (0..<13).map { 0.4 * pow(100, Double($0) / 12) }
+  private static let qualityFactorGrid = (0..<13).map { 0.4 * pow(100, Double($0) / 12) }
   /// The number of groups of the response that are combined to one magnitude.
-  private static let groupSize = 3
+  private static let groupCountPerMagnitude = 3
   /// The maximum number of starting points.
   private static let maximumEstimateCount = 4
 
-  /// Starting points closer than this lead to the same minimum.
-  private static let minimumOctaveDistance = 1.0 / 6
+  /// The minimum distance of two starting points, in octaves. Closer points lead to the same
+  /// minimum.
+  private static let minimumResonanceDistanceOctaves = 1.0 / 6
   /// The minimum distance of two starting points, in the logarithm of the quality factor.
   private static let minimumLogQualityDistance = 0.8
 
   /// A magnitude of the response, averaged over several groups.
   private struct Magnitude {
     var hertz: Double
-    var value: Double
-    var weight: Double
+    var meanMagnitude: Double
+    var magnitudeWeight: Double
   }
 
   /// Returns starting points for a sensor, the best first, each with its best delay.
@@ -37,13 +38,13 @@ enum InitialEstimates {
     for response: MeasuredResponse, derivativeOrder: Int, band: ClosedRange<Double>
   ) -> [TransferFunction] {
     let magnitudes = magnitudes(of: response)
-    let stepCount = Int(stepsPerOctave * log2(band.upperBound / band.lowerBound))
+    let stepCount = Int(resonanceStepsPerOctave * log2(band.upperBound / band.lowerBound))
     var candidates: [(cost: Double, transferFunction: TransferFunction)] = []
     for step in 0...max(1, stepCount) {
-      let hertz = band.lowerBound * pow(2, Double(step) / stepsPerOctave)
-      for qualityFactor in qualityFactors {
+      let hertz = band.lowerBound * pow(2, Double(step) / resonanceStepsPerOctave)
+      for qualityFactor in qualityFactorGrid {
         let candidate = TransferFunction(
-          modes: [.init(resonance: hertz, qualityFactor: qualityFactor)], delay: 0,
+          modes: [.init(resonanceHertz: hertz, qualityFactor: qualityFactor)], delaySeconds: 0,
           derivativeOrder: derivativeOrder)
         candidates.append((cost(of: candidate, magnitudes), candidate))
       }
@@ -70,30 +71,35 @@ enum InitialEstimates {
   ) -> TransferFunction {
     let terms = response.groups.map { group in
       let value =
-        transferFunction.undelayedMode(0, atHertz: group.hertz)
-        * transferFunction.filterValue(atHertz: group.hertz)
-      return (hertz: group.hertz, value: value.conjugate * group.gain * group.weight)
+        transferFunction.undelayedMode(0, atHertz: group.meanHertz)
+        * transferFunction.filterValue(atHertz: group.meanHertz)
+      return (
+        hertz: group.meanHertz, value: value.conjugate * group.spectrumRatio * group.sweepPower
+      )
     }
     var aligned = transferFunction
-    aligned.delay = DelaySearch.delay(of: terms, within: 0.5 / band.lowerBound, ignoresSign: true)
+    aligned.delaySeconds = DelaySearch.delay(
+      of: terms, within: 0.5 / band.lowerBound, ignoresSign: true)
     return aligned
   }
 
   private static func magnitudes(of response: MeasuredResponse) -> [Magnitude] {
-    stride(from: 0, to: response.groups.count, by: groupSize).map { start in
-      let groups = response.groups[start..<min(start + groupSize, response.groups.count)]
-      let weight = groups.reduce(0) { $0 + $1.weight }
+    stride(from: 0, to: response.groups.count, by: groupCountPerMagnitude).map { start in
+      let groups = response.groups[
+        start..<min(start + groupCountPerMagnitude, response.groups.count)]
+      let weight = groups.reduce(0) { $0 + $1.sweepPower }
       return Magnitude(
-        hertz: groups.reduce(0) { $0 + $1.weight * $1.hertz } / weight,
-        value: groups.reduce(0) { $0 + $1.weight * $1.gain.magnitude } / weight,
-        weight: weight)
+        hertz: groups.reduce(0) { $0 + $1.sweepPower * $1.meanHertz } / weight,
+        meanMagnitude: groups.reduce(0) { $0 + $1.sweepPower * $1.spectrumRatio.magnitude }
+          / weight,
+        magnitudeWeight: weight)
     }
   }
 
   private static func areDistinct(
     _ first: TransferFunction.Mode, _ second: TransferFunction.Mode
   ) -> Bool {
-    abs(log2(first.resonance / second.resonance)) > minimumOctaveDistance
+    abs(log2(first.resonanceHertz / second.resonanceHertz)) > minimumResonanceDistanceOctaves
       || abs(log(first.qualityFactor / second.qualityFactor)) > minimumLogQualityDistance
   }
 
@@ -105,8 +111,8 @@ enum InitialEstimates {
     var modelPower = 0.0
     for magnitude in magnitudes {
       let power = transferFunction.undelayedMode(0, atHertz: magnitude.hertz).power
-      product += magnitude.weight * power.squareRoot() * magnitude.value
-      modelPower += magnitude.weight * power
+      product += magnitude.magnitudeWeight * power.squareRoot() * magnitude.meanMagnitude
+      modelPower += magnitude.magnitudeWeight * power
     }
     return modelPower > 0 ? -product * product / modelPower : 0
   }

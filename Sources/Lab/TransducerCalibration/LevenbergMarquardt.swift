@@ -12,16 +12,16 @@ enum LevenbergMarquardt {
     /// The maximum number of iterations.
     var maximumIterationCount: Int
     /// The relative decrease of the cost below which the search ends.
-    var minimumRelativeGain: Double
+    var minimumRelativeCostDecrease: Double
 
-    static let full = Termination(maximumIterationCount: 60, minimumRelativeGain: 1e-10)
-    static let coarse = Termination(maximumIterationCount: 30, minimumRelativeGain: 1e-4)
+    static let full = Termination(maximumIterationCount: 60, minimumRelativeCostDecrease: 1e-10)
+    static let coarse = Termination(maximumIterationCount: 30, minimumRelativeCostDecrease: 1e-4)
   }
 
   /// The damping above which no step is tried.
-  private static let maximumDamping = 1e8
-  private static let minimumDamping = 1e-12
-  private static let initialDamping = 1e-3
+  private static let maximumDampingFactor = 1e8
+  private static let minimumDampingFactor = 1e-12
+  private static let initialDampingFactor = 1e-3
 
   /// Returns the parameters that minimize the sum of the squared residuals.
   ///
@@ -35,32 +35,38 @@ enum LevenbergMarquardt {
     from start: [Double], steps: [Double], bounds: [ClosedRange<Double>],
     termination: Termination = .full, residuals: ([Double]) -> [Double]
   ) -> [Double] {
-    var point = start
-    var current = residuals(point)
-    var cost = sumOfSquares(current)
-    var damping = initialDamping
+    var parameterValues = start
+    var currentResiduals = residuals(parameterValues)
+    var cost = sumOfSquares(currentResiduals)
+    var dampingFactor = initialDampingFactor
     for _ in 0..<termination.maximumIterationCount {
-      let jacobian = jacobian(at: point, steps: steps, residuals: current, residuals)
+      let jacobian = jacobian(
+        at: parameterValues, steps: steps, residuals: currentResiduals, residuals)
       var isImproved = false
       var hasConverged = false
-      while damping < maximumDamping, !isImproved {
-        guard let step = step(jacobian, residuals: current, damping: damping) else { return point }
-        let nextPoint = point.indices.map { index in
-          min(max(point[index] + step[index], bounds[index].lowerBound), bounds[index].upperBound)
+      while dampingFactor < maximumDampingFactor, !isImproved {
+        guard let step = step(jacobian, residuals: currentResiduals, damping: dampingFactor) else {
+          return parameterValues
+        }
+        let nextPoint = parameterValues.indices.map { index in
+          min(
+            max(parameterValues[index] + step[index], bounds[index].lowerBound),
+            bounds[index].upperBound)
         }
         let next = residuals(nextPoint)
         let nextCost = sumOfSquares(next)
         isImproved = nextCost < cost
-        damping = isImproved ? max(damping / 10, minimumDamping) : damping * 10
+        dampingFactor =
+          isImproved ? max(dampingFactor / 10, minimumDampingFactor) : dampingFactor * 10
         guard isImproved else { continue }
-        hasConverged = cost - nextCost < termination.minimumRelativeGain * cost
-        point = nextPoint
-        current = next
+        hasConverged = cost - nextCost < termination.minimumRelativeCostDecrease * cost
+        parameterValues = nextPoint
+        currentResiduals = next
         cost = nextCost
       }
-      if !isImproved || hasConverged { return point }
+      if !isImproved || hasConverged { return parameterValues }
     }
-    return point
+    return parameterValues
   }
 
   /// Returns the derivatives of the residuals by each parameter, as forward differences.

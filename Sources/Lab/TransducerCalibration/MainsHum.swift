@@ -16,40 +16,40 @@ struct MainsHum {
   /// A least-squares fit of the harmonics.
   private struct Fit {
     /// The fitted mains frequency, in hertz.
-    var hertz = 0.0
+    var fittedHertz = 0.0
     /// The energy that the fit explains.
     var explainedEnergy = 0.0
     /// The sine and cosine amplitude of each harmonic, then the constant.
     var coefficients: [Double] = []
   }
 
-  /// The frequency in hertz; if it drifts, that at the center of the silences.
-  let hertz: Double
+  /// The frequency of the hum in hertz; if it drifts, the frequency at the center of the silences.
+  let frequencyHertz: Double
   /// A Boolean value that indicates whether the frequency drifts.
   let isDrifting: Bool
-  private let phase: HumPhase
-  /// The amplitudes by harmonic.
-  private let amplitudes: [Amplitude]
+  private let humPhase: HumPhase
+  /// The sine and cosine amplitudes of each harmonic.
+  private let amplitudesByHarmonic: [Amplitude]
 
   /// The number of harmonics, including the fundamental.
   static let harmonicCount = 8
   /// The nominal mains frequencies used worldwide, in hertz.
-  private static let nominalFrequencies = [50.0, 60]
+  private static let nominalHertz = [50.0, 60]
   /// The maximum deviation of a mains frequency, including that of a recorder's clock, in hertz.
-  private static let frequencyTolerance = 0.3
+  private static let maximumFrequencyDeviationHertz = 0.3
   /// The steps of the search, in hertz. Over 15 s, the harmonics of the nearest first step are off
   /// by a fraction of a period.
   private static let searchStepsHertz = [0.005, 0.001, 0.0002]
-  /// The rate of blocks, in hertz.
-  private static let blockRate = 2_000.0
+  /// The number of blocks per second.
+  private static let blocksPerSecond = 2_000.0
   /// The minimum fraction of the silences' power that is attributed to hum.
-  private static let minimumPowerFraction = 0.1
+  private static let minimumHumPowerFraction = 0.1
   /// The minimum duration of all silences, in seconds.
   private static let minimumSilenceSeconds = 0.4
   /// The minimum additional fraction of the hum that separate fits explain if the frequency drifts.
-  private static let minimumDriftGain = 1e-4
+  private static let minimumDriftEnergyFraction = 1e-4
   /// The minimum ratio of the additional energy to that which separate fits explain of noise.
-  private static let driftSignificance = 4.0
+  private static let minimumDriftEnergyToNoiseRatio = 4.0
 
   /// Fits hum to the silences of a recording; nil if there is none.
   ///
@@ -58,51 +58,57 @@ struct MainsHum {
   ///   - rate: The sample rate, in hertz.
   ///   - silences: The ranges of frames without a signal.
   init?(in samples: [Float], rate: Double, silences: [Range<Int>]) {
-    let blockLength = max(1, Int(rate / Self.blockRate))
+    let blockLength = max(1, Int(rate / Self.blocksPerSecond))
     var segments = silences.map {
       HumSilence(samples, rate: rate, range: $0, blockLength: blockLength)
     }
-    let count = segments.reduce(0) { $0 + $1.blockMeans.count }
-    guard Double(count * blockLength) >= Self.minimumSilenceSeconds * rate else { return nil }
-    let mean = segments.reduce(0) { $0 + $1.blockMeans.reduce(0, +) } / Double(count)
-    for index in segments.indices {
-      segments[index].subtract(mean)
+    let blockMeanCount = segments.reduce(0) { $0 + $1.blockMeans.count }
+    guard Double(blockMeanCount * blockLength) >= Self.minimumSilenceSeconds * rate else {
+      return nil
     }
-    let power = segments.reduce(0) { $0 + $1.energy }
-    guard power > 0 else { return nil }
+    let meanOfBlocks =
+      segments.reduce(0) { $0 + $1.blockMeans.reduce(0, +) } / Double(blockMeanCount)
+    for index in segments.indices {
+      segments[index].subtractMean(meanOfBlocks)
+    }
+    let silenceEnergy = segments.reduce(0) { $0 + $1.meanSquareSum }
+    guard silenceEnergy > 0 else { return nil }
 
-    let steady = Self.steadyFit(of: segments)
-    let separate = segments.compactMap { segment in
+    let steadyFit = Self.steadyFit(of: segments)
+    let separateFits = segments.compactMap { segment in
       segment.blockMeans.isEmpty
         ? nil : (segment: segment, fit: Self.steadyFit(of: [segment]))
     }
-    let separateEnergy = separate.reduce(0) { $0 + $1.fit.explainedEnergy }
+    let separateEnergy = separateFits.reduce(0) { $0 + $1.fit.explainedEnergy }
     // The fraction of white noise that the parameters of the separate fits explain.
-    let noiseFraction = Double(separate.count * (2 * Self.harmonicCount + 2)) / Double(count)
+    let noiseFraction =
+      Double(separateFits.count * (2 * Self.harmonicCount + 2)) / Double(blockMeanCount)
     let minimumGain =
-      Self.minimumDriftGain * separateEnergy + Self.driftSignificance * noiseFraction
-      * (power - separateEnergy)
+      Self.minimumDriftEnergyFraction * separateEnergy + Self.minimumDriftEnergyToNoiseRatio
+      * noiseFraction
+      * (silenceEnergy - separateEnergy)
     isDrifting =
-      separate.count > 1 && separateEnergy > 0.5 * power
-      && separateEnergy - steady.explainedEnergy > minimumGain
-    let drift = isDrifting ? HumPhase(through: separate.map { ($0.segment, $0.fit.hertz) }) : nil
-    let drifting = drift.flatMap { phase in
+      separateFits.count > 1 && separateEnergy > 0.5 * silenceEnergy
+      && separateEnergy - steadyFit.explainedEnergy > minimumGain
+    let drift =
+      isDrifting ? HumPhase(through: separateFits.map { ($0.segment, $0.fit.fittedHertz) }) : nil
+    let driftingFit = drift.flatMap { phase in
       Self.fit(to: segments) { phase.cycles(at: $0) }.map { (phase: phase, fit: $0) }
     }
     let coefficients: [Double]
-    let minimumEnergy = Self.minimumPowerFraction * power
-    if let drifting, drifting.fit.explainedEnergy > steady.explainedEnergy {
-      guard drifting.fit.explainedEnergy >= minimumEnergy else { return nil }
-      phase = drifting.phase
-      coefficients = drifting.fit.coefficients
+    let minimumEnergy = Self.minimumHumPowerFraction * silenceEnergy
+    if let driftingFit, driftingFit.fit.explainedEnergy > steadyFit.explainedEnergy {
+      guard driftingFit.fit.explainedEnergy >= minimumEnergy else { return nil }
+      humPhase = driftingFit.phase
+      coefficients = driftingFit.fit.coefficients
     } else {
-      guard steady.explainedEnergy >= minimumEnergy || isDrifting else { return nil }
-      phase = HumPhase(hertz: steady.hertz)
-      coefficients = steady.coefficients
+      guard steadyFit.explainedEnergy >= minimumEnergy || isDrifting else { return nil }
+      humPhase = HumPhase(hertz: steadyFit.fittedHertz)
+      coefficients = steadyFit.coefficients
     }
-    hertz = phase.centerFrequency
-    amplitudes = Self.amplitudes(
-      coefficients, hertz: phase.centerFrequency, rate: rate, blockLength: blockLength)
+    frequencyHertz = humPhase.originHertz
+    amplitudesByHarmonic = Self.amplitudes(
+      coefficients, hertz: humPhase.originHertz, rate: rate, blockLength: blockLength)
   }
 
   /// Returns the amplitudes of samples, given those of the means of blocks.
@@ -127,11 +133,11 @@ struct MainsHum {
   ///   - rate: The sample rate, in hertz.
   func removingHum(from samples: [Float], rate: Double) -> [Float] {
     samples.indices.map { frame in
-      let angle = 2 * Double.pi * phase.cycles(at: Double(frame) / rate)
+      let angle = 2 * Double.pi * humPhase.cycles(at: Double(frame) / rate)
       let fundamental = Phasor(cos(angle), sin(angle))
       var harmonic = fundamental
       var hum = 0.0
-      for amplitude in amplitudes {
+      for amplitude in amplitudesByHarmonic {
         hum += amplitude.sine * harmonic.imaginary + amplitude.cosine * harmonic.real
         harmonic = harmonic * fundamental
       }
@@ -152,14 +158,14 @@ struct MainsHum {
       best = fit
     }
 
-    for nominal in nominalFrequencies {
-      let count = Int((frequencyTolerance / searchStepsHertz[0]).rounded())
+    for nominal in nominalHertz {
+      let count = Int((maximumFrequencyDeviationHertz / searchStepsHertz[0]).rounded())
       for step in -count...count {
         consider(nominal + Double(step) * searchStepsHertz[0])
       }
     }
     for step in searchStepsHertz.dropFirst() {
-      let center = best.hertz
+      let center = best.fittedHertz
       for index in -4...4 where index != 0 {
         consider(center + Double(index) * step)
       }
@@ -175,10 +181,10 @@ struct MainsHum {
     let sums = (0...2 * harmonicCount).map { harmonic in
       segments.reduce(Phasor.zero) { $0 + $1.exponentialSum(atHertz: Double(harmonic) * hertz) }
     }
-    let constant = 2 * harmonicCount
-    let rightSide = constant + 1
+    let constantIndex = 2 * harmonicCount
+    let rightSideIndex = constantIndex + 1
     var rows = [[Double]](
-      repeating: [Double](repeating: 0, count: constant + 2), count: constant + 1)
+      repeating: [Double](repeating: 0, count: constantIndex + 2), count: constantIndex + 1)
     for first in 1...harmonicCount {
       let sine = 2 * first - 2
       let cosine = 2 * first - 1
@@ -191,17 +197,17 @@ struct MainsHum {
         rows[sine][2 * second - 1] = (sum.imaginary + sign * difference.imaginary) / 2
         rows[2 * second - 1][sine] = rows[sine][2 * second - 1]
       }
-      rows[sine][constant] = sums[first].imaginary
-      rows[cosine][constant] = sums[first].real
-      rows[constant][sine] = sums[first].imaginary
-      rows[constant][cosine] = sums[first].real
+      rows[sine][constantIndex] = sums[first].imaginary
+      rows[cosine][constantIndex] = sums[first].real
+      rows[constantIndex][sine] = sums[first].imaginary
+      rows[constantIndex][cosine] = sums[first].real
       let correlation = segments.reduce(Phasor.zero) {
         $0 + $1.correlation(atHertz: Double(first) * hertz)
       }
-      rows[sine][rightSide] = correlation.imaginary
-      rows[cosine][rightSide] = correlation.real
+      rows[sine][rightSideIndex] = correlation.imaginary
+      rows[cosine][rightSideIndex] = correlation.real
     }
-    rows[constant][constant] = sums[0].real
+    rows[constantIndex][constantIndex] = sums[0].real
     return fit(solving: rows, hertz: hertz)
   }
 
@@ -222,7 +228,7 @@ struct MainsHum {
   private static func fit(solving rows: [[Double]], hertz: Double) -> Fit? {
     guard let coefficients = LevenbergMarquardt.solve(rows) else { return nil }
     return Fit(
-      hertz: hertz, explainedEnergy: HumPhase.explainedEnergy(by: coefficients, of: rows),
+      fittedHertz: hertz, explainedEnergy: HumPhase.explainedEnergy(by: coefficients, of: rows),
       coefficients: coefficients)
   }
 }
@@ -235,7 +241,7 @@ struct HumSilence {
   let blockSpacingSeconds: Double
   private(set) var blockMeans: [Double]
 
-  /// Reduces a range of a recording.
+  /// Reduces a range of a recording to the means of its blocks.
   ///
   /// - Parameters:
   ///   - samples: The recording.
@@ -253,13 +259,15 @@ struct HumSilence {
     }
   }
 
-  /// The time of the center, in seconds.
-  var center: Double { startSeconds + blockSpacingSeconds * Double(blockMeans.count - 1) / 2 }
+  /// The time of the silence's center, in seconds.
+  var centerSeconds: Double {
+    startSeconds + blockSpacingSeconds * Double(blockMeans.count - 1) / 2
+  }
 
-  /// The sum of the squared means.
-  var energy: Double { blockMeans.reduce(0) { $0 + $1 * $1 } }
+  /// The energy of the silence: the sum of the squared block means.
+  var meanSquareSum: Double { blockMeans.reduce(0) { $0 + $1 * $1 } }
 
-  mutating func subtract(_ mean: Double) {
+  mutating func subtractMean(_ mean: Double) {
     for index in blockMeans.indices {
       blockMeans[index] -= mean
     }

@@ -14,50 +14,50 @@ internal import SystemSupport
 public struct ManualMeasurement: Equatable, Sendable {
   /// A slow tone that rises or falls through the stated resonance.
   public struct Tone: Equatable, Sendable {
-    /// The frequency at the start, in hertz.
+    /// The frequency at which the tone starts, in hertz.
     public let startHertz: Double
-    /// The frequency at the end, in hertz.
+    /// The frequency at which the tone ends, in hertz.
     public let endHertz: Double
 
     /// A Boolean value that indicates whether the frequency rises.
     public var isRising: Bool { endHertz > startHertz }
-    /// The duration, in seconds. All tones have equal speed.
-    public var duration: Double {
-      abs(log2(endHertz / startHertz)) / ManualMeasurement.octavesPerSecond
+    /// The duration of the tone, in seconds. All tones have equal speed.
+    public var durationSeconds: Double {
+      abs(log2(endHertz / startHertz)) / ManualMeasurement.toneOctavesPerSecond
     }
 
     /// Returns the frequency in hertz at a time in seconds, which is clamped to the duration.
     public func hertz(at seconds: Double) -> Double {
-      startHertz * pow(endHertz / startHertz, min(max(seconds / duration, 0), 1))
+      startHertz * pow(endHertz / startHertz, min(max(seconds / durationSeconds, 0), 1))
     }
   }
 
   /// A key press during a tone.
   public struct Press: Equatable, Sendable {
-    /// The frequency of the tone, in hertz.
-    public let hertz: Double
+    /// The frequency of the tone at the key press, in hertz.
+    public let toneHertz: Double
     /// A Boolean value that indicates whether the tone was rising.
-    public let isRising: Bool
+    public let isOnRisingTone: Bool
 
-    /// Creates a press.
-    public init(hertz: Double, isRising: Bool) {
-      self.hertz = hertz
-      self.isRising = isRising
+    /// Creates a press from the tone's frequency in hertz and its direction.
+    public init(toneHertz hertz: Double, isOnRisingTone isRising: Bool) {
+      self.toneHertz = hertz
+      self.isOnRisingTone = isRising
     }
   }
 
   /// The measured resonance frequency, in hertz.
-  public let resonance: Double
+  public let resonanceHertz: Double
   /// The maximum deviation of the true resonance, as a fraction.
-  public let uncertainty: Double
+  public let uncertaintyFraction: Double
   /// The key presses whose frequencies agree.
-  public let presses: [Press]
+  public let agreeingPresses: [Press]
   /// The press that was excluded, if any.
   public let excludedPress: Press?
 
   /// The speed of the tones. A reaction time that varies by 0.08 s shifts a press by half a
   /// percent.
-  private static let octavesPerSecond = 0.1
+  private static let toneOctavesPerSecond = 0.1
   /// The distances of the tones' starts from the stated resonance, in octaves. They differ, so that
   /// counting seconds does not help.
   private static let toneStartOctaves = [0.75, 0.95, 0.85]
@@ -66,18 +66,19 @@ public struct ManualMeasurement: Equatable, Sendable {
   /// The maximum distance of the result from the stated resonance in octaves, within the tones.
   private static let maximumOffsetOctaves = 0.55
   /// The maximum distance of a press from the median of its direction, in octaves: 9 %.
-  private static let maximumSpreadOctaves = 0.125
+  private static let maximumPressDistanceOctaves = 0.125
   /// The interval of rising above falling presses, in octaves: a reaction time of 0.25 s, and 1.5
   /// dB beyond the peak of a Q factor of 2 in each direction.
   private static let responseLagOctaves = -0.1...0.6
-  /// The minimum uncertainty, caused by heat, mounting, and the slope of a person's sensitivity.
-  private static let minimumUncertainty = 0.04
+  /// The minimum uncertainty of the resonance, caused by heat, mounting, and the slope of a
+  /// person's sensitivity.
+  private static let minimumUncertaintyFraction = 0.04
   /// The maximum uncertainty of a useful result: half of a data sheet's. Presses at regular
   /// intervals, without feeling, have more.
-  private static let maximumUncertainty = 0.075
+  private static let maximumUncertaintyFraction = 0.075
   /// The number of standard errors in a 95 % interval with three or four degrees of freedom, by
   /// Student's distribution.
-  private static let studentFactor = 3.0
+  private static let intervalStandardErrorCount = 3.0
 
   // MARK: - Tones
 
@@ -115,84 +116,92 @@ public struct ManualMeasurement: Equatable, Sendable {
         \(profile.name) has no resonance and no Q factor to start from; add estimates to the profile
         """)
     }
-    let band =
-      (model.resonance * pow(2, -toneEndOctaves))...(model.resonance * pow(2, toneEndOctaves))
+    let lowestToneHertz = model.resonanceHertz * pow(2, -toneEndOctaves)
+    let highestToneHertz = model.resonanceHertz * pow(2, toneEndOctaves)
+    let band = lowestToneHertz...highestToneHertz
     let uncertainty = hardware.uncertainty ?? hardware.defaultUncertainty
-    var weakest = profile
-    weakest.hardware?.resonance =
-      model.resonance * (1 - max(uncertainty.resonance, TransducerUncertainty.estimated.resonance))
-    weakest.hardware?.qualityFactor = model.qualityFactor * uncertainty.qualityFactor
-    let excess = SweepLimits(weakest).excessDecibels(
+    var weakestProfile = profile
+    weakestProfile.hardware?.resonanceHertz =
+      model.resonanceHertz
+      * (1 - max(uncertainty.resonanceFraction, TransducerUncertainty.estimated.resonanceFraction))
+    weakestProfile.hardware?.qualityFactor = model.qualityFactor * uncertainty.qualityFactorRatio
+    let excessDecibels = SweepLimits(weakestProfile).excessDecibels(
       ofAmplitude: Decibels.amplitudeFactor(level), within: band)
-    hardware.resonance = nil
-    hardware.modes = []
-    hardware.band = nil
-    hardware.response = [
-      ResponsePoint(hertz: band.lowerBound, decibels: 0),
+    hardware.resonanceHertz = nil
+    hardware.additionalResonances = []
+    hardware.bandHertz = nil
+    hardware.responsePoints = [
+      ResponsePoint(hertz: band.lowerBound, accelerationDecibels: 0),
       ResponsePoint(
         hertz: band.upperBound,
-        decibels: Decibels.of(amplitude: band.upperBound / band.lowerBound)),
+        accelerationDecibels: Decibels.of(amplitude: band.upperBound / band.lowerBound)),
     ]
     return TransducerProfile(
       name: profile.name, summary: "",
-      frequency: FrequencyMapping(low: band.lowerBound, high: band.upperBound),
-      level: Decibels.amplitudeFactor(level - max(0, excess)), thresholds: profile.thresholds,
+      frequency: FrequencyMapping(lowHertz: band.lowerBound, highHertz: band.upperBound),
+      fullIntensityAmplitude: Decibels.amplitudeFactor(level - max(0, excessDecibels)),
+      perceptionThresholds: profile.perceptionThresholds,
       hardware: hardware,
-      drive: DriveSettings(
-        isBandMapped: false, reachDecibels: 40, isEqualized: false, hasEqualSensation: true,
-        contactSite: profile.drive.contactSite),
+      driveSettings: DriveSettings(
+        isBandMapped: false, usableBandDecibels: 40, isEqualized: false, hasEqualSensation: true,
+        contactSite: profile.driveSettings.contactSite),
       amplifier: profile.amplifier)
   }
 
   // MARK: - Presses
 
-  /// Combines presses, one for each tone.
+  /// Computes the resonance from the presses, one for each tone.
   ///
   /// - Parameters:
   ///   - presses: At least two presses in each direction.
   ///   - statedResonance: The center of the tones, in hertz.
   /// - Throws: `pressesDisagree` if the presses do not agree on a frequency.
-  public init(presses: [Press], around statedResonance: Double) throws(CalibrationError) {
-    func octaves(_ press: Press) -> Double { log2(press.hertz / statedResonance) }
+  public init(agreeingPresses presses: [Press], around statedResonance: Double)
+    throws(CalibrationError)
+  {
+    func octaves(_ press: Press) -> Double { log2(press.toneHertz / statedResonance) }
 
     /// Returns the distance of each press from the median of its direction.
     func distances(_ presses: [Press]) -> [Double] {
       presses.map { press in
-        let sameDirection = presses.filter { $0.isRising == press.isRising }
+        let sameDirection = presses.filter { $0.isOnRisingTone == press.isOnRisingTone }
         return abs(octaves(press) - Self.median(sameDirection.map(octaves)))
       }
     }
 
-    var agreeing = presses
-    var excluded: Press?
-    let spread = distances(agreeing)
-    if let worst = spread.indices.max(by: { spread[$0] < spread[$1] }),
-      spread[worst] > Self.maximumSpreadOctaves
+    var agreeingPresses = presses
+    var excludedPress: Press?
+    let distancesFromMedian = distances(agreeingPresses)
+    if let worst = distancesFromMedian.indices.max(by: {
+      distancesFromMedian[$0] < distancesFromMedian[$1]
+    }),
+      distancesFromMedian[worst] > Self.maximumPressDistanceOctaves
     {
-      excluded = agreeing.remove(at: worst)
+      excludedPress = agreeingPresses.remove(at: worst)
     }
-    let rising = agreeing.filter(\.isRising).map(octaves)
-    let falling = agreeing.filter { !$0.isRising }.map(octaves)
+    let rising = agreeingPresses.filter(\.isOnRisingTone).map(octaves)
+    let falling = agreeingPresses.filter { !$0.isOnRisingTone }.map(octaves)
     let risingMean = Statistics.mean(of: rising)
     let fallingMean = Statistics.mean(of: falling)
-    uncertainty = Self.uncertainty(rising: rising, falling: falling)
+    uncertaintyFraction = Self.uncertainty(rising: rising, falling: falling)
     guard rising.count > 1, falling.count > 1,
-      distances(agreeing).allSatisfy({ $0 <= Self.maximumSpreadOctaves }),
+      distances(agreeingPresses).allSatisfy({ $0 <= Self.maximumPressDistanceOctaves }),
       Self.responseLagOctaves.contains(risingMean - fallingMean),
-      uncertainty <= Self.maximumUncertainty
+      uncertaintyFraction <= Self.maximumUncertaintyFraction
     else { throw Self.disagreementError(presses) }
-    let offset = (risingMean + fallingMean) / 2
-    resonance = statedResonance * pow(2, offset)
-    guard abs(offset) <= Self.maximumOffsetOctaves else {
+    let meanOffsetOctaves = (risingMean + fallingMean) / 2
+    resonanceHertz = statedResonance * pow(2, meanOffsetOctaves)
+    guard abs(meanOffsetOctaves) <= Self.maximumOffsetOctaves else {
       throw CalibrationError(
         .pressesDisagree,
         """
-        the tone is strongest at \(resonance.text(places: 1)) Hz, close to the edge of the range; \
+        the tone is strongest at \(resonanceHertz.text(places: 1)) Hz, close to the edge of the \
+        range; \
         set the profile's resonance to that frequency and repeat
         """)
     }
-    self.presses = agreeing
-    excludedPress = excluded
+    self.agreeingPresses = agreeingPresses
+    self.excludedPress = excludedPress
   }
 
   /// Returns the uncertainty of the mean of both directions, as a fraction.
@@ -209,7 +218,8 @@ public struct ManualMeasurement: Equatable, Sendable {
     let degreesOfFreedom = Double(rising.count + falling.count - 2)
     let inverseCounts = 1 / Double(rising.count) + 1 / Double(falling.count)
     let variance = squares / degreesOfFreedom * inverseCounts / 4
-    return max(minimumUncertainty, pow(2, studentFactor * variance.squareRoot()) - 1)
+    return max(
+      minimumUncertaintyFraction, pow(2, intervalStandardErrorCount * variance.squareRoot()) - 1)
   }
 
   private static func median(_ values: [Double]) -> Double {
@@ -220,7 +230,9 @@ public struct ManualMeasurement: Equatable, Sendable {
 
   private static func disagreementError(_ presses: [Press]) -> CalibrationError {
     func list(isRising: Bool) -> String {
-      let frequencies = presses.filter { $0.isRising == isRising }.map { $0.hertz.text(places: 1) }
+      let frequencies = presses.filter { $0.isOnRisingTone == isRising }.map {
+        $0.toneHertz.text(places: 1)
+      }
       return frequencies.joined(separator: ", ")
     }
 
@@ -246,10 +258,10 @@ public struct ManualMeasurement: Equatable, Sendable {
     let previous =
       profile.hardware?.uncertainty ?? profile.hardware?.defaultUncertainty ?? .estimated
     var profile = profile.withResonance(
-      Calibration.rounded(resonance, places: 1),
+      Calibration.rounded(resonanceHertz, places: 1),
       uncertainty: TransducerUncertainty(
-        resonance: (uncertainty * 1_000).rounded(.up) / 1_000,
-        qualityFactor: previous.qualityFactor))
+        resonanceFraction: (uncertaintyFraction * 1_000).rounded(.up) / 1_000,
+        qualityFactorRatio: previous.qualityFactorRatio))
     profile.sources.append("Resonance measured by hand, \(date)")
     return profile
   }

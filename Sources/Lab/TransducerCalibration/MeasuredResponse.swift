@@ -6,14 +6,14 @@ internal import CMath
 /// by the sweep's power, a fit to the groups is therefore equivalent to a least-squares fit to the
 /// recording.
 struct MeasuredResponse {
-  /// The bins of a narrow band.
+  /// The combined spectral bins of a narrow band.
   struct Group: BitwiseCopyable {
     /// The mean frequency in hertz, weighted by the sweep's power.
-    var hertz: Double
+    var meanHertz: Double
     /// The ratio of the recorded to the played spectrum.
-    var gain: Phasor
-    /// The sweep's power in the group.
-    var weight: Double
+    var spectrumRatio: Phasor
+    /// The weight of the group: the power of the sweep within it.
+    var sweepPower: Double
   }
 
   /// The resolution of the groups. A group is a tenth as wide as a resonance with a Q factor of 14.
@@ -21,7 +21,7 @@ struct MeasuredResponse {
 
   /// The groups by increasing frequency. Groups without a bin are absent.
   let groups: [Group]
-  /// The square roots of the weights.
+  /// The square roots of the groups' weights.
   let rootWeights: [Double]
   /// The gains multiplied by the roots of their weights.
   let weightedGains: [Phasor]
@@ -39,31 +39,33 @@ struct MeasuredResponse {
       let number = Int((Self.groupsPerOctave * octaves).rounded(.down))
       let weight = bin.played.power
       if number != currentNumber {
-        groups.append(Group(hertz: 0, gain: .zero, weight: 0))
+        groups.append(Group(meanHertz: 0, spectrumRatio: .zero, sweepPower: 0))
         currentNumber = number
       }
       let index = groups.count - 1
-      groups[index].hertz += weight * bin.hertz
-      groups[index].gain = groups[index].gain + bin.recorded * bin.played.conjugate
-      groups[index].weight += weight
+      groups[index].meanHertz += weight * bin.hertz
+      groups[index].spectrumRatio =
+        groups[index].spectrumRatio + bin.recorded * bin.played.conjugate
+      groups[index].sweepPower += weight
     }
     self.init(
       groups.compactMap { group in
-        guard group.weight > 0 else { return nil }
+        guard group.sweepPower > 0 else { return nil }
         return Group(
-          hertz: group.hertz / group.weight, gain: group.gain * (1 / group.weight),
-          weight: group.weight)
+          meanHertz: group.meanHertz / group.sweepPower,
+          spectrumRatio: group.spectrumRatio * (1 / group.sweepPower),
+          sweepPower: group.sweepPower)
       })
   }
 
   private init(_ groups: [Group]) {
     self.groups = groups
-    rootWeights = groups.map { $0.weight.squareRoot() }
-    weightedGains = zip(groups, rootWeights).map { $0.gain * $1 }
+    rootWeights = groups.map { $0.sweepPower.squareRoot() }
+    weightedGains = zip(groups, rootWeights).map { $0.spectrumRatio * $1 }
   }
 
-  /// The power of the recorded response.
-  var power: Double { groups.reduce(0) { $0 + $1.weight * $1.gain.power } }
+  /// The total power of the recorded response.
+  var responsePower: Double { groups.reduce(0) { $0 + $1.sweepPower * $1.spectrumRatio.power } }
 
   /// Returns every n-th group, to compare fits quickly.
   func subsampled(by count: Int) -> MeasuredResponse {
@@ -72,7 +74,7 @@ struct MeasuredResponse {
 
   /// Returns the groups within a band.
   func limited(to band: ClosedRange<Double>) -> MeasuredResponse {
-    MeasuredResponse(groups.filter { band.contains($0.hertz) })
+    MeasuredResponse(groups.filter { band.contains($0.meanHertz) })
   }
 
   /// Returns the response relative to another response in the same groups, with the weights of the
@@ -81,8 +83,8 @@ struct MeasuredResponse {
     MeasuredResponse(
       zip(groups, reference.groups).map { group, reference in
         Group(
-          hertz: group.hertz, gain: group.gain / reference.gain,
-          weight: group.weight * reference.gain.power)
+          meanHertz: group.meanHertz, spectrumRatio: group.spectrumRatio / reference.spectrumRatio,
+          sweepPower: group.sweepPower * reference.spectrumRatio.power)
       })
   }
 }

@@ -19,29 +19,29 @@ struct ResonanceFit {
   /// The transfer function, the main resonance first.
   let transferFunction: TransferFunction
   /// The gain of each resonance; negative for inverted polarity.
-  let modeGains: [Double]
-  /// The sum of the squared residuals.
-  let cost: Double
+  let gainsByResonance: [Double]
+  /// The cost of the fit: the sum of its squared residuals.
+  let squaredResidualSum: Double
   /// The cost relative to the power of the response, in decibels.
   let residualDecibels: Double
   /// A Boolean value that indicates whether the main resonance is at the edge of the band, or its
   /// quality factor at the end of its range.
-  let isAtBound: Bool
+  let hasMainResonanceAtBound: Bool
   /// The half widths of the 95 % intervals of each resonance and its quality factor, as fractions.
-  let intervals: [(resonance: Double, qualityFactor: Double)]
+  let intervalHalfWidths: [(resonance: Double, qualityFactor: Double)]
 
   /// The quality factors that the fit considers.
   static let qualityFactorRange = 0.2...100.0
   /// The range of the coil's time constant, in seconds.
-  static let coilTimeConstantRange = 1e-6...5e-3
+  static let coilTimeConstantSecondsRange = 1e-6...5e-3
   /// The range of the corner of the recorder's high-pass, in hertz.
-  static let highPassCornerRange = 0.5...200.0
-  /// The maximum number of resonances.
-  static let maximumModeCount = 3
+  static let highPassHertzRange = 0.5...200.0
+  /// The maximum number of resonances that are fitted.
+  static let maximumResonanceCount = 3
 
   /// The maximum ratio of costs at which another sensor, a coil, or a further resonance is
   /// accepted: −3 dB.
-  private static let maximumCostRatio = 0.5
+  private static let maximumExtensionCostRatio = 0.5
   /// The maximum ratio of costs at which a high-pass is accepted.
   private static let maximumHighPassCostRatio = 0.6
   /// The residual in decibels above which a high-pass is searched from all starting points.
@@ -49,19 +49,19 @@ struct ResonanceFit {
   /// The residual in decibels below which no further resonance is searched.
   private static let cleanResidualDecibels = -36.0
   /// The minimum residual above the noise for a further resonance, in decibels.
-  private static let noiseMargin = 2.0
+  private static let minimumDecibelsAboveNoise = 2.0
   /// The minimum gain of a further resonance relative to the strongest: −30 dB.
-  private static let minimumModeGain = 0.03
-  /// The minimum quality factor of a further resonance.
-  private static let minimumModeQualityFactor = 1.0
-  /// The minimum gain of the main resonance relative to the strongest.
-  private static let minimumMainModeGain = 0.5
+  private static let minimumFurtherResonanceGainRatio = 0.03
+  /// The minimum quality factor of a resonance other than the main resonance.
+  private static let minimumFurtherResonanceQualityFactor = 1.0
+  /// The minimum gain of the main resonance, relative to the strongest resonance.
+  private static let minimumMainResonanceGainRatio = 0.5
   /// The minimum distance of the main resonance from the edges of the band, in octaves.
-  static let minimumEdgeDistance = 1.0 / 6
+  static let minimumEdgeDistanceOctaves = 1.0 / 6
   /// The unit of the delay in seconds, chosen so that its steps resemble those of logarithms.
   static let delayUnitSeconds = 1.0 / 48_000
 
-  /// Fits resonances to a response.
+  /// Fits up to three resonances to a measured response.
   ///
   /// - Parameters:
   ///   - response: The measured response.
@@ -72,28 +72,28 @@ struct ResonanceFit {
     _ response: MeasuredResponse, band: ClosedRange<Double>,
     sensors: [TransducerMeasurement.Sensor], noise: Double = 0
   ) {
-    let search = ResonanceSearch(response: response, band: band)
+    let search = ResonanceSearch(response: response, bandHertz: band)
     var model = Self.singleMode(search: search, sensors: sensors)
     model = Self.addingCoil(to: model, search: search)
     model = Self.addingHighPass(to: model, search: search, sensors: sensors)
     let sufficientCost = max(
-      response.power * pow(10, Self.cleanResidualDecibels / 10),
-      response.power * noise * pow(10, Self.noiseMargin / 10))
-    while model.modes.count < Self.maximumModeCount,
-      model.fitGains(to: response).cost > sufficientCost,
+      response.responsePower * pow(10, Self.cleanResidualDecibels / 10),
+      response.responsePower * noise * pow(10, Self.minimumDecibelsAboveNoise / 10))
+    while model.modes.count < Self.maximumResonanceCount,
+      model.fitGains(to: response).squaredResidualSum > sufficientCost,
       let extended = Self.addingMode(to: model, search: search)
     {
       model = extended
     }
     if model.modes.count > 1 {
       // A resonance can resemble a coil or a high-pass, and vice versa.
-      if model.coilTimeConstant == 0 {
+      if model.coilTimeConstantSeconds == 0 {
         model = Self.addingCoil(to: model, search: search)
       }
       if model.highPassOrder == 0 {
         model = Self.addingHighPass(to: model, search: search, sensors: [])
       }
-      model = Self.sortingModes(of: model, by: model.fitGains(to: response).gains)
+      model = Self.sortingModes(of: model, by: model.fitGains(to: response).gainsByResonance)
     }
     self.init(model, response, band: band)
   }
@@ -105,30 +105,31 @@ struct ResonanceFit {
   ///   - response: The measured response.
   ///   - band: The band of the sweep.
   init(refining start: TransferFunction, _ response: MeasuredResponse, band: ClosedRange<Double>) {
-    let search = ResonanceSearch(response: response, band: band)
+    let search = ResonanceSearch(response: response, bandHertz: band)
     self.init(search.refine(start), response, band: band)
   }
 
   private init(_ model: TransferFunction, _ response: MeasuredResponse, band: ClosedRange<Double>) {
     transferFunction = model
     let fit = model.fitGains(to: response)
-    modeGains = fit.gains
-    cost = fit.cost
-    intervals = Self.modeIntervals(of: model, in: response)
-    residualDecibels = Decibels.of(power: cost / max(response.power, 1e-300))
-    let main = model.mainMode
+    gainsByResonance = fit.gainsByResonance
+    squaredResidualSum = fit.squaredResidualSum
+    intervalHalfWidths = Self.modeIntervals(of: model, in: response)
+    residualDecibels = Decibels.of(power: squaredResidualSum / max(response.responsePower, 1e-300))
+    let mainResonance = model.mainMode
     let edgeDistance = min(
-      log2(main.resonance / band.lowerBound), log2(band.upperBound / main.resonance))
-    isAtBound =
-      edgeDistance < Self.minimumEdgeDistance
-      || main.qualityFactor < Self.qualityFactorRange.lowerBound * 1.001
-      || main.qualityFactor > Self.qualityFactorRange.upperBound * 0.999
+      log2(mainResonance.resonanceHertz / band.lowerBound),
+      log2(band.upperBound / mainResonance.resonanceHertz))
+    hasMainResonanceAtBound =
+      edgeDistance < Self.minimumEdgeDistanceOctaves
+      || mainResonance.qualityFactor < Self.qualityFactorRange.lowerBound * 1.001
+      || mainResonance.qualityFactor > Self.qualityFactorRange.upperBound * 0.999
   }
 
   /// Returns the fitted response at a frequency without the delay.
   func undelayedValue(atHertz hertz: Double) -> Phasor {
     var sum = Phasor.zero
-    for (index, gain) in modeGains.enumerated() {
+    for (index, gain) in gainsByResonance.enumerated() {
       sum = sum + transferFunction.undelayedMode(index, atHertz: hertz) * gain
     }
     return sum * transferFunction.filterValue(atHertz: hertz)
@@ -148,15 +149,18 @@ struct ResonanceFit {
     var best: ResonanceSearch.Candidate?
     for sensor in sensors {
       let starts = InitialEstimates.estimates(
-        for: search.response, derivativeOrder: sensor.derivativeOrder, band: search.band)
+        for: search.response, derivativeOrder: sensor.derivativeOrder, band: search.bandHertz)
       guard let candidate = search.bestFit(from: starts) else { continue }
-      if candidate.cost < (best.map { $0.cost * maximumCostRatio } ?? .infinity) {
+      if candidate.squaredResidualSum
+        < (best.map { $0.squaredResidualSum * maximumExtensionCostRatio } ?? .infinity)
+      {
         best = candidate
       }
     }
     return best?.transferFunction
       ?? TransferFunction(
-        modes: [.init(resonance: search.band.lowerBound, qualityFactor: 1)], delay: 0,
+        modes: [.init(resonanceHertz: search.bandHertz.lowerBound, qualityFactor: 1)],
+        delaySeconds: 0,
         derivativeOrder: 2)
   }
 
@@ -165,15 +169,16 @@ struct ResonanceFit {
   private static func addingCoil(
     to model: TransferFunction, search: ResonanceSearch
   ) -> TransferFunction {
-    let starts = [1e-4, 5e-4, 1.5e-3].map { timeConstant in
+    let startingFunctions = [1e-4, 5e-4, 1.5e-3].map { timeConstant in
       var start = model
-      start.coilTimeConstant = timeConstant
+      start.coilTimeConstantSeconds = timeConstant
       // The fit without a coil represents most of its phase as delay.
-      start.delay -= 0.7 * timeConstant
+      start.delaySeconds -= 0.7 * timeConstant
       return start
     }
-    guard let candidate = search.bestFit(from: starts),
-      candidate.cost < maximumCostRatio * model.fitGains(to: search.response).cost
+    guard let candidate = search.bestFit(from: startingFunctions),
+      candidate.squaredResidualSum < maximumExtensionCostRatio
+        * model.fitGains(to: search.response).squaredResidualSum
     else { return model }
     return candidate.transferFunction
   }
@@ -190,38 +195,39 @@ struct ResonanceFit {
   ) -> TransferFunction {
     let response = search.response
     var best = model
-    var minimumCost = model.fitGains(to: response).cost
+    var minimumCost = model.fitGains(to: response).squaredResidualSum
     let isDoubtful =
-      Decibels.of(power: minimumCost / max(response.power, 1e-300)) > doubtfulResidualDecibels
-    var starts = [model]
+      Decibels.of(power: minimumCost / max(response.responsePower, 1e-300))
+      > doubtfulResidualDecibels
+    var startingFunctions = [model]
     if isDoubtful {
-      starts += sensors.flatMap {
+      startingFunctions += sensors.flatMap {
         InitialEstimates.estimates(
-          for: response, derivativeOrder: $0.derivativeOrder, band: search.band
+          for: response, derivativeOrder: $0.derivativeOrder, band: search.bandHertz
         ).prefix(2)
       }
     }
-    let corners = isDoubtful ? [15.0, 50] : [15]
+    let cornerHertz = isDoubtful ? [15.0, 50] : [15]
     for order in 1...2 {
       var filteredStarts: [TransferFunction] = []
-      for start in starts {
-        for corner in corners {
+      for start in startingFunctions {
+        for corner in cornerHertz {
           var filtered = start
-          filtered.highPassCorner = corner
+          filtered.highPassHertz = corner
           filtered.highPassOrder = order
           // The phase of a high-pass resembles a delay.
           let needsDelay = isDoubtful && start.modes.count == 1
           filteredStarts.append(
             needsDelay
-              ? InitialEstimates.fittingDelay(of: filtered, to: response, band: search.band)
+              ? InitialEstimates.fittingDelay(of: filtered, to: response, band: search.bandHertz)
               : filtered)
         }
       }
       guard let candidate = search.bestFit(from: filteredStarts),
-        candidate.cost < maximumHighPassCostRatio * minimumCost
+        candidate.squaredResidualSum < maximumHighPassCostRatio * minimumCost
       else { continue }
       best = candidate.transferFunction
-      minimumCost = candidate.cost
+      minimumCost = candidate.squaredResidualSum
     }
     return best
   }
@@ -231,23 +237,23 @@ struct ResonanceFit {
     to model: TransferFunction, search: ResonanceSearch
   ) -> TransferFunction? {
     let response = search.response
-    let previous = model.fitGains(to: response)
+    let previousFit = model.fitGains(to: response)
     var unfiltered = model
-    unfiltered.coilTimeConstant = 0
+    unfiltered.coilTimeConstantSeconds = 0
     unfiltered.highPassOrder = 0
-    let frequencies =
-      residualPeaks(of: previous.residuals, in: response)
-      + [0.5, 0.7, 1.4, 2].map { $0 * model.mainMode.resonance }
-    var starts: [TransferFunction] = []
+    let candidateHertz =
+      residualPeaks(of: previousFit.weightedResiduals, in: response)
+      + [0.5, 0.7, 1.4, 2].map { $0 * model.mainMode.resonanceHertz }
+    var startingFunctions: [TransferFunction] = []
     for base in unfiltered == model ? [model] : [model, unfiltered] {
-      for hertz in frequencies where search.band.contains(hertz) {
+      for hertz in candidateHertz where search.bandHertz.contains(hertz) {
         var start = base
-        start.modes.append(.init(resonance: hertz, qualityFactor: 7))
-        starts.append(start)
+        start.modes.append(.init(resonanceHertz: hertz, qualityFactor: 7))
+        startingFunctions.append(start)
       }
     }
-    guard let candidate = search.bestFit(from: starts),
-      candidate.cost < maximumCostRatio * previous.cost,
+    guard let candidate = search.bestFit(from: startingFunctions),
+      candidate.squaredResidualSum < maximumExtensionCostRatio * previousFit.squaredResidualSum,
       hasSignificantModes(candidate.transferFunction, search: search)
     else { return nil }
     return candidate.transferFunction
@@ -257,11 +263,12 @@ struct ResonanceFit {
   private static func hasSignificantModes(
     _ model: TransferFunction, search: ResonanceSearch
   ) -> Bool {
-    let gains = model.fitGains(to: search.response).gains.map(abs)
-    let maximumGain = gains.max() ?? 0
-    let qualityFactors = minimumModeQualityFactor...qualityFactorRange.upperBound * 0.99
-    return zip(model.modes, gains).allSatisfy { mode, gain in
-      gain >= minimumModeGain * maximumGain && search.band.contains(mode.resonance)
+    let absoluteGains = model.fitGains(to: search.response).gainsByResonance.map(abs)
+    let maximumGain = absoluteGains.max() ?? 0
+    let qualityFactors = minimumFurtherResonanceQualityFactor...qualityFactorRange.upperBound * 0.99
+    return zip(model.modes, absoluteGains).allSatisfy { mode, gain in
+      gain >= minimumFurtherResonanceGainRatio * maximumGain
+        && search.bandHertz.contains(mode.resonanceHertz)
         && (qualityFactors.contains(mode.qualityFactor) || mode == model.mainMode)
     }
   }
@@ -270,24 +277,27 @@ struct ResonanceFit {
   private static func residualPeaks(
     of residuals: [Double], in response: MeasuredResponse
   ) -> [Double] {
-    let halfWidth = Int(MeasuredResponse.groupsPerOctave / 12)
+    let halfWidthGroups = Int(MeasuredResponse.groupsPerOctave / 12)
     var powers = response.groups.indices.map { index in
-      let range = max(0, index - halfWidth)...min(response.groups.count - 1, index + halfWidth)
+      let range =
+        max(0, index - halfWidthGroups)...min(response.groups.count - 1, index + halfWidthGroups)
       return range.reduce(0) {
         $0 + residuals[2 * $1] * residuals[2 * $1]
           + residuals[2 * $1 + 1] * residuals[2 * $1 + 1]
       }
     }
-    var frequencies: [Double] = []
+    var peakHertz: [Double] = []
     for _ in 0..<3 {
       guard let peak = powers.indices.max(by: { powers[$0] < powers[$1] }), powers[peak] > 0
       else { break }
-      frequencies.append(response.groups[peak].hertz)
-      for index in max(0, peak - 2 * halfWidth)...min(powers.count - 1, peak + 2 * halfWidth) {
+      peakHertz.append(response.groups[peak].meanHertz)
+      for index in max(
+        0, peak - 2 * halfWidthGroups)...min(powers.count - 1, peak + 2 * halfWidthGroups)
+      {
         powers[index] = 0
       }
     }
-    return frequencies
+    return peakHertz
   }
 
   /// Returns a transfer function with the lowest of the strong resonances first, followed by the
@@ -296,14 +306,19 @@ struct ResonanceFit {
     of model: TransferFunction, by gains: [Double]
   ) -> TransferFunction {
     let maximumGain = gains.map(abs).max() ?? 0
-    let strong = model.modes.indices.filter { abs(gains[$0]) >= minimumMainModeGain * maximumGain }
-    guard let main = strong.min(by: { model.modes[$0].resonance < model.modes[$1].resonance })
+    let strongIndices = model.modes.indices.filter {
+      abs(gains[$0]) >= minimumMainResonanceGainRatio * maximumGain
+    }
+    guard
+      let main = strongIndices.min(by: {
+        model.modes[$0].resonanceHertz < model.modes[$1].resonanceHertz
+      })
     else { return model }
-    let others = model.modes.indices.filter { $0 != main }.sorted {
+    let otherIndices = model.modes.indices.filter { $0 != main }.sorted {
       abs(gains[$0]) > abs(gains[$1])
     }
     var sorted = model
-    sorted.modes = ([main] + others).map { model.modes[$0] }
+    sorted.modes = ([main] + otherIndices).map { model.modes[$0] }
     return sorted
   }
 
@@ -313,11 +328,11 @@ struct ResonanceFit {
     of model: TransferFunction, in response: MeasuredResponse
   ) -> [(resonance: Double, qualityFactor: Double)] {
     let parameters = ResonanceParameters(model)
-    let residuals = model.fitGains(to: response).residuals
+    let residuals = model.fitGains(to: response).weightedResiduals
     let jacobian = LevenbergMarquardt.jacobian(
-      at: parameters.point, steps: parameters.steps, residuals: residuals
+      at: parameters.parameterValues, steps: parameters.derivativeSteps, residuals: residuals
     ) {
-      parameters.transferFunction(at: $0).fitGains(to: response).residuals
+      parameters.transferFunction(at: $0).fitGains(to: response).weightedResiduals
     }
     guard
       let intervals = intervals(
@@ -363,17 +378,17 @@ struct ResonanceSearch {
   /// A transfer function and its cost.
   struct Candidate {
     let transferFunction: TransferFunction
-    let cost: Double
+    let squaredResidualSum: Double
   }
 
   let response: MeasuredResponse
-  let band: ClosedRange<Double>
+  let bandHertz: ClosedRange<Double>
   /// Every third group of the response, to compare starting points.
   private let subsampledResponse: MeasuredResponse
 
-  init(response: MeasuredResponse, band: ClosedRange<Double>) {
+  init(response: MeasuredResponse, bandHertz band: ClosedRange<Double>) {
     self.response = response
-    self.band = band
+    self.bandHertz = band
     subsampledResponse = response.subsampled(by: 3)
   }
 
@@ -382,14 +397,16 @@ struct ResonanceSearch {
     var best: Candidate?
     for start in starts {
       let coarse = refine(start, in: subsampledResponse, .coarse)
-      let cost = coarse.fitGains(to: subsampledResponse).cost
-      if cost < best?.cost ?? .infinity {
-        best = Candidate(transferFunction: coarse, cost: cost)
+      let cost = coarse.fitGains(to: subsampledResponse).squaredResidualSum
+      if cost < best?.squaredResidualSum ?? .infinity {
+        best = Candidate(transferFunction: coarse, squaredResidualSum: cost)
       }
     }
     return best.map {
       let refined = refine($0.transferFunction)
-      return Candidate(transferFunction: refined, cost: refined.fitGains(to: response).cost)
+      return Candidate(
+        transferFunction: refined,
+        squaredResidualSum: refined.fitGains(to: response).squaredResidualSum)
     }
   }
 
@@ -400,11 +417,12 @@ struct ResonanceSearch {
     _ start: TransferFunction, in response: MeasuredResponse,
     _ termination: LevenbergMarquardt.Termination
   ) -> TransferFunction {
-    let parameters = ResonanceParameters(start, band: band)
+    let parameters = ResonanceParameters(start, band: bandHertz)
     let point = LevenbergMarquardt.fit(
-      from: parameters.point, steps: parameters.steps, bounds: parameters.bounds,
+      from: parameters.parameterValues, steps: parameters.derivativeSteps,
+      bounds: parameters.parameterBounds,
       termination: termination
-    ) { parameters.transferFunction(at: $0).fitGains(to: response).residuals }
+    ) { parameters.transferFunction(at: $0).fitGains(to: response).weightedResiduals }
     return parameters.transferFunction(at: point)
   }
 }
@@ -414,51 +432,53 @@ struct ResonanceSearch {
 /// The parameters are the logarithms of each resonance and quality factor, the delay, and, if
 /// present, the logarithms of the coil's time constant and the high-pass corner.
 private struct ResonanceParameters {
-  private let start: TransferFunction
-  /// The values of the parameters.
-  private(set) var point = [Double]()
+  private let startingFunction: TransferFunction
+  /// The values of the search's parameters.
+  private(set) var parameterValues = [Double]()
   /// The steps of the numerical derivative.
-  private(set) var steps = [Double]()
-  /// The ranges of the parameters.
-  private(set) var bounds = [ClosedRange<Double>]()
+  private(set) var derivativeSteps = [Double]()
+  /// The allowed ranges of the search's parameters.
+  private(set) var parameterBounds = [ClosedRange<Double>]()
 
   init(_ start: TransferFunction, band: ClosedRange<Double> = 1e-3...1e6) {
-    self.start = start
+    self.startingFunction = start
     for mode in start.modes {
-      add(mode.resonance, step: 1e-5, within: band.lowerBound / 2...band.upperBound * 2)
+      add(mode.resonanceHertz, step: 1e-5, within: band.lowerBound / 2...band.upperBound * 2)
       add(mode.qualityFactor, step: 1e-4, within: ResonanceFit.qualityFactorRange)
     }
-    point.append(start.delay / ResonanceFit.delayUnitSeconds)
-    steps.append(1e-3)
-    bounds.append(-1e7...1e7)
-    if start.coilTimeConstant > 0 {
-      add(start.coilTimeConstant, step: 1e-4, within: ResonanceFit.coilTimeConstantRange)
+    parameterValues.append(start.delaySeconds / ResonanceFit.delayUnitSeconds)
+    derivativeSteps.append(1e-3)
+    parameterBounds.append(-1e7...1e7)
+    if start.coilTimeConstantSeconds > 0 {
+      add(
+        start.coilTimeConstantSeconds, step: 1e-4, within: ResonanceFit.coilTimeConstantSecondsRange
+      )
     }
     if start.highPassOrder > 0 {
-      add(start.highPassCorner, step: 1e-4, within: ResonanceFit.highPassCornerRange)
+      add(start.highPassHertz, step: 1e-4, within: ResonanceFit.highPassHertzRange)
     }
   }
 
   private mutating func add(_ value: Double, step: Double, within range: ClosedRange<Double>) {
-    point.append(log(value))
-    steps.append(step)
-    bounds.append(log(range.lowerBound)...log(range.upperBound))
+    parameterValues.append(log(value))
+    derivativeSteps.append(step)
+    parameterBounds.append(log(range.lowerBound)...log(range.upperBound))
   }
 
   /// Returns the transfer function for the values of the parameters.
   func transferFunction(at point: [Double]) -> TransferFunction {
-    var model = start
+    var model = startingFunction
     for index in model.modes.indices {
       model.modes[index] = .init(
-        resonance: exp(point[2 * index]), qualityFactor: exp(point[2 * index + 1]))
+        resonanceHertz: exp(point[2 * index]), qualityFactor: exp(point[2 * index + 1]))
     }
     let delayIndex = 2 * model.modes.count
-    model.delay = point[delayIndex] * ResonanceFit.delayUnitSeconds
-    if start.coilTimeConstant > 0 {
-      model.coilTimeConstant = exp(point[delayIndex + 1])
+    model.delaySeconds = point[delayIndex] * ResonanceFit.delayUnitSeconds
+    if startingFunction.coilTimeConstantSeconds > 0 {
+      model.coilTimeConstantSeconds = exp(point[delayIndex + 1])
     }
-    if start.highPassOrder > 0 {
-      model.highPassCorner = exp(point[point.count - 1])
+    if startingFunction.highPassOrder > 0 {
+      model.highPassHertz = exp(point[point.count - 1])
     }
     return model
   }

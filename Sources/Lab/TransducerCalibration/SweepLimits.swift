@@ -7,9 +7,9 @@ internal import SystemSupport
 /// A sweep is so slow that the movement of the transducer is the steady-state response of its
 /// model.
 public struct SweepLimits: Equatable, Sendable {
-  private let name: String
-  private let limits: TransducerLimits?
-  private let model: TransducerModel?
+  private let profileName: String
+  private let transducerLimits: TransducerLimits?
+  private let resonanceModel: TransducerModel?
 
   /// The margin to the limits, in decibels.
   private static let headroomDecibels = 1.0
@@ -21,19 +21,19 @@ public struct SweepLimits: Equatable, Sendable {
   ///   - rate: The sample rate in hertz, which does not affect the limits of a sweep.
   public init(_ profile: TransducerProfile, rate: Double = 48_000) {
     let settings = profile.transducerSettings(rate: rate)
-    name = profile.name
-    limits = settings?.limits
-    model = settings?.model
+    profileName = profile.name
+    transducerLimits = settings?.limits
+    resonanceModel = settings?.protectionModel
   }
 
   /// A Boolean value that indicates whether the profile has a limit of excursion or power.
   public var hasLimits: Bool {
-    limits?.maximumExcursion != nil || limits?.fullScalePowerRatio != nil
+    transducerLimits?.maximumExcursionRatio != nil || transducerLimits?.fullScalePowerRatio != nil
   }
 
   /// Returns the level of a signal above the limits, in decibels; negative if it is below.
   public func excessDecibels(of signal: SweepSignal) -> Double {
-    excessDecibels(ofAmplitude: signal.amplitude, within: signal.band)
+    excessDecibels(ofAmplitude: signal.peakAmplitude, within: signal.bandHertz)
   }
 
   /// Returns the level of an amplitude above the limits, in decibels; negative if it is below.
@@ -42,35 +42,39 @@ public struct SweepLimits: Equatable, Sendable {
   ///   - amplitude: The amplitude, relative to full scale.
   ///   - band: The frequencies, in hertz.
   func excessDecibels(ofAmplitude amplitude: Double, within band: ClosedRange<Double>) -> Double {
-    var excess = -Double.infinity
-    if let excursion = limits?.maximumExcursion, let model {
-      let displacement = amplitude * model.maximumDisplacement(in: band)
-      excess = max(excess, Decibels.of(amplitude: displacement / excursion) + Self.headroomDecibels)
+    var maximumExcessDecibels = -Double.infinity
+    if let excursion = transducerLimits?.maximumExcursionRatio, let resonanceModel {
+      let displacement = amplitude * resonanceModel.maximumDisplacement(in: band)
+      maximumExcessDecibels = max(
+        maximumExcessDecibels,
+        Decibels.of(amplitude: displacement / excursion) + Self.headroomDecibels)
     }
-    if let fullScalePowerRatio = limits?.fullScalePowerRatio {
-      excess = max(
-        excess,
+    if let fullScalePowerRatio = transducerLimits?.fullScalePowerRatio {
+      maximumExcessDecibels = max(
+        maximumExcessDecibels,
         Decibels.of(power: amplitude * amplitude * fullScalePowerRatio) + Self.headroomDecibels)
     }
-    return excess
+    return maximumExcessDecibels
   }
 
   /// Checks that a signal is within the limits.
   ///
   /// - Throws: `tooStrong` for a signal beyond the limits.
   public func check(_ signal: SweepSignal) throws(CalibrationError) {
-    let excess = self.excessDecibels(of: signal)
-    guard excess > 0 else { return }
-    let suitableLevel = ((signal.level - excess) * 10).rounded(.down) / 10
+    let excessDecibels = self.excessDecibels(of: signal)
+    guard excessDecibels > 0 else { return }
+    let suitableLevelDecibels = ((signal.levelDecibels - excessDecibels) * 10).rounded(.down) / 10
     let advice =
-      suitableLevel >= SweepSignal.levelRange.lowerBound
-      ? "use '--level \(suitableLevel.text(places: 1))'"
+      suitableLevelDecibels >= SweepSignal.supportedLevelDecibels.lowerBound
+      ? "use '--level \(suitableLevelDecibels.text(places: 1))'"
       : "lower the gain of the amplifier and set amplifier.power in the profile"
     throw CalibrationError(
       .tooStrong,
       """
-      a sweep at \(signal.level.text(places: 1)) dBFS is \(excess.text(places: 1)) dB too strong \
-      for \(name); \(advice)
+      a sweep at \(signal.levelDecibels.text(places: 1)) dBFS is \
+      \(excessDecibels.text(places: 1)) dB too \
+      strong \
+      for \(profileName); \(advice)
       """)
   }
 }

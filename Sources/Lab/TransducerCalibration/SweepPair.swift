@@ -11,13 +11,13 @@ internal import SignalAnalysis
 /// - Their weighted mean is the best estimate of the response.
 /// - Their extrapolation to zero level is the small-signal response of a spring that stiffens.
 struct SweepPair {
-  /// The values of all spectra at a frequency.
+  /// The values of the played and the recorded spectra at one frequency.
   struct Bin: BitwiseCopyable {
     var hertz: Double
-    var played: Phasor
+    var playedValue: Phasor
     /// The quiet sweep, scaled to the level of the loud sweep.
-    var quiet: Phasor
-    var loud: Phasor
+    var quietValue: Phasor
+    var loudValue: Phasor
   }
 
   /// A combination of both sweeps.
@@ -43,9 +43,9 @@ struct SweepPair {
   /// The bins in the band of the sweep.
   let bins: [Bin]
   /// The recorder's sample rate in hertz, measured by the player's clock.
-  let rate: Double
-  /// The start of the excerpt in seconds, at that rate.
-  let start: Double
+  let recorderSampleRate: Double
+  /// The start of the excerpt in the recording, in seconds of the player's clock.
+  let excerptStartSeconds: Double
 
   /// Transforms both sweeps of a recording.
   ///
@@ -54,66 +54,74 @@ struct SweepPair {
   ///   - signal: The signal that was played.
   ///   - rate: The recorder's sample rate, including its error.
   ///   - firstSweep: The start of the first sweep, in seconds.
-  init(_ recording: CalibrationRecording, signal: SweepSignal, rate: Double, firstSweep: Double) {
+  init(
+    _ recording: CalibrationRecording, signal: SweepSignal, recorderSampleRate rate: Double,
+    firstSweep: Double
+  ) {
     let sweep = signal.sweep(rate: rate)
     let firstFrame = Int(((firstSweep - Self.preRollSeconds) * rate).rounded())
-    let spacing = signal.sweepSpacing * rate
-    let wholeSpacing = Int(spacing.rounded())
-    let count = Int((Self.preRollSeconds + signal.sweepDuration + Self.postRollSeconds) * rate)
-    var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: count))
-    let played = transform.forward(sweep)
-    let quiet = transform.forward(
-      Self.excerpt(of: recording.samples, from: firstFrame, count: count))
-    let loud = transform.forward(
-      Self.excerpt(of: recording.samples, from: firstFrame + wholeSpacing, count: count))
+    let spacingFrames = signal.sweepSpacingSeconds * rate
+    let wholeSpacingFrames = Int(spacingFrames.rounded())
+    let excerptFrameCount = Int(
+      (Self.preRollSeconds + signal.sweepSeconds + Self.postRollSeconds) * rate)
+    var transform = FourierTransform(
+      length: FourierTransform.fastLength(atLeast: excerptFrameCount))
+    let playedBins = transform.forward(sweep)
+    let quietBins = transform.forward(
+      Self.excerpt(of: recording.samples, from: firstFrame, count: excerptFrameCount))
+    let loudBins = transform.forward(
+      Self.excerpt(
+        of: recording.samples, from: firstFrame + wholeSpacingFrames, count: excerptFrameCount))
     let binWidth = rate / Double(transform.length)
-    let firstBin = Int((signal.band.lowerBound / binWidth).rounded(.up))
-    let lastBin = min(Int(signal.band.upperBound / binWidth), transform.binCount - 1)
+    let firstBin = Int((signal.bandHertz.lowerBound / binWidth).rounded(.up))
+    let lastBin = min(Int(signal.bandHertz.upperBound / binWidth), transform.binCount - 1)
     // The second excerpt starts on a whole frame, a fraction of a frame from the sweep's start.
-    let offset = (spacing - Double(wholeSpacing)) / rate
-    let quietGain = 1 / SweepSignal.quietRatio
+    let subframeOffsetSeconds = (spacingFrames - Double(wholeSpacingFrames)) / rate
+    let quietGain = 1 / SweepSignal.quietToLoudAmplitudeRatio
     bins = (firstBin...max(firstBin, lastBin)).map { index in
       let hertz = Double(index) * binWidth
-      let angle = 2 * Double.pi * hertz * offset
+      let angle = 2 * Double.pi * hertz * subframeOffsetSeconds
       return Bin(
-        hertz: hertz, played: Phasor(played[index]), quiet: Phasor(quiet[index]) * quietGain,
-        loud: Phasor(loud[index]) * Phasor(cos(angle), sin(angle)))
+        hertz: hertz, playedValue: Phasor(playedBins[index]),
+        quietValue: Phasor(quietBins[index]) * quietGain,
+        loudValue: Phasor(loudBins[index]) * Phasor(cos(angle), sin(angle)))
     }
-    self.rate = rate
-    start = Double(firstFrame) / rate
+    self.recorderSampleRate = rate
+    excerptStartSeconds = Double(firstFrame) / rate
   }
 
   /// The delay of the second sweep relative to its nominal time, in seconds.
-  var clockSkew: Double {
+  var clockSkewSeconds: Double {
     // Bins within a hertz rotate together for all delays of the search.
     let bandwidth = (bins.last?.hertz ?? 1) - (bins.first?.hertz ?? 0)
-    let width = max(1, Int(Double(bins.count) / bandwidth))
-    let terms = stride(from: 0, to: bins.count, by: width).map { start in
-      let group = bins[start..<min(start + width, bins.count)]
+    let binsPerHertz = max(1, Int(Double(bins.count) / bandwidth))
+    let terms = stride(from: 0, to: bins.count, by: binsPerHertz).map { start in
+      let group = bins[start..<min(start + binsPerHertz, bins.count)]
       return (
         hertz: group.reduce(0) { $0 + $1.hertz } / Double(group.count),
-        value: group.reduce(Phasor.zero) { $0 + $1.loud * $1.quiet.conjugate }
+        value: group.reduce(Phasor.zero) { $0 + $1.loudValue * $1.quietValue.conjugate }
       )
     }
-    return DelaySearch.delay(of: terms, within: SweepSearch.tolerance, ignoresSign: false)
+    return DelaySearch.delay(
+      of: terms, within: SweepSearch.secondSweepToleranceSeconds, ignoresSign: false)
   }
 
   /// The power of the difference of the sweeps, relative to the power of a sweep.
   var differencePowerRatio: Double {
-    var difference = 0.0
-    var power = 0.0
+    var differencePower = 0.0
+    var sweepPower = 0.0
     for bin in bins {
-      difference += (bin.quiet - bin.loud).power
-      power += (bin.quiet.power + bin.loud.power) / 2
+      differencePower += (bin.quietValue - bin.loudValue).power
+      sweepPower += (bin.quietValue.power + bin.loudValue.power) / 2
     }
-    return power > 0 ? difference / power : 1
+    return sweepPower > 0 ? differencePower / sweepPower : 1
   }
 
   /// The amplitude of the loud sweep relative to that expected from the quiet sweep; 1 for a
   /// constant gain.
-  var levelRatio: Double {
-    let quietPower = bins.reduce(0) { $0 + $1.quiet.power }
-    let loudPower = bins.reduce(0) { $0 + $1.loud.power }
+  var loudToExpectedAmplitudeRatio: Double {
+    let quietPower = bins.reduce(0) { $0 + $1.quietValue.power }
+    let loudPower = bins.reduce(0) { $0 + $1.loudValue.power }
     return quietPower > 0 ? (loudPower / quietPower).squareRoot() : 0
   }
 
@@ -121,7 +129,7 @@ struct SweepPair {
   ///
   /// - Parameters:
   ///   - combination: The combination of both sweeps.
-  ///   - delay: The delay to remove, in seconds from `start`.
+  ///   - delay: The delay to remove, in seconds from `excerptStartSeconds`.
   func response(
     _ combination: Combination = .weightedMean, removingDelay delay: Double
   ) -> MeasuredResponse {
@@ -130,27 +138,30 @@ struct SweepPair {
         let angle = 2 * Double.pi * bin.hertz * delay
         let value =
           switch combination {
-          case .weightedMean: bin.quiet * Self.quietWeight + bin.loud * (1 - Self.quietWeight)
-          case .quiet: bin.quiet
-          case .loud: bin.loud
-          case .smallSignal: bin.quiet * (4.0 / 3) - bin.loud * (1.0 / 3)
+          case .weightedMean:
+            bin.quietValue * Self.quietSweepWeight + bin.loudValue * (1 - Self.quietSweepWeight)
+          case .quiet: bin.quietValue
+          case .loud: bin.loudValue
+          case .smallSignal: bin.quietValue * (4.0 / 3) - bin.loudValue * (1.0 / 3)
           }
-        return (bin.hertz, value * Phasor(cos(angle), sin(angle)), bin.played)
+        return (bin.hertz, value * Phasor(cos(angle), sin(angle)), bin.playedValue)
       }, minimumHertz: bins.first?.hertz ?? 1)
   }
 
   /// The noise in the weighted mean, estimated from the difference of the sweeps.
   var noiseResponse: MeasuredResponse {
     // The ratio of the variance of the weighted mean to that of the difference.
-    let ratio = (Self.quietWeight * (1 - Self.quietWeight)).squareRoot()
+    let noiseAmplitudeRatio = (Self.quietSweepWeight * (1 - Self.quietSweepWeight)).squareRoot()
     return MeasuredResponse(
-      bins: bins.map { ($0.hertz, ($0.quiet - $0.loud) * ratio, $0.played) },
+      bins: bins.map {
+        ($0.hertz, ($0.quietValue - $0.loudValue) * noiseAmplitudeRatio, $0.playedValue)
+      },
       minimumHertz: bins.first?.hertz ?? 1)
   }
 
   /// The weight of the quiet sweep in the mean. Its noise is scaled together with the sweep.
-  private static let quietWeight: Double = {
-    let power = SweepSignal.quietRatio * SweepSignal.quietRatio
+  private static let quietSweepWeight: Double = {
+    let power = SweepSignal.quietToLoudAmplitudeRatio * SweepSignal.quietToLoudAmplitudeRatio
     return power / (1 + power)
   }()
 

@@ -11,22 +11,22 @@ internal import SystemSupport
 ///    corrected rate (`SweepPair`).
 /// 5. The level above the noise and the ratio of the sweeps' levels are checked.
 struct SweepRecording {
-  /// The sweeps, transformed at the rate of the player's clock.
-  let pair: SweepPair
+  /// The spectra of both sweeps, computed at the rate of the player's clock.
+  let sweepPair: SweepPair
   /// The level of the loud sweep above the silence before it, in decibels.
-  let signalToNoise: Double
+  let signalToNoiseDecibels: Double
   /// The mains hum that was removed, if any.
-  let hum: MainsHum?
+  let removedHum: MainsHum?
   /// The recording without the hum.
-  let recording: CalibrationRecording
+  let cleanRecording: CalibrationRecording
 
   /// The maximum power of the difference of the sweeps, besides noise: −10 dB.
-  private static let maximumSweepDifference = 0.1
+  private static let maximumSweepDifferencePowerRatio = 0.1
   /// The minimum level ratio of the sweeps, including noise. A lower ratio indicates a gain that
   /// changed.
-  private static let minimumLevelRatio = 0.6
+  private static let minimumSweepLevelRatio = 0.6
   /// The time after a sweep in which the transducer still rings, in seconds.
-  private static let ringingDuration = 0.6
+  private static let ringingSeconds = 0.6
 
   /// Locates and checks the sweeps of a recording.
   ///
@@ -38,17 +38,18 @@ struct SweepRecording {
     let starts = try SweepSearch(recording, signal: signal).sweepStarts()
     try Self.checkClipping(of: recording, signal: signal, starts: starts)
     let silences = Self.silences(starts: starts, signal: signal, recording: recording)
-    let rate = recording.rate
+    let rate = recording.sampleRate
     let hum = MainsHum(in: recording.samples, rate: rate, silences: silences)
-    self.hum = hum
-    let cleaned =
+    self.removedHum = hum
+    let cleanedSamples =
       hum.map {
         CalibrationRecording(
-          samples: $0.removingHum(from: recording.samples, rate: rate), rate: rate)
+          samples: $0.removingHum(from: recording.samples, rate: rate), sampleRate: rate)
       } ?? recording
-    self.recording = cleaned
+    self.cleanRecording = cleanedSamples
     do {
-      (pair, signalToNoise) = try Self.sweepPair(in: cleaned, signal: signal, starts: starts)
+      (sweepPair, signalToNoiseDecibels) = try Self.sweepPair(
+        in: cleanedSamples, signal: signal, starts: starts)
     } catch {
       throw CalibrationError.attributing(error, to: hum)
     }
@@ -57,10 +58,13 @@ struct SweepRecording {
   /// Checks that both sweeps differ by little more than noise.
   func checkRepeatability() throws(CalibrationError) {
     // Both sweeps have independent noise; that of the quiet sweep is scaled with it.
-    let noiseFactor = 1 + 1 / (SweepSignal.quietRatio * SweepSignal.quietRatio)
-    let expected = 2 * noiseFactor * pow(10, -signalToNoise / 10)
-    guard pair.differencePowerRatio <= Self.maximumSweepDifference + expected else {
-      let percentage = (pair.differencePowerRatio.squareRoot() * 100).text(places: 0)
+    let noiseFactor =
+      1 + 1 / (SweepSignal.quietToLoudAmplitudeRatio * SweepSignal.quietToLoudAmplitudeRatio)
+    let expectedNoiseRatio = 2 * noiseFactor * pow(10, -signalToNoiseDecibels / 10)
+    guard
+      sweepPair.differencePowerRatio <= Self.maximumSweepDifferencePowerRatio + expectedNoiseRatio
+    else {
+      let percentage = (sweepPair.differencePowerRatio.squareRoot() * 100).text(places: 0)
       throw CalibrationError(
         .unsuitableRecording,
         "has two sweeps that differ by \(percentage) %; avoid movement and noise, and record again")
@@ -70,10 +74,10 @@ struct SweepRecording {
   private static func checkClipping(
     of recording: CalibrationRecording, signal: SweepSignal, starts: SweepSearch.Starts
   ) throws(CalibrationError) {
-    let rate = recording.rate
+    let rate = recording.sampleRate
     for time in [starts.first, starts.second] {
       let start = Int(time * rate)
-      let end = start + Int((signal.sweepDuration + 0.1) * rate)
+      let end = start + Int((signal.sweepSeconds + 0.1) * rate)
       let range = max(0, start - Int(0.1 * rate))..<end
       if let frame = ClippingDetector.firstClippedFrame(in: recording.samples, range: range) {
         throw CalibrationError(
@@ -88,13 +92,14 @@ struct SweepRecording {
   private static func sweepPair(
     in recording: CalibrationRecording, signal: SweepSignal, starts: SweepSearch.Starts
   ) throws(CalibrationError) -> (SweepPair, signalToNoise: Double) {
-    let rate = recording.rate
-    let uncorrected = SweepPair(recording, signal: signal, rate: rate, firstSweep: starts.first)
-    let clockError = uncorrected.clockSkew / signal.sweepSpacing
+    let rate = recording.sampleRate
+    let uncorrectedPair = SweepPair(
+      recording, signal: signal, recorderSampleRate: rate, firstSweep: starts.first)
+    let clockError = uncorrectedPair.clockSkewSeconds / signal.sweepSpacingSeconds
     try checkClock(error: clockError)
     let signalToNoise = NoiseMeasurement.signalToNoise(
       of: recording.samples, rate: rate, signal: signal, secondSweep: Int(starts.second * rate))
-    guard signalToNoise >= Calibration.minimumSignalToNoise else {
+    guard signalToNoise >= Calibration.minimumSignalToNoiseDecibels else {
       throw CalibrationError(
         .tooQuiet,
         """
@@ -103,13 +108,14 @@ struct SweepRecording {
         """)
     }
     let pair = SweepPair(
-      recording, signal: signal, rate: rate * (1 + clockError), firstSweep: starts.first)
+      recording, signal: signal, recorderSampleRate: rate * (1 + clockError),
+      firstSweep: starts.first)
     try checkLevels(of: pair)
     return (pair, signalToNoise)
   }
 
   private static func checkClock(error: Double) throws(CalibrationError) {
-    guard abs(error) * 1e6 <= Calibration.maximumClockError else {
+    guard abs(error) * 1e6 <= Calibration.maximumClockErrorPartsPerMillion else {
       throw CalibrationError(
         .clockMismatch,
         """
@@ -120,9 +126,9 @@ struct SweepRecording {
   }
 
   private static func checkLevels(of pair: SweepPair) throws(CalibrationError) {
-    let ratio = pair.levelRatio
-    guard ratio > Self.minimumLevelRatio else {
-      let expected = -Decibels.of(amplitude: SweepSignal.quietRatio)
+    let ratio = pair.loudToExpectedAmplitudeRatio
+    guard ratio > Self.minimumSweepLevelRatio else {
+      let expected = -Decibels.of(amplitude: SweepSignal.quietToLoudAmplitudeRatio)
       let measured = (expected + Decibels.of(amplitude: ratio)).text(places: 1)
       throw CalibrationError(
         .unsuitableRecording,
@@ -139,27 +145,27 @@ struct SweepRecording {
     starts: SweepSearch.Starts, signal: SweepSignal, recording: CalibrationRecording
   ) -> [Range<Int>] {
     // A detected sweep may have started up to a pre-roll earlier.
-    let firstEnd = starts.first + signal.sweepDuration + ringingDuration
-    let secondEnd = starts.second + signal.sweepDuration + ringingDuration
-    let signalEnd = starts.second + signal.sweepDuration + SweepSignal.pauseSeconds
+    let firstRingingEndSeconds = starts.first + signal.sweepSeconds + ringingSeconds
+    let secondRingingEndSeconds = starts.second + signal.sweepSeconds + ringingSeconds
+    let signalEndSeconds = starts.second + signal.sweepSeconds + SweepSignal.pauseSeconds
     return [
       (0.05, starts.first - SweepPair.preRollSeconds),
-      (firstEnd, starts.second - SweepPair.preRollSeconds),
-      (secondEnd, signalEnd - 0.1),
+      (firstRingingEndSeconds, starts.second - SweepPair.preRollSeconds),
+      (secondRingingEndSeconds, signalEndSeconds - 0.1),
     ].map { start, end in
-      let first = min(max(0, Int(start * recording.rate)), recording.samples.count)
-      return first..<max(first, min(recording.samples.count, Int(end * recording.rate)))
+      let first = min(max(0, Int(start * recording.sampleRate)), recording.samples.count)
+      return first..<max(first, min(recording.samples.count, Int(end * recording.sampleRate)))
     }
   }
 }
 
-/// The time of the signal in a channel that recorded it without the transducer.
+/// The time at which a channel recorded the signal directly, without the transducer.
 public struct ReferenceDelay: Equatable, Sendable {
   /// The time of the signal's first sample in the recording, in seconds, to a fraction of a frame.
-  public let offset: Double
+  public let signalStartSeconds: Double
 
-  /// The minimum fraction of the channel that has the same delay.
-  private static let minimumAgreement = 0.8
+  /// The minimum fraction of the channel's signal that has the same delay.
+  private static let minimumCoherentFraction = 0.8
 
   /// Measures the delay of a reference channel.
   ///
@@ -172,26 +178,29 @@ public struct ReferenceDelay: Equatable, Sendable {
   {
     let sweeps = try SweepRecording(recording, signal: signal)
     try sweeps.checkRepeatability()
-    let pair = sweeps.pair
+    let pair = sweeps.sweepPair
     let response = pair.response(removingDelay: SweepPair.preRollSeconds)
-    let terms = response.groups.map { (hertz: $0.hertz, value: $0.gain * $0.weight) }
-    let maximumDelay = 0.5 / signal.band.lowerBound
+    let terms = response.groups.map {
+      (hertz: $0.meanHertz, value: $0.spectrumRatio * $0.sweepPower)
+    }
+    let maximumDelay = 0.5 / signal.bandHertz.lowerBound
     let delay = DelaySearch.delay(of: terms, within: maximumDelay, ignoresSign: true)
     let coherentSum = abs(DelaySearch.correlation(of: terms, at: delay))
-    let total = terms.reduce(0) { $0 + $1.value.magnitude }
-    guard coherentSum >= Self.minimumAgreement * total else {
+    let incoherentSum = terms.reduce(0) { $0 + $1.value.magnitude }
+    guard coherentSum >= Self.minimumCoherentFraction * incoherentSum else {
       throw CalibrationError(.noResonance, "the reference channel does not contain the signal")
     }
-    offset = pair.start + SweepPair.preRollSeconds + delay - signal.firstSweepTime
+    signalStartSeconds =
+      pair.excerptStartSeconds + SweepPair.preRollSeconds + delay - signal.firstSweepSeconds
   }
 }
 
 /// Measures the level of a recording's sweeps above its noise, in the band of the sweep.
 enum NoiseMeasurement {
   /// The duration of the pause that is measured as noise, in seconds.
-  private static let noiseDuration = 0.5
+  private static let noiseSeconds = 0.5
   /// The interval between the measured pause and the next sweep, in seconds.
-  private static let guardDuration = 0.1
+  private static let guardSeconds = 0.1
 
   /// Returns the ratio of the power of the second sweep to that of the pause before it, in
   /// decibels.
@@ -204,13 +213,15 @@ enum NoiseMeasurement {
   static func signalToNoise(
     of samples: [Float], rate: Double, signal: SweepSignal, secondSweep: Int
   ) -> Double {
-    let end = secondSweep - Int(guardDuration * rate)
-    let noise = bandPower(
-      of: samples, from: end - Int(noiseDuration * rate), to: end, rate: rate, signal: signal)
-    let sweepEnd = secondSweep + Int(signal.sweepDuration * rate)
-    let sweep = bandPower(of: samples, from: secondSweep, to: sweepEnd, rate: rate, signal: signal)
+    let noiseEndFrame = secondSweep - Int(guardSeconds * rate)
+    let noisePower = bandPower(
+      of: samples, from: noiseEndFrame - Int(noiseSeconds * rate), to: noiseEndFrame, rate: rate,
+      signal: signal)
+    let sweepEnd = secondSweep + Int(signal.sweepSeconds * rate)
+    let sweepPower = bandPower(
+      of: samples, from: secondSweep, to: sweepEnd, rate: rate, signal: signal)
     // The sweep's power includes that of the noise.
-    return Decibels.of(power: max(0, sweep - noise) / max(noise, 1e-30))
+    return Decibels.of(power: max(0, sweepPower - noisePower) / max(noisePower, 1e-30))
   }
 
   /// Returns the mean power of a range in the band, under a Hann window.
@@ -230,10 +241,10 @@ enum NoiseMeasurement {
     var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: range.count))
     let bins = transform.forward(windowed)
     let binWidth = rate / Double(transform.length)
-    var total = 0.0
-    for index in bins.indices where signal.band.contains(Double(index) * binWidth) {
-      total += Double(bins[index].power)
+    var totalPower = 0.0
+    for index in bins.indices where signal.bandHertz.contains(Double(index) * binWidth) {
+      totalPower += Double(bins[index].power)
     }
-    return 2 * total / (Double(transform.length) * windowEnergy)
+    return 2 * totalPower / (Double(transform.length) * windowEnergy)
   }
 }

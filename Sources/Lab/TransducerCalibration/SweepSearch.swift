@@ -13,23 +13,23 @@ struct SweepSearch {
   /// A peak of the impulse response.
   private struct Peak {
     /// The time of the peak, in seconds.
-    var time: Double
-    var height: Float
+    var timeSeconds: Double
+    var impulseMagnitude: Float
   }
 
   /// The maximum deviation of the second sweep from its nominal time, in seconds. The pause allows
   /// no more.
-  static let tolerance = 0.05
+  static let secondSweepToleranceSeconds = 0.05
   /// The minimum ratio of a peak to the median magnitude.
-  private static let minimumProminence = Float(9)
+  private static let minimumPeakToMedianRatio = Float(9)
   /// The minimum ratio of the lower to the higher peak.
-  private static let minimumSecondPeakRatio = Float(0.2)
+  private static let minimumLowerToHigherPeakRatio = Float(0.2)
   /// The interval around a peak, in seconds, in which its echoes are.
-  private static let echoDuration = 0.5
+  private static let echoSeconds = 0.5
 
   private let impulseMagnitudes: [Float]
   /// The sample rate of the impulse response.
-  private let rate: Double
+  private let impulseSampleRate: Double
   private let signal: SweepSignal
 
   /// Computes the impulse response of a recording that passed its checks.
@@ -39,29 +39,31 @@ struct SweepSearch {
   ///   - signal: The signal that was played.
   init(_ recording: CalibrationRecording, signal: SweepSignal) {
     self.signal = signal
-    let sweep = signal.sweep(rate: recording.rate)
-    let length = FourierTransform.fastLength(atLeast: recording.samples.count + sweep.count)
-    var transform = FourierTransform(length: length)
-    let recorded = transform.forward(recording.samples)
-    let played = transform.forward(sweep)
-    let binWidth = recording.rate / Double(length)
-    let firstBin = Int((signal.band.lowerBound / binWidth).rounded(.up))
-    let lastBin = min(Int(signal.band.upperBound / binWidth), length / 2)
-    let band = firstBin...max(firstBin, lastBin)
-    let maximumPower = band.reduce(Float(0)) { max($0, played[$1].power) }
+    let sweep = signal.sweep(rate: recording.sampleRate)
+    let transformLength = FourierTransform.fastLength(
+      atLeast: recording.samples.count + sweep.count)
+    var transform = FourierTransform(length: transformLength)
+    let recordedBins = transform.forward(recording.samples)
+    let playedBins = transform.forward(sweep)
+    let binWidth = recording.sampleRate / Double(transformLength)
+    let firstBin = Int((signal.bandHertz.lowerBound / binWidth).rounded(.up))
+    let lastBin = min(Int(signal.bandHertz.upperBound / binWidth), transformLength / 2)
+    let bandBins = firstBin...max(firstBin, lastBin)
+    let maximumPower = bandBins.reduce(Float(0)) { max($0, playedBins[$1].power) }
     let regularization = max(1e-4 * maximumPower, .leastNormalMagnitude)
     // Eight samples in the shortest period suffice.
     let reducedLength = FourierTransform.fastLength(atLeast: 8 * (lastBin + 1))
     var inverse = FourierTransform(length: reducedLength)
     var bins = [ComplexNumber](repeating: ComplexNumber(), count: inverse.binCount)
-    for index in band {
-      let product = recorded[index] * played[index].conjugate
-      let scale = 1 / (played[index].power + regularization)
+    for index in bandBins {
+      let product = recordedBins[index] * playedBins[index].conjugate
+      let scale = 1 / (playedBins[index].power + regularization)
       bins[index] = ComplexNumber(product.real * scale, product.imaginary * scale)
     }
-    rate = recording.rate * Double(reducedLength) / Double(length)
+    impulseSampleRate = recording.sampleRate * Double(reducedLength) / Double(transformLength)
     // A sweep that starts later is not complete.
-    let count = max(1, Int((recording.duration - 0.9 * signal.sweepDuration) * rate))
+    let count = max(
+      1, Int((recording.durationSeconds - 0.9 * signal.sweepSeconds) * impulseSampleRate))
     impulseMagnitudes = inverse.backward(bins).prefix(count).map(abs)
   }
 
@@ -69,60 +71,75 @@ struct SweepSearch {
   ///
   /// - Throws: `unsuitableRecording` without two sweeps, `clockMismatch` for a wrong distance.
   func sweepStarts() throws(CalibrationError) -> Starts {
-    let mainPeak = peak(in: 0...Double(impulseMagnitudes.count) / rate)
+    let mainPeak = peak(in: 0...Double(impulseMagnitudes.count) / impulseSampleRate)
     let median = impulseMagnitudes.sorted()[impulseMagnitudes.count / 2]
-    guard mainPeak.height > Self.minimumProminence * median else { throw missingSweepError }
-    let later = peak(around: mainPeak.time + signal.sweepSpacing)
-    let earlier = peak(around: mainPeak.time - signal.sweepSpacing)
-    let second = later.height >= earlier.height ? later : earlier
-    if second.height >= Self.minimumSecondPeakRatio * mainPeak.height {
-      return (min(mainPeak.time, second.time), max(mainPeak.time, second.time))
+    guard mainPeak.impulseMagnitude > Self.minimumPeakToMedianRatio * median else {
+      throw missingSweepError
+    }
+    let laterPeak = peak(around: mainPeak.timeSeconds + signal.sweepSpacingSeconds)
+    let earlierPeak = peak(around: mainPeak.timeSeconds - signal.sweepSpacingSeconds)
+    let second =
+      laterPeak.impulseMagnitude >= earlierPeak.impulseMagnitude ? laterPeak : earlierPeak
+    if second.impulseMagnitude >= Self.minimumLowerToHigherPeakRatio * mainPeak.impulseMagnitude {
+      return (
+        min(mainPeak.timeSeconds, second.timeSeconds), max(mainPeak.timeSeconds, second.timeSeconds)
+      )
     }
     throw misalignmentError(mainPeak)
   }
 
   private var missingSweepError: CalibrationError {
-    let low = signal.band.lowerBound.text(places: 1)
-    let high = signal.band.upperBound.text(places: 1)
-    let duration = signal.sweepDuration.text(places: 1)
+    let lowestHertzText = signal.bandHertz.lowerBound.text(places: 1)
+    let highestHertzText = signal.bandHertz.upperBound.text(places: 1)
+    let sweepSecondsText = signal.sweepSeconds.text(places: 1)
     return CalibrationError(
       .unsuitableRecording,
-      "contains no \(duration) s sweep from \(low) to \(high) Hz above the noise")
+      "contains no \(sweepSecondsText) s sweep from \(lowestHertzText) to \(highestHertzText) Hz above the noise"
+    )
   }
 
   /// Returns the error for a second sweep that is missing or at a wrong distance.
   private func misalignmentError(_ mainPeak: Peak) -> CalibrationError {
-    let earlierPeak = peak(in: 0...max(0, mainPeak.time - Self.echoDuration))
-    let start = mainPeak.time + Self.echoDuration
-    let laterPeak = peak(in: start...max(start, Double(impulseMagnitudes.count) / rate))
-    let second = earlierPeak.height > laterPeak.height ? earlierPeak : laterPeak
-    guard second.height >= Self.minimumSecondPeakRatio * mainPeak.height else {
+    let earlierPeak = peak(in: 0...max(0, mainPeak.timeSeconds - Self.echoSeconds))
+    let start = mainPeak.timeSeconds + Self.echoSeconds
+    let laterPeak = peak(
+      in: start...max(start, Double(impulseMagnitudes.count) / impulseSampleRate))
+    let second = earlierPeak.impulseMagnitude > laterPeak.impulseMagnitude ? earlierPeak : laterPeak
+    guard second.impulseMagnitude >= Self.minimumLowerToHigherPeakRatio * mainPeak.impulseMagnitude
+    else {
       return CalibrationError(
         .unsuitableRecording,
         """
-        contains only one sweep, at \(mainPeak.time.text(places: 2)) s; start \
+        contains only one sweep, at \(mainPeak.timeSeconds.text(places: 2)) s; start \
         recording before the first sweep, and stop after the second
         """)
     }
-    let distance = abs(second.time - mainPeak.time).text(places: 2)
+    let distanceText = abs(second.timeSeconds - mainPeak.timeSeconds).text(places: 2)
     return CalibrationError(
       .clockMismatch,
       """
-      contains sweeps that are \(distance) s apart instead of \
-      \(signal.sweepSpacing.text(places: 2)) s; check the sample rate and the signal options
+      contains sweeps that are \(distanceText) s apart instead of \
+      \(signal.sweepSpacingSeconds.text(places: 2)) s; check the sample rate and the signal options
       """)
   }
 
   private func peak(around time: Double) -> Peak {
-    guard time + Self.tolerance >= 0 else { return Peak(time: time, height: 0) }
-    return peak(in: max(0, time - Self.tolerance)...max(0, time + Self.tolerance))
+    guard time + Self.secondSweepToleranceSeconds >= 0 else {
+      return Peak(timeSeconds: time, impulseMagnitude: 0)
+    }
+    return peak(
+      in: max(
+        0, time - Self.secondSweepToleranceSeconds)...max(
+          0, time + Self.secondSweepToleranceSeconds))
   }
 
   private func peak(in seconds: ClosedRange<Double>) -> Peak {
-    let first = min(impulseMagnitudes.count, Int(seconds.lowerBound * rate))
-    let end = min(impulseMagnitudes.count, max(first, Int(seconds.upperBound * rate) + 1))
+    let first = min(impulseMagnitudes.count, Int(seconds.lowerBound * impulseSampleRate))
+    let end = min(
+      impulseMagnitudes.count, max(first, Int(seconds.upperBound * impulseSampleRate) + 1))
     guard let index = (first..<end).max(by: { impulseMagnitudes[$0] < impulseMagnitudes[$1] })
-    else { return Peak(time: seconds.lowerBound, height: 0) }
-    return Peak(time: Double(index) / rate, height: impulseMagnitudes[index])
+    else { return Peak(timeSeconds: seconds.lowerBound, impulseMagnitude: 0) }
+    return Peak(
+      timeSeconds: Double(index) / impulseSampleRate, impulseMagnitude: impulseMagnitudes[index])
   }
 }

@@ -12,36 +12,36 @@ internal import HapticRender
 struct TransferFunction: Equatable {
   /// A resonance of the transducer.
   struct Mode: Equatable, BitwiseCopyable {
-    /// The resonance frequency, in hertz.
-    var resonance: Double
+    /// The frequency of the resonance, in hertz.
+    var resonanceHertz: Double
     var qualityFactor: Double
   }
 
   /// The best gains of the resonances for a response.
   struct GainFit {
     /// The gain of each resonance; negative for inverted polarity.
-    let gains: [Double]
-    /// The sum of the squared residuals.
-    let cost: Double
+    let gainsByResonance: [Double]
+    /// The cost of the fit: the sum of its squared residuals.
+    let squaredResidualSum: Double
     /// The real and imaginary residuals of each group in turn, multiplied by the root of its
     /// weight.
-    let residuals: [Double]
+    let weightedResiduals: [Double]
   }
 
   var modes: [Mode]
   /// The delay of the whole response, in seconds.
-  var delay: Double
+  var delaySeconds: Double
   /// The order of the derivative of displacement that the sensor measures: 2 for acceleration, 1
   /// for velocity, 0 for displacement.
   var derivativeOrder: Int
   /// The electrical time constant of the coil, in seconds; 0 for no effect.
-  var coilTimeConstant = 0.0
+  var coilTimeConstantSeconds = 0.0
   /// The corner of the high-pass of the recorder's input, in hertz.
-  var highPassCorner = 0.0
+  var highPassHertz = 0.0
   /// The order of the high-pass: 0 for none, 1, or 2.
   var highPassOrder = 0
 
-  /// The main resonance.
+  /// The main resonance of the transducer.
   var mainMode: Mode { modes[0] }
 
   /// Returns the value of a resonance without filters and delay, scaled to magnitude 1 at the
@@ -52,37 +52,40 @@ struct TransferFunction: Equatable {
   ///   - hertz: The frequency.
   func undelayedMode(_ index: Int, atHertz hertz: Double) -> Phasor {
     let mode = modes[index]
-    let ratio = hertz / mode.resonance
+    let frequencyRatio = hertz / mode.resonanceHertz
     let numerator =
       switch derivativeOrder {
-      case 2: Phasor(-ratio * ratio, 0)
-      case 1: Phasor(0, ratio)
+      case 2: Phasor(-frequencyRatio * frequencyRatio, 0)
+      case 1: Phasor(0, frequencyRatio)
       default: Phasor(1, 0)
       }
     let scaled = numerator * (1 / mode.qualityFactor)
-    return scaled / Phasor(1 - ratio * ratio, ratio / mode.qualityFactor)
+    return scaled / Phasor(1 - frequencyRatio * frequencyRatio, frequencyRatio / mode.qualityFactor)
   }
 
   /// Returns the value of the coil's low-pass and the recorder's high-pass at a frequency.
   func filterValue(atHertz hertz: Double) -> Phasor {
     let highPass = highPassValue(atHertz: hertz)
-    guard coilTimeConstant > 0 else { return highPass }
-    return highPass / Phasor(1, 2 * .pi * hertz * coilTimeConstant)
+    guard coilTimeConstantSeconds > 0 else { return highPass }
+    return highPass / Phasor(1, 2 * .pi * hertz * coilTimeConstantSeconds)
   }
 
   /// Returns the value of the recorder's high-pass at a frequency.
   func highPassValue(atHertz hertz: Double) -> Phasor {
-    let ratio = hertz / max(highPassCorner, 1e-9)
+    let cornerFrequencyRatio = hertz / max(highPassHertz, 1e-9)
     switch highPassOrder {
-    case 1: return Phasor(0, ratio) / Phasor(1, ratio)
-    case 2: return Phasor(-ratio * ratio, 0) / Phasor(1 - ratio * ratio, 2.0.squareRoot() * ratio)
+    case 1: return Phasor(0, cornerFrequencyRatio) / Phasor(1, cornerFrequencyRatio)
+    case 2:
+      return Phasor(-cornerFrequencyRatio * cornerFrequencyRatio, 0)
+        / Phasor(
+          1 - cornerFrequencyRatio * cornerFrequencyRatio, 2.0.squareRoot() * cornerFrequencyRatio)
     default: return Phasor(1, 0)
     }
   }
 
   /// Returns the rotation by the delay at a frequency, exp(−jωτ).
   func delayPhasor(atHertz hertz: Double) -> Phasor {
-    let angle = 2 * Double.pi * hertz * delay
+    let angle = 2 * Double.pi * hertz * delaySeconds
     return Phasor(cos(angle), -sin(angle))
   }
 
@@ -92,19 +95,19 @@ struct TransferFunction: Equatable {
   /// parameters require a search.
   func fitGains(to response: MeasuredResponse) -> GainFit {
     let columns = designMatrix(for: response)
-    let measured = response.weightedGains
+    let measuredGains = response.weightedGains
     let rows = columns.indices.map { row in
       columns.indices.map { column in
         // A minimal ridge keeps two equal resonances solvable.
         Self.dot(columns[row], columns[column]) * (row == column ? 1 + 1e-12 : 1)
-      } + [Self.dot(columns[row], measured)]
+      } + [Self.dot(columns[row], measuredGains)]
     }
     let gains = LevenbergMarquardt.solve(rows) ?? columns.map { _ in 0 }
     var residuals: [Double] = []
-    residuals.reserveCapacity(2 * measured.count)
+    residuals.reserveCapacity(2 * measuredGains.count)
     var cost = 0.0
-    for index in measured.indices {
-      var residual = measured[index]
+    for index in measuredGains.indices {
+      var residual = measuredGains[index]
       for mode in columns.indices {
         residual = residual - columns[mode][index] * gains[mode]
       }
@@ -112,7 +115,7 @@ struct TransferFunction: Equatable {
       residuals.append(residual.imaginary)
       cost += residual.power
     }
-    return GainFit(gains: gains, cost: cost, residuals: residuals)
+    return GainFit(gainsByResonance: gains, squaredResidualSum: cost, weightedResiduals: residuals)
   }
 
   /// Returns the weighted response of each resonance with gain 1: the columns of the design matrix.
@@ -121,7 +124,7 @@ struct TransferFunction: Equatable {
     var columns = [[Phasor]](
       repeating: [Phasor](repeating: .zero, count: groups.count), count: modes.count)
     for index in groups.indices {
-      let hertz = groups[index].hertz
+      let hertz = groups[index].meanHertz
       let common =
         filterValue(atHertz: hertz) * delayPhasor(atHertz: hertz) * response.rootWeights[index]
       for mode in modes.indices {

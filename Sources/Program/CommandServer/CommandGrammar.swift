@@ -17,7 +17,7 @@ package enum CommandGrammar {
     "INTENSITY": .number(0...1), "SHARPNESS": .number(0...1), "STRENGTH": .number(0...1),
     "GAIN": .number(0...1),
     "RATE": .number(RenderPlayer.playbackRates),
-    "OCTAVES": .number(SampledSignal.noiseBandwidthRange),
+    "OCTAVES": .number(SampledSignal.noiseBandwidthOctaves),
     "SEED": .number(0...65_535), "N": .number(0...9), "PARAMETER": .choice(CommandParameter.names),
     "VALUE": .number(-1...1), "SWITCH": .choice(["on", "off"]),
   ]

@@ -23,7 +23,7 @@ extension CompiledPattern {
         signal.samples[index] *= amplitude
       }
       let layer = HapticComposition.Layer(HapticPattern(), signals: [signal])
-      duration = signal.duration
+      duration = signal.durationSeconds
       do {
         plans.append(
           try RenderPlan(

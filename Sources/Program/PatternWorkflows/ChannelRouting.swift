@@ -133,12 +133,12 @@ public struct ChannelRouting: Sendable {
   private func assignAudio(to channels: inout [OutputRouting.Channel]) {
     guard let audioChannels else { return }
     for index in channels.indices {
-      channels[index].audio = .none
+      channels[index].audioSide = .none
     }
     let sides: [OutputRouting.Channel.AudioSide] =
       audioChannels.count == 1 ? [.both] : [.left, .right]
     for (position, entry) in audioChannels.enumerated() where entry.channelIndex < channels.count {
-      channels[entry.channelIndex].audio = sides[position % sides.count]
+      channels[entry.channelIndex].audioSide = sides[position % sides.count]
       channels[entry.channelIndex].audioGain = entry.gain
     }
   }
@@ -151,7 +151,7 @@ public struct ChannelRouting: Sendable {
       let index = settings.channelIndex
       if let content = settings.content {
         channels[index].hapticBus = content.hasHaptics && buses != .audio ? 0 : nil
-        channels[index].audio = buses == .haptics ? .none : content.audio
+        channels[index].audioSide = buses == .haptics ? .none : content.audio
       }
       channels[index].hapticGain *= settings.gain
       channels[index].audioGain *= settings.gain

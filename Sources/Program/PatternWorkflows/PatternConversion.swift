@@ -102,7 +102,7 @@ public struct PatternConversion: Sendable {
     return Result(
       sourceFormat: format, files: files, sounds: sounds(of: readResult, in: files),
       losses: losses.map { loss in
-        let location = loss.location ?? readResult.sourceMap.location(of: loss.element)
+        let location = loss.location ?? readResult.sourceMap.location(of: loss.compositionElement)
         return LocatedLoss(loss: loss, location: location)
       },
       findings: readResult.findings.filter { $0.severity < .error })

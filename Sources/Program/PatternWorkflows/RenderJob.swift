@@ -64,7 +64,7 @@ public struct RenderJob: Sendable {
   ) {
     var options = readingOptions
     if isRaw, resolvedRouting().profiles.allSatisfy({ $0.name == "mpeg" }) {
-      options.signalRate = Double(rate)
+      options.signalSampleRate = Double(rate)
     }
     let pattern = try LoadedPattern(input, options: options)
     let bodyLocationCount = pattern.composition.bodyLocationCount
@@ -108,14 +108,14 @@ public struct RenderJob: Sendable {
       length = FrameConversion.frame(seconds: duration, rate: rate)
     }
     let fade = min(
-      FrameConversion.frame(seconds: OfflineRenderer.fadeDuration, rate: rate), length)
+      FrameConversion.frame(seconds: OfflineRenderer.fadeOutSeconds, rate: rate), length)
     let silence = duration == nil ? tailLength : fade
     var settings = RenderSettings(
-      routing: routing, gain: Float(strength), passCount: passCount == 0 ? nil : passCount,
-      length: length,
+      routing: routing, masterGain: Float(strength), passCount: passCount == 0 ? nil : passCount,
+      outputFrameCount: length,
       // The fade-out begins after the sound. If the duration cuts off the sound, a short fade
       // prevents a click.
-      fadeLength: isRaw ? 0 : max(min(fade, silence), min(48, length)))
+      fadeOutFrameCount: isRaw ? 0 : max(min(fade, silence), min(48, length)))
     settings.isRaw = isRaw
     return settings
   }
@@ -123,8 +123,8 @@ public struct RenderJob: Sendable {
   /// Returns the number of frames of all passes, without trailing silence.
   func soundFrameCount(of plans: [RenderPlan]) -> Int64 {
     let furtherPasses =
-      passCount > 1 ? (plans.map(\.passLength).max() ?? 0) * Int64(passCount - 1) : 0
-    return (plans.map(\.length).max() ?? 0) + furtherPasses
+      passCount > 1 ? (plans.map(\.passFrameCount).max() ?? 0) * Int64(passCount - 1) : 0
+    return (plans.map(\.frameCount).max() ?? 0) + furtherPasses
   }
 
   /// Writes the plans of a pattern to a sound file. The file must be seekable.
@@ -135,9 +135,9 @@ public struct RenderJob: Sendable {
   ) throws -> RenderStatistics {
     var settings = settings(for: plans)
     if isNormalized {
-      settings.gain *= try normalizingGain(plans, settings: settings)
+      settings.masterGain *= try normalizingGain(plans, settings: settings)
     }
-    let length = settings.length ?? 0
+    let length = settings.outputFrameCount ?? 0
     var writer = try SoundFileWriter(
       descriptor: descriptor, path: path,
       format: SoundFileFormat(container: container, sampleFormat: sampleFormat), rate: rate,
@@ -216,7 +216,8 @@ public struct RenderJob: Sendable {
       renderer(for: plans, settings: settings), interrupted: interrupted
     ) { _, _, _ in
     }
-    return statistics.peak > 0 ? Float(Renderer.maximumLevel) / statistics.peak : 1
+    return statistics.peakMagnitudeBeforeLimiter > 0
+      ? Float(Renderer.maximumUnlimitedMagnitude) / statistics.peakMagnitudeBeforeLimiter : 1
   }
 }
 

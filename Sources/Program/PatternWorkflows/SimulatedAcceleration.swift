@@ -8,7 +8,9 @@ struct SimulatedAcceleration {
   init(_ routing: OutputRouting, rate: Double) {
     transducers = routing.channels.map { channel in
       channel.transducer?.hardware.flatMap { hardware in
-        hardware.model.map { TransducerSimulation($0, modes: hardware.modes, rate: rate) }
+        hardware.model.map {
+          TransducerSimulation($0, modes: hardware.additionalResonances, rate: rate)
+        }
       }
     }
   }

@@ -116,7 +116,7 @@ private final class SoundMeasurementWorkers: Sendable {
     let count = reader.channelCount
     let rate = reader.rate
     channelCount = count
-    loudness = Mutex(try LoudnessMeasurement(channelCount: count, rate: rate))
+    loudness = Mutex(try LoudnessMeasurement(channelCount: count, sampleRate: rate))
     channels = (0..<count).map { _ in Channel(rate: rate) }
     blockReader = Mutex(BlockReader(reader: reader))
   }
@@ -149,7 +149,7 @@ private final class SoundMeasurementWorkers: Sendable {
   func finish() -> (overall: Levels, channels: [Levels], spectra: [Spectrum]) {
     let results = channels.map { channel in channel.measurement.withLock { $0.finish() } }
     let levels = results.map(\.0)
-    let overall = Levels(joining: levels, integratedLoudness: loudness.withLock { $0.finish() })
+    let overall = Levels(joining: levels, integratedLoudnessLUFS: loudness.withLock { $0.finish() })
     return (overall, levels, results.compactMap(\.1))
   }
 }

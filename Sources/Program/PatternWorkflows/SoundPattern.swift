@@ -28,7 +28,8 @@ enum SoundPattern {
       -> HapticComposition.Layer
     {
       HapticComposition.Layer(
-        HapticPattern(), signals: [SampledSignal(time: 0, rate: signal.rate, samples: samples)],
+        HapticPattern(),
+        signals: [SampledSignal(startSeconds: 0, sampleRate: signal.rate, samples: samples)],
         name: location?.name ?? "", bodyLocation: location)
     }
     guard chosen.hasDifferingChannels else {

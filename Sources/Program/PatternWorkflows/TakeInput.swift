@@ -132,7 +132,7 @@ public enum TakeInput: Equatable, Sendable {
       text: String(decoding: pattern.file.bytes, as: UTF8.self), feeling: composition.notes)
     take.duration = plans.map(\.duration).max() ?? 0
     take.format = pattern.format.map {
-      Take.Format(title: $0.title, resolution: $0.resolution)
+      Take.Format(title: $0.title, resolution: $0.valueResolution)
     }
     return take
   }
@@ -189,7 +189,7 @@ public enum TakeInput: Equatable, Sendable {
   /// Returns whether a file, or standard input (`-`), begins with the signature of a container that
   /// libsndfile reads.
   package static func isSoundFile(_ path: String) -> Bool {
-    let signature = FileSystem.firstBytes(of: path, count: FileKind.signatureLength)
+    let signature = FileSystem.firstBytes(of: path, count: FileKind.signatureByteCount)
     return FileKind(of: signature)?.isSound == true
   }
 
@@ -234,7 +234,7 @@ extension HapticComposition {
   /// A Boolean value that indicates whether the composition lasts more than a minute and has only
   /// haptic events.
   fileprivate var isLongHaptics: Bool {
-    duration > 60 && layers.allSatisfy { $0.pattern.events.allSatisfy(\.kind.isHaptic) }
+    durationSeconds > 60 && layers.allSatisfy { $0.pattern.events.allSatisfy(\.kind.isHaptic) }
   }
 }
 

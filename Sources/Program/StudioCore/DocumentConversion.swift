@@ -33,7 +33,8 @@ enum DocumentConversion {
     let written = try write(composition, as: target, name: file.name)
     let losses = (readResult.losses + written.losses).map { loss in
       LocatedLoss(
-        loss: loss, location: loss.location ?? readResult.sourceMap.location(of: loss.element))
+        loss: loss,
+        location: loss.location ?? readResult.sourceMap.location(of: loss.compositionElement))
     }
     return (written.bytes, losses, composition)
   }
@@ -45,7 +46,7 @@ enum DocumentConversion {
     var options = WritingOptions(baseName: FormatRegistry.standard.stem(of: name))
     var written = try target.write(composition, options: options)
     if let files = written?.files, files.count > 1 {
-      options.split = .never
+      options.fileSplitting = .never
       written = try target.write(composition, options: options)
     }
     guard let written, let first = written.files.first else {

@@ -314,7 +314,7 @@ public func temblorWav(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32,
 {
   unsafe call(handle) { instance throws(CallError) in
     let samples = try instance.samples(of: slot, profile: profile, rate: rate)
-    return instance.setOutput(WaveFile.fileBytes(of: samples, rate: rate))
+    return instance.setOutput(WaveFile.encodedBytes(of: samples, rate: rate))
   }
 }
 

@@ -23,7 +23,7 @@ final class LiveStage {
 
   /// Returns the next frame of a slot.
   func position(of slot: Int) -> Int64 {
-    players[slot]?.withStatus { $0.position.load(ordering: .relaxed) } ?? 0
+    players[slot]?.withStatus { $0.patternFrame.load(ordering: .relaxed) } ?? 0
   }
 
   /// Sets the plan of a slot. The previous player fades out.
@@ -39,7 +39,7 @@ final class LiveStage {
   }
 
   /// The number of frames in which a removed player fades out.
-  var fadeLength: Int { renderer.fadeLength }
+  var fadeLength: Int { renderer.fadeFrameCount }
 
   /// Sends commands to the renderer.
   func send(_ commands: [RenderCommand]) { _ = port.send(commands) }

@@ -52,7 +52,7 @@ extension PatternChange {
     } else if let entry = json["add"] {
       var writer = JSONWriter(layout: .compact)
       writer.writeValue(copying: entry)
-      self = .add(writer.bytes, after: json["after"]?.string)
+      self = .add(writer.writtenBytes, after: json["after"]?.string)
     } else if let point = json["addPoint"], let time = point["time"]?.number,
       let value = point["value"]?.number,
       let path = target?.string

@@ -142,7 +142,7 @@ extension Studio {
     let controls = EffectiveParameters(pattern)
     let document = documents[index]
     return JSONWriter.objectText { file in
-      file.writeMember("duration", pattern.duration)
+      file.writeMember("duration", pattern.durationSeconds)
       file.writeMember("name", document.name)
       if let title = editor.content.metadata["Project"] {
         file.writeMember("title", title)
@@ -190,8 +190,8 @@ extension Studio {
           object.writeMember("title", profile.hardware?.product ?? profile.name)
           object.writeMember("summary", profile.summary)
           object.writeMember("kind", profile.hardware == nil ? "mapping" : "transducer")
-          object.writeMember("low", played.low)
-          object.writeMember("high", played.high)
+          object.writeMember("low", played.lowHertz)
+          object.writeMember("high", played.highHertz)
           object.writeMember("hasHardware", profile.hardware != nil)
         }
       }
@@ -230,7 +230,7 @@ extension JSONObjectWriter {
       writeMember("file", waveform.path)
     }
     for field in AHAPField.allCases {
-      guard let id = field.parameter, event.kind.responds(to: id) else { continue }
+      guard let id = field.eventParameter, event.kind.responds(to: id) else { continue }
       if event.parameters[id] != nil || id == .hapticIntensity || id == .hapticSharpness {
         writeMember(field.rawValue, event.value(of: id))
       }

@@ -95,7 +95,7 @@ final class Studio {
       let plan = try plan(of: composition, profile: profile, rate: Self.defaultRate)
       findings += PatternRules.polyphonyFindings(
         voiceCount: plan.maximumVoiceCount, location: location)
-      if plan.length <= Int64(Self.defaultRate * Self.maximumHardwareCheckSeconds) {
+      if plan.frameCount <= Int64(Self.defaultRate * Self.maximumHardwareCheckSeconds) {
         findings += PatternRules.hardwareFindings(
           in: composition, profile: self.profile(profile), plan: plan, location: location)
       }
@@ -180,7 +180,7 @@ final class Studio {
     let plan = try compile(index, profile: profileIndex, rate: rate)
     let routing = OutputRouting().fitted(to: [profile(profileIndex)])
     let tail = FrameConversion.frame(seconds: routing.tailDuration(rate: rate), rate: rate)
-    let length = plan.length + tail
+    let length = plan.frameCount + tail
     guard length <= Self.maximumSampleCount else {
       throw InputError(
         Finding(
@@ -188,11 +188,13 @@ final class Studio {
           "the rendering has \(length) samples; the maximum is \(Self.maximumSampleCount)",
           suggestion: "use a lower sample rate or a shorter pattern"))
     }
-    let fade = min(FrameConversion.frame(seconds: OfflineRenderer.fadeDuration, rate: rate), length)
+    let fade = min(
+      FrameConversion.frame(seconds: OfflineRenderer.fadeOutSeconds, rate: rate), length)
     var renderer = OfflineRenderer(
       plan: plan,
       settings: RenderSettings(
-        routing: routing, length: length, fadeLength: max(min(fade, tail), min(48, length))))
+        routing: routing, outputFrameCount: length,
+        fadeOutFrameCount: max(min(fade, tail), min(48, length))))
     return renderer.samples()
   }
 
@@ -226,7 +228,7 @@ final class Studio {
           Self.unknownModel, location: FileLocation(name: ""),
           "the profile \(profile.name.quoted()) has no model of its transducer"))
     }
-    var simulation = TransducerSimulation(model, modes: hardware.modes, rate: rate)
+    var simulation = TransducerSimulation(model, modes: hardware.additionalResonances, rate: rate)
     return try samples(of: index, profile: profileIndex, rate: rate).map {
       simulation.nextAcceleration(drive: $0)
     }

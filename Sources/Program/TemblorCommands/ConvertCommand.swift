@@ -11,7 +11,7 @@ enum ConvertCommand {
   private static let curveTolerance = Option(
     "--curve-error", value: "FRACTION",
     help: "Maximum error of reduced or sampled curves, as a fraction of full scale, 0 to 1."
-  ).double(in: 0...1, default: WritingOptions.defaultTolerance)
+  ).double(in: 0...1, default: WritingOptions.defaultToleranceFraction)
   private static let loopPassCount = Option(
     "--loop", value: "N",
     help: "Number of times to write a looped pattern if the format has no loops, 1 to 1000."
@@ -147,14 +147,14 @@ enum ConvertCommand {
       try SharedOptions.refuseBoth("--split", "--merge", in: arguments)
       let amplitude = try arguments[ConvertCommand.amplitude]
       readingOptions = ReadingOptions(
-        curveTimes: try arguments[SharedOptions.curveTimes], amplitudeMapping: amplitude)
-      let unsplit: WritingOptions.Split = try arguments[merge] ? .never : .automatic
+        curveTimeReference: try arguments[SharedOptions.curveTimes], amplitudeMapping: amplitude)
+      let unsplit: WritingOptions.FileSplitting = try arguments[merge] ? .never : .automatic
       writingOptions = WritingOptions(
         dialect: try arguments[dialectOption(formats.formats.filter(\.isWritable))],
-        tolerance: try arguments[curveTolerance], amplitudeMapping: amplitude,
-        loopCount: try arguments[loopPassCount],
-        split: try arguments[ConvertCommand.split] ? .always : unsplit,
-        rendersUnsupported: try arguments[bake], signalRate: try arguments[rate])
+        toleranceFraction: try arguments[curveTolerance], amplitudeMapping: amplitude,
+        loopPassCount: try arguments[loopPassCount],
+        fileSplitting: try arguments[ConvertCommand.split] ? .always : unsplit,
+        rendersUnsupportedContent: try arguments[bake], signalSampleRate: try arguments[rate])
       omitsSounds = try arguments[SharedOptions.withoutSounds]
     }
 

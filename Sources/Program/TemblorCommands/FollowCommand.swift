@@ -27,7 +27,7 @@ enum FollowCommand {
   private static let style = Option(
     "--style", value: "STYLE", help: "Style: bass, impacts, engine, full, or android."
   )
-  .choice(default: FollowingOptions.Style.full)
+  .choice(default: FollowingOptions.ConversionStyle.full)
   private static let minimumFrequency = Option(
     "--low", value: "HZ", help: "Lowest vibration frequency, 5 to 500 Hz.",
     defaultText: "set by the profile"
@@ -102,15 +102,17 @@ enum FollowCommand {
     init(_ arguments: ParsedArguments) throws {
       live = try LiveOptions(arguments)
       let band = live.profile.frequency
-      let low = try arguments[minimumFrequency] ?? max(5, min(band.low, band.high))
-      let high = try arguments[maximumFrequency] ?? min(250, max(80, max(band.low, band.high)))
+      let low = try arguments[minimumFrequency] ?? max(5, min(band.lowHertz, band.highHertz))
+      let high =
+        try arguments[maximumFrequency] ?? min(250, max(80, max(band.lowHertz, band.highHertz)))
       guard low < high else {
         let lowText = low.text(places: 1).inQuotes
         throw UsageError(
           "'--low' must be below '--high' (\(high.text(places: 1)) Hz), not \(lowText)")
       }
       following = FollowingOptions(
-        style: try arguments[style], band: low...high, keepsVoices: try arguments[keepVoices],
+        conversionStyle: try arguments[style], bandHertz: low...high,
+        keepsVoices: try arguments[keepVoices],
         keepsLevel: try arguments[noAGC])
       source = try arguments[FollowCommand.source]
       delaySeconds = try arguments[FollowCommand.delay] / 1_000
@@ -158,7 +160,8 @@ enum FollowCommand {
       return started
     }
     let fields: JSONObject = [
-      "source": name, "style": options.following.style.rawValue, "following": activity?.fields,
+      "source": name, "style": options.following.conversionStyle.rawValue,
+      "following": activity?.fields,
     ]
     return try options.live.report(outcome, fields, terminal)
   }
@@ -255,7 +258,7 @@ final class FollowActivity: PlaybackActivity {
     session: LiveSession,
     named name: String
   ) throws {
-    var follower = SoundFollower(options, rate: signal.rate)
+    var follower = SoundFollower(options, sampleRate: signal.rate)
     var resampler = VariableRateResampler()
     let frames =
       [Float](repeating: 0, count: Int(delay * engine.rate))

@@ -212,7 +212,7 @@ struct PatternSummary {
     let level = NumberFormatting.decibels(Float(rootMeanSquare))
     let levels = LevelText(statistics, rate: plan.rate)
     let soundEndText =
-      plan.soundEnd < plan.length
+      plan.soundEndFrame < plan.frameCount
       ? ", sound ends at \(NumberFormatting.secondsText(soundSeconds))" : ""
     let measuredText =
       isMeasuredCompletely
@@ -220,7 +220,7 @@ struct PatternSummary {
     let limitingText = (levels.limiting ?? "never limited") + measuredText
     var lines = [
       name.printable,
-      "  length     \(NumberFormatting.secondsText(plan.duration))\(soundEndText)",
+      "  length     \(NumberFormatting.secondsText(plan.durationSeconds))\(soundEndText)",
       "  contents   \(counted.isEmpty ? "no events" : counted)",
       "  profile    \(profile.name): \(bandText)",
       "  level      \(levels.peak), RMS \(level.text(places: 1)) dBFS, \(limitingText)",
@@ -243,8 +243,8 @@ struct PatternSummary {
     min(Double(measuredFrameCount) / plan.rate, Self.maximumMeasuredSeconds)
   }
   /// A Boolean value that indicates whether the levels concern the whole pattern.
-  private var isMeasuredCompletely: Bool { measuredFrameCount >= plan.length }
-  private var soundSeconds: Double { Double(plan.soundEnd) / plan.rate }
+  private var isMeasuredCompletely: Bool { measuredFrameCount >= plan.frameCount }
+  private var soundSeconds: Double { Double(plan.soundEndFrame) / plan.rate }
   private var usesAbsoluteCurveTimes: Bool {
     pattern.details.contains { $0 == ("curveTimes", "absolute") }
   }
@@ -265,12 +265,12 @@ struct PatternSummary {
   var fields: JSONObject {
     let played = playedHertz == requestedHertz ? nil : playedHertz
     return [
-      "pattern": name, "duration": plan.duration, "soundSeconds": soundSeconds,
+      "pattern": name, "duration": plan.durationSeconds, "soundSeconds": soundSeconds,
       "counts": counts.reduce([:] as JSONObject) { $0 + [$1.key: $1.count] },
       "profile": profile.name,
       "lowestHertz": requestedHertz?.lowerBound, "highestHertz": requestedHertz?.upperBound,
       "lowestPlayedHertz": played?.lowerBound, "highestPlayedHertz": played?.upperBound,
-      "peakDecibels": NumberFormatting.decibels(statistics.peak),
+      "peakDecibels": NumberFormatting.decibels(statistics.peakMagnitudeBeforeLimiter),
       "rmsDecibels": NumberFormatting.decibels(Float(rootMeanSquare)),
       "measuredSeconds": isMeasuredCompletely ? nil : measuredSeconds,
       "limitedFrames": Int(statistics.limitedFrameCount), "peakVoices": plan.maximumVoiceCount,
@@ -291,7 +291,7 @@ struct PatternSummary {
       return pattern.events.filter(\.kind.isHaptic).map { event in
         let corners = felt.points(of: event).flatMap { [$0.time, $0.intensity, $0.sharpness] }
         return [
-          "kind": event.kind.rawValue, "end": event.time + (event.holdDuration ?? 0),
+          "kind": event.kind.rawValue, "end": event.time + (event.holdSeconds ?? 0),
           "corners": JSONElement.inlineArray(corners.map(\.json)),
         ]
       }
@@ -327,7 +327,7 @@ struct SoundSummary {
     if let truncation = measurement.truncation {
       complaints.append(truncation.text)
     }
-    let count = measurement.overall.nonFiniteCount
+    let count = measurement.overall.invalidSampleCount
     let all = measurement.frameCount * measurement.channels.count
     if count > 0 {
       complaints.append(
@@ -355,15 +355,15 @@ struct SoundSummary {
         + measurement.container,
       "  level      \(levelText(measurement.overall))",
     ]
-    if measurement.overall.samplePeak > 0 {
+    if measurement.overall.samplePeakAmplitude > 0 {
       lines.append(
         "  loudness   "
-          + (measurement.overall.integratedLoudness.map { "\($0.text(places: 1)) LUFS" }
+          + (measurement.overall.integratedLoudnessLUFS.map { "\($0.text(places: 1)) LUFS" }
             ?? "below -70 LUFS"))
     }
-    if measurement.overall.rms > 0, let combinedWeightedEnergy {
+    if measurement.overall.rmsAmplitude > 0, let combinedWeightedEnergy {
       lines.append(
-        "  weighted   \(decibelText(combinedWeightedEnergy.decibels)) dB "
+        "  weighted   \(decibelText(combinedWeightedEnergy.weightedRMSDecibels)) dB "
           + "for a \(weighting.bodyPart)"
       )
       lines.append("  spectrum   \(bandText)")
@@ -375,14 +375,15 @@ struct SoundSummary {
       for (index, levels) in measurement.channels.enumerated() {
         lines.append(
           "  channel \(index + 1)" + (index < 9 ? "  " : " ") + levelText(levels)
-            + (levels.rms > 0 ? ", felt \(decibelText(weightedEnergies[index].decibels)) dB" : ""))
+            + (levels.rmsAmplitude > 0
+              ? ", felt \(decibelText(weightedEnergies[index].weightedRMSDecibels)) dB" : ""))
       }
     }
     return lines.joined(separator: "\n") + "\n"
   }
 
   private func levelText(_ levels: Levels) -> String {
-    guard levels.samplePeak > 0 else { return "silent" }
+    guard levels.samplePeakAmplitude > 0 else { return "silent" }
     return "peak \(decibelText(levels.samplePeakDecibels)) dBFS, "
       + """
       true peak \(decibelText(levels.truePeakDecibels)) dBTP, RMS \
@@ -397,9 +398,9 @@ struct SoundSummary {
   private func decibelText(_ value: Double) -> String { value.text(places: 1) }
 
   private var bandText: String {
-    guard let spectrum, spectrum.power > 0 else { return "silent" }
-    guard let centroid = spectrum.centroid else { return "DC only" }
-    let power = spectrum.power
+    guard let spectrum, spectrum.totalPower > 0 else { return "silent" }
+    guard let centroid = spectrum.centroidHertz else { return "DC only" }
+    let power = spectrum.totalPower
     let texts = Self.bandEdgesHertz.indices.compactMap { index -> String? in
       let percent = (bandPower(index) / power * 100).rounded()
       guard percent >= 1 else { return nil }
@@ -423,7 +424,7 @@ struct SoundSummary {
 
   private func onsetText(_ onsets: [Onset]) -> String {
     if onsets.isEmpty { return "none" }
-    let times = onsets.prefix(Self.maximumListedOnsetCount).map { $0.time.text(places: 3) }
+    let times = onsets.prefix(Self.maximumListedOnsetCount).map { $0.timeSeconds.text(places: 3) }
     return "\(onsets.count), at \(times.joined(separator: ", "))"
       + (onsets.count > Self.maximumListedOnsetCount ? " … s" : " s")
   }
@@ -437,16 +438,16 @@ struct SoundSummary {
       ]
     }
     let onsets = measurement.onsets?.map {
-      ["time": $0.time, "strength": $0.strength] as JSONObject
+      ["time": $0.timeSeconds, "strength": $0.reachedAmplitude] as JSONObject
     }
     return [
       "sound": name, "duration": duration, "frames": measurement.frameCount,
       "rate": measurement.rate,
       "container": measurement.container, "encoding": measurement.encoding,
     ] + fields(of: measurement.overall, weightedEnergy: combinedWeightedEnergy) + [
-      "loudness": measurement.overall.integratedLoudness?.json ?? JSONElement.null,
+      "loudness": measurement.overall.integratedLoudnessLUFS?.json ?? JSONElement.null,
       "weighting": weighting.name,
-      "centroidHertz": spectrum?.centroid?.json ?? JSONElement.null, "bands": bands,
+      "centroidHertz": spectrum?.centroidHertz?.json ?? JSONElement.null, "bands": bands,
       "onsets": onsets,
       "channels": zip(measurement.channels, weightedEnergies).map {
         fields(of: $0, weightedEnergy: $1)
@@ -459,8 +460,8 @@ struct SoundSummary {
       "peakDecibels": levels.samplePeakDecibels, "truePeakDecibels": levels.truePeakDecibels,
       "rmsDecibels": levels.rmsDecibels,
       "crestDecibels": levels.crestFactorDecibels?.json ?? JSONElement.null, "dc": levels.dcOffset,
-      "weightedDecibels": felt?.decibels ?? Decibels.silenceDecibels,
-      "nonFiniteSamples": levels.nonFiniteCount,
+      "weightedDecibels": felt?.weightedRMSDecibels ?? Decibels.silenceDecibels,
+      "nonFiniteSamples": levels.invalidSampleCount,
     ]
   }
 }

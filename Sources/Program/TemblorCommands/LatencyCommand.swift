@@ -214,7 +214,7 @@ final class LatencyProbe: PlaybackActivity {
       Measurement(
         callToDevice: max(0, (record.writeEnd - triggerTime).inSeconds),
         deviceDelaySeconds: Double(max(0, record.delay - behind)) / engine.rate,
-        limiterDelaySeconds: Renderer.lookahead))
+        limiterDelaySeconds: Renderer.lookaheadSeconds))
   }
 
   private func scheduleTap(after now: Duration) {

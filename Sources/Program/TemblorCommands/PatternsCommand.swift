@@ -55,7 +55,7 @@ enum PatternsCommand {
     let rows = try ShippedPatterns.names.map { name in
       let (plan, pattern) = try RenderJob().plan(
         PatternInput(origin: .shipped(name), outputStem: name))
-      return (name: name, duration: plan.duration, notes: pattern.composition.notes ?? "")
+      return (name: name, duration: plan.durationSeconds, notes: pattern.composition.notes ?? "")
     }
     let fields = rows.map { row -> JSONObject in
       ["name": row.name, "duration": row.duration, "description": row.notes]

@@ -133,7 +133,7 @@ struct LivePatterns {
   var fields: [JSONObject] {
     loaded.enumerated().map { index, pattern in
       let seconds =
-        index < soundSeconds.count ? soundSeconds[index] : pattern.composition.duration
+        index < soundSeconds.count ? soundSeconds[index] : pattern.composition.durationSeconds
       return ["pattern": pattern.input.name, "seconds": seconds]
     }
       + failures.map { ["pattern": $0.name, "error": $0.message] }

@@ -198,9 +198,10 @@ enum PlotCommand {
         options.job, needsSignal: style.parts != [.score] || !isOfPatterns,
         hasProfile: options.hasProfile)
     }
-    let plot = try Plot(of: subjects, parts: style.parts, timeRange: style.timeRange)
-    if let timeRange = style.timeRange, timeRange.lowerBound >= plot.duration {
-      throw FileError(plot.title, "'--start' is after the end (\(plot.duration.text(places: 3)) s)")
+    let plot = try Plot(of: subjects, parts: style.parts, timeRangeSeconds: style.timeRange)
+    if let timeRange = style.timeRange, timeRange.lowerBound >= plot.durationSeconds {
+      throw FileError(
+        plot.title, "'--start' is after the end (\(plot.durationSeconds.text(places: 3)) s)")
     }
     return plot
   }
@@ -241,7 +242,7 @@ enum PlotCommand {
       theme = try arguments[PlotCommand.theme]
       timeRange = try SharedOptions.timeRange(arguments)
       let isPicture = try arguments[output] != nil
-      let widths = isPicture ? Plot.allowedWidths : 20...1_000
+      let widths = isPicture ? Plot.supportedPixelWidths : 20...1_000
       let width = try arguments[PlotCommand.width.int(in: widths)]
       self.width = width ?? PlotCommand.standardWidth
       columnCount = width ?? terminal.output.width
@@ -285,7 +286,7 @@ extension TakeInput {
       let pattern = try LoadedPattern(input, options: job.readingOptions)
       var subject = PlotSubject(
         name: input.name, composition: pattern.composition, profile: job.profile)
-      subject.samples = try pattern.soundSamples(rate: Double(job.rate))
+      subject.soundFilesByPath = try pattern.soundSamples(rate: Double(job.rate))
       if needsSignal || !pattern.composition.containsOnlyEvents {
         subject.signal = try Self.render(pattern, job: job).signal
       }

@@ -53,18 +53,28 @@ struct ProfileSummary {
       ("origin", origin.printable),
       ("frequency", "\(profile.frequency.text), \(profile.frequency.scale.rawValue)\(change)"),
       ("intensity", intensityText),
-      ("level", Self.levelText(profile.level) + " per continuous event at full intensity"),
-      ("waveform", Self.waveformText(profile.partials.map { ($0.ratio, $0.gain) })),
+      (
+        "level",
+        Self.levelText(profile.fullIntensityAmplitude) + " per continuous event at full intensity"
+      ),
+      (
+        "waveform",
+        Self.waveformText(profile.partials.map { ($0.frequencyRatio, $0.amplitudeRatio) })
+      ),
       ("transients", burstText),
-      ("transient level", Self.levelText(transient.level)),
+      ("transient level", Self.levelText(transient.fullIntensityAmplitude)),
       (
         "transient waveform",
-        Self.waveformText(transient.partials.map { ($0.ratio, $0.gain) }) + squarenessText
+        Self.waveformText(transient.partials.map { ($0.frequencyRatio, $0.amplitudeRatio) })
+          + squarenessText
       ),
     ]
-    if profile.ducking != 1 {
+    if profile.duckingGain != 1 {
       rows.append(
-        ("duck", "continuous events × \(profile.ducking.text(places: 3)) while a transient sounds"))
+        (
+          "duck",
+          "continuous events × \(profile.duckingGain.text(places: 3)) while a transient sounds"
+        ))
     }
     return rows
   }
@@ -82,7 +92,7 @@ struct ProfileSummary {
   private var burstText: String {
     let transient = profile.transient
     let length =
-      switch transient.length {
+      switch transient.durationRule {
       case .cycles(let count, let range):
         "\(count.text(places: 2)) cycles within "
           + "\(Self.millisecondText(range.lowerBound))–\(Self.millisecondText(range.upperBound)) ms"
@@ -90,16 +100,16 @@ struct ProfileSummary {
         (low == high ? "" : "\(Self.millisecondText(low)) to ") + "\(Self.millisecondText(high)) ms"
       }
     let isOwn = transient.frequency != profile.frequency
-    let floor = (transient.floor * 100).text(places: 1)
+    let floor = (transient.floorFraction * 100).text(places: 1)
     let band =
       transient.frequency.text
       + Self.bandChangeText(from: transient.frequency, to: bandMapped.transient.frequency)
     return length + (isOwn ? ", \(band)" : "")
-      + (transient.floor > 0 ? ", at least \(floor) % of the level" : "")
+      + (transient.floorFraction > 0 ? ", at least \(floor) % of the level" : "")
   }
 
   private var squarenessText: String {
-    let range = profile.transient.squareness
+    let range = profile.transient.squareWaveFractions
     guard range.upperBound > 0 else { return "" }
     let percents = [range.lowerBound, range.upperBound].map { ($0 * 100).text(places: 0) }
     return ", \(percents[0]) to \(percents[1]) % square"
@@ -113,7 +123,9 @@ struct ProfileSummary {
     let rows = (0..<Self.sharpnessStepCount).map { step in
       let sharpness = Double(step) / Double(Self.sharpnessStepCount - 1)
       let hertz = bandMapped.frequency.hertz(atSharpness: sharpness)
-      let level = profile.level * factors[step] * (settings?.driveResponse(atHertz: hertz) ?? 1)
+      let level =
+        profile.fullIntensityAmplitude * factors[step]
+        * (settings?.driveResponse(atHertz: hertz) ?? 1)
       let transient = bandMapped.transient
       return [
         sharpness.text(places: 1), FrequencyMapping.hertzText(hertz) + " Hz",
@@ -133,51 +145,52 @@ struct ProfileSummary {
       value.map { $0.text(places: 3) + unit }
     }
     let figures: [(key: String, label: String, text: String?)] = [
-      ("band", "band", hardware.band.map { $0.text + " Hz" }),
-      ("resonance", "resonance", number(hardware.resonance, " Hz")),
+      ("band", "band", hardware.bandHertz.map { $0.text + " Hz" }),
+      ("resonance", "resonance", number(hardware.resonanceHertz, " Hz")),
       ("qualityFactor", "Q factor", number(hardware.qualityFactor, "")),
-      ("impedance", "impedance", number(hardware.impedance, " Ω")),
-      ("continuousPower", "power", number(hardware.continuousPower, " W")),
-      ("peakPower", "peak power", number(hardware.peakPower, " W")),
-      ("acceleration", "acceleration", number(hardware.acceleration, " g")),
-      ("excursion", "excursion", number(hardware.excursion, " mm")),
+      ("impedance", "impedance", number(hardware.impedanceOhms, " Ω")),
+      ("continuousPower", "power", number(hardware.continuousWatts, " W")),
+      ("peakPower", "peak power", number(hardware.peakWatts, " W")),
+      ("acceleration", "acceleration", number(hardware.accelerationInG, " g")),
+      ("excursion", "excursion", number(hardware.excursionMillimeters, " mm")),
       (
         "response", "response",
-        hardware.response.isEmpty ? nil : "\(hardware.response.count) measured points"
+        hardware.responsePoints.isEmpty ? nil : "\(hardware.responsePoints.count) measured points"
       ),
-      ("thermal", "thermal", hardware.thermal.map { $0.text }),
+      ("thermal", "thermal", hardware.thermalParameters.map { $0.text }),
     ]
     var rows: [(label: String, help: String)] = [("product", hardware.product.printable)]
     for figure in figures {
       guard let text = figure.text else { continue }
-      let isEstimated = hardware.estimated.contains(figure.key)
+      let isEstimated = hardware.estimatedFigureNames.contains(figure.key)
       rows.append((figure.label, text + (isEstimated ? " (estimated)" : "")))
     }
-    for mode in hardware.modes {
-      let decibels = NumberFormatting.decibels(Float(abs(mode.gain)))
+    for mode in hardware.additionalResonances {
+      let decibels = NumberFormatting.decibels(Float(abs(mode.accelerationRatio)))
       let figures =
         """
-        \(mode.resonance.text(places: 3)) Hz, Q factor \(mode.qualityFactor.text(places: 3)), \
+        \(mode.resonanceHertz.text(places: 3)) Hz, Q factor \(mode.qualityFactor.text(places: 3)), \
         \(decibels.text(places: 1)) dB
         """
-      rows.append(("resonance", figures + (mode.gain < 0 ? ", inverted" : "")))
+      rows.append(("resonance", figures + (mode.accelerationRatio < 0 ? ", inverted" : "")))
     }
     if hardware.model != nil {
       let doubt = hardware.uncertainty ?? hardware.defaultUncertainty
       let factor =
-        doubt.qualityFactor.text(places: 2) + (hardware.uncertainty == nil ? " (assumed)" : "")
+        doubt.qualityFactorRatio.text(places: 2) + (hardware.uncertainty == nil ? " (assumed)" : "")
       rows.append(
         (
           "uncertainty",
           """
-          resonance ±\((doubt.resonance * 100).text(places: 1)) %, Q factor within a factor of \
-          \(factor)
+          resonance ±\((doubt.resonanceFraction * 100).text(places: 1)) %, Q factor within \
+          a factor of \(factor)
           """
         ))
     }
-    if let measured = hardware.measured {
-      let origin = "\(measured.date.printable), by \(measured.sensor.rawValue)"
-      rows.append(("measured", "\(origin), residual \(measured.residual.text(places: 1)) dB"))
+    if let measured = hardware.measurement {
+      let origin = "\(measured.date.printable), by \(measured.sensorQuantity.rawValue)"
+      rows.append(
+        ("measured", "\(origin), residual \(measured.residualDecibels.text(places: 1)) dB"))
     }
     return rows
   }
@@ -211,11 +224,13 @@ struct ProfileSummary {
   /// sine, in g if the acceleration is known.
   func responseText(_ level: Double, atHertz hertz: Double) -> String {
     guard let hardware = profile.hardware else { return "" }
-    let best = hardware.model.map { profile.hardwareDecibels(atHertz: $0.resonance) }
-    let peak = hardware.response.map(\.decibels).max() ?? best ?? 0
+    let best = hardware.model.map { profile.hardwareDecibels(atHertz: $0.resonanceHertz) }
+    let peak = hardware.responsePoints.map(\.accelerationDecibels).max() ?? best ?? 0
     let decibels =
       profile.hardwareDecibels(atHertz: hertz) - peak + NumberFormatting.decibels(Float(level))
-    guard let acceleration = hardware.acceleration else { return decibels.text(places: 1) + " dB" }
+    guard let acceleration = hardware.accelerationInG else {
+      return decibels.text(places: 1) + " dB"
+    }
     let drive = (settings?.limits.fullScalePowerRatio ?? 1).squareRoot()
     let maximum = acceleration * drive
     return (maximum * NumberFormatting.amplitude(decibels: decibels)).text(places: 2) + " g"
@@ -229,22 +244,24 @@ struct ProfileSummary {
       ("power", powerText(settings)),
     ]
     let thermal =
-      settings.limits.thermal.text + (profile.hardware?.thermal == nil ? " (estimated)" : "")
+      settings.limits.thermal.text
+      + (profile.hardware?.thermalParameters == nil ? " (estimated)" : "")
     return settings.limits.fullScalePowerRatio == nil ? rows : rows + [("temperature", thermal)]
   }
 
   private func resonanceText(_ settings: TransducerSettings) -> String {
     guard let equaliser = settings.equalizer else {
-      return settings.model == nil
+      return settings.protectionModel == nil
         ? "not equalized: resonance or Q factor unknown" : "not equalized"
     }
     func text(_ model: TransducerModel) -> String {
-      "\(FrequencyMapping.hertzText(model.resonance)) Hz, Q \(model.qualityFactor.text(places: 2))"
+      let hertz = FrequencyMapping.hertzText(model.resonanceHertz)
+      return "\(hertz) Hz, Q \(model.qualityFactor.text(places: 2))"
     }
     return
       """
       from \(text(equaliser.canceledModel)) to \(text(equaliser.targetModel)); gain \
-      \(equaliser.filterGain.text(places: 3)) far above resonance
+      \(equaliser.highFrequencyGain.text(places: 3)) far above resonance
       """
   }
 
@@ -254,7 +271,8 @@ struct ProfileSummary {
     guard profile.hasEqualSensation || profile.isEqualized else { return "constant drive" }
     // A threshold curve of the profile replaces the standard curve for the seat.
     let seat =
-      profile.thresholds.count > 1 || profile.drive.contactSite == .hand ? "" : " on a seat"
+      profile.perceptionThresholds.count > 1 || profile.driveSettings.contactSite == .hand
+      ? "" : " on a seat"
     let contours = profile.hasConvergingContours ? ", contours converging" : ""
     let summation = profile.hasTemporalSummation ? ", bursts by temporal summation" : ""
     let goal =
@@ -268,11 +286,12 @@ struct ProfileSummary {
   }
 
   private func excursionText(_ settings: TransducerSettings) -> String {
-    guard let excursion = settings.limits.maximumExcursion, let hardware = profile.hardware else {
+    guard let excursion = settings.limits.maximumExcursionRatio, let hardware = profile.hardware
+    else {
       return "not limited, because the resonance or the Q factor is unknown"
     }
     let origin =
-      if hardware.excursion != nil && hardware.acceleration != nil {
+      if hardware.excursionMillimeters != nil && hardware.accelerationInG != nil {
         "from hardware.excursion"
       } else if settings.limits.fullScalePowerRatio != nil {
         "excursion at peak power in the band"
@@ -290,12 +309,12 @@ struct ProfileSummary {
     guard let power = settings.limits.fullScalePowerRatio, let hardware = profile.hardware else {
       return "not limited, because the power rating is unknown"
     }
-    let continuous = hardware.continuousPower ?? (hardware.peakPower ?? 0) / 2
+    let continuous = hardware.continuousWatts ?? (hardware.peakWatts ?? 0) / 2
     func watts(_ value: Double) -> String { value.text(places: 3) + " W" }
     return "full scale delivers \(watts(power * continuous))"
-      + (profile.amplifier.fullScalePower == nil ? " (assumed; set amplifier.power)" : "")
+      + (profile.amplifier.fullScaleWatts == nil ? " (assumed; set amplifier.power)" : "")
       + ", limited to \(watts(continuous)) continuous"
-      + (hardware.continuousPower == nil ? " (half the peak power)" : "")
+      + (hardware.continuousWatts == nil ? " (half the peak power)" : "")
   }
 }
 
@@ -304,7 +323,7 @@ extension ThermalParameters {
   var text: String {
     func seconds(_ value: Double) -> String { value.text(places: 1) + " s" }
     let percentage = (coilTemperatureFraction * 100).text(places: 0)
-    return "time constants: coil \(seconds(coilTimeConstant)), "
-      + "magnet \(seconds(magnetTimeConstant)); coil fraction \(percentage) %"
+    return "time constants: coil \(seconds(coilTimeConstantSeconds)), "
+      + "magnet \(seconds(magnetTimeConstantSeconds)); coil fraction \(percentage) %"
   }
 }

@@ -220,7 +220,8 @@ struct ProfileRow {
     switch result {
     case .success(let profile):
       return fields + [
-        "summary": profile.summary, "low": profile.frequency.low, "high": profile.frequency.high,
+        "summary": profile.summary, "low": profile.frequency.lowHertz,
+        "high": profile.frequency.highHertz,
         "product": profile.hardware?.product,
       ]
     case .failure(let error):
@@ -233,7 +234,9 @@ extension ProfileEntry.Origin { var text: String { self == .user ? "yours" : raw
 
 extension FrequencyMapping {
   /// The range, such as `20–80 Hz`, or `175 Hz` for a single frequency.
-  var text: String { low == high ? Self.hertzText(low) + " Hz" : (low...high).text + " Hz" }
+  var text: String {
+    lowHertz == highHertz ? Self.hertzText(lowHertz) + " Hz" : (lowHertz...highHertz).text + " Hz"
+  }
   static func hertzText(_ value: Double) -> String { value.text(places: 1) }
 }
 
@@ -247,15 +250,15 @@ extension ClosedRange<Double> {
 /// The command `profiles new`, which creates a profile.
 enum ProfilesNewCommand {
   /// The default band of a profile that is created without `--from`: the band of most shakers.
-  static let defaultBand = FrequencyMapping(low: 20, high: 80)
+  static let defaultBand = FrequencyMapping(lowHertz: 20, highHertz: 80)
 
   private static let lowOption = Option(
     "--low", value: "HZ", help: "Frequency at sharpness 0, in Hz.",
-    defaultText: "that of the profile given by --from, or \(defaultBand.low.text(places: 1))"
+    defaultText: "that of the profile given by --from, or \(defaultBand.lowHertz.text(places: 1))"
   ).double(in: ProfileLimits.hertzRange)
   private static let highOption = Option(
     "--high", value: "HZ", help: "Frequency at sharpness 1, in Hz.",
-    defaultText: "that of the profile given by --from, or \(defaultBand.high.text(places: 1))"
+    defaultText: "that of the profile given by --from, or \(defaultBand.highHertz.text(places: 1))"
   ).double(in: ProfileLimits.hertzRange)
 
   static let definition = Command(
@@ -340,17 +343,17 @@ enum ProfilesNewCommand {
     }
     // Bursts that follow the band of the profile keep following it.
     let isFollowed = profile.transient.frequency == profile.frequency
-    profile.frequency.low = options.low ?? profile.frequency.low
-    profile.frequency.high = options.high ?? profile.frequency.high
+    profile.frequency.lowHertz = options.low ?? profile.frequency.lowHertz
+    profile.frequency.highHertz = options.high ?? profile.frequency.highHertz
     if isFollowed {
       profile.transient.frequency = profile.frequency
     }
     let band = profile.frequency
-    guard band.low <= band.high else {
+    guard band.lowHertz <= band.highHertz else {
       throw UsageError(
         """
-        '--low' (\(band.low.text(places: 3)) Hz) must be below '--high' \
-        (\(band.high.text(places: 3)) Hz)
+        '--low' (\(band.lowHertz.text(places: 3)) Hz) must be below '--high' \
+        (\(band.highHertz.text(places: 3)) Hz)
         """
       )
     }

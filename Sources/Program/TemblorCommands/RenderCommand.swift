@@ -216,7 +216,7 @@ struct RenderReport {
 
   private static let maximumListedChangeCount = 3
   /// The peak from which the limiter changes a sound by at least 0.1 dB.
-  private static let limitedPeakThreshold = Float(Renderer.ceiling) * 1.0116
+  private static let limitedPeakThreshold = Float(Renderer.ceilingMagnitude) * 1.0116
 
   var status: ExitStatus {
     let statuses: [ExitStatus] = results.map {
@@ -278,7 +278,7 @@ struct RenderReport {
       terminal.report(warning.description.printable)
     }
     // One of two stems is often silent, and strength 0 is silent on purpose.
-    if statistics.peak == 0, item.buses == .all, batch.job.strength > 0 {
+    if statistics.peakMagnitudeBeforeLimiter == 0, item.buses == .all, batch.job.strength > 0 {
       terminal.report(
         "\(item.name.printable): silent: all events have level 0 or "
           + (warnings.isEmpty ? "silent sound files" : "silent or damaged sound files"))
@@ -292,7 +292,8 @@ struct RenderReport {
         "\(item.name.printable): written, \(NumberFormatting.secondsText(seconds)), \(text)")
       return nil
     }
-    let isChanged = statistics.peak > Self.limitedPeakThreshold || protection?.cause != nil
+    let isChanged =
+      statistics.peakMagnitudeBeforeLimiter > Self.limitedPeakThreshold || protection?.cause != nil
     return isChanged ? "\(item.name.printable): \(text)" : nil
   }
 
@@ -303,7 +304,8 @@ struct RenderReport {
       switch result {
       case .written(let seconds, let statistics, let warnings):
         return names + [
-          "seconds": seconds, "peakDecibels": NumberFormatting.decibels(statistics.peak),
+          "seconds": seconds,
+          "peakDecibels": NumberFormatting.decibels(statistics.peakMagnitudeBeforeLimiter),
           "limitedFrames": Int(statistics.limitedFrameCount),
         ] + ProtectionSummary(statistics)?.fields + [
           "warnings": warnings.isEmpty ? nil : warnings.map(\.fields)
@@ -325,12 +327,14 @@ struct LevelText {
 
   init(_ statistics: RenderStatistics, rate: Double) {
     let frames = statistics.limitedFrameCount
-    peak = NumberFormatting.peakText(statistics.peak) + (frames > 0 ? " before the limiter" : "")
+    peak =
+      NumberFormatting.peakText(statistics.peakMagnitudeBeforeLimiter)
+      + (frames > 0 ? " before the limiter" : "")
     guard frames > 0 else {
       limiting = nil
       return
     }
-    let ceiling = NumberFormatting.decibels(Float(Renderer.ceiling)).text(places: 0)
+    let ceiling = NumberFormatting.decibels(Float(Renderer.ceilingMagnitude)).text(places: 0)
     limiting =
       "limited to \(ceiling) dBFS for \(NumberFormatting.secondsText(Double(frames) / rate))"
   }
@@ -382,11 +386,13 @@ struct ProtectionSummary: Equatable, Sendable {
 extension ProtectionSummary {
   /// Creates a summary of rendering statistics, or nil if no transducer was modeled.
   init?(_ statistics: RenderStatistics) {
-    guard statistics.peakTemperatureRise > 0 || statistics.peakExcursion > 0 else { return nil }
+    guard statistics.peakTemperatureRiseFraction > 0 || statistics.peakExcursionFraction > 0 else {
+      return nil
+    }
     excursionLimitedFrameCount = statistics.excursionLimitedFrameCount
     powerLimitedFrameCount = statistics.powerLimitedFrameCount
     minimumGain = statistics.minimumProtectionGain
-    temperatureRise = Double(statistics.peakTemperatureRise)
-    peakExcursion = Double(statistics.peakExcursion)
+    temperatureRise = Double(statistics.peakTemperatureRiseFraction)
+    peakExcursion = Double(statistics.peakExcursionFraction)
   }
 }

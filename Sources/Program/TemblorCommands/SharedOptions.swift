@@ -54,7 +54,7 @@ enum SharedOptions {
       Time base of control points: relative (to the start of the curve), absolute (from the start \
       of the pattern), or automatic.
       """
-  ).choice(default: ReadingOptions.CurveTimes.automatic)
+  ).choice(default: ReadingOptions.CurveTimeReference.automatic)
 
   static let pitch = Option(
     "--pitch", value: "PITCH",
@@ -64,7 +64,7 @@ enum SharedOptions {
       transducer can reproduce them) or sharpness (mapped to the band of the profile, like \
       sharpness values).
       """
-  ).choice(default: ReadingOptions.Pitch.hertz)
+  ).choice(default: ReadingOptions.FrequencyHandling.hertz)
 
   static let soundFolder = Option(
     "--sounds", value: "FOLDER", help: "Folder with the sound files that patterns play.",
@@ -200,8 +200,8 @@ enum SharedOptions {
   }
 
   static func readingOptions(_ arguments: ParsedArguments) throws -> ReadingOptions {
-    var options = ReadingOptions(curveTimes: try arguments[curveTimes])
-    options.pitch = try arguments[pitch]
+    var options = ReadingOptions(curveTimeReference: try arguments[curveTimes])
+    options.frequencyHandling = try arguments[pitch]
     return options
   }
 }

@@ -21,11 +21,11 @@ enum TraceCommand {
       Kind of sound: vibration (a recording of a transducer, or a rendered pattern), sound (any \
       other sound), or automatic.
       """
-  ).choice(default: TracingOptions.Kind.automatic)
+  ).choice(default: TracingOptions.Interpretation.automatic)
   private static let style = Option(
     "--style", value: "STYLE",
     help: "Features to follow in sounds other than vibration: full, impacts, music, or voice."
-  ).choice(default: TracingOptions.Style.full)
+  ).choice(default: TracingOptions.FollowedPart.full)
   private static let eventLimit = Option(
     "--events", value: "N",
     help: "Maximum number of events, 1 to 100000; the strongest events are kept.",
@@ -38,7 +38,7 @@ enum TraceCommand {
   private static let threshold = Option(
     "--threshold", value: "DB",
     help: "Noise floor, in decibels relative to the peak level, -80 to -6."
-  ).double(in: -80...(-6), default: TracingOptions.defaultThreshold)
+  ).double(in: -80...(-6), default: TracingOptions.defaultThresholdDecibels)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
@@ -141,9 +141,9 @@ enum TraceCommand {
         printsJSON: try arguments[SharedOptions.json])
       let unlessTaps: TracingOptions.EventSelection = try arguments[humsOnly] ? .continuous : .all
       tracing = TracingOptions(
-        kind: try arguments[kind], style: try arguments[style],
-        eventLimit: try arguments[eventLimit], tolerance: try arguments[tolerance],
-        threshold: try arguments[threshold],
+        interpretation: try arguments[kind], followedPart: try arguments[style],
+        maximumEventCount: try arguments[eventLimit], toleranceDecibels: try arguments[tolerance],
+        thresholdDecibels: try arguments[threshold],
         eventSelection: try arguments[tapsOnly] ? .transients : unlessTaps)
       profile = try SharedOptions.profile(arguments)
       timeRange = try SharedOptions.timeRange(arguments)
@@ -335,7 +335,7 @@ struct ChannelTraces {
       return
     }
     var channelOptions = options
-    channelOptions.eventLimit = options.eventLimit.map { max(1, $0 / count) }
+    channelOptions.maximumEventCount = options.maximumEventCount.map { max(1, $0 / count) }
     for channel in signal.channels {
       traces.append(
         try SoundTrace(
@@ -354,13 +354,13 @@ struct ChannelTraces {
   }
 
   var transientCount: Int { traces.reduce(0) { $0 + $1.transientCount } }
-  var continuousCount: Int { traces.reduce(0) { $0 + $1.continuousCount } }
-  var pointCount: Int { traces.reduce(0) { $0 + $1.pointCount } }
-  var omittedCount: Int { traces.reduce(0) { $0 + $1.omittedCount } }
+  var continuousCount: Int { traces.reduce(0) { $0 + $1.continuousEventCount } }
+  var pointCount: Int { traces.reduce(0) { $0 + $1.controlPointCount } }
+  var omittedCount: Int { traces.reduce(0) { $0 + $1.omittedEventCount } }
 
   /// The kind of the sound: vibration if all channels are.
-  var kind: TracingOptions.Kind {
-    traces.allSatisfy { $0.kind == .vibration } ? .vibration : .sound
+  var kind: TracingOptions.Interpretation {
+    traces.allSatisfy { $0.interpretation == .vibration } ? .vibration : .sound
   }
 
   /// The worst agreement among the channels with events.
@@ -368,7 +368,8 @@ struct ChannelTraces {
     let audible = traces.filter { !$0.pattern.events.isEmpty }
     return SoundTrace.Agreement(
       correlation: audible.map(\.agreement.correlation).min() ?? traces[0].agreement.correlation,
-      decibels: audible.map(\.agreement.decibels).max() ?? traces[0].agreement.decibels)
+      differenceDecibels: audible.map(\.agreement.differenceDecibels).max()
+        ?? traces[0].agreement.differenceDecibels)
   }
 
   /// Returns true if a format keeps the body locations of layers.
@@ -484,7 +485,7 @@ private struct TraceRun {
     ]
     for subject in subjects {
       try terminal.output.write(
-        Plot(of: [subject], parts: [.score], timeRange: nil), width: terminal.output.width)
+        Plot(of: [subject], parts: [.score], timeRangeSeconds: nil), width: terminal.output.width)
     }
   }
 
@@ -497,7 +498,7 @@ private struct TraceRun {
       "transients": trace.transientCount, "continuousEvents": trace.continuousCount,
       "bodyLocations": trace.traces.count > 1 ? trace.traces.count : nil,
       "controlPoints": trace.pointCount, "omittedEvents": trace.omittedCount,
-      "correlation": trace.agreement.correlation, "decibels": trace.agreement.decibels,
+      "correlation": trace.agreement.correlation, "decibels": trace.agreement.differenceDecibels,
       "losses": losses.map(\.fields),
     ]
   }
@@ -511,7 +512,8 @@ private struct TraceRun {
     let first = Int(min(timeRange.lowerBound * signal.rate, 1e15).rounded())
     guard first < signal.frameCount else {
       throw AnalysisError(
-        .unsupportedLength, "'--start' is after the end (\(signal.duration.text(places: 3)) s)")
+        .unsupportedLength,
+        "'--start' is after the end (\(signal.durationSeconds.text(places: 3)) s)")
     }
     let last = min(signal.frameCount, Int(min(timeRange.upperBound * signal.rate, 1e15).rounded()))
     return Signal(
@@ -533,6 +535,6 @@ private struct TraceRun {
       + "\(trace.continuousCount.counted("continuous event")), "
       + "\(trace.pointCount.counted("control point"))\(omitted); "
       + "level correlation \(trace.agreement.correlation.text(places: 3)), "
-      + "error \(trace.agreement.decibels.text(places: 1)) dB"
+      + "error \(trace.agreement.differenceDecibels.text(places: 1)) dB"
   }
 }

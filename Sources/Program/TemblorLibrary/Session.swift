@@ -71,7 +71,7 @@ final class DeviceSession {
       Renderer(
         rate: engine.rate, settings: RenderSettings(routing: engine.routing),
         port: RendererPort(channelCount: engine.routing.channels.count)
-      ).latency
+      ).latencyFrameCount
   }
 
   /// Plays a plan and returns the number of the playback.
@@ -81,7 +81,7 @@ final class DeviceSession {
   ///   - frame: The frame at which it starts, or a negative number to start immediately.
   func play(_ plan: RenderPlan, at frame: Int64) throws(PlaybackError) -> Int32 {
     updatePlays()
-    let player = try engine.player(for: [plan], duration: Double(plan.length) / plan.rate)
+    let player = try engine.player(for: [plan], duration: Double(plan.frameCount) / plan.rate)
     try player.start(at: frame < 0 ? .now : .frame(frame))
     lastPlayNumber &+= 1
     plays[lastPlayNumber] = Play(player: player)

@@ -87,7 +87,7 @@ enum EndToEndBenchmarks {
       let time = try Stopwatch.median(runs: 11) {
         let reading = try AHAPDocument(text: text, name: name).read()
         let plan = try RenderPlan(compiling: reading.pattern)
-        seconds = Double(plan.length) / plan.rate
+        seconds = Double(plan.frameCount) / plan.rate
         var rendering = OfflineRenderer(plan: plan)
         var block = [Float](repeating: 0, count: 4_096)
         var count = 1

@@ -183,7 +183,7 @@ enum RegressionCheck {
   ) {
     var renderer = Renderer(plan: plan, settings: RenderSettings(routing: routing))
     var block = [Float](repeating: 0, count: 512 * renderer.channelCount)
-    for _ in 0..<((frameCount ?? plan.length) / 512) {
+    for _ in 0..<((frameCount ?? plan.frameCount) / 512) {
       var span = block.mutableSpan
       renderer.render(into: &span)
     }

@@ -38,9 +38,9 @@ enum VoiceBenchmarks {
   }
 
   static let shaker = TransducerProfile(
-    name: "shaker", summary: "", frequency: FrequencyMapping(low: 25, high: 80),
+    name: "shaker", summary: "", frequency: FrequencyMapping(lowHertz: 25, highHertz: 80),
     hardware: TransducerHardware(
-      product: "shaker", resonance: 40, qualityFactor: 10, continuousPower: 50))
+      product: "shaker", resonanceHertz: 40, qualityFactor: 10, continuousWatts: 50))
 
   /// Returns a pattern of continuous events that last for the whole run.
   ///

@@ -35,7 +35,7 @@ final class EnginePlaying {
   /// the limiter.
   func onset(after frame: Int = 0) -> Int? {
     let samples = device.samples(of: engine)
-    let latency = Int(Renderer.lookahead * 48_000)
+    let latency = Int(Renderer.lookaheadSeconds * 48_000)
     return samples.indices.first { $0 >= frame + latency && abs(samples[$0]) > 1e-4 }.map {
       $0 - latency
     }

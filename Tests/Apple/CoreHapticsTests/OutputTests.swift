@@ -63,7 +63,7 @@ import Testing
     func profile(_ name: String) throws -> TransducerProfile {
       try OutputConfiguration(["TEMBLOR_PROFILE": name, "XDG_CONFIG_HOME": home.path]).loadProfile()
     }
-    #expect(try profile("speaker").frequency.low == 31)
+    #expect(try profile("speaker").frequency.lowHertz == 31)
     #expect(try profile("phone") == .phone)
     let error = #expect(throws: CHHapticError.self) { try profile("bad") }
     #expect(

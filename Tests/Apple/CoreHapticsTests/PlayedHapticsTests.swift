@@ -9,7 +9,7 @@ import Testing
 /// A comparison of the record with the rendered samples.
 @Suite struct PlayedHapticsTests {
   /// Frames by which the limiter is late.
-  private static let latency = Int(Renderer.lookahead * 48_000)
+  private static let latency = Int(Renderer.lookaheadSeconds * 48_000)
 
   /// The number of sequences of random calls; set TEMBLOR_TEST_PLAYED for more.
   private static let caseCount =

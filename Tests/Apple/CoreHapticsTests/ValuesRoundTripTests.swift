@@ -21,7 +21,7 @@ import Testing
     let dictionary = try #require(object as? [CHHapticPattern.Key: Any])
     let read = try CHHapticPattern(dictionary: dictionary)
     #expect(read.content.flattenedPattern == pattern)
-    #expect(read.duration == pattern.duration)
+    #expect(read.duration == pattern.durationSeconds)
 
     let exported = try read.exportDictionary()
     #expect(try CHHapticPattern(dictionary: exported).content.flattenedPattern == pattern)

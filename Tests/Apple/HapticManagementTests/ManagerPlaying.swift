@@ -7,7 +7,7 @@ import HapticRender
 /// A manager on a device in virtual time, with a memory of its own.
 @MainActor final class ManagerPlaying {
   /// Frames by which the limiter is late.
-  static let latency = Int(Renderer.lookahead * 48_000)
+  static let latency = Int(Renderer.lookaheadSeconds * 48_000)
 
   let device = VirtualHapticDevice()
   let engines = MadeEngines()

@@ -161,15 +161,15 @@ import Testing
     two.layers[1].pattern = faded
     two.loop = .init()
     #expect(
-      try HapticFormat.ahap.write(two, options: WritingOptions(split: .never))?.losses.map {
-        "\($0.kind) \($0.element)"
+      try HapticFormat.ahap.write(two, options: WritingOptions(fileSplitting: .never))?.losses.map {
+        "\($0.kind) \($0.compositionElement)"
       }
         == ["dropped composition"])
     // A control of another kind cannot be moved to the events of its layer.
     two.layers[1].pattern.parameters[0].id = .hapticAttackTimeControl
     #expect(
-      try HapticFormat.ahap.write(two, options: WritingOptions(split: .never))?.losses.map {
-        "\($0.kind) \($0.element)"
+      try HapticFormat.ahap.write(two, options: WritingOptions(fileSplitting: .never))?.losses.map {
+        "\($0.kind) \($0.compositionElement)"
       }
         == ["dropped composition", "approximated layer(1)"])
   }

@@ -17,7 +17,8 @@ struct CurveInterpolationTests {
       let square = time < 2 ? time / 2 : 1 - 0.75 * (time - 2)
       let value = control.value(at: 1 + time)
       #expect(
-        abs(value - square.squareRoot()) <= ParameterCurve.squareRootTolerance + 1e-9, "\(time)")
+        abs(value - square.squareRoot()) <= ParameterCurve.defaultSquareRootTolerance + 1e-9,
+        "\(time)")
     }
     #expect(control.value(at: 9) == 0.5)
   }
@@ -66,17 +67,20 @@ struct CurveInterpolationTests {
 struct EnvelopeShapeTests {
   @Test func holdsForItsTimeOrFallsBeforeIt() {
     let held = EnvelopeShape(hold: 1, attack: 0.2, decay: 0.3, release: 0.5, isSustained: true)
-    #expect([held.riseEnd, held.riseLevel] == [0.2, 1])
-    #expect([held.releaseStart, held.releaseLevel, held.end] == [1, 1, 1.5])
+    #expect([held.riseEndTime, held.riseLevel] == [0.2, 1])
+    #expect([held.releaseStartTime, held.releaseLevel, held.releaseEndTime] == [1, 1, 1.5])
     let decayed = EnvelopeShape(hold: 1, attack: 0.2, decay: 0.3, release: 0.5, isSustained: false)
-    #expect([decayed.releaseStart, decayed.releaseLevel, decayed.end] == [0.2, 1, 0.5])
+    #expect(
+      [decayed.releaseStartTime, decayed.releaseLevel, decayed.releaseEndTime] == [0.2, 1, 0.5])
   }
 
   @Test func isReleasedFromTheLevelItHasReached() {
     let short = EnvelopeShape(hold: 0.1, attack: 0.2, decay: 0.3, release: 0.5, isSustained: true)
     #expect(
-      [short.riseEnd, short.riseLevel, short.releaseLevel, short.end] == [0.1, 0.5, 0.5, 0.6])
+      [short.riseEndTime, short.riseLevel, short.releaseLevel, short.releaseEndTime] == [
+        0.1, 0.5, 0.5, 0.6,
+      ])
     let cut = EnvelopeShape(hold: 0.5, attack: 0.25, decay: 0.5, release: 1, isSustained: false)
-    #expect([cut.releaseStart, cut.releaseLevel, cut.end] == [0.5, 0.5, 1.5])
+    #expect([cut.releaseStartTime, cut.releaseLevel, cut.releaseEndTime] == [0.5, 0.5, 1.5])
   }
 }

@@ -55,7 +55,7 @@ import Testing
   @Test(arguments: [(Double.nan, 1.0, 48_000.0), (-5, 99, 100), (1e9, .infinity, 1e9), (50, 0, 0)])
   func argumentsOutOfRangeAreLimited(center: Double, bandwidth: Double, rate: Double) {
     let noise = SampledSignal.noise(center: center, bandwidth: bandwidth, rate: min(rate, 2_000))
-    #expect(SampledSignal.supportedRates.contains(noise.rate))
+    #expect(SampledSignal.supportedSampleRates.contains(noise.sampleRate))
     #expect(noise.samples.allSatisfy { abs($0) <= 1 })
     #expect(noise.samples.contains { $0 != 0 })
   }

@@ -8,7 +8,7 @@ import Testing
   /// Renders in blocks whose lengths in frames are given one after the other, round and round.
   private func render(_ plan: RenderPlan, _ settings: RenderSettings, blocks: [Int]) -> [Float] {
     var renderer = Renderer(plan: plan, settings: settings)
-    var left = Int(settings.length ?? plan.length)
+    var left = Int(settings.outputFrameCount ?? plan.frameCount)
     var output: [Float] = []
     var turn = 0
     while left > 0 {
@@ -33,8 +33,8 @@ import Testing
     let settings = RenderSettings(
       channelCount: [1, 2, 3, 5][Int(seed % 4)],
       buses: RenderSettings.AudibleBuses.allCases[Int(seed / 3 % 3)],
-      passCount: [1, 3, nil][Int(seed / 2 % 3)], length: Int64(rate * 0.4),
-      fadeLength: Int64(seed % 5) * 20)
+      passCount: [1, 3, nil][Int(seed / 2 % 3)], outputFrameCount: Int64(rate * 0.4),
+      fadeOutFrameCount: Int64(seed % 5) * 20)
     let whole = render(plan, settings, blocks: [100_000])
     var blocks = (0..<50).map { _ in Int.random(in: 1...700, using: &generator.numbers) }
     #expect(render(plan, settings, blocks: blocks) == whole)
@@ -43,7 +43,7 @@ import Testing
     if seed % 8 == 0 {
       #expect(render(plan, settings, blocks: [1]) == whole)
     }
-    #expect(peak(whole) <= Limiter.ceiling)
+    #expect(peak(whole) <= Limiter.ceilingMagnitude)
   }
 
   @Test func twoRenderersOfOnePlanDoNotDisturbEachOther() throws {
@@ -68,16 +68,16 @@ import Testing
     ]
     let plan = try RenderPlan(
       compiling: generator.pattern(), rate: 8_000, samples: PatternGenerator.sounds)
-    var settings = RenderSettings(channelCount: 2, length: 4_000)
-    settings.gain = [1, 1e30, -3, .nan, .infinity][Int(seed % 5)]
+    var settings = RenderSettings(channelCount: 2, outputFrameCount: 4_000)
+    settings.masterGain = [1, 1e30, -3, .nan, .infinity][Int(seed % 5)]
     let samples = render(plan, settings, blocks: [256])
-    #expect(samples.allSatisfy { abs($0) <= Limiter.ceiling })
+    #expect(samples.allSatisfy { abs($0) <= Limiter.ceilingMagnitude })
   }
 
   @Test func notANumberIsSilencedAndCounted() throws {
     let plan = try RenderPlan(compiling: HapticPattern(events: [hum(0, 0.1)]), rate: 8_000)
     var settings = RenderSettings()
-    settings.gain = .nan
+    settings.masterGain = .nan
     var renderer = Renderer(plan: plan, settings: settings)
     var block = [Float](repeating: 7, count: 400)
     var span = block.mutableSpan

@@ -15,7 +15,7 @@ struct ChannelFilterTests {
     for (index, own) in filters.enumerated() {
       routing.channels[index].filters = own
     }
-    var settings = RenderSettings(routing: routing, length: Int64(samples.count))
+    var settings = RenderSettings(routing: routing, outputFrameCount: Int64(samples.count))
     settings.isRaw = isRaw
     let plan = try RenderPlan(
       recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: rate)
@@ -141,7 +141,7 @@ struct ChannelFilterTests {
     [.band(hertz: 40, decibels: -20, qualityFactor: 0.3)], all,
   ]) func theTailIsAsLongAsTheFiltersRing(filters: [ChannelFilter]) throws {
     var routing = OutputRouting(channelCount: 1)
-    #expect(routing.tailDuration(rate: 8_000) == OfflineRenderer.defaultTailDuration)
+    #expect(routing.tailDuration(rate: 8_000) == OfflineRenderer.defaultTailSeconds)
     routing.channels[0].filters = filters
     let tail = Int(routing.tailDuration(rate: 8_000) * 8_000)
     var impulse = [Float](repeating: 0, count: 4 * tail + 8_000)
@@ -155,9 +155,9 @@ struct ChannelFilterTests {
 
   @Test func aSubwooferIsHeardByEqualLoudness() {
     let profile = TransducerProfile(
-      name: "sub", summary: "", frequency: FrequencyMapping(low: 25, high: 100),
+      name: "sub", summary: "", frequency: FrequencyMapping(lowHertz: 25, highHertz: 100),
       hardware: TransducerHardware(product: "sub"),
-      drive: DriveSettings(hasEqualSensation: true, contactSite: .ear))
+      driveSettings: DriveSettings(hasEqualSensation: true, contactSite: .ear))
     // ISO 226:2003, annex B, 80 phon.
     for (hertz, level) in [
       (20.0, 118.99), (31.5, 109.65), (50, 101.72), (100, 92.48), (400, 81.68),

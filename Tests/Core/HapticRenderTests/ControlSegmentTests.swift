@@ -106,7 +106,7 @@ import Testing
     #expect(segments.last?.startFrame == 113)
     #expect(segments.last?.value(at: 200) == 1)
     for (segment, next) in zip(segments, segments.dropFirst()) {
-      #expect(abs(segment.value(at: next.startFrame) - next.value) < 1e-6)
+      #expect(abs(segment.value(at: next.startFrame) - next.startValue) < 1e-6)
     }
   }
 }

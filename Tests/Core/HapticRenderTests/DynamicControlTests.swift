@@ -79,9 +79,9 @@ import Testing
 @Suite struct DuckTests {
   private func profile(_ intensity: IntensityMapping, duck: Double) -> TransducerProfile {
     TransducerProfile(
-      name: "x", summary: "x", frequency: FrequencyMapping(low: 80, high: 230),
-      intensity: intensity, level: 0.3,
-      transient: nil, ducking: duck)
+      name: "x", summary: "x", frequency: FrequencyMapping(lowHertz: 80, highHertz: 230),
+      intensity: intensity, fullIntensityAmplitude: 0.3,
+      transient: nil, duckingGain: duck)
   }
 
   private func samples(_ events: [HapticEvent], _ profile: TransducerProfile) throws -> [Float] {

@@ -79,7 +79,7 @@ import Testing
 
   @Test func aDurationOfZeroIsSilence() throws {
     let plan = try RenderPlan(compiling: HapticPattern(events: [hum(0, 0)]))
-    #expect(plan.voiceCount == 0)
+    #expect(plan.plannedVoiceCount == 0)
   }
 
   @Test func levelsBetweenCornersAreStraightLines() {

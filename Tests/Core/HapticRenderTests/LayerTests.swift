@@ -55,7 +55,7 @@ import Testing
       var profile = TransducerProfile.phone
       profile.bodyLocation = place
       let plan = try RenderPlan(compiling: composition, profile: profile)
-      #expect(plan.bodyLocationCount == 2 && plan.loopLength == 72_000)
+      #expect(plan.bodyLocationCount == 2 && plan.loopFrameCount == 72_000)
       return rendered(plan)
     }
     let (left, right) = try (samples("left"), samples("2"))
@@ -91,17 +91,17 @@ import Testing
 
   @Test func compositionWithoutLayersIsSilence() throws {
     let plan = try RenderPlan(compiling: HapticComposition(layers: []))
-    #expect(plan.length == 0)
+    #expect(plan.frameCount == 0)
     #expect(rendered(plan).isEmpty)
   }
 
   @Test func loopReturnsAtTheEndOfTheLongestLayer() throws {
     let plan = try RenderPlan(compiling: HapticComposition(layers: [.init(taps), .init(tone)]))
-    #expect(plan.loopLength == 72_000)
+    #expect(plan.loopFrameCount == 72_000)
     let pass = 48_000
-    let settings = RenderSettings(passCount: 3, length: 3 * 48_000)
+    let settings = RenderSettings(passCount: 3, outputFrameCount: 3 * 48_000)
     let looped = try samples([swell, taps], settings: settings)
-    let once = try samples([swell, taps], settings: RenderSettings(length: 48_000))
+    let once = try samples([swell, taps], settings: RenderSettings(outputFrameCount: 48_000))
     for start in [pass, 2 * pass] {
       // The release of the pass before, and what the high-pass keeps of it, fade.
       let part = looped[(start + 200)..<(start + pass)]
@@ -130,7 +130,7 @@ import Testing
 
   @Test func burstsOfOneLayerSoftenTheContinuousEventsOfAll() throws {
     var profile = TransducerProfile.phone
-    profile.ducking = 0.5
+    profile.duckingGain = 0.5
     let hums = HapticPattern(events: [hum(0, 1, intensity: 0.5)])
     let tapped = HapticPattern(events: [tap(0.5, intensity: 0.5)])
     let together = try samples([hums, tapped], profile: profile)
@@ -156,7 +156,7 @@ import Testing
           .init(taps), .init(HapticPattern(events: [tap(), file])),
         ]))
     }
-    #expect(error?.event == EventReference(layer: 1, event: 1))
+    #expect(error?.eventReference == EventReference(layer: 1, event: 1))
     #expect(error?.description.hasPrefix("layer 2, event 2: ") == true)
     let late = #expect(throws: RenderError.self) {
       try RenderPlan(
@@ -164,6 +164,6 @@ import Testing
           .init(taps), .init(HapticPattern(events: [tap(1e6)])),
         ]))
     }
-    #expect(late?.event == EventReference(layer: 1, event: 0))
+    #expect(late?.eventReference == EventReference(layer: 1, event: 0))
   }
 }

@@ -35,7 +35,7 @@ import Testing
     var input = sine(20_000, hertz: hertz)
     let greatest = peak(unlimited(input))
     for index in input.indices {
-      input[index] *= Limiter.ceiling * 0.999 / greatest
+      input[index] *= Limiter.ceilingMagnitude * 0.999 / greatest
     }
     let (output, count) = limited(input)
     #expect(output == unlimited(input))
@@ -51,8 +51,8 @@ import Testing
       }
     }
     let (output, count) = limited(input, rate: rate)
-    #expect(peak(output) <= Limiter.ceiling)
-    #expect(peak(output) > Limiter.ceiling * 0.94)
+    #expect(peak(output) <= Limiter.ceilingMagnitude)
+    #expect(peak(output) > Limiter.ceilingMagnitude * 0.94)
     #expect(count > 0)
   }
 
@@ -65,7 +65,7 @@ import Testing
         input.append(index % 2 == 0 ? level : -level)
         level *= decay
       }
-      #expect(peak(limited(input, rate: rate).output) <= Limiter.ceiling)
+      #expect(peak(limited(input, rate: rate).output) <= Limiter.ceilingMagnitude)
     }
   }
 
@@ -74,7 +74,7 @@ import Testing
     let output = limited(sine(48_000, level: 4)).output[24_000..<43_200]
     let fundamental = amplitude(of: output, hertz: 100, rate: 48_000)
     let third = amplitude(of: output, hertz: 300, rate: 48_000)
-    #expect(abs(decibels(fundamental, Double(Limiter.ceiling))) < 0.2)
+    #expect(abs(decibels(fundamental, Double(Limiter.ceilingMagnitude))) < 0.2)
     #expect(decibels(third, fundamental) < -40)
   }
 
@@ -97,7 +97,7 @@ import Testing
       let leaving = frame < limiter.delayFrameCount ? 0 : input[frame - limiter.delayFrameCount]
       greatest = max(greatest, abs(leaving * limiter.currentGain))
     }
-    #expect(greatest <= Limiter.ceiling * 1.005)
+    #expect(greatest <= Limiter.ceilingMagnitude * 1.005)
   }
 
   @Test func theGainHasArrivedWhenThePeakDoes() {
@@ -123,7 +123,7 @@ import Testing
       gains.append(limiter.currentGain)
     }
     let least = gains.min() ?? 1
-    #expect(abs(decibels(Double(least) * 8.91, Double(Limiter.ceiling)) + 0.105) < 0.01)
+    #expect(abs(decibels(Double(least) * 8.91, Double(Limiter.ceilingMagnitude)) + 0.105) < 0.01)
     // From the frame before the peak leaves on.
     #expect(gains.firstIndex(of: least) == 1_000 + limiter.delayFrameCount - 1)
     #expect(gains.lastIndex(of: least) == 1_000 + limiter.delayFrameCount + 1_248)
@@ -135,7 +135,9 @@ import Testing
     let input = sine(72_000, level: 1.5).enumerated().map { $1 + ($0 > 24_000 ? 0.3 : 0) }
     let output = limited(input).output
     for start in stride(from: 28_800, to: 67_200, by: 4_800) {
-      #expect(decibels(Double(peak(output[start..<start + 4_800])), Double(Limiter.ceiling)) > -0.3)
+      #expect(
+        decibels(Double(peak(output[start..<start + 4_800])), Double(Limiter.ceilingMagnitude))
+          > -0.3)
     }
   }
 
@@ -197,7 +199,7 @@ import Testing
       let part = Float(Int64(bitPattern: seed) >> 40) / 8_388_608
       input.append(part * Glibc.exp2(Float(seed >> 20 & 15) - 6))
     }
-    #expect(peak(limited(input).output) <= Limiter.ceiling)
+    #expect(peak(limited(input).output) <= Limiter.ceilingMagnitude)
   }
 }
 

@@ -22,7 +22,7 @@ import Testing
   private func looped(_ pattern: HapticPattern, passes: Int, count: Int, rate: Double) throws
     -> [Float]
   {
-    let settings = RenderSettings(passCount: passes, length: Int64(count))
+    let settings = RenderSettings(passCount: passes, outputFrameCount: Int64(count))
     return try render(pattern, rate: rate, settings: settings)
   }
 
@@ -64,46 +64,49 @@ import Testing
 
   @Test func endlessPassesGoOn() throws {
     let pattern = HapticPattern(events: [tap(0), hum(0.05, 0.05)])
-    let settings = RenderSettings(passCount: nil, length: 80_000)
+    let settings = RenderSettings(passCount: nil, outputFrameCount: 80_000)
     let samples = try render(pattern, rate: 8_000, settings: settings)
     #expect(peak(samples[79_200...]) > 0.4)
   }
 
   @Test func aLoopIsAsLongAsItsLongestPart() throws {
     #expect(
-      try RenderPlan(compiling: HapticPattern(events: [tap()]), rate: 8_000).loopLength == 118)
+      try RenderPlan(compiling: HapticPattern(events: [tap()]), rate: 8_000).loopFrameCount == 118)
     var long = tap()
     long.duration = 0.5
     #expect(
-      try RenderPlan(compiling: HapticPattern(events: [long]), rate: 8_000).loopLength == 4_000)
+      try RenderPlan(compiling: HapticPattern(events: [long]), rate: 8_000).loopFrameCount == 4_000)
     let endless = HapticEvent(kind: .hapticContinuous, time: 1)
     #expect(
-      try RenderPlan(compiling: HapticPattern(events: [endless]), rate: 8_000).loopLength == 248_000
+      try RenderPlan(compiling: HapticPattern(events: [endless]), rate: 8_000).loopFrameCount
+        == 248_000
     )
     let sound = AudioBuffer(interleaved: [Float](repeating: 0.1, count: 700), channelCount: 1)
     let file = HapticEvent(kind: .audioCustom, time: 1, waveform: AudioWaveform(path: "a"))
     let plan = try RenderPlan(
       compiling: HapticPattern(events: [file]), rate: 8_000, samples: ["a": sound])
-    #expect(plan.loopLength == 8_700)
+    #expect(plan.loopFrameCount == 8_700)
   }
 
   @Test func passesRepeatWhatLiesBetweenLoopPoints() throws {
     let once = HapticPattern(events: [tap(0), tap(0.1)])
-    let loop = HapticComposition(layers: [.init(once)], loop: .init(start: 0.1, end: 0.2))
+    let loop = HapticComposition(
+      layers: [.init(once)], loop: .init(startSeconds: 0.1, endSeconds: 0.2))
     let plan = try RenderPlan(compiling: loop, rate: 8_000)
-    #expect(plan.loopRange == 800..<1_600 && plan.passLength == 800)
-    let settings = RenderSettings(passCount: 3, length: 4_000)
+    #expect(plan.loopRange == 800..<1_600 && plan.passFrameCount == 800)
+    let settings = RenderSettings(passCount: 3, outputFrameCount: 4_000)
     let expected = try render(
       HapticPattern(events: [0, 0.1, 0.2, 0.3].map { tap($0) }), rate: 8_000,
-      settings: RenderSettings(length: 4_000))
+      settings: RenderSettings(outputFrameCount: 4_000))
     #expect(greatestDifference(rendered(plan, settings), expected) < 1e-4)
     #expect(rendered(plan) == (try render(once, rate: 8_000)), "one pass has no loop")
-    let empty = HapticComposition(layers: [.init(once)], loop: .init(start: 0.2, end: 0.2))
+    let empty = HapticComposition(
+      layers: [.init(once)], loop: .init(startSeconds: 0.2, endSeconds: 0.2))
     #expect(try RenderPlan(compiling: empty, rate: 8_000).loopRange == nil)
   }
 
   @Test(arguments: [nil, 0, -3, 5]) func anEmptyPatternLoopsInSilence(passes: Int?) throws {
-    let settings = RenderSettings(passCount: passes, length: 500)
+    let settings = RenderSettings(passCount: passes, outputFrameCount: 500)
     let samples = try render(HapticPattern(), rate: 8_000, settings: settings)
     #expect(samples == [Float](repeating: 0, count: 500))
   }
@@ -145,7 +148,7 @@ import Testing
     // The half frame is not lost.
     #expect(tempoMap.position(at: 1_002) == 1_002)
     tempoMap.setPlaybackRate(1, at: 1_002)
-    #expect(!tempoMap.isUnity)
+    #expect(!tempoMap.isUnityRate)
     #expect(tempoMap.position(at: 2_002) == 2_002)
   }
 

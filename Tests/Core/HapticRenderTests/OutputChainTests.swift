@@ -31,7 +31,7 @@ struct OutputChainTests {
     var profile: TransducerProfile {
       var profile = TransducerProfile.phone
       if self == .evenPartials {
-        profile.partials = [.init(), .init(ratio: 2, gain: 0.5)]
+        profile.partials = [.init(), .init(frequencyRatio: 2, amplitudeRatio: 0.5)]
       }
       return profile
     }
@@ -46,7 +46,7 @@ struct OutputChainTests {
   {
     try render(
       pattern, profile: profile, rate: 8_000,
-      settings: RenderSettings(length: Int64(seconds * 8_000)))
+      settings: RenderSettings(outputFrameCount: Int64(seconds * 8_000)))
   }
 
   /// The greatest magnitude of a mean over any second under a Hann window, which no wave passes.
@@ -84,8 +84,8 @@ struct OutputChainTests {
     hertz: Double, level: Double, mean: Double
   ) throws {
     var profile = TransducerProfile.phone
-    profile.frequency = FrequencyMapping(low: hertz, high: hertz)
-    profile.level = level
+    profile.frequency = FrequencyMapping(lowHertz: hertz, highHertz: hertz)
+    profile.fullIntensityAmplitude = level
     let samples = try samples(HapticPattern(events: [hum(0, 3)]), profile, seconds: 5)
     let greatest = greatestOffset(of: samples)
     #expect((0.9 * mean...mean).contains(greatest), "\(greatest)")
@@ -111,7 +111,7 @@ struct OutputChainTests {
     let plan = try RenderPlan(compiling: HapticPattern(events: [hum(0, 2)] + taps), rate: 8_000)
     let alone = try samples(HapticPattern(events: [hum(0, 2)]), .phone, seconds: 2)
     let both = try samples(HapticPattern(events: [hum(0, 2)] + taps), .phone, seconds: 2)
-    #expect(plan.length > 0)
+    #expect(plan.frameCount > 0)
     // From the end of the burst on, in windows of a period of the hum.
     let end = 8_000 + 128
     let ducked = (0..<80).last { window in

@@ -31,7 +31,7 @@ import Testing
     time: Double
   ) {
     let expected = RenderError(
-      kind: .timeOutOfRange, event: EventReference(event: 1),
+      kind: .timeOutOfRange, eventReference: EventReference(event: 1),
       description: "event 2: time or duration is negative or NaN")
     #expect(refusal(of: HapticPattern(events: [tap(), hum(time)])) == expected)
     #expect(refusal(of: HapticPattern(events: [tap(), hum(0, time)])) == expected)
@@ -41,7 +41,7 @@ import Testing
     #expect(
       refusal(of: HapticPattern(events: [hum(86_000, 400.5)]))
         == RenderError(
-          kind: .patternTooLong, event: EventReference(event: 0),
+          kind: .patternTooLong, eventReference: EventReference(event: 0),
           description: "event 1 ends at 86400.5 s; patterns are limited to one day (86400 s)"))
     #expect(refusal(of: HapticPattern(events: [hum(86_000, 400)])) == nil)
   }
@@ -67,7 +67,7 @@ import Testing
     #expect(
       refusal(of: HapticPattern(events: [event]))
         == RenderError(
-          kind: .sampleMissing, event: EventReference(event: 0),
+          kind: .sampleMissing, eventReference: EventReference(event: 0),
           description: #"event 1: sound file "é\n\u{009B}.wav" was not loaded"#))
   }
 
@@ -77,10 +77,10 @@ import Testing
     }
     let plan = try RenderPlan(compiling: HapticPattern(events: events.reversed()), rate: 8_000)
     #expect(plan.eventCount == 100_000)
-    #expect(plan.voiceCount == 100_000)
+    #expect(plan.plannedVoiceCount == 100_000)
     #expect(plan.maximumVoiceCount < 12)
-    #expect(plan.loopLength == 8_000 * 1_000 - 80 + 400)
-    let onsets = (0..<plan.voiceCount).map { plan.view.value.voices[$0].onset }
+    #expect(plan.loopFrameCount == 8_000 * 1_000 - 80 + 400)
+    let onsets = (0..<plan.plannedVoiceCount).map { plan.view.value.voices[$0].onsetFrame }
     #expect(onsets == onsets.sorted())
   }
 
@@ -129,30 +129,30 @@ struct PatternTimelineTests {
   @Test func itEndsWhereTheRenderingEnds() throws {
     let timeline = try PatternTimeline(of: pattern)
     let plan = try RenderPlan(compiling: pattern)
-    #expect(timeline.duration == Double(plan.length) / 48_000)
-    #expect(timeline.events.map(\.endTime).max() == Double(plan.soundEnd) / 48_000)
+    #expect(timeline.durationSeconds == Double(plan.frameCount) / 48_000)
+    #expect(timeline.events.map(\.endSeconds).max() == Double(plan.soundEndFrame) / 48_000)
   }
 
   @Test func eventsComeByTheirOnsetWithTheCornersOfTheirEnvelope() throws {
     let events = try PatternTimeline(of: pattern).events
     #expect(events.map(\.eventIndex) == [1, 0, 2])
-    #expect(events.map(\.onsetTime) == [0.25, 0.5, 2])
+    #expect(events.map(\.onsetSeconds) == [0.25, 0.5, 2])
     // Two cycles at 80 Hz.
-    #expect(events[0].endTime == 0.275)
+    #expect(events[0].endSeconds == 0.275)
     let corners = events[1].corners
-    #expect(corners.map(\.level) == [0, 1, 1, 0])
+    #expect(corners.map(\.amplitudeFactor) == [0, 1, 1, 0])
     // A normalised attack of 0.25 is 44 ms; a release of 0.5 and 0.25 by its control is 0.62 s.
-    #expect(abs(corners[1].time - 0.5437) < 0.0001)
-    #expect(corners[2].time == 1.5)
-    #expect(abs(corners[3].time - 2.1186) < 0.0001)
+    #expect(abs(corners[1].seconds - 0.5437) < 0.0001)
+    #expect(corners[2].seconds == 1.5)
+    #expect(abs(corners[3].seconds - 2.1186) < 0.0001)
   }
 
   @Test func onlyControlsThatAreSetAreGiven() throws {
     let timeline = try PatternTimeline(of: pattern)
     #expect(timeline.control(.hapticIntensityControl) == nil)
     let segments = try #require(timeline.control(.hapticSharpnessControl)).segments
-    #expect(segments.map(\.start) == [0, 1, 1.5])
-    #expect(segments.map(\.value) == [0, 0, 0.5])
-    #expect(abs(segments[1].slope - 1) < 1e-9)
+    #expect(segments.map(\.startPosition) == [0, 1, 1.5])
+    #expect(segments.map(\.startValue) == [0, 0, 0.5])
+    #expect(abs(segments[1].slopePerPositionUnit - 1) < 1e-9)
   }
 }

@@ -8,12 +8,13 @@ import Testing
 /// The model's signal as it is.
 struct RawRenderingTests {
   private static let mpeg = TransducerProfile(
-    name: "test", summary: "", frequency: .init(low: 65, high: 300, scale: .linear), level: 0.6138)
+    name: "test", summary: "", frequency: .init(lowHertz: 65, highHertz: 300, scale: .linear),
+    fullIntensityAmplitude: 0.6138)
 
   private func render(_ events: [HapticEvent], isRaw: Bool) throws -> [Float] {
     let plan = try RenderPlan(
       compiling: HapticComposition(HapticPattern(events: events)), profile: Self.mpeg, isRaw: isRaw)
-    var settings = RenderSettings(length: plan.length + 960)
+    var settings = RenderSettings(outputFrameCount: plan.frameCount + 960)
     settings.isRaw = isRaw
     var renderer = OfflineRenderer(plan: plan, settings: settings)
     return renderer.samples()
@@ -44,13 +45,15 @@ struct RawRenderingTests {
     let steps = (0..<4_800).map { Float($0 % 480 < 240 ? 1.5 : -1.5) }
     let composition = HapticComposition(
       layers: [
-        .init(HapticPattern(), signals: [SampledSignal(time: 0, rate: 48_000, samples: steps)])
+        .init(
+          HapticPattern(),
+          signals: [SampledSignal(startSeconds: 0, sampleRate: 48_000, samples: steps)])
       ])
     let plan = try RenderPlan(compiling: composition, profile: Self.mpeg, isRaw: true)
     var settings = RenderSettings()
     settings.isRaw = true
     var renderer = OfflineRenderer(plan: plan, settings: settings)
     #expect(zip(renderer.samples(), steps).allSatisfy { abs($0 - $1 * 0.6138) < 1e-6 })
-    #expect(renderer.statistics.peak == 1.5 * Float(0.6138))
+    #expect(renderer.statistics.peakMagnitudeBeforeLimiter == 1.5 * Float(0.6138))
   }
 }

@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test func everyLawIsThatOfItsDescription() {
-    let points = [Double](repeating: 1, count: LevelTables.pointCount)
+    let points = [Double](repeating: 1, count: LevelTables.sharpnessPointCount)
     let tables = LevelTables(levels: points, burstLevels: points)
     defer { withExtendedLifetime(tables) {} }
     for (intensity, sharpness) in [(0, 0), (0.25, 0.3), (0.6, 0.422601), (1, 1)] {
@@ -77,7 +77,7 @@ import Testing
 
   @Test("A burst is raised by the exponents of bursts, not by those of continuous events")
   func burstsHaveTheirOwnExponents() {
-    let count = LevelTables.pointCount
+    let count = LevelTables.sharpnessPointCount
     let tables = LevelTables(
       levels: LevelTables.uniformTable, burstLevels: LevelTables.uniformTable,
       exponents: [Double](repeating: 3, count: count),

@@ -34,7 +34,10 @@ let earthquake = HapticPattern(
     let hertz = TransducerProfile.phone.frequency.hertz(atSharpness: 0.5)
     let measured = amplitude(of: samples, rate: 48_000, at: 0.5, hertz: hertz, cycles: 40)
     #expect(
-      abs(decibels(measured, TransducerProfile.defaultLevel * Double(intensity * intensity))) < 0.02
+      abs(
+        decibels(
+          measured, TransducerProfile.defaultFullIntensityAmplitude * Double(intensity * intensity))
+      ) < 0.02
     )
   }
 
@@ -61,7 +64,7 @@ let earthquake = HapticPattern(
   /// Within one turn the first pass ends, the second goes on in its release and the third begins.
   @Test(arguments: [1, 63, 200]) func blocksOfAnyLengthGiveEqualPasses(length: Int) throws {
     let pattern = HapticPattern(events: [hum(0, 0.02, [.releaseTime: 0.1])])
-    let settings = RenderSettings(passCount: 3, length: 480)
+    let settings = RenderSettings(passCount: 3, outputFrameCount: 480)
     let expected = try render(pattern, rate: 8_000, settings: settings, blockLength: 256)
     #expect(expected[330..<480].contains { abs($0) > 0.3 })
     #expect(try render(pattern, rate: 8_000, settings: settings, blockLength: length) == expected)
@@ -69,9 +72,9 @@ let earthquake = HapticPattern(
 
   @Test func aRenderingEndsWithThePattern() throws {
     let plan = try RenderPlan(compiling: earthquake)
-    #expect(plan.loopLength == 105_600)
+    #expect(plan.loopFrameCount == 105_600)
     // The last release is the shortest edge, 1 ms.
-    #expect(plan.soundEnd == 105_648)
+    #expect(plan.soundEndFrame == 105_648)
     #expect(try render(earthquake).count == 105_648)
   }
 
@@ -110,7 +113,7 @@ let earthquake = HapticPattern(
   }
 
   @Test func aFadeEndsInSilence() throws {
-    let settings = RenderSettings(length: 24_000, fadeLength: 480)
+    let settings = RenderSettings(outputFrameCount: 24_000, fadeOutFrameCount: 480)
     let samples = try render(HapticPattern(events: [hum()]), settings: settings)
     #expect(samples.count == 24_000)
     #expect(samples.last == 0)
@@ -127,7 +130,7 @@ let earthquake = HapticPattern(
 
   @Test func passesFollowWithoutAGap() throws {
     let pattern = HapticPattern(events: [hum(0, 0.25, sharpness: 0)])
-    let settings = RenderSettings(passCount: 3, length: 36_000)
+    let settings = RenderSettings(passCount: 3, outputFrameCount: 36_000)
     let samples = try render(pattern, settings: settings)
     let once = try render(pattern)
     #expect(samples[..<12_000] == once[..<12_000])
@@ -218,7 +221,7 @@ let earthquake = HapticPattern(
     let early = curve(.hapticIntensityControl, at: 0.100_2, [(0, 1), (0.000_25, 0)])
     let control = ControlTimeline(
       of: .hapticIntensityControl, in: HapticPattern(curves: [early]), grid: .frames(rate: 192_000))
-    #expect(control.segments.map(\.start) == [0, 19_238, 19_286])
+    #expect(control.segments.map(\.startPosition) == [0, 19_238, 19_286])
   }
 
   @Test func audioTonesAreHeard() throws {

@@ -139,8 +139,8 @@ struct SampleKernelTests {
         var state = temblor_limiter_block_state()
         state.input_limit = 6
         state.output_limit = 7
-        state.silence_threshold = DCBlocker.silenceThreshold
-        state.denormal_threshold = DCBlocker.denormalThreshold
+        state.silence_threshold = DCBlocker.negligibleOffsetMagnitude
+        state.denormal_threshold = DCBlocker.denormalOffsetMagnitude
         let passed = unsafe kernels.pass_groups(
           &predictor, &blocker, &state, &input, &output, groups)
         results.append(
@@ -167,10 +167,11 @@ struct SampleKernelTests {
     for stepLength in [1, 2, 7, 8, 9, 33, 134] {
       let weights = StepWeights(stepLength: stepLength)
       // The padding after the step has a weight of 0.
-      let samples = signal(.noise, count: weights.paddedLength, &generator)
-      let sums = unsafe kernels.step_moments(samples, weights.weights.address, weights.paddedLength)
+      let samples = signal(.noise, count: weights.paddedFrameCount, &generator)
+      let sums = unsafe kernels.step_moments(
+        samples, weights.weightsAndPositions.address, weights.paddedFrameCount)
       let baseSums = unsafe base.step_moments(
-        samples, weights.weights.address, weights.paddedLength)
+        samples, weights.weightsAndPositions.address, weights.paddedFrameCount)
       #expect(
         bits([sums.sum, sums.first_moment, sums.second_moment, sums.energy])
           == bits([baseSums.sum, baseSums.first_moment, baseSums.second_moment, baseSums.energy]))
@@ -196,7 +197,8 @@ struct SampleKernelTests {
     for count in [1, 2, 3] {
       let models = (0..<16 * count - 5).map {
         TransducerTolerance.Model(
-          resonance: 40 + Double($0), qualityFactor: 8, excursionGain: 1 + 0.01 * Double($0))
+          resonanceHertz: 40 + Double($0), qualityFactor: 8,
+          resonanceDisplacement: 1 + 0.01 * Double($0))
       }
       let lanes = FixedBuffer(count: count) {
         ModelLanes(Array(models.dropFirst(16 * $0).prefix(16)), stepLength: 33, rate: 48_000)

@@ -19,7 +19,8 @@ import Testing
     _ pattern: HapticPattern = HapticPattern()
   ) -> HapticComposition {
     HapticComposition(layers: [
-      .init(pattern, signals: [SampledSignal(time: time, rate: rate, samples: samples)])
+      .init(
+        pattern, signals: [SampledSignal(startSeconds: time, sampleRate: rate, samples: samples)])
     ])
   }
 
@@ -83,7 +84,8 @@ import Testing
     let apart = zip(try samples(signal), try render(pattern) + [Float](repeating: 0, count: 48_000))
       .map { $0 + $1 }
     #expect(greatestDifference(together, apart) < 1e-3)
-    let twice = try samples(signal, settings: RenderSettings(passCount: 2, length: 48_000))
+    let twice = try samples(
+      signal, settings: RenderSettings(passCount: 2, outputFrameCount: 48_000))
     #expect(greatestDifference(twice[24_500...], twice[500...]) < 2e-3)
     #expect(try samples(both, blockLength: 7) == together)
   }
@@ -96,13 +98,13 @@ import Testing
 
   @Test func itsLengthCounts() throws {
     let signal = composition([0, 1, 0, -1], rate: 100, at: 2)
-    #expect(signal.duration == 2.04)
-    #expect(!signal.isFlatteningExact)
+    #expect(signal.durationSeconds == 2.04)
+    #expect(!signal.flattensExactly)
     let plan = try RenderPlan(compiling: signal, rate: 8_000)
-    #expect(plan.loopLength == 16_320 && plan.soundEnd == 16_320 && plan.hasHaptics)
+    #expect(plan.loopFrameCount == 16_320 && plan.soundEndFrame == 16_320 && plan.hasHaptics)
     var later = signal.layers[0]
     later.delay(by: 1)
-    #expect(later.duration == 3.04)
+    #expect(later.durationSeconds == 3.04)
   }
 
   @Test func whatCannotBeRenderedIsRefused() throws {

@@ -18,8 +18,8 @@ import Testing
     let plan = try RenderPlan(compiling: pattern, rate: rate)
     let planned = plan.view.value.voices[0]
     var voice = Voice(
-      plannedIndex: 0, planned, passOrigin: 0, startFrame: planned.onset,
-      envelope: planned.envelope, cursors: plan.view.value.layerTracks[0].haptic)
+      plannedVoiceIndex: 0, planned, passOriginFrame: 0, onsetOutputFrame: planned.onsetFrame,
+      envelope: planned.envelope, cursors: plan.view.value.layerTracks[0].hapticCursors)
     let player = RenderPlayer(plan: plan)
     let context = player.playerCell.value.voiceContext(isStereo: true)
     var worst = (decibels: 0.0, level: 0.0, hertz: 0.0)
@@ -28,7 +28,7 @@ import Testing
       voice.beginSegment(planned, in: context)
       // Frames between those looked at lie on the same lines.
       let spacing = Int64(max(1, rate / 16_000))
-      for n in stride(from: 0, to: voice.segmentEnd - voice.nextFrame, by: Int(spacing))
+      for n in stride(from: 0, to: voice.segmentEndFrame - voice.nextFrame, by: Int(spacing))
       where voice.nextFrame + n > edge {
         let time = Double(voice.nextFrame + n) / rate
         func level(at time: Double) -> Double {
@@ -36,7 +36,8 @@ import Testing
           return 0.44 * i * i * outline(time)
         }
         let law = level(at: time)
-        let rendered = Double(voice.leftLevel.startValue + voice.leftLevel.slope * Float(n))
+        let rendered = Double(
+          voice.leftLevel.startAmplitude + voice.leftLevel.slopePerFrame * Float(n))
         worst.level = max(worst.level, abs(rendered - law))
         let near = [level(at: time - 0.001), law, level(at: time + 0.001)].sorted()
         if law > 0.44 * 0.001, rendered < near[0] || rendered > near[2] || near[2] < near[0] * 1.2 {
@@ -48,7 +49,7 @@ import Testing
         let hertz = 80 * pow(230 / 80, min(max(sharpness(time), 0), 1))
         worst.hertz = max(worst.hertz, abs(Double(step) * rate / 4_294_967_296 / hertz - 1))
       }
-      voice.nextFrame = voice.segmentEnd
+      voice.nextFrame = voice.segmentEndFrame
     }
     return worst
   }

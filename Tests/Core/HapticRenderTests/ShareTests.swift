@@ -14,7 +14,8 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
     HapticEvent(kind: .audioContinuous, time: 0, duration: 0.2),
   ])
   private let quick = TransducerProfile(
-    name: "quick", summary: "Another.", frequency: FrequencyMapping(low: 100, high: 200), level: 0.2
+    name: "quick", summary: "Another.", frequency: FrequencyMapping(lowHertz: 100, highHertz: 200),
+    fullIntensityAmplitude: 0.2
   )
 
   /// The channels of a rendering with two haptic buses of two profiles and one of audio.
@@ -27,12 +28,12 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
       try RenderPlan(compiling: pattern), try RenderPlan(compiling: pattern, profile: quick),
     ]
     let routing = OutputRouting(channels: [
-      .init(hapticBus: 0), .init(hapticBus: 1, delayFrameCount: delay), .init(audio: .both),
+      .init(hapticBus: 0), .init(hapticBus: 1, delayFrameCount: delay), .init(audioSide: .both),
     ])
     var rendering = OfflineRenderer(
       plans: plans, sendGains: shares,
       settings: RenderSettings(
-        routing: routing, passCount: passCount, length: Int64(14_000 * passCount)))
+        routing: routing, passCount: passCount, outputFrameCount: Int64(14_000 * passCount)))
     var samples: [Float] = []
     var block = [Float](repeating: 7, count: blockLength * 3)
     while true {
@@ -47,13 +48,13 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
   }
 
   private func steady(_ share: Double) -> SendAutomation {
-    SendAutomation([.init(frame: 0, gain: share)])
+    SendAutomation([.init(patternFrame: 0, sendGain: share)])
   }
 
   @Test func everyBusHasThePatternOfItsProfile() throws {
     let both = try channels([])
     let routing = OutputRouting(channels: [.init(hapticBus: 0)])
-    let settings = RenderSettings(routing: routing, length: 14_000)
+    let settings = RenderSettings(routing: routing, outputFrameCount: 14_000)
     #expect(try both[0] == render(pattern, settings: settings))
     #expect(try both[1] == render(pattern, profile: quick, settings: settings))
     #expect(try channels([steady(1), steady(1)]) == both)
@@ -77,7 +78,9 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
   }
 
   @Test func aLineMovesNothingBeforeItsFirstCorner() throws {
-    let line = SendAutomation([.init(frame: 3_000, gain: 1), .init(frame: 4_000, gain: 0)])
+    let line = SendAutomation([
+      .init(patternFrame: 3_000, sendGain: 1), .init(patternFrame: 4_000, sendGain: 0),
+    ])
     let plain = try channels([])
     let moved = try channels([line, steady(1)])
     #expect(moved[0][...3_000] == plain[0][...3_000])
@@ -88,8 +91,8 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
 
   @Test func blocksMakeNoDifference() throws {
     let line = SendAutomation([
-      .init(frame: 1_000, gain: 1), .init(frame: 1_500, gain: 0.3),
-      .init(frame: 7_001, gain: 0.9),
+      .init(patternFrame: 1_000, sendGain: 1), .init(patternFrame: 1_500, sendGain: 0.3),
+      .init(patternFrame: 7_001, sendGain: 0.9),
     ])
     let whole = try channels([line, steady(0.5)], passCount: 3)
     for length in [1, 64, 977] {
@@ -99,7 +102,8 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
 
   @Test func everyPassHasTheLineFromItsFirstFrame() throws {
     let line = SendAutomation([
-      .init(frame: 0, gain: 1), .init(frame: 700, gain: 1), .init(frame: 701, gain: 0),
+      .init(patternFrame: 0, sendGain: 1), .init(patternFrame: 700, sendGain: 1),
+      .init(patternFrame: 701, sendGain: 0),
     ])
     let heard = try channels([line, line], passCount: 2)
     let plain = try channels([], passCount: 2)
@@ -118,8 +122,8 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
     let plans = [
       try RenderPlan(compiling: short), try RenderPlan(compiling: short, profile: quick),
     ]
-    #expect(plans[0].loopLength != plans[1].loopLength)
-    #expect(RenderPlan.commonLoopLength(of: plans) == plans.map(\.loopLength).max())
+    #expect(plans[0].loopFrameCount != plans[1].loopFrameCount)
+    #expect(RenderPlan.commonLoopLength(of: plans) == plans.map(\.loopFrameCount).max())
     #expect(RenderPlan.commonLoopLength(of: [plans[0], plans[0]]) == 0)
   }
 }

@@ -11,8 +11,9 @@ import Testing
 
   /// A bass shaker with a published band and a narrower scale of sharpness.
   private static let shaker = TransducerProfile(
-    name: "shaker", summary: "", frequency: FrequencyMapping(low: 20, high: 60),
-    hardware: TransducerHardware(product: "A", band: 10...80, resonance: 30, qualityFactor: 3))
+    name: "shaker", summary: "", frequency: FrequencyMapping(lowHertz: 20, highHertz: 60),
+    hardware: TransducerHardware(
+      product: "A", bandHertz: 10...80, resonanceHertz: 30, qualityFactor: 3))
 
   private func composition(_ pattern: HapticPattern, _ scale: SharpnessScale?) -> HapticComposition
   {
@@ -55,9 +56,9 @@ import Testing
   @Test("Hardware without a published band plays the frequencies of its profile")
   func withoutPublishedBand() {
     var profile = Self.shaker
-    profile.hardware?.band = nil
+    profile.hardware?.bandHertz = nil
     #expect(profile.reproducibleHertz(rate: 48_000) == 20...60)
-    profile.drive.isBandMapped = false
+    profile.driveSettings.isBandMapped = false
     #expect(profile.reproducibleHertz(rate: 48_000) == 1...20_000)
     #expect(profile.reproducibleHertz(rate: 8_000) == 1...3_600)
   }

@@ -12,23 +12,23 @@ import Testing
   {
     let plan = try RenderPlan(
       compiling: HapticPattern(events: [event], parameters: controls), rate: rate)
-    guard plan.voiceCount > 0 else { return [] }
+    guard plan.plannedVoiceCount > 0 else { return [] }
     let planned = plan.view.value.voices[0]
     var voice = Voice(
-      plannedIndex: 0, planned, passOrigin: 0, startFrame: planned.onset,
-      envelope: planned.envelope, cursors: plan.view.value.layerTracks[0].haptic)
+      plannedVoiceIndex: 0, planned, passOriginFrame: 0, onsetOutputFrame: planned.onsetFrame,
+      envelope: planned.envelope, cursors: plan.view.value.layerTracks[0].hapticCursors)
     let player = RenderPlayer(plan: plan)
     let context = player.playerCell.value.voiceContext(isStereo: true)
     var bus = [Float](repeating: 0, count: Int(planned.envelope.endFrame) + 1)
     var span = bus.mutableSpan
     while voice.nextFrame < planned.envelope.endFrame {
       voice.beginSegment(planned, in: context)
-      let count = Int(voice.segmentEnd - voice.nextFrame)
+      let count = Int(voice.segmentEndFrame - voice.nextFrame)
       voice.sine.add(
         level: voice.leftLevel, first: 0, to: &span,
-        at: Int(voice.nextFrame)..<Int(voice.segmentEnd))
+        at: Int(voice.nextFrame)..<Int(voice.segmentEndFrame))
       voice.sine.advance(by: count)
-      voice.nextFrame = voice.segmentEnd
+      voice.nextFrame = voice.segmentEndFrame
     }
     return bus
   }
@@ -60,23 +60,24 @@ import Testing
 
   @Test("The energy of a burst is that of its envelope")
   func energyOfTheEnvelope() {
-    var shape = TransientShape(frequency: FrequencyMapping(low: 80, high: 230), level: 1)
+    var shape = TransientShape(
+      frequency: FrequencyMapping(lowHertz: 80, highHertz: 230), fullIntensityAmplitude: 1)
     // Each eighth has a third of its energy.
     #expect(abs(shape.energySeconds(lasting: 0.03) - 0.03 * (0.75 + 0.25 / 3)) < 1e-12)
-    shape.attack = 0.001
-    shape.release = 0.020
+    shape.attackSeconds = 0.001
+    shape.releaseSeconds = 0.020
     #expect(abs(shape.energySeconds(lasting: 0.03) - (0.009 + 0.021 / 3)) < 1e-12)
-    shape.release = 1
-    shape.partials = [.init(gain: 0.5), .init(gain: 0.5, durationRatio: 0.5)]
+    shape.releaseSeconds = 1
+    shape.partials = [.init(amplitudeRatio: 0.5), .init(amplitudeRatio: 0.5, durationRatio: 0.5)]
     let whole = 0.25 * 0.03 / 3
     #expect(abs(shape.energySeconds(lasting: 0.03) - 1.5 * whole) < 1e-12)
   }
 
   @Test func aGlideEndsBelowHalfTheRate() throws {
     var profile = TransducerProfile(
-      name: "x", summary: "x", frequency: FrequencyMapping(low: 20, high: 20_000))
-    profile.transient.length = .seconds(low: 0.001, high: 0.001)
-    profile.transient.partials = [.init(glide: 100)]
+      name: "x", summary: "x", frequency: FrequencyMapping(lowHertz: 20, highHertz: 20_000))
+    profile.transient.durationRule = .seconds(low: 0.001, high: 0.001)
+    profile.transient.partials = [.init(glideRatio: 100)]
     let plan = try RenderPlan(
       compiling: HapticPattern(events: [tap(sharpness: 1)]), profile: profile)
     let voice = plan.view.value.voices[0]
@@ -89,8 +90,8 @@ import Testing
     sharpness: Float, squareness: Double
   ) throws {
     var profile = TransducerProfile.phone
-    profile.transient.level = 0.3
-    profile.transient.squareness = squareness...squareness
+    profile.transient.fullIntensityAmplitude = 0.3
+    profile.transient.squareWaveFractions = squareness...squareness
     let samples = try render(HapticPattern(events: [tap(sharpness: sharpness)]), profile: profile)
     let hertz = profile.frequency.hertz(atSharpness: Double(sharpness))
     let length = Int((2 / hertz * 48_000).rounded())

@@ -49,7 +49,7 @@ import Testing
       document.deviations.map(\.kind) == [
         .byteOrderMark, .trailingComma, .duplicateKey, .trailingComma,
       ])
-    #expect(document.deviations.map(\.offset) == [0, 11, 23, 34])
+    #expect(document.deviations.map(\.byteOffset) == [0, 11, 23, 34])
     #expect(document.deviations.map { document.value(of: $0).path } == ["", "a", "a", ""])
     #expect(document.root["a"]?.number == 3)
     #expect(document.root.members.map(\.number) == [nil, 2, 3])

@@ -116,12 +116,12 @@ import Testing
         try JSONDocument(text: Array(text.utf8), name: "t", limits: limits)
       }
     }
-    let long = error("[1, 2]", JSONLimits(maximumTextBytes: 5))
+    let long = error("[1, 2]", JSONLimits(maximumTextByteCount: 5))
     #expect(long?.description == "t:1:1: error: the text is too large: 6 bytes; the limit is 5")
     #expect(long?.kind == .limit)
     let many = error("[1, 2]", JSONLimits(maximumValueCount: 2))
     #expect(many?.description == "t:1:5: error: the text has more than 2 values")
-    let deep = error("[[[]]]", JSONLimits(maximumDepth: 2))
+    let deep = error("[[[]]]", JSONLimits(maximumNestingDepth: 2))
     #expect(
       deep?.description == "t:1:3: error: objects and arrays are nested more than 2 levels deep")
   }

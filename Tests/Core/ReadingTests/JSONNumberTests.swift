@@ -4,7 +4,7 @@ import Testing
 @Suite struct JSONNumberTests {
   func number(_ lexeme: String) throws -> Double? {
     let root = try JSONDocument(text: Array(lexeme.utf8), name: "t").root
-    #expect(String(decoding: root.lexeme, as: UTF8.self) == lexeme)
+    #expect(String(decoding: root.sourceBytes, as: UTF8.self) == lexeme)
     return root.number
   }
 

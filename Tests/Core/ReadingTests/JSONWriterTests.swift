@@ -84,7 +84,7 @@ import Testing
     let text = #"{"b":1.50,"a":1E5,"b":[-0,0.10]}"#
     var copy = JSONWriter(layout: .compact)
     copy.writeValue(copying: try JSONDocument(text: Array(text.utf8), name: "t").root)
-    #expect(String(decoding: copy.bytes, as: UTF8.self) == text)
+    #expect(String(decoding: copy.writtenBytes, as: UTF8.self) == text)
   }
 
   @Test func writesNumbersThatReadBackEqual() throws {
@@ -106,7 +106,7 @@ import Testing
         throw Stop()
       }
     }
-    #expect(String(decoding: writer.bytes, as: UTF8.self) == #"{"a":1"#)
+    #expect(String(decoding: writer.writtenBytes, as: UTF8.self) == #"{"a":1"#)
   }
 
   @Test func nonFiniteNumbersTrap() async {

@@ -25,9 +25,9 @@ import Testing
   /// every block inside the guard.
   private func play(_ patterns: [HapticPattern], seed: UInt64) throws {
     let routing = OutputRouting(channels: [
-      .init(hapticBus: 0, audio: .left), .init(hapticBus: 0, audio: .right),
-      .init(hapticBus: 0, delayFrameCount: 100, isInverted: true), .init(audio: .both),
-      .init(hapticBus: 0, audio: .both, transducer: .weakShaker),
+      .init(hapticBus: 0, audioSide: .left), .init(hapticBus: 0, audioSide: .right),
+      .init(hapticBus: 0, delayFrameCount: 100, isInverted: true), .init(audioSide: .both),
+      .init(hapticBus: 0, audioSide: .both, transducer: .weakShaker),
     ])
     let link = RendererPort(channelCount: 5)
     var renderer = Renderer(

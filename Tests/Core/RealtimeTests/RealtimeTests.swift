@@ -43,7 +43,7 @@ struct RealtimeTests {
       routing: OutputRouting(channelCount: 2).fitted(to: [.weakShaker]))
     #expect(statistics.excursionLimitedFrameCount > 0)
     #expect(statistics.powerLimitedFrameCount > 0)
-    #expect(statistics.peakTemperatureRise < 1)
+    #expect(statistics.peakTemperatureRiseFraction < 1)
   }
 
   @Test func theGuardBites() async {
@@ -69,13 +69,13 @@ struct RealtimeTests {
     var renderer = Renderer(plan: plan, settings: RenderSettings(routing: routing, passCount: 2))
     var block = [Float](repeating: 0, count: 2 * 64)
     var span = block.mutableSpan
-    for _ in 0..<Int(2 * plan.length / 64 + 10) {
+    for _ in 0..<Int(2 * plan.frameCount / 64 + 10) {
       crt_guard_enter()
       renderer.render(into: &span)
       crt_guard_exit()
     }
     #expect(renderer.statistics.nonFiniteSampleCount == 0)
-    #expect(renderer.statistics.peak > 0)
+    #expect(renderer.statistics.peakMagnitudeBeforeLimiter > 0)
     return renderer.statistics
   }
 }
@@ -83,8 +83,8 @@ struct RealtimeTests {
 extension TransducerProfile {
   /// A shaker of so little power and excursion that everything that protects it acts.
   static let weakShaker = TransducerProfile(
-    name: "weak shaker", summary: "", frequency: FrequencyMapping(low: 60, high: 120),
+    name: "weak shaker", summary: "", frequency: FrequencyMapping(lowHertz: 60, highHertz: 120),
     hardware: TransducerHardware(
-      product: "weak shaker", resonance: 80, qualityFactor: 5, continuousPower: 1),
-    amplifier: AmplifierParameters(fullScalePower: 4_000))
+      product: "weak shaker", resonanceHertz: 80, qualityFactor: 5, continuousWatts: 1),
+    amplifier: AmplifierParameters(fullScaleWatts: 4_000))
 }

@@ -9,7 +9,7 @@ struct AmplitudeEnvelopeTests {
     let envelope = AmplitudeEnvelope(
       of: Signal(Tone.sine(hertz: hertz, rate: rate, amplitude: 0.5), rate: rate))
     for time in stride(from: 0.06, to: 0.94, by: 0.001) {
-      #expect(abs(20 * log10(Double(envelope.value(at: time)) / 0.5)) < 0.1)
+      #expect(abs(20 * log10(Double(envelope.amplitude(atSeconds: time)) / 0.5)) < 0.1)
     }
   }
 
@@ -22,15 +22,15 @@ struct AmplitudeEnvelopeTests {
     let envelope = AmplitudeEnvelope(of: Signal(swelling, rate: 48_000))
     for time in stride(from: 0.1, to: 1.9, by: 0.001) {
       let expected = 0.5 + 0.4 * sin(2 * .pi * 4 * time)
-      #expect(abs(Double(envelope.value(at: time)) - expected) < 0.01)
+      #expect(abs(Double(envelope.amplitude(atSeconds: time)) - expected) < 0.01)
     }
   }
 
   @Test func tapHasItsPeakAndItsPlace() {
     let signal = Tone.mix(Tone.silence(seconds: 0.5), [(0.2, Tone.tap(hertz: 150, amplitude: 0.4))])
     let envelope = AmplitudeEnvelope(of: Signal(signal, rate: 48_000))
-    #expect(abs(envelope.peak - 0.4) < 0.03)
-    for (index, value) in envelope.values.enumerated() {
+    #expect(abs(envelope.peakAmplitude - 0.4) < 0.03)
+    for (index, value) in envelope.amplitudes.enumerated() {
       let time = Double(index) * envelope.stepSeconds
       if time < 0.187 || time > 0.2265 {
         #expect(value == 0)
@@ -47,22 +47,25 @@ struct AmplitudeEnvelopeTests {
     let envelope = AmplitudeEnvelope(of: Signal(noise, rate: 48_000))
     let square = noise.reduce(0) { $0 + Double($1) * Double($1) } / Double(noise.count)
     let mean =
-      envelope.values.reduce(0) { $0 + Double($1) * Double($1) } / Double(envelope.values.count)
+      envelope.amplitudes.reduce(0) { $0 + Double($1) * Double($1) }
+      / Double(envelope.amplitudes.count)
     #expect(abs(10 * log10(mean / (2 * square))) < 0.3)
   }
 
   @Test func offsetIsNoAmplitude() {
     let tone = Tone.sine(hertz: 100, amplitude: 0.2).map { $0 + 0.5 }
-    #expect(abs(AmplitudeEnvelope(of: Signal(tone, rate: 48_000)).value(at: 0.5) - 0.2) < 0.002)
+    #expect(
+      abs(AmplitudeEnvelope(of: Signal(tone, rate: 48_000)).amplitude(atSeconds: 0.5) - 0.2) < 0.002
+    )
   }
 
   @Test func lengthAndBorders() {
     let envelope = AmplitudeEnvelope(of: Signal(Tone.sine(hertz: 100, seconds: 0.5), rate: 48_000))
-    #expect(envelope.values.count == 500)
-    #expect(envelope.value(at: -0.001) == 0)
-    #expect(envelope.value(at: 0.6) == 0)
-    #expect(AmplitudeEnvelope(of: Signal([], rate: 48_000)).values.isEmpty)
-    #expect(AmplitudeEnvelope(of: Signal([.nan, .infinity], rate: 48_000)).values == [0])
+    #expect(envelope.amplitudes.count == 500)
+    #expect(envelope.amplitude(atSeconds: -0.001) == 0)
+    #expect(envelope.amplitude(atSeconds: 0.6) == 0)
+    #expect(AmplitudeEnvelope(of: Signal([], rate: 48_000)).amplitudes.isEmpty)
+    #expect(AmplitudeEnvelope(of: Signal([.nan, .infinity], rate: 48_000)).amplitudes == [0])
   }
 
   @Test func slowRateKeepsAFramesStep() {
@@ -73,7 +76,7 @@ struct AmplitudeEnvelopeTests {
 struct FrequencyTrackTests {
   @Test(arguments: [30.0, 47, 80, 125, 230, 400]) func sineHasItsFrequency(hertz: Double) {
     let track = FrequencyTrack(of: Signal(Tone.sine(hertz: hertz, amplitude: 0.3), rate: 48_000))
-    let inner = track.points.filter { (0.06...0.94).contains($0.time) }
+    let inner = track.points.filter { (0.06...0.94).contains($0.seconds) }
     #expect(inner.count > 170)
     #expect(inner.allSatisfy { abs($0.hertz / hertz - 1) < 0.005 })
     #expect(inner.allSatisfy { abs($0.amplitude / 0.3 - 1) < 0.03 })
@@ -81,19 +84,19 @@ struct FrequencyTrackTests {
 
   @Test func glideIsFollowed() {
     let track = FrequencyTrack(of: Signal(Tone.glide(from: 30, to: 400, seconds: 2), rate: 48_000))
-    let inner = track.points.filter { (0.1...1.9).contains($0.time) }
+    let inner = track.points.filter { (0.1...1.9).contains($0.seconds) }
     #expect(inner.count > 355)
     for point in inner {
-      #expect(abs(point.hertz / (30 + 185 * point.time) - 1) < 0.005, "\(point.time)")
+      #expect(abs(point.hertz / (30 + 185 * point.seconds) - 1) < 0.005, "\(point.seconds)")
     }
   }
 
   @Test func tapHasItsFrequencyInTheMiddle() {
     let signal = Tone.mix(Tone.silence(seconds: 0.3), [(0.1, Tone.tap(hertz: 150))])
     let track = FrequencyTrack(of: Signal(signal, rate: 48_000), step: 0.001)
-    let middle = track.points.min { abs($0.time - 0.1067) < abs($1.time - 0.1067) }
+    let middle = track.points.min { abs($0.seconds - 0.1067) < abs($1.seconds - 0.1067) }
     #expect(abs((middle?.hertz ?? 0) / 150 - 1) < 0.05)
-    #expect(track.points.allSatisfy { (0.07...0.15).contains($0.time) })
+    #expect(track.points.allSatisfy { (0.07...0.15).contains($0.seconds) })
   }
 
   @Test func noiseAndSilenceHaveNone() {

@@ -17,14 +17,14 @@ struct ArticleTests {
     let energy = WeightedEnergy(of: signal, weighting: .hand)
     let spectrogram = Spectrogram(of: signal, upTo: 1_000)
 
-    #expect(abs(levels.samplePeak - 0.5) < 1e-3)
-    #expect(onsets.count == 1 && abs(onsets[0].time - 0.25) < 0.001)
-    #expect(abs((spectrum.centroid ?? 0) - 100) < 2)
-    #expect(abs(envelope.value(at: 0.75) - 0.5) < 0.005)
-    let inner = track.points.filter { (0.35...1.15).contains($0.time) }
+    #expect(abs(levels.samplePeakAmplitude - 0.5) < 1e-3)
+    #expect(onsets.count == 1 && abs(onsets[0].timeSeconds - 0.25) < 0.001)
+    #expect(abs((spectrum.centroidHertz ?? 0) - 100) < 2)
+    #expect(abs(envelope.amplitude(atSeconds: 0.75) - 0.5) < 0.005)
+    let inner = track.points.filter { (0.35...1.15).contains($0.seconds) }
     #expect(inner.count > 150 && inner.allSatisfy { abs($0.hertz - 100) < 0.5 })
-    #expect(abs(energy.rms / levels.rms - 1) < 0.02)
-    #expect(spectrogram.frequencies.last.map { $0 > 980 && $0 <= 1_000 } == true)
+    #expect(abs(energy.weightedRMSAmplitude / levels.rmsAmplitude - 1) < 0.02)
+    #expect(spectrogram.binHertz.last.map { $0 > 980 && $0 <= 1_000 } == true)
   }
 
   @Test func signalsAreMeasuredBlockByBlock() throws {

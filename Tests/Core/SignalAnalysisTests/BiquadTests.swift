@@ -31,7 +31,8 @@ struct BiquadTests {
 
   @Test("Coefficients are those of the difference equation")
   func coefficientsAreThoseOfTheDifferenceEquation() {
-    var filter = Biquad<Double>(b0: 1, b1: 2, b2: 3, a1: 0.5, a2: 0.25)
+    var filter = Biquad<Double>(
+      numeratorB0: 1, numeratorB1: 2, numeratorB2: 3, denominatorA1: 0.5, denominatorA2: 0.25)
     let output = [1.0, 0, 0, 0].map { filter.process($0) }
     #expect(output == [1, 1.5, 2, -1.375])
   }

@@ -12,10 +12,10 @@ struct LevelsTests {
   @Test func sineHasItsFigures() throws {
     let levels = try levels(Tone.sine(hertz: 1_000))
     #expect(abs(levels.rmsDecibels + 3.0103) < 0.0001)
-    #expect(abs(levels.samplePeak - 1) < 1e-6)
+    #expect(abs(levels.samplePeakAmplitude - 1) < 1e-6)
     #expect(abs(levels.dcOffset) < 1e-7)
     #expect(abs((levels.crestFactorDecibels ?? 0) - 3.0103) < 0.0001)
-    #expect(levels.nonFiniteCount == 0)
+    #expect(levels.invalidSampleCount == 0)
   }
 
   /// All samples of a sine at a quarter of the rate can lie 3 dB below its peak.
@@ -43,7 +43,7 @@ struct LevelsTests {
       var expected = 0.0
       _ = unsafe ebur128_true_peak(state, 0, &expected)
       unsafe ebur128_destroy(&state)
-      #expect(abs(try levels(samples, rate: rate).truePeak / expected - 1) < 1e-6)
+      #expect(abs(try levels(samples, rate: rate).truePeakAmplitude / expected - 1) < 1e-6)
     }
   }
 
@@ -51,42 +51,42 @@ struct LevelsTests {
   @Test func loudnessIsThatOfTheStandard() throws {
     let tone = Tone.sine(hertz: 1_000, seconds: 5, amplitude: pow(10, -23.0 / 20))
     let stereo = try Levels(of: Signal(channels: [tone, tone], rate: 48_000))
-    #expect(abs((stereo.integratedLoudness ?? 0) + 23) < 0.05)
-    #expect(abs((try levels(tone).integratedLoudness ?? 0) + 26.01) < 0.05)
+    #expect(abs((stereo.integratedLoudnessLUFS ?? 0) + 23) < 0.05)
+    #expect(abs((try levels(tone).integratedLoudnessLUFS ?? 0) + 26.01) < 0.05)
   }
 
   /// BS.1770: 0 dBFS at 997 Hz on one channel reads −3.01 LKFS.
   @Test func fullScaleReadsMinusThree() throws {
     let tone = Tone.sine(hertz: 997, seconds: 5)
-    #expect(abs((try levels(tone).integratedLoudness ?? 0) + 3.01) < 0.02)
+    #expect(abs((try levels(tone).integratedLoudnessLUFS ?? 0) + 3.01) < 0.02)
   }
 
   /// K-weighting hides what haptics are made of.
   @Test func loudnessUnderReadsLowTones() throws {
-    let low = try levels(Tone.sine(hertz: 40, seconds: 2)).integratedLoudness ?? 0
-    let high = try levels(Tone.sine(hertz: 200, seconds: 2)).integratedLoudness ?? 0
+    let low = try levels(Tone.sine(hertz: 40, seconds: 2)).integratedLoudnessLUFS ?? 0
+    let high = try levels(Tone.sine(hertz: 200, seconds: 2)).integratedLoudnessLUFS ?? 0
     #expect(low < high - 4)
   }
 
   /// A tenth of a second in the four that a block takes: 6 dB less.
   @Test func shortSoundsAreFollowedBySilence() throws {
-    let long = try levels(Tone.sine(hertz: 1_000, seconds: 0.4)).integratedLoudness ?? 0
-    let short = try levels(Tone.sine(hertz: 1_000, seconds: 0.1)).integratedLoudness ?? 0
+    let long = try levels(Tone.sine(hertz: 1_000, seconds: 0.4)).integratedLoudnessLUFS ?? 0
+    let short = try levels(Tone.sine(hertz: 1_000, seconds: 0.1)).integratedLoudnessLUFS ?? 0
     #expect(abs(long - short - 6.02) < 0.1)
   }
 
   @Test func silenceHasNoLoudnessAndNoCrest() throws {
     let levels = try levels(Tone.silence(seconds: 1))
-    #expect(levels.integratedLoudness == nil)
+    #expect(levels.integratedLoudnessLUFS == nil)
     #expect(levels.crestFactor == nil)
     #expect(levels.rmsDecibels == -200)
-    #expect(levels.truePeak == 0)
+    #expect(levels.truePeakAmplitude == 0)
   }
 
   @Test func nothingIsSilent() throws {
     #expect(try levels([]) == levels([]))
-    #expect(try levels([]).samplePeak == 0)
-    #expect(try levels([]).integratedLoudness == nil)
+    #expect(try levels([]).samplePeakAmplitude == 0)
+    #expect(try levels([]).integratedLoudnessLUFS == nil)
   }
 
   @Test func badSamplesAreCountedAndSilent() throws {
@@ -98,21 +98,21 @@ struct LevelsTests {
       silent[place] = 0
     }
     var expected = try levels(silent)
-    expected.nonFiniteCount = 4
+    expected.invalidSampleCount = 4
     #expect(try levels(bad) == expected)
   }
 
   @Test func allBadIsSilence() throws {
     let levels = try levels([Float](repeating: .nan, count: 1_000))
-    #expect(levels.nonFiniteCount == 1_000)
-    #expect(levels.samplePeak == 0)
-    #expect(levels.integratedLoudness == nil)
+    #expect(levels.invalidSampleCount == 1_000)
+    #expect(levels.samplePeakAmplitude == 0)
+    #expect(levels.integratedLoudnessLUFS == nil)
   }
 
   @Test func offsetIsTold() throws {
     let levels = try levels([Float](repeating: -0.25, count: 777))
     #expect(levels.dcOffset == -0.25)
-    #expect(levels.rms == 0.25)
+    #expect(levels.rmsAmplitude == 0.25)
   }
 
   @Test func theWholeJoinsTheChannels() throws {
@@ -120,10 +120,10 @@ struct LevelsTests {
       channels: [Tone.sine(hertz: 100, amplitude: 0.5), Tone.silence(seconds: 1)], rate: 48_000)
     let whole = try Levels(of: signal)
     let channels = try signal.channels.map { try levels($0) }
-    #expect(abs(whole.rms - 0.25) < 1e-6)
-    #expect(whole.samplePeak == channels[0].samplePeak)
-    #expect(channels[1].samplePeak == 0)
-    #expect(whole.integratedLoudness == channels[0].integratedLoudness)
+    #expect(abs(whole.rmsAmplitude - 0.25) < 1e-6)
+    #expect(whole.samplePeakAmplitude == channels[0].samplePeakAmplitude)
+    #expect(channels[1].samplePeakAmplitude == 0)
+    #expect(whole.integratedLoudnessLUFS == channels[0].integratedLoudnessLUFS)
   }
 
   @Test(arguments: [1, 7, 4_096, 5_000]) func blocksDoNotMatter(length: Int) throws {

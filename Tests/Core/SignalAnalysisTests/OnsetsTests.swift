@@ -19,15 +19,16 @@ struct OnsetsTests {
       let others = pattern.events.filter { $0.time != event.time }
       let isApart = others.allSatisfy { abs($0.time - event.time) > 0.0499 }
       guard isApart, !concealed.contains(event.time) else { continue }
-      #expect(found.contains { abs($0.time - event.time) < 0.001_2 }, "\(event.time) of \(found)")
+      #expect(
+        found.contains { abs($0.timeSeconds - event.time) < 0.001_2 }, "\(event.time) of \(found)")
     }
     for onset in found {
       let isKnown =
         pattern.events.contains { event in
           // A start that follows another at once is found a little late.
           let isClose = pattern.events.contains { (0.001...0.025).contains(event.time - $0.time) }
-          return abs(event.time - onset.time) < (isClose ? 0.002_5 : 0.001_2)
-        } || concealed.contains { abs($0 - onset.time) < 0.001_2 }
+          return abs(event.time - onset.timeSeconds) < (isClose ? 0.002_5 : 0.001_2)
+        } || concealed.contains { abs($0 - onset.timeSeconds) < 0.001_2 }
       #expect(isKnown, "\(onset)")
     }
   }
@@ -38,8 +39,8 @@ struct OnsetsTests {
         Tone.silence(seconds: 2.3), [(0.2, Tone.sine(hertz: hertz, seconds: 2, amplitude: 0.5))])
       let found = Onsets(in: Signal(hum, rate: 48_000))
       #expect(found.count == 1, "\(hertz): \(found)")
-      #expect(abs((found.first?.time ?? 0) - 0.2) < 0.001, "\(hertz): \(found)")
-      #expect(abs((found.first?.strength ?? 0) - 0.5) < 0.03)
+      #expect(abs((found.first?.timeSeconds ?? 0) - 0.2) < 0.001, "\(hertz): \(found)")
+      #expect(abs((found.first?.reachedAmplitude ?? 0) - 0.5) < 0.03)
     }
   }
 
@@ -53,9 +54,9 @@ struct OnsetsTests {
     for sound in [Tone.swell(hertz: hertz, seconds: 3 / hertz), tone] {
       let signal = Tone.mix(Tone.silence(seconds: 2), starts.map { ($0, sound) })
       let found = Onsets(in: Signal(signal, rate: 48_000))
-      #expect(found.count == 3, "\(hertz): \(found.map(\.time))")
+      #expect(found.count == 3, "\(hertz): \(found.map(\.timeSeconds))")
       for (onset, start) in zip(found, starts) {
-        #expect((-0.001...0.03).contains(onset.time - start))
+        #expect((-0.001...0.03).contains(onset.timeSeconds - start))
       }
     }
   }
@@ -94,7 +95,7 @@ struct OnsetsTests {
     #expect(Onsets(in: Signal(Tone.silence(seconds: 1), rate: 48_000)).isEmpty)
     #expect(Onsets(in: Signal([Float](repeating: .nan, count: 9_000), rate: 48_000)).isEmpty)
     let noise = Onsets(in: Signal(Tone.noise(seconds: 3, amplitude: 0.3), rate: 48_000))
-    #expect(noise.allSatisfy { $0.time < 0.02 })
+    #expect(noise.allSatisfy { $0.timeSeconds < 0.02 })
   }
 
   @Test(arguments: [8_000.0, 44_100, 96_000]) func tapsOnAHumAreFound(rate: Double) {
@@ -102,10 +103,10 @@ struct OnsetsTests {
     let signal = Tone.mix(
       Tone.sine(hertz: 80, rate: rate, seconds: 1.5, amplitude: 0.2),
       times.map { ($0, Tone.tap(hertz: 190, rate: rate, amplitude: 0.4)) }, rate: rate)
-    let found = Onsets(in: Signal(signal, rate: rate)).filter { $0.time > 0.1 }
+    let found = Onsets(in: Signal(signal, rate: rate)).filter { $0.timeSeconds > 0.1 }
     #expect(found.count == times.count)
     for (onset, time) in zip(found, times) {
-      #expect(abs(onset.time - time) < 0.001_5)
+      #expect(abs(onset.timeSeconds - time) < 0.001_5)
     }
   }
 
@@ -117,8 +118,8 @@ struct OnsetsTests {
     let found = Onsets(in: Signal(signal, rate: 48_000))
     #expect(found.count == taps.count)
     for (onset, tap) in zip(found, taps) {
-      #expect(abs(onset.time - tap.0) < 0.001)
-      #expect(abs(onset.strength - tap.1) < 0.02)
+      #expect(abs(onset.timeSeconds - tap.0) < 0.001)
+      #expect(abs(onset.reachedAmplitude - tap.1) < 0.02)
     }
   }
 
@@ -152,9 +153,9 @@ struct OnsetsTests {
     let hum = Tone.sine(hertz: 80, seconds: 2, amplitude: 0.4).enumerated().map { frame, sample in
       (48_000..<49_800).contains(frame) ? 0 : sample
     }
-    let found = Onsets(in: Signal(hum, rate: 48_000)).filter { $0.time > 0.1 }
+    let found = Onsets(in: Signal(hum, rate: 48_000)).filter { $0.timeSeconds > 0.1 }
     #expect(found.count == 1)
-    #expect(abs((found.first?.time ?? 0) - 1.0375) < 0.002, "\(found)")
+    #expect(abs((found.first?.timeSeconds ?? 0) - 1.0375) < 0.002, "\(found)")
   }
 
   /// Under noise 30 dB below the hum as well.
@@ -165,8 +166,9 @@ struct OnsetsTests {
       times.map { ($0, Tone.tap(hertz: 120, amplitude: 0.3)) } + [
         (0, Tone.noise(seconds: 2.8, amplitude: 0.0116))
       ])
-    let found = Onsets(in: Signal(signal, rate: 48_000)).filter { $0.time > 0.1 }
-    #expect(times.filter { time in found.contains { abs($0.time - time) < 0.003 } }.count == 20)
+    let found = Onsets(in: Signal(signal, rate: 48_000)).filter { $0.timeSeconds > 0.1 }
+    #expect(
+      times.filter { time in found.contains { abs($0.timeSeconds - time) < 0.003 } }.count == 20)
     #expect(found.count == 20)
   }
 
@@ -176,9 +178,9 @@ struct OnsetsTests {
       Tone.sine(hertz: hum, seconds: 2.8, amplitude: 0.3),
       times.map { ($0, Tone.tap(hertz: tap, amplitude: 0.3 * share)) })
     let found = Onsets(in: Signal(signal, rate: 48_000))
-    let right = times.filter { time in found.contains { abs($0.time - time) < 0.003 } }
+    let right = times.filter { time in found.contains { abs($0.timeSeconds - time) < 0.003 } }
     let wrong = found.filter { onset in
-      onset.time > 0.1 && !times.contains { abs(onset.time - $0) < 0.02 }
+      onset.timeSeconds > 0.1 && !times.contains { abs(onset.timeSeconds - $0) < 0.02 }
     }
     #expect(right.count >= least, "\(right.count)")
     #expect(wrong.count <= 20 - least, "\(wrong)")

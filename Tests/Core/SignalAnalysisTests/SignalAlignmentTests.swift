@@ -45,7 +45,7 @@ struct SignalTests {
     let signal = Signal(interleaved: [1, 2, 3, 4, 5], channelCount: 2, rate: 8_000)
     #expect(signal.channels == [[1, 3], [2, 4]])
     #expect(signal.frameCount == 2)
-    #expect(signal.duration == 0.000_25)
+    #expect(signal.durationSeconds == 0.000_25)
   }
 
   @Test func monoIsTheMeanOfTheChannels() {

@@ -46,19 +46,23 @@ struct WeightedEnergyTests {
     let spectrum = Spectrum(of: Signal(Tone.swell(hertz: hertz, seconds: 4), rate: 48_000))
     let felt = WeightedEnergy(of: spectrum, weighting: weighting)
     #expect(
-      abs(felt.weightedPower / spectrum.power / pow(weighting.gain(atHertz: hertz), 2) - 1) < 0.03)
+      abs(felt.weightedPower / spectrum.totalPower / pow(weighting.gain(atHertz: hertz), 2) - 1)
+        < 0.03)
   }
 
   @Test func silenceAddsNoEnergy() {
     let tap = Tone.tap(hertz: 100)
     let short = WeightedEnergy(of: Signal(tap + Tone.silence(seconds: 0.5), rate: 48_000))
     let long = WeightedEnergy(of: Signal(tap + Tone.silence(seconds: 2), rate: 48_000))
-    #expect(abs(short.energy / long.energy - 1) < 1e-4)
-    #expect(long.decibels < short.decibels - 5)
+    #expect(abs(short.weightedEnergy / long.weightedEnergy - 1) < 1e-4)
+    #expect(long.weightedRMSDecibels < short.weightedRMSDecibels - 5)
   }
 
   @Test func whatLiesOutsideIsNotFelt() {
-    #expect(WeightedEnergy(of: Signal(Tone.swell(hertz: 3_000), rate: 48_000)).decibels < -100)
-    #expect(WeightedEnergy(of: Signal(Tone.silence(seconds: 1), rate: 48_000)).decibels == -200)
+    #expect(
+      WeightedEnergy(of: Signal(Tone.swell(hertz: 3_000), rate: 48_000)).weightedRMSDecibels < -100)
+    #expect(
+      WeightedEnergy(of: Signal(Tone.silence(seconds: 1), rate: 48_000)).weightedRMSDecibels == -200
+    )
   }
 }

@@ -109,7 +109,7 @@ import Testing
   {
     let plan = try RenderPlan(compiling: pattern, rate: Double(rate))
     let settings = RenderSettings(channelCount: channelCount)
-    let latency = Renderer(plan: plan, settings: settings).latency
+    let latency = Renderer(plan: plan, settings: settings).latencyFrameCount
     var rendering = OfflineRenderer(plan: plan, settings: settings)
     let samples = Array(repeating: 0, count: latency * channelCount) + rendering.samples()
     var bytes = [UInt8](repeating: 0, count: samples.count * encoding.byteCount)

@@ -89,10 +89,11 @@ import Testing
   @Test("A live control keeps the level of a burst that states hertz")
   func levelOfABurstThatStatesHertz() throws {
     var profile = TransducerProfile(
-      name: "x", summary: "", frequency: FrequencyMapping(low: 40, high: 80),
-      hardware: TransducerHardware(product: "A", band: 30...250, resonance: 60, qualityFactor: 3))
-    profile.transient.frequency = FrequencyMapping(low: 100, high: 200)
-    profile.drive.hasEqualSensation = true
+      name: "x", summary: "", frequency: FrequencyMapping(lowHertz: 40, highHertz: 80),
+      hardware: TransducerHardware(
+        product: "A", bandHertz: 30...250, resonanceHertz: 60, qualityFactor: 3))
+    profile.transient.frequency = FrequencyMapping(lowHertz: 100, highHertz: 200)
+    profile.driveSettings.hasEqualSensation = true
     let scale = SharpnessScale(minimumHertz: 100, maximumHertz: 200, isLogarithmic: true)
     for sharpness in [0.1, 0.6, 0.9] as [Float] {
       var pattern = taps([0.05])

@@ -18,7 +18,7 @@ import Testing
     _ commands: (PatternPlayer) throws -> Void = { _ in }
   ) throws -> (samples: [Float], endFrame: Int64, endCount: Int, dropped: Int) {
     let engine = PlaybackEngine(
-      routing: OutputRouting(channels: [.init(hapticBus: 0), .init(audio: .left)]))
+      routing: OutputRouting(channels: [.init(hapticBus: 0), .init(audioSide: .left)]))
     let playback = VirtualPlayback(engine, periodSize: period)
     let player = try engine.player(for: pattern)
     try player.start(at: .frame(0))

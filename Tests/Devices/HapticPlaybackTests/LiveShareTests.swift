@@ -10,7 +10,7 @@ import Testing
     HapticEvent(kind: .audioContinuous, time: 0, duration: 0.4),
   ])
   private let routing = OutputRouting(channels: [
-    .init(hapticBus: 0), .init(hapticBus: 1), .init(audio: .both),
+    .init(hapticBus: 0), .init(hapticBus: 1), .init(audioSide: .both),
   ])
 
   /// The channels of a third of a second, with something done at the start.
@@ -23,7 +23,7 @@ import Testing
     let playback = VirtualPlayback(engine)
     let plan = try RenderPlan(compiling: pattern)
     let player = try engine.player(
-      for: [plan, plan], duration: pattern.duration, sendGains: shares)
+      for: [plan, plan], duration: pattern.durationSeconds, sendGains: shares)
     try body(player)
     try player.start(at: .frame(1_000))
     playback.advance(seconds: 0.3)
@@ -32,8 +32,10 @@ import Testing
 
   @Test func whatIsPlayedIsWhatIsRendered() throws {
     let shares = [
-      SendAutomation([.init(frame: 500, gain: 0.2), .init(frame: 6_000, gain: 1)]),
-      SendAutomation([.init(frame: 0, gain: 0.7)]),
+      SendAutomation([
+        .init(patternFrame: 500, sendGain: 0.2), .init(patternFrame: 6_000, sendGain: 1),
+      ]),
+      SendAutomation([.init(patternFrame: 0, sendGain: 0.7)]),
     ]
     let played = try play(shares: shares)
     let plan = try RenderPlan(compiling: pattern)

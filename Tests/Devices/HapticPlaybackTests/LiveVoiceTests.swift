@@ -82,7 +82,7 @@ struct LiveVoiceTests {
   @Test func aVoiceThatIsDetachedFadesOutAndIsFreed() throws {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine)
-    var voices = (0..<LiveVoice.maximumCount).map { _ in
+    var voices = (0..<LiveVoice.maximumCountPerRenderer).map { _ in
       Self.voice(Self.sine(40_000, amplitude: 0.05))
     }
     for voice in voices {

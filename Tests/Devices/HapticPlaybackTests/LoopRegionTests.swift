@@ -45,7 +45,7 @@ import Testing
 
   @Test func loopPointsOfACompositionAreTheRegion() throws {
     let loop = HapticComposition(
-      layers: [.init(taps([0, 0.1]))], loop: .init(start: 0.1, end: 0.25))
+      layers: [.init(taps([0, 0.1]))], loop: .init(startSeconds: 0.1, endSeconds: 0.25))
     func play(_ composition: HapticComposition, passCount: Int, end: Double? = nil) throws
       -> [Float]
     {

@@ -30,7 +30,7 @@ import Testing
         let pattern = generator.pattern()
         let plan = try RenderPlan(compiling: pattern, samples: PatternGenerator.sounds)
         players.append(
-          try engine.player(for: [plan], duration: pattern.duration, recordsChanges: true))
+          try engine.player(for: [plan], duration: pattern.durationSeconds, recordsChanges: true))
       }
       renderPlayers = players.map(\.audioRenderPlayer)
       recordedChanges = players.map { _ in [] }
@@ -87,10 +87,12 @@ import Testing
     var changes: [[String]] {
       recordedChanges.map { changes in
         changes.map { change in
-          let intensity = change.liveValue(of: .hapticIntensityControl, at: change.frame + 100)
-          return "\(change.frame) \(change.phase) \(change.jumpCount) \(change.jumpFrame) "
-            + "\(change.overlapCount) \(change.passOrigin) \(change.playsHaptics) "
-            + "\(change.playsAudio) \(change.position(at: change.frame + 1_000)) "
+          let intensity = change.liveValue(
+            of: .hapticIntensityControl, at: change.outputFrame + 100)
+          return
+            "\(change.outputFrame) \(change.phase) \(change.jumpCount) \(change.jumpTargetFrame) "
+            + "\(change.overlappingPassCount) \(change.passOriginFrame) \(change.playsHaptics) "
+            + "\(change.playsAudio) \(change.position(at: change.outputFrame + 1_000)) "
             + "\(String(describing: intensity))"
         }
       }

@@ -49,7 +49,7 @@ func offline(
 }
 
 /// Frames of the limiter's look-ahead at 48 kHz, by which output lags.
-let latency = Int(Renderer.lookahead * 48_000)
+let latency = Int(Renderer.lookaheadSeconds * 48_000)
 
 /// The greatest difference of two signals, and where it is.
 func difference(_ one: [Float], _ other: [Float]) -> (greatest: Float, frame: Int) {

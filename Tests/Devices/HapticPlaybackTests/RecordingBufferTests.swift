@@ -53,8 +53,9 @@ func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> Pa
   @Test(arguments: [1, 64, 1_000]) func isHeardSampleForSample(period: Int) throws {
     let engine = PlaybackEngine(profiles: [
       TransducerProfile(
-        name: "weak", summary: "Half as strong.", frequency: FrequencyMapping(low: 50, high: 60),
-        level: 0.5)
+        name: "weak", summary: "Half as strong.",
+        frequency: FrequencyMapping(lowHertz: 50, highHertz: 60),
+        fullIntensityAmplitude: 0.5)
     ])
     let playback = VirtualPlayback(engine, periodSize: period)
     let samples = noise(9_000)
@@ -93,7 +94,7 @@ func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> Pa
   @Test func theFirstOfSeveralChannelsIsHeard() throws {
     let both = AudioBuffer(interleaved: [0.1, 0.5, 0.2, 0.6, 0.3, 0.7], channelCount: 2)
     let plan = try RenderPlan(recording: both, rate: 48_000)
-    #expect(plan.length == 3)
+    #expect(plan.frameCount == 3)
     var rendering = OfflineRenderer(plan: plan)
     let samples = rendering.samples()
     #expect(samples.count == 3)
@@ -103,7 +104,7 @@ func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> Pa
   @Test func nothingIsAPlanOfNothing() throws {
     let plan = try RenderPlan(
       recording: AudioBuffer(interleaved: [], channelCount: 1), rate: 48_000)
-    #expect(plan.length == 0)
+    #expect(plan.frameCount == 0)
     #expect(throws: RenderError.self) {
       try RenderPlan(recording: AudioBuffer(interleaved: [], channelCount: 1), rate: 1)
     }

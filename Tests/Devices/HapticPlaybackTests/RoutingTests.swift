@@ -28,7 +28,7 @@ import Testing
   @Test func hapticsAndAudioGoToTheirChannels() throws {
     let playback = try play(
       OutputRouting(channels: [
-        .init(hapticBus: 0), .init(audio: .left), .init(audio: .right), .init(),
+        .init(hapticBus: 0), .init(audioSide: .left), .init(audioSide: .right), .init(),
       ]))
     #expect(abs(hertz(playback.samples(ofChannel: 0)) - 125) < 1)
     #expect(abs(hertz(playback.samples(ofChannel: 1)) - 460) < 1)
@@ -53,7 +53,7 @@ import Testing
 
   @Test func eachTransducerHasItsProfile() throws {
     var low = TransducerProfile.phone
-    low.frequency = FrequencyMapping(low: 20, high: 60)
+    low.frequency = FrequencyMapping(lowHertz: 20, highHertz: 60)
     let playback = try play(
       OutputRouting(channels: [.init(hapticBus: 0), .init(hapticBus: 1)]), profiles: [.phone, low])
     #expect(abs(hertz(playback.samples(ofChannel: 0)) - 125) < 1)
@@ -62,7 +62,7 @@ import Testing
 
   @Test func hapticsAndAudioAreMutedApart() throws {
     let engine = PlaybackEngine(
-      routing: OutputRouting(channels: [.init(hapticBus: 0), .init(audio: .both)]))
+      routing: OutputRouting(channels: [.init(hapticBus: 0), .init(audioSide: .both)]))
     let playback = VirtualPlayback(engine)
     let player = try engine.player(for: tone)
     try player.loop(passCount: nil)

@@ -5,14 +5,14 @@ import Testing
 
 struct WarmthMemoryTests {
   private static let shaker = TransducerProfile(
-    name: "shaker", summary: "", frequency: FrequencyMapping(low: 25, high: 80),
+    name: "shaker", summary: "", frequency: FrequencyMapping(lowHertz: 25, highHertz: 80),
     hardware: TransducerHardware(
-      product: "shaker", resonance: 40, qualityFactor: 5, continuousPower: 50))
+      product: "shaker", resonanceHertz: 40, qualityFactor: 5, continuousWatts: 50))
   private let routing = OutputRouting(channelCount: 2).fitted(to: [shaker])
 
   @Test func transducersAreAsWarmAsTheyWereLessWhatTheyCooled() {
     let memory = ThermalStateStore()
-    let warm = TransducerThermalState(coilRise: 0.5, magnetRise: 0.25)
+    let warm = TransducerThermalState(coilRiseFraction: 0.5, magnetRiseFraction: 0.25)
     memory.store([warm, TransducerThermalState()], of: routing, at: .seconds(100))
     let later = memory.thermalStates(of: routing, at: .seconds(110))
     #expect(later == [warm.cooled(for: 10, by: ThermalParameters()), TransducerThermalState()])
@@ -23,7 +23,8 @@ struct WarmthMemoryTests {
   @Test func onlyTheSameTransducerIsKnownAgain() {
     let memory = ThermalStateStore()
     memory.store(
-      [TransducerThermalState(coilRise: 1), TransducerThermalState(coilRise: 1)], of: routing,
+      [TransducerThermalState(coilRiseFraction: 1), TransducerThermalState(coilRiseFraction: 1)],
+      of: routing,
       at: .zero)
     var other = Self.shaker
     other.name = "other"
@@ -38,12 +39,13 @@ struct WarmthMemoryTests {
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 2), profiles: [Self.shaker])
     #expect(engine.routing == routing)
     #expect(PlaybackEngine(routing: OutputRouting()).routing == OutputRouting())
-    let warm = TransducerThermalState(coilRise: 0.5, magnetRise: 0.25)
+    let warm = TransducerThermalState(coilRiseFraction: 0.5, magnetRiseFraction: 0.25)
     engine.temperatureRises = [warm, warm]
     let playback = VirtualPlayback(engine)
     playback.advance(seconds: 1)
     let expected = warm.cooled(for: 1, by: ThermalParameters())
-    #expect(abs(engine.temperatureRises[0].coilRise - expected.coilRise) < 0.001)
-    #expect(abs(engine.temperatureRises[1].magnetRise - expected.magnetRise) < 0.001)
+    #expect(abs(engine.temperatureRises[0].coilRiseFraction - expected.coilRiseFraction) < 0.001)
+    #expect(
+      abs(engine.temperatureRises[1].magnetRiseFraction - expected.magnetRiseFraction) < 0.001)
   }
 }

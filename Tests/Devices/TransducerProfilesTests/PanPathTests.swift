@@ -8,20 +8,20 @@ private let seat = TransducerArray(
 
 /// The value of a line at a frame.
 private func value(_ line: SendAutomation, _ frame: Int64) -> Double {
-  guard let next = line.points.firstIndex(where: { $0.frame > frame }) else {
-    return line.points.last?.gain ?? 1
+  guard let next = line.points.firstIndex(where: { $0.patternFrame > frame }) else {
+    return line.points.last?.sendGain ?? 1
   }
-  guard next > 0 else { return line.points[0].gain }
+  guard next > 0 else { return line.points[0].sendGain }
   let low = line.points[next - 1]
   let high = line.points[next]
-  return low.gain + (high.gain - low.gain) * Double(frame - low.frame)
-    / Double(high.frame - low.frame)
+  return low.sendGain + (high.sendGain - low.sendGain) * Double(frame - low.patternFrame)
+    / Double(high.patternFrame - low.patternFrame)
 }
 
 @Suite struct PanPathTests {
   @Test func onePositionIsTheSameAllTheTime() {
     let shares = PanPath(at: .init(1)).sendGains(on: seat, rate: 48_000)
-    #expect(shares == [0.0, 0, 1].map { SendAutomation([.init(frame: 0, gain: $0)]) })
+    #expect(shares == [0.0, 0, 1].map { SendAutomation([.init(patternFrame: 0, sendGain: $0)]) })
   }
 
   @Test func aWayPassesEachTransducerAtItsFrame() {

@@ -27,7 +27,7 @@ private func profile(_ members: String...) -> String {
   @Test func theLeastProfileHasTheDefaults() throws {
     let read = try ProfileFile.read(text: Array(profile().utf8), name: "mine.json")
     let made = TransducerProfile(
-      name: "mine", summary: "Mine.", frequency: FrequencyMapping(low: 20, high: 80))
+      name: "mine", summary: "Mine.", frequency: FrequencyMapping(lowHertz: 20, highHertz: 80))
     #expect(read == made)
     #expect(
       String(decoding: ProfileFile.write(made), as: UTF8.self) == """
@@ -45,42 +45,55 @@ private func profile(_ members: String...) -> String {
     let read = try ProfileFile.read(text: Array(text.utf8), name: "mine.json")
     #expect(
       read.transient
-        == TransientShape(frequency: FrequencyMapping(low: 20, high: 80), level: 0.4, floor: 0.1))
+        == TransientShape(
+          frequency: FrequencyMapping(lowHertz: 20, highHertz: 80), fullIntensityAmplitude: 0.4,
+          floorFraction: 0.1))
   }
 
   @Test func everyKeyReadsBackEqual() throws {
     let made = TransducerProfile(
       name: "all", summary: "Every \"key\".",
-      frequency: FrequencyMapping(low: 12.5, high: 170, scale: .linear),
-      intensity: .sensation(decibels: 31.5), level: 0.45,
-      partials: [.init(ratio: 1, gain: 0.8), .init(ratio: 3, gain: -0.1)],
+      frequency: FrequencyMapping(lowHertz: 12.5, highHertz: 170, scale: .linear),
+      intensity: .sensation(decibels: 31.5), fullIntensityAmplitude: 0.45,
+      partials: [
+        .init(frequencyRatio: 1, amplitudeRatio: 0.8),
+        .init(frequencyRatio: 3, amplitudeRatio: -0.1),
+      ],
       transient: TransientShape(
-        frequency: FrequencyMapping(low: 55, high: 165, scale: .linear),
-        length: .cycles(3, seconds: 0.005...0.05),
-        level: 0.6, floor: 0.2,
-        partials: [.init(ratio: 1.5, gain: 0.3, glide: 0.4, durationRatio: 1.25)],
-        squareness: 0.1...0.9, attack: 0, release: 0.01), ducking: 0.25,
-      thresholds: [.init(hertz: 20, decibels: -40), .init(hertz: 80, decibels: -31.77)],
+        frequency: FrequencyMapping(lowHertz: 55, highHertz: 165, scale: .linear),
+        durationRule: .cycles(3, seconds: 0.005...0.05),
+        fullIntensityAmplitude: 0.6, floorFraction: 0.2,
+        partials: [
+          .init(frequencyRatio: 1.5, amplitudeRatio: 0.3, glideRatio: 0.4, durationRatio: 1.25)
+        ],
+        squareWaveFractions: 0.1...0.9, attackSeconds: 0, releaseSeconds: 0.01), duckingGain: 0.25,
+      perceptionThresholds: [
+        .init(hertz: 20, accelerationDecibels: -40), .init(hertz: 80, accelerationDecibels: -31.77),
+      ],
       hardware: TransducerHardware(
-        product: "Maker Model", band: 10...200, resonance: 40, qualityFactor: 3.5, impedance: 4,
-        continuousPower: 50,
-        peakPower: 100, acceleration: 3.25, excursion: 1.5,
-        response: [.init(hertz: 20, decibels: -12.5), .init(hertz: 40, decibels: 0)],
-        thermal: ThermalParameters(
-          coilTimeConstant: 2, magnetTimeConstant: 60, coilTemperatureFraction: 0.4),
-        measured: TransducerMeasurement(date: "a day", residual: -31.5, sensor: .displacement),
-        estimated: ["qualityFactor", "thermal"]),
-      drive: DriveSettings(
-        isBandMapped: false, reachDecibels: 10, isEqualized: true, maximumBoostDecibels: 3,
+        product: "Maker Model", bandHertz: 10...200, resonanceHertz: 40, qualityFactor: 3.5,
+        impedanceOhms: 4,
+        continuousWatts: 50,
+        peakWatts: 100, accelerationInG: 3.25, excursionMillimeters: 1.5,
+        responsePoints: [
+          .init(hertz: 20, accelerationDecibels: -12.5), .init(hertz: 40, accelerationDecibels: 0),
+        ],
+        thermalParameters: ThermalParameters(
+          coilTimeConstantSeconds: 2, magnetTimeConstantSeconds: 60, coilTemperatureFraction: 0.4),
+        measurement: TransducerMeasurement(
+          date: "a day", residualDecibels: -31.5, sensorQuantity: .displacement),
+        estimatedFigureNames: ["qualityFactor", "thermal"]),
+      driveSettings: DriveSettings(
+        isBandMapped: false, usableBandDecibels: 10, isEqualized: true, maximumBoostDecibels: 3,
         dampingFactor: 2,
         hasEqualSensation: true, highPassHertz: 6),
-      amplifier: AmplifierParameters(fullScalePower: 80, latencySeconds: 0.0125),
+      amplifier: AmplifierParameters(fullScaleWatts: 80, latencySeconds: 0.0125),
       sources: ["A sheet."])
     #expect(try ProfileFile.read(text: ProfileFile.write(made), name: "all.json") == made)
     var other = made
-    other.transient.length = .seconds(low: 0.0364, high: 0.0121)
+    other.transient.durationRule = .seconds(low: 0.0364, high: 0.0121)
     other.intensity = .power(exponent: 1.5)
-    other.thresholds = []
+    other.perceptionThresholds = []
     #expect(try ProfileFile.read(text: ProfileFile.write(other), name: "all.json") == other)
   }
 

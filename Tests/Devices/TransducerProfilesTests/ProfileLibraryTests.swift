@@ -38,7 +38,7 @@ private final class Scratch {
 @Suite struct ProfileLibraryTests {
   private func low(_ name: String, in library: ProfileLibrary) throws -> Double? {
     guard let entry = library.entry(named: name) else { return nil }
-    return try ProfileFile.read(text: entry.text(), name: entry.sourceName).frequency.low
+    return try ProfileFile.read(text: entry.text(), name: entry.sourceName).frequency.lowHertz
   }
 
   @Test func theFirstFolderThatHasTheNameDecides() throws {

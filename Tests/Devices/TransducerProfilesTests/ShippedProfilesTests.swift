@@ -60,9 +60,9 @@ import TransducerProfiles
     for shaker in shakers {
       #expect(shaker.intensity == .power(exponent: 1), "\(shaker.name)")
       #expect(!shaker.sources.isEmpty, "\(shaker.name)")
-      guard let band = shaker.hardware?.band else { continue }
-      #expect(band.contains(shaker.frequency.low), "\(shaker.name)")
-      #expect(band.contains(shaker.frequency.high), "\(shaker.name)")
+      guard let band = shaker.hardware?.bandHertz else { continue }
+      #expect(band.contains(shaker.frequency.lowHertz), "\(shaker.name)")
+      #expect(band.contains(shaker.frequency.highHertz), "\(shaker.name)")
     }
   }
 

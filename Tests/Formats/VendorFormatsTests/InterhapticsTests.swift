@@ -95,7 +95,7 @@ import VendorFormats
     let muted = examine(text(Self.tap, mute: 1))
     #expect(
       muted.losses.map(\.message) == ["muted melodies are omitted"]
-        && muted.composition?.duration == 0)
+        && muted.composition?.durationSeconds == 0)
   }
 
   @Test(arguments: [
@@ -167,7 +167,7 @@ import VendorFormats
     let examination = examine(text, "main.hla")
     let composition = try examination.get()
     #expect(
-      composition.title == "click" && abs(composition.duration - 0.15) < 1e-9
+      composition.title == "click" && abs(composition.durationSeconds - 0.15) < 1e-9
         && composition.loop == nil)
     #expect(composition.layers.flatMap(\.pattern.events).map(\.time) == [0, 0.1])
     #expect(

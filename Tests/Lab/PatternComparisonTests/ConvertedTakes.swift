@@ -42,7 +42,7 @@ func formattedTake(
   _ composition: HapticComposition, in format: HapticFormat, profile: TransducerProfile = .phone
 ) throws -> Take {
   var take = try take(composition.linearized(), profile: profile, rate: 8_000)
-  take.format = Take.Format(title: format.title, resolution: format.resolution)
+  take.format = Take.Format(title: format.title, resolution: format.valueResolution)
   return take
 }
 

@@ -151,12 +151,12 @@ struct AccumulationTests {
 struct ThresholdAgreementTests {
   /// Weighted levels and equal sensation use the same curve.
   @Test func weightingIsTheInverseOfTheSensationThreshold() throws {
-    let points = TransducerProfile.defaultThresholds
+    let points = TransducerProfile.defaultPerceptionThresholds
     #expect(points.count == 41)
-    let middle = try #require(points.first { $0.hertz == 100 }).decibels
+    let middle = try #require(points.first { $0.hertz == 100 }).accelerationDecibels
     for point in points where (20...400).contains(point.hertz) {
       let decibels = Decibels.of(amplitude: VibrotactileWeighting.hand.gain(atHertz: point.hertz))
-      #expect(abs(decibels - (middle - point.decibels)) < 1e-6, "\(point.hertz) Hz")
+      #expect(abs(decibels - (middle - point.accelerationDecibels)) < 1e-6, "\(point.hertz) Hz")
     }
   }
 }

@@ -9,11 +9,12 @@ import Testing
 
   /// Returns hardware whose continuous power a looped event of full strength slightly exceeds.
   private static let profile = TransducerProfile(
-    name: "a", summary: "A.", frequency: FrequencyMapping(low: 40, high: 40),
+    name: "a", summary: "A.", frequency: FrequencyMapping(lowHertz: 40, highHertz: 40),
     hardware: TransducerHardware(
-      product: "A", continuousPower: 1,
-      thermal: ThermalParameters(coilTimeConstant: 1, magnetTimeConstant: 15)),
-    amplifier: AmplifierParameters(fullScalePower: 5.8))
+      product: "A", continuousWatts: 1,
+      thermalParameters: ThermalParameters(
+        coilTimeConstantSeconds: 1, magnetTimeConstantSeconds: 15)),
+    amplifier: AmplifierParameters(fullScaleWatts: 5.8))
 
   private static func plan() throws -> RenderPlan {
     let event = HapticEvent(
@@ -32,7 +33,8 @@ import Testing
     let told = try #require(demand.secondsToThermalLimit)
     let routing = OutputRouting().fitted(to: [Self.profile])
     var rendering = OfflineRenderer(
-      plan: plan, settings: RenderSettings(routing: routing, passCount: nil, length: 100 * 8_000))
+      plan: plan,
+      settings: RenderSettings(routing: routing, passCount: nil, outputFrameCount: 100 * 8_000))
     var block = [Float](repeating: 0, count: 80)
     var frames = 0
     while rendering.statistics.powerLimitedFrameCount == 0 {

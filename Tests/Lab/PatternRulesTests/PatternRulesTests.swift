@@ -131,7 +131,7 @@ import Testing
   @Test("Stated frequencies beyond the band of the hardware are named with their distance")
   func movedFrequencies() throws {
     var profile = ring
-    profile.hardware?.band = 10...80
+    profile.hardware?.bandHertz = 10...80
     let event = HapticEvent(
       kind: .hapticContinuous, time: 0, duration: 0.2,
       parameters: [.hapticIntensity: 0.1, .hapticSharpness: 1])
@@ -159,11 +159,11 @@ import Testing
 
   /// Hardware with a resonance and a small maximum excursion.
   private let ring = TransducerProfile(
-    name: "ring", summary: "Rings.", frequency: FrequencyMapping(low: 25, high: 80),
+    name: "ring", summary: "Rings.", frequency: FrequencyMapping(lowHertz: 25, highHertz: 80),
     hardware: TransducerHardware(
-      product: "A", resonance: 40, qualityFactor: 10, continuousPower: 10, acceleration: 8,
-      excursion: 0.14,
-      uncertainty: TransducerUncertainty.none), amplifier: AmplifierParameters(fullScalePower: 40))
+      product: "A", resonanceHertz: 40, qualityFactor: 10, continuousWatts: 10, accelerationInG: 8,
+      excursionMillimeters: 0.14,
+      uncertainty: TransducerUncertainty.exact), amplifier: AmplifierParameters(fullScaleWatts: 40))
 
   @Test func hardwareFindingsNameTheEventOfTheirLayer() throws {
     let weak = HapticEvent(
@@ -196,7 +196,7 @@ import Testing
     ) throws
   {
     var profile = ring
-    profile.hardware?.band = band
+    profile.hardware?.bandHertz = band
     let event = HapticEvent(
       kind: .hapticContinuous, time: 0, duration: 0.1, parameters: [.hapticSharpness: sharpness])
     let composition = HapticComposition(HapticPattern(events: [event]))

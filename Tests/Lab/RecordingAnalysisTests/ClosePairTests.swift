@@ -60,7 +60,8 @@ struct ClosePairTests {
       let correct = reported.filter {
         $0.kind == (isMissing ? .missing : .time) && abs($0.range.lowerBound - time) < 0.001
       }
-      let falsehoods = recordingCase.falsehoods(comparison, duration: reference.signal.duration)
+      let falsehoods = recordingCase.falsehoods(
+        comparison, duration: reference.signal.durationSeconds)
       let isWrong = reported.count > correct.count || !falsehoods.isEmpty
       if !correct.isEmpty {
         named += 1

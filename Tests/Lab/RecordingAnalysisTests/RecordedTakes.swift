@@ -171,7 +171,7 @@ enum RealChange: CaseIterable {
     let event = pattern.events[index]
     switch self {
     case .added:
-      let time = Double.random(in: 0...pattern.duration + 0.2, using: &numbers)
+      let time = Double.random(in: 0...pattern.durationSeconds + 0.2, using: &numbers)
       // Simultaneous events sound like one.
       guard pattern.events.allSatisfy({ abs($0.time - time) > 0.03 }) else { return nil }
       changed.events.append(

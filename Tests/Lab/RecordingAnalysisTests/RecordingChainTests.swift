@@ -108,8 +108,8 @@ struct RecordingChainTests {
       let delay = Double.random(in: 0.1...2, using: &numbers)
       let comparison = Comparison(
         pattern, plant.recording(of: pattern.signal.mono, delay: delay, numbers: &numbers))
-      let model = comparison.recordingMatch?.chain?.model
-      let isRight = model.map { abs($0.resonance / plant.resonance - 1) < 0.02 } ?? false
+      let model = comparison.recordingMatch?.playbackAndRecordingChain?.resonanceModel
+      let isRight = model.map { abs($0.resonanceHertz / plant.resonance - 1) < 0.02 } ?? false
       if !others(comparison).isEmpty || (RecordingCase.count == nil && !isRight) {
         failures.append(
           "\(number) \(name) \(plant), \(delay): \(comparison.sentences) \(comparison.notes)")
@@ -187,7 +187,7 @@ struct RecordingChainTests {
     let comparison = Comparison(
       pattern, Plant(30, 3).recording(of: pattern.signal.mono, delay: 0.7, numbers: &numbers))
     #expect(comparison.recordingMatch?.outcome == .found)
-    #expect(comparison.recordingMatch?.chain?.matchesProfile == true)
+    #expect(comparison.recordingMatch?.playbackAndRecordingChain?.matchesProfile == true)
     #expect(others(comparison).isEmpty, "\(comparison.sentences)")
     #expect(
       comparison.notes == [
@@ -201,8 +201,8 @@ struct RecordingChainTests {
     let comparison = Comparison(
       pattern, Plant(150, 0.7).recording(of: pattern.signal.mono, delay: 0.4, numbers: &numbers))
     #expect(others(comparison).isEmpty, "\(comparison.sentences)")
-    let model = try #require(comparison.recordingMatch?.chain?.model)
-    #expect(abs(model.resonance / 150 - 1) < 0.15)
+    let model = try #require(comparison.recordingMatch?.playbackAndRecordingChain?.resonanceModel)
+    #expect(abs(model.resonanceHertz / 150 - 1) < 0.15)
     #expect(
       comparison.notes == [
         "B sounds as if recorded through a high-pass at about 130 Hz; its effect was removed."
@@ -292,6 +292,6 @@ struct RecordingChainTests {
     let comparison = Comparison(
       pattern, Self.noisy(Self.throughAutomaticGain(pattern.signal.mono), &numbers))
     #expect(others(comparison).isEmpty, "\(comparison.sentences)")
-    #expect(comparison.recordingMatch?.chain != nil)
+    #expect(comparison.recordingMatch?.playbackAndRecordingChain != nil)
   }
 }

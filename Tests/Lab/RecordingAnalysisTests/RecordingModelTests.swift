@@ -5,9 +5,9 @@ import Testing
 struct RecordingModelTests {
   private func model(logEvidence: Double, changeCount: Int = 0) -> RecordingModel {
     var model = RecordingModel(
-      delay: 0, response: RecordingResponse(kind: .filter, priorScale: 1))
+      delaySamples: 0, response: RecordingResponse(kind: .filter, priorVarianceScale: 1))
     model.logEvidence = logEvidence
-    let change = RecordingModel.Change(kind: .level, waveformIndex: 0, amount: 3)
+    let change = RecordingModel.Change(kind: .level, waveformIndex: 0, signedAmount: 3)
     model.changes = [RecordingModel.Change](repeating: change, count: changeCount)
     return model
   }

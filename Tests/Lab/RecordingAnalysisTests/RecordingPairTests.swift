@@ -125,8 +125,8 @@ struct RecordingPairTests {
       samples[index] += Float.random(in: -0.001...0.001, using: &numbers)
     }
     let recording = try #require(Comparison(pattern, sound([samples])).recordingMatch)
-    #expect(recording.mainsFrequency == base && !recording.humFrequencies.isEmpty)
-    for line in recording.humFrequencies {
+    #expect(recording.mainsHertz == base && !recording.humHertz.isEmpty)
+    for line in recording.humHertz {
       #expect(abs(line - base * (line / base).rounded()) < 0.2, "\(line)")
     }
   }

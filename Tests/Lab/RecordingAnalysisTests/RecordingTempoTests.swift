@@ -17,7 +17,7 @@ struct RecordingTempoTests {
   {
     let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
     let comparison = Comparison(pattern, recording)
-    let duration = pattern.signal.duration
+    let duration = pattern.signal.durationSeconds
     var wrong = made.falsehoods(comparison, duration: duration) + comparison.single
     let isSaid = comparison.differences.contains { $0.kind == .tempo }
     if abs(made.drift) * duration > 0.002, !isSaid {
@@ -46,7 +46,7 @@ struct RecordingTempoTests {
     let total = RecordingCase.count ?? 2
     let names = try ShippedPatterns.names.filter {
       let pattern = try shipped($0)
-      return pattern.events.count > 2 && (RecordingCase.count != nil || pattern.duration < 1)
+      return pattern.events.count > 2 && (RecordingCase.count != nil || pattern.durationSeconds < 1)
     }
     var failures: [String] = []
     for number in 0..<total {

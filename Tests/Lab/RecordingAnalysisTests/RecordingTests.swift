@@ -38,7 +38,8 @@ struct RecordingTests {
       }
       let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
       let comparison = Comparison(pattern, recording)
-      let wrong = made.falsehoods(comparison, duration: pattern.signal.duration) + comparison.single
+      let wrong =
+        made.falsehoods(comparison, duration: pattern.signal.durationSeconds) + comparison.single
       if !wrong.isEmpty {
         failures.append("\(number) \(name) \(made): \(wrong)")
       }
@@ -92,7 +93,7 @@ struct RecordingTests {
       let own = comparison.differences.filter { !$0.isOverall }
       let near = own.filter { abs($0.range.lowerBound - time) < 0.075 }
       let isNamed = near.contains { $0.kind == change.kind }
-      let untrue = made.falsehoods(comparison, duration: reference.signal.duration)
+      let untrue = made.falsehoods(comparison, duration: reference.signal.durationSeconds)
       let isWrong = own.count > near.count || !untrue.isEmpty
       if isNamed {
         named += 1
@@ -133,7 +134,8 @@ struct RecordingTests {
           let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
           let comparison = Comparison(pattern, recording)
           let wrong =
-            made.falsehoods(comparison, duration: pattern.signal.duration) + comparison.single
+            made.falsehoods(comparison, duration: pattern.signal.durationSeconds)
+            + comparison.single
           if !wrong.isEmpty {
             failures.append("\(name) \(delay) \(noise): \(wrong)")
           }

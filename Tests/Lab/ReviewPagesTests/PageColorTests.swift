@@ -34,7 +34,7 @@ struct PageColorTests {
     {
       let tokens = tokens(css)
       for (name, role) in names {
-        #expect(tokens[name] == PlotPalette(theme).color(of: role).css, "\(name), \(theme)")
+        #expect(tokens[name] == PlotPalette(theme).color(of: role).cssText, "\(name), \(theme)")
       }
     }
   }
@@ -42,10 +42,11 @@ struct PageColorTests {
   @Test("The sharpness scale matches that of plots")
   func sharpnessScaleMatchesPlots() throws {
     let page = String(decoding: try Pages.gallery(), as: UTF8.self)
-    for color in Colormap.sharpness.anchors {
-      let parts = [color.bytes.red, color.bytes.green, color.bytes.blue].map {
-        "0x" + ($0 < 16 ? "0" : "") + String($0, radix: 16)
-      }
+    for color in Colormap.sharpness.anchorColors {
+      let parts = [color.byteComponents.red, color.byteComponents.green, color.byteComponents.blue]
+        .map {
+          "0x" + ($0 < 16 ? "0" : "") + String($0, radix: 16)
+        }
       #expect(page.contains("[" + parts.joined(separator: ", ") + "]"))
     }
   }

@@ -291,14 +291,14 @@ import Testing
   @Test("A reduced line stays close to the original")
   func reducedLinesStayClose() {
     let straight = (0...100).map {
-      EventPlot.Point(time: Double($0), intensity: Double($0) / 100, sharpness: 0.5)
+      EventPlot.Point(timeSeconds: Double($0), intensity: Double($0) / 100, sharpness: 0.5)
     }
     #expect(PointReduction.reduced(straight, maximumCount: 50).count <= 4)
     let bent =
       straight
       + (1...50).map {
         EventPlot.Point(
-          time: 100 + Double($0), intensity: 1, sharpness: 0.5 + Double($0 % 2) / 4)
+          timeSeconds: 100 + Double($0), intensity: 1, sharpness: 0.5 + Double($0 % 2) / 4)
       }
     let reduced = PointReduction.reduced(bent, maximumCount: 40)
     #expect(reduced.count == 40)

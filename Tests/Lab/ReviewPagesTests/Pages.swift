@@ -87,7 +87,7 @@ enum Pages {
   /// The profile of the sounds for small speakers.
   private static var speaker: TransducerProfile {
     var speaker = TransducerProfile.phone
-    speaker.frequency = FrequencyMapping(low: 110, high: 320)
+    speaker.frequency = FrequencyMapping(lowHertz: 110, highHertz: 320)
     return speaker
   }
 

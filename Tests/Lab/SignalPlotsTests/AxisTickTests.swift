@@ -6,7 +6,7 @@ struct AxisTickTests {
   @Test("Ticks are 1, 2 or 5 times a power of ten apart")
   func ticksHaveRoundSteps() {
     func labels(_ range: ClosedRange<Double>, _ count: Int) -> [String] {
-      AxisTick.roundTicks(in: range, atMost: count).map(\.label)
+      AxisTick.roundTicks(in: range, atMost: count).map(\.labelText)
     }
     #expect(labels(0...2.2, 6) == ["0", "0.5", "1", "1.5", "2"])
     #expect(labels(0...1, 6) == ["0", "0.2", "0.4", "0.6", "0.8", "1"])
@@ -21,10 +21,10 @@ struct AxisTickTests {
     arguments: [0.003, 0.008, 0.2, 0.21, 1, 2.2, 30, 119, 120, 600, 5_000, 86_400])
   func tickCountsAreLimited(_ seconds: Double) {
     for most in [2, 4, 9, 20] {
-      let ticks = TimeTicks(in: 0...seconds, atMost: most).ticks
+      let ticks = TimeTicks(in: 0...seconds, atMost: most).axisTicks
       #expect(ticks.count <= most + 1)
-      #expect(ticks.first?.value == 0)
-      #expect(ticks.allSatisfy { (0...(seconds * 1.000_01)).contains($0.value) })
+      #expect(ticks.first?.axisValue == 0)
+      #expect(ticks.allSatisfy { (0...(seconds * 1.000_01)).contains($0.axisValue) })
       #expect(most < 4 || ticks.count >= 2)
     }
   }
@@ -32,22 +32,22 @@ struct AxisTickTests {
   @Test("A time axis is labeled in milliseconds, seconds or minutes")
   func timeAxesHaveSuitableUnits() {
     let tiny = TimeTicks(in: 0...0.008, atMost: 5)
-    #expect(tiny.unit == "ms")
-    #expect(tiny.ticks.map(\.label) == ["0", "2", "4", "6", "8"])
-    #expect(tiny.ticks.map(\.value) == [0, 0.002, 0.004, 0.006, 0.008])
+    #expect(tiny.labelUnit == "ms")
+    #expect(tiny.axisTicks.map(\.labelText) == ["0", "2", "4", "6", "8"])
+    #expect(tiny.axisTicks.map(\.axisValue) == [0, 0.002, 0.004, 0.006, 0.008])
     let long = TimeTicks(in: 0...600, atMost: 6)
-    #expect(long.unit == "min")
-    #expect(long.ticks.map(\.label) == ["0:00", "2:00", "4:00", "6:00", "8:00", "10:00"])
+    #expect(long.labelUnit == "min")
+    #expect(long.axisTicks.map(\.labelText) == ["0:00", "2:00", "4:00", "6:00", "8:00", "10:00"])
     #expect(TimeTicks.clockText(3_725) == "1:02:05")
-    #expect(TimeTicks(in: 0...2, atMost: 3).unit == "s")
+    #expect(TimeTicks(in: 0...2, atMost: 3).labelUnit == "s")
   }
 
   @Test("A logarithmic axis has round ticks")
   func logarithmicAxesHaveRoundTicks() {
-    let axis = PlotAxis(range: 20...500, isLogarithmic: true)
-    #expect(axis.ticks(atMost: 9).map(\.label) == ["20", "50", "100", "200", "500"])
-    #expect(axis.octaveTicks.map(\.label) == ["25", "50", "100", "200", "400"])
-    #expect(axis.ticks(atMost: 3).map(\.label) == ["30", "100", "300"])
+    let axis = PlotAxis(valueRange: 20...500, isLogarithmic: true)
+    #expect(axis.ticks(atMost: 9).map(\.labelText) == ["20", "50", "100", "200", "500"])
+    #expect(axis.octaveTicks.map(\.labelText) == ["25", "50", "100", "200", "400"])
+    #expect(axis.ticks(atMost: 3).map(\.labelText) == ["30", "100", "300"])
     #expect(abs(axis.fraction(of: 100) - 0.5) < 1e-9)
     #expect(abs(axis.value(atFraction: 0.5) - 100) < 1e-9)
   }

@@ -58,7 +58,7 @@ struct DecodedPNG {
   }
 
   /// Returns the color of the pixel at a point, `#rrggbb`.
-  func css(x: Double, y: Double) -> String { PlotColor(pixels[Int(y) * width + Int(x)]).css }
+  func css(x: Double, y: Double) -> String { PlotColor(pixels[Int(y) * width + Int(x)]).cssText }
 
   /// Returns true if a pixel has a color, except for rounding.
   func isNear(_ color: PlotColor, x: Double, y: Double, parts: Double = 2) -> Bool {

@@ -76,8 +76,8 @@ extension PlotDrawing {
         [place]
       case .raster(let raster):
         [
-          PlotPoint(raster.box.left, raster.box.top),
-          PlotPoint(raster.box.right, raster.box.bottom),
+          PlotPoint(raster.filledBox.left, raster.filledBox.top),
+          PlotPoint(raster.filledBox.right, raster.filledBox.bottom),
         ]
       }
     }

@@ -19,17 +19,17 @@ struct EventPlotTests {
       ])
     let score = try EventPlot(of: HapticComposition(pattern))
     let event = try #require(score.events.first)
-    #expect(event.onset == 0.5)
+    #expect(event.onsetSeconds == 0.5)
     #expect(event.points.count == 1)
     #expect(abs(event.points[0].intensity - 0.4) < 1e-6)
     #expect(event.points[0].sharpness == 0.75)
     // Two cycles at 80 · (230 / 80)^0.75 Hz.
-    #expect(abs(event.end - 0.5 - 2 / 176.65) < 0.000_03)
-    #expect(score.curves.map(\.id) == [.hapticIntensityControl, .hapticSharpnessControl])
+    #expect(abs(event.endSeconds - 0.5 - 2 / 176.65) < 0.000_03)
+    #expect(score.curves.map(\.controlID) == [.hapticIntensityControl, .hapticSharpnessControl])
     #expect(score.curves[0].controlPoints.map(\.value) == [1])
     #expect(score.curves[1].controlPoints.map(\.time) == [0.2])
     #expect(score.curves[1].controlPoints.map(\.value) == [0.25])
-    #expect(score.curves[1].points.map(\.value) == [0, 0, 0.25, 0.25])
+    #expect(score.curves[1].polyline.map(\.value) == [0, 0, 0.25, 0.25])
   }
 
   @Test("The envelope and an intensity curve multiply")
@@ -47,11 +47,12 @@ struct EventPlotTests {
       ])
     let points = try #require(EventPlot(of: HapticComposition(pattern)).events.first).points
     let attack = EnvelopeTimes.seconds(normalized: 0.5)
-    let top = try #require(points.min { abs($0.time - attack) < abs($1.time - attack) })
-    #expect(abs(top.time - attack) < 0.000_02)
+    let top = try #require(
+      points.min { abs($0.timeSeconds - attack) < abs($1.timeSeconds - attack) })
+    #expect(abs(top.timeSeconds - attack) < 0.000_02)
     #expect(abs(top.intensity - 0.9 * (1 - attack / 2)) < 1e-4)
-    for point in points where point.time <= attack {
-      let exact = 0.9 * (1 - point.time / 2) * point.time / attack
+    for point in points where point.timeSeconds <= attack {
+      let exact = 0.9 * (1 - point.timeSeconds / 2) * point.timeSeconds / attack
       #expect(abs(point.intensity - exact) < 1e-3)
     }
     #expect(points.last?.intensity == 0)
@@ -67,9 +68,9 @@ struct EventPlotTests {
       ],
       parameters: [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.25)])
     let points = try #require(EventPlot(of: HapticComposition(pattern)).events.first).points
-    let around = points.filter { abs($0.time - 0.25) < 0.001 }
+    let around = points.filter { abs($0.timeSeconds - 0.25) < 0.001 }
     #expect(around.map(\.intensity) == [1, 0.5])
-    #expect(around[1].time - around[0].time < 2e-6)
+    #expect(around[1].timeSeconds - around[0].timeSeconds < 2e-6)
   }
 
   @Test("Audio events have their own controls")
@@ -86,8 +87,8 @@ struct EventPlotTests {
     let sound = AudioBuffer(interleaved: Array(repeating: 0.5, count: 24_000), channelCount: 1)
     let known = try EventPlot(of: HapticComposition(pattern), samples: ["ding.wav": sound])
     // The duration is 0.5 s, and its edge is 1 ms.
-    #expect(known.audioEvents[1].end == 1.501)
-    #expect(known.duration == 1.501)
+    #expect(known.audioEvents[1].endSeconds == 1.501)
+    #expect(known.durationSeconds == 1.501)
   }
 
   @Test("The number of points is bounded")
@@ -121,12 +122,12 @@ struct EventPlotTests {
       EventReference(layer: 1, event: 0), EventReference(layer: 0, event: 0),
       EventReference(layer: 1, event: 1),
     ]
-    #expect(score.events.map(\.reference) == places)
+    #expect(score.events.map(\.eventReference) == places)
     #expect(score.events.map { Float($0.peakIntensity) } == [0.6, 0.4, 0.8])
     #expect(score.events[2].points[0].sharpness == 0.75)
     #expect(score.events[1].points[0].sharpness == 0.5)
-    #expect(score.curves.map(\.id) == [.hapticIntensityControl, .hapticSharpnessControl])
-    #expect(score.duration == score.events[0].end)
+    #expect(score.curves.map(\.controlID) == [.hapticIntensityControl, .hapticSharpnessControl])
+    #expect(score.durationSeconds == score.events[0].endSeconds)
   }
 
   @Test("A pattern that cannot be rendered throws an error")

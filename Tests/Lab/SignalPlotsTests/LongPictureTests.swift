@@ -26,7 +26,8 @@ struct LongPictureTests {
 
   private func plot(_ seconds: ClosedRange<Double>? = nil) throws -> Plot {
     try Plot(
-      of: PlotSubject(name: "long", composition: Self.long), parts: [.score], timeRange: seconds)
+      of: PlotSubject(name: "long", composition: Self.long), parts: [.score],
+      timeRangeSeconds: seconds)
   }
 
   @Test("Ten minutes are drawn as columns in a small file")
@@ -45,14 +46,15 @@ struct LongPictureTests {
   @Test("The envelope is as high as the events")
   func envelopeFollowsEvents() throws {
     let plot = try plot()
-    let layout = PlotLayout(plot, width: 860)
-    let box = layout.panels[0].box
+    let layout = PlotLayout(plot, figureWidth: 860)
+    let box = layout.panelLayouts[0].contentBox
     let envelope = try #require(plot.drawing(width: 860).fills(opacity: 0.45).first?.first)
     for minute in 0..<10 {
       let x = layout.x(atTime: 60 * Double(minute) + 30)
       let point = try #require(
         envelope.filter { $0.y < box.bottom }.min { abs($0.x - x) < abs($1.x - x) })
-      let top = layout.y(of: max(0.3, Double(minute + 1) / 10), on: plot.panels[0].axis, in: box)
+      let top = layout.y(
+        of: max(0.3, Double(minute + 1) / 10), on: plot.plotPanels[0].valueAxis, in: box)
       #expect(abs(point.y - top) < 0.1)
     }
   }
@@ -74,12 +76,12 @@ struct LongPictureTests {
   @Test("An excerpt has its own time axis and only its own events")
   func excerptHasItsOwnAxis() throws {
     let plot = try plot(61...63)
-    #expect(plot.timeRange == 61...63)
+    #expect(plot.timeRangeSeconds == 61...63)
     let drawing = plot.drawing(width: 860)
     #expect(drawing.texts.contains { $0.hasPrefix("61–63 s of 10:00 min · ") })
     #expect(drawing.texts.contains("61") && drawing.texts.contains("63 s"))
     #expect(drawing.strays == [])
-    let layout = PlotLayout(plot, width: 860)
+    let layout = PlotLayout(plot, figureWidth: 860)
     // Both lanes have heads at 61, 62 and 63 s.
     let heads = drawing.discs(.color(Colormap.sharpness.color(at: 0.5)))
     #expect(heads.map(\.x) == [61.0, 62, 63, 61, 62, 63].map(layout.x))
@@ -87,10 +89,10 @@ struct LongPictureTests {
 
   @Test("A time range beyond the ends is clamped")
   func timeRangesAreClamped() throws {
-    #expect(try plot(-5...2).timeRange == 0...2)
-    #expect(try plot(590 ... .infinity).timeRange.lowerBound == 590)
+    #expect(try plot(-5...2).timeRangeSeconds == 0...2)
+    #expect(try plot(590 ... .infinity).timeRangeSeconds.lowerBound == 590)
     let past = try plot(1_000...2_000)
-    #expect(past.timeRange.upperBound == past.duration)
+    #expect(past.timeRangeSeconds.upperBound == past.durationSeconds)
     #expect(past.drawing(width: 860).strays == [])
   }
 
@@ -113,7 +115,7 @@ struct LongPictureTests {
     let plot = try Plot(
       of: [Self.long, other].map { PlotSubject(name: "long", composition: $0) }, parts: [.score])
     let drawing = plot.drawing(width: 860)
-    let layout = PlotLayout(plot, width: 860)
+    let layout = PlotLayout(plot, figureWidth: 860)
     #expect(drawing.strays == [])
     let bars = drawing.lines(.role(.sharedLine)).map(\.points).max { $0.count < $1.count } ?? []
     #expect((300...600).contains(bars.count))
@@ -122,7 +124,7 @@ struct LongPictureTests {
     #expect(more.count == 1)
     #expect(abs(more[0][0].x - layout.x(atTime: 300)) < 1)
     let heights = [0.6, 1].map {
-      layout.y(of: $0, on: plot.panels[0].axis, in: layout.panels[0].box)
+      layout.y(of: $0, on: plot.plotPanels[0].valueAxis, in: layout.panelLayouts[0].contentBox)
     }
     #expect(zip(more[0], heights).allSatisfy { abs($0.0.y - $0.1) < 0.1 })
     #expect(try plot.draw(as: .svg).count < 150_000)

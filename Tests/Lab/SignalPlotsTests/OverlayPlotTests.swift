@@ -54,7 +54,7 @@ struct OverlayPlotTests {
       #expect(
         !isOfSounds
           || drawing.rasters.filter { $0.rowCount > 1 }.dropFirst().allSatisfy {
-            $0.coverages.allSatisfy { $0 == 0 }
+            $0.cellOpacities.allSatisfy { $0 == 0 }
           })
     }
     #expect(drawing.texts.contains { $0.contains("gray: in both") })
@@ -64,9 +64,11 @@ struct OverlayPlotTests {
   func excessHasTheColorOfItsTake() throws {
     let plot = try plot([pattern(0.5), pattern(0.8)])
     let drawing = plot.drawing(width: 860)
-    let layout = PlotLayout(plot, width: 860)
-    let box = layout.panels[0].box
-    func y(_ value: Double) -> Double { layout.y(of: value, on: plot.panels[0].axis, in: box) }
+    let layout = PlotLayout(plot, figureWidth: 860)
+    let box = layout.panelLayouts[0].contentBox
+    func y(_ value: Double) -> Double {
+      layout.y(of: value, on: plot.plotPanels[0].valueAxis, in: box)
+    }
     #expect(drawing.areas(.role(.take(0))).filter { $0.opacity < 1 }.isEmpty)
     let excess = try #require(drawing.areas(.role(.take(1))).first { $0.opacity == 0.34 })
     let heights = excess.shapes.flatMap { $0.map(\.y) }
@@ -77,8 +79,8 @@ struct OverlayPlotTests {
     }
     #expect(abs((shared.min() ?? 0) - y(0.5)) < 0.1 && shared.max() == box.bottom)
     // Color is never the only distinction.
-    #expect(drawing.lines(.role(.take(0))).allSatisfy { $0.stroke.dashes.isEmpty })
-    #expect(drawing.lines(.role(.take(1))).allSatisfy { !$0.stroke.dashes.isEmpty })
+    #expect(drawing.lines(.role(.take(0))).allSatisfy { $0.stroke.dashPixelLengths.isEmpty })
+    #expect(drawing.lines(.role(.take(1))).allSatisfy { !$0.stroke.dashPixelLengths.isEmpty })
   }
 
   @Test("Simultaneous transients share a stem, and shifted ones have an arrow")
@@ -88,7 +90,7 @@ struct OverlayPlotTests {
     #expect(same.discs(.role(.take(0))).count == 1)
     let plot = try plot([pattern(0.5), pattern(0.5, tap: 0.55)])
     let shifted = plot.drawing(width: 860)
-    let layout = PlotLayout(plot, width: 860)
+    let layout = PlotLayout(plot, figureWidth: 860)
     #expect(shifted.discs(.role(.sharedLine)).isEmpty)
     let stems = shifted.lines(.role(.take(0))).flatMap(\.points).filter { $0[0].x == $0[1].x }
     #expect(stems.map { $0[0].x } == [layout.x(atTime: 0.5)])
@@ -102,15 +104,16 @@ struct OverlayPlotTests {
     let quiet = PlotSubject(name: "quiet", signal: Self.tone(60, 0.001))
     let loud = PlotSubject(name: "loud", signal: Self.tone(700, 0.9))
     let plot = try Plot(of: [quiet, loud], parts: [.spectrogram])
-    #expect(plot.panels.count == 1)
-    #expect(plot.panels[0].axis.range == 40...1_000)
-    #expect(plot.panels[0].legend.contains(.levelScale(from: -60, to: 0)))
+    #expect(plot.plotPanels.count == 1)
+    #expect(plot.plotPanels[0].valueAxis.valueRange == 40...1_000)
+    #expect(plot.plotPanels[0].legendEntries.contains(.levelScale(from: -60, to: 0)))
     let three = try Plot(of: [quiet, loud, loud], parts: [.spectrogram])
-    #expect(three.panels.map(\.title) == ["Spectrogram, A", "Spectrogram, B", "Spectrogram, C"])
-    #expect(three.panels.allSatisfy { $0.axis == plot.panels[0].axis })
+    #expect(
+      three.plotPanels.map(\.title) == ["Spectrogram, A", "Spectrogram, B", "Spectrogram, C"])
+    #expect(three.plotPanels.allSatisfy { $0.valueAxis == plot.plotPanels[0].valueAxis })
     // A sine of 0.001 is −60 dB and invisible next to the loud one.
     let alone = try Plot(of: quiet, parts: [.spectrogram])
-    #expect(alone.panels[0].legend.contains(.levelScale(from: -120, to: -60)))
+    #expect(alone.plotPanels[0].legendEntries.contains(.levelScale(from: -120, to: -60)))
   }
 
   @Test("The excess of a sound has the color of its take")
@@ -125,10 +128,10 @@ struct OverlayPlotTests {
     #expect(rasters.map(\.paint) == [.role(.sharedLine), .role(.take(0)), .role(.take(1))])
     func strongest(_ raster: PlotDrawing.Raster) -> Double {
       let column = (0..<raster.rowCount).map {
-        raster.coverages[$0 * raster.columnCount + raster.columnCount / 2]
+        raster.cellOpacities[$0 * raster.columnCount + raster.columnCount / 2]
       }
       let row = column.indices.max { column[$0] < column[$1] } ?? 0
-      return plot.panels[0].axis.value(
+      return plot.plotPanels[0].valueAxis.value(
         atFraction: 1 - (Double(row) + 0.5) / Double(raster.rowCount))
     }
     #expect(abs(strongest(rasters[1]) - 100) < 8)
@@ -142,7 +145,7 @@ struct OverlayPlotTests {
       PlotSubject(name: "p", composition: pattern(0.5), signal: Self.tone(100, 0.5)),
       PlotSubject(name: "r", signal: Self.tone(100, 0.5)),
     ])
-    #expect(plot.panels.map(\.title) == ["Level", "Frequency", "Waveform", "Spectrogram"])
+    #expect(plot.plotPanels.map(\.title) == ["Level", "Frequency", "Waveform", "Spectrogram"])
     #expect(!plot.drawing(width: 860).texts.contains { $0.contains("band") })
     #expect(plot.drawing(width: 860).areas(.role(.take(0))).isEmpty)
   }
@@ -158,9 +161,10 @@ struct OverlayPlotTests {
     for letter in ["A", "B", "C", "D", "E", "F", "G", "H"].prefix(shown) {
       #expect(drawing.texts.contains(letter))
     }
-    #expect(plot.panels.count == 3 + shown)
+    #expect(plot.plotPanels.count == 3 + shown)
     // Takes with the same color differ in their dash patterns.
-    let figure = PlotPainter(plot: plot, layout: PlotLayout(plot, width: 860), drawing: drawing)
+    let figure = PlotPainter(
+      plot: plot, layout: PlotLayout(plot, figureWidth: 860), drawing: drawing)
     let strokes = (0..<8).map { figure.stroke(ofTake: $0) }
     for one in 0..<8 {
       for other in 0..<one {

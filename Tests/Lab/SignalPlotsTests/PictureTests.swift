@@ -26,14 +26,16 @@ struct PictureTests {
   private func panel(_ title: String, of plot: Plot, width: Int = 860) throws -> (
     PlotPanel, PlotBox
   ) {
-    let index = try #require(plot.panels.firstIndex { $0.title == title })
-    return (plot.panels[index], PlotLayout(plot, width: width).panels[index].box)
+    let index = try #require(plot.plotPanels.firstIndex { $0.title == title })
+    return (
+      plot.plotPanels[index], PlotLayout(plot, figureWidth: width).panelLayouts[index].contentBox
+    )
   }
 
   @Test("A pattern has four panels on one time axis")
   func patternHasFourPanels() throws {
     let plot = try whole()
-    #expect(plot.panels.map(\.title) == ["Intensity", "Sharpness", "Waveform", "Spectrogram"])
+    #expect(plot.plotPanels.map(\.title) == ["Intensity", "Sharpness", "Waveform", "Spectrogram"])
     let drawing = plot.drawing(width: 860)
     for text in [
       "Intensity", "dull", "sharp", "Sharpness", "230 Hz", "80 Hz", "Waveform", "RMS",
@@ -42,10 +44,10 @@ struct PictureTests {
     ] {
       #expect(drawing.texts.contains(text), "\(text) in \(drawing.texts)")
     }
-    let layout = PlotLayout(plot, width: 860)
-    #expect(layout.left == 58 && layout.right == 794)
+    let layout = PlotLayout(plot, figureWidth: 860)
+    #expect(layout.panelLeft == 58 && layout.panelRight == 794)
     // The heights of the design.
-    #expect(layout.panels.map(\.box.height) == [130, 60, 90, 110])
+    #expect(layout.panelLayouts.map(\.contentBox.height) == [130, 60, 90, 110])
     #expect(drawing.height == 622)
   }
 
@@ -100,7 +102,7 @@ struct PictureTests {
     let png = try #require(DecodedPNG(plot.draw(as: .png, width: 400, theme: theme)))
     #expect(png.width == 400)
     #expect(Double(png.height) == plot.drawing(width: 400).height)
-    #expect(png.css(x: 1, y: 1) == PlotPalette(theme).color(of: .background).css)
+    #expect(png.css(x: 1, y: 1) == PlotPalette(theme).color(of: .background).cssText)
   }
 
   @Test("A width outside the allowed range is clamped")
@@ -115,25 +117,25 @@ struct PictureTests {
     _ theme: PlotTheme
   ) throws {
     let plot = try Plot(of: PlotSubject(name: "tap", composition: Self.tap), parts: [.score])
-    let layout = PlotLayout(plot, width: 860)
+    let layout = PlotLayout(plot, figureWidth: 860)
     let png = try #require(DecodedPNG(plot.draw(as: .png, width: 860, theme: theme)))
     let (panel, box) = try panel("Intensity", of: plot)
     let sharp = Colormap.sharpness.color(at: 1)
     // The axis covers the event and its release of a millisecond.
-    #expect(plot.timeRange == 0...1.001)
+    #expect(plot.timeRangeSeconds == 0...1.001)
     let x = layout.x(atTime: 0.5)
     for value in [0.3, 0.5, 0.7, 0.8] {
-      #expect(png.isNear(sharp, x: x, y: layout.y(of: value, on: panel.axis, in: box)))
+      #expect(png.isNear(sharp, x: x, y: layout.y(of: value, on: panel.valueAxis, in: box)))
     }
-    let paper = PlotPalette(theme).color(of: .background).css
-    #expect(png.css(x: x + 12, y: layout.y(of: 0.8, on: panel.axis, in: box)) == paper)
-    #expect(!png.isNear(sharp, x: x, y: layout.y(of: 0.9, on: panel.axis, in: box)))
+    let paper = PlotPalette(theme).color(of: .background).cssText
+    #expect(png.css(x: x + 12, y: layout.y(of: 0.8, on: panel.valueAxis, in: box)) == paper)
+    #expect(!png.isNear(sharp, x: x, y: layout.y(of: 0.9, on: panel.valueAxis, in: box)))
     // Sharpness 0 of the continuous event is a line at the bottom of its lane, in its color.
     let (tone, lane) = try self.panel("Sharpness", of: plot)
     let dull = Colormap.sharpness.color(at: 0)
     #expect(
       png.isNear(
-        dull, x: layout.x(atTime: 0.3), y: layout.y(of: 0, on: tone.axis, in: lane), parts: 6))
+        dull, x: layout.x(atTime: 0.3), y: layout.y(of: 0, on: tone.valueAxis, in: lane), parts: 6))
   }
 
   @Test("A waveform shows peak and RMS")
@@ -141,33 +143,34 @@ struct PictureTests {
     let plot = try Plot(of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform])
     let drawing = plot.drawing(width: 860)
     let (panel, box) = try panel("Waveform", of: plot)
-    let layout = PlotLayout(plot, width: 860)
-    #expect(panel.axis.range == -0.51...0.51)
+    let layout = PlotLayout(plot, figureWidth: 860)
+    #expect(panel.valueAxis.valueRange == -0.51...0.51)
     let outline = try #require(drawing.areas(.role(.signal)).first?.shapes.first)
     let top = try #require(outline.map(\.y).min())
-    #expect(abs(top - layout.y(of: 0.5, on: panel.axis, in: box)) < 0.5)
+    #expect(abs(top - layout.y(of: 0.5, on: panel.valueAxis, in: box)) < 0.5)
     // The RMS of a sine with a peak of −6.02 dB is 3.01 dB lower.
     let lines = try #require(drawing.lines(.role(.foreground)).first).points
     #expect(lines.count == 2)
     let middle = try #require(lines[0].min { abs($0.x - 426) < abs($1.x - 426) })
-    #expect(abs(middle.y - layout.y(of: 0.353_6, on: panel.axis, in: box)) < 0.5)
-    #expect(panel.rightTicks.map(\.label) == ["−6 dBFS", "−12 dB", "−26 dB"])
+    #expect(abs(middle.y - layout.y(of: 0.353_6, on: panel.valueAxis, in: box)) < 0.5)
+    #expect(panel.rightTicks.map(\.labelText) == ["−6 dBFS", "−12 dB", "−26 dB"])
   }
 
   /// The samples of a range below 160 ms are drawn.
   @Test("A short range is drawn as samples")
   func shortRangesShowSamples() throws {
     let plot = try Plot(
-      of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform], timeRange: 0.2...0.25)
+      of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform], timeRangeSeconds: 0.2...0.25
+    )
     let drawing = plot.drawing(width: 860)
     let line = try #require(drawing.lines(.role(.foreground)).first?.points.first)
     let (panel, box) = try panel("Waveform", of: plot)
-    let layout = PlotLayout(plot, width: 860)
-    #expect(panel.unit == "samples" && drawing.areas(.role(.signal)).isEmpty)
+    let layout = PlotLayout(plot, figureWidth: 860)
+    #expect(panel.valueUnit == "samples" && drawing.areas(.role(.signal)).isEmpty)
     #expect(line.first?.x == 58 && line.last?.x == 794)
     // 100 Hz: the first quarter of a period of 10 ms is at the top.
     let top = try #require(line.min { $0.y < $1.y })
-    #expect(abs(layout.y(of: 0.5, on: panel.axis, in: box) - top.y) < 0.1)
+    #expect(abs(layout.y(of: 0.5, on: panel.valueAxis, in: box) - top.y) < 0.1)
     let phase = (layout.time(atX: top.x) - 0.2).truncatingRemainder(dividingBy: 0.01)
     #expect(abs(phase - 0.002_5) < 0.000_05)
   }
@@ -176,13 +179,13 @@ struct PictureTests {
   func spectrogramShowsTone() throws {
     let plot = try Plot(of: PlotSubject(name: "", signal: Self.sine), parts: [.spectrogram])
     let raster = try #require(plot.drawing(width: 860).rasters.first { $0.rowCount > 1 })
-    #expect(plot.panels[0].axis.range == 40...500)
+    #expect(plot.plotPanels[0].valueAxis.valueRange == 40...500)
     let middle = (0..<raster.rowCount).map {
-      raster.coverages[$0 * raster.columnCount + raster.columnCount / 2]
+      raster.cellOpacities[$0 * raster.columnCount + raster.columnCount / 2]
     }
     let strongest = try #require(middle.indices.max { middle[$0] < middle[$1] })
     let share = 1 - (Double(strongest) + 0.5) / Double(raster.rowCount)
-    #expect(abs(plot.panels[0].axis.value(atFraction: share) - 100) < 4)
+    #expect(abs(plot.plotPanels[0].valueAxis.value(atFraction: share) - 100) < 4)
     // A sine at half of full scale is −6 dB; the range is 60 dB.
     #expect(abs(Int(middle[strongest]) - Int(PlotPainter.coverage(ofLevel: 54.0 / 60))) <= 4)
     #expect(middle[0] == 0)
@@ -192,7 +195,7 @@ struct PictureTests {
   @Test("A recording has no band of a profile")
   func recordingHasNoBand() throws {
     let recording = try Plot(of: PlotSubject(name: "take.wav", signal: Self.sine))
-    #expect(recording.panels.map(\.title) == ["Level", "Frequency", "Waveform", "Spectrogram"])
+    #expect(recording.plotPanels.map(\.title) == ["Level", "Frequency", "Waveform", "Spectrogram"])
     let drawing = recording.drawing(width: 860)
     #expect(!drawing.texts.contains { $0.contains("band") || $0.contains("profile") })
     #expect(drawing.rasters.allSatisfy { $0.paint == .role(.foreground) })
@@ -204,7 +207,7 @@ struct PictureTests {
   @Test("A recording has panels of level and frequency")
   func recordingHasLevelAndFrequency() throws {
     let plot = try Plot(of: PlotSubject(name: "take.wav", signal: Self.sine), parts: [.score])
-    let readings = plot.takes[0].columnValues(columnCount: 100, timeRange: plot.timeRange)
+    let readings = plot.takes[0].columnValues(columnCount: 100, timeRange: plot.timeRangeSeconds)
     #expect(abs(readings[50].intensity - (60 - 6.02) / 60) < 0.003)
     let hertz = try #require(readings[50].sharpness).advanced(by: 0)
     #expect(abs(30 * pow(20, hertz) - 100) < 1)
@@ -277,7 +280,8 @@ struct PictureTests {
 
         """)
     let sound = try Plot(
-      of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform], timeRange: 0.1...0.15)
+      of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform], timeRangeSeconds: 0.1...0.15
+    )
     #expect(
       sound.terminalText(width: 40, usesColors: false) == """
         0.1–0.15 s of 1 s
@@ -300,7 +304,7 @@ struct PictureTests {
   func differentChannelsHavePanels() throws {
     func titles(_ channels: [[Float]]) throws -> [String] {
       let subject = PlotSubject(name: "", signal: Signal(channels: channels, rate: 8_000))
-      return try Plot(of: subject, parts: [.waveform]).panels.map(\.title)
+      return try Plot(of: subject, parts: [.waveform]).plotPanels.map(\.title)
     }
     #expect(try titles([[0.5, 0], [0.5, 0]]) == ["Waveform"])
     #expect(try titles([[0.5, 0], [0, 0.5]]) == ["Waveform, channel 1", "Waveform, channel 2"])

@@ -64,8 +64,8 @@ struct PlotThemeTests {
 
   @Test("Colors are written in CSS")
   func colorsAreCSS() {
-    #expect(PlotColor(0x0B62A4).css == "#0b62a4")
-    #expect(PlotColor(red: 2, green: -1, blue: 0.5).css == "#ff0080")
+    #expect(PlotColor(0x0B62A4).cssText == "#0b62a4")
+    #expect(PlotColor(red: 2, green: -1, blue: 0.5).cssText == "#ff0080")
   }
 
   @Test("A sharpness outside the range has the nearest color")

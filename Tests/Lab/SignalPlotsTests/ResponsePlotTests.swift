@@ -9,12 +9,12 @@ struct ResponsePlotTests {
   private func plot(residual: Double) -> ResponsePlot {
     ResponsePlot(
       title: "mine: acceleration", subtitle: "40 Hz, quality 4",
-      points: (0...200).map { step in
+      responsePoints: (0...200).map { step in
         let hertz = 10 * pow(10, Double(step) / 100)
         let level = -20 * log10(abs(1 - pow(hertz / 40, 2)) + 0.25)
         return ResponsePlot.Point(
           hertz: hertz, measured: level, fitted: level + 1, residual: residual)
-      }, band: 20...80)
+      }, markedBandHertz: 20...80)
   }
 
   @Test("Decades and the band are labeled")
@@ -32,10 +32,10 @@ struct ResponsePlotTests {
     let points = [10.4, 100, 913].map {
       ResponsePlot.Point(hertz: $0, measured: -10, fitted: -10, residual: -60)
     }
-    let plot = ResponsePlot(title: "", subtitle: "", points: points)
-    #expect(plot.frequencyAxis.range == 10...1_000)
+    let plot = ResponsePlot(title: "", subtitle: "", responsePoints: points)
+    #expect(plot.frequencyAxis.valueRange == 10...1_000)
     #expect(
-      plot.frequencyAxis.ticks(atMost: 9).map(\.label) == [
+      plot.frequencyAxis.ticks(atMost: 9).map(\.labelText) == [
         "10", "20", "50", "100", "200", "500", "1000",
       ])
   }
@@ -60,7 +60,8 @@ struct ResponsePlotTests {
 
   @Test("A figure without points is drawn")
   func emptyFigureIsDrawn() {
-    let empty = ResponsePlot(title: "", subtitle: "", points: [], band: 1...5_000)
+    let empty = ResponsePlot(
+      title: "", subtitle: "", responsePoints: [], markedBandHertz: 1...5_000)
     #expect(empty.drawing(width: 400).strays == [])
   }
 }

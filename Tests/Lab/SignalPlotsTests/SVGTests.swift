@@ -32,7 +32,7 @@ struct SVGTests {
     for theme in PlotTheme.allCases {
       let one = try self.text(theme: theme)
       #expect(!one.contains("@media"))
-      let paper = PlotPalette(theme).color(of: .background).css
+      let paper = PlotPalette(theme).color(of: .background).cssText
       #expect(one.contains(".f-paper{fill:\(paper)}"))
     }
   }

@@ -13,7 +13,7 @@ struct DriftTests {
     _ partsPerMillion: Double
   ) {
     var chance = SeededGenerator(seed: 9)
-    var loop = DriftLoop(rate: Self.rate)
+    var loop = DriftLoop(sourceSampleRate: Self.rate)
     let period = 0.01
     let reserve = 1_056.0
     var taken = -reserve

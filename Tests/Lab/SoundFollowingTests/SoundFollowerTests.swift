@@ -13,7 +13,7 @@ struct SoundFollowerTests {
   static func follow(_ samples: [Float], _ options: FollowingOptions = FollowingOptions())
     -> [Float]
   {
-    var follower = SoundFollower(options, rate: rate)
+    var follower = SoundFollower(options, sampleRate: rate)
     return follower.follow(samples.span)
   }
 
@@ -22,7 +22,7 @@ struct SoundFollowerTests {
   }
 
   @Test func bassPassesUnchangedAndTrebleDoesNot() {
-    let options = FollowingOptions(style: .bass, keepsVoices: true, keepsLevel: true)
+    let options = FollowingOptions(conversionStyle: .bass, keepsVoices: true, keepsLevel: true)
     let low = Self.follow(Self.sine(50, 0.4, seconds: 1), options)
     // A second-order Butterworth low-pass at 100 Hz has −0.26 dB at 50 Hz, and the high-pass at 20
     // Hz has −0.11 dB.
@@ -31,14 +31,15 @@ struct SoundFollowerTests {
     #expect(Self.level(high[24_000...]) < 0.4 * 0.0075)
   }
 
-  @Test(arguments: FollowingOptions.Style.allCases) func blocksOfAnyLengthGiveEqualSamples(
-    _ style: FollowingOptions.Style
+  @Test(arguments: FollowingOptions.ConversionStyle.allCases)
+  func blocksOfAnyLengthGiveEqualSamples(
+    _ style: FollowingOptions.ConversionStyle
   ) {
     var chance = SeededGenerator(seed: 3)
     let samples = (0..<24_000).map { _ in Float.random(in: -0.5...0.5, using: &chance) }
-    let options = FollowingOptions(style: style)
+    let options = FollowingOptions(conversionStyle: style)
     let whole = Self.follow(samples, options)
-    var follower = SoundFollower(options, rate: Self.rate)
+    var follower = SoundFollower(options, sampleRate: Self.rate)
     var parts: [Float] = []
     for start in stride(from: 0, to: samples.count, by: 171) {
       parts += follower.follow(samples.span.extracting(start..<min(samples.count, start + 171)))
@@ -47,25 +48,30 @@ struct SoundFollowerTests {
     #expect(whole.allSatisfy { $0.isFinite })
   }
 
-  @Test(arguments: FollowingOptions.Style.allCases) func silenceAndNonFiniteSamplesAreSilent(
-    _ style: FollowingOptions.Style
+  @Test(arguments: FollowingOptions.ConversionStyle.allCases)
+  func silenceAndNonFiniteSamplesAreSilent(
+    _ style: FollowingOptions.ConversionStyle
   ) {
     let bad: [Float] = [.nan, .infinity, -.infinity, 0]
-    let output = Self.follow((0..<9_600).map { bad[$0 % 4] }, FollowingOptions(style: style))
+    let output = Self.follow(
+      (0..<9_600).map { bad[$0 % 4] }, FollowingOptions(conversionStyle: style))
     #expect(output.allSatisfy { abs($0) < 1e-9 })
   }
 
   /// The time from the start of a transient to a tenth of the vibration's peak.
   @Test(arguments: [
-    (FollowingOptions.Style.bass, 5.0), (.impacts, 5), (.engine, 5), (.full, 5), (.android, 5),
+    (FollowingOptions.ConversionStyle.bass, 5.0), (.impacts, 5), (.engine, 5), (.full, 5),
+    (.android, 5),
   ])
-  func transientCausesVibrationWithinMilliseconds(_ style: FollowingOptions.Style, most: Double) {
+  func transientCausesVibrationWithinMilliseconds(
+    _ style: FollowingOptions.ConversionStyle, most: Double
+  ) {
     var chance = SeededGenerator(seed: 11)
     var onsets: [Double] = []
     for _ in 0..<9 {
       let blast = Blast(&chance).samples(rate: Self.rate)
       let output = Self.follow(
-        [Float](repeating: 0, count: 9_600) + blast, FollowingOptions(style: style))
+        [Float](repeating: 0, count: 9_600) + blast, FollowingOptions(conversionStyle: style))
       let peak = output.reduce(0) { max($0, abs($1)) }
       let first = output.firstIndex { abs($0) > 0.1 * peak } ?? 0
       onsets.append(Double(first - 9_600) / Self.rate * 1_000)
@@ -80,9 +86,9 @@ struct SoundFollowerTests {
     for index in 96_000..<98_400 {
       samples[index] *= 8
     }
-    let options = FollowingOptions(style: .bass, keepsVoices: true)
+    let options = FollowingOptions(conversionStyle: .bass, keepsVoices: true)
     let plain = Self.follow(
-      samples, FollowingOptions(style: .bass, keepsVoices: true, keepsLevel: true))
+      samples, FollowingOptions(conversionStyle: .bass, keepsVoices: true, keepsLevel: true))
     let ridden = Self.follow(samples, options)
     func gain(_ range: Range<Int>) -> Double {
       20 * log10(Self.level(ridden[range]) / Self.level(plain[range]))
@@ -95,12 +101,12 @@ struct SoundFollowerTests {
   /// Explosions that no constant was tuned with, compared with speech-like sounds of the same
   /// level.
   @Test(arguments: [
-    (FollowingOptions.Style.bass, 26.0), (.impacts, 20), (.engine, 20), (.full, 22),
-  ]) func speechIsSuppressed(_ style: FollowingOptions.Style, least: Double) {
+    (FollowingOptions.ConversionStyle.bass, 26.0), (.impacts, 20), (.engine, 20), (.full, 22),
+  ]) func speechIsSuppressed(_ style: FollowingOptions.ConversionStyle, least: Double) {
     var chance = SeededGenerator(seed: 2_026)
     func felt(_ samples: [Float]) -> Double {
       let scale = Float(0.1 / Self.level(samples))
-      let options = FollowingOptions(style: style, keepsLevel: true)
+      let options = FollowingOptions(conversionStyle: style, keepsLevel: true)
       return 20 * log10(Self.level(Self.follow(samples.map { $0 * scale }, options)) + 1e-9)
     }
     let blasts = (0..<9).map { _ in felt(Blast(&chance).samples(rate: Self.rate)) }.sorted()

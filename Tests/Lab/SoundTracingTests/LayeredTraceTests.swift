@@ -76,7 +76,7 @@ struct LayeredTraceTests {
     }
     let truth = TracingTruth(HapticPattern(events: events))
     let trace = try SoundTrace(of: Signal(try truth.sound(), rate: 8_000))
-    #expect(trace.transientCount == 0 && trace.continuousCount == 2)
+    #expect(trace.transientCount == 0 && trace.continuousEventCount == 2)
     let sharpnesses = trace.pattern.events.map { Double($0.value(of: .hapticSharpness)) }.sorted()
     for (traced, expected) in zip(sharpnesses, [first, second].sorted()) {
       #expect(abs(traced - expected) < 0.002)
@@ -89,17 +89,17 @@ struct LayeredTraceTests {
     let levels = (0..<100).map { 0.5 + 0.4 * Double($0) / 99 }
     let events = [0.4, 0.8].map { base in
       TracedContinuous(
-        start: 0, step: 0.01, intensities: levels.map { base * $0 },
+        startSeconds: 0, stepSeconds: 0.01, intensities: levels.map { base * $0 },
         sharpnesses: levels.map { 0.1 * $0 + base })
     }
     var intensity = SharedMovement(events, step: 0.01, isRelative: true)
     intensity.normalize()
-    #expect(abs(intensity.bases[1] / intensity.bases[0] - 2) < 1e-6)
-    #expect(intensity.values.max() == 1)
-    let product = intensity.bases[1] * intensity.values[50]
+    #expect(abs(intensity.eventBases[1] / intensity.eventBases[0] - 2) < 1e-6)
+    #expect(intensity.sharedValues.max() == 1)
+    let product = intensity.eventBases[1] * intensity.sharedValues[50]
     #expect(abs(product - 0.8 * levels[50]) < 0.01)
     let sharpness = SharedMovement(events, step: 0.01, isRelative: false)
-    #expect(abs(sharpness.bases[1] - sharpness.bases[0] - 0.4) < 1e-6)
+    #expect(abs(sharpness.eventBases[1] - sharpness.eventBases[0] - 0.4) < 1e-6)
   }
 
   @Test("A window yields the frequencies, amplitudes, and phases of its tones", arguments: 1...3)
@@ -112,14 +112,14 @@ struct LayeredTraceTests {
         return sum + Float(tone.1 * cos(phase))
       }
     }
-    var fit = ToneWindowFit(duration: 0.064, maximumToneCount: 3, rate: rate, band: 80...230)
+    var fit = ToneWindowFit(duration: 0.064, maximumToneCount: 3, sampleRate: rate, band: 80...230)
     let windowTones = fit.tones(in: samples, at: 100, minimumPower: 1e-6, noisePower: 0)
     let found = try #require(windowTones)
     #expect(found.count == count)
     for (tone, expected) in zip(found, tones) {
       #expect(abs(tone.hertz - expected.0) < 0.05)
       #expect(abs(tone.amplitude - expected.1) < 0.001)
-      #expect(abs(tone.phase - expected.2) < 0.01)
+      #expect(abs(tone.centerPhase - expected.2) < 0.01)
     }
   }
 
@@ -128,7 +128,7 @@ struct LayeredTraceTests {
     let samples = (0..<200).map { index in
       index < 100 ? Float(0.3 * sin(2 * .pi * 0.12 * Double(index))) : 0
     }
-    var fit = ToneWindowFit(duration: 0.064, maximumToneCount: 3, rate: 1_000, band: 80...230)
+    var fit = ToneWindowFit(duration: 0.064, maximumToneCount: 3, sampleRate: 1_000, band: 80...230)
     let tones = fit.tones(in: samples, at: 100, minimumPower: 1e-6, noisePower: 0)
     #expect(tones == nil)
   }

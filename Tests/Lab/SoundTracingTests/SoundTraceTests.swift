@@ -28,7 +28,7 @@ struct SoundTraceTests {
       parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0.7])
     let truth = TracingTruth(HapticPattern(events: [event]))
     let trace = try Self.trace(truth.sound())
-    #expect(trace.kind == .vibration && trace.pattern.curves.isEmpty)
+    #expect(trace.interpretation == .vibration && trace.pattern.curves.isEmpty)
     let found = try #require(trace.pattern.events.first)
     #expect(trace.pattern.events.count == 1 && found.kind == .hapticTransient)
     #expect(abs(found.time - 0.25) < 0.000_5)
@@ -80,7 +80,7 @@ struct SoundTraceTests {
     samples[6_001] = .infinity
     samples[6_002] = -1e30
     let trace = try Self.trace(samples)
-    #expect(trace.continuousCount == 1 && trace.transientCount == 0)
+    #expect(trace.continuousEventCount == 1 && trace.transientCount == 0)
   }
 
   @Test func aBangInALongSilenceIsAsLoudAsAlone() throws {
@@ -90,7 +90,9 @@ struct SoundTraceTests {
       (0..<48_000 * seconds).map { _ in Float(1e-4 * chance.normal()) }
     }
     let trace = try Self.trace(quiet(20) + bang + quiet(20), rate: 48_000)
-    #expect(trace.kind == .sound && trace.transientCount == 1 && trace.pattern.duration < 20.3)
+    #expect(
+      trace.interpretation == .sound && trace.transientCount == 1
+        && trace.pattern.durationSeconds < 20.3)
     #expect(trace.pattern.events.allSatisfy { abs($0.time - 20) < 0.02 })
   }
 
@@ -106,7 +108,7 @@ struct SoundTraceTests {
         parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.6])
     }
     let trace = try Self.trace(TracingTruth(HapticPattern(events: events)).sound())
-    #expect(trace.transientCount == 733 && trace.continuousCount == 0)
+    #expect(trace.transientCount == 733 && trace.continuousEventCount == 0)
   }
 
   @Test func longEventsAndCurvesAreInPieces() throws {
@@ -170,16 +172,16 @@ struct SoundTraceTests {
     for seed in 9_100..<9_110 {
       let samples = try TracingTruth.generated(seed).sound()
       let all = try Self.trace(samples)
-      let some = try Self.trace(samples, TracingOptions(eventLimit: limit))
+      let some = try Self.trace(samples, TracingOptions(maximumEventCount: limit))
       #expect(some.pattern.events.count <= limit)
-      #expect(some.pattern.events.count + some.omittedCount == all.pattern.events.count)
+      #expect(some.pattern.events.count + some.omittedEventCount == all.pattern.events.count)
     }
   }
 
   @Test func partsAreLeftOut() throws {
     let samples = try TracingTruth.generated(9_001).sound()
     let transients = try Self.trace(samples, TracingOptions(eventSelection: .transients))
-    #expect(transients.continuousCount == 0 && transients.pattern.curves.isEmpty)
+    #expect(transients.continuousEventCount == 0 && transients.pattern.curves.isEmpty)
     #expect(
       try Self.trace(samples, TracingOptions(eventSelection: .continuous)).transientCount == 0)
   }
@@ -193,7 +195,7 @@ struct SoundTraceTests {
       }
     }
     let trace = try Self.trace(samples, rate: 48_000)
-    #expect(trace.kind == .sound && trace.agreement.correlation > 0.9)
+    #expect(trace.interpretation == .sound && trace.agreement.correlation > 0.9)
     let times = trace.pattern.events.filter { $0.kind == .hapticTransient }.map(\.time)
     #expect(
       times.count == 3 && zip(times, [0.1, 0.5, 0.8]).allSatisfy { abs($0 - $1) < 0.005 },
@@ -205,9 +207,10 @@ struct SoundTraceTests {
       let time = Double(index) / 48_000
       return Float(0.3 * sin(2 * .pi * 700 * time) * max(0, sin(2 * .pi * 4 * time)))
     }
-    for style in TracingOptions.Style.allCases {
-      let trace = try Self.trace(samples, rate: 48_000, TracingOptions(kind: .sound, style: style))
-      #expect(!trace.pattern.events.isEmpty && trace.pattern.duration < 1.1, "\(style)")
+    for style in TracingOptions.FollowedPart.allCases {
+      let trace = try Self.trace(
+        samples, rate: 48_000, TracingOptions(interpretation: .sound, followedPart: style))
+      #expect(!trace.pattern.events.isEmpty && trace.pattern.durationSeconds < 1.1, "\(style)")
     }
   }
 

@@ -56,7 +56,7 @@ struct TracingTruth {
       found[index - 1].isClear = false
     }
     transients = found
-    length = pattern.duration
+    length = pattern.durationSeconds
   }
 
   /// The same pattern for the same seed: transients alone, steady events with transients, moving
@@ -138,7 +138,7 @@ struct TracingTruth {
   /// Returns the rendering with a profile, as `temblor render` renders it.
   func sound(_ profile: TransducerProfile = .phone, rate: Double = 8_000) throws -> [Float] {
     let plan = try RenderPlan(compiling: pattern, profile: profile, rate: rate)
-    var settings = RenderSettings(length: plan.length + Int64(0.05 * rate))
+    var settings = RenderSettings(outputFrameCount: plan.frameCount + Int64(0.05 * rate))
     settings.routing = settings.routing.fitted(to: [profile])
     var renderer = OfflineRenderer(plan: plan, settings: settings)
     return renderer.samples()
@@ -248,5 +248,5 @@ struct TracingScore {
     let sorted = agreements.map(\.correlation).sorted()
     return (sorted[sorted.count / 2], sorted[sorted.count / 10])
   }
-  var decibels: Double { agreements.map(\.decibels).sorted()[agreements.count / 2] }
+  var decibels: Double { agreements.map(\.differenceDecibels).sorted()[agreements.count / 2] }
 }

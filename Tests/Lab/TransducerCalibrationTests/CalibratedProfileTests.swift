@@ -6,11 +6,12 @@ import TransducerCalibration
 
 @Suite struct CalibratedProfileTests {
   private let old = TransducerProfile(
-    name: "chair", summary: "A chair.", frequency: FrequencyMapping(low: 20, high: 80),
+    name: "chair", summary: "A chair.", frequency: FrequencyMapping(lowHertz: 20, highHertz: 80),
     hardware: TransducerHardware(
-      product: "Chair", band: 10...80, resonance: 30, qualityFactor: 3, continuousPower: 50,
-      peakPower: 200,
-      estimated: ["qualityFactor", "continuousPower"]))
+      product: "Chair", bandHertz: 10...80, resonanceHertz: 30, qualityFactor: 3,
+      continuousWatts: 50,
+      peakWatts: 200,
+      estimatedFigureNames: ["qualityFactor", "continuousPower"]))
 
   private func measured() throws -> Calibration {
     var studio = try RecordingStudio()
@@ -21,52 +22,54 @@ import TransducerCalibration
   @Test func whatWasMeasuredTakesThePlaceOfWhatWasSaid() throws {
     let found = try measured()
     let new = found.applied(
-      to: old, in: Calibration.Conditions(date: "2026-11-21", latency: 0.0123456789))
+      to: old, in: Calibration.Conditions(dateText: "2026-11-21", latency: 0.0123456789))
     let hardware = try #require(new.hardware)
-    #expect(abs((hardware.resonance ?? 0) - 44) < 0.05)
+    #expect(abs((hardware.resonanceHertz ?? 0) - 44) < 0.05)
     #expect(abs((hardware.qualityFactor ?? 0) - 4) < 0.05)
-    #expect(hardware.estimated == ["continuousPower"])
-    #expect(hardware.measured?.date == "2026-11-21")
-    #expect(hardware.measured?.sensor == .acceleration)
-    #expect((hardware.measured?.residual ?? 0) < -30)
+    #expect(hardware.estimatedFigureNames == ["continuousPower"])
+    #expect(hardware.measurement?.date == "2026-11-21")
+    #expect(hardware.measurement?.sensorQuantity == .acceleration)
+    #expect((hardware.measurement?.residualDecibels ?? 0) < -30)
     #expect(new.amplifier.latencySeconds == 0.012346)
-    #expect(hardware.acceleration == nil)
-    #expect(hardware.continuousPower == 50)
+    #expect(hardware.accelerationInG == nil)
+    #expect(hardware.continuousWatts == 50)
     #expect(new.frequency == old.frequency)
-    #expect(hardware.response == [] && (hardware.uncertainty?.resonance ?? 1) < 0.022)
+    #expect(hardware.responsePoints == [] && (hardware.uncertainty?.resonanceFraction ?? 1) < 0.022)
     // The band of before, as far as it stands out of the noise.
-    #expect((hardware.band?.lowerBound ?? 0) < 34 && (hardware.band?.upperBound ?? 0) >= 80)
+    #expect(
+      (hardware.bandHertz?.lowerBound ?? 0) < 34 && (hardware.bandHertz?.upperBound ?? 0) >= 80)
   }
 
   @Test func furtherResonancesGoIntoTheProfile() throws {
     let studio = try RecordingStudio()
     let found = try Calibration(
       measuring: studio.record([(44, 4, 1), (80, 10, -0.3)]), of: studio.signal)
-    let new = found.applied(to: old, in: Calibration.Conditions(date: ""))
-    let mode = try #require(new.hardware?.modes.first)
-    #expect(new.hardware?.modes.count == 1)
-    #expect(abs(mode.resonance - 80) < 0.5 && abs(mode.qualityFactor - 10) < 0.5)
-    #expect(abs(mode.gain + 0.3) < 0.02)
+    let new = found.applied(to: old, in: Calibration.Conditions(dateText: ""))
+    let mode = try #require(new.hardware?.additionalResonances.first)
+    #expect(new.hardware?.additionalResonances.count == 1)
+    #expect(abs(mode.resonanceHertz - 80) < 0.5 && abs(mode.qualityFactor - 10) < 0.5)
+    #expect(abs(mode.accelerationRatio + 0.3) < 0.02)
   }
 
   @Test func theResponseIsThatOfTheResonance() throws {
-    let response = try measured().curve.response
+    let response = try measured().responseCurve.profileResponsePoints
     // Points in the noise at the lower end may be absent.
     #expect((20...24).contains(response.count))
     #expect(response.map(\.hertz) == response.map(\.hertz).sorted())
-    #expect(response.map(\.decibels).max() == 0)
-    let model = TransducerModel(resonance: 44, qualityFactor: 4)
-    let top = response.map { model.acceleration(atHertz: $0.hertz) }.max() ?? 1
+    #expect(response.map(\.accelerationDecibels).max() == 0)
+    let model = TransducerModel(resonanceHertz: 44, qualityFactor: 4)
+    let top = response.map { model.accelerationMagnitude(atHertz: $0.hertz) }.max() ?? 1
     for point in response where point.hertz > 20 {
-      let expected = 20 * log10(model.acceleration(atHertz: point.hertz) / top)
-      #expect(abs(point.decibels - expected) < 1)
+      let expected = 20 * log10(model.accelerationMagnitude(atHertz: point.hertz) / top)
+      #expect(abs(point.accelerationDecibels - expected) < 1)
     }
   }
 
   @Test func accelerationIsThatAtContinuousPower() throws {
     // Full scale is peak power, four times the continuous: half the amplitude.
-    let new = try measured().applied(to: old, in: Calibration.Conditions(date: "", fullScale: 16))
-    #expect(abs((new.hardware?.acceleration ?? 0) - 4) < 0.05)
+    let new = try measured().applied(
+      to: old, in: Calibration.Conditions(dateText: "", fullScale: 16))
+    #expect(abs((new.hardware?.accelerationInG ?? 0) - 4) < 0.05)
   }
 
   /// Resonance and quality of transducers that are measured, levelled, and looked at as they are.
@@ -78,35 +81,36 @@ import TransducerCalibration
     studio.gain = 0.5
     let found = try Calibration(
       measuring: studio.record([(resonance, qualityFactor, 1)]), of: studio.signal)
-    var profile = found.applied(to: old, in: Calibration.Conditions(date: ""))
-    profile.frequency = FrequencyMapping(low: 20, high: min(200, 2 * resonance))
+    var profile = found.applied(to: old, in: Calibration.Conditions(dateText: ""))
+    profile.frequency = FrequencyMapping(lowHertz: 20, highHertz: min(200, 2 * resonance))
     profile.transient.frequency = profile.frequency
-    profile.hardware?.band = nil
+    profile.hardware?.bandHertz = nil
     let rate = 48_000.0
     let placed = profile.bandMapped(rate: rate)
     let settings = try #require(profile.transducerSettings(rate: rate))
     let levels = placed.levelsOverSharpness(count: 33, drive: settings)
-    let plant = TransducerModel(resonance: resonance, qualityFactor: qualityFactor)
+    let plant = TransducerModel(resonanceHertz: resonance, qualityFactor: qualityFactor)
     let felt = (0..<33).map { index -> Double in
       let hertz = placed.frequency.hertz(atSharpness: Double(index) / 32)
       let moved =
-        levels[index] * settings.driveResponse(atHertz: hertz) * plant.acceleration(atHertz: hertz)
+        levels[index] * settings.driveResponse(atHertz: hertz)
+        * plant.accelerationMagnitude(atHertz: hertz)
       return 20 * log10(moved) - threshold(atHertz: hertz)
     }
     let unevenness = (felt.max() ?? 0) - (felt.min() ?? 0)
     #expect(unevenness <= 1)
-    #expect(placed.frequency.high > 1.15 * placed.frequency.low)
+    #expect(placed.frequency.highHertz > 1.15 * placed.frequency.lowHertz)
   }
 
   /// The published threshold, linear in octaves between its points.
   private func threshold(atHertz hertz: Double) -> Double {
-    let points = TransducerProfile.defaultThresholds
+    let points = TransducerProfile.defaultPerceptionThresholds
     let above = points.firstIndex { $0.hertz >= hertz } ?? points.count - 1
     let low = points[max(0, above - 1)]
     let high = points[above]
-    guard high.hertz > low.hertz else { return high.decibels }
+    guard high.hertz > low.hertz else { return high.accelerationDecibels }
     let part = log(hertz / low.hertz) / log(high.hertz / low.hertz)
-    return low.decibels + (high.decibels - low.decibels) * part
+    return low.accelerationDecibels + (high.accelerationDecibels - low.accelerationDecibels) * part
   }
 
   /// A spring that stiffens or softens a little: the figures are those of small movement.
@@ -122,13 +126,14 @@ import TransducerCalibration
     let take = studio.finish(plant.acceleration(for: played, rate: studio.rate))
     let found = try Calibration(measuring: take, of: studio.signal)
     let change = found.levelChange.relativeResonanceChange
-    #expect(abs(change) > 0.007 && (change > 0) == (stiffening > 0) && !found.isPoorFit)
-    #expect(abs(found.resonance / 40 - 1) < 0.002 && abs(found.qualityFactor / quality - 1) < 0.05)
+    #expect(abs(change) > 0.007 && (change > 0) == (stiffening > 0) && !found.hasPoorFit)
     #expect(
-      found.warnings.contains {
+      abs(found.resonanceHertz / 40 - 1) < 0.002 && abs(found.qualityFactor / quality - 1) < 0.05)
+    #expect(
+      found.warningSentences.contains {
         $0.contains(stiffening > 0 ? "a spring stiffens" : "a spring softens")
       })
-    let new = found.applied(to: old, in: Calibration.Conditions(date: ""))
-    #expect((new.hardware?.uncertainty?.resonance ?? 0) > 0.02 + 4 * abs(change))
+    let new = found.applied(to: old, in: Calibration.Conditions(dateText: ""))
+    #expect((new.hardware?.uncertainty?.resonanceFraction ?? 0) > 0.02 + 4 * abs(change))
   }
 }

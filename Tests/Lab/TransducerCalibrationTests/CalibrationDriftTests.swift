@@ -11,17 +11,19 @@ import TransducerCalibration
     -> TransducerProfile
   {
     TransducerProfile(
-      name: "chair", summary: "A chair.", frequency: FrequencyMapping(low: 20, high: 80),
+      name: "chair", summary: "A chair.", frequency: FrequencyMapping(lowHertz: 20, highHertz: 80),
       hardware: TransducerHardware(
-        product: "Chair", resonance: resonance, qualityFactor: qualityFactor, uncertainty: doubt))
+        product: "Chair", resonanceHertz: resonance, qualityFactor: qualityFactor,
+        uncertainty: doubt))
   }
 
   @Test func theSignalTakesFiveSeconds() throws {
     for resonance in [20.0, 44, 230] {
       let signal = try SweepSignal(checking: profile(resonance, 4))
-      #expect(signal.totalDuration == 5)
+      #expect(signal.totalSeconds == 5)
       #expect(try signal.samples(rate: 8_000).count == 40_000)
-      #expect(signal.band.contains(resonance / 2.8) && signal.band.contains(resonance * 3.9))
+      #expect(
+        signal.bandHertz.contains(resonance / 2.8) && signal.bandHertz.contains(resonance * 3.9))
     }
   }
 
@@ -38,18 +40,18 @@ import TransducerCalibration
     let recording = try studio.record([(moved * resonance, widened * qualityFactor, 1)])
     let drift = try #require(
       CalibrationDrift(Calibration(measuring: recording, of: signal), from: stated))
-    #expect(abs(drift.resonance.relativeChange - (moved - 1)) < 0.01)
-    #expect(abs(drift.qualityFactor.relativeChange - (widened - 1)) < 0.05 * widened)
+    #expect(abs(drift.resonanceComparison.relativeChange - (moved - 1)) < 0.01)
+    #expect(abs(drift.qualityFactorComparison.relativeChange - (widened - 1)) < 0.05 * widened)
     #expect(
-      abs(drift.resonance.measuredValue / (moved * resonance) - 1)
-        < max(0.002, 2 * drift.resonance.intervalHalfWidth))
+      abs(drift.resonanceComparison.measuredValue / (moved * resonance) - 1)
+        < max(0.002, 2 * drift.resonanceComparison.intervalHalfWidthFraction))
     #expect(
-      abs(drift.qualityFactor.measuredValue / (widened * qualityFactor) - 1)
-        < max(0.01, 2 * drift.qualityFactor.intervalHalfWidth))
+      abs(drift.qualityFactorComparison.measuredValue / (widened * qualityFactor) - 1)
+        < max(0.01, 2 * drift.qualityFactorComparison.intervalHalfWidthFraction))
   }
 
   @Test func theProfileSaysHowFarIsTooFar() throws {
-    let doubt = TransducerUncertainty(resonance: 0.03, qualityFactor: 1.1)
+    let doubt = TransducerUncertainty(resonanceFraction: 0.03, qualityFactorRatio: 1.1)
     let stated = profile(44, 4, doubt)
     let signal = try SweepSignal(checking: stated)
     func drift(_ resonance: Double, _ qualityFactor: Double) throws -> CalibrationDrift {
@@ -62,12 +64,15 @@ import TransducerCalibration
     #expect(try drift(45, 3.8).isWithinUncertainty)
     let higher = try drift(46, 4)
     #expect(
-      !higher.resonance.isWithinUncertainty && higher.qualityFactor.isWithinUncertainty
+      !higher.resonanceComparison.isWithinUncertainty
+        && higher.qualityFactorComparison.isWithinUncertainty
         && !higher.isWithinUncertainty)
     let duller = try drift(44, 3.5)
-    #expect(duller.resonance.isWithinUncertainty && !duller.qualityFactor.isWithinUncertainty)
-    let wide = TransducerUncertainty(resonance: 0.15, qualityFactor: 1.5)
-    #expect(try drift(44, 4).resonance.allowedRatio == 0.97...1.03)
+    #expect(
+      duller.resonanceComparison.isWithinUncertainty
+        && !duller.qualityFactorComparison.isWithinUncertainty)
+    let wide = TransducerUncertainty(resonanceFraction: 0.15, qualityFactorRatio: 1.5)
+    #expect(try drift(44, 4).resonanceComparison.allowedMeasuredToStatedRatio == 0.97...1.03)
     #expect(
       CalibrationDrift(
         try Calibration(measuring: RecordingStudio(signal).record([(49, 3, 1)]), of: signal),

@@ -5,7 +5,7 @@ import TransducerCalibration
 /// A recording of something else is refused with a reason, never measured and never a crash.
 @Suite struct CalibrationFuzzTests {
   @Test func noiseTonesAndFragmentsAreRefused() throws {
-    let signal = try SweepSignal(band: 10...800, sweepDuration: 0.5)
+    let signal = try SweepSignal(bandHertz: 10...800, sweepSeconds: 0.5)
     let sweep = try signal.samples(rate: 8_000)
     var chance = Chance(state: 3)
     for number in 0..<Mutation.caseCount(default: 12) {
@@ -20,7 +20,7 @@ import TransducerCalibration
       }
       do throws(CalibrationError) {
         _ = try Calibration(
-          measuring: CalibrationRecording(samples: samples, rate: 8_000), of: signal)
+          measuring: CalibrationRecording(samples: samples, sampleRate: 8_000), of: signal)
         Issue.record("case \(number) was measured")
       } catch {
         #expect(Mutation.isOneLine(error.description))

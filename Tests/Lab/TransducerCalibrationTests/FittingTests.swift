@@ -16,17 +16,17 @@ import TransducerCalibration
     studio.seed = seed
     let recording = try studio.record([(resonance, qualityFactor, 1)])
     let found = try Calibration(measuring: recording, of: studio.signal)
-    #expect(abs(found.resonance / resonance - 1) < 0.01)
+    #expect(abs(found.resonanceHertz / resonance - 1) < 0.01)
     #expect(abs(found.qualityFactor / qualityFactor - 1) < 0.05)
     #expect(abs(found.signalStartSeconds * studio.rate - studio.latency) < 1)
-    #expect(abs(found.gain / abs(studio.gain) - 1) < 0.05)
+    #expect(abs(found.fullScaleSineAmplitude / abs(studio.gain) - 1) < 0.05)
     #expect(found.isInverted == (studio.gain < 0))
-    #expect(found.sensor == .acceleration)
+    #expect(found.sensorQuantity == .acceleration)
     #expect(found.coilCornerHertz == nil)
   }
 
   @Test(arguments: 1...20) func noisyRecordingsGiveTheFigures(seed: UInt64) throws {
-    try measure(seed: seed, in: RecordingStudio(SweepSignal(sweepDuration: 3), rate: 12_000))
+    try measure(seed: seed, in: RecordingStudio(SweepSignal(sweepSeconds: 3), rate: 12_000))
   }
 
   @Test(arguments: [101, 102]) func soDoesTheUsualSignal(seed: UInt64) throws {
@@ -34,10 +34,10 @@ import TransducerCalibration
   }
 
   @Test(arguments: [4_000.0, 11_025, 44_100]) func anyRateWillDo(rate: Double) throws {
-    var studio = try RecordingStudio(SweepSignal(band: 10...500, sweepDuration: 1), rate: rate)
+    var studio = try RecordingStudio(SweepSignal(bandHertz: 10...500, sweepSeconds: 1), rate: rate)
     studio.latency = 77.25
     let found = try Calibration(measuring: studio.record([(60, 3, 1)]), of: studio.signal)
-    #expect(abs(found.resonance - 60) < 0.3)
+    #expect(abs(found.resonanceHertz - 60) < 0.3)
     #expect(abs(found.qualityFactor - 3) < 0.1)
     #expect(abs(found.signalStartSeconds * rate - 77.25) < 1)
   }
@@ -52,12 +52,12 @@ import TransducerCalibration
     let studio = try RecordingStudio()
     let found = try Calibration(
       measuring: studio.record([(40, 5, 1)], as: quantity), of: studio.signal)
-    #expect(found.sensor == sensor)
-    #expect(abs(found.resonance - 40) < 0.2)
+    #expect(found.sensorQuantity == sensor)
+    #expect(abs(found.resonanceHertz - 40) < 0.2)
     #expect(abs(found.qualityFactor - 5) < 0.1)
     // The band is that of the acceleration, whatever the sensor gave.
-    #expect(abs(found.curve.band.lowerBound - 31.6) < 1)
-    #expect(abs(found.curve.band.upperBound - 65.5) < 1.5)
+    #expect(abs(found.responseCurve.bandHertz.lowerBound - 31.6) < 1)
+    #expect(abs(found.responseCurve.bandHertz.upperBound - 65.5) < 1.5)
   }
 
   @Test func aCoilIsToldFromTheResonance() throws {
@@ -68,7 +68,7 @@ import TransducerCalibration
     #expect(abs(corner / 300 - 1) < 0.05)
     #expect(abs(found.qualityFactor - 4) < 0.1)
     let warning = "Coil inductance reduces the response above 30"
-    #expect(found.warnings.contains { $0.hasPrefix(warning) })
+    #expect(found.warningSentences.contains { $0.hasPrefix(warning) })
   }
 
   /// A recorder's input that is coupled by a capacitor, or by a filter of second order.
@@ -80,7 +80,7 @@ import TransducerCalibration
     let studio = try RecordingStudio()
     let clean = try studio.record([(36, 6, 1)])
     var filtered = clean.samples.map(Double.init)
-    let omega = 2 * Double.pi * corner / clean.rate
+    let omega = 2 * Double.pi * corner / clean.sampleRate
     if order == 1 {
       var last = 0.0
       var out = 0.0
@@ -111,17 +111,18 @@ import TransducerCalibration
       }
     }
     let found = try Calibration(
-      measuring: CalibrationRecording(samples: filtered.map(Float.init), rate: clean.rate),
+      measuring: CalibrationRecording(
+        samples: filtered.map(Float.init), sampleRate: clean.sampleRate),
       of: studio.signal)
-    #expect(abs(found.resonance / 36 - 1) < 0.01)
+    #expect(abs(found.resonanceHertz / 36 - 1) < 0.01)
     #expect(abs(found.qualityFactor / 6 - 1) < 0.05)
     let seen = try #require(found.inputCornerHertz)
     // A corner below the sweep's 10 Hz is seen by its phase alone, and its order may be taken for
     // the other.
     #expect(abs(seen / corner - 1) < (corner < 10 ? 0.6 : 0.1))
-    #expect(found.sensor == .acceleration)
+    #expect(found.sensorQuantity == .acceleration)
     #expect(
-      found.warnings.contains {
+      found.warningSentences.contains {
         $0.hasPrefix("The input of the recorder has a high-pass filter at ")
       })
   }
@@ -132,9 +133,11 @@ import TransducerCalibration
     let studio = try RecordingStudio()
     let found = try Calibration(
       measuring: studio.record([(resonance, qualityFactor, 1)]), of: studio.signal)
-    #expect(found.resonanceHalfWidth < 0.01 && found.qualityHalfWidth < 0.1)
-    #expect(abs(found.resonance / resonance - 1) < max(0.002, 2 * found.resonanceHalfWidth))
-    #expect(abs(found.qualityFactor / qualityFactor - 1) < max(0.01, 2 * found.qualityHalfWidth))
+    #expect(found.resonanceHalfWidthFraction < 0.01 && found.qualityHalfWidthFraction < 0.1)
+    #expect(
+      abs(found.resonanceHertz / resonance - 1) < max(0.002, 2 * found.resonanceHalfWidthFraction))
+    #expect(
+      abs(found.qualityFactor / qualityFactor - 1) < max(0.01, 2 * found.qualityHalfWidthFraction))
   }
 
   /// Of many noises, errors are a normal deviation of the true figures where the intervals are 1.96
@@ -146,8 +149,8 @@ import TransducerCalibration
       studio.seed = UInt64(seed) &* 7_919
       let found = try Calibration(measuring: studio.record([(40, 5, 1)]), of: studio.signal)
       return SIMD2(
-        (found.resonance / 40 - 1) / found.resonanceHalfWidth,
-        (found.qualityFactor / 5 - 1) / found.qualityHalfWidth)
+        (found.resonanceHertz / 40 - 1) / found.resonanceHalfWidthFraction,
+        (found.qualityFactor / 5 - 1) / found.qualityHalfWidthFraction)
     }
     let squares = shares.reduce(SIMD2()) { $0 + $1 * $1 } / Double(shares.count)
     for square in [squares.x, squares.y] {
@@ -160,7 +163,7 @@ import TransducerCalibration
     studio.clockError = partsInAMillion
     let found = try Calibration(measuring: studio.record([(40, 5, 1)]), of: studio.signal)
     #expect(abs(found.clockErrorPartsPerMillion - partsInAMillion) < 2)
-    #expect(abs(found.resonance - 40) < 0.1)
+    #expect(abs(found.resonanceHertz - 40) < 0.1)
     #expect(abs(found.qualityFactor - 5) < 0.05)
     #expect(abs(found.signalStartSeconds * studio.rate - studio.latency) < 0.5)
   }
@@ -170,11 +173,11 @@ import TransducerCalibration
     let clean = try studio.record([(40, 5, 1)])
     let hum = CalibrationRecording(
       samples: clean.samples.enumerated().map {
-        $1 + 0.3 + 0.01 * Float(sin(2 * .pi * 50 * Double($0) / clean.rate))
+        $1 + 0.3 + 0.01 * Float(sin(2 * .pi * 50 * Double($0) / clean.sampleRate))
       },
-      rate: clean.rate)
+      sampleRate: clean.sampleRate)
     let found = try Calibration(measuring: hum, of: studio.signal)
-    #expect(abs(found.resonance - 40) < 0.4)
+    #expect(abs(found.resonanceHertz - 40) < 0.4)
     #expect(abs(found.qualityFactor - 5) < 0.25)
   }
 
@@ -182,20 +185,21 @@ import TransducerCalibration
     var studio = try RecordingStudio()
     studio.latency = 31.375
     let found = try ReferenceDelay(measuring: studio.recordLoop(), of: studio.signal)
-    #expect(abs(found.offset * studio.rate - 31.375) < 0.05)
+    #expect(abs(found.signalStartSeconds * studio.rate - 31.375) < 0.05)
   }
 
   @Test func theVerdictTellsNoiseFromOtherThings() throws {
     let studio = try RecordingStudio()
     let clean = try Calibration(measuring: studio.record([(40, 5, 1)]), of: studio.signal)
-    #expect(clean.verdict.hasSuffix("of the recorded power; the rest is noise."))
-    #expect(clean.warnings == [])
+    #expect(clean.verdictSentence.hasSuffix("of the recorded power; the rest is noise."))
+    #expect(clean.warningSentences == [])
     // More resonances than are fitted.
     let crowd = [(40.0, 5.0, 1.0), (75, 12, 0.06), (120, 8, 0.06), (190, 9, 0.06), (310, 8, 0.06)]
     let mixed = try Calibration(
       measuring: studio.record(crowd), of: studio.signal, acceptsPoorFit: true)
     #expect(
-      mixed.verdict.hasSuffix("; most of the rest is other resonances or distortion, not noise.")
+      mixed.verdictSentence.hasSuffix(
+        "; most of the rest is other resonances or distortion, not noise.")
     )
   }
 
@@ -204,17 +208,17 @@ import TransducerCalibration
     let studio = try RecordingStudio()
     let three = [(40.0, 5.0, 1.0), (70, 9, -0.4), (150, 12, 0.2)]
     let found = try Calibration(measuring: studio.record(three), of: studio.signal)
-    #expect(abs(found.resonance / 40 - 1) < 0.005)
+    #expect(abs(found.resonanceHertz / 40 - 1) < 0.005)
     #expect(abs(found.qualityFactor / 5 - 1) < 0.03)
-    try #require(found.modes.count == 2)
-    for (mode, made) in zip(found.modes, three.dropFirst()) {
-      #expect(abs(mode.resonance / made.0 - 1) < 0.005)
+    try #require(found.furtherResonances.count == 2)
+    for (mode, made) in zip(found.furtherResonances, three.dropFirst()) {
+      #expect(abs(mode.resonanceHertz / made.0 - 1) < 0.005)
       #expect(abs(mode.qualityFactor / made.1 - 1) < 0.05)
-      #expect(abs(mode.gain / made.2 - 1) < 0.05)
+      #expect(abs(mode.accelerationRatio / made.2 - 1) < 0.05)
     }
-    #expect(found.verdict.hasPrefix("3 resonances explain "))
+    #expect(found.verdictSentence.hasPrefix("3 resonances explain "))
     #expect(
-      found.warnings.contains {
+      found.warningSentences.contains {
         $0.hasPrefix("Another resonance is at 70 Hz, with a Q factor of ")
       })
   }
@@ -226,8 +230,8 @@ import TransducerCalibration
     let found = try Calibration(
       measuring: studio.record([(160, 8, 1), (320, 8, 1)], as: quantity), of: studio.signal,
       sensors: [quantity == .velocity ? .velocity : .acceleration])
-    #expect(abs(found.resonance - 160) < 0.5)
-    #expect(abs((found.modes.first?.resonance ?? 0) - 320) < 1)
+    #expect(abs(found.resonanceHertz - 160) < 0.5)
+    #expect(abs((found.furtherResonances.first?.resonanceHertz ?? 0) - 320) < 1)
   }
 
   @Test(arguments: [(50.03, 0.0), (59.95, -12), (49.98, 6)]) func mainsHumIsTakenOut(
@@ -241,15 +245,16 @@ import TransducerCalibration
     let amplitude = peak * Float(pow(10, decibels / 20))
     let hum = CalibrationRecording(
       samples: clean.samples.enumerated().map {
-        let turn = 2 * Double.pi * hertz * Double($0) / clean.rate
+        let turn = 2 * Double.pi * hertz * Double($0) / clean.sampleRate
         return $1 + amplitude * Float(sin(turn) + 0.4 * cos(3 * turn))
-      }, rate: clean.rate)
+      }, sampleRate: clean.sampleRate)
     let found = try Calibration(measuring: hum, of: studio.signal)
-    #expect(abs(found.resonance / 40 - 1) < 0.003)
+    #expect(abs(found.resonanceHertz / 40 - 1) < 0.003)
     #expect(abs(found.qualityFactor / 5 - 1) < 0.02)
-    #expect(abs((found.humFrequency ?? 0) - hertz) < 0.02)
+    #expect(abs((found.humHertz ?? 0) - hertz) < 0.02)
     let words = "Mains hum at "
-    #expect(found.warnings.contains { $0.hasPrefix(words) && $0.hasSuffix(" Hz was removed.") })
-    #expect(try Calibration(measuring: clean, of: studio.signal).humFrequency == nil)
+    #expect(
+      found.warningSentences.contains { $0.hasPrefix(words) && $0.hasSuffix(" Hz was removed.") })
+    #expect(try Calibration(measuring: clean, of: studio.signal).humHertz == nil)
   }
 }

@@ -77,7 +77,7 @@ import Testing
             let turn = 2 * Double.pi * 50.003 * Double(frame) / rate
             return sample
               + Float(humming * (sin(turn) + 0.3 * sin(3 * turn + 1)) + noisy * chance.normal())
-          }, rate: rate)
+          }, sampleRate: rate)
       }
       let first = finish(current, &transform)
       return (first, finish(voltage, &transform))
@@ -86,7 +86,9 @@ import Testing
 
   private let signal: SweepSignal
 
-  init() throws { signal = try SweepSignal(band: 10...800, sweepDuration: 2, level: -30) }
+  init() throws {
+    signal = try SweepSignal(bandHertz: 10...800, sweepSeconds: 2, levelDecibels: -30)
+  }
 
   /// Transducers with resistors, coils, high-passes, hum and noise by chance.
   @Test(arguments: [UInt64(1), 2_000], [false, true]) func figuresAreWithinOneAndFivePercent(
@@ -114,12 +116,12 @@ import Testing
         take.resistor, hasReference ? take.amplifier : nil, circuit.resistor, nominal: nominal)
       switch result {
       case .success(let found):
-        #expect(abs(found.resonance / circuit.resonance - 1) < 0.004)
+        #expect(abs(found.resonanceHertz / circuit.resonance - 1) < 0.004)
         #expect(abs(found.qualityFactor / circuit.qualityFactor - 1) < 0.03)
         #expect(abs(found.electricalQualityFactor / circuit.electrical - 1) < 0.03)
         #expect(abs(found.mechanicalQualityFactor / circuit.mechanical - 1) < 0.04)
         // A nominal impedance is as good as its rule of thumb.
-        #expect(abs(found.coilResistance / circuit.coil - 1) < (hasReference ? 0.01 : 0.14))
+        #expect(abs(found.coilOhms / circuit.coil - 1) < (hasReference ? 0.01 : 0.14))
       case .failure(let error):
         // A coil whose inductance is half lost in eddies may hide the resonance.
         #expect(error.kind == .noResonance && circuit.eddies.inductance > 0)
@@ -209,17 +211,18 @@ import Testing
     let found = try ImpedanceMeasurement(
       measuring: take.resistor, reference: take.amplifier, of: signal, resistor: 0.47, nominal: nil)
     let old = TransducerProfile(
-      name: "puck", summary: "A puck.", frequency: FrequencyMapping(low: 20, high: 80),
+      name: "puck", summary: "A puck.", frequency: FrequencyMapping(lowHertz: 20, highHertz: 80),
       hardware: TransducerHardware(
-        product: "Puck", band: 50...80, resonance: 55, qualityFactor: 3,
-        estimated: ["resonance", "qualityFactor"]))
+        product: "Puck", bandHertz: 50...80, resonanceHertz: 55, qualityFactor: 3,
+        estimatedFigureNames: ["resonance", "qualityFactor"]))
     let hardware = try #require(found.applied(to: old, date: "today").hardware)
     #expect(
-      abs((hardware.resonance ?? 0) - 40) < 0.1 && abs((hardware.qualityFactor ?? 0) - 1.875) < 0.02
+      abs((hardware.resonanceHertz ?? 0) - 40) < 0.1
+        && abs((hardware.qualityFactor ?? 0) - 1.875) < 0.02
     )
-    #expect(hardware.measured?.date == "today" && hardware.estimated == [])
+    #expect(hardware.measurement?.date == "today" && hardware.estimatedFigureNames == [])
     #expect(
-      (hardware.uncertainty?.resonance ?? 1) < 0.022
-        && hardware.band == (hardware.resonance ?? 0)...80)
+      (hardware.uncertainty?.resonanceFraction ?? 1) < 0.022
+        && hardware.bandHertz == (hardware.resonanceHertz ?? 0)...80)
   }
 }

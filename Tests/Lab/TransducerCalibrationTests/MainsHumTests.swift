@@ -26,7 +26,7 @@ struct MainsHumTests {
     }
   }
 
-  private static let signal: SweepSignal? = try? SweepSignal(band: 10...800, sweepDuration: 6)
+  private static let signal: SweepSignal? = try? SweepSignal(bandHertz: 10...800, sweepSeconds: 6)
 
   /// A recording of 40 Hz, Q 5, with hum and three of its harmonics at a level relative to the
   /// sweeps' peak.
@@ -38,14 +38,14 @@ struct MainsHumTests {
     let clean = try studio.record([(40, 5, 1)])
     let peak = Double(clean.samples.reduce(0) { max($0, abs($1)) })
     let amplitude = peak * pow(10, decibels / 20)
-    let length = Double(clean.samples.count) / clean.rate
+    let length = Double(clean.samples.count) / clean.sampleRate
     let samples = clean.samples.enumerated().map { frame, sample in
-      let cycles = drift.cycles(at: Double(frame) / clean.rate, of: length, around: hertz)
+      let cycles = drift.cycles(at: Double(frame) / clean.sampleRate, of: length, around: hertz)
       let turn = 2 * Double.pi * cycles
       let harmonics = 0.1 * sin(2 * turn) + 0.4 * cos(3 * turn) + 0.1 * sin(5 * turn)
       return sample + Float(amplitude * (sin(turn + 1) + harmonics))
     }
-    return CalibrationRecording(samples: samples, rate: clean.rate)
+    return CalibrationRecording(samples: samples, sampleRate: clean.sampleRate)
   }
 
   @Test(arguments: [
@@ -55,9 +55,9 @@ struct MainsHumTests {
     let signal = try #require(Self.signal)
     let found = try Calibration(
       measuring: recording(drift, hertz: hertz, decibels: decibels, signal), of: signal)
-    #expect(abs(found.resonance / 40 - 1) < 0.003)
+    #expect(abs(found.resonanceHertz / 40 - 1) < 0.003)
     #expect(abs(found.qualityFactor / 5 - 1) < 0.02)
-    #expect(abs((found.humFrequency ?? 0) - hertz) < 0.03)
+    #expect(abs((found.humHertz ?? 0) - hertz) < 0.03)
   }
 
   /// A ring that lasts into the silences is not a hum that moves.
@@ -68,13 +68,14 @@ struct MainsHumTests {
       let clean = try studio.record([(resonance, quality, 1)])
       let peak = clean.samples.reduce(0) { max($0, abs($1)) }
       let samples = clean.samples.enumerated().map { frame, sample in
-        let turn = 2 * Double.pi * 60 * Double(frame) / clean.rate
+        let turn = 2 * Double.pi * 60 * Double(frame) / clean.sampleRate
         return sample + peak / 2 * Float(sin(turn) + 0.3 * sin(3 * turn))
       }
       let found = try Calibration(
-        measuring: CalibrationRecording(samples: samples, rate: clean.rate), of: studio.signal)
+        measuring: CalibrationRecording(samples: samples, sampleRate: clean.sampleRate),
+        of: studio.signal)
       #expect(
-        abs(found.resonance / resonance - 1) < 0.003
+        abs(found.resonanceHertz / resonance - 1) < 0.003
           && abs(found.qualityFactor / quality - 1) < 0.02)
     }
   }

@@ -9,21 +9,27 @@ import Testing
 @Suite struct ManualMeasurementTests {
   private static func profile(quality: Double = 6) -> TransducerProfile {
     TransducerProfile(
-      name: "chair", summary: "A chair.", frequency: FrequencyMapping(low: 28.3, high: 56.6),
+      name: "chair", summary: "A chair.",
+      frequency: FrequencyMapping(lowHertz: 28.3, highHertz: 56.6),
       hardware: TransducerHardware(
-        product: "Chair", band: 20...80, resonance: 40, qualityFactor: quality, continuousPower: 50,
-        peakPower: 200,
-        response: [ResponsePoint(hertz: 20, decibels: -3), ResponsePoint(hertz: 80, decibels: 0)],
-        measured: TransducerMeasurement(date: "2020-01-01", residual: -30, sensor: .velocity),
-        estimated: ["resonance", "qualityFactor"], uncertainty: .estimated),
+        product: "Chair", bandHertz: 20...80, resonanceHertz: 40, qualityFactor: quality,
+        continuousWatts: 50,
+        peakWatts: 200,
+        responsePoints: [
+          ResponsePoint(hertz: 20, accelerationDecibels: -3),
+          ResponsePoint(hertz: 80, accelerationDecibels: 0),
+        ],
+        measurement: TransducerMeasurement(
+          date: "2020-01-01", residualDecibels: -30, sensorQuantity: .velocity),
+        estimatedFigureNames: ["resonance", "qualityFactor"], uncertainty: .estimated),
       sources: ["A data sheet"])
   }
 
   /// Presses at some hertz in rising tones and at others in falling ones.
   private static func presses(_ rising: [Double], _ falling: [Double]) -> [ManualMeasurement.Press]
   {
-    rising.map { .init(hertz: $0, isRising: true) }
-      + falling.map { .init(hertz: $0, isRising: false) }
+    rising.map { .init(toneHertz: $0, isOnRisingTone: true) }
+      + falling.map { .init(toneHertz: $0, isOnRisingTone: false) }
   }
 
   // MARK: - What does not lead to a resonance
@@ -36,7 +42,7 @@ import Testing
     ([42.9, 37.3, 40], [37.3, 42.9, 40]),
   ]) func pressesThatDisagreeAreRefused(rising: [Double], falling: [Double]) {
     let error = #expect(throws: CalibrationError.self) {
-      try ManualMeasurement(presses: Self.presses(rising, falling), around: 40)
+      try ManualMeasurement(agreeingPresses: Self.presses(rising, falling), around: 40)
     }
     #expect(error?.kind == .pressesDisagree)
     #expect(error?.description.hasPrefix("the key presses disagree: at ") == true)
@@ -44,7 +50,7 @@ import Testing
 
   @Test func aResonanceAtTheEndOfTheTonesIsRefused() {
     let error = #expect(throws: CalibrationError.self) {
-      try ManualMeasurement(presses: Self.presses([62, 62, 62], [60, 60, 60]), around: 40)
+      try ManualMeasurement(agreeingPresses: Self.presses([62, 62, 62], [60, 60, 60]), around: 40)
     }
     #expect(
       error?.description
@@ -67,45 +73,55 @@ import Testing
 
   @Test func reactionsCancelAndOneWildPressIsLeftOut() throws {
     let even = try ManualMeasurement(
-      presses: Self.presses([44, 44, 44], [40, 40, 40]), around: 40)
-    #expect(abs(even.resonance - (44.0 * 40).squareRoot()) < 1e-9)
-    #expect(even.excludedPress == nil && even.uncertainty == 0.04)
+      agreeingPresses: Self.presses([44, 44, 44], [40, 40, 40]), around: 40)
+    #expect(abs(even.resonanceHertz - (44.0 * 40).squareRoot()) < 1e-9)
+    #expect(even.excludedPress == nil && even.uncertaintyFraction == 0.04)
     let wild = try ManualMeasurement(
-      presses: Self.presses([44, 70, 44], [40, 40, 40]), around: 40)
-    #expect(abs(wild.resonance - even.resonance) < 1e-9)
-    #expect(wild.excludedPress == .init(hertz: 70, isRising: true) && wild.presses.count == 5)
+      agreeingPresses: Self.presses([44, 70, 44], [40, 40, 40]), around: 40)
+    #expect(abs(wild.resonanceHertz - even.resonanceHertz) < 1e-9)
+    #expect(
+      wild.excludedPress == .init(toneHertz: 70, isOnRisingTone: true)
+        && wild.agreeingPresses.count == 5)
     let wide = try ManualMeasurement(
-      presses: Self.presses([42, 44, 46], [38, 40, 42]), around: 40)
-    #expect((0.045...0.075).contains(wide.uncertainty))
+      agreeingPresses: Self.presses([42, 44, 46], [38, 40, 42]), around: 40)
+    #expect((0.045...0.075).contains(wide.uncertaintyFraction))
   }
 
   @Test func theProfileKeepsTheQualityAndItsUncertainty() throws {
     let found = try ManualMeasurement(
-      presses: Self.presses([99, 98, 99], [90, 90, 90]), around: 80)
+      agreeingPresses: Self.presses([99, 98, 99], [90, 90, 90]), around: 80)
     let new = found.applied(to: Self.profile(), date: "2026-11-23")
     let hardware = try #require(new.hardware)
-    #expect(hardware.resonance == 94.2 && hardware.qualityFactor == 6)
-    #expect(hardware.uncertainty == TransducerUncertainty(resonance: 0.04, qualityFactor: 1.5))
+    #expect(hardware.resonanceHertz == 94.2 && hardware.qualityFactor == 6)
     #expect(
-      hardware.estimated == ["qualityFactor"] && hardware.measured == nil && hardware.response == []
+      hardware.uncertainty
+        == TransducerUncertainty(resonanceFraction: 0.04, qualityFactorRatio: 1.5))
+    #expect(
+      hardware.estimatedFigureNames == ["qualityFactor"] && hardware.measurement == nil
+        && hardware.responsePoints == []
     )
-    #expect(hardware.band == 20...94.2)
+    #expect(hardware.bandHertz == 20...94.2)
     #expect(new.sources == ["A data sheet", "Resonance measured by hand, 2026-11-23"])
   }
 
   @Test func tonesStayBelowTheLimits() throws {
     var profile = Self.profile()
-    #expect(try abs(ManualMeasurement.toneProfile(for: profile, level: -12).level - 0.2512) < 1e-4)
+    #expect(
+      try abs(
+        ManualMeasurement.toneProfile(for: profile, level: -12).fullIntensityAmplitude - 0.2512)
+        < 1e-4)
     // Full scale is a hundred times the continuous power.
-    profile.amplifier.fullScalePower = 5_000
-    #expect(try ManualMeasurement.toneProfile(for: profile, level: -12).level < 0.09)
-    profile.amplifier.fullScalePower = 50
-    profile.hardware?.acceleration = 2
-    profile.hardware?.excursion = 0.02
+    profile.amplifier.fullScaleWatts = 5_000
+    #expect(
+      try ManualMeasurement.toneProfile(for: profile, level: -12).fullIntensityAmplitude < 0.09)
+    profile.amplifier.fullScaleWatts = 50
+    profile.hardware?.accelerationInG = 2
+    profile.hardware?.excursionMillimeters = 0.02
     let tones = try ManualMeasurement.toneProfile(for: profile, level: -12)
-    let excursion = try #require(profile.transducerSettings(rate: 8_000)?.limits.maximumExcursion)
+    let excursion = try #require(
+      profile.transducerSettings(rate: 8_000)?.limits.maximumExcursionRatio)
     // A plant 15 % lower moves by 1 / 0.85² more.
-    #expect(tones.level / 0.85 / 0.85 < excursion)
+    #expect(tones.fullIntensityAmplitude / 0.85 / 0.85 < excursion)
     #expect(tones.transducerSettings(rate: 8_000)?.equalizer == nil)
   }
 
@@ -120,26 +136,26 @@ import Testing
     let tones = try ManualMeasurement.toneProfile(for: profile, level: -12)
     let settings = tones.transducerSettings(rate: 48_000)
     let levels = tones.levelsOverSharpness(count: 257, drive: settings)
-    let octaves = log2(tones.frequency.high / tones.frequency.low)
+    let octaves = log2(tones.frequency.highHertz / tones.frequency.lowHertz)
     var hand = SimulatedHand(seed: seed)
     var presses: [ManualMeasurement.Press] = []
     for tone in ManualMeasurement.tones(around: 40) {
       hand.begin()
-      for step in 100..<Int(200 * tone.duration) {
+      for step in 100..<Int(200 * tone.durationSeconds) {
         let hertz = tone.hertz(at: Double(step) / 200)
-        let index = Int((256 * log2(hertz / tones.frequency.low) / octaves).rounded())
+        let index = Int((256 * log2(hertz / tones.frequency.lowHertz) / octaves).rounded())
         let drive = levels[min(max(index, 0), 256)] * (settings?.driveResponse(atHertz: hertz) ?? 1)
         let felt =
-          20 * log10(drive * plant.acceleration(atHertz: hertz))
+          20 * log10(drive * plant.accelerationMagnitude(atHertz: hertz))
           - profile.thresholdDecibels(atHertz: hertz)
           + slope * log2(hertz / 40)
         if hand.presses(feeling: felt, at: Double(step) / 200) {
-          presses.append(.init(hertz: hertz, isRising: tone.isRising))
+          presses.append(.init(toneHertz: hertz, isOnRisingTone: tone.isRising))
           break
         }
       }
     }
-    return try ManualMeasurement(presses: presses, around: 40)
+    return try ManualMeasurement(agreeingPresses: presses, around: 40)
   }
 
   /// Decibels between the strongest and the weakest steady event over sharpness.
@@ -153,7 +169,7 @@ import Testing
       return 20
         * log10(
           levels[index] * (settings?.driveResponse(atHertz: hertz) ?? 1)
-            * plant.acceleration(atHertz: hertz))
+            * plant.accelerationMagnitude(atHertz: hertz))
         - profile.thresholdDecibels(atHertz: hertz)
     }
     return (felt.max() ?? 0) - (felt.min() ?? 0)
@@ -168,12 +184,12 @@ import Testing
     for index in 0..<60 {
       let quality = 3 * pow(20.0 / 3, Double.random(in: 0...1, using: &chance))
       let plant = TransducerModel(
-        resonance: 40 * Double.random(in: 0.85...1.15, using: &chance), qualityFactor: quality)
+        resonanceHertz: 40 * Double.random(in: 0.85...1.15, using: &chance), qualityFactor: quality)
       let slope = Double.random(in: -3...3, using: &chance)
       let stated = Self.profile(quality: quality * Double.random(in: 2 / 3.0...1.5, using: &chance))
       let found = try Self.find(plant, stated: stated, slope: slope, seed: seed + UInt64(index))
-      let error = abs(found.resonance / plant.resonance - 1)
-      #expect(error < 0.04 && error < found.uncertainty)
+      let error = abs(found.resonanceHertz / plant.resonanceHertz - 1)
+      #expect(error < 0.04 && error < found.uncertaintyFraction)
     }
   }
 
@@ -183,7 +199,7 @@ import Testing
   ) throws {
     let stated = Self.profile(quality: quality)
     for off in [-0.15, -0.1, -0.05, 0, 0.05, 0.1, 0.15] {
-      let plant = TransducerModel(resonance: 40 * (1 + off), qualityFactor: quality)
+      let plant = TransducerModel(resonanceHertz: 40 * (1 + off), qualityFactor: quality)
       #expect(Self.unevenness(of: stated, on: plant) > bare)
       for (seed, slope) in zip(UInt64(0)..., [-3.0, 0, 3]) {
         let found = try Self.find(plant, stated: stated, slope: slope, seed: seed)
@@ -191,7 +207,8 @@ import Testing
         #expect(Self.unevenness(of: fitted, on: plant) <= 1)
         // A wrong Q factor adds 3.5 dB for a factor of 1.5.
         for factor in [1 / 1.5, 1.5] {
-          let other = TransducerModel(resonance: plant.resonance, qualityFactor: quality * factor)
+          let other = TransducerModel(
+            resonanceHertz: plant.resonanceHertz, qualityFactor: quality * factor)
           #expect(Self.unevenness(of: fitted, on: other) <= 3.8)
         }
       }

@@ -21,8 +21,8 @@ import TransducerCalibration
     case slightlyStiff, stiff, verySoft, oneSided
     case compressed
 
-    /// A Boolean value that indicates whether a rejection would be a fault: the condition is common and
-    /// unavoidable.
+    /// A Boolean value that indicates whether a rejection would be a fault: the condition is common
+    /// and unavoidable.
     var mustBeAccepted: Bool {
       switch self {
       case .clean, .noise, .coil, .weakHum, .strongHum, .humAndHighPass, .highPassOfFirstOrder,
@@ -112,7 +112,9 @@ import TransducerCalibration
       return value + Float(peak * hum * (sin(turn + 1) + 0.3 * sin(3 * turn)))
     }
     let pole = plant.polePair
-    return (CalibrationRecording(samples: samples, rate: rate), pole.resonance, pole.qualityFactor)
+    return (
+      CalibrationRecording(samples: samples, sampleRate: rate), pole.resonance, pole.qualityFactor
+    )
   }
 
   private static func highPassed(_ samples: [Double], order: Int, hertz: Double, rate: Double)
@@ -145,7 +147,7 @@ import TransducerCalibration
 
   @Test(arguments: Condition.allCases) func whatIsAcceptedIsRight(condition: Condition) throws {
     let isWhole = unsafe getenv("TEMBLOR_TEST_GRID") != nil
-    let signal = try SweepSignal(band: 10...800, sweepDuration: isWhole ? 6 : 3)
+    let signal = try SweepSignal(bandHertz: 10...800, sweepSeconds: isWhole ? 6 : 3)
     let number = Condition.allCases.firstIndex(of: condition) ?? 0
     var accepted = 0
     var worst = (resonance: 0.0, qualityFactor: 0.0)
@@ -157,16 +159,16 @@ import TransducerCalibration
       let words = "\(condition.rawValue) \(plant.resonance) Hz, Q \(plant.qualityFactor)"
       do throws(CalibrationError) {
         let found = try Calibration(measuring: recording, of: signal)
-        let errors = (found.resonance / resonance - 1, found.qualityFactor / qualityFactor - 1)
+        let errors = (found.resonanceHertz / resonance - 1, found.qualityFactor / qualityFactor - 1)
         #expect(
           abs(errors.0) <= 0.01 && abs(errors.1) <= 0.05,
           """
-          \(words): resonance \(100 * errors.0) % ± \(100 * found.resonanceHalfWidth), quality \
-          \(100 * errors.1) % ± \(100 * found.qualityHalfWidth), \
+          \(words): resonance \(100 * errors.0) % ± \(100 * found.resonanceHalfWidthFraction), quality \
+          \(100 * errors.1) % ± \(100 * found.qualityHalfWidthFraction), \
           residual \(found.residualDecibels), \
           change \(found.levelChange.relativeResonanceChange) \
           \(found.levelChange.relativeQualityChange), modes \
-          \(found.modes)
+          \(found.furtherResonances)
           """
         )
         worst = (max(worst.resonance, abs(errors.0)), max(worst.qualityFactor, abs(errors.1)))

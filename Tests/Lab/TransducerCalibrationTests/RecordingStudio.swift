@@ -18,7 +18,7 @@ struct RecordingStudio {
 
   /// By default small and quick: sweeps of 2 s up to 800 Hz at 8 kHz.
   init(_ signal: SweepSignal? = nil, rate: Double = 8_000) throws {
-    self.signal = try signal ?? SweepSignal(band: 10...800, sweepDuration: 2)
+    self.signal = try signal ?? SweepSignal(bandHertz: 10...800, sweepSeconds: 2)
     self.rate = rate
   }
 
@@ -56,13 +56,13 @@ struct RecordingStudio {
   func finish(_ sound: [Double]) -> CalibrationRecording {
     var chance = Chance(state: seed)
     let late = clockError == 0 ? delayed(sound) : stretched(sound)
-    let sweepStart = Int((signal.firstSweepForTests + signal.sweepSpacing) * rate + latency)
-    let sweep = late[sweepStart..<(sweepStart + Int(signal.sweepDuration * rate))]
+    let sweepStart = Int((signal.firstSweepForTests + signal.sweepSpacingSeconds) * rate + latency)
+    let sweep = late[sweepStart..<(sweepStart + Int(signal.sweepSeconds * rate))]
     let power = sweep.reduce(0) { $0 + $1 * $1 } / Double(sweep.count)
     let noise = signalToNoise.map { (power * pow(10, -$0 / 10)).squareRoot() } ?? 0
     return CalibrationRecording(
       samples: late.map { Float(gain * ($0 + (noise > 0 ? noise * chance.normal() : 0))) },
-      rate: rate)
+      sampleRate: rate)
   }
 
   /// By turning the phase of the spectrum: exact to a part of a frame.
@@ -99,5 +99,5 @@ struct RecordingStudio {
 
 extension SweepSignal {
   /// The start of the first sweep, from public properties.
-  var firstSweepForTests: Double { measuredDuration - 2 * sweepSpacing }
+  var firstSweepForTests: Double { measuredSeconds - 2 * sweepSpacingSeconds }
 }

@@ -20,11 +20,11 @@ import TransducerCalibration
   }
 
   private func recording(_ samples: [Float], rate: Double = 8_000) -> CalibrationRecording {
-    CalibrationRecording(samples: samples, rate: rate)
+    CalibrationRecording(samples: samples, sampleRate: rate)
   }
 
   @Test func whatHoldsNoSignalIsRefusedBeforeAnyWork() throws {
-    let signal = try SweepSignal(band: 10...800, sweepDuration: 2)
+    let signal = try SweepSignal(bandHertz: 10...800, sweepSeconds: 2)
     func told(_ samples: [Float], rate: Double = 8_000) -> String? {
       refusal(recording(samples, rate: rate), of: signal)?.description
     }
@@ -34,7 +34,7 @@ import TransducerCalibration
     #expect(told(Array(long.prefix(20_000))) == "lasts 2.5 s, but the two sweeps last 5.5 s")
     #expect(told(long, rate: 100) == "has a sample rate of 100 Hz; supported: 4000 to 384000 Hz")
     #expect(told(long, rate: .nan) == "has a sample rate of nan Hz; supported: 4000 to 384000 Hz")
-    let fast = try SweepSignal(band: 10...2_000, sweepDuration: 2)
+    let fast = try SweepSignal(bandHertz: 10...2_000, sweepSeconds: 2)
     #expect(
       refusal(recording(long, rate: 4_000), of: fast)?.description
         == "has a sample rate of 4000 Hz; a sweep up to 2000 Hz requires 5000 Hz")
@@ -67,7 +67,7 @@ import TransducerCalibration
     rate: Double = 8_000, _ change: @escaping @Sendable ([Float]) -> [Float]
   )
     -> @Sendable (inout RecordingStudio) throws -> CalibrationRecording
-  { { CalibrationRecording(samples: change(try $0.record(plain).samples), rate: rate) } }
+  { { CalibrationRecording(samples: change(try $0.record(plain).samples), sampleRate: rate) } }
 
   private static func clipped(at part: Float)
     -> @Sendable (inout RecordingStudio) throws -> CalibrationRecording
@@ -85,7 +85,7 @@ import TransducerCalibration
     ) { _ in
       var chance = Chance(state: 5)
       return CalibrationRecording(
-        samples: (0..<60_000).map { _ in Float(0.1 * chance.normal()) }, rate: 8_000)
+        samples: (0..<60_000).map { _ in Float(0.1 * chance.normal()) }, sampleRate: 8_000)
     },
     Case(
       kind: .clipped, sentence: "is clipped at 4.* s; lower the recorder's gain",
@@ -158,7 +158,7 @@ import TransducerCalibration
       let samples = try studio.record(plain).samples.enumerated().map {
         $0 > 30_000 ? 0.66 * $1 : $1
       }
-      return CalibrationRecording(samples: samples, rate: 8_000)
+      return CalibrationRecording(samples: samples, sampleRate: 8_000)
     },
     Case(
       kind: .noResonance,
@@ -273,10 +273,10 @@ import TransducerCalibration
         """
       ))
     let poor = try Calibration(measuring: mixed, of: studio.signal, acceptsPoorFit: true)
-    #expect(poor.isPoorFit)
-    #expect(poor.warnings.first == "The fit is poor; the values are marked as estimates.")
-    let profile = poor.applied(to: .phone, in: Calibration.Conditions(date: "today"))
-    #expect(profile.hardware?.estimated == ["resonance", "qualityFactor"])
+    #expect(poor.hasPoorFit)
+    #expect(poor.warningSentences.first == "The fit is poor; the values are marked as estimates.")
+    let profile = poor.applied(to: .phone, in: Calibration.Conditions(dateText: "today"))
+    #expect(profile.hardware?.estimatedFigureNames == ["resonance", "qualityFactor"])
   }
 
   @Test func aTransducerIsNoReference() throws {

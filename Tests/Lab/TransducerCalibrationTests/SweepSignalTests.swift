@@ -15,8 +15,8 @@ import TransducerCalibration
 
   @Test func theUsualSignalLastsTwentyTwoSeconds() throws {
     let signal = try SweepSignal()
-    #expect(signal.totalDuration == 22)
-    #expect(signal.measuredDuration == 15.5)
+    #expect(signal.totalSeconds == 22)
+    #expect(signal.measuredSeconds == 15.5)
     #expect(try signal.samples(rate: 8_000).count == 176_000)
     #expect(try signal.samples(rate: 8_000, includesTones: false).count == 124_000)
   }
@@ -27,7 +27,7 @@ import TransducerCalibration
   }
 
   @Test func theFirstSweepIsTheSecondAtHalfItsLevel() throws {
-    let signal = try SweepSignal(sweepDuration: 1)
+    let signal = try SweepSignal(sweepSeconds: 1)
     let samples = try signal.samples(rate: 8_000)
     #expect(samples[24_000..<32_000].contains { abs($0) > 0.2 })
     let differences = (4_000..<14_000).map { (frame: Int) -> Float in
@@ -38,29 +38,31 @@ import TransducerCalibration
   }
 
   @Test func itBeginsSlowlyAndStaysBelowItsLevel() throws {
-    let signal = try SweepSignal(level: -12)
+    let signal = try SweepSignal(levelDecibels: -12)
     let samples = try signal.samples(rate: 8_000)
     #expect(samples[..<4_000].allSatisfy { $0 == 0 })
     #expect(samples[4_000..<4_080].allSatisfy { abs($0) < 0.01 })
-    #expect(samples.allSatisfy { abs($0) < Float(signal.amplitude) * 1.05 })
-    #expect(samples.contains { abs($0) > Float(signal.amplitude) * 0.97 })
+    #expect(samples.allSatisfy { abs($0) < Float(signal.peakAmplitude) * 1.05 })
+    #expect(samples.contains { abs($0) > Float(signal.peakAmplitude) * 0.97 })
     #expect(samples.suffix(3_000).allSatisfy { abs($0) < 0.001 })
   }
 
   @Test func figuresOutsideTheirLimitsAreRefused() {
     #expect(
-      refusal { try SweepSignal(band: 0.5...100) } == "sweep frequencies must be 1 to 10000 Hz")
+      refusal { try SweepSignal(bandHertz: 0.5...100) } == "sweep frequencies must be 1 to 10000 Hz"
+    )
     #expect(
-      refusal { try SweepSignal(band: 100...200) }
+      refusal { try SweepSignal(bandHertz: 100...200) }
         == "the end frequency must be 4 to 1000 times the start frequency")
     #expect(
-      refusal { try SweepSignal(sweepDuration: 31) } == "the sweep duration must be 0.5 to 30 s")
+      refusal { try SweepSignal(sweepSeconds: 31) } == "the sweep duration must be 0.5 to 30 s")
     #expect(
-      refusal { try SweepSignal(sweepDuration: .nan) } == "the sweep duration must be 0.5 to 30 s")
+      refusal { try SweepSignal(sweepSeconds: .nan) } == "the sweep duration must be 0.5 to 30 s")
     #expect(
-      refusal { try SweepSignal(band: 2...500, sweepDuration: 1) }
+      refusal { try SweepSignal(bandHertz: 2...500, sweepSeconds: 1) }
         == "the sweep must last at least five periods of its lowest frequency")
-    #expect(refusal { try SweepSignal(level: 0) } == "the sweep level must be -40 to -3 dBFS")
+    #expect(
+      refusal { try SweepSignal(levelDecibels: 0) } == "the sweep level must be -40 to -3 dBFS")
     #expect(
       throws: CalibrationError(
         .unsuitableSignal, "a sweep up to 1000 Hz requires 2500 frames per second, not 2000")
@@ -69,18 +71,18 @@ import TransducerCalibration
 
   @Test func whatATransducerCannotTakeIsRefused() throws {
     var profile = TransducerProfile(
-      name: "puck", summary: "A puck.", frequency: FrequencyMapping(low: 25, high: 80))
+      name: "puck", summary: "A puck.", frequency: FrequencyMapping(lowHertz: 25, highHertz: 80))
     #expect(!SweepLimits(profile).hasLimits)
-    try SweepLimits(profile).check(SweepSignal(level: -3))
-    profile.hardware = TransducerHardware(product: "Puck", continuousPower: 20, peakPower: 80)
-    try SweepLimits(profile).check(SweepSignal(level: -12))
+    try SweepLimits(profile).check(SweepSignal(levelDecibels: -3))
+    profile.hardware = TransducerHardware(product: "Puck", continuousWatts: 20, peakWatts: 80)
+    try SweepLimits(profile).check(SweepSignal(levelDecibels: -12))
     #expect(
       throws: CalibrationError(
         .tooStrong, "a sweep at -3 dBFS is 4 dB too strong for puck; use '--level -7.1'")
-    ) { try SweepLimits(profile).check(SweepSignal(level: -3)) }
+    ) { try SweepLimits(profile).check(SweepSignal(levelDecibels: -3)) }
     // Five watts at a hundred-watt amplifier.
-    profile.hardware?.continuousPower = 0.001
-    profile.amplifier.fullScalePower = 100
+    profile.hardware?.continuousWatts = 0.001
+    profile.amplifier.fullScaleWatts = 100
     #expect(
       throws: CalibrationError(
         .tooStrong,
@@ -95,13 +97,14 @@ import TransducerCalibration
   @Test func movementIsHeldToo() throws {
     // 1 g at 20 Hz is a displacement of 0.62 mm; a tenth of that is allowed.
     let profile = TransducerProfile(
-      name: "coil", summary: "A coil.", frequency: FrequencyMapping(low: 20, high: 80),
+      name: "coil", summary: "A coil.", frequency: FrequencyMapping(lowHertz: 20, highHertz: 80),
       hardware: TransducerHardware(
-        product: "Coil", resonance: 20, qualityFactor: 4, acceleration: 1, excursion: 0.0621)
+        product: "Coil", resonanceHertz: 20, qualityFactor: 4, accelerationInG: 1,
+        excursionMillimeters: 0.0621)
     )
-    try SweepLimits(profile).check(SweepSignal(level: -22))
+    try SweepLimits(profile).check(SweepSignal(levelDecibels: -22))
     #expect(throws: CalibrationError.self) {
-      try SweepLimits(profile).check(SweepSignal(level: -18))
+      try SweepLimits(profile).check(SweepSignal(levelDecibels: -18))
     }
   }
 }

@@ -38,7 +38,7 @@ enum Programs {
 
   static func analyse(_ path: String) throws -> (peak: Double, onsets: [Double]) {
     let signal = try HapticComposition(contentsOf: path).render().signal
-    return (try Levels(of: signal).samplePeak, Onsets(in: signal).map(\.time))
+    return (try Levels(of: signal).samplePeakAmplitude, Onsets(in: signal).map(\.timeSeconds))
   }
 
   static func compare(_ path: String, with other: String) throws -> [String] {

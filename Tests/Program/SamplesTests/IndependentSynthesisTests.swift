@@ -87,7 +87,7 @@ private struct ArticleSynthesizer {
   }
 
   private func addTone(_ event: HapticEvent, to samples: inout [Double]) {
-    let duration = event.duration ?? HapticEvent.defaultDuration
+    let duration = event.duration ?? HapticEvent.defaultDurationSeconds
     guard duration > 0 else { return }
     let start = Int((event.time * Self.rate).rounded())
     let attack = edge(.attackTime, .hapticAttackTimeControl, of: event)

@@ -34,7 +34,7 @@ struct ConversionTests {
       guard let written = try? PatternConversion(to: format).convert(source) else { continue }
       let file = SourceFile(written.files[0].bytes, name: "\(name).\(format.fileExtensions[0])")
       let back = PatternConversion(
-        to: .ahap, writingOptions: WritingOptions(split: .never, baseName: name))
+        to: .ahap, writingOptions: WritingOptions(fileSplitting: .never, baseName: name))
       guard let expected = try? back.convert(file) else { continue }
       var slot = Document()
       slot.open(file)

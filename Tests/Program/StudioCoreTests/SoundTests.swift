@@ -56,8 +56,8 @@ struct SoundTests {
       let copy = RenderPlan.deserialized(from: bytes, count: count)
       let placed = try #require(copy)
       #expect(
-        (placed.length, placed.loopLength, placed.eventCount) == (
-          plan.length, plan.loopLength, plan.eventCount
+        (placed.frameCount, placed.loopFrameCount, placed.eventCount) == (
+          plan.frameCount, plan.loopFrameCount, plan.eventCount
         ))
       var one = OfflineRenderer(plan: plan)
       var other = OfflineRenderer(plan: placed)

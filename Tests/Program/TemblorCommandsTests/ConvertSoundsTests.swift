@@ -40,7 +40,7 @@ import VendorFormats
 
   /// A short sound file, which differs by its level.
   private static func sound(_ level: Int16) -> [UInt8] {
-    WaveFile.fileBytes(of: [Float](repeating: Float(level) / 100, count: 100), rate: 48_000)
+    WaveFile.encodedBytes(of: [Float](repeating: Float(level) / 100, count: 100), rate: 48_000)
   }
 
   private static let copied = "out/sounds/hit.wav: copied from 'in/sounds/hit.wav'\n"

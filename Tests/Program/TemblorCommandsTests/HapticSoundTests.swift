@@ -83,7 +83,7 @@ import Testing
     #expect(composition.bodyLocations.map(\.displayName) == ["channel 3", "channel 4"])
     #expect(composition.layers.map(\.signals.count) == [1, 1])
     let signal = composition.layers[0].signals[0]
-    #expect(signal.rate == 8_000 && signal.samples.count == 8_000)
+    #expect(signal.sampleRate == 8_000 && signal.samples.count == 8_000)
     #expect(signal.samples[..<1_600].allSatisfy { $0 == 0 })
     #expect(try load("pad.wav").bodyLocationCount == 4)
     #expect(try load("pad.wav", channels: [3]).bodyLocationCount == 0)
@@ -93,7 +93,7 @@ import Testing
   func channelsThatAreEqual() throws {
     let composition = try load("equal.wav")
     #expect(composition.layers.count == 1 && composition.bodyLocations.isEmpty)
-    #expect(composition.layers[0].signals.map(\.duration) == [1])
+    #expect(composition.layers[0].signals.map(\.durationSeconds) == [1])
   }
 
   @Test("Render plays chosen channels, each on the output channel of its body location")

@@ -111,7 +111,7 @@ import Testing
         "new.ahap", "cannot be both an output file and a copy of 'pack/output/new.ahap'")),
   ]
 
-  private static let sound = WaveFile.fileBytes(of: [0, 0.5, -0.5, 0], rate: 48_000)
+  private static let sound = WaveFile.encodedBytes(of: [0, 0.5, -0.5, 0], rate: 48_000)
   private let place: Scratch
 
   init() throws {
@@ -218,7 +218,7 @@ import Testing
       Hostile(
         name: "second", reference: "a.wav", content: .sound,
         empty: Self.copied("a.wav", from: "second/a.wav")))
-    try place.write(WaveFile.fileBytes(of: [0.1], rate: 48_000), to: "pack/second/a.wav")
+    try place.write(WaveFile.encodedBytes(of: [0.1], rate: 48_000), to: "pack/second/a.wav")
     let before = try state()
     // Two patterns of the pack name 'a.wav', and their sounds differ.
     let conflict = isFull ? "home/a.wav: exists and differs" : "home/a.wav: cannot be a copy of"

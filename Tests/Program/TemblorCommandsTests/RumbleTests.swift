@@ -75,7 +75,7 @@ private final class ScriptedPad: ForceFeedbackPad {
     let samples = rig.playback.samples()
     let first = try #require(samples.firstIndex { $0 != 0 })
     // The period that follows, and the limiter's look-ahead.
-    #expect(first >= 4_800 && first <= 4_800 + 240 + Int(Renderer.lookahead * 48_000) + 1)
+    #expect(first >= 4_800 && first <= 4_800 + 240 + Int(Renderer.lookaheadSeconds * 48_000) + 1)
     #expect(rig.peak(0.2, 0.35) > 0.3)
     #expect(rig.peak(0.43, 0.6) < 1e-3)
     #expect(rig.mixer.playbacks.isEmpty)

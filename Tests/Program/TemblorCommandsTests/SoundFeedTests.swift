@@ -55,7 +55,7 @@ struct SoundFeedTests {
     // The feed's own clock: its turns lie anywhere between the periods of the output.
     let clock = VirtualTimeSource()
     let source = make(clock)
-    let options = FollowingOptions(style: .bass, keepsVoices: true, keepsLevel: true)
+    let options = FollowingOptions(conversionStyle: .bass, keepsVoices: true, keepsLevel: true)
     let feed = SoundFeed(
       source, options, outputRate: engine.rate, period: Double(period) / engine.rate, delay: delay,
       time: clock

@@ -70,9 +70,9 @@ import Testing
 
   @Test("The command server plays frequencies as --pitch says", arguments: ["hertz", "sharpness"])
   func pitchOfTheCommandServer(word: String) throws {
-    let pitch = try #require(ReadingOptions.Pitch(rawValue: word))
+    let pitch = try #require(ReadingOptions.FrequencyHandling(rawValue: word))
     var reading = ReadingOptions()
-    reading.pitch = pitch
+    reading.frequencyHandling = pitch
     let studio = ListenStudio(reading: reading)
     let reply = studio.ask("play \(try vibration(hertz: 45))")
     try #require(reply.hasPrefix("ok"), "\(reply)")

@@ -23,7 +23,7 @@ import Testing
   }
 
   /// Frames from the device's first to the pattern's: 3 ms of silence, and 2 ms of look-ahead.
-  private let leadIn = 144 + Int(Renderer.lookahead * 48_000)
+  private let leadIn = 144 + Int(Renderer.lookaheadSeconds * 48_000)
 
   @Test(arguments: ["heartbeat", "light", "success"]) func whatArrivesIsWhatIsRendered(
     pattern: String

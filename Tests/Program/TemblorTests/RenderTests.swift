@@ -236,7 +236,7 @@ import Testing
     let drive = try sound("drive.wav").interleaved
     let felt = try sound("felt.wav").interleaved
     var transducer = TransducerSimulation(
-      TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000)
+      TransducerModel(resonanceHertz: 40, qualityFactor: 10), rate: 48_000)
     #expect(
       felt
         == drive.flatMap { sample in

@@ -79,11 +79,11 @@ package func take(
   _ composition: HapticComposition, profile: TransducerProfile = .phone, rate: Double = 48_000
 ) throws -> Take {
   let plan = try RenderPlan(compiling: composition, profile: profile, rate: rate)
-  let length = plan.length + FrameConversion.frame(seconds: 0.02, rate: rate)
+  let length = plan.frameCount + FrameConversion.frame(seconds: 0.02, rate: rate)
   var rendering = OfflineRenderer(
     plan: plan,
     settings: RenderSettings(
-      routing: OutputRouting(channelCount: 1).fitted(to: [profile]), length: length))
+      routing: OutputRouting(channelCount: 1).fitted(to: [profile]), outputFrameCount: length))
   let samples = rendering.samples()
   return Take(
     name: "pattern", source: .pattern(composition), signal: Signal(samples, rate: rate),

@@ -74,7 +74,7 @@ struct FormatTrial {
     let dialects = format.dialects
     let dialect = dialects.isEmpty ? nil : dialects[choices.number(below: dialects.count)]
     do {
-      let options = WritingOptions(dialect: dialect, loopCount: 2)
+      let options = WritingOptions(dialect: dialect, loopPassCount: 2)
       guard let writing = try format.write(composition, options: options) else { return }
       for loss in writing.losses { requireOneLine(loss.message) }
       if writing.losses.contains(where: { $0.message.contains("refuse") }) { return }

@@ -25,16 +25,16 @@ struct RenderTrial {
 
   /// Renders a plan, or its beginning; whether it was all of it.
   private mutating func render(_ plan: RenderPlan) -> Bool {
-    require(plan.length >= plan.loopLength && plan.soundEnd >= 0, "a plan of \(plan.length)")
-    guard plan.voiceCount <= Self.voiceLimit else { return true }
+    require(plan.frameCount >= plan.loopFrameCount && plan.soundEndFrame >= 0, "a plan of \(plan.frameCount)")
+    guard plan.plannedVoiceCount <= Self.voiceLimit else { return true }
     let span = FrameConversion.frame(seconds: Self.span, rate: plan.rate)
     let affordable = Self.frameLimit / Int64(max(4, plan.maximumVoiceCount))
-    let whole = plan.length + span
+    let whole = plan.frameCount + span
     let length = whole <= affordable ? whole : min(span, affordable)
     let settings = RenderSettings(
       channelCount: choices.pick(1, 2, 3), buses: choices.pick(.all, .all, .haptics, .audio),
-      gain: choices.pick(1, 1, 30), passCount: choices.pick(1, 1, 1, 3), length: length,
-      fadeLength: choices.pick(0, length / 2))
+      masterGain: choices.pick(1, 1, 30), passCount: choices.pick(1, 1, 1, 3),
+      outputFrameCount: length, fadeOutFrameCount: choices.pick(0, length / 2))
     render(plan, settings)
     return length == whole
   }
@@ -81,7 +81,7 @@ struct RenderTrial {
       if count == 0 { break }
       sound += block[..<count]
     }
-    let frameCount = Int(settings.length ?? 0)
+    let frameCount = Int(settings.outputFrameCount ?? 0)
     require(sound.count == frameCount * settings.channelCount, "\(sound.count) samples")
     require(rendering.statistics.nonFiniteSampleCount == 0, "a sample was no finite number")
     for sample in sound {

@@ -17,7 +17,7 @@ extension AHAPDecoder {
     guard let id, let time, let number else { return }
     let clampedValue = clampAndReport(
       number, to: id.range, name: id.rawValue,
-      at: parameter.members[AHAPSchemas.ParameterKey.value] ?? value)
+      at: parameter.indexedMembers[AHAPSchemas.ParameterKey.value] ?? value)
     parameterValueIndices.append(value.nodeIndex)
     pattern.parameters.append(DynamicParameter(id: id, value: clampedValue, time: time))
   }
@@ -70,7 +70,7 @@ extension AHAPDecoder {
       }
       let level = clampAndReport(
         number, to: id.range, name: id.rawValue,
-        at: point.members[AHAPSchemas.PointKey.value] ?? element)
+        at: point.indexedMembers[AHAPSchemas.PointKey.value] ?? element)
       points.append(ParameterCurve.ControlPoint(time: time, value: level))
     }
     if !isSorted {
@@ -103,12 +103,14 @@ extension AHAPDecoder {
   mutating func convertAbsoluteTimes() -> Bool {
     let evidence = absoluteTimeEvidence
     let convertsTimes =
-      options.curveTimes == .absolute || options.curveTimes == .automatic && evidence == .conclusive
+      options.curveTimeReference == .absolute
+      || options.curveTimeReference == .automatic && evidence == .conclusive
     let laterCurves = pattern.curves.indices.filter { pattern.curves[$0].time > 0 }
     guard convertsTimes else {
       if evidence != .none, let first = laterCurves.first {
         log.add(
-          .absoluteCurveTimes, at: JSONValue(document: json, index: curveValueIndices[first]),
+          .absoluteCurveTimes,
+          at: JSONValue(document: jsonDocument, index: curveValueIndices[first]),
           "control point times look absolute, but are read as relative to the curve",
           suggestion: "if the curve starts too late, use '--curve-times absolute'")
       }
@@ -127,7 +129,7 @@ extension AHAPDecoder {
         ? "this curve" : "this and \(convertedCurves.count - 1) more curves"
       log.add(
         .absoluteCurveTimes,
-        at: JSONValue(document: json, index: curveValueIndices[firstConvertedIndex]),
+        at: JSONValue(document: jsonDocument, index: curveValueIndices[firstConvertedIndex]),
         "the control points of \(curves) have absolute times; they are converted",
         suggestion: "make the times relative to the start of the curve")
     }
@@ -158,12 +160,12 @@ extension AHAPDecoder {
       guard let first = curve.controlPoints.first, let last = curve.controlPoints.last else {
         return .none
       }
-      if curve.time > 0, abs(first.time - curve.time) > Self.timeTolerance {
+      if curve.time > 0, abs(first.time - curve.time) > Self.equalTimeToleranceSeconds {
         return .none
       }
       guard index + 1 < curves.count, curves[index + 1].id == curve.id else { continue }
       hasFollowingCurve = true
-      if abs(last.time - curves[index + 1].time) > Self.timeTolerance {
+      if abs(last.time - curves[index + 1].time) > Self.equalTimeToleranceSeconds {
         areCurvesChained = false
       }
     }

@@ -38,10 +38,10 @@ extension AHAPDecoder {
     guard kind.isContinuous else { return }
     if durationValue == nil {
       log.add(
-        .missingDuration, at: event.value,
+        .missingDuration, at: event.objectValue,
         "a continuous event should have the key \"EventDuration\"",
-        suggestion: event.schema.renameSuggestion(for: "EventDuration", in: event.value))
-    } else if let duration, let durationValue, duration > HapticEvent.defaultDuration {
+        suggestion: event.schema.renameSuggestion(for: "EventDuration", in: event.objectValue))
+    } else if let duration, let durationValue, duration > HapticEvent.defaultDurationSeconds {
       log.add(
         .eventLongerThan30Seconds, at: durationValue,
         "the event lasts \(duration) s; devices may cut it off at 30 s",
@@ -67,7 +67,7 @@ extension AHAPDecoder {
       else { continue }
       let id = decodeName(
         of: parameter, keyIndex: ParameterKey.id, in: AHAPNames.eventParameters)
-      let flag = id == .sustained ? parameter.members[ParameterKey.value]?.boolean : nil
+      let flag = id == .sustained ? parameter.indexedMembers[ParameterKey.value]?.boolean : nil
       let flagNumber = flag.map { $0 ? 1.0 : 0 }
       guard let number = flagNumber ?? decodeNumber(of: parameter, keyIndex: ParameterKey.value),
         let id
@@ -76,15 +76,15 @@ extension AHAPDecoder {
       }
       if parameters[id] != nil {
         log.add(
-          .duplicateParameter, at: parameter.members[ParameterKey.id] ?? element,
+          .duplicateParameter, at: parameter.indexedMembers[ParameterKey.id] ?? element,
           "\(id.rawValue) appears twice; the last value is used")
       }
       parameters[id] = clampAndReport(
         number, to: id.range, name: id.rawValue,
-        at: parameter.members[ParameterKey.value] ?? element)
+        at: parameter.indexedMembers[ParameterKey.value] ?? element)
       if let kind, !kind.responds(to: id) {
         log.add(
-          .ineffectiveParameter, at: parameter.members[ParameterKey.id] ?? element,
+          .ineffectiveParameter, at: parameter.indexedMembers[ParameterKey.id] ?? element,
           "\(id.rawValue) has no effect on \(kind.nounPhrase)")
       }
     }
@@ -95,12 +95,12 @@ extension AHAPDecoder {
   private mutating func decodeWaveform(of event: borrowing AHAPObject, kind: HapticEvent.Kind?)
     -> AudioWaveform?
   {
-    let hasWaveformKey = event.members.presentNameBits & EventKey.waveformBits != 0
+    let hasWaveformKey = event.indexedMembers.presentNameBits & EventKey.waveformBits != 0
     if kind?.playsFile != true, !hasWaveformKey { return nil }
     if let kind, !kind.playsFile {
       // These keys have no effect here, so any value is accepted. Editors write null.
       for index in EventKey.waveformPath...EventKey.isLooping {
-        guard let value = event.members[index] else { continue }
+        guard let value = event.indexedMembers[index] else { continue }
         log.add(
           .ineffectiveParameter, at: value,
           "\(event.schema.keys[index].name) has no effect on \(kind.nounPhrase)")
@@ -112,9 +112,9 @@ extension AHAPDecoder {
     guard let path = readOptionalMember(of: event, keyIndex: EventKey.waveformPath) else {
       guard let kind else { return nil }
       log.add(
-        .invalidWaveformPath, at: event.value,
+        .invalidWaveformPath, at: event.objectValue,
         "\(kind.nounPhrase) must have the key \"EventWaveformPath\"",
-        suggestion: event.schema.renameSuggestion(for: "EventWaveformPath", in: event.value),
+        suggestion: event.schema.renameSuggestion(for: "EventWaveformPath", in: event.objectValue),
         errorCode: CoreHapticsCode.invalidAudioResource)
       return nil
     }
@@ -149,7 +149,8 @@ extension AHAPDecoder {
       return number == 1
     }
     let actualValueText =
-      value.kind == .number ? String(decoding: value.lexeme, as: UTF8.self) : value.kind.noun
+      value.kind == .number
+      ? String(decoding: value.sourceBytes, as: UTF8.self) : value.kind.nounWithArticle
     log.add(
       .wrongType, at: value,
       "\(object.schema.keys[keyIndex].name) must be true or false, not \(actualValueText)",

@@ -16,7 +16,7 @@ extension AHAPDecoder {
       return nil
     }
     let object = AHAPObject(value, schema)
-    if reportsUnknownKeys, !object.members.hasDistinctNames(among: .max) {
+    if reportsUnknownKeys, !object.indexedMembers.hasDistinctNames(among: .max) {
       reportUnknownKeys(of: object)
     }
     return object
@@ -24,7 +24,7 @@ extension AHAPDecoder {
 
   /// Reports every key of an object that its schema does not define.
   mutating func reportUnknownKeys(of object: borrowing AHAPObject) {
-    for member in object.value.members where object.schema.names.index(ofKey: member) == nil {
+    for member in object.objectValue.members where object.schema.names.index(ofKey: member) == nil {
       reportUnknownKey(member, in: object.schema)
     }
   }
@@ -57,7 +57,7 @@ extension AHAPDecoder {
   mutating func readOptionalMember(of object: borrowing AHAPObject, keyIndex: Int)
     -> JSONValue?
   {
-    guard let value = object.members[keyIndex] else { return nil }
+    guard let value = object.indexedMembers[keyIndex] else { return nil }
     return value.kind == .null && acceptsNullAsAbsent(value) ? nil : value
   }
 
@@ -65,9 +65,9 @@ extension AHAPDecoder {
   mutating func readRequiredMember(of object: borrowing AHAPObject, keyIndex: Int)
     -> JSONValue?
   {
-    if let value = object.members[keyIndex] { return value }
+    if let value = object.indexedMembers[keyIndex] { return value }
     reportMissing(
-      object.schema.keys[keyIndex], isRequired: true, of: object.value, schema: object.schema)
+      object.schema.keys[keyIndex], isRequired: true, of: object.objectValue, schema: object.schema)
     return nil
   }
 
@@ -114,8 +114,8 @@ extension AHAPDecoder {
         hasOnlyIntegerTimes = false
       }
       // Skip a time that would exceed the maximum pattern length even in milliseconds.
-      if firstTimeOfAtLeast100 == nil, 100...FrameConversion.maximumSeconds * 1_000 ~= seconds {
-        firstTimeOfAtLeast100 = value
+      if firstSuspiciousTimeValue == nil, 100...FrameConversion.maximumSeconds * 1_000 ~= seconds {
+        firstSuspiciousTimeValue = value
       }
     }
     return seconds

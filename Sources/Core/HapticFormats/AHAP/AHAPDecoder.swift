@@ -7,7 +7,7 @@ import Reading
 /// their keys in ``AHAPSchemas``, which avoids string comparisons. After the last entry, absolute
 /// control point times are converted to relative times (see `absoluteTimeEvidence`).
 struct AHAPDecoder: JSONSchemaReader {
-  let json: JSONDocument
+  let jsonDocument: JSONDocument
   let options: ReadingOptions
   let rules = JSONSchemaRules(
     missingKey: .missingKey, wrongType: .wrongType, outOfRange: .valueOutOfRange,
@@ -26,10 +26,10 @@ struct AHAPDecoder: JSONSchemaReader {
   /// suggests milliseconds.
   var hasOnlyIntegerTimes = true
   /// The first event time or duration of at least 100, which suggests milliseconds.
-  var firstTimeOfAtLeast100: JSONValue?
+  var firstSuspiciousTimeValue: JSONValue?
 
   init(_ json: JSONDocument, options: ReadingOptions) {
-    self.json = json
+    self.jsonDocument = json
     self.options = options
   }
 
@@ -42,18 +42,19 @@ struct AHAPDecoder: JSONSchemaReader {
   static let maximumCurvePointCount = 16
 
   /// The maximum difference, in seconds, between two times that count as equal.
-  static let timeTolerance = 1e-6
+  static let equalTimeToleranceSeconds = 1e-6
 
-  var metadata: JSONValue? { json.root["Metadata"] }
+  var metadata: JSONValue? { jsonDocument.root["Metadata"] }
 
   /// Decodes the document. Errors are added to the log.
   mutating func decode() -> AHAPContent {
-    let root = json.root
+    let root = jsonDocument.root
     let fileSchema = AHAPSchemas.fileSchema
     var content = AHAPContent()
     guard root.kind == .object else {
       log.add(
-        .invalidStructure, at: root, "a pattern file must be an object, not \(root.kind.noun)",
+        .invalidStructure, at: root,
+        "a pattern file must be an object, not \(root.kind.nounWithArticle)",
         errorCode: fileSchema.errorCode)
       return content
     }
@@ -61,8 +62,9 @@ struct AHAPDecoder: JSONSchemaReader {
     decodeEntries(of: root)
     content.usesAbsoluteCurveTimes = convertAbsoluteTimes()
     if let version = root["Version"] {
-      content.version = readScalar(version, key: fileSchema.keys[AHAPSchemas.FileKey.version])
-      if let number = content.version, !Self.knownVersions.contains(number) {
+      content.coreHapticsVersion = readScalar(
+        version, key: fileSchema.keys[AHAPSchemas.FileKey.version])
+      if let number = content.coreHapticsVersion, !Self.knownVersions.contains(number) {
         log.add(
           .unexpectedVersion, at: version, "Version is \(number); patterns have version 1.0",
           suggestion: "write 1.0")
@@ -70,7 +72,7 @@ struct AHAPDecoder: JSONSchemaReader {
     }
     for member in metadata.map({ Array($0.members) }) ?? [] {
       if let name = member.key, let text = member.string {
-        content.metadata.items.append(.init(name: name, text: text))
+        content.metadata.items.append(.init(entryName: name, entryText: text))
       }
     }
     content.pattern = pattern
@@ -83,7 +85,8 @@ struct AHAPDecoder: JSONSchemaReader {
     if let entries = root["Pattern"] {
       if entries.kind != .array {
         log.add(
-          .invalidStructure, at: entries, "Pattern must be an array, not \(entries.kind.noun)",
+          .invalidStructure, at: entries,
+          "Pattern must be an array, not \(entries.kind.nounWithArticle)",
           errorCode: fileSchema.errorCode)
       }
       for entry in entries.elements {
@@ -101,7 +104,7 @@ struct AHAPDecoder: JSONSchemaReader {
   private mutating func decodeEntry(_ entry: JSONValue) {
     guard
       let entry = decodeObject(
-        entry, schema: AHAPSchemas.entrySchema, as: AHAPSchemas.entrySchema.noun,
+        entry, schema: AHAPSchemas.entrySchema, as: AHAPSchemas.entrySchema.nounWithArticle,
         reportsUnknownKeys: false)
     else {
       return
@@ -111,7 +114,7 @@ struct AHAPDecoder: JSONSchemaReader {
       decodeEvent(event)
     }
     // Return early: nearly all entries contain only an event.
-    if event != nil, entry.members.memberCount == 1 { return }
+    if event != nil, entry.indexedMembers.totalMemberCount == 1 { return }
     let parameter = readOptionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.parameter)
     if let parameter {
       decodeParameter(parameter)
@@ -121,11 +124,11 @@ struct AHAPDecoder: JSONSchemaReader {
       decodeCurve(curve)
     }
     let partCount = [event, parameter, curve].count { $0 != nil }
-    guard partCount > 0 else { return reportUnknownEntry(entry.value) }
+    guard partCount > 0 else { return reportUnknownEntry(entry.objectValue) }
     reportUnknownKeys(of: entry)
     if partCount > 1 {
       log.add(
-        .unknownEntry, at: entry.value,
+        .unknownEntry, at: entry.objectValue,
         "an entry should contain one object, not \(partCount); all of them are read")
     }
   }
@@ -151,15 +154,17 @@ struct AHAPDecoder: JSONSchemaReader {
   /// Checks the document as a whole after its entries have been decoded.
   mutating func checkDocument() {
     log.addDeviations(
-      of: json, byteOrderMark: .unexpectedByteOrderMark, trailingComma: .trailingComma,
+      of: jsonDocument, byteOrderMark: .unexpectedByteOrderMark, trailingComma: .trailingComma,
       duplicateKey: .duplicateKey)
-    if let firstTimeOfAtLeast100, hasOnlyIntegerTimes, let number = firstTimeOfAtLeast100.number {
+    if let firstSuspiciousTimeValue, hasOnlyIntegerTimes,
+      let number = firstSuspiciousTimeValue.number
+    {
       log.add(
-        .timesInMilliseconds, at: firstTimeOfAtLeast100,
-        "\(firstTimeOfAtLeast100.key ?? "Time") is \(number) s; times are in seconds",
+        .timesInMilliseconds, at: firstSuspiciousTimeValue,
+        "\(firstSuspiciousTimeValue.key ?? "Time") is \(number) s; times are in seconds",
         suggestion: "if milliseconds were intended, write \(number / 1_000)")
     }
-    let root = json.root
+    let root = jsonDocument.root
     guard root.kind == .object else { return }
     if root["Version"] == nil {
       log.add(
@@ -168,7 +173,7 @@ struct AHAPDecoder: JSONSchemaReader {
     if let metadata, metadata.kind != .object {
       log.add(
         .wrongType, at: metadata, severity: .warning,
-        "Metadata should be an object, not \(metadata.kind.noun); it is ignored")
+        "Metadata should be an object, not \(metadata.kind.nounWithArticle); it is ignored")
     }
   }
 
@@ -179,7 +184,7 @@ struct AHAPDecoder: JSONSchemaReader {
     guard list.kind == .object else {
       log.add(
         .wrongType, at: list, severity: .warning,
-        "AllowedRules should be an object, not \(list.kind.noun)")
+        "AllowedRules should be an object, not \(list.kind.nounWithArticle)")
       return []
     }
     var suppressions: [ReadResult.Suppression] = []
@@ -187,13 +192,13 @@ struct AHAPDecoder: JSONSchemaReader {
       guard let reason = member.string else {
         log.add(
           .wrongType, at: member, severity: .warning,
-          "the reason for an allowed rule should be a string, not \(member.kind.noun)")
+          "the reason for an allowed rule should be a string, not \(member.kind.nounWithArticle)")
         continue
       }
       let rule = RuleID(member.key ?? "")
-      var location = json.location(at: member.keyOffset)
+      var location = jsonDocument.location(at: member.keyOffset)
       location.path = member.path
-      suppressions.removeAll { $0.rule == rule }
+      suppressions.removeAll { $0.ruleID == rule }
       let visibleScalars = reason.unicodeScalars.prefix(200).map { $0.isInvisible ? " " : $0 }
       let line = String(String.UnicodeScalarView(visibleScalars))
       suppressions.append(.init(rule, reason: line, location: location))

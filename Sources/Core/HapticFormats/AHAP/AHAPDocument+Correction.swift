@@ -12,29 +12,29 @@ extension AHAPDocument {
   ///
   /// Correcting an already corrected text changes nothing.
   package func correctedText() throws(InputError) -> [UInt8] {
-    let edits = entryEdits
+    let edits = bareEntryEdits
     if !edits.isEmpty {
-      let text = TextEdits(json.text).applying(edits)
-      return try AHAPDocument(text: text, name: json.name).correctedText()
+      let text = TextEdits(jsonDocument.text).applying(edits)
+      return try AHAPDocument(text: text, name: jsonDocument.name).correctedText()
     }
-    var text = TextEdits(json.text).applying(syntaxEdits)
-    let documentWithRenamedKeys = try AHAPDocument(text: text, name: json.name)
+    var text = TextEdits(jsonDocument.text).applying(syntaxEdits)
+    let documentWithRenamedKeys = try AHAPDocument(text: text, name: jsonDocument.name)
     text = TextEdits(text).applying(documentWithRenamedKeys.pointOrderEdits)
-    let documentWithSortedPoints = try AHAPDocument(text: text, name: json.name)
+    let documentWithSortedPoints = try AHAPDocument(text: text, name: jsonDocument.name)
     return TextEdits(text).applying(documentWithSortedPoints.relativeTimeEdits)
   }
 
   /// Edits that wrap the contents of bare entries in the missing object.
-  private var entryEdits: [TextEdits.Edit] {
+  private var bareEntryEdits: [TextEdits.Edit] {
     entries.flatMap { entry -> [TextEdits.Edit] in
       guard let key = AHAPSchemas.missingEntryKey(of: entry) else { return [] }
-      let range = TextEdits.byteRange(of: entry, in: json.text)
+      let range = TextEdits.byteRange(of: entry, in: jsonDocument.text)
       let openingBytes = Array("{\"\(key)\": ".utf8)
       return [
         TextEdits.Edit(
-          range: range.lowerBound..<range.lowerBound, replacementBytes: openingBytes),
+          byteRange: range.lowerBound..<range.lowerBound, replacementBytes: openingBytes),
         TextEdits.Edit(
-          range: range.upperBound..<range.upperBound, replacementBytes: Array("}".utf8)),
+          byteRange: range.upperBound..<range.upperBound, replacementBytes: Array("}".utf8)),
       ]
     }
   }
@@ -42,12 +42,13 @@ extension AHAPDocument {
   /// Edits that remove byte-order marks and trailing commas, and rename keys and parameters.
   private var syntaxEdits: [TextEdits.Edit] {
     var edits: [TextEdits.Edit] = []
-    for deviation in json.deviations {
+    for deviation in jsonDocument.deviations {
       switch deviation.kind {
       case .byteOrderMark:
-        edits.append(.init(range: 0..<3, replacementBytes: []))
+        edits.append(.init(byteRange: 0..<3, replacementBytes: []))
       case .trailingComma:
-        edits.append(.init(range: deviation.offset..<deviation.offset + 1, replacementBytes: []))
+        edits.append(
+          .init(byteRange: deviation.byteOffset..<deviation.byteOffset + 1, replacementBytes: []))
       case .duplicateKey:
         continue
       }
@@ -88,19 +89,19 @@ extension AHAPDocument {
     guard object[newKey] == nil, let member = object[key] else { return [] }
     let range = member.keyOffset..<member.keyOffset + key.utf8.count + 2
     // A key that is written with escape sequences is not renamed.
-    guard Array(json.text[range]) == Array("\"\(key)\"".utf8) else { return [] }
-    return [TextEdits.Edit(range: range, replacementBytes: Array("\"\(newKey)\"".utf8))]
+    guard Array(jsonDocument.text[range]) == Array("\"\(key)\"".utf8) else { return [] }
+    return [TextEdits.Edit(byteRange: range, replacementBytes: Array("\"\(newKey)\"".utf8))]
   }
 
   /// Returns an edit that replaces an unknown parameter name by the closest known name.
   private func parameterNameEdits(_ parameter: JSONValue, names: JSONNameList) -> [TextEdits.Edit] {
     guard let value = parameter["ParameterID"], let text = value.string,
       names.index(ofString: value) == nil,
-      let name = names.nearest(to: text), value.lexeme.count == text.utf8.count + 2
+      let name = names.nearest(to: text), value.sourceBytes.count == text.utf8.count + 2
     else { return [] }
     return [
       TextEdits.Edit(
-        range: value.offset..<value.offset + value.lexeme.count,
+        byteRange: value.byteOffset..<value.byteOffset + value.sourceBytes.count,
         replacementBytes: Array("\"\(name)\"".utf8))
     ]
   }
@@ -115,9 +116,10 @@ extension AHAPDocument {
       let order = points.indices.sorted { (times[$0], $0) < (times[$1], $1) }
       guard order != Array(points.indices) else { return [] }
       return zip(points, order).map { oldPoint, sourceIndex in
-        let oldRange = TextEdits.byteRange(of: oldPoint, in: json.text)
-        let newRange = TextEdits.byteRange(of: points[sourceIndex], in: json.text)
-        return TextEdits.Edit(range: oldRange, replacementBytes: Array(json.text[newRange]))
+        let oldRange = TextEdits.byteRange(of: oldPoint, in: jsonDocument.text)
+        let newRange = TextEdits.byteRange(of: points[sourceIndex], in: jsonDocument.text)
+        return TextEdits.Edit(
+          byteRange: oldRange, replacementBytes: Array(jsonDocument.text[newRange]))
       }
     }
   }
@@ -131,8 +133,8 @@ extension AHAPDocument {
         guard let value = point["Time"], let time = value.number else { return nil }
         // Round to nanoseconds to remove floating-point error from the subtraction.
         let relative = ((time - start) * 1e9).rounded() / 1e9 + 0
-        let range = value.offset..<value.offset + value.lexeme.count
-        return TextEdits.Edit(range: range, replacementBytes: Array("\(relative)".utf8))
+        let range = value.byteOffset..<value.byteOffset + value.sourceBytes.count
+        return TextEdits.Edit(byteRange: range, replacementBytes: Array("\(relative)".utf8))
       }
     }
   }
@@ -140,7 +142,7 @@ extension AHAPDocument {
   /// The decoded content of the document, or nil if it has errors.
   private var content: AHAPContent? { try? read() }
 
-  private var entries: [JSONValue] { json.root.elements(under: "Pattern") }
+  private var entries: [JSONValue] { jsonDocument.root.elements(under: "Pattern") }
 
   private var curves: [JSONValue] { entries.compactMap { $0["ParameterCurve"] } }
 }

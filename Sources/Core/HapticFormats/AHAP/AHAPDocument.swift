@@ -4,8 +4,8 @@ package import Reading
 /// The text of an AHAP file, including its layout and unknown keys.
 package struct AHAPDocument: Sendable {
   /// The parsed JSON document.
-  package let json: JSONDocument
-  /// The encoding of the original file. `json` is always UTF-8.
+  package let jsonDocument: JSONDocument
+  /// The encoding of the original file. `jsonDocument` is always UTF-8.
   let encoding: TextEncoding
 
   /// Parses the text of a file, or throws the first syntax error. To interpret the content, use
@@ -18,7 +18,7 @@ package struct AHAPDocument: Sendable {
     let encoding = TextEncoding(of: text)
     self.encoding = encoding
     do {
-      json = try JSONDocument(text: encoding.utf8Bytes(of: text) ?? text, name: name)
+      jsonDocument = try JSONDocument(text: encoding.utf8Bytes(of: text) ?? text, name: name)
     } catch {
       throw InputError(error, rule: .invalidSyntax, errorCode: CoreHapticsCode.invalidPatternData)
     }
@@ -34,10 +34,10 @@ package struct AHAPDocument: Sendable {
   func decodedWithFindings(options: ReadingOptions = ReadingOptions()) throws(InputError) -> (
     content: AHAPContent, decoder: AHAPDecoder
   ) {
-    var decoder = AHAPDecoder(json, options: options)
+    var decoder = AHAPDecoder(jsonDocument, options: options)
     let content = decoder.decode()
     guard decoder.log.errorCount == 0 else {
-      let errors = decoder.log.findings(in: json).filter { $0.severity == .error }
+      let errors = decoder.log.findings(in: jsonDocument).filter { $0.severity == .error }
       throw InputError(errors[0], otherErrorCount: decoder.log.errorCount - 1)
     }
     return (content, decoder)
@@ -45,25 +45,26 @@ package struct AHAPDocument: Sendable {
 
   /// Reads the pattern and checks the text against all AHAP rules. Suppressions are not applied.
   package func examine(options: ReadingOptions = ReadingOptions()) -> ReadResult {
-    var decoder = AHAPDecoder(json, options: options)
+    var decoder = AHAPDecoder(jsonDocument, options: options)
     let content = decoder.decode()
     var suppressions: [ReadResult.Suppression] = []
     if options.wantsFindings {
       decoder.checkDocument()
       if encoding != .utf8 {
         decoder.log.add(
-          .unusualTextEncoding, at: json.root, offset: 0,
+          .unusualTextEncoding, at: jsonDocument.root, offset: 0,
           "the text is encoded as \(encoding.rawValue)",
           suggestion: "save it as UTF-8; other readers may not support this encoding")
       }
       suppressions = decoder.decodeSuppressions()
     }
     var result = ReadResult(
-      content.composition, of: json, log: decoder.log, options: options,
+      content.composition, of: jsonDocument, log: decoder.log, options: options,
       sourceMap: SourceMap(
-        root: (json.root["Pattern"] ?? json.root).nodeIndex, events: [decoder.eventValueIndices],
+        root: (jsonDocument.root["Pattern"] ?? jsonDocument.root).nodeIndex,
+        events: [decoder.eventValueIndices],
         parameters: [decoder.parameterValueIndices], curves: [decoder.curveValueIndices]
-      ) { [json] in json.location(ofValue: $0) }, details: content.details)
+      ) { [jsonDocument] in jsonDocument.location(ofValue: $0) }, details: content.details)
     if options.wantsFindings {
       result.losses = result.findings.filter { $0.rule == Rule.unknownParameter.id }.map {
         Loss(.dropped, .composition, at: $0.location, $0.message)
@@ -102,7 +103,7 @@ package struct AHAPDocument: Sendable {
       if !metadata.items.isEmpty {
         file.writeObject("Metadata") { object in
           for item in metadata.items {
-            object.writeMember(item.name, item.text)
+            object.writeMember(item.entryName, item.entryText)
           }
         }
       }
@@ -122,7 +123,7 @@ package struct AHAPDocument: Sendable {
   ///
   /// Canonicalizing a canonical text returns it unchanged.
   package func canonicalText() -> [UInt8] {
-    AHAPSchemas.fileSchema.canonicalText(of: json.root, normalizesNumbers: true)
+    AHAPSchemas.fileSchema.canonicalText(of: jsonDocument.root, normalizesNumbers: true)
   }
 }
 
@@ -202,7 +203,7 @@ package struct AHAPContent: Equatable, Sendable {
   /// The pattern. Values are clamped, and control points are sorted and relative to their curve.
   package var pattern = HapticPattern()
   /// The version of Core Haptics that the file requires, or nil.
-  package var version: Double?
+  package var coreHapticsVersion: Double?
   /// The metadata entries, by name.
   package var metadata: AHAPMetadata = [:]
   /// A Boolean value that indicates whether control point times in the file counted from the start
@@ -221,10 +222,10 @@ package struct AHAPContent: Equatable, Sendable {
   /// its control points.
   package var details: [(name: String, value: String)] {
     var details: [(name: String, value: String)] = []
-    if let version {
-      details.append(("version", "\(version)"))
+    if let coreHapticsVersion {
+      details.append(("version", "\(coreHapticsVersion)"))
     }
-    details += metadata.items.map { ($0.name, $0.text) }
+    details += metadata.items.map { ($0.entryName, $0.entryText) }
     if usesAbsoluteCurveTimes {
       details.append(("curveTimes", "absolute"))
     }
@@ -235,16 +236,16 @@ package struct AHAPContent: Equatable, Sendable {
 /// The metadata of a file as names and texts, in file order. A name may occur more than once.
 package struct AHAPMetadata: Equatable, Sendable, ExpressibleByDictionaryLiteral {
   struct Item: Equatable, Sendable {
-    var name: String
-    var text: String
+    var entryName: String
+    var entryText: String
   }
 
   var items: [Item]
 
   package init(dictionaryLiteral elements: (String, String)...) {
-    items = elements.map { Item(name: $0, text: $1) }
+    items = elements.map { Item(entryName: $0, entryText: $1) }
   }
 
   /// The text of the last entry with a name, or nil.
-  package subscript(name: String) -> String? { items.last { $0.name == name }?.text }
+  package subscript(name: String) -> String? { items.last { $0.entryName == name }?.entryText }
 }

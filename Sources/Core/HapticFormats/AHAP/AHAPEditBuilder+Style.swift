@@ -39,7 +39,7 @@ extension AHAPEditBuilder {
     guard lineStart.hasLineBreak else {
       var writer = JSONWriter(layout: root.hasSpacesAfterColons ? .singleLine : .compact)
       writer.writeValue(copying: entry)
-      return writer.bytes
+      return writer.writtenBytes
     }
     var result: [UInt8] = []
     let lines = AHAPSchemas.entrySchema.canonicalText(of: entry).split(separator: 0x0A)
@@ -70,7 +70,8 @@ extension AHAPEditBuilder {
       let edits = members.compactMap { member in
         sample[member.key].map {
           TextEdits.Edit(
-            range: TextEdits.byteRange(of: $0, in: sourceText), replacementBytes: member.bytes)
+            byteRange: TextEdits.byteRange(of: $0, in: sourceText),
+            replacementBytes: member.valueBytes)
         }
       }
       if edits.count == members.count {
@@ -84,7 +85,7 @@ extension AHAPEditBuilder {
       if index > 0 {
         result += [UInt8(ascii: ",")] + colonSpacing
       }
-      result += Array("\"\(member.key)\":".utf8) + colonSpacing + member.bytes
+      result += Array("\"\(member.key)\":".utf8) + colonSpacing + member.valueBytes
     }
     return result + [UInt8(ascii: "}")]
   }

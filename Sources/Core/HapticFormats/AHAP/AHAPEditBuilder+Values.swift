@@ -26,19 +26,19 @@ extension AHAPEditBuilder {
       return encoded(number, for: field, replacing: existing)
     case (.number, .flag(let flag)) where field == .sustained:
       return encoded(flag ? 1 : 0, for: field, replacing: existing)
-    case (.flag, .flag(let flag)):
+    case (.boolean, .flag(let flag)):
       return encoded(flag, replacing: existing)
-    case (.flag, .number(let number)) where number == 0 || number == 1:
+    case (.boolean, .number(let number)) where number == 0 || number == 1:
       return encoded(number == 1, replacing: existing)
-    case (.flag, .text("true")), (.flag, .text("1")):
+    case (.boolean, .text("true")), (.boolean, .text("1")):
       return encoded(true, replacing: existing)
-    case (.flag, .text("false")), (.flag, .text("0")):
+    case (.boolean, .text("false")), (.boolean, .text("0")):
       return encoded(false, replacing: existing)
     case (.text, .text(let text)):
       if existing?.string == text { return nil }
       var writer = JSONWriter(layout: .compact)
       writer.writeString(text)
-      return writer.bytes
+      return writer.writtenBytes
     default:
       throw path.error("expected \(field.valueKind.rawValue)")
     }
@@ -51,15 +51,15 @@ extension AHAPEditBuilder {
   {
     if let existingNumber = existing?.number {
       let isEqual =
-        field.isSinglePrecision
+        field.isStoredAsFloat
         ? Float(existingNumber) == Float(number) : existingNumber == number
       if isEqual { return nil }
     }
     if let existingFlag = existing?.boolean, number == 0 || number == 1 {
       return existingFlag == (number == 1) ? nil : Self.booleanLiteral(number == 1)
     }
-    let bytes = Self.numberText(number, like: existing?.lexeme)
-    let isSameText = existing.map { $0.lexeme.elementsEqual(bytes) } == true
+    let bytes = Self.numberText(number, like: existing?.sourceBytes)
+    let isSameText = existing.map { $0.sourceBytes.elementsEqual(bytes) } == true
     return isSameText ? nil : bytes
   }
 

@@ -11,13 +11,13 @@ struct AHAPEditBuilder {
   /// A key and its value as JSON text, to be added to an object.
   struct MemberText {
     var key: String
-    var bytes: [UInt8]
+    var valueBytes: [UInt8]
   }
 
   /// An event parameter and its value as JSON text.
   private struct ParameterText {
     var id: String
-    var bytes: [UInt8]
+    var valueBytes: [UInt8]
   }
 
   let editor: AHAPEditor
@@ -44,7 +44,7 @@ struct AHAPEditBuilder {
     sourceText = editor.text
   }
 
-  var root: JSONValue { editor.document.json.root }
+  var root: JSONValue { editor.document.jsonDocument.root }
 
   /// Records a change, or throws an error if the change is invalid.
   mutating func recordEdits(of change: PatternChange) throws(InputError) {
@@ -53,32 +53,32 @@ struct AHAPEditBuilder {
       return try addEntry(bytes, after: path)
     case .set(let path, to: let value):
       let path = try resolve(path)
-      guard let field = path.field else {
+      guard let field = path.namedField else {
         throw path.error(
           "the path must name a field",
-          suggestion: "write \(path.text).\(path.partKind.fields[0].rawValue)")
+          suggestion: "write \(path.pathText).\(path.partKind.fields[0].rawValue)")
       }
       try setField(field, of: path, to: value)
     case .remove(let path):
       let path = try resolve(path)
-      if let field = path.field {
-        remove(field, of: path.value)
+      if let field = path.namedField {
+        remove(field, of: path.containerValue)
       } else {
-        remove(path.value)
+        remove(path.containerValue)
       }
     case .duplicate(let path):
       let path = try resolve(path)
-      guard path.field == nil else {
+      guard path.namedField == nil else {
         throw path.error("only an event, parameter, curve, or control point can be duplicated")
       }
-      let entry = path.value.enclosingEntry
+      let entry = path.containerValue.enclosingEntry
       if let list = entry.parent {
         containerEdits[list.nodeIndex, default: ContainerEdit()].insert(
-          entryBytes(of: path.value), after: entry.nodeIndex)
+          entryBytes(of: path.containerValue), after: entry.nodeIndex)
       }
     case .addPoint(let time, let value, to: let path):
       let path = try resolve(path)
-      guard path.partKind == .curve, path.field == nil else {
+      guard path.partKind == .curve, path.namedField == nil else {
         throw path.error("control points can only be added to a curve")
       }
       try addPoint(time, value, to: path)
@@ -97,7 +97,7 @@ struct AHAPEditBuilder {
     }
     var edits = replacementsByValueIndex.map { index, bytes in
       let range = TextEdits.byteRange(of: editor.value(at: index), in: sourceText)
-      return TextEdits.Edit(range: range, replacementBytes: bytes)
+      return TextEdits.Edit(byteRange: range, replacementBytes: bytes)
     }
     for (index, edit) in containerEdits {
       edits += edit.edits(of: editor.value(at: index), visitedCount: &visitedValueCount)
@@ -133,8 +133,8 @@ struct AHAPEditBuilder {
   private mutating func setField(
     _ field: AHAPField, of path: AHAPPath, to value: PatternChange.Value
   ) throws(InputError) {
-    let object = path.value
-    guard let id = field.parameter else {
+    let object = path.containerValue
+    guard let id = field.eventParameter else {
       let existing = object[field.jsonKey]
       if let bytes = try encoded(value, for: field, replacing: existing, at: path) {
         replaceOrAddMember(bytes, key: field.jsonKey, existing: existing, in: object)
@@ -152,7 +152,7 @@ struct AHAPEditBuilder {
     } else {
       addedParameters[object.nodeIndex, default: []].removeAll { $0.id == id.rawValue }
       addedParameters[object.nodeIndex, default: []].append(
-        ParameterText(id: id.rawValue, bytes: bytes))
+        ParameterText(id: id.rawValue, valueBytes: bytes))
     }
   }
 
@@ -163,12 +163,12 @@ struct AHAPEditBuilder {
       replacementsByValueIndex[existing.nodeIndex] = bytes
     } else {
       addedMembers[object.nodeIndex, default: []].removeAll { $0.key == key }
-      addedMembers[object.nodeIndex, default: []].append(MemberText(key: key, bytes: bytes))
+      addedMembers[object.nodeIndex, default: []].append(MemberText(key: key, valueBytes: bytes))
     }
   }
 
   private mutating func remove(_ field: AHAPField, of object: JSONValue) {
-    guard let id = field.parameter else { return remove(field.jsonKey, of: object) }
+    guard let id = field.eventParameter else { return remove(field.jsonKey, of: object) }
     for element in parameterElements(id, of: object) {
       if let list = element.parent {
         containerEdits[list.nodeIndex, default: ContainerEdit()].removedIndices.insert(
@@ -210,7 +210,7 @@ struct AHAPEditBuilder {
       return Array(sourceText[TextEdits.byteRange(of: entry, in: sourceText)])
     }
     let bytes = Array(sourceText[TextEdits.byteRange(of: value, in: sourceText)])
-    return objectText([MemberText(key: key, bytes: bytes)], like: nil)
+    return objectText([MemberText(key: key, valueBytes: bytes)], like: nil)
   }
 
   /// Parses a new entry, or throws an error if the entry is invalid.
@@ -244,16 +244,16 @@ struct AHAPEditBuilder {
     var precedingEntry = Array(list.elements).last
     if let path {
       let resolved = try resolve(path)
-      guard resolved.partKind != .point, resolved.field == nil else {
+      guard resolved.partKind != .point, resolved.namedField == nil else {
         throw resolved.error("entries can only be added after an event, parameter, or curve")
       }
-      precedingEntry = resolved.value.enclosingEntry
+      precedingEntry = resolved.containerValue.enclosingEntry
     }
     let (lineStart, indentation) = entryLayout(after: precedingEntry, in: list)
     var containerEdit = containerEdits[list.nodeIndex] ?? ContainerEdit()
     if precedingEntry == nil, lineStart.hasLineBreak {
-      containerEdit.openingText = lineStart
-      containerEdit.closingText = Array(lineStart.dropLast(indentation.count))
+      containerEdit.openingWhitespace = lineStart
+      containerEdit.closingWhitespace = Array(lineStart.dropLast(indentation.count))
     }
     let text = entryText(entry, lineStart: lineStart, indentation: indentation)
     containerEdit.insert(text, after: precedingEntry?.nodeIndex)
@@ -265,7 +265,7 @@ struct AHAPEditBuilder {
     throws(InputError)
   {
     guard time.isFinite, value.isFinite else { throw path.error("the numbers must be finite") }
-    let curve = path.value
+    let curve = path.containerValue
     guard let list = curve["ParameterCurveControlPoints"] else { return }
     let elements = Array(list.elements)
     visitedValueCount += elements.count
@@ -273,8 +273,8 @@ struct AHAPEditBuilder {
     let samplePoint =
       elements.last ?? styleSample("ParameterCurveControlPoints", of: editor.curveValueIndices)
     let members = [
-      MemberText(key: "Time", bytes: Self.numberText(time)),
-      MemberText(key: "ParameterValue", bytes: Self.numberText(value)),
+      MemberText(key: "Time", valueBytes: Self.numberText(time)),
+      MemberText(key: "ParameterValue", valueBytes: Self.numberText(value)),
     ]
     let point = objectText(members, like: samplePoint)
     if elements.isEmpty {
@@ -297,8 +297,8 @@ struct AHAPEditBuilder {
     let parameterTexts = added.map { parameter in
       objectText(
         [
-          MemberText(key: "ParameterID", bytes: Array("\"\(parameter.id)\"".utf8)),
-          MemberText(key: "ParameterValue", bytes: parameter.bytes),
+          MemberText(key: "ParameterID", valueBytes: Array("\"\(parameter.id)\"".utf8)),
+          MemberText(key: "ParameterValue", valueBytes: parameter.valueBytes),
         ], like: sampleParameter)
     }
     if let parameterList, parameterList.kind == .array {
@@ -337,7 +337,7 @@ struct AHAPEditBuilder {
     for member in added.sorted(by: { rank($0.key) < rank($1.key) }) {
       let predecessor = children.last { rank($0.key) < rank(member.key) }
       let colon = (predecessor ?? children.first)?.keySeparator ?? Array(": ".utf8)
-      let text = Array("\"\(member.key)\"".utf8) + colon + member.bytes
+      let text = Array("\"\(member.key)\"".utf8) + colon + member.valueBytes
       containerEdits[object.nodeIndex, default: ContainerEdit()].insert(
         text, after: predecessor?.nodeIndex)
     }
@@ -363,7 +363,7 @@ struct AHAPEditBuilder {
   /// Formats an empty array like another by copying the white space inside its brackets.
   private mutating func setDelimiters(of list: Int, like sample: JSONValue?) {
     guard let sample, let first = sample.children.first else { return }
-    containerEdits[list, default: ContainerEdit()].openingText = first.leadingWhitespace
-    containerEdits[list, default: ContainerEdit()].closingText = closingWhitespace(of: sample)
+    containerEdits[list, default: ContainerEdit()].openingWhitespace = first.leadingWhitespace
+    containerEdits[list, default: ContainerEdit()].closingWhitespace = closingWhitespace(of: sample)
   }
 }

@@ -42,7 +42,7 @@ package struct AHAPEditor: Sendable {
     curveValueIndices = decoder.curveValueIndices
   }
 
-  package var text: [UInt8] { document.json.text }
+  package var text: [UInt8] { document.jsonDocument.text }
 
   package var pattern: HapticPattern { content.pattern }
 
@@ -80,7 +80,7 @@ package struct AHAPEditor: Sendable {
   /// Returns the text of a part: a control point, or the entry of `Pattern` that contains the part.
   package func bytes(of path: String) throws(InputError) -> [UInt8] {
     let resolvedPath = try AHAPPath(path, in: self)
-    return AHAPEditBuilder(of: self).entryBytes(of: resolvedPath.value)
+    return AHAPEditBuilder(of: self).entryBytes(of: resolvedPath.containerValue)
   }
 
   /// Returns the path indices of a curve's control points, sorted by time. Points with equal times
@@ -99,7 +99,8 @@ package struct AHAPEditor: Sendable {
     var remainingSteps = separated.map { String(Substring($0)) }[...]
     guard remainingSteps.popFirst() == "Pattern",
       let number = remainingSteps.popFirst().flatMap({ Int($0) }),
-      number >= 0, let list = document.json.root["Pattern"], let key = remainingSteps.popFirst(),
+      number >= 0, let list = document.jsonDocument.root["Pattern"],
+      let key = remainingSteps.popFirst(),
       let part = list.elements.dropFirst(number).first(where: { _ in true })?[key]
     else { return nil }
     if let eventIndex = Self.sortedPosition(of: part.nodeIndex, in: eventValueIndices) {
@@ -135,7 +136,9 @@ package struct AHAPEditor: Sendable {
   }
 
   /// Returns the JSON value with the given index.
-  func value(at index: Int) -> JSONValue { JSONValue(document: document.json, index: index) }
+  func value(at index: Int) -> JSONValue {
+    JSONValue(document: document.jsonDocument, index: index)
+  }
 
   /// Returns the JSON values of a curve's control points, in document order.
   func controlPoints(ofCurve curve: Int) -> [JSONValue] {
@@ -155,7 +158,7 @@ package struct AHAPEditor: Sendable {
     throws(InputError) -> AHAPEditor
   {
     do throws(InputError) {
-      let document = try AHAPDocument(text: text, name: document.json.name)
+      let document = try AHAPDocument(text: text, name: document.jsonDocument.name)
       let (content, decoder) = try document.decodedWithFindings()
       return AHAPEditor(document, content, decoder, visitedCount: visitedCount)
     } catch {
@@ -170,6 +173,6 @@ package struct AHAPEditor: Sendable {
 
   /// Creates an error that reports an invalid change.
   func changeError(at path: String?, message: String, suggestion: String? = nil) -> InputError {
-    InputError(changing: path ?? "Pattern", of: document.json.name, message, suggestion)
+    InputError(changing: path ?? "Pattern", of: document.jsonDocument.name, message, suggestion)
   }
 }

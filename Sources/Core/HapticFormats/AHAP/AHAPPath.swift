@@ -10,13 +10,13 @@ package enum AHAPField: String, CaseIterable, Sendable {
   enum ValueKind: String, Sendable {
     case number = "a number"
     case text = "a text"
-    case flag = "true or false"
+    case boolean = "true or false"
   }
 
   var valueKind: ValueKind {
     switch self {
     case .kind, .path, .id: .text
-    case .envelope, .loop: .flag
+    case .envelope, .loop: .boolean
     default: .number
     }
   }
@@ -35,13 +35,13 @@ package enum AHAPField: String, CaseIterable, Sendable {
   ]
 
   /// The event parameter of the field, or nil if the field is a plain JSON key.
-  package var parameter: EventParameterID? { Self.parametersByField[self] }
+  package var eventParameter: EventParameterID? { Self.parametersByField[self] }
 
   /// The JSON key that stores the field.
   var jsonKey: String { Self.jsonKeysByField[self] ?? "ParameterValue" }
 
   /// A Boolean value that indicates whether the pattern stores the number as a `Float`.
-  var isSinglePrecision: Bool { self == .value || parameter != nil }
+  var isStoredAsFloat: Bool { self == .value || eventParameter != nil }
 }
 
 /// A resolved path: a part of a document and, optionally, one of its fields.
@@ -49,7 +49,7 @@ struct AHAPPath {
   enum PartKind: String {
     case event, parameter, curve, point
 
-    var noun: String {
+    var nounWithArticle: String {
       switch self {
       case .event: "an event"
       case .parameter: "a parameter"
@@ -68,12 +68,12 @@ struct AHAPPath {
     }
   }
 
-  let text: String
+  let pathText: String
   let editor: AHAPEditor
   let partKind: PartKind
   /// The object that contains the fields. For an event, this is the `Event` object, not its entry.
-  let value: JSONValue
-  let field: AHAPField?
+  let containerValue: JSONValue
+  let namedField: AHAPField?
 
   /// Resolves a path in a document, or throws an error if it does not exist.
   init(_ text: String, in editor: AHAPEditor) throws(InputError) {
@@ -131,11 +131,11 @@ struct AHAPPath {
     guard steps.isEmpty else {
       throw error("the path continues after a field", "remove the rest of the path")
     }
-    self.text = text
+    self.pathText = text
     self.editor = editor
     self.partKind = part
-    self.field = field
-    value = editor.value(at: valueIndex)
+    self.namedField = field
+    containerValue = editor.value(at: valueIndex)
   }
 
   /// Returns the field that a path component names, or throws an error if it is unknown.
@@ -147,7 +147,7 @@ struct AHAPPath {
     guard let field else {
       let names = JSONNameList(part.fields.map { $0.rawValue })
       throw error(
-        "unknown field of \(part.noun)",
+        "unknown field of \(part.nounWithArticle)",
         names.suggestion(for: step.name) ?? "use \(names.names.joined(separator: ", "))")
     }
     return field
@@ -155,7 +155,7 @@ struct AHAPPath {
 
   /// Creates an error that reports an invalid change at this path.
   func error(_ message: String, suggestion: String? = nil) -> InputError {
-    editor.changeError(at: text, message: message, suggestion: suggestion)
+    editor.changeError(at: pathText, message: message, suggestion: suggestion)
   }
 
   /// A path component: a name with an optional index in brackets.

@@ -170,13 +170,13 @@ enum AHAPNames {
 
 /// A JSON object whose members are indexed by the keys of its schema.
 struct AHAPObject: ~Copyable {
-  let value: JSONValue
+  let objectValue: JSONValue
   let schema: JSONSchema
-  let members: JSONIndexedMembers
+  let indexedMembers: JSONIndexedMembers
 
   init(_ value: JSONValue, _ schema: JSONSchema) {
-    self.value = value
+    self.objectValue = value
     self.schema = schema
-    members = schema.names.indexedMembers(of: value)
+    indexedMembers = schema.names.indexedMembers(of: value)
   }
 }

@@ -9,7 +9,7 @@ import Reading
 /// 3. The layers are written to a single file or to one file each.
 struct AHAPWriter {
   /// The maximum number of control points in a written curve. Older devices reject more.
-  static let maximumPointCount = 16
+  static let maximumCurvePointCount = 16
 
   private var composition: HapticComposition
   private let options: WritingOptions
@@ -34,9 +34,9 @@ struct AHAPWriter {
     var losses = losses
     let nonEmptyLayers = composition.layers.filter { !$0.pattern.isEmpty }
     let writesSeparateFiles =
-      switch options.split {
+      switch options.fileSplitting {
       case .always: nonEmptyLayers.count > 1
-      case .automatic: !composition.isFlatteningExact && nonEmptyLayers.count > 1
+      case .automatic: !composition.flattensExactly && nonEmptyLayers.count > 1
       case .never: false
       }
     var files: [WrittenFiles.File] = []
@@ -58,10 +58,10 @@ struct AHAPWriter {
   ///
   /// - Parameter losses: Receives a loss if controls affect events of other layers.
   private func mergedPattern(losses: inout LossLog) -> HapticPattern {
-    guard !composition.isFlatteningExact else { return composition.flattened }
+    guard !composition.flattensExactly else { return composition.flattened }
     if let merging = LayerMerging(composition) {
       merging.addLosses(to: &losses)
-      return merging.pattern
+      return merging.mergedPattern
     }
     for (index, layer) in composition.layers.enumerated()
     where !layer.pattern.parameters.isEmpty || !layer.pattern.curves.isEmpty {
@@ -108,7 +108,7 @@ struct AHAPWriter {
         curves.append(curve)
         continue
       }
-      let lines = curve.linearized(tolerance: options.tolerance)
+      let lines = curve.linearized(tolerance: options.toleranceFraction)
       let values = lines.controlPoints.map { $0.value }
       if zip(values, values.dropFirst()).contains(where: { $0 != $1 }) {
         losses.add(
@@ -117,9 +117,9 @@ struct AHAPWriter {
           an amplitude or frequency line is approximated by \(curve.id.rawValue), with an error of \
           up to # of full scale
           """,
-          size: options.tolerance)
+          size: options.toleranceFraction)
       }
-      curves += lines.divided(maximumPointCount: Self.maximumPointCount)
+      curves += lines.divided(maximumPointCount: Self.maximumCurvePointCount)
     }
     return curves
   }
@@ -128,7 +128,7 @@ struct AHAPWriter {
   private mutating func dividedEvents(of pattern: HapticPattern, layerIndex: Int) -> [HapticEvent] {
     var events: [HapticEvent] = []
     for (index, event) in pattern.events.enumerated() {
-      let segments = event.segments(maximumSeconds: HapticEvent.defaultDuration)
+      let segments = event.segments(maximumSeconds: HapticEvent.defaultDurationSeconds)
       if segments.count > 1 {
         losses.add(
           .approximated, .event(EventReference(layer: layerIndex, event: index)),
@@ -144,7 +144,7 @@ struct AHAPWriter {
     let signals = composition.layers[layerIndex].signals
     composition.layers[layerIndex].signals = []
     guard !signals.isEmpty else { return }
-    guard options.rendersUnsupported else {
+    guard options.rendersUnsupportedContent else {
       return losses.add(
         .dropped, .layer(layerIndex), "sampled signals can only be written as sound files")
     }
@@ -153,10 +153,10 @@ struct AHAPWriter {
       soundFiles.append(
         WrittenFiles.File(
           nameSuffix: suffix, fileExtension: "wav",
-          WaveFile.fileBytes(of: signal.samples, rate: signal.rate)))
+          WaveFile.encodedBytes(of: signal.samples, rate: signal.sampleRate)))
       composition.layers[layerIndex].pattern.events.append(
         HapticEvent(
-          kind: .audioCustom, time: signal.time,
+          kind: .audioCustom, time: signal.startSeconds,
           waveform: AudioWaveform(
             path: options.baseName + suffix + ".wav", usesVolumeEnvelope: false)))
       losses.add(
@@ -175,13 +175,13 @@ extension HapticComposition {
   var metadata: AHAPMetadata {
     var metadata: AHAPMetadata = [:]
     if let title {
-      metadata.items.append(.init(name: "Project", text: title))
+      metadata.items.append(.init(entryName: "Project", entryText: title))
     }
     if let author {
-      metadata.items.append(.init(name: "Created By", text: author))
+      metadata.items.append(.init(entryName: "Created By", entryText: author))
     }
     if let notes {
-      metadata.items.append(.init(name: "Description", text: notes))
+      metadata.items.append(.init(entryName: "Description", entryText: notes))
     }
     return metadata
   }

@@ -7,9 +7,9 @@ struct ContainerEdit {
   /// The inserted texts, by the index of the value that precedes them; −1 for the start.
   private(set) var insertedTexts: [Int: [[UInt8]]] = [:]
   /// The white space after the opening bracket if the container was empty.
-  var openingText: [UInt8] = []
+  var openingWhitespace: [UInt8] = []
   /// The white space before the closing bracket if the container was empty.
-  var closingText: [UInt8] = []
+  var closingWhitespace: [UInt8] = []
 
   /// Inserts a text after a value, or at the start.
   mutating func insert(_ bytes: [UInt8], after valueIndex: Int?) {
@@ -39,23 +39,24 @@ struct ContainerEdit {
         writer.keepChild(at: index, textsBefore: textsBefore, textsAfter: textsAfter)
       }
     }
-    visitedCount += writer.visitedCount
-    return writer.edits
+    visitedCount += writer.visitedByteCount
+    return writer.byteEdits
   }
 
   /// Returns the edit of a container that was empty or that becomes empty.
   private func contentsEdit(of container: JSONValue, visitedCount: inout Int) -> TextEdits.Edit {
     let text = container.document.text
     let closingBracketOffset = TextEdits.byteRange(of: container, in: text).upperBound - 1
-    let contentsRange = container.offset + 1..<closingBracketOffset
+    let contentsRange = container.byteOffset + 1..<closingBracketOffset
     visitedCount += contentsRange.count
     let textsAtStart = insertedTexts[-1] ?? []
     guard let first = textsAtStart.first else {
-      return TextEdits.Edit(range: contentsRange, replacementBytes: [])
+      return TextEdits.Edit(byteRange: contentsRange, replacementBytes: [])
     }
-    let others = textsAtStart.dropFirst().flatMap { [UInt8(ascii: ",")] + openingText + $0 }
+    let others = textsAtStart.dropFirst().flatMap { [UInt8(ascii: ",")] + openingWhitespace + $0 }
     return TextEdits.Edit(
-      range: contentsRange, replacementBytes: openingText + first + others + closingText)
+      byteRange: contentsRange,
+      replacementBytes: openingWhitespace + first + others + closingWhitespace)
   }
 }
 
@@ -63,11 +64,11 @@ struct ContainerEdit {
 private struct ChildEditWriter {
   let children: [JSONValue]
   let text: [UInt8]
-  private(set) var edits: [TextEdits.Edit] = []
+  private(set) var byteEdits: [TextEdits.Edit] = []
   /// The number of bytes visited so far.
-  private(set) var visitedCount = 0
+  private(set) var visitedByteCount = 0
   /// The byte range of each child with its key, by child index.
-  private var ranges: [Int: Range<Int>] = [:]
+  private var childByteRanges: [Int: Range<Int>] = [:]
   /// A Boolean value that indicates whether a child or inserted text precedes the current child.
   private var hasPredecessor = false
 
@@ -81,41 +82,43 @@ private struct ChildEditWriter {
     hasPredecessor = true
     if !textsBefore.isEmpty {
       let start = children[index].keyOffset
-      let bytes = joined(textsBefore, at: 0) + separator(at: 0)
-      edits.append(TextEdits.Edit(range: start..<start, replacementBytes: bytes))
+      let bytes = joined(textsBefore, at: 0) + separatorText(at: 0)
+      byteEdits.append(TextEdits.Edit(byteRange: start..<start, replacementBytes: bytes))
     }
     if !textsAfter.isEmpty {
       let end = range(of: index).upperBound
-      let bytes = separator(at: index) + joined(textsAfter, at: index)
-      edits.append(TextEdits.Edit(range: end..<end, replacementBytes: bytes))
+      let bytes = separatorText(at: index) + joined(textsAfter, at: index)
+      byteEdits.append(TextEdits.Edit(byteRange: end..<end, replacementBytes: bytes))
     }
   }
 
   /// Removes a child with one adjacent comma, or replaces it with new texts.
   mutating func removeChild(at index: Int, replacingBy texts: [[UInt8]]) {
     if !texts.isEmpty {
-      edits.append(
-        TextEdits.Edit(range: range(of: index), replacementBytes: joined(texts, at: index)))
+      byteEdits.append(
+        TextEdits.Edit(byteRange: range(of: index), replacementBytes: joined(texts, at: index)))
       hasPredecessor = true
     } else if hasPredecessor {
       let start = range(of: index - 1).upperBound
-      edits.append(TextEdits.Edit(range: start..<range(of: index).upperBound, replacementBytes: []))
+      byteEdits.append(
+        TextEdits.Edit(byteRange: start..<range(of: index).upperBound, replacementBytes: []))
     } else {
       let end = children[index + 1].keyOffset
-      edits.append(TextEdits.Edit(range: children[index].keyOffset..<end, replacementBytes: []))
+      byteEdits.append(
+        TextEdits.Edit(byteRange: children[index].keyOffset..<end, replacementBytes: []))
     }
   }
 
   private mutating func range(of index: Int) -> Range<Int> {
-    if let range = ranges[index] { return range }
+    if let range = childByteRanges[index] { return range }
     let end = TextEdits.byteRange(of: children[index], in: text).upperBound
     let range = children[index].keyOffset..<end
-    ranges[index] = range
-    visitedCount += range.count
+    childByteRanges[index] = range
+    visitedByteCount += range.count
     return range
   }
 
-  private func separator(at index: Int) -> [UInt8] {
+  private func separatorText(at index: Int) -> [UInt8] {
     [UInt8(ascii: ",")] + children.separatorWhitespace(at: index)
   }
 
@@ -123,7 +126,7 @@ private struct ChildEditWriter {
     var result: [UInt8] = []
     for (position, text) in texts.enumerated() {
       if position > 0 {
-        result += separator(at: index)
+        result += separatorText(at: index)
       }
       result += text
     }
@@ -148,11 +151,11 @@ extension JSONValue {
   /// The text between the key and the value; `: ` if the text contains a line break.
   var keySeparator: [UInt8] {
     let text = document.text
-    var separatorStart = offset
+    var separatorStart = byteOffset
     while separatorStart > 0, text[separatorStart - 1] != UInt8(ascii: "\"") {
       separatorStart -= 1
     }
-    let separatorBytes = Array(text[separatorStart..<offset])
+    let separatorBytes = Array(text[separatorStart..<byteOffset])
     return separatorBytes.hasLineBreak ? Array(": ".utf8) : separatorBytes
   }
 

@@ -13,8 +13,8 @@ import HapticModel
 ///    onset.
 /// 3. The remaining differences are measured with the mappings of the default profile.
 struct LayerMerging {
-  /// The merged pattern.
-  private(set) var pattern = HapticPattern()
+  /// The pattern that contains the events and controls of all layers.
+  private(set) var mergedPattern = HapticPattern()
   /// The maximum frequency difference between the composition and the merged pattern, in hertz.
   private(set) var maximumFrequencyErrorHertz = 0.0
   /// The maximum level difference between the composition and the merged pattern, in decibels.
@@ -29,11 +29,11 @@ struct LayerMerging {
   private let otherEvents: [HapticEvent]
 
   /// The minimum differences that are reported as losses.
-  private static let lossThresholds = (hertz: 0.1, decibels: 0.05)
+  private static let minimumReportedErrors = (hertz: 0.1, decibels: 0.05)
   /// The gain below which an event counts as silent.
-  private static let silenceThreshold = 1e-3
+  private static let maximumSilentGain = 1e-3
   /// The exponent that maps intensity to amplitude in the default profile.
-  private static let amplitudeExponent = 2.0
+  private static let phoneAmplitudeExponent = 2.0
 
   /// Merges the layers, or returns nil if several layers have controls or a control is of another
   /// kind.
@@ -63,13 +63,13 @@ struct LayerMerging {
 
   /// Reports the remaining differences as losses.
   func addLosses(to losses: inout LossLog) {
-    if maximumFrequencyErrorHertz > Self.lossThresholds.hertz {
+    if maximumFrequencyErrorHertz > Self.minimumReportedErrors.hertz {
       losses.add(
         .approximated, .composition,
         "the curves of one layer move the events of others by up to # Hz",
         size: maximumFrequencyErrorHertz)
     }
-    if maximumLevelErrorDecibels > Self.lossThresholds.decibels {
+    if maximumLevelErrorDecibels > Self.minimumReportedErrors.decibels {
       losses.add(
         .approximated, .composition,
         "the curves of one layer change the level of the events of others by up to # dB",
@@ -85,36 +85,36 @@ struct LayerMerging {
   private mutating func merge(unaffectedEvents: [HapticEvent]) {
     let baseSharpnessShift = sharpnessControl.isSet ? sharpnessShift : 0
     let baseIntensityScale = intensityControl.isSet ? intensityScale : 1
-    pattern = controlledPattern
-    for index in pattern.events.indices {
-      let event = pattern.events[index]
+    mergedPattern = controlledPattern
+    for index in mergedPattern.events.indices {
+      let event = mergedPattern.events[index]
       if baseSharpnessShift != 0 {
-        pattern.events[index].parameters[.hapticSharpness] =
+        mergedPattern.events[index].parameters[.hapticSharpness] =
           event.value(of: .hapticSharpness) + Float(baseSharpnessShift)
       }
       if baseIntensityScale != 1 {
-        pattern.events[index].parameters[.hapticIntensity] =
+        mergedPattern.events[index].parameters[.hapticIntensity] =
           event.value(of: .hapticIntensity) * Float(baseIntensityScale)
       }
     }
-    for index in pattern.parameters.indices {
-      let parameter = pattern.parameters[index]
-      pattern.parameters[index].value = Self.controlValue(
+    for index in mergedPattern.parameters.indices {
+      let parameter = mergedPattern.parameters[index]
+      mergedPattern.parameters[index].value = Self.controlValue(
         parameter.value, of: parameter.id, relativeToShift: baseSharpnessShift,
         scale: baseIntensityScale)
     }
-    for index in pattern.curves.indices {
-      let id = pattern.curves[index].id
-      for point in pattern.curves[index].controlPoints.indices {
-        let value = pattern.curves[index].controlPoints[point].value
-        pattern.curves[index].controlPoints[point].value = Self.controlValue(
+    for index in mergedPattern.curves.indices {
+      let id = mergedPattern.curves[index].id
+      for point in mergedPattern.curves[index].controlPoints.indices {
+        let value = mergedPattern.curves[index].controlPoints[point].value
+        mergedPattern.curves[index].controlPoints[point].value = Self.controlValue(
           value, of: id, relativeToShift: baseSharpnessShift, scale: baseIntensityScale)
       }
     }
-    pattern.events += otherEvents.map {
+    mergedPattern.events += otherEvents.map {
       compensate($0, shift: baseSharpnessShift, scale: baseIntensityScale)
     }
-    pattern.events += unaffectedEvents
+    mergedPattern.events += unaffectedEvents
   }
 
   /// Returns a control value relative to the base values.
@@ -162,7 +162,7 @@ struct LayerMerging {
   /// maximum of the control, so that the control attenuates the other events as little as possible.
   private var intensityScale: Double {
     let maximumIntensity = cornerValues(of: intensityControl).max() ?? 1
-    guard isSetBeforeFirstEvent(intensityControl), maximumIntensity > Self.silenceThreshold else {
+    guard isSetBeforeFirstEvent(intensityControl), maximumIntensity > Self.maximumSilentGain else {
       return 1
     }
     return min(maximumIntensity, 1)
@@ -173,16 +173,17 @@ struct LayerMerging {
   private func isSetBeforeFirstEvent(_ control: ControlTimeline) -> Bool {
     let events = controlledPattern.events + otherEvents
     guard let firstEventTime = events.map({ $0.time }).min() else { return false }
-    return control.segments[control.segmentIndex(at: max(firstEventTime, 0))].sourceStart != nil
+    return control.segments[control.segmentIndex(at: max(firstEventTime, 0))].sourceStartPosition
+      != nil
   }
 
   /// Returns the control values at the ends of all segments, without the initial neutral value.
   private func cornerValues(of control: ControlTimeline) -> [Double] {
     var values: [Double] = []
-    for (index, segment) in control.segments.enumerated() where segment.sourceStart != nil {
-      values.append(segment.value)
+    for (index, segment) in control.segments.enumerated() where segment.sourceStartPosition != nil {
+      values.append(segment.startValue)
       if index + 1 < control.segments.count {
-        values.append(segment.value(at: control.segments[index + 1].start))
+        values.append(segment.value(at: control.segments[index + 1].startPosition))
       }
     }
     return values
@@ -208,7 +209,7 @@ struct LayerMerging {
     let controlAtOnset = control(at: event.time)
     let compensatedParameters = (
       sharpness: clamped(originalParameters.sharpness - controlAtOnset.sharpness),
-      intensity: controlAtOnset.gain > Self.silenceThreshold
+      intensity: controlAtOnset.gain > Self.maximumSilentGain
         ? clamped(originalParameters.intensity / controlAtOnset.gain) : originalParameters.intensity
     )
     if compensatedParameters.sharpness != originalParameters.sharpness {
@@ -217,12 +218,12 @@ struct LayerMerging {
     if compensatedParameters.intensity != originalParameters.intensity {
       event.parameters[.hapticIntensity] = Float(compensatedParameters.intensity)
     }
-    guard originalParameters.intensity > Self.silenceThreshold else { return event }
-    if compensatedParameters.intensity * controlAtOnset.gain <= Self.silenceThreshold {
+    guard originalParameters.intensity > Self.maximumSilentGain else { return event }
+    if compensatedParameters.intensity * controlAtOnset.gain <= Self.maximumSilentGain {
       silencedEventCount += 1
       return event
     }
-    let eventEnd = event.time + (event.kind.isTransient ? 0 : event.holdDuration ?? 0)
+    let eventEnd = event.time + (event.kind.isTransient ? 0 : event.holdSeconds ?? 0)
     let span = event.time...max(event.time, eventEnd)
     // Frequency and level are monotonic in the controls, so checking the extremes suffices.
     if sharpnessControl.isSet {
@@ -239,9 +240,9 @@ struct LayerMerging {
       for value in [range.lowerBound, range.upperBound] {
         let ratio = max(
           compensatedParameters.intensity * value / scale / originalParameters.intensity,
-          Self.silenceThreshold)
+          Self.maximumSilentGain)
         maximumLevelErrorDecibels = max(
-          maximumLevelErrorDecibels, abs(20 * Self.amplitudeExponent * log10(ratio)))
+          maximumLevelErrorDecibels, abs(20 * Self.phoneAmplitudeExponent * log10(ratio)))
       }
     }
     return event

@@ -7,13 +7,13 @@ package import Reading
 /// Events, parameters, curves, and the points of each curve are numbered from 0 in document order.
 /// Point times are relative to the start of the curve, in seconds.
 package enum PatternChange: Equatable, Sendable {
-  /// A new value of a field.
+  /// The new value that a change gives to a field.
   package enum Value: Equatable, Sendable {
     /// A finite number. Flag fields accept 0 and 1.
     case number(Double)
     /// A name or a path. Number and flag fields also accept their values as text.
     case text(String)
-    /// A Boolean value.
+    /// A value that is true or false.
     case flag(Bool)
   }
 
@@ -45,7 +45,7 @@ extension PatternChange {
 
   /// Returns the event parameter that a field sets, or nil if it sets none.
   package static func eventParameter(ofField field: String) -> EventParameterID? {
-    AHAPField(rawValue: field)?.parameter
+    AHAPField(rawValue: field)?.eventParameter
   }
 }
 

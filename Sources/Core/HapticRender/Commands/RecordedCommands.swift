@@ -57,7 +57,7 @@ package final class CommandReplay {
       case .attach, .detach:
         return nil
       case .player(let original, let action):
-        return replayedCommand(action, of: original, at: command.frame)
+        return replayedCommand(action, of: original, at: command.outputFrame)
       }
     }
   }

@@ -18,35 +18,35 @@ public final class RendererPort: @unchecked Sendable {
   /// The state that the control thread and the render thread share.
   struct SharedState: ~Copyable {
     let queue = RingQueue(capacity: commandCapacity, filler: RenderCommand(.noOperation, at: 0))
-    let position = Atomic<Int64>(0)
+    let renderedFrameCount = Atomic<Int64>(0)
     let voiceCount = Atomic<Int>(0)
     let limitedFrameCount = Atomic<Int64>(0)
     let nonFiniteSampleCount = Atomic<Int64>(0)
-    let changeCount = Atomic<Int>(0)
+    let playerChangeCount = Atomic<Int>(0)
     let completedCommandCount = Atomic<Int>(0)
     let isIdle = Atomic<Bool>(false)
     let excursionLimitedFrameCount = Atomic<Int64>(0)
     let powerLimitedFrameCount = Atomic<Int64>(0)
-    let minimumProtectionGain = Atomic<UInt32>(Float(1).bitPattern)
-    let peakExcursion = Atomic<UInt32>(0)
-    let peaks: FixedBuffer<Atomic<UInt32>>
+    let minimumProtectionGainBits = Atomic<UInt32>(Float(1).bitPattern)
+    let peakExcursionBits = Atomic<UInt32>(0)
+    let channelPeaks: FixedBuffer<Atomic<UInt32>>
     let thermalStates: FixedBuffer<Atomic<UInt64>>
 
     init(channelCount: Int) {
-      peaks = FixedBuffer(count: channelCount) { _ in Atomic(0) }
+      channelPeaks = FixedBuffer(count: channelCount) { _ in Atomic(0) }
       thermalStates = FixedBuffer(count: channelCount) { _ in Atomic(0) }
     }
 
     /// Raises the peak of a channel since the control side last read it.
     @_noLocks func raisePeak(of channel: Int, to magnitude: Float) {
       // The bits of non-negative floating-point numbers have the order of the numbers.
-      _ = peaks[channel].max(magnitude.bitPattern, ordering: .relaxed)
+      _ = channelPeaks[channel].max(magnitude.bitPattern, ordering: .relaxed)
     }
 
     /// Lowers the minimum protection gain since the control side last read it.
     @_noLocks func lowerProtectionGain(to gain: Float) {
       if gain < 1 {
-        _ = minimumProtectionGain.min(gain.bitPattern, ordering: .relaxed)
+        _ = minimumProtectionGainBits.min(gain.bitPattern, ordering: .relaxed)
       }
     }
   }
@@ -62,7 +62,7 @@ public final class RendererPort: @unchecked Sendable {
       sentCommandCount - sharedState.value.completedCommandCount.load(ordering: .acquiring)
     // Immediate commands have their own space, so that players can be stopped even if the schedule
     // is full.
-    let isScheduling = commands.contains { $0.frame > 0 }
+    let isScheduling = commands.contains { $0.outputFrame > 0 }
     let availableCapacity =
       Self.maximumScheduledCommandCount + (isScheduling ? 0 : Self.commandCapacity / 2)
     guard waitingCommandCount + commands.count <= availableCapacity,
@@ -83,7 +83,9 @@ public final class RendererPort: @unchecked Sendable {
   }
 
   /// The number of frames rendered so far, which is also the position of the next frame.
-  public var position: Int64 { sharedState.value.position.load(ordering: .acquiring) }
+  public var renderedFrameCount: Int64 {
+    sharedState.value.renderedFrameCount.load(ordering: .acquiring)
+  }
   /// The number of voices in the last block.
   public var voiceCount: Int { sharedState.value.voiceCount.load(ordering: .relaxed) }
   /// The number of frames with gain reduction by a limiter, summed over distinct channels.
@@ -106,14 +108,14 @@ public final class RendererPort: @unchecked Sendable {
   /// Returns the minimum protection gain since the previous call, and resets it: [one control
   /// thread].
   public func drainMinimumProtectionGain() -> Float {
-    let gainBits = sharedState.value.minimumProtectionGain.exchange(
+    let gainBits = sharedState.value.minimumProtectionGainBits.exchange(
       Float(1).bitPattern, ordering: .relaxed)
     return Float(bitPattern: gainBits)
   }
 
   /// The peak excursion of a transducer, as a fraction of its limit.
-  public var peakExcursion: Float {
-    Float(bitPattern: sharedState.value.peakExcursion.load(ordering: .relaxed))
+  public var peakExcursionFraction: Float {
+    Float(bitPattern: sharedState.value.peakExcursionBits.load(ordering: .relaxed))
   }
 
   /// The temperature rise of each channel's transducer. The values set here initialize a new
@@ -133,12 +135,15 @@ public final class RendererPort: @unchecked Sendable {
   }
 
   /// A counter that increases when a player starts, ends, or is released.
-  public var changeCount: Int { sharedState.value.changeCount.load(ordering: .acquiring) }
+  public var playerChangeCount: Int {
+    sharedState.value.playerChangeCount.load(ordering: .acquiring)
+  }
 
   /// Returns the peak of a channel since the previous call, and resets it: [one control thread].
   public func drainPeak(ofChannel channel: Int) -> Float {
-    guard (0..<sharedState.value.peaks.count).contains(channel) else { return 0 }
-    return Float(bitPattern: sharedState.value.peaks[channel].exchange(0, ordering: .relaxed))
+    guard (0..<sharedState.value.channelPeaks.count).contains(channel) else { return 0 }
+    return Float(
+      bitPattern: sharedState.value.channelPeaks[channel].exchange(0, ordering: .relaxed))
   }
 }
 
@@ -151,11 +156,11 @@ public struct RenderStatistics: Equatable, Sendable {
   /// The number of samples that were NaN or infinite, which became silence.
   public var nonFiniteSampleCount: Int64 = 0
   /// The number of voices in the last sub-block.
-  public var voiceCount = 0
+  public var latestVoiceCount = 0
   /// The maximum number of voices in a block.
   public var peakVoiceCount = 0
   /// The peak before the limiter, after DC removal.
-  public var peak: Float = 0
+  public var peakMagnitudeBeforeLimiter: Float = 0
   /// The number of frames with reduced excursion, summed over distinct channels.
   public var excursionLimitedFrameCount: Int64 = 0
   /// The number of frames with reduced power, summed over distinct channels.
@@ -163,9 +168,9 @@ public struct RenderStatistics: Equatable, Sendable {
   /// The minimum protection gain in frames with reduced excursion or power; 1 if there were none.
   public var minimumProtectionGain: Float = 1
   /// The peak excursion of a transducer, as a fraction of its limit.
-  public var peakExcursion: Float = 0
+  public var peakExcursionFraction: Float = 0
   /// The peak temperature rise of a transducer, as a fraction of its limit.
-  public var peakTemperatureRise: Float = 0
+  public var peakTemperatureRiseFraction: Float = 0
 
   /// Creates empty statistics.
   @_noLocks public init() {}
@@ -201,14 +206,14 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   }
 
   /// The output frame at which the command is performed.
-  var frame: Int64
+  var outputFrame: Int64
   /// The order among commands of the same frame, assigned by the schedule.
   var sequenceNumber: UInt64 = 0
   var change: Change
 
   @_noLocks init(_ change: Change, at frame: Int64) {
     self.change = change
-    self.frame = frame
+    self.outputFrame = frame
   }
 
   private init(_ player: RenderPlayer, _ action: PlayerAction, at frame: Int64 = 0) {
@@ -246,17 +251,17 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     RenderCommand(player, .start(from: cue?.cueReference), at: frame)
   }
 
-  /// Stops a player.
+  /// Returns the command that stops a player at an output frame.
   public static func stop(_ player: RenderPlayer, at frame: Int64) -> RenderCommand {
     RenderCommand(player, .stop, at: frame)
   }
 
-  /// Pauses a player.
+  /// Returns the command that pauses a player at an output frame.
   public static func pause(_ player: RenderPlayer, at frame: Int64) -> RenderCommand {
     RenderCommand(player, .pause, at: frame)
   }
 
-  /// Resumes a paused player.
+  /// Returns the command that resumes a paused player at an output frame.
   public static func resume(_ player: RenderPlayer, at frame: Int64) -> RenderCommand {
     RenderCommand(player, .resume, at: frame)
   }
@@ -269,7 +274,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     RenderCommand(player, .seek(to: cue.cueReference), at: frame)
   }
 
-  /// Sets the loop of a player.
+  /// Returns the command that sets the loop of a player.
   ///
   /// - Parameters:
   ///   - player: The player.
@@ -319,7 +324,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
       player, .sendGain(Float(gain), frameCount: frameCount, serial: serial), at: frame)
   }
 
-  /// Sets a dynamic parameter of a player.
+  /// Returns the command that sets a dynamic parameter of a player.
   ///
   /// Attack, decay, and release affect events that start later.
   ///
@@ -342,21 +347,21 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     return RenderCommand(player, .envelopeTime(id, value: value, slope: slope), at: frame)
   }
 
-  /// Ramps the gain of all haptics.
+  /// Returns the command that ramps the gain of all haptics.
   public static func hapticGain(
     _ gain: Double, over frameCount: Int, at frame: Int64
   ) -> RenderCommand {
     RenderCommand(.gain(.haptics, to: Float(gain), frameCount: frameCount), at: frame)
   }
 
-  /// Ramps the gain of all audio.
+  /// Returns the command that ramps the gain of all audio.
   public static func audioGain(
     _ gain: Double, over frameCount: Int, at frame: Int64
   ) -> RenderCommand {
     RenderCommand(.gain(.audio, to: Float(gain), frameCount: frameCount), at: frame)
   }
 
-  /// Ramps the gain of the whole mix.
+  /// Returns the command that ramps the gain of the whole mix.
   public static func masterGain(
     _ gain: Double, over frameCount: Int, at frame: Int64
   ) -> RenderCommand {
@@ -389,7 +394,7 @@ extension Reference<CuePoint> {
 /// Commands for the same frame are performed in the order in which they were sent.
 struct CommandSchedule: ~Copyable {
   private let commands: FixedBuffer<RenderCommand>
-  private(set) var count = 0
+  private(set) var commandCount = 0
   private var nextSequenceNumber: UInt64 = 0
 
   init(capacity: Int) {
@@ -397,19 +402,21 @@ struct CommandSchedule: ~Copyable {
   }
 
   /// The frame of the earliest command, or the maximum frame if there is none.
-  var nextFrame: Int64 { @_noLocks get { count > 0 ? commands[0].frame : .max } }
-  var hasSpace: Bool { @_noLocks get { count < commands.count } }
+  var nextCommandFrame: Int64 {
+    @_noLocks get { commandCount > 0 ? commands[0].outputFrame : .max }
+  }
+  var hasFreeCapacity: Bool { @_noLocks get { commandCount < commands.count } }
 
-  /// Adds a command.
+  /// Adds a command to the schedule, in the order of its frame.
   ///
   /// - Complexity: O(log *n*).
   @_noLocks mutating func insert(_ command: RenderCommand) {
-    guard hasSpace else { return }
-    var heapIndex = count
+    guard hasFreeCapacity else { return }
+    var heapIndex = commandCount
     commands[heapIndex] = command
     commands[heapIndex].sequenceNumber = nextSequenceNumber
     nextSequenceNumber &+= 1
-    count &+= 1
+    commandCount &+= 1
     while heapIndex > 0 {
       let parent = (heapIndex &- 1) / 2
       guard precedes(heapIndex, parent) else { return }
@@ -423,16 +430,16 @@ struct CommandSchedule: ~Copyable {
   /// - Complexity: O(log *n*).
   @_noLocks mutating func popFirst() -> RenderCommand {
     let earliestCommand = commands[0]
-    count &-= 1
-    commands[0] = commands[count]
+    commandCount &-= 1
+    commands[0] = commands[commandCount]
     var heapIndex = 0
     while true {
       var earliest = heapIndex
       let left = 2 &* heapIndex &+ 1
-      if left < count, precedes(left, earliest) {
+      if left < commandCount, precedes(left, earliest) {
         earliest = left
       }
-      if left &+ 1 < count, precedes(left &+ 1, earliest) {
+      if left &+ 1 < commandCount, precedes(left &+ 1, earliest) {
         earliest = left &+ 1
       }
       if earliest == heapIndex { return earliestCommand }
@@ -445,11 +452,11 @@ struct CommandSchedule: ~Copyable {
   ///
   /// - Complexity: O(*n*).
   @_noLocks mutating func removeCommands(for player: Reference<Player>) {
-    for index in 0..<count {
+    for index in 0..<commandCount {
       switch commands[index].change {
       case .player(let owner, let change) where owner.isIdentical(to: player):
         if case .start = change {
-          _ = player.value.status.value.droppedStartCount.wrappingAdd(1, ordering: .releasing)
+          _ = player.value.sharedStatus.value.droppedStartCount.wrappingAdd(1, ordering: .releasing)
         }
         change.release()
         commands[index].change = .noOperation
@@ -463,7 +470,9 @@ struct CommandSchedule: ~Copyable {
   @_noLocks private func precedes(_ index: Int, _ otherIndex: Int) -> Bool {
     let command = commands[index]
     let otherCommand = commands[otherIndex]
-    if command.frame != otherCommand.frame { return command.frame < otherCommand.frame }
+    if command.outputFrame != otherCommand.outputFrame {
+      return command.outputFrame < otherCommand.outputFrame
+    }
     return command.sequenceNumber < otherCommand.sequenceNumber
   }
 
@@ -477,6 +486,6 @@ struct CommandSchedule: ~Copyable {
 extension Player {
   /// Counts a command as performed or dropped.
   @_noLocks func recordCommandCompletion() {
-    _ = status.value.completedCommandCount.wrappingAdd(1, ordering: .releasing)
+    _ = sharedStatus.value.completedCommandCount.wrappingAdd(1, ordering: .releasing)
   }
 }

@@ -10,40 +10,40 @@ struct BusSet: ~Copyable {
   let leftAudio: BufferView<Float>
   /// The right audio bus.
   let rightAudio: BufferView<Float>
-  private let capacity: Int
+  private let capacityFrameCount: Int
   private let busSamples: FixedBuffer<Float>
   /// A ring buffer for each bus.
   private let tailRings: FixedBuffer<Float>
   private var tailEndFrame: Int64 = 0
 
   /// The length of each tail's ring buffer, in frames: more than twice the longest fade at 192 kHz.
-  static var tailCapacity: Int { @_noLocks get { 1_024 } }
+  static var tailFrameCapacity: Int { @_noLocks get { 1_024 } }
 
-  init(hapticBusCount hapticCount: Int, capacity: Int) {
+  init(hapticBusCount hapticCount: Int, capacityFrameCount capacity: Int) {
     self.hapticBusCount = hapticCount
-    self.capacity = capacity
+    self.capacityFrameCount = capacity
     let busCount = hapticCount + 2
     busSamples = FixedBuffer(repeating: 0, count: busCount * capacity)
-    tailRings = FixedBuffer(repeating: 0, count: busCount * Self.tailCapacity)
+    tailRings = FixedBuffer(repeating: 0, count: busCount * Self.tailFrameCapacity)
     leftAudio = unsafe busSamples.view.slice(from: hapticCount * capacity, count: capacity)
     rightAudio = unsafe busSamples.view.slice(from: (hapticCount + 1) * capacity, count: capacity)
   }
 
   /// Returns the haptic bus with an index.
   @_noLocks func hapticBus(at index: Int) -> BufferView<Float> {
-    unsafe busSamples.view.slice(from: index &* capacity, count: capacity)
+    unsafe busSamples.view.slice(from: index &* capacityFrameCount, count: capacityFrameCount)
   }
 
   /// Starts a sub-block by filling the buses with their tails or with silence.
   @_noLocks mutating func beginBlock(at position: Int64, count: Int) {
     for bus in 0..<hapticBusCount &+ 2 {
-      let start = bus &* capacity
+      let start = bus &* capacityFrameCount
       unsafe (busSamples.address + start).update(repeating: 0, count: count)
       if position < tailEndFrame {
-        let tailStart = bus &* Self.tailCapacity
+        let tailStart = bus &* Self.tailFrameCapacity
         var index = 0
         while index < count, position &+ Int64(index) < tailEndFrame {
-          let tailIndex = tailStart &+ Int(position &+ Int64(index)) & (Self.tailCapacity &- 1)
+          let tailIndex = tailStart &+ Int(position &+ Int64(index)) & (Self.tailFrameCapacity &- 1)
           busSamples[start &+ index] = tailRings[tailIndex]
           tailRings[tailIndex] = 0
           index &+= 1
@@ -56,14 +56,14 @@ struct BusSet: ~Copyable {
   @_noLocks mutating func addTail(
     _ frames: BufferView<Float>, count: Int, toBus bus: Int, from position: Int64
   ) {
-    let tailStart = bus &* Self.tailCapacity
+    let tailStart = bus &* Self.tailFrameCapacity
     for index in 0..<count {
-      let tailIndex = tailStart &+ Int(position &+ Int64(index)) & (Self.tailCapacity &- 1)
+      let tailIndex = tailStart &+ Int(position &+ Int64(index)) & (Self.tailFrameCapacity &- 1)
       tailRings[tailIndex] = tailRings[tailIndex] + frames[index]
     }
-    let blockEnd = position &+ Int64(count)
-    if blockEnd > tailEndFrame {
-      tailEndFrame = blockEnd
+    let blockEndFrame = position &+ Int64(count)
+    if blockEndFrame > tailEndFrame {
+      tailEndFrame = blockEndFrame
     }
   }
 
@@ -77,20 +77,20 @@ struct BusSet: ~Copyable {
 struct CrossfadeBuffer: ~Copyable {
   /// The duration, in seconds, of the fade when playback starts in the middle, stops, pauses, or
   /// mutes.
-  static let fadeDuration = 0.002
+  static let fadeSeconds = 0.002
 
   /// The length of a fade, in frames.
-  let fadeLength: Int
+  let fadeFrameCount: Int
   let hapticSamples: BufferView<Float>
   let leftSamples: BufferView<Float>
   let rightSamples: BufferView<Float>
-  /// The gain of each frame.
+  /// The gain of the player at each frame of the sub-block.
   let frameGains: BufferView<Float>
   private let samples: FixedBuffer<Float>
 
   init(rate: Double, subBlockLength: Int) {
-    fadeLength = max(2, Int((Self.fadeDuration * rate).rounded()))
-    let capacity = max(subBlockLength, fadeLength)
+    fadeFrameCount = max(2, Int((Self.fadeSeconds * rate).rounded()))
+    let capacity = max(subBlockLength, fadeFrameCount)
     samples = FixedBuffer(repeating: 0, count: capacity * 4)
     let allSamples = unsafe samples.view
     hapticSamples = allSamples.slice(from: 0, count: capacity)
@@ -107,9 +107,9 @@ struct CrossfadeBuffer: ~Copyable {
 
   /// Applies an S-shaped fade and a gain to the buffers, and a send gain to the haptics only.
   @_noLocks func applyFade(isFadeIn: Bool, gain: Float, sendGain: Float) {
-    let progressPerFrame = 1 / Float(fadeLength)
-    for index in 0..<fadeLength {
-      let progress = Float(isFadeIn ? index : fadeLength &- index) * progressPerFrame
+    let progressPerFrame = 1 / Float(fadeFrameCount)
+    for index in 0..<fadeFrameCount {
+      let progress = Float(isFadeIn ? index : fadeFrameCount &- index) * progressPerFrame
       let factor = progress * progress * (3 - 2 * progress) * gain
       hapticSamples[index] = hapticSamples[index] * (factor * sendGain)
       leftSamples[index] = leftSamples[index] * factor

@@ -3,7 +3,7 @@ internal import RealtimeMemory
 
 /// A user-defined filter of a channel, which precedes the processing for the transducer.
 public enum ChannelFilter: Equatable, Sendable {
-  /// A parametric bell.
+  /// A parametric bell, which boosts or attenuates a band around a center frequency.
   ///
   /// The bilinear transform of (s² + s·A/Q + 1) / (s² + s/(A·Q) + 1), where A² is the gain.
   /// Source: R. Bristow-Johnson, "Cookbook formulae for audio equalizer biquad filter
@@ -19,15 +19,15 @@ public enum ChannelFilter: Equatable, Sendable {
   case highPass(hertz: Double)
 
   /// The supported frequencies, in hertz, limited to half the sample rate.
-  public static let frequencyRange = 1.0...20_000
+  public static let supportedHertz = 1.0...20_000
   /// The supported gains of a band, in decibels.
-  public static let gainRange = -48.0...24.0
+  public static let supportedGainDecibels = -48.0...24.0
   /// The supported quality factors of a band.
-  public static let qualityFactorRange = 0.1...30.0
+  public static let supportedQualityFactors = 0.1...30.0
   /// The maximum number of filters of a channel.
-  public static let maximumCount = 16
+  public static let maximumCountPerChannel = 16
 
-  /// The frequency, in hertz.
+  /// The center or corner frequency of the filter, in hertz.
   public var hertz: Double {
     switch self {
     case .band(let hertz, _, _), .lowPass(let hertz), .highPass(let hertz): hertz
@@ -58,15 +58,17 @@ public enum ChannelFilter: Equatable, Sendable {
     switch self {
     case .band(_, let decibels, let quality):
       return [
-        TransducerModel(resonance: hertz, qualityFactor: quality * raised(10, to: decibels / 40))
+        TransducerModel(
+          resonanceHertz: hertz, qualityFactor: quality * raised(10, to: decibels / 40))
       ]
     case .lowPass, .highPass:
       return Array(
-        repeating: TransducerModel(resonance: hertz, qualityFactor: 0.5.squareRoot()), count: 2)
+        repeating: TransducerModel(resonanceHertz: hertz, qualityFactor: 0.5.squareRoot()), count: 2
+      )
     }
   }
 
-  /// Returns the magnitude of the frequency response.
+  /// Returns the magnitude of the filter's frequency response at a frequency in hertz.
   public func magnitude(atHertz hertz: Double, rate: Double) -> Double {
     biquads(rate: rate).reduce(1) { $0 * $1.magnitude(atHertz: hertz, rate: rate) }
   }
@@ -85,11 +87,11 @@ extension Biquad {
     self.init(
       gain: numerator / denominator,
       zeros: Polynomial(
-        firstCoefficient: -2 * cos(omega) / numerator,
-        secondCoefficient: (1 - slope * root) / numerator),
+        firstDelayCoefficient: -2 * cos(omega) / numerator,
+        secondDelayCoefficient: (1 - slope * root) / numerator),
       poles: Polynomial(
-        firstCoefficient: -2 * cos(omega) / denominator,
-        secondCoefficient: (1 - slope / root) / denominator))
+        firstDelayCoefficient: -2 * cos(omega) / denominator,
+        secondDelayCoefficient: (1 - slope / root) / denominator))
   }
 
   /// Creates a Butterworth filter at an angular frequency.
@@ -99,13 +101,13 @@ extension Biquad {
   ///   - edge: 1 for a high-pass, with two zeros at frequency 0; −1 for a low-pass, with two zeros
   ///     at half the sample rate.
   fileprivate init(butterworthAt omega: Double, edge: Double) {
-    let slope = sin(omega) * 0.5.squareRoot()
+    let dampedSine = sin(omega) * 0.5.squareRoot()
     self.init(
-      gain: (1 + edge * cos(omega)) / 2 / (1 + slope),
-      zeros: Polynomial(firstCoefficient: -2 * edge, secondCoefficient: 1),
+      gain: (1 + edge * cos(omega)) / 2 / (1 + dampedSine),
+      zeros: Polynomial(firstDelayCoefficient: -2 * edge, secondDelayCoefficient: 1),
       poles: Polynomial(
-        firstCoefficient: -2 * cos(omega) / (1 + slope),
-        secondCoefficient: (1 - slope) / (1 + slope)))
+        firstDelayCoefficient: -2 * cos(omega) / (1 + dampedSine),
+        secondDelayCoefficient: (1 - dampedSine) / (1 + dampedSine)))
   }
 }
 
@@ -123,7 +125,9 @@ struct ChannelFilters: ~Copyable {
   private var isOddFrame = false
 
   init(_ filters: [ChannelFilter], rate: Double) {
-    let biquads = filters.prefix(ChannelFilter.maximumCount).flatMap { $0.biquads(rate: rate) }
+    let biquads = filters.prefix(ChannelFilter.maximumCountPerChannel).flatMap {
+      $0.biquads(rate: rate)
+    }
     sections = FixedBuffer(count: biquads.count) { Section(filter: biquads[$0]) }
   }
 
@@ -160,7 +164,7 @@ struct ChannelFilters: ~Copyable {
   }
 
   @_noLocks @inline(__always) private static func clampedSample(_ value: Double) -> Float {
-    let maximumMagnitude = Double(TransducerFilter.maximumMagnitude)
+    let maximumMagnitude = Double(TransducerFilter.maximumInputMagnitude)
     return TransducerFilter.zeroingNearSilence(max(-maximumMagnitude, min(maximumMagnitude, value)))
   }
 

@@ -13,15 +13,15 @@ internal import CSampleKernels
 /// aligned to the first frame, so the output doesn't depend on the block size.
 struct DCBlocker: BitwiseCopyable, Sendable {
   /// The duration of the fast mode after a call of `trackFast(from:)`, in seconds.
-  static let fastDuration = 0.5
+  static let fastModeSeconds = 0.5
   /// The threshold (−128 dBFS) below which the offset becomes 0 during silence.
-  static let silenceThreshold: Float = 4e-7
+  static let negligibleOffsetMagnitude: Float = 4e-7
   /// The threshold below which the second filter's offset becomes 0, which prevents denormals.
-  static let denormalThreshold: Float = 1e-12
+  static let denormalOffsetMagnitude: Float = 1e-12
 
   private let slowFilter: temblor_low_pass
   private let fastFilter: temblor_low_pass
-  private let fastFrameCount: Int64
+  private let fastModeFrameCount: Int64
   private let delayFrameCount: Int
   /// The active filters and their offsets at the start of the group.
   private var state = temblor_dc_blocker()
@@ -30,12 +30,12 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   /// The inputs of the second low-pass in the current group.
   private var secondStageInputs = GroupInputs()
   /// The number of inputs in the current group.
-  private var indexInGroup = 0
+  private var groupInputCount = 0
   /// The first frame that is processed in the fast mode.
-  private var fastStartFrame = Int64.max
+  private var fastModeStartFrame = Int64.max
   /// The end of the frames that are processed in the fast mode.
-  private var fastEndFrame = Int64.min
-  /// The index of the next frame. The first `delay` frames have negative indices.
+  private var fastModeEndFrame = Int64.min
+  /// The index of the next frame. The first `delayFrameCount` frames have negative indices.
   private(set) var frameIndex: Int64 = 0
   /// The offset removed from the most recent frame.
   private(set) var latestOffset: Float = 0
@@ -48,7 +48,7 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   init(rate: Double, delay: Int = 0) {
     slowFilter = temblor_low_pass(cornerHertz: 0.5, rate: rate)
     fastFilter = temblor_low_pass(cornerHertz: 2.5, rate: rate)
-    fastFrameCount = Int64(Self.fastDuration * rate)
+    fastModeFrameCount = Int64(Self.fastModeSeconds * rate)
     self.delayFrameCount = delay
     reset()
   }
@@ -59,19 +59,19 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     latestOffset = 0
     firstStageInputs = GroupInputs()
     secondStageInputs = GroupInputs()
-    indexInGroup = (4 &- delayFrameCount % 4) % 4
+    groupInputCount = (4 &- delayFrameCount % 4) % 4
     frameIndex = Int64(-delayFrameCount)
-    fastStartFrame = .max
-    fastEndFrame = .min
+    fastModeStartFrame = .max
+    fastModeEndFrame = .min
     setMode(temblor_dc_decaying)
   }
 
-  /// Switches to the fast mode for `fastDuration`, starting at a frame.
+  /// Switches to the fast mode for `fastModeSeconds`, starting at a frame.
   @_noLocks mutating func trackFast(from frame: Int64) {
-    if frame >= fastEndFrame {
-      fastStartFrame = frame
+    if frame >= fastModeEndFrame {
+      fastModeStartFrame = frame
     }
-    fastEndFrame = frame &+ fastFrameCount
+    fastModeEndFrame = frame &+ fastModeFrameCount
   }
 
   /// Filters one frame.
@@ -82,9 +82,9 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   ///     signal, so they also remove DC that is caused by clipping.
   @_noLocks mutating func process(_ sample: Float, clippedTo limit: Float = .infinity) -> Float {
     let firstOffset = state.first.offset(
-      at: indexInGroup, start: state.first_offset, inputs: firstStageInputs)
+      at: groupInputCount, start: state.first_offset, inputs: firstStageInputs)
     let secondOffset = state.second.offset(
-      at: indexInGroup, start: state.second_offset, inputs: secondStageInputs)
+      at: groupInputCount, start: state.second_offset, inputs: secondStageInputs)
     latestOffset = firstOffset + secondOffset
     var firstInput = sample
     var secondInput = sample - firstOffset
@@ -94,30 +94,32 @@ struct DCBlocker: BitwiseCopyable, Sendable {
       secondInput = output + secondOffset
       firstInput = secondInput + firstOffset
     }
-    firstStageInputs.set(firstInput, at: indexInGroup)
-    secondStageInputs.set(secondInput, at: indexInGroup)
-    indexInGroup &+= 1
+    firstStageInputs.set(firstInput, at: groupInputCount)
+    secondStageInputs.set(secondInput, at: groupInputCount)
+    groupInputCount &+= 1
     frameIndex &+= 1
-    if indexInGroup == 4 {
+    if groupInputCount == 4 {
       finishGroup()
     }
     return output
   }
 
   @_noLocks private mutating func finishGroup() {
-    indexInGroup = 0
+    groupInputCount = 0
     let isGroupSilent = firstStageInputs.isSilent
     state.first_offset = state.first.finalOffset(
       start: state.first_offset, inputs: firstStageInputs)
     state.second_offset = state.second.finalOffset(
       start: state.second_offset, inputs: secondStageInputs)
-    if isGroupSilent, abs(state.first_offset) + abs(state.second_offset) < Self.silenceThreshold {
+    if isGroupSilent,
+      abs(state.first_offset) + abs(state.second_offset) < Self.negligibleOffsetMagnitude
+    {
       state.first_offset = 0
       state.second_offset = 0
-    } else if abs(state.second_offset) < Self.denormalThreshold {
+    } else if abs(state.second_offset) < Self.denormalOffsetMagnitude {
       state.second_offset = 0
     }
-    let isFast = frameIndex >= fastStartFrame && frameIndex < fastEndFrame
+    let isFast = frameIndex >= fastModeStartFrame && frameIndex < fastModeEndFrame
     let relaxedMode = isGroupSilent ? temblor_dc_decaying : temblor_dc_slow
     let mode = isFast ? temblor_dc_fast : relaxedMode
     if mode != state.mode {
@@ -138,11 +140,11 @@ struct DCBlocker: BitwiseCopyable, Sendable {
 
   /// Returns the number of whole groups before the next scheduled change of mode; 0 within a group.
   @_noLocks private func groupsInMode(maximumCount: Int) -> Int {
-    guard indexInGroup == 0 else { return 0 }
+    guard groupInputCount == 0 else { return 0 }
     let isFast = state.mode == temblor_dc_fast
-    if !isFast, frameIndex >= fastEndFrame { return maximumCount }
-    if isFast, frameIndex &+ 4 < fastStartFrame { return 0 }
-    let modeEnd = isFast ? fastEndFrame : fastStartFrame
+    if !isFast, frameIndex >= fastModeEndFrame { return maximumCount }
+    if isFast, frameIndex &+ 4 < fastModeStartFrame { return 0 }
+    let modeEnd = isFast ? fastModeEndFrame : fastModeStartFrame
     let frameCount = max(0, min(Int64(maximumCount) &* 4, modeEnd &- 1 &- frameIndex))
     return min(maximumCount, Int(frameCount) / 4)
   }
@@ -164,8 +166,8 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   ) -> Int {
     let count = outputFilter.groupsInMode(maximumCount: groupsInMode(maximumCount: maximumCount))
     guard count > 0 else { return 0 }
-    blockState.silence_threshold = Self.silenceThreshold
-    blockState.denormal_threshold = Self.denormalThreshold
+    blockState.silence_threshold = Self.negligibleOffsetMagnitude
+    blockState.denormal_threshold = Self.denormalOffsetMagnitude
     let passedCount = unsafe temblor_pass_groups(
       &state, &outputFilter.state, &blockState, input, delayed, count)
     frameIndex &+= Int64(4 &* passedCount)
@@ -178,23 +180,23 @@ struct DCBlocker: BitwiseCopyable, Sendable {
 ///
 /// Separate fields, because the compiler is slow at indexing the lanes of a vector by a variable.
 private struct GroupInputs: BitwiseCopyable, Sendable {
-  private(set) var first: Float = 0
-  private(set) var second: Float = 0
-  private(set) var third: Float = 0
-  private(set) var fourth: Float = 0
+  private(set) var firstInput: Float = 0
+  private(set) var secondInput: Float = 0
+  private(set) var thirdInput: Float = 0
+  private(set) var fourthInput: Float = 0
 
   @_noLocks init() {}
 
   var isSilent: Bool {
-    @_noLocks get { first == 0 && second == 0 && third == 0 && fourth == 0 }
+    @_noLocks get { firstInput == 0 && secondInput == 0 && thirdInput == 0 && fourthInput == 0 }
   }
 
   @_noLocks @inline(__always) mutating func set(_ sample: Float, at index: Int) {
     switch index {
-    case 0: first = sample
-    case 1: second = sample
-    case 2: third = sample
-    default: fourth = sample
+    case 0: firstInput = sample
+    case 1: secondInput = sample
+    case 2: thirdInput = sample
+    default: fourthInput = sample
     }
   }
 }
@@ -245,22 +247,22 @@ extension temblor_low_pass {
     case 0:
       start
     case 1:
-      start * start_weights[1] + inputs.first * first_weights[1]
+      start * start_weights[1] + inputs.firstInput * first_weights[1]
     case 2:
       start * start_weights[2]
-        + (inputs.first * first_weights[2] + inputs.second * second_weights[2])
+        + (inputs.firstInput * first_weights[2] + inputs.secondInput * second_weights[2])
     default:
       start * start_weights[3]
-        + ((inputs.first * first_weights[3] + inputs.second * second_weights[3])
-          + inputs.third * third_weights[3])
+        + ((inputs.firstInput * first_weights[3] + inputs.secondInput * second_weights[3])
+          + inputs.thirdInput * third_weights[3])
     }
   }
 
   /// Returns the offset at the start of the next group.
   @_noLocks @inline(__always)
   fileprivate func finalOffset(start: Float, inputs: GroupInputs) -> Float {
-    let firstHalf = inputs.first * final_weights[0] + inputs.second * final_weights[1]
-    let secondHalf = inputs.third * final_weights[2] + inputs.fourth * final_weights[3]
+    let firstHalf = inputs.firstInput * final_weights[0] + inputs.secondInput * final_weights[1]
+    let secondHalf = inputs.thirdInput * final_weights[2] + inputs.fourthInput * final_weights[3]
     return start * final_decay + (firstHalf + secondHalf)
   }
 }

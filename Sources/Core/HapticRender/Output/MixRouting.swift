@@ -4,14 +4,14 @@ internal import RealtimeMemory
 ///
 /// Channels that differ only in delay and polarity share a mix.
 struct MixRouting {
-  /// The channels, in interleaving order.
+  /// The output channels, in interleaving order.
   let channels: [OutputRouting.Channel]
   /// One representative channel for each distinct mix.
   private let distinctChannels: [OutputRouting.Channel]
   /// The index of each channel's mix.
   let mixIndices: [Int]
 
-  /// Assigns channels to mixes.
+  /// Assigns each channel to a mix; channels that differ only in delay and polarity share a mix.
   ///
   /// - Parameters:
   ///   - channels: The channels.
@@ -21,7 +21,7 @@ struct MixRouting {
     self.channels = channels.map { channel in
       var channel = channel
       if !hasAudio {
-        channel.audio = .none
+        channel.audioSide = .none
       }
       return channel
     }
@@ -55,7 +55,7 @@ struct MixRouting {
       return OutputMix(
         distinctChannels[index], rate: rate,
         temperatureRise: temperatureRise ?? TransducerThermalState(), isRaw: isRaw,
-        capacity: Renderer.subBlockLength)
+        capacity: Renderer.subBlockFrameCount)
     }
   }
 }

@@ -10,7 +10,7 @@ struct OutputChain: ~Copyable {
   private var transducerFilter: TransducerFilter?
   private var transducerLimiter: TransducerLimiter?
 
-  /// Creates a chain.
+  /// Creates the processing chain of an output mix for its filters and its transducer.
   ///
   /// - Parameters:
   ///   - rate: The sample rate, in hertz.
@@ -31,7 +31,7 @@ struct OutputChain: ~Copyable {
     self.isRaw = isRaw
   }
 
-  /// The delay, in frames.
+  /// The delay of the chain, in frames.
   var delayFrameCount: Int {
     if isRaw { return 0 }
     switch transducerLimiter {
@@ -56,19 +56,19 @@ struct OutputChain: ~Copyable {
     }
     var peak = peak
     if !filters.isEmpty {
-      if peak < 0 || peak > TransducerFilter.maximumMagnitude {
+      if peak < 0 || peak > TransducerFilter.maximumInputMagnitude {
         clampSamples(&block, count: count)
       }
       peak = filters.process(&block, count: count)
     }
     if isRaw {
-      if peak > statistics.peak {
-        statistics.peak = peak
+      if peak > statistics.peakMagnitudeBeforeLimiter {
+        statistics.peakMagnitudeBeforeLimiter = peak
       }
       return
     }
     if transducerFilter != nil {
-      if peak < 0 || peak > TransducerFilter.maximumMagnitude {
+      if peak < 0 || peak > TransducerFilter.maximumInputMagnitude {
         clampSamples(&block, count: count)
       }
       transducerFilter?.process(&block, count: count)
@@ -76,8 +76,8 @@ struct OutputChain: ~Copyable {
     let previousLimitedCount = limiter.limitedFrameCount
     limiter.process(&block, count: count)
     statistics.limitedFrameCount &+= limiter.limitedFrameCount &- previousLimitedCount
-    if limiter.peakMagnitude > statistics.peak {
-      statistics.peak = limiter.peakMagnitude
+    if limiter.peakMagnitude > statistics.peakMagnitudeBeforeLimiter {
+      statistics.peakMagnitudeBeforeLimiter = limiter.peakMagnitude
     }
     transducerLimiter?.process(&block, count: count, statistics: &statistics)
   }
@@ -100,7 +100,7 @@ struct OutputChain: ~Copyable {
   }
 
   @_noLocks private func clampSamples(_ block: inout MutableSpan<Float>, count: Int) {
-    let maximumMagnitude = TransducerFilter.maximumMagnitude
+    let maximumMagnitude = TransducerFilter.maximumInputMagnitude
     for index in 0..<count {
       let sample = block[index]
       let clampedBelow = sample < -maximumMagnitude ? -maximumMagnitude : sample
@@ -125,21 +125,21 @@ struct OutputChain: ~Copyable {
 /// A distinct mix of the buses with its output chain, shared by the channels of equal mixes.
 struct OutputMix: ~Copyable {
   /// The index of the haptic bus, or −1 for none.
-  let hapticBus: Int
+  let hapticBusIndex: Int
   let audioSide: OutputRouting.Channel.AudioSide
   let hapticGain: Float
   let audioGain: Float
-  /// The output of the chain.
+  /// The samples of the mix, which the chain processes in place.
   private let mixSamples: FixedBuffer<Float>
-  var output: BufferView<Float> { @_noLocks get { unsafe mixSamples.view } }
+  var outputSamples: BufferView<Float> { @_noLocks get { unsafe mixSamples.view } }
   private var outputChain: OutputChain
 
   init(
     _ channel: OutputRouting.Channel, rate: Double, temperatureRise: TransducerThermalState,
     isRaw: Bool, capacity: Int
   ) {
-    hapticBus = channel.hapticBus ?? -1
-    audioSide = channel.audio
+    hapticBusIndex = channel.hapticBus ?? -1
+    audioSide = channel.audioSide
     hapticGain = channel.hapticGain
     audioGain = channel.audioGain
     mixSamples = FixedBuffer(repeating: 0, count: capacity)
@@ -149,7 +149,7 @@ struct OutputMix: ~Copyable {
       temperatureRise: temperatureRise, isRaw: isRaw)
   }
 
-  var latency: Int { outputChain.delayFrameCount }
+  var latencyFrameCount: Int { outputChain.delayFrameCount }
   var temperatureRise: TransducerThermalState { @_noLocks get { outputChain.temperatureRise } }
 
   /// Mixes and processes the next frames.
@@ -157,11 +157,12 @@ struct OutputMix: ~Copyable {
     _ buses: borrowing BusSet, hapticGains: BusGain, audioGains: BusGain, count: Int,
     statistics: inout RenderStatistics
   ) {
-    var mix = output.mutableSpan
+    var mix = outputSamples.mutableSpan
     let hapticPeak = mixHaptics(buses, gain: hapticGains, count: count, to: &mix)
     let hasAudio = mixAudio(buses, gain: audioGains, count: count, to: &mix)
     let peak =
-      hasAudio || hapticPeak == nil ? unsafe temblor_peak(output.address, count) : hapticPeak ?? 0
+      hasAudio || hapticPeak == nil
+      ? unsafe temblor_peak(outputSamples.address, count) : hapticPeak ?? 0
     outputChain.process(&mix, count: count, peak: peak, statistics: &statistics)
   }
 
@@ -173,15 +174,15 @@ struct OutputMix: ~Copyable {
   @_noLocks private func mixHaptics(
     _ buses: borrowing BusSet, gain: BusGain, count: Int, to mix: inout MutableSpan<Float>
   ) -> Float? {
-    precondition(count <= output.count, "frames beyond the block")
-    guard hapticBus >= 0 else {
-      unsafe output.address.update(repeating: 0, count: count)
+    precondition(count <= outputSamples.count, "frames beyond the block")
+    guard hapticBusIndex >= 0 else {
+      unsafe outputSamples.address.update(repeating: 0, count: count)
       return 0
     }
-    let hapticSamples = buses.hapticBus(at: hapticBus)
+    let hapticSamples = buses.hapticBus(at: hapticBusIndex)
     if let constant = gain.constantGain {
       return unsafe temblor_scale(
-        hapticSamples.address, constant * hapticGain, output.address, count)
+        hapticSamples.address, constant * hapticGain, outputSamples.address, count)
     }
     let gain = gain.frameGains
     for index in 0..<count {
@@ -221,12 +222,12 @@ struct OutputMix: ~Copyable {
 /// An output channel: an output mix with a delay and a polarity, interleaved with other channels.
 struct OutputChannel: ~Copyable {
   let mixIndex: Int
-  private let polarity: Float
+  private let polarityFactor: Float
   private let delayLine: FixedBuffer<Float>
   private var delayIndex = 0
   private var peakMagnitude: Float = 0
 
-  /// Creates a channel.
+  /// Creates an output channel with an empty delay line.
   ///
   /// - Parameters:
   ///   - channel: The routing of the channel.
@@ -234,7 +235,7 @@ struct OutputChannel: ~Copyable {
   ///   - padding: The delay that aligns the mix with the mix of the highest latency, in frames.
   init(_ channel: OutputRouting.Channel, mixIndex: Int, padding: Int) {
     self.mixIndex = mixIndex
-    polarity = channel.isInverted ? -1 : 1
+    polarityFactor = channel.isInverted ? -1 : 1
     delayLine = FixedBuffer(repeating: 0, count: channel.delayFrameCount + padding)
   }
 
@@ -265,7 +266,7 @@ struct OutputChannel: ~Copyable {
     if stride == 1, delayLine.count == 0, gains == nil {
       precondition(start &+ count <= block.count, "frames beyond the block")
       guard let samples = unsafe block.address() else { return }
-      let blockPeak = unsafe temblor_scale(output.address, polarity, samples + start, count)
+      let blockPeak = unsafe temblor_scale(output.address, polarityFactor, samples + start, count)
       if blockPeak > peakMagnitude {
         peakMagnitude = blockPeak
       }
@@ -274,7 +275,7 @@ struct OutputChannel: ~Copyable {
     var blockIndex = start
     var blockPeak: Float = 0
     for index in 0..<count {
-      var sample = output[index] * polarity
+      var sample = output[index] * polarityFactor
       if delayLine.count > 0 {
         let input = sample
         sample = delayLine[delayIndex]

@@ -4,33 +4,38 @@ internal import HapticModel
 struct ControlSegment: BitwiseCopyable, Sendable {
   /// The first frame, counted from the start of the pattern.
   var startFrame: Int64
-  /// The value at the first frame.
-  var value: Float
-  /// The increase of the value per frame.
-  var slope: Float
+  /// The value of the control at the first frame of the segment.
+  var startValue: Float
+  /// The increase of the control's value per frame.
+  var slopePerFrame: Float
   /// The number of frames in which the value changes by 1, or 0 if it is constant.
   var framesPerUnit: Float
-  /// The frame at which the step or curve of the segment took effect, or `noSource`.
+  /// The frame at which the step or curve of the segment took effect, or `noSourceFrame`.
   var sourceStartFrame: Int64
 
   /// The value of `sourceStartFrame` before the first step or curve.
-  static var noSource: Int64 { @_noLocks get { .min } }
+  static var noSourceFrame: Int64 { @_noLocks get { .min } }
 
-  @_noLocks init(start: Int64, value: Float, slope: Float, sourceStart: Int64 = noSource) {
+  @_noLocks init(
+    start: Int64, startValue value: Float, slopePerFrame slope: Float,
+    sourceStart: Int64 = noSourceFrame
+  ) {
     self.startFrame = start
-    self.value = value
-    self.slope = slope
+    self.startValue = value
+    self.slopePerFrame = slope
     self.sourceStartFrame = sourceStart
     let absoluteSlope = slope < 0 ? -slope : slope
     framesPerUnit = absoluteSlope > 1e-12 ? 1 / absoluteSlope : 0
   }
 
   /// Returns the value at a frame.
-  @_noLocks func value(at frame: Int64) -> Float { value + slope * Float(frame &- startFrame) }
+  @_noLocks func value(at frame: Int64) -> Float {
+    startValue + slopePerFrame * Float(frame &- startFrame)
+  }
 
   /// Returns the value at a frame. The segment may start at the minimum frame if it is constant.
   @_noLocks func valueAllowingUnboundedStart(at frame: Int64) -> Float {
-    slope == 0 ? value : value(at: frame)
+    slopePerFrame == 0 ? startValue : value(at: frame)
   }
 }
 
@@ -46,34 +51,40 @@ extension ControlTimeline {
     func append(_ start: Double, _ value: Double, _ slope: Double, _ sourceStart: Double?) {
       rampedSegments.append(
         ControlSegment(
-          start: Int64(start), value: Float(value), slope: Float(slope),
-          sourceStart: sourceStart.map { Int64($0) } ?? ControlSegment.noSource))
+          start: Int64(start), startValue: Float(value), slopePerFrame: Float(slope),
+          sourceStart: sourceStart.map { Int64($0) } ?? ControlSegment.noSourceFrame))
     }
-    var jumpResidual = 0.0
-    var rampStart = 0.0
-    var rampEnd = 0.0
+    var jumpResidualValue = 0.0
+    var rampStartFrame = 0.0
+    var rampEndFrame = 0.0
     for (index, segment) in segments.enumerated() {
       if index > 0 {
-        let jump = segments[index - 1].value(at: segment.start) - segment.value
+        let jump = segments[index - 1].value(at: segment.startPosition) - segment.startValue
         if abs(jump) > 1e-9 {
-          let remainingFraction = max(0, rampEnd - segment.start) / rampLength
-          jumpResidual = jump + jumpResidual * remainingFraction
-          rampStart = segment.start
-          rampEnd = segment.start + rampLength
+          let remainingFraction = max(0, rampEndFrame - segment.startPosition) / rampLength
+          jumpResidualValue = jump + jumpResidualValue * remainingFraction
+          rampStartFrame = segment.startPosition
+          rampEndFrame = segment.startPosition + rampLength
         }
       }
-      guard rampEnd > segment.start else {
-        append(segment.start, segment.value, segment.slope, segment.sourceStart)
+      guard rampEndFrame > segment.startPosition else {
+        append(
+          segment.startPosition, segment.startValue, segment.slopePerPositionUnit,
+          segment.sourceStartPosition)
         continue
       }
-      let residualSlope = jumpResidual / rampLength
-      let remainingResidual = jumpResidual - residualSlope * (segment.start - rampStart)
+      let residualSlope = jumpResidualValue / rampLength
+      let remainingResidual =
+        jumpResidualValue - residualSlope * (segment.startPosition - rampStartFrame)
       append(
-        segment.start, segment.value + remainingResidual, segment.slope - residualSlope,
-        segment.sourceStart)
-      let end = index + 1 < segments.count ? segments[index + 1].start : .infinity
-      if rampEnd < end {
-        append(rampEnd, segment.value(at: rampEnd), segment.slope, segment.sourceStart)
+        segment.startPosition, segment.startValue + remainingResidual,
+        segment.slopePerPositionUnit - residualSlope,
+        segment.sourceStartPosition)
+      let end = index + 1 < segments.count ? segments[index + 1].startPosition : .infinity
+      if rampEndFrame < end {
+        append(
+          rampEndFrame, segment.value(at: rampEndFrame), segment.slopePerPositionUnit,
+          segment.sourceStartPosition)
       }
     }
     return rampedSegments
@@ -84,11 +95,11 @@ extension ControlTimeline {
   func scaled(by factor: Double, within spans: [Range<Int64>]) -> ControlTimeline {
     var remainingSpanEdges = spans.flatMap { [Double($0.lowerBound), Double($0.upperBound)] }[...]
     var isInsideSpan = false
-    var remainingSegmentEnds = segments.dropFirst().map { $0.start }[...]
+    var remainingSegmentEnds = segments.dropFirst().map { $0.startPosition }[...]
     return mappingSegments { segment in
       let end = remainingSegmentEnds.popFirst() ?? .infinity
       var scaledSegments: [Segment] = []
-      var start = segment.start
+      var start = segment.startPosition
       while start < end {
         while let edge = remainingSpanEdges.first, edge <= start {
           isInsideSpan.toggle()
@@ -97,8 +108,9 @@ extension ControlTimeline {
         let scale = isInsideSpan ? factor : 1
         scaledSegments.append(
           Segment(
-            start: start, value: segment.value(at: start) * scale, slope: segment.slope * scale,
-            sourceStart: segment.sourceStart)
+            startPosition: start, startValue: segment.value(at: start) * scale,
+            slopePerPositionUnit: segment.slopePerPositionUnit * scale,
+            sourceStartPosition: segment.sourceStartPosition)
         )
         start = min(end, remainingSpanEdges.first ?? .infinity)
       }
@@ -113,15 +125,15 @@ extension ControlTimeline {
 public struct SendAutomation: Equatable, Sendable {
   /// A point of the automation.
   public struct Point: Equatable, Sendable {
-    /// The frame of the pattern.
-    public var frame: Int64
-    /// The gain from the frame on.
-    public var gain: Double
+    /// The frame of the pattern at which the gain applies.
+    public var patternFrame: Int64
+    /// The send gain at the frame, from which it changes linearly to the next point.
+    public var sendGain: Double
 
-    /// Creates a point.
-    public init(frame: Int64, gain: Double) {
-      self.frame = frame
-      self.gain = gain
+    /// Creates a point of an automation from a pattern frame and a send gain.
+    public init(patternFrame frame: Int64, sendGain gain: Double) {
+      self.patternFrame = frame
+      self.sendGain = gain
     }
   }
 
@@ -132,7 +144,7 @@ public struct SendAutomation: Equatable, Sendable {
   /// Creates an automation from points in any order; without points, the gain is 1.
   public init(_ points: [Point]) {
     let sortedPoints = points.enumerated().sorted {
-      ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset)
+      ($0.element.patternFrame, $0.offset) < ($1.element.patternFrame, $1.offset)
     }
     self.points = sortedPoints.map { $0.element }
   }
@@ -140,13 +152,19 @@ public struct SendAutomation: Equatable, Sendable {
   /// The linear segments between the points.
   var segments: [ControlSegment] {
     guard let firstPoint = points.first, let last = points.last else { return [] }
-    var segments = [ControlSegment(start: .min, value: Float(firstPoint.gain), slope: 0)]
-    for (point, next) in zip(points, points.dropFirst()) where next.frame > point.frame {
-      let slope = (next.gain - point.gain) / Double(next.frame - point.frame)
+    var segments = [
+      ControlSegment(start: .min, startValue: Float(firstPoint.sendGain), slopePerFrame: 0)
+    ]
+    for (point, next) in zip(points, points.dropFirst())
+    where next.patternFrame > point.patternFrame {
+      let slope = (next.sendGain - point.sendGain) / Double(next.patternFrame - point.patternFrame)
       segments.append(
-        ControlSegment(start: point.frame, value: Float(point.gain), slope: Float(slope)))
+        ControlSegment(
+          start: point.patternFrame, startValue: Float(point.sendGain), slopePerFrame: Float(slope))
+      )
     }
-    segments.append(ControlSegment(start: last.frame, value: Float(last.gain), slope: 0))
+    segments.append(
+      ControlSegment(start: last.patternFrame, startValue: Float(last.sendGain), slopePerFrame: 0))
     return segments
   }
 }

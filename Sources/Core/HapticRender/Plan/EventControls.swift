@@ -60,11 +60,11 @@ struct EventControls {
   ///   - control: The control of the parameter.
   func envelopeTime(
     of event: HapticEvent, parameter id: EventParameterID, control: DynamicParameterID
-  ) -> PlannedEnvelope.Time {
+  ) -> PlannedEnvelope.NormalizedTime {
     let activeSegmentIndex = envelopeSegmentIndices[control] ?? 0
-    let sourceStart = envelopeTimelines[control]?.segments[activeSegmentIndex].sourceStart
-    return PlannedEnvelope.Time(
-      eventValue: event.value(of: id), controlValue: Float(envelopeValues[control] ?? 0),
-      controlSourceStart: sourceStart.map { Int64($0) } ?? ControlSegment.noSource)
+    let sourceStart = envelopeTimelines[control]?.segments[activeSegmentIndex].sourceStartPosition
+    return PlannedEnvelope.NormalizedTime(
+      eventTime: event.value(of: id), controlOffset: Float(envelopeValues[control] ?? 0),
+      controlStartFrame: sourceStart.map { Int64($0) } ?? ControlSegment.noSourceFrame)
   }
 }

@@ -8,30 +8,30 @@ internal import RealtimeMemory
 public struct PatternTimeline: Sendable {
   /// A breakpoint of an event's envelope. The envelope is linear between breakpoints.
   public struct Corner: Equatable, Sendable {
-    /// The time, in seconds from the start of the pattern.
-    public let time: Double
-    /// The factor on the amplitude of the event, 0…1.
-    public let level: Double
+    /// The time of the corner, in seconds from the start of the pattern.
+    public let seconds: Double
+    /// The factor by which the envelope multiplies the event's amplitude at the corner, 0…1.
+    public let amplitudeFactor: Double
   }
 
   /// An event on the timeline.
   public struct Event: Equatable, Sendable {
     /// The index of the event in the pattern.
     public let eventIndex: Int
-    /// The onset, in seconds.
-    public let onsetTime: Double
+    /// The onset of the event, in seconds from the start of the pattern.
+    public let onsetSeconds: Double
     /// The corners of the envelope, sorted by time; empty if the event is never audible.
     public let corners: [Corner]
 
-    /// The end of the envelope, in seconds.
-    public var endTime: Double { corners.last?.time ?? onsetTime }
+    /// The end of the event's envelope, in seconds from the start of the pattern.
+    public var endSeconds: Double { corners.last?.seconds ?? onsetSeconds }
   }
 
   /// The events, sorted by onset; events of equal onset have the order of the pattern.
   public let events: [Event]
   /// The time at which the pattern has ended and all sound has decayed, in seconds.
-  public let duration: Double
-  private let controls: [DynamicParameterID: ControlTimeline]
+  public let durationSeconds: Double
+  private let controlTimelines: [DynamicParameterID: ControlTimeline]
 
   /// Creates the timeline of a pattern without rendering it.
   ///
@@ -49,7 +49,7 @@ public struct PatternTimeline: Sendable {
   ) throws(RenderError) {
     try RenderPlan.validate(HapticComposition(pattern))
     var builder = RenderPlanBuilder(profile: profile, rate: rate)
-    builder.loopLength = FrameConversion.frame(seconds: pattern.duration, rate: rate)
+    builder.loopFrameCount = FrameConversion.frame(seconds: pattern.durationSeconds, rate: rate)
     var controls = EventControls(of: HapticComposition.Layer(pattern), rate: rate)
     var events: [Event] = []
     events.reserveCapacity(pattern.events.count)
@@ -59,17 +59,18 @@ public struct PatternTimeline: Sendable {
       controls.advance(to: onset)
       let corners = Self.corners(
         of: event, onset: onset, controls: controls, samples: samples, builder: &builder)
-      events.append(Event(eventIndex: index, onsetTime: Double(onset) / rate, corners: corners))
+      events.append(Event(eventIndex: index, onsetSeconds: Double(onset) / rate, corners: corners))
     }
     self.events = events
-    let lastEventEnd = events.map { $0.endTime }.max() ?? 0
-    duration = max(Double(max(builder.loopLength, builder.soundEnd)) / rate, lastEventEnd)
-    self.controls = Self.controls(of: pattern, live: controls.liveTimelines, rate: rate)
+    let lastEventEnd = events.map { $0.endSeconds }.max() ?? 0
+    durationSeconds = max(
+      Double(max(builder.loopFrameCount, builder.soundEndFrame)) / rate, lastEventEnd)
+    self.controlTimelines = Self.controls(of: pattern, live: controls.liveTimelines, rate: rate)
   }
 
   /// Returns the timeline of a control in seconds that lie on frames, or nil if the pattern doesn't
   /// set it.
-  public func control(_ id: DynamicParameterID) -> ControlTimeline? { controls[id] }
+  public func control(_ id: DynamicParameterID) -> ControlTimeline? { controlTimelines[id] }
 
   /// Plans an event and returns the corners of its longest envelope.
   private static func corners(
@@ -82,8 +83,11 @@ public struct PatternTimeline: Sendable {
     let eventSound = samples[event.waveform?.path ?? ""]
     if event.kind.playsFile, eventSound == nil {
       let start = Double(onset) / builder.rate
-      return event.holdDuration.map {
-        [Corner(time: start, level: 1), Corner(time: start + $0, level: 1)]
+      return event.holdSeconds.map {
+        [
+          Corner(seconds: start, amplitudeFactor: 1),
+          Corner(seconds: start + $0, amplitudeFactor: 1),
+        ]
       } ?? []
     }
     builder.add(
@@ -99,7 +103,7 @@ public struct PatternTimeline: Sendable {
   private static func corners(of envelope: Envelope, onset: Int64, rate: Double) -> [Corner] {
     var corners: [Corner] = []
     func append(_ frame: Int64, _ level: Double) {
-      let corner = Corner(time: Double(onset + frame) / rate, level: level)
+      let corner = Corner(seconds: Double(onset + frame) / rate, amplitudeFactor: level)
       if corners.last != corner {
         corners.append(corner)
       }
@@ -123,8 +127,9 @@ public struct PatternTimeline: Sendable {
       controls[id.parameterID] = timeline.mappingSegments { segment in
         [
           .init(
-            start: segment.start / rate, value: segment.value, slope: segment.slope * rate,
-            sourceStart: segment.sourceStart.map { $0 / rate })
+            startPosition: segment.startPosition / rate, startValue: segment.startValue,
+            slopePerPositionUnit: segment.slopePerPositionUnit * rate,
+            sourceStartPosition: segment.sourceStartPosition.map { $0 / rate })
         ]
       }
     }

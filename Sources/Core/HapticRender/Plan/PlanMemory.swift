@@ -14,20 +14,20 @@ final class PlanMemory {
 
   /// Moves the result of a compilation into memory with fixed addresses.
   init(_ builder: consuming RenderPlanBuilder) {
-    levelTables = builder.tables
+    levelTables = builder.levelTables
     retainedSounds = builder.sounds
-    let minimumRampLength = builder.minimumRampLength
+    let minimumRampLength = builder.minimumRampFrameCount
     let mappings = builder.mappings
     let rate = builder.rate
-    let loopLength = builder.loopLength
-    let length = max(builder.loopLength, builder.soundEnd)
+    let loopLength = builder.loopFrameCount
+    let length = max(builder.loopFrameCount, builder.soundEndFrame)
     segments = FixedBuffer(builder.segments)
     layers = FixedBuffer(builder.layerTracks)
     envelopes = FixedBuffer(builder.envelopes)
     sounds = FixedBuffer(
       retainedSounds.map { sound in
         unsafe AudioBufferView(
-          frames: sound.frames.view, frameCount: sound.frameCount,
+          interleavedSamples: sound.interleavedSamples.view, frameCount: sound.frameCount,
           channelCount: sound.channelCount)
       })
     voices = FixedBuffer(builder.voices)
@@ -38,8 +38,10 @@ final class PlanMemory {
     }
     view = unsafe PlanView(
       voices: voices.view, segments: segments.view, sounds: sounds.view, layerTracks: layers.view,
-      envelopes: envelopes.view, mappings: mappings, loopLength: loopLength, soundingLength: length,
-      minimumRampLength: minimumRampLength, rate: rate, maximumVoiceLength: maximumHoldLength)
+      envelopes: envelopes.view, mappings: mappings, loopFrameCount: loopLength,
+      soundingFrameCount: length,
+      minimumRampFrameCount: minimumRampLength, rate: rate,
+      maximumVoiceFrameCount: maximumHoldLength)
   }
 
   /// Adopts a serialized plan, or returns nil if this build did not write it.
@@ -53,7 +55,7 @@ final class PlanMemory {
       _ section: PlanSections.Section, _ type: Element.Type
     ) -> BufferView<Element> {
       unsafe BufferView(
-        start: (serializedStart + section.offset).assumingMemoryBound(to: Element.self),
+        start: (serializedStart + section.byteOffset).assumingMemoryBound(to: Element.self),
         count: section.elementCount)
     }
     let soundSizes = view(sections.sounds, StoredSoundSize.self)
@@ -65,7 +67,8 @@ final class PlanMemory {
       let start = min(nextSampleIndex, storedSamples.count)
       nextSampleIndex += count
       return AudioBufferView(
-        frames: storedSamples.slice(from: start, count: min(count, storedSamples.count - start)),
+        interleavedSamples: storedSamples.slice(
+          from: start, count: min(count, storedSamples.count - start)),
         frameCount: Int(size.frameCount), channelCount: Int(size.channelCount))
     }
     guard nextSampleIndex == storedSamples.count else { return nil }
@@ -76,9 +79,10 @@ final class PlanMemory {
       segments: view(sections.segments, ControlSegment.self), sounds: sounds.view,
       layerTracks: view(sections.layers, LayerTracks.self),
       envelopes: view(sections.envelopes, PlannedEnvelope.self), mappings: mappings,
-      loopLength: header.loopLength, soundingLength: max(header.loopLength, header.soundEnd),
-      minimumRampLength: header.minimumRampLength, rate: header.rate,
-      maximumVoiceLength: header.maximumVoiceLength)
+      loopFrameCount: header.loopFrameCount,
+      soundingFrameCount: max(header.loopFrameCount, header.soundEndFrame),
+      minimumRampFrameCount: header.minimumRampFrameCount, rate: header.rate,
+      maximumVoiceFrameCount: header.maximumVoiceFrameCount)
     unsafe voices = FixedBuffer(uninitialized: 0)
     unsafe segments = FixedBuffer(uninitialized: 0)
     unsafe layers = FixedBuffer(uninitialized: 0)
@@ -98,12 +102,12 @@ struct PlanHeader: BitwiseCopyable {
   /// The sizes of a planned voice and of this header, which differ between architectures.
   private var layoutSignature = PlanHeader.layoutSignature
   let rate: Double
-  let loopLength: Int64
-  let loopStart: Int64
-  let loopEnd: Int64
-  let soundEnd: Int64
-  let minimumRampLength: Int64
-  let maximumVoiceLength: Int64
+  let loopFrameCount: Int64
+  let loopStartFrame: Int64
+  let loopEndFrame: Int64
+  let soundEndFrame: Int64
+  let minimumRampFrameCount: Int64
+  let maximumVoiceFrameCount: Int64
   let eventCount: Int32
   let maximumVoiceCount: Int32
   let voiceCapacity: Int32
@@ -125,12 +129,12 @@ struct PlanHeader: BitwiseCopyable {
   init(_ plan: RenderPlan) {
     let view = plan.view.value
     rate = plan.rate
-    loopLength = plan.loopLength
-    soundEnd = plan.soundEnd
-    minimumRampLength = view.minimumRampLength
-    loopStart = plan.loopRange?.lowerBound ?? 0
-    loopEnd = plan.loopRange?.upperBound ?? 0
-    maximumVoiceLength = view.maximumVoiceLength
+    loopFrameCount = plan.loopFrameCount
+    soundEndFrame = plan.soundEndFrame
+    minimumRampFrameCount = view.minimumRampFrameCount
+    loopStartFrame = plan.loopRange?.lowerBound ?? 0
+    loopEndFrame = plan.loopRange?.upperBound ?? 0
+    maximumVoiceFrameCount = view.maximumVoiceFrameCount
     eventCount = Int32(clamping: plan.eventCount)
     maximumVoiceCount = Int32(clamping: plan.maximumVoiceCount)
     voiceCapacity = Int32(clamping: plan.voiceCapacity(passCount: nil, allowsLiveEnvelopes: true))
@@ -167,7 +171,7 @@ struct StoredSoundSize: BitwiseCopyable {
 /// The sections of a serialized plan.
 struct PlanSections {
   struct Section {
-    let offset: Int
+    let byteOffset: Int
     let elementCount: Int
     let byteCount: Int
   }
@@ -185,7 +189,7 @@ struct PlanSections {
     var sectionsEnd = Self.alignedByteCount(MemoryLayout<PlanHeader>.size)
     func section<Element>(_ count: Int32, _ type: Element.Type) -> Section {
       let section = Section(
-        offset: sectionsEnd, elementCount: Int(count),
+        byteOffset: sectionsEnd, elementCount: Int(count),
         byteCount: Int(count) * MemoryLayout<Element>.stride)
       sectionsEnd += Self.alignedByteCount(section.byteCount)
       return section
@@ -194,7 +198,7 @@ struct PlanSections {
     segments = section(header.segmentCount, ControlSegment.self)
     layers = section(header.layerCount, LayerTracks.self)
     envelopes = section(header.envelopeCount, PlannedEnvelope.self)
-    tables = section(Int32(4 * LevelTables.pointCount), Float.self)
+    tables = section(Int32(4 * LevelTables.sharpnessPointCount), Float.self)
     sounds = section(header.soundCount, StoredSoundSize.self)
     samples = section(header.sampleCount, Float.self)
     byteCount = sectionsEnd
@@ -219,20 +223,20 @@ extension RenderPlan {
     }
     let view = view.value
     unsafe serializedStart.storeBytes(of: header, as: PlanHeader.self)
-    copy(view.voices, to: sections.voices.offset)
-    copy(view.segments, to: sections.segments.offset)
-    copy(view.layerTracks, to: sections.layers.offset)
-    copy(view.envelopes, to: sections.envelopes.offset)
-    copy(view.mappings.tables, to: sections.tables.offset)
-    var sampleOffset = sections.samples.offset
+    copy(view.voices, to: sections.voices.byteOffset)
+    copy(view.segments, to: sections.segments.byteOffset)
+    copy(view.layerTracks, to: sections.layers.byteOffset)
+    copy(view.envelopes, to: sections.envelopes.byteOffset)
+    copy(view.mappings.tables, to: sections.tables.byteOffset)
+    var sampleOffset = sections.samples.byteOffset
     for index in 0..<view.sounds.count {
       let sound = view.sounds[index]
       let size = StoredSoundSize(
         frameCount: Int32(clamping: sound.frameCount),
         channelCount: Int32(clamping: sound.channelCount))
-      let sizeOffset = sections.sounds.offset + index * MemoryLayout<StoredSoundSize>.stride
+      let sizeOffset = sections.sounds.byteOffset + index * MemoryLayout<StoredSoundSize>.stride
       unsafe (serializedStart + sizeOffset).storeBytes(of: size, as: StoredSoundSize.self)
-      copy(sound.frames, to: sampleOffset)
+      copy(sound.interleavedSamples, to: sampleOffset)
       sampleOffset += sound.frameCount * sound.channelCount * MemoryLayout<Float>.stride
     }
     return bytes
@@ -266,7 +270,7 @@ extension BufferView<PlannedVoice> {
     var upperIndex = count
     while lowerIndex < upperIndex {
       let middle = (lowerIndex + upperIndex) / 2
-      if self[middle].onset < frame {
+      if self[middle].onsetFrame < frame {
         lowerIndex = middle + 1
       } else {
         upperIndex = middle

@@ -14,14 +14,14 @@ struct PlanView: BitwiseCopyable {
   let envelopes: BufferView<PlannedEnvelope>
   var mappings: VoiceMappings
   /// The frame at which a loop returns to the beginning.
-  let loopLength: Int64
+  let loopFrameCount: Int64
   /// The frame at which the pattern has ended and all sound has decayed.
-  let soundingLength: Int64
+  let soundingFrameCount: Int64
   /// The minimum length of a ramp, in frames.
-  let minimumRampLength: Int64
+  let minimumRampFrameCount: Int64
   let rate: Double
   /// The maximum length of a voice that isn't a burst, in frames.
-  let maximumVoiceLength: Int64
+  let maximumVoiceFrameCount: Int64
 
   /// Returns the phase increment and the sharpness, 0…1, of a vibration.
   ///
@@ -43,13 +43,13 @@ struct PlanView: BitwiseCopyable {
   /// Returns the first segments of the controls of a voice.
   @_noLocks func trackCursors(of voice: PlannedVoice) -> TrackCursors {
     let layer = layerTracks[Int(voice.layerIndex)]
-    return voice.source.isHaptic ? layer.haptic : layer.audio
+    return voice.source.isHaptic ? layer.hapticCursors : layer.audioCursors
   }
 }
 
 /// A view of the samples of a sound.
 struct AudioBufferView: BitwiseCopyable {
-  let frames: BufferView<Float>
+  let interleavedSamples: BufferView<Float>
   let frameCount: Int
   let channelCount: Int
 }
@@ -78,8 +78,8 @@ struct TrackCursors: BitwiseCopyable, Sendable {
 
 /// The indices of the first segments of a layer's control tracks.
 struct LayerTracks: BitwiseCopyable, Sendable {
-  var haptic: TrackCursors
-  var audio: TrackCursors
+  var hapticCursors: TrackCursors
+  var audioCursors: TrackCursors
   /// The scale of the layer's sharpness.
   var pitchScale: PitchScale
 
@@ -87,10 +87,10 @@ struct LayerTracks: BitwiseCopyable, Sendable {
   init(starts: [Int32], pitchScale: PitchScale = PitchScale()) {
     self.pitchScale = pitchScale
     func start(_ id: LiveControlID) -> Int32 { starts[id.rawValue] }
-    haptic = TrackCursors(
+    hapticCursors = TrackCursors(
       intensityIndex: start(.hapticIntensity), pitchIndex: start(.hapticSharpness),
       brightnessIndex: start(.audioBrightness), panIndex: start(.audioPan))
-    audio = TrackCursors(
+    audioCursors = TrackCursors(
       intensityIndex: start(.audioVolume), pitchIndex: start(.audioPitch),
       brightnessIndex: start(.audioBrightness), panIndex: start(.audioPan))
   }
@@ -106,7 +106,7 @@ struct PitchScale: BitwiseCopyable, Sendable {
   /// The phase increment of sharpness 0.
   private var minimumPhaseIncrement: Float = 0
   /// The change from sharpness 0 to 1: octaves on a logarithmic scale, otherwise phase increments.
-  private var pitchSpan: Float = 0
+  private var octavesOrIncrementSpan: Float = 0
   /// The sharpness of the lowest frequency that the transducer reproduces.
   private(set) var minimumSharpness: Float = 0
   /// The sharpness of the highest frequency that the transducer reproduces.
@@ -126,7 +126,7 @@ struct PitchScale: BitwiseCopyable, Sendable {
     statesHertz = true
     isLogarithmic = scale.isLogarithmic
     minimumPhaseIncrement = Float(scale.minimumHertz * phaseIncrementPerHertz)
-    pitchSpan =
+    octavesOrIncrementSpan =
       scale.isLogarithmic
       ? Float(logarithm2(scale.maximumHertz / scale.minimumHertz))
       : Float((scale.maximumHertz - scale.minimumHertz) * phaseIncrementPerHertz)
@@ -143,8 +143,8 @@ struct PitchScale: BitwiseCopyable, Sendable {
   /// Returns the phase increment of a sharpness of a layer that states hertz.
   @_noLocks @inline(__always) func phaseIncrement(atSharpness sharpness: Float) -> Float {
     isLogarithmic
-      ? minimumPhaseIncrement * RealtimeMath.exp2(pitchSpan * sharpness)
-      : minimumPhaseIncrement + pitchSpan * sharpness
+      ? minimumPhaseIncrement * RealtimeMath.exp2(octavesOrIncrementSpan * sharpness)
+      : minimumPhaseIncrement + octavesOrIncrementSpan * sharpness
   }
 }
 
@@ -200,7 +200,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
 
   var source: Source
   var layerIndex: UInt16 = 0
-  var onset: Int64
+  var onsetFrame: Int64
   /// The envelope, in frames from the onset.
   var envelope: Envelope
   /// The intensity or volume of the event.
@@ -222,7 +222,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   var soundIndex: Int32 = 0
   var isLooping = false
   /// The length of the fade at the end of a sound file, in frames; 0 for no fade.
-  var fadeOutLength: Int32 = 0
+  var fadeOutFrameCount: Int32 = 0
   /// The index of the planned envelope, or −1 if the envelope cannot change.
   var envelopeIndex: Int32 = -1
 }
@@ -231,24 +231,24 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
 /// has received envelope times.
 struct PlannedEnvelope: BitwiseCopyable, Sendable {
   /// A normalized envelope time.
-  struct Time: BitwiseCopyable, Sendable {
+  struct NormalizedTime: BitwiseCopyable, Sendable {
     /// The normalized time that the event specifies.
-    var eventValue: Float
+    var eventTime: Float
     /// The value of its control at the onset.
-    var controlValue: Float
-    /// The frame at which the control value took effect, or `ControlSegment.noSource`.
-    var controlSourceStart: Int64
+    var controlOffset: Float
+    /// The frame at which the control value took effect, or `ControlSegment.noSourceFrame`.
+    var controlStartFrame: Int64
   }
 
   /// The time from the onset to the end of the event, in frames.
-  var holdLength: Int64
+  var eventFrameCount: Int64
   /// A Boolean value that indicates whether the level holds after the attack instead of decaying.
   var isSustained: Bool
-  var attack: Time
-  var decay: Time
-  var release: Time
+  var attackTime: NormalizedTime
+  var decayTime: NormalizedTime
+  var releaseTime: NormalizedTime
 
-  /// Returns the envelope.
+  /// Returns the envelope of the event as planned, without live envelope times.
   ///
   /// - Parameters:
   ///   - attack: The attack time, in seconds.
@@ -260,15 +260,15 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
     attack: Double, decay: Double, release: Double, rate: Double, minimumRampLength: Int64
   ) -> Envelope {
     let shape = EnvelopeShape(
-      hold: Double(holdLength),
+      hold: Double(eventFrameCount),
       attack: Self.roundedFrameCount(seconds: attack, rate: rate, minimum: minimumRampLength),
       decay: Self.roundedFrameCount(seconds: decay, rate: rate, minimum: minimumRampLength),
       release: Self.roundedFrameCount(seconds: release, rate: rate, minimum: minimumRampLength),
       isSustained: isSustained)
     return Envelope(
-      riseEnd: Int64(shape.riseEnd), riseLevel: Float(shape.riseLevel),
-      releaseStart: Int64(shape.releaseStart), releaseLevel: Float(shape.releaseLevel),
-      end: Int64(shape.end))
+      riseEnd: Int64(shape.riseEndTime), riseLevel: Float(shape.riseLevel),
+      releaseStart: Int64(shape.releaseStartTime), releaseLevel: Float(shape.releaseLevel),
+      end: Int64(shape.releaseEndTime))
   }
 
   /// Returns the envelope with the envelope times that a player has received.
@@ -288,11 +288,12 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
     let liveRelease = live.value.envelopeTime(isHaptic ? .hapticRelease : .audioRelease)
     return envelope(
       attack: Self.effectiveSeconds(
-        of: attack, live: liveAttack, at: frame, passOrigin: passOrigin),
-      decay: Self.effectiveSeconds(of: decay, live: liveDecay, at: frame, passOrigin: passOrigin),
+        of: attackTime, live: liveAttack, at: frame, passOrigin: passOrigin),
+      decay: Self.effectiveSeconds(
+        of: decayTime, live: liveDecay, at: frame, passOrigin: passOrigin),
       release: Self.effectiveSeconds(
-        of: release, live: liveRelease, at: frame, passOrigin: passOrigin),
-      rate: plan.value.rate, minimumRampLength: plan.value.minimumRampLength)
+        of: releaseTime, live: liveRelease, at: frame, passOrigin: passOrigin),
+      rate: plan.value.rate, minimumRampLength: plan.value.minimumRampFrameCount)
   }
 
   @_noLocks private static func roundedFrameCount(
@@ -303,13 +304,13 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
 
   /// Returns an envelope time in seconds, including the received control if it is in effect.
   @_noLocks private static func effectiveSeconds(
-    of time: Time, live: LiveControl, at frame: Int64, passOrigin: Int64
+    of time: NormalizedTime, live: LiveControl, at frame: Int64, passOrigin: Int64
   ) -> Double {
-    let isLive = live.overrides(sourceStart: time.controlSourceStart, passOrigin: passOrigin)
-    let normalizedTime = time.eventValue + (isLive ? live.value(at: frame) : time.controlValue)
+    let isLive = live.overrides(sourceStart: time.controlStartFrame, passOrigin: passOrigin)
+    let normalizedTime = time.eventTime + (isLive ? live.value(at: frame) : time.controlOffset)
     let clampedTime = normalizedTime < 0 ? 0 : min(normalizedTime, 1)
     return EnvelopeTimes.seconds(
-      ofGrowth: Double(RealtimeMath.exp2(clampedTime * EnvelopeTimes.growthOctaves)))
+      ofGrowth: Double(RealtimeMath.exp2(clampedTime * EnvelopeTimes.growthOctavesFromZeroToOne)))
   }
 }
 
@@ -317,7 +318,7 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
 ///
 /// A plan owns the tables; the render path reads them in place.
 final class LevelTables {
-  static let pointCount = 33
+  static let sharpnessPointCount = 33
 
   /// A Boolean value that indicates whether all gains of continuous events are 1.
   let areLevelsUniform: Bool
@@ -326,11 +327,11 @@ final class LevelTables {
   /// A Boolean value that indicates whether all exponents are 1.
   let areExponentsUniform: Bool
   /// The maximum exponent of continuous events.
-  let maximumExponent: Double
+  let maximumContinuousExponent: Double
   /// Four tables: the gains of continuous events and of bursts, then the exponents of both.
   fileprivate let tableValues: FixedBuffer<Float>
 
-  /// Creates tables.
+  /// Creates tables from gains and exponents at evenly spaced points of sharpness.
   ///
   /// - Parameters:
   ///   - levels: The gains of continuous events.
@@ -344,12 +345,12 @@ final class LevelTables {
     areLevelsUniform = !levels.contains { $0 != 1 }
     areBurstLevelsUniform = !burstLevels.contains { $0 != 1 }
     areExponentsUniform = !(exponents + burstExponents).contains { $0 != 1 }
-    maximumExponent = exponents.max() ?? 1
+    maximumContinuousExponent = exponents.max() ?? 1
     tableValues = FixedBuffer((levels + burstLevels + exponents + burstExponents).map { Float($0) })
   }
 
   /// A table in which every value is 1.
-  static let uniformTable = [Double](repeating: 1, count: pointCount)
+  static let uniformTable = [Double](repeating: 1, count: sharpnessPointCount)
 }
 
 /// The mappings of a profile in the form that the render thread evaluates: phase increments in
@@ -375,15 +376,15 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   /// The maximum change of intensity within a linear segment, which is 0.1 for the square law.
   private(set) var segmentLevelTolerance: Float
   private var phaseIncrementAtZeroSharpness: Float
-  private var phaseIncrementSpan: Float
+  private var phaseIncrementSpanOverSharpness: Float
   private var sharpnessOctaves: Float
   private var centerPitchPhaseIncrement: Float
   private var maximumPhaseIncrement: Float
-  private var minimumSmoothingCoefficient: Float
-  private var burstLowIncrement: Float
+  private var smoothingCoefficientAtZeroBrightness: Float
+  private var burstPhaseIncrementAtZeroSharpness: Float
   private var burstSharpnessOctaves: Float
   private var relativeBurstFrequencySpan: Float
-  private var burstAmplitudeFloor: Float
+  private var burstAmplitudeAtZeroIntensity: Float
   /// A Boolean value that indicates whether the increment is exponential in sharpness rather than
   /// linear.
   private(set) var isLogarithmic: Bool
@@ -405,21 +406,21 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   init(_ profile: TransducerProfile, tables: LevelTables, rate: Double) {
     let phaseIncrementPerHertz = 4_294_967_296 / rate
     let frequencyMapping = profile.frequency
-    phaseIncrementAtZeroSharpness = Float(frequencyMapping.low * phaseIncrementPerHertz)
-    phaseIncrementSpan = Float(
-      (frequencyMapping.high - frequencyMapping.low) * phaseIncrementPerHertz)
-    sharpnessOctaves = Float(logarithm2(frequencyMapping.high / frequencyMapping.low))
+    phaseIncrementAtZeroSharpness = Float(frequencyMapping.lowHertz * phaseIncrementPerHertz)
+    phaseIncrementSpanOverSharpness = Float(
+      (frequencyMapping.highHertz - frequencyMapping.lowHertz) * phaseIncrementPerHertz)
+    sharpnessOctaves = Float(logarithm2(frequencyMapping.highHertz / frequencyMapping.lowHertz))
     isLogarithmic = frequencyMapping.scale == .logarithmic
     centerPitchPhaseIncrement = Float(AudioTone.centerHertz(of: profile) * phaseIncrementPerHertz)
     maximumPhaseIncrement = Float(4_294_967_296 * AudioTone.maximumSampleRateFraction)
-    minimumSmoothingCoefficient = Float(2 * Double.pi * 200 / rate)
+    smoothingCoefficientAtZeroBrightness = Float(2 * Double.pi * 200 / rate)
     let burstFrequency = profile.transient.frequency
-    burstLowIncrement = Float(burstFrequency.low * phaseIncrementPerHertz)
-    burstSharpnessOctaves = Float(logarithm2(burstFrequency.high / burstFrequency.low))
-    relativeBurstFrequencySpan = Float(burstFrequency.high / burstFrequency.low - 1)
+    burstPhaseIncrementAtZeroSharpness = Float(burstFrequency.lowHertz * phaseIncrementPerHertz)
+    burstSharpnessOctaves = Float(logarithm2(burstFrequency.highHertz / burstFrequency.lowHertz))
+    relativeBurstFrequencySpan = Float(burstFrequency.highHertz / burstFrequency.lowHertz - 1)
     isBurstLogarithmic = burstFrequency.scale == .logarithmic
-    burstAmplitudeFloor = Float(profile.transient.floor)
-    let maximumExponent = tables.maximumExponent
+    burstAmplitudeAtZeroIntensity = Float(profile.transient.floorFraction)
+    let maximumExponent = tables.maximumContinuousExponent
     switch profile.intensity {
     case .power(let exponent):
       intensityShape = IntensityShape(exponent: exponent)
@@ -444,7 +445,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
 
   /// Replaces the tables with others in the same order.
   mutating func replaceTables(with tables: BufferView<Float>) {
-    let tablePointCount = LevelTables.pointCount
+    let tablePointCount = LevelTables.sharpnessPointCount
     levelTable = tables.slice(from: 0, count: tablePointCount)
     burstLevelTable = tables.slice(from: tablePointCount, count: tablePointCount)
     exponentTable = tables.slice(from: 2 * tablePointCount, count: tablePointCount)
@@ -452,14 +453,14 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   }
 
   var tables: BufferView<Float> {
-    unsafe BufferView(start: levelTable.address, count: 4 * LevelTables.pointCount)
+    unsafe BufferView(start: levelTable.address, count: 4 * LevelTables.sharpnessPointCount)
   }
 
   /// Returns the phase increment of a sharpness in 0…1.
   @_noLocks @inline(__always) func phaseIncrement(atSharpness sharpness: Float) -> Float {
     isLogarithmic
       ? phaseIncrementAtZeroSharpness * RealtimeMath.exp2(sharpnessOctaves * sharpness)
-      : phaseIncrementAtZeroSharpness + phaseIncrementSpan * sharpness
+      : phaseIncrementAtZeroSharpness + phaseIncrementSpanOverSharpness * sharpness
   }
 
   /// Returns the sharpness in 0…1 whose phase increment is nearest to a positive increment.
@@ -467,8 +468,8 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     var sharpness: Float = 0
     if isLogarithmic, sharpnessOctaves > 0 {
       sharpness = RealtimeMath.log2(increment / phaseIncrementAtZeroSharpness) / sharpnessOctaves
-    } else if !isLogarithmic, phaseIncrementSpan > 0 {
-      sharpness = (increment - phaseIncrementAtZeroSharpness) / phaseIncrementSpan
+    } else if !isLogarithmic, phaseIncrementSpanOverSharpness > 0 {
+      sharpness = (increment - phaseIncrementAtZeroSharpness) / phaseIncrementSpanOverSharpness
     }
     if sharpness < 0 { return 0 }
     return sharpness > 1 ? 1 : sharpness
@@ -477,7 +478,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   /// Returns the sharpness in 0…1 of a burst whose phase increment is nearest to a positive
   /// increment.
   @_noLocks func burstSharpness(ofIncrement increment: Float) -> Float {
-    let ratio = increment / burstLowIncrement
+    let ratio = increment / burstPhaseIncrementAtZeroSharpness
     var sharpness: Float = 0
     if isBurstLogarithmic, burstSharpnessOctaves > 0 {
       sharpness = RealtimeMath.log2(ratio) / burstSharpnessOctaves
@@ -502,7 +503,8 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   @_noLocks func smoothingCoefficient(atBrightness brightness: Float) -> Float {
     guard brightness < 1 else { return 1 }
     let unclampedCoefficient =
-      minimumSmoothingCoefficient * RealtimeMath.exp2(Self.cutoffOctavesOverBrightness * brightness)
+      smoothingCoefficientAtZeroBrightness
+      * RealtimeMath.exp2(Self.cutoffOctavesOverBrightness * brightness)
     return unclampedCoefficient < 1 ? unclampedCoefficient : 1
   }
 
@@ -525,7 +527,9 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   /// Returns the amplitude of a burst, relative to its gain at full intensity.
   @_noLocks func burstAmplitude(intensity: Float, sharpness: Float) -> Float {
     guard intensity > 0 else { return 0 }
-    var amplitude = burstAmplitudeFloor + (1 - burstAmplitudeFloor) * shapedIntensity(intensity)
+    var amplitude =
+      burstAmplitudeAtZeroIntensity + (1 - burstAmplitudeAtZeroIntensity)
+      * shapedIntensity(intensity)
     if !areExponentsUniform {
       amplitude = raisedAmplitude(amplitude, by: burstExponentTable, at: sharpness)
     }

@@ -58,18 +58,18 @@ extension RenderPlan {
         RenderError(
           kind: kind, description: "\(elementName("signal", index, layer: layer)): \(text)")
       }
-      guard signal.time.isFinite, signal.time >= 0 else {
+      guard signal.startSeconds.isFinite, signal.startSeconds >= 0 else {
         throw error(.timeOutOfRange, "time is negative or not finite")
       }
-      let rates = SampledSignal.supportedRates
-      guard rates.contains(signal.rate) else {
-        throw error(.rateOutOfRange, invalidRateMessage(signal.rate, supportedRates: rates))
+      let rates = SampledSignal.supportedSampleRates
+      guard rates.contains(signal.sampleRate) else {
+        throw error(.rateOutOfRange, invalidRateMessage(signal.sampleRate, supportedRates: rates))
       }
-      totalSignalSeconds += signal.duration
-      guard signal.time + signal.duration <= FrameConversion.maximumSeconds,
-        totalSignalSeconds <= SampledSignal.maximumTotalDuration
+      totalSignalSeconds += signal.durationSeconds
+      guard signal.startSeconds + signal.durationSeconds <= FrameConversion.maximumSeconds,
+        totalSignalSeconds <= SampledSignal.maximumTotalSeconds
       else {
-        let maximum = Int(SampledSignal.maximumTotalDuration)
+        let maximum = Int(SampledSignal.maximumTotalSeconds)
         throw error(
           .patternTooLong,
           "the signals of a layer can last \(maximum) s in total, within one day (86400 s)")
@@ -82,7 +82,7 @@ extension RenderPlan {
   ) throws(RenderError) {
     func error(_ kind: RenderError.Kind, _ text: String) -> RenderError {
       RenderError(
-        kind: kind, event: reference,
+        kind: kind, eventReference: reference,
         description: elementName("event", reference.event, layer: layer) + text)
     }
     let eventDuration = event.duration ?? 0
@@ -132,22 +132,22 @@ public struct RenderError: Error, Equatable, Sendable, CustomStringConvertible {
     case tooManyLayers
   }
 
-  /// The kind of the error.
+  /// The kind of the error, which determines the remedy.
   public var kind: Kind
   /// The event that can't be compiled, or nil if the error concerns no single event.
-  public var event: EventReference?
+  public var eventReference: EventReference?
   /// A one-line message for the user.
   public var description: String
 
-  /// Creates an error.
+  /// Creates an error of a kind, with a one-line message.
   ///
   /// - Parameters:
   ///   - kind: The kind of the error.
   ///   - event: The event that can't be compiled, or nil.
   ///   - description: A one-line message for the user.
-  public init(kind: Kind, event: EventReference? = nil, description: String) {
+  public init(kind: Kind, eventReference event: EventReference? = nil, description: String) {
     self.kind = kind
-    self.event = event
+    self.eventReference = event
     self.description = description
   }
 }

@@ -16,11 +16,11 @@ public final class RenderPlan: @unchecked Sendable {
   public let rate: Double
   /// The frame at which a loop returns to the beginning: the duration of the pattern, or the end of
   /// the last burst or of the last event without a duration, whichever is later.
-  public let loopLength: Int64
+  public let loopFrameCount: Int64
   /// The range of frames that each later pass of a loop plays, or nil to play all frames.
   public let loopRange: Range<Int64>?
   /// The frame after which the plan is silent, including releases.
-  public let soundEnd: Int64
+  public let soundEndFrame: Int64
   /// The number of events of the pattern.
   public let eventCount: Int
   /// The number of body locations of the pattern, audible or not; 0 for none.
@@ -40,18 +40,18 @@ public final class RenderPlan: @unchecked Sendable {
   private let storedVoiceCapacity: Int?
 
   /// The number of planned sines and sounds.
-  public var voiceCount: Int { view.value.voices.count }
+  public var plannedVoiceCount: Int { view.value.voices.count }
   /// The length of a rendering, in frames, until the pattern has ended and all sound has decayed.
-  public var length: Int64 { max(loopLength, soundEnd) }
+  public var frameCount: Int64 { max(loopFrameCount, soundEndFrame) }
   /// The duration of the rendered sound, in seconds.
-  public var duration: Double { Double(length) / rate }
+  public var durationSeconds: Double { Double(frameCount) / rate }
 
   init(_ builder: consuming RenderPlanBuilder) {
     rate = builder.rate
     eventCount = builder.eventCount
-    loopLength = builder.loopLength
+    loopFrameCount = builder.loopFrameCount
     loopRange = builder.loopRange
-    soundEnd = builder.soundEnd
+    soundEndFrame = builder.soundEndFrame
     hasHaptics = builder.hasHaptics
     hasAudio = builder.hasAudio
     memory = PlanMemory(builder)
@@ -65,9 +65,11 @@ public final class RenderPlan: @unchecked Sendable {
   init(_ header: PlanHeader, _ memory: PlanMemory) {
     rate = header.rate
     eventCount = Int(header.eventCount)
-    loopLength = header.loopLength
-    soundEnd = header.soundEnd
-    loopRange = header.loopEnd > header.loopStart ? header.loopStart..<header.loopEnd : nil
+    loopFrameCount = header.loopFrameCount
+    soundEndFrame = header.soundEndFrame
+    loopRange =
+      header.loopEndFrame > header.loopStartFrame
+      ? header.loopStartFrame..<header.loopEndFrame : nil
     maximumVoiceCount = Int(header.maximumVoiceCount)
     storedVoiceCapacity = Int(header.voiceCapacity)
     hasHaptics = header.hasHaptics
@@ -77,12 +79,14 @@ public final class RenderPlan: @unchecked Sendable {
   }
 
   /// The number of frames that each further pass of a loop adds.
-  public var passLength: Int64 { loopRange.map { $0.upperBound - $0.lowerBound } ?? loopLength }
+  public var passFrameCount: Int64 {
+    loopRange.map { $0.upperBound - $0.lowerBound } ?? loopFrameCount
+  }
 
   /// Returns the loop length of plans that play in sync: their maximum, or 0 if all are equal.
   public static func commonLoopLength(of plans: [RenderPlan]) -> Int64 {
-    let maximumLoopLength = plans.map { $0.loopLength }.max() ?? 0
-    return plans.allSatisfy { $0.loopLength == maximumLoopLength } ? 0 : maximumLoopLength
+    let maximumLoopLength = plans.map { $0.loopFrameCount }.max() ?? 0
+    return plans.allSatisfy { $0.loopFrameCount == maximumLoopLength } ? 0 : maximumLoopLength
   }
 
   /// The maximum number of voices in overlapping passes of a loop.
@@ -103,16 +107,17 @@ public final class RenderPlan: @unchecked Sendable {
     let maximumRelease =
       extendsReleases ? Int64((EnvelopeTimes.maximumSeconds * rate).rounded()) : 0
     // A renderer starts all passes in a sub-block before it releases the voices that end in it.
-    let soundingPassEnd = soundEnd + maximumRelease + Int64(Renderer.subBlockLength)
+    let soundingPassEnd = soundEndFrame + maximumRelease + Int64(Renderer.subBlockFrameCount)
     var voiceCount = maximumVoiceCount
     if extendsReleases {
       voiceCount = Self.maximumSimultaneousCount(of: voices) { voice in
         guard voice.envelopeIndex >= 0 else { return voice.envelope.endFrame }
         return max(
-          voice.envelope.endFrame, envelopes[Int(voice.envelopeIndex)].holdLength + maximumRelease)
+          voice.envelope.endFrame,
+          envelopes[Int(voice.envelopeIndex)].eventFrameCount + maximumRelease)
       }
     }
-    let overlappingCount = loopLength > 0 ? Int(soundingPassEnd / loopLength) + 1 : 1
+    let overlappingCount = loopFrameCount > 0 ? Int(soundingPassEnd / loopFrameCount) + 1 : 1
     let simultaneousPassCount = min(overlappingCount, max(1, passCount ?? overlappingCount))
     // The overlap of short loops with long releases is unbounded, so limit the memory.
     let (product, overflow) = voiceCount.multipliedReportingOverflow(by: simultaneousPassCount)
@@ -128,17 +133,19 @@ public final class RenderPlan: @unchecked Sendable {
     of voices: BufferView<PlannedVoice>, length: (PlannedVoice) -> Int64
   ) -> Int {
     // A renderer starts all voices of a sub-block before it releases those that end in it.
-    let subBlockLength = Int64(Renderer.subBlockLength)
+    let subBlockLength = Int64(Renderer.subBlockFrameCount)
     var voiceEnds: [Int64] = []
     voiceEnds.reserveCapacity(voices.count)
     for index in 0..<voices.count {
-      voiceEnds.append(voices[index].onset + length(voices[index]) + subBlockLength)
+      voiceEnds.append(voices[index].onsetFrame + length(voices[index]) + subBlockLength)
     }
     voiceEnds.sort()
     var maximumCount = 0
     var endedVoiceCount = 0
     for index in 0..<voices.count {
-      while endedVoiceCount < voiceEnds.count, voiceEnds[endedVoiceCount] <= voices[index].onset {
+      while endedVoiceCount < voiceEnds.count,
+        voiceEnds[endedVoiceCount] <= voices[index].onsetFrame
+      {
         endedVoiceCount += 1
       }
       maximumCount = max(maximumCount, index + 1 - endedVoiceCount)
@@ -160,13 +167,14 @@ public final class RenderPlan: @unchecked Sendable {
     if recordingLength > 0 {
       builder.voices.append(
         PlannedVoice(
-          source: .recording, onset: 0, envelope: .flat(length: recordingLength), partialGain: 1))
+          source: .recording, onsetFrame: 0, envelope: .flat(length: recordingLength),
+          partialGain: 1))
     }
     builder.sounds = [monoRecording]
     builder.eventCount = builder.voices.count
     builder.hasHaptics = true
-    builder.loopLength = recordingLength
-    builder.soundEnd = recordingLength
+    builder.loopFrameCount = recordingLength
+    builder.soundEndFrame = recordingLength
     let controls = EventControls(of: HapticComposition.Layer(HapticPattern()), rate: rate)
     builder.add(tracks: controls.liveTimelines)
     self.init(builder)
@@ -177,7 +185,7 @@ public final class RenderPlan: @unchecked Sendable {
 
   /// The duration of a continuous event that specifies none, in seconds, as documented for Core
   /// Haptics.
-  public static let defaultDuration = HapticEvent.defaultDuration
+  public static let defaultEventSeconds = HapticEvent.defaultDurationSeconds
 
   /// The maximum number of layers of a composition.
   public static let maximumLayerCount = 65_535
@@ -222,7 +230,7 @@ public final class RenderPlan: @unchecked Sendable {
     let layers = composition.layers
     builder.eventCount = layers.reduce(0) { $0 + $1.pattern.events.count + $1.signals.count }
     builder.voices.reserveCapacity(builder.eventCount)
-    builder.loopLength = FrameConversion.frame(seconds: composition.duration, rate: rate)
+    builder.loopFrameCount = FrameConversion.frame(seconds: composition.durationSeconds, rate: rate)
     var tracks: [[ControlTimeline]] = []
     for (index, layer) in layers.enumerated() {
       tracks.append(
@@ -245,7 +253,8 @@ public final class RenderPlan: @unchecked Sendable {
 
 extension AudioBuffer {
   fileprivate var firstChannel: AudioBuffer {
-    AudioBuffer(interleaved: (0..<frameCount).map { frames[$0 * channelCount] }, channelCount: 1)
+    AudioBuffer(
+      interleaved: (0..<frameCount).map { interleavedSamples[$0 * channelCount] }, channelCount: 1)
   }
 }
 
@@ -293,7 +302,7 @@ extension RenderPlanBuilder {
           let name = RenderPlan.elementName("event", index, layer: namedLayer)
           throw RenderError(
             kind: .sampleMissing,
-            event: EventReference(layer: Int(currentLayerIndex), event: index),
+            eventReference: EventReference(layer: Int(currentLayerIndex), event: index),
             description: "\(name): sound file \"\(RenderPlan.escaped(path))\" was not loaded"
           )
         }
@@ -310,8 +319,9 @@ extension RenderPlanBuilder {
   /// Sets the range of later passes. Loop points without a frame between them are ignored.
   fileprivate mutating func setLoopRange(_ loop: HapticComposition.LoopPoints?) {
     guard let loop else { return }
-    let loopStartFrame = max(0, FrameConversion.frame(seconds: loop.start, rate: rate))
-    let loopEndFrame = loop.end.map { FrameConversion.frame(seconds: $0, rate: rate) } ?? loopLength
+    let loopStartFrame = max(0, FrameConversion.frame(seconds: loop.startSeconds, rate: rate))
+    let loopEndFrame =
+      loop.endSeconds.map { FrameConversion.frame(seconds: $0, rate: rate) } ?? loopFrameCount
     if loopEndFrame > loopStartFrame {
       loopRange = loopStartFrame..<loopEndFrame
     }
@@ -319,7 +329,9 @@ extension RenderPlanBuilder {
 
   /// Sorts the voices of several layers by onset, then by layer.
   fileprivate mutating func sortVoices() {
-    let onsetOrder = voices.indices.sorted { (voices[$0].onset, $0) < (voices[$1].onset, $1) }
+    let onsetOrder = voices.indices.sorted {
+      (voices[$0].onsetFrame, $0) < (voices[$1].onsetFrame, $1)
+    }
     voices = onsetOrder.map { voices[$0] }
   }
 }

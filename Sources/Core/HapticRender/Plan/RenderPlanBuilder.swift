@@ -8,14 +8,14 @@ struct RenderPlanBuilder: ~Copyable {
   /// The profile, with frequency mappings limited to the useful band of its hardware.
   let profile: TransducerProfile
   let mappings: VoiceMappings
-  let tables: LevelTables
+  let levelTables: LevelTables
   /// The gains of bursts at evenly spaced points of sharpness.
-  let burstLevels: [Double]
+  let burstGainsOverSharpness: [Double]
   /// The amplitude exponents of bursts at evenly spaced points of sharpness.
-  let burstExponents: [Double]
+  let burstExponentsOverSharpness: [Double]
   var eventCount = 0
-  var loopLength = Int64(0)
-  var soundEnd = Int64(0)
+  var loopFrameCount = Int64(0)
+  var soundEndFrame = Int64(0)
   var loopRange: Range<Int64>?
   var hasHaptics = false
   var hasAudio = false
@@ -33,7 +33,7 @@ struct RenderPlanBuilder: ~Copyable {
   var soundIndices: [String: Int32] = [:]
 
   /// The minimum length of a ramp, in frames.
-  let minimumRampLength: Int64
+  let minimumRampFrameCount: Int64
 
   init(profile: TransducerProfile, rate: Double, isRaw: Bool = false) {
     let transducerSettings = profile.transducerSettings(rate: rate)
@@ -42,21 +42,21 @@ struct RenderPlanBuilder: ~Copyable {
     self.profile = profile
     self.rate = rate
     reproducibleHertz = profile.reproducibleHertz(rate: rate)
-    minimumRampLength =
+    minimumRampFrameCount =
       isRaw
       ? 0 : max(1, FrameConversion.frame(seconds: EnvelopeTimes.minimumRampSeconds, rate: rate))
     let steadyLevels = profile.levelsOverSharpness(
-      count: LevelTables.pointCount, drive: transducerSettings)
-    burstLevels = profile.burstLevels(
+      count: LevelTables.sharpnessPointCount, drive: transducerSettings)
+    burstGainsOverSharpness = profile.burstLevels(
       steadyLevels: steadyLevels, requestedShape: requestedShape, drive: transducerSettings)
-    burstExponents = profile.amplitudeExponentsOverSharpness(
-      count: LevelTables.pointCount, of: profile.transient.frequency)
+    burstExponentsOverSharpness = profile.amplitudeExponentsOverSharpness(
+      count: LevelTables.sharpnessPointCount, of: profile.transient.frequency)
     let amplitudeExponents = profile.amplitudeExponentsOverSharpness(
-      count: LevelTables.pointCount, of: profile.frequency)
-    tables = LevelTables(
-      levels: steadyLevels, burstLevels: burstLevels, exponents: amplitudeExponents,
-      burstExponents: burstExponents)
-    mappings = VoiceMappings(profile, tables: tables, rate: rate)
+      count: LevelTables.sharpnessPointCount, of: profile.frequency)
+    levelTables = LevelTables(
+      levels: steadyLevels, burstLevels: burstGainsOverSharpness, exponents: amplitudeExponents,
+      burstExponents: burstExponentsOverSharpness)
+    mappings = VoiceMappings(profile, tables: levelTables, rate: rate)
   }
 
   /// Converts a duration to frames, at least one.
@@ -76,9 +76,9 @@ struct RenderPlanBuilder: ~Copyable {
     for (id, track) in zip(LiveControlID.allCases, tracks) {
       firstSegmentIndices.append(Int32(clamping: segments.count))
       let duckedTrack = id == .hapticIntensity ? applyingDucking(to: track) : track
-      segments += duckedTrack.segments(rampedOver: max(1, minimumRampLength))
+      segments += duckedTrack.segments(rampedOver: max(1, minimumRampFrameCount))
       // This segment is never reached. It terminates the track.
-      segments.append(ControlSegment(start: .max, value: 0, slope: 0))
+      segments.append(ControlSegment(start: .max, startValue: 0, slopePerFrame: 0))
     }
     let pitchScale = sharpnessScale.map { PitchScale($0, band: reproducibleHertz, rate: rate) }
     layerTracks.append(
@@ -90,10 +90,12 @@ struct RenderPlanBuilder: ~Copyable {
   /// The ducking is a gain of the amplitude, so it is mapped by the inverse of the intensity
   /// mapping. All bursts must have been added before.
   func applyingDucking(to track: ControlTimeline) -> ControlTimeline {
-    guard profile.ducking < 1, case .power(let exponent) = profile.intensity else { return track }
+    guard profile.duckingGain < 1, case .power(let exponent) = profile.intensity else {
+      return track
+    }
     var transientSpans: [Range<Int64>] = []
     for voice in voices where voice.source == .burst && voice.partialGain > 0 {
-      let span = voice.onset..<(voice.onset + voice.envelope.endFrame)
+      let span = voice.onsetFrame..<(voice.onsetFrame + voice.envelope.endFrame)
       if let last = transientSpans.last, last.upperBound >= span.lowerBound {
         transientSpans[transientSpans.count - 1] =
           last.lowerBound..<max(last.upperBound, span.upperBound)
@@ -101,7 +103,7 @@ struct RenderPlanBuilder: ~Copyable {
         transientSpans.append(span)
       }
     }
-    return track.scaled(by: raised(profile.ducking, to: 1 / exponent), within: transientSpans)
+    return track.scaled(by: raised(profile.duckingGain, to: 1 / exponent), within: transientSpans)
   }
 
   /// A sound file with its index in the plan.
@@ -110,7 +112,7 @@ struct RenderPlanBuilder: ~Copyable {
     var soundIndex: Int32
   }
 
-  /// Adds an event.
+  /// Adds the voices of an event of any kind.
   ///
   /// - Parameters:
   ///   - event: The event.
@@ -141,10 +143,10 @@ struct RenderPlanBuilder: ~Copyable {
     }
     for partial in profile.partials {
       var voice = PlannedVoice(
-        source: .vibration, onset: onset, envelope: envelope,
-        partialGain: Float(profile.level * partial.gain))
+        source: .vibration, onsetFrame: onset, envelope: envelope,
+        partialGain: Float(profile.fullIntensityAmplitude * partial.amplitudeRatio))
       setParameters(of: event, on: &voice)
-      voice.frequencyRatio = Float(partial.ratio)
+      voice.frequencyRatio = Float(partial.frequencyRatio)
       voice.envelopeIndex = index
       add(voice)
     }
@@ -162,8 +164,8 @@ struct RenderPlanBuilder: ~Copyable {
         break
       }
       var voice = PlannedVoice(
-        source: .tone, onset: onset, envelope: envelope,
-        partialGain: Float(AudioTone.toneLevel / Double(harmonic)))
+        source: .tone, onsetFrame: onset, envelope: envelope,
+        partialGain: Float(AudioTone.fundamentalAmplitude / Double(harmonic)))
       voice.frequencyRatio = Float(harmonic)
       voice.envelopeIndex = index
       voice.brightnessExponent = Int32(harmonic - 1)
@@ -191,7 +193,7 @@ struct RenderPlanBuilder: ~Copyable {
     switch (eventDuration > 0, isLooping) {
     case (true, true): duration = eventDuration
     case (true, false): duration = min(eventDuration, fileDuration)
-    case (false, true): duration = RenderPlan.defaultDuration
+    case (false, true): duration = RenderPlan.defaultEventSeconds
     case (false, false): duration = fileDuration
     }
     guard duration > 0, file.sound.frameCount > 0 else { return }
@@ -205,13 +207,13 @@ struct RenderPlanBuilder: ~Copyable {
         ? (.flat(length: fileFrameCount), -1)
         : self.envelope(of: event, onset: onset, lasting: duration, controls: controls)
     else { return }
-    var voice = PlannedVoice(source: .sample, onset: onset, envelope: envelope, partialGain: 1)
+    var voice = PlannedVoice(source: .sample, onsetFrame: onset, envelope: envelope, partialGain: 1)
     voice.envelopeIndex = envelopeIndex
     setParameters(of: event, on: &voice)
     voice.soundIndex = file.soundIndex
     voice.isLooping = isLooping
     if usesEnvelope, !isLooping {
-      voice.fadeOutLength = Int32(min(minimumRampLength, Int64(file.sound.frameCount)))
+      voice.fadeOutFrameCount = Int32(min(minimumRampFrameCount, Int64(file.sound.frameCount)))
     }
     add(voice)
     hasAudio = true
@@ -228,8 +230,9 @@ struct RenderPlanBuilder: ~Copyable {
     let (hertz, sharpness) = burstTone(of: event, controls: controls)
     let amplitude = burstAmplitude(intensity: intensity, sharpness: sharpness)
     let squareness =
-      transientShape.squareness.lowerBound
-      + (transientShape.squareness.upperBound - transientShape.squareness.lowerBound) * sharpness
+      transientShape.squareWaveFractions.lowerBound
+      + (transientShape.squareWaveFractions.upperBound
+        - transientShape.squareWaveFractions.lowerBound) * sharpness
     hasHaptics = true
     for partial in transientShape.partials {
       let length = max(
@@ -237,19 +240,23 @@ struct RenderPlanBuilder: ~Copyable {
         frameCount(
           seconds: transientShape.seconds(atSharpness: sharpness, hertz: hertz)
             * partial.durationRatio))
-      loopLength = max(loopLength, onset + length)
-      soundEnd = max(soundEnd, onset + length)
+      loopFrameCount = max(loopFrameCount, onset + length)
+      soundEndFrame = max(soundEndFrame, onset + length)
       // Include bursts that a pattern control silences, because a live control may raise them.
       guard event.value(of: .hapticIntensity) > 0 else { continue }
-      for (harmonic, weight) in harmonics(squareness: squareness, hertz: hertz * partial.ratio) {
+      for (harmonic, weight) in harmonics(
+        squareness: squareness, hertz: hertz * partial.frequencyRatio)
+      {
         var voice = PlannedVoice(
-          source: .burst, onset: onset,
+          source: .burst, onsetFrame: onset,
           envelope: burstEnvelope(length: length, shape: transientShape),
-          partialGain: Float(amplitude * partial.gain * weight))
+          partialGain: Float(amplitude * partial.amplitudeRatio * weight))
         setParameters(of: event, on: &voice)
-        voice.fullIntensityGain = Float(transientShape.level * partial.gain * weight)
+        voice.fullIntensityGain = Float(
+          transientShape.fullIntensityAmplitude * partial.amplitudeRatio * weight)
         voice.initialSine = Self.sineSegment(
-          hertz: hertz * partial.ratio * harmonic, glide: partial.glide, length: length, rate: rate)
+          hertz: hertz * partial.frequencyRatio * harmonic, glide: partial.glideRatio,
+          length: length, rate: rate)
         add(voice)
       }
     }
@@ -277,12 +284,13 @@ struct RenderPlanBuilder: ~Copyable {
     guard intensity > 0 else { return 0 }
     let transientShape = profile.transient
     let mappedAmplitude = profile.intensity.amplitude(atIntensity: intensity)
-    let burstLevel = Self.interpolatedValue(of: burstLevels, at: sharpness)
-    let burstExponent = Self.interpolatedValue(of: burstExponents, at: sharpness)
-    let amplitudeAboveFloor = transientShape.floor + (1 - transientShape.floor) * mappedAmplitude
+    let burstLevel = Self.interpolatedValue(of: burstGainsOverSharpness, at: sharpness)
+    let burstExponent = Self.interpolatedValue(of: burstExponentsOverSharpness, at: sharpness)
+    let amplitudeAboveFloor =
+      transientShape.floorFraction + (1 - transientShape.floorFraction) * mappedAmplitude
     let fractionOfFullLevel =
       burstExponent == 1 ? amplitudeAboveFloor : raised(amplitudeAboveFloor, to: burstExponent)
-    return transientShape.level * fractionOfFullLevel * burstLevel
+    return transientShape.fullIntensityAmplitude * fractionOfFullLevel * burstLevel
   }
 
   /// Returns the harmonics and weights of a mix of a sine and a square wave, below the frequencies
@@ -323,22 +331,22 @@ struct RenderPlanBuilder: ~Copyable {
   private func burstEnvelope(length: Int64, shape: TransientShape) -> Envelope {
     let eighthOfLength = max(1, (length + 4) / 8)
     let riseLength = min(
-      shape.attack.map({ frameCount(seconds: $0) }) ?? eighthOfLength, length / 2)
+      shape.attackSeconds.map({ frameCount(seconds: $0) }) ?? eighthOfLength, length / 2)
     let fallLength = min(
-      shape.release.map({ frameCount(seconds: $0) }) ?? eighthOfLength, length - riseLength)
+      shape.releaseSeconds.map({ frameCount(seconds: $0) }) ?? eighthOfLength, length - riseLength)
     return .flat(length: length, rise: riseLength, fall: fallLength)
   }
 
   /// Extends the loop to include an event without a duration.
   private mutating func extendLoop(toSeconds seconds: Double) {
-    loopLength = max(loopLength, FrameConversion.frame(seconds: seconds, rate: rate))
+    loopFrameCount = max(loopFrameCount, FrameConversion.frame(seconds: seconds, rate: rate))
   }
 
   private mutating func add(_ voice: PlannedVoice) {
     var voice = voice
     voice.layerIndex = currentLayerIndex
     voices.append(voice)
-    soundEnd = max(soundEnd, voice.onset + voice.envelope.endFrame)
+    soundEndFrame = max(soundEndFrame, voice.onsetFrame + voice.envelope.endFrame)
   }
 
   private func setParameters(of event: HapticEvent, on voice: inout PlannedVoice) {
@@ -366,7 +374,7 @@ struct RenderPlanBuilder: ~Copyable {
   private mutating func envelope(
     of event: HapticEvent, onset: Int64, lasting seconds: Double? = nil, controls: EventControls
   ) -> (Envelope, Int32)? {
-    let duration = seconds ?? event.duration ?? RenderPlan.defaultDuration
+    let duration = seconds ?? event.duration ?? RenderPlan.defaultEventSeconds
     let holdLength = FrameConversion.frame(seconds: event.time + duration, rate: rate) - onset
     guard holdLength > 0 else { return nil }
     if seconds == nil, event.duration == nil {
@@ -383,14 +391,15 @@ struct RenderPlanBuilder: ~Copyable {
       of: event, parameter: .releaseTime,
       control: isHaptic ? .hapticReleaseTimeControl : .audioReleaseTimeControl)
     let plannedEnvelope = PlannedEnvelope(
-      holdLength: holdLength, isSustained: event.value(of: .sustained) >= 0.5, attack: attack,
-      decay: decay, release: release)
+      eventFrameCount: holdLength, isSustained: event.value(of: .sustained) >= 0.5,
+      attackTime: attack,
+      decayTime: decay, releaseTime: release)
     envelopes.append(plannedEnvelope)
     let envelope = plannedEnvelope.envelope(
-      attack: EnvelopeTimes.seconds(normalized: attack.eventValue + attack.controlValue),
-      decay: EnvelopeTimes.seconds(normalized: decay.eventValue + decay.controlValue),
-      release: EnvelopeTimes.seconds(normalized: release.eventValue + release.controlValue),
-      rate: rate, minimumRampLength: minimumRampLength)
+      attack: EnvelopeTimes.seconds(normalized: attack.eventTime + attack.controlOffset),
+      decay: EnvelopeTimes.seconds(normalized: decay.eventTime + decay.controlOffset),
+      release: EnvelopeTimes.seconds(normalized: release.eventTime + release.controlOffset),
+      rate: rate, minimumRampLength: minimumRampFrameCount)
     return (envelope, Int32(clamping: envelopes.count - 1))
   }
 
@@ -400,23 +409,24 @@ struct RenderPlanBuilder: ~Copyable {
   ///
   /// A signal that doesn't start or end near zero gets a ramp, which prevents clicks.
   mutating func addSignal(_ signal: SampledSignal) {
-    let resampledSamples = SignalResampler.resampled(signal.samples, from: signal.rate, to: rate)
+    let resampledSamples = SignalResampler.resampled(
+      signal.samples, from: signal.sampleRate, to: rate)
     guard !resampledSamples.isEmpty else { return }
-    let onset = FrameConversion.frame(seconds: signal.time, rate: rate)
+    let onset = FrameConversion.frame(seconds: signal.startSeconds, rate: rate)
     let signalLength = Int64(resampledSamples.count)
-    let maximumRamp = min(minimumRampLength, signalLength / 2)
+    let maximumRamp = min(minimumRampFrameCount, signalLength / 2)
     let riseLength = Self.isNearSilence(resampledSamples[0]) ? 0 : maximumRamp
     let fallLength =
       Self.isNearSilence(resampledSamples[resampledSamples.count - 1]) ? 0 : maximumRamp
     var voice = PlannedVoice(
-      source: .signal, onset: onset,
+      source: .signal, onsetFrame: onset,
       envelope: .flat(length: signalLength, rise: riseLength, fall: fallLength),
-      partialGain: Float(profile.level))
+      partialGain: Float(profile.fullIntensityAmplitude))
     voice.soundIndex = Int32(clamping: sounds.count)
     voice.layerIndex = currentLayerIndex
     sounds.append(AudioBuffer(interleaved: resampledSamples, channelCount: 1))
     voices.append(voice)
-    soundEnd = max(soundEnd, onset + signalLength)
+    soundEndFrame = max(soundEndFrame, onset + signalLength)
     hasHaptics = true
   }
 
@@ -428,12 +438,14 @@ struct RenderPlanBuilder: ~Copyable {
 /// The synthetic tone of `AudioContinuous`: four harmonics above the haptic band.
 enum AudioTone {
   /// The amplitude of the fundamental at full volume.
-  static let toneLevel = 0.5
+  static let fundamentalAmplitude = 0.5
   /// The number of harmonics; the amplitude of harmonic n is 1/n times brightnessⁿ⁻¹.
   static let harmonicCount = 4
   /// The maximum frequency of a partial as a fraction of the sample rate, which prevents aliasing.
   static let maximumSampleRateFraction = 0.45
 
   /// Returns the frequency at pitch 0, an octave above the haptic band; a pitch of ±1 is an octave.
-  static func centerHertz(of profile: TransducerProfile) -> Double { 2 * profile.frequency.high }
+  static func centerHertz(of profile: TransducerProfile) -> Double {
+    2 * profile.frequency.highHertz
+  }
 }

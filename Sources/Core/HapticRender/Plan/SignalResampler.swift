@@ -8,21 +8,21 @@ internal import RealtimeMemory
 /// Source: J. O. Smith, Digital Audio Resampling Home Page, 2002.
 package enum SignalResampler {
   /// The number of zero crossings of the sinc on each side.
-  private static let zeroCrossingCount = 24.0
+  private static let zeroCrossingCountPerSide = 24.0
   /// The shape parameter of the window, which gives side lobes below −80 dB.
   private static let kaiserBeta = 8.0
   /// The number of table entries per zero crossing.
-  private static let pointsPerZeroCrossing = 512
+  private static let tablePointsPerZeroCrossing = 512
 
   /// One half of the windowed sinc, from its center to the last zero crossing, plus one extra
   /// entry.
   private static let windowedSincTable: [Float] = {
-    let kernelPointCount = Int(zeroCrossingCount) * pointsPerZeroCrossing
+    let kernelPointCount = Int(zeroCrossingCountPerSide) * tablePointsPerZeroCrossing
     return (0...kernelPointCount + 1).map { index in
-      let distance = Double(index) / Double(pointsPerZeroCrossing)
-      guard distance < zeroCrossingCount else { return 0 }
+      let distance = Double(index) / Double(tablePointsPerZeroCrossing)
+      guard distance < zeroCrossingCountPerSide else { return 0 }
       let sinc = distance == 0 ? 1 : sin(.pi * distance) / (.pi * distance)
-      let position = distance / zeroCrossingCount
+      let position = distance / zeroCrossingCountPerSide
       let window =
         besselI0(kaiserBeta * (1 - position * position).squareRoot()) / besselI0(kaiserBeta)
       return Float(sinc * window)
@@ -54,7 +54,7 @@ package enum SignalResampler {
     let outputFrameCount = Int((Double(samples.count) / inputFramesPerOutputFrame).rounded(.up))
     // The cutoff decreases with the rate.
     let normalizedCutoff = min(1, targetRate / rate)
-    let halfWidth = zeroCrossingCount / normalizedCutoff
+    let halfWidth = zeroCrossingCountPerSide / normalizedCutoff
     let kernelScale = Float(normalizedCutoff)
     return (0..<outputFrameCount).map { frame in
       let position = Double(frame) * inputFramesPerOutputFrame
@@ -64,7 +64,7 @@ package enum SignalResampler {
       var sum: Float = 0
       for index in first...last {
         let tablePosition =
-          abs(position - Double(index)) * normalizedCutoff * Double(pointsPerZeroCrossing)
+          abs(position - Double(index)) * normalizedCutoff * Double(tablePointsPerZeroCrossing)
         let tableIndex = Int(tablePosition)
         let fraction = Float(tablePosition - Double(tableIndex))
         sum +=

@@ -17,7 +17,7 @@ enum LiveControlID: Int, CaseIterable, BitwiseCopyable, Sendable {
   }
 
   var parameterID: DynamicParameterID { Self.parameterIDs[rawValue] }
-  var bit: UInt8 { @_noLocks get { 1 &<< UInt8(truncatingIfNeeded: rawValue) } }
+  var maskBit: UInt8 { @_noLocks get { 1 &<< UInt8(truncatingIfNeeded: rawValue) } }
 }
 
 /// The controls of the envelope times of events that start later.
@@ -41,14 +41,16 @@ enum EnvelopeTimeID: Int, CaseIterable, BitwiseCopyable, Sendable {
 struct LiveControl: BitwiseCopyable, Sendable {
   /// The output frame at which the control value took effect.
   var startFrame: Int64 = 0
-  var value: Float = 0
+  var startValue: Float = 0
   /// The increase of the value per output frame.
-  var slope: Float = 0
+  var slopePerFrame: Float = 0
   /// The pattern position at which the control took effect. A later step or curve replaces it.
-  var startPatternPosition = Int64.min
+  var startPatternFrame = Int64.min
   var isSet = false
 
-  @_noLocks func value(at frame: Int64) -> Float { value + slope * Float(frame &- startFrame) }
+  @_noLocks func value(at frame: Int64) -> Float {
+    startValue + slopePerFrame * Float(frame &- startFrame)
+  }
 
   /// Returns true if the control replaces the step or curve of the pattern.
   ///
@@ -57,8 +59,8 @@ struct LiveControl: BitwiseCopyable, Sendable {
   ///   - passOrigin: The pattern position of frame 0 of the pass.
   @_noLocks func overrides(sourceStart: Int64, passOrigin: Int64) -> Bool {
     isSet
-      && (sourceStart == ControlSegment.noSource
-        || passOrigin &+ sourceStart <= startPatternPosition)
+      && (sourceStart == ControlSegment.noSourceFrame
+        || passOrigin &+ sourceStart <= startPatternFrame)
   }
 }
 
@@ -81,7 +83,8 @@ struct LiveControls: BitwiseCopyable, Sendable {
     _ id: LiveControlID, value: Float, slope: Float, at frame: Int64, position: Int64
   ) {
     controls[id.rawValue] = LiveControl(
-      startFrame: frame, value: value, slope: slope, startPatternPosition: position, isSet: true)
+      startFrame: frame, startValue: value, slopePerFrame: slope, startPatternFrame: position,
+      isSet: true)
     hasControls = true
   }
 
@@ -89,15 +92,16 @@ struct LiveControls: BitwiseCopyable, Sendable {
     _ id: EnvelopeTimeID, value: Float, slope: Float, at frame: Int64, position: Int64
   ) {
     envelopeTimes[id.rawValue] = LiveControl(
-      startFrame: frame, value: value, slope: slope, startPatternPosition: position, isSet: true)
+      startFrame: frame, startValue: value, slopePerFrame: slope, startPatternFrame: position,
+      isSet: true)
     hasEnvelopeTimes = true
   }
 
   /// Moves the start of all received controls to a pattern position after a jump.
   @_noLocks mutating func setPatternPosition(_ position: Int64) {
     for index in 0..<6 {
-      controls[index].startPatternPosition = position
-      envelopeTimes[index].startPatternPosition = position
+      controls[index].startPatternFrame = position
+      envelopeTimes[index].startPatternFrame = position
     }
   }
 }
@@ -108,59 +112,62 @@ struct LiveControls: BitwiseCopyable, Sendable {
 /// integers.
 struct TempoMap: BitwiseCopyable, Sendable {
   /// The minimum playback rate.
-  static var minimumRate: Double { @_noLocks get { 1.0 / 64 } }
+  static var minimumPlaybackRate: Double { @_noLocks get { 1.0 / 64 } }
   /// The maximum playback rate.
-  static var maximumRate: Double { @_noLocks get { 64 } }
+  static var maximumPlaybackRate: Double { @_noLocks get { 64 } }
 
-  private var anchorFrame: Int64 = 0
-  private var anchorPosition: Int64 = 0
-  private var anchorFraction = 0.0
+  private var anchorOutputFrame: Int64 = 0
+  private var anchorPatternFrame: Int64 = 0
+  private var anchorPatternFrameFraction = 0.0
   /// The number of pattern frames per output frame.
   private(set) var playbackRate = 1.0
   /// A Boolean value that indicates whether the rate is 1 and positions are whole frames.
-  private(set) var isUnity = true
+  private(set) var isUnityRate = true
 
   @_noLocks init() {}
 
   /// Assigns a pattern position to an output frame.
   @_noLocks mutating func setAnchor(position: Int64, at frame: Int64) {
-    anchorFrame = frame
-    anchorPosition = position
-    anchorFraction = 0
-    isUnity = playbackRate == 1
+    anchorOutputFrame = frame
+    anchorPatternFrame = position
+    anchorPatternFrameFraction = 0
+    isUnityRate = playbackRate == 1
   }
 
   /// Changes the rate from an output frame on. The position at that frame stays the same.
   @_noLocks mutating func setPlaybackRate(_ newRate: Double, at frame: Int64) {
-    let positionAtFrame = anchorFraction + Double(frame &- anchorFrame) * playbackRate
+    let positionAtFrame =
+      anchorPatternFrameFraction + Double(frame &- anchorOutputFrame) * playbackRate
     let wholePosition = Int64(positionAtFrame)
-    anchorPosition = anchorPosition &+ wholePosition
-    anchorFraction = positionAtFrame - Double(wholePosition)
-    anchorFrame = frame
-    playbackRate = max(Self.minimumRate, min(Self.maximumRate, newRate))
-    isUnity = playbackRate == 1 && anchorFraction == 0
+    anchorPatternFrame = anchorPatternFrame &+ wholePosition
+    anchorPatternFrameFraction = positionAtFrame - Double(wholePosition)
+    anchorOutputFrame = frame
+    playbackRate = max(Self.minimumPlaybackRate, min(Self.maximumPlaybackRate, newRate))
+    isUnityRate = playbackRate == 1 && anchorPatternFrameFraction == 0
   }
 
   /// Shifts the position at an output frame to a later frame, after a pause.
-  @_noLocks mutating func movePosition(from frame: Int64, to later: Int64) {
-    anchorFrame = anchorFrame &+ (later &- frame)
+  @_noLocks mutating func delayPosition(from frame: Int64, to later: Int64) {
+    anchorOutputFrame = anchorOutputFrame &+ (later &- frame)
   }
 
   /// Returns the pattern position at an output frame.
   @_noLocks func position(at frame: Int64) -> Int64 {
-    if isUnity { return anchorPosition &+ (frame &- anchorFrame) }
-    return anchorPosition &+ Int64(anchorFraction + Double(frame &- anchorFrame) * playbackRate)
+    if isUnityRate { return anchorPatternFrame &+ (frame &- anchorOutputFrame) }
+    return anchorPatternFrame
+      &+ Int64(anchorPatternFrameFraction + Double(frame &- anchorOutputFrame) * playbackRate)
   }
 
   /// Returns the first output frame, at or after the anchor, that reaches a pattern position.
   @_noLocks func frame(at position: Int64) -> Int64 {
     // At high rates, positions between two frames are skipped. The anchor is the later frame.
-    if position <= anchorPosition { return anchorFrame }
-    if isUnity { return anchorFrame &+ (position &- anchorPosition) }
-    let framesFromAnchor = (Double(position &- anchorPosition) - anchorFraction) / playbackRate
+    if position <= anchorPatternFrame { return anchorOutputFrame }
+    if isUnityRate { return anchorOutputFrame &+ (position &- anchorPatternFrame) }
+    let framesFromAnchor =
+      (Double(position &- anchorPatternFrame) - anchorPatternFrameFraction) / playbackRate
     // Avoid overflow for a frame that is too distant to be reached.
     if framesFromAnchor > 4e15 { return .max / 2 }
-    var outputFrame = anchorFrame &+ Int64(framesFromAnchor)
+    var outputFrame = anchorOutputFrame &+ Int64(framesFromAnchor)
     // The division rounds down, so adjust the frame to agree exactly with `position(at:)`.
     while self.position(at: outputFrame) < position {
       outputFrame &+= 1
@@ -173,18 +180,18 @@ struct TempoMap: BitwiseCopyable, Sendable {
 ///
 /// The renderer records every change of this state for players that request it.
 package struct PlayerChange: BitwiseCopyable, Sendable {
-  /// The output frame.
-  package var frame: Int64 = 0
+  /// The output frame from which the state applies.
+  package var outputFrame: Int64 = 0
   /// The phase of the player.
   package var phase = PlayerStatus.Phase.playing
   /// The number of starts, seeks, and loop jumps that cut off voices.
   package var jumpCount = 0
   /// The pattern frame that was the target of the last jump.
-  package var jumpFrame: Int64 = 0
+  package var jumpTargetFrame: Int64 = 0
   /// The number of passes that started while the previous pass was still sounding.
-  package var overlapCount = 0
+  package var overlappingPassCount = 0
   /// The pattern position at the start of the current pass.
-  package var passOrigin: Int64 = 0
+  package var passOriginFrame: Int64 = 0
   /// A Boolean value that indicates whether haptic events are audible, that is, not muted.
   package var playsHaptics = true
   /// A Boolean value that indicates whether audio events are audible, that is, not muted.
@@ -196,12 +203,12 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
   package init() {}
 
   @_noLocks init(_ player: Player, at frame: Int64, in context: MixContext) {
-    self.frame = frame
+    self.outputFrame = frame
     phase = player.phase
     jumpCount = player.jumpCount
-    jumpFrame = player.jumpFrame
-    overlapCount = player.overlapCount
-    passOrigin = player.passOrigin
+    jumpTargetFrame = player.jumpTargetFrame
+    overlappingPassCount = player.overlappingPassCount
+    passOriginFrame = player.passOriginFrame
     playsHaptics = context.playsHaptics && !player.gain.endsInSilence
     playsAudio = context.playsAudio && !player.gain.endsInSilence
     tempoMap = player.tempoMap
@@ -223,8 +230,9 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
       return nil
     }
     return (
-      Double(control.value) + Double(control.slope) * Double(frame - control.startFrame),
-      control.startPatternPosition
+      Double(control.startValue) + Double(control.slopePerFrame)
+        * Double(frame - control.startFrame),
+      control.startPatternFrame
     )
   }
 }
@@ -236,9 +244,9 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
 /// is paused while it is read.
 struct PlayerChanges: ~Copyable {
   private let changes: FixedBuffer<PlayerChange>
-  private var count = 0
+  private var changeCount = 0
 
-  /// - Parameter isEnabled: Whether changes are recorded.
+  /// Creates an empty log; `isEnabled` determines whether changes are recorded.
   init(isEnabled: Bool) {
     // A period of a virtual device has fewer frames.
     changes = FixedBuffer(repeating: PlayerChange(), count: isEnabled ? 72 : 0)
@@ -246,14 +254,16 @@ struct PlayerChanges: ~Copyable {
 
   @_noLocks mutating func recordChange(of player: Player, at frame: Int64, in context: MixContext) {
     guard changes.count > 0 else { return }
-    if count == 0 || (count < changes.count && changes[count &- 1].frame != frame) {
-      count &+= 1
+    if changeCount == 0
+      || (changeCount < changes.count && changes[changeCount &- 1].outputFrame != frame)
+    {
+      changeCount &+= 1
     }
-    changes[count &- 1] = PlayerChange(player, at: frame, in: context)
+    changes[changeCount &- 1] = PlayerChange(player, at: frame, in: context)
   }
 
   mutating func drain() -> [PlayerChange] {
-    defer { count = 0 }
-    return (0..<count).map { changes[$0] }
+    defer { changeCount = 0 }
+    return (0..<changeCount).map { changes[$0] }
   }
 }

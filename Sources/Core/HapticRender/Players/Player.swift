@@ -7,7 +7,7 @@ internal import Synchronization
 struct Player: BitwiseCopyable {
   let plan: Reference<PlanView>
   let liveControls: Reference<LiveControls>
-  let status: Reference<PlayerStatus>
+  let sharedStatus: Reference<PlayerStatus>
   let changes: Reference<PlayerChanges>
   let voices: BufferView<Voice>
   /// The haptic bus, or −1 for none.
@@ -18,10 +18,10 @@ struct Player: BitwiseCopyable {
   var tempoMap = TempoMap()
   var activeVoiceCount = 0
   /// The output frame at which the last voice since the start ended.
-  var lastVoiceEnd = Int64.min
+  var lastVoiceEndFrame = Int64.min
   var nextVoiceIndex = 0
   /// The pattern position at the start of the current pass.
-  var passOrigin: Int64 = 0
+  var passOriginFrame: Int64 = 0
   /// The number of remaining passes, including the current one.
   var remainingPassCount = 1
   /// The number of passes after the player is started.
@@ -29,16 +29,16 @@ struct Player: BitwiseCopyable {
   /// The pattern frame at which a loop jumps, or 0 for the loop length of the plan.
   var loopEndFrame: Int64 = 0
   /// The cue point at which later passes start, or nil for the beginning.
-  var loopCue: Reference<CuePoint>?
+  var loopStartCue: Reference<CuePoint>?
   /// The output frame at which the player was paused.
-  var pauseFrame: Int64 = 0
+  var pauseOutputFrame: Int64 = 0
   /// The cue point of the next start, or nil for the beginning.
   var startCue: Reference<CuePoint>?
   var gain = GainRamp(1)
   /// The send gain of the haptic bus.
   var sendGain = GainRamp(1)
   /// The serial number of the last command that changed the send gain.
-  var sendSerial: Int64 = 0
+  var sendGainSerialNumber: Int64 = 0
   /// The automation of the send gain over the pattern; empty for none.
   let sendSegments: BufferView<ControlSegment>
   var sendSegmentIndex = 0
@@ -46,17 +46,18 @@ struct Player: BitwiseCopyable {
   /// The number of starts, seeks, and loop jumps that cut off voices.
   var jumpCount = 0
   /// The pattern frame that was the target of the last jump.
-  var jumpFrame: Int64 = 0
+  var jumpTargetFrame: Int64 = 0
   /// The number of passes that started while the previous pass was still sounding.
-  var overlapCount = 0
+  var overlappingPassCount = 0
 
-  var passLength: Int64 {
-    @_noLocks get { loopEndFrame > 0 ? loopEndFrame : plan.value.loopLength }
+  var passFrameCount: Int64 {
+    @_noLocks get { loopEndFrame > 0 ? loopEndFrame : plan.value.loopFrameCount }
   }
-  var isLastPass: Bool { @_noLocks get { remainingPassCount <= 1 || passLength <= 0 } }
+  var isLastPass: Bool { @_noLocks get { remainingPassCount <= 1 || passFrameCount <= 0 } }
 
   @_noLocks func voiceContext(isStereo: Bool) -> VoiceContext {
-    VoiceContext(plan: plan, liveControls: liveControls, tempoMap: tempoMap, isStereo: isStereo)
+    VoiceContext(
+      plan: plan, liveControls: liveControls, tempoMap: tempoMap, hasStereoAudio: isStereo)
   }
 
   /// The buses on which the player's voices are audible.
@@ -70,16 +71,16 @@ struct Player: BitwiseCopyable {
 
   /// Returns the send gain at an output frame.
   @_noLocks func currentSendGain(at position: Int64) -> Float {
-    guard sendSegments.count > 0 else { return sendGain.currentValue }
+    guard sendSegments.count > 0 else { return sendGain.currentGain }
     let positionInPattern = patternFrame(at: position)
-    return sendGain.currentValue
+    return sendGain.currentGain
       * sendSegments[sendSegmentIndex(at: positionInPattern)].valueAllowingUnboundedStart(
         at: positionInPattern)
   }
 
   /// Advances the send gain by one frame, and returns the new gain.
   @_noLocks mutating func nextSendGain(at position: Int64) -> Float {
-    let gain = sendGain.nextValue()
+    let gain = sendGain.advanceOneFrame()
     guard sendSegments.count > 0 else { return gain }
     let positionInPattern = patternFrame(at: position)
     sendSegmentIndex = sendSegmentIndex(at: positionInPattern)
@@ -93,8 +94,8 @@ struct Player: BitwiseCopyable {
   ///   - frameCount: The length of the ramp.
   ///   - serial: The serial number of the command. Several ramps may belong to one command.
   @_noLocks mutating func moveSendGain(to value: Float, over frameCount: Int, serial: Int64) {
-    guard serial >= sendSerial else { return }
-    sendSerial = serial
+    guard serial >= sendGainSerialNumber else { return }
+    sendGainSerialNumber = serial
     sendGain.move(to: value, over: frameCount)
   }
 
@@ -103,9 +104,9 @@ struct Player: BitwiseCopyable {
   /// A pass starts with the sub-block that contains its start; the frames before it in the
   /// sub-block belong to the previous pass.
   @_noLocks private func patternFrame(at position: Int64) -> Int64 {
-    let positionInPattern = tempoMap.position(at: position) &- passOrigin
+    let positionInPattern = tempoMap.position(at: position) &- passOriginFrame
     if positionInPattern >= 0 { return positionInPattern }
-    return positionInPattern &+ passLength
+    return positionInPattern &+ passFrameCount
   }
 
   /// Returns the index of the send segment at a frame. Tries the cursor and its successor before a
@@ -134,33 +135,35 @@ struct Player: BitwiseCopyable {
   /// The output frame at which a loop cuts off voices, or the maximum frame.
   ///
   /// A loop cuts off voices if it ends before the pattern, or if it jumps into the middle of it.
-  var nextLoopJump: Int64 {
+  var nextLoopJumpFrame: Int64 {
     @_noLocks get {
-      guard phase.isPlaying, !isLastPass, loopCue != nil || passLength < plan.value.loopLength
+      guard phase.isPlaying, !isLastPass,
+        loopStartCue != nil || passFrameCount < plan.value.loopFrameCount
       else { return .max }
-      return tempoMap.frame(at: passOrigin &+ passLength)
+      return tempoMap.frame(at: passOriginFrame &+ passFrameCount)
     }
   }
 
   /// The earliest output frame at which the player may end or start a pass unless it receives
   /// commands, or the maximum frame if it doesn't play.
-  var nextChange: Int64 {
+  var nextChangeFrame: Int64 {
     @_noLocks get {
       guard phase.isPlaying else { return .max }
-      return tempoMap.frame(at: passOrigin &+ (isLastPass ? plan.value.soundingLength : passLength))
+      return tempoMap.frame(
+        at: passOriginFrame &+ (isLastPass ? plan.value.soundingFrameCount : passFrameCount))
     }
   }
 
   /// The earliest output frame at which a voice or a pass may start unless the player receives
   /// commands, or the maximum frame if there is none.
-  var nextVoiceStart: Int64 {
+  var nextVoiceStartFrame: Int64 {
     @_noLocks get {
       guard phase.isPlaying else { return .max }
       let planned = plan.value.voices
       if nextVoiceIndex < planned.count {
-        return tempoMap.frame(at: passOrigin &+ planned[nextVoiceIndex].onset)
+        return tempoMap.frame(at: passOriginFrame &+ planned[nextVoiceIndex].onsetFrame)
       }
-      return isLastPass ? .max : tempoMap.frame(at: passOrigin &+ passLength)
+      return isLastPass ? .max : tempoMap.frame(at: passOriginFrame &+ passFrameCount)
     }
   }
 
@@ -170,21 +173,21 @@ struct Player: BitwiseCopyable {
     if remainingPassCount != .max {
       remainingPassCount &-= 1
     }
-    if let loopStartCue = loopCue {
-      liveControls.value.setPatternPosition(loopStartCue.value.frame)
+    if let loopStartCue = loopStartCue {
+      liveControls.value.setPatternPosition(loopStartCue.value.patternFrame)
       start(at: loopStartCue, in: context)
     } else {
-      passOrigin &+= passLength
+      passOriginFrame &+= passFrameCount
       nextVoiceIndex = 0
       recordJump(to: 0)
     }
-    changes.value.recordChange(of: self, at: context.position, in: context)
+    changes.value.recordChange(of: self, at: context.outputFrame, in: context)
   }
 
   /// Records a jump that cuts off voices.
   @_noLocks mutating func recordJump(to frame: Int64) {
     jumpCount &+= 1
-    jumpFrame = frame
+    jumpTargetFrame = frame
   }
 
   /// Mixes a sub-block of the player into the buses.
@@ -219,8 +222,9 @@ struct Player: BitwiseCopyable {
       gain.advance(by: count)
       sendGain.advance(by: count)
     }
-    let blockEnd = context.position &+ Int64(count)
-    status.value.position.store(tempoMap.position(at: blockEnd) &- passOrigin, ordering: .relaxed)
+    let blockEnd = context.outputFrame &+ Int64(count)
+    sharedStatus.value.patternFrame.store(
+      tempoMap.position(at: blockEnd) &- passOriginFrame, ordering: .relaxed)
     return endIfFinished(before: blockEnd, in: context)
   }
 
@@ -229,10 +233,10 @@ struct Player: BitwiseCopyable {
     guard activeVoiceCount == 0, isLastPass, nextVoiceIndex >= plan.value.voices.count else {
       return false
     }
-    let planEnd = tempoMap.frame(at: passOrigin &+ plan.value.soundingLength)
+    let planEnd = tempoMap.frame(at: passOriginFrame &+ plan.value.soundingFrameCount)
     guard planEnd <= end else { return false }
     // A release time that was received live may be longer than the planned one.
-    let frame = liveControls.value.hasEnvelopeTimes ? max(planEnd, lastVoiceEnd) : planEnd
+    let frame = liveControls.value.hasEnvelopeTimes ? max(planEnd, lastVoiceEndFrame) : planEnd
     self.endPlayback(at: frame)
     changes.value.recordChange(of: self, at: frame, in: context)
     return true
@@ -255,7 +259,7 @@ struct Player: BitwiseCopyable {
     let isHaptic = hapticBusIndex >= 0
     for index in 0..<count {
       let factor = gains[index]
-      let frameSendGain = nextSendGain(at: context.position &+ Int64(index))
+      let frameSendGain = nextSendGain(at: context.outputFrame &+ Int64(index))
       if isHaptic {
         haptics[index] = haptics[index] + sourceHaptics[index] * (factor * frameSendGain)
       }
@@ -287,23 +291,23 @@ struct Player: BitwiseCopyable {
     }
     let buses = context.buses
     let crossfadeBuffer = context.crossfadeBuffer
-    let count = crossfadeBuffer.value.fadeLength
+    let count = crossfadeBuffer.value.fadeFrameCount
     let target = MixTarget(
       hapticSamples: crossfadeBuffer.value.hapticSamples,
       leftSamples: crossfadeBuffer.value.leftSamples,
       rightSamples: crossfadeBuffer.value.rightSamples, isAudible: true)
     for index in 0..<activeVoiceCount {
       var voice = voices[index]
-      let next = max(context.position, voice.startFrame &+ voice.nextFrame)
+      let next = max(context.outputFrame, voice.onsetOutputFrame &+ voice.nextFrame)
       crossfadeBuffer.value.clear(count: count)
       _ = voice.add(
-        plan.value.voices[voice.plannedIndex], position: next, end: count,
-        in: voiceContext(isStereo: context.isStereo), to: target, audibility: audibility)
+        plan.value.voices[voice.plannedVoiceIndex], position: next, end: count,
+        in: voiceContext(isStereo: context.hasStereoAudio), to: target, audibility: audibility)
       if isFadeIn {
         voices[index] = voice
       }
       crossfadeBuffer.value.applyFade(
-        isFadeIn: isFadeIn, gain: gain.currentValue, sendGain: currentSendGain(at: next))
+        isFadeIn: isFadeIn, gain: gain.currentGain, sendGain: currentSendGain(at: next))
       if hapticBusIndex >= 0 {
         buses.value.addTail(target.hapticSamples, count: count, toBus: hapticBusIndex, from: next)
       }
@@ -323,10 +327,11 @@ struct Player: BitwiseCopyable {
       hapticSamples: buffer.value.hapticSamples, leftSamples: buffer.value.leftSamples,
       rightSamples: buffer.value.rightSamples, isAudible: false)
     for index in 0..<activeVoiceCount {
-      let next = max(context.position, voices[index].startFrame &+ voices[index].nextFrame)
+      let next = max(context.outputFrame, voices[index].onsetOutputFrame &+ voices[index].nextFrame)
       _ = voices[index].add(
-        plan.value.voices[voices[index].plannedIndex], position: next,
-        end: buffer.value.fadeLength, in: voiceContext(isStereo: context.isStereo), to: target,
+        plan.value.voices[voices[index].plannedVoiceIndex], position: next,
+        end: buffer.value.fadeFrameCount, in: voiceContext(isStereo: context.hasStereoAudio),
+        to: target,
         audibility: audibility)
     }
   }
@@ -342,20 +347,21 @@ struct Player: BitwiseCopyable {
 
   /// Starts, mixes, and removes voices in a sub-block.
   @_noLocks mutating func mixVoices(count: Int, to target: MixTarget, in context: MixContext) {
-    let position = context.position
+    let position = context.outputFrame
     startVoices(before: position &+ Int64(count), in: context)
-    let voiceContext = self.voiceContext(isStereo: context.isStereo)
+    let voiceContext = self.voiceContext(isStereo: context.hasStereoAudio)
     let plannedVoices = plan.value.voices
     let voices = self.voices
     var keptCount = 0
     for index in 0..<activeVoiceCount {
-      let plannedIndex = voices[index].plannedIndex
+      let plannedIndex = voices[index].plannedVoiceIndex
       let hasEnded = voices[index].add(
         plannedVoices[plannedIndex], position: position, end: count, in: voiceContext, to: target,
         audibility: audibility)
       // Keep the order of the voices, so that floating-point sums do not depend on the block size.
       if hasEnded {
-        lastVoiceEnd = max(lastVoiceEnd, voices[index].startFrame &+ voices[index].nextFrame)
+        lastVoiceEndFrame = max(
+          lastVoiceEndFrame, voices[index].onsetOutputFrame &+ voices[index].nextFrame)
       } else {
         if keptCount != index {
           voices[keptCount] = voices[index]
@@ -368,29 +374,29 @@ struct Player: BitwiseCopyable {
 
   /// Starts the voices whose onset is before an output frame, pass after pass.
   @_noLocks private mutating func startVoices(before end: Int64, in context: MixContext) {
-    let position = context.position
+    let position = context.outputFrame
     let plannedVoices = plan.value.voices
     let lastPatternPosition = tempoMap.position(at: end &- 1)
     while true {
       if nextVoiceIndex < plannedVoices.count {
-        let onset = plannedVoices[nextVoiceIndex].onset
-        if passOrigin &+ onset > lastPatternPosition { return }
-        if isLastPass || onset < passLength {
+        let onset = plannedVoices[nextVoiceIndex].onsetFrame
+        if passOriginFrame &+ onset > lastPatternPosition { return }
+        if isLastPass || onset < passFrameCount {
           // At low rates, the onset may be reached some frames before its pass starts.
-          let frame = max(position, tempoMap.frame(at: passOrigin &+ onset))
+          let frame = max(position, tempoMap.frame(at: passOriginFrame &+ onset))
           startVoice(nextVoiceIndex, at: frame)
         }
         nextVoiceIndex &+= 1
         continue
       }
-      let nextPassOrigin = passOrigin &+ passLength
+      let nextPassOrigin = passOriginFrame &+ passFrameCount
       if isLastPass || nextPassOrigin > lastPatternPosition { return }
-      passOrigin = nextPassOrigin
+      passOriginFrame = nextPassOrigin
       if remainingPassCount != .max {
         remainingPassCount &-= 1
       }
       nextVoiceIndex = 0
-      overlapCount &+= 1
+      overlappingPassCount &+= 1
       changes.value.recordChange(
         of: self, at: max(position, tempoMap.frame(at: nextPassOrigin)), in: context)
     }
@@ -399,7 +405,7 @@ struct Player: BitwiseCopyable {
   @_noLocks private mutating func startVoice(_ index: Int, at frame: Int64) {
     // The capacity suffices for the plan. A loop that needs more voices keeps the earliest.
     guard activeVoiceCount < voices.count else {
-      _ = status.value.droppedVoiceCount.wrappingAdd(1, ordering: .relaxed)
+      _ = sharedStatus.value.droppedVoiceCount.wrappingAdd(1, ordering: .relaxed)
       return
     }
     let plannedVoice = plan.value.voices[index]
@@ -408,11 +414,12 @@ struct Player: BitwiseCopyable {
     if liveControls.value.hasEnvelopeTimes && plannedVoice.envelopeIndex >= 0 {
       envelope = plan.value.envelopes[Int(plannedVoice.envelopeIndex)].envelope(
         with: liveControls, isHaptic: plannedVoice.source.isHaptic, at: frame,
-        passOrigin: passOrigin,
+        passOrigin: passOriginFrame,
         in: plan)
     }
     voices[activeVoiceCount] = Voice(
-      plannedIndex: index, plannedVoice, passOrigin: passOrigin, startFrame: frame,
+      plannedVoiceIndex: index, plannedVoice, passOriginFrame: passOriginFrame,
+      onsetOutputFrame: frame,
       envelope: envelope,
       cursors: tracks)
     activeVoiceCount &+= 1
@@ -426,12 +433,12 @@ struct Player: BitwiseCopyable {
     remainingPassCount = passCount
     liveControls.value.setPatternPosition(-1)
     setPhase(.playing)
-    status.value.startFrame.store(context.position, ordering: .relaxed)
-    _ = status.value.startCount.wrappingAdd(1, ordering: .releasing)
+    sharedStatus.value.startOutputFrame.store(context.outputFrame, ordering: .relaxed)
+    _ = sharedStatus.value.startCount.wrappingAdd(1, ordering: .releasing)
     let firstCue = cue ?? soughtCue
     // In a loop, a position past the loop end wraps around to the loop start.
-    let isBeyondLoop = !isLastPass && (firstCue?.value.frame ?? 0) >= passLength
-    start(at: isBeyondLoop ? loopCue : firstCue, in: context)
+    let isBeyondLoop = !isLastPass && (firstCue?.value.patternFrame ?? 0) >= passFrameCount
+    start(at: isBeyondLoop ? loopStartCue : firstCue, in: context)
     soughtCue?.release()
     cue?.release()
   }
@@ -440,7 +447,7 @@ struct Player: BitwiseCopyable {
   @_noLocks mutating func stop(in context: MixContext) -> Bool {
     guard !phase.isIdle else { return false }
     fadeOutVoices(in: context)
-    endPlayback(at: context.position)
+    endPlayback(at: context.outputFrame)
     return true
   }
 
@@ -448,16 +455,16 @@ struct Player: BitwiseCopyable {
   @_noLocks mutating func pause(in context: MixContext) {
     guard phase.isPlaying else { return }
     preRenderFades(isFadeIn: false, in: context)
-    pauseFrame = context.position
+    pauseOutputFrame = context.outputFrame
     setPhase(.paused)
   }
 
   /// Resumes paused playback; voices fade in.
   @_noLocks mutating func resume(in context: MixContext) {
     guard phase.isPaused else { return }
-    tempoMap.movePosition(from: pauseFrame, to: context.position)
+    tempoMap.delayPosition(from: pauseOutputFrame, to: context.outputFrame)
     for index in 0..<activeVoiceCount {
-      voices[index].startFrame &+= context.position &- pauseFrame
+      voices[index].onsetOutputFrame &+= context.outputFrame &- pauseOutputFrame
     }
     setPhase(.playing)
     preRenderFades(isFadeIn: true, in: context)
@@ -476,18 +483,19 @@ struct Player: BitwiseCopyable {
     if !isPaused {
       fadeOutVoices(in: context)
     }
-    let isBeyondEnd = cue.value.frame >= (isLastPass ? plan.value.soundingLength : passLength)
+    let isBeyondEnd =
+      cue.value.patternFrame >= (isLastPass ? plan.value.soundingFrameCount : passFrameCount)
     if isBeyondEnd && isLastPass {
       activeVoiceCount = 0
       cue.release()
-      endPlayback(at: context.position)
+      endPlayback(at: context.outputFrame)
       return true
     }
     // In a loop, a position past the loop end wraps around to the loop start.
-    let targetCue = isBeyondEnd ? loopCue : cue
-    liveControls.value.setPatternPosition(targetCue?.value.frame ?? 0)
+    let targetCue = isBeyondEnd ? loopStartCue : cue
+    liveControls.value.setPatternPosition(targetCue?.value.patternFrame ?? 0)
     if isPaused {
-      pauseFrame = context.position
+      pauseOutputFrame = context.outputFrame
     }
     var context = context
     if isPaused {
@@ -511,23 +519,23 @@ struct Player: BitwiseCopyable {
     self.passCount = passCount
     remainingPassCount = passCount
     loopEndFrame = end
-    loopCue?.release()
-    loopCue = cue
+    loopStartCue?.release()
+    loopStartCue = cue
     // A loop without any frames would keep sub-blocks from advancing.
-    if let cue, cue.value.frame >= passLength {
+    if let cue, cue.value.patternFrame >= passFrameCount {
       cue.release()
-      loopCue = nil
+      loopStartCue = nil
     }
     guard !phase.isIdle, !isLastPass else { return }
-    let patternPosition = tempoMap.position(at: phase.isPaused ? pauseFrame : position)
-    if passOrigin &+ passLength < patternPosition {
-      passOrigin = patternPosition &- passLength
+    let patternPosition = tempoMap.position(at: phase.isPaused ? pauseOutputFrame : position)
+    if passOriginFrame &+ passFrameCount < patternPosition {
+      passOriginFrame = patternPosition &- passFrameCount
     }
   }
 
   @_noLocks mutating func setPlaybackRate(_ rate: Double, at position: Int64) {
     guard rate > 0 else { return }
-    tempoMap.setPlaybackRate(rate, at: phase.isPaused ? pauseFrame : position)
+    tempoMap.setPlaybackRate(rate, at: phase.isPaused ? pauseOutputFrame : position)
     interruptSegments()
   }
 
@@ -548,52 +556,54 @@ struct Player: BitwiseCopyable {
 
   /// Returns the pattern position at an output frame, or −1 before the start.
   @_noLocks private func patternPosition(at position: Int64) -> Int64 {
-    phase.isIdle ? -1 : tempoMap.position(at: phase.isPaused ? pauseFrame : position)
+    phase.isIdle ? -1 : tempoMap.position(at: phase.isPaused ? pauseOutputFrame : position)
   }
 
   /// Ends the current segments of all voices, because a control or the rate has changed.
   @_noLocks private mutating func interruptSegments() {
     for index in 0..<activeVoiceCount {
-      voices[index].interruptSegment(plan.value.voices[voices[index].plannedIndex])
+      voices[index].interruptSegment(plan.value.voices[voices[index].plannedVoiceIndex])
     }
   }
 
   /// Ends playback at an output frame.
   @_noLocks mutating func endPlayback(at position: Int64) {
     setPhase(.idle)
-    status.value.endFrame.store(position, ordering: .relaxed)
-    _ = status.value.endCount.wrappingAdd(1, ordering: .releasing)
+    sharedStatus.value.endOutputFrame.store(position, ordering: .relaxed)
+    _ = sharedStatus.value.endCount.wrappingAdd(1, ordering: .releasing)
   }
 
   @_noLocks private mutating func setPhase(_ phase: PlayerStatus.Phase) {
     self.phase = phase
-    status.value.report(phase)
+    sharedStatus.value.setPhase(phase)
   }
 
   /// Starts at a cue point. Voices that are sounding there fade in, and later voices start at their
   /// onsets.
   @_noLocks mutating func start(at cue: Reference<CuePoint>?, in context: MixContext) {
-    passOrigin = 0
+    passOriginFrame = 0
     activeVoiceCount = 0
-    lastVoiceEnd = .min
-    recordJump(to: cue?.value.frame ?? 0)
+    lastVoiceEndFrame = .min
+    recordJump(to: cue?.value.patternFrame ?? 0)
     guard let cue else {
       nextVoiceIndex = 0
-      tempoMap.setAnchor(position: 0, at: context.position)
+      tempoMap.setAnchor(position: 0, at: context.outputFrame)
       return
     }
     nextVoiceIndex = cue.value.nextVoiceIndex
-    tempoMap.setAnchor(position: cue.value.frame, at: context.position)
+    tempoMap.setAnchor(position: cue.value.patternFrame, at: context.outputFrame)
     var soundingIndex = 0
     while soundingIndex < cue.value.soundingVoiceIndices.count, activeVoiceCount < voices.count {
       let plannedIndex = Int(cue.value.soundingVoiceIndices[soundingIndex])
       let planned = plan.value.voices[plannedIndex]
       let tracks = plan.value.trackCursors(of: planned)
       var voice = Voice(
-        plannedIndex: plannedIndex, planned, passOrigin: 0, startFrame: context.position,
+        plannedVoiceIndex: plannedIndex, planned, passOriginFrame: 0,
+        onsetOutputFrame: context.outputFrame,
         envelope: planned.envelope, cursors: tracks)
       if planned.source.readsSamples {
-        voice.sampleReader.position = UInt64(cue.value.frame &- planned.onset) &<< 32
+        voice.sampleReader.fixedPointPosition =
+          UInt64(cue.value.patternFrame &- planned.onsetFrame) &<< 32
       }
       voices[activeVoiceCount] = voice
       activeVoiceCount &+= 1

@@ -10,7 +10,7 @@ public final class RenderPlayer: @unchecked Sendable {
   public static let maximumVoiceCount = 4_096
 
   /// The supported playback rates, as multiples of the normal speed.
-  public static let playbackRates = TempoMap.minimumRate...TempoMap.maximumRate
+  public static let playbackRates = TempoMap.minimumPlaybackRate...TempoMap.maximumPlaybackRate
 
   /// The plan that the player plays.
   public let plan: RenderPlan
@@ -79,7 +79,8 @@ public final class RenderPlayer: @unchecked Sendable {
     sendSegments = FixedBuffer(sendGain?.segments ?? [])
     unsafe playerCell = Cell(
       Player(
-        plan: plan.view.reference, liveControls: liveControls.reference, status: status.reference,
+        plan: plan.view.reference, liveControls: liveControls.reference,
+        sharedStatus: status.reference,
         changes: changes.reference, voices: voices.view, hapticBusIndex: hapticBus ?? -1,
         rendersAudio: rendersAudio, sendSegments: sendSegments.view))
   }
@@ -131,17 +132,17 @@ public struct PlayerStatus: ~Copyable, Sendable {
   /// The number of times the player has ended or was stopped.
   public let endCount = Atomic<Int>(0)
   /// The output frame of the last end.
-  public let endFrame = Atomic<Int64>(0)
-  /// The number of starts.
+  public let endOutputFrame = Atomic<Int64>(0)
+  /// The number of times the player has started.
   public let startCount = Atomic<Int>(0)
   /// The number of starts that were dropped before their frame.
   public let droppedStartCount = Atomic<Int>(0)
   /// The number of commands that were performed or dropped.
   public let completedCommandCount = Atomic<Int>(0)
   /// The output frame of the last start.
-  public let startFrame = Atomic<Int64>(0)
+  public let startOutputFrame = Atomic<Int64>(0)
   /// The pattern frame at the end of the last block.
-  public let position = Atomic<Int64>(0)
+  public let patternFrame = Atomic<Int64>(0)
   /// The number of voices that were dropped for lack of memory.
   public let droppedVoiceCount = Atomic<Int>(0)
   /// A Boolean value that indicates whether the render thread has released the player.
@@ -151,12 +152,12 @@ public struct PlayerStatus: ~Copyable, Sendable {
   /// The phase at the end of the last block.
   public var phase: Phase { Phase(rawValue: phaseCode.load(ordering: .acquiring)) ?? .idle }
 
-  @_noLocks func report(_ phase: Phase) { phaseCode.store(phase.rawValue, ordering: .releasing) }
+  @_noLocks func setPhase(_ phase: Phase) { phaseCode.store(phase.rawValue, ordering: .releasing) }
 }
 
 /// A position in a plan at which playback can start, with the voices that are sounding there.
 struct CuePoint: ~Copyable {
-  let frame: Int64
+  let patternFrame: Int64
   let nextVoiceIndex: Int
   let soundingVoiceIndices: FixedBuffer<Int32>
   let isReleased = Atomic<Bool>(false)
@@ -179,18 +180,18 @@ public final class SharedCuePoint: @unchecked Sendable {
     let plannedVoices = plan.view.value.voices
     // Earlier voices have already ended.
     var nextVoiceIndex = plannedVoices.firstIndex(
-      startingAt: frame - plan.view.value.maximumVoiceLength)
+      startingAt: frame - plan.view.value.maximumVoiceFrameCount)
     var soundingIndices: [Int32] = []
-    while nextVoiceIndex < plannedVoices.count && plannedVoices[nextVoiceIndex].onset < frame {
+    while nextVoiceIndex < plannedVoices.count && plannedVoices[nextVoiceIndex].onsetFrame < frame {
       let voice = plannedVoices[nextVoiceIndex]
-      if !voice.source.isBurst, voice.onset + voice.envelope.endFrame > frame {
+      if !voice.source.isBurst, voice.onsetFrame + voice.envelope.endFrame > frame {
         soundingIndices.append(Int32(clamping: nextVoiceIndex))
       }
       nextVoiceIndex += 1
     }
     cueCell = Cell(
       CuePoint(
-        frame: frame, nextVoiceIndex: nextVoiceIndex,
+        patternFrame: frame, nextVoiceIndex: nextVoiceIndex,
         soundingVoiceIndices: FixedBuffer(soundingIndices))
     )
   }
@@ -206,9 +207,9 @@ public final class SharedCuePoint: @unchecked Sendable {
 /// `isReleased` is true.
 public final class LiveVoice: @unchecked Sendable {
   /// The maximum number of live voices of a renderer.
-  public static let maximumCount = 8
+  public static let maximumCountPerRenderer = 8
   /// The duration of a fade-in or fade-out, in seconds.
-  static let fadeDuration = 0.005
+  static let fadeSeconds = 0.005
 
   let stateCell: Cell<LiveVoiceState>
   var stateReference: Reference<LiveVoiceState> { unsafe stateCell.reference }
@@ -223,7 +224,7 @@ public final class LiveVoice: @unchecked Sendable {
   public init(rate: Double, capacity: Int, reserveFrameCount reserve: Int) {
     stateCell = Cell(
       LiveVoiceState(
-        capacity: capacity, reserve: reserve, fadeStep: Float(1 / max(1, Self.fadeDuration * rate)))
+        capacity: capacity, reserve: reserve, fadeStep: Float(1 / max(1, Self.fadeSeconds * rate)))
     )
   }
 
@@ -233,7 +234,7 @@ public final class LiveVoice: @unchecked Sendable {
     get { stateCell.value.reserveFrameCount.load(ordering: .relaxed) }
     set {
       stateCell.value.reserveFrameCount.store(
-        max(1, min(newValue, stateCell.value.queue.capacity)), ordering: .relaxed)
+        max(1, min(newValue, stateCell.value.sampleQueue.capacity)), ordering: .relaxed)
     }
   }
 
@@ -241,10 +242,10 @@ public final class LiveVoice: @unchecked Sendable {
   ///
   /// - Parameter samples: The frames, −1…1.
   /// - Returns: True if there was enough space.
-  public func write(_ samples: Span<Float>) -> Bool { stateCell.value.queue.write(samples) }
+  public func write(_ samples: Span<Float>) -> Bool { stateCell.value.sampleQueue.write(samples) }
 
   /// The number of queued frames: [any thread].
-  public var queuedFrameCount: Int { stateCell.value.queue.count }
+  public var queuedFrameCount: Int { stateCell.value.sampleQueue.count }
   /// The number of missing frames since playback started: [any thread].
   public var underrunFrameCount: Int64 {
     stateCell.value.underrunFrameCount.load(ordering: .relaxed)
@@ -255,7 +256,7 @@ public final class LiveVoice: @unchecked Sendable {
 
 /// The state of a live voice on the render thread.
 struct LiveVoiceState: ~Copyable {
-  let queue: RingQueue<Float>
+  let sampleQueue: RingQueue<Float>
   let underrunFrameCount = Atomic<Int64>(0)
   let isReleased = Atomic<Bool>(false)
   /// A Boolean value that indicates whether the voice is fading out permanently.
@@ -270,7 +271,7 @@ struct LiveVoiceState: ~Copyable {
   private var fadeGain: Float = 0
 
   init(capacity: Int, reserve: Int, fadeStep: Float) {
-    queue = RingQueue(capacity: max(capacity, reserve), filler: 0)
+    sampleQueue = RingQueue(capacity: max(capacity, reserve), filler: 0)
     self.reserveFrameCount = Atomic(max(1, reserve))
     self.fadeGainPerFrame = fadeStep
   }
@@ -280,10 +281,10 @@ struct LiveVoiceState: ~Copyable {
     var newUnderrunCount: Int64 = 0
     for index in 0..<count {
       if !isPlaying, fadeGain == 0 {
-        isPlaying = queue.count >= reserveFrameCount.load(ordering: .relaxed)
+        isPlaying = sampleQueue.count >= reserveFrameCount.load(ordering: .relaxed)
       }
       if isPlaying {
-        isPlaying = queue.pop(&latestSample)
+        isPlaying = sampleQueue.pop(&latestSample)
         hasStarted = true
       }
       if isPlaying, !isDetached {

@@ -7,57 +7,58 @@ public import HapticModel
 public struct TransducerProfile: Equatable, Sendable {
   /// A sine of a continuous event.
   public struct Partial: Equatable, Sendable {
-    /// The frequency as a multiple of the mapped frequency.
-    public var ratio: Double
-    /// The amplitude as a multiple of the event's.
-    public var gain: Double
+    /// The frequency of the partial, as a multiple of the mapped frequency of the event.
+    public var frequencyRatio: Double
+    /// The amplitude of the partial, as a multiple of the amplitude of the event.
+    public var amplitudeRatio: Double
 
     /// Creates a partial; the default is the event's own sine.
-    public init(ratio: Double = 1, gain: Double = 1) {
-      self.ratio = ratio
-      self.gain = gain
+    public init(frequencyRatio ratio: Double = 1, amplitudeRatio gain: Double = 1) {
+      self.frequencyRatio = ratio
+      self.amplitudeRatio = gain
     }
   }
 
   /// A point of a threshold curve of vibration.
   public struct Threshold: Equatable, Sendable {
-    /// The frequency.
+    /// The frequency of the point on the threshold curve, in hertz.
     public var hertz: Double
     /// The minimum perceptible acceleration, in decibels relative to 1 g.
-    public var decibels: Double
+    public var accelerationDecibels: Double
 
-    /// Creates a point.
-    public init(hertz: Double, decibels: Double) {
+    /// Creates a point of a threshold curve from a frequency in hertz and an acceleration in
+    /// decibels.
+    public init(hertz: Double, accelerationDecibels decibels: Double) {
       self.hertz = hertz
-      self.decibels = decibels
+      self.accelerationDecibels = decibels
     }
   }
 
-  /// The name that users type.
+  /// The name of the profile, as users type it.
   public var name: String
-  /// A one-sentence description.
+  /// A one-sentence description of the profile for listings.
   public var summary: String
   /// The mapping of sharpness to the frequency of continuous events.
   public var frequency: FrequencyMapping
   /// The mapping of intensity to amplitude.
   public var intensity: IntensityMapping
   /// The amplitude of a continuous haptic event at full intensity, 0…1.
-  public var level: Double
+  public var fullIntensityAmplitude: Double
   /// The sines of a continuous event.
   public var partials: [Partial]
-  /// The waveform of transients.
+  /// The waveform that a transient event produces.
   public var transient: TransientShape
   /// The gain of continuous events while a transient plays.
-  public var ducking: Double
+  public var duckingGain: Double
   /// The threshold curve, sorted by frequency; empty for the default of the contact site.
-  public var thresholds: [Threshold]
+  public var perceptionThresholds: [Threshold]
   /// The properties of the hardware, or nil if the signal isn't fitted to hardware.
   public var hardware: TransducerHardware?
-  /// The settings that fit the signal to the hardware.
-  public var drive: DriveSettings
-  /// The properties of the amplifier.
+  /// The settings with which the signal is adapted to the hardware.
+  public var driveSettings: DriveSettings
+  /// The amplifier that drives the transducer.
   public var amplifier: AmplifierParameters
-  /// The sources of the figures.
+  /// The publications and data sheets from which the values of the profile come.
   public var sources: [String]
   /// The body location, by number or name, whose layers the transducer plays; nil for all.
   ///
@@ -65,9 +66,9 @@ public struct TransducerProfile: Equatable, Sendable {
   public var bodyLocation: String?
 
   /// The default amplitude of an event at full intensity: two events fit below the ceiling.
-  public static let defaultLevel = 0.44
+  public static let defaultFullIntensityAmplitude = 0.44
 
-  /// Creates a profile.
+  /// Creates a profile from its mappings and, optionally, the hardware that it drives.
   ///
   /// - Parameters:
   ///   - name: The name that users type.
@@ -86,23 +87,26 @@ public struct TransducerProfile: Equatable, Sendable {
   ///   - sources: The sources of the figures.
   public init(
     name: String, summary: String, frequency: FrequencyMapping,
-    intensity: IntensityMapping = .power(exponent: 1), level: Double = defaultLevel,
-    partials: [Partial] = [Partial()], transient: TransientShape? = nil, ducking: Double = 1,
-    thresholds: [Threshold] = [], hardware: TransducerHardware? = nil,
-    drive: DriveSettings = DriveSettings(),
+    intensity: IntensityMapping = .power(exponent: 1),
+    fullIntensityAmplitude level: Double = defaultFullIntensityAmplitude,
+    partials: [Partial] = [Partial()], transient: TransientShape? = nil,
+    duckingGain ducking: Double = 1,
+    perceptionThresholds thresholds: [Threshold] = [], hardware: TransducerHardware? = nil,
+    driveSettings drive: DriveSettings = DriveSettings(),
     amplifier: AmplifierParameters = AmplifierParameters(), sources: [String] = []
   ) {
     self.name = name
     self.summary = summary
     self.frequency = frequency
     self.intensity = intensity
-    self.level = level
+    self.fullIntensityAmplitude = level
     self.partials = partials
-    self.transient = transient ?? TransientShape(frequency: frequency, level: level)
-    self.ducking = ducking
-    self.thresholds = thresholds
+    self.transient =
+      transient ?? TransientShape(frequency: frequency, fullIntensityAmplitude: level)
+    self.duckingGain = ducking
+    self.perceptionThresholds = thresholds
     self.hardware = hardware
-    self.drive = drive
+    self.driveSettings = drive
     self.amplifier = amplifier
     self.sources = sources
   }
@@ -119,7 +123,8 @@ public struct TransducerProfile: Equatable, Sendable {
     let minimumHertz = supportedHertz.lowerBound
     let maximumHertz = min(supportedHertz.upperBound, AudioTone.maximumSampleRateFraction * rate)
     guard let hardware, isBandMapped else { return minimumHertz...maximumHertz }
-    let transducerBand = hardware.band ?? frequency.low...max(frequency.low, frequency.high)
+    let transducerBand =
+      hardware.bandHertz ?? frequency.lowHertz...max(frequency.lowHertz, frequency.highHertz)
     let minimumBandHertz = min(max(transducerBand.lowerBound, minimumHertz), maximumHertz)
     return minimumBandHertz...min(max(transducerBand.upperBound, minimumBandHertz), maximumHertz)
   }
@@ -128,61 +133,64 @@ public struct TransducerProfile: Equatable, Sendable {
   package func frequencyAndLevel(
     of kind: HapticEvent.Kind
   ) -> (frequency: FrequencyMapping, level: Double) {
-    kind.isTransient ? (transient.frequency, transient.level) : (frequency, level)
+    kind.isTransient
+      ? (transient.frequency, transient.fullIntensityAmplitude)
+      : (frequency, fullIntensityAmplitude)
   }
 
-  /// The default profile.
+  /// The default profile, `phone`, which assumes no hardware.
   ///
   /// Its scale maps Core Haptics' default sharpness of 0.422601 to exactly 125 Hz. Two exporters
   /// that are proven on devices invert its square law of intensity.
   public static let phone = TransducerProfile(
     name: "phone",
     summary: "Wide-band phone actuator, for previewing patterns on a shaker or good headphones.",
-    frequency: FrequencyMapping(low: 80, high: 230), intensity: .power(exponent: 2))
+    frequency: FrequencyMapping(lowHertz: 80, highHertz: 230), intensity: .power(exponent: 2))
 }
 
-/// A mapping of sharpness to frequency.
+/// A mapping from sharpness, 0…1, to a frequency in hertz.
 public struct FrequencyMapping: Equatable, Sendable {
   /// The scale on which equal steps of sharpness are equal steps of frequency.
   public enum Scale: String, CaseIterable, Sendable {
-    /// f = low · (high / low)^S.
+    /// Equal steps of sharpness S are equal frequency ratios: f = low · (high / low)^S.
     case logarithmic
-    /// f = low + (high − low) · S.
+    /// Equal steps of sharpness S are equal frequency differences: f = low + (high − low) · S.
     case linear
   }
 
-  /// The frequency at sharpness 0, in hertz.
-  public var low: Double
-  /// The frequency at sharpness 1, in hertz.
-  public var high: Double
+  /// The frequency that the mapping assigns to sharpness 0, in hertz.
+  public var lowHertz: Double
+  /// The frequency that the mapping assigns to sharpness 1, in hertz.
+  public var highHertz: Double
   /// The interpolation of the frequency between sharpness 0 and 1.
   public var scale: Scale
 
   /// Creates a mapping between two positive frequencies.
-  public init(low: Double, high: Double, scale: Scale = .logarithmic) {
-    self.low = low
-    self.high = high
+  public init(lowHertz low: Double, highHertz high: Double, scale: Scale = .logarithmic) {
+    self.lowHertz = low
+    self.highHertz = high
     self.scale = scale
   }
 
   /// The mapping as a scale that isn't limited to sharpness 0…1.
   public var sharpnessScale: SharpnessScale {
-    SharpnessScale(minimumHertz: low, maximumHertz: high, isLogarithmic: scale == .logarithmic)
+    SharpnessScale(
+      minimumHertz: lowHertz, maximumHertz: highHertz, isLogarithmic: scale == .logarithmic)
   }
 
   /// Returns the frequency of a sharpness, clamped to 0…1, in hertz.
   public func hertz(atSharpness sharpness: Double) -> Double {
     let clampedSharpness = min(max(sharpness, 0), 1)
     switch scale {
-    case .logarithmic: return low * raised(high / low, to: clampedSharpness)
-    case .linear: return low + (high - low) * clampedSharpness
+    case .logarithmic: return lowHertz * raised(highHertz / lowHertz, to: clampedSharpness)
+    case .linear: return lowHertz + (highHertz - lowHertz) * clampedSharpness
     }
   }
 }
 
-/// A mapping of intensity to amplitude, before the level of the profile.
+/// A mapping from intensity to amplitude, which the level of the profile multiplies.
 public enum IntensityMapping: Equatable, Sendable {
-  /// A power law, amplitude = intensity^exponent, with a positive exponent.
+  /// A power law with a positive exponent: amplitude = intensity^exponent.
   case power(exponent: Double)
   /// A law of equal steps of sensation: intensity 1 is `decibels` above the detection threshold at
   /// each frequency, and intensity 0 is silence.
@@ -201,53 +209,56 @@ public enum IntensityMapping: Equatable, Sendable {
 
 /// The burst that a transient produces.
 public struct TransientShape: Equatable, Sendable {
-  /// A sine of the burst.
+  /// A sine of which the burst of a transient consists.
   public struct Partial: Equatable, Sendable {
-    /// The frequency as a multiple of the mapped frequency.
-    public var ratio: Double
-    /// The amplitude as a multiple of the burst's.
-    public var gain: Double
-    /// The duration as a multiple of the burst's.
+    /// The frequency of the sine, as a multiple of the mapped frequency of the transient.
+    public var frequencyRatio: Double
+    /// The amplitude of the sine, as a multiple of the amplitude of the burst.
+    public var amplitudeRatio: Double
+    /// The duration of the sine, as a multiple of the duration of the burst.
     public var durationRatio: Double
-    /// The frequency at the end as a multiple of that at the start.
-    public var glide: Double
+    /// The frequency at the end of the burst, as a multiple of the frequency at its start.
+    public var glideRatio: Double
 
     /// Creates a partial; the default is a steady sine of the duration of the burst.
-    public init(ratio: Double = 1, gain: Double = 1, glide: Double = 1, durationRatio: Double = 1) {
-      self.ratio = ratio
-      self.gain = gain
-      self.glide = glide
+    public init(
+      frequencyRatio ratio: Double = 1, amplitudeRatio gain: Double = 1,
+      glideRatio glide: Double = 1, durationRatio: Double = 1
+    ) {
+      self.frequencyRatio = ratio
+      self.amplitudeRatio = gain
+      self.glideRatio = glide
       self.durationRatio = durationRatio
     }
   }
 
   /// The rule for the duration of the burst.
-  public enum Length: Equatable, Sendable {
-    /// A number of cycles, clamped to a range of seconds.
+  public enum DurationRule: Equatable, Sendable {
+    /// The burst lasts a number of cycles, clamped to a range of seconds.
     case cycles(Double, seconds: ClosedRange<Double>)
-    /// The seconds at sharpness 0 and at sharpness 1, with linear interpolation.
+    /// The burst lasts a number of seconds that changes linearly from sharpness 0 to sharpness 1.
     case seconds(low: Double, high: Double)
   }
 
-  /// The mapping of sharpness to frequency.
+  /// The mapping from the sharpness of a transient to the frequency of its burst.
   public var frequency: FrequencyMapping
-  /// The rule for the duration.
-  public var length: Length
-  /// The amplitude at full intensity.
-  public var level: Double
-  /// The fraction of the amplitude at intensity 0.
-  public var floor: Double
-  /// The sines of the burst.
+  /// The rule that determines the duration of the burst.
+  public var durationRule: DurationRule
+  /// The amplitude of the burst at full intensity, 0…1.
+  public var fullIntensityAmplitude: Double
+  /// The amplitude of the burst at intensity 0, as a fraction of the amplitude at full intensity.
+  public var floorFraction: Double
+  /// The sines whose sum is the burst.
   public var partials: [Partial]
   /// The fractions of a square wave in the burst at sharpness 0 and at sharpness 1, each 0…1.
-  public var squareness: ClosedRange<Double>
-  /// The duration of the rise, in seconds, or nil for an eighth of the burst.
-  public var attack: Double?
-  /// The duration of the fall, in seconds, or nil for an eighth of the burst.
-  public var release: Double?
+  public var squareWaveFractions: ClosedRange<Double>
+  /// The duration of the rise of the burst, in seconds, or nil for an eighth of the burst.
+  public var attackSeconds: Double?
+  /// The duration of the fall of the burst, in seconds, or nil for an eighth of the burst.
+  public var releaseSeconds: Double?
 
-  /// The default duration: two cycles, clamped to 8–40 ms.
-  public static let defaultLength = Length.cycles(2, seconds: 0.008...0.040)
+  /// The default duration of a burst: two cycles, clamped to 8–40 ms.
+  public static let defaultDurationRule = DurationRule.cycles(2, seconds: 0.008...0.040)
 
   /// Creates a burst; the default is two cycles of a sine in 8–40 ms.
   ///
@@ -261,18 +272,19 @@ public struct TransientShape: Equatable, Sendable {
   ///   - attack: The duration of the rise, in seconds, or nil for an eighth of the burst.
   ///   - release: The duration of the fall, in seconds, or nil for an eighth of the burst.
   public init(
-    frequency: FrequencyMapping, length: Length = defaultLength, level: Double, floor: Double = 0,
-    partials: [Partial] = [Partial()], squareness: ClosedRange<Double> = 0...0,
-    attack: Double? = nil, release: Double? = nil
+    frequency: FrequencyMapping, durationRule length: DurationRule = defaultDurationRule,
+    fullIntensityAmplitude level: Double, floorFraction floor: Double = 0,
+    partials: [Partial] = [Partial()], squareWaveFractions squareness: ClosedRange<Double> = 0...0,
+    attackSeconds attack: Double? = nil, releaseSeconds release: Double? = nil
   ) {
     self.frequency = frequency
-    self.length = length
-    self.level = level
-    self.floor = floor
+    self.durationRule = length
+    self.fullIntensityAmplitude = level
+    self.floorFraction = floor
     self.partials = partials
-    self.squareness = squareness
-    self.attack = attack
-    self.release = release
+    self.squareWaveFractions = squareness
+    self.attackSeconds = attack
+    self.releaseSeconds = release
   }
 
   /// Returns the duration of the burst at a sharpness, in seconds.
@@ -282,7 +294,7 @@ public struct TransientShape: Equatable, Sendable {
 
   /// Returns the duration of the burst at a sharpness and a frequency, in seconds.
   package func seconds(atSharpness sharpness: Double, hertz: Double) -> Double {
-    switch length {
+    switch durationRule {
     case .cycles(let count, let range):
       let unclamped = count / hertz
       return min(max(unclamped, range.lowerBound), range.upperBound)
@@ -299,9 +311,10 @@ public struct TransientShape: Equatable, Sendable {
   package func energySeconds(lasting seconds: Double) -> Double {
     partials.reduce(0) { sum, partial in
       let length = seconds * partial.durationRatio
-      let rise = min(attack ?? length / 8, length / 2)
-      let fall = min(release ?? length / 8, length - rise)
-      return sum + partial.gain * partial.gain * (length - (rise + fall) * 2 / 3)
+      let rise = min(attackSeconds ?? length / 8, length / 2)
+      let fall = min(releaseSeconds ?? length / 8, length - rise)
+      return sum + partial.amplitudeRatio * partial.amplitudeRatio
+        * (length - (rise + fall) * 2 / 3)
     }
   }
 }
@@ -314,7 +327,7 @@ public struct DriveSettings: Equatable, Sendable {
   /// A Boolean value that indicates whether the frequency mappings are limited to the useful band.
   public var isBandMapped: Bool?
   /// The level below the best frequency down to which frequencies are used, in decibels, 1–40.
-  public var reachDecibels: Double
+  public var usableBandDecibels: Double
   /// A Boolean value that indicates whether the drive is filtered by the inverse of the resonance.
   public var isEqualized: Bool?
   /// The maximum boost of the drive, in decibels, 0–12.
@@ -324,7 +337,7 @@ public struct DriveSettings: Equatable, Sendable {
   /// A Boolean value that indicates whether equal intensity feels equal at each sharpness.
   public var hasEqualSensation: Bool?
   /// The shape of the contours of equal sensation above the threshold.
-  public var contours: SensationContours
+  public var sensationContours: SensationContours
   /// A Boolean value that indicates whether short bursts are amplified so that they feel like long
   /// ones in the hand; nil for false.
   public var hasTemporalSummation: Bool?
@@ -347,22 +360,22 @@ public struct DriveSettings: Equatable, Sendable {
   ///   - contours: The shape of the contours of equal sensation.
   ///   - hasTemporalSummation: Whether short bursts are amplified so that they feel like long ones.
   public init(
-    isBandMapped: Bool? = nil, reachDecibels reach: Double = 6, isEqualized: Bool? = nil,
+    isBandMapped: Bool? = nil, usableBandDecibels reach: Double = 6, isEqualized: Bool? = nil,
     maximumBoostDecibels boost: Double = 6,
     dampingFactor damping: Double = 5, hasEqualSensation: Bool? = nil,
     highPassHertz highPass: Double? = nil,
-    contactSite: ContactSite = .hand, contours: SensationContours = .parallel,
+    contactSite: ContactSite = .hand, sensationContours contours: SensationContours = .parallel,
     hasTemporalSummation: Bool? = nil
   ) {
     self.isBandMapped = isBandMapped
-    self.reachDecibels = reach
+    self.usableBandDecibels = reach
     self.isEqualized = isEqualized
     self.maximumBoostDecibels = boost
     self.dampingFactor = damping
     self.hasEqualSensation = hasEqualSensation
     self.highPassHertz = highPass
     self.contactSite = contactSite
-    self.contours = contours
+    self.sensationContours = contours
     self.hasTemporalSummation = hasTemporalSummation
   }
 }
@@ -383,7 +396,7 @@ public enum SensationContours: String, CaseIterable, Sendable {
 
 /// The part of the body that touches or hears a transducer.
 public enum ContactSite: String, CaseIterable, Sendable {
-  /// A hand that holds the transducer, with `TransducerProfile.defaultThresholds`.
+  /// A hand that holds the transducer, with `TransducerProfile.defaultPerceptionThresholds`.
   case hand
   /// A seated body, with the weighting Wk of ISO 2631-1 for vertical vibration of a seat.
   case seat
@@ -393,38 +406,38 @@ public enum ContactSite: String, CaseIterable, Sendable {
 
 /// The data sheet of a transducer, with estimates marked as such.
 public struct TransducerHardware: Equatable, Sendable {
-  /// The manufacturer and model.
+  /// The manufacturer and model of the transducer.
   public var product: String
-  /// The published frequency band, in hertz.
-  public var band: ClosedRange<Double>?
-  /// The resonance frequency, in hertz.
-  public var resonance: Double?
-  /// The quality factor at the resonance.
+  /// The frequency band that the manufacturer publishes, in hertz.
+  public var bandHertz: ClosedRange<Double>?
+  /// The resonance frequency of the transducer, in hertz.
+  public var resonanceHertz: Double?
+  /// The quality factor of the transducer at its resonance.
   public var qualityFactor: Double?
-  /// The nominal impedance, in ohms.
-  public var impedance: Double?
-  /// The continuous power, in watts.
-  public var continuousPower: Double?
-  /// The maximum short-term power, in watts.
-  public var peakPower: Double?
+  /// The nominal electrical impedance of the transducer, in ohms.
+  public var impedanceOhms: Double?
+  /// The power that the transducer accepts continuously, in watts.
+  public var continuousWatts: Double?
+  /// The maximum power that the transducer accepts for a short time, in watts.
+  public var peakWatts: Double?
   /// The maximum acceleration at resonance and continuous power, in g.
-  public var acceleration: Double?
-  /// The maximum displacement to one side, in millimeters.
-  public var excursion: Double?
+  public var accelerationInG: Double?
+  /// The maximum displacement of the moving mass to one side, in millimeters.
+  public var excursionMillimeters: Double?
   /// The additional resonances of chairs and platforms, at most two.
-  public var modes: [TransducerMode]
+  public var additionalResonances: [TransducerMode]
   /// The frequency response, sorted by frequency; empty if it is unknown.
-  public var response: [ResponsePoint]
+  public var responsePoints: [ResponsePoint]
   /// The thermal parameters, or nil if they are unknown.
-  public var thermal: ThermalParameters?
-  /// The measurement of the figures, or nil if they weren't measured.
-  public var measured: TransducerMeasurement?
-  /// The names of the figures that are estimates rather than the manufacturer's.
-  public var estimated: [String]
+  public var thermalParameters: ThermalParameters?
+  /// The measurement from which the values come, or nil if the transducer wasn't measured.
+  public var measurement: TransducerMeasurement?
+  /// The keys of the values that are estimates rather than the manufacturer's.
+  public var estimatedFigureNames: [String]
   /// The uncertainty of the resonance and the quality factor; nil for `defaultUncertainty`.
   public var uncertainty: TransducerUncertainty?
 
-  /// Creates a data sheet; an unknown figure is nil.
+  /// Creates the data sheet of a transducer, in which an unknown value is nil.
   ///
   /// - Parameters:
   ///   - product: The manufacturer and model.
@@ -443,52 +456,61 @@ public struct TransducerHardware: Equatable, Sendable {
   ///   - uncertainty: The uncertainty of the resonance and the quality factor.
   ///   - modes: The additional resonances.
   public init(
-    product: String, band: ClosedRange<Double>? = nil, resonance: Double? = nil,
-    qualityFactor: Double? = nil, impedance: Double? = nil, continuousPower: Double? = nil,
-    peakPower: Double? = nil, acceleration: Double? = nil, excursion: Double? = nil,
-    response: [ResponsePoint] = [], thermal: ThermalParameters? = nil,
-    measured: TransducerMeasurement? = nil, estimated: [String] = [],
-    uncertainty: TransducerUncertainty? = nil, modes: [TransducerMode] = []
+    product: String, bandHertz band: ClosedRange<Double>? = nil,
+    resonanceHertz resonance: Double? = nil,
+    qualityFactor: Double? = nil, impedanceOhms impedance: Double? = nil,
+    continuousWatts continuousPower: Double? = nil,
+    peakWatts peakPower: Double? = nil, accelerationInG acceleration: Double? = nil,
+    excursionMillimeters excursion: Double? = nil,
+    responsePoints response: [ResponsePoint] = [],
+    thermalParameters thermal: ThermalParameters? = nil,
+    measurement measured: TransducerMeasurement? = nil,
+    estimatedFigureNames estimated: [String] = [],
+    uncertainty: TransducerUncertainty? = nil, additionalResonances modes: [TransducerMode] = []
   ) {
     self.product = product
-    self.band = band
-    self.resonance = resonance
+    self.bandHertz = band
+    self.resonanceHertz = resonance
     self.qualityFactor = qualityFactor
-    self.impedance = impedance
-    self.continuousPower = continuousPower
-    self.peakPower = peakPower
-    self.acceleration = acceleration
-    self.excursion = excursion
-    self.response = response
-    self.thermal = thermal
-    self.measured = measured
-    self.estimated = estimated
+    self.impedanceOhms = impedance
+    self.continuousWatts = continuousPower
+    self.peakWatts = peakPower
+    self.accelerationInG = acceleration
+    self.excursionMillimeters = excursion
+    self.responsePoints = response
+    self.thermalParameters = thermal
+    self.measurement = measured
+    self.estimatedFigureNames = estimated
     self.uncertainty = uncertainty
-    self.modes = modes
+    self.additionalResonances = modes
   }
 }
 
 /// An additional resonance, which contributes to the acceleration.
 public struct TransducerMode: Equatable, Sendable {
-  /// The resonance frequency, in hertz.
-  public var resonance: Double
-  /// The quality factor.
+  /// The resonance frequency of the transducer, in hertz.
+  public var resonanceHertz: Double
+  /// The quality factor of the additional resonance.
   public var qualityFactor: Double
   /// The acceleration at this resonance relative to that of the main resonance; negative if it is
   /// inverted.
-  public var gain: Double
+  public var accelerationRatio: Double
 
-  /// Creates a resonance.
-  public init(resonance: Double, qualityFactor: Double, gain: Double) {
-    self.resonance = resonance
+  /// Creates an additional resonance from its frequency, quality factor, and relative acceleration.
+  public init(
+    resonanceHertz resonance: Double, qualityFactor: Double, accelerationRatio gain: Double
+  ) {
+    self.resonanceHertz = resonance
     self.qualityFactor = qualityFactor
-    self.gain = gain
+    self.accelerationRatio = gain
   }
 
-  /// The maximum number of additional resonances.
+  /// The maximum number of additional resonances of a transducer.
   public static let maximumCount = 2
 
-  var model: TransducerModel { TransducerModel(resonance: resonance, qualityFactor: qualityFactor) }
+  var model: TransducerModel {
+    TransducerModel(resonanceHertz: resonanceHertz, qualityFactor: qualityFactor)
+  }
 }
 
 /// The uncertainty of a transducer's resonance and quality factor.
@@ -496,44 +518,49 @@ public struct TransducerMode: Equatable, Sendable {
 /// The depth of the inverse filter suits all transducers within it. Excursion protection holds for
 /// all of them, and for a resonance that deviates as much as that of a data sheet may.
 public struct TransducerUncertainty: Equatable, Sendable {
-  /// The maximum deviation of the resonance, as a fraction, 0–0.5.
-  public var resonance: Double
+  /// The maximum deviation of the true from the stated resonance frequency, as a fraction, 0–0.5.
+  public var resonanceFraction: Double
   /// The maximum ratio between the true and the stated quality factor, either way, 1–4.
-  public var qualityFactor: Double
+  public var qualityFactorRatio: Double
 
-  /// Creates an uncertainty, clamped to the valid ranges.
-  public init(resonance: Double, qualityFactor: Double) {
-    self.resonance = min(max(resonance, 0), 0.5)
-    self.qualityFactor = min(max(qualityFactor, 1), 4)
+  /// Creates an uncertainty whose fraction and ratio are clamped to the valid ranges.
+  public init(resonanceFraction resonance: Double, qualityFactorRatio qualityFactor: Double) {
+    self.resonanceFraction = min(max(resonance, 0), 0.5)
+    self.qualityFactorRatio = min(max(qualityFactor, 1), 4)
   }
 
-  /// The uncertainty of exact figures.
-  public static let none = TransducerUncertainty(resonance: 0, qualityFactor: 1)
+  /// The uncertainty of values that are known exactly.
+  public static let exact = TransducerUncertainty(resonanceFraction: 0, qualityFactorRatio: 1)
   /// The uncertainty of a data sheet or an estimate: mounting alone shifts a resonance by a tenth.
-  public static let estimated = TransducerUncertainty(resonance: 0.15, qualityFactor: 1.5)
-  /// The uncertainty of figures measured as mounted, due to heat and mounting.
-  public static let measured = TransducerUncertainty(resonance: 0.03, qualityFactor: 1.1)
+  public static let estimated = TransducerUncertainty(
+    resonanceFraction: 0.15, qualityFactorRatio: 1.5)
+  /// The uncertainty of values that were measured with the transducer mounted, due to heat and
+  /// mounting.
+  public static let measured = TransducerUncertainty(
+    resonanceFraction: 0.03, qualityFactorRatio: 1.1)
 
   /// The uncertainty for excursion protection: mounting and heat can shift a measured resonance as
   /// much as that of a data sheet.
   var forExcursion: Self {
-    self == .none
+    self == .exact
       ? self
-      : Self(resonance: max(resonance, Self.estimated.resonance), qualityFactor: qualityFactor)
+      : Self(
+        resonanceFraction: max(resonanceFraction, Self.estimated.resonanceFraction),
+        qualityFactorRatio: qualityFactorRatio)
   }
 }
 
 /// A point of a measured frequency response.
 public struct ResponsePoint: Equatable, Sendable {
-  /// The frequency.
+  /// The frequency of the point on the response curve, in hertz.
   public var hertz: Double
-  /// The acceleration in decibels, relative to any level.
-  public var decibels: Double
+  /// The acceleration at the frequency, in decibels relative to any level.
+  public var accelerationDecibels: Double
 
-  /// Creates a point.
-  public init(hertz: Double, decibels: Double) {
+  /// Creates a point of a response curve from a frequency in hertz and an acceleration in decibels.
+  public init(hertz: Double, accelerationDecibels decibels: Double) {
     self.hertz = hertz
-    self.decibels = decibels
+    self.accelerationDecibels = decibels
   }
 }
 
@@ -544,55 +571,57 @@ public struct ResponsePoint: Equatable, Sendable {
 /// Loudspeakers", AES 104th convention, 1998; Klippel, "Nonlinear Modeling of the Heat Transfer in
 /// Loudspeakers", JAES 52, 2004. The default values are typical estimates.
 public struct ThermalParameters: Equatable, Sendable {
-  /// The time constant of the coil, in seconds.
-  public var coilTimeConstant: Double
-  /// The time constant of the magnet and the case, in seconds.
-  public var magnetTimeConstant: Double
-  /// The fraction of the coil in the final temperature rise, 0–1.
+  /// The time constant with which the coil warms and cools, in seconds.
+  public var coilTimeConstantSeconds: Double
+  /// The time constant with which the magnet and the case warm and cool, in seconds.
+  public var magnetTimeConstantSeconds: Double
+  /// The fraction of the final temperature rise that the coil contributes, 0–1.
   public var coilTemperatureFraction: Double
 
   /// Creates thermal parameters.
   public init(
-    coilTimeConstant: Double = 10, magnetTimeConstant: Double = 900,
+    coilTimeConstantSeconds coilTimeConstant: Double = 10,
+    magnetTimeConstantSeconds magnetTimeConstant: Double = 900,
     coilTemperatureFraction coilFraction: Double = 0.6
   ) {
-    self.coilTimeConstant = coilTimeConstant
-    self.magnetTimeConstant = magnetTimeConstant
+    self.coilTimeConstantSeconds = coilTimeConstant
+    self.magnetTimeConstantSeconds = magnetTimeConstant
     self.coilTemperatureFraction = coilFraction
   }
 }
 
 /// A record of the measurement of a transducer.
 public struct TransducerMeasurement: Equatable, Sendable {
-  /// The quantity that a sensor measures.
+  /// The physical quantity that the sensor of a measurement records.
   public enum Sensor: String, CaseIterable, Sendable { case acceleration, velocity, displacement }
 
-  /// The day of the measurement, in the user's words.
+  /// The day of the measurement, as the user wrote it.
   public var date: String
-  /// The residual of the fitted resonance, in decibels of the recording's power.
-  public var residual: Double
+  /// The residual power of the fitted resonance, in decibels relative to the power of the
+  /// recording.
+  public var residualDecibels: Double
   /// The quantity that the sensor measured.
-  public var sensor: Sensor
+  public var sensorQuantity: Sensor
 
-  /// Creates a record.
-  public init(date: String, residual: Double, sensor: Sensor) {
+  /// Creates a record of a measurement from its date, residual, and sensor.
+  public init(date: String, residualDecibels residual: Double, sensorQuantity sensor: Sensor) {
     self.date = date
-    self.residual = residual
-    self.sensor = sensor
+    self.residualDecibels = residual
+    self.sensorQuantity = sensor
   }
 }
 
-/// The amplifier and the path to the transducer.
+/// The power and the latency of the amplifier and the path to the transducer.
 public struct AmplifierParameters: Equatable, Sendable {
   /// The power of a full-scale sine, in watts; nil for the peak power, or twice the continuous
   /// power.
-  public var fullScalePower: Double?
+  public var fullScaleWatts: Double?
   /// The measured latency from a sample to its movement, in seconds.
   public var latencySeconds: Double?
 
   /// Creates amplifier parameters.
-  public init(fullScalePower power: Double? = nil, latencySeconds latency: Double? = nil) {
-    self.fullScalePower = power
+  public init(fullScaleWatts power: Double? = nil, latencySeconds latency: Double? = nil) {
+    self.fullScaleWatts = power
     self.latencySeconds = latency
   }
 }

@@ -3,25 +3,25 @@ internal import RealtimeMemory
 
 /// An amplitude that changes linearly from frame to frame.
 struct LinearRamp: BitwiseCopyable, Sendable {
-  /// The amplitude of frame 0.
-  var startValue: Float
-  /// The increase per frame.
-  var slope: Float
+  /// The amplitude at the first frame of the ramp.
+  var startAmplitude: Float
+  /// The increase of the amplitude per frame.
+  var slopePerFrame: Float
 
   @_noLocks init(from start: Float, to end: Float, frameCount: Int) {
-    self.startValue = start
-    slope = (end - start) / Float(frameCount)
+    self.startAmplitude = start
+    slopePerFrame = (end - start) / Float(frameCount)
   }
 
-  var isSilent: Bool { @_noLocks get { startValue == 0 && slope == 0 } }
+  var isSilent: Bool { @_noLocks get { startAmplitude == 0 && slopePerFrame == 0 } }
 }
 
 /// A gain that moves to a target along an S-curve.
 struct GainRamp: BitwiseCopyable, Sendable {
-  /// The gain of the next frame.
-  private(set) var currentValue: Float
-  private var targetValue: Float
-  private var startValue: Float
+  /// The gain that applies to the next frame.
+  private(set) var currentGain: Float
+  private var targetGain: Float
+  private var startGain: Float
   /// The fraction of the ramp that each frame covers.
   private var progressPerFrame: Float = 0
   private var elapsedFrameCount = 0
@@ -29,59 +29,59 @@ struct GainRamp: BitwiseCopyable, Sendable {
   private(set) var remainingFrameCount = 0
 
   @_noLocks init(_ value: Float) {
-    self.currentValue = value
-    targetValue = value
-    startValue = value
+    self.currentGain = value
+    targetGain = value
+    startGain = value
   }
 
   /// A Boolean value that indicates whether the gain has reached its target.
   var isSettled: Bool { @_noLocks get { remainingFrameCount == 0 } }
   /// A Boolean value that indicates whether the gain is 1 and constant.
-  var isUnity: Bool { @_noLocks get { remainingFrameCount == 0 && currentValue == 1 } }
+  var isUnity: Bool { @_noLocks get { remainingFrameCount == 0 && currentGain == 1 } }
   /// A Boolean value that indicates whether the gain is 0 and constant.
-  var isSilent: Bool { @_noLocks get { remainingFrameCount == 0 && currentValue == 0 } }
+  var isSilent: Bool { @_noLocks get { remainingFrameCount == 0 && currentGain == 0 } }
   /// A Boolean value that indicates whether the target is 0.
-  var endsInSilence: Bool { @_noLocks get { targetValue == 0 } }
+  var endsInSilence: Bool { @_noLocks get { targetGain == 0 } }
 
-  /// Starts a ramp from the current gain to a target.
+  /// Starts a ramp from the current gain to a target gain over a number of frames.
   @_noLocks mutating func move(to target: Float, over frameCount: Int) {
-    self.targetValue = target
+    self.targetGain = target
     guard frameCount > 0 else {
-      currentValue = target
+      currentGain = target
       remainingFrameCount = 0
       return
     }
-    startValue = currentValue
+    startGain = currentGain
     progressPerFrame = 1 / Float(frameCount)
     elapsedFrameCount = 0
     remainingFrameCount = frameCount
   }
 
   /// Returns the gain of the next frame.
-  @_noLocks mutating func nextValue() -> Float {
-    guard remainingFrameCount > 0 else { return currentValue }
-    let valueBeforeStep = currentValue
+  @_noLocks mutating func advanceOneFrame() -> Float {
+    guard remainingFrameCount > 0 else { return currentGain }
+    let valueBeforeStep = currentGain
     remainingFrameCount &-= 1
     elapsedFrameCount &+= 1
     // The smoothstep 3p² − 2p³ has a slope of zero at both ends, which prevents clicks.
     let progress = Float(elapsedFrameCount) * progressPerFrame
     let smoothstep = progress * progress * (3 - 2 * progress)
-    currentValue =
-      remainingFrameCount == 0 ? targetValue : startValue + (targetValue - startValue) * smoothstep
+    currentGain =
+      remainingFrameCount == 0 ? targetGain : startGain + (targetGain - startGain) * smoothstep
     return valueBeforeStep
   }
 
   @_noLocks mutating func write(to gains: BufferView<Float>, frameCount count: Int) {
     for index in 0..<count {
-      gains[index] = nextValue()
+      gains[index] = advanceOneFrame()
     }
   }
 
-  /// Skips frames.
+  /// Advances the ramp by a number of frames without writing their gains.
   @_noLocks mutating func advance(by count: Int) {
     guard remainingFrameCount > 0 else { return }
     for _ in 0..<count {
-      _ = nextValue()
+      _ = advanceOneFrame()
     }
   }
 }
@@ -90,11 +90,12 @@ struct GainRamp: BitwiseCopyable, Sendable {
 ///
 /// Every attack–decay–release shape of Core Haptics has this form.
 struct Envelope: BitwiseCopyable, Equatable, Sendable {
-  /// The end of the rise, in frames from the onset.
+  /// The frame at which the rise of the envelope ends, counted from the onset of the event.
   var riseEndFrame: Int64
-  /// The start of the release, in frames from the onset, not before the end of the rise.
+  /// The frame at which the release starts, counted from the onset and not before the end of the
+  /// rise.
   var releaseStartFrame: Int64
-  /// The end of the release, in frames from the onset.
+  /// The frame at which the release ends, counted from the onset of the event.
   var endFrame: Int64
   var riseLevel: Float
   var releaseLevel: Float
@@ -114,14 +115,14 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
     Envelope(riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length)
   }
 
-  /// Returns the next corner, in frames from the onset.
+  /// Returns the first corner of the envelope after a frame, both counted from the onset.
   @_noLocks func nextCorner(after frame: Int64) -> Int64 {
     if frame < riseEndFrame { return riseEndFrame }
     if frame < releaseStartFrame { return releaseStartFrame }
     return endFrame
   }
 
-  /// Returns the level at a frame: 0 before the onset and after the end.
+  /// Returns the level of the envelope at a frame: 0 before the onset and after the end.
   ///
   /// An envelope with a vertical edge starts or ends at its level.
   @_noLocks func level(at frame: Int64) -> Float {
@@ -150,9 +151,9 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
 /// is t times an entire function of |t|. Its polynomial of degree 3, fitted by linear programming,
 /// has an error of at most 6·10⁻⁸ of full scale.
 struct SineSegment: BitwiseCopyable, Sendable {
-  /// The phase of the next frame.
+  /// The phase of the sine at the next frame; 2³² is a full cycle.
   var phase: UInt32
-  /// The phase increment from the next frame to the frame after.
+  /// The increment of the phase from the next frame to the following frame.
   var phaseIncrement: UInt32
   /// The increase of the phase increment per frame.
   var phaseIncrementSlope: UInt32
@@ -213,7 +214,8 @@ struct SineSegment: BitwiseCopyable, Sendable {
     precondition(range.lowerBound >= 0 && range.upperBound <= bus.count, "frames beyond the bus")
     guard !level.isSilent, let samples = unsafe bus.address() else { return }
     unsafe temblor_sine(
-      phase, phaseIncrement, phaseIncrementSlope, level.startValue, level.slope, Float(first),
+      phase, phaseIncrement, phaseIncrementSlope, level.startAmplitude, level.slopePerFrame,
+      Float(first),
       samples + range.lowerBound,
       range.count)
   }

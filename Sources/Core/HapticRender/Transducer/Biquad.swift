@@ -11,40 +11,42 @@ internal import CMath
 /// Double precision is necessary: at 20 Hz and 48 kHz, poles lie 0.003 from 1, where the resolution
 /// of `Float` moves them by percents.
 struct Biquad: Equatable, Sendable, BitwiseCopyable {
-  /// A polynomial 1 + first · z⁻¹ + second · z⁻².
+  /// The numerator or denominator polynomial of the filter: 1 + first · z⁻¹ + second · z⁻².
   struct Polynomial {
-    var firstCoefficient: Double
-    var secondCoefficient: Double
+    var firstDelayCoefficient: Double
+    var secondDelayCoefficient: Double
 
-    init(firstCoefficient first: Double, secondCoefficient second: Double) {
-      self.firstCoefficient = first
-      self.secondCoefficient = second
+    init(firstDelayCoefficient first: Double, secondDelayCoefficient second: Double) {
+      self.firstDelayCoefficient = first
+      self.secondDelayCoefficient = second
     }
 
     /// Creates the polynomial of a resonance: its zeros are the resonance's poles.
     init(_ model: TransducerModel, rate: Double) {
-      let omega = 2 * Double.pi * model.resonance / rate
+      let omega = 2 * Double.pi * model.resonanceHertz / rate
       let decay = exp(-omega / (2 * model.qualityFactor))
       let dampedRatioSquare = 1 - 1 / (4 * model.qualityFactor * model.qualityFactor)
       let rotation =
         dampedRatioSquare >= 0
         ? cos(omega * dampedRatioSquare.squareRoot())
         : cosh(omega * (-dampedRatioSquare).squareRoot())
-      firstCoefficient = -2 * decay * rotation
-      secondCoefficient = decay * decay
+      firstDelayCoefficient = -2 * decay * rotation
+      secondDelayCoefficient = decay * decay
     }
   }
 
-  /// The weights of the input, from the current frame to four frames before.
+  /// The weights of five inputs: that of the current frame, then those of the four preceding
+  /// frames.
   private let feedforwardCoefficients: (Double, Double, Double, Double, Double)
-  /// The weights of the output two and four frames before.
+  /// The weights of two earlier outputs: those of two and of four frames before.
   private let feedbackCoefficients: (Double, Double)
 
-  /// The previous inputs and outputs.
+  /// The state of the filter: its previous inputs and outputs.
   struct State: BitwiseCopyable, Sendable {
-    /// The inputs two and one frames before, three and two, and four and three.
+    /// Three pairs of previous inputs: two and one frames before, three and two, and four and
+    /// three.
     fileprivate var inputHistory = (SIMD2<Double>(), SIMD2<Double>(), SIMD2<Double>())
-    /// The outputs two and one frames before, and four and three.
+    /// Two pairs of previous outputs: two and one frames before, and four and three.
     fileprivate var outputHistory = (SIMD2<Double>(), SIMD2<Double>())
 
     @_noLocks init() {}
@@ -56,12 +58,12 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
     feedbackCoefficients = (0, 0)
   }
 
-  /// Creates a filter with a gain, zeros, and poles.
+  /// Creates a filter from a gain, the polynomial of its zeros, and the polynomial of its poles.
   init(gain: Double, zeros: Polynomial, poles: Polynomial) {
-    let n1 = zeros.firstCoefficient
-    let n2 = zeros.secondCoefficient
-    let a1 = poles.firstCoefficient
-    let a2 = poles.secondCoefficient
+    let n1 = zeros.firstDelayCoefficient
+    let n2 = zeros.secondDelayCoefficient
+    let a1 = poles.firstDelayCoefficient
+    let a2 = poles.secondDelayCoefficient
     feedforwardCoefficients = (
       gain, gain * (n1 - a1), gain * (n2 - a1 * n1 + a2), gain * (a2 * n1 - a1 * n2),
       gain * a2 * n2
@@ -69,17 +71,17 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
     feedbackCoefficients = (a1 * a1 - 2 * a2, -a2 * a2)
   }
 
-  /// Creates a Butterworth high-pass.
+  /// Creates a second-order Butterworth high-pass from a corner frequency in hertz.
   init(highPassHertz hertz: Double, rate: Double) {
     let poles = Polynomial(
-      TransducerModel(resonance: hertz, qualityFactor: 0.5.squareRoot()), rate: rate)
+      TransducerModel(resonanceHertz: hertz, qualityFactor: 0.5.squareRoot()), rate: rate)
     self.init(
-      gain: (1 - poles.firstCoefficient + poles.secondCoefficient) / 4,
-      zeros: Polynomial(firstCoefficient: -2, secondCoefficient: 1),
+      gain: (1 - poles.firstDelayCoefficient + poles.secondDelayCoefficient) / 4,
+      zeros: Polynomial(firstDelayCoefficient: -2, secondDelayCoefficient: 1),
       poles: poles)
   }
 
-  /// Returns the magnitude of the frequency response.
+  /// Returns the magnitude of the filter's frequency response at a frequency in hertz.
   func magnitude(atHertz hertz: Double, rate: Double) -> Double {
     let angularFrequency = 2 * Double.pi * hertz / rate
     let cosine = cos(angularFrequency)
@@ -100,7 +102,7 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
       / magnitude([1, 0, -feedbackCoefficients.0, 0, -feedbackCoefficients.1])
   }
 
-  /// Filters two frames.
+  /// Filters a pair of consecutive frames, and updates the state.
   @_noLocks @inline(__always) func process(
     _ pair: SIMD2<Double>, state: inout State
   ) -> SIMD2<Double> {
@@ -111,7 +113,7 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
     return output
   }
 
-  /// Filters one frame.
+  /// Filters a single frame, and updates the state.
   @_noLocks @inline(__always) func process(_ sample: Double, state: inout State) -> Double {
     let delayedInputs = SIMD2(state.inputHistory.0.y, sample)
     let (newer, older) = state.outputHistory

@@ -16,19 +16,21 @@ internal import RealtimeMemory
 ///
 /// While the norms are far from the limit, a C kernel advances the models at unity gain.
 struct ExcursionLimiter: ~Copyable {
-  /// The length of a step, in frames.
-  let stepLength: Int
+  /// The number of frames in a step, for which the limiter computes one gain.
+  let stepFrameCount: Int
 
-  /// The maximum length of a step, in seconds.
+  /// The maximum duration of a step of the limiter, in seconds.
   private static let maximumStepSeconds = 0.000_7
   /// The maximum phase of the highest resonance per step, in radians, which limits the displacement
   /// within a step to a small fraction of the limit.
-  private static let maximumPhasePerStep = 0.2
-  /// The maximum phase per step and square root of the limit, for small limits.
-  private static let maximumPhasePerRootLimit = 0.49
-  /// The margin for rounding, as a fraction of the limit.
-  private static let roundingMargin = 1e-4
-  /// The squared norm below which motion is cleared, which prevents denormals.
+  private static let maximumRadiansPerStep = 0.2
+  /// The maximum phase per step, in radians, divided by the square root of the limit, for small
+  /// limits.
+  private static let maximumRadiansPerRootLimit = 0.49
+  /// The margin that covers rounding errors, as a fraction of the excursion limit.
+  private static let roundingMarginFraction = 1e-4
+  /// The squared norm of a model's state below which the state is cleared, which prevents
+  /// denormals.
   private static let negligibleNormSquare: Float = 1e-24
 
   private let modelLanes: FixedBuffer<ModelLanes>
@@ -38,7 +40,7 @@ struct ExcursionLimiter: ~Copyable {
   private let modeWeights: SIMD4<Float>
   /// The squared norm below which any gain is allowed after a step of any drive.
   private let quietNormSquare: Float
-  /// The number of steps after which no model retains the effect of a gain.
+  /// The number of steps after which no model's state depends on an earlier gain.
   private let settlingStepCount: Int
 
   private var softGain: SoftExcursionGain
@@ -46,12 +48,13 @@ struct ExcursionLimiter: ~Copyable {
   /// motion is tracked separately.
   private var stepsSinceLimiting = Int.max
 
-  /// Creates a limiter with its models at rest. Without a model or a limit, it passes every gain.
+  /// Creates a limiter whose models are at rest. Without a model or a limit, the limiter passes
+  /// every gain.
   init(_ settings: TransducerSettings) {
-    let excursionLimit = settings.limits.maximumExcursion
-    guard let model = settings.model, let excursionLimit else {
+    let excursionLimit = settings.limits.maximumExcursionRatio
+    guard let model = settings.protectionModel, let excursionLimit else {
       modelLanes = FixedBuffer(repeating: ModelLanes(), count: 0)
-      stepLength = max(1, Int(Self.maximumStepSeconds * settings.rate))
+      stepFrameCount = max(1, Int(Self.maximumStepSeconds * settings.rate))
       normLimitSquare = .infinity
       modeWeights = SIMD4()
       quietNormSquare = 0
@@ -61,13 +64,14 @@ struct ExcursionLimiter: ~Copyable {
     }
     let tolerance = TransducerTolerance(
       model, modes: settings.excursionModes, uncertainty: settings.uncertainty.forExcursion)
-    stepLength = Self.stepLength(limit: excursionLimit, tolerance: tolerance, rate: settings.rate)
-    modelLanes = ModelLanes.lanes(tolerance.models, stepLength: stepLength, rate: settings.rate)
-    let stepSeconds = Double(stepLength) / settings.rate
+    stepFrameCount = Self.stepLength(
+      limit: excursionLimit, tolerance: tolerance, rate: settings.rate)
+    modelLanes = ModelLanes.lanes(tolerance.models, stepLength: stepFrameCount, rate: settings.rate)
+    let stepSeconds = Double(stepFrameCount) / settings.rate
     let margin =
-      tolerance.maximumDisplacementWithinStep(seconds: stepSeconds) * Renderer.ceiling
+      tolerance.maximumDisplacementWithinStep(seconds: stepSeconds) * Renderer.ceilingMagnitude
     let limitWithMargin =
-      excursionLimit * tolerance.limitFactor * (1 - Self.roundingMargin) - margin
+      excursionLimit * tolerance.limitFactor * (1 - Self.roundingMarginFraction) - margin
     let normLimit = Float(max(limitWithMargin, 0))
     normLimitSquare = normLimit * normLimit
     var modeWeights = SIMD4<Float>()
@@ -76,23 +80,24 @@ struct ExcursionLimiter: ~Copyable {
       modeWeights[lane] = Float(displacement / (excursionLimit * tolerance.totalDisplacement))
     }
     self.modeWeights = modeWeights
-    let maximumIncrease = tolerance.maximumNormIncrease(seconds: stepSeconds) * Renderer.ceiling
+    let maximumIncrease =
+      tolerance.maximumNormIncrease(seconds: stepSeconds) * Renderer.ceilingMagnitude
     let quietFraction = max(
-      0, min(SoftExcursionGain.quietFraction, 0.95 - maximumIncrease / limitWithMargin))
+      0, min(SoftExcursionGain.quietLimitFraction, 0.95 - maximumIncrease / limitWithMargin))
     quietNormSquare = normLimitSquare * Float(quietFraction * quietFraction)
     softGain = SoftExcursionGain(limit: normLimit, tolerance: tolerance, stepSeconds: stepSeconds)
     // The effect of a gain has decayed after ln 10⁴ time constants of the slowest resonance.
     let settlingSeconds = max(
-      SoftExcursionGain.recoverySeconds, 9.2 * tolerance.maximumTimeConstant)
+      SoftExcursionGain.recoverySeconds, 9.2 * tolerance.maximumTimeConstantSeconds)
     settlingStepCount = Int(settlingSeconds / stepSeconds) + 1
   }
 
   private static func stepLength(
     limit: Double, tolerance: TransducerTolerance, rate: Double
   ) -> Int {
-    let maximumPhase = min(maximumPhasePerStep, maximumPhasePerRootLimit * limit.squareRoot())
+    let maximumPhase = min(maximumRadiansPerStep, maximumRadiansPerRootLimit * limit.squareRoot())
     let seconds = min(
-      maximumStepSeconds, maximumPhase / (2 * Double.pi * tolerance.maximumResonance))
+      maximumStepSeconds, maximumPhase / (2 * Double.pi * tolerance.maximumResonanceHertz))
     return max(1, Int(seconds * rate))
   }
 
@@ -102,8 +107,8 @@ struct ExcursionLimiter: ~Copyable {
     stepsSinceLimiting = .max
   }
 
-  /// The current displacement relative to the limit.
-  var currentExcursion: Float {
+  /// The current displacement of the model that moves most, as a fraction of the limit.
+  var currentExcursionFraction: Float {
     @_noLocks get {
       if modelLanes.count == 0 { return 0 }
       let x = modelLanes[0].stateX
@@ -111,7 +116,7 @@ struct ExcursionLimiter: ~Copyable {
     }
   }
 
-  /// Advances the models by a step and returns the gain at its end.
+  /// Advances the models by a step, and returns the gain at the end of the step.
   ///
   /// - Parameters:
   ///   - gain: The gain at the start of the step.
@@ -160,7 +165,7 @@ struct ExcursionLimiter: ~Copyable {
 
   // MARK: - Prediction
 
-  /// Predicts the change of the state at the end of a step with a change of the gain.
+  /// Predicts how much each model's state at the end of the step changes with the gain.
   @_noLocks @inline(__always) private static func predictGainSlopes(
     of lane: inout ModelLanes, over step: StepMoments
   ) {
@@ -184,7 +189,7 @@ struct ExcursionLimiter: ~Copyable {
     }
   }
 
-  /// Predicts the end of a step that starts at any gain.
+  /// Predicts each model's state at the end of a step that starts at any gain.
   @_noLocks private mutating func predictStates(gain: Float, step: StepMoments, next: StepMoments) {
     let scaledDriveSum = gain * step.fallingSum
     let scaledFirstMoment = gain * step.fallingFirstMoment
@@ -202,7 +207,7 @@ struct ExcursionLimiter: ~Copyable {
     }
   }
 
-  /// Advances the motion without gain reduction by the next step.
+  /// Advances the models' states without gain reduction by the next step.
   @_noLocks @inline(__always) private static func advanceUnlimited(
     _ lane: inout ModelLanes, over next: StepMoments
   ) {
@@ -255,7 +260,7 @@ struct ExcursionLimiter: ~Copyable {
     return maximumNorms.max() <= normLimitSquare
   }
 
-  /// Returns the states after the next step, if the gain falls to 0 in it.
+  /// Returns the models' states after the next step, if the gain falls to 0 within that step.
   @_noLocks @inline(__always) private static func statesAfterFade(
     _ lane: ModelLanes, _ x: SIMD16<Float>, _ y: SIMD16<Float>, _ next: StepMoments, gain: Float
   ) -> (x: SIMD16<Float>, y: SIMD16<Float>) {
@@ -314,7 +319,7 @@ struct ExcursionLimiter: ~Copyable {
 
   // MARK: - State
 
-  /// Sets the models to the states that a gain produces at the end of the step.
+  /// Sets the state of each model to the state that a gain produces at the end of the step.
   @_noLocks private mutating func commitStates(gain: Float) {
     for index in 0..<modelLanes.count {
       modelLanes[index].stateX =
@@ -341,47 +346,47 @@ struct ExcursionLimiter: ~Copyable {
 /// within the limit; the other does so for the amplitude to which a growing vibration will settle.
 /// The second counts the more, the closer the displacement is to the limit.
 struct SoftExcursionGain: BitwiseCopyable, Sendable {
-  /// The time constant of the recovery, in seconds.
+  /// The time constant with which the soft gain recovers, in seconds.
   static let recoverySeconds = 0.2
   /// The fraction of the limit below which the soft gain has no effect.
-  static let quietFraction = Double(steadyStateStartFraction)
+  static let quietLimitFraction = Double(steadyStateStartLimitFraction)
 
-  /// The target, as a fraction of the limit.
-  private static let targetFraction: Float = 0.97
-  /// The fraction of the limit at which the steady-state gain begins to count.
-  private static let steadyStateStartFraction: Float = 0.6
-  /// The fraction of the limit at which the steady-state gain counts fully.
-  private static let steadyStateFullFraction: Float = 0.9
+  /// The excursion to which the soft gain limits the drive, as a fraction of the limit.
+  private static let targetLimitFraction: Float = 0.97
+  /// The fraction of the limit at which the steady-state gain begins to affect the soft gain.
+  private static let steadyStateStartLimitFraction: Float = 0.6
+  /// The fraction of the limit from which the steady-state gain affects the soft gain fully.
+  private static let steadyStateFullLimitFraction: Float = 0.9
 
   private let normLimit: Float
   /// The fraction of the distance to its target that a gain recovers per step.
-  private let recoveryFraction: Float
+  private let recoveryFractionPerStep: Float
   /// The remaining growth to the steady state, relative to the growth over a period.
   private let remainingGrowthFactor: Float
 
   private var periodPeaks: PeriodPeaks
-  /// The gain for the current peak.
+  /// The gain that keeps the current peak of the norm within the limit.
   private var peakGain: Float = 1
-  /// The gain for the expected peak in the steady state.
+  /// The gain that keeps the expected steady-state peak of the norm within the limit.
   private var steadyStateGain: Float = 1
-  /// The weight of the steady-state gain.
+  /// The weight of the steady-state gain in the soft gain, 0…1.
   private var steadyStateWeight: Float = 0
 
-  /// Creates a gain that doesn't limit.
+  /// Creates a soft gain of 1, which doesn't limit.
   init() {
     normLimit = .infinity
-    recoveryFraction = 0
+    recoveryFractionPerStep = 0
     remainingGrowthFactor = 0
-    periodPeaks = PeriodPeaks(periodLength: 1)
+    periodPeaks = PeriodPeaks(periodStepCount: 1)
   }
 
   init(limit: Float, tolerance: TransducerTolerance, stepSeconds: Double) {
     self.normLimit = limit
-    recoveryFraction = Float(1 - exp(-stepSeconds / Self.recoverySeconds))
-    let periodLength = max(1, Int(1 / (tolerance.minimumResonance * stepSeconds)))
-    periodPeaks = PeriodPeaks(periodLength: periodLength)
+    recoveryFractionPerStep = Float(1 - exp(-stepSeconds / Self.recoverySeconds))
+    let periodLength = max(1, Int(1 / (tolerance.minimumResonanceHertz * stepSeconds)))
+    periodPeaks = PeriodPeaks(periodStepCount: periodLength)
     remainingGrowthFactor = Float(
-      1 / expm1(Double(periodLength) * stepSeconds * tolerance.minimumDecayRate))
+      1 / expm1(Double(periodLength) * stepSeconds * tolerance.minimumNepersPerSecond))
   }
 
   @_noLocks mutating func reset() {
@@ -396,7 +401,7 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
     steadyStateWeight = 0
   }
 
-  /// Records a squared norm.
+  /// Records a squared norm of a model's state.
   @_noLocks mutating func recordPeak(_ normSquare: Float) { periodPeaks.record(normSquare) }
 
   /// Records a squared norm and returns the gain.
@@ -412,7 +417,7 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
     let steadyStatePeak =
       recentPeakNorm + max(0, recentPeakNorm - Self.squareRoot(periodPeaks.olderPeak))
       * remainingGrowthFactor
-    let targetNorm = Self.targetFraction * normLimit
+    let targetNorm = Self.targetLimitFraction * normLimit
     steadyStateGain = recovered(
       steadyStateGain, toward: min(1, targetNorm / max(steadyStatePeak, 1e-6)))
     peakGain = recovered(peakGain, toward: min(1, targetNorm / max(recentPeakNorm, 1e-6)))
@@ -423,18 +428,20 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
   }
 
   @_noLocks private mutating func updateSteadyStateWeight(limitFraction fraction: Float) {
-    let transitionWidth = Self.steadyStateFullFraction - Self.steadyStateStartFraction
-    let targetWeight = min(1, max(0, (fraction - Self.steadyStateStartFraction) / transitionWidth))
+    let transitionWidth = Self.steadyStateFullLimitFraction - Self.steadyStateStartLimitFraction
+    let targetWeight = min(
+      1, max(0, (fraction - Self.steadyStateStartLimitFraction) / transitionWidth))
     if targetWeight > steadyStateWeight {
       steadyStateWeight = targetWeight
     } else {
-      steadyStateWeight = steadyStateWeight + (targetWeight - steadyStateWeight) * recoveryFraction
+      steadyStateWeight =
+        steadyStateWeight + (targetWeight - steadyStateWeight) * recoveryFractionPerStep
     }
   }
 
   /// Returns a gain with instant attack and slow recovery.
   @_noLocks private func recovered(_ gain: Float, toward target: Float) -> Float {
-    target < gain ? target : gain + (target - gain) * recoveryFraction
+    target < gain ? target : gain + (target - gain) * recoveryFractionPerStep
   }
 
   @_noLocks private static func squareRoot(_ value: Float) -> Float {
@@ -444,17 +451,17 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
 
 /// The peak norms of the current period and of the two preceding periods.
 struct PeriodPeaks: BitwiseCopyable, Sendable {
-  /// The length of a period, in steps.
-  private let periodLength: Int
+  /// The length of a period of the resonance, in steps.
+  private let periodStepCount: Int
   private var stepInPeriod = 0
   private var currentPeak: Float = 0
   private var previousPeak: Float = 0
-  /// The peak of the period before the previous.
+  /// The peak norm of the period before the previous period.
   private(set) var olderPeak: Float = 0
 
-  init(periodLength: Int) { self.periodLength = periodLength }
+  init(periodStepCount periodLength: Int) { self.periodStepCount = periodLength }
 
-  /// The peak of the current and the previous period.
+  /// The maximum norm in the current and the previous period.
   var recentPeak: Float { @_noLocks get { max(currentPeak, previousPeak) } }
 
   @_noLocks mutating func record(_ value: Float) {
@@ -463,7 +470,7 @@ struct PeriodPeaks: BitwiseCopyable, Sendable {
       previousPeak = currentPeak
       currentPeak = 0
     }
-    stepInPeriod = stepInPeriod &+ 1 == periodLength ? 0 : stepInPeriod &+ 1
+    stepInPeriod = stepInPeriod &+ 1 == periodStepCount ? 0 : stepInPeriod &+ 1
     if value > currentPeak {
       currentPeak = value
     }

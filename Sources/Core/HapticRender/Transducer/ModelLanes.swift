@@ -8,32 +8,32 @@ internal import RealtimeMemory
 /// y = (ζx + v)/(1 + ζ). This is the smallest ellipse that extends to 1 in x and that no free
 /// motion leaves.
 struct ModelLanes: BitwiseCopyable, Sendable {
-  /// The number of models.
+  /// The number of models in the lanes.
   static var laneCount: Int { @_noLocks get { 16 } }
 
   // The C kernels depend on the order of the fields up to `stateY`.
 
-  /// The transition matrix of a step.
+  /// The elements of each model's state transition matrix for one step.
   var transitionXX = SIMD16<Float>()
   var transitionXY = SIMD16<Float>()
   var transitionYX = SIMD16<Float>()
   var transitionYY = SIMD16<Float>()
-  /// The response to the sum of the drive over a step.
+  /// The response of each model's state to the sum of the drive over a step.
   var driveSumResponseX = SIMD16<Float>()
   var driveSumResponseY = SIMD16<Float>()
   /// The response to the sum of the drive weighted by the position in the step, −½ to ½.
   var driveMomentResponseX = SIMD16<Float>()
   var driveMomentResponseY = SIMD16<Float>()
-  /// The state at the end of the step that is output.
+  /// The state of each model at the end of the step that is output.
   var stateX = SIMD16<Float>()
   var stateY = SIMD16<Float>()
-  /// The state after the next step, if the gain had always been 1.
+  /// The state that each model would have after the next step if the gain had always been 1.
   var unlimitedStateX = SIMD16<Float>()
   var unlimitedStateY = SIMD16<Float>()
   /// The constant of the state at the end of the step, which is constant + gain · slope.
   var endStateConstantX = SIMD16<Float>()
   var endStateConstantY = SIMD16<Float>()
-  /// The slope of the state at the end of the step.
+  /// The derivative of each model's state at the end of the step with respect to the gain.
   var endStateGainSlopeX = SIMD16<Float>()
   var endStateGainSlopeY = SIMD16<Float>()
 
@@ -51,7 +51,7 @@ struct ModelLanes: BitwiseCopyable, Sendable {
     }
   }
 
-  /// Returns the lanes of any number of models.
+  /// Returns as many groups of sixteen lanes as a number of models requires.
   static func lanes(
     _ models: [TransducerTolerance.Model], stepLength: Int, rate: Double
   ) -> FixedBuffer<ModelLanes> {
@@ -67,7 +67,7 @@ struct ModelLanes: BitwiseCopyable, Sendable {
   ) {
     let dampingRatio = 1 / (2 * model.qualityFactor)
     let resonance = TransducerModel(
-      resonance: model.resonance, qualityFactor: model.qualityFactor)
+      resonanceHertz: model.resonanceHertz, qualityFactor: model.qualityFactor)
     let frameTransition = MotionStateTransition(resonance, seconds: 1 / rate)
     let stepTransition = MotionStateTransition(resonance, seconds: Double(stepLength) / rate)
 
@@ -87,7 +87,7 @@ struct ModelLanes: BitwiseCopyable, Sendable {
     var driveSumResponse = SIMD2<Double>()
     var driveMomentResponse = SIMD2<Double>()
     var positionSquareSum = 0.0
-    var motion = frameTransition.driveColumn * model.excursionGain
+    var motion = frameTransition.driveColumn * model.resonanceDisplacement
     for index in (0..<stepLength).reversed() {
       let position = (Double(index) + 0.5) / Double(stepLength) - 0.5
       let response = coordinates(motion)

@@ -13,12 +13,12 @@ enum SensationGrowth {
   /// Source: S. S. Stevens, "Tactile vibration: Change of exponent with frequency", Perception &
   /// Psychophysics 3, 1968, 223–228, with a ratio of roughly 2 : 1. The line through the two
   /// exponents yields 1.87 : 1.
-  private static let frequencyRange = 30.0...250
+  private static let convergenceHertz = 30.0...250
 
   /// Returns the exponent n of sensation = (amplitude / threshold)ⁿ, linear over the logarithm of
   /// the frequency.
   static func exponent(atHertz hertz: Double) -> Double {
-    let clampedHertz = min(max(hertz, frequencyRange.lowerBound), frequencyRange.upperBound)
+    let clampedHertz = min(max(hertz, convergenceHertz.lowerBound), convergenceHertz.upperBound)
     let lowerPoint = exponentsByFrequency[0]
     let upperPoint = exponentsByFrequency[1]
     let logFrequencyFraction =
@@ -44,7 +44,7 @@ enum TemporalSummation {
   /// Source: J. J. Zwislocki, "Theory of Temporal Auditory Summation", JASA 32, 1960, 1046–1060,
   /// which predicts the thresholds of Pacinian channels: G. A. Gescheider et al., JASA 95, 1994,
   /// 1006–1016.
-  private static let timeConstant = 0.2
+  private static let timeConstantSeconds = 0.2
   /// The frequency above which the Pacinian channel is the most sensitive, in hertz.
   ///
   /// Source: R. T. Verrillo, JASA 35, 1963, as cited by G. A. Gescheider and R. T. Verrillo in
@@ -64,7 +64,7 @@ enum TemporalSummation {
   ///   - hertz: Its frequency.
   static func thresholdShift(seconds: Double, hertz: Double) -> Double {
     guard hertz > crossoverHertz, seconds > 0 else { return 0 }
-    let pacinianShift = -10 * logarithm2(1 - exp(-seconds / timeConstant)) / logarithm2(10)
+    let pacinianShift = -10 * logarithm2(1 - exp(-seconds / timeConstantSeconds)) / logarithm2(10)
     return min(pacinianShift, decibelsPerOctave * logarithm2(hertz / crossoverHertz))
   }
 }
@@ -83,9 +83,9 @@ enum SeatWeighting {
   /// The peak acceleration that half of the people perceive, weighted by Wk, in m/s².
   ///
   /// Source: ISO 2631-1:1997, annex C.
-  private static let perceptionThresholdAcceleration = 0.015
+  private static let perceptionThresholdMetersPerSecondSquared = 0.015
 
-  /// Returns the weight of a frequency.
+  /// Returns the weighting factor Wk of acceleration at a frequency in hertz.
   static func weight(atHertz hertz: Double) -> Double {
     /// The squared magnitude of a second-order denominator.
     func square(_ corner: Double, _ quality: Double) -> Double {
@@ -111,8 +111,9 @@ enum SeatWeighting {
   /// 400 Hz.
   static let thresholds: [TransducerProfile.Threshold] = (-3...26).map { third in
     let hertz = raised(10, to: Double(third) / 10)
-    let acceleration = perceptionThresholdAcceleration / weight(atHertz: hertz) / 9.80665
-    return TransducerProfile.Threshold(hertz: hertz, decibels: decibels(ofAmplitude: acceleration))
+    let acceleration = perceptionThresholdMetersPerSecondSquared / weight(atHertz: hertz) / 9.80665
+    return TransducerProfile.Threshold(
+      hertz: hertz, accelerationDecibels: decibels(ofAmplitude: acceleration))
   }
 }
 
@@ -135,7 +136,8 @@ enum EqualLoudness {
       (315, 0.288, -1.1, 8.6), (400, 0.276, -0.4, 6.2),
     ]
 
-  /// The sound pressure level, in decibels relative to 20 µPa.
+  /// The contour of equal loudness: sound pressure levels in decibels relative to 20 µPa, by
+  /// frequency.
   static let equalLoudnessContour: [TransducerProfile.Threshold] = iso226Parameters.map { row in
     let thresholdLoudness = raised(
       0.4 * raised(10, to: (row.threshold + row.transfer) / 10 - 9), to: row.exponent)
@@ -143,6 +145,6 @@ enum EqualLoudness {
       4.47e-3 * (raised(10, to: 0.025 * loudnessLevelPhon) - 1.15) + thresholdLoudness
     let soundPressureLevel =
       10 / row.exponent * logarithm2(loudnessSum) / logarithm2(10) - row.transfer + 94
-    return TransducerProfile.Threshold(hertz: row.hertz, decibels: soundPressureLevel)
+    return TransducerProfile.Threshold(hertz: row.hertz, accelerationDecibels: soundPressureLevel)
   }
 }

@@ -2,19 +2,20 @@ internal import CMath
 
 /// The temperature rise of a transducer, relative to its final value at continuous power.
 public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
-  /// The contribution of the coil, which follows within seconds.
-  public var coilRise: Double
-  /// The contribution of the magnet and the case, which follow within minutes.
-  public var magnetRise: Double
+  /// The contribution of the coil to the temperature rise, which changes within seconds.
+  public var coilRiseFraction: Double
+  /// The contribution of the magnet and the case to the temperature rise, which changes within
+  /// minutes.
+  public var magnetRiseFraction: Double
 
-  /// Creates a state; the default is ambient temperature.
-  @_noLocks public init(coilRise coil: Double = 0, magnetRise magnet: Double = 0) {
-    self.coilRise = coil
-    self.magnetRise = magnet
+  /// Creates a thermal state from the two contributions; the default is ambient temperature.
+  @_noLocks public init(coilRiseFraction coil: Double = 0, magnetRiseFraction magnet: Double = 0) {
+    self.coilRiseFraction = coil
+    self.magnetRiseFraction = magnet
   }
 
-  /// The total temperature rise.
-  public var totalRise: Double { @_noLocks get { coilRise + magnetRise } }
+  /// The temperature rise of coil and magnet together, relative to the limit.
+  public var totalRiseFraction: Double { @_noLocks get { coilRiseFraction + magnetRiseFraction } }
 
   /// Returns the temperature rise after a time without drive.
   ///
@@ -23,21 +24,22 @@ public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
   ///   - thermal: The thermal parameters of the transducer.
   public func cooled(for seconds: Double, by thermal: ThermalParameters) -> TransducerThermalState {
     TransducerThermalState(
-      coilRise: coilRise * exp(-seconds / thermal.coilTimeConstant),
-      magnetRise: magnetRise * exp(-seconds / thermal.magnetTimeConstant)
+      coilRiseFraction: coilRiseFraction * exp(-seconds / thermal.coilTimeConstantSeconds),
+      magnetRiseFraction: magnetRiseFraction * exp(-seconds / thermal.magnetTimeConstantSeconds)
     )
   }
 
   /// The coil and magnet contributions as two packed floats, for atomic exchange between threads.
   var bitPattern: UInt64 {
     @_noLocks get {
-      UInt64(Float(coilRise).bitPattern) << 32 | UInt64(Float(magnetRise).bitPattern)
+      UInt64(Float(coilRiseFraction).bitPattern) << 32
+        | UInt64(Float(magnetRiseFraction).bitPattern)
     }
   }
 
   init(bitPattern: UInt64) {
-    coilRise = Double(Float(bitPattern: UInt32(truncatingIfNeeded: bitPattern >> 32)))
-    magnetRise = Double(Float(bitPattern: UInt32(truncatingIfNeeded: bitPattern)))
+    coilRiseFraction = Double(Float(bitPattern: UInt32(truncatingIfNeeded: bitPattern >> 32)))
+    magnetRiseFraction = Double(Float(bitPattern: UInt32(truncatingIfNeeded: bitPattern)))
   }
 }
 
@@ -52,18 +54,20 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
   /// The allowed power beyond the target, per unit of remaining temperature rise.
   private static let allowedPowerPerRemainingRise = 20.0
   /// The averaging time of the requested power, as a fraction of the coil's time constant.
-  private static let averagingFraction = 0.05
+  private static let averagingTimeFraction = 0.05
 
-  /// The power of a drive with a mean square of 1.
-  private let fullScalePower: Double
+  /// The power of a drive with a mean square of 1, relative to the continuous power.
+  private let fullScalePowerRatio: Double
   private let coilTemperatureFraction: Double
-  /// The one-pole coefficient of the coil per step.
+  /// The one-pole coefficient with which the coil's temperature rise follows the power in each
+  /// step.
   private let coilSmoothingCoefficient: Double
-  /// The one-pole coefficient of the magnet per step.
+  /// The one-pole coefficient with which the magnet's temperature rise follows the power in each
+  /// step.
   private let magnetSmoothingCoefficient: Double
-  /// The one-pole coefficient of the requested power per step.
+  /// The one-pole coefficient with which the average requested power is updated in each step.
   private let requestedPowerSmoothingCoefficient: Double
-  /// The average requested power.
+  /// The moving average of the power that the input requests.
   private var averageRequestedPower = 0.0
 
   init(
@@ -72,38 +76,39 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
     let thermalParameters = limits.thermal
     self.temperatureRise = temperatureRise
     // The power of a sine is half that of its peak.
-    fullScalePower = 2 * (limits.fullScalePowerRatio ?? 0)
+    fullScalePowerRatio = 2 * (limits.fullScalePowerRatio ?? 0)
     coilTemperatureFraction = thermalParameters.coilTemperatureFraction
-    coilSmoothingCoefficient = stepSeconds / thermalParameters.coilTimeConstant
-    magnetSmoothingCoefficient = stepSeconds / thermalParameters.magnetTimeConstant
+    coilSmoothingCoefficient = stepSeconds / thermalParameters.coilTimeConstantSeconds
+    magnetSmoothingCoefficient = stepSeconds / thermalParameters.magnetTimeConstantSeconds
     requestedPowerSmoothingCoefficient = min(
-      1, stepSeconds / (Self.averagingFraction * thermalParameters.coilTimeConstant))
+      1, stepSeconds / (Self.averagingTimeFraction * thermalParameters.coilTimeConstantSeconds))
   }
 
-  /// Advances the model by a step and returns the gain for the next.
+  /// Advances the thermal model by a step, and returns the allowed gain for the next step.
   ///
   /// - Parameters:
   ///   - outputMeanSquare: The mean square of the output.
   ///   - requestedMeanSquare: The mean square of the output without gain reduction.
   @_noLocks mutating func advance(outputMeanSquare: Double, requestedMeanSquare: Double) -> Double {
-    let outputPower = outputMeanSquare * fullScalePower
-    temperatureRise.coilRise +=
-      (coilTemperatureFraction * outputPower - temperatureRise.coilRise) * coilSmoothingCoefficient
-    temperatureRise.magnetRise +=
-      ((1 - coilTemperatureFraction) * outputPower - temperatureRise.magnetRise)
+    let outputPower = outputMeanSquare * fullScalePowerRatio
+    temperatureRise.coilRiseFraction +=
+      (coilTemperatureFraction * outputPower - temperatureRise.coilRiseFraction)
+      * coilSmoothingCoefficient
+    temperatureRise.magnetRiseFraction +=
+      ((1 - coilTemperatureFraction) * outputPower - temperatureRise.magnetRiseFraction)
       * magnetSmoothingCoefficient
     averageRequestedPower +=
-      (requestedMeanSquare * fullScalePower - averageRequestedPower)
+      (requestedMeanSquare * fullScalePowerRatio - averageRequestedPower)
       * requestedPowerSmoothingCoefficient
-    return gain
+    return allowedGain
   }
 
   /// The gain that reduces the requested power to the power that the temperature allows.
-  private var gain: Double {
+  private var allowedGain: Double {
     @_noLocks get {
       let allowed =
-        TransducerLimits.targetTemperatureRise + Self.allowedPowerPerRemainingRise
-        * (TransducerLimits.targetTemperatureRise - temperatureRise.totalRise)
+        TransducerLimits.targetTemperatureRiseFraction + Self.allowedPowerPerRemainingRise
+        * (TransducerLimits.targetTemperatureRiseFraction - temperatureRise.totalRiseFraction)
       if averageRequestedPower <= allowed { return 1 }
       return allowed > 0
         ? min(1, RealtimeMath.inverseSquareRoot(averageRequestedPower / allowed)) : 0

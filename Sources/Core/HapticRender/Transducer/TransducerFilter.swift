@@ -4,14 +4,14 @@
 /// They add no delay. The result doesn't depend on the division into blocks.
 struct TransducerFilter: BitwiseCopyable {
   /// The magnitude to which samples are clamped, which prevents overflow: 72 dB above full scale.
-  static var maximumMagnitude: Float { @_noLocks get { 4_096 } }
+  static var maximumInputMagnitude: Float { @_noLocks get { 4_096 } }
 
   /// The level of a dither with alternating sign, which prevents denormals in the filters.
-  private static let ditherLevel = 1e-30
+  private static let ditherMagnitude = 1e-30
   /// The magnitude below which the output is silent: −140 dBFS, which no 24-bit converter plays.
   ///
   /// A file thus becomes silent soon after its last sound, and the filters come to rest.
-  private static let silenceThreshold = 1e-7
+  private static let silenceMagnitude = 1e-7
 
   private let highPass: Biquad
   private let equalizer: Biquad
@@ -92,11 +92,11 @@ struct TransducerFilter: BitwiseCopyable {
 
   /// Returns a sample in single precision, or 0 below the threshold of silence.
   @_noLocks @inline(__always) static func zeroingNearSilence(_ value: Double) -> Float {
-    abs(value) < silenceThreshold ? 0 : Float(value)
+    abs(value) < silenceMagnitude ? 0 : Float(value)
   }
 
   /// Returns the dither of a pair of frames.
   @_noLocks @inline(__always) static func dither(isOddFrame: Bool) -> SIMD2<Double> {
-    isOddFrame ? SIMD2(-ditherLevel, ditherLevel) : SIMD2(ditherLevel, -ditherLevel)
+    isOddFrame ? SIMD2(-ditherMagnitude, ditherMagnitude) : SIMD2(ditherMagnitude, -ditherMagnitude)
   }
 }

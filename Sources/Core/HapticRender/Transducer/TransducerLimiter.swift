@@ -13,42 +13,42 @@ internal import RealtimeMemory
 /// 4. The gain is linear within a step. It never exceeds 1, so that the output stays within the
 ///    ceiling of the preceding limiter, and it is exactly 1 far from the limits.
 struct TransducerLimiter: ~Copyable {
-  /// The delay, in frames.
+  /// The delay of the limiter, in frames.
   let delayFrameCount: Int
-  /// The gain at the end of the step that is output.
+  /// The gain that the output reaches at the end of the current step.
   private(set) var stepEndGain: Float = 1
 
   private var excursionLimiter: ExcursionLimiter
   private var thermalLimiter: ThermalLimiter
-  private let stepLength: Int
+  private let stepFrameCount: Int
   private let stepWeights: StepWeights
   private let inverseStepLength: Float
   /// Two steps and the padding that is read after the second. The input of a step replaces its
   /// output.
   private let delayLine: FixedBuffer<Float>
-  /// A temporary copy of the input of a step.
-  private let exchangeBuffer: FixedBuffer<Float>
-  /// The gain at the start of the step that is output.
+  /// A buffer that holds a copy of the input of a step while the output replaces it.
+  private let stepInputCopy: FixedBuffer<Float>
+  /// The gain of the output at the start of the current step.
   private var stepStartGain: Float = 1
   /// The gain that the thermal limiter allows.
   private var thermalGain: Float = 1
-  /// The moments of the step that was received last.
+  /// The moments of the drive over the most recently received step.
   private var latestMoments = StepMoments()
-  /// The index in the delay line of the step that is output.
+  /// The index in the delay line at which the step that is output begins.
   private var stepStartIndex = 0
-  /// The index of the next frame in its step.
-  private var frameInStep = 0
+  /// The index of the next frame within its step.
+  private var frameIndexInStep = 0
 
   init(_ settings: TransducerSettings, temperatureRise: TransducerThermalState) {
     excursionLimiter = ExcursionLimiter(settings)
-    stepLength = excursionLimiter.stepLength
-    delayFrameCount = 2 * stepLength
-    inverseStepLength = 1 / Float(stepLength)
-    stepWeights = StepWeights(stepLength: stepLength)
-    delayLine = FixedBuffer(repeating: 0, count: stepLength + stepWeights.paddedLength)
-    exchangeBuffer = FixedBuffer(repeating: 0, count: stepLength)
+    stepFrameCount = excursionLimiter.stepFrameCount
+    delayFrameCount = 2 * stepFrameCount
+    inverseStepLength = 1 / Float(stepFrameCount)
+    stepWeights = StepWeights(stepLength: stepFrameCount)
+    delayLine = FixedBuffer(repeating: 0, count: stepFrameCount + stepWeights.paddedFrameCount)
+    stepInputCopy = FixedBuffer(repeating: 0, count: stepFrameCount)
     thermalLimiter = ThermalLimiter(
-      settings.limits, stepSeconds: Double(stepLength) / settings.rate,
+      settings.limits, stepSeconds: Double(stepFrameCount) / settings.rate,
       temperatureRise: temperatureRise
     )
   }
@@ -62,11 +62,11 @@ struct TransducerLimiter: ~Copyable {
     precondition(count <= block.count, "frames beyond the block")
     var frame = 0
     while frame < count {
-      let length = min(stepLength &- frameInStep, count &- frame)
+      let length = min(stepFrameCount &- frameIndexInStep, count &- frame)
       processFrames(&block, in: frame..<frame &+ length)
       frame &+= length
-      frameInStep &+= length
-      if frameInStep == stepLength {
+      frameIndexInStep &+= length
+      if frameIndexInStep == stepFrameCount {
         finishStep(&statistics)
       }
     }
@@ -81,19 +81,19 @@ struct TransducerLimiter: ~Copyable {
     stepStartGain = 1
     thermalGain = 1
     stepStartIndex = 0
-    frameInStep = 0
+    frameIndexInStep = 0
   }
 
   /// Replaces frames of a block, all in the same step, by delayed frames.
   @_noLocks private mutating func processFrames(
     _ block: inout MutableSpan<Float>, in range: Range<Int>
   ) {
-    let delayIndex = stepStartIndex &+ frameInStep
+    let delayIndex = stepStartIndex &+ frameIndexInStep
     if stepStartGain == 1, stepEndGain == 1 {
       guard let samples = unsafe block.address() else { return }
       let frames = unsafe UnsafeMutableRawPointer(samples + range.lowerBound)
       let delayed = unsafe UnsafeMutableRawPointer(delayLine.address + delayIndex)
-      let temporary = unsafe UnsafeMutableRawPointer(exchangeBuffer.address)
+      let temporary = unsafe UnsafeMutableRawPointer(stepInputCopy.address)
       unsafe temporary.copyMemory(from: frames, byteCount: range.count &* 4)
       unsafe frames.copyMemory(from: delayed, byteCount: range.count &* 4)
       unsafe delayed.copyMemory(from: temporary, byteCount: range.count &* 4)
@@ -102,7 +102,7 @@ struct TransducerLimiter: ~Copyable {
     let gainSlopePerFrame = (stepEndGain - stepStartGain) * inverseStepLength
     for index in 0..<range.count {
       let input = unsafe block[unchecked: range.lowerBound &+ index]
-      let frameGain = stepStartGain + gainSlopePerFrame * Float(frameInStep &+ index &+ 1)
+      let frameGain = stepStartGain + gainSlopePerFrame * Float(frameIndexInStep &+ index &+ 1)
       unsafe block[unchecked: range.lowerBound &+ index] =
         delayLine[delayIndex &+ index] * frameGain
       delayLine[delayIndex &+ index] = input
@@ -112,8 +112,8 @@ struct TransducerLimiter: ~Copyable {
   @_noLocks private mutating func finishStep(_ statistics: inout RenderStatistics) {
     let outputStepMoments = latestMoments
     latestMoments = unsafe stepWeights.moments(of: delayLine.address + stepStartIndex)
-    frameInStep = 0
-    stepStartIndex = stepStartIndex == 0 ? stepLength : 0
+    frameIndexInStep = 0
+    stepStartIndex = stepStartIndex == 0 ? stepFrameCount : 0
     stepStartGain = stepEndGain
     stepEndGain = excursionLimiter.advance(
       gain: stepStartGain, maximumGain: thermalGain, step: outputStepMoments, next: latestMoments)
@@ -125,25 +125,25 @@ struct TransducerLimiter: ~Copyable {
       thermalLimiter.advance(
         outputMeanSquare: Double(outputStepMoments.driveMeanSquare * meanSquareGain),
         requestedMeanSquare: Double(outputStepMoments.driveMeanSquare)))
-    let temperatureRise = Float(thermalLimiter.temperatureRise.totalRise)
-    if temperatureRise > statistics.peakTemperatureRise {
-      statistics.peakTemperatureRise = temperatureRise
+    let temperatureRise = Float(thermalLimiter.temperatureRise.totalRiseFraction)
+    if temperatureRise > statistics.peakTemperatureRiseFraction {
+      statistics.peakTemperatureRiseFraction = temperatureRise
     }
   }
 
   @_noLocks private func recordGain(in statistics: inout RenderStatistics) {
     if stepEndGain < thermalGain {
-      statistics.excursionLimitedFrameCount &+= Int64(stepLength)
+      statistics.excursionLimitedFrameCount &+= Int64(stepFrameCount)
     }
     if thermalGain < 1 {
-      statistics.powerLimitedFrameCount &+= Int64(stepLength)
+      statistics.powerLimitedFrameCount &+= Int64(stepFrameCount)
     }
     if stepEndGain < statistics.minimumProtectionGain {
       statistics.minimumProtectionGain = stepEndGain
     }
-    let currentExcursion = excursionLimiter.currentExcursion
-    if currentExcursion > statistics.peakExcursion {
-      statistics.peakExcursion = currentExcursion
+    let currentExcursion = excursionLimiter.currentExcursionFraction
+    if currentExcursion > statistics.peakExcursionFraction {
+      statistics.peakExcursionFraction = currentExcursion
     }
   }
 }
@@ -153,34 +153,34 @@ struct TransducerLimiter: ~Copyable {
 /// Positions in a step range from −½ to ½. The gain is linear, so that the drive is a falling ramp
 /// times the gain at the start plus a rising ramp times the gain at the end.
 struct StepMoments: BitwiseCopyable, Sendable {
-  /// The sum of the drive.
+  /// The sum of the drive samples over the step.
   var driveSum: Float = 0
-  /// The sum of the drive weighted by the position.
+  /// The sum of the drive samples, weighted by their position in the step, −½…½.
   var driveFirstMoment: Float = 0
-  /// The sum of the drive weighted by a ramp from 0 to 1.
+  /// The sum of the drive samples, weighted by a ramp from 0 to 1.
   var rampedSum: Float = 0
-  /// The sum of the drive weighted by the ramp and the position.
+  /// The sum of the drive samples, weighted by the ramp from 0 to 1 and by their position.
   var rampedFirstMoment: Float = 0
-  /// The mean square of the drive.
+  /// The mean square of the drive samples.
   var driveMeanSquare: Float = 0
 
-  /// The sum of the drive weighted by a ramp from 1 to 0.
+  /// The sum of the drive samples, weighted by a ramp from 1 to 0.
   var fallingSum: Float { @_noLocks get { driveSum - rampedSum } }
-  /// The sum of the drive weighted by the falling ramp and the position.
+  /// The sum of the drive samples, weighted by the ramp from 1 to 0 and by their position.
   var fallingFirstMoment: Float { @_noLocks get { driveFirstMoment - rampedFirstMoment } }
 }
 
 /// The weights of the frames of a step for the computation of its moments.
 struct StepWeights: ~Copyable {
   /// The number of frames that are read; those after the step have a weight of 0.
-  let paddedLength: Int
-  /// A row of weights, 1 or 0, followed by a row of positions.
-  let weights: FixedBuffer<Float>
+  let paddedFrameCount: Int
+  /// A row of frame weights, each 1 or 0, followed by a row of frame positions.
+  let weightsAndPositions: FixedBuffer<Float>
   private let inverseStepLength: Float
 
   init(stepLength: Int) {
     let paddedStepLength = (stepLength + 3) / 4 * 4
-    paddedLength = paddedStepLength
+    paddedFrameCount = paddedStepLength
     inverseStepLength = 1 / Float(stepLength)
     var weightTable = [Float](repeating: 0, count: 2 * paddedStepLength)
     var framePositions = (SIMD4<Float>(0, 1, 2, 3) + 0.5) * inverseStepLength - 0.5
@@ -191,14 +191,15 @@ struct StepWeights: ~Copyable {
         framePositions += 4 * inverseStepLength
       }
     }
-    weights = FixedBuffer(weightTable)
+    weightsAndPositions = FixedBuffer(weightTable)
   }
 
-  /// Returns the moments of a step.
+  /// Returns the moments of the drive over a step.
   ///
-  /// - Parameter frames: The address of `paddedLength` finite frames.
+  /// - Parameter frames: The address of `paddedFrameCount` finite frames.
   @_noLocks @unsafe func moments(of frames: UnsafePointer<Float>) -> StepMoments {
-    let weightedSums = unsafe temblor_step_moments(frames, weights.address, paddedLength)
+    let weightedSums = unsafe temblor_step_moments(
+      frames, weightsAndPositions.address, paddedFrameCount)
     // The ramp reaches 1 half a frame after the position of the last frame.
     let rampCenter = 0.5 + 0.5 * inverseStepLength
     return StepMoments(

@@ -6,26 +6,26 @@ internal import CMath
 /// displacement 1 / (Q·D) of the drive. Both are normalized to a magnitude of 1 at resonance.
 public struct TransducerModel: Equatable, Sendable {
   /// The resonance frequency, in hertz.
-  public let resonance: Double
-  /// The quality factor.
+  public let resonanceHertz: Double
+  /// The quality factor of the transducer at its resonance.
   public let qualityFactor: Double
 
-  /// Creates a model; both values must be positive.
-  public init(resonance: Double, qualityFactor: Double) {
+  /// Creates a model from a resonance frequency in hertz and a quality factor, both positive.
+  public init(resonanceHertz resonance: Double, qualityFactor: Double) {
     precondition(resonance > 0 && qualityFactor > 0, "a model needs a resonance and a Q factor")
-    self.resonance = resonance
+    self.resonanceHertz = resonance
     self.qualityFactor = qualityFactor
   }
 
   /// Returns the magnitude of the acceleration for a steady full-scale sine.
-  public func acceleration(atHertz hertz: Double) -> Double {
-    let relativeFrequency = hertz / resonance
-    return relativeFrequency * relativeFrequency * displacement(atHertz: hertz)
+  public func accelerationMagnitude(atHertz hertz: Double) -> Double {
+    let relativeFrequency = hertz / resonanceHertz
+    return relativeFrequency * relativeFrequency * displacementMagnitude(atHertz: hertz)
   }
 
   /// Returns the acceleration for a steady full-scale sine as a complex number.
   func accelerationPhasor(atHertz hertz: Double) -> SIMD2<Double> {
-    let relativeFrequency = hertz / resonance
+    let relativeFrequency = hertz / resonanceHertz
     let real = 1 - relativeFrequency * relativeFrequency
     let imaginary = relativeFrequency / qualityFactor
     let conjugateScale =
@@ -35,8 +35,8 @@ public struct TransducerModel: Equatable, Sendable {
   }
 
   /// Returns the magnitude of the displacement, relative to that of a full-scale sine at resonance.
-  public func displacement(atHertz hertz: Double) -> Double {
-    let relativeFrequency = hertz / resonance
+  public func displacementMagnitude(atHertz hertz: Double) -> Double {
+    let relativeFrequency = hertz / resonanceHertz
     let real = 1 - relativeFrequency * relativeFrequency
     let imaginary = relativeFrequency / qualityFactor
     return 1 / (qualityFactor * (real * real + imaginary * imaginary).squareRoot())
@@ -49,15 +49,15 @@ public struct TransducerModel: Equatable, Sendable {
 /// 1. With the angular resonance frequency ω, the quality factor Q, and the drive u, x′ = ω·w and
 /// w′ = −ω·x − (ω/Q)·w + (ω/Q)·u.
 struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
-  /// The first row of the transition matrix.
+  /// The row of the transition matrix that computes the displacement.
   let displacementRow: SIMD2<Double>
-  /// The second row of the transition matrix.
+  /// The row of the transition matrix that computes the velocity.
   let velocityRow: SIMD2<Double>
-  /// The response of the state to a constant drive of 1.
+  /// The displacement and velocity that a constant drive of 1 adds in one step.
   let driveColumn: SIMD2<Double>
 
   init(_ model: TransducerModel, seconds: Double) {
-    let omega = 2 * Double.pi * model.resonance
+    let omega = 2 * Double.pi * model.resonanceHertz
     let decayRate = omega / (2 * model.qualityFactor)
     let discriminant = omega * omega - decayRate * decayRate
     let oscillation: (cosine: Double, sine: Double)
@@ -98,13 +98,13 @@ struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
 /// 0.07 dB from 8 kHz on. All quantities are relative to those of a full-scale sine at the main
 /// resonance alone.
 public struct TransducerSimulation: BitwiseCopyable, Sendable {
-  /// The peak displacement so far.
+  /// The peak displacement since the start of the simulation.
   public private(set) var peakDisplacement = 0.0
   private var previousDrive = 0.0
   private var resonances: InlineArray<3, SimulatedResonance>
   private let resonanceCount: Int
 
-  /// Creates a transducer at rest.
+  /// Creates the simulation of a transducer at rest.
   ///
   /// - Parameters:
   ///   - model: The main resonance.
@@ -120,9 +120,10 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
     resonances = InlineArray { simulatedResonances[min($0, simulatedResonances.count - 1)] }
   }
 
-  /// The displacement, relative to the peak of a full-scale sine at resonance.
+  /// The current displacement, relative to the peak displacement for a full-scale sine at
+  /// resonance.
   public var displacement: Double { sum { $0.displacementGain * $0.motion.x } }
-  /// The velocity, relative to the peak of a full-scale sine at resonance.
+  /// The current velocity, relative to the peak velocity for a full-scale sine at resonance.
   public var velocity: Double { sum { $0.velocityGain * $0.motion.y } }
 
   /// Advances the simulation by a sample of the drive and returns the acceleration, relative to the
@@ -149,19 +150,20 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
 
 /// A resonance of a simulated transducer and its contribution relative to the main resonance.
 private struct SimulatedResonance: BitwiseCopyable, Sendable {
-  /// The displacement and the velocity, relative to a full-scale sine at this resonance.
+  /// The displacement and the velocity, relative to those for a full-scale sine at this resonance.
   var motion = SIMD2<Double>()
   let displacementGain: Double
   let velocityGain: Double
-  private let gain: Double
+  private let accelerationGain: Double
   private let transition: MotionStateTransition
   /// The response to an increase of the drive over a step, beyond that to a constant drive.
   private let driveEndColumn: SIMD2<Double>
   private let qualityFactor: Double
 
-  init(_ model: TransducerModel, gain: Double = 1, ratio: Double = 1, rate: Double) {
+  init(_ model: TransducerModel, accelerationGain gain: Double = 1, ratio: Double = 1, rate: Double)
+  {
     let seconds = 1 / rate
-    let omega = 2 * Double.pi * model.resonance
+    let omega = 2 * Double.pi * model.resonanceHertz
     transition = MotionStateTransition(model, seconds: seconds)
     // The response to a linear drive follows by partial integration. `deviation` is the difference
     // between the response to a constant drive and that of a free mass.
@@ -172,14 +174,16 @@ private struct SimulatedResonance: BitwiseCopyable, Sendable {
         -driveRampDeviation.x / model.qualityFactor - driveRampDeviation.y, driveRampDeviation.x)
       / (omega * seconds)
     qualityFactor = model.qualityFactor
-    self.gain = gain
+    self.accelerationGain = gain
     // The displacement is the acceleration divided by the squared frequency.
     velocityGain = gain * ratio
     displacementGain = gain * ratio * ratio
   }
 
   init(_ mode: TransducerMode, relativeTo main: TransducerModel, rate: Double) {
-    self.init(mode.model, gain: mode.gain, ratio: main.resonance / mode.resonance, rate: rate)
+    self.init(
+      mode.model, accelerationGain: mode.accelerationRatio,
+      ratio: main.resonanceHertz / mode.resonanceHertz, rate: rate)
   }
 
   mutating func nextAcceleration(from previousDrive: Double, to drive: Double) -> Double {
@@ -187,6 +191,6 @@ private struct SimulatedResonance: BitwiseCopyable, Sendable {
       transition.nextMotion(after: motion) + (transition.driveColumn - driveEndColumn)
       * previousDrive
       + driveEndColumn * drive
-    return gain * ((drive - motion.y) / qualityFactor - motion.x)
+    return accelerationGain * ((drive - motion.y) / qualityFactor - motion.x)
   }
 }

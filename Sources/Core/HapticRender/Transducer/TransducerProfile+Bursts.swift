@@ -13,7 +13,7 @@ internal import CMath
 /// 4. The amplifier and the excursion limit bound every level.
 extension TransducerProfile {
   /// The maximum of a burst's drive: the ceiling, minus the error of a low simulation rate.
-  private static let maximumBurstDriveLevel = 0.87
+  private static let maximumBurstDriveMagnitude = 0.87
   /// The maximum excursion of a burst, as a fraction of the limit, below which protection doesn't
   /// act.
   private static let maximumExcursionFraction = 0.66
@@ -25,21 +25,21 @@ extension TransducerProfile {
   /// The number of simulated cycles of the resonance after a burst; its peak occurs before.
   private static let trailingCycleCount = 2.0
 
-  /// The filtered drive of a burst.
+  /// The drive samples of a burst after the filters of the transducer.
   private struct FilteredBurst {
     var samples: [Double]
     var rate: Double
 
-    var peak: Double { samples.reduce(0) { max($0, abs($1)) } }
+    var peakMagnitude: Double { samples.reduce(0) { max($0, abs($1)) } }
   }
 
   /// The simulation of a burst at a sharpness.
   private struct SimulatedBurst {
     var filteredBurst: FilteredBurst
     /// The level at which the burst reaches the excursion limit.
-    var excursionLimitedLevel: Double
+    var excursionLimitedAmplitude: Double
     /// The relative level at which bursts feel equally strong.
-    var equalSensationLevel: Double
+    var equalSensationAmplitude: Double
     var sensationExponent: Double
   }
 
@@ -56,7 +56,8 @@ extension TransducerProfile {
     steadyLevels: [Double], requestedShape: TransientShape, drive settings: TransducerSettings?
   ) -> [Double] {
     let shifts = thresholdShifts(count: steadyLevels.count)
-    guard let settings, settings.equalizer != nil, let model = settings.model, transient.level > 0,
+    guard let settings, settings.equalizer != nil, let model = settings.protectionModel,
+      transient.fullIntensityAmplitude > 0,
       steadyLevels.count > 2
     else {
       // The shortest bursts keep their level, and longer ones are attenuated to match them.
@@ -77,20 +78,21 @@ extension TransducerProfile {
     let centerLevel = max(
       requiredLevel * raised(10, to: Self.burstAdvantageDecibels / 20),
       steadyLevels[steadyLevels.count / 2])
-    let levelScale = centerLevel / centerBurst.equalSensationLevel
+    let levelScale = centerLevel / centerBurst.equalSensationAmplitude
     // The level of the central burst above the threshold determines the sensation of the others.
-    let centerDecibels = decibels(ofAmplitude: levelScale * (fullScaleAcceleration ?? 1))
+    let centerDecibels = decibels(ofAmplitude: levelScale * (fullScaleAccelerationInG ?? 1))
     let targetSensation = SensationGrowth.sensation(
       ofDecibels: centerDecibels, exponent: centerBurst.sensationExponent)
     return bursts.map { burst in
       let target = SensationGrowth.decibels(
         ofSensation: targetSensation, exponent: burst.sensationExponent)
-      var equalLevel = burst.equalSensationLevel
+      var equalLevel = burst.equalSensationAmplitude
       if hasConvergingContours {
         equalLevel *= raised(10, to: (target - centerDecibels) / 20)
       }
-      let maximumLevel = Self.maximumBurstDriveLevel / max(burst.filteredBurst.peak, 1e-9)
-      return min(levelScale * equalLevel, burst.excursionLimitedLevel, maximumLevel)
+      let maximumLevel =
+        Self.maximumBurstDriveMagnitude / max(burst.filteredBurst.peakMagnitude, 1e-9)
+      return min(levelScale * equalLevel, burst.excursionLimitedAmplitude, maximumLevel)
     }
   }
 
@@ -118,13 +120,13 @@ extension TransducerProfile {
       thresholdAmplitude = raised(10, to: (thresholdDecibels(atHertz: hertz) + thresholdShift) / 20)
     }
     var excursionLevel = Double.infinity
-    if let limit = settings.limits.maximumExcursion {
+    if let limit = settings.limits.maximumExcursionRatio {
       let excursion = Self.peakExcursion(drive, model, settings.uncertainty.forExcursion)
       excursionLevel = Self.maximumExcursionFraction * limit / max(excursion, 1e-9)
     }
     return SimulatedBurst(
-      filteredBurst: drive, excursionLimitedLevel: max(excursionLevel, steadyLevel),
-      equalSensationLevel: thresholdAmplitude / max(acceleration, 1e-9),
+      filteredBurst: drive, excursionLimitedAmplitude: max(excursionLevel, steadyLevel),
+      equalSensationAmplitude: thresholdAmplitude / max(acceleration, 1e-9),
       sensationExponent: sensationExponent(atHertz: hertz))
   }
 
@@ -143,12 +145,12 @@ extension TransducerProfile {
     _ burst: TransientShape, atSharpness sharpness: Double, _ model: TransducerModel,
     _ settings: TransducerSettings?, maximumRate: Double
   ) -> FilteredBurst {
-    let maximumRatio = burst.partials.map { $0.ratio * max(1, $0.glide) }.max() ?? 1
+    let maximumRatio = burst.partials.map { $0.frequencyRatio * max(1, $0.glideRatio) }.max() ?? 1
     let hertz = burst.frequency.hertz(atSharpness: sharpness)
     let rate = min(
-      maximumRate, simulatedFramesPerCycle * max(maximumRatio * hertz, model.resonance))
+      maximumRate, simulatedFramesPerCycle * max(maximumRatio * hertz, model.resonanceHertz))
     var samples = burst.samples(atSharpness: sharpness, rate: rate)
-    samples += [Double](repeating: 0, count: Int(trailingCycleCount * rate / model.resonance))
+    samples += [Double](repeating: 0, count: Int(trailingCycleCount * rate / model.resonanceHertz))
     guard let settings else { return FilteredBurst(samples: samples, rate: rate) }
     var filters = [
       Biquad(highPassHertz: min(settings.highPassHertz, rate / 4), rate: rate)
@@ -179,13 +181,13 @@ extension TransducerProfile {
     _ drive: FilteredBurst, _ model: TransducerModel, _ uncertainty: TransducerUncertainty
   ) -> Double {
     var peakMagnitude = 0.0
-    for factor in [1 - uncertainty.resonance, 1, 1 + uncertainty.resonance] {
+    for factor in [1 - uncertainty.resonanceFraction, 1, 1 + uncertainty.resonanceFraction] {
       // With a known level at rest, the transducer with the highest quality factor moves furthest.
       let worst = TransducerModel(
-        resonance: model.resonance * factor,
-        qualityFactor: model.qualityFactor * uncertainty.qualityFactor)
+        resonanceHertz: model.resonanceHertz * factor,
+        qualityFactor: model.qualityFactor * uncertainty.qualityFactorRatio)
       simulateMotion(drive, worst) {
-        peakMagnitude = max(peakMagnitude, uncertainty.qualityFactor * abs($1.x))
+        peakMagnitude = max(peakMagnitude, uncertainty.qualityFactorRatio * abs($1.x))
       }
     }
     return peakMagnitude
@@ -207,7 +209,7 @@ extension TransducerProfile {
 }
 
 extension TransientShape {
-  /// Returns the samples of the burst at a sharpness.
+  /// Returns the samples of the burst that a transient of a sharpness produces.
   fileprivate func samples(atSharpness sharpness: Double, rate: Double) -> [Double] {
     let duration = seconds(atSharpness: sharpness)
     let maximumRatio = partials.map { $0.durationRatio }.max() ?? 1
@@ -225,13 +227,15 @@ extension TransientShape {
   ) {
     let hertz = frequency.hertz(atSharpness: sharpness)
     let squareness =
-      squareness.lowerBound + (squareness.upperBound - squareness.lowerBound) * sharpness
+      squareWaveFractions.lowerBound
+      + (squareWaveFractions.upperBound - squareWaveFractions.lowerBound) * sharpness
     let partialFrameCount = max(4, Int((duration * partial.durationRatio * rate).rounded()))
     let eighthOfLength = max(1, (partialFrameCount + 4) / 8)
     let riseLength = min(
-      attack.map { max(1, Int(($0 * rate).rounded())) } ?? eighthOfLength, partialFrameCount / 2)
+      attackSeconds.map { max(1, Int(($0 * rate).rounded())) } ?? eighthOfLength,
+      partialFrameCount / 2)
     let fallLength = min(
-      release.map { max(1, Int(($0 * rate).rounded())) } ?? eighthOfLength,
+      releaseSeconds.map { max(1, Int(($0 * rate).rounded())) } ?? eighthOfLength,
       partialFrameCount - riseLength)
     for frame in 0..<min(partialFrameCount, samples.count) {
       let time = Double(frame) / rate
@@ -239,29 +243,29 @@ extension TransientShape {
         1, Double(frame) / Double(riseLength),
         Double(partialFrameCount - frame) / Double(fallLength))
       let cycles: Double
-      if partial.glide == 1 {
+      if partial.glideRatio == 1 {
         // A steady sine crosses zero in the middle of the burst.
-        cycles = hertz * partial.ratio * (time - Double(partialFrameCount) / rate / 2)
+        cycles = hertz * partial.frequencyRatio * (time - Double(partialFrameCount) / rate / 2)
       } else {
-        let meanGlide = 1 + (partial.glide - 1) * Double(frame) / Double(2 * partialFrameCount)
-        cycles = hertz * partial.ratio * time * meanGlide
+        let meanGlide = 1 + (partial.glideRatio - 1) * Double(frame) / Double(2 * partialFrameCount)
+        cycles = hertz * partial.frequencyRatio * time * meanGlide
       }
       let sine = sin(2 * Double.pi * cycles)
       let wave = sine + squareness * ((sine < 0 ? -1 : 1) - sine)
-      samples[frame] += level * partial.gain * edge * wave
+      samples[frame] += fullIntensityAmplitude * partial.amplitudeRatio * edge * wave
     }
   }
 }
 
 extension TransducerUncertainty {
-  /// Returns models at the limits and in the middle of the uncertainty.
+  /// Returns transducer models at the limits and in the middle of the uncertainty.
   fileprivate func extremeModels(of model: TransducerModel) -> [TransducerModel] {
-    let resonanceFactors = [-1, -0.5, 0, 0.5, 1].map { 1 + $0 * resonance }
-    let qualityFactors = [1 / qualityFactor, 1, qualityFactor]
+    let resonanceFactors = [-1, -0.5, 0, 0.5, 1].map { 1 + $0 * resonanceFraction }
+    let qualityFactors = [1 / qualityFactorRatio, 1, qualityFactorRatio]
     return resonanceFactors.flatMap { resonanceFactor in
       qualityFactors.map { factor in
         TransducerModel(
-          resonance: model.resonance * resonanceFactor,
+          resonanceHertz: model.resonanceHertz * resonanceFactor,
           qualityFactor: model.qualityFactor * factor)
       }
     }

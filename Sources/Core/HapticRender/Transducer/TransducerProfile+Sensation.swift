@@ -2,19 +2,19 @@ extension TransducerProfile {
   /// A Boolean value that indicates whether the frequency response of the hardware is known.
   public var hasKnownResponse: Bool {
     guard let hardware else { return false }
-    return hardware.response.count > 1 || hardware.model != nil
+    return hardware.responsePoints.count > 1 || hardware.model != nil
   }
 
   /// A Boolean value that indicates whether the drive is filtered by the inverse of the resonance.
-  public var isEqualized: Bool { hardware?.model != nil && (drive.isEqualized ?? true) }
+  public var isEqualized: Bool { hardware?.model != nil && (driveSettings.isEqualized ?? true) }
 
   /// A Boolean value that indicates whether equal intensity feels equal at each sharpness.
   ///
   /// The default is true if the response is known or the profile has its own threshold curve. If it
   /// is requested without a response, the response counts as flat.
   public var hasEqualSensation: Bool {
-    if hardware == nil { return thresholds.count > 1 }
-    return drive.hasEqualSensation ?? (hasKnownResponse || thresholds.count > 1)
+    if hardware == nil { return perceptionThresholds.count > 1 }
+    return driveSettings.hasEqualSensation ?? (hasKnownResponse || perceptionThresholds.count > 1)
   }
 
   /// A Boolean value that indicates whether sensation exponents depend on the frequency.
@@ -22,21 +22,21 @@ extension TransducerProfile {
   /// The exponents are those of a hand and relative to the threshold, so they require the
   /// acceleration of a full-scale sine.
   public var hasConvergingContours: Bool {
-    drive.contours == .converging && isHandHeld && hasEqualSensation
-      && fullScaleAcceleration != nil
+    driveSettings.sensationContours == .converging && isHandHeld && hasEqualSensation
+      && fullScaleAccelerationInG != nil
   }
 
   /// A Boolean value that indicates whether the levels of bursts depend on their duration.
   public var hasTemporalSummation: Bool {
-    drive.hasTemporalSummation ?? false && isHandHeld && hasEqualSensation
+    driveSettings.hasTemporalSummation ?? false && isHandHeld && hasEqualSensation
   }
 
-  private var isHandHeld: Bool { hardware != nil && drive.contactSite == .hand }
+  private var isHandHeld: Bool { hardware != nil && driveSettings.contactSite == .hand }
 
   /// The acceleration of a full-scale sine at resonance, in g, if the resonance, the quality
   /// factor, and the acceleration are known.
-  var fullScaleAcceleration: Double? {
-    guard let hardware, hardware.model != nil, let acceleration = hardware.acceleration else {
+  var fullScaleAccelerationInG: Double? {
+    guard let hardware, hardware.model != nil, let acceleration = hardware.accelerationInG else {
       return nil
     }
     let fullScalePowerRatio = TransducerLimits(hardware, amplifier: amplifier).fullScalePowerRatio
@@ -65,7 +65,7 @@ extension TransducerProfile {
   }
 
   /// A Boolean value that indicates whether the frequency mappings are limited to the useful band.
-  public var isBandMapped: Bool { hardware != nil && (drive.isBandMapped ?? true) }
+  public var isBandMapped: Bool { hardware != nil && (driveSettings.isBandMapped ?? true) }
 
   /// Returns the acceleration of the hardware for a full-scale sine, in decibels relative to any
   /// level.
@@ -77,10 +77,10 @@ extension TransducerProfile {
     guard let hardware else { return 0 }
     guard let model = hardware.levelModel else {
       return Self.interpolatedDecibels(
-        hardware.response.map { ($0.hertz, $0.decibels) }, atHertz: hertz)
+        hardware.responsePoints.map { ($0.hertz, $0.accelerationDecibels) }, atHertz: hertz)
     }
     let modelDecibels =
-      hardware.modes.isEmpty
+      hardware.additionalResonances.isEmpty
       ? model.accelerationDecibels(atHertz: hertz)
       : decibels(ofAmplitude: max(1e-15, hardware.accelerationMagnitude(atHertz: hertz)))
     return modelDecibels + Self.interpolatedDecibels(hardware.measuredCorrections, atHertz: hertz)
@@ -90,13 +90,14 @@ extension TransducerProfile {
   /// of sound pressure for ears.
   func thresholdDecibels(atHertz hertz: Double) -> Double {
     let defaultCurve =
-      switch drive.contactSite {
-      case .hand: Self.defaultThresholds
+      switch driveSettings.contactSite {
+      case .hand: Self.defaultPerceptionThresholds
       case .seat: SeatWeighting.thresholds
       case .ear: EqualLoudness.equalLoudnessContour
       }
-    let thresholdCurve = thresholds.count > 1 ? thresholds : defaultCurve
-    return Self.interpolatedDecibels(thresholdCurve.map { ($0.hertz, $0.decibels) }, atHertz: hertz)
+    let thresholdCurve = perceptionThresholds.count > 1 ? perceptionThresholds : defaultCurve
+    return Self.interpolatedDecibels(
+      thresholdCurve.map { ($0.hertz, $0.accelerationDecibels) }, atHertz: hertz)
   }
 
   /// Returns the level of a full-scale sine above the threshold, up to a constant.
@@ -114,7 +115,8 @@ extension TransducerProfile {
     return hasEqualSensation ? sensationLevel - thresholdDecibels(atHertz: hertz) : sensationLevel
   }
 
-  /// Interpolates linearly over the logarithm of the frequency; the ends are constant.
+  /// Returns the level at a frequency, interpolated over the logarithm of the frequency; the ends
+  /// are constant.
   private static func interpolatedDecibels(
     _ points: [(hertz: Double, decibels: Double)], atHertz hertz: Double
   ) -> Double {
@@ -159,32 +161,32 @@ extension TransducerProfile {
     _ mapping: FrequencyMapping, settings: TransducerSettings?
   ) -> FrequencyMapping {
     var bandMapping = mapping
-    if let band = hardware?.band {
-      bandMapping.low = min(max(bandMapping.low, band.lowerBound), band.upperBound)
-      bandMapping.high = min(max(bandMapping.high, band.lowerBound), band.upperBound)
+    if let band = hardware?.bandHertz {
+      bandMapping.lowHertz = min(max(bandMapping.lowHertz, band.lowerBound), band.upperBound)
+      bandMapping.highHertz = min(max(bandMapping.highHertz, band.lowerBound), band.upperBound)
     }
-    guard hasKnownResponse, bandMapping.high > bandMapping.low else { return bandMapping }
-    let bandOctaves = logarithm2(bandMapping.high / bandMapping.low)
+    guard hasKnownResponse, bandMapping.highHertz > bandMapping.lowHertz else { return bandMapping }
+    let bandOctaves = logarithm2(bandMapping.highHertz / bandMapping.lowHertz)
     let frequencies = (0..<Self.bandSearchPointCount).map { index in
-      bandMapping.low
+      bandMapping.lowHertz
         * raised(2, to: bandOctaves * Double(index) / Double(Self.bandSearchPointCount - 1))
     }
     let levels = frequencies.map { sensationDecibels(atHertz: $0, drive: settings) }
     guard let maximumLevel = levels.max(), let best = levels.firstIndex(of: maximumLevel) else {
       return bandMapping
     }
-    let minimumLevel = maximumLevel - drive.reachDecibels
+    let minimumLevel = maximumLevel - driveSettings.usableBandDecibels
     // The negated comparisons also end the band at NaN.
     if let lastUnreachableBelow = levels[..<best].lastIndex(where: { !($0 >= minimumLevel) }) {
-      bandMapping.low = frequencies[lastUnreachableBelow + 1]
+      bandMapping.lowHertz = frequencies[lastUnreachableBelow + 1]
     }
     if let firstUnreachableAbove = levels[best...].firstIndex(where: { !($0 >= minimumLevel) }) {
-      bandMapping.high = frequencies[firstUnreachableAbove - 1]
+      bandMapping.highHertz = frequencies[firstUnreachableAbove - 1]
     }
     return bandMapping
   }
 
-  /// The tolerance by which a level may exceed the reach, in decibels.
+  /// The tolerance by which a level may be below the usable band's threshold, in decibels.
   private static let reachToleranceDecibels = 0.25
 
   /// Returns the gains of the amplitude at evenly spaced points of sharpness, each at most 1.
@@ -200,7 +202,8 @@ extension TransducerProfile {
   public func levelsOverSharpness(count: Int, drive settings: TransducerSettings?) -> [Double] {
     guard hasEqualSensation || isEqualized else { return Array(repeating: 1, count: count) }
     // The level of full intensity above the threshold matters only if exponents differ.
-    let fullScaleLevel = hasConvergingContours ? level * (fullScaleAcceleration ?? 1) : 1
+    let fullScaleLevel =
+      hasConvergingContours ? fullIntensityAmplitude * (fullScaleAccelerationInG ?? 1) : 1
     let frequencies = (0..<count).map { index in
       frequency.hertz(atSharpness: Double(index) / Double(count - 1))
     }
@@ -225,14 +228,14 @@ extension TransducerProfile {
     let contourDecibels = max(0, levels.max() ?? 0) * (1 - exponentRatio)
     guard hasKnownResponse else { return -Double.infinity }
     // The level between two points of the table is slightly lower than at the points.
-    return -(drive.reachDecibels + Self.reachToleranceDecibels + contourDecibels)
+    return -(driveSettings.usableBandDecibels + Self.reachToleranceDecibels + contourDecibels)
   }
 
   /// The thresholds of perception for a profile without its own curve, in decibels relative to 1 g.
   ///
   /// The values are for a device held in the hand. Source: Android 16,
   /// `BasicToPwleSegmentAdapter.java` in the platform's vibrator service, 41 points.
-  public static let defaultThresholds: [Threshold] = [
+  public static let defaultPerceptionThresholds: [Threshold] = [
     (0.4, -97.81), (2, -69.86), (3, -62.81), (4, -58.81), (5, -56.69), (6, -54.77), (7.2, -52.85),
     (8, -51.77), (8.64, -50.84), (10, -48.9), (10.37, -48.52), (12.44, -46.5), (14.93, -44.43),
     (15, -44.35), (17.92, -41.96), (20, -40.36), (21.5, -39.6), (25, -37.48), (25.8, -36.93),
@@ -240,13 +243,15 @@ extension TransducerProfile {
     (72, -31.55), (80, -31.77), (86.4, -31.94), (90, -31.73), (100, -31.9), (103.68, -31.77),
     (124.42, -31.7), (149.3, -31.38), (150, -31.35), (179.16, -31.02), (200, -30.86),
     (215, -30.35), (250, -28.98), (258, -28.68), (300, -26.81), (400, -19.81),
-  ].map { (hertz: Double, decibels: Double) in Threshold(hertz: hertz, decibels: decibels) }
+  ].map { (hertz: Double, decibels: Double) in
+    Threshold(hertz: hertz, accelerationDecibels: decibels)
+  }
 }
 
 extension TransducerHardware {
   /// The maximum root mean square of the differences between measured points and the model, in
   /// decibels, for the points to correct the model.
-  private static let maximumDisagreementDecibels = 3.0
+  private static let maximumModelDeviationDecibels = 3.0
 
   /// The differences between the measured points and the model, in decibels; empty if the points
   /// are too sparse or contradict the model.
@@ -255,26 +260,27 @@ extension TransducerHardware {
   /// narrower than their distance. The points therefore count only if none within half an octave of
   /// the resonance are further apart than half of its bandwidth.
   fileprivate var measuredCorrections: [(hertz: Double, decibels: Double)] {
-    guard let model, response.count > 1 else { return [] }
+    guard let model, responsePoints.count > 1 else { return [] }
     let halfOctave = 2.0.squareRoot()
-    let resonanceVicinity = (model.resonance / halfOctave)...(model.resonance * halfOctave)
-    guard response[0].hertz <= resonanceVicinity.lowerBound,
-      response[response.count - 1].hertz >= resonanceVicinity.upperBound
+    let resonanceVicinity =
+      (model.resonanceHertz / halfOctave)...(model.resonanceHertz * halfOctave)
+    guard responsePoints[0].hertz <= resonanceVicinity.lowerBound,
+      responsePoints[responsePoints.count - 1].hertz >= resonanceVicinity.upperBound
     else { return [] }
-    let pointsNearResonance = zip(response, response.dropFirst()).filter {
+    let pointsNearResonance = zip(responsePoints, responsePoints.dropFirst()).filter {
       $1.hertz > resonanceVicinity.lowerBound && $0.hertz < resonanceVicinity.upperBound
     }
     let maximumDistance = pointsNearResonance.map { $1.hertz / $0.hertz - 1 }.max() ?? .infinity
     guard maximumDistance <= 1 / (2 * model.qualityFactor) else { return [] }
-    let modelDifferences = response.map {
-      ($0.hertz, $0.decibels - model.accelerationDecibels(atHertz: $0.hertz))
+    let modelDifferences = responsePoints.map {
+      ($0.hertz, $0.accelerationDecibels - model.accelerationDecibels(atHertz: $0.hertz))
     }
     let meanDifference = modelDifferences.reduce(0) { $0 + $1.1 } / Double(modelDifferences.count)
     let deviationSquareSum = modelDifferences.reduce(0) {
       $0 + ($1.1 - meanDifference) * ($1.1 - meanDifference)
     }
     guard
-      deviationSquareSum <= Self.maximumDisagreementDecibels * Self.maximumDisagreementDecibels
+      deviationSquareSum <= Self.maximumModelDeviationDecibels * Self.maximumModelDeviationDecibels
         * Double(modelDifferences.count)
     else { return [] }
     return modelDifferences.map { ($0.0, $0.1 - meanDifference) }
@@ -282,8 +288,9 @@ extension TransducerHardware {
 }
 
 extension TransducerModel {
-  /// Returns the magnitude of the acceleration for a steady full-scale sine, in decibels.
+  /// Returns the acceleration of the hardware for a steady full-scale sine at a frequency, in
+  /// decibels.
   func accelerationDecibels(atHertz hertz: Double) -> Double {
-    decibels(ofAmplitude: max(1e-15, acceleration(atHertz: hertz)))
+    decibels(ofAmplitude: max(1e-15, accelerationMagnitude(atHertz: hertz)))
   }
 }

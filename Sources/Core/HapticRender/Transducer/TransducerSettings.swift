@@ -1,6 +1,6 @@
 /// The filters and limits between the mix of a channel and its transducer.
 public struct TransducerSettings: Equatable, Sendable {
-  /// The sample rate, in hertz.
+  /// The sample rate at which the filters run, in hertz.
   public let rate: Double
   /// The corner of the high-pass, in hertz. Lower frequencies move the transducer without being
   /// felt.
@@ -8,10 +8,10 @@ public struct TransducerSettings: Equatable, Sendable {
   /// The equalizer of the resonance, or nil if it is disabled or the resonance is unknown.
   public let equalizer: EqualizerDesign?
   /// The resonance that protection models, or nil if it is unknown.
-  public let model: TransducerModel?
-  /// The uncertainty of the model.
+  public let protectionModel: TransducerModel?
+  /// The uncertainty of the resonance that protection models.
   public let uncertainty: TransducerUncertainty
-  /// The limits of excursion and power.
+  /// The limits of the transducer's excursion and power.
   public let limits: TransducerLimits
 
   /// The minimum corner of the high-pass, in hertz.
@@ -30,20 +30,22 @@ public struct TransducerSettings: Equatable, Sendable {
     let minimumHertz = profile.minimumHertz
     self.rate = rate
     highPassHertz = min(
-      max(profile.drive.highPassHertz ?? minimumHertz / 2, Self.minimumCornerHertz), rate / 4)
+      max(profile.driveSettings.highPassHertz ?? minimumHertz / 2, Self.minimumCornerHertz),
+      rate / 4)
     highPassFilter = Biquad(highPassHertz: highPassHertz, rate: rate)
-    model = hardware.model
+    protectionModel = hardware.model
     uncertainty = hardware.uncertainty ?? hardware.defaultUncertainty
     limits = TransducerLimits(hardware, amplifier: profile.amplifier)
     excursionModes = hardware.excursionModes
-    if let model = hardware.equalizerModel, profile.drive.isEqualized ?? true {
+    if let model = hardware.equalizerModel, profile.driveSettings.isEqualized ?? true {
       let design = EqualizerDesign(
-        model, settings: profile.drive, minimumHertz: minimumHertz, highPass: highPassFilter,
+        model, settings: profile.driveSettings, minimumHertz: minimumHertz,
+        highPass: highPassFilter,
         rate: rate)
       equalizer = design
       equalizerFilter = design.filter(rate: rate)
-      modeFilters = hardware.modes.prefix(TransducerMode.maximumCount).map {
-        ModeDamping($0, of: hardware, damping: profile.drive.dampingFactor, rate: rate)
+      modeFilters = hardware.additionalResonances.prefix(TransducerMode.maximumCount).map {
+        ModeDamping($0, of: hardware, damping: profile.driveSettings.dampingFactor, rate: rate)
       }
     } else {
       equalizer = nil
@@ -61,7 +63,7 @@ public struct TransducerSettings: Equatable, Sendable {
     ) { $0 * $1.filter.magnitude(atHertz: hertz, rate: rate) }
   }
 
-  /// The attenuation of the drive at the end of a tail, in decibels.
+  /// The attenuation that the drive reaches at the end of a tail, in decibels.
   private static let tailAttenuationDecibels = 60.0
 
   /// Returns the time in which the drive of the filters decays by 60 dB after the last sound, in
@@ -79,14 +81,14 @@ public struct TransducerSettings: Equatable, Sendable {
   /// second.
   fileprivate func decayRates(includesTransducer: Bool) -> [Double] {
     var rates = [
-      TransducerModel(resonance: highPassHertz, qualityFactor: 0.5.squareRoot()).decayRate
+      TransducerModel(resonanceHertz: highPassHertz, qualityFactor: 0.5.squareRoot()).decayRate
     ]
     if let equalizer {
       rates.append(equalizer.targetModel.decayRate)
     }
     rates += modeFilters.map { $0.targetModel.decayRate }
-    if includesTransducer, let model {
-      rates += [model.decayRate] + excursionModes.map { $0.model.decayRate }
+    if includesTransducer, let protectionModel {
+      rates += [protectionModel.decayRate] + excursionModes.map { $0.model.decayRate }
     }
     return rates
   }
@@ -102,21 +104,21 @@ public struct TransducerSettings: Equatable, Sendable {
 extension OutputRouting {
   /// Returns the time after the last sound in which every channel decays, in seconds.
   ///
-  /// The time includes a fade of 10 ms. It is at least `OfflineRenderer.defaultTailDuration`, which
+  /// The time includes a fade of 10 ms. It is at least `OfflineRenderer.defaultTailSeconds`, which
   /// suffices without hardware and filters.
   ///
   /// - Parameters:
   ///   - rate: The sample rate, in hertz.
   ///   - includesTransducer: Whether the decay of the transducers themselves counts.
   public func tailDuration(rate: Double, includesTransducer: Bool = false) -> Double {
-    var maximumTail = OfflineRenderer.defaultTailDuration
+    var maximumTail = OfflineRenderer.defaultTailSeconds
     for channel in channels {
       let settings = channel.transducer?.transducerSettings(rate: rate)
       let transducerRates = settings?.decayRates(includesTransducer: includesTransducer) ?? []
       let rates = transducerRates + channel.filterDecayRates
       if !rates.isEmpty {
         let tail = TransducerSettings.tailDuration(ofDecayRates: rates)
-        maximumTail = max(maximumTail, tail + OfflineRenderer.fadeDuration)
+        maximumTail = max(maximumTail, tail + OfflineRenderer.fadeOutSeconds)
       }
     }
     return maximumTail
@@ -130,14 +132,15 @@ extension TransducerModel {
     let relativeRate =
       dampingRatio <= 1
       ? dampingRatio : dampingRatio - (dampingRatio * dampingRatio - 1).squareRoot()
-    return 2 * Double.pi * resonance * relativeRate
+    return 2 * Double.pi * resonanceHertz * relativeRate
   }
 
   /// Returns the maximum displacement for a full-scale sine in a frequency band.
   package func maximumDisplacement(in band: ClosedRange<Double>) -> Double {
     // The maximum lies slightly below the resonance, or at 0 if the damping is strong.
-    let peakHertz = resonance * max(0, 1 - 1 / (2 * qualityFactor * qualityFactor)).squareRoot()
-    return displacement(atHertz: min(max(peakHertz, band.lowerBound), band.upperBound))
+    let peakHertz =
+      resonanceHertz * max(0, 1 - 1 / (2 * qualityFactor * qualityFactor)).squareRoot()
+    return displacementMagnitude(atHertz: min(max(peakHertz, band.lowerBound), band.upperBound))
   }
 }
 
@@ -152,10 +155,10 @@ extension TransducerProfile {
   /// The minimum frequency of continuous events and bursts, in hertz.
   var minimumHertz: Double {
     let minimumContinuousHertz =
-      min(frequency.low, frequency.high) * (partials.map { $0.ratio }.min() ?? 1)
+      min(frequency.lowHertz, frequency.highHertz) * (partials.map { $0.frequencyRatio }.min() ?? 1)
     let minimumBurstHertz =
-      min(transient.frequency.low, transient.frequency.high)
-      * (transient.partials.map { $0.ratio * min(1, $0.glide) }.min() ?? 1)
+      min(transient.frequency.lowHertz, transient.frequency.highHertz)
+      * (transient.partials.map { $0.frequencyRatio * min(1, $0.glideRatio) }.min() ?? 1)
     return min(minimumContinuousHertz, minimumBurstHertz)
   }
 }
@@ -164,14 +167,14 @@ extension TransducerProfile {
 public struct TransducerLimits: Equatable, Sendable {
   /// The maximum displacement, relative to a full-scale sine at resonance; nil if no model is
   /// known.
-  public let maximumExcursion: Double?
+  public let maximumExcursionRatio: Double?
   /// The power of a full-scale sine, relative to the continuous rating; nil if it is unknown.
   public let fullScalePowerRatio: Double?
-  /// The thermal parameters.
+  /// The thermal parameters of the transducer.
   public let thermal: ThermalParameters
 
   /// The temperature rise at which a sustained signal is held, slightly below the limit of 1.
-  public static var targetTemperatureRise: Double { @_noLocks get { 0.96 } }
+  public static var targetTemperatureRiseFraction: Double { @_noLocks get { 0.96 } }
 
   /// The assumed ratio of peak power to continuous power.
   private static let peakPowerRatio = 2.0
@@ -184,45 +187,46 @@ public struct TransducerLimits: Equatable, Sendable {
   /// peak power in the published band, which the manufacturer permits.
   init(_ hardware: TransducerHardware, amplifier: AmplifierParameters) {
     let continuousPower =
-      hardware.continuousPower ?? hardware.peakPower.map { $0 / Self.peakPowerRatio }
-    let peakPower = hardware.peakPower ?? hardware.continuousPower.map { $0 * Self.peakPowerRatio }
-    let fullScalePower = amplifier.fullScalePower ?? peakPower
-    thermal = hardware.thermal ?? ThermalParameters()
+      hardware.continuousWatts ?? hardware.peakWatts.map { $0 / Self.peakPowerRatio }
+    let peakPower = hardware.peakWatts ?? hardware.continuousWatts.map { $0 * Self.peakPowerRatio }
+    let fullScalePower = amplifier.fullScaleWatts ?? peakPower
+    thermal = hardware.thermalParameters ?? ThermalParameters()
     if let continuousPower, let fullScalePower {
       fullScalePowerRatio = fullScalePower / continuousPower
     } else {
       fullScalePowerRatio = nil
     }
     guard let model = hardware.model else {
-      maximumExcursion = nil
+      maximumExcursionRatio = nil
       return
     }
-    if let millimeters = hardware.excursion, let acceleration = hardware.acceleration {
-      let omega = 2 * Double.pi * model.resonance
+    if let millimeters = hardware.excursionMillimeters, let acceleration = hardware.accelerationInG
+    {
+      let omega = 2 * Double.pi * model.resonanceHertz
       let meters =
         acceleration * 9.80665 * (fullScalePowerRatio ?? 1).squareRoot() / (omega * omega)
-      maximumExcursion = millimeters / 1_000 / meters
+      maximumExcursionRatio = millimeters / 1_000 / meters
     } else {
       let powerMargin =
         if let peakPower, let fullScalePower { (peakPower / fullScalePower).squareRoot() } else {
           1.0
         }
-      let band = hardware.band ?? model.resonance / 2...Double.infinity
-      maximumExcursion = powerMargin * model.maximumDisplacement(in: band)
+      let band = hardware.bandHertz ?? model.resonanceHertz / 2...Double.infinity
+      maximumExcursionRatio = powerMargin * model.maximumDisplacement(in: band)
     }
   }
 }
 
 extension TransducerHardware {
   /// The maximum uncertainty of a resonance for which levels follow the exact figures.
-  private static let maximumLevelUncertainty = 0.05
+  private static let maximumLevelUncertaintyFraction = 0.05
 
   /// The model that levels and frequencies follow: the stated figures if they are certain,
   /// otherwise those of the equalizer.
   ///
   /// A filter with wrong figures rings; a level is only as wrong as its figures.
   var levelModel: TransducerModel? {
-    (uncertainty ?? defaultUncertainty).resonance <= Self.maximumLevelUncertainty
+    (uncertainty ?? defaultUncertainty).resonanceFraction <= Self.maximumLevelUncertaintyFraction
       ? model : equalizerModel
   }
 
@@ -235,29 +239,34 @@ extension TransducerHardware {
 
   /// The model of the main resonance, if its frequency and quality factor are known.
   public var model: TransducerModel? {
-    guard let resonance, let qualityFactor, resonance > 0, qualityFactor > 0 else { return nil }
-    return TransducerModel(resonance: resonance, qualityFactor: qualityFactor)
+    guard let resonanceHertz, let qualityFactor, resonanceHertz > 0, qualityFactor > 0
+    else { return nil }
+    return TransducerModel(resonanceHertz: resonanceHertz, qualityFactor: qualityFactor)
   }
 
   /// The uncertainty of a data sheet that states none: 3 % of the resonance and 10 % of the quality
   /// factor if they were measured, otherwise that of estimates.
-  public var defaultUncertainty: TransducerUncertainty { measured == nil ? .estimated : .measured }
+  public var defaultUncertainty: TransducerUncertainty {
+    measurement == nil ? .estimated : .measured
+  }
 
   /// The additional resonances and their displacements relative to the main resonance.
   var excursionModes: [ExcursionMode] {
     guard let model else { return [] }
-    return modes.prefix(TransducerMode.maximumCount).map { mode in
+    return additionalResonances.prefix(TransducerMode.maximumCount).map { mode in
       // Acceleration is displacement times the square of the frequency.
-      let ratio = model.resonance / mode.resonance
-      return ExcursionMode(model: mode.model, relativeDisplacement: mode.gain * ratio * ratio)
+      let ratio = model.resonanceHertz / mode.resonanceHertz
+      return ExcursionMode(
+        model: mode.model, relativeDisplacement: mode.accelerationRatio * ratio * ratio)
     }
   }
 
   /// Returns a model whose width includes the uncertainty of its resonance.
   func widened(_ model: TransducerModel) -> TransducerModel {
-    let relativeBandwidth = 2 * (uncertainty ?? defaultUncertainty).resonance * model.qualityFactor
+    let relativeBandwidth =
+      2 * (uncertainty ?? defaultUncertainty).resonanceFraction * model.qualityFactor
     return TransducerModel(
-      resonance: model.resonance,
+      resonanceHertz: model.resonanceHertz,
       qualityFactor: model.qualityFactor / (1 + relativeBandwidth * relativeBandwidth).squareRoot())
   }
 
@@ -269,9 +278,10 @@ extension TransducerHardware {
     // Additional resonances are widened if the main resonance is.
     let isWidened = mainModel != model
     var phasorSum = mainModel.accelerationPhasor(atHertz: hertz)
-    for mode in modes.prefix(TransducerMode.maximumCount) where mode != excludedMode {
+    for mode in additionalResonances.prefix(TransducerMode.maximumCount) where mode != excludedMode
+    {
       let modeModel = isWidened ? widened(mode.model) : mode.model
-      phasorSum += mode.gain * modeModel.accelerationPhasor(atHertz: hertz)
+      phasorSum += mode.accelerationRatio * modeModel.accelerationPhasor(atHertz: hertz)
     }
     return (phasorSum * phasorSum).sum().squareRoot()
   }
@@ -282,14 +292,14 @@ extension TransducerHardware {
 /// The equalizer cancels the resonance and replaces it by a broader one. It flattens the response,
 /// boosts onsets, and damps ringing after them.
 public struct EqualizerDesign: Equatable, Sendable {
-  /// The resonance that is canceled.
+  /// The resonance of the transducer that the equalizer cancels.
   public let canceledModel: TransducerModel
   /// The resonance that the equalizer produces in place of the canceled resonance.
   public let targetModel: TransducerModel
   /// The gain at high frequencies, which limits the drive to the maximum boost.
-  public let filterGain: Double
+  public let highFrequencyGain: Double
 
-  /// Designs the equalizer that follows a high-pass.
+  /// Designs the equalizer of a resonance, which follows the high-pass.
   ///
   /// Flattening the response below the resonance requires a boost, so the target resonance is
   /// lowered toward the minimum frequency, by at most half of the boost in decibels.
@@ -305,11 +315,11 @@ public struct EqualizerDesign: Equatable, Sendable {
     highPass: Biquad, rate: Double
   ) {
     let boost = raised(10, to: settings.maximumBoostDecibels / 20)
-    let resonance = model.resonance
+    let resonance = model.resonanceHertz
     let qualityFactor = min(
       model.qualityFactor, max(0.5.squareRoot(), model.qualityFactor / settings.dampingFactor))
     let targetResonance = min(max(minimumHertz, resonance / boost.squareRoot()), resonance)
-    let targetModel = TransducerModel(resonance: targetResonance, qualityFactor: qualityFactor)
+    let targetModel = TransducerModel(resonanceHertz: targetResonance, qualityFactor: qualityFactor)
     self.canceledModel = model
     self.targetModel = targetModel
     let unityGainFilter = Self.filter(from: model, to: targetModel, gain: 1, rate: rate)
@@ -319,11 +329,11 @@ public struct EqualizerDesign: Equatable, Sendable {
     }
     let maximumResponse = Self.maximum(of: response, near: targetResonance, below: rate / 2)
     // The equalizer doesn't boost the resonance, at which the transducer is loudest.
-    filterGain = min(boost / maximumResponse, 1 / response(resonance))
+    highFrequencyGain = min(boost / maximumResponse, 1 / response(resonance))
   }
 
   func filter(rate: Double) -> Biquad {
-    Self.filter(from: canceledModel, to: targetModel, gain: filterGain, rate: rate)
+    Self.filter(from: canceledModel, to: targetModel, gain: highFrequencyGain, rate: rate)
   }
 
   private static func maximum(
@@ -367,11 +377,11 @@ struct ExcursionMode: Equatable {
 
 /// A filter that damps an additional resonance. It only attenuates, so that the drive never rises.
 struct ModeDamping: Equatable, Sendable {
-  /// The resonance that replaces the original.
+  /// The more damped resonance that replaces the original resonance.
   let targetModel: TransducerModel
   let filter: Biquad
 
-  /// Designs the filter of an additional resonance.
+  /// Designs the filter that damps an additional resonance of the hardware.
   ///
   /// The depth is limited to the level of the resonance above the others.
   ///
@@ -382,10 +392,12 @@ struct ModeDamping: Equatable, Sendable {
   ///   - rate: The sample rate, in hertz.
   init(_ mode: TransducerMode, of hardware: TransducerHardware, damping: Double, rate: Double) {
     let canceledModel = hardware.widened(mode.model)
-    let otherMagnitude = hardware.accelerationMagnitude(atHertz: mode.resonance, excluding: mode)
-    let dampingDepth = min(max(damping, 1), 1 + abs(mode.gain) / max(otherMagnitude, 1e-9))
+    let otherMagnitude = hardware.accelerationMagnitude(
+      atHertz: mode.resonanceHertz, excluding: mode)
+    let dampingDepth = min(
+      max(damping, 1), 1 + abs(mode.accelerationRatio) / max(otherMagnitude, 1e-9))
     targetModel = TransducerModel(
-      resonance: mode.resonance,
+      resonanceHertz: mode.resonanceHertz,
       qualityFactor: min(
         canceledModel.qualityFactor,
         max(0.5.squareRoot(), canceledModel.qualityFactor / dampingDepth)))
@@ -393,8 +405,8 @@ struct ModeDamping: Equatable, Sendable {
     let poles = Biquad.Polynomial(targetModel, rate: rate)
     // The gain at low frequencies is 1.
     let gain =
-      (1 + poles.firstCoefficient + poles.secondCoefficient)
-      / (1 + zeros.firstCoefficient + zeros.secondCoefficient)
+      (1 + poles.firstDelayCoefficient + poles.secondDelayCoefficient)
+      / (1 + zeros.firstDelayCoefficient + zeros.secondDelayCoefficient)
     filter = Biquad(gain: gain, zeros: zeros, poles: poles)
   }
 }

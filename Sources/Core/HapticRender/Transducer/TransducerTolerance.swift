@@ -12,34 +12,34 @@ internal import CMath
 /// The resonances are sampled so closely that one between two of them moves hardly further than
 /// both. `limitFactor` reduces the limit accordingly; it was found by a search for the worst drive.
 struct TransducerTolerance {
-  /// A transducer of a single resonance.
+  /// A possible transducer with a single resonance.
   struct Model: Equatable {
-    var resonance: Double
+    var resonanceHertz: Double
     var qualityFactor: Double
-    /// The displacement at resonance.
-    var excursionGain: Double
+    /// The displacement of the model at its resonance, relative to that of the main resonance.
+    var resonanceDisplacement: Double
   }
 
-  /// The models that represent one resonance and its uncertainty.
+  /// The set of models that represents one resonance within its uncertainty.
   private struct ModelSet {
     var models: [Model]
     var limitFactor: Double
   }
 
-  /// The models, starting with the nominal one of each resonance.
+  /// The models of all resonances; the nominal model of each resonance precedes its variants.
   let models: [Model]
   /// The sum of the full-scale displacements of all resonances, relative to the main resonance.
   let totalDisplacement: Double
   /// The minimum decay rate of the models, in nepers per second.
-  let minimumDecayRate: Double
+  let minimumNepersPerSecond: Double
   /// The factor on the limit that covers resonances between the models.
   let limitFactor: Double
   /// The maximum number of models at the maximum quality factor.
-  private static let maximumModelCount = 24
-  /// The number of models at the minimum quality factor, which are broad.
-  private static let minimumQualityCount = 4
-  /// The maximum distance between two models, in bandwidths.
-  private static let maximumResonanceSpacing = 0.3
+  private static let modelCountAtMaximumQuality = 24
+  /// The number of models at the minimum quality factor, where a few broad models suffice.
+  private static let modelCountAtMinimumQuality = 4
+  /// The maximum distance between the resonances of two models, in bandwidths.
+  private static let maximumSpacingInBandwidths = 0.3
   private static let gridLimitFactor = 0.94
 
   init(
@@ -53,41 +53,45 @@ struct TransducerTolerance {
     }
     models = modelSets.map { $0.models[0] } + modelSets.flatMap { $0.models.dropFirst() }
     limitFactor = modelSets.map { $0.limitFactor }.min() ?? 1
-    minimumDecayRate =
-      models.map { Double.pi * $0.resonance / $0.qualityFactor }.min() ?? .infinity
+    minimumNepersPerSecond =
+      models.map { Double.pi * $0.resonanceHertz / $0.qualityFactor }.min() ?? .infinity
   }
 
   private static func models(
     around model: TransducerModel, _ uncertainty: TransducerUncertainty, gain: Double
   ) -> ModelSet {
-    let qualityFactorRatio = uncertainty.qualityFactor
+    let qualityFactorRatio = uncertainty.qualityFactorRatio
     let maximumQuality = model.qualityFactor * qualityFactorRatio
     let nominalModel = Model(
-      resonance: model.resonance, qualityFactor: model.qualityFactor, excursionGain: gain)
-    guard uncertainty != .none else { return ModelSet(models: [nominalModel], limitFactor: 1) }
-    let logResonanceSpan = log((1 + uncertainty.resonance) / (1 - uncertainty.resonance))
+      resonanceHertz: model.resonanceHertz, qualityFactor: model.qualityFactor,
+      resonanceDisplacement: gain)
+    guard uncertainty != .exact else { return ModelSet(models: [nominalModel], limitFactor: 1) }
+    let logResonanceSpan = log(
+      (1 + uncertainty.resonanceFraction) / (1 - uncertainty.resonanceFraction))
     func resonances(_ count: Int) -> [Double] {
-      guard count > 1 else { return [model.resonance] }
+      guard count > 1 else { return [model.resonanceHertz] }
       return (0..<count).map {
-        model.resonance * (1 - uncertainty.resonance)
+        model.resonanceHertz * (1 - uncertainty.resonanceFraction)
           * exp(logResonanceSpan * Double($0) / Double(count - 1))
       }
     }
     var resonanceCount = 1
     if logResonanceSpan > 0 {
       let closeCount =
-        Int((logResonanceSpan * maximumQuality / maximumResonanceSpacing).rounded(.up)) + 1
-      resonanceCount = min(maximumModelCount, closeCount)
+        Int((logResonanceSpan * maximumQuality / maximumSpacingInBandwidths).rounded(.up)) + 1
+      resonanceCount = min(modelCountAtMaximumQuality, closeCount)
     }
     var models = [nominalModel]
     models += resonances(resonanceCount).map {
-      Model(resonance: $0, qualityFactor: maximumQuality, excursionGain: gain * qualityFactorRatio)
+      Model(
+        resonanceHertz: $0, qualityFactor: maximumQuality,
+        resonanceDisplacement: gain * qualityFactorRatio)
     }
     if qualityFactorRatio > 1 {
-      models += resonances(logResonanceSpan > 0 ? minimumQualityCount : 1).map {
+      models += resonances(logResonanceSpan > 0 ? modelCountAtMinimumQuality : 1).map {
         Model(
-          resonance: $0, qualityFactor: model.qualityFactor / qualityFactorRatio,
-          excursionGain: gain)
+          resonanceHertz: $0, qualityFactor: model.qualityFactor / qualityFactorRatio,
+          resonanceDisplacement: gain)
       }
     }
     let bandwidths =
@@ -96,27 +100,27 @@ struct TransducerTolerance {
       models: models, limitFactor: gridLimitFactor / (1 + bandwidths * bandwidths))
   }
 
-  var maximumResonance: Double { models.map { $0.resonance }.max() ?? 1 }
-  var minimumResonance: Double { models.map { $0.resonance }.min() ?? 1 }
+  var maximumResonanceHertz: Double { models.map { $0.resonanceHertz }.max() ?? 1 }
+  var minimumResonanceHertz: Double { models.map { $0.resonanceHertz }.min() ?? 1 }
 
   /// The maximum time constant of the decay of a model, in seconds.
-  var maximumTimeConstant: Double {
-    models.map { $0.qualityFactor / (Double.pi * $0.resonance) }.max() ?? 0
+  var maximumTimeConstantSeconds: Double {
+    models.map { $0.qualityFactor / (Double.pi * $0.resonanceHertz) }.max() ?? 0
   }
 
   /// Returns the maximum displacement within a step beyond that at its ends, for a full-scale
   /// drive.
   func maximumDisplacementWithinStep(seconds: Double) -> Double {
     models.map { model in
-      let phase = 2 * Double.pi * model.resonance * seconds
-      return model.excursionGain * phase * phase / (8 * model.qualityFactor)
+      let phase = 2 * Double.pi * model.resonanceHertz * seconds
+      return model.resonanceDisplacement * phase * phase / (8 * model.qualityFactor)
     }.max() ?? 0
   }
 
   /// Returns the maximum increase of a model's norm in a step, for a full-scale drive.
   func maximumNormIncrease(seconds: Double) -> Double {
     models.map {
-      2 * Double.pi * $0.resonance * seconds * $0.excursionGain / $0.qualityFactor
+      2 * Double.pi * $0.resonanceHertz * seconds * $0.resonanceDisplacement / $0.qualityFactor
     }.max() ?? 0
   }
 }

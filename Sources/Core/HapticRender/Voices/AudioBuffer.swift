@@ -2,11 +2,11 @@ internal import RealtimeMemory
 
 /// A decoded mono or stereo sound at the sample rate of the renderer.
 public final class AudioBuffer: @unchecked Sendable {
-  /// The number of frames.
+  /// The number of frames in the sound.
   public let frameCount: Int
-  /// The number of channels, 1 or 2.
+  /// The number of channels in the sound, 1 or 2.
   public let channelCount: Int
-  let frames: FixedBuffer<Float>
+  let interleavedSamples: FixedBuffer<Float>
 
   /// Creates a sound from interleaved samples.
   ///
@@ -18,11 +18,11 @@ public final class AudioBuffer: @unchecked Sendable {
     let keptCount = min(channelCount, 2)
     self.channelCount = keptCount
     frameCount = interleaved.count / channelCount
-    frames = FixedBuffer(repeating: 0, count: frameCount * keptCount)
+    interleavedSamples = FixedBuffer(repeating: 0, count: frameCount * keptCount)
     for frame in 0..<frameCount {
       for channel in 0..<keptCount {
         let sample = interleaved[frame * channelCount + channel]
-        frames[frame * keptCount + channel] = sample.isFinite ? sample : 0
+        interleavedSamples[frame * keptCount + channel] = sample.isFinite ? sample : 0
       }
     }
   }

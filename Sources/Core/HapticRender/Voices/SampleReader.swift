@@ -4,43 +4,44 @@ internal import RealtimeMemory
 /// brightness.
 struct SampleReader: BitwiseCopyable, Sendable {
   /// One frame in fixed point: 2³².
-  static var fixedPointOne: UInt64 { @_noLocks get { 4_294_967_296 } }
+  static var fixedPointFrame: UInt64 { @_noLocks get { 4_294_967_296 } }
 
   /// The playback parameters of a sound file.
   struct Playback: BitwiseCopyable {
     let isLooping: Bool
     /// The length of the fade-out at the end of the sound, in frames.
-    let fadeLength: Int
-    /// The level on the left bus.
+    let fadeOutFrameCount: Int
+    /// The level of the sound on the left audio bus.
     let leftLevel: LinearRamp
-    /// The level on the right bus.
+    /// The level of the sound on the right audio bus.
     let rightLevel: LinearRamp
     /// The coefficient of the low-pass per frame; 1 means no filter.
     let smoothingCoefficient: Float
 
     @_noLocks init(
-      isLooping: Bool, fadeLength: Int, left: LinearRamp, right: LinearRamp, smoothing: Float
+      isLooping: Bool, fadeOutFrameCount fadeLength: Int, left: LinearRamp, right: LinearRamp,
+      smoothing: Float
     ) {
       self.isLooping = isLooping
-      self.fadeLength = fadeLength
+      self.fadeOutFrameCount = fadeLength
       self.leftLevel = left
       self.rightLevel = right
       self.smoothingCoefficient = smoothing
     }
   }
 
-  /// The position of the next frame.
-  var position: UInt64 = 0
-  /// The number of sound frames per output frame.
-  var framesPerOutputFrame: UInt64 = 4_294_967_296
+  /// The position of the next output frame in the sound, in fixed point.
+  var fixedPointPosition: UInt64 = 0
+  /// The number of sound frames per output frame, in fixed point.
+  var fixedPointIncrement: UInt64 = 4_294_967_296
   private var filteredLeft: Float = 0
   private var filteredRight: Float = 0
 
   @_noLocks init() {}
 
-  /// Skips output frames.
+  /// Advances the reading position by a number of output frames without output.
   @_noLocks mutating func advance(by frameCount: Int) {
-    position = position &+ framesPerOutputFrame &* UInt64(frameCount)
+    fixedPointPosition = fixedPointPosition &+ fixedPointIncrement &* UInt64(frameCount)
   }
 
   /// Adds the sound to a range of the audio buses, with linear interpolation.
@@ -57,26 +58,26 @@ struct SampleReader: BitwiseCopyable, Sendable {
     to leftBus: inout MutableSpan<Float>, _ rightBus: inout MutableSpan<Float>,
     at range: Range<Int>
   ) {
-    let frames = sound.frames
+    let frames = sound.interleavedSamples
     let count = sound.frameCount
     let channelCount = sound.channelCount
     let left = playback.leftLevel
     let right = playback.rightLevel
     let smoothing = playback.smoothingCoefficient
     let isFiltered = smoothing < 1
-    let fadeLength = playback.fadeLength
+    let fadeLength = playback.fadeOutFrameCount
     let endPosition = UInt64(count) &<< 32
     let fadeStartPosition = UInt64(count &- fadeLength) &<< 32
     let fadePerPositionUnit = fadeLength > 0 ? 1 / (4_294_967_296 * Float(fadeLength)) : 0
     var outputFrame = range.lowerBound
     var levelPosition = Float(first)
     while outputFrame < range.upperBound {
-      if position >= endPosition {
+      if fixedPointPosition >= endPosition {
         guard playback.isLooping else { return }
-        position = position % endPosition
+        fixedPointPosition = fixedPointPosition % endPosition
       }
-      let index = Int(position &>> 32)
-      let fraction = Float(UInt32(truncatingIfNeeded: position)) * (1 / 4_294_967_296)
+      let index = Int(fixedPointPosition &>> 32)
+      let fraction = Float(UInt32(truncatingIfNeeded: fixedPointPosition)) * (1 / 4_294_967_296)
       let lastNext = playback.isLooping ? 0 : index
       let next = index &+ 1 < count ? index &+ 1 : lastNext
       let current = frames[index &* channelCount]
@@ -89,13 +90,13 @@ struct SampleReader: BitwiseCopyable, Sendable {
       filteredLeft += smoothing * (sampleLeft - filteredLeft)
       filteredRight += smoothing * (sampleRight - filteredRight)
       let fade =
-        fadeLength > 0 && position > fadeStartPosition
-        ? Float(endPosition &- position) * fadePerPositionUnit : 1
-      let leftLevel = left.startValue + left.slope * levelPosition
-      let rightLevel = right.startValue + right.slope * levelPosition
+        fadeLength > 0 && fixedPointPosition > fadeStartPosition
+        ? Float(endPosition &- fixedPointPosition) * fadePerPositionUnit : 1
+      let leftLevel = left.startAmplitude + left.slopePerFrame * levelPosition
+      let rightLevel = right.startAmplitude + right.slopePerFrame * levelPosition
       leftBus[outputFrame] += (isFiltered ? filteredLeft : sampleLeft) * leftLevel * fade
       rightBus[outputFrame] += (isFiltered ? filteredRight : sampleRight) * rightLevel * fade
-      position = position &+ framesPerOutputFrame
+      fixedPointPosition = fixedPointPosition &+ fixedPointIncrement
       outputFrame &+= 1
       levelPosition += 1
     }
@@ -113,12 +114,13 @@ struct SampleReader: BitwiseCopyable, Sendable {
     _ sound: AudioBufferView, level: LinearRamp, first: Int, to bus: inout MutableSpan<Float>,
     at range: Range<Int>
   ) {
-    var soundFrame = Int(position &>> 32)
+    var soundFrame = Int(fixedPointPosition &>> 32)
     var outputFrame = range.lowerBound
     var levelPosition = Float(first)
     while outputFrame < range.upperBound, soundFrame < sound.frameCount {
       bus[outputFrame] +=
-        sound.frames[soundFrame] * (level.startValue + level.slope * levelPosition)
+        sound.interleavedSamples[soundFrame]
+        * (level.startAmplitude + level.slopePerFrame * levelPosition)
       soundFrame &+= 1
       outputFrame &+= 1
       levelPosition += 1

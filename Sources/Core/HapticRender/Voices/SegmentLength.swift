@@ -10,7 +10,7 @@ enum SegmentLength {
   /// The minimum length of a segment that isn't cut by a corner, in frames.
   static var minimumFrameCount: Int64 { @_noLocks get { 8 } }
   /// The maximum change of pitch, sharpness, brightness, or pan in a segment.
-  static var pitchTolerance: Float { @_noLocks get { 0.04 } }
+  static var controlTolerance: Float { @_noLocks get { 0.04 } }
 
   /// Returns the number of frames until a level has changed by a fraction of its value.
   ///
@@ -26,7 +26,7 @@ enum SegmentLength {
 
   /// Returns the number of frames until a control has changed by the pitch tolerance.
   @_noLocks static func untilPitchChange(framesPerUnit: Float) -> Int64 {
-    clamped(pitchTolerance * framesPerUnit)
+    clamped(controlTolerance * framesPerUnit)
   }
 
   /// Returns the number of frames until a changing pitch reaches the next bound of its range, at

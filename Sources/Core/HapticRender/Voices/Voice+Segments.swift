@@ -5,8 +5,8 @@ internal import RealtimeMemory
 extension Voice {
   /// The values of a voice's controls at a frame. A haptic voice has no brightness and pan.
   struct ControlValues: BitwiseCopyable {
-    var level: Float = 0
-    var pitch: Float = 0
+    var controlLevel: Float = 0
+    var controlPitch: Float = 0
     var brightness: Float = 0
     var pan: Float = 0
   }
@@ -55,8 +55,8 @@ extension Voice {
     let segment = context.plan.value.segments[trackCursors.segmentIndex(of: id)]
     let control = context.liveControls.value.control(id)
     let isInEffect = control.overrides(
-      sourceStart: segment.sourceStartFrame, passOrigin: passOrigin)
-    return isInEffect ? id.bit : 0
+      sourceStart: segment.sourceStartFrame, passOrigin: passOriginFrame)
+    return isInEffect ? id.maskBit : 0
   }
 
   /// Returns the values of the controls at a pattern frame and its output frame.
@@ -64,9 +64,9 @@ extension Voice {
     at patternFrame: Int64, outputFrame: Int64, isHaptic: Bool, in context: VoiceContext
   ) -> ControlValues {
     var values = ControlValues()
-    values.level = value(
+    values.controlLevel = value(
       isHaptic ? .hapticIntensity : .audioVolume, at: patternFrame, outputFrame, in: context)
-    values.pitch = value(
+    values.controlPitch = value(
       isHaptic ? .hapticSharpness : .audioPitch, at: patternFrame, outputFrame, in: context)
     if !isHaptic {
       values.brightness = value(.audioBrightness, at: patternFrame, outputFrame, in: context)
@@ -78,7 +78,7 @@ extension Voice {
   @_noLocks @inline(__always) private func value(
     _ id: LiveControlID, at patternFrame: Int64, _ outputFrame: Int64, in context: VoiceContext
   ) -> Float {
-    if liveControlMask & id.bit != 0 {
+    if liveControlMask & id.maskBit != 0 {
       return context.liveControls.value.control(id).value(at: outputFrame)
     }
     return context.plan.value.segments[trackCursors.segmentIndex(of: id)].value(at: patternFrame)
@@ -88,24 +88,24 @@ extension Voice {
   @_noLocks @inline(__always) private func framesPerUnit(
     _ id: LiveControlID, in context: VoiceContext
   ) -> Float {
-    if liveControlMask & id.bit != 0 {
-      let slope = context.liveControls.value.control(id).slope
+    if liveControlMask & id.maskBit != 0 {
+      let slope = context.liveControls.value.control(id).slopePerFrame
       let steepness = slope < 0 ? -slope : slope
       return steepness > 1e-12 ? 1 / steepness : 0
     }
     let framesPerUnitAtNormalRate = context.plan.value.segments[trackCursors.segmentIndex(of: id)]
       .framesPerUnit
-    return context.tempoMap.isUnity
+    return context.tempoMap.isUnityRate
       ? framesPerUnitAtNormalRate : framesPerUnitAtNormalRate / Float(context.tempoMap.playbackRate)
   }
 
   @_noLocks @inline(__always) private func isRising(
     _ id: LiveControlID, in context: VoiceContext
   ) -> Bool {
-    if liveControlMask & id.bit != 0 {
-      return context.liveControls.value.control(id).slope > 0
+    if liveControlMask & id.maskBit != 0 {
+      return context.liveControls.value.control(id).slopePerFrame > 0
     }
-    return context.plan.value.segments[trackCursors.segmentIndex(of: id)].slope > 0
+    return context.plan.value.segments[trackCursors.segmentIndex(of: id)].slopePerFrame > 0
   }
 }
 
@@ -119,15 +119,16 @@ extension Voice {
   ) -> Int64 {
     if voice.source.isBurst { return frame }
     let position =
-      context.tempoMap.position(at: startFrame &+ frame) &- passOrigin &- voice.onset
+      context.tempoMap.position(at: onsetOutputFrame &+ frame) &- passOriginFrame
+      &- voice.onsetFrame
     return position < 0 ? 0 : position
   }
 
-  /// Begins the next segment; the voice must not have ended.
+  /// Begins the next segment of a voice that hasn't ended.
   @_noLocks mutating func beginSegment(_ voice: PlannedVoice, in context: VoiceContext) {
     let segmentStartKind = nextSegmentStart
     nextSegmentStart = .continuing
-    segmentStart = nextFrame
+    segmentStartFrame = nextFrame
     switch voice.source {
     case .burst:
       if segmentStartKind.isInitial {
@@ -144,11 +145,11 @@ extension Voice {
   ) {
     let isHaptic = voice.source.isHaptic
     let position = envelopePosition(at: nextFrame, of: voice, in: context)
-    let mask = advanceCursors(to: voice.onset &+ position, isHaptic: isHaptic, in: context)
+    let mask = advanceCursors(to: voice.onsetFrame &+ position, isHaptic: isHaptic, in: context)
     let isRamp = start.isInterrupted || (!start.isInitial && mask != liveControlMask)
     liveControlMask = mask
     var newSegmentLength = segmentLength(voice, position: position, in: context)
-    let rampLength = context.plan.value.minimumRampLength
+    let rampLength = context.plan.value.minimumRampFrameCount
     if isRamp && newSegmentLength > rampLength {
       newSegmentLength = rampLength
     }
@@ -158,9 +159,9 @@ extension Voice {
     let leftStart = leftLevelEnd
     let rightStart = rightLevelEnd
     let incrementStart = phaseIncrementEnd
-    segmentEnd = nextFrame &+ newSegmentLength
-    let endPosition = envelopePosition(at: segmentEnd, of: voice, in: context)
-    setSegmentEnd(voice, at: segmentEnd, position: endPosition, in: context)
+    segmentEndFrame = nextFrame &+ newSegmentLength
+    let endPosition = envelopePosition(at: segmentEndFrame, of: voice, in: context)
+    setSegmentEnd(voice, at: segmentEndFrame, position: endPosition, in: context)
     leftLevel = LinearRamp(from: leftStart, to: leftLevelEnd, frameCount: Int(newSegmentLength))
     if !isHaptic {
       rightLevel = LinearRamp(
@@ -185,8 +186,9 @@ extension Voice {
       setFrequency(voice, from: incrementStart, length: length, isExponential: true, in: context)
     case .sample, .recording, .signal:
       let mean = (incrementStart + phaseIncrementEnd) * 0.5
-      sampleReader.framesPerOutputFrame =
-        mean == 1 ? SampleReader.fixedPointOne : UInt64(mean * Float(SampleReader.fixedPointOne))
+      sampleReader.fixedPointIncrement =
+        mean == 1
+        ? SampleReader.fixedPointFrame : UInt64(mean * Float(SampleReader.fixedPointFrame))
     case .burst:
       // The frequency of a burst is planned.
       return
@@ -207,14 +209,16 @@ extension Voice {
 
   /// Ends the segment at the next frame, because a control has changed.
   @_noLocks mutating func interruptSegment(_ voice: PlannedVoice) {
-    guard !voice.source.isBurst, !nextSegmentStart.isInitial, nextFrame < segmentEnd else { return }
-    let elapsedFrames = Float(nextFrame &- segmentStart)
-    leftLevelEnd = leftLevel.startValue + leftLevel.slope * elapsedFrames
-    rightLevelEnd = rightLevel.startValue + rightLevel.slope * elapsedFrames
+    guard !voice.source.isBurst, !nextSegmentStart.isInitial, nextFrame < segmentEndFrame else {
+      return
+    }
+    let elapsedFrames = Float(nextFrame &- segmentStartFrame)
+    leftLevelEnd = leftLevel.startAmplitude + leftLevel.slopePerFrame * elapsedFrames
+    rightLevelEnd = rightLevel.startAmplitude + rightLevel.slopePerFrame * elapsedFrames
     if !voice.source.readsSamples {
       phaseIncrementEnd = Float(sine.phaseIncrement) / voice.frequencyRatio
     }
-    segmentEnd = nextFrame
+    segmentEndFrame = nextFrame
     nextSegmentStart = .interrupted
   }
 
@@ -229,14 +233,14 @@ extension Voice {
     _ voice: PlannedVoice, at frame: Int64, position: Int64, in context: VoiceContext
   ) {
     let controls = controlValues(
-      at: voice.onset &+ position, outputFrame: startFrame &+ frame,
+      at: voice.onsetFrame &+ position, outputFrame: onsetOutputFrame &+ frame,
       isHaptic: voice.source.isHaptic, in: context)
-    let controlLevel = Self.clamp(voice.eventLevel * controls.level, 0, 1)
+    let controlLevel = Self.clamp(voice.eventLevel * controls.controlLevel, 0, 1)
     let envelopeLevel = envelope.level(at: position) * voice.partialGain
     switch voice.source {
     case .vibration:
       let tone = context.plan.value.incrementAndSharpness(
-        of: voice, pitch: voice.eventPitch + controls.pitch)
+        of: voice, pitch: voice.eventPitch + controls.controlPitch)
       phaseIncrementEnd = tone.increment
       leftLevelEnd =
         envelopeLevel
@@ -250,7 +254,7 @@ extension Voice {
       phaseIncrementEnd = 1
       leftLevelEnd = envelopeLevel
     case .tone:
-      let pitch = Self.clamp(voice.eventPitch + controls.pitch, -1, 1)
+      let pitch = Self.clamp(voice.eventPitch + controls.controlPitch, -1, 1)
       phaseIncrementEnd = context.plan.value.mappings.phaseIncrement(atAudioPitch: pitch)
       let brightness = Self.clamp(voice.brightness + controls.brightness, 0, 1)
       var level = envelopeLevel * controlLevel
@@ -259,7 +263,7 @@ extension Voice {
       }
       setStereoLevelEnd(level, pan: voice.pan + controls.pan, in: context)
     case .sample:
-      let pitch = Self.clamp(voice.eventPitch + controls.pitch, -1, 1)
+      let pitch = Self.clamp(voice.eventPitch + controls.controlPitch, -1, 1)
       phaseIncrementEnd = pitch == 0 ? 1 : RealtimeMath.exp2(pitch)
       let brightness = Self.clamp(voice.brightness + controls.brightness, 0, 1)
       smoothingCoefficient = context.plan.value.mappings.smoothingCoefficient(
@@ -275,8 +279,8 @@ extension Voice {
     _ level: Float, pan: Float, in context: VoiceContext
   ) {
     let pan = Self.clamp(pan, -1, 1)
-    leftLevelEnd = context.isStereo && pan > 0 ? level * (1 - pan) : level
-    rightLevelEnd = context.isStereo && pan < 0 ? level * (1 + pan) : level
+    leftLevelEnd = context.hasStereoAudio && pan > 0 ? level * (1 - pan) : level
+    rightLevelEnd = context.hasStereoAudio && pan < 0 ? level * (1 + pan) : level
   }
 
   @_noLocks private static func clamp(_ value: Float, _ low: Float, _ high: Float) -> Float {
@@ -293,16 +297,16 @@ extension Voice {
   @_noLocks private mutating func applyLiveControls(
     to voice: PlannedVoice, in context: VoiceContext
   ) {
-    let mask = advanceCursors(to: voice.onset, isHaptic: true, in: context)
+    let mask = advanceCursors(to: voice.onsetFrame, isHaptic: true, in: context)
     guard mask != 0 else { return }
     let plannedControls = controlValues(
-      at: voice.onset, outputFrame: startFrame, isHaptic: true, in: context)
+      at: voice.onsetFrame, outputFrame: onsetOutputFrame, isHaptic: true, in: context)
     liveControlMask = mask
     let liveControls = controlValues(
-      at: voice.onset, outputFrame: startFrame, isHaptic: true, in: context)
+      at: voice.onsetFrame, outputFrame: onsetOutputFrame, isHaptic: true, in: context)
     let pitchScale = context.plan.value.layerTracks[Int(voice.layerIndex)].pitchScale
-    let livePitch = pitchScale.clamped(voice.eventPitch + liveControls.pitch)
-    let plannedPitch = pitchScale.clamped(voice.eventPitch + plannedControls.pitch)
+    let livePitch = pitchScale.clamped(voice.eventPitch + liveControls.controlPitch)
+    let plannedPitch = pitchScale.clamped(voice.eventPitch + plannedControls.controlPitch)
     let sharpness: Float
     let ratio: Float
     if pitchScale.statesHertz {
@@ -314,7 +318,7 @@ extension Voice {
       ratio = context.plan.value.mappings.burstFrequencyRatio(
         fromSharpness: plannedPitch, toSharpness: livePitch)
     }
-    let liveIntensity = Self.clamp(voice.eventLevel * liveControls.level, 0, 1)
+    let liveIntensity = Self.clamp(voice.eventLevel * liveControls.controlLevel, 0, 1)
     partialGain =
       voice.fullIntensityGain
       * context.plan.value.mappings.burstAmplitude(intensity: liveIntensity, sharpness: sharpness)
@@ -336,7 +340,7 @@ extension Voice {
       from: envelope.level(at: nextFrame) * partialGain,
       to: envelope.level(at: nextCornerFrame) * partialGain,
       frameCount: Int(nextCornerFrame &- nextFrame))
-    segmentEnd = nextCornerFrame
+    segmentEndFrame = nextCornerFrame
   }
 }
 
@@ -352,17 +356,19 @@ extension Voice {
   ) -> Int64 {
     let isHaptic = voice.source.isHaptic
     let controls = controlValues(
-      at: voice.onset &+ position, outputFrame: startFrame &+ nextFrame, isHaptic: isHaptic,
+      at: voice.onsetFrame &+ position, outputFrame: onsetOutputFrame &+ nextFrame,
+      isHaptic: isHaptic,
       in: context)
     let nextCornerFrame = nextCorner(voice, position: position, in: context)
-    var length = outputFrameCount(to: nextCornerFrame, from: voice.onset &+ position, in: context)
+    var length = outputFrameCount(
+      to: nextCornerFrame, from: voice.onsetFrame &+ position, in: context)
     let framesPerLevelUnit = framesPerUnit(isHaptic ? .hapticIntensity : .audioVolume, in: context)
     if framesPerLevelUnit > 0 {
       let tolerance = context.plan.value.mappings.segmentLevelTolerance
       length = min(
         length,
         SegmentLength.untilLevelChange(
-          of: controls.level, tolerance: tolerance, framesPerUnit: framesPerLevelUnit))
+          of: controls.controlLevel, tolerance: tolerance, framesPerUnit: framesPerLevelUnit))
       if envelope.isChanging(at: position) {
         length = min(length, envelopeSegmentLength(position: position, in: context))
       }
@@ -372,7 +378,7 @@ extension Voice {
     if framesPerPitchUnit > 0 {
       let scale = context.plan.value.layerTracks[Int(voice.layerIndex)].pitchScale
       let bound = SegmentLength.untilRangeBoundary(
-        voice.eventPitch + controls.pitch, isRising: isRising(pitchID, in: context),
+        voice.eventPitch + controls.controlPitch, isRising: isRising(pitchID, in: context),
         framesPerUnit: framesPerPitchUnit, low: isHaptic ? scale.minimumSharpness : -1,
         high: isHaptic ? scale.maximumSharpness : 1)
       length = min(
@@ -393,7 +399,7 @@ extension Voice {
     _ voice: PlannedVoice, position: Int64, in context: VoiceContext
   ) -> Int64 {
     let segments = context.plan.value.segments
-    var nextCornerFrame = voice.onset &+ envelope.nextCorner(after: position)
+    var nextCornerFrame = voice.onsetFrame &+ envelope.nextCorner(after: position)
     nextCornerFrame = min(
       nextCornerFrame, segments[Int(trackCursors.intensityIndex) &+ 1].startFrame)
     nextCornerFrame = min(nextCornerFrame, segments[Int(trackCursors.pitchIndex) &+ 1].startFrame)
@@ -411,8 +417,9 @@ extension Voice {
     to end: Int64, from start: Int64, in context: VoiceContext
   ) -> Int64 {
     var patternFrameCount = end &- start
-    if !context.tempoMap.isUnity && patternFrameCount < SegmentLength.maximumFrameCount &* 64 {
-      patternFrameCount = context.tempoMap.frame(at: passOrigin &+ end) &- startFrame &- nextFrame
+    if !context.tempoMap.isUnityRate && patternFrameCount < SegmentLength.maximumFrameCount &* 64 {
+      patternFrameCount =
+        context.tempoMap.frame(at: passOriginFrame &+ end) &- onsetOutputFrame &- nextFrame
       if patternFrameCount < 1 {
         patternFrameCount = 1
       }
@@ -433,7 +440,7 @@ extension Voice {
     let framesPerUnit = 1 / absoluteSlope
     return SegmentLength.untilLevelChange(
       of: currentLevel, tolerance: context.plan.value.mappings.segmentLevelTolerance,
-      framesPerUnit: context.tempoMap.isUnity
+      framesPerUnit: context.tempoMap.isUnityRate
         ? framesPerUnit : framesPerUnit / Float(context.tempoMap.playbackRate))
   }
 }

@@ -10,26 +10,26 @@ internal import RealtimeMemory
 ///
 /// Segments depend only on the plan, so that the output doesn't depend on the block size.
 struct Voice: BitwiseCopyable, Sendable {
-  /// The index of the planned voice.
-  var plannedIndex: Int
+  /// The index of the voice in the plan.
+  var plannedVoiceIndex: Int
   /// The pattern position of frame 0 in the pass of the voice.
-  var passOrigin: Int64
+  var passOriginFrame: Int64
   /// The output frame of the onset.
-  var startFrame: Int64
-  /// The envelope, in frames from the onset.
+  var onsetOutputFrame: Int64
+  /// The envelope of the voice, in frames from its onset.
   var envelope: Envelope
-  /// The sine, at the next frame.
+  /// The sine of the voice, with its phase at the next frame.
   var sine: SineSegment
-  /// The gain of a burst.
+  /// The gain of the voice's partial, which live controls change for a burst.
   var partialGain: Float
-  /// The segments of the controls that are in effect.
+  /// The indices of the control segments that are in effect at the next frame.
   var trackCursors: TrackCursors
-  /// The next frame, counted from the onset.
+  /// The frame that the voice mixes next, counted from the onset.
   var nextFrame: Int64 = 0
-  /// The first frame of the segment, counted from the onset.
-  var segmentStart: Int64 = 0
-  /// The frame after the segment, counted from the onset.
-  var segmentEnd: Int64 = 0
+  /// The first frame of the current segment, counted from the onset.
+  var segmentStartFrame: Int64 = 0
+  /// The first frame after the current segment, counted from the onset.
+  var segmentEndFrame: Int64 = 0
   var leftLevel = LinearRamp(from: 0, to: 0, frameCount: 1)
   var rightLevel = LinearRamp(from: 0, to: 0, frameCount: 1)
   var leftLevelEnd: Float = 0
@@ -82,12 +82,13 @@ struct Voice: BitwiseCopyable, Sendable {
   ///   - envelope: The envelope.
   ///   - cursors: The first segments of the controls.
   @_noLocks init(
-    plannedIndex: Int, _ planned: PlannedVoice, passOrigin: Int64, startFrame: Int64,
+    plannedVoiceIndex plannedIndex: Int, _ planned: PlannedVoice, passOriginFrame passOrigin: Int64,
+    onsetOutputFrame startFrame: Int64,
     envelope: Envelope, cursors: TrackCursors
   ) {
-    self.plannedIndex = plannedIndex
-    self.passOrigin = passOrigin
-    self.startFrame = startFrame
+    self.plannedVoiceIndex = plannedIndex
+    self.passOriginFrame = passOrigin
+    self.onsetOutputFrame = startFrame
     self.envelope = envelope
     self.sine = planned.initialSine
     self.partialGain = planned.partialGain
@@ -97,9 +98,9 @@ struct Voice: BitwiseCopyable, Sendable {
   /// A voice that fills unused memory.
   static var placeholder: Voice {
     Voice(
-      plannedIndex: 0,
-      PlannedVoice(source: .burst, onset: 0, envelope: .flat(length: 0), partialGain: 0),
-      passOrigin: 0, startFrame: 0, envelope: .flat(length: 0),
+      plannedVoiceIndex: 0,
+      PlannedVoice(source: .burst, onsetFrame: 0, envelope: .flat(length: 0), partialGain: 0),
+      passOriginFrame: 0, onsetOutputFrame: 0, envelope: .flat(length: 0),
       cursors: TrackCursors(intensityIndex: 0, pitchIndex: 0, brightnessIndex: 0, panIndex: 0))
   }
 
@@ -133,13 +134,13 @@ struct Voice: BitwiseCopyable, Sendable {
     let isBusAudible =
       planned.source.isHaptic ? audibility.isHapticAudible : audibility.isAudioAudible
     let isAudible = target.isAudible && isBusAudible
-    var blockIndex = Int(startFrame &+ nextFrame &- position)
+    var blockIndex = Int(onsetOutputFrame &+ nextFrame &- position)
     while blockIndex < end {
-      if nextFrame >= segmentEnd {
+      if nextFrame >= segmentEndFrame {
         if hasEnded(planned, in: context) { return true }
         beginSegment(planned, in: context)
       }
-      let length = Int(min(Int64(end &- blockIndex), segmentEnd &- nextFrame))
+      let length = Int(min(Int64(end &- blockIndex), segmentEndFrame &- nextFrame))
       if isAudible {
         mix(planned, at: blockIndex..<(blockIndex &+ length), in: context, to: target)
       } else {
@@ -148,7 +149,7 @@ struct Voice: BitwiseCopyable, Sendable {
       nextFrame &+= Int64(length)
       blockIndex &+= length
     }
-    return nextFrame >= segmentEnd && hasEnded(planned, in: context)
+    return nextFrame >= segmentEndFrame && hasEnded(planned, in: context)
   }
 
   @_noLocks @inline(__always) private func hasEnded(
@@ -171,7 +172,7 @@ struct Voice: BitwiseCopyable, Sendable {
     _ planned: PlannedVoice, at range: Range<Int>, in context: VoiceContext,
     to target: Player.MixTarget
   ) {
-    let firstFrameInSegment = Int(nextFrame &- segmentStart)
+    let firstFrameInSegment = Int(nextFrame &- segmentStartFrame)
     var hapticSamples = target.hapticSamples.mutableSpan
     var leftBus = target.leftSamples.mutableSpan
     var rightBus = target.rightSamples.mutableSpan
@@ -185,7 +186,8 @@ struct Voice: BitwiseCopyable, Sendable {
       sine.advance(by: range.count)
     case .sample:
       let playback = SampleReader.Playback(
-        isLooping: planned.isLooping, fadeLength: Int(planned.fadeOutLength), left: leftLevel,
+        isLooping: planned.isLooping, fadeOutFrameCount: Int(planned.fadeOutFrameCount),
+        left: leftLevel,
         right: rightLevel, smoothing: smoothingCoefficient)
       sampleReader.add(
         context.plan.value.sounds[Int(planned.soundIndex)], playback, first: firstFrameInSegment,
@@ -206,15 +208,15 @@ struct VoiceContext: BitwiseCopyable {
   let liveControls: Reference<LiveControls>
   let tempoMap: TempoMap
   /// A Boolean value that indicates whether the output is stereo; mono output ignores the pan.
-  let isStereo: Bool
+  let hasStereoAudio: Bool
 
   @_noLocks init(
     plan: Reference<PlanView>, liveControls: Reference<LiveControls>, tempoMap: TempoMap,
-    isStereo: Bool
+    hasStereoAudio isStereo: Bool
   ) {
     self.plan = plan
     self.liveControls = liveControls
     self.tempoMap = tempoMap
-    self.isStereo = isStereo
+    self.hasStereoAudio = isStereo
   }
 }

@@ -605,14 +605,14 @@ final class PlayerCore: Sendable {
   }
 
   var endFrame: Int64 {
-    renderPlayers.map { $0.withStatus { $0.endFrame.load(ordering: .relaxed) } }.max() ?? 0
+    renderPlayers.map { $0.withStatus { $0.endOutputFrame.load(ordering: .relaxed) } }.max() ?? 0
   }
 
   /// The frame of the last start; nil before the first start.
   var startFrame: Int64? {
     renderPlayers.first?.withStatus { status in
       status.startCount.load(ordering: .acquiring) == 0
-        ? nil : status.startFrame.load(ordering: .relaxed)
+        ? nil : status.startOutputFrame.load(ordering: .relaxed)
     }
   }
 
@@ -623,7 +623,7 @@ final class PlayerCore: Sendable {
 
   var position: Double {
     guard let first = renderPlayers.first else { return 0 }
-    return Double(first.withStatus { $0.position.load(ordering: .relaxed) }) / first.plan.rate
+    return Double(first.withStatus { $0.patternFrame.load(ordering: .relaxed) }) / first.plan.rate
   }
 
   var isWaitingToStart: Bool {
@@ -741,7 +741,7 @@ final class ThermalStateStore: Sendable {
           let entry = entries.first(where: { $0.channel == channel && $0.profile == profile })
         else { return TransducerThermalState() }
         let seconds = max(0, (moment - entry.storeTime) / .seconds(1))
-        let thermal = profile.hardware?.thermal ?? ThermalParameters()
+        let thermal = profile.hardware?.thermalParameters ?? ThermalParameters()
         return entry.thermalState.cooled(for: seconds, by: thermal)
       }
     }

@@ -60,7 +60,7 @@ public final class PlaybackEngine: Sendable {
   }
 
   /// The engine position: the next frame to render.
-  public var position: Int64 { idleClock.withLock { $0?.position } ?? port.position }
+  public var position: Int64 { idleClock.withLock { $0?.position } ?? port.renderedFrameCount }
 
   /// The number of iterations of the render thread, by which another thread detects that the render
   /// thread responds: [any thread].
@@ -104,7 +104,7 @@ public final class PlaybackEngine: Sendable {
   /// differ.
   public var excursionLimitedFrameCount: Int64 { port.excursionLimitedFrameCount }
   /// The peak excursion of a transducer so far, as a fraction of its limit.
-  public var peakExcursion: Float { port.peakExcursion }
+  public var peakExcursion: Float { port.peakExcursionFraction }
 
   /// The number of frames in which thermal protection reduced the gain, summed over channels that
   /// differ.
@@ -219,7 +219,7 @@ public final class PlaybackEngine: Sendable {
           try RenderPlan(compiling: composition, profile: profile, rate: rate, samples: samples))
       }
     }
-    return try player(for: plans, duration: composition.duration)
+    return try player(for: plans, duration: composition.durationSeconds)
   }
 
   /// Loads compiled plans as one player.
@@ -256,10 +256,11 @@ public final class PlaybackEngine: Sendable {
   /// Adds a live voice to all haptic channels, under the same limiter as the players. The engine
   /// retains the voice until it has faded out.
   ///
-  /// - Throws: `tooManyPlayers` if there are already `LiveVoice.maximumCount` voices.
+  /// - Throws: `tooManyPlayers` if there are already `LiveVoice.maximumCountPerRenderer` voices.
   public func attach(_ voice: LiveVoice) throws(PlaybackError) {
     try state.withLock { (state) throws(PlaybackError) in
-      guard state.liveVoices.count + state.detachingVoices.count < LiveVoice.maximumCount else {
+      guard state.liveVoices.count + state.detachingVoices.count < LiveVoice.maximumCountPerRenderer
+      else {
         throw .tooManyPlayers
       }
       guard port.send([.attach(voice)]) else { throw .tooManyCommands }
@@ -283,7 +284,7 @@ public final class PlaybackEngine: Sendable {
   /// - Parameter isGateOpen: False to keep the renderer silent until the driver opens its gate.
   func makeRenderer(isGateOpen: Bool) -> Renderer {
     Renderer(
-      rate: rate, settings: RenderSettings(routing: routing, gain: strength), port: port,
+      rate: rate, settings: RenderSettings(routing: routing, masterGain: strength), port: port,
       isGateOpen: isGateOpen)
   }
 

@@ -20,7 +20,7 @@ package final class PlaybackSimulation {
   /// Advances the engine's position. Updates the engine if players have changed.
   package func advance(frameCount: Int) {
     renderer.advance(frameCount: frameCount)
-    let changeCount = engine.port.changeCount
+    let changeCount = engine.port.playerChangeCount
     if changeCount != reportedChangeCount {
       reportedChangeCount = changeCount
       engine.update()
@@ -32,7 +32,7 @@ package final class PlaybackSimulation {
   package var nextChange: Int64? {
     // Pending commands are received first.
     renderer.advance(frameCount: 0)
-    let frame = renderer.nextChange
+    let frame = renderer.nextChangeFrame
     return frame == .max ? nil : frame
   }
 }

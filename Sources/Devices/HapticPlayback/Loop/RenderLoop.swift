@@ -140,7 +140,7 @@ public final class RenderLoop {
     case .missed, .late:
       reportChanges(always: true)
       guard let delay = callSink(sink, { $0.delayFrames }) else { return false }
-      clock.update(position: engine.port.position, delay: delay, moment: time.now)
+      clock.update(position: engine.port.renderedFrameCount, delay: delay, moment: time.now)
     case .ready, .interrupted, .ended:
       reportChanges(always: self.sink.hasEvents)
     }
@@ -167,7 +167,7 @@ public final class RenderLoop {
   /// Closes the gate, so that only the fade and the limiter's look-ahead follow.
   private func beginClosing() {
     renderer.moveGate(to: 0)
-    remainingClosingFrames = renderer.fadeLength + 1
+    remainingClosingFrames = renderer.fadeFrameCount + 1
     closingDeadline = time.now + Self.closingTimeout
   }
 
@@ -183,7 +183,7 @@ public final class RenderLoop {
     while remaining > 0, remainingClosingFrames ?? 1 > 0 {
       let count = min(remaining, Self.maximumBlockSize)
       let renderStart = time.now
-      let position = engine.port.position
+      let position = engine.port.renderedFrameCount
       renderBlock(count)
       let renderEnd = time.now
       let ownershipBefore = beginCall()
@@ -204,7 +204,8 @@ public final class RenderLoop {
       if let closing = remainingClosingFrames {
         remainingClosingFrames = closing - count
       }
-      idleState.recordFrames(count, isSilent: renderer.silentUntil > engine.port.position)
+      idleState.recordFrames(
+        count, isSilent: renderer.silenceEndFrame > engine.port.renderedFrameCount)
       remaining -= count
     }
     return true
@@ -222,7 +223,7 @@ public final class RenderLoop {
   private func fadeOut() -> Bool {
     guard isGateOpen else { return true }
     renderer.moveGate(to: 0)
-    return renderAndWrite(renderer.fadeLength + 1)
+    return renderAndWrite(renderer.fadeFrameCount + 1)
   }
 
   /// Skips missed time, so that later frames are on time, and continues from silence.
@@ -231,7 +232,7 @@ public final class RenderLoop {
     renderer.closeGate()
     isGateOpen = false
     // The clock is updated now, so that the time is skipped only once even if a call hangs.
-    clock.update(position: engine.port.position, delay: 0, moment: time.now)
+    clock.update(position: engine.port.renderedFrameCount, delay: 0, moment: time.now)
     // No sound is playing, so no fade is necessary.
     if remainingClosingFrames != nil {
       remainingClosingFrames = 0
@@ -250,7 +251,7 @@ public final class RenderLoop {
   }
 
   func reportChanges(always: Bool) {
-    let count = engine.port.changeCount
+    let count = engine.port.playerChangeCount
     guard always || count != reportedChangeCount else { return }
     reportedChangeCount = count
     sinkEvents += sink.drainEvents()
@@ -269,7 +270,7 @@ public final class RenderLoop {
       return true
     }
     idleState.recordFrames(0, isSilent: false)
-    let position = engine.port.position
+    let position = engine.port.renderedFrameCount
     guard renderer.beginIdle() - position > idleState.wakeUpLead else {
       renderer.endIdle()
       return true
@@ -285,8 +286,8 @@ public final class RenderLoop {
   }
 
   func continueIdle() -> Bool {
-    let silentUntil = renderer.silentUntil
-    let position = engine.port.position
+    let silentUntil = renderer.silenceEndFrame
+    let position = engine.port.renderedFrameCount
     let idleFrameCount = min(silentUntil - position - idleState.wakeUpLead, Int64(engine.rate))
     time.wait(
       for: &idleState.watchedDescriptors,
@@ -374,7 +375,7 @@ public final class RenderLoop {
       expected: ownershipBefore, desired: ownershipBefore + 1, ordering: .acquiringAndReleasing)
     guard isOurs else { return false }
     let reading = clock.reading
-    let lostFrameCount = Int(engine.port.position - reading.position)
+    let lostFrameCount = Int(engine.port.renderedFrameCount - reading.position)
     // Latency after the device's buffer does not change the time at which frames are due.
     let delay = min(reading.delay, sink.format.bufferSize)
     let ahead = Double(delay + lostFrameCount) / engine.rate

@@ -118,7 +118,7 @@ private struct TimingArrayKeys: Sendable {
       }
       file.writeArray(amplitudesKey, layout: .singleLine) { array in
         for step in levels.steps {
-          array.writeElement(step.amplitude ?? -1)
+          array.writeElement(step.amplitudeCode ?? -1)
         }
       }
       if let index = levels.repeatIndex ?? (trackKey == nil ? nil : -1) {
@@ -156,7 +156,8 @@ private struct TimingArraysDecoder {
     if let amplitudes = root[keys.amplitudesKey] {
       guard
         let levels = decodeNumbers(
-          amplitudes, name: keys.amplitudesKey, range: -1...Int32(VibrationEffect.maximumAmplitude))
+          amplitudes, name: keys.amplitudesKey,
+          range: -1...Int32(VibrationEffect.maximumAmplitudeCode))
       else {
         return nil
       }
@@ -168,11 +169,11 @@ private struct TimingArraysDecoder {
       steps.reserveCapacity(durations.count)
       for (duration, level) in zip(durations, levels) {
         steps.append(
-          .init(durationMilliseconds: Int(duration), amplitude: level < 0 ? nil : Int(level)))
+          .init(durationMilliseconds: Int(duration), amplitudeCode: level < 0 ? nil : Int(level)))
       }
     } else {
       steps = durations.enumerated().map { index, duration in
-        .init(durationMilliseconds: Int(duration), amplitude: index % 2 == 0 ? 0 : nil)
+        .init(durationMilliseconds: Int(duration), amplitudeCode: index % 2 == 0 ? 0 : nil)
       }
     }
     if log.errorCount == 0, !durations.contains(where: { $0 > 0 }) {
@@ -200,7 +201,8 @@ private struct TimingArraysDecoder {
   {
     guard value.kind == .array else {
       log.add(
-        .arraysInvalidStructure, at: value, "\(name) must be an array, not \(value.kind.noun)")
+        .arraysInvalidStructure, at: value,
+        "\(name) must be an array, not \(value.kind.nounWithArticle)")
       return nil
     }
     // Almost all files are valid arrays of integers, which can be read quickly.
@@ -210,13 +212,13 @@ private struct TimingArraysDecoder {
       if let number = element.number, let whole = Int32(exactly: number), range.contains(whole) {
         numbers.append(whole)
       } else {
-        let text = String(decoding: element.lexeme.prefix(24), as: UTF8.self)
+        let text = String(decoding: element.sourceBytes.prefix(24), as: UTF8.self)
         log.add(
           .arraysInvalidValue, at: element,
           element.kind == .number
             ? "\(text) is not a whole number "
               + (range.lowerBound < 0 ? "from -1 to \(range.upperBound)" : "of at least 0")
-            : "\(name) must be numbers, not \(element.kind.noun)")
+            : "\(name) must be numbers, not \(element.kind.nounWithArticle)")
         numbers.append(0)
       }
     }

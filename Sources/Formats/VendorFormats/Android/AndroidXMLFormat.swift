@@ -14,10 +14,10 @@ extension HapticFormat {
   public static let androidXML = HapticFormat(
     "android-xml", title: "Android vibration XML", fileExtensions: ["xml"],
     sharesFileExtensions: true,
-    rulePrefix: "android/",
+    ruleNamePrefix: "android/",
     rules: Rule.androidXMLRules,
     dialects: ["basic-envelope", "waveform-envelope", "waveform", "primitives"], keepsHertz: true,
-    resolution: FormatResolution(
+    valueResolution: FormatResolution(
       intensityStep: 0.002, timeStepSeconds: 0.001, frequencyStepHertz: 1),
     recognize: { bytes in
       guard let root = XMLTree.rootName(of: bytes) else { return .unrecognized }
@@ -31,7 +31,8 @@ extension HapticFormat {
       let lines = LineIndex()
       let main = decoder.firstEffectOffset
       @Sendable func location(_ element: Int, _ offset: Int) -> FileLocation {
-        lines.location(of: offset, in: tree.text, name: file.name, path: tree.path(to: element))
+        lines.location(
+          of: offset, in: tree.textBytes, name: file.name, path: tree.path(to: element))
       }
       let reader =
         decoder.log.errorCount == 0
@@ -84,7 +85,7 @@ extension HapticFormat {
       throw InputError(
         Finding(
           .androidInvalidSyntax,
-          location: LineIndex().location(of: error.offset, in: file.bytes, name: file.name),
+          location: LineIndex().location(of: error.byteOffset, in: file.bytes, name: file.name),
           error.message,
           suggestion: error.suggestion))
     }
@@ -105,11 +106,11 @@ private struct VibrationDecoder {
   /// The effects of the file; several if the device chooses one.
   private(set) var effects: [VibrationEffect] = []
   private(set) var firstEffectOffset = 0
-  private var tree: XMLTree?
+  private var xmlTree: XMLTree?
 
-  private static let maximumMilliseconds = Int(Int32.max)
-  private static let unitRange: (range: ClosedRange<Float>, text: String) = (0...1, "0 to 1")
-  private static let hertzRange: (range: ClosedRange<Float>, text: String) = (
+  private static let maximumDurationMilliseconds = Int(Int32.max)
+  private static let unitLimits: (range: ClosedRange<Float>, text: String) = (0...1, "0 to 1")
+  private static let hertzLimits: (range: ClosedRange<Float>, text: String) = (
     .leastNonzeroMagnitude ... .greatestFiniteMagnitude, "greater than 0"
   )
   private static let elementNames = [
@@ -122,8 +123,8 @@ private struct VibrationDecoder {
 
   mutating func decode(_ tree: XMLTree) {
     guard let root = tree.root else { return }
-    self.tree = tree
-    firstEffectOffset = root.offset
+    self.xmlTree = tree
+    firstEffectOffset = root.byteOffset
     switch root.name {
     case "vibration-effect", "vibration":
       decodeVibration(root)
@@ -133,7 +134,7 @@ private struct VibrationDecoder {
         expectElement("vibration-effect", element: $0, in: root)
       }
       if let first = effectElements.first {
-        firstEffectOffset = first.offset
+        firstEffectOffset = first.byteOffset
       }
       for child in effectElements {
         decodeVibration(child)
@@ -210,16 +211,16 @@ private struct VibrationDecoder {
   private mutating func decodePrimitive(_ element: Element) -> VibrationEffect.Primitive? {
     checkEmptyElement(element, attributes: ["name", "scale", "delayMs", "delayType"])
     let primitiveScale = decodeNumber(
-      "scale", of: element, isOptional: true, limits: Self.unitRange)
+      "scale", of: element, isOptional: true, limits: Self.unitLimits)
     let primitiveDelay = integer(
-      "delayMs", of: element, isOptional: true, range: 0...Self.maximumMilliseconds)
+      "delayMs", of: element, isOptional: true, range: 0...Self.maximumDurationMilliseconds)
     let delayType = attributeText("delayType", of: element)
     if let delayType, delayType != "pause", delayType != "relative_start_offset" {
       reportInvalid("delayType", of: element, reason: "must be pause or relative_start_offset")
     }
     return decodeKeyword("name", of: element, among: VibrationPrimitives.primitiveNames).map {
       VibrationEffect.Primitive(
-        name: $0, scale: primitiveScale ?? 1, delayMilliseconds: primitiveDelay ?? 0,
+        name: $0, strengthFactor: primitiveScale ?? 1, delayMilliseconds: primitiveDelay ?? 0,
         delaysFromPreviousStart: delayType == "relative_start_offset"
       )
     }
@@ -253,13 +254,14 @@ private struct VibrationDecoder {
     entries.filter { expectElement("waveform-entry", element: $0, in: parent) }.compactMap {
       entry in
       checkEmptyElement(entry, attributes: ["durationMs", "amplitude"])
-      let duration = integer("durationMs", of: entry, range: 0...Self.maximumMilliseconds)
+      let duration = integer("durationMs", of: entry, range: 0...Self.maximumDurationMilliseconds)
       if attributeText("amplitude", of: entry) == "default" {
-        return duration.map { .init(durationMilliseconds: $0, amplitude: nil) }
+        return duration.map { .init(durationMilliseconds: $0, amplitudeCode: nil) }
       }
-      let amplitude = integer("amplitude", of: entry, range: 0...VibrationEffect.maximumAmplitude)
+      let amplitude = integer(
+        "amplitude", of: entry, range: 0...VibrationEffect.maximumAmplitudeCode)
       guard let duration, let amplitude else { return nil }
-      return .init(durationMilliseconds: duration, amplitude: amplitude)
+      return .init(durationMilliseconds: duration, amplitudeCode: amplitude)
     }
   }
 
@@ -272,17 +274,18 @@ private struct VibrationDecoder {
 
   private mutating func decodeEnvelope(_ element: Element, isBasic: Bool) -> VibrationEffect {
     let names = VibrationEffect.xmlNames(isBasic: isBasic)
-    let toneLimits = isBasic ? Self.unitRange : Self.hertzRange
+    let toneLimits = isBasic ? Self.unitLimits : Self.hertzLimits
     checkAttributes(of: element, allowed: [names.initial])
     let initial = decodeNumber(names.initial, of: element, isOptional: true, limits: toneLimits)
     var points: [VibrationEffect.ControlPoint] = []
     for child in element.children where expectElement("control-point", element: child, in: element)
     {
       checkEmptyElement(child, attributes: [names.level, names.tone, "durationMs"])
-      let level = decodeNumber(names.level, of: child, limits: Self.unitRange) ?? 0
+      let level = decodeNumber(names.level, of: child, limits: Self.unitLimits) ?? 0
       let tone = decodeNumber(names.tone, of: child, limits: toneLimits) ?? (isBasic ? 0 : 1)
-      let duration = integer("durationMs", of: child, range: 1...Self.maximumMilliseconds) ?? 1
-      points.append(.init(level: level, sharpnessOrHertz: tone, durationMilliseconds: duration))
+      let duration =
+        integer("durationMs", of: child, range: 1...Self.maximumDurationMilliseconds) ?? 1
+      points.append(.init(level: level, sharpnessOrHertz: tone, lineMilliseconds: duration))
     }
     if points.isEmpty {
       add(.androidEmptyEffect, at: element, "\(element.name) has no control-point")
@@ -324,7 +327,8 @@ private struct VibrationDecoder {
     _ rule: Rule, at element: Element, offset: Int? = nil, _ message: String, hint: String? = nil
   ) {
     log.add(
-      rule, valueIndex: element.offset, offset: offset ?? element.offset, message, suggestion: hint)
+      rule, valueIndex: element.byteOffset, offset: offset ?? element.byteOffset, message,
+      suggestion: hint)
   }
 
   private mutating func expectElement(_ name: String, element: Element, in parent: Element) -> Bool
@@ -371,7 +375,7 @@ private struct VibrationDecoder {
 
   private func attributeOffset(of name: String, in element: Element) -> Int {
     let index = element.attributes.firstIndex { $0.name == name } ?? 0
-    return tree?.offset(ofAttribute: index, in: element) ?? element.offset
+    return xmlTree?.offset(ofAttribute: index, in: element) ?? element.byteOffset
   }
 
   private mutating func attribute<Value>(
@@ -427,7 +431,7 @@ private struct VibrationDecoder {
     attribute(
       name, of: element, isOptional: isOptional,
       parse: { Int($0).flatMap { range.contains($0) ? $0 : nil } },
-      reason: range.upperBound == Self.maximumMilliseconds
+      reason: range.upperBound == Self.maximumDurationMilliseconds
         ? "must be a whole number of at least \(range.lowerBound)"
         : "must be \(range.lowerBound) to \(range.upperBound)"
           + (name == "amplitude" ? " or default" : ""))
@@ -438,13 +442,13 @@ private struct VibrationDecoder {
 
 /// Writes effects, or the elements of a text, as vibration XML.
 private struct VibrationWriter {
-  private var bytes: [UInt8] = []
-  private var depth = 0
+  private var outputBytes: [UInt8] = []
+  private var elementDepth = 0
 
   static func text(_ effect: VibrationEffect) -> [UInt8] {
     var vibrationWriter = VibrationWriter()
     vibrationWriter.writeElement("vibration-effect") { $0.writeContent(effect, bareEntries: false) }
-    return vibrationWriter.bytes
+    return vibrationWriter.outputBytes
   }
 
   static func text(_ tree: XMLTree) -> [UInt8] {
@@ -452,7 +456,7 @@ private struct VibrationWriter {
     for element in tree.topLevelItems {
       writer.writeCanonical(element)
     }
-    return writer.bytes
+    return writer.outputBytes
   }
 
   private mutating func writeContent(_ effect: VibrationEffect, bareEntries: Bool) {
@@ -462,8 +466,8 @@ private struct VibrationWriter {
     case .primitives(let primitives):
       for primitive in primitives {
         var attributes = [("name", primitive.name)]
-        if primitive.scale != 1 {
-          attributes.append(("scale", "\(primitive.scale)"))
+        if primitive.strengthFactor != 1 {
+          attributes.append(("scale", "\(primitive.strengthFactor)"))
         }
         if primitive.delayMilliseconds != 0 {
           attributes.append(("delayMs", "\(primitive.delayMilliseconds)"))
@@ -491,7 +495,7 @@ private struct VibrationWriter {
             "control-point",
             attributes: [
               (names.level, "\(point.level)"), (names.tone, "\(point.sharpnessOrHertz)"),
-              ("durationMs", "\(point.durationMilliseconds)"),
+              ("durationMs", "\(point.lineMilliseconds)"),
             ])
         }
       }
@@ -511,7 +515,7 @@ private struct VibrationWriter {
         "waveform-entry",
         attributes: [
           ("durationMs", "\(step.durationMilliseconds)"),
-          ("amplitude", step.amplitude.map { "\($0)" } ?? "default"),
+          ("amplitude", step.amplitudeCode.map { "\($0)" } ?? "default"),
         ])
     }
   }
@@ -522,19 +526,19 @@ private struct VibrationWriter {
   ) {
     writeIndented("<" + name)
     for (name, value) in attributes {
-      bytes += " \(name)=\"\(Self.escaped(value))\"".utf8
+      outputBytes += " \(name)=\"\(Self.escaped(value))\"".utf8
     }
-    bytes += (contents == nil ? " />\n" : ">\n").utf8
+    outputBytes += (contents == nil ? " />\n" : ">\n").utf8
     guard let contents else { return }
-    depth += 1
+    elementDepth += 1
     contents(&self)
-    depth -= 1
+    elementDepth -= 1
     writeIndented("</\(name)>\n")
   }
 
   private mutating func writeIndented(_ text: String) {
-    bytes += repeatElement(UInt8(ascii: " "), count: 2 * depth)
-    bytes += text.utf8
+    outputBytes += repeatElement(UInt8(ascii: " "), count: 2 * elementDepth)
+    outputBytes += text.utf8
   }
 
   private static func escaped(_ value: String) -> String {

@@ -5,20 +5,20 @@ internal import HapticModel
 /// Android vibration has only one.
 struct VibrationBuilder {
   private let composition: HapticComposition
-  private let mapping: AmplitudeMapping
-  private let tolerance: Double
+  private let amplitudeMapping: AmplitudeMapping
+  private let levelTolerance: Double
   private(set) var losses: LossLog
   private var quantizer = Quantizer()
 
   /// The rise and fall times of a transient within an envelope, in milliseconds.
   static let transientPulseMilliseconds = (rise: 1, fall: 12)
   /// The maximum distance of a removed point from a straight line, as a fraction of full scale.
-  private static let collinearityTolerance = 0.0025
+  private static let collinearityToleranceFraction = 0.0025
 
   init(_ composition: HapticComposition, options: WritingOptions) {
     self.composition = composition
-    mapping = options.amplitudeMapping
-    tolerance = options.tolerance
+    amplitudeMapping = options.amplitudeMapping
+    levelTolerance = options.toleranceFraction
     losses = LossLog()
     losses.addNonHapticLosses(of: composition)
   }
@@ -38,16 +38,16 @@ struct VibrationBuilder {
     func append(_ point: EnvelopePoint) {
       points.append(
         EnvelopePoint(
-          time: point.time, level: point.level,
+          timeSeconds: point.timeSeconds, level: point.level,
           sharpness: phoneScale.hertz(ofSharpness: point.sharpness) / phoneScale.maximumHertz))
     }
     for point in mergedPoints(.amplitude, frequencies: phoneScale) {
-      if let last = points.last, last.time < point.time {
+      if let last = points.last, last.timeSeconds < point.timeSeconds {
         let from = EnvelopePoint(
-          time: last.time, level: last.level,
+          timeSeconds: last.timeSeconds, level: last.level,
           sharpness: phoneScale.sharpness(ofHertz: last.sharpness * phoneScale.maximumHertz))
         let count = FrameConversion.clampedInteger(
-          (abs(point.sharpness - from.sharpness) * Self.linesPerSharpnessUnit).rounded(.up))
+          (abs(point.sharpness - from.sharpness) * Self.hertzLinesPerSharpnessUnit).rounded(.up))
         for intermediate in from.subdivided(to: point, count: count) {
           append(intermediate)
         }
@@ -59,7 +59,7 @@ struct VibrationBuilder {
 
   /// The number of lines of hertz that represent a change in sharpness from 0 to 1 within the line
   /// tolerance.
-  private static let linesPerSharpnessUnit = 8.0
+  private static let hertzLinesPerSharpnessUnit = 8.0
 
   /// Returns the points without those that only approximate a line between two breakpoints of the
   /// composition.
@@ -81,14 +81,16 @@ struct VibrationBuilder {
     var collinearRun: [EnvelopePoint] = []
     for point in points {
       collinearRun.append(point)
-      guard anchorMicroseconds.contains((point.time * 1e6).rounded()) else { continue }
-      remainingPoints += PointReduction(collinearRun, tolerance: Self.collinearityTolerance).points
+      guard anchorMicroseconds.contains((point.timeSeconds * 1e6).rounded()) else { continue }
+      remainingPoints += PointReduction(collinearRun, tolerance: Self.collinearityToleranceFraction)
+        .remainingPoints
         .dropFirst(
           remainingPoints.isEmpty ? 0 : 1)
       collinearRun = [point]
     }
     return remainingPoints
-      + PointReduction(collinearRun, tolerance: Self.collinearityTolerance).points.dropFirst(
+      + PointReduction(collinearRun, tolerance: Self.collinearityToleranceFraction).remainingPoints
+      .dropFirst(
         remainingPoints.isEmpty ? 0 : 1)
   }
 
@@ -101,7 +103,7 @@ struct VibrationBuilder {
     _ quantity: EnvelopeScale.Quantity, frequencies: SharpnessScale? = nil
   ) -> [EnvelopePoint] {
     let envelopeSampler = EnvelopeSampler(
-      quantity, mapping: mapping, tolerance: tolerance, frequencies: frequencies)
+      quantity, mapping: amplitudeMapping, levelTolerance: levelTolerance, frequencies: frequencies)
     var transientCount = 0
     let envelopes = envelopeSampler.envelopes(of: composition).map { envelope in
       guard envelope.kind == .hapticTransient else { return envelope }
@@ -115,7 +117,8 @@ struct VibrationBuilder {
         eventReference: envelope.eventReference, kind: .hapticContinuous,
         points: zip(times, [0, point.level, 0]).map { time, level in
           EnvelopePoint(
-            time: point.time + Double(time) / 1000, level: level, sharpness: point.sharpness)
+            timeSeconds: point.timeSeconds + Double(time) / 1000, level: level,
+            sharpness: point.sharpness)
         })
     }
     if transientCount > 0 {
@@ -128,9 +131,9 @@ struct VibrationBuilder {
         """,
         size: Double(transientCount))
     }
-    let mergedEnvelope = MergedEnvelope(envelopes, sampler: envelopeSampler)
+    let mergedEnvelope = MergedEnvelope(envelopes, envelopeSampler: envelopeSampler)
     losses.add(mergedEnvelope)
-    return Self.roundedToFloat(mergedEnvelope.points)
+    return Self.roundedToFloat(mergedEnvelope.mergedPoints)
   }
 
   /// Returns the points in the precision of the file, so that rounding errors at one time don't
@@ -152,8 +155,8 @@ struct VibrationBuilder {
     guard let loop = composition.loop else {
       return envelope(points, from: 0, to: nil, isBasic: isBasic)
     }
-    let loopEnd = loop.end ?? composition.duration
-    let loopStart = min(max(loop.start, 0), loopEnd)
+    let loopEnd = loop.endSeconds ?? composition.durationSeconds
+    let loopStart = min(max(loop.startSeconds, 0), loopEnd)
     let lastMillisecond = quantizer.quantizeToMilliseconds(loopEnd)
     let firstMillisecond = min(
       quantizer.quantizeToMilliseconds(loopStart), max(lastMillisecond - 1, 0))
@@ -173,19 +176,19 @@ struct VibrationBuilder {
   {
     var segmentPoints: [EnvelopePoint] = []
     for (index, point) in points.enumerated() {
-      if point.time < start {
-        if index + 1 < points.count, points[index + 1].time > start {
+      if point.timeSeconds < start {
+        if index + 1 < points.count, points[index + 1].timeSeconds > start {
           segmentPoints.append(.interpolated(from: point, to: points[index + 1], at: start))
         }
-      } else if point.time > end {
-        if index > 0, points[index - 1].time < end {
+      } else if point.timeSeconds > end {
+        if index > 0, points[index - 1].timeSeconds < end {
           segmentPoints.append(.interpolated(from: points[index - 1], to: point, at: end))
         }
         break
-      } else if point.time == end, let last = segmentPoints.last, last.time == end {
+      } else if point.timeSeconds == end, let last = segmentPoints.last, last.timeSeconds == end {
         continue
       } else {
-        if point.time == start, start > 0 {
+        if point.timeSeconds == start, start > 0 {
           segmentPoints.removeAll()
         }
         segmentPoints.append(point)
@@ -206,14 +209,15 @@ struct VibrationBuilder {
     var lineEnds: [(point: EnvelopePoint, duration: Int)] = []
     var currentMillisecond = start
     for (index, point) in points.enumerated() {
-      var target = quantizer.quantizeToMilliseconds(point.time)
+      var target = quantizer.quantizeToMilliseconds(point.timeSeconds)
       if index == 0, target > currentMillisecond {
         var silence = point
         silence.level = 0
         lineEnds.append((silence, target - currentMillisecond))
         currentMillisecond = target
       }
-      let isJump = index == 0 ? point.level != 0 : points[index - 1].time == point.time
+      let isJump =
+        index == 0 ? point.level != 0 : points[index - 1].timeSeconds == point.timeSeconds
       if isJump {
         target = max(target, currentMillisecond + 1)
       }
@@ -233,12 +237,13 @@ struct VibrationBuilder {
       currentMillisecond += 1
     }
     if let end, end > currentMillisecond || lineEnds.isEmpty {
-      var lastEndPoint = lineEnds.last?.point ?? EnvelopePoint(time: 0, level: 0, sharpness: 0)
+      var lastEndPoint =
+        lineEnds.last?.point ?? EnvelopePoint(timeSeconds: 0, level: 0, sharpness: 0)
       lastEndPoint.level = 0
       lineEnds.append((lastEndPoint, max(end - currentMillisecond, 1)))
     }
     if lineEnds.isEmpty {
-      lineEnds = [(EnvelopePoint(time: 0, level: 0, sharpness: 0), 1)]
+      lineEnds = [(EnvelopePoint(timeSeconds: 0, level: 0, sharpness: 0), 1)]
     }
     return (points.first?.sharpness ?? lineEnds[0].point.sharpness, lineEnds)
   }
@@ -262,7 +267,7 @@ struct VibrationBuilder {
     let controlPoints = ends.map { end in
       VibrationEffect.ControlPoint(
         level: Float(end.point.level), sharpnessOrHertz: tone(end.point.sharpness),
-        durationMilliseconds: end.duration)
+        lineMilliseconds: end.duration)
     }
     return .envelope(
       isBasic: isBasic,
@@ -292,22 +297,22 @@ struct VibrationBuilder {
         away
         """,
         size: nearest.error)
-      let start = quantizer.quantizeToMilliseconds(point.time)
+      let start = quantizer.quantizeToMilliseconds(point.timeSeconds)
       let isFromStart = start < previousEnd
       primitives.append(
         .init(
-          name: nearest.primitive, scale: nearest.scale,
+          name: nearest.primitive, strengthFactor: nearest.scale,
           delayMilliseconds: start - (isFromStart ? previousStart : previousEnd),
           delaysFromPreviousStart: isFromStart))
       previousStart = start
       previousEnd =
-        start + VibrationPrimitives.approximation(of: nearest.primitive).durationMilliseconds
+        start + VibrationPrimitives.approximation(of: nearest.primitive).blockedMilliseconds
     }
     if composition.loop != nil {
       losses.add(.dropped, .composition, "loop points cannot be written with primitives")
     }
     quantizer.reportErrors(to: &losses)
     // Android rejects an effect without entries. An imperceptible primitive represents silence.
-    return .primitives(primitives.isEmpty ? [.init(name: "tick", scale: 0)] : primitives)
+    return .primitives(primitives.isEmpty ? [.init(name: "tick", strengthFactor: 0)] : primitives)
   }
 }

@@ -12,37 +12,37 @@ indirect enum VibrationEffect: Equatable, Sendable {
   /// A level and a tone that are linear between control points, from level 0 on: intensity and
   /// sharpness in a basic envelope, amplitude and hertz in a waveform envelope.
   case envelope(isBasic: Bool, initial: Float?, [ControlPoint])
-  /// An effect that is followed by a repeating effect.
+  /// A preamble, or nil for none, followed by an effect that repeats.
   case repeating(preamble: VibrationEffect?, VibrationEffect)
 
   /// A device vibration with a scale and a delay.
   struct Primitive: Equatable, Sendable {
     var name: String
-    /// The factor on the strength, 0…1.
-    var scale: Float = 1
-    /// The delay in milliseconds.
+    /// The factor that multiplies the strength of the device vibration, 0…1.
+    var strengthFactor: Float = 1
+    /// The delay before the vibration, in milliseconds.
     var delayMilliseconds = 0
     /// A Boolean value that indicates whether the delay starts at the start of the preceding
     /// primitive, rather than at its end.
     var delaysFromPreviousStart = false
   }
 
-  /// A constant level.
+  /// A vibration of constant amplitude.
   struct Step: Equatable, Sendable {
-    /// The duration in milliseconds.
+    /// The duration of the step, in milliseconds.
     var durationMilliseconds: Int
     /// The amplitude, 0…255, or nil for the default amplitude of the device.
-    var amplitude: Int?
+    var amplitudeCode: Int?
   }
 
   /// The end of one line of an envelope.
   struct ControlPoint: Equatable, Sendable {
-    /// The level, 0…1.
+    /// The level at the end of the line, 0…1.
     var level: Float
-    /// The sharpness, 0…1, or the frequency in hertz.
+    /// The sharpness, 0…1, or the frequency in hertz at the end of the line.
     var sharpnessOrHertz: Float
     /// The duration of the line that ends here, in milliseconds.
-    var durationMilliseconds: Int
+    var lineMilliseconds: Int
   }
 
   /// Returns the names of an envelope and its attributes in vibration XML.
@@ -55,5 +55,5 @@ indirect enum VibrationEffect: Equatable, Sendable {
   }
 
   /// The maximum amplitude of a step.
-  static let maximumAmplitude = 255
+  static let maximumAmplitudeCode = 255
 }

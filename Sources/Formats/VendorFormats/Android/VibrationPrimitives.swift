@@ -6,16 +6,16 @@ enum VibrationPrimitives {
   /// intensity is linear between points.
   struct Approximation: Sendable {
     /// The time after which the next vibration can begin, in milliseconds.
-    var durationMilliseconds: Int
+    var blockedMilliseconds: Int
     var transients: [(delay: Int, intensity: Float, sharpness: Float)] = []
     var intensityPoints: [(time: Int, intensity: Float)] = []
-    var sharpness: Float = 0.5
+    var continuousSharpness: Float = 0.5
 
     static func transient(_ intensity: Float, sharpness: Float, durationMilliseconds: Int)
       -> Approximation
     {
       Approximation(
-        durationMilliseconds: durationMilliseconds, transients: [(0, intensity, sharpness)])
+        blockedMilliseconds: durationMilliseconds, transients: [(0, intensity, sharpness)])
     }
   }
 
@@ -31,19 +31,19 @@ enum VibrationPrimitives {
     "low_tick": .transient(0.4, sharpness: 0.3, durationMilliseconds: 12),
     "heavy_click": .transient(1, sharpness: 0.35, durationMilliseconds: 16),
     "double_click": Approximation(
-      durationMilliseconds: 112, transients: [(0, 1, 0.5), (100, 1, 0.5)]),
+      blockedMilliseconds: 112, transients: [(0, 1, 0.5), (100, 1, 0.5)]),
     "thud": Approximation(
-      durationMilliseconds: 80, transients: [(0, 1, 0.05)], intensityPoints: [(0, 1), (80, 0)],
-      sharpness: 0.05),
-    "slow_rise": Approximation(durationMilliseconds: 500, intensityPoints: [(0, 0), (500, 1)]),
-    "quick_rise": Approximation(durationMilliseconds: 150, intensityPoints: [(0, 0), (150, 1)]),
-    "quick_fall": Approximation(durationMilliseconds: 100, intensityPoints: [(0, 1), (100, 0)]),
+      blockedMilliseconds: 80, transients: [(0, 1, 0.05)], intensityPoints: [(0, 1), (80, 0)],
+      continuousSharpness: 0.05),
+    "slow_rise": Approximation(blockedMilliseconds: 500, intensityPoints: [(0, 0), (500, 1)]),
+    "quick_rise": Approximation(blockedMilliseconds: 150, intensityPoints: [(0, 0), (150, 1)]),
+    "quick_fall": Approximation(blockedMilliseconds: 100, intensityPoints: [(0, 1), (100, 0)]),
     "spin": Approximation(
-      durationMilliseconds: 150, intensityPoints: [(0, 0), (38, 1), (75, 0), (113, 1), (150, 0)]),
+      blockedMilliseconds: 150, intensityPoints: [(0, 0), (38, 1), (75, 0), (113, 1), (150, 0)]),
   ]
 
   static func approximation(of name: String) -> Approximation {
-    approximations[name] ?? Approximation(durationMilliseconds: 0)
+    approximations[name] ?? Approximation(blockedMilliseconds: 0)
   }
 
   /// Returns the primitive that is closest to a transient, with its scale and the maximum

@@ -1,25 +1,25 @@
 internal import HapticFormats
 internal import HapticModel
 
-/// Converts an effect into layers.
+/// Converts an Android vibration effect into the layers of a composition.
 struct VibrationReader {
   private(set) var composition = HapticComposition(layers: [.init(HapticPattern())])
   private(set) var losses = LossLog()
 
   private typealias Points = [ParameterCurve.ControlPoint]
 
-  private let mapping: AmplitudeMapping
+  private let amplitudeMapping: AmplitudeMapping
   private let intensitiesByAmplitude: [Float]
   private let sharpnessScale = SharpnessScale.phone
   private var builder = ScaledLayerBuilder(scale: .phone)
   /// The losses of events, by their indices in the builder.
   private var eventLosses: [(event: Int, message: String, size: Double?)] = []
-  private let wantsLosses: Bool
+  private let recordsLosses: Bool
   /// The duration of the added effects, in milliseconds.
   private var elapsedMilliseconds = 0
   /// The end of the last event, in milliseconds.
-  private var lastEventEnd = 0
-  private var loop: HapticComposition.LoopPoints?
+  private var lastEventEndMilliseconds = 0
+  private var loopPoints: HapticComposition.LoopPoints?
   /// A Boolean value that indicates whether any event has a sharpness curve, so that every event
   /// with curves needs one.
   private let needsSharpnessCurves: Bool
@@ -32,11 +32,12 @@ struct VibrationReader {
   /// Creates the layers of an effect; nil is an effect without content.
   init(_ effect: VibrationEffect?, options: ReadingOptions) {
     let mapping = options.amplitudeMapping
-    self.mapping = mapping
-    intensitiesByAmplitude = (0...VibrationEffect.maximumAmplitude).map {
-      Float(mapping.intensity(ofAmplitude: Double($0) / Double(VibrationEffect.maximumAmplitude)))
+    self.amplitudeMapping = mapping
+    intensitiesByAmplitude = (0...VibrationEffect.maximumAmplitudeCode).map {
+      Float(
+        mapping.intensity(ofAmplitude: Double($0) / Double(VibrationEffect.maximumAmplitudeCode)))
     }
-    wantsLosses = options.wantsFindings
+    recordsLosses = options.wantsFindings
     needsSharpnessCurves = effect?.includesSharpness ?? false
     if let effect {
       add(effect)
@@ -45,19 +46,19 @@ struct VibrationReader {
     for loss in eventLosses {
       losses.add(.approximated, .event(references[loss.event]), loss.message, size: loss.size)
     }
-    if loop == nil, elapsedMilliseconds > lastEventEnd {
+    if loopPoints == nil, elapsedMilliseconds > lastEventEndMilliseconds {
       losses.add(
         .dropped, .composition, "# ms of trailing silence are omitted",
-        size: Double(elapsedMilliseconds - lastEventEnd))
+        size: Double(elapsedMilliseconds - lastEventEndMilliseconds))
     }
-    composition = HapticComposition(layers: layers, loop: loop)
+    composition = HapticComposition(layers: layers, loop: loopPoints)
   }
 
   private mutating func add(_ effect: VibrationEffect) {
     switch effect {
     case .predefined(let name):
       add(VibrationPrimitives.approximation(of: name), scale: 1, name)
-      elapsedMilliseconds = max(elapsedMilliseconds, lastEventEnd)
+      elapsedMilliseconds = max(elapsedMilliseconds, lastEventEndMilliseconds)
     case .primitives(let primitives):
       add(primitives)
     case .waveform(let steps, let repeatIndex):
@@ -72,7 +73,8 @@ struct VibrationReader {
       }
       let start = elapsedMilliseconds
       add(repeating)
-      loop = .init(start: Double(start) / 1000, end: Double(elapsedMilliseconds) / 1000)
+      loopPoints = .init(
+        startSeconds: Double(start) / 1000, endSeconds: Double(elapsedMilliseconds) / 1000)
     }
   }
 
@@ -87,16 +89,16 @@ struct VibrationReader {
       let shape = VibrationPrimitives.approximation(of: primitive.name)
       previousStart = start
       elapsedMilliseconds = start
-      add(shape, scale: primitive.scale, primitive.name)
-      elapsedMilliseconds = start + shape.durationMilliseconds
+      add(shape, scale: primitive.strengthFactor, primitive.name)
+      elapsedMilliseconds = start + shape.blockedMilliseconds
     }
-    lastEventEnd = max(lastEventEnd, elapsedMilliseconds)
+    lastEventEndMilliseconds = max(lastEventEndMilliseconds, elapsedMilliseconds)
   }
 
   private mutating func add(
     _ shape: VibrationPrimitives.Approximation, scale: Float, _ name: String
   ) {
-    let message = wantsLosses ? "\(name) is an effect of the device; it is approximated" : ""
+    let message = recordsLosses ? "\(name) is an effect of the device; it is approximated" : ""
     for transient in shape.transients {
       let start = elapsedMilliseconds + transient.delay
       let index = builder.add(
@@ -105,18 +107,18 @@ struct VibrationReader {
           parameters: [
             .hapticIntensity: transient.intensity * scale, .hapticSharpness: transient.sharpness,
           ]))
-      if wantsLosses {
+      if recordsLosses {
         eventLosses.append((index, message, nil))
       }
-      lastEventEnd = max(lastEventEnd, start + Self.transientMilliseconds)
+      lastEventEndMilliseconds = max(lastEventEndMilliseconds, start + Self.transientMilliseconds)
     }
     guard let lastIntensityPoint = shape.intensityPoints.last else { return }
     let eventIndex = add(
-      duration: lastIntensityPoint.time, intensity: scale, sharpness: shape.sharpness,
+      duration: lastIntensityPoint.time, intensity: scale, sharpness: shape.continuousSharpness,
       gains: shape.intensityPoints.map {
         Self.controlPoint(milliseconds: $0.time, value: $0.intensity)
       })
-    if wantsLosses {
+    if recordsLosses {
       eventLosses.append((eventIndex, message, nil))
     }
   }
@@ -124,7 +126,7 @@ struct VibrationReader {
   // MARK: Steps
 
   private mutating func add(_ steps: [VibrationEffect.Step], _ repeatIndex: Int?) {
-    if steps.contains(where: { $0.amplitude == nil && $0.durationMilliseconds > 0 }) {
+    if steps.contains(where: { $0.amplitudeCode == nil && $0.durationMilliseconds > 0 }) {
       losses.add(
         .approximated, .composition,
         "the default amplitude of the device is unknown; full amplitude is used"
@@ -139,7 +141,7 @@ struct VibrationReader {
         loopStartMilliseconds = elapsedMilliseconds
       }
       guard step.durationMilliseconds > 0 else { continue }
-      let amplitude = step.amplitude ?? VibrationEffect.maximumAmplitude
+      let amplitude = step.amplitudeCode ?? VibrationEffect.maximumAmplitudeCode
       if amplitude == 0 {
         addRun(&audibleRun, duration: &runMilliseconds)
         elapsedMilliseconds += step.durationMilliseconds
@@ -157,8 +159,9 @@ struct VibrationReader {
     }
     addRun(&audibleRun, duration: &runMilliseconds)
     if let loopStartMilliseconds {
-      loop = .init(
-        start: Double(loopStartMilliseconds) / 1000, end: Double(elapsedMilliseconds) / 1000)
+      loopPoints = .init(
+        startSeconds: Double(loopStartMilliseconds) / 1000,
+        endSeconds: Double(elapsedMilliseconds) / 1000)
     }
   }
 
@@ -171,7 +174,7 @@ struct VibrationReader {
           kind: .hapticContinuous, time: Double(elapsedMilliseconds) / 1000,
           duration: Double(length) / 1000,
           parameters: [.hapticIntensity: first.value]))
-      lastEventEnd = max(lastEventEnd, elapsedMilliseconds + length)
+      lastEventEndMilliseconds = max(lastEventEndMilliseconds, elapsedMilliseconds + length)
     } else {
       // A copy has no spare capacity, and the run keeps its memory.
       add(duration: length, intensity: 1, sharpness: nil, gains: run.map { $0 })
@@ -184,25 +187,27 @@ struct VibrationReader {
   // MARK: Envelopes
 
   private mutating func add(_ points: [VibrationEffect.ControlPoint], sharpness: Float?) {
-    var gains = [Self.controlPoint(milliseconds: 0, value: 0)]
-    var tones = [
+    var levelPoints = [Self.controlPoint(milliseconds: 0, value: 0)]
+    var sharpnessPoints = [
       Self.controlPoint(milliseconds: 0, value: sharpness ?? points.first?.sharpnessOrHertz ?? 0)
     ]
-    gains.reserveCapacity(points.count + 1)
-    tones.reserveCapacity(points.count + 1)
+    levelPoints.reserveCapacity(points.count + 1)
+    sharpnessPoints.reserveCapacity(points.count + 1)
     var elapsedInEnvelope = 0
     for point in points {
-      elapsedInEnvelope += point.durationMilliseconds
-      gains.append(Self.controlPoint(milliseconds: elapsedInEnvelope, value: point.level))
-      tones.append(
+      elapsedInEnvelope += point.lineMilliseconds
+      levelPoints.append(Self.controlPoint(milliseconds: elapsedInEnvelope, value: point.level))
+      sharpnessPoints.append(
         Self.controlPoint(milliseconds: elapsedInEnvelope, value: point.sharpnessOrHertz))
     }
-    add(duration: elapsedInEnvelope, intensity: 1, sharpness: 0, gains: gains, tones: tones)
+    add(
+      duration: elapsedInEnvelope, intensity: 1, sharpness: 0, gains: levelPoints,
+      tones: sharpnessPoints)
     elapsedMilliseconds += elapsedInEnvelope
   }
 
   private mutating func add(_ points: [VibrationEffect.ControlPoint], hertz: Float?) {
-    var gains = [Self.controlPoint(milliseconds: 0, value: 0)]
+    var levelPoints = [Self.controlPoint(milliseconds: 0, value: 0)]
     let supported = SharpnessScale.supportedHertz
     var maximumExcessHertz = 0.0
     func limited(_ stated: Float) -> Double {
@@ -212,7 +217,7 @@ struct VibrationReader {
     }
     func tone(_ hertz: Double) -> Float { Float(sharpnessScale.sharpness(ofHertz: hertz)) }
     var hertz = limited(hertz ?? points.first?.sharpnessOrHertz ?? 1)
-    var tones = [Self.controlPoint(milliseconds: 0, value: tone(hertz))]
+    var sharpnessPoints = [Self.controlPoint(milliseconds: 0, value: tone(hertz))]
     var elapsedInEnvelope = 0
     for point in points {
       let next = limited(point.sharpnessOrHertz)
@@ -223,19 +228,20 @@ struct VibrationReader {
       let count = FrameConversion.clampedInteger(idealCount.rounded(.down), in: 1...64)
       for step in 1...count {
         let fraction = Double(step) / Double(count)
-        tones.append(
+        sharpnessPoints.append(
           .init(
-            time: (Double(elapsedInEnvelope) + Double(point.durationMilliseconds) * fraction)
+            time: (Double(elapsedInEnvelope) + Double(point.lineMilliseconds) * fraction)
               / 1000,
             value: tone(hertz + (next - hertz) * fraction)))
       }
       hertz = next
-      elapsedInEnvelope += point.durationMilliseconds
-      gains.append(Self.controlPoint(milliseconds: elapsedInEnvelope, value: point.level))
+      elapsedInEnvelope += point.lineMilliseconds
+      levelPoints.append(Self.controlPoint(milliseconds: elapsedInEnvelope, value: point.level))
     }
     let eventIndex = add(
-      duration: elapsedInEnvelope, intensity: 1, sharpness: 0, gains: gains, tones: tones,
-      interpolation: mapping == .root ? .squared : .linear, statesHertz: true)
+      duration: elapsedInEnvelope, intensity: 1, sharpness: 0, gains: levelPoints,
+      tones: sharpnessPoints,
+      interpolation: amplitudeMapping == .root ? .squared : .linear, statesHertz: true)
     if maximumExcessHertz > 0 {
       eventLosses.append(
         (
@@ -273,7 +279,7 @@ struct VibrationReader {
           id: .hapticSharpnessControl, time: startSeconds,
           controlPoints: tones.isEmpty ? [Self.controlPoint(milliseconds: 0, value: 0)] : tones))
     }
-    lastEventEnd = max(lastEventEnd, elapsedMilliseconds + duration)
+    lastEventEndMilliseconds = max(lastEventEndMilliseconds, elapsedMilliseconds + duration)
     return builder.add(
       HapticEvent(
         kind: .hapticContinuous, time: startSeconds, duration: Double(duration) / 1000,

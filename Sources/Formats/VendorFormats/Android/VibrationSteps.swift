@@ -14,23 +14,23 @@ struct VibrationSteps {
   ///
   /// Source: facebook/meta-haptics-sdk, 41c9dcb, `android_waveform.rs`.
   private enum MetaWaveform {
-    static let stepInterval = 0.01
+    static let stepSeconds = 0.01
     /// The maximum number of samples. Longer compositions are sampled less often.
     static let maximumStepCount = 500_000.0
     static let duckingGain = 0.5
-    static let dullTransientDuration = 0.0364
-    static let sharpTransientDuration = 0.0121
+    static let dullTransientSeconds = 0.0364
+    static let sharpTransientSeconds = 0.0121
   }
 
-  /// A transient as a constant level.
+  /// A transient that is rendered as a constant level for a short time.
   private struct Emphasis {
-    var start: Double
-    var end: Double
-    var level: Double
+    var startSeconds: Double
+    var endSeconds: Double
+    var amplitude: Double
   }
 
   private var emphases: [Emphasis] = []
-  private var points: [EnvelopePoint] = []
+  private var envelopePoints: [EnvelopePoint] = []
 
   /// Creates the levels of a composition. Levels that are constant between jumps are written as
   /// they are; other levels are sampled.
@@ -48,23 +48,24 @@ struct VibrationSteps {
     losses = initialLosses
     losses.addNonHapticLosses(of: composition)
     let envelopeSampler = EnvelopeSampler(
-      .amplitude, mapping: options.amplitudeMapping, tolerance: options.tolerance)
+      .amplitude, mapping: options.amplitudeMapping, levelTolerance: options.toleranceFraction)
     let envelopes = envelopeSampler.envelopes(of: composition)
-    let mergedEnvelope = MergedEnvelope(envelopes, sampler: envelopeSampler)
-    points = mergedEnvelope.points
+    let mergedEnvelope = MergedEnvelope(envelopes, envelopeSampler: envelopeSampler)
+    envelopePoints = mergedEnvelope.mergedPoints
     losses.add(mergedEnvelope)
     addEmphases(of: envelopes)
     reportSharpness(of: composition)
-    var patternEnd = max(points.last?.time ?? 0, emphases.last?.end ?? 0)
+    var patternEnd = max(envelopePoints.last?.timeSeconds ?? 0, emphases.last?.endSeconds ?? 0)
     var loopStart: Double?
     if let loop = composition.loop {
-      patternEnd = loop.end ?? composition.duration
-      loopStart = min(max(loop.start, 0), patternEnd)
+      patternEnd = loop.endSeconds ?? composition.durationSeconds
+      loopStart = min(max(loop.startSeconds, 0), patternEnd)
     }
     patternEnd = min(patternEnd, FrameConversion.maximumSeconds)
     let keepsExactTimes = hasOnlyJumps && !isContinuous
     var stepTimes =
-      keepsExactTimes ? jumpTimes : sampleTimes(until: patternEnd, rate: options.signalRate)
+      keepsExactTimes
+      ? levelJumpSeconds : sampleLevelTimes(until: patternEnd, rate: options.signalSampleRate)
     stepTimes = stepTimes.filter { $0 < patternEnd }
     if let loopStart {
       stepTimes.append(loopStart)
@@ -80,13 +81,16 @@ struct VibrationSteps {
     for envelope in envelopes where envelope.kind == .hapticTransient {
       let point = envelope.points[0]
       let length =
-        MetaWaveform.dullTransientDuration
-        + (MetaWaveform.sharpTransientDuration - MetaWaveform.dullTransientDuration)
+        MetaWaveform.dullTransientSeconds
+        + (MetaWaveform.sharpTransientSeconds - MetaWaveform.dullTransientSeconds)
         * point.sharpness
-      if let last = emphases.last, last.end > point.time {
-        emphases[emphases.count - 1].end = point.time
+      if let last = emphases.last, last.endSeconds > point.timeSeconds {
+        emphases[emphases.count - 1].endSeconds = point.timeSeconds
       }
-      emphases.append(Emphasis(start: point.time, end: point.time + length, level: point.level))
+      emphases.append(
+        Emphasis(
+          startSeconds: point.timeSeconds, endSeconds: point.timeSeconds + length,
+          amplitude: point.level))
       losses.add(
         .approximated, .event(envelope.eventReference),
         "a transient is written as a vibration of 12 to 36 ms")
@@ -104,20 +108,21 @@ struct VibrationSteps {
 
   /// A Boolean value that indicates whether the envelope is constant between jumps.
   private var hasOnlyJumps: Bool {
-    zip(points, points.dropFirst()).allSatisfy {
-      $0.level == $1.level || $0.time == $1.time
+    zip(envelopePoints, envelopePoints.dropFirst()).allSatisfy {
+      $0.level == $1.level || $0.timeSeconds == $1.timeSeconds
     }
   }
 
   /// The times at which the level may jump, in any order.
-  private var jumpTimes: [Double] {
-    [0] + points.map { $0.time } + emphases.flatMap { [$0.start, $0.end] }
+  private var levelJumpSeconds: [Double] {
+    [0] + envelopePoints.map { $0.timeSeconds }
+      + emphases.flatMap { [$0.startSeconds, $0.endSeconds] }
   }
 
   /// Returns the times at which the level is sampled, and records the sampling as a loss.
-  private mutating func sampleTimes(until end: Double, rate: Double?) -> [Double] {
+  private mutating func sampleLevelTimes(until end: Double, rate: Double?) -> [Double] {
     let stepInterval = max(
-      1 / min(max(rate ?? 1 / MetaWaveform.stepInterval, 1), 1000),
+      1 / min(max(rate ?? 1 / MetaWaveform.stepSeconds, 1), 1000),
       end / MetaWaveform.maximumStepCount)
     let stepCount = FrameConversion.clampedInteger(
       (end / stepInterval).rounded(.up), in: 0...Int(MetaWaveform.maximumStepCount))
@@ -137,7 +142,7 @@ struct VibrationSteps {
   private mutating func addSteps(
     between times: [Double], loopStart: Double?, isExact: Bool, isContinuous: Bool
   ) {
-    let amplitudeRange = 0...VibrationEffect.maximumAmplitude
+    let amplitudeRange = 0...VibrationEffect.maximumAmplitudeCode
     var maximumLevelError = 0.0
     var searchCursor = (point: 0, emphasis: 0)
     for (from, to) in zip(times, times.dropFirst()) {
@@ -145,7 +150,7 @@ struct VibrationSteps {
       let end = FrameConversion.clampedInteger(to * 1000)
       guard end > start else { continue }
       let level = self.level(at: isExact ? (from + to) / 2 : from, cursor: &searchCursor)
-      let exact = min(level, 1) * Double(VibrationEffect.maximumAmplitude)
+      let exact = min(level, 1) * Double(VibrationEffect.maximumAmplitudeCode)
       // Truncated as in Meta's renderer, except if rounding left a whole number slightly too small.
       var amplitude = FrameConversion.clampedInteger(
         isExact ? exact : (exact + 1e-4).rounded(.down), in: amplitudeRange)
@@ -158,14 +163,14 @@ struct VibrationSteps {
         startsLoop = true
         repeatIndex = steps.count
       }
-      if let last = steps.last, last.amplitude == amplitude, !startsLoop, !isContinuous {
+      if let last = steps.last, last.amplitudeCode == amplitude, !startsLoop, !isContinuous {
         steps[steps.count - 1].durationMilliseconds += end - start
       } else {
-        steps.append(.init(durationMilliseconds: end - start, amplitude: amplitude))
+        steps.append(.init(durationMilliseconds: end - start, amplitudeCode: amplitude))
       }
     }
     if steps.isEmpty {
-      steps = [.init(durationMilliseconds: 1, amplitude: 0)]
+      steps = [.init(durationMilliseconds: 1, amplitudeCode: 0)]
     }
     if loopStart != nil, repeatIndex == nil {
       repeatIndex = steps.count - 1
@@ -181,12 +186,12 @@ struct VibrationSteps {
 
   /// Returns the amplitude at a time that is not before that of the preceding call.
   private func level(at time: Double, cursor: inout (point: Int, emphasis: Int)) -> Double {
-    var maximumLevel = points.point(at: time, cursor: &cursor.point)?.level ?? 0
-    while cursor.emphasis < emphases.count, emphases[cursor.emphasis].end <= time {
+    var maximumLevel = envelopePoints.point(at: time, cursor: &cursor.point)?.level ?? 0
+    while cursor.emphasis < emphases.count, emphases[cursor.emphasis].endSeconds <= time {
       cursor.emphasis += 1
     }
-    if cursor.emphasis < emphases.count, emphases[cursor.emphasis].start <= time {
-      maximumLevel = maximumLevel * MetaWaveform.duckingGain + emphases[cursor.emphasis].level
+    if cursor.emphasis < emphases.count, emphases[cursor.emphasis].startSeconds <= time {
+      maximumLevel = maximumLevel * MetaWaveform.duckingGain + emphases[cursor.emphasis].amplitude
     }
     return maximumLevel
   }

@@ -8,33 +8,33 @@ struct XMLReader {
   typealias Element = XMLTree.Element
   typealias ParseError = XMLTree.ParseError
 
-  private let text: [UInt8]
+  private let textBytes: [UInt8]
   private let keepsComments: Bool
-  private let maximumDepth: Int
-  private var position = 0
+  private let maximumElementDepth: Int
+  private var byteOffset = 0
   /// The open elements, after a placeholder that contains the root.
-  private var openElements = [Element(name: "", offset: 0)]
+  private var openElements = [Element(name: "", byteOffset: 0)]
   private var hasRoot = false
 
-  init(text: [UInt8], keepsComments: Bool, maximumDepth: Int) {
-    self.text = text
+  init(textBytes text: [UInt8], keepsComments: Bool, maximumElementDepth maximumDepth: Int) {
+    self.textBytes = text
     self.keepsComments = keepsComments
-    self.maximumDepth = maximumDepth
+    self.maximumElementDepth = maximumDepth
   }
 
   /// Returns the root, with the comments before and after it.
   mutating func read() throws(ParseError) -> [Element] {
-    if let offset = Self.invalidUTF8Offset(in: text) {
+    if let offset = Self.invalidUTF8Offset(in: textBytes) {
       throw invalidTokenError(at: offset)
     }
     if starts(with: "\u{FEFF}") {
-      position = 3
+      byteOffset = 3
     }
-    while position < text.count {
+    while byteOffset < textBytes.count {
       try readItem()
     }
     guard openElements.count == 1, hasRoot else {
-      throw syntaxError("no element found", at: position)
+      throw syntaxError("no element found", at: byteOffset)
     }
     return openElements[0].children
   }
@@ -43,12 +43,12 @@ struct XMLReader {
 
   /// Reads markup, or whitespace between markup.
   private mutating func readItem() throws(ParseError) {
-    guard text[position] == UInt8(ascii: "<") else { return try skipWhitespaceText() }
+    guard textBytes[byteOffset] == UInt8(ascii: "<") else { return try skipWhitespaceText() }
     if starts(with: "<!--") { return try readComment() }
     if starts(with: "<![CDATA[") { return try skipCharacterData() }
     if starts(with: "<!DOCTYPE") {
       throw ParseError(
-        offset: position, message: "document type declarations are not allowed",
+        byteOffset: byteOffset, message: "document type declarations are not allowed",
         suggestion: "remove it")
     }
     if starts(with: "<?") { return try skipInstruction() }
@@ -59,79 +59,84 @@ struct XMLReader {
   /// Skips whitespace. Other text is an error.
   private mutating func skipWhitespaceText() throws(ParseError) {
     let isInElement = openElements.count > 1
-    while let byte = byte(at: position), byte != UInt8(ascii: "<") {
+    while let byte = byte(at: byteOffset), byte != UInt8(ascii: "<") {
       guard XMLTree.isWhitespace(byte) else {
-        throw isInElement ? textError(at: position) : syntaxError("syntax error", at: position)
+        throw isInElement ? textError(at: byteOffset) : syntaxError("syntax error", at: byteOffset)
       }
-      position += 1
+      byteOffset += 1
     }
   }
 
   /// Reads a comment [15].
   private mutating func readComment() throws(ParseError) {
-    let start = position
-    position += 4
-    while position < text.count, !starts(with: "--") {
+    let start = byteOffset
+    byteOffset += 4
+    while byteOffset < textBytes.count, !starts(with: "--") {
       try checkCharacter()
-      position += 1
+      byteOffset += 1
     }
-    guard starts(with: "-->") else { throw invalidTokenError(at: position) }
-    position += 3
+    guard starts(with: "-->") else { throw invalidTokenError(at: byteOffset) }
+    byteOffset += 3
     guard keepsComments else { return }
-    append(Element(name: String(decoding: text[start..<position], as: UTF8.self), offset: start))
+    append(
+      Element(
+        name: String(decoding: textBytes[start..<byteOffset], as: UTF8.self), byteOffset: start))
   }
 
   /// Skips a CDATA section [18], which may have only whitespace.
   private mutating func skipCharacterData() throws(ParseError) {
-    let start = position
+    let start = byteOffset
     guard openElements.count > 1 else { throw invalidTokenError(at: start) }
-    position += 9
-    while position < text.count, !starts(with: "]]>") {
-      guard XMLTree.isWhitespace(text[position]) else { throw textError(at: start) }
-      position += 1
+    byteOffset += 9
+    while byteOffset < textBytes.count, !starts(with: "]]>") {
+      guard XMLTree.isWhitespace(textBytes[byteOffset]) else { throw textError(at: start) }
+      byteOffset += 1
     }
-    guard position < text.count else { throw syntaxError("unclosed CDATA section", at: start) }
-    position += 3
+    guard byteOffset < textBytes.count else {
+      throw syntaxError("unclosed CDATA section", at: start)
+    }
+    byteOffset += 3
   }
 
   /// Skips a processing instruction [16].
   private mutating func skipInstruction() throws(ParseError) {
-    let start = position
-    position += 2
+    let start = byteOffset
+    byteOffset += 2
     let instructionTarget = try readName()
     let isDeclaration = instructionTarget.lowercased() == "xml"
-    if isDeclaration, !(start == 0 || (start == 3 && text[0] == 0xEF)) || instructionTarget != "xml"
+    if isDeclaration,
+      !(start == 0 || (start == 3 && textBytes[0] == 0xEF)) || instructionTarget != "xml"
     {
       throw syntaxError("XML or text declaration not at start of entity", at: start)
     }
-    guard starts(with: "?>") || byte(at: position).map(XMLTree.isWhitespace) == true else {
-      throw invalidTokenError(at: position)
+    guard starts(with: "?>") || byte(at: byteOffset).map(XMLTree.isWhitespace) == true else {
+      throw invalidTokenError(at: byteOffset)
     }
-    while position < text.count, !starts(with: "?>") {
+    while byteOffset < textBytes.count, !starts(with: "?>") {
       try checkCharacter()
-      position += 1
+      byteOffset += 1
     }
-    guard position < text.count else { throw syntaxError("unclosed token", at: start) }
-    position += 2
+    guard byteOffset < textBytes.count else { throw syntaxError("unclosed token", at: start) }
+    byteOffset += 2
   }
 
   /// Reads a start tag [40] or an empty-element tag [44].
   private mutating func readStartTag() throws(ParseError) {
-    let start = position
+    let start = byteOffset
     if openElements.count == 1, hasRoot {
       throw syntaxError("junk after document element", at: start)
     }
-    position += 1
-    var element = Element(name: try readName(), offset: start)
+    byteOffset += 1
+    var element = Element(name: try readName(), byteOffset: start)
     while true {
       let hasSpace = skipWhitespace()
       if starts(with: "/>") || starts(with: ">") { break }
-      guard hasSpace, position < text.count else {
+      guard hasSpace, byteOffset < textBytes.count else {
         throw syntaxError(
-          position < text.count ? "not well-formed (invalid token)" : "unclosed token",
-          at: position < text.count ? position : start)
+          byteOffset < textBytes.count ? "not well-formed (invalid token)" : "unclosed token",
+          at: byteOffset < textBytes.count ? byteOffset : start)
       }
-      let nameOffset = position
+      let nameOffset = byteOffset
       let name = try readName()
       let isDuplicate = element.attributes.contains { $0.name.utf8.elementsEqual(name.utf8) }
       guard !isDuplicate else { throw syntaxError("duplicate attribute", at: nameOffset) }
@@ -140,24 +145,25 @@ struct XMLReader {
       skipWhitespace()
       element.attributes.append((name, try readAttributeValue()))
     }
-    guard openElements.count <= maximumDepth else {
+    guard openElements.count <= maximumElementDepth else {
       throw ParseError(
-        offset: start, message: "elements are nested more than \(maximumDepth) levels deep")
+        byteOffset: start,
+        message: "elements are nested more than \(maximumElementDepth) levels deep")
     }
     hasRoot = true
     if starts(with: "/>") {
-      position += 2
+      byteOffset += 2
       append(element)
     } else {
-      position += 1
+      byteOffset += 1
       openElements.append(element)
     }
   }
 
   /// Reads an end tag [42].
   private mutating func readEndTag() throws(ParseError) {
-    let start = position
-    position += 2
+    let start = byteOffset
+    byteOffset += 2
     let name = try readName()
     skipWhitespace()
     try skipExpected(">")
@@ -175,12 +181,12 @@ struct XMLReader {
 
   /// Reads a name [5].
   private mutating func readName() throws(ParseError) -> String {
-    let start = position
-    while let byte = byte(at: position), Self.isNameByte(byte, isFirst: position == start) {
-      position += 1
+    let start = byteOffset
+    while let byte = byte(at: byteOffset), Self.isNameByte(byte, isFirst: byteOffset == start) {
+      byteOffset += 1
     }
-    guard position > start else { throw invalidTokenError(at: position) }
-    return String(decoding: text[start..<position], as: UTF8.self)
+    guard byteOffset > start else { throw invalidTokenError(at: byteOffset) }
+    return String(decoding: textBytes[start..<byteOffset], as: UTF8.self)
   }
 
   private static func isNameByte(_ byte: UInt8, isFirst: Bool) -> Bool {
@@ -198,37 +204,38 @@ struct XMLReader {
   /// Reads a quoted attribute value [10], with its references replaced and its whitespace
   /// normalized.
   private mutating func readAttributeValue() throws(ParseError) -> String {
-    guard let quote = byte(at: position), quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'")
-    else { throw invalidTokenError(at: position) }
-    position += 1
+    guard let quote = byte(at: byteOffset),
+      quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'")
+    else { throw invalidTokenError(at: byteOffset) }
+    byteOffset += 1
     var value: [UInt8] = []
-    while let byte = byte(at: position), byte != quote {
+    while let byte = byte(at: byteOffset), byte != quote {
       switch byte {
       case UInt8(ascii: "<"):
-        throw invalidTokenError(at: position)
+        throw invalidTokenError(at: byteOffset)
       case UInt8(ascii: "&"):
         value += Array(String(try readReference()).utf8)
-      case 0x0D where self.byte(at: position + 1) == 0x0A:
-        position += 1
+      case 0x0D where self.byte(at: byteOffset + 1) == 0x0A:
+        byteOffset += 1
       default:
         try checkCharacter()
         value.append(XMLTree.isWhitespace(byte) ? 0x20 : byte)
-        position += 1
+        byteOffset += 1
       }
     }
-    guard position < text.count else { throw syntaxError("unclosed token", at: position) }
-    position += 1
+    guard byteOffset < textBytes.count else { throw syntaxError("unclosed token", at: byteOffset) }
+    byteOffset += 1
     return String(decoding: value, as: UTF8.self)
   }
 
   /// Reads a reference to a character [66] or a predefined entity.
   private mutating func readReference() throws(ParseError) -> Character {
-    let start = position
-    position += 1
+    let start = byteOffset
+    byteOffset += 1
     var name: [UInt8] = []
-    while let byte = byte(at: position), byte != UInt8(ascii: ";"), name.count < 10 {
+    while let byte = byte(at: byteOffset), byte != UInt8(ascii: ";"), name.count < 10 {
       name.append(byte)
-      position += 1
+      byteOffset += 1
     }
     try skipExpected(";")
     let predefinedEntities: [(name: StaticString, character: Character)] = [
@@ -258,36 +265,36 @@ struct XMLReader {
 
   /// Throws an error for a control character, which XML does not allow.
   private func checkCharacter() throws(ParseError) {
-    let byte = text[position]
+    let byte = textBytes[byteOffset]
     guard byte >= 0x20 || XMLTree.isWhitespace(byte) else {
-      throw invalidTokenError(at: position)
+      throw invalidTokenError(at: byteOffset)
     }
   }
 
   /// Skips whitespace [3]. Returns true if there was any.
   @discardableResult private mutating func skipWhitespace() -> Bool {
-    let start = position
-    while let byte = byte(at: position), XMLTree.isWhitespace(byte) {
-      position += 1
+    let start = byteOffset
+    while let byte = byte(at: byteOffset), XMLTree.isWhitespace(byte) {
+      byteOffset += 1
     }
-    return position > start
+    return byteOffset > start
   }
 
   /// Skips an expected ASCII character.
   private mutating func skipExpected(_ character: StaticString) throws(ParseError) {
     guard starts(with: character) else {
-      throw invalidTokenError(at: position)
+      throw invalidTokenError(at: byteOffset)
     }
-    position += 1
+    byteOffset += 1
   }
 
   // MARK: - Bytes
 
-  private func byte(at index: Int) -> UInt8? { index < text.count ? text[index] : nil }
+  private func byte(at index: Int) -> UInt8? { index < textBytes.count ? textBytes[index] : nil }
 
   private func starts(with prefix: StaticString) -> Bool {
-    let comparedEnd = min(position + prefix.utf8CodeUnitCount, text.count)
-    return Self.isEqual(text[min(position, comparedEnd)..<comparedEnd], prefix)
+    let comparedEnd = min(byteOffset + prefix.utf8CodeUnitCount, textBytes.count)
+    return Self.isEqual(textBytes[min(byteOffset, comparedEnd)..<comparedEnd], prefix)
   }
 
   private static func isEqual(_ bytes: ArraySlice<UInt8>, _ text: StaticString) -> Bool {
@@ -296,8 +303,8 @@ struct XMLReader {
 
   private func syntaxError(_ reason: String, at offset: Int) -> ParseError {
     ParseError(
-      offset: min(offset, text.count), message: "the text is not valid XML: \(reason)",
-      suggestion: text.prefix(2).contains(0) ? "save it as UTF-8" : nil)
+      byteOffset: min(offset, textBytes.count), message: "the text is not valid XML: \(reason)",
+      suggestion: textBytes.prefix(2).contains(0) ? "save it as UTF-8" : nil)
   }
 
   private func invalidTokenError(at offset: Int) -> ParseError {
@@ -306,7 +313,7 @@ struct XMLReader {
 
   private func textError(at offset: Int) -> ParseError {
     ParseError(
-      offset: offset, message: "text content is not allowed",
+      byteOffset: offset, message: "text content is not allowed",
       suggestion: "use only elements and attributes")
   }
 

@@ -13,15 +13,15 @@ struct XMLTree: Sendable {
     var name: String
     var attributes: [(name: String, value: String)] = []
     var children: [Element] = []
-    /// The offset of its `<`, in bytes.
-    var offset: Int
+    /// The offset of the element's `<`, in bytes from the start of the text.
+    var byteOffset: Int
 
     var isComment: Bool { name.hasPrefix("<") }
   }
 
   /// An error with its offset in bytes.
   struct ParseError: Error {
-    var offset: Int
+    var byteOffset: Int
     var message: String
     var suggestion: String?
   }
@@ -29,7 +29,7 @@ struct XMLTree: Sendable {
   /// The maximum size of a text in bytes, and the maximum nesting depth of elements.
   static let sizeLimits = (bytes: 10_000_000, depth: 32)
 
-  let text: [UInt8]
+  let textBytes: [UInt8]
   /// The root, with the comments before and after it.
   let topLevelItems: [Element]
 
@@ -38,13 +38,13 @@ struct XMLTree: Sendable {
   init(_ text: [UInt8], keepsComments: Bool = false) throws(ParseError) {
     guard text.count <= Self.sizeLimits.bytes else {
       throw ParseError(
-        offset: 0, message: "the text has \(text.count) bytes; the limit is 10 MB")
+        byteOffset: 0, message: "the text has \(text.count) bytes; the limit is 10 MB")
     }
     // libexpat would decode it, but offsets and names refer to bytes.
     if text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
-      throw ParseError(offset: 0, message: "the text is UTF-16", suggestion: "save it as UTF-8")
+      throw ParseError(byteOffset: 0, message: "the text is UTF-16", suggestion: "save it as UTF-8")
     }
-    self.text = text
+    self.textBytes = text
     #if SoundOutput
       var reader = ExpatReader(text: text)
       topLevelItems = try unsafe reader.read(keepsComments: keepsComments)
@@ -57,22 +57,22 @@ struct XMLTree: Sendable {
 
   /// Returns the offset of an attribute in bytes.
   func offset(ofAttribute index: Int, in element: Element) -> Int {
-    var position = element.offset + 1 + element.name.utf8.count
+    var position = element.byteOffset + 1 + element.name.utf8.count
     func skip(to isEnd: (UInt8) -> Bool) {
-      while position < text.count, !isEnd(text[position]) {
+      while position < textBytes.count, !isEnd(textBytes[position]) {
         position += 1
       }
     }
     for _ in 0..<index {
       skip { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "'") }
-      guard position < text.count else { break }
-      let quote = text[position]
+      guard position < textBytes.count else { break }
+      let quote = textBytes[position]
       position += 1
       skip { $0 == quote }
       position += 1
     }
     skip { !Self.isWhitespace($0) }
-    return min(position, text.count)
+    return min(position, textBytes.count)
   }
 
   static func isWhitespace(_ byte: UInt8) -> Bool {
@@ -84,8 +84,8 @@ struct XMLTree: Sendable {
   func path(to offset: Int) -> String {
     guard var element = root else { return "" }
     var path = String(element.name.prefix(40))
-    while element.offset < offset,
-      let index = element.children.lastIndex(where: { $0.offset <= offset })
+    while element.byteOffset < offset,
+      let index = element.children.lastIndex(where: { $0.byteOffset <= offset })
     {
       element = element.children[index]
       path += ".\(element.name.prefix(40))[\(index)]"
@@ -99,17 +99,18 @@ struct XMLTree: Sendable {
       let text: [UInt8]
       private var parser: XML_Parser?
       /// The open elements, after a placeholder that contains the root.
-      private var openElements = [Element(name: "", offset: 0)]
+      private var openElements = [Element(name: "", byteOffset: 0)]
       private var parseError: ParseError?
 
       init(text: [UInt8]) { self.text = text }
 
       @unsafe mutating func read(keepsComments: Bool) throws(ParseError) -> [Element] {
         guard temblor_has_expat() else {
-          throw ParseError(offset: 0, message: "requires libexpat; install the package libexpat1")
+          throw ParseError(
+            byteOffset: 0, message: "requires libexpat; install the package libexpat1")
         }
         guard let parser = unsafe XML_ParserCreate("UTF-8") else {
-          throw ParseError(offset: 0, message: "out of memory")
+          throw ParseError(byteOffset: 0, message: "out of memory")
         }
         unsafe self.parser = parser
         defer { unsafe XML_ParserFree(parser) }
@@ -147,7 +148,7 @@ struct XMLTree: Sendable {
           unsafe String(cString: $0)
         }
         throw ParseError(
-          offset: min(max(offset, 0), text.count),
+          byteOffset: min(max(offset, 0), text.count),
           message: "the text is not valid XML: \(reason ?? "unknown error")",
           suggestion: text.prefix(2).contains(0) ? "save it as UTF-8" : nil)
       }
@@ -164,7 +165,7 @@ struct XMLTree: Sendable {
 
       private mutating func stop(_ message: String, hint: String? = nil) {
         if parseError == nil {
-          parseError = ParseError(offset: offset, message: message, suggestion: hint)
+          parseError = ParseError(byteOffset: offset, message: message, suggestion: hint)
         }
         unsafe XML_StopParser(parser, XML_Bool(XML_FALSE))
       }
@@ -177,7 +178,7 @@ struct XMLTree: Sendable {
         guard openElements.count <= XMLTree.sizeLimits.depth else {
           return stop("elements are nested more than \(XMLTree.sizeLimits.depth) levels deep")
         }
-        var element = Element(name: unsafe String(cString: name), offset: offset)
+        var element = Element(name: unsafe String(cString: name), byteOffset: offset)
         var index = 0
         while let key = unsafe attributes?[index], let value = unsafe attributes?[index + 1] {
           element.attributes.append((unsafe String(cString: key), unsafe String(cString: value)))
@@ -195,7 +196,7 @@ struct XMLTree: Sendable {
         guard parseError == nil else { return }
         let bytes = text[offset..<offset + Int(unsafe XML_GetCurrentByteCount(parser))]
         openElements[openElements.count - 1].children.append(
-          Element(name: String(decoding: bytes, as: UTF8.self), offset: offset))
+          Element(name: String(decoding: bytes, as: UTF8.self), byteOffset: offset))
       }
 
       @unsafe private mutating func checkCharacters(_ text: UnsafeBufferPointer<CChar>) {

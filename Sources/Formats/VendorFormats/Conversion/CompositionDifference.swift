@@ -8,7 +8,7 @@ package import HapticModel
 /// the division into events and layers, make no difference.
 package struct CompositionDifference: Equatable, Sendable {
   /// The maximum difference in the amplitude of continuous events.
-  package private(set) var levelError = 0.0
+  package private(set) var continuousAmplitudeError = 0.0
   package private(set) var sharpnessError = 0.0
   /// The maximum difference in the amplitude or sharpness of transients. A missing transient counts
   /// with its amplitude.
@@ -18,28 +18,28 @@ package struct CompositionDifference: Equatable, Sendable {
 
   /// The maximum of all differences; 1 if sound differs.
   package var maximumError: Double {
-    max(levelError, sharpnessError, transientError, differsInSound ? 1 : 0)
+    max(continuousAmplitudeError, sharpnessError, transientError, differsInSound ? 1 : 0)
   }
 
   /// The length of a window, in seconds.
-  private static let windowDuration = 0.02
+  private static let windowSeconds = 0.02
   private static let stepsPerWindow = 10
   /// The offset of a sample within its step. It avoids whole milliseconds, where many formats jump.
-  private static let sampleOffsetInSteps = 0.37
+  private static let sampleOffsetStepFraction = 0.37
   /// The maximum number of windows that are compared.
   private static let maximumWindowCount = 100_000
-  private static let timeTolerance = 0.003
+  private static let transientTimeToleranceSeconds = 0.003
   /// The amplitude above which sharpness is compared.
-  private static let minimumAmplitude = 0.05
+  private static let minimumComparedAmplitude = 0.05
 
   /// Compares two compositions, with amplitude as the square of intensity.
   package init(_ one: HapticComposition, _ other: HapticComposition) {
-    let sampler = EnvelopeSampler(.amplitude, tolerance: 1e-4)
+    let sampler = EnvelopeSampler(.amplitude, levelTolerance: 1e-4)
     let firstEnvelopes = sampler.envelopes(of: one.convertingStatedHertz(to: .phone))
     let secondEnvelopes = sampler.envelopes(of: other.convertingStatedHertz(to: .phone))
     compareEnvelopes(
-      MergedEnvelope(firstEnvelopes, sampler: sampler).points,
-      MergedEnvelope(secondEnvelopes, sampler: sampler).points)
+      MergedEnvelope(firstEnvelopes, envelopeSampler: sampler).mergedPoints,
+      MergedEnvelope(secondEnvelopes, envelopeSampler: sampler).mergedPoints)
     compareTransients(
       firstEnvelopes.filter { $0.kind == .hapticTransient }.map { $0.points[0] },
       secondEnvelopes.filter { $0.kind == .hapticTransient }.map { $0.points[0] })
@@ -57,18 +57,19 @@ package struct CompositionDifference: Equatable, Sendable {
   }
 
   private mutating func compareEnvelopes(_ left: [EnvelopePoint], _ right: [EnvelopePoint]) {
-    let latestTime = max(left.last?.time ?? 0, right.last?.time ?? 0)
+    let latestTime = max(left.last?.timeSeconds ?? 0, right.last?.timeSeconds ?? 0)
     let windowCount = Int(
-      min((latestTime / Self.windowDuration).rounded(.up), Double(Self.maximumWindowCount)))
-    let silence = EnvelopePoint(time: 0, level: 0, sharpness: 0)
+      min((latestTime / Self.windowSeconds).rounded(.up), Double(Self.maximumWindowCount)))
+    let silence = EnvelopePoint(timeSeconds: 0, level: 0, sharpness: 0)
     var cursors = (0, 0)
     for window in 0..<windowCount {
       var means = (left: 0.0, right: 0.0)
       var weighted = (left: 0.0, right: 0.0)
       for step in 0..<Self.stepsPerWindow {
         let time =
-          (Double(window) + (Double(step) + Self.sampleOffsetInSteps) / Double(Self.stepsPerWindow))
-          * Self.windowDuration
+          (Double(window) + (Double(step) + Self.sampleOffsetStepFraction)
+            / Double(Self.stepsPerWindow))
+          * Self.windowSeconds
         let firstPoint = left.point(at: time, cursor: &cursors.0) ?? silence
         let secondPoint = right.point(at: time, cursor: &cursors.1) ?? silence
         means.left += firstPoint.level / Double(Self.stepsPerWindow)
@@ -76,8 +77,9 @@ package struct CompositionDifference: Equatable, Sendable {
         weighted.left += firstPoint.level * firstPoint.sharpness / Double(Self.stepsPerWindow)
         weighted.right += secondPoint.level * secondPoint.sharpness / Double(Self.stepsPerWindow)
       }
-      levelError = max(levelError, abs(means.left - means.right))
-      guard means.left > Self.minimumAmplitude, means.right > Self.minimumAmplitude else {
+      continuousAmplitudeError = max(continuousAmplitudeError, abs(means.left - means.right))
+      guard means.left > Self.minimumComparedAmplitude, means.right > Self.minimumComparedAmplitude
+      else {
         continue
       }
       sharpnessError = max(
@@ -90,10 +92,10 @@ package struct CompositionDifference: Equatable, Sendable {
     var secondIndex = 0
     while firstIndex < left.count || secondIndex < right.count {
       let times = (
-        firstIndex < left.count ? left[firstIndex].time : .infinity,
-        secondIndex < right.count ? right[secondIndex].time : .infinity
+        firstIndex < left.count ? left[firstIndex].timeSeconds : .infinity,
+        secondIndex < right.count ? right[secondIndex].timeSeconds : .infinity
       )
-      if abs(times.0 - times.1) <= Self.timeTolerance {
+      if abs(times.0 - times.1) <= Self.transientTimeToleranceSeconds {
         transientError = max(transientError, abs(left[firstIndex].level - right[secondIndex].level))
         transientError = max(
           transientError, abs(left[firstIndex].sharpness - right[secondIndex].sharpness))

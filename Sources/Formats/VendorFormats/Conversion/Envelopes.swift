@@ -5,20 +5,20 @@ internal import HapticModel
 /// A breakpoint of a level and a sharpness that are linear between breakpoints. Two points with the
 /// same time are a jump.
 struct EnvelopePoint: Equatable {
-  /// The time from the start of the composition, in seconds.
-  var time: Double
-  /// The level, 0…1: an intensity or an amplitude.
+  /// The time of the breakpoint, in seconds from the start of the composition.
+  var timeSeconds: Double
+  /// The level at the breakpoint, 0…1, which is an intensity or an amplitude.
   var level: Double
-  /// The sharpness: 0…1, or unlimited on the scale of a writer with frequencies.
+  /// The sharpness at the breakpoint, 0…1, or unlimited on the scale of a writer with frequencies.
   var sharpness: Double
 
   static func interpolated(from: EnvelopePoint, to: EnvelopePoint, at time: Double) -> EnvelopePoint
   {
-    let timeSpan = to.time - from.time
+    let timeSpan = to.timeSeconds - from.timeSeconds
     guard timeSpan > 0 else { return to }
-    let fraction = (time - from.time) / timeSpan
+    let fraction = (time - from.timeSeconds) / timeSpan
     return EnvelopePoint(
-      time: time, level: from.level + (to.level - from.level) * fraction,
+      timeSeconds: time, level: from.level + (to.level - from.level) * fraction,
       sharpness: from.sharpness + (to.sharpness - from.sharpness) * fraction)
   }
 }
@@ -27,7 +27,9 @@ extension EnvelopePoint {
   /// Returns the points that divide the line to another point into equal parts, without its ends.
   func subdivided(to end: EnvelopePoint, count: Int) -> [EnvelopePoint] {
     (1..<max(count, 1)).map {
-      .interpolated(from: self, to: end, at: time + (end.time - time) * Double($0) / Double(count))
+      .interpolated(
+        from: self, to: end,
+        at: timeSeconds + (end.timeSeconds - timeSeconds) * Double($0) / Double(count))
     }
   }
 }
@@ -40,8 +42,8 @@ extension [EnvelopePoint] {
   ///   - time: The time, in seconds; not before that of the preceding call.
   ///   - cursor: The index of the segment; start with 0, and pass the same variable to every call.
   func point(at time: Double, cursor: inout Int) -> EnvelopePoint? {
-    guard let first, time >= first.time else { return nil }
-    while cursor + 1 < count, self[cursor + 1].time <= time {
+    guard let first, time >= first.timeSeconds else { return nil }
+    while cursor + 1 < count, self[cursor + 1].timeSeconds <= time {
       cursor += 1
     }
     return cursor + 1 < count
@@ -57,53 +59,53 @@ struct EventEnvelope {
   /// The breakpoints, sorted by time: one for a transient, at least two for a continuous event.
   var points: [EnvelopePoint]
   /// A Boolean value that indicates whether lines between the points approximate the level.
-  var isApproximated = false
+  var hasApproximatedLevel = false
 
-  var startTime: Double { points[0].time }
+  var startSeconds: Double { points[0].timeSeconds }
   /// The end of the event, in seconds; the onset of a transient.
-  var endTime: Double { points[points.count - 1].time }
+  var endSeconds: Double { points[points.count - 1].timeSeconds }
 }
 
 /// The quantity of an envelope's levels, and its relation to intensity.
 struct EnvelopeScale: Equatable {
-  /// The quantity of a level.
+  /// The quantity that a level of the envelope measures.
   enum Quantity { case intensity, amplitude }
 
-  var quantity: Quantity
-  var mapping: AmplitudeMapping
+  var levelQuantity: Quantity
+  var amplitudeMapping: AmplitudeMapping
 
   /// Returns the level of an event whose amplitude is multiplied by a gain.
   func level(intensity: Double, gain: Double) -> Double {
-    switch quantity {
-    case .intensity: intensity * (gain == 1 ? 1 : mapping.intensity(ofAmplitude: gain))
-    case .amplitude: mapping.amplitude(ofIntensity: intensity) * gain
+    switch levelQuantity {
+    case .intensity: intensity * (gain == 1 ? 1 : amplitudeMapping.intensity(ofAmplitude: gain))
+    case .amplitude: amplitudeMapping.amplitude(ofIntensity: intensity) * gain
     }
   }
 
   func amplitude(ofLevel level: Double) -> Double {
-    quantity == .amplitude ? level : mapping.amplitude(ofIntensity: level)
+    levelQuantity == .amplitude ? level : amplitudeMapping.amplitude(ofIntensity: level)
   }
 
   func level(ofAmplitude amplitude: Double) -> Double {
-    quantity == .amplitude ? amplitude : mapping.intensity(ofAmplitude: amplitude)
+    levelQuantity == .amplitude ? amplitude : amplitudeMapping.intensity(ofAmplitude: amplitude)
   }
 
   /// A Boolean value that indicates whether the level is a linear function of intensity.
-  var isLinearInIntensity: Bool { quantity == .intensity || mapping == .linear }
+  var isLinearInIntensity: Bool { levelQuantity == .intensity || amplitudeMapping == .linear }
   /// A Boolean value that indicates whether the level is a linear function of the amplitude gain.
-  var isLinearInGain: Bool { quantity == .amplitude || mapping == .linear }
+  var isLinearInGain: Bool { levelQuantity == .amplitude || amplitudeMapping == .linear }
 }
 
 /// The conversion of a layer's sharpness to the scale of a writer.
 private struct PitchConversion {
-  /// The scale of the layer.
+  /// The scale on which the layer states sharpness.
   private let sourceScale: SharpnessScale
-  /// The scale of the writer.
+  /// The scale on which the writer states frequencies.
   private let targetScale: SharpnessScale
   /// A Boolean value that indicates whether the sharpness of the layer is limited to 0…1.
   let clampsSharpness: Bool
 
-  /// Creates a conversion.
+  /// Creates the conversion for a layer and the scale of a writer.
   ///
   /// - Parameters:
   ///   - source: The scale of a layer that states hertz, or nil for sharpness, which has the
@@ -141,7 +143,7 @@ private struct PitchConversion {
 ///    points by bisection until the lines are within the tolerance.
 struct EnvelopeSampler {
   let levelScale: EnvelopeScale
-  let tolerance: Double
+  let levelTolerance: Double
   /// The scale of the writer's frequencies, on which sharpness is not limited; nil for sharpness.
   let targetSharpnessScale: SharpnessScale?
 
@@ -150,11 +152,12 @@ struct EnvelopeSampler {
 
   init(
     _ quantity: EnvelopeScale.Quantity, mapping: AmplitudeMapping = .root,
-    tolerance: Double = WritingOptions.defaultTolerance, frequencies: SharpnessScale? = nil
+    levelTolerance tolerance: Double = WritingOptions.defaultToleranceFraction,
+    frequencies: SharpnessScale? = nil
   ) {
     self.targetSharpnessScale = frequencies
-    levelScale = EnvelopeScale(quantity: quantity, mapping: mapping)
-    self.tolerance = max(tolerance, 1e-6)
+    levelScale = EnvelopeScale(levelQuantity: quantity, amplitudeMapping: mapping)
+    self.levelTolerance = max(tolerance, 1e-6)
   }
 
   /// Returns the envelopes of all haptic events, sorted by start; events that start together keep
@@ -165,7 +168,8 @@ struct EnvelopeSampler {
     var envelopes: [EventEnvelope] = []
     for (layerIndex, layer) in composition.layers.enumerated() {
       let controls = Controls(
-        of: layer, pitch: PitchConversion(from: layer.sharpnessScale, to: targetSharpnessScale))
+        of: layer,
+        pitchConversion: PitchConversion(from: layer.sharpnessScale, to: targetSharpnessScale))
       for (index, event) in layer.pattern.events.enumerated() where event.kind.isHaptic {
         let (points, isApproximated) = points(of: event, controls: controls)
         guard !points.isEmpty else { continue }
@@ -173,11 +177,11 @@ struct EnvelopeSampler {
           EventEnvelope(
             eventReference: EventReference(layer: layerIndex, event: index),
             kind: event.kind.isTransient ? .hapticTransient : .hapticContinuous, points: points,
-            isApproximated: isApproximated))
+            hasApproximatedLevel: isApproximated))
       }
     }
     return envelopes.indices.sorted {
-      (envelopes[$0].startTime, $0) < (envelopes[$1].startTime, $1)
+      (envelopes[$0].startSeconds, $0) < (envelopes[$1].startSeconds, $1)
     }.map {
       envelopes[$0]
     }
@@ -187,7 +191,7 @@ struct EnvelopeSampler {
   /// reject.
   func envelopes(of composition: HapticComposition, losses: inout LossLog) -> [EventEnvelope] {
     let envelopesByValidity = Dictionary(grouping: envelopes(of: composition)) {
-      $0.endTime <= FrameConversion.maximumSeconds
+      $0.endSeconds <= FrameConversion.maximumSeconds
     }
     for envelope in envelopesByValidity[false] ?? [] {
       losses.add(
@@ -199,32 +203,32 @@ struct EnvelopeSampler {
 
   /// Adds a loss if lines approximate the level of an event.
   func addApproximation(of envelopes: [EventEnvelope], to losses: inout LossLog) {
-    guard envelopes.contains(where: { $0.isApproximated }) else { return }
+    guard envelopes.contains(where: { $0.hasApproximatedLevel }) else { return }
     losses.add(
       .approximated, .composition,
       "envelopes are approximated by straight lines, with an error of up to # of full scale",
-      size: tolerance)
+      size: levelTolerance)
   }
 
   /// The controls of a layer that act on haptic events.
   private struct Controls {
-    let intensity: ControlTimeline
-    let sharpness: ControlTimeline
-    let attack: ControlTimeline
-    let decay: ControlTimeline
-    let release: ControlTimeline
-    let pitch: PitchConversion
+    let intensityTimeline: ControlTimeline
+    let sharpnessTimeline: ControlTimeline
+    let attackTimeline: ControlTimeline
+    let decayTimeline: ControlTimeline
+    let releaseTimeline: ControlTimeline
+    let pitchConversion: PitchConversion
 
-    init(of layer: HapticComposition.Layer, pitch: PitchConversion) {
-      self.pitch = pitch
+    init(of layer: HapticComposition.Layer, pitchConversion pitch: PitchConversion) {
+      self.pitchConversion = pitch
       func control(_ id: DynamicParameterID) -> ControlTimeline {
         ControlTimeline(of: id, in: layer)
       }
-      intensity = control(.hapticIntensityControl)
-      sharpness = control(.hapticSharpnessControl)
-      attack = control(.hapticAttackTimeControl)
-      decay = control(.hapticDecayTimeControl)
-      release = control(.hapticReleaseTimeControl)
+      intensityTimeline = control(.hapticIntensityControl)
+      sharpnessTimeline = control(.hapticSharpnessControl)
+      attackTimeline = control(.hapticAttackTimeControl)
+      decayTimeline = control(.hapticDecayTimeControl)
+      releaseTimeline = control(.hapticReleaseTimeControl)
     }
   }
 
@@ -236,16 +240,16 @@ struct EnvelopeSampler {
       return ([transientPoint(of: event, controls: controls)], false)
     }
     let intensity = Double(event.value(of: .hapticIntensity))
-    let sharpness = controls.pitch.sharpness(of: event)
-    let holdDuration = event.duration ?? HapticEvent.defaultDuration
+    let sharpness = controls.pitchConversion.sharpness(of: event)
+    let holdDuration = event.duration ?? HapticEvent.defaultDurationSeconds
     guard holdDuration > 0, (event.time + holdDuration).isFinite else { return ([], false) }
     let envelopeShape = Self.shape(of: event, hold: holdDuration, controls: controls)
     let times = breakpointTimes(of: event, shape: envelopeShape, controls: controls)
     var points: [EnvelopePoint] = []
     var isApproximated = false
     var cursors = (
-      intensity: controls.intensity.segmentIndex(at: times[0]),
-      sharpness: controls.sharpness.segmentIndex(at: times[0])
+      intensity: controls.intensityTimeline.segmentIndex(at: times[0]),
+      sharpness: controls.sharpnessTimeline.segmentIndex(at: times[0])
     )
     func append(_ point: EnvelopePoint) {
       if points.last != point {
@@ -253,10 +257,10 @@ struct EnvelopeSampler {
       }
     }
     for (from, to) in zip(times, times.dropFirst()) where to > from {
-      _ = controls.intensity.value(at: from, cursor: &cursors.intensity)
-      _ = controls.sharpness.value(at: from, cursor: &cursors.sharpness)
-      let intensitySegment = controls.intensity.segments[cursors.intensity]
-      let sharpnessSegment = controls.sharpness.segments[cursors.sharpness]
+      _ = controls.intensityTimeline.value(at: from, cursor: &cursors.intensity)
+      _ = controls.sharpnessTimeline.value(at: from, cursor: &cursors.sharpness)
+      let intensitySegment = controls.intensityTimeline.segments[cursors.intensity]
+      let sharpnessSegment = controls.sharpnessTimeline.segments[cursors.sharpness]
       // Within the interval, each control is a single line, so evaluate it at both ends.
       let gains = (
         Self.envelopeGain(of: envelopeShape, at: from - event.time, isLineStart: true),
@@ -267,18 +271,20 @@ struct EnvelopeSampler {
         let gain = gains.0 + (gains.1 - gains.0) * fraction
         let level = min(max(intensitySegment.value(at: time), 0), 1) * intensity
         return EnvelopePoint(
-          time: time, level: levelScale.level(intensity: level, gain: gain),
-          sharpness: controls.pitch.sharpness(sharpnessSegment.value(at: time) + sharpness))
+          timeSeconds: time, level: levelScale.level(intensity: level, gain: gain),
+          sharpness: controls.pitchConversion.sharpness(
+            sharpnessSegment.value(at: time) + sharpness))
       }
       let first = point(at: from)
       let last = point(at: to)
       append(first)
       let isLevelStraight =
         gains.0 == gains.1
-        ? levelScale.isLinearInIntensity || intensitySegment.slope == 0
-        : intensitySegment.slope == 0 && levelScale.isLinearInGain
+        ? levelScale.isLinearInIntensity || intensitySegment.slopePerPositionUnit == 0
+        : intensitySegment.slopePerPositionUnit == 0 && levelScale.isLinearInGain
       let isStraight =
-        isLevelStraight && (controls.pitch.isLinear || sharpnessSegment.slope == 0)
+        isLevelStraight
+        && (controls.pitchConversion.isLinear || sharpnessSegment.slopePerPositionUnit == 0)
       if !isStraight {
         isApproximated = true
         subdivide(from: first, to: last, point, append: append)
@@ -290,11 +296,12 @@ struct EnvelopeSampler {
 
   private func transientPoint(of event: HapticEvent, controls: Controls) -> EnvelopePoint {
     let intensity = Double(event.value(of: .hapticIntensity))
-    let level = intensity * controls.intensity.value(at: event.time)
-    let sharpness = controls.pitch.sharpness(of: event)
+    let level = intensity * controls.intensityTimeline.value(at: event.time)
+    let sharpness = controls.pitchConversion.sharpness(of: event)
     return EnvelopePoint(
-      time: event.time, level: levelScale.level(intensity: level, gain: 1),
-      sharpness: controls.pitch.sharpness(sharpness + controls.sharpness.value(at: event.time)))
+      timeSeconds: event.time, level: levelScale.level(intensity: level, gain: 1),
+      sharpness: controls.pitchConversion.sharpness(
+        sharpness + controls.sharpnessTimeline.value(at: event.time)))
   }
 
   /// Returns the envelope of an event, with the envelope times of the controls at its start.
@@ -305,9 +312,9 @@ struct EnvelopeSampler {
       EnvelopeTimes.seconds(normalized: event.value(of: id) + Float(control.value(at: event.time)))
     }
     return EnvelopeShape(
-      hold: hold, attack: seconds(.attackTime, controls.attack),
-      decay: seconds(.decayTime, controls.decay),
-      release: seconds(.releaseTime, controls.release),
+      hold: hold, attack: seconds(.attackTime, controls.attackTimeline),
+      decay: seconds(.decayTime, controls.decayTimeline),
+      release: seconds(.releaseTime, controls.releaseTimeline),
       isSustained: event.value(of: .sustained) >= 0.5)
   }
 
@@ -316,22 +323,24 @@ struct EnvelopeSampler {
     -> [Double]
   {
     var times = [
-      event.time, event.time + shape.riseEnd, event.time + shape.releaseStart,
-      event.time + shape.end,
+      event.time, event.time + shape.riseEndTime, event.time + shape.releaseStartTime,
+      event.time + shape.releaseEndTime,
     ]
     let envelopeRange = times[0]...times[3]
-    for control in [controls.intensity, controls.sharpness] {
+    for control in [controls.intensityTimeline, controls.sharpnessTimeline] {
       var index = control.segmentIndex(at: envelopeRange.lowerBound) + 1
-      while index < control.segments.count, control.segments[index].start < envelopeRange.upperBound
+      while index < control.segments.count,
+        control.segments[index].startPosition < envelopeRange.upperBound
       {
-        times.append(control.segments[index].start)
+        times.append(control.segments[index].startPosition)
         index += 1
       }
     }
-    if controls.pitch.clampsSharpness {
-      let sharpness = controls.pitch.sharpness(of: event)
+    if controls.pitchConversion.clampsSharpness {
+      let sharpness = controls.pitchConversion.sharpness(of: event)
       times.append(
-        contentsOf: clampingTimes(of: controls.sharpness, offset: sharpness, in: envelopeRange))
+        contentsOf: clampingTimes(
+          of: controls.sharpnessTimeline, offset: sharpness, in: envelopeRange))
     }
     times.sort()
     return times
@@ -343,18 +352,21 @@ struct EnvelopeSampler {
   private static func envelopeGain(of shape: EnvelopeShape, at time: Double, isLineStart: Bool)
     -> Double
   {
-    if time < shape.riseEnd || (time == shape.riseEnd && !isLineStart && shape.riseEnd > 0) {
-      return shape.riseLevel * (time / shape.riseEnd)
+    if time < shape.riseEndTime
+      || (time == shape.riseEndTime && !isLineStart && shape.riseEndTime > 0)
+    {
+      return shape.riseLevel * (time / shape.riseEndTime)
     }
-    if time < shape.releaseStart || (time == shape.releaseStart && !isLineStart) {
-      let span = shape.releaseStart - shape.riseEnd
+    if time < shape.releaseStartTime || (time == shape.releaseStartTime && !isLineStart) {
+      let span = shape.releaseStartTime - shape.riseEndTime
       guard span > 0 else { return shape.releaseLevel }
-      return shape.riseLevel + (shape.releaseLevel - shape.riseLevel) * (time - shape.riseEnd)
+      return shape.riseLevel + (shape.releaseLevel - shape.riseLevel) * (time - shape.riseEndTime)
         / span
     }
-    let releaseDuration = shape.end - shape.releaseStart
+    let releaseDuration = shape.releaseEndTime - shape.releaseStartTime
     return releaseDuration > 0
-      ? max(shape.releaseLevel * (shape.end - time) / releaseDuration, 0) : shape.releaseLevel
+      ? max(shape.releaseLevel * (shape.releaseEndTime - time) / releaseDuration, 0)
+      : shape.releaseLevel
   }
 
   /// Returns the times at which the sum of a control and an offset enters or leaves 0…1.
@@ -366,16 +378,18 @@ struct EnvelopeSampler {
     var crossingTimes: [Double] = []
     var segmentIndex = control.segmentIndex(at: range.lowerBound)
     while segmentIndex < control.segments.count,
-      control.segments[segmentIndex].start < range.upperBound
+      control.segments[segmentIndex].startPosition < range.upperBound
     {
       let segment = control.segments[segmentIndex]
       let next =
         segmentIndex + 1 < control.segments.count
-        ? control.segments[segmentIndex + 1].start : .infinity
-      if segment.slope != 0 {
+        ? control.segments[segmentIndex + 1].startPosition : .infinity
+      if segment.slopePerPositionUnit != 0 {
         for bound in [0.0, 1.0] {
-          let time = segment.start + (bound - offset - segment.value) / segment.slope
-          if time > segment.start, time < next, range.contains(time) {
+          let time =
+            segment.startPosition + (bound - offset - segment.startValue)
+            / segment.slopePerPositionUnit
+          if time > segment.startPosition, time < next, range.contains(time) {
             crossingTimes.append(time)
           }
         }
@@ -399,15 +413,15 @@ struct EnvelopeSampler {
     _ exact: (Double) -> EnvelopePoint,
     append: (EnvelopePoint) -> Void
   ) {
-    let timeSpan = last.time - first.time
+    let timeSpan = last.timeSeconds - first.timeSeconds
     guard depth < Self.maximumSubdivisionDepth, timeSpan > 1e-7 else { return }
     let maximumDeviation = [0.25, 0.5, 0.75].reduce(0.0) { worst, share in
-      let point = exact(first.time + timeSpan * share)
-      let line = EnvelopePoint.interpolated(from: first, to: last, at: point.time)
+      let point = exact(first.timeSeconds + timeSpan * share)
+      let line = EnvelopePoint.interpolated(from: first, to: last, at: point.timeSeconds)
       return max(worst, abs(point.level - line.level), abs(point.sharpness - line.sharpness))
     }
-    guard maximumDeviation > tolerance else { return }
-    let exactMidpoint = exact(first.time + timeSpan / 2)
+    guard maximumDeviation > levelTolerance else { return }
+    let exactMidpoint = exact(first.timeSeconds + timeSpan / 2)
     subdivide(from: first, to: exactMidpoint, depth: depth + 1, exact, append: append)
     append(exactMidpoint)
     subdivide(from: exactMidpoint, to: last, depth: depth + 1, exact, append: append)

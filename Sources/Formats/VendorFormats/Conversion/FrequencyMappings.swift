@@ -26,35 +26,36 @@ enum PercentConversion {
 /// Rounds times and levels for a file, and collects the maximum errors.
 struct Quantizer {
   /// The maximum rounding error of floating-point numbers that is not reported as a loss.
-  static let roundingTolerance = 1e-6
+  static let unreportedRoundingError = 1e-6
 
   /// The maximum rounding errors of times, in milliseconds, and of levels, as a fraction of full
   /// scale.
-  private var maximumErrors = (time: 0.0, level: 0.0)
+  private var maximumRoundingErrors = (time: 0.0, level: 0.0)
 
   mutating func quantizeToMilliseconds(_ seconds: Double) -> Int {
     let exactMilliseconds = min(max(seconds, 0), FrameConversion.maximumSeconds) * 1000
-    maximumErrors.time = max(
-      maximumErrors.time, abs(exactMilliseconds.rounded() - exactMilliseconds))
+    maximumRoundingErrors.time = max(
+      maximumRoundingErrors.time, abs(exactMilliseconds.rounded() - exactMilliseconds))
     return FrameConversion.clampedInteger(exactMilliseconds)
   }
 
   mutating func quantizeToPercent(_ share: Double) -> Int {
     let exactPercent = PercentConversion.percent(ofFraction: share)
-    maximumErrors.level = max(maximumErrors.level, abs(exactPercent.rounded() - exactPercent) / 100)
+    maximumRoundingErrors.level = max(
+      maximumRoundingErrors.level, abs(exactPercent.rounded() - exactPercent) / 100)
     return FrameConversion.clampedInteger(exactPercent)
   }
 
   func reportErrors(to losses: inout LossLog) {
-    if maximumErrors.time > Self.roundingTolerance * 1000 {
+    if maximumRoundingErrors.time > Self.unreportedRoundingError * 1000 {
       losses.add(
         .approximated, .composition, "times are rounded to milliseconds, by up to # ms",
-        size: maximumErrors.time)
+        size: maximumRoundingErrors.time)
     }
-    if maximumErrors.level > Self.roundingTolerance {
+    if maximumRoundingErrors.level > Self.unreportedRoundingError {
       losses.add(
         .approximated, .composition, "levels are rounded to percent, by up to # of full scale",
-        size: maximumErrors.level)
+        size: maximumRoundingErrors.level)
     }
   }
 }

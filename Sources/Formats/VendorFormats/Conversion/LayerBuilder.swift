@@ -9,7 +9,7 @@ struct ScaledLayerBuilder {
   private var hertzBuilder = LayerBuilder()
   /// The layer (0 for sharpness, 1 for hertz) of each added event, and its index in that layer's
   /// builder.
-  private var references: [EventReference] = []
+  private var eventReferences: [EventReference] = []
 
   /// Creates a builder for events that state hertz on a scale.
   init(scale: SharpnessScale) { self.statedHertzScale = scale }
@@ -31,14 +31,14 @@ struct ScaledLayerBuilder {
       statesHertz
       ? hertzBuilder.add(event, curves: curves, until: end)
       : sharpnessBuilder.add(event, curves: curves, until: end)
-    references.append(EventReference(layer: statesHertz ? 1 : 0, event: index))
-    return references.count - 1
+    eventReferences.append(EventReference(layer: statesHertz ? 1 : 0, event: index))
+    return eventReferences.count - 1
   }
 
   /// Returns the layers, at least one, and the position of each added event in them.
   func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
     let (plainLayers, plainReferences) = sharpnessBuilder.build()
-    guard references.contains(where: { $0.layer == 1 }) else {
+    guard eventReferences.contains(where: { $0.layer == 1 }) else {
       return (plainLayers, plainReferences)
     }
     var (layers, hertzReferences) = hertzBuilder.build()
@@ -51,7 +51,7 @@ struct ScaledLayerBuilder {
     }
     return (
       plainReferences.isEmpty ? layers : plainLayers + layers,
-      references.map { $0.layer == 0 ? plainReferences[$0.event] : hertzReferences[$0.event] }
+      eventReferences.map { $0.layer == 0 ? plainReferences[$0.event] : hertzReferences[$0.event] }
     )
   }
 }
@@ -66,22 +66,22 @@ struct LayerBuilder {
   private struct CurvedEvent {
     var event: HapticEvent
     var curves: [ParameterCurve]
-    var endTime: Double
+    var layerFreeSeconds: Double
   }
 
   private var plainEvents: [HapticEvent] = []
   private var curvedEvents: [CurvedEvent] = []
   /// For each added event: layer 0 and its index in `plainEvents`, or layer 1 and its index in
   /// `curvedEvents`.
-  private var references: [EventReference] = []
+  private var eventReferences: [EventReference] = []
 
   /// Adds an event without curves.
   ///
   /// - Returns: The index of the event in the order of addition.
   @discardableResult mutating func add(_ event: HapticEvent) -> Int {
-    references.append(EventReference(layer: 0, event: plainEvents.count))
+    eventReferences.append(EventReference(layer: 0, event: plainEvents.count))
     plainEvents.append(event)
-    return references.count - 1
+    return eventReferences.count - 1
   }
 
   /// Adds an event with the curves that act only on it. Each curve must start no later than the
@@ -97,9 +97,10 @@ struct LayerBuilder {
     _ event: HapticEvent, curves: [ParameterCurve], until end: Double
   ) -> Int {
     if curves.isEmpty { return add(event) }
-    references.append(EventReference(layer: 1, event: curvedEvents.count))
-    curvedEvents.append(CurvedEvent(event: event, curves: curves, endTime: max(event.time, end)))
-    return references.count - 1
+    eventReferences.append(EventReference(layer: 1, event: curvedEvents.count))
+    curvedEvents.append(
+      CurvedEvent(event: event, curves: curves, layerFreeSeconds: max(event.time, end)))
+    return eventReferences.count - 1
   }
 
   /// Returns the layers, at least one, and the position of each added event in them.
@@ -121,7 +122,7 @@ struct LayerBuilder {
     }
     return (
       patterns.map { HapticComposition.Layer($0) },
-      references.map { $0.layer == 0 ? $0 : curvedReferences[$0.event] }
+      eventReferences.map { $0.layer == 0 ? $0 : curvedReferences[$0.event] }
     )
   }
 
@@ -155,7 +156,7 @@ struct LayerBuilder {
       }
       // The layer that becomes free first is the last of the list; of several, the one with the
       // lowest index.
-      let entry = (end: curvedEvents[index].endTime, layer: layer)
+      let entry = (end: curvedEvents[index].layerFreeSeconds, layer: layer)
       var lowerBound = 0
       var upperBound = layerFreeTimes.count
       while lowerBound < upperBound {

@@ -2,7 +2,7 @@ internal import HapticFormats
 internal import HapticModel
 
 extension LossLog {
-  /// Records the events that were merged or dropped.
+  /// Records a loss for each event that was merged or dropped.
   mutating func add(_ merged: MergedEnvelope) {
     for event in merged.overlappingEvents.sorted() {
       add(.approximated, .event(event), "overlapping events are merged into one envelope")
@@ -18,28 +18,29 @@ extension LossLog {
 struct MergedEnvelope {
   /// The breakpoints, sorted by time, from the start of the first event to the end of the last. The
   /// level is 0 between events.
-  private(set) var points: [EnvelopePoint] = []
+  private(set) var mergedPoints: [EnvelopePoint] = []
   private(set) var overlappingEvents: Set<EventReference> = []
   private(set) var droppedEvents: [EventReference] = []
 
   /// The maximum number of overlapping events. Additional events are dropped.
   static let maximumOverlapCount = 256
 
-  private let sampler: EnvelopeSampler
+  private let envelopeSampler: EnvelopeSampler
 
   /// Merges the continuous events of envelopes that are sorted by start.
-  init(_ envelopes: [EventEnvelope], sampler: EnvelopeSampler) {
-    self.sampler = sampler
+  init(_ envelopes: [EventEnvelope], envelopeSampler sampler: EnvelopeSampler) {
+    self.envelopeSampler = sampler
     let continuousEnvelopes = envelopes.filter { $0.kind == .hapticContinuous }
     var activeEnvelopes: [ActiveEnvelope] = []
     var nextEnvelopeIndex = 0
-    var currentTime = continuousEnvelopes.first?.startTime ?? 0
+    var currentTime = continuousEnvelopes.first?.startSeconds ?? 0
     while nextEnvelopeIndex < continuousEnvelopes.count || !activeEnvelopes.isEmpty {
       while nextEnvelopeIndex < continuousEnvelopes.count,
-        continuousEnvelopes[nextEnvelopeIndex].startTime <= currentTime
+        continuousEnvelopes[nextEnvelopeIndex].startSeconds <= currentTime
       {
         if activeEnvelopes.count < Self.maximumOverlapCount {
-          activeEnvelopes.append(ActiveEnvelope(envelope: continuousEnvelopes[nextEnvelopeIndex]))
+          activeEnvelopes.append(
+            ActiveEnvelope(eventEnvelope: continuousEnvelopes[nextEnvelopeIndex]))
         } else {
           droppedEvents.append(continuousEnvelopes[nextEnvelopeIndex].eventReference)
         }
@@ -47,15 +48,15 @@ struct MergedEnvelope {
       }
       var end =
         nextEnvelopeIndex < continuousEnvelopes.count
-        ? continuousEnvelopes[nextEnvelopeIndex].startTime : .infinity
+        ? continuousEnvelopes[nextEnvelopeIndex].startSeconds : .infinity
       for index in activeEnvelopes.indices {
         activeEnvelopes[index].advance(to: currentTime)
-        end = min(end, activeEnvelopes[index].segmentEnd)
+        end = min(end, activeEnvelopes[index].segmentEndSeconds)
       }
       activeEnvelopes.removeAll { $0.isFinished }
       if activeEnvelopes.isEmpty {
         guard nextEnvelopeIndex < continuousEnvelopes.count else { break }
-        end = continuousEnvelopes[nextEnvelopeIndex].startTime
+        end = continuousEnvelopes[nextEnvelopeIndex].startSeconds
       }
       if end > currentTime {
         append(activeEnvelopes, from: currentTime, to: end)
@@ -66,25 +67,28 @@ struct MergedEnvelope {
 
   /// An envelope that is sounding, with the index of its current segment.
   private struct ActiveEnvelope {
-    let envelope: EventEnvelope
+    let eventEnvelope: EventEnvelope
     var segmentIndex = 0
 
-    var isFinished: Bool { segmentIndex + 1 >= envelope.points.count }
+    var isFinished: Bool { segmentIndex + 1 >= eventEnvelope.points.count }
     /// The end of the current segment, in seconds; infinite after the last point.
-    var segmentEnd: Double { isFinished ? .infinity : envelope.points[segmentIndex + 1].time }
+    var segmentEndSeconds: Double {
+      isFinished ? .infinity : eventEnvelope.points[segmentIndex + 1].timeSeconds
+    }
 
     mutating func advance(to time: Double) {
-      while segmentIndex + 1 < envelope.points.count, envelope.points[segmentIndex + 1].time <= time
+      while segmentIndex + 1 < eventEnvelope.points.count,
+        eventEnvelope.points[segmentIndex + 1].timeSeconds <= time
       {
         segmentIndex += 1
       }
     }
 
     func point(at time: Double) -> EnvelopePoint {
-      let from = envelope.points[segmentIndex]
-      let to = envelope.points[segmentIndex + 1]
-      if time == from.time { return from }
-      if time == to.time { return to }
+      let from = eventEnvelope.points[segmentIndex]
+      let to = eventEnvelope.points[segmentIndex + 1]
+      if time == from.timeSeconds { return from }
+      if time == to.timeSeconds { return to }
       return .interpolated(from: from, to: to, at: time)
     }
   }
@@ -92,15 +96,15 @@ struct MergedEnvelope {
   private mutating func append(_ active: [ActiveEnvelope], from start: Double, to end: Double) {
     switch active.count {
     case 0:
-      let sharpness = points.last?.sharpness ?? 0
-      append(EnvelopePoint(time: start, level: 0, sharpness: sharpness))
-      append(EnvelopePoint(time: end, level: 0, sharpness: sharpness))
+      let sharpness = mergedPoints.last?.sharpness ?? 0
+      append(EnvelopePoint(timeSeconds: start, level: 0, sharpness: sharpness))
+      append(EnvelopePoint(timeSeconds: end, level: 0, sharpness: sharpness))
     case 1:
       append(active[0].point(at: start))
       append(active[0].point(at: end))
     default:
-      overlappingEvents.formUnion(active.map { $0.envelope.eventReference })
-      let scale = sampler.levelScale
+      overlappingEvents.formUnion(active.map { $0.eventEnvelope.eventReference })
+      let scale = envelopeSampler.levelScale
       func sum(at time: Double) -> EnvelopePoint {
         var amplitude = 0.0
         var weighted = 0.0
@@ -113,14 +117,14 @@ struct MergedEnvelope {
           mean += point.sharpness / Double(active.count)
         }
         return EnvelopePoint(
-          time: time, level: scale.level(ofAmplitude: min(amplitude, 1)),
+          timeSeconds: time, level: scale.level(ofAmplitude: min(amplitude, 1)),
           sharpness: amplitude > 0 ? weighted / amplitude : mean)
       }
       let first = sum(at: start)
       let last = sum(at: end)
       append(first)
       var between: [EnvelopePoint] = []
-      sampler.subdivide(from: first, to: last, sum) { between.append($0) }
+      envelopeSampler.subdivide(from: first, to: last, sum) { between.append($0) }
       for point in between {
         append(point)
       }
@@ -129,8 +133,8 @@ struct MergedEnvelope {
   }
 
   private mutating func append(_ point: EnvelopePoint) {
-    if points.last != point {
-      points.append(point)
+    if mergedPoints.last != point {
+      mergedPoints.append(point)
     }
   }
 }

@@ -6,9 +6,9 @@
 /// to represent a digitized line*, 1973.
 struct PointReduction {
   /// The remaining points, including the first and the last.
-  private(set) var points: [EnvelopePoint]
+  private(set) var remainingPoints: [EnvelopePoint]
   /// The maximum distance between the simplified curve and the original.
-  private(set) var maximumError: Double
+  private(set) var maximumDeviation: Double
 
   /// The number of points that are simplified together. It bounds the worst case, which is
   /// quadratic.
@@ -44,8 +44,8 @@ struct PointReduction {
     if let lastIndex = original.indices.last {
       keptIndices.append(lastIndex)
     }
-    points = keptIndices.map { original[$0] }
-    maximumError = maximumBlockError
+    remainingPoints = keptIndices.map { original[$0] }
+    maximumDeviation = maximumBlockError
   }
 
   /// Keeps the most important points.
@@ -60,8 +60,8 @@ struct PointReduction {
     sharpnessWeight: Double = 1
   ) {
     guard original.count > 2 else {
-      points = original
-      maximumError = 0
+      remainingPoints = original
+      maximumDeviation = 0
       return
     }
     typealias Segment = (error: Double, from: Int, to: Int, index: Int?)
@@ -81,8 +81,8 @@ struct PointReduction {
       openSegments[worstIndex] = segment(from, index)
       openSegments.insert(segment(index, to), at: worstIndex + 1)
     }
-    points = openSegments.map { original[$0.from] } + [original[original.count - 1]]
-    maximumError = openSegments.map { $0.error }.max() ?? 0
+    remainingPoints = openSegments.map { original[$0.from] } + [original[original.count - 1]]
+    maximumDeviation = openSegments.map { $0.error }.max() ?? 0
   }
 
   /// Returns the point between two points that is farthest from their chord, and its distance.
@@ -98,7 +98,7 @@ struct PointReduction {
     var farthestIndex: Int?
     for candidate in from + 1..<to {
       let point = points[candidate]
-      let line = EnvelopePoint.interpolated(from: firstPoint, to: lastPoint, at: point.time)
+      let line = EnvelopePoint.interpolated(from: firstPoint, to: lastPoint, at: point.timeSeconds)
       let error = max(
         abs(point.level - line.level), sharpnessWeight * abs(point.sharpness - line.sharpness))
       if error > maximumError {

@@ -29,27 +29,29 @@ extension HapticFormat {
   ) -> HapticFormat {
     HapticFormat(
       id, title: title, fileExtensions: ["\(id).json"], rules: rules,
-      resolution: FormatResolution(timeStepSeconds: 0.001, samplingIntervalSeconds: 0.01),
+      valueResolution: FormatResolution(timeStepSeconds: 0.001, samplingIntervalSeconds: 0.01),
       recognize: { DurationArray.matches($0) ? .possible : .unrecognized },
       read: { (file, options) throws(InputError) in
         let array = try DurationArray(file, beginsWithPause: beginsWithPause, maximum: maximum)
         return ReadResult(
-          of: .waveform(array.steps, repeatIndex: nil), array.json, array.log, options)
+          of: .waveform(array.steps, repeatIndex: nil), array.jsonDocument, array.log, options)
       },
       write: { (composition, options) throws(InputError) in
         try composition.checkFinite(.vibrateInvalidDuration)
         var losses = LossLog()
-        let played = composition.unrolled(passCount: options.loopCount, losses: &losses)
+        let played = composition.unrolled(passCount: options.loopPassCount, losses: &losses)
         let steps = VibrationSteps(played, options: options, isContinuous: false, losses: losses)
         losses = steps.losses
-        if steps.steps.contains(where: { 1..<VibrationEffect.maximumAmplitude ~= $0.amplitude ?? 0 }
+        if steps.steps.contains(where: {
+          1..<VibrationEffect.maximumAmplitudeCode ~= $0.amplitudeCode ?? 0
+        }
         ) {
           losses.add(.dropped, .composition, "this format has a single vibration level")
         }
         losses.addTextLosses(of: composition)
         let durations = DurationArray.durations(of: steps, beginsWithPause: beginsWithPause)
         if let maximum, maximum.isExceeded(by: durations) {
-          losses.add(.approximated, .composition, maximum.message)
+          losses.add(.approximated, .composition, maximum.violationMessage)
         }
         var writer = JSONWriter(layout: .singleLine)
         writer.writeArray { array in
@@ -62,34 +64,35 @@ extension HapticFormat {
   }
 }
 
-/// The limits of a player of durations.
+/// The limits of a platform that plays lists of durations.
 private struct DurationLimits: Sendable {
   /// The maximum number of durations.
-  var count: Int
+  var maximumDurationCount: Int
   /// The maximum duration, in milliseconds.
-  var milliseconds: Int
-  /// The sentence about the limits.
-  var message: String
+  var maximumDurationMilliseconds: Int
+  /// The message for a list that exceeds the limits.
+  var violationMessage: String
 
   /// The limits of Chromium. Source: Chromium's web tests of the Vibration API.
   static let chromium = DurationLimits(
-    count: 99, milliseconds: 10_000,
-    message: "Chromium plays at most 99 durations of at most 10000 ms")
+    maximumDurationCount: 99, maximumDurationMilliseconds: 10_000,
+    violationMessage: "Chromium plays at most 99 durations of at most 10000 ms")
 
   /// Returns whether durations exceed the limits.
   func isExceeded(by durations: [Int]) -> Bool {
-    durations.count > count || durations.contains { $0 > milliseconds }
+    durations.count > maximumDurationCount
+      || durations.contains { $0 > maximumDurationMilliseconds }
   }
 }
 
 /// A list of durations that alternate between vibration and pause.
 private struct DurationArray {
-  let json: JSONDocument
+  let jsonDocument: JSONDocument
   private(set) var log = FindingLog()
   private(set) var steps: [VibrationEffect.Step] = []
 
   /// The number of bytes at the start of a text that identify it.
-  private static let recognizedLength = 1 << 12
+  private static let recognizedByteCount = 1 << 12
 
   /// Returns whether a text consists of numbers in an array, or of several numbers separated by
   /// commas.
@@ -97,7 +100,7 @@ private struct DurationArray {
     var hasDigit = false
     var hasSeparator = false
     let start = ByteOrderMark.utf8Length(in: text)
-    for index in start..<max(start, min(text.count, recognizedLength)) {
+    for index in start..<max(start, min(text.count, recognizedByteCount)) {
       let byte = text[index]
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -120,28 +123,32 @@ private struct DurationArray {
     let hasBracket = list.first { !XMLTree.isWhitespace($0) } == UInt8(ascii: "[")
     let text = hasBracket ? Array(list) : [UInt8(ascii: "[")] + list + [UInt8(ascii: "]")]
     do throws(JSONError) {
-      json = try JSONDocument(text: text, name: file.name)
+      jsonDocument = try JSONDocument(text: text, name: file.name)
     } catch {
       throw InputError(error, rule: .vibrateInvalidSyntax)
     }
     var excess: JSONValue?
-    for value in json.root.elements {
+    for value in jsonDocument.root.elements {
       guard let number = value.number, number >= 0 else {
         log.add(.vibrateInvalidDuration, at: value, "a duration must be a number of at least 0")
         continue
       }
       let duration = FrameConversion.clampedInteger(
         min(number, FrameConversion.maximumSeconds * 1000).rounded(.down))
-      if let maximum, duration > maximum.milliseconds || steps.count == maximum.count {
+      if let maximum,
+        duration > maximum.maximumDurationMilliseconds
+          || steps.count == maximum.maximumDurationCount
+      {
         excess = excess ?? value
       }
       let isOn = (steps.count % 2 == 0) != beginsWithPause
       steps.append(
         .init(
-          durationMilliseconds: duration, amplitude: isOn ? VibrationEffect.maximumAmplitude : 0))
+          durationMilliseconds: duration,
+          amplitudeCode: isOn ? VibrationEffect.maximumAmplitudeCode : 0))
     }
     if let excess, let maximum {
-      log.add(.vibrateExceedsChromiumLimits, at: excess, maximum.message)
+      log.add(.vibrateExceedsChromiumLimits, at: excess, maximum.violationMessage)
     }
   }
 
@@ -149,7 +156,7 @@ private struct DurationArray {
   static func durations(of levels: VibrationSteps, beginsWithPause: Bool) -> [Int] {
     var durations: [Int] = []
     for step in levels.steps {
-      let isOn = step.amplitude != 0
+      let isOn = step.amplitudeCode != 0
       if durations.isEmpty, isOn == beginsWithPause {
         durations.append(0)
       }

@@ -12,7 +12,7 @@ extension HapticFormat {
     var format = HapticFormat(
       "hasp", title: "Haptics Studio project (Meta)", fileExtensions: ["hasp"],
       rules: [.projectStructure] + Rule.hapticClipRules,
-      resolution: .exact,
+      valueResolution: .exact,
       recognize: { bytes in
         guard let outline = JSONOutline(bytes), outline.hasRootKey("clips"),
           outline.hasRootKey("state")
@@ -22,24 +22,24 @@ extension HapticFormat {
       read: { (file, options) throws(InputError) in
         try StudioProject(file).readResult(part: file.part, options: options)
       })
-    format.listParts = { (file) throws(InputError) in try StudioProject(file).parts }
+    format.listParts = { (file) throws(InputError) in try StudioProject(file).clipParts }
     return format
   }()
 }
 
 /// The clips of a project.
 private struct StudioProject {
-  private let json: JSONDocument
+  private let jsonDocument: JSONDocument
 
   /// The pause between clips that play one after the other, in seconds.
-  private static let pauseSeconds = 0.5
+  private static let clipPauseSeconds = 0.5
 
-  init(_ file: SourceFile) throws(InputError) { json = try file.jsonDocument() }
+  init(_ file: SourceFile) throws(InputError) { jsonDocument = try file.jsonDocument() }
 
   /// The clips with haptics.
-  var parts: [SourceFile.Part] {
+  var clipParts: [SourceFile.Part] {
     var parts: [SourceFile.Part] = []
-    guard let clips = json.root["clips"] else { return parts }
+    guard let clips = jsonDocument.root["clips"] else { return parts }
     for (index, clip) in clips.elements.enumerated() where clip["haptic"]?.kind == .object {
       parts.append(SourceFile.Part(index: index, name: clip["name"]?.string ?? "\(index + 1)"))
     }
@@ -49,12 +49,13 @@ private struct StudioProject {
   /// Reads a clip, or all clips one after the other.
   func readResult(part: SourceFile.Part?, options: ReadingOptions) -> ReadResult {
     var log = FindingLog()
-    guard let clips = json.root["clips"], clips.kind == .array else {
+    guard let clips = jsonDocument.root["clips"], clips.kind == .array else {
       log.add(
-        .projectStructure, at: json.root, "a project must have the key \"clips\" with an array")
+        .projectStructure, at: jsonDocument.root,
+        "a project must have the key \"clips\" with an array")
       return result(nil, log, options)
     }
-    let selectedParts = part.map { [$0] } ?? parts
+    let selectedParts = part.map { [$0] } ?? clipParts
     let elements = Array(clips.elements)
     var combined = CombinedClips()
     for selectedPart in selectedParts {
@@ -62,14 +63,16 @@ private struct StudioProject {
         log.add(.projectStructure, at: clips, "the project has no clip \(selectedPart.index + 1)")
         continue
       }
-      combined.add(elements[selectedPart.index], readingOptions: options, pause: Self.pauseSeconds)
+      combined.add(
+        elements[selectedPart.index], readingOptions: options, pause: Self.clipPauseSeconds)
     }
     if selectedParts.isEmpty {
       log.add(.projectStructure, at: clips, "the project has no clips with haptics")
     }
     var result = result(
       HapticComposition(
-        layers: combined.layers, title: part?.name ?? json.root["metadata"]?["name"]?.string,
+        layers: combined.layers,
+        title: part?.name ?? jsonDocument.root["metadata"]?["name"]?.string,
         notes: combined.notes), log, options)
     result.findings = combined.findings + result.findings
     result.errorCount += combined.errorCount
@@ -77,7 +80,7 @@ private struct StudioProject {
       result.composition = nil
     }
     result.losses = options.wantsFindings ? combined.losses : []
-    result.soundReferences = combined.sounds
+    result.soundReferences = combined.soundReferences
     let sourceMaps = combined.sourceMaps
     let location = clips.location
     result.sourceMap = SourceMap { element in
@@ -92,8 +95,8 @@ private struct StudioProject {
     _ composition: HapticComposition?, _ log: FindingLog, _ options: ReadingOptions
   ) -> ReadResult {
     ReadResult(
-      composition, of: json, log: log, options: options,
-      sourceMap: SourceMap { [json] _ in json.root.location })
+      composition, of: jsonDocument, log: log, options: options,
+      sourceMap: SourceMap { [jsonDocument] _ in jsonDocument.root.location })
   }
 }
 
@@ -103,12 +106,12 @@ private struct CombinedClips {
   var findings: [Finding] = []
   var errorCount = 0
   var losses: [Loss] = []
-  var sounds: [ReadResult.SoundReference] = []
+  var soundReferences: [ReadResult.SoundReference] = []
   var notes: String?
   /// For each layer, the map of its clip and the index of the first layer of the clip.
   var sourceMaps: [(map: SourceMap, firstLayer: Int)] = []
   /// The end of the last clip, in seconds.
-  private var end: Double?
+  private var endSeconds: Double?
 
   /// Adds a clip after a pause.
   mutating func add(_ clip: JSONValue, readingOptions options: ReadingOptions, pause: Double) {
@@ -118,8 +121,8 @@ private struct CombinedClips {
     errorCount += result.errorCount
     guard var composition = result.composition else { return }
     let name = clip["name"]?.string ?? ""
-    let start = end.map { $0 + pause } ?? 0
-    end = start + composition.duration
+    let start = endSeconds.map { $0 + pause } ?? 0
+    endSeconds = start + composition.durationSeconds
     let firstLayer = layers.count
     if let sound = sound(of: clip) {
       composition.layers.append(sound)
@@ -151,7 +154,7 @@ private struct CombinedClips {
           "the sound file is outside the folder of the project"))
       return nil
     }
-    sounds.append(.init(path: path, location: value.location))
+    soundReferences.append(.init(path: path, location: value.location))
     let event = HapticEvent(kind: .audioCustom, time: 0, waveform: AudioWaveform(path: path))
     return HapticComposition.Layer(HapticPattern(events: [event]))
   }

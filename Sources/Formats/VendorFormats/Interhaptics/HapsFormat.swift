@@ -33,10 +33,10 @@ extension HapticFormat {
           layers: layers, notes: document.description.isEmpty ? nil : document.description),
         of: json,
         log: decoder.log, options: options, losses: mapping.losses.finish(),
-        sourceMap: SourceMap(events: [[Int]](mapping.valueIndices, at: references)) {
+        sourceMap: SourceMap(events: [[Int]](mapping.eventValueIndices, at: references)) {
           json.location(ofValue: $0)
         },
-        details: document.version.isEmpty ? [] : [("version", document.version)])
+        details: document.formatVersion.isEmpty ? [] : [("version", document.formatVersion)])
     },
     write: { (composition, options) throws(InputError) in
       try composition.checkFinite(.hapsValueOutOfRange)
@@ -51,42 +51,42 @@ extension HapticFormat {
 struct HapsDocument: Equatable, Sendable {
   /// A key frame of an amplitude or a frequency.
   struct Keyframe: Equatable, Sendable {
-    /// The time from the start of the note, in seconds.
+    /// The time of the key frame, in seconds from the start of the note.
     var timeSeconds = 0.0
-    /// The amplitude, 0…1, or the frequency in hertz.
-    var value = 0.0
+    /// The value of the key frame: an amplitude, 0…1, or a frequency in hertz.
+    var amplitudeOrHertz = 0.0
     /// The slope per second at the end of the preceding cubic segment; a segment without slopes is
     /// a line.
-    var inSlope: Double?
-    var outSlope: Double?
+    var incomingSlopePerSecond: Double?
+    var outgoingSlopePerSecond: Double?
   }
 
   /// A note: a transient, or a vibration with an amplitude and a frequency.
   struct Note: Equatable, Sendable {
-    /// The start, in seconds from the start of the file.
+    /// The time at which the note starts, in seconds from the start of the file.
     var startSeconds = 0.0
     /// The length in seconds, or nil to end with the last key frame.
     var durationSeconds: Double?
-    var gain = 1.0
+    var noteGain = 1.0
     var isTransient = false
     var amplitudeKeyframes: [Keyframe] = []
     var frequencyKeyframes: [Keyframe] = []
-    var valueIndex = 0
+    var jsonValueIndex = 0
   }
 
   /// A series of notes with a common gain.
   struct Melody: Equatable, Sendable {
-    var gain = 1.0
+    var melodyGain = 1.0
     var isMuted = false
     var notes: [Note] = []
   }
 
   /// The duration of a transient, in seconds. Source: all transients of public files.
-  static let transientDuration = 0.022
+  static let transientSeconds = 0.022
 
-  var version = ""
+  var formatVersion = ""
   var description = ""
-  var gain = 1.0
+  var fileGain = 1.0
   var vibrationGain = 1.0
   var melodies: [Melody] = []
 }
@@ -113,14 +113,14 @@ struct HapsDecoder: JSONSchemaReader {
     "the file",
     [
       Field(JSONKey("m_version", .any, is: .alwaysWritten)) { value, document, reader in
-        document.version = value.string ?? value.number.map { $0.shortText } ?? ""
-        let major = document.version.split(separator: ".").first.flatMap { Int($0) }
+        document.formatVersion = value.string ?? value.number.map { $0.shortText } ?? ""
+        let major = document.formatVersion.split(separator: ".").first.flatMap { Int($0) }
         if let major, major > 5 {
           reader.log.add(
             .hapsUnknownVersion, at: value, severity: .error,
             "Interhaptics version \(value.truncatedLexeme) is not supported",
             suggestion: "export the material as version 5")
-        } else if document.version != "5" {
+        } else if document.formatVersion != "5" {
           reader.log.add(
             .hapsUnknownVersion, at: value,
             "the version is \(value.truncatedLexeme); the file is read as version 5")
@@ -131,7 +131,7 @@ struct HapsDecoder: JSONSchemaReader {
       }, .value("m_description", .string(), is: .alwaysWritten) { $1(&$0.description) },
       .constant("m_HDFlag", 0),
       .constant("m_time_unit", 0), .constant("m_length_unit", 7),
-      .value("m_gain", gainType, is: .alwaysWritten) { $1(&$0.gain) },
+      .value("m_gain", gainType, is: .alwaysWritten) { $1(&$0.fileGain) },
       spatialSignalField("m_stiffness", noun: "stiffness"),
       spatialSignalField("m_texture", noun: "texture"),
       .group(
@@ -178,7 +178,7 @@ struct HapsDecoder: JSONSchemaReader {
         return true
       } write: { melody, _, object in
         object.writeMember("m_mute", melody.isMuted ? 1 : 0)
-      }, .value("m_gain", gainType, is: .alwaysWritten) { $1(&$0.gain) },
+      }, .value("m_gain", gainType, is: .alwaysWritten) { $1(&$0.melodyGain) },
       .array("m_notes", of: noteTable, new: Note(), is: .required) { $1(&$0.notes) },
     ])
 
@@ -187,7 +187,8 @@ struct HapsDecoder: JSONSchemaReader {
     [
       .value("m_startingPoint", secondsType, is: .alwaysWritten) { $1(&$0.startSeconds) },
       .value("m_length", secondsType, is: .alwaysWritten) { $1(&$0.durationSeconds) },
-      .value("m_gain", gainType, is: .alwaysWritten) { $1(&$0.gain) }, .constant("m_priority", 0),
+      .value("m_gain", gainType, is: .alwaysWritten) { $1(&$0.noteGain) },
+      .constant("m_priority", 0),
       .group(
         "m_hapticEffect",
         Table(
@@ -216,7 +217,7 @@ struct HapsDecoder: JSONSchemaReader {
           ])),
     ]
   ) { object, note, _ in
-    note.valueIndex = object.nodeIndex
+    note.jsonValueIndex = object.nodeIndex
     return true
   }
 
@@ -244,9 +245,9 @@ struct HapsDecoder: JSONSchemaReader {
     "a key",
     [
       .value("m_time", secondsType, is: .required) { $1(&$0.timeSeconds) },
-      .value("m_value", .unboundedNumber, is: .required) { $1(&$0.value) },
-      .value("m_inSlope", .unboundedNumber) { $1(&$0.inSlope) },
-      .value("m_outSlope", .unboundedNumber) { $1(&$0.outSlope) },
+      .value("m_value", .unboundedNumber, is: .required) { $1(&$0.amplitudeOrHertz) },
+      .value("m_inSlope", .unboundedNumber) { $1(&$0.incomingSlopePerSecond) },
+      .value("m_outSlope", .unboundedNumber) { $1(&$0.outgoingSlopePerSecond) },
     ])
 }
 
@@ -270,12 +271,12 @@ extension HapsDocument {
   /// as many melodies as events overlap.
   init(of given: HapticComposition, options: WritingOptions, losses: inout LossLog) {
     losses.addNonHapticLosses(of: given)
-    let composition = given.unrolled(passCount: options.loopCount, losses: &losses)
+    let composition = given.unrolled(passCount: options.loopPassCount, losses: &losses)
     description = [composition.title, composition.notes].compactMap { $0 }.joined(separator: ": ")
     var transientMelody = Melody()
     var melodyLanes: [(end: Double, melody: Melody)] = []
     let sampler = EnvelopeSampler(
-      .amplitude, mapping: options.amplitudeMapping, tolerance: options.tolerance,
+      .amplitude, mapping: options.amplitudeMapping, levelTolerance: options.toleranceFraction,
       frequencies: .phone)
     func hertz(_ point: EnvelopePoint) -> Double {
       SharpnessScale.phone.hertz(ofSharpness: point.sharpness)
@@ -284,10 +285,11 @@ extension HapsDocument {
     sampler.addApproximation(of: envelopes, to: &losses)
     for envelope in envelopes {
       var note = Note(
-        startSeconds: envelope.startTime, durationSeconds: envelope.endTime - envelope.startTime)
+        startSeconds: envelope.startSeconds,
+        durationSeconds: envelope.endSeconds - envelope.startSeconds)
       if envelope.kind == .hapticTransient {
-        note.durationSeconds = Self.transientDuration
-        note.gain = envelope.points[0].level
+        note.durationSeconds = Self.transientSeconds
+        note.noteGain = envelope.points[0].level
         note.isTransient = true
         let difference = abs(envelope.points[0].sharpness - 0.5)
         if difference > 0 {
@@ -300,25 +302,26 @@ extension HapsDocument {
         continue
       }
       for (index, point) in envelope.points.enumerated() {
-        let time = point.time - envelope.startTime
-        note.amplitudeKeyframes.append(Keyframe(timeSeconds: time, value: point.level))
+        let time = point.timeSeconds - envelope.startSeconds
+        note.amplitudeKeyframes.append(Keyframe(timeSeconds: time, amplitudeOrHertz: point.level))
         if index > 0 {
           let last = envelope.points[index - 1]
           let steps = SharpnessScale.lineCount(fromHertz: hertz(last), toHertz: hertz(point))
           for intermediate in last.subdivided(to: point, count: steps) {
             note.frequencyKeyframes.append(
               Keyframe(
-                timeSeconds: intermediate.time - envelope.startTime, value: hertz(intermediate)))
+                timeSeconds: intermediate.timeSeconds - envelope.startSeconds,
+                amplitudeOrHertz: hertz(intermediate)))
           }
         }
-        note.frequencyKeyframes.append(Keyframe(timeSeconds: time, value: hertz(point)))
+        note.frequencyKeyframes.append(Keyframe(timeSeconds: time, amplitudeOrHertz: hertz(point)))
       }
-      let lane = melodyLanes.firstIndex { $0.end <= envelope.startTime } ?? melodyLanes.count
+      let lane = melodyLanes.firstIndex { $0.end <= envelope.startSeconds } ?? melodyLanes.count
       if lane == melodyLanes.count {
         melodyLanes.append((0, Melody()))
       }
       melodyLanes[lane].melody.notes.append(note)
-      melodyLanes[lane].end = envelope.endTime
+      melodyLanes[lane].end = envelope.endSeconds
     }
     melodies = [transientMelody] + melodyLanes.map { $0.melody }
   }

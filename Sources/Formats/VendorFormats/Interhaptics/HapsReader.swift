@@ -5,11 +5,11 @@ internal import HapticModel
 struct HapsReader {
   private typealias Breakpoints = [(time: Double, value: Double)]
 
-  private static let linesPerCubic = 16
+  private static let lineCountPerCubic = 16
 
   let amplitudeMapping: AmplitudeMapping
   private(set) var builder = ScaledLayerBuilder(scale: .phone)
-  private(set) var valueIndices: [Int] = []
+  private(set) var eventValueIndices: [Int] = []
   var losses = LossLog()
 
   init(amplitudeMapping: AmplitudeMapping) { self.amplitudeMapping = amplitudeMapping }
@@ -21,7 +21,9 @@ struct HapsReader {
         continue
       }
       for note in melody.notes {
-        add(note, gain: document.gain * document.vibrationGain * melody.gain * note.gain)
+        add(
+          note, gain: document.fileGain * document.vibrationGain * melody.melodyGain * note.noteGain
+        )
       }
     }
   }
@@ -33,7 +35,7 @@ struct HapsReader {
         note.amplitudeKeyframes.last?.timeSeconds ?? 0,
         note.frequencyKeyframes.last?.timeSeconds ?? 0)
     guard !note.isTransient else {
-      valueIndices.append(note.valueIndex)
+      eventValueIndices.append(note.jsonValueIndex)
       builder.add(
         HapticEvent(
           kind: .hapticTransient, time: note.startSeconds,
@@ -80,7 +82,7 @@ struct HapsReader {
           interpolation: .linear),
       ]
     }
-    valueIndices.append(note.valueIndex)
+    eventValueIndices.append(note.jsonValueIndex)
     builder.add(
       event, curves: parameterCurves, until: note.startSeconds + noteLength,
       statesHertz: statesHertz)
@@ -120,12 +122,12 @@ struct HapsReader {
     }
     let sortedKeyframes = keyframeOrder.map { keyframes[$0] }
     guard let first = sortedKeyframes.first else { return [] }
-    var breakpoints: Breakpoints = first.timeSeconds > 0 ? [(0, first.value)] : []
+    var breakpoints: Breakpoints = first.timeSeconds > 0 ? [(0, first.amplitudeOrHertz)] : []
     for (index, keyframe) in sortedKeyframes.enumerated() {
       if index > 0 {
         breakpoints += cubicPoints(from: sortedKeyframes[index - 1], to: keyframe)
       }
-      breakpoints.append((keyframe.timeSeconds, keyframe.value))
+      breakpoints.append((keyframe.timeSeconds, keyframe.amplitudeOrHertz))
     }
     return trimmed(breakpoints, to: length)
   }
@@ -136,17 +138,18 @@ struct HapsReader {
     from start: HapsDocument.Keyframe, to end: HapsDocument.Keyframe
   ) -> Breakpoints {
     let timeSpan = end.timeSeconds - start.timeSeconds
-    let valueRise = end.value - start.value
-    guard let startSlope = start.outSlope, let endSlope = end.inSlope, timeSpan > 0,
+    let valueRise = end.amplitudeOrHertz - start.amplitudeOrHertz
+    guard let startSlope = start.outgoingSlopePerSecond, let endSlope = end.incomingSlopePerSecond,
+      timeSpan > 0,
       abs(startSlope * timeSpan - valueRise) + abs(endSlope * timeSpan - valueRise) > 1e-6
     else { return [] }
-    return (1..<linesPerCubic).map { step in
-      let t = Double(step) / Double(linesPerCubic)
+    return (1..<lineCountPerCubic).map { step in
+      let t = Double(step) / Double(lineCountPerCubic)
       let t2 = t * t
       let t3 = t * t * t
       let value =
-        (2 * t3 - 3 * t2 + 1) * start.value + (t3 - 2 * t2 + t) * timeSpan * startSlope
-        + (3 * t2 - 2 * t3) * end.value
+        (2 * t3 - 3 * t2 + 1) * start.amplitudeOrHertz + (t3 - 2 * t2 + t) * timeSpan * startSlope
+        + (3 * t2 - 2 * t3) * end.amplitudeOrHertz
         + (t3 - t2) * timeSpan * endSlope
       return (start.timeSeconds + t * timeSpan, value)
     }

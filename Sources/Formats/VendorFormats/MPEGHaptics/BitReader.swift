@@ -3,14 +3,14 @@ internal import Reading
 
 /// An error while reading bits: the violated rule, the location, and a message.
 struct BitReadError: Error {
-  var rule: Rule
+  var violatedRule: Rule
   /// The offset of the bit from the start of the file.
-  var bitPosition: Int
+  var bitOffset: Int
   var message: String
 
   init(_ rule: Rule, atBit bit: Int, _ message: String) {
-    self.rule = rule
-    self.bitPosition = bit
+    self.violatedRule = rule
+    self.bitOffset = bit
     self.message = message
   }
 }
@@ -19,29 +19,29 @@ struct BitReadError: Error {
 struct BitReader {
   private let fileBytes: [UInt8]
   /// The offset of the next bit from the start of the file.
-  private(set) var bitPosition = 0
+  private(set) var bitOffset = 0
   /// The offset after the last readable bit.
-  private var endBitPosition: Int
+  private var endBitOffset: Int
   private var subjectName: String
 
   init(_ bytes: [UInt8], subject: String) {
     fileBytes = bytes
-    endBitPosition = bytes.count * 8
+    endBitOffset = bytes.count * 8
     self.subjectName = subject
   }
 
-  var remainingBitCount: Int { endBitPosition - bitPosition }
+  var remainingBitCount: Int { endBitOffset - bitOffset }
 
   /// Throws an error unless a number of bits remain. The message is the predicate for the subject.
   private func requireRemainingBits(_ bits: Int, _ message: @autoclosure () -> String)
     throws(BitReadError)
   {
     guard remainingBitCount < bits else { return }
-    throw BitReadError(.hmpgTruncatedData, atBit: endBitPosition, "\(subjectName) \(message())")
+    throw BitReadError(.hmpgTruncatedData, atBit: endBitOffset, "\(subjectName) \(message())")
   }
 
   private var positionText: String {
-    "byte \(bitPosition / 8)" + (bitPosition % 8 == 0 ? "" : ", bit \(bitPosition % 8)")
+    "byte \(bitOffset / 8)" + (bitOffset % 8 == 0 ? "" : ", bit \(bitOffset % 8)")
   }
 
   /// Reads an unsigned number of at most 32 bits, clamped to the maximum `Int`.
@@ -56,13 +56,13 @@ struct BitReader {
     var accumulatedBits: UInt32 = 0
     var remainingCount = count
     while remainingCount > 0 {
-      let freeBits = 8 - bitPosition % 8
+      let freeBits = 8 - bitOffset % 8
       let bitCount = min(freeBits, remainingCount)
       accumulatedBits =
         accumulatedBits << UInt32(bitCount)
-        | (UInt32(fileBytes[bitPosition / 8]) >> UInt32(freeBits - bitCount))
+        | (UInt32(fileBytes[bitOffset / 8]) >> UInt32(freeBits - bitCount))
         & (1 << UInt32(bitCount) - 1)
-      bitPosition += bitCount
+      bitOffset += bitCount
       remainingCount -= bitCount
     }
     return accumulatedBits
@@ -99,7 +99,7 @@ struct BitReader {
 
   mutating func skipBits(_ count: Int) throws(BitReadError) {
     try requireRemainingBits(count, "ends inside \(count) bits that start at \(positionText)")
-    bitPosition += count
+    bitOffset += count
   }
 
   /// Throws an error if a list of fields would exceed the remaining bits, before memory is reserved
@@ -116,9 +116,9 @@ struct BitReader {
     try requireRemainingBits(
       count * 8, "ends inside \(subject), whose \(count) bytes start at \(positionText)")
     var subreader = self
-    subreader.endBitPosition = bitPosition + count * 8
+    subreader.endBitOffset = bitOffset + count * 8
     subreader.subjectName = subject
-    bitPosition += count * 8
+    bitOffset += count * 8
     return subreader
   }
 

@@ -27,7 +27,7 @@ extension HapticFormat {
       }
       return ReadResult(
         of: document, log: reader.log, options: options,
-        offset: { JSONValue(document: json, index: $0).offset }
+        offset: { JSONValue(document: json, index: $0).byteOffset }
       ) {
         json.location(ofValue: $0, at: $1)
       }
@@ -71,7 +71,7 @@ struct HJIFReader: JSONSchemaReader {
     guard json.root.kind == .object else {
       log.add(
         .hjifInvalidStructure, at: json.root,
-        "the file must be an object, not \(json.root.kind.noun)")
+        "the file must be an object, not \(json.root.kind.nounWithArticle)")
       return document
     }
     HJIFSchema.fileTable.read(json.root, into: &document, reader: &self)
@@ -80,19 +80,20 @@ struct HJIFReader: JSONSchemaReader {
       text.utf8.prefix { (48...57).contains($0) }.count == count
     }
     if let value = json.root["version"], value.kind == .string,
-      !areDigits(document.version, 4)
-        || document.version.utf8.lexicographicallyPrecedes("2023".utf8)
+      !areDigits(document.standardVersion, 4)
+        || document.standardVersion.utf8.lexicographicallyPrecedes("2023".utf8)
     {
       log.add(
         .hjifDraftVersion, at: value,
-        "the version is \(document.version.quoted()), the version of a draft",
+        "the version is \(document.standardVersion.quoted()), the version of a draft",
         suggestion: "write \"2023\"")
     }
     if let value = json.root["date"], value.kind == .string,
-      !areDigits(document.date, 4) || document.date.utf8.dropFirst(4).first != UInt8(ascii: "-")
+      !areDigits(document.creationDate, 4)
+        || document.creationDate.utf8.dropFirst(4).first != UInt8(ascii: "-")
     {
       log.add(
-        .hjifInvalidDate, at: value, "the date is \(document.date.quoted())",
+        .hjifInvalidDate, at: value, "the date is \(document.creationDate.quoted())",
         suggestion: "expected the form 2023-04-05T06:07:08Z")
     }
     return document
@@ -162,10 +163,10 @@ private enum HJIFSchema {
   static let fileTable = Table<Document>(
     "the file",
     [
-      .value("version", .string(), is: .recommended) { $1(&$0.version) },
-      .value("profile", .string(), is: .recommended) { $1(&$0.profile) },
-      .value("level", .integer(0...255), is: .recommended) { $1(&$0.level) },
-      .value("date", .string(), is: .recommended) { $1(&$0.date) },
+      .value("version", .string(), is: .recommended) { $1(&$0.standardVersion) },
+      .value("profile", .string(), is: .recommended) { $1(&$0.conformanceProfile) },
+      .value("level", .integer(0...255), is: .recommended) { $1(&$0.conformanceLevel) },
+      .value("date", .string(), is: .recommended) { $1(&$0.creationDate) },
       .value("description", .string(), is: .recommended) { $1(&$0.description) },
       .value("timescale", .integer(1...1_000_000_000), is: .alwaysWritten) {
         $1(&$0.ticksPerSecond)
@@ -179,7 +180,7 @@ private enum HJIFSchema {
       Field(JSONKey("syncs", .array(.object { syncSchema }), layout: .singleLine)) {
         value, document, reader in
         guard reader.expectKind(.array, of: value, as: "syncs") else { return false }
-        document.syncCount = value.elements.reduce(0) { count, _ in count + 1 }
+        document.syncPointCount = value.elements.reduce(0) { count, _ in count + 1 }
         return true
       } write: { document, _, object in
         object.writeArray("syncs") { list in
@@ -199,7 +200,7 @@ private enum HJIFSchema {
   private static let avatarTable = Table<Document.Avatar>(
     "an avatar",
     [.value("id", idType) { $1(&$0.id) }, .ignored("lod"), .ignored("type"), .ignored("mesh")],
-    check: recordingSourceIndex { $0.sourceIndex = $1 })
+    check: recordingSourceIndex { $0.sourceValueIndex = $1 })
 
   private static let perceptionTable = Table<Document.Perception>(
     "a perception",
@@ -211,7 +212,7 @@ private enum HJIFSchema {
       .enumeration("perception_modality", is: .recommended) { $1(&$0.modality) },
       .constant("unit_exponent", -3),
       .value("perception_unit_exponent", .integer(-128...127), is: .alwaysWritten) {
-        $1(&$0.unitExponent)
+        $1(&$0.amplitudeExponentOfTen)
       },
       .value("semantic_scheme", .string()) { $1(&$0.semanticScheme) },
       Field(JSONKey("reference_devices", .array(.object { deviceSchema }))) {
@@ -228,7 +229,7 @@ private enum HJIFSchema {
       .array("channels", of: channelTable, new: Document.Channel(), is: .required) {
         $1(&$0.channels)
       },
-    ], check: recordingSourceIndex { $0.sourceIndex = $1 })
+    ], check: recordingSourceIndex { $0.sourceValueIndex = $1 })
 
   private static func bodyLocationProperty(_ name: String) -> Field<Document.Channel> {
     Field(JSONKey(name, .any)) { _, channel, _ in
@@ -246,7 +247,7 @@ private enum HJIFSchema {
       .value("description", .string(), is: .recommended) { $1(&$0.description) },
       .ignored("priority"),
       .ignored("reference_device_id"),
-      .value("gain", gainType, is: .recommended) { $1(&$0.gain) },
+      .value("gain", gainType, is: .recommended) { $1(&$0.channelGain) },
       .constant("mixing_coefficient", 1), .ignored("mixing_weight"),
       Field(bodyPartMaskKey) { value, channel, reader in
         if let mask: Int = reader.readScalar(value, key: bodyPartMaskKey), mask != 0 {
@@ -260,11 +261,11 @@ private enum HJIFSchema {
       bodyLocationProperty("actuator_target"),
       bodyLocationProperty("vertices"),
       bodyLocationProperty("direction"),
-      .value("frequency_sampling", unsignedType) { $1(&$0.samplingRate) },
-      .value("sample_count", unsignedType) { $1(&$0.sampleCount) },
+      .value("frequency_sampling", unsignedType) { $1(&$0.recordingSampleRate) },
+      .value("sample_count", unsignedType) { $1(&$0.recordingFrameCount) },
     ],
     check: { object, channel, reader in
-      channel.sourceIndex = object.nodeIndex
+      channel.sourceValueIndex = object.nodeIndex
       guard reader.wantsFindings else { return true }
       if let former = object["mixing_weight"] {
         reader.log.add(
@@ -296,14 +297,16 @@ private enum HJIFSchema {
         }
       },
       // Drafts give each band a block length, which is 0 for bands without blocks.
-      .value("block_length", .integer(0...10_000_000)) { $1(&$0.blockTicks) }.appliesOnly {
+      .value("block_length", .integer(0...10_000_000)) { $1(&$0.waveletBlockTicks) }.appliesOnly {
         $0.kind == .wavelet
       },
       .ignored("priority"),
       .value("lower_frequency_limit", gainType, is: .recommended) { $1(&$0.lowerHertz) },
-      .value("upper_frequency_limit", gainType, is: .recommended) { $1(&$0.upperHertz) },
+      .value("upper_frequency_limit", gainType, is: .recommended) {
+        $1(&$0.upperHertzOrSampleRate)
+      },
       .array("effects", of: effectTable, new: Document.Effect(), is: .required) { $1(&$0.effects) },
-    ], check: recordingSourceIndex { $0.sourceIndex = $1 })
+    ], check: recordingSourceIndex { $0.sourceValueIndex = $1 })
 
   private static let curveNames = JSONNameList(MPEGCurveKind.allCases.map { $0.jsonName })
   private static let curveTypeKey = JSONKey("curve_type", .enumeration(curveNames.names))
@@ -324,7 +327,7 @@ private enum HJIFSchema {
       .value("semantic_keywords", .string()) { $1(&$0.semanticKeywords) },
       .value("position", tickType, is: .alwaysWritten) { $1(&$0.startTicks) },
       writtenOnlyForWaves(
-        .value("phase", .number(0...6.28319), is: .alwaysWritten) { $1(&$0.phase) }),
+        .value("phase", .number(0...6.28319), is: .alwaysWritten) { $1(&$0.initialPhaseRadians) }),
       writtenOnlyForWaves(.enumeration("base_signal") { $1(&$0.baseSignal) }),
       Field(JSONKey("wavelet_stream", .string())) { value, effect, reader in
         effect.waveletStream = reader.decodeWaveletBits(of: value) ?? []
@@ -336,7 +339,7 @@ private enum HJIFSchema {
       ) {
         $1(&$0.keyframes)
       },
-    ], check: recordingSourceIndex { $0.sourceIndex = $1 })
+    ], check: recordingSourceIndex { $0.sourceValueIndex = $1 })
 
   /// Passes a number to a closure as an optional: NaN becomes nil, and nil becomes NaN.
   private static func withNaNAsNil(_ number: inout Float, _ body: (inout Float?) -> Void) {
@@ -353,8 +356,8 @@ private enum HJIFSchema {
         body(&position)
         key.offsetTicks = Int32(clamping: position)
       }, .value("amplitude_modulation", .number(-1...1)) { withNaNAsNil(&$0.amplitude, $1) },
-      .value("frequency_modulation", gainType) { withNaNAsNil(&$0.frequency, $1) },
-    ], check: recordingSourceIndex { $0.sourceIndex = UInt32(clamping: $1) })
+      .value("frequency_modulation", gainType) { withNaNAsNil(&$0.hertz, $1) },
+    ], check: recordingSourceIndex { $0.sourceValueIndex = UInt32(clamping: $1) })
 }
 
 extension Rule {

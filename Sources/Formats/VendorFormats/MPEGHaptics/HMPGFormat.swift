@@ -7,7 +7,7 @@ extension HapticFormat {
   /// The format is read-only. A file is read as the same layers as its text equivalent, ``hjif``.
   public static let hmpg = HapticFormat(
     "hmpg", title: "MPEG haptics binary stream", fileExtensions: ["hmpg"], rules: Rule.hmpgRules,
-    resolution: FormatResolution(
+    valueResolution: FormatResolution(
       intensityStep: 1.0 / 127, timeStepSeconds: 0.001, frequencyStepHertz: 1),
     recognize: { bytes in
       // The file starts with an initialization unit, and the unit with its timing packet of 113
@@ -64,9 +64,9 @@ struct HMPGDecoder {
     }
   }
 
-  private static let maximumEffectDepth = 32
+  private static let maximumEffectNestingDepth = 32
   /// The maximum phase, in radians: a full turn in the precision of the format.
-  private static let maximumPhase: Float = 6.28318
+  private static let maximumPhaseRadians: Float = 6.28318
 
   private let fileBytes: [UInt8]
   private(set) var log = FindingLog()
@@ -94,7 +94,7 @@ struct HMPGDecoder {
       try decodeUnits()
       compareCounts()
     } catch {
-      report(error.rule, atBit: error.bitPosition, error.message)
+      report(error.violatedRule, atBit: error.bitOffset, error.message)
     }
     restoreBlockLengths()
   }
@@ -111,7 +111,7 @@ struct HMPGDecoder {
       throw BitReadError(.hmpgTruncatedData, atBit: 0, "the file is empty")
     }
     while reader.remainingBitCount > 0 {
-      let start = reader.bitPosition
+      let start = reader.bitOffset
       let type = try reader.readBits(6)
       // Skip the synchronization (2 bits) and layer (4 bits), which do not affect the content.
       try reader.skipBits(6)
@@ -135,13 +135,13 @@ struct HMPGDecoder {
   }
 
   private mutating func decodePacket(from unit: inout BitReader) throws(BitReadError) {
-    let packetStartBit = unit.bitPosition
+    let packetStartBit = unit.bitOffset
     let packetTypeCode = try unit.readBits(6)
     let packetByteCount = try unit.readBits(17)
     try unit.skipBits(1)
     guard let packet = Packet(rawValue: packetTypeCode) else {
       _ = try unit.readSubreader(byteCount: packetByteCount, subject: "a packet")
-      packetRangesSinceChecksum.append(packetStartBit / 8..<unit.bitPosition / 8)
+      packetRangesSinceChecksum.append(packetStartBit / 8..<unit.bitOffset / 8)
       return report(
         .hmpgUnknownPacket, atBit: packetStartBit,
         "unknown packet type \(packetTypeCode); the packet is skipped")
@@ -173,19 +173,19 @@ struct HMPGDecoder {
     }
     if reader.remainingBitCount >= 8 || !reader.isPadding {
       report(
-        .hmpgTrailingBits, atBit: reader.bitPosition,
+        .hmpgTrailingBits, atBit: reader.bitOffset,
         "\(reader.remainingBitCount) bits after the last field of \(packet.displayName)")
     }
     if isChecksum {
       packetRangesSinceChecksum = []
     } else {
-      packetRangesSinceChecksum.append(packetStartBit / 8..<unit.bitPosition / 8)
+      packetRangesSinceChecksum.append(packetStartBit / 8..<unit.bitOffset / 8)
     }
   }
 
   private mutating func decodeInitialTiming(_ reader: inout BitReader) throws(BitReadError) {
     unitStartTicks = try reader.readBits(32)
-    let timescaleBit = reader.bitPosition
+    let timescaleBit = reader.bitOffset
     let timescale = try reader.readBits(32)
     guard timescale > 0 else {
       throw BitReadError(
@@ -197,7 +197,7 @@ struct HMPGDecoder {
         "the timescale changes from \(document.ticksPerSecond) to \(timescale)")
     }
     document.ticksPerSecond = timescale
-    document.syncCount += 1
+    document.syncPointCount += 1
     // Skip the nominal duration, its deviation, and the flag for overlapping units.
     try reader.skipBits(49)
   }
@@ -257,7 +257,7 @@ struct HMPGDecoder {
   )
     throws(BitReadError) -> Value where Value.AllCases == [Value]
   {
-    let codeBit = reader.bitPosition
+    let codeBit = reader.bitOffset
     let code = try reader.readBits(bits)
     guard code < min(count, Value.allCases.count) else {
       throw BitReadError(.hmpgUnknownCode, atBit: codeBit, "unknown \(noun) code \(code)")
@@ -272,7 +272,7 @@ struct HMPGDecoder {
   {
     var ids: [Int] = []
     while ids.count < count {
-      let idBit = reader.bitPosition
+      let idBit = reader.bitOffset
       let id = try reader.readBits(ids.count == 1 ? 16 : 8)
       ids.append(id)
       guard documentIndicesByIDs[ids] == nil else { continue }
@@ -307,16 +307,16 @@ struct HMPGDecoder {
   }
 
   private mutating func decodeExperience(_ reader: inout BitReader) throws(BitReadError) {
-    document.version = try reader.readText()
-    document.profile = try reader.readText()
-    document.level = try reader.readBits(8)
-    document.date = try reader.readText()
+    document.standardVersion = try reader.readText()
+    document.conformanceProfile = try reader.readText()
+    document.conformanceLevel = try reader.readBits(8)
+    document.creationDate = try reader.readText()
     document.description = try reader.readText()
     announcedCountsByIDs[[]] = (try reader.readBits(8), 0)
     let perceptionCount = try reader.readBits(8)
     document.avatars = []
     for _ in 0..<perceptionCount {
-      var avatar = MPEGDocument.Avatar(sourceIndex: reader.bitPosition)
+      var avatar = MPEGDocument.Avatar(sourceValueIndex: reader.bitOffset)
       avatar.id = try reader.readBits(8)
       try reader.skipBits(8)
       // Only bodies of an unlisted kind have a mesh.
@@ -331,7 +331,7 @@ struct HMPGDecoder {
   // content and the location of its element.
 
   private mutating func decodePerception(_ reader: inout BitReader) throws(BitReadError) {
-    var perception = MPEGDocument.Perception(sourceIndex: reader.bitPosition)
+    var perception = MPEGDocument.Perception(sourceValueIndex: reader.bitOffset)
     perception.id = try reader.readBits(8)
     try reader.skipBits(8)
     perception.description = try reader.readText()
@@ -343,20 +343,20 @@ struct HMPGDecoder {
       perception.semanticScheme = try reader.readText()
     }
     try reader.skipBits(8)
-    perception.unitExponent = try reader.readSignedBits(8)
+    perception.amplitudeExponentOfTen = try reader.readSignedBits(8)
     let deviceCount = try reader.readBits(8)
     for _ in 0..<deviceCount {
       perception.deviceNames.append(try decodeDeviceName(&reader))
     }
     let ids = [perception.id]
     announcedCountsByIDs[ids] = (
-      try reader.readBits(16), announcedCountsByIDs[ids]?.bit ?? perception.sourceIndex
+      try reader.readBits(16), announcedCountsByIDs[ids]?.bit ?? perception.sourceValueIndex
     )
     if documentIndicesByIDs[ids] != nil {
       let existing = self[perception: ids]
       perception.channels = existing.channels
       perception.effectLibrary = existing.effectLibrary
-      perception.sourceIndex = existing.sourceIndex
+      perception.sourceValueIndex = existing.sourceValueIndex
       self[perception: ids] = perception
     } else {
       documentIndicesByIDs[ids] = document.perceptions.count
@@ -376,13 +376,13 @@ struct HMPGDecoder {
   }
 
   private mutating func decodeChannel(_ reader: inout BitReader) throws(BitReadError) {
-    var channel = MPEGDocument.Channel(sourceIndex: reader.bitPosition)
+    var channel = MPEGDocument.Channel(sourceValueIndex: reader.bitOffset)
     channel.id = try reader.readBits(16)
     let ids = try readDescribedIDs(count: 1, from: &reader) + [channel.id]
     try reader.skipBits(8)
     channel.description = try reader.readText()
     try reader.skipBits(8)
-    channel.gain = Double(try reader.readScaledBits(32, from: -10_000, to: 10_000))
+    channel.channelGain = Double(try reader.readScaledBits(32, from: -10_000, to: 10_000))
     try reader.skipBits(32)
     let bodyPartFlags = try reader.readBits(8)
     if bodyPartFlags & 1 != 0 {
@@ -393,9 +393,9 @@ struct HMPGDecoder {
       try reader.skipBits(try reader.readBits(8) * 8)
       try reader.skipBits(try reader.readBits(8) * 24)
     }
-    channel.samplingRate = try reader.readBits(32)
-    if channel.samplingRate > 0 {
-      channel.sampleCount = try reader.readBits(32)
+    channel.recordingSampleRate = try reader.readBits(32)
+    if channel.recordingSampleRate > 0 {
+      channel.recordingFrameCount = try reader.readBits(32)
     }
     if bodyPartFlags & 4 != 0 {
       channel.namesBodyLocation = true
@@ -407,11 +407,11 @@ struct HMPGDecoder {
     }
     try reader.skipBits(vertexCount * 32)
     announcedCountsByIDs[ids] = (
-      try reader.readBits(8), announcedCountsByIDs[ids]?.bit ?? channel.sourceIndex
+      try reader.readBits(8), announcedCountsByIDs[ids]?.bit ?? channel.sourceValueIndex
     )
     if documentIndicesByIDs[ids] != nil {
       channel.bands = self[channel: ids].bands
-      channel.sourceIndex = self[channel: ids].sourceIndex
+      channel.sourceValueIndex = self[channel: ids].sourceValueIndex
       self[channel: ids] = channel
     } else {
       documentIndicesByIDs[ids] = self[perception: ids].channels.count
@@ -420,22 +420,22 @@ struct HMPGDecoder {
   }
 
   private mutating func decodeBand(_ reader: inout BitReader) throws(BitReadError) {
-    var band = MPEGDocument.Band(sourceIndex: reader.bitPosition)
+    var band = MPEGDocument.Band(sourceValueIndex: reader.bitOffset)
     let bandNumber = try reader.readBits(8)
     let ids = try readDescribedIDs(count: 2, from: &reader) + [bandNumber]
     try reader.skipBits(8)
-    let typeBit = reader.bitPosition
+    let typeBit = reader.bitOffset
     band.kind = try readCode(bits: 3, noun: "band", from: &reader)
     if band.kind == .curve {
       let code = try reader.readBits(4)
       band.curveKind =
         MPEGCurveKind.allCases.indices.contains(code) ? MPEGCurveKind.allCases[code] : .unknown
     } else if band.kind == .wavelet {
-      band.blockTicks = try reader.readBits(8)
+      band.waveletBlockTicks = try reader.readBits(8)
     }
     band.lowerHertz = Double(try reader.readBits(16))
-    band.upperHertz = Double(try reader.readBits(16))
-    announcedCountsByIDs[ids] = (try reader.readBits(16), band.sourceIndex)
+    band.upperHertzOrSampleRate = Double(try reader.readBits(16))
+    announcedCountsByIDs[ids] = (try reader.readBits(16), band.sourceValueIndex)
     guard documentIndicesByIDs[ids] != nil else {
       documentIndicesByIDs[ids] = self[channel: ids].bands.count
       self[channel: ids].bands.append(band)
@@ -443,7 +443,7 @@ struct HMPGDecoder {
     }
     let existingBand = self[band: ids]
     band.effects = existingBand.effects
-    band.sourceIndex = existingBand.sourceIndex
+    band.sourceValueIndex = existingBand.sourceValueIndex
     guard band.kind == existingBand.kind || band.effects.isEmpty else {
       throw BitReadError(
         .hmpgInvalidStructure, atBit: typeBit, "band \(bandNumber) changes its type")
@@ -467,12 +467,12 @@ struct HMPGDecoder {
   private func decodeLibraryEffect(_ reader: inout BitReader, depth: Int) throws(BitReadError)
     -> Effect
   {
-    guard depth < Self.maximumEffectDepth else {
+    guard depth < Self.maximumEffectNestingDepth else {
       throw BitReadError(
-        .hmpgInvalidStructure, atBit: reader.bitPosition,
-        "effects of the library are nested more than \(Self.maximumEffectDepth) levels deep")
+        .hmpgInvalidStructure, atBit: reader.bitOffset,
+        "effects of the library are nested more than \(Self.maximumEffectNestingDepth) levels deep")
     }
-    var effect = Effect(sourceIndex: reader.bitPosition)
+    var effect = Effect(sourceValueIndex: reader.bitOffset)
     effect.id = try reader.readBits(16)
     effect.kind = try readCode(bits: 2, noun: "effect", from: &reader)
     try decodeSemanticKeywords(of: &effect, from: &reader)
@@ -483,7 +483,7 @@ struct HMPGDecoder {
     let keyframeCount = try reader.readBits(16)
     try reader.requireItems(keyframeCount, ofBits: 3, "key frames")
     for _ in 0..<keyframeCount {
-      var keyframe = Keyframe(sourceIndex: UInt32(clamping: reader.bitPosition))
+      var keyframe = Keyframe(sourceValueIndex: UInt32(clamping: reader.bitOffset))
       let mask = try reader.readBits(3)
       if mask & 1 != 0 {
         keyframe.offsetTicks = Int32(try reader.readBits(16))
@@ -492,7 +492,7 @@ struct HMPGDecoder {
         keyframe.amplitude = try reader.readScaledBits(8, from: -1, to: 1)
       }
       if mask & 4 != 0 {
-        keyframe.frequency = Float(try reader.readBits(16))
+        keyframe.hertz = Float(try reader.readBits(16))
       }
       effect.keyframes.append(keyframe)
     }
@@ -515,7 +515,8 @@ struct HMPGDecoder {
   private func decodeWaveShape(of effect: inout Effect, from reader: inout BitReader)
     throws(BitReadError)
   {
-    effect.phase = Double(try reader.readScaledBits(16, from: 0, to: Self.maximumPhase))
+    effect.initialPhaseRadians = Double(
+      try reader.readScaledBits(16, from: 0, to: Self.maximumPhaseRadians))
     effect.baseSignal = try readCode(bits: 4, noun: "base signal", from: &reader)
   }
 
@@ -555,7 +556,7 @@ struct HMPGDecoder {
     throws(BitReadError)
     -> Effect
   {
-    var effect = Effect(sourceIndex: reader.bitPosition)
+    var effect = Effect(sourceValueIndex: reader.bitOffset)
     effect.id = try reader.readBits(16)
     effect.kind = try readCode(bits: 2, noun: "effect", from: &reader)
     if kind == .wavelet {
@@ -579,7 +580,7 @@ struct HMPGDecoder {
     throws(BitReadError)
     -> Effect
   {
-    var effect = Effect(sourceIndex: reader.bitPosition)
+    var effect = Effect(sourceValueIndex: reader.bitOffset)
     effect.kind = try readCode(bits: 2, noun: "effect", from: &reader)
     if effect.kind != .basis || kind != .wavelet {
       effect.startTicks = try decodePosition(&reader)
@@ -625,7 +626,7 @@ struct HMPGDecoder {
     try reader.requireItems(count, ofBits: kind == .vectorial ? 16 + maskBits : 24, "key frames")
     var keyframes: [Keyframe] = []
     for _ in 0..<count {
-      var keyframe = Keyframe(sourceIndex: UInt32(clamping: reader.bitPosition))
+      var keyframe = Keyframe(sourceValueIndex: UInt32(clamping: reader.bitOffset))
       let mask =
         switch kind {
         case .transient: 3
@@ -637,7 +638,7 @@ struct HMPGDecoder {
       }
       keyframe.offsetTicks = Int32(try reader.readBits(16))
       if mask & 2 != 0 {
-        keyframe.frequency = Float(try reader.readBits(16))
+        keyframe.hertz = Float(try reader.readBits(16))
       }
       keyframes.append(keyframe)
     }
@@ -675,21 +676,21 @@ struct HMPGDecoder {
   private mutating func restoreBlockLengths() {
     for (ids, _) in announcedCountsByIDs where ids.count == 3 && self[band: ids].kind == .wavelet {
       var band = self[band: ids]
-      let lowByte = band.blockTicks
+      let lowByte = band.waveletBlockTicks
       if band.effects.count > 1 {
         // Blocks are contiguous.
         let distance = band.effects[1].startTicks - band.effects[0].startTicks
         if distance > 0, distance % 256 == lowByte {
-          band.blockTicks = distance
+          band.waveletBlockTicks = distance
         }
       }
       var lengths = stride(from: lowByte, through: 65_536, by: 256).makeIterator()
-      while WaveletBlock(band, timescale: document.ticksPerSecond).sampleCount == nil,
+      while WaveletBlock(band, timescale: document.ticksPerSecond).blockSampleCount == nil,
         let length = lengths.next()
       {
-        band.blockTicks = length
+        band.waveletBlockTicks = length
       }
-      self[band: ids].blockTicks = band.blockTicks
+      self[band: ids].waveletBlockTicks = band.waveletBlockTicks
     }
   }
 }

@@ -5,25 +5,25 @@ internal import Reading
 /// A haptic experience of ISO/IEC 23090-31, the content of its text (HJIF) and of its binary file
 /// (HMPG). Times are whole ticks.
 ///
-/// A `sourceIndex` is the location of an element in the file: the index of a JSON value in a text,
-/// or the offset of a bit in a binary file.
+/// A `sourceValueIndex` is the location of an element in the file: the index of a JSON value in a
+/// text, or the offset of a bit in a binary file.
 struct MPEGDocument: Equatable, Sendable {
-  var version = "2023"
-  var profile = "Main"
-  var level = 1
-  var date = ""
+  var standardVersion = "2023"
+  var conformanceProfile = "Main"
+  var conformanceLevel = 1
+  var creationDate = ""
   var description = ""
-  /// The number of ticks per second.
+  /// The number of ticks per second in which positions are stated.
   var ticksPerSecond = 1_000
   var avatars: [Avatar] = []
   var perceptions: [Perception] = []
   /// The number of synchronization points.
-  var syncCount = 0
+  var syncPointCount = 0
 
   /// A body to which effects can be applied.
   struct Avatar: Equatable, Sendable {
     var id = 0
-    var sourceIndex = 0
+    var sourceValueIndex = 0
   }
 
   /// The signals for one sense.
@@ -35,31 +35,31 @@ struct MPEGDocument: Equatable, Sendable {
     var deviceNames: [String] = []
     var channels: [Channel] = []
     /// The power of ten by which amplitudes are multiplied.
-    var unitExponent = 0
+    var amplitudeExponentOfTen = 0
     var semanticScheme: String?
-    var sourceIndex = 0
+    var sourceValueIndex = 0
   }
 
   /// The signal of one actuator or body location: the sum of its bands.
   struct Channel: Equatable, Sendable {
     var id = 0
     var description = ""
-    var gain = 1.0
+    var channelGain = 1.0
     /// A Boolean value that indicates whether the channel names a body part, an actuator, a
     /// direction, or vertices.
     var namesBodyLocation = false
     /// The sample rate of the recording that the channel was made from, in hertz, or 0.
-    var samplingRate = 0
+    var recordingSampleRate = 0
     /// The length of that recording, in frames, or 0.
-    var sampleCount = 0
+    var recordingFrameCount = 0
     var bands: [Band] = []
-    var sourceIndex = 0
+    var sourceValueIndex = 0
 
     /// The length of the recording that the channel was made from, in seconds, or nil if the file
     /// does not state it.
-    var durationSeconds: Double? {
-      guard samplingRate > 0, sampleCount > 0 else { return nil }
-      return Double(sampleCount) / Double(samplingRate)
+    var recordingSeconds: Double? {
+      guard recordingSampleRate > 0, recordingFrameCount > 0 else { return nil }
+      return Double(recordingFrameCount) / Double(recordingSampleRate)
     }
   }
 
@@ -68,13 +68,13 @@ struct MPEGDocument: Equatable, Sendable {
     var kind = MPEGBandKind.transient
     var curveKind = MPEGCurveKind.unknown
     /// The length of a wavelet block, in ticks.
-    var blockTicks = 0
-    /// The lower frequency limit, in hertz.
+    var waveletBlockTicks = 0
+    /// The lower frequency limit of the band, in hertz.
     var lowerHertz = 0.0
-    /// The upper frequency limit, in hertz; for wavelets, the sample rate.
-    var upperHertz = 0.0
+    /// The upper frequency limit of the band, in hertz; for wavelets, the sample rate.
+    var upperHertzOrSampleRate = 0.0
     var effects: [Effect] = []
-    var sourceIndex = 0
+    var sourceValueIndex = 0
   }
 
   /// An effect of a band or of a library.
@@ -89,8 +89,8 @@ struct MPEGDocument: Equatable, Sendable {
     var id: Int?
     /// The start, in ticks from the start of the document or of the enclosing composite effect.
     var startTicks = 0
-    /// The initial phase, in radians.
-    var phase = 0.0
+    /// The phase of the wave at the start of the effect, in radians.
+    var initialPhaseRadians = 0.0
     var baseSignal = MPEGBaseSignal.sine
     /// A Boolean value that indicates whether phase and base signal are written.
     var isVectorialWave = false
@@ -99,22 +99,22 @@ struct MPEGDocument: Equatable, Sendable {
     /// The bits of a wavelet block, least significant bit of each byte first.
     var waveletStream: [UInt8] = []
     var semanticKeywords: String?
-    var sourceIndex = 0
+    var sourceValueIndex = 0
   }
 
   /// A key frame of an effect.
   struct Keyframe: Equatable, Sendable {
-    /// The position in ticks from the start of the effect.
+    /// The position of the key frame, in ticks from the start of the effect.
     var offsetTicks: Int32 = 0
     /// The amplitude, −1…1, or NaN for a key frame without an amplitude.
     var amplitude = Float.nan
     /// The frequency in hertz, or NaN for a key frame without a frequency.
-    var frequency = Float.nan
-    var sourceIndex: UInt32 = 0
+    var hertz = Float.nan
+    var sourceValueIndex: UInt32 = 0
 
     static func == (one: Keyframe, other: Keyframe) -> Bool {
       one.offsetTicks == other.offsetTicks && one.amplitude.bitPattern == other.amplitude.bitPattern
-        && one.frequency.bitPattern == other.frequency.bitPattern
+        && one.hertz.bitPattern == other.hertz.bitPattern
     }
   }
 }

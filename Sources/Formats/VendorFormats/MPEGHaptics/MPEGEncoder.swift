@@ -12,11 +12,11 @@ struct MPEGEncoder {
   /// The maximum position of a key frame within its effect, in ticks.
   private static let maximumEffectTicks = Int(Int32.max)
   /// The maximum numbers of effects, key frames, bands per channel, and channels that are written.
-  private static let countLimits = (
+  private static let maximumCounts = (
     effects: 4_000_000, keyframes: 8_000_000, bands: 1_000, channels: 64
   )
   /// The maximum distance between a signal's lines and its samples, as a fraction of full scale.
-  private static let signalTolerance = 1.0 / 8_192
+  private static let signalToleranceFraction = 1.0 / 8_192
 
   private(set) var document = MPEGDocument()
   private(set) var losses = LossLog()
@@ -27,22 +27,23 @@ struct MPEGEncoder {
   private var bandEndTicks: [Int] = []
 
   init(_ composition: HapticComposition, options: WritingOptions) {
-    let composition = composition.unrolled(passCount: options.loopCount, losses: &self.losses)
+    let composition = composition.unrolled(passCount: options.loopPassCount, losses: &self.losses)
     self.losses.addNonHapticLosses(of: composition, keepsBodyLocations: true)
     document.ticksPerSecond = Self.ticksPerSecond
-    document.level = 1
+    document.conformanceLevel = 1
     // The schema requires a date. A constant date gives identical files for identical compositions.
-    document.date = "2023-01-01T00:00:00Z"
+    document.creationDate = "2023-01-01T00:00:00Z"
     document.description = [composition.title, composition.notes].compactMap { $0 }.joined(
       separator: ": ")
     let envelopeSampler = EnvelopeSampler(
-      .amplitude, mapping: .linear, tolerance: options.tolerance, frequencies: .mpeg)
+      .amplitude, mapping: .linear, levelTolerance: options.toleranceFraction, frequencies: .mpeg)
     let envelopes = envelopeSampler.envelopes(of: composition, losses: &self.losses)
     envelopeSampler.addApproximation(of: envelopes, to: &self.losses)
-    addRampLosses(of: envelopes, in: composition, tolerance: options.tolerance)
+    addRampLosses(of: envelopes, in: composition, tolerance: options.toleranceFraction)
     var perception = MPEGDocument.Perception()
     perception.modality = .vibrotactile
-    for channelNumber in 1...max(1, min(composition.bodyLocationCount, Self.countLimits.channels)) {
+    for channelNumber in 1...max(1, min(composition.bodyLocationCount, Self.maximumCounts.channels))
+    {
       // A layer without a body location plays in every channel.
       let layerIndices = composition.layers.indices.filter {
         (composition.layers[$0].bodyLocation?.number ?? channelNumber) == channelNumber
@@ -70,7 +71,7 @@ struct MPEGEncoder {
       perception.channels.append(channel)
     }
     document.perceptions = [perception]
-    document.syncCount = 1
+    document.syncPointCount = 1
   }
 
   /// Adds a loss for envelope times, whose ramps the default profile plays as lines of intensity
@@ -78,16 +79,18 @@ struct MPEGEncoder {
   private mutating func addRampLosses(
     of envelopes: [EventEnvelope], in composition: HapticComposition, tolerance: Double
   ) {
-    let sampler = EnvelopeSampler(.intensity, tolerance: tolerance, frequencies: .mpeg)
+    let sampler = EnvelopeSampler(.intensity, levelTolerance: tolerance, frequencies: .mpeg)
     let exactEnvelopes = sampler.envelopes(of: composition, losses: &losses)
-    let mapping = sampler.levelScale.mapping
+    let mapping = sampler.levelScale.amplitudeMapping
     for (envelope, exact) in zip(envelopes, exactEnvelopes) {
       var cursor = 0
       var error = 0.0
       for point in exact.points.dropFirst() {
-        guard let written = envelope.points.point(at: point.time, cursor: &cursor) else { continue }
+        guard let written = envelope.points.point(at: point.timeSeconds, cursor: &cursor) else {
+          continue
+        }
         // At a jump, the written point is that after the jump.
-        let isJump = written.time == envelope.points[cursor].time
+        let isJump = written.timeSeconds == envelope.points[cursor].timeSeconds
         guard !isJump else { continue }
         let difference =
           mapping.amplitude(ofIntensity: written.level)
@@ -108,7 +111,7 @@ struct MPEGEncoder {
   private static func band(_ kind: MPEGBandKind) -> MPEGDocument.Band {
     var band = MPEGDocument.Band()
     band.kind = kind
-    (band.lowerHertz, band.upperHertz) = kind == .curve ? (0, 1_000) : (65, 300)
+    (band.lowerHertz, band.upperHertzOrSampleRate) = kind == .curve ? (0, 1_000) : (65, 300)
     if kind == .curve {
       band.curveKind = .linear
     }
@@ -120,9 +123,10 @@ struct MPEGEncoder {
     guard band.kind != .curve else { return band }
     var widenedBand = band
     for keyframe in widenedBand.effects.lazy.flatMap({ $0.keyframes })
-    where !keyframe.frequency.isNaN {
-      widenedBand.lowerHertz = min(widenedBand.lowerHertz, Double(keyframe.frequency))
-      widenedBand.upperHertz = max(widenedBand.upperHertz, Double(keyframe.frequency))
+    where !keyframe.hertz.isNaN {
+      widenedBand.lowerHertz = min(widenedBand.lowerHertz, Double(keyframe.hertz))
+      widenedBand.upperHertzOrSampleRate = max(
+        widenedBand.upperHertzOrSampleRate, Double(keyframe.hertz))
     }
     return widenedBand
   }
@@ -138,7 +142,8 @@ struct MPEGEncoder {
         "times are rounded to ticks of 1/\(Self.ticksPerSecond) s, by up to # µs",
         size: timeError * 1e6)
     }
-    return FrameConversion.clampedInteger(roundedTicks, in: 0...FrameConversion.maximumInteger)
+    return FrameConversion.clampedInteger(
+      roundedTicks, in: 0...FrameConversion.maximumIntegerMagnitude)
   }
 
   private mutating func makeKeyframe(at position: Int, amplitude: Double, sharpness: Double)
@@ -153,14 +158,14 @@ struct MPEGEncoder {
     }
     return MPEGDocument.Keyframe(
       offsetTicks: Int32(clamping: position), amplitude: Float(amplitude),
-      frequency: Float(roundedHertz))
+      hertz: Float(roundedHertz))
   }
 
   private mutating func reserveEffect(keyframeCount newCount: Int, for element: CompositionElement)
     -> Bool
   {
-    guard effectCount < Self.countLimits.effects,
-      keyframeCount + newCount <= Self.countLimits.keyframes
+    guard effectCount < Self.maximumCounts.effects,
+      keyframeCount + newCount <= Self.maximumCounts.keyframes
     else {
       losses.add(.dropped, element, "the file cannot contain more effects")
       return false
@@ -177,7 +182,7 @@ struct MPEGEncoder {
     var effect = MPEGDocument.Effect()
     for envelope in envelopes {
       let point = envelope.points[0]
-      let position = roundToTicks(point.time, element: .event(envelope.eventReference))
+      let position = roundToTicks(point.timeSeconds, element: .event(envelope.eventReference))
       if effect.keyframes.isEmpty || position - effect.startTicks > Self.maximumEffectTicks {
         if !effect.keyframes.isEmpty {
           band.effects.append(effect)
@@ -205,8 +210,9 @@ struct MPEGEncoder {
 
   private mutating func addWave(_ envelope: EventEnvelope) {
     let element = CompositionElement.event(envelope.eventReference)
-    let startTicks = roundToTicks(envelope.startTime, element: element)
-    guard roundToTicks(envelope.endTime, element: element) - startTicks <= Self.maximumEffectTicks
+    let startTicks = roundToTicks(envelope.startSeconds, element: element)
+    guard
+      roundToTicks(envelope.endSeconds, element: element) - startTicks <= Self.maximumEffectTicks
     else {
       return losses.add(
         .dropped, element,
@@ -216,7 +222,7 @@ struct MPEGEncoder {
     var keyframes: [MPEGDocument.Keyframe] = []
     for point in envelope.points {
       let next = makeKeyframe(
-        at: roundToTicks(point.time, element: element) - startTicks,
+        at: roundToTicks(point.timeSeconds, element: element) - startTicks,
         amplitude: point.level * MPEGReader.continuousReferenceAmplitude,
         sharpness: point.sharpness)
       // Two key frames at one tick are a jump; key frames between them have no effect.
@@ -243,7 +249,7 @@ struct MPEGEncoder {
       bands[$0].kind == template.kind && bandEndTicks[$0] <= start
     }
     if freeBandIndex == nil {
-      guard bands.count < Self.countLimits.bands else {
+      guard bands.count < Self.maximumCounts.bands else {
         return losses.add(.dropped, element, "the file cannot contain more simultaneous effects")
       }
       freeBandIndex = bands.count
@@ -265,29 +271,29 @@ struct MPEGEncoder {
   // MARK: - Signals
 
   private mutating func addSignal(_ signal: SampledSignal, ofLayer layer: Int) {
-    guard !signal.samples.isEmpty, SampledSignal.supportedRates.contains(signal.rate),
-      signal.time >= 0,
-      signal.time + signal.duration <= FrameConversion.maximumSeconds
+    guard !signal.samples.isEmpty, SampledSignal.supportedSampleRates.contains(signal.sampleRate),
+      signal.startSeconds >= 0,
+      signal.startSeconds + signal.durationSeconds <= FrameConversion.maximumSeconds
     else {
       return losses.add(.dropped, .layer(layer), "a signal that cannot be rendered is not written")
     }
     let samplePoints = signal.samples.enumerated().map { index, sample in
       EnvelopePoint(
-        time: signal.time + Double(index) / signal.rate,
+        timeSeconds: signal.startSeconds + Double(index) / signal.sampleRate,
         level: Double(sample.isFinite ? sample : 0) * MPEGReader.continuousReferenceAmplitude,
         sharpness: 0)
     }
     let reducedPoints = PointReduction(
-      samplePoints, tolerance: Self.signalTolerance, sharpnessWeight: 0)
-    if reducedPoints.maximumError > 1e-6 {
+      samplePoints, tolerance: Self.signalToleranceFraction, sharpnessWeight: 0)
+    if reducedPoints.maximumDeviation > 1e-6 {
       losses.add(
         .approximated, .layer(layer),
         "the samples of a signal are approximated by lines, with an error of up to # of full scale",
-        size: reducedPoints.maximumError)
+        size: reducedPoints.maximumDeviation)
     }
-    let startTicks = roundToTicks(signal.time, element: .layer(layer))
+    let startTicks = roundToTicks(signal.startSeconds, element: .layer(layer))
     var keyframes: [MPEGDocument.Keyframe] = []
-    for point in reducedPoints.points {
+    for point in reducedPoints.remainingPoints {
       let clipped = min(max(point.level, -1), 1)
       if clipped != point.level {
         losses.add(
@@ -296,7 +302,8 @@ struct MPEGEncoder {
         )
       }
       let next = MPEGDocument.Keyframe(
-        offsetTicks: Int32(clamping: roundToTicks(point.time, element: .layer(layer)) - startTicks),
+        offsetTicks: Int32(
+          clamping: roundToTicks(point.timeSeconds, element: .layer(layer)) - startTicks),
         amplitude: Float(clipped))
       if keyframes.last?.offsetTicks == next.offsetTicks {
         keyframes.removeLast()

@@ -18,10 +18,10 @@ extension ReadResult {
     location: @escaping @Sendable (_ part: Int, _ offset: Int?) -> FileLocation
   ) {
     let resolver = MPEGResolver(
-      document, log: log, clampsFrequencies: options.signalRate == nil, offset: offset)
+      document, log: log, clampsFrequencies: options.signalSampleRate == nil, offset: offset)
     var reader = MPEGReader(
       document: document, resolver: resolver, sourceLocation: { location($0, nil) },
-      signalRate: options.signalRate)
+      singleSignalRate: options.signalSampleRate)
     reader.read()
     let log = reader.resolver.log
     let losses = reader.losses.finish()
@@ -39,7 +39,9 @@ extension ReadResult {
       findings: log.findings(for: options) { location($0, $1) } + clampingFindings,
       errorCount: log.errorCount,
       losses: log.errorCount == 0 && options.wantsFindings ? losses : [],
-      sourceMap: SourceMap(layers: reader.layerSourceIndices, events: reader.eventSourceIndices) {
+      sourceMap: SourceMap(
+        layers: reader.layerSourceValueIndices, events: reader.eventSourceValueIndices
+      ) {
         location($0, nil)
       },
       details: document.details)
@@ -49,7 +51,8 @@ extension ReadResult {
 extension MPEGDocument {
   fileprivate var details: [(name: String, value: String)] {
     var details = [
-      ("version", version), ("profile", "\(profile)@\(level)"), ("date", date),
+      ("version", standardVersion), ("profile", "\(conformanceProfile)@\(conformanceLevel)"),
+      ("date", creationDate),
       ("timescale", "\(ticksPerSecond)"),
     ]
     for perception in perceptions {
@@ -70,27 +73,27 @@ struct MPEGReader {
   static let transientReferenceAmplitude = 0.792
   /// The duration of a transient, in seconds: two cycles of 90.9 Hz. Source: as for
   /// ``continuousReferenceAmplitude``.
-  private static let transientDuration = 0.022
+  private static let transientSeconds = 0.022
   /// The sample rates of curves and waves that become signals, up to a minute and for longer
   /// signals. The lower rate bounds the memory that a small file can claim.
   private static let curveSampleRates = (short: 48_000.0, long: 8_000.0)
   /// The maximum number of samples in all signals together.
-  private static let maximumSampleCount = 1 << 24
+  private static let maximumTotalSampleCount = 1 << 24
   /// An amplitude of 0 as quantized by the binary file: half a step below 0.
-  static let quantizedZeroThreshold: Float = -1 / 255 - 1e-6
+  static let maximumQuantizedZeroAmplitude: Float = -1 / 255 - 1e-6
 
   let document: MPEGDocument
   var resolver: MPEGResolver
   var losses = LossLog()
   private(set) var layers: [HapticComposition.Layer] = []
-  private(set) var layerSourceIndices: [Int] = []
-  private(set) var eventSourceIndices: [[Int]] = []
-  fileprivate var sampleCount = 0
-  fileprivate var signalSeconds = 0.0
+  private(set) var layerSourceValueIndices: [Int] = []
+  private(set) var eventSourceValueIndices: [[Int]] = []
+  fileprivate var reservedSampleCount = 0
+  fileprivate var reservedSignalSeconds = 0.0
   fileprivate let sourceLocation: (Int) -> FileLocation
   /// The sample rate of a single signal for each channel, or nil to use events wherever they are
   /// exact.
-  var signalRate: Double?
+  var singleSignalRate: Double?
 
   mutating func read() {
     reportDroppedContent()
@@ -123,28 +126,28 @@ struct MPEGReader {
       break
     case .asVibration:
       reportLoss(
-        .approximated, at: channel.sourceIndex,
+        .approximated, at: channel.sourceValueIndex,
         "\(channel.modality.jsonName) is played as vibration")
     case .unplayable:
       return reportLoss(
-        .dropped, at: channel.sourceIndex,
+        .dropped, at: channel.sourceValueIndex,
         "\(channel.modality.jsonName) cannot be played as vibration over time")
     }
     var builder = LayerBuilder()
     var sourceIndices: [Int] = []
     var signals: [SampledSignal] = []
     for band in channel.bands {
-      if signalRate == nil {
+      if singleSignalRate == nil {
         signals += addEffects(
-          of: band, gain: channel.gain, to: &builder, sourceIndices: &sourceIndices)
+          of: band, gain: channel.channelGain, to: &builder, sourceIndices: &sourceIndices)
       }
-      if band.description.kind == .wavelet,
+      if band.bandDescription.kind == .wavelet,
         let signal = sampledSignal(ofBlocks: band, of: channel)
       {
         signals.append(signal)
       }
     }
-    if let signalRate, let sum = channelSum(of: channel, rate: signalRate) {
+    if let singleSignalRate, let sum = channelSum(of: channel, rate: singleSignalRate) {
       signals.append(sum)
     }
     var (builtLayers, references) = builder.build()
@@ -160,8 +163,8 @@ struct MPEGReader {
       layer.bodyLocation = bodyLocation
       layer.sharpnessScale = layer.pattern.events.isEmpty ? nil : .mpeg
       layers.append(layer)
-      layerSourceIndices.append(channel.sourceIndex)
-      eventSourceIndices.append(indices)
+      layerSourceValueIndices.append(channel.sourceValueIndex)
+      eventSourceValueIndices.append(indices)
     }
   }
 
@@ -172,19 +175,19 @@ struct MPEGReader {
   ) -> [SampledSignal] {
     var signals: [SampledSignal] = []
     for effect in band.effects {
-      switch band.description.kind {
+      switch band.bandDescription.kind {
       case .transient:
         addTransients(of: effect, gain: gain, to: &builder, sourceIndices: &sourceIndices)
       case .vectorial:
         if let wave = WaveEvent(effect, timescale: document.ticksPerSecond, gain: gain) {
           guard let event = makeEvent(of: wave, effect: effect) else { continue }
           builder.add(event, curves: wave.curves, until: event.time + (event.duration ?? 0))
-          sourceIndices.append(effect.sourceIndex)
-        } else if let signal = sampledSignal(of: effect, band: band.description, gain: gain) {
+          sourceIndices.append(effect.sourceValueIndex)
+        } else if let signal = sampledSignal(of: effect, band: band.bandDescription, gain: gain) {
           signals.append(signal)
         }
       case .curve:
-        if let signal = sampledSignal(of: effect, band: band.description, gain: gain) {
+        if let signal = sampledSignal(of: effect, band: band.bandDescription, gain: gain) {
           signals.append(signal)
         }
       case .wavelet:
@@ -208,7 +211,7 @@ struct MPEGReader {
       let amplitude = abs(Double(keyframe.amplitude)) * gain
       let intensity = amplitude / Self.transientReferenceAmplitude
       // A transient without a frequency has the constant frequency of the burst.
-      let hertz = keyframe.frequency.isNaN ? 2 / Self.transientDuration : Double(keyframe.frequency)
+      let hertz = keyframe.hertz.isNaN ? 2 / Self.transientSeconds : Double(keyframe.hertz)
       let sharpness = SharpnessScale.mpeg.sharpness(
         ofHertz: SharpnessScale.clampedToSupported(hertz: hertz))
       reportClamping(intensity: intensity, amplitude: amplitude, of: effect)
@@ -221,7 +224,8 @@ struct MPEGReader {
           time: seconds(ofTicks: effect.startTicks + Int(keyframe.offsetTicks)),
           parameters: parameters))
       sourceIndices.append(
-        Int(keyframe.sourceIndex) == 0 ? effect.sourceIndex : Int(keyframe.sourceIndex))
+        Int(keyframe.sourceValueIndex) == 0
+          ? effect.sourceValueIndex : Int(keyframe.sourceValueIndex))
     }
   }
 
@@ -232,7 +236,7 @@ struct MPEGReader {
         intensity: amplitude / Self.continuousReferenceAmplitude, amplitude: amplitude, of: effect)
     }
     if wave.event == nil {
-      reportLoss(.dropped, at: effect.sourceIndex, "waves with zero duration are silent")
+      reportLoss(.dropped, at: effect.sourceValueIndex, "waves with zero duration are silent")
     }
     return wave.event
   }
@@ -242,7 +246,7 @@ struct MPEGReader {
   ) {
     if intensity > 1 + 1e-6 {
       reportLoss(
-        .approximated, at: effect.sourceIndex,
+        .approximated, at: effect.sourceValueIndex,
         "amplitudes above the amplitude of intensity 1 are clamped by up to # of full scale",
         size: amplitude - amplitude / intensity)
     }
@@ -253,16 +257,16 @@ struct MPEGReader {
   /// Counts samples toward the limits, and logs an error if they exceed a limit.
   private mutating func reserveSamples(seconds: Double, rate: Double, at sourceIndex: Int) -> Bool {
     let sampleCountToReserve = seconds * rate + 1
-    guard signalSeconds + seconds <= SampledSignal.maximumTotalDuration,
-      Double(sampleCount) + sampleCountToReserve <= Double(Self.maximumSampleCount)
+    guard reservedSignalSeconds + seconds <= SampledSignal.maximumTotalSeconds,
+      Double(reservedSampleCount) + sampleCountToReserve <= Double(Self.maximumTotalSampleCount)
     else {
       resolver.log.add(
         .mpegTooManyEffects, valueIndex: sourceIndex, offset: resolver.sourceOffset(sourceIndex),
         "curves, wavelets, and waves are too long to play as samples")
       return false
     }
-    sampleCount += FrameConversion.clampedInteger(sampleCountToReserve.rounded(.down))
-    signalSeconds += seconds
+    reservedSampleCount += FrameConversion.clampedInteger(sampleCountToReserve.rounded(.down))
+    reservedSignalSeconds += seconds
     return true
   }
 
@@ -278,13 +282,13 @@ struct MPEGReader {
       return nil
     }
     guard band.kind != .curve || last > firstTick else {
-      reportLoss(.dropped, at: effect.sourceIndex, "curves with zero duration are silent")
+      reportLoss(.dropped, at: effect.sourceValueIndex, "curves with zero duration are silent")
       return nil
     }
     let duration = Double(last - firstTick) / Double(document.ticksPerSecond)
     let rate = duration <= 60 ? Self.curveSampleRates.short : Self.curveSampleRates.long
     guard resolver.log.errorCount == 0,
-      reserveSamples(seconds: duration, rate: rate, at: effect.sourceIndex)
+      reserveSamples(seconds: duration, rate: rate, at: effect.sourceValueIndex)
     else {
       return nil
     }
@@ -294,31 +298,32 @@ struct MPEGReader {
       let factor = gain / Self.continuousReferenceAmplitude
       let points = effect.keyframes.map {
         CurveInterpolator.Point(
-          position: Double($0.offsetTicks - firstTick) * scale, value: Double($0.amplitude) * factor
+          samplePosition: Double($0.offsetTicks - firstTick) * scale,
+          amplitude: Double($0.amplitude) * factor
         )
       }
       samples = CurveInterpolator(points: points).samples(of: band.curveKind)
     } else {
-      var wave = VectorialWave(effect, timescale: document.ticksPerSecond)
+      var wave = VectorialWave(effect, ticksPerSecond: document.ticksPerSecond)
       let step = Double(document.ticksPerSecond) / rate
       samples =
         (0...FrameConversion.clampedInteger(
-          (duration * rate).rounded(.down), in: 0...Self.maximumSampleCount))
+          (duration * rate).rounded(.down), in: 0...Self.maximumTotalSampleCount))
         .map { frame in
           wave.value(at: min(Double(firstTick) + Double(frame) * step, Double(last))) * gain
             / Self.continuousReferenceAmplitude
         }
     }
     return SampledSignal(
-      time: seconds(ofTicks: effect.startTicks + Int(firstTick)), rate: rate,
+      startSeconds: seconds(ofTicks: effect.startTicks + Int(firstTick)), sampleRate: rate,
       samples: samples.map { Float($0) })
   }
 
   /// Returns the end of a channel's transients, waves, and curves, in ticks.
   private static func endTick(of channel: MPEGResolver.Channel, burst: Double) -> Double {
     var latestEndTick = 0.0
-    for band in channel.bands where band.description.kind != .wavelet {
-      let tail = band.description.kind == .transient ? burst : 0
+    for band in channel.bands where band.bandDescription.kind != .wavelet {
+      let tail = band.bandDescription.kind == .transient ? burst : 0
       for effect in band.effects {
         let lastPosition = Double(effect.keyframes.last?.offsetTicks ?? 0)
         latestEndTick = max(latestEndTick, Double(effect.startTicks) + lastPosition + tail)
@@ -333,16 +338,17 @@ struct MPEGReader {
   private mutating func channelSum(of channel: MPEGResolver.Channel, rate: Double) -> SampledSignal?
   {
     let samplesPerTick = rate / Double(document.ticksPerSecond)
-    let burstTicks = Self.transientDuration * Double(document.ticksPerSecond)
+    let burstTicks = Self.transientSeconds * Double(document.ticksPerSecond)
     let recordedTicks =
-      channel.durationSeconds.map { $0 * Double(document.ticksPerSecond) } ?? .infinity
+      channel.recordingSeconds.map { $0 * Double(document.ticksPerSecond) } ?? .infinity
     let endTicks = min(Self.endTick(of: channel, burst: burstTicks), recordedTicks)
     let outputSampleCount = FrameConversion.clampedInteger((endTicks * samplesPerTick).rounded())
     guard outputSampleCount > 0, resolver.log.errorCount == 0,
-      reserveSamples(seconds: endTicks * samplesPerTick / rate, rate: rate, at: channel.sourceIndex)
+      reserveSamples(
+        seconds: endTicks * samplesPerTick / rate, rate: rate, at: channel.sourceValueIndex)
     else { return nil }
     var samples = [Float](repeating: 0, count: outputSampleCount)
-    let channelGain = channel.gain / Self.continuousReferenceAmplitude
+    let channelGain = channel.channelGain / Self.continuousReferenceAmplitude
     func add(from start: Double, to endTicks: Double, _ value: (_ position: Double) -> Double) {
       let last = min(
         FrameConversion.clampedInteger((endTicks * samplesPerTick).rounded(.down)),
@@ -357,7 +363,7 @@ struct MPEGReader {
     for band in channel.bands {
       for effect in band.effects {
         let start = Double(effect.startTicks)
-        switch band.description.kind {
+        switch band.bandDescription.kind {
         case .transient:
           for keyframe in effect.keyframes {
             let onset = start + Double(keyframe.offsetTicks)
@@ -366,7 +372,7 @@ struct MPEGReader {
             }
           }
         case .vectorial:
-          var wave = VectorialWave(effect, timescale: document.ticksPerSecond)
+          var wave = VectorialWave(effect, ticksPerSecond: document.ticksPerSecond)
           add(from: start, to: start + Double(effect.keyframes.last?.offsetTicks ?? 0)) {
             wave.value(at: $0 - start)
           }
@@ -376,8 +382,8 @@ struct MPEGReader {
           }
           guard let first = keyframes.first?.frame.rounded(.down) else { continue }
           let curve = CurveInterpolator(
-            points: keyframes.map { .init(position: $0.frame - first, value: $0.value) })
-          for (index, value) in curve.samples(of: band.description.curveKind).enumerated() {
+            points: keyframes.map { .init(samplePosition: $0.frame - first, amplitude: $0.value) })
+          for (index, value) in curve.samples(of: band.bandDescription.curveKind).enumerated() {
             let frame = FrameConversion.clampedInteger(first) + index
             if frame < outputSampleCount {
               samples[frame] += Float(value * channelGain)
@@ -388,7 +394,7 @@ struct MPEGReader {
         }
       }
     }
-    return SampledSignal(time: 0, rate: rate, samples: samples)
+    return SampledSignal(startSeconds: 0, sampleRate: rate, samples: samples)
   }
 
   /// Returns the samples of a band of wavelets, without those of its last block that are beyond the
@@ -396,35 +402,36 @@ struct MPEGReader {
   private mutating func sampledSignal(
     ofBlocks band: MPEGResolver.Band, of channel: MPEGResolver.Channel
   ) -> SampledSignal? {
-    let rate = band.description.upperHertz
+    let rate = band.bandDescription.upperHertzOrSampleRate
     guard !band.effects.isEmpty,
-      let count = WaveletBlock(band.description, timescale: document.ticksPerSecond).sampleCount
+      let count = WaveletBlock(band.bandDescription, timescale: document.ticksPerSecond)
+        .blockSampleCount
     else {
       return nil
     }
-    guard SampledSignal.supportedRates.contains(rate) else {
+    guard SampledSignal.supportedSampleRates.contains(rate) else {
       reportLoss(
-        .dropped, at: band.description.sourceIndex,
+        .dropped, at: band.bandDescription.sourceValueIndex,
         "wavelets with fewer than 100 samples per second are silent")
       return nil
     }
     guard resolver.log.errorCount == 0,
       reserveSamples(
         seconds: Double(count * band.effects.count) / rate, rate: rate,
-        at: band.description.sourceIndex)
+        at: band.bandDescription.sourceValueIndex)
     else { return nil }
     var samples: [Float] = []
     samples.reserveCapacity(count * band.effects.count)
     for effect in band.effects {
       for sample in WaveletDecoder.samples(of: effect.waveletStream, count: count) {
-        samples.append(Float(sample * channel.gain / Self.continuousReferenceAmplitude))
+        samples.append(Float(sample * channel.channelGain / Self.continuousReferenceAmplitude))
       }
     }
-    if let seconds = channel.durationSeconds {
+    if let seconds = channel.recordingSeconds {
       let recordedCount = FrameConversion.clampedInteger(seconds * rate, in: 0...samples.count)
       samples.removeLast(samples.count - recordedCount)
     }
-    return SampledSignal(time: 0, rate: rate, samples: samples)
+    return SampledSignal(startSeconds: 0, sampleRate: rate, samples: samples)
   }
 
   // MARK: - What is left out
@@ -435,16 +442,16 @@ struct MPEGReader {
     }
     if let firstAvatar = document.avatars.first {
       reportLoss(
-        .dropped, at: firstAvatar.sourceIndex,
+        .dropped, at: firstAvatar.sourceValueIndex,
         "\(text(document.avatars.count, "avatar", "avatars")): body locations are not supported")
     }
-    if document.syncCount > 1 {
-      losses.add(.dropped, .composition, "\(document.syncCount) synchronization points")
+    if document.syncPointCount > 1 {
+      losses.add(.dropped, .composition, "\(document.syncPointCount) synchronization points")
     }
     for perception in document.perceptions {
       if !perception.deviceNames.isEmpty {
         reportLoss(
-          .dropped, at: perception.sourceIndex,
+          .dropped, at: perception.sourceValueIndex,
           """
           the data of \
           \(text(perception.deviceNames.count, "reference device", "reference devices"))
@@ -452,12 +459,12 @@ struct MPEGReader {
         )
       }
       for channel in perception.channels where channel.namesBodyLocation {
-        reportLoss(.dropped, at: channel.sourceIndex, "the body part that a channel names")
+        reportLoss(.dropped, at: channel.sourceValueIndex, "the body part that a channel names")
       }
       var semantic: Int?
       for channel in perception.channels {
         for band in channel.bands where semantic == nil {
-          semantic = band.effects.first { $0.semanticKeywords != nil }?.sourceIndex
+          semantic = band.effects.first { $0.semanticKeywords != nil }?.sourceValueIndex
         }
       }
       if let semantic {

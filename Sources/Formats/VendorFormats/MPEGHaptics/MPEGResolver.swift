@@ -10,25 +10,25 @@ struct MPEGResolver {
   struct Channel {
     var name: String
     var modality: MPEGModality
-    var gain: Double
+    var channelGain: Double
     var bands: [Band]
     /// The length of the recording that the channel was made from, in seconds, or nil.
-    var durationSeconds: Double?
-    var sourceIndex: Int
+    var recordingSeconds: Double?
+    var sourceValueIndex: Int
   }
 
   /// A band without references.
   struct Band {
-    var description: MPEGDocument.Band
+    var bandDescription: MPEGDocument.Band
     /// The basis effects, sorted by position from the start of the document.
     var effects: [MPEGDocument.Effect]
   }
 
   /// The maximum number of key frames, counting those of every reference.
   static let maximumKeyframeCount = 4_000_000
-  /// The maximum number of effects.
+  /// The maximum number of effects, counting those of every reference.
   static let maximumEffectCount = 2_000_000
-  private static let maximumDepth = 16
+  private static let maximumReferenceDepth = 16
 
   /// Returns the location of an element in the file, for the order of findings.
   let sourceOffset: (Int) -> Int
@@ -61,7 +61,8 @@ struct MPEGResolver {
           library[id] = effect
         } else {
           report(
-            .mpegDuplicateID, at: effect.sourceIndex, "the library has another effect with id \(id)"
+            .mpegDuplicateID, at: effect.sourceValueIndex,
+            "the library has another effect with id \(id)"
           )
         }
       }
@@ -69,11 +70,12 @@ struct MPEGResolver {
         channels.append(
           Channel(
             name: channel.description.isEmpty ? perception.description : channel.description,
-            modality: perception.modality, gain: channel.gain * powerOfTen(perception.unitExponent),
+            modality: perception.modality,
+            channelGain: channel.channelGain * powerOfTen(perception.amplitudeExponentOfTen),
             bands: channel.bands.map {
               resolved($0, timescale: document.ticksPerSecond, library: library)
             },
-            durationSeconds: channel.durationSeconds, sourceIndex: channel.sourceIndex))
+            recordingSeconds: channel.recordingSeconds, sourceValueIndex: channel.sourceValueIndex))
       }
     }
   }
@@ -94,14 +96,14 @@ struct MPEGResolver {
     var effects: [MPEGDocument.Effect] = []
     if band.kind == .wavelet {
       let block = WaveletBlock(band, timescale: timescale)
-      if block.sampleCount == nil {
+      if block.blockSampleCount == nil {
         report(
-          .mpegInvalidBlockLength, at: band.sourceIndex,
+          .mpegInvalidBlockLength, at: band.sourceValueIndex,
           """
-          a block of \(band.blockTicks) ticks at \(band.upperHertz) samples per second is not a \
-          power of two from 16 to 65536 samples; the band is silent
+          a block of \(band.waveletBlockTicks) ticks at \(band.upperHertzOrSampleRate) samples \
+          per second is not a power of two from 16 to 65536 samples; the band is silent
           """)
-        return Band(description: bandDescription, effects: [])
+        return Band(bandDescription: bandDescription, effects: [])
       }
     }
     for effect in band.effects {
@@ -114,7 +116,7 @@ struct MPEGResolver {
       }
       effects = order.map { effects[$0] }
     }
-    return Band(description: bandDescription, effects: effects)
+    return Band(bandDescription: bandDescription, effects: effects)
   }
 
   private mutating func append(
@@ -122,16 +124,16 @@ struct MPEGResolver {
     library: [Int: MPEGDocument.Effect],
     depth: Int, to effects: inout [MPEGDocument.Effect]
   ) {
-    guard depth <= Self.maximumDepth else {
+    guard depth <= Self.maximumReferenceDepth else {
       return report(
-        .mpegTooManyEffects, at: effect.sourceIndex,
+        .mpegTooManyEffects, at: effect.sourceValueIndex,
         "effects refer to other effects more than 16 levels deep")
     }
     effectCount += 1
     guard effectCount <= Self.maximumEffectCount, keyframeCount <= Self.maximumKeyframeCount else {
       if effectCount == Self.maximumEffectCount + 1 || keyframeCount > Self.maximumKeyframeCount {
         report(
-          .mpegTooManyEffects, at: effect.sourceIndex,
+          .mpegTooManyEffects, at: effect.sourceValueIndex,
           """
           the file has more than \(Self.maximumEffectCount) effects or \
           \(Self.maximumKeyframeCount) key frames to play
@@ -150,11 +152,11 @@ struct MPEGResolver {
       guard let id = effect.id, let named = library[id] else {
         let id = effect.id.map { "\($0)" } ?? "none"
         return report(
-          .mpegUnknownReference, at: effect.sourceIndex,
+          .mpegUnknownReference, at: effect.sourceValueIndex,
           "the library has no effect with the id \(id) of this reference")
       }
       var copy = named
-      copy.sourceIndex = effect.sourceIndex
+      copy.sourceValueIndex = effect.sourceValueIndex
       append(
         copy, at: start + effect.startTicks, of: band, library: library, depth: depth + 1,
         to: &effects)
@@ -180,7 +182,7 @@ struct MPEGResolver {
     let keyframes = resolvedEffect.keyframes
     if !zip(keyframes, keyframes.dropFirst()).allSatisfy({ $0.offsetTicks <= $1.offsetTicks }) {
       report(
-        .mpegUnsortedKeyframes, at: resolvedEffect.sourceIndex,
+        .mpegUnsortedKeyframes, at: resolvedEffect.sourceValueIndex,
         "key frames are not sorted by position")
       let order = keyframes.indices.sorted {
         (keyframes[$0].offsetTicks, $0) < (keyframes[$1].offsetTicks, $1)
@@ -189,41 +191,41 @@ struct MPEGResolver {
     }
     if band.kind != .vectorial, keyframes.contains(where: { $0.amplitude.isNaN }) {
       report(
-        .mpegMissingAmplitude, at: resolvedEffect.sourceIndex,
+        .mpegMissingAmplitude, at: resolvedEffect.sourceValueIndex,
         "a key frame has no amplitude and is ignored"
       )
       resolvedEffect.keyframes.removeAll { $0.amplitude.isNaN }
     }
     guard !resolvedEffect.keyframes.isEmpty else {
       report(
-        .mpegMissingKeyframes, at: resolvedEffect.sourceIndex,
+        .mpegMissingKeyframes, at: resolvedEffect.sourceValueIndex,
         "the effect has no key frames and is silent")
       return nil
     }
     guard band.kind == .vectorial else { return resolvedEffect }
-    if !keyframes.contains(where: { !$0.frequency.isNaN }) {
+    if !keyframes.contains(where: { !$0.hertz.isNaN }) {
       report(
-        .mpegMissingFrequency, at: resolvedEffect.sourceIndex,
+        .mpegMissingFrequency, at: resolvedEffect.sourceValueIndex,
         "the wave has no frequency and is silent")
       return nil
     }
-    if band.lowerHertz < band.upperHertz,
+    if band.lowerHertz < band.upperHertzOrSampleRate,
       let outside = keyframes.first(where: {
-        Double($0.frequency) < band.lowerHertz || Double($0.frequency) > band.upperHertz
+        Double($0.hertz) < band.lowerHertz || Double($0.hertz) > band.upperHertzOrSampleRate
       })
     {
       report(
-        .mpegFrequencyOutsideBand, at: resolvedEffect.sourceIndex,
+        .mpegFrequencyOutsideBand, at: resolvedEffect.sourceValueIndex,
         """
-        \(outside.frequency) Hz is outside the band from \(band.lowerHertz) to \
-        \(band.upperHertz) Hz
+        \(outside.hertz) Hz is outside the band from \(band.lowerHertz) to \
+        \(band.upperHertzOrSampleRate) Hz
         """)
       guard clampsFrequencies else { return resolvedEffect }
       for index in resolvedEffect.keyframes.indices
-      where !resolvedEffect.keyframes[index].frequency.isNaN {
-        resolvedEffect.keyframes[index].frequency = min(
-          max(resolvedEffect.keyframes[index].frequency, Float(band.lowerHertz)),
-          Float(band.upperHertz))
+      where !resolvedEffect.keyframes[index].hertz.isNaN {
+        resolvedEffect.keyframes[index].hertz = min(
+          max(resolvedEffect.keyframes[index].hertz, Float(band.lowerHertz)),
+          Float(band.upperHertzOrSampleRate))
       }
     }
     return resolvedEffect

@@ -5,25 +5,25 @@ internal import CMath
 /// The waveform of a vectorial wave at ascending positions. Amplitude and frequency are linear
 /// between the key frames that have them; the phase is the integral of the frequency.
 struct VectorialWave {
-  private let amplitudes: [(position: Double, value: Double)]
+  private let amplitudeBreakpoints: [(position: Double, value: Double)]
   /// The frequencies, with the phase at each key frame, in radians.
-  private let frequencies: [(position: Double, hertz: Double, phase: Double)]
-  private let initialPhase: Double
+  private let frequencyBreakpoints: [(position: Double, hertz: Double, phase: Double)]
+  private let initialPhaseRadians: Double
   private let baseSignal: MPEGBaseSignal
-  private let timescale: Double
+  private let ticksPerSecond: Double
   private var nextAmplitudeIndex = 0
   private var nextFrequencyIndex = 0
 
-  init(_ effect: MPEGDocument.Effect, timescale: Int) {
-    amplitudes = effect.keyframes.filter { !$0.amplitude.isNaN }.map {
+  init(_ effect: MPEGDocument.Effect, ticksPerSecond timescale: Int) {
+    amplitudeBreakpoints = effect.keyframes.filter { !$0.amplitude.isNaN }.map {
       (Double($0.offsetTicks), Double($0.amplitude))
     }
     let secondsPerTick = 1 / Double(timescale)
-    var phase = effect.phase
+    var phase = effect.initialPhaseRadians
     var frequencies: [(position: Double, hertz: Double, phase: Double)] = []
-    for keyframe in effect.keyframes where !keyframe.frequency.isNaN {
+    for keyframe in effect.keyframes where !keyframe.hertz.isNaN {
       let position = Double(keyframe.offsetTicks)
-      let hertz = Double(keyframe.frequency)
+      let hertz = Double(keyframe.hertz)
       if let last = frequencies.last {
         phase += .pi * (position - last.position) * secondsPerTick * (last.hertz + hertz)
       } else {
@@ -31,21 +31,22 @@ struct VectorialWave {
       }
       frequencies.append((position, hertz, phase))
     }
-    self.frequencies = frequencies
-    self.initialPhase = effect.phase
-    self.timescale = Double(timescale)
+    self.frequencyBreakpoints = frequencies
+    self.initialPhaseRadians = effect.initialPhaseRadians
+    self.ticksPerSecond = Double(timescale)
     baseSignal = effect.baseSignal
   }
 
   /// Returns the value at a position in ticks from the start of the effect; not before that of the
   /// preceding call.
   mutating func value(at position: Double) -> Double {
-    while nextAmplitudeIndex < amplitudes.count, amplitudes[nextAmplitudeIndex].position < position
+    while nextAmplitudeIndex < amplitudeBreakpoints.count,
+      amplitudeBreakpoints[nextAmplitudeIndex].position < position
     {
       nextAmplitudeIndex += 1
     }
-    while nextFrequencyIndex < frequencies.count,
-      frequencies[nextFrequencyIndex].position < position
+    while nextFrequencyIndex < frequencyBreakpoints.count,
+      frequencyBreakpoints[nextFrequencyIndex].position < position
     {
       nextFrequencyIndex += 1
     }
@@ -53,11 +54,11 @@ struct VectorialWave {
   }
 
   private func amplitude(at position: Double) -> Double {
-    guard let last = amplitudes.last else { return 1 }
-    guard nextAmplitudeIndex < amplitudes.count else { return last.value }
-    let nextAmplitude = amplitudes[nextAmplitudeIndex]
+    guard let last = amplitudeBreakpoints.last else { return 1 }
+    guard nextAmplitudeIndex < amplitudeBreakpoints.count else { return last.value }
+    let nextAmplitude = amplitudeBreakpoints[nextAmplitudeIndex]
     guard nextAmplitudeIndex > 0 else { return nextAmplitude.value }
-    let previousAmplitude = amplitudes[nextAmplitudeIndex - 1]
+    let previousAmplitude = amplitudeBreakpoints[nextAmplitudeIndex - 1]
     let fraction =
       (position - previousAmplitude.position)
       / (nextAmplitude.position - previousAmplitude.position)
@@ -65,25 +66,25 @@ struct VectorialWave {
   }
 
   private func waveValue(at position: Double) -> Double {
-    guard let last = frequencies.last else {
-      return signalValue(seconds: 0, hertz: 0, phase: initialPhase)
+    guard let last = frequencyBreakpoints.last else {
+      return signalValue(seconds: 0, hertz: 0, phase: initialPhaseRadians)
     }
-    guard nextFrequencyIndex < frequencies.count else {
+    guard nextFrequencyIndex < frequencyBreakpoints.count else {
       return signalValue(
-        seconds: (position - last.position) / timescale, hertz: last.hertz, phase: last.phase)
+        seconds: (position - last.position) / ticksPerSecond, hertz: last.hertz, phase: last.phase)
     }
-    let nextFrequency = frequencies[nextFrequencyIndex]
+    let nextFrequency = frequencyBreakpoints[nextFrequencyIndex]
     guard nextFrequencyIndex > 0 else {
       return signalValue(
-        seconds: position / timescale, hertz: nextFrequency.hertz, phase: initialPhase)
+        seconds: position / ticksPerSecond, hertz: nextFrequency.hertz, phase: initialPhaseRadians)
     }
-    let previousFrequency = frequencies[nextFrequencyIndex - 1]
+    let previousFrequency = frequencyBreakpoints[nextFrequencyIndex - 1]
     let elapsed = position - previousFrequency.position
     let slope =
       (nextFrequency.hertz - previousFrequency.hertz)
       / (nextFrequency.position - previousFrequency.position)
     return signalValue(
-      seconds: elapsed / timescale, hertz: previousFrequency.hertz + slope * elapsed / 2,
+      seconds: elapsed / ticksPerSecond, hertz: previousFrequency.hertz + slope * elapsed / 2,
       phase: previousFrequency.phase)
   }
 
@@ -103,8 +104,8 @@ struct VectorialWave {
 struct CurveInterpolator {
   /// A key frame, with its position in samples from the start.
   struct Point: Equatable {
-    var position: Double
-    var value: Double
+    var samplePosition: Double
+    var amplitude: Double
   }
 
   /// The key frames, sorted by position.
@@ -115,7 +116,7 @@ struct CurveInterpolator {
   private var distinctPoints: [Point] {
     var distinctPoints: [Point] = []
     for point in points {
-      if distinctPoints.last?.position == point.position {
+      if distinctPoints.last?.samplePosition == point.samplePosition {
         distinctPoints.removeLast()
       }
       distinctPoints.append(point)
@@ -125,8 +126,8 @@ struct CurveInterpolator {
 
   /// Returns the samples from 0 to the last key frame.
   func samples(of kind: MPEGCurveKind) -> [Double] {
-    guard points.count > 1, let last = points.last, last.position >= 0 else { return [] }
-    var samples = [Double](repeating: 0, count: Int(last.position) + 1)
+    guard points.count > 1, let last = points.last, last.samplePosition >= 0 else { return [] }
+    var samples = [Double](repeating: 0, count: Int(last.samplePosition) + 1)
     if points.count == 2 {
       addSegments(to: &samples) { $0 }
       return samples
@@ -147,10 +148,13 @@ struct CurveInterpolator {
   ///   - samples: The output.
   ///   - easing: Maps the fraction of the elapsed time to the fraction of the change in value.
   private func addSegments(to samples: inout [Double], easing: (Double) -> Double) {
-    for (from, to) in zip(points, points.dropFirst()) where to.position > from.position {
-      for index in Self.sampleIndices(from: from.position, to: to.position, in: samples) {
-        let fraction = easing((Double(index) - from.position) / (to.position - from.position))
-        samples[index] = from.value + (to.value - from.value) * fraction
+    for (from, to) in zip(points, points.dropFirst()) where to.samplePosition > from.samplePosition
+    {
+      for index in Self.sampleIndices(from: from.samplePosition, to: to.samplePosition, in: samples)
+      {
+        let fraction = easing(
+          (Double(index) - from.samplePosition) / (to.samplePosition - from.samplePosition))
+        samples[index] = from.amplitude + (to.amplitude - from.amplitude) * fraction
       }
     }
   }
@@ -175,7 +179,7 @@ struct CurveInterpolator {
       return CurveInterpolator(points: points).addSegments(to: &samples) { $0 }
     }
     let secantSlopes = zip(points, points.dropFirst()).map {
-      ($1.value - $0.value) / ($1.position - $0.position)
+      ($1.amplitude - $0.amplitude) / ($1.samplePosition - $0.samplePosition)
     }
     let firstSecant = secantSlopes[0]
     let secondSecant = secantSlopes[1]
@@ -186,24 +190,26 @@ struct CurveInterpolator {
         2 * lastSecant - secondLastSecant, 3 * lastSecant - 2 * secondLastSecant,
       ]
     let slopeChanges = zip(extendedSlopes, extendedSlopes.dropFirst()).map { abs($1 - $0) }
-    let weights = points.indices.map { slopeChanges[$0 + 2] + slopeChanges[$0] }
-    let minimumWeight = 1e-8 * (weights.max() ?? 0)
+    let slopeWeights = points.indices.map { slopeChanges[$0 + 2] + slopeChanges[$0] }
+    let minimumWeight = 1e-8 * (slopeWeights.max() ?? 0)
     let tangents = points.indices.map { index in
-      guard weights[index] > minimumWeight else { return extendedSlopes[index + 1] }
+      guard slopeWeights[index] > minimumWeight else { return extendedSlopes[index + 1] }
       return
         (slopeChanges[index + 2] * extendedSlopes[index + 1] + slopeChanges[index]
         * extendedSlopes[index + 2])
-        / weights[index]
+        / slopeWeights[index]
     }
     for (index, (from, to)) in zip(points, points.dropFirst()).enumerated() {
-      let width = to.position - from.position
+      let width = to.samplePosition - from.samplePosition
       let start = tangents[index]
       let end = tangents[index + 1]
       let square = (3 * secantSlopes[index] - 2 * start - end) / width
       let cube = (start + end - 2 * secantSlopes[index]) / (width * width)
-      for sample in Self.sampleIndices(from: from.position, to: to.position, in: samples) {
-        let offset = Double(sample) - from.position
-        samples[sample] = ((offset * cube + square) * offset + start) * offset + from.value
+      for sample in Self.sampleIndices(
+        from: from.samplePosition, to: to.samplePosition, in: samples)
+      {
+        let offset = Double(sample) - from.samplePosition
+        samples[sample] = ((offset * cube + square) * offset + start) * offset + from.amplitude
       }
     }
   }
@@ -225,13 +231,13 @@ struct CurveInterpolator {
   private static func addArc(
     _ start: Point, _ control: Point, _ end: Point, to samples: inout [Double]
   ) {
-    guard end.position > start.position else { return }
-    let quadraticPosition = start.position - 2 * control.position + end.position
-    let controlOffset = control.position - start.position
-    for index in sampleIndices(from: start.position, to: end.position, in: samples) {
-      let offset = Double(index) - start.position
+    guard end.samplePosition > start.samplePosition else { return }
+    let quadraticPosition = start.samplePosition - 2 * control.samplePosition + end.samplePosition
+    let controlOffset = control.samplePosition - start.samplePosition
+    for index in sampleIndices(from: start.samplePosition, to: end.samplePosition, in: samples) {
+      let offset = Double(index) - start.samplePosition
       let t: Double
-      if abs(quadraticPosition) > 1e-9 * (end.position - start.position) {
+      if abs(quadraticPosition) > 1e-9 * (end.samplePosition - start.samplePosition) {
         t =
           (max(controlOffset * controlOffset + quadraticPosition * offset, 0).squareRoot()
             - controlOffset) / quadraticPosition
@@ -239,7 +245,8 @@ struct CurveInterpolator {
         t = offset / (2 * controlOffset)
       }
       samples[index] =
-        (1 - t) * (1 - t) * start.value + 2 * t * (1 - t) * control.value + t * t * end.value
+        (1 - t) * (1 - t) * start.amplitude + 2 * t * (1 - t) * control.amplitude + t * t
+        * end.amplitude
     }
   }
 
@@ -251,8 +258,8 @@ struct CurveInterpolator {
     }
     func middle(_ index: Int) -> Point {
       Point(
-        position: (points[index].position + points[index + 1].position) / 2,
-        value: (points[index].value + points[index + 1].value) / 2)
+        samplePosition: (points[index].samplePosition + points[index + 1].samplePosition) / 2,
+        amplitude: (points[index].amplitude + points[index + 1].amplitude) / 2)
     }
     let lastSegmentStart = points.count - 3
     for index in 0...lastSegmentStart {

@@ -15,9 +15,9 @@ struct WaveEvent {
   /// Returns nil for a wave that no event represents: one with another waveform than a sine, an
   /// initial phase, or negative amplitudes.
   init?(_ effect: MPEGDocument.Effect, timescale: Int, gain: Double) {
-    guard effect.baseSignal == .sine, effect.phase == 0, gain >= 0,
+    guard effect.baseSignal == .sine, effect.initialPhaseRadians == 0, gain >= 0,
       effect.keyframes.allSatisfy({
-        $0.amplitude.isNaN || $0.amplitude >= MPEGReader.quantizedZeroThreshold
+        $0.amplitude.isNaN || $0.amplitude >= MPEGReader.maximumQuantizedZeroAmplitude
       }
       ),
       let first = effect.keyframes.first, let last = effect.keyframes.last
@@ -31,8 +31,8 @@ struct WaveEvent {
     if amplitudes.isEmpty {
       amplitudes = [(0, gain)]
     }
-    let hertz: Breakpoints = effect.keyframes.filter { !$0.frequency.isNaN }.map {
-      (seconds($0.offsetTicks), Double($0.frequency))
+    let hertz: Breakpoints = effect.keyframes.filter { !$0.hertz.isNaN }.map {
+      (seconds($0.offsetTicks), Double($0.hertz))
     }
     maximumAmplitude = amplitudes.map { $0.value }.max()
     guard duration > 0 else { return }

@@ -6,15 +6,16 @@ internal import CMath
 struct WaveletBlock {
   /// The number of samples, a power of two from 16 to 65,536, or nil if the band has an invalid
   /// block length.
-  let sampleCount: Int?
+  let blockSampleCount: Int?
 
   /// Computes the block length. The upper frequency limit of a wavelet band is its sample rate.
   init(_ band: MPEGDocument.Band, timescale: Int) {
-    let exactSampleCount = Double(band.blockTicks) / Double(timescale) * band.upperHertz
+    let exactSampleCount =
+      Double(band.waveletBlockTicks) / Double(timescale) * band.upperHertzOrSampleRate
     // A length in ticks is rarely a whole number of samples.
     let wholeSampleCount = FrameConversion.clampedInteger(
       (exactSampleCount + 1e-6).rounded(.down), in: 0...1_000_000)
-    sampleCount =
+    blockSampleCount =
       wholeSampleCount >= 16 && wholeSampleCount <= 65_536 && wholeSampleCount.nonzeroBitCount == 1
       ? wholeSampleCount : nil
   }
@@ -48,11 +49,11 @@ enum WaveletDecoder {
   }
 
   /// The low-pass synthesis filter, from the center outward. The filter is symmetric.
-  private static let lowPassTaps = [
+  private static let lowPassHalfTaps = [
     0.788485616405665, 0.418092273222212, -0.040689417609559, -0.064538882628938,
   ]
   /// The high-pass synthesis filter, from the center outward. The filter is symmetric.
-  private static let highPassTaps = [
+  private static let highPassHalfTaps = [
     -0.852698679009404, 0.377402855612654, 0.110624404418423, -0.023849465019380,
     -0.037828455506995,
   ]
@@ -68,8 +69,8 @@ enum WaveletDecoder {
     }
     for index in 0..<count {
       values[index] =
-        symmetricConvolution(of: highPassOutput, at: index, with: highPassTaps)
-        + symmetricConvolution(of: lowPassOutput, at: index, with: lowPassTaps)
+        symmetricConvolution(of: highPassOutput, at: index, with: highPassHalfTaps)
+        + symmetricConvolution(of: lowPassOutput, at: index, with: lowPassHalfTaps)
     }
   }
 
@@ -103,7 +104,7 @@ private struct SPIHTDecoder {
 
   /// A set of descendants of a coefficient.
   private struct CoefficientSet {
-    var root: Int
+    var rootCoefficientIndex: Int
     /// A Boolean value that indicates whether the set contains only descendants beyond the
     /// children.
     var excludesChildren: Bool
@@ -112,16 +113,18 @@ private struct SPIHTDecoder {
   private var arithmeticDecoder: ArithmeticDecoder
   private let coefficientCount: Int
   private var coefficients: [Int]
-  private var insignificantCoefficients: [Int]
-  private var significantCoefficients: [Int] = []
+  private var insignificantCoefficientIndices: [Int]
+  private var significantCoefficientIndices: [Int] = []
   private var insignificantSets: [CoefficientSet]
 
   init(_ stream: [UInt8], count: Int) {
     arithmeticDecoder = ArithmeticDecoder(stream, contextCount: Context.refinement.rawValue + 1)
     self.coefficientCount = count
     coefficients = Array(repeating: 0, count: count)
-    insignificantCoefficients = Array(0..<8)
-    insignificantSets = (4..<8).map { CoefficientSet(root: $0, excludesChildren: false) }
+    insignificantCoefficientIndices = Array(0..<8)
+    insignificantSets = (4..<8).map {
+      CoefficientSet(rootCoefficientIndex: $0, excludesChildren: false)
+    }
   }
 
   /// Returns the quantized coefficients and their scale.
@@ -131,9 +134,9 @@ private struct SPIHTDecoder {
     let maximumCode = Double(decodeNumber(bits: 7))
     let maximum = isAboveOne ? maximumCode / 8 + 1 : maximumCode / 128
     for plane in stride(from: bitPlaneCount, through: 0, by: -1) {
-      let previousCount = significantCoefficients.count
-      sortingPass(magnitude: 1 << plane)
-      for index in significantCoefficients[..<previousCount] where decodeBit(.refinement) {
+      let previousCount = significantCoefficientIndices.count
+      runSortingPass(magnitude: 1 << plane)
+      for index in significantCoefficientIndices[..<previousCount] where decodeBit(.refinement) {
         coefficients[index] += coefficients[index] > 0 ? 1 << plane : -(1 << plane)
       }
     }
@@ -153,35 +156,36 @@ private struct SPIHTDecoder {
     return decodedNumber
   }
 
-  private mutating func setSignificant(_ index: Int, magnitude: Int) {
+  private mutating func markSignificant(_ index: Int, magnitude: Int) {
     coefficients[index] = decodeBit(.sign) ? magnitude : -magnitude
-    significantCoefficients.append(index)
+    significantCoefficientIndices.append(index)
   }
 
-  private mutating func sortingPass(magnitude: Int) {
+  private mutating func runSortingPass(magnitude: Int) {
     var stillInsignificant: [Int] = []
-    for index in insignificantCoefficients {
+    for index in insignificantCoefficientIndices {
       if decodeBit(.coefficient) {
-        setSignificant(index, magnitude: magnitude)
+        markSignificant(index, magnitude: magnitude)
       } else {
         stillInsignificant.append(index)
       }
     }
-    insignificantCoefficients = stillInsignificant
+    insignificantCoefficientIndices = stillInsignificant
     var remainingSets: [CoefficientSet] = []
     var setIndex = 0
     // Sets that are divided are processed in the same pass.
     while setIndex < insignificantSets.count {
       let entry = insignificantSets[setIndex]
       setIndex += 1
-      let children = 2 * entry.root..<2 * entry.root + 2
+      let children = 2 * entry.rootCoefficientIndex..<2 * entry.rootCoefficientIndex + 2
       if entry.excludesChildren {
         guard decodeBit(.indirectDescendants) else {
           remainingSets.append(entry)
           continue
         }
         for child in children {
-          insignificantSets.append(CoefficientSet(root: child, excludesChildren: false))
+          insignificantSets.append(
+            CoefficientSet(rootCoefficientIndex: child, excludesChildren: false))
         }
       } else {
         guard decodeBit(.descendants) else {
@@ -190,13 +194,15 @@ private struct SPIHTDecoder {
         }
         for child in children {
           if decodeBit(.child) {
-            setSignificant(child, magnitude: magnitude)
+            markSignificant(child, magnitude: magnitude)
           } else {
-            insignificantCoefficients.append(child)
+            insignificantCoefficientIndices.append(child)
           }
         }
-        if 4 * entry.root + 3 < coefficientCount {
-          insignificantSets.append(CoefficientSet(root: entry.root, excludesChildren: true))
+        if 4 * entry.rootCoefficientIndex + 3 < coefficientCount {
+          insignificantSets.append(
+            CoefficientSet(rootCoefficientIndex: entry.rootCoefficientIndex, excludesChildren: true)
+          )
         }
       }
     }
@@ -208,13 +214,13 @@ private struct SPIHTDecoder {
 ///
 /// Source: I. Witten, R. Neal, J. Cleary, *Arithmetic coding for data compression*, 1987.
 private struct ArithmeticDecoder {
-  private static let codeRange = 1024
+  private static let codeValueCount = 1024
 
   private let stream: [UInt8]
   private var streamBitPosition = 0
-  private var codeWindow = 0
+  private var currentCode = 0
   private var intervalLow = 0
-  private var intervalHigh = codeRange
+  private var intervalHigh = codeValueCount
   /// For each context, the number of zeros and of all symbols so far.
   private var symbolCounts: [(zeros: Int, all: Int)]
 
@@ -222,7 +228,7 @@ private struct ArithmeticDecoder {
     self.stream = stream
     symbolCounts = Array(repeating: (8, 16), count: contextCount)
     for _ in 0..<10 {
-      codeWindow = codeWindow << 1 | readStreamBit()
+      currentCode = currentCode << 1 | readStreamBit()
     }
   }
 
@@ -236,10 +242,10 @@ private struct ArithmeticDecoder {
 
   mutating func decodeBit(context: Int) -> Bool {
     let (zeros, all) = symbolCounts[context]
-    let zeroProbability = Int((Double(zeros) / Double(all) * Double(Self.codeRange)).rounded())
+    let zeroProbability = Int((Double(zeros) / Double(all) * Double(Self.codeValueCount)).rounded())
     let range = intervalHigh - intervalLow
-    let zeroIntervalLength = min(max(range * zeroProbability / Self.codeRange, 1), range - 1)
-    let isOne = codeWindow - intervalLow >= zeroIntervalLength
+    let zeroIntervalLength = min(max(range * zeroProbability / Self.codeValueCount, 1), range - 1)
+    let isOne = currentCode - intervalLow >= zeroIntervalLength
     if isOne {
       intervalLow += zeroIntervalLength
     } else {
@@ -258,7 +264,7 @@ private struct ArithmeticDecoder {
       }
       intervalLow = (intervalLow - offset) << 1
       intervalHigh = (intervalHigh - offset) << 1
-      codeWindow = ((codeWindow - offset) << 1) + readStreamBit()
+      currentCode = ((currentCode - offset) << 1) + readStreamBit()
     }
     symbolCounts[context] = (isOne ? zeros : zeros + 1, all + 1)
     return isOne

@@ -8,26 +8,26 @@ struct HapticClip: Equatable {
   struct Emphasis: Equatable {
     /// The amplitude, 0…1; at least that of the envelope point.
     var amplitude: Float
-    /// The frequency, from dull (0) to sharp (1).
-    var frequency: Float
+    /// The normalized frequency of the transient, from dull (0) to sharp (1).
+    var normalizedFrequency: Float
   }
 
   /// A point of the amplitude envelope.
   struct AmplitudePoint: Equatable {
-    /// The time from the start of the clip, in seconds.
-    var time: Double
-    /// The amplitude, 0…1.
+    /// The time of the amplitude point, in seconds from the start of the clip.
+    var timeSeconds: Double
+    /// The amplitude of the envelope at the point, 0…1.
     var amplitude: Float
-    /// The transient at this point, or nil.
+    /// The transient that starts at the point, or nil.
     var emphasis: Emphasis?
   }
 
   /// A point of the frequency envelope.
   struct FrequencyPoint: Equatable {
-    /// The time from the start of the clip, in seconds.
-    var time: Double
-    /// The frequency, from the lowest (0) to the highest (1).
-    var frequency: Float
+    /// The time of the frequency point, in seconds from the start of the clip.
+    var timeSeconds: Double
+    /// The normalized frequency at the point, from the lowest (0) to the highest (1).
+    var normalizedFrequency: Float
   }
 
   /// The points of the amplitude envelope, sorted by time. Two points with the same time are a
@@ -40,14 +40,14 @@ struct HapticClip: Equatable {
   /// The frequency of a clip that has no frequency envelope.
   ///
   /// Source: facebook/meta-haptics-sdk, 41c9dcb, `renderer_c`.
-  static let defaultFrequency: Float = 0.5
+  static let defaultNormalizedFrequency: Float = 0.5
 
   /// The names of the layers of continuous events and of transients.
   static let layerNames = (continuous: "continuous", transients: "transients")
 
   /// The sharpness of a clip without a frequency envelope.
   private static var defaultSharpness: Float {
-    Float(ClipFrequencyMapping.sharpness(ofFrequency: Double(defaultFrequency)))
+    Float(ClipFrequencyMapping.sharpness(ofFrequency: Double(defaultNormalizedFrequency)))
   }
 }
 
@@ -63,7 +63,7 @@ extension HapticClip {
       return false
     }
     return amplitudePoints.allSatisfy { $0.amplitude == 0 }
-      && lastPoint.time - tap.time <= 2 * Self.trailingSilenceDuration
+      && lastPoint.timeSeconds - tap.timeSeconds <= 2 * Self.trailingSilenceSeconds
   }
 
   /// Returns the clip as layers: one continuous event with the envelopes as its curves, and the
@@ -74,8 +74,8 @@ extension HapticClip {
     let hasFrequency = frequencyPoints?.isEmpty == false
     var pattern = HapticPattern(events: [
       HapticEvent(
-        kind: .hapticContinuous, time: firstPoint.time,
-        duration: max(last.time - firstPoint.time, 0),
+        kind: .hapticContinuous, time: firstPoint.timeSeconds,
+        duration: max(last.timeSeconds - firstPoint.timeSeconds, 0),
         parameters: [
           .hapticIntensity: 1, .hapticSharpness: hasFrequency ? 0 : Self.defaultSharpness,
         ])
@@ -83,23 +83,25 @@ extension HapticClip {
     pattern.curves.append(
       ParameterCurve(
         id: .hapticIntensityControl, time: 0,
-        controlPoints: amplitudePoints.map { .init(time: $0.time, value: $0.amplitude) },
+        controlPoints: amplitudePoints.map { .init(time: $0.timeSeconds, value: $0.amplitude) },
         interpolation: mapping == .root ? .squared : .linear))
     if let frequencyPoints {
       pattern.curves.append(
         ParameterCurve(
           id: .hapticSharpnessControl, time: 0,
-          controlPoints: frequencyPoints.map { .init(time: $0.time, value: $0.frequency) },
+          controlPoints: frequencyPoints.map {
+            .init(time: $0.timeSeconds, value: $0.normalizedFrequency)
+          },
           interpolation: .squared))
     }
     var layers = [HapticComposition.Layer(pattern, name: Self.layerNames.continuous)]
     let transients = amplitudePoints.compactMap { point in
       point.emphasis.map { emphasis in
         HapticEvent(
-          kind: .hapticTransient, time: point.time,
+          kind: .hapticTransient, time: point.timeSeconds,
           parameters: [
             .hapticIntensity: Float(mapping.intensity(ofAmplitude: Double(emphasis.amplitude))),
-            .hapticSharpness: emphasis.frequency,
+            .hapticSharpness: emphasis.normalizedFrequency,
           ])
       }
     }
@@ -130,12 +132,14 @@ extension HapticClip {
       event.duration == last.time - first.time, last.time > first.time,
       last.time <= FrameConversion.maximumSeconds
     else { return nil }
-    amplitudePoints = level.controlPoints.map { AmplitudePoint(time: $0.time, amplitude: $0.value) }
+    amplitudePoints = level.controlPoints.map {
+      AmplitudePoint(timeSeconds: $0.time, amplitude: $0.value)
+    }
     if pattern.curves.count == 2 {
       guard Self.isPlainCurve(pattern.curves[1], of: .hapticSharpnessControl, isSquared: true)
       else { return nil }
       frequencyPoints = pattern.curves[1].controlPoints.map {
-        FrequencyPoint(time: $0.time, frequency: $0.value)
+        FrequencyPoint(timeSeconds: $0.time, normalizedFrequency: $0.value)
       }
     }
     let sharpness = frequencyPoints?.isEmpty == false ? 0 : Self.defaultSharpness
@@ -157,13 +161,14 @@ extension HapticClip {
         transient.parameters.identifiers.count == 2
       else { return false }
       while pointIndex < amplitudePoints.count,
-        amplitudePoints[pointIndex].time < transient.time
-          || (amplitudePoints[pointIndex].time == transient.time
+        amplitudePoints[pointIndex].timeSeconds < transient.time
+          || (amplitudePoints[pointIndex].timeSeconds == transient.time
             && amplitudePoints[pointIndex].emphasis != nil)
       {
         pointIndex += 1
       }
-      guard pointIndex < amplitudePoints.count, amplitudePoints[pointIndex].time == transient.time
+      guard pointIndex < amplitudePoints.count,
+        amplitudePoints[pointIndex].timeSeconds == transient.time
       else {
         return false
       }
@@ -173,7 +178,8 @@ extension HapticClip {
         level = floor
       }
       guard level >= floor else { return false }
-      amplitudePoints[pointIndex].emphasis = Emphasis(amplitude: level, frequency: sharpness)
+      amplitudePoints[pointIndex].emphasis = Emphasis(
+        amplitude: level, normalizedFrequency: sharpness)
     }
     return true
   }
@@ -211,37 +217,38 @@ extension HapticClip {
 
 extension HapticClip {
   /// The silence after the last emphasis of a clip without other haptics, in seconds.
-  static let trailingSilenceDuration = 0.02
+  static let trailingSilenceSeconds = 0.02
   /// The maximum distance, in seconds, between a transient and its envelope point.
-  private static let timeTolerance = 1e-6
+  private static let timeToleranceSeconds = 1e-6
 
   /// Creates the clip that is closest to a composition, and records each loss.
   init(approximating composition: HapticComposition, options: WritingOptions, losses: inout LossLog)
   {
     losses.addNonHapticLosses(of: composition)
-    let unrolled = composition.unrolled(passCount: options.loopCount, losses: &losses)
+    let unrolled = composition.unrolled(passCount: options.loopPassCount, losses: &losses)
     let envelopeSampler = EnvelopeSampler(
-      .amplitude, mapping: options.amplitudeMapping, tolerance: options.tolerance / 2)
+      .amplitude, mapping: options.amplitudeMapping, levelTolerance: options.toleranceFraction / 2)
     let envelopes = envelopeSampler.envelopes(of: unrolled, losses: &losses)
-    let mergedEnvelope = MergedEnvelope(envelopes, sampler: envelopeSampler)
+    let mergedEnvelope = MergedEnvelope(envelopes, envelopeSampler: envelopeSampler)
     losses.add(mergedEnvelope)
     let transients = envelopes.filter { $0.kind == .hapticTransient }
-    let paddedPoints = Self.padded(mergedEnvelope.points, through: transients.map { $0.startTime })
+    let paddedPoints = Self.padded(
+      mergedEnvelope.mergedPoints, through: transients.map { $0.startSeconds })
     let amplitudeReduction = PointReduction(
-      paddedPoints, tolerance: options.tolerance / 2, sharpnessWeight: 0)
-    amplitudePoints = amplitudeReduction.points.map {
-      AmplitudePoint(time: $0.time, amplitude: Float($0.level))
+      paddedPoints, tolerance: options.toleranceFraction / 2, sharpnessWeight: 0)
+    amplitudePoints = amplitudeReduction.remainingPoints.map {
+      AmplitudePoint(timeSeconds: $0.timeSeconds, amplitude: Float($0.level))
     }
     let frequencyReduction = PointReduction(
-      Self.squaredSharpness(of: paddedPoints, tolerance: options.tolerance / 2),
-      tolerance: options.tolerance / 2,
+      Self.squaredSharpness(of: paddedPoints, tolerance: options.toleranceFraction / 2),
+      tolerance: options.toleranceFraction / 2,
       sharpnessWeight: 0)
-    frequencyPoints = frequencyReduction.points.map {
-      FrequencyPoint(time: $0.time, frequency: Float($0.level))
+    frequencyPoints = frequencyReduction.remainingPoints.map {
+      FrequencyPoint(timeSeconds: $0.timeSeconds, normalizedFrequency: Float($0.level))
     }
     // Straight lines are exact if levels and sharpnesses only jump.
     let isExact = zip(paddedPoints, paddedPoints.dropFirst()).allSatisfy {
-      $0.time == $1.time || ($0.level == $1.level && $0.sharpness == $1.sharpness)
+      $0.timeSeconds == $1.timeSeconds || ($0.level == $1.level && $0.sharpness == $1.sharpness)
     }
     if !isExact, paddedPoints.contains(where: { $0.level != 0 }) {
       losses.add(
@@ -251,7 +258,8 @@ extension HapticClip {
         full scale
         """,
         size: max(
-          options.tolerance / 2 + amplitudeReduction.maximumError, frequencyReduction.maximumError))
+          options.toleranceFraction / 2 + amplitudeReduction.maximumDeviation,
+          frequencyReduction.maximumDeviation))
     }
     insertEmphases(of: transients, losses: &losses)
   }
@@ -263,24 +271,24 @@ extension HapticClip {
     var points = points
     let initialSharpness = points.first?.sharpness ?? 0.5
     if points.isEmpty {
-      points = [EnvelopePoint(time: 0, level: 0, sharpness: initialSharpness)]
+      points = [EnvelopePoint(timeSeconds: 0, level: 0, sharpness: initialSharpness)]
     }
-    if points[0].time > 0 {
-      let silence = EnvelopePoint(time: 0, level: 0, sharpness: initialSharpness)
+    if points[0].timeSeconds > 0 {
+      let silence = EnvelopePoint(timeSeconds: 0, level: 0, sharpness: initialSharpness)
       var edge = silence
-      edge.time = points[0].time
+      edge.timeSeconds = points[0].timeSeconds
       points.insert(contentsOf: edge == points[0] ? [silence] : [silence, edge], at: 0)
     }
     var lastPoint = points[points.count - 1]
-    if let onset = onsets.last, onset >= lastPoint.time || points.count == 1 {
+    if let onset = onsets.last, onset >= lastPoint.timeSeconds || points.count == 1 {
       if lastPoint.level > 0 {
         lastPoint.level = 0
         points.append(lastPoint)
       }
-      lastPoint.time = max(onset, lastPoint.time) + trailingSilenceDuration
+      lastPoint.timeSeconds = max(onset, lastPoint.timeSeconds) + trailingSilenceSeconds
       points.append(lastPoint)
     } else if points.count == 1 {
-      lastPoint.time += trailingSilenceDuration
+      lastPoint.timeSeconds += trailingSilenceSeconds
       points.append(lastPoint)
     }
     return points
@@ -294,13 +302,14 @@ extension HapticClip {
     var frequencyPoints: [EnvelopePoint] = []
     func append(_ time: Double, _ sharpness: Double) {
       let frequency = EnvelopePoint(
-        time: time, level: ClipFrequencyMapping.frequency(ofSharpness: sharpness), sharpness: 0)
+        timeSeconds: time, level: ClipFrequencyMapping.frequency(ofSharpness: sharpness),
+        sharpness: 0)
       if frequencyPoints.last != frequency {
         frequencyPoints.append(frequency)
       }
     }
     for (index, point) in points.enumerated() {
-      if index > 0, points[index - 1].time < point.time {
+      if index > 0, points[index - 1].timeSeconds < point.timeSeconds {
         // The maximum distance of a parabola from its chord is a quarter of the squared width.
         let previous = points[index - 1]
         let steps = (abs(point.sharpness - previous.sharpness) / (2 * tolerance.squareRoot()))
@@ -309,11 +318,11 @@ extension HapticClip {
         for step in 1..<max(FrameConversion.clampedInteger(steps.rounded(.down), in: 0...1000), 1) {
           let fraction = Double(step) / steps
           append(
-            previous.time + (point.time - previous.time) * fraction,
+            previous.timeSeconds + (point.timeSeconds - previous.timeSeconds) * fraction,
             previous.sharpness + (point.sharpness - previous.sharpness) * fraction)
         }
       }
-      append(point.time, point.sharpness)
+      append(point.timeSeconds, point.sharpness)
     }
     return frequencyPoints
   }
@@ -324,33 +333,33 @@ extension HapticClip {
     pointsWithEmphases.reserveCapacity(amplitudePoints.count + transients.count)
     var nextIndex = 0
     for transient in transients {
-      let time = transient.startTime
+      let time = transient.startSeconds
       let level = Float(min(transient.points[0].level, 1))
       guard level > 0 else {
         losses.add(.dropped, .event(transient.eventReference), "silent transients are omitted")
         continue
       }
       while nextIndex < amplitudePoints.count,
-        amplitudePoints[nextIndex].time <= time + Self.timeTolerance
+        amplitudePoints[nextIndex].timeSeconds <= time + Self.timeToleranceSeconds
       {
         pointsWithEmphases.append(amplitudePoints[nextIndex])
         nextIndex += 1
       }
       var index = pointsWithEmphases.count
       if let lowestIndex = Self.lowestPointIndex(
-        in: pointsWithEmphases, from: time - Self.timeTolerance)
+        in: pointsWithEmphases, from: time - Self.timeToleranceSeconds)
       {
         index = lowestIndex
       } else {
         pointsWithEmphases.append(
           AmplitudePoint(
-            time: time,
+            timeSeconds: time,
             amplitude: interpolatedAmplitude(
               after: pointsWithEmphases.last, beforeIndex: nextIndex, at: time)))
       }
       let emphasis = Emphasis(
         amplitude: max(level, pointsWithEmphases[index].amplitude),
-        frequency: Float(min(max(transient.points[0].sharpness, 0), 1)))
+        normalizedFrequency: Float(min(max(transient.points[0].sharpness, 0), 1)))
       if let existing = pointsWithEmphases[index].emphasis {
         losses.add(
           .dropped, .event(transient.eventReference),
@@ -374,7 +383,7 @@ extension HapticClip {
   private static func lowestPointIndex(in points: [AmplitudePoint], from time: Double) -> Int? {
     var lowestIndex: Int?
     for index in points.indices.reversed() {
-      guard points[index].time >= time else { break }
+      guard points[index].timeSeconds >= time else { break }
       if lowestIndex.map({ points[index].amplitude < points[$0].amplitude }) ?? true {
         lowestIndex = index
       }
@@ -389,9 +398,11 @@ extension HapticClip {
   ) -> Float {
     guard let previous, nextIndex < amplitudePoints.count else { return 0 }
     let interpolatedPoint = EnvelopePoint.interpolated(
-      from: EnvelopePoint(time: previous.time, level: Double(previous.amplitude), sharpness: 0),
+      from: EnvelopePoint(
+        timeSeconds: previous.timeSeconds, level: Double(previous.amplitude), sharpness: 0),
       to: EnvelopePoint(
-        time: amplitudePoints[nextIndex].time, level: Double(amplitudePoints[nextIndex].amplitude),
+        timeSeconds: amplitudePoints[nextIndex].timeSeconds,
+        level: Double(amplitudePoints[nextIndex].amplitude),
         sharpness: 0),
       at: time)
     return Float(interpolatedPoint.level)

@@ -103,12 +103,12 @@ struct HapticClipDecoder: JSONSchemaReader {
     outOfRange: .clipValueOutOfRange,
     nullHandling: .absent)
   /// The index of the JSON value of the amplitude envelope.
-  private(set) var amplitudeValueIndex: Int?
-  private(set) var frequencyValueIndex: Int?
+  private(set) var amplitudeEnvelopeValueIndex: Int?
+  private(set) var frequencyEnvelopeValueIndex: Int?
   private(set) var emphasisValueIndices: [Int] = []
   /// The time of the last envelope point, in the precision of the format.
-  private var lastTime = -Float.infinity
-  private var lastEmphasisTime = -Float.infinity
+  private var lastPointSeconds = -Float.infinity
+  private var lastEmphasisSeconds = -Float.infinity
 
   /// Reads a clip.
   ///
@@ -132,8 +132,8 @@ struct HapticClipDecoder: JSONSchemaReader {
         notes: file["description"], author: file["author"]),
       of: json, log: decoder.log, options: options,
       sourceMap: file.clip.sourceLocations(
-        of: value, amplitude: decoder.amplitudeValueIndex ?? value.nodeIndex,
-        frequency: decoder.frequencyValueIndex, emphases: decoder.emphasisValueIndices),
+        of: value, amplitude: decoder.amplitudeEnvelopeValueIndex ?? value.nodeIndex,
+        frequency: decoder.frequencyEnvelopeValueIndex, emphases: decoder.emphasisValueIndices),
       details: (version.isEmpty ? [] : [("version", version)]) + file.metadata)
   }
 
@@ -194,7 +194,8 @@ struct HapticClipDecoder: JSONSchemaReader {
           if !isValid {
             let type = name == "tags" ? "an array of strings" : "a string"
             reader.log.add(
-              .clipInvalidMetadata, at: item, "\(name) must be \(type), not \(item.kind.noun)",
+              .clipInvalidMetadata, at: item,
+              "\(name) must be \(type), not \(item.kind.nounWithArticle)",
               suggestion: "Meta's reader rejects the file")
           }
         }
@@ -228,8 +229,8 @@ struct HapticClipDecoder: JSONSchemaReader {
       "envelopes",
       [
         Field(amplitude) { value, file, reader in
-          reader.amplitudeValueIndex = value.nodeIndex
-          let initialPoint = HapticClip.AmplitudePoint(time: 0, amplitude: 0)
+          reader.amplitudeEnvelopeValueIndex = value.nodeIndex
+          let initialPoint = HapticClip.AmplitudePoint(timeSeconds: 0, amplitude: 0)
           guard
             let points = reader.readElements(
               of: value, key: amplitude, schema: amplitudePointTable, new: initialPoint)
@@ -244,9 +245,9 @@ struct HapticClipDecoder: JSONSchemaReader {
             file.clip.amplitudePoints, as: "amplitude", layout: .singleLine, to: &object)
         },
         Field(frequency) { value, file, reader in
-          reader.frequencyValueIndex = value.nodeIndex
-          reader.lastTime = -.infinity
-          let initialPoint = HapticClip.FrequencyPoint(time: 0, frequency: 0)
+          reader.frequencyEnvelopeValueIndex = value.nodeIndex
+          reader.lastPointSeconds = -.infinity
+          let initialPoint = HapticClip.FrequencyPoint(timeSeconds: 0, normalizedFrequency: 0)
           guard
             let points = reader.readElements(
               of: value, key: frequency, schema: frequencyPointTable, new: initialPoint)
@@ -267,10 +268,10 @@ struct HapticClipDecoder: JSONSchemaReader {
   private static let amplitudePointTable = Table<HapticClip.AmplitudePoint>(
     "an amplitude point",
     [
-      timeProperty { $1(&$0.time) },
+      timeProperty { $1(&$0.timeSeconds) },
       .value("amplitude", .number(0...1), is: .required) { $1(&$0.amplitude) },
       .object(
-        "emphasis", emphasisTable, new: HapticClip.Emphasis(amplitude: 0, frequency: 0),
+        "emphasis", emphasisTable, new: HapticClip.Emphasis(amplitude: 0, normalizedFrequency: 0),
         layout: .singleLine
       ) {
         $1(&$0.emphasis)
@@ -284,8 +285,8 @@ struct HapticClipDecoder: JSONSchemaReader {
   private static let frequencyPointTable = Table<HapticClip.FrequencyPoint>(
     "a frequency point",
     [
-      timeProperty { $1(&$0.time) },
-      .value("frequency", .number(0...1), is: .required) { $1(&$0.frequency) },
+      timeProperty { $1(&$0.timeSeconds) },
+      .value("frequency", .number(0...1), is: .required) { $1(&$0.normalizedFrequency) },
     ])
 
   private static let emphasisTable = Table<HapticClip.Emphasis>(
@@ -295,7 +296,7 @@ struct HapticClipDecoder: JSONSchemaReader {
         $1(&$0.amplitude)
       },
       .value("frequency", .number(0...1), is: .required, rule: .clipEmphasisOutOfRange) {
-        $1(&$0.frequency)
+        $1(&$0.normalizedFrequency)
       },
     ])
 
@@ -309,13 +310,13 @@ struct HapticClipDecoder: JSONSchemaReader {
     let key = JSONKey("time", .number(0...Double(Float.greatestFiniteMagnitude)), is: .required)
     return Field(key) { value, owner, reader in
       guard let seconds: Double = reader.readScalar(value, key: key) else { return false }
-      guard Float(seconds) >= reader.lastTime else {
+      guard Float(seconds) >= reader.lastPointSeconds else {
         reader.log.add(
           .clipDecreasingTimes, at: value,
-          "time \(seconds) is before the previous time, \(reader.lastTime)")
+          "time \(seconds) is before the previous time, \(reader.lastPointSeconds)")
         return false
       }
-      reader.lastTime = Float(seconds)
+      reader.lastPointSeconds = Float(seconds)
       accessor(&owner) { $0 = seconds }
       return true
     } write: { owner, _, object in
@@ -336,11 +337,12 @@ struct HapticClipDecoder: JSONSchemaReader {
         """)
     }
     guard log.errorCount == 0, let first = points.first, let lastPoint = points.last else { return }
-    if Float(lastPoint.time) <= Float(first.time) {
+    if Float(lastPoint.timeSeconds) <= Float(first.timeSeconds) {
       log.add(.clipHasNoLength, at: list, "the amplitude envelope has zero duration")
     }
-    if first.time > 0 {
-      log.add(.clipStartsAfterZero, at: list, "the first point is at \(first.time) s, not at 0 s")
+    if first.timeSeconds > 0 {
+      log.add(
+        .clipStartsAfterZero, at: list, "the first point is at \(first.timeSeconds) s, not at 0 s")
     }
   }
 
@@ -358,25 +360,28 @@ struct HapticClipDecoder: JSONSchemaReader {
       )
     }
     emphasisValueIndices.append(value.nodeIndex)
-    if Float(point.time) == lastEmphasisTime {
+    if Float(point.timeSeconds) == lastEmphasisSeconds {
       log.add(
-        .clipSimultaneousEmphases, at: value, "there is already an emphasis at \(point.time) s")
+        .clipSimultaneousEmphases, at: value,
+        "there is already an emphasis at \(point.timeSeconds) s")
     }
-    lastEmphasisTime = Float(point.time)
+    lastEmphasisSeconds = Float(point.timeSeconds)
   }
 
   private mutating func checkTimes(
     of frequencyPoints: [HapticClip.FrequencyPoint], list: JSONValue,
     within amplitudePoints: [HapticClip.AmplitudePoint]
   ) {
-    let amplitudeStart = amplitudePoints.first?.time ?? 0
-    let amplitudeEnd = amplitudePoints.last?.time ?? .infinity
+    let amplitudeStart = amplitudePoints.first?.timeSeconds ?? 0
+    let amplitudeEnd = amplitudePoints.last?.timeSeconds ?? .infinity
     for (point, value) in zip(frequencyPoints, list.elements)
-    where Float(point.time) < Float(amplitudeStart) || Float(point.time) > Float(amplitudeEnd) {
+    where Float(point.timeSeconds) < Float(amplitudeStart)
+      || Float(point.timeSeconds) > Float(amplitudeEnd)
+    {
       log.add(
         .clipFrequencyOutsideEnvelope, at: value["time"] ?? value,
         """
-        \(point.time) s is outside the amplitude envelope, \(amplitudeStart) s to \
+        \(point.timeSeconds) s is outside the amplitude envelope, \(amplitudeStart) s to \
         \(amplitudeEnd) s
         """
       )
@@ -397,7 +402,7 @@ extension HapticFormat {
     resolution: FormatResolution(amplitudeStep: 0.005, timeStepSeconds: 1e-4, sharpnessStep: 0.01),
     matches: { $0.hasRootKey("voices") },
     read: { json, options in
-      var decoder = LofeltVoicesDecoder(json: json)
+      var decoder = LofeltVoicesDecoder(jsonDocument: json)
       let clip = decoder.decode()
       let editor = json.root["metadata"]?["editor"]?.string
       return ReadResult(
@@ -415,7 +420,7 @@ extension HapticFormat {
 private struct LofeltVoicesDecoder {
   private typealias TimedLevel = (time: Double, level: Float, value: JSONValue)
 
-  let json: JSONDocument
+  let jsonDocument: JSONDocument
   var log = FindingLog()
   var amplitudeValueIndex = 0
   var frequencyValueIndex = 0
@@ -423,12 +428,12 @@ private struct LofeltVoicesDecoder {
 
   mutating func decode() -> HapticClip {
     var clip = HapticClip()
-    guard let voices = json.root["voices"], voices.kind == .object,
+    guard let voices = jsonDocument.root["voices"], voices.kind == .object,
       let envelopes = voices["envelopes"],
       envelopes.kind == .array, let transients = voices["transients"], transients.kind == .array
     else {
       log.add(
-        .voicesInvalidStructure, at: json.root["voices"] ?? json.root,
+        .voicesInvalidStructure, at: jsonDocument.root["voices"] ?? jsonDocument.root,
         "voices must be an object with the arrays \"envelopes\" and \"transients\"")
       return clip
     }
@@ -441,24 +446,24 @@ private struct LofeltVoicesDecoder {
     }
     amplitudeValueIndex = amplitudeList.nodeIndex
     frequencyValueIndex = amplitudeList.nodeIndex
-    let duration = json.root["metadata"]?["duration"]?.number ?? 0
+    let duration = jsonDocument.root["metadata"]?["duration"]?.number ?? 0
     let extendedLevels = extended(decodePoints(of: amplitudeList, until: duration), to: duration)
     clip.amplitudePoints = extendedLevels.map {
-      HapticClip.AmplitudePoint(time: $0.time, amplitude: $0.level)
+      HapticClip.AmplitudePoint(timeSeconds: $0.time, amplitude: $0.level)
     }
     if envelopeLists.count == 2 {
       frequencyValueIndex = envelopeLists[1].nodeIndex
       clip.frequencyPoints = extended(
         decodePoints(of: envelopeLists[1], until: duration), to: duration
       ).map {
-        HapticClip.FrequencyPoint(time: $0.time, frequency: $0.level)
+        HapticClip.FrequencyPoint(timeSeconds: $0.time, normalizedFrequency: $0.level)
       }
     }
     if log.errorCount == 0 {
       decodeTransients(Array(transients.elements), owner: transients, into: &clip)
     }
     if log.errorCount == 0, let last = clip.amplitudePoints.last,
-      last.time <= clip.amplitudePoints[0].time
+      last.timeSeconds <= clip.amplitudePoints[0].timeSeconds
     {
       log.add(
         .voicesInvalidStructure, at: amplitudeList, "the amplitude envelope has zero duration")
@@ -530,13 +535,14 @@ private struct LofeltVoicesDecoder {
           """)
       }
       while nextTransientIndex < clip.amplitudePoints.count,
-        clip.amplitudePoints[nextTransientIndex].time <= level.time
+        clip.amplitudePoints[nextTransientIndex].timeSeconds <= level.time
       {
         points.append(clip.amplitudePoints[nextTransientIndex])
         nextTransientIndex += 1
       }
-      if points.last?.time != level.time || points.last?.emphasis != nil {
-        guard nextTransientIndex < clip.amplitudePoints.count || points.last?.time == level.time
+      if points.last?.timeSeconds != level.time || points.last?.emphasis != nil {
+        guard
+          nextTransientIndex < clip.amplitudePoints.count || points.last?.timeSeconds == level.time
         else {
           return log.add(
             .voicesValueOutOfRange, at: level.value, "a transient is after the last point")
@@ -547,11 +553,11 @@ private struct LofeltVoicesDecoder {
             nextTransientIndex < clip.amplitudePoints.count
               ? clip.amplitudePoints[nextTransientIndex] : points[points.count - 1]),
           at: level.time)
-        points.append(.init(time: level.time, amplitude: Float(line.level)))
+        points.append(.init(timeSeconds: level.time, amplitude: Float(line.level)))
       }
       let last = points.count - 1
       points[last].emphasis = .init(
-        amplitude: max(level.level, points[last].amplitude), frequency: tone.level)
+        amplitude: max(level.level, points[last].amplitude), normalizedFrequency: tone.level)
       transientValueIndices.append(level.value.nodeIndex)
     }
     clip.amplitudePoints = points + clip.amplitudePoints[nextTransientIndex...]
@@ -560,7 +566,7 @@ private struct LofeltVoicesDecoder {
 
 extension EnvelopePoint {
   fileprivate init(_ point: HapticClip.AmplitudePoint) {
-    self.init(time: point.time, level: Double(point.amplitude), sharpness: 0)
+    self.init(timeSeconds: point.timeSeconds, level: Double(point.amplitude), sharpness: 0)
   }
 }
 

@@ -16,9 +16,9 @@ extension HapticFormat {
     read: { json, options in
       var reader = PulsarReader()
       var pattern = PulsarPattern()
-      PulsarReader.file.read(json.root, into: &pattern, reader: &reader)
+      PulsarReader.fileSchema.read(json.root, into: &pattern, reader: &reader)
       reader.checkUnit(of: pattern, in: json)
-      let taps = pattern.taps.map { $0.valueIndex }
+      let taps = pattern.taps.map { $0.jsonValueIndex }
       let losses = pattern.losses
       let layers = pattern.layers
       return ReadResult(
@@ -32,31 +32,31 @@ extension HapticFormat {
     write: { (composition, options) throws(InputError) in
       try composition.checkFinite(.pulsarRange)
       var losses = LossLog()
-      let played = composition.unrolled(passCount: options.loopCount, losses: &losses)
+      let played = composition.unrolled(passCount: options.loopPassCount, losses: &losses)
       let pattern = PulsarPattern(of: played, options: options, losses: &losses)
       return WrittenFiles(
-        [WrittenFiles.File(PulsarReader.file.text(pattern))], losses: losses.finish())
-    }, shape: { PulsarReader.file.schema })
+        [WrittenFiles.File(PulsarReader.fileSchema.text(pattern))], losses: losses.finish())
+    }, shape: { PulsarReader.fileSchema.schema })
 }
 
-/// A pattern of Pulsar.
+/// A haptic pattern of the library Pulsar.
 private struct PulsarPattern: Sendable {
-  /// A value at a time in milliseconds.
+  /// A level or a normalized frequency at a time in milliseconds.
   struct Point: Equatable, Sendable {
-    var time = 0.0
-    var value = 0.0
+    var timeMilliseconds = 0.0
+    var level = 0.0
   }
 
-  /// A transient at a time in milliseconds.
+  /// A transient of the pattern, at a time in milliseconds.
   struct Tap: Equatable, Sendable {
-    var time = 0.0
+    var timeMilliseconds = 0.0
     var amplitude = 0.0
-    var frequency = 0.0
-    var valueIndex = 0
+    var normalizedFrequency = 0.0
+    var jsonValueIndex = 0
   }
 
-  var amplitude: [Point] = []
-  var frequency: [Point] = []
+  var amplitudePoints: [Point] = []
+  var frequencyPoints: [Point] = []
   var taps: [Tap] = []
   var name: String?
   var description: String?
@@ -68,29 +68,32 @@ private struct PulsarPattern: Sendable {
     losses.addNonHapticLosses(of: composition)
     name = composition.title
     description = composition.notes
-    let sampler = EnvelopeSampler(.intensity, tolerance: options.tolerance)
+    let sampler = EnvelopeSampler(.intensity, levelTolerance: options.toleranceFraction)
     let envelopes = sampler.envelopes(of: composition, losses: &losses)
-    let merged = MergedEnvelope(envelopes, sampler: sampler)
+    let merged = MergedEnvelope(envelopes, envelopeSampler: sampler)
     losses.add(merged)
-    if let first = merged.points.first, first.time > 0 {
-      amplitude = [Point(), Point(time: first.time * 1_000)]
-      frequency = [Point(value: first.sharpness)]
+    if let first = merged.mergedPoints.first, first.timeSeconds > 0 {
+      amplitudePoints = [Point(), Point(timeMilliseconds: first.timeSeconds * 1_000)]
+      frequencyPoints = [Point(level: first.sharpness)]
     }
-    for point in merged.points {
-      amplitude.append(Point(time: point.time * 1_000, value: point.level))
-      frequency.append(Point(time: point.time * 1_000, value: point.sharpness))
+    for point in merged.mergedPoints {
+      amplitudePoints.append(Point(timeMilliseconds: point.timeSeconds * 1_000, level: point.level))
+      frequencyPoints.append(
+        Point(timeMilliseconds: point.timeSeconds * 1_000, level: point.sharpness))
     }
     for envelope in envelopes where envelope.kind == .hapticTransient {
       let point = envelope.points[0]
       taps.append(
-        Tap(time: point.time * 1_000, amplitude: point.level, frequency: point.sharpness))
+        Tap(
+          timeMilliseconds: point.timeSeconds * 1_000, amplitude: point.level,
+          normalizedFrequency: point.sharpness))
     }
   }
 
   /// The duration of the continuous pattern, in milliseconds; 0 if it does not play.
   private var continuousMilliseconds: Double {
-    guard !amplitude.isEmpty, !frequency.isEmpty else { return 0 }
-    return (amplitude + frequency).map { $0.time }.max() ?? 0
+    guard !amplitudePoints.isEmpty, !frequencyPoints.isEmpty else { return 0 }
+    return (amplitudePoints + frequencyPoints).map { $0.timeMilliseconds }.max() ?? 0
   }
 
   /// The continuous pattern as one event with curves, and the transients, each as a layer.
@@ -106,15 +109,15 @@ private struct PulsarPattern: Sendable {
           HapticPattern(
             events: [event],
             curves: [
-              Self.curve(.hapticIntensityControl, amplitude),
-              Self.curve(.hapticSharpnessControl, frequency),
+              Self.curve(.hapticIntensityControl, amplitudePoints),
+              Self.curve(.hapticSharpnessControl, frequencyPoints),
             ])))
     }
     let transients = taps.map { tap in
       HapticEvent(
-        kind: .hapticTransient, time: tap.time / 1_000,
+        kind: .hapticTransient, time: tap.timeMilliseconds / 1_000,
         parameters: [
-          .hapticIntensity: Float(tap.amplitude), .hapticSharpness: Float(tap.frequency),
+          .hapticIntensity: Float(tap.amplitude), .hapticSharpness: Float(tap.normalizedFrequency),
         ])
     }
     if !transients.isEmpty || layers.isEmpty {
@@ -123,9 +126,9 @@ private struct PulsarPattern: Sendable {
     return layers
   }
 
-  /// The points that do not play.
+  /// The losses for points that the library does not play.
   var losses: [Loss] {
-    guard amplitude.isEmpty != frequency.isEmpty else { return [] }
+    guard amplitudePoints.isEmpty != frequencyPoints.isEmpty else { return [] }
     return [
       Loss(
         .dropped, .composition,
@@ -134,11 +137,13 @@ private struct PulsarPattern: Sendable {
   }
 
   private static func curve(_ id: DynamicParameterID, _ points: [Point]) -> ParameterCurve {
-    let sorted = points.indices.sorted { (points[$0].time, $0) < (points[$1].time, $1) }
+    let sorted = points.indices.sorted {
+      (points[$0].timeMilliseconds, $0) < (points[$1].timeMilliseconds, $1)
+    }
     return ParameterCurve(
       id: id, time: 0,
       controlPoints: sorted.map {
-        .init(time: points[$0].time / 1_000, value: Float(points[$0].value))
+        .init(time: points[$0].timeMilliseconds / 1_000, value: Float(points[$0].level))
       })
   }
 }
@@ -156,7 +161,7 @@ private struct PulsarReader: JSONSchemaReader {
   private static let timeType = JSONType.number(0...FrameConversion.maximumSeconds * 1_000)
   private static let levelType = JSONType.number(0...1)
 
-  static let file = JSONObjectSchema<PulsarPattern, PulsarReader>(
+  static let fileSchema = JSONObjectSchema<PulsarPattern, PulsarReader>(
     "the file",
     [
       .group(
@@ -165,46 +170,50 @@ private struct PulsarReader: JSONSchemaReader {
           "the continuous pattern",
           [
             .array(
-              "amplitude", of: point, new: PulsarPattern.Point(), is: .required, layout: .singleLine
-            ) { $1(&$0.amplitude) },
+              "amplitude", of: pointSchema, new: PulsarPattern.Point(), is: .required,
+              layout: .singleLine
+            ) { $1(&$0.amplitudePoints) },
             .array(
-              "frequency", of: point, new: PulsarPattern.Point(), is: .required, layout: .singleLine
-            ) { $1(&$0.frequency) },
+              "frequency", of: pointSchema, new: PulsarPattern.Point(), is: .required,
+              layout: .singleLine
+            ) { $1(&$0.frequencyPoints) },
           ])),
       .array(
-        "discretePattern", of: tap, new: PulsarPattern.Tap(), is: .required, layout: .singleLine
+        "discretePattern", of: tapSchema, new: PulsarPattern.Tap(), is: .required,
+        layout: .singleLine
       ) { $1(&$0.taps) },
       .value("name", .string()) { $1(&$0.name) },
       .value("description", .string()) { $1(&$0.description) },
     ])
 
-  private static let point = Table<PulsarPattern.Point>(
+  private static let pointSchema = Table<PulsarPattern.Point>(
     "a point",
     [
-      .value("time", timeType, is: .required) { $1(&$0.time) },
-      .value("value", levelType, is: .required) { $1(&$0.value) },
+      .value("time", timeType, is: .required) { $1(&$0.timeMilliseconds) },
+      .value("value", levelType, is: .required) { $1(&$0.level) },
     ])
 
-  private static let tap = Table<PulsarPattern.Tap>(
+  private static let tapSchema = Table<PulsarPattern.Tap>(
     "a discrete point",
     [
-      .value("time", timeType, is: .required) { $1(&$0.time) },
+      .value("time", timeType, is: .required) { $1(&$0.timeMilliseconds) },
       .value("amplitude", levelType, is: .required) { $1(&$0.amplitude) },
-      .value("frequency", levelType, is: .required) { $1(&$0.frequency) },
+      .value("frequency", levelType, is: .required) { $1(&$0.normalizedFrequency) },
     ]
   ) { object, tap, _ in
-    tap.valueIndex = object.nodeIndex
+    tap.jsonValueIndex = object.nodeIndex
     return true
   }
 
   /// The time in milliseconds below which fractions indicate seconds.
-  private static let shortestPattern = 10.0
+  private static let maximumSuspiciousMilliseconds = 10.0
 
   /// Reports times that are probably in seconds: fractions in a pattern of a few milliseconds.
   mutating func checkUnit(of pattern: PulsarPattern, in json: JSONDocument) {
     let times =
-      pattern.taps.map { $0.time } + (pattern.amplitude + pattern.frequency).map { $0.time }
-    guard let last = times.max(), last < Self.shortestPattern,
+      pattern.taps.map { $0.timeMilliseconds }
+      + (pattern.amplitudePoints + pattern.frequencyPoints).map { $0.timeMilliseconds }
+    guard let last = times.max(), last < Self.maximumSuspiciousMilliseconds,
       times.contains(where: { $0 != $0.rounded() })
     else { return }
     log.add(

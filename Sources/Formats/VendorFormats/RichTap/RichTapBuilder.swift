@@ -6,7 +6,7 @@ internal import Reading
 /// written directly. Other events are written as their envelope, which includes all controls.
 struct RichTapBuilder {
   private let dialect: RichTapDialect
-  private let tolerance: Double
+  private let levelTolerance: Double
   private var events: [RichTapDocument.Event] = []
   var losses: LossLog
   private var quantizer = Quantizer()
@@ -17,15 +17,15 @@ struct RichTapBuilder {
   private static let maximumGapMilliseconds = 1_000
 
   init(
-    _ composition: HapticComposition, dialect: RichTapDialect, tolerance: Double,
+    _ composition: HapticComposition, dialect: RichTapDialect, levelTolerance tolerance: Double,
     losses initialLosses: LossLog
   ) {
     self.dialect = dialect
-    self.tolerance = tolerance
+    self.levelTolerance = tolerance
     losses = initialLosses
     let hasTwoBodyLocations = composition.bodyLocationCount == RichTapDocument.Vibrator.right.number
     losses.addNonHapticLosses(of: composition, keepsBodyLocations: hasTwoBodyLocations)
-    let envelopeSampler = EnvelopeSampler(.intensity, tolerance: tolerance)
+    let envelopeSampler = EnvelopeSampler(.intensity, levelTolerance: tolerance)
     let curvesByLayer = composition.layers.map { IndividualCurves(of: $0.pattern) }
     for envelope in envelopeSampler.envelopes(of: composition) {
       let layer = envelope.eventReference.layer
@@ -66,7 +66,8 @@ struct RichTapBuilder {
     let onsetPoint = envelope.points[0]
     events.append(
       RichTapDocument.Event(
-        kind: .transient, startMilliseconds: quantizer.quantizeToMilliseconds(onsetPoint.time),
+        kind: .transient,
+        startMilliseconds: quantizer.quantizeToMilliseconds(onsetPoint.timeSeconds),
         targetVibrator: vibrator,
         intensityPercent: quantizer.quantizeToPercent(onsetPoint.level),
         frequencyPercent: quantizer.quantizeToPercent(onsetPoint.sharpness)))
@@ -86,17 +87,17 @@ struct RichTapBuilder {
       frequencyPercent: quantizer.quantizeToPercent(Double(event.value(of: .hapticSharpness))))
     let curvePoints = curve.map { point in
       RichTapDocument.CurvePoint(
-        timeMilliseconds: quantizer.quantizeToMilliseconds(event.time + point.time)
-          - startMilliseconds, gain: Float(point.gain),
-        frequencyOffset: quantizer.quantizeToPercent(point.sharpnessOffset))
+        timeMilliseconds: quantizer.quantizeToMilliseconds(event.time + point.eventSeconds)
+          - startMilliseconds, intensityFactor: Float(point.intensityGain),
+        frequencyOffsetPercent: quantizer.quantizeToPercent(point.sharpnessOffset))
     }
     append(richTapEvent, curve: curvePoints, of: reference)
   }
 
   /// Adds an envelope as one event, or as adjacent events of at most the maximum duration.
   private mutating func addEnvelope(_ envelope: EventEnvelope, vibrator: RichTapDocument.Vibrator) {
-    let startMilliseconds = quantizer.quantizeToMilliseconds(envelope.startTime)
-    let endMilliseconds = quantizer.quantizeToMilliseconds(envelope.endTime)
+    let startMilliseconds = quantizer.quantizeToMilliseconds(envelope.startSeconds)
+    let endMilliseconds = quantizer.quantizeToMilliseconds(envelope.endSeconds)
     let maximumDuration = dialect.durationRangeMilliseconds.upperBound
     let segmentCount = max(
       1, (endMilliseconds - startMilliseconds + maximumDuration - 1) / maximumDuration)
@@ -115,25 +116,28 @@ struct RichTapBuilder {
         / segmentCount
       var points: [EnvelopePoint] = []
       let range = (Double(from) / 1000, Double(to) / 1000)
-      while pointIndex < envelope.points.count - 1, envelope.points[pointIndex + 1].time <= range.0,
+      while pointIndex < envelope.points.count - 1,
+        envelope.points[pointIndex + 1].timeSeconds <= range.0,
         segmentIndex > 0
       {
         pointIndex += 1
       }
       var next = pointIndex
-      if segmentIndex > 0, next + 1 < envelope.points.count, envelope.points[next].time < range.0 {
+      if segmentIndex > 0, next + 1 < envelope.points.count,
+        envelope.points[next].timeSeconds < range.0
+      {
         points.append(
           .interpolated(from: envelope.points[next], to: envelope.points[next + 1], at: range.0))
         next += 1
       }
       while next < envelope.points.count,
-        segmentIndex == segmentCount - 1 || envelope.points[next].time <= range.1
+        segmentIndex == segmentCount - 1 || envelope.points[next].timeSeconds <= range.1
       {
         points.append(envelope.points[next])
         next += 1
       }
       if segmentIndex < segmentCount - 1, next < envelope.points.count, let last = points.last,
-        last.time < range.1
+        last.timeSeconds < range.1
       {
         points.append(
           .interpolated(from: envelope.points[next - 1], to: envelope.points[next], at: range.1))
@@ -158,22 +162,22 @@ struct RichTapBuilder {
       segmentEvent.durationMilliseconds = dialect.durationRangeMilliseconds.lowerBound
     }
     let reducedPoints = PointReduction(
-      points, maximumCount: maximumPointCount, tolerance: Quantizer.roundingTolerance)
-    reportReduction(error: reducedPoints.maximumError, of: reference)
-    let curve = reducedPoints.points.map { point in
+      points, maximumCount: maximumInnerPointCount, tolerance: Quantizer.unreportedRoundingError)
+    reportReduction(error: reducedPoints.maximumDeviation, of: reference)
+    let curve = reducedPoints.remainingPoints.map { point in
       RichTapDocument.CurvePoint(
         timeMilliseconds: min(
-          max(quantizer.quantizeToMilliseconds(point.time) - from, 0),
+          max(quantizer.quantizeToMilliseconds(point.timeSeconds) - from, 0),
           segmentEvent.durationMilliseconds),
-        gain: maximumGain > 0 ? Float(min(point.level / maximumGain, 1)) : 0,
-        frequencyOffset: quantizer.quantizeToPercent(point.sharpness)
+        intensityFactor: maximumGain > 0 ? Float(min(point.level / maximumGain, 1)) : 0,
+        frequencyOffsetPercent: quantizer.quantizeToPercent(point.sharpness)
           - segmentEvent.frequencyPercent)
     }
     append(segmentEvent, curve: curve, of: reference)
   }
 
   private mutating func reportReduction(error: Double, of reference: EventReference) {
-    guard error > tolerance else { return }
+    guard error > levelTolerance else { return }
     losses.add(
       .approximated, .event(reference),
       """
@@ -185,7 +189,7 @@ struct RichTapBuilder {
 
   /// The maximum number of envelope points in a curve, without the ramps that HE requires at its
   /// ends.
-  private var maximumPointCount: Int {
+  private var maximumInnerPointCount: Int {
     RichTapDialect.curvePointCountRange.upperBound - (dialect == .richTapHE ? 2 : 0)
   }
 
@@ -195,9 +199,9 @@ struct RichTapBuilder {
   ) {
     var event = event
     var curveFitter = RichTapCurveFitter(
-      points: points, durationMilliseconds: event.durationMilliseconds)
+      curvePoints: points, durationMilliseconds: event.durationMilliseconds)
     let minimumDuration =
-      dialect == .richTapHE || !curveFitter.isFlat
+      dialect == .richTapHE || !curveFitter.hasConstantUnitGain
       ? RichTapDialect.curvePointCountRange.lowerBound - 1 : 0
     if event.durationMilliseconds < minimumDuration {
       losses.add(
@@ -205,13 +209,13 @@ struct RichTapBuilder {
         "an event is lengthened by # ms, to \(minimumDuration) ms",
         size: Double(minimumDuration - event.durationMilliseconds))
       event.durationMilliseconds = minimumDuration
-      curveFitter = RichTapCurveFitter(points: points, durationMilliseconds: minimumDuration)
+      curveFitter = RichTapCurveFitter(curvePoints: points, durationMilliseconds: minimumDuration)
     }
     switch dialect {
     case .harmonyOS:
-      event.curve = curveFitter.isFlat ? [] : curveFitter.fittedPoints()
+      event.curve = curveFitter.hasConstantUnitGain ? [] : curveFitter.fittedPoints()
     case .richTapHE:
-      if curveFitter.isFlat {
+      if curveFitter.hasConstantUnitGain {
         event.curve = RichTapDialect.constantCurve(duration: event.durationMilliseconds)
       } else {
         if curveFitter.setEndsToZero() {
@@ -223,7 +227,7 @@ struct RichTapBuilder {
         event.curve = curveFitter.fittedPoints()
       }
     }
-    reportReduction(error: curveFitter.maximumError, of: reference)
+    reportReduction(error: curveFitter.maximumGainError, of: reference)
     events.append(event)
   }
 
@@ -263,7 +267,7 @@ struct RichTapBuilder {
     }
     reportEmptyFile()
     return RichTapSchema.schema(of: .richTapHE).fileSchema.text(
-      RichTapDocument(version: 2, notes: notes, groups: groups))
+      RichTapDocument(formatVersion: 2, notes: notes, groups: groups))
   }
 
   mutating func singlePatternText(notes: String?) -> [UInt8] {
@@ -277,7 +281,7 @@ struct RichTapBuilder {
     reportEmptyFile()
     return RichTapSchema.schema(of: .richTapHE).fileSchema.text(
       RichTapDocument(
-        version: 1, notes: notes, groups: [RichTapDocument.Group(events: eventsByTime)]))
+        formatVersion: 1, notes: notes, groups: [RichTapDocument.Group(events: eventsByTime)]))
   }
 
   private mutating func reportEmptyFile() {
@@ -327,7 +331,7 @@ struct RichTapBuilder {
     }
     let document = RichTapDocument(channelCount: groups.count, notes: notes, groups: groups)
     let text = RichTapSchema.schema(of: .harmonyOS).fileSchema.text(document)
-    let maximumFileBytes = RichTapDialect.harmonyOS.maximumFileBytes
+    let maximumFileBytes = RichTapDialect.harmonyOS.maximumFileByteCount
     guard text.count > maximumFileBytes else { return text }
     let compactText = RichTapSchema.schema(of: .harmonyOS).fileSchema.text(
       document, layout: .compact)

@@ -7,14 +7,14 @@ struct IndividualCurves {
   /// A breakpoint: the time from the start of the event in seconds, the intensity gain, and the
   /// sharpness offset.
   struct Point: Equatable {
-    var time: Double
-    var gain: Double
+    var eventSeconds: Double
+    var intensityGain: Double
     var sharpnessOffset: Double
   }
 
   /// The curves and parameters of one control, sorted by start.
   private struct ControlTrack {
-    var startTimes: [Double] = []
+    var startSeconds: [Double] = []
     var curves: [ParameterCurve?] = []
 
     /// Returns the only curve that is active in a range, without control points if no curve is
@@ -23,19 +23,19 @@ struct IndividualCurves {
       let onset = range.lowerBound
       // Find the first curve that starts at or after the onset.
       var lowerBound = 0
-      var upperBound = startTimes.count
+      var upperBound = startSeconds.count
       while lowerBound < upperBound {
         let midpoint = (lowerBound + upperBound) / 2
-        if startTimes[midpoint] < onset {
+        if startSeconds[midpoint] < onset {
           lowerBound = midpoint + 1
         } else {
           upperBound = midpoint
         }
       }
       let next =
-        lowerBound < startTimes.count && startTimes[lowerBound] == onset
+        lowerBound < startSeconds.count && startSeconds[lowerBound] == onset
         ? lowerBound + 1 : lowerBound
-      if next < startTimes.count, startTimes[next] < range.upperBound { return nil }
+      if next < startSeconds.count, startSeconds[next] < range.upperBound { return nil }
       if next > lowerBound { return curves[lowerBound] }
       return lowerBound == 0 ? ParameterCurve(id: id, time: onset, controlPoints: []) : nil
     }
@@ -65,7 +65,8 @@ struct IndividualCurves {
     }
     let entryOrder = entries.indices.sorted { (entries[$0].start, $0) < (entries[$1].start, $1) }
     return ControlTrack(
-      startTimes: entryOrder.map { entries[$0].start }, curves: entryOrder.map { entries[$0].curve }
+      startSeconds: entryOrder.map { entries[$0].start },
+      curves: entryOrder.map { entries[$0].curve }
     )
   }
 
@@ -88,7 +89,7 @@ struct IndividualCurves {
     else { return nil }
     return times.indices.map { index in
       Point(
-        time: times[index], gain: gains.isEmpty ? 1 : gains[index].value,
+        eventSeconds: times[index], intensityGain: gains.isEmpty ? 1 : gains[index].value,
         sharpnessOffset: offsets.isEmpty ? 0 : offsets[index].value)
     }
   }
@@ -115,36 +116,42 @@ extension EventParameterID {
 /// 2. Separate points with equal times.
 /// 3. Insert points if there are too few.
 struct RichTapCurveFitter {
-  var points: [RichTapDocument.CurvePoint]
+  var curvePoints: [RichTapDocument.CurvePoint]
   let durationMilliseconds: Int
   /// The maximum distance between the fitted curve and the given points.
-  private(set) var maximumError = 0.0
+  private(set) var maximumGainError = 0.0
 
-  var isFlat: Bool { points.allSatisfy { $0.gain == 1 && $0.frequencyOffset == 0 } }
+  var hasConstantUnitGain: Bool {
+    curvePoints.allSatisfy { $0.intensityFactor == 1 && $0.frequencyOffsetPercent == 0 }
+  }
 
   /// Adds ramps from and to a gain of 0, and returns whether the curve started or ended at another
   /// gain.
   mutating func setEndsToZero() -> Bool {
-    guard let first = points.first, let last = points.last else { return false }
+    guard let first = curvePoints.first, let last = curvePoints.last else { return false }
     var isChanged = false
     let edgeMilliseconds = RichTapDialect.edgeRampMilliseconds
-    if first.timeMilliseconds != 0 || first.gain != 0 {
-      isChanged = isChanged || first.gain != 0
-      for index in points.indices where points[index].timeMilliseconds < edgeMilliseconds {
-        points[index].timeMilliseconds = edgeMilliseconds
+    if first.timeMilliseconds != 0 || first.intensityFactor != 0 {
+      isChanged = isChanged || first.intensityFactor != 0
+      for index in curvePoints.indices where curvePoints[index].timeMilliseconds < edgeMilliseconds
+      {
+        curvePoints[index].timeMilliseconds = edgeMilliseconds
       }
-      points.insert(
-        .init(timeMilliseconds: 0, gain: 0, frequencyOffset: first.frequencyOffset), at: 0)
-    }
-    if last.timeMilliseconds != durationMilliseconds || last.gain != 0 {
-      isChanged = isChanged || last.gain != 0
-      for index in points.indices
-      where points[index].timeMilliseconds > durationMilliseconds - edgeMilliseconds {
-        points[index].timeMilliseconds = durationMilliseconds - edgeMilliseconds
-      }
-      points.append(
+      curvePoints.insert(
         .init(
-          timeMilliseconds: durationMilliseconds, gain: 0, frequencyOffset: last.frequencyOffset))
+          timeMilliseconds: 0, intensityFactor: 0,
+          frequencyOffsetPercent: first.frequencyOffsetPercent), at: 0)
+    }
+    if last.timeMilliseconds != durationMilliseconds || last.intensityFactor != 0 {
+      isChanged = isChanged || last.intensityFactor != 0
+      for index in curvePoints.indices
+      where curvePoints[index].timeMilliseconds > durationMilliseconds - edgeMilliseconds {
+        curvePoints[index].timeMilliseconds = durationMilliseconds - edgeMilliseconds
+      }
+      curvePoints.append(
+        .init(
+          timeMilliseconds: durationMilliseconds, intensityFactor: 0,
+          frequencyOffsetPercent: last.frequencyOffsetPercent))
     }
     return isChanged
   }
@@ -154,49 +161,54 @@ struct RichTapCurveFitter {
     reduceToMaximum()
     separateEqualTimes()
     padToMinimum()
-    return points
+    return curvePoints
   }
 
   private mutating func reduceToMaximum() {
     let maximumCount = max(
       2, min(RichTapDialect.curvePointCountRange.upperBound, durationMilliseconds + 1))
-    guard points.count > maximumCount else { return }
+    guard curvePoints.count > maximumCount else { return }
     let reducedPoints = PointReduction(
-      points.enumerated().map { index, point in
+      curvePoints.enumerated().map { index, point in
         EnvelopePoint(
-          time: Double(point.timeMilliseconds), level: Double(point.gain),
-          sharpness: Double(point.frequencyOffset) / 100
+          timeSeconds: Double(point.timeMilliseconds), level: Double(point.intensityFactor),
+          sharpness: Double(point.frequencyOffsetPercent) / 100
         )
       }, maximumCount: maximumCount)
-    maximumError = max(maximumError, reducedPoints.maximumError)
-    points = reducedPoints.points.map { point in
+    maximumGainError = max(maximumGainError, reducedPoints.maximumDeviation)
+    curvePoints = reducedPoints.remainingPoints.map { point in
       .init(
-        timeMilliseconds: FrameConversion.clampedInteger(point.time), gain: Float(point.level),
-        frequencyOffset: FrameConversion.clampedInteger(point.sharpness * 100))
+        timeMilliseconds: FrameConversion.clampedInteger(point.timeSeconds),
+        intensityFactor: Float(point.level),
+        frequencyOffsetPercent: FrameConversion.clampedInteger(point.sharpness * 100))
     }
   }
 
   /// Moves points with equal times, such as the two points of a jump, one millisecond apart.
   private mutating func separateEqualTimes() {
-    for index in points.indices.dropFirst()
-    where points[index].timeMilliseconds <= points[index - 1].timeMilliseconds {
-      points[index].timeMilliseconds = points[index - 1].timeMilliseconds + 1
+    for index in curvePoints.indices.dropFirst()
+    where curvePoints[index].timeMilliseconds <= curvePoints[index - 1].timeMilliseconds {
+      curvePoints[index].timeMilliseconds = curvePoints[index - 1].timeMilliseconds + 1
     }
     var latestTime = durationMilliseconds
-    for index in points.indices.reversed() {
-      points[index].timeMilliseconds = min(points[index].timeMilliseconds, latestTime)
-      latestTime = points[index].timeMilliseconds - 1
+    for index in curvePoints.indices.reversed() {
+      curvePoints[index].timeMilliseconds = min(curvePoints[index].timeMilliseconds, latestTime)
+      latestTime = curvePoints[index].timeMilliseconds - 1
     }
-    points.removeAll { $0.timeMilliseconds < 0 }
+    curvePoints.removeAll { $0.timeMilliseconds < 0 }
   }
 
   private mutating func padToMinimum() {
-    while points.count < RichTapDialect.curvePointCountRange.lowerBound, let last = points.last {
+    while curvePoints.count < RichTapDialect.curvePointCountRange.lowerBound,
+      let last = curvePoints.last
+    {
       var widestIndex: Int?
-      for index in points.indices.dropLast() {
-        let span = points[index + 1].timeMilliseconds - points[index].timeMilliseconds
+      for index in curvePoints.indices.dropLast() {
+        let span = curvePoints[index + 1].timeMilliseconds - curvePoints[index].timeMilliseconds
         let maximumSpan =
-          widestIndex.map { points[$0 + 1].timeMilliseconds - points[$0].timeMilliseconds } ?? 1
+          widestIndex.map {
+            curvePoints[$0 + 1].timeMilliseconds - curvePoints[$0].timeMilliseconds
+          } ?? 1
         if span > maximumSpan {
           widestIndex = index
         }
@@ -204,31 +216,35 @@ struct RichTapCurveFitter {
       guard let index = widestIndex else {
         // There is no space between points: hold the last value, or the first.
         if last.timeMilliseconds < durationMilliseconds {
-          points.append(
+          curvePoints.append(
             .init(
-              timeMilliseconds: last.timeMilliseconds + 1, gain: last.gain,
-              frequencyOffset: last.frequencyOffset))
-        } else if points[0].timeMilliseconds > 0 {
-          points.insert(
+              timeMilliseconds: last.timeMilliseconds + 1, intensityFactor: last.intensityFactor,
+              frequencyOffsetPercent: last.frequencyOffsetPercent))
+        } else if curvePoints[0].timeMilliseconds > 0 {
+          curvePoints.insert(
             .init(
-              timeMilliseconds: points[0].timeMilliseconds - 1, gain: points[0].gain,
-              frequencyOffset: points[0].frequencyOffset), at: 0)
+              timeMilliseconds: curvePoints[0].timeMilliseconds - 1,
+              intensityFactor: curvePoints[0].intensityFactor,
+              frequencyOffsetPercent: curvePoints[0].frequencyOffsetPercent), at: 0)
         } else {
           return
         }
         continue
       }
-      let from = points[index]
-      let to = points[index + 1]
+      let from = curvePoints[index]
+      let to = curvePoints[index + 1]
       let time = (from.timeMilliseconds + to.timeMilliseconds) / 2
       let fraction =
         Float(time - from.timeMilliseconds) / Float(to.timeMilliseconds - from.timeMilliseconds)
-      points.insert(
+      curvePoints.insert(
         .init(
-          timeMilliseconds: time, gain: from.gain + (to.gain - from.gain) * fraction,
-          frequencyOffset: FrameConversion.clampedInteger(
+          timeMilliseconds: time,
+          intensityFactor: from.intensityFactor + (to.intensityFactor - from.intensityFactor)
+            * fraction,
+          frequencyOffsetPercent: FrameConversion.clampedInteger(
             Double(
-              Float(from.frequencyOffset) + Float(to.frequencyOffset - from.frequencyOffset)
+              Float(from.frequencyOffsetPercent) + Float(
+                to.frequencyOffsetPercent - from.frequencyOffsetPercent)
                 * fraction
             ))),
         at: index + 1)

@@ -26,7 +26,7 @@ struct RichTapDocument: Equatable, Sendable {
     }
   }
 
-  /// A vibration.
+  /// A transient or continuous vibration of a group.
   struct Event: Equatable, Sendable {
     /// The kind of an event. Raw values are the names in files.
     enum Kind: String, JSONEnumeration { case transient, continuous }
@@ -37,7 +37,7 @@ struct RichTapDocument: Equatable, Sendable {
     /// The duration in milliseconds; ignored for a transient.
     var durationMilliseconds = 0
     var targetVibrator = Vibrator.both
-    /// The intensity in percent, 0…100.
+    /// The intensity of the event, in percent, 0…100.
     var intensityPercent: Int
     /// The frequency, from dull (0) to sharp (100). A transient of HE may have −50…150.
     var frequencyPercent: Int
@@ -47,14 +47,14 @@ struct RichTapDocument: Equatable, Sendable {
     var isTransient: Bool { kind == .transient }
   }
 
-  /// A point of a curve.
+  /// A point of a continuous event's curve.
   struct CurvePoint: Equatable, Sendable {
     /// The time from the start of the event, in milliseconds.
     var timeMilliseconds: Int
-    /// The factor on the intensity of the event, 0…1.
-    var gain: Float
+    /// The factor that multiplies the intensity of the event at the point, 0…1.
+    var intensityFactor: Float
     /// The offset that is added to the frequency of the event, −100…100.
-    var frequencyOffset: Int
+    var frequencyOffsetPercent: Int
   }
 
   /// The vibrator that plays, in the order of its `Index`. The raw value is the name of its layers.
@@ -78,7 +78,7 @@ struct RichTapDocument: Equatable, Sendable {
   }
 
   /// The version of HE, 1 for a single pattern and 2 for a list of patterns; 0 if unknown.
-  var version = 0
+  var formatVersion = 0
   var channelCount = 0
   /// The date or the author's name, as in the file.
   var creationText: String?
@@ -103,9 +103,9 @@ enum RichTapDialect: Sendable {
   var durationRangeMilliseconds: ClosedRange<Int> { (self == .richTapHE ? 1 : 0)...5_000 }
   static let curvePointCountRange = 4...16
   /// The maximum file size, in bytes.
-  var maximumFileBytes: Int { self == .richTapHE ? .max : 64 * 1024 }
-  static let intensityRange = 0...100
-  static let frequencyOffsetRange = -100...100
+  var maximumFileByteCount: Int { self == .richTapHE ? .max : 64 * 1024 }
+  static let intensityPercentRange = 0...100
+  static let frequencyOffsetPercentRange = -100...100
 
   func frequencyRange(isTransient: Bool) -> ClosedRange<Int> {
     self == .richTapHE && isTransient ? -50...150 : 0...100
@@ -120,10 +120,12 @@ enum RichTapDialect: Sendable {
   /// Returns the curve that HE requires for an event of constant intensity.
   static func constantCurve(duration: Int) -> [RichTapDocument.CurvePoint] {
     [
-      .init(timeMilliseconds: 0, gain: 0, frequencyOffset: 0),
-      .init(timeMilliseconds: edgeRampMilliseconds, gain: 1, frequencyOffset: 0),
-      .init(timeMilliseconds: duration - edgeRampMilliseconds, gain: 1, frequencyOffset: 0),
-      .init(timeMilliseconds: duration, gain: 0, frequencyOffset: 0),
+      .init(timeMilliseconds: 0, intensityFactor: 0, frequencyOffsetPercent: 0),
+      .init(timeMilliseconds: edgeRampMilliseconds, intensityFactor: 1, frequencyOffsetPercent: 0),
+      .init(
+        timeMilliseconds: duration - edgeRampMilliseconds, intensityFactor: 1,
+        frequencyOffsetPercent: 0),
+      .init(timeMilliseconds: duration, intensityFactor: 0, frequencyOffsetPercent: 0),
     ]
   }
 }

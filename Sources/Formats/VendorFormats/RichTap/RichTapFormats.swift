@@ -19,7 +19,7 @@ extension HapticFormat {
         && !outline.nestedKeys.contains("EventType")
   }
 
-  /// The haptic files of HarmonyOS and OpenHarmony: a JSON text.
+  /// The haptic files of HarmonyOS and OpenHarmony, which are JSON.
   ///
   /// They become the same layers as ``he``. Files whose names don't end in `oh.json` are recognized
   /// by their content.
@@ -61,9 +61,9 @@ extension HapticFormat {
       write: { (composition, options) throws(InputError) in
         try composition.checkFinite(.richTapIntensityOutOfRange)
         var losses = LossLog()
-        let played = composition.unrolled(passCount: options.loopCount, losses: &losses)
+        let played = composition.unrolled(passCount: options.loopPassCount, losses: &losses)
         var builder = RichTapBuilder(
-          played, dialect: dialect, tolerance: options.tolerance, losses: losses)
+          played, dialect: dialect, levelTolerance: options.toleranceFraction, losses: losses)
         if composition.title != nil, composition.notes != nil {
           builder.losses.add(
             .dropped, .composition,
@@ -89,7 +89,7 @@ struct RichTapDecoder: JSONSchemaReader {
   /// Factors of curves that are whole numbers are written without a decimal point.
   static let writesShortNumbers = true
 
-  let json: JSONDocument
+  let jsonDocument: JSONDocument
   let dialect: RichTapDialect
   var log = FindingLog()
   var document = RichTapDocument()
@@ -104,8 +104,8 @@ struct RichTapDecoder: JSONSchemaReader {
   private var unwrappedEvents: (first: Int, count: Int)?
   private var percentCurveValue: JSONValue?
   /// The start of the preceding pattern, in milliseconds.
-  fileprivate var previousPatternTime = -1
-  fileprivate var currentEventDuration = 0
+  fileprivate var previousPatternMilliseconds = -1
+  fileprivate var currentEventMilliseconds = 0
 
   let rules = JSONSchemaRules(
     missingKey: .richTapMissingKey, recommendedKey: .harmonyOSPartialKeys, wrongType: .wrongType,
@@ -113,7 +113,7 @@ struct RichTapDecoder: JSONSchemaReader {
     fractionHandling: .truncated(.richTapFractionalNumber))
 
   init(_ json: JSONDocument, dialect: RichTapDialect) {
-    self.json = json
+    self.jsonDocument = json
     self.dialect = dialect
   }
 
@@ -131,17 +131,18 @@ struct RichTapDecoder: JSONSchemaReader {
   }
 
   private mutating func decodeRoot() {
-    let root = json.root
+    let root = jsonDocument.root
     guard root.kind == .object else {
       return log.add(
-        .richTapInvalidStructure, at: root, "the file must be an object, not \(root.kind.noun)")
+        .richTapInvalidStructure, at: root,
+        "the file must be an object, not \(root.kind.nounWithArticle)")
     }
-    if json.text.count > dialect.maximumFileBytes {
+    if jsonDocument.text.count > dialect.maximumFileByteCount {
       log.add(
         .harmonyOSFileTooLarge, at: root, offset: 0,
         """
-        the file has \(json.text.count) bytes; HarmonyOS rejects more than \
-        \(dialect.maximumFileBytes)
+        the file has \(jsonDocument.text.count) bytes; HarmonyOS rejects more than \
+        \(dialect.maximumFileByteCount)
         """
       )
     }
@@ -151,7 +152,8 @@ struct RichTapDecoder: JSONSchemaReader {
     if let unwrappedEvents {
       let count = unwrappedEvents.count
       log.add(
-        .richTapMissingEventWrapper, at: JSONValue(document: json, index: unwrappedEvents.first),
+        .richTapMissingEventWrapper,
+        at: JSONValue(document: jsonDocument, index: unwrappedEvents.first),
         (count == 1 ? "an event is" : "\(count) events are") + " not under the key \"Event\"",
         suggestion: "write {\"Event\": {…}}")
     }
@@ -172,7 +174,9 @@ struct RichTapDecoder: JSONSchemaReader {
     var previousTime = 0
     for entry in pattern.elements {
       eventCount += 1
-      guard expectKind(.object, of: entry, as: tables.patternEntrySchema.noun) else { continue }
+      guard expectKind(.object, of: entry, as: tables.patternEntrySchema.nounWithArticle) else {
+        continue
+      }
       let members = tables.patternEntrySchema.names.indexedMembers(of: entry)
       var value = members[0]
       if value == nil, members[1] != nil {
@@ -212,12 +216,13 @@ struct RichTapDecoder: JSONSchemaReader {
   }
 
   fileprivate mutating func readCurve(_ curve: JSONValue, into event: inout RichTapDocument.Event) {
-    currentEventDuration = max(event.durationMilliseconds, 0)
+    currentEventMilliseconds = max(event.durationMilliseconds, 0)
     let previousErrorCount = log.errorCount
     var pointCount = 0
     for value in curve.elements {
       pointCount += 1
-      var point = RichTapDocument.CurvePoint(timeMilliseconds: 0, gain: 1, frequencyOffset: 0)
+      var point = RichTapDocument.CurvePoint(
+        timeMilliseconds: 0, intensityFactor: 1, frequencyOffsetPercent: 0)
       guard
         RichTapSchema.schema(of: dialect).curvePointSchema.read(value, into: &point, reader: &self)
       else { continue }
@@ -248,16 +253,17 @@ struct RichTapDecoder: JSONSchemaReader {
       }
       return
     }
-    guard let first = event.curve.first, let last = event.curve.last, currentEventDuration > 0,
+    guard let first = event.curve.first, let last = event.curve.last, currentEventMilliseconds > 0,
       previousErrorCount == log.errorCount,
-      first.timeMilliseconds != 0 || first.gain != 0
-        || last.timeMilliseconds != currentEventDuration || last.gain != 0
+      first.timeMilliseconds != 0 || first.intensityFactor != 0
+        || last.timeMilliseconds != currentEventMilliseconds || last.intensityFactor != 0
     else { return }
     log.add(
       .richTapInvalidCurveEnds, at: curve, severity: isFromConverter ? .warning : .error,
       """
-      Curve runs from Intensity \(first.gain) at \(first.timeMilliseconds) to \(last.gain) at \
-      \(last.timeMilliseconds); it must run from 0 at 0 to 0 at \(currentEventDuration)
+      Curve runs from Intensity \(first.intensityFactor) at \(first.timeMilliseconds) to \
+      \(last.intensityFactor) at \(last.timeMilliseconds); it must run from 0 at 0 to 0 at \
+      \(currentEventMilliseconds)
       """)
   }
 
@@ -265,18 +271,18 @@ struct RichTapDecoder: JSONSchemaReader {
   fileprivate mutating func checkAbsoluteTime(
     of group: RichTapDocument.Group, in object: JSONValue
   ) {
-    if group.startMilliseconds <= previousPatternTime, let value = object["AbsoluteTime"],
-      previousPatternTime >= 0
+    if group.startMilliseconds <= previousPatternMilliseconds, let value = object["AbsoluteTime"],
+      previousPatternMilliseconds >= 0
     {
       log.add(
         .richTapInvalidAbsoluteTime, at: value,
         """
         AbsoluteTime is \(group.startMilliseconds), not after the previous pattern at \
-        \(previousPatternTime)
+        \(previousPatternMilliseconds)
         """
       )
     }
-    previousPatternTime = max(previousPatternTime, group.startMilliseconds)
+    previousPatternMilliseconds = max(previousPatternMilliseconds, group.startMilliseconds)
   }
 
   /// Returns the gain of a curve point. The decoder of HarmonyOS truncates to hundredths before it
@@ -302,7 +308,7 @@ struct RichTapDecoder: JSONSchemaReader {
 
   mutating func checkWholeText() {
     log.addDeviations(
-      of: json, byteOrderMark: .richTapByteOrderMark, trailingComma: .richTapTrailingComma,
+      of: jsonDocument, byteOrderMark: .richTapByteOrderMark, trailingComma: .richTapTrailingComma,
       duplicateKey: .richTapDuplicateKey)
     if log.errorCount == 0 {
       checkOverlaps()
@@ -339,7 +345,7 @@ struct RichTapDecoder: JSONSchemaReader {
     guard let overlap else { return }
     let count = overlap.count
     log.add(
-      .richTapOverlappingEvents, at: JSONValue(document: json, index: overlap.value),
+      .richTapOverlappingEvents, at: JSONValue(document: jsonDocument, index: overlap.value),
       (count == 1 ? "an event starts" : "\(count) events start")
         + """
          while another event plays on the same vibrator; both play, but hardware may play only one
@@ -412,14 +418,14 @@ struct RichTapSchema: Sendable {
             document.groups = [Group()]
           }
           body(&document.groups[0])
-        }.appliesOnly { $0.version == 1 },
+        }.appliesOnly { $0.formatVersion == 1 },
         .array("PatternList", of: patternListTable, new: Group(), is: .required) { $1(&$0.groups) }
           .appliesOnly {
-            $0.version == 2
+            $0.formatVersion == 2
           },
       ]
     ) { object, document, reader in
-      if document.version == 2, let list = object["PatternList"], list.kind == .array,
+      if document.formatVersion == 2, let list = object["PatternList"], list.kind == .array,
         list.elements.isEmpty
       {
         reader.log.add(.richTapInvalidStructure, at: list, "PatternList is empty")
@@ -502,7 +508,7 @@ struct RichTapSchema: Sendable {
         let supportedVersions = dialect == .richTapHE ? [1.0, 2] : [1]
         if supportedVersions.contains(dialect == .richTapHE ? number.rounded(.towardZero) : number)
         {
-          document.version = Int(number)
+          document.formatVersion = Int(number)
           reader.details.append(
             ("version", dialect == .richTapHE ? "\(Int(number))" : value.truncatedLexeme))
         } else {
@@ -514,7 +520,7 @@ struct RichTapSchema: Sendable {
         return true
       } write: { document, _, object in
         if dialect == .richTapHE {
-          object.writeMember("Version", document.version)
+          object.writeMember("Version", document.formatVersion)
         } else {
           object.writeMember("Version", 1.0)
         }
@@ -548,7 +554,7 @@ struct RichTapSchema: Sendable {
       "Parameters",
       [
         .value(
-          "Intensity", .integer(RichTapDialect.intensityRange), is: .required,
+          "Intensity", .integer(RichTapDialect.intensityPercentRange), is: .required,
           rule: .richTapIntensityOutOfRange
         ) {
           $1(&$0.intensityPercent)
@@ -632,22 +638,22 @@ struct RichTapSchema: Sendable {
       "a point of Curve",
       [
         .value(time) { _, reader in
-          .integer(0...reader.currentEventDuration)
+          .integer(0...reader.currentEventMilliseconds)
         } access: {
           $1(&$0.timeMilliseconds)
         },
         Field(gain) { value, point, reader in
           guard let factor = reader.curveGain(value, key: gain) else { return false }
-          point.gain = factor
+          point.intensityFactor = factor
           return true
         } write: { point, _, object in
-          point.gain.write("Intensity", omitsPoint: true, to: &object)
+          point.intensityFactor.write("Intensity", omitsPoint: true, to: &object)
         },
         .value(
-          "Frequency", .integer(RichTapDialect.frequencyOffsetRange), is: presence,
+          "Frequency", .integer(RichTapDialect.frequencyOffsetPercentRange), is: presence,
           rule: .richTapCurvePointOutOfRange
         ) {
-          $1(&$0.frequencyOffset)
+          $1(&$0.frequencyOffsetPercent)
         },
       ]
     ) { object, _, reader in

@@ -17,7 +17,7 @@ struct RichTapReader {
       Array(repeating: EventReference(event: 0), count: $0.events.count)
     }
     let hasOffsets = document.groups.contains { group in
-      group.events.contains { event in event.curve.contains { $0.frequencyOffset != 0 } }
+      group.events.contains { event in event.curve.contains { $0.frequencyOffsetPercent != 0 } }
     }
     for vibrator in RichTapDocument.Vibrator.allCases {
       var builder = LayerBuilder()
@@ -95,9 +95,9 @@ struct RichTapReader {
     }
     // The last value of a curve holds, so if one event has frequency offsets, every event with
     // curves needs them.
-    var curves = [curve(.hapticIntensityControl) { $0.gain }]
+    var curves = [curve(.hapticIntensityControl) { $0.intensityFactor }]
     if hasFrequencyOffsets {
-      curves.append(curve(.hapticSharpnessControl) { Float($0.frequencyOffset) / 100 })
+      curves.append(curve(.hapticSharpnessControl) { Float($0.frequencyOffsetPercent) / 100 })
     }
     builder.add(
       hapticEvent, curves: curves, until: Double(time + event.durationMilliseconds) / 1000)

@@ -14,14 +14,14 @@ extension HapticFormat {
       amplitudeStep: 1.0 / 255, timeStepSeconds: 0.001, samplingIntervalSeconds: 0.01),
     allowsArray: true,
     matches: { outline in
-      (outline.isArray || outline.hasRootKey("pattern"))
+      (outline.hasArrayRoot || outline.hasRootKey("pattern"))
         && outline.nestedKeys.contains("duration")
         && outline.nestedKeys.isSubset(of: ["duration", "intensity", "delay"])
     },
     read: { json, options in
       var reader = WebHapticsReader(amplitudeMapping: options.amplitudeMapping)
       reader.read(json)
-      let values = reader.values
+      let values = reader.eventValueIndices
       return ReadResult(
         HapticComposition(HapticPattern(events: reader.events)), of: json, log: reader.log,
         options: options,
@@ -30,7 +30,7 @@ extension HapticFormat {
     write: { (composition, options) throws(InputError) in
       try composition.checkFinite(.webHapticsRange)
       var losses = LossLog()
-      let played = composition.unrolled(passCount: options.loopCount, losses: &losses)
+      let played = composition.unrolled(passCount: options.loopPassCount, losses: &losses)
       let steps = VibrationSteps(played, options: options, isContinuous: false, losses: losses)
       losses = steps.losses
       losses.addTextLosses(of: composition)
@@ -42,16 +42,16 @@ extension HapticFormat {
 /// A vibration of constant level after a delay.
 private struct WebVibration: Equatable, Sendable {
   /// The delay after the preceding vibration, in milliseconds.
-  var delay = 0.0
-  /// The duration, in milliseconds.
-  var duration = 0.0
-  /// The level, 0…1.
+  var delayMilliseconds = 0.0
+  /// The duration of the vibration, in milliseconds.
+  var durationMilliseconds = 0.0
+  /// The level of the vibration, 0…1.
   var intensity = defaultIntensity
 
   /// The default level of a vibration.
   static let defaultIntensity = 0.5
   /// The maximum duration that the library plays, in milliseconds.
-  static let maximumDuration = 1_000
+  static let maximumPlayedMilliseconds = 1_000
 
   /// Returns the JSON text of levels. Long levels are divided, and pauses become delays.
   static func text(of levels: VibrationSteps) -> [UInt8] {
@@ -59,20 +59,20 @@ private struct WebVibration: Equatable, Sendable {
     writer.writeArray { list in
       var delay = 0
       for step in levels.steps {
-        guard let amplitude = step.amplitude, amplitude > 0 else {
+        guard let amplitude = step.amplitudeCode, amplitude > 0 else {
           delay += step.durationMilliseconds
           continue
         }
         var remaining = step.durationMilliseconds
         while remaining > 0 {
-          let duration = min(remaining, maximumDuration)
+          let duration = min(remaining, maximumPlayedMilliseconds)
           list.writeObject(layout: .singleLine) { object in
             if delay > 0 {
               object.writeMember("delay", delay)
             }
             object.writeMember("duration", duration)
             object.writeMember(
-              "intensity", Double(amplitude) / Double(VibrationEffect.maximumAmplitude))
+              "intensity", Double(amplitude) / Double(VibrationEffect.maximumAmplitudeCode))
           }
           delay = 0
           remaining -= duration
@@ -92,7 +92,7 @@ private struct WebHapticsReader: JSONSchemaReader {
     unknownKey: .unknownKey, nullHandling: .absent)
   private(set) var events: [HapticEvent] = []
   /// The indices of the JSON values that the events were read from.
-  private(set) var values: [Int] = []
+  private(set) var eventValueIndices: [Int] = []
   /// The end of the preceding vibration, in milliseconds.
   private var elapsedMilliseconds = 0.0
 
@@ -102,8 +102,8 @@ private struct WebHapticsReader: JSONSchemaReader {
   private static let vibration = JSONObjectSchema<WebVibration, WebHapticsReader>(
     "a vibration",
     [
-      .value("delay", millisecondsType) { $1(&$0.delay) },
-      .value("duration", millisecondsType, is: .required) { $1(&$0.duration) },
+      .value("delay", millisecondsType) { $1(&$0.delayMilliseconds) },
+      .value("duration", millisecondsType, is: .required) { $1(&$0.durationMilliseconds) },
       .value("intensity", .unboundedNumber) { $1(&$0.intensity) },
     ])
 
@@ -132,27 +132,28 @@ private struct WebHapticsReader: JSONSchemaReader {
         .webHapticsIntensity, at: value["intensity"] ?? value,
         "intensity is \(vibration.intensity.shortText), outside 0 to 1; \(level.shortText) is used")
     }
-    if vibration.duration > Double(WebVibration.maximumDuration) {
+    if vibration.durationMilliseconds > Double(WebVibration.maximumPlayedMilliseconds) {
       log.add(
         .webHapticsDuration, at: value["duration"] ?? value,
-        "the library plays at most \(WebVibration.maximumDuration) ms of a vibration",
+        "the library plays at most \(WebVibration.maximumPlayedMilliseconds) ms of a vibration",
         suggestion: "divide it into several vibrations")
     }
-    let start = elapsedMilliseconds + vibration.delay
-    elapsedMilliseconds = start + vibration.duration
-    guard vibration.duration > 0, level > 0 else { return }
+    let start = elapsedMilliseconds + vibration.delayMilliseconds
+    elapsedMilliseconds = start + vibration.durationMilliseconds
+    guard vibration.durationMilliseconds > 0, level > 0 else { return }
     let intensity = Float(amplitudeMapping.intensity(ofAmplitude: level))
-    if let last = events.indices.last, vibration.delay == 0,
+    if let last = events.indices.last, vibration.delayMilliseconds == 0,
       events[last].parameters[.hapticIntensity] == intensity,
       events[last].time + (events[last].duration ?? 0) >= start / 1_000 - 1e-9
     {
       events[last].duration = elapsedMilliseconds / 1_000 - events[last].time
       return
     }
-    values.append(value.nodeIndex)
+    eventValueIndices.append(value.nodeIndex)
     events.append(
       HapticEvent(
-        kind: .hapticContinuous, time: start / 1_000, duration: vibration.duration / 1_000,
+        kind: .hapticContinuous, time: start / 1_000,
+        duration: vibration.durationMilliseconds / 1_000,
         parameters: [.hapticIntensity: intensity]))
   }
 }

@@ -32,7 +32,7 @@ struct ControlDifferences {
     var events: [[Int]: [IndexedEvent]] = [:]
     for (index, candidateIndex) in match.pairs {
       let pair = [match.reference[index], match.candidate[candidateIndex]]
-      events[pair.map(\.layer), default: []] += pair
+      events[pair.map(\.layerIndex), default: []] += pair
     }
     let hasLayers = max(reference.layers.count, candidate.layers.count) > 1
     for (layers, events) in events.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
@@ -51,13 +51,14 @@ struct ControlDifferences {
   /// Returns the time ranges in which events sound, including tails and bursts.
   private static func soundingRanges(of events: [IndexedEvent]) -> [ClosedRange<Double>] {
     var ranges: [ClosedRange<Double>] = []
-    for event in events.sorted(by: { $0.time < $1.time }) {
+    for event in events.sorted(by: { $0.timeSeconds < $1.timeSeconds }) {
       // A sound file without a duration can be as long as a pattern.
-      let isOpen = event.kind.playsFile && event.duration == nil
-      let start = max(0, event.time)
+      let isOpen = event.kind.playsFile && event.durationSeconds == nil
+      let start = max(0, event.timeSeconds)
       let end =
-        max(start, event.time) + (isOpen ? HapticEvent.defaultDuration : event.duration ?? 0)
-      let range = start...(end + event.tailDuration)
+        max(start, event.timeSeconds)
+        + (isOpen ? HapticEvent.defaultDurationSeconds : event.durationSeconds ?? 0)
+      let range = start...(end + event.tailSeconds)
       if let last = ranges.last, last.upperBound >= range.lowerBound {
         ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
       } else {
@@ -145,12 +146,13 @@ extension ControlTimeline {
   ///   - neutralValue: The value before a step or curve that starts at 0 and now starts later.
   func retimed(by timeMapping: EventMatch.TimeMapping, neutralValue: Double) -> ControlTimeline {
     mappingSegments { segment in
-      let start = timeMapping.candidateTime(at: segment.start)
+      let start = timeMapping.candidateTime(at: segment.startPosition)
       let retimed = Segment(
-        start: start, value: segment.value, slope: segment.slope / timeMapping.scale,
-        sourceStart: segment.sourceStart)
-      return segment.start == 0 && start > 0
-        ? [Segment(start: 0, value: neutralValue), retimed] : [retimed]
+        startPosition: start, startValue: segment.startValue,
+        slopePerPositionUnit: segment.slopePerPositionUnit / timeMapping.scale,
+        sourceStartPosition: segment.sourceStartPosition)
+      return segment.startPosition == 0 && start > 0
+        ? [Segment(startPosition: 0, startValue: neutralValue), retimed] : [retimed]
     }
   }
 
@@ -176,7 +178,7 @@ extension ControlTimeline {
   func deviation(
     of other: ControlTimeline, in ranges: [ClosedRange<Double>], amount: (Double, Double) -> Double
   ) -> Deviation? {
-    let starts = (segments + other.segments).map(\.start)
+    let starts = (segments + other.segments).map(\.startPosition)
     let boundaries = Set(starts + ranges.flatMap { [$0.lowerBound, $0.upperBound] }).sorted()
     var remaining: ArraySlice<ClosedRange<Double>> = ranges[...]
     var deviation: Deviation?
@@ -184,10 +186,12 @@ extension ControlTimeline {
     var cursor = 0
     var otherCursor = 0
     for (start, end) in zip(boundaries, boundaries.dropFirst()) {
-      while cursor + 1 < segments.count, segments[cursor + 1].start <= start {
+      while cursor + 1 < segments.count, segments[cursor + 1].startPosition <= start {
         cursor += 1
       }
-      while otherCursor + 1 < other.segments.count, other.segments[otherCursor + 1].start <= start {
+      while otherCursor + 1 < other.segments.count,
+        other.segments[otherCursor + 1].startPosition <= start
+      {
         otherCursor += 1
       }
       // Boundaries closer than a frame are one boundary, written in two ways.
@@ -254,9 +258,10 @@ extension DynamicParameterID {
     let mapping = profile.frequency
     if !isHaptic { return 100 * (pow(2, after - before) - 1) }
     return switch mapping.scale {
-    case .logarithmic: 100 * (pow(mapping.high / mapping.low, after - before) - 1)
+    case .logarithmic: 100 * (pow(mapping.highHertz / mapping.lowHertz, after - before) - 1)
     case .linear:
-      100 * (mapping.high - mapping.low) * (after - before) / ((mapping.low + mapping.high) / 2)
+      100 * (mapping.highHertz - mapping.lowHertz) * (after - before)
+        / ((mapping.lowHertz + mapping.highHertz) / 2)
     }
   }
 }

@@ -35,7 +35,7 @@ struct EventDifferences {
     self.match = match
     self.profile = profile
     self.options = options
-    let start = match.reference.first?.time ?? match.candidate.first?.time ?? 0
+    let start = match.reference.first?.timeSeconds ?? match.candidate.first?.timeSeconds ?? 0
     list = DifferenceList(
       candidateNames: EventNames(match.candidate, owner: options.candidateLabel),
       referenceNames: EventNames(match.reference, owner: options.referenceLabel),
@@ -61,11 +61,11 @@ struct EventDifferences {
 
   /// Returns the time range in which events sound, including the bursts of transients.
   private func soundingRange(of events: [IndexedEvent]) -> ClosedRange<Double> {
-    let start = events.map(\.time).min() ?? 0
+    let start = events.map(\.timeSeconds).min() ?? 0
     let ends = events.map { event in
       event.kind.isTransient
-        ? event.time + profile.transient.seconds(atSharpness: event.value(.hapticSharpness))
-        : event.end
+        ? event.timeSeconds + profile.transient.seconds(atSharpness: event.value(.hapticSharpness))
+        : event.releaseStartSeconds
     }
     return start...max(start, ends.max() ?? start)
   }
@@ -86,8 +86,8 @@ struct EventDifferences {
       kind, in: soundingRange(of: changes.map(\.event)), isOverall: isOverall, amount: amount,
       before: hasValues ? changes[0].before : nil,
       after: hasValues ? changes[0].after : nil,
-      referenceEvents: changes.map(\.event.index),
-      candidateEvents: changes.map(\.candidateEvent.index))
+      referenceEvents: changes.map(\.event.compositionIndex),
+      candidateEvents: changes.map(\.candidateEvent.compositionIndex))
     let extremes = Self.extremes(changes)
     if changes.count > 1 {
       difference.spread = extremes.minimum...extremes.maximum
@@ -192,7 +192,7 @@ struct EventDifferences {
   private static func groupedByAmount(_ changes: [Change]) -> [[Change]] {
     let groups = changes.grouped(by: \.amount) { max(1e-4, 2e-3 * abs($0)) }
     let sortedGroups = groups.map { group in
-      group.sorted { $0.candidateEvent.time < $1.candidateEvent.time }
+      group.sorted { $0.candidateEvent.timeSeconds < $1.candidateEvent.timeSeconds }
     }
     return sortedGroups.sorted { $0.count > $1.count }
   }
@@ -224,11 +224,11 @@ struct EventDifferences {
       return
     }
     var changes = pairs.compactMap { event, candidateEvent -> Change? in
-      let shift = candidateEvent.time - event.time
+      let shift = candidateEvent.timeSeconds - event.timeSeconds
       guard abs(shift) > EventMatch.minimumTimeDifference else { return nil }
       return Change(
-        event: event, candidateEvent: candidateEvent, before: event.time,
-        after: candidateEvent.time, amount: shift)
+        event: event, candidateEvent: candidateEvent, before: event.timeSeconds,
+        after: candidateEvent.timeSeconds, amount: shift)
     }
     addShiftedTail(removingFrom: &changes)
     let groups = Self.groupedByAmount(changes)
@@ -255,20 +255,21 @@ struct EventDifferences {
   /// shift, and removes their changes.
   private mutating func addShiftedTail(removingFrom changes: inout [Change]) {
     let pairs = pairs
-    guard let shift = changes.last?.amount, changes.last?.event.index == pairs.last?.event.index
+    guard let shift = changes.last?.amount,
+      changes.last?.event.compositionIndex == pairs.last?.event.compositionIndex
     else { return }
     let tail = pairs.reversed().prefix {
-      abs($0.candidateEvent.time - $0.event.time - shift) < 1e-5
+      abs($0.candidateEvent.timeSeconds - $0.event.timeSeconds - shift) < 1e-5
     }
     guard tail.count < pairs.count, tail.count > 1, let first = tail.last?.candidateEvent else {
       return
     }
-    let indices = Set(tail.map(\.event.index))
-    let moved = changes.filter { indices.contains($0.event.index) }
-    changes.removeAll { indices.contains($0.event.index) }
+    let indices = Set(tail.map(\.event.compositionIndex))
+    let moved = changes.filter { indices.contains($0.event.compositionIndex) }
+    changes.removeAll { indices.contains($0.event.compositionIndex) }
     let names = list.candidateNames
     let name = names.name(of: first)
-    let time = SentenceFormatting.time(first.time)
+    let time = SentenceFormatting.time(first.timeSeconds)
     list.add(
       difference(.time, moved, amount: shift, hasValues: true),
       sentence: "From its \(name) at \(time) on, all of \(names.owner) "
@@ -277,30 +278,32 @@ struct EventDifferences {
 
   /// Adds the differences of a linear mapping of all times.
   private mutating func addTempoAndDelay() {
-    let delay = match.candidate[0].time - match.reference[0].time
+    let delay = match.candidate[0].timeSeconds - match.reference[0].timeSeconds
     var tempo = Difference(
       .tempo, in: list.overallRange, isOverall: true,
       amount: 100 * (match.timeMapping.scale - 1),
-      referenceEvents: match.reference.map(\.index), candidateEvents: match.candidate.map(\.index))
+      referenceEvents: match.reference.map(\.compositionIndex),
+      candidateEvents: match.candidate.map(\.compositionIndex))
     if match.timeMapping.scale != 1 {
       // If the takes are aligned at the start, the delay does not shift events.
       let alignedDelay = options.alignment == .start ? delay : 0
-      let shifts = pairs.map { $0.candidateEvent.time - $0.event.time - alignedDelay }
+      let shifts = pairs.map { $0.candidateEvent.timeSeconds - $0.event.timeSeconds - alignedDelay }
       tempo.setMaximumShift(shifts.max { abs($0) < abs($1) } ?? 0)
       list.add(tempo)
     }
     guard abs(delay) > EventMatch.minimumTimeDifference else { return }
     list.add(
       Difference(
-        .time, in: tempo.range, isOverall: true, amount: delay, before: match.reference[0].time,
-        after: match.candidate[0].time, referenceEvents: tempo.referenceEvents,
+        .time, in: tempo.range, isOverall: true, amount: delay,
+        before: match.reference[0].timeSeconds,
+        after: match.candidate[0].timeSeconds, referenceEvents: tempo.referenceEvents,
         candidateEvents: tempo.candidateEvents))
   }
 
   /// Adds a difference for missing or added events.
   private mutating func addUnpairedEvents(_ kind: Difference.Kind, _ events: [IndexedEvent]) {
     guard !events.isEmpty else { return }
-    let indices = events.map(\.index)
+    let indices = events.map(\.compositionIndex)
     list.add(
       Difference(
         kind, in: soundingRange(of: events),
@@ -314,15 +317,17 @@ struct EventDifferences {
     let amplitude =
       event.isHaptic
       ? profile.frequencyAndLevel(of: event.kind).level
-        * profile.intensity.amplitude(atIntensity: event.strength)
-      : 0.5 * event.strength
+        * profile.intensity.amplitude(atIntensity: event.intensityOrVolume)
+      : 0.5 * event.intensityOrVolume
     return amplitude > 1e-6 ? 20 * log10(amplitude) : -120
   }
 
   /// Adds the differences of sound files.
   private mutating func findWaveformChanges() {
     for (event, candidateEvent) in pairs {
-      guard let before = event.waveform, let after = candidateEvent.waveform, before != after else {
+      guard let before = event.audioWaveform, let after = candidateEvent.audioWaveform,
+        before != after
+      else {
         continue
       }
       let subject = list.candidateNames.subject(for: [candidateEvent])
@@ -339,8 +344,8 @@ struct EventDifferences {
       }
       list.add(
         Difference(
-          .waveform, in: soundingRange(of: [event]), referenceEvents: [event.index],
-          candidateEvents: [candidateEvent.index]),
+          .waveform, in: soundingRange(of: [event]), referenceEvents: [event.compositionIndex],
+          candidateEvents: [candidateEvent.compositionIndex]),
         sentence: sentence)
     }
   }
@@ -396,8 +401,8 @@ struct EventDifferences {
       list.add(
         Difference(
           .channels, in: soundingRange(of: group.events),
-          referenceEvents: group.events.map(\.index),
-          candidateEvents: group.candidateEvents.map(\.index)),
+          referenceEvents: group.events.map(\.compositionIndex),
+          candidateEvents: group.candidateEvents.map(\.compositionIndex)),
         sentence: subject.withVerb("is", plural: "are")
           + " played \(names[1]) instead of \(names[0])")
     }
@@ -423,14 +428,14 @@ struct EventDifferences {
       && events[last].isEquivalent(to: candidateEvents[first])
     guard isReversed || isSwapped else { return false }
     let isOverall = isReversed && events.count > 2
-    let ordinals = [candidateEvents[first].ordinal, candidateEvents[last].ordinal]
+    let ordinals = [candidateEvents[first].ordinalNumber, candidateEvents[last].ordinalNumber]
     let change =
       isOverall ? "are in reverse order" : "\(ordinals[0]) and \(ordinals[1]) are swapped"
     list.add(
       Difference(
         .order, in: soundingRange(of: [events[first], events[last]]), isOverall: isOverall,
-        referenceEvents: moved.map { events[$0].index },
-        candidateEvents: moved.map { candidateEvents[$0].index }),
+        referenceEvents: moved.map { events[$0].compositionIndex },
+        candidateEvents: moved.map { candidateEvents[$0].compositionIndex }),
       sentence: "\(list.candidateNames.owner)'s \(kind.displayNoun)s " + change)
     return true
   }

@@ -59,11 +59,11 @@ struct EventMatch {
     else {
       return false
     }
-    let firstTime = reference[0].time
-    let firstCandidateTime = candidate[0].time
+    let firstTime = reference[0].timeSeconds
+    let firstCandidateTime = candidate[0].timeSeconds
     var mapping = TimeMapping(scale: 1, delaySeconds: firstCandidateTime - firstTime)
-    let duration = reference[count - 1].time - firstTime
-    let candidateDuration = candidate[count - 1].time - firstCandidateTime
+    let duration = reference[count - 1].timeSeconds - firstTime
+    let candidateDuration = candidate[count - 1].timeSeconds - firstCandidateTime
     // Two events are consistent with any tempo, three are evidence of one.
     if count > 2, duration > 0, abs(candidateDuration - duration) > Self.minimumTimeDifference {
       let scale = candidateDuration / duration
@@ -72,7 +72,7 @@ struct EventMatch {
     let tolerance = mapping.scale == 1 ? Self.minimumTimeDifference : 5e-4
     guard
       zip(reference, candidate).allSatisfy({
-        abs($1.time - mapping.candidateTime(at: $0.time)) <= tolerance
+        abs($1.timeSeconds - mapping.candidateTime(at: $0.timeSeconds)) <= tolerance
       })
     else {
       return false
@@ -98,7 +98,7 @@ struct EventMatch {
     }
     var tailPairs: [(Int, Int)] = []
     if let last = reference.last, let lastCandidate = candidate.last {
-      let delay = lastCandidate.time - last.time
+      let delay = lastCandidate.timeSeconds - last.timeSeconds
       var tail = end
       while tail.reference > start, tail.candidate > start,
         areEquivalent(
@@ -121,7 +121,7 @@ struct EventMatch {
   private func areEquivalent(
     _ event: IndexedEvent, _ candidateEvent: IndexedEvent, delayedBy delay: Double
   ) -> Bool {
-    abs(candidateEvent.time - event.time - delay) <= Self.minimumTimeDifference
+    abs(candidateEvent.timeSeconds - event.timeSeconds - delay) <= Self.minimumTimeDifference
       && event.isEquivalent(to: candidateEvent)
   }
 
@@ -145,7 +145,8 @@ struct EventMatch {
       }
       candidateUnpaired.removeAll { pairedCandidates.contains($0) }
       let aligned = SequenceAlignment.pairs(
-        unpaired.map { reference[$0].time }, candidateUnpaired.map { candidate[$0].time }
+        unpaired.map { reference[$0].timeSeconds },
+        candidateUnpaired.map { candidate[$0].timeSeconds }
       ) {
         reference[unpaired[$0]].pairingCost(with: candidate[candidateUnpaired[$1]])
       }
@@ -160,10 +161,11 @@ struct EventMatch {
     private let path: String?
 
     init(_ event: IndexedEvent) {
-      values = ([event.time, event.duration ?? -1] + event.values).map { value in
+      values = ([event.timeSeconds, event.durationSeconds ?? -1] + event.parameterValues).map {
+        value in
         Int64((min(max(value, -1e9), 1e9) * 1e5).rounded())
       }
-      path = event.waveform?.path
+      path = event.audioWaveform?.path
     }
   }
 }

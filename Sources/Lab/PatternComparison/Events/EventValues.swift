@@ -26,7 +26,7 @@ extension Difference.Kind {
 
   /// Returns the value of an event, or nil if the event has no such value.
   func value(of event: IndexedEvent) -> Double? {
-    if self == .duration { return event.duration }
+    if self == .duration { return event.durationSeconds }
     guard let id = parameter(of: event.kind), event.kind.responds(to: id) else { return nil }
     return event.value(id)
   }
@@ -129,20 +129,21 @@ struct EffectiveValues {
   ) -> Double? {
     let written = kind.amount(from: before, to: after, of: event.kind, profile: profile)
     guard event.isHaptic, kind == .level || kind == .frequency,
-      timelines.indices.contains(event.layer)
+      timelines.indices.contains(event.layerIndex)
     else { return written }
     let id: DynamicParameterID =
       kind == .level ? .hapticIntensityControl : .hapticSharpnessControl
-    guard let timeline = timelines[event.layer][id] else { return written }
+    guard let timeline = timelines[event.layerIndex][id] else { return written }
     func effectiveValue(_ value: Double, _ control: Double) -> Double {
       min(1, max(0, kind == .level ? value * control : value + control))
     }
-    let start = max(0, event.time)
-    let end = event.kind.isTransient ? start : max(start, event.end)
+    let start = max(0, event.timeSeconds)
+    let end = event.kind.isTransient ? start : max(start, event.releaseStartSeconds)
     var times = [start, end]
     // A segment ends with a value of its own where the next one begins.
-    for segment in timeline.segments where segment.start > start && segment.start < end {
-      times += [segment.start, segment.start.nextDown]
+    for segment in timeline.segments
+    where segment.startPosition > start && segment.startPosition < end {
+      times += [segment.startPosition, segment.startPosition.nextDown]
     }
     let amounts = times.map { time in
       let control = timeline.value(at: time)

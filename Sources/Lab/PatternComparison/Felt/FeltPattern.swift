@@ -50,7 +50,7 @@ struct FeltPattern {
       transients.append(mapping.transient(at: point, event: index))
       return
     }
-    guard let hold = event.holdDuration, hold > 0, hold.isFinite else { return }
+    guard let hold = event.holdSeconds, hold > 0, hold.isFinite else { return }
     vibrations.append(
       FeltVibration(
         event: index, start: event.time, points: points,
@@ -88,7 +88,7 @@ struct FeltVibration {
   let envelope: EnvelopeShape
 
   /// The time at which the release has ended, in seconds.
-  var end: Double { start + envelope.end }
+  var end: Double { start + envelope.releaseEndTime }
 }
 
 /// A transient after its controls.
@@ -137,13 +137,13 @@ private struct EnvelopeControls {
 extension EnvelopeShape {
   /// Returns the level at a time from the onset.
   func level(at time: Double) -> Double {
-    if time < 0 || time >= end { return 0 }
-    if time < riseEnd { return riseLevel * time / riseEnd }
-    if time < releaseStart {
-      let fraction = (time - riseEnd) / (releaseStart - riseEnd)
+    if time < 0 || time >= releaseEndTime { return 0 }
+    if time < riseEndTime { return riseLevel * time / riseEndTime }
+    if time < releaseStartTime {
+      let fraction = (time - riseEndTime) / (releaseStartTime - riseEndTime)
       return riseLevel + (releaseLevel - riseLevel) * fraction
     }
-    return releaseLevel * (end - time) / (end - releaseStart)
+    return releaseLevel * (releaseEndTime - time) / (releaseEndTime - releaseStartTime)
   }
 }
 
@@ -164,12 +164,12 @@ struct FeltMapping {
 
   /// Returns the amplitude of a vibration at an intensity.
   func amplitude(atIntensity intensity: Double) -> Double {
-    profile.level * profile.intensity.amplitude(atIntensity: intensity)
+    profile.fullIntensityAmplitude * profile.intensity.amplitude(atIntensity: intensity)
   }
 
   /// Returns the intensity of a vibration with an amplitude.
   func intensity(ofAmplitude amplitude: Double) -> Double {
-    let fraction = amplitude / max(profile.level, 1e-9)
+    let fraction = amplitude / max(profile.fullIntensityAmplitude, 1e-9)
     guard fraction > 0 else { return 0 }
     switch profile.intensity {
     case .power(let exponent): return min(1, pow(fraction, 1 / exponent))
@@ -226,9 +226,10 @@ struct FeltMapping {
   func transient(at point: FeltPoint, event: Int) -> FeltTransient {
     let shape = profile.transient
     let mapped = profile.intensity.amplitude(atIntensity: point.intensity)
-    let amplitude = shape.level * (shape.floor + (1 - shape.floor) * mapped)
+    let amplitude =
+      shape.fullIntensityAmplitude * (shape.floorFraction + (1 - shape.floorFraction) * mapped)
     let seconds = shape.seconds(atSharpness: point.sharpness, hertz: exp2(point.octaves))
-    let vibrationEnergy = profile.partials.reduce(0) { $0 + $1.gain * $1.gain }
+    let vibrationEnergy = profile.partials.reduce(0) { $0 + $1.amplitudeRatio * $1.amplitudeRatio }
     return FeltTransient(
       event: event, time: point.time, amplitude: amplitude, octaves: point.octaves,
       length: seconds,

@@ -25,11 +25,11 @@ struct FeltResolution {
   init(_ formats: [FormatResolution], mapping: FeltMapping) {
     self.formats = formats
     self.mapping = mapping
-    timeSlack = formats.reduce(0) { $0 + $1.maximumTimeError }
+    timeSlack = formats.reduce(0) { $0 + $1.maximumTimeErrorSeconds }
     let frequency = mapping.profile.frequency
-    let octavesPerSharpness = log2(max(1, frequency.high / frequency.low))
+    let octavesPerSharpness = log2(max(1, frequency.highHertz / frequency.lowHertz))
     frequencySlack = formats.reduce(0) { sum, format in
-      let hertzError = log2(1 + format.frequencyStepHertz / 2 / frequency.low)
+      let hertzError = log2(1 + format.frequencyStepHertz / 2 / frequency.lowHertz)
       return sum + format.sharpnessStep / 2 * octavesPerSharpness + hertzError
     }
     let count = Int(-Self.minimumTableDecibels / Self.tableStep) + 1

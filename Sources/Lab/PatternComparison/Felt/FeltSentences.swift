@@ -25,8 +25,9 @@ struct FeltSentences {
   ) {
     let events = IndexedEvent.events(of: composition)
     let candidateEvents = IndexedEvent.events(of: candidate)
-    self.events = Dictionary(uniqueKeysWithValues: events.map { ($0.index, $0) })
-    self.candidateEvents = Dictionary(uniqueKeysWithValues: candidateEvents.map { ($0.index, $0) })
+    self.events = Dictionary(uniqueKeysWithValues: events.map { ($0.compositionIndex, $0) })
+    self.candidateEvents = Dictionary(
+      uniqueKeysWithValues: candidateEvents.map { ($0.compositionIndex, $0) })
     self.options = options
     emptyList = DifferenceList(
       candidateNames: EventNames(candidateEvents, owner: options.candidateLabel),
@@ -63,14 +64,14 @@ struct FeltSentences {
     }
     let counterparts = felt.events.compactMap { index -> Int? in
       guard let event = events[index] else { return nil }
-      let start = clock.target(of: event.time) + shift
-      let end = clock.target(of: event.end) + shift + lengthening
+      let start = clock.target(of: event.timeSeconds) + shift
+      let end = clock.target(of: event.releaseStartSeconds) + shift + lengthening
       let matching = candidateEvents.values.filter { candidateEvent in
         candidateEvent.kind == event.kind
-          && abs(candidateEvent.time - start) <= Self.counterpartSeconds
-          && abs(candidateEvent.end - end) <= Self.counterpartSeconds
+          && abs(candidateEvent.timeSeconds - start) <= Self.counterpartSeconds
+          && abs(candidateEvent.releaseStartSeconds - end) <= Self.counterpartSeconds
       }
-      return matching.count == 1 ? matching[0].index : nil
+      return matching.count == 1 ? matching[0].compositionIndex : nil
     }
     var felt = felt
     if counterparts.count == felt.events.count {
@@ -122,8 +123,8 @@ struct FeltSentences {
       difference.setMaximumShift(felt.amount)
     }
     if felt.kind == .time, felt.events.count == 1, felt.candidateEvents.count == 1 {
-      difference.before = events[felt.events[0]]?.time
-      difference.after = candidateEvents[felt.candidateEvents[0]]?.time
+      difference.before = events[felt.events[0]]?.timeSeconds
+      difference.after = candidateEvents[felt.candidateEvents[0]]?.timeSeconds
     }
     return difference
   }
@@ -154,7 +155,7 @@ struct FeltSentences {
     }
     let names = emptyList.referenceNames
     if original.count == 1, felt.kind == .time {
-      let start = SentenceFormatting.time(first.time)
+      let start = SentenceFormatting.time(first.timeSeconds)
       return "\(names.possessiveName(of: first)), at \(start), starts \(change) in \(candidate)"
     }
     let subject = names.subject(for: original)

@@ -19,7 +19,7 @@ struct FeltGrid {
 
   init(_ patterns: [FeltPattern]) {
     let duration = (patterns.map(\.duration).max() ?? 0) + Self.trailingSeconds
-    let total = patterns.flatMap(\.vibrations).reduce(0) { $0 + $1.envelope.end }
+    let total = patterns.flatMap(\.vibrations).reduce(0) { $0 + $1.envelope.releaseEndTime }
     step = max(
       Self.usualStep, duration / Self.maximumPointCount, total / Self.maximumTrackPointCount)
     count = Int((duration / step).rounded(.up)) + 1

@@ -129,16 +129,18 @@ struct WrittenDifferences {
     let indices = Set(difference.referenceEvents)
     let candidateIndices = Set(difference.candidateEvents)
     return !difference.isOverall
-      && (events.contains { !$0.isHaptic && indices.contains($0.index) }
-        || candidateEvents.contains { !$0.isHaptic && candidateIndices.contains($0.index) })
+      && (events.contains { !$0.isHaptic && indices.contains($0.compositionIndex) }
+        || candidateEvents.contains {
+          !$0.isHaptic && candidateIndices.contains($0.compositionIndex)
+        })
   }
 
   /// Returns the haptic events of both patterns that a difference concerns.
   func hapticEvents(of difference: Difference) -> [IndexedEvent] {
     let indices = Set(difference.referenceEvents)
     let candidateIndices = Set(difference.candidateEvents)
-    return events.filter { $0.isHaptic && indices.contains($0.index) }
-      + candidateEvents.filter { $0.isHaptic && candidateIndices.contains($0.index) }
+    return events.filter { $0.isHaptic && indices.contains($0.compositionIndex) }
+      + candidateEvents.filter { $0.isHaptic && candidateIndices.contains($0.compositionIndex) }
   }
 }
 
@@ -319,7 +321,9 @@ struct WrittenExplanation {
     let events = written.hapticEvents(of: difference)
     let mapping = context.resolution.mapping
     if !events.isEmpty,
-      events.allSatisfy({ mapping.amplitude(atIntensity: $0.strength) < 1.2 * context.floor })
+      events.allSatisfy({
+        mapping.amplitude(atIntensity: $0.intensityOrVolume) < 1.2 * context.floor
+      })
     {
       return true
     }
@@ -339,7 +343,7 @@ struct WrittenExplanation {
 
 extension IndexedEvent {
   /// A Boolean value that indicates whether the event is too short for a frequency.
-  fileprivate var isShort: Bool { (duration ?? 0) + tailDuration < 0.015 }
+  fileprivate var isShort: Bool { (durationSeconds ?? 0) + tailSeconds < 0.015 }
 }
 
 extension FeltDifference {

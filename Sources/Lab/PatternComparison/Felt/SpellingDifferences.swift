@@ -88,9 +88,9 @@ struct SpellingDifferences {
     let otherLabel = pulse.isInReference ? labels[1] : labels[0]
     let events = IndexedEvent.events(of: owner)
     let names = EventNames(events, owner: ownerLabel)
-    let event = events.first { $0.index == pulse.transient.event }
+    let event = events.first { $0.compositionIndex == pulse.transient.event }
     let name = event.map { names.possessiveName(of: $0) } ?? "\(ownerLabel)'s transient"
-    let time = SentenceFormatting.time(event?.time ?? pulse.transient.time)
+    let time = SentenceFormatting.time(event?.timeSeconds ?? pulse.transient.time)
     return "\(name), at \(time), is a short vibration in \(otherLabel)."
   }
 
@@ -113,7 +113,7 @@ struct SpellingDifferences {
   private func valueSentence(for difference: Difference, list: DifferenceList) -> String? {
     let events = IndexedEvent.events(of: candidateComposition)
     let indices = Set(difference.candidateEvents)
-    let differing = events.filter { indices.contains($0.index) }
+    let differing = events.filter { indices.contains($0.compositionIndex) }
     guard let first = differing.first, let before = difference.before,
       let after = difference.after
     else { return nil }

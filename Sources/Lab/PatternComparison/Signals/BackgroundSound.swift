@@ -18,7 +18,7 @@ struct BackgroundSound {
   ///
   /// The median of all blocks excludes temporary sounds.
   static func background(of pair: SignalPair) -> BackgroundSound? {
-    let threshold = ActiveRegion.silenceThreshold(of: pair.reference)
+    let threshold = ActiveRegion.silenceMagnitude(of: pair.reference)
     let length = max(1, Int(blockSeconds * pair.rate))
     var quiet: [Float] = []
     var powers: [Double] = []
@@ -35,7 +35,7 @@ struct BackgroundSound {
     powers.sort()
     let power = powers[powers.count / 2]
     // A decaying power is the end of a sound.
-    guard power > RecordingThreshold.backgroundPower, powers[powers.count / 10] > power / 16,
+    guard power > RecordingThreshold.minimumBackgroundPower, powers[powers.count / 10] > power / 16,
       power > 4 * Statistics.median(of: referencePowers)
     else {
       return nil
@@ -46,12 +46,15 @@ struct BackgroundSound {
   /// Returns the frequency of a tone with most of the power, or nil.
   private static func tone(in samples: [Float], rate: Double) -> Double? {
     let spectrum = Spectrum(of: Signal(samples, rate: rate), window: 0.25)
-    guard let peak = spectrum.powers.indices.max(by: { spectrum.powers[$0] < spectrum.powers[$1] })
+    guard
+      let peak = spectrum.binPowers.indices.max(by: {
+        spectrum.binPowers[$0] < spectrum.binPowers[$1]
+      })
     else { return nil }
-    let nearby = max(0, peak - 3)...min(spectrum.powers.count - 1, peak + 3)
-    let power = nearby.reduce(0) { $0 + spectrum.powers[$1] }
-    guard power > minimumTonality * spectrum.power, power > 0 else { return nil }
-    return nearby.reduce(0) { $0 + spectrum.powers[$1] * spectrum.frequencies[$1] } / power
+    let nearby = max(0, peak - 3)...min(spectrum.binPowers.count - 1, peak + 3)
+    let power = nearby.reduce(0) { $0 + spectrum.binPowers[$1] }
+    guard power > minimumTonality * spectrum.totalPower, power > 0 else { return nil }
+    return nearby.reduce(0) { $0 + spectrum.binPowers[$1] * spectrum.binHertz[$1] } / power
   }
 
   /// The level in dBFS: the peak level of a tone, or the RMS level of noise.

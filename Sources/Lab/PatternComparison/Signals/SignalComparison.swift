@@ -117,7 +117,7 @@ extension Comparison {
 
   /// The time range of both takes, in seconds.
   var fullRange: ClosedRange<Double> {
-    0...max(reference.signal.duration, candidate.signal.duration)
+    0...max(reference.signal.durationSeconds, candidate.signal.durationSeconds)
   }
 
   /// Adds a difference.
@@ -158,8 +158,8 @@ extension Comparison {
 
   /// Adds a difference for another duration if no other difference explains it.
   private mutating func compareLengths() {
-    let duration = reference.signal.duration
-    let candidateDuration = candidate.signal.duration
+    let duration = reference.signal.durationSeconds
+    let candidateDuration = candidate.signal.durationSeconds
     let change = candidateDuration - duration
     let isExplained = differences.contains {
       switch $0.kind {

@@ -32,25 +32,25 @@ struct SignalDifferences {
     func regions(_ samples: [Float]) -> [ActiveRegion] {
       ActiveRegion.find(
         in: samples, rate: pair.rate,
-        threshold: max(ActiveRegion.silenceThreshold(of: samples), background?.magnitudeBound ?? 0)
+        threshold: max(ActiveRegion.silenceMagnitude(of: samples), background?.magnitudeBound ?? 0)
       )
     }
     let referenceRegions = regions(pair.reference)
     let candidateRegions = regions(pair.candidate)
-    let start = referenceRegions.first?.start ?? 0
+    let start = referenceRegions.first?.startSeconds ?? 0
     list = DifferenceList(
       candidateNames: EventNames(
         candidateRegions.map { $0.event() }, owner: options.candidateLabel),
       referenceNames: EventNames(
         referenceRegions.map { $0.event() }, owner: options.referenceLabel),
-      overallRange: start...max(start, referenceRegions.last?.end ?? start))
+      overallRange: start...max(start, referenceRegions.last?.endSeconds ?? start))
     func levels(_ regions: [ActiveRegion], _ samples: [Float]) -> [Double] {
-      regions.map { Decibels.of(power: Statistics.meanSquare(of: samples[$0.frames])) }
+      regions.map { Decibels.of(power: Statistics.meanSquare(of: samples[$0.sampleRange])) }
     }
     let referenceLevels = levels(referenceRegions, pair.reference)
     let candidateLevels = levels(candidateRegions, pair.candidate)
     let pairs = SequenceAlignment.pairs(
-      referenceRegions.map(\.start), candidateRegions.map(\.start)
+      referenceRegions.map(\.startSeconds), candidateRegions.map(\.startSeconds)
     ) {
       referenceRegions[$0].pairingCost(
         with: candidateRegions[$1], level: referenceLevels[$0], otherLevel: candidateLevels[$1])
@@ -137,16 +137,18 @@ struct SignalDifferences {
     _ kind: Difference.Kind, _ values: [(SoundComparison, Double)], within tolerance: Double
   ) {
     for group in values.grouped(by: \.1, within: { _ in tolerance }) {
-      let group = group.sorted { $0.0.region.start < $1.0.region.start }
+      let group = group.sorted { $0.0.region.startSeconds < $1.0.region.startSeconds }
       let comparisons = group.map(\.0)
       let events = candidateEvents(of: comparisons)
       let hasTimes = kind == .time && group.count == 1
       list.add(
         Difference(
-          kind, in: comparisons[0].region.start...comparisons[comparisons.count - 1].region.end,
+          kind,
+          in: comparisons[0].region
+            .startSeconds...comparisons[comparisons.count - 1].region.endSeconds,
           amount: group[0].1,
-          before: hasTimes ? comparisons[0].region.start : nil,
-          after: hasTimes ? events[0].time : nil),
+          before: hasTimes ? comparisons[0].region.startSeconds : nil,
+          after: hasTimes ? events[0].timeSeconds : nil),
         of: events)
     }
   }
@@ -232,7 +234,8 @@ struct SignalDifferences {
       }
       list.add(
         Difference(
-          .frequency, in: comparison.region.range, amount: change.percent, before: change.before,
+          .frequency, in: comparison.region.secondsRange, amount: change.percent,
+          before: change.before,
           after: change.after),
         of: candidateEvents(of: [comparison]),
         detail: ": " + SentenceFormatting.frequencies(change.after, insteadOf: change.before))
@@ -245,13 +248,14 @@ struct SignalDifferences {
       if comparison.durationChangeSeconds != 0 {
         list.add(
           Difference(
-            .duration, in: comparison.region.range, amount: comparison.durationChangeSeconds,
-            before: comparison.region.duration, after: comparison.candidateRegion.duration),
+            .duration, in: comparison.region.secondsRange, amount: comparison.durationChangeSeconds,
+            before: comparison.region.durationSeconds,
+            after: comparison.candidateRegion.durationSeconds),
           of: candidateEvents(of: [comparison]))
       }
       guard let residual = comparison.residualDecibels else { continue }
       list.add(
-        Difference(residual: residual, in: comparison.region.range),
+        Difference(residual: residual, in: comparison.region.secondsRange),
         of: candidateEvents(of: [comparison]))
     }
   }
@@ -271,15 +275,17 @@ struct SignalDifferences {
   ) {
     let unpaired = regions.indices.filter { !paired.contains($0) }.map { regions[$0] }
     let unique = unpaired.filter {
-      Statistics.meanSquare(of: opposite[$0.frames]) < 0.1
-        * Statistics.meanSquare(of: samples[$0.frames])
+      Statistics.meanSquare(of: opposite[$0.sampleRange]) < 0.1
+        * Statistics.meanSquare(of: samples[$0.sampleRange])
     }
     for areTaps in [true, false] {
       let regions = unique.filter { $0.isTap == areTaps }
       guard let first = regions.first, let last = regions.last else { continue }
-      let peak = regions.map { Statistics.peak(of: samples[$0.frames]) }.max() ?? 0
+      let peak = regions.map { Statistics.peak(of: samples[$0.sampleRange]) }.max() ?? 0
       list.add(
-        Difference(kind, in: first.start...last.end, amount: Decibels.of(amplitude: Double(peak))),
+        Difference(
+          kind, in: first.startSeconds...last.endSeconds,
+          amount: Decibels.of(amplitude: Double(peak))),
         of: regions.map { $0.event(delay: delay) })
     }
   }

@@ -51,7 +51,7 @@ struct SignalPair {
 
   /// Returns the index of the first audible sample, or 0 for silence.
   private static func firstAudibleIndex(in samples: [Float]) -> Int {
-    let threshold = ActiveRegion.silenceThreshold(of: samples)
+    let threshold = ActiveRegion.silenceMagnitude(of: samples)
     return samples.firstIndex { abs($0) > threshold } ?? 0
   }
 

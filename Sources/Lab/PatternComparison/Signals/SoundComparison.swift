@@ -49,12 +49,12 @@ struct SoundComparison {
     self.region = region
     self.candidateRegion = candidateRegion
     let rate = pair.rate
-    let offset = candidateRegion.frames.lowerBound - region.frames.lowerBound
+    let offset = candidateRegion.sampleRange.lowerBound - region.sampleRange.lowerBound
     let margin = Int(0.006 * rate)
-    let count = max(region.frames.count, candidateRegion.frames.count) + 2 * margin
+    let count = max(region.sampleRange.count, candidateRegion.sampleRange.count) + 2 * margin
     let reference = Self.excerpt(
-      of: pair.reference, from: region.frames.lowerBound - margin, count: count)
-    let candidateStart = candidateRegion.frames.lowerBound - margin
+      of: pair.reference, from: region.sampleRange.lowerBound - margin, count: count)
+    let candidateStart = candidateRegion.sampleRange.lowerBound - margin
     let candidate = Self.excerpt(of: pair.candidate, from: candidateStart, count: count)
     let isClipped = candidate.contains { abs($0) >= ceiling }
     let match = SignalAlignment.bestMatch(
@@ -129,10 +129,10 @@ struct SoundComparison {
   private mutating func measureChanges(
     _ reference: [Float], _ candidate: [Float], margin: Int, rate: Double, noiseEnergy: Double
   ) {
-    let change = candidateRegion.duration - region.duration
+    let change = candidateRegion.durationSeconds - region.durationSeconds
     let hasOtherDuration =
-      abs(change) > max(Self.minimumDurationChange, 0.01 * region.duration)
-    let commonCount = min(region.frames.count, candidateRegion.frames.count)
+      abs(change) > max(Self.minimumDurationChange, 0.01 * region.durationSeconds)
+    let commonCount = min(region.sampleRange.count, candidateRegion.sampleRange.count)
     let bothTaps = region.isTap && candidateRegion.isTap
     if hasOtherDuration, !bothTaps {
       // The end belongs to the change of duration. The first nine tenths of the common duration
@@ -193,7 +193,7 @@ struct SoundComparison {
       }
       return
     }
-    let start = region.start
+    let start = region.startSeconds
     levelSegments = curve.segments.map { segment in
       var shifted = segment
       shifted.range = segment.range.lowerBound + start...segment.range.upperBound + start
@@ -251,11 +251,11 @@ struct FrequencyPair {
     let candidateTrack = FrequencyTrack(of: Signal(candidate, rate: rate))
     let candidateHertz = Dictionary(
       candidateTrack.points.map {
-        (Int(($0.time / candidateTrack.stepSeconds).rounded()), $0.hertz)
+        (Int(($0.seconds / candidateTrack.stepSeconds).rounded()), $0.hertz)
       },
       uniquingKeysWith: { $1 })
     let both = track.points.compactMap { point in
-      candidateHertz[Int((point.time / track.stepSeconds).rounded())].map { (point.hertz, $0) }
+      candidateHertz[Int((point.seconds / track.stepSeconds).rounded())].map { (point.hertz, $0) }
     }
     guard Double(both.count) * track.stepSeconds > 0.3 * Double(reference.count) / rate else {
       return nil
@@ -268,7 +268,7 @@ struct FrequencyPair {
   static func centroid(of spectrum: Spectrum) -> Double? {
     var power = 0.0
     var sum = 0.0
-    for (frequency, binPower) in zip(spectrum.frequencies, spectrum.powers) {
+    for (frequency, binPower) in zip(spectrum.binHertz, spectrum.binPowers) {
       guard frequency <= maximumHertz else { break }
       power += binPower
       sum += binPower * frequency

@@ -1,20 +1,20 @@
 /// The minimum, maximum and RMS of the samples in each column of pixels.
 struct SampleColumns {
-  /// The minimum of each column. Adjacent columns share a sample, so that there are no gaps.
-  private(set) var minima: [Double] = []
-  /// The maximum of each column.
-  private(set) var maxima: [Double] = []
+  /// The minimum sample of each column. Adjacent columns share a sample, so that there are no gaps.
+  private(set) var minimumSamples: [Double] = []
+  /// The maximum sample of each column.
+  private(set) var maximumSamples: [Double] = []
   /// The RMS around each column over `rmsWindowSeconds`, with a triangular weighting.
-  private(set) var rms: [Double] = []
+  private(set) var rmsLevels: [Double] = []
 
-  /// The maximum magnitude of each column.
-  var peaks: [Double] { zip(minima, maxima).map { max(abs($0), abs($1)) } }
+  /// The maximum magnitude of the samples in each column.
+  var peakMagnitudes: [Double] { zip(minimumSamples, maximumSamples).map { max(abs($0), abs($1)) } }
 
   /// The RMS window, in seconds: two periods of 80 Hz, the lowest typical frequency.
   static let rmsWindowSeconds = 0.025
 
   /// The minimum radius of a mean, in columns, which smooths the line of a long range.
-  private static let minimumMeanRadius = 3
+  private static let minimumMeanRadiusInColumns = 3
 
   /// Measures the samples of each column.
   ///
@@ -23,13 +23,13 @@ struct SampleColumns {
   ///   - rate: The sample rate, in hertz.
   ///   - step: The number of samples in a column, at least 1.
   init(_ samples: [Float], rate: Double, samplesPerColumn step: Double) {
-    let count = Int((Double(samples.count) / step).rounded(.up))
+    let columnCount = Int((Double(samples.count) / step).rounded(.up))
     var energySums: [Double] = [0]
-    minima.reserveCapacity(count)
-    maxima.reserveCapacity(count)
-    energySums.reserveCapacity(count + 1)
+    minimumSamples.reserveCapacity(columnCount)
+    maximumSamples.reserveCapacity(columnCount)
+    energySums.reserveCapacity(columnCount + 1)
     unsafe samples.withUnsafeBufferPointer { buffer in
-      for column in 0..<count {
+      for column in 0..<columnCount {
         let start = min(Int(Double(column) * step), buffer.count - 1)
         let end = max(start + 1, min(Int(Double(column + 1) * step), buffer.count))
         var minimum = Float.infinity
@@ -45,20 +45,21 @@ struct SampleColumns {
           minimum = unsafe min(minimum, buffer[end])
           maximum = unsafe max(maximum, buffer[end])
         }
-        minima.append(Double(minimum))
-        maxima.append(Double(maximum))
+        minimumSamples.append(Double(minimum))
+        maximumSamples.append(Double(maximum))
         energySums.append(energySums[column] + energy)
       }
     }
     // Two moving averages over half the window each have a triangular weighting together.
-    let radius = max(
-      Self.minimumMeanRadius, Int((Self.rmsWindowSeconds * rate / step / 4).rounded(.down)))
-    let samplesPerColumn = Double(samples.count) / Double(max(1, count))
+    let meanRadiusColumns = max(
+      Self.minimumMeanRadiusInColumns, Int((Self.rmsWindowSeconds * rate / step / 4).rounded(.down))
+    )
+    let samplesPerColumn = Double(samples.count) / Double(max(1, columnCount))
     let powerSums = energySums.map { $0 / max(1, samplesPerColumn) }
-    let means = Self.centeredMeans(prefixSums: powerSums, radius: radius)
-    let cumulativeMeans = means.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1) }
-    let smoothedMeans = Self.centeredMeans(prefixSums: cumulativeMeans, radius: radius)
-    rms = smoothedMeans.map { max(0, $0).squareRoot() }
+    let meanPowers = Self.centeredMeans(prefixSums: powerSums, radius: meanRadiusColumns)
+    let cumulativeMeans = meanPowers.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1) }
+    let smoothedMeans = Self.centeredMeans(prefixSums: cumulativeMeans, radius: meanRadiusColumns)
+    rmsLevels = smoothedMeans.map { max(0, $0).squareRoot() }
   }
 
   /// Returns the moving average of values.
@@ -87,11 +88,11 @@ enum EventColumns {
   static func strongestPoints(
     of events: [EventPlot.Event], count: Int, position: (Double) -> Double
   ) -> [EventPlot.Point] {
-    var strongest = [EventPlot.Point](
-      repeating: .init(time: 0, intensity: 0, sharpness: 0), count: count)
+    var strongestPoints = [EventPlot.Point](
+      repeating: .init(timeSeconds: 0, intensity: 0, sharpness: 0), count: count)
     for (from, to) in events.lazy.flatMap({ zip($0.points, $0.points.dropFirst()) }) {
-      let start = position(from.time)
-      let end = position(to.time)
+      let start = position(from.timeSeconds)
+      let end = position(to.timeSeconds)
       guard end >= 0, start < Double(count) else { continue }
       let first = Int(max(0, start))
       for column in first...max(first, Int(min(Double(count - 1), end))) {
@@ -102,11 +103,12 @@ enum EventColumns {
           end - start >= 1
           ? from.intensity + (to.intensity - from.intensity) * fraction
           : max(from.intensity, to.intensity)
-        guard intensity > strongest[column].intensity else { continue }
+        guard intensity > strongestPoints[column].intensity else { continue }
         let sharpness = from.sharpness + (to.sharpness - from.sharpness) * fraction
-        strongest[column] = .init(time: from.time, intensity: intensity, sharpness: sharpness)
+        strongestPoints[column] = .init(
+          timeSeconds: from.timeSeconds, intensity: intensity, sharpness: sharpness)
       }
     }
-    return strongest
+    return strongestPoints
   }
 }

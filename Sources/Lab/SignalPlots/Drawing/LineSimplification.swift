@@ -1,20 +1,20 @@
 /// Removes the points of a line that no pixel can show.
 enum LineSimplification {
   /// The maximum number of points of a line that is not decimated.
-  static let decimationThreshold = 4_000
+  static let maximumUndecimatedPointCount = 4_000
 
   /// Returns a line with at most the first, highest, lowest and last point of each pixel column.
   ///
   /// - Parameter points: The points by ascending `x`.
   static func decimated(_ points: [PlotPoint]) -> [PlotPoint] {
-    guard points.count > decimationThreshold else { return points }
+    guard points.count > maximumUndecimatedPointCount else { return points }
     var result: [PlotPoint] = []
-    var start = 0
-    while start < points.count {
-      let column = points[start].x.rounded(.down)
-      var end = start
-      var topIndex = start
-      var bottomIndex = start
+    var columnStart = 0
+    while columnStart < points.count {
+      let column = points[columnStart].x.rounded(.down)
+      var end = columnStart
+      var topIndex = columnStart
+      var bottomIndex = columnStart
       // The y axis points down.
       while end < points.count, points[end].x.rounded(.down) == column {
         if points[end].y < points[topIndex].y {
@@ -26,10 +26,10 @@ enum LineSimplification {
         end += 1
       }
       let inner = [min(topIndex, bottomIndex), max(topIndex, bottomIndex)]
-      for index in [start] + inner + [end - 1] where result.last != points[index] {
+      for index in [columnStart] + inner + [end - 1] where result.last != points[index] {
         result.append(points[index])
       }
-      start = end
+      columnStart = end
     }
     return result
   }

@@ -58,8 +58,8 @@ struct PanelFrame {
     let names = ["\(contents.verticalTitle) \(contents.verticalUnit)"] + legendNames
     let legendWidth = names.reduce(0) { $0 + Self.entryWidth($1) }
     legendLineCount = max(1, (legendWidth * scale / (right - left)).rounded(.up))
-    let titleWidth = TextWidth.inEms(contents.title) * PlotLayout.titleFontSize * 1.08
-    let subtitleWidth = TextWidth.inEms(contents.subtitle) * PlotLayout.labelFontSize
+    let titleWidth = TextWidth.inEms(contents.title) * PlotLayout.titleFontPixels * 1.08
+    let subtitleWidth = TextWidth.inEms(contents.subtitle) * PlotLayout.labelFontPixels
     let isSubtitleBesideTitle = (titleWidth + subtitleWidth + 20) * scale < right - left
     let subtitleHeight: Double = isSubtitleBesideTitle ? 0 : 18
     let legendHeight: Double = legendLineCount > 1 ? 18 * legendLineCount : 0
@@ -68,13 +68,13 @@ struct PanelFrame {
       left: left, top: top.rounded(), right: right, bottom: (top + 250 * scale).rounded())
     drawing = PlotDrawing(
       width: width, height: (box.bottom + 40 * scale).rounded(), title: contents.title,
-      summary: contents.summary)
+      accessibleDescription: contents.summary)
     drawing.fillRectangle(
       PlotBox(left: 0, top: 0, right: drawing.width, bottom: drawing.height),
       paint: .role(.background))
     drawing.drawText(
       contents.title, at: PlotPoint(box.left, 32 * scale),
-      fontSize: PlotLayout.titleFontSize * scale, role: .foreground, isBold: true)
+      fontSize: PlotLayout.titleFontPixels * scale, role: .foreground, isBold: true)
     if isSubtitleBesideTitle {
       drawLabel(contents.subtitle, at: PlotPoint(box.right, 32 * scale), anchor: .end)
     } else {
@@ -92,12 +92,12 @@ struct PanelFrame {
   /// Returns a stroke whose width and dashes are in pixels at a scale of 1.
   func stroke(_ role: PlotRole, width: Double, dashes: [Double] = []) -> PlotDrawing.Stroke {
     PlotDrawing.Stroke(
-      paint: .role(role), width: width * scale, dashes: dashes.map { $0 * scale })
+      paint: .role(role), widthPixels: width * scale, dashPixelLengths: dashes.map { $0 * scale })
   }
 
   /// Marks a range of the horizontal axis.
   mutating func fillBand(_ band: ClosedRange<Double>, opacity: Double) {
-    let bottom = contents.verticalAxis.range.lowerBound
+    let bottom = contents.verticalAxis.valueRange.lowerBound
     let left = max(box.left, point(band.lowerBound, bottom).x)
     let right = min(box.right, point(band.upperBound, bottom).x)
     drawing.fillRectangle(
@@ -106,24 +106,24 @@ struct PanelFrame {
   }
 
   mutating func drawGrid() {
-    let left = contents.horizontalAxis.range.lowerBound
+    let left = contents.horizontalAxis.valueRange.lowerBound
     for tick in contents.verticalAxis.ticks(atMost: 8) {
-      let y = point(left, tick.value).y
+      let y = point(left, tick.axisValue).y
       drawing.drawLine(
         from: PlotPoint(box.left, y), to: PlotPoint(box.right, y), role: .grid, width: scale)
       drawLabel(
-        tick.label, at: PlotPoint(box.left - 8 * scale, min(y + 4 * scale, box.bottom + scale)),
+        tick.labelText, at: PlotPoint(box.left - 8 * scale, min(y + 4 * scale, box.bottom + scale)),
         anchor: .end)
     }
-    let bottom = contents.verticalAxis.range.lowerBound
+    let bottom = contents.verticalAxis.valueRange.lowerBound
     let tickCount = Int(box.width / (contents.horizontalTickSpacing * scale))
     let ticks = contents.horizontalAxis.ticks(atMost: max(3, tickCount))
     for (index, tick) in ticks.enumerated() {
-      let x = point(tick.value, bottom).x
+      let x = point(tick.axisValue, bottom).x
       drawing.drawLine(
         from: PlotPoint(x, box.top), to: PlotPoint(x, box.bottom), role: .grid, width: scale)
       let unit = index == ticks.count - 1 ? " \(contents.horizontalUnit)" : ""
-      drawLabel(tick.label + unit, at: PlotPoint(x, box.bottom + 18 * scale), anchor: .middle)
+      drawLabel(tick.labelText + unit, at: PlotPoint(x, box.bottom + 18 * scale), anchor: .middle)
     }
   }
 
@@ -137,11 +137,11 @@ struct PanelFrame {
   /// Draws the title of the vertical axis and the legend, at the right or in lines of its own.
   mutating func drawLegend(_ entries: [LegendEntry]) {
     let title = PlotDrawing.TextRun(
-      text: contents.verticalTitle, fontSize: PlotLayout.panelTitleFontSize * scale,
+      text: contents.verticalTitle, fontSizePixels: PlotLayout.panelTitleFontPixels * scale,
       role: .foreground, isBold: true)
     let unit = PlotDrawing.TextRun(
-      text: contents.verticalUnit, fontSize: PlotLayout.labelFontSize * scale,
-      leadingGap: 7 * scale)
+      text: contents.verticalUnit, fontSizePixels: PlotLayout.labelFontPixels * scale,
+      leadingGapPixels: 7 * scale)
     drawing.add(
       .text([title, unit], at: PlotPoint(box.left, box.top - 10 * scale), anchor: .start))
     let totalWidth = entries.reduce(0) { $0 + Self.entryWidth($1.name) } * scale
@@ -154,7 +154,7 @@ struct PanelFrame {
       if legendLineCount > 1, position.x > box.left, position.x + width > box.right {
         position = PlotPoint(box.left, position.y + 18 * scale)
       }
-      let end = position.x + PlotLayout.legendSymbolWidth * scale
+      let end = position.x + PlotLayout.legendSymbolPixels * scale
       draw(entry.symbol, from: position, to: end)
       drawLabel(entry.name, at: PlotPoint(end + 6 * scale, position.y))
       position.x += width
@@ -180,13 +180,13 @@ struct PanelFrame {
 
   /// Returns the width of a legend entry at a scale of 1.
   private static func entryWidth(_ name: String) -> Double {
-    TextWidth.inEms(name) * PlotLayout.labelFontSize + PlotLayout.legendSymbolWidth + 22
+    TextWidth.inEms(name) * PlotLayout.labelFontPixels + PlotLayout.legendSymbolPixels + 22
   }
 
   mutating func drawLabel(
     _ text: String, at position: PlotPoint, anchor: PlotDrawing.Anchor = .start
   ) {
     drawing.drawText(
-      text, at: position, fontSize: PlotLayout.labelFontSize * scale, anchor: anchor)
+      text, at: position, fontSize: PlotLayout.labelFontPixels * scale, anchor: anchor)
   }
 }

@@ -22,14 +22,14 @@ public struct PlotColor: Hashable, Sendable {
   }
 
   /// The color components as bytes, 0…255.
-  public var bytes: (red: UInt8, green: UInt8, blue: UInt8) {
+  public var byteComponents: (red: UInt8, green: UInt8, blue: UInt8) {
     func byte(_ component: Double) -> UInt8 { UInt8((min(max(component, 0), 1) * 255).rounded()) }
     return (byte(red), byte(green), byte(blue))
   }
 
   /// The color in CSS, in the form `#rrggbb`.
-  public var css: String {
-    let (red, green, blue) = bytes
+  public var cssText: String {
+    let (red, green, blue) = byteComponents
     let number = Int(red) << 16 | Int(green) << 8 | Int(blue)
     // The additional bit keeps leading zeros.
     return "#" + String(1 << 24 | number, radix: 16).dropFirst()
@@ -48,14 +48,14 @@ public struct PlotColor: Hashable, Sendable {
   }
 
   /// The index of the nearest color of the 6 × 6 × 6 cube among a terminal's 256 colors, 16…231.
-  var terminalIndex: Int {
+  var terminalColorIndex: Int {
     // The levels of the cube, as defined by xterm.
     let levels = [0, 95, 135, 175, 215, 255]
     func nearest(_ component: UInt8) -> Int {
       let distances = levels.map { abs($0 - Int(component)) }
       return distances.indices.min { distances[$0] < distances[$1] } ?? 0
     }
-    let (red, green, blue) = bytes
+    let (red, green, blue) = byteComponents
     return 16 + 36 * nearest(red) + 6 * nearest(green) + nearest(blue)
   }
 }
@@ -63,16 +63,17 @@ public struct PlotColor: Hashable, Sendable {
 /// A perceptually uniform color scale from 0 to 1.
 public struct Colormap: Sendable {
   /// The equally spaced colors between which the scale is interpolated.
-  public let anchors: [PlotColor]
+  public let anchorColors: [PlotColor]
 
-  init(_ anchors: [PlotColor]) { self.anchors = anchors }
+  init(_ anchors: [PlotColor]) { self.anchorColors = anchors }
 
   /// Returns the color of a value, clamped to 0…1.
   public func color(at value: Double) -> PlotColor {
     let clamped = value.isNaN ? 0 : min(max(value, 0), 1)
-    let position = clamped * Double(anchors.count - 1)
-    let index = min(Int(position), anchors.count - 2)
-    return anchors[index].mixed(with: anchors[index + 1], fraction: position - Double(index))
+    let position = clamped * Double(anchorColors.count - 1)
+    let index = min(Int(position), anchorColors.count - 2)
+    return anchorColors[index].mixed(
+      with: anchorColors[index + 1], fraction: position - Double(index))
   }
 
   /// The color scale of sharpness, from violet through magenta to orange, in both themes.
@@ -112,7 +113,7 @@ public enum PlotRole: Hashable, Sendable {
 /// The first two takes are blue and orange, which are distinguishable with every type of color
 /// vision. Takes also differ in dash pattern and in the shape of heads.
 public struct PlotPalette: Sendable {
-  private let theme: PlotTheme
+  private let colorTheme: PlotTheme
 
   /// The number of different take colors.
   public static let takeColorCount = 4
@@ -134,18 +135,20 @@ public struct PlotPalette: Sendable {
   ]
 
   /// Creates the palette of a theme.
-  public init(_ theme: PlotTheme) { self.theme = theme }
+  public init(_ theme: PlotTheme) { self.colorTheme = theme }
 
   /// Returns the color of a role.
   public func color(of role: PlotRole) -> PlotColor {
-    guard let colors = Self.roleColors[role.canonical] else { return PlotColor(0x808080) }
-    return PlotColor(theme == .light ? colors.light : colors.dark)
+    guard let colors = Self.roleColors[role.withRepeatedTakeIndex] else {
+      return PlotColor(0x808080)
+    }
+    return PlotColor(colorTheme == .light ? colors.light : colors.dark)
   }
 }
 
 extension PlotRole {
   /// The role with a take index in the range of the take colors.
-  var canonical: PlotRole {
+  var withRepeatedTakeIndex: PlotRole {
     if case .take(let index) = self {
       return .take(index % PlotPalette.takeColorCount)
     }
@@ -153,5 +156,5 @@ extension PlotRole {
   }
 
   /// The name of the role in style sheets.
-  var styleName: String { PlotPalette.roleColors[canonical]?.name ?? "" }
+  var cssName: String { PlotPalette.roleColors[withRepeatedTakeIndex]?.name ?? "" }
 }

@@ -25,37 +25,39 @@ struct PlotDrawing: Equatable, Sendable {
       let dy = end.y - start.y
       // The projection of the point on the line of the gradient, 0…1 between its ends.
       let offset = ((point.x - start.x) * dx + (point.y - start.y) * dy) / (dx * dx + dy * dy)
-      guard let nextIndex = stops.firstIndex(where: { $0.offset > offset }) else {
+      guard let nextIndex = stops.firstIndex(where: { $0.positionFraction > offset }) else {
         return last.color
       }
       guard nextIndex > 0 else { return first.color }
       let previous = stops[nextIndex - 1]
       let next = stops[nextIndex]
       return previous.color.mixed(
-        with: next.color, fraction: (offset - previous.offset) / (next.offset - previous.offset))
+        with: next.color,
+        fraction: (offset - previous.positionFraction)
+          / (next.positionFraction - previous.positionFraction))
     }
   }
 
   /// A color at a position of a gradient.
   struct GradientStop: Equatable, Hashable, Sendable {
-    /// The position from 0 at the start to 1 at the end.
-    var offset: Double
+    /// The position of the color along the gradient, from 0 at the start to 1 at the end.
+    var positionFraction: Double
     var color: PlotColor
   }
 
   struct Fill: Equatable, Sendable {
     var paint: Paint
-    /// The opacity, 0…1.
+    /// The opacity of the fill, 0…1.
     var opacity = 1.0
   }
 
   struct Stroke: Equatable, Sendable {
     var paint: Paint
     /// The width of the line, in pixels.
-    var width: Double
+    var widthPixels: Double
     /// The alternating lengths of dashes and gaps, in pixels. An empty array is a solid line.
-    var dashes: [Double] = []
-    /// The opacity, 0…1.
+    var dashPixelLengths: [Double] = []
+    /// The opacity of the line, 0…1.
     var opacity = 1.0
   }
 
@@ -70,23 +72,23 @@ struct PlotDrawing: Equatable, Sendable {
   struct TextRun: Equatable, Sendable {
     var text: String
     /// The font size, in pixels.
-    var fontSize: Double
+    var fontSizePixels: Double
     var role = PlotRole.muted
     var isBold = false
     /// The space before the text, in pixels.
-    var leadingGap = 0.0
+    var leadingGapPixels = 0.0
   }
 
   /// A grid of cells that a paint covers with different opacities.
   struct Raster: Equatable, Sendable {
     /// The opacity of each cell, 0…255, row by row from the top left.
-    var coverages: [UInt8]
+    var cellOpacities: [UInt8]
     var columnCount: Int
     /// The rectangle that the grid fills.
-    var box: PlotBox
+    var filledBox: PlotBox
     var paint: Paint
 
-    var rowCount: Int { columnCount > 0 ? coverages.count / columnCount : 0 }
+    var rowCount: Int { columnCount > 0 ? cellOpacities.count / columnCount : 0 }
   }
 
   /// A shape or a line of text.
@@ -100,14 +102,14 @@ struct PlotDrawing: Equatable, Sendable {
     case raster(Raster)
   }
 
-  /// The width, in pixels.
+  /// The width of the drawing, in pixels.
   let width: Double
-  /// The height, in pixels.
+  /// The height of the drawing, in pixels.
   let height: Double
   let title: String
   /// A sentence that describes the drawing, for screen readers.
-  let summary: String
-  /// The items from back to front.
+  let accessibleDescription: String
+  /// The shapes and texts of the drawing, from back to front.
   private(set) var items: [Item] = []
 
   mutating func add(_ item: Item) { items.append(item) }
@@ -144,7 +146,8 @@ struct PlotDrawing: Equatable, Sendable {
     dashes: [Double] = [], opacity: Double = 1
   ) {
     stroke(
-      [[start, end]], Stroke(paint: .role(role), width: width, dashes: dashes, opacity: opacity))
+      [[start, end]],
+      Stroke(paint: .role(role), widthPixels: width, dashPixelLengths: dashes, opacity: opacity))
   }
 
   mutating func drawText(
@@ -152,7 +155,7 @@ struct PlotDrawing: Equatable, Sendable {
     role: PlotRole = .muted, isBold: Bool = false
   ) {
     guard !text.isEmpty else { return }
-    let run = TextRun(text: text, fontSize: fontSize, role: role, isBold: isBold)
+    let run = TextRun(text: text, fontSizePixels: fontSize, role: role, isBold: isBold)
     add(.text([run], at: position, anchor: anchor))
   }
 }

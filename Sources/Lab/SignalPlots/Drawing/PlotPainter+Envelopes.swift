@@ -5,11 +5,11 @@ extension PlotPainter {
   /// The maximum number of visible events that are drawn separately.
   private static let maximumSeparateEventCount = 300
   /// The width of a column, in pixels at a scale of 1.
-  private static let envelopeColumnWidth = 3.0
+  private static let envelopeColumnWidthPixels = 3.0
   /// The maximum number of columns without events within a shape.
-  private static let maximumGap = 8
+  private static let maximumEmptyColumnGap = 8
   /// The number of columns on either side over which colors are averaged.
-  private static let colorAveragingRadius = 6
+  private static let colorAveragingRadiusColumns = 6
 
   /// The range of intensity and sharpness of the events in a column.
   private struct EnvelopeColumn {
@@ -18,7 +18,7 @@ extension PlotPainter {
     var minimumSharpness = 1.0
     var maximumSharpness = 0.0
     var sharpnessSum = 0.0
-    var count = 0.0
+    var pointCount = 0.0
 
     mutating func add(_ point: EventPlot.Point) {
       minimumIntensity = min(minimumIntensity, point.intensity)
@@ -26,7 +26,7 @@ extension PlotPainter {
       minimumSharpness = min(minimumSharpness, point.sharpness)
       maximumSharpness = max(maximumSharpness, point.sharpness)
       sharpnessSum += point.sharpness
-      count += 1
+      pointCount += 1
     }
   }
 
@@ -36,7 +36,9 @@ extension PlotPainter {
       return nil
     }
     let continuousCount = eventPlot.events.count { $0.kind.isVibration && isVisible($0) }
-    let transientCount = eventPlot.events.count { $0.kind.isTransient && isTimeVisible($0.onset) }
+    let transientCount = eventPlot.events.count {
+      $0.kind.isTransient && isTimeVisible($0.onsetSeconds)
+    }
     let isDense =
       continuousCount + transientCount > Self.maximumSeparateEventCount
       || markerScale(count: transientCount) == nil
@@ -47,35 +49,35 @@ extension PlotPainter {
   private func envelopeColumns(
     of eventPlot: EventPlot
   ) -> [[(x: Double, column: EnvelopeColumn)]] {
-    let width = Self.envelopeColumnWidth * scale
-    let count = max(1, Int((layout.right - layout.left) / width))
+    let width = Self.envelopeColumnWidthPixels * drawingScale
+    let count = max(1, Int((layout.panelRight - layout.panelLeft) / width))
     var columns = [EnvelopeColumn](repeating: EnvelopeColumn(), count: count)
     func column(atTime seconds: Double) -> Int {
-      Int(((layout.x(atTime: seconds) - layout.left) / width).rounded(.down))
+      Int(((layout.x(atTime: seconds) - layout.panelLeft) / width).rounded(.down))
     }
     for event in eventPlot.events
     where (event.kind.isVibration || event.kind.isTransient) && isVisible(event) {
       guard let strongest = event.points.max(by: { $0.intensity < $1.intensity }) else { continue }
-      let first = max(0, column(atTime: event.onset))
-      let last = min(count - 1, column(atTime: event.end))
+      let first = max(0, column(atTime: event.onsetSeconds))
+      let last = min(count - 1, column(atTime: event.endSeconds))
       guard first <= last else { continue }
       if event.kind.isTransient || first == last {
         columns[first].add(strongest)
         continue
       }
-      for point in event.points where (first...last).contains(column(atTime: point.time)) {
-        columns[column(atTime: point.time)].add(point)
+      for point in event.points where (first...last).contains(column(atTime: point.timeSeconds)) {
+        columns[column(atTime: point.timeSeconds)].add(point)
       }
     }
     var runs: [[(x: Double, column: EnvelopeColumn)]] = []
-    var lastIndex = -Self.maximumGap - 1
-    for (index, column) in columns.enumerated() where column.count > 0 {
-      if index - lastIndex > Self.maximumGap {
+    var lastIndex = -Self.maximumEmptyColumnGap - 1
+    for (index, column) in columns.enumerated() where column.pointCount > 0 {
+      if index - lastIndex > Self.maximumEmptyColumnGap {
         runs.append([])
       }
       // The first column of a run has points at both edges, so that a single column has a width.
       for edge in runs[runs.count - 1].isEmpty ? [0.0, 1] : [1] {
-        runs[runs.count - 1].append((layout.left + (Double(index) + edge) * width, column))
+        runs[runs.count - 1].append((layout.panelLeft + (Double(index) + edge) * width, column))
       }
       lastIndex = index
     }
@@ -87,13 +89,13 @@ extension PlotPainter {
   mutating func drawIntensityEnvelope(of eventPlot: EventPlot) {
     for columns in envelopeColumns(of: eventPlot) {
       let colors = columns.indices.map { index -> (time: Double, sharpness: Double) in
-        let first = max(0, index - Self.colorAveragingRadius)
-        let last = min(columns.count - 1, index + Self.colorAveragingRadius)
+        let first = max(0, index - Self.colorAveragingRadiusColumns)
+        let last = min(columns.count - 1, index + Self.colorAveragingRadiusColumns)
         var sharpnessSum = 0.0
         var count = 0.0
         for neighbor in columns[first...last] {
           sharpnessSum += neighbor.column.sharpnessSum
-          count += neighbor.column.count
+          count += neighbor.column.pointCount
         }
         return (layout.time(atX: columns[index].x), sharpnessSum / count)
       }
@@ -118,6 +120,8 @@ extension PlotPainter {
       upper + lower.reversed()
     }
     drawing.fill(bands, paint, opacity: 0.3)
-    drawing.stroke(lines { $0.sharpnessSum / $0.count }, .init(paint: paint, width: 1.5 * scale))
+    drawing.stroke(
+      lines { $0.sharpnessSum / $0.pointCount },
+      .init(paint: paint, widthPixels: 1.5 * drawingScale))
   }
 }

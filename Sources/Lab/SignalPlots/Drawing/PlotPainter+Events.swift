@@ -11,18 +11,19 @@ internal import HapticModel
 /// 5. Transients are drawn last (`PlotPainter+Transients.swift`).
 extension PlotPainter {
   /// The maximum number of points of separately drawn shapes, which overlap.
-  private static let maximumShapePointCount = 20_000
+  private static let maximumSeparateShapePointCount = 20_000
   /// The maximum number of separately drawn continuous events.
-  private static let maximumShapeCount = 400
+  private static let maximumSeparateShapeCount = 400
   /// The minimum mean distance of drawn control points, in pixels.
-  private static let minimumControlPointSpacing = 12.0
+  private static let minimumControlPointSpacingPixels = 12.0
 
   /// Draws the intensity of events, or the levels of sounds.
   mutating func drawIntensity() {
     guard takes.count == 1, let eventPlot = takes[0].eventPlot else {
       let values = takes.map { take in columnValues(of: take).map(\.intensity) }
       drawAreas(
-        values, baseline: panelBox.bottom, tolerance: ColumnValue.intensityTolerance,
+        values, baseline: currentPanelBox.bottom,
+        tolerance: ColumnValue.maximumEqualIntensityDifference,
         isMirrored: false)
       if takes.allSatisfy({ $0.eventPlot != nil }) {
         drawTransients()
@@ -35,7 +36,7 @@ extension PlotPainter {
     } else {
       drawContinuousEvents(of: eventPlot)
     }
-    for curve in eventPlot.curves where curve.id == .hapticIntensityControl {
+    for curve in eventPlot.curves where curve.controlID == .hapticIntensityControl {
       drawCurve(curve)
     }
     if denseEventPlot == nil {
@@ -48,30 +49,34 @@ extension PlotPainter {
       event.kind.isVibration && event.points.count > 1 && isVisible(event)
     }
     let pointCount = events.reduce(0) { $0 + $1.points.count }
-    guard events.count <= Self.maximumShapeCount, pointCount <= Self.maximumShapePointCount
+    guard events.count <= Self.maximumSeparateShapeCount,
+      pointCount <= Self.maximumSeparateShapePointCount
     else {
       return drawMergedShape(of: events)
     }
     let opacity = max(0.2, 0.82 / Double(Self.maximumOverlap(of: events)).squareRoot())
     for event in events {
-      let points = event.points.map { point(atTime: $0.time, value: $0.intensity) }
+      let points = event.points.map { point(atTime: $0.timeSeconds, value: $0.intensity) }
       let line = LineSimplification.decimated(clippedToPanel(points))
-      fillToBaseline(line, colors: event.points.map { ($0.time, $0.sharpness) }, opacity: opacity)
+      fillToBaseline(
+        line, colors: event.points.map { ($0.timeSeconds, $0.sharpness) }, opacity: opacity)
     }
   }
 
   /// Returns the maximum number of events that overlap at one time. Events are sorted by onset.
   private static func maximumOverlap(of events: [EventPlot.Event]) -> Int {
-    let ends = events.map(\.end).sorted()
+    let sortedEndSeconds = events.map(\.endSeconds).sorted()
     var endedCount = 0
-    var maximum = 1
+    var maximumOverlapCount = 1
     for (index, event) in events.enumerated() {
-      while endedCount < ends.count, ends[endedCount] <= event.onset + 1e-3 {
+      while endedCount < sortedEndSeconds.count,
+        sortedEndSeconds[endedCount] <= event.onsetSeconds + 1e-3
+      {
         endedCount += 1
       }
-      maximum = max(maximum, index + 1 - endedCount)
+      maximumOverlapCount = max(maximumOverlapCount, index + 1 - endedCount)
     }
-    return maximum
+    return maximumOverlapCount
   }
 
   /// Draws many events as one shape: in each column, the height and the color of the strongest.
@@ -101,7 +106,9 @@ extension PlotPainter {
   /// single point.
   private func closedToBaseline(_ line: [PlotPoint]) -> [PlotPoint] {
     guard let first = line.first, let last = line.last, line.count > 1 else { return [] }
-    return [PlotPoint(first.x, panelBox.bottom)] + line + [PlotPoint(last.x, panelBox.bottom)]
+    return [PlotPoint(first.x, currentPanelBox.bottom)] + line + [
+      PlotPoint(last.x, currentPanelBox.bottom)
+    ]
   }
 
   /// Returns a horizontal gradient of sharpness over time, or a single color for constant
@@ -111,11 +118,11 @@ extension PlotPainter {
     guard let first = colors.first, let last = colors.last, last.time > first.time,
       colors.contains(where: { abs($0.sharpness - first.sharpness) > 1e-3 })
     else { return .color(colormap.color(at: colors.first?.sharpness ?? 0)) }
-    let bends = LineSimplification.simplified(
+    let simplifiedColors = LineSimplification.simplified(
       colors.map { PlotPoint($0.time, $0.sharpness) }, tolerance: 0.015)
     let duration = last.time - first.time
     var stops: [PlotDrawing.GradientStop] = []
-    for (from, to) in zip(bends, bends.dropFirst()) {
+    for (from, to) in zip(simplifiedColors, simplifiedColors.dropFirst()) {
       // The colormap is not linear in RGB, so a long slope has intermediate stops.
       let stepCount = max(1, Int((abs(to.y - from.y) * 8).rounded(.up)))
       for step in (stops.isEmpty ? 0 : 1)...stepCount {
@@ -124,7 +131,7 @@ extension PlotPainter {
         let sharpness = from.y + (to.y - from.y) * fraction
         stops.append(
           PlotDrawing.GradientStop(
-            offset: (time - first.time) / duration, color: colormap.color(at: sharpness)))
+            positionFraction: (time - first.time) / duration, color: colormap.color(at: sharpness)))
       }
     }
     return .gradient(
@@ -133,18 +140,19 @@ extension PlotPainter {
   }
 
   private mutating func drawCurve(_ curve: EventPlot.Curve) {
-    let line = clippedToPanel(curve.points.map { point(atTime: $0.time, value: $0.value) })
+    let line = clippedToPanel(curve.polyline.map { point(atTime: $0.time, value: $0.value) })
     drawing.stroke(
       [LineSimplification.decimated(line)],
-      .init(paint: .role(.foreground), width: scale, opacity: 0.65))
+      .init(paint: .role(.foreground), widthPixels: drawingScale, opacity: 0.65))
     let visiblePoints = curve.controlPoints.filter { isTimeVisible($0.time) }
     // Too many control points would hide the curve.
-    let minimumWidth = Double(visiblePoints.count) * Self.minimumControlPointSpacing * scale
-    guard minimumWidth <= panelBox.width else { return }
+    let minimumWidth =
+      Double(visiblePoints.count) * Self.minimumControlPointSpacingPixels * drawingScale
+    guard minimumWidth <= currentPanelBox.width else { return }
     var occupiedCells = Set<[Int]>()
     for controlPoint in visiblePoints {
       let position = point(atTime: controlPoint.time, value: controlPoint.value)
-      let cell = [Int(position.x / (7 * scale)), Int(position.y / (7 * scale))]
+      let cell = [Int(position.x / (7 * drawingScale)), Int(position.y / (7 * drawingScale))]
       if occupiedCells.insert(cell).inserted {
         drawControlPoint(at: position)
       }
@@ -167,10 +175,10 @@ extension PlotPainter {
     }
     let vibrations = eventPlot.events.filter(\.kind.isVibration)
     var lines = vibrations.filter { isVisible($0) }.flatMap { sharpnessLines(of: $0) }
-    if lines.count > Self.maximumShapeCount {
+    if lines.count > Self.maximumSeparateShapeCount {
       lines = mergedSharpnessLines(of: vibrations)
     }
-    drawing.stroke(lines, .init(paint: paint, width: 2.5 * scale))
+    drawing.stroke(lines, .init(paint: paint, widthPixels: 2.5 * drawingScale))
     drawTransientSharpness()
   }
 
@@ -183,7 +191,8 @@ extension PlotPainter {
       return neighbors.contains { $0.intensity > ColumnValue.minimumVisibleIntensity }
     }
     return runs.map { run in
-      let line = clippedToPanel(points[run].map { point(atTime: $0.time, value: $0.sharpness) })
+      let line = clippedToPanel(
+        points[run].map { point(atTime: $0.timeSeconds, value: $0.sharpness) })
       return LineSimplification.simplified(LineSimplification.decimated(line), tolerance: 0.15)
     }
   }
@@ -198,7 +207,7 @@ extension PlotPainter {
   }
 
   /// The approximate maximum number of drawn audio events. More would not be distinguishable.
-  private static let maximumAudioEventCount = 2_000
+  private static let maximumDrawnAudioEventCount = 2_000
 
   /// Draws the volume and the file names of the audio events of the take with an index.
   mutating func drawAudio(of take: Int) {
@@ -207,24 +216,28 @@ extension PlotPainter {
     var labelEnd = -Double.infinity
     for index in stride(from: 0, to: events.count, by: step) {
       let event = events[index]
-      let line = clippedToPanel(event.points.map { point(atTime: $0.time, value: $0.intensity) })
-      let start = max(panelBox.left, layout.x(atTime: event.onset))
+      let line = clippedToPanel(
+        event.points.map { point(atTime: $0.timeSeconds, value: $0.intensity) })
+      let start = max(currentPanelBox.left, layout.x(atTime: event.onsetSeconds))
       if line.count > 1 {
         drawing.fill([closedToBaseline(line)], .role(.signal))
-      } else if isTimeVisible(event.onset) {
+      } else if isTimeVisible(event.onsetSeconds) {
         // The duration of the file is unknown, so only the onset is drawn.
-        let top = PlotPoint(start, y(of: event.nominalIntensity))
+        let top = PlotPoint(start, y(of: event.intensityInFile))
         drawing.drawLine(
-          from: PlotPoint(start, panelBox.bottom), to: top, role: .edge, width: 2 * scale)
+          from: PlotPoint(start, currentPanelBox.bottom), to: top, role: .edge,
+          width: 2 * drawingScale)
         drawTransientHead(at: top, take: 0, paint: .role(.edge), radius: 4)
       }
       let label = layout.truncated(
-        event.filePath ?? "tone", fontSize: PlotLayout.labelFontSize,
-        width: panelBox.right - start - 6 * scale)
-      if start > labelEnd, label.count > 1 {
+        event.filePath ?? "tone", fontSize: PlotLayout.labelFontPixels,
+        width: currentPanelBox.right - start - 6 * drawingScale)
+      if start > lastLabelEndX, label.count > 1 {
         drawLabel(
-          label, at: PlotPoint(start + 6 * scale, panelBox.bottom - 6 * scale), role: .foreground)
-        labelEnd = start + layout.width(of: label, fontSize: PlotLayout.labelFontSize) + 12 * scale
+          label, at: PlotPoint(start + 6 * drawingScale, currentPanelBox.bottom - 6 * drawingScale),
+          role: .foreground)
+        lastLabelEndX =
+          start + layout.width(of: label, fontSize: PlotLayout.labelFontPixels) + 12 * drawingScale
       }
     }
   }
@@ -249,34 +262,39 @@ extension PlotPainter {
 
   /// Returns the part of a line by ascending x within the panel.
   func clippedToPanel(_ points: [PlotPoint]) -> [PlotPoint] {
-    LineSimplification.clipped(points, to: layout.left...layout.right)
+    LineSimplification.clipped(points, to: layout.panelLeft...layout.panelRight)
   }
 
   func isVisible(_ event: EventPlot.Event) -> Bool {
-    event.end >= plot.timeRange.lowerBound && event.onset <= plot.timeRange.upperBound
+    event.endSeconds >= plot.timeRangeSeconds.lowerBound
+      && event.onsetSeconds <= plot.timeRangeSeconds.upperBound
   }
 
   func isTimeVisible(_ seconds: Double) -> Bool {
-    (plot.timeRange.lowerBound - 1e-9...plot.timeRange.upperBound + 1e-9).contains(seconds)
+    (plot.timeRangeSeconds.lowerBound - 1e-9...plot.timeRangeSeconds.upperBound + 1e-9).contains(
+      seconds)
   }
 
   /// The number of columns of the time axis. A column is half a pixel wide.
-  var columnCount: Int { max(1, Int(((layout.right - layout.left) * 2 / scale).rounded(.up))) }
+  var timeColumnCount: Int {
+    max(1, Int(((layout.panelRight - layout.panelLeft) * 2 / drawingScale).rounded(.up)))
+  }
 
   /// Returns the strongest point of the events in each column.
   private func strongestPoints(of events: [EventPlot.Event]) -> [EventPlot.Point] {
-    let columnWidth = (layout.right - layout.left) / Double(columnCount)
-    return EventColumns.strongestPoints(of: events, count: columnCount) { time in
-      (layout.x(atTime: time) - layout.left) / columnWidth
+    let columnWidth = (layout.panelRight - layout.panelLeft) / Double(timeColumnCount)
+    return EventColumns.strongestPoints(of: events, count: timeColumnCount) { time in
+      (layout.x(atTime: time) - layout.panelLeft) / columnWidth
     }
   }
 
   /// Returns the x coordinate of the center of a column.
   func columnX(_ column: Int) -> Double {
-    layout.left + (layout.right - layout.left) * (Double(column) + 0.5) / Double(columnCount)
+    layout.panelLeft + (layout.panelRight - layout.panelLeft) * (Double(column) + 0.5)
+      / Double(timeColumnCount)
   }
 
   func columnValues(of take: PlotTake) -> [ColumnValue] {
-    take.columnValues(columnCount: columnCount, timeRange: plot.timeRange)
+    take.columnValues(columnCount: timeColumnCount, timeRange: plot.timeRangeSeconds)
   }
 }

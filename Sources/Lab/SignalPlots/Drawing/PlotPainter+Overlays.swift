@@ -1,17 +1,17 @@
 /// Overlays of takes: the common part is gray, and each difference has the color of its take.
 extension PlotPainter {
   /// The opacity of the area by which one take exceeds the other.
-  private static let excessOpacity = 0.34
+  private static let excessAreaOpacity = 0.34
 
   /// The minimum value of a column that is drawn.
-  private static let minimumVisibleValue = 0.0005
+  private static let minimumVisibleColumnValue = 0.0005
 
   /// The stroke of the common part of all takes.
   private var sharedStroke: PlotDrawing.Stroke {
     if takes.count > 1 {
       return .init(paint: .role(.sharedLine), width: 1.5 * scale)
     }
-    return .init(paint: .role(.foreground), width: 1.25 * scale)
+    return .init(paint: .role(.foreground), widthPixels: 1.25 * drawingScale)
   }
 
   /// Draws the sharpness lines of all takes.
@@ -22,7 +22,7 @@ extension PlotPainter {
       guard sharpnesses.count == values.count, let minimum = sharpnesses.min(),
         let maximum = sharpnesses.max()
       else { return false }
-      return maximum - minimum < ColumnValue.sharpnessTolerance
+      return maximum - minimum < ColumnValue.maximumEqualSharpnessDifference
     }
     for (take, sharpnesses) in values.enumerated() {
       // The shared line is drawn once, with the first take.
@@ -53,7 +53,7 @@ extension PlotPainter {
     let minima = columns.map { column in values.map { $0[column] }.min() ?? 0 }
     func areas(_ top: [Double], above bottom: [Double]?) -> [[PlotPoint]] {
       let runs = columns.runs { column in
-        top[column] > (bottom.map { $0[column] + tolerance / 2 } ?? Self.minimumVisibleValue)
+        top[column] > (bottom.map { $0[column] + tolerance / 2 } ?? Self.minimumVisibleColumnValue)
       }
       let wideRuns = runs.filter { $0.count > 1 }
       return signs.flatMap { sign in
@@ -65,10 +65,10 @@ extension PlotPainter {
       }
     }
     drawing.fill(areas(minima, above: nil), .role(isOverlay ? .sharedArea : .signal))
-    if values.count == 2 || layout.isTerminal && isOverlay {
+    if values.count == 2 || layout.usesTerminalCells && isOverlay {
       for (take, takeValues) in values.enumerated() {
         drawing.fill(
-          areas(takeValues, above: minima), .role(.take(take)), opacity: Self.excessOpacity)
+          areas(takeValues, above: minima), .role(.take(take)), opacity: Self.excessAreaOpacity)
       }
     }
     let differs = columns.map { column in
@@ -93,7 +93,9 @@ extension PlotPainter {
           // A line includes one column on either side, so that it meets the other lines and the
           // baseline.
           let neighbors = max(0, column - 1)...min(takeValues.count - 1, column + 1)
-          let isAboveBaseline = takeValues[neighbors].contains { $0 > Self.minimumVisibleValue }
+          let isAboveBaseline = takeValues[neighbors].contains {
+            $0 > Self.minimumVisibleColumnValue
+          }
           guard isAboveBaseline else { return false }
           return drawsEqual ? !differs[column] : differs[neighbors].contains(true)
         }

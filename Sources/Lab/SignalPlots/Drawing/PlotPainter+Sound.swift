@@ -9,19 +9,20 @@ extension PlotPainter {
   /// Draws sounds as lines of samples in a short range, and otherwise as peaks with RMS.
   mutating func drawWaveform(_ traces: [SoundTrace]) {
     let isOverlay = traces.count > 1
-    if SoundTrace.showsSamples(in: plot.timeRange) {
-      let ink = PlotDrawing.Stroke(paint: .role(.foreground), width: 1.25 * scale)
+    if SoundTrace.showsSamples(in: plot.timeRangeSeconds) {
+      let ink = PlotDrawing.Stroke(paint: .role(.foreground), widthPixels: 1.25 * drawingScale)
       for (take, trace) in traces.enumerated() {
         let stroke = isOverlay ? stroke(ofTake: take, width: 1.5) : ink
         drawing.stroke([sampleLine(of: trace)], stroke)
       }
-    } else if layout.isTerminal || !isOverlay {
+    } else if layout.usesTerminalCells || !isOverlay {
       for (take, trace) in traces.enumerated() {
         drawMinMax(of: trace, role: isOverlay ? .take(take) : .signal)
       }
     } else {
       drawAreas(
-        traces.map(columnPeaks), baseline: y(of: 0), tolerance: 0.006 * panelAxis.range.upperBound,
+        traces.map(columnPeaks), baseline: y(of: 0),
+        tolerance: 0.006 * currentPanelAxis.valueRange.upperBound,
         isMirrored: true)
     }
   }
@@ -29,7 +30,7 @@ extension PlotPainter {
   private func sampleLine(of trace: SoundTrace) -> [PlotPoint] {
     let points = trace.samples.enumerated().map { index, sample in
       point(
-        atTime: trace.startSeconds + Double(index) / trace.rate,
+        atTime: trace.startSeconds + Double(index) / trace.sampleRate,
         value: sample.isFinite ? Double(sample) : 0)
     }
     return LineSimplification.decimated(clippedToPanel(points))
@@ -39,28 +40,31 @@ extension PlotPainter {
   private mutating func drawMinMax(of trace: SoundTrace, role: PlotRole) {
     // A column is half a pixel wide, like the columns of all panels.
     let secondsPerPixel =
-      (plot.timeRange.upperBound - plot.timeRange.lowerBound) / (layout.right - layout.left)
-    let step = max(1, 0.5 * scale * secondsPerPixel * trace.rate)
-    let columns = SampleColumns(trace.samples, rate: trace.rate, samplesPerColumn: step)
+      (plot.timeRangeSeconds.upperBound - plot.timeRangeSeconds.lowerBound)
+      / (layout.panelRight - layout.panelLeft)
+    let samplesPerColumn = max(1, 0.5 * drawingScale * secondsPerPixel * trace.sampleRate)
+    let columns = SampleColumns(
+      trace.samples, rate: trace.sampleRate, samplesPerColumn: samplesPerColumn)
     func line(_ values: [Double], atFractions fractions: [Double] = [0.5]) -> [PlotPoint] {
       values.enumerated().flatMap { index, value in
         fractions.map { fraction in
-          let position = Double(index) + (step > 1 ? fraction : 0)
-          let seconds = trace.startSeconds + position * step / trace.rate
-          return PlotPoint(min(layout.x(atTime: seconds), panelBox.right), y(of: value))
+          let position = Double(index) + (samplesPerColumn > 1 ? fraction : 0)
+          let seconds = trace.startSeconds + position * samplesPerColumn / trace.sampleRate
+          return PlotPoint(min(layout.x(atTime: seconds), currentPanelBox.right), y(of: value))
         }
       }
     }
-    if layout.isTerminal {
+    if layout.usesTerminalCells {
       // The dots of a terminal are so coarse that each column shows only its own samples.
-      let upperLine = line(columns.maxima, atFractions: [0, 1])
-      let lowerLine = line(columns.minima, atFractions: [0, 1])
+      let upperLine = line(columns.maximumSamples, atFractions: [0, 1])
+      let lowerLine = line(columns.minimumSamples, atFractions: [0, 1])
       return drawing.fill([upperLine + lowerLine.reversed()], .role(role))
     }
-    let radius = Int((Self.peakWindowSeconds / 2 * trace.rate / step).rounded())
-    let peaks = SlidingExtremum.maximum(of: columns.peaks, radius: radius)
+    let peakRadiusColumns = Int(
+      (Self.peakWindowSeconds / 2 * trace.sampleRate / samplesPerColumn).rounded())
+    let peaks = SlidingExtremum.maximum(of: columns.peakMagnitudes, radius: peakRadiusColumns)
     // The minimum height makes silence a visible line.
-    let minimumHeight = 0.35 * scale
+    let minimumHeight = 0.35 * drawingScale
     let outlines = [1.0, -1].map { sign in
       let points = line(peaks.map { $0 * sign })
       let raised = points.map { PlotPoint($0.x, $0.y - sign * minimumHeight) }
@@ -68,20 +72,23 @@ extension PlotPainter {
     }
     drawing.fill([outlines[0] + outlines[1].reversed()], .role(role))
     let rmsLines = [1.0, -1].map { sign in
-      LineSimplification.simplified(line(columns.rms.map { $0 * sign }), tolerance: 0.15)
+      LineSimplification.simplified(line(columns.rmsLevels.map { $0 * sign }), tolerance: 0.15)
     }
-    drawing.stroke(rmsLines, .init(paint: .role(.foreground), width: 1.25 * scale))
+    drawing.stroke(rmsLines, .init(paint: .role(.foreground), widthPixels: 1.25 * drawingScale))
   }
 
   /// Returns the peak of a sound in each column of the time axis, from peaks for each millisecond.
   private func columnPeaks(of trace: SoundTrace) -> [Double] {
-    let step = (plot.timeRange.upperBound - plot.timeRange.lowerBound) / Double(columnCount)
+    let step =
+      (plot.timeRangeSeconds.upperBound - plot.timeRangeSeconds.lowerBound)
+      / Double(timeColumnCount)
     let columns = SampleColumns(
-      trace.samples, rate: trace.rate, samplesPerColumn: max(1, 0.001 * trace.rate))
-    let radius = Int(Self.peakWindowSeconds / 2 * 1_000)
-    let peaks = SlidingExtremum.maximum(of: columns.peaks, radius: radius)
-    return (0..<columnCount).map { column in
-      let start = (plot.timeRange.lowerBound + Double(column) * step - trace.startSeconds) * 1_000
+      trace.samples, rate: trace.sampleRate, samplesPerColumn: max(1, 0.001 * trace.sampleRate))
+    let peakRadiusMilliseconds = Int(Self.peakWindowSeconds / 2 * 1_000)
+    let peaks = SlidingExtremum.maximum(of: columns.peakMagnitudes, radius: peakRadiusMilliseconds)
+    return (0..<timeColumnCount).map { column in
+      let start =
+        (plot.timeRangeSeconds.lowerBound + Double(column) * step - trace.startSeconds) * 1_000
       let first = max(0, Int(start.rounded()))
       let last = min(peaks.count - 1, max(first, Int((start + step * 1_000).rounded()) - 1))
       return first <= last ? peaks[first...last].max() ?? 0 : 0
@@ -99,16 +106,18 @@ extension PlotPainter {
     _ traces: [SpectrogramTrace], shownTakes: [Int], marksBand: Bool
   ) {
     // A cell is one pixel wide and two pixels high.
-    let columnCount = max(1, min(1_500, Int((panelBox.width / scale).rounded(.up))))
-    let rowCount = max(1, Int((panelBox.height / scale / 2).rounded(.up)))
+    let columnCount = max(1, min(1_500, Int((currentPanelBox.width / drawingScale).rounded(.up))))
+    let rowCount = max(1, Int((currentPanelBox.height / drawingScale / 2).rounded(.up)))
     let levels = traces.map { trace in
       trace.normalizedLevels(
-        columnCount: columnCount, rowCount: rowCount, axis: panelAxis, timeRange: plot.timeRange)
+        columnCount: columnCount, rowCount: rowCount, axis: currentPanelAxis,
+        timeRange: plot.timeRangeSeconds)
     }
     let cells = levels[0].indices
     func addRaster(_ paint: PlotDrawing.Paint, coverage: (Int) -> UInt8) {
       let raster = PlotDrawing.Raster(
-        coverages: cells.map(coverage), columnCount: columnCount, box: panelBox, paint: paint)
+        cellOpacities: cells.map(coverage), columnCount: columnCount, filledBox: currentPanelBox,
+        paint: paint)
       drawing.add(.raster(raster))
     }
     if traces.count == 1 {
@@ -129,9 +138,11 @@ extension PlotPainter {
       }
     }
     guard marksBand, let mapping = traces[shownTakes.first ?? 0].frequencyMapping else { return }
-    for hertz in [mapping.low, mapping.high] where panelAxis.range.contains(hertz) {
+    for hertz in [mapping.lowHertz, mapping.highHertz]
+    where currentPanelAxis.valueRange.contains(hertz) {
       let stroke = PlotDrawing.Stroke(
-        paint: .role(.muted), width: scale, dashes: [2 * scale, 4 * scale])
+        paint: .role(.muted), widthPixels: drawingScale,
+        dashPixelLengths: [2 * drawingScale, 4 * drawingScale])
       drawing.stroke([horizontalLine(atY: y(of: hertz))], stroke)
     }
   }
@@ -145,17 +156,20 @@ extension PlotPainter {
   /// Returns a vertical gradient: at each frequency, the color of the sharpness that is mapped to
   /// it. Without a mapping, returns the color of text.
   private func spectrogramPaint(for mapping: FrequencyMapping?) -> PlotDrawing.Paint {
-    guard let mapping, mapping.low > 0, mapping.high > 0, mapping.low != mapping.high else {
+    guard let mapping, mapping.lowHertz > 0, mapping.highHertz > 0,
+      mapping.lowHertz != mapping.highHertz
+    else {
       return .role(.foreground)
     }
     let stops = (0...16).map { step in
       let sharpness = Double(step) / 16
-      let fraction = panelAxis.fraction(of: mapping.hertz(atSharpness: sharpness))
+      let fraction = currentPanelAxis.fraction(of: mapping.hertz(atSharpness: sharpness))
       return PlotDrawing.GradientStop(
-        offset: min(max(fraction, 0), 1), color: Colormap.sharpness.color(at: sharpness))
+        positionFraction: min(max(fraction, 0), 1), color: Colormap.sharpness.color(at: sharpness))
     }
     return .gradient(
-      stops.sorted { $0.offset < $1.offset }, from: PlotPoint(0, panelBox.bottom),
-      to: PlotPoint(0, panelBox.top))
+      stops.sorted { $0.positionFraction < $1.positionFraction },
+      from: PlotPoint(0, currentPanelBox.bottom),
+      to: PlotPoint(0, currentPanelBox.top))
   }
 }

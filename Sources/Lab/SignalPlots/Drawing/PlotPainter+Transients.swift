@@ -4,18 +4,20 @@ internal import HapticModel
 /// transients that two takes have at different times.
 extension PlotPainter {
   /// The minimum distance of separately drawn stems, in pixels.
-  private static let minimumStemSpacing = 4.0
+  private static let minimumStemSpacingPixels = 4.0
   /// The maximum difference of the onsets of simultaneous transients, in seconds.
-  private static let simultaneitySeconds = 0.000_5
+  private static let maximumSimultaneousOnsetSeconds = 0.000_5
   /// The maximum shift of a transient from one take to the other, in seconds.
-  private static let maximumShiftSeconds = 0.09
+  private static let maximumArrowShiftSeconds = 0.09
 
   /// Returns the visible transients of a take. In a terminal, only the strongest in each column.
   private func transients(of eventPlot: EventPlot) -> [EventPlot.Point] {
-    let events = eventPlot.events.filter { $0.kind.isTransient && isTimeVisible($0.onset) }
+    let events = eventPlot.events.filter { $0.kind.isTransient && isTimeVisible($0.onsetSeconds) }
     let points = events.compactMap(\.points.first)
-    guard layout.isTerminal else { return points }
-    let pointsByColumn = points.map { point in (Int(layout.x(atTime: point.time) / scale), point) }
+    guard layout.usesTerminalCells else { return points }
+    let pointsByColumn = points.map { point in
+      (Int(layout.x(atTime: point.timeSeconds) / drawingScale), point)
+    }
     let strongest = Dictionary(pointsByColumn) { $0.intensity >= $1.intensity ? $0 : $1 }
     return strongest.sorted { $0.key < $1.key }.map(\.value)
   }
@@ -23,9 +25,9 @@ extension PlotPainter {
   /// Returns the scale of stems and heads for a number of transients, or nil if they are too dense
   /// to be drawn separately.
   func markerScale(count: Int) -> Double? {
-    if layout.isTerminal { return 1 }
-    let spacing = (layout.right - layout.left) / scale / Double(max(1, count))
-    return spacing < Self.minimumStemSpacing ? nil : min(1, max(0.4, spacing / 12))
+    if layout.usesTerminalCells { return 1 }
+    let spacing = (layout.panelRight - layout.panelLeft) / drawingScale / Double(max(1, count))
+    return spacing < Self.minimumStemSpacingPixels ? nil : min(1, max(0.4, spacing / 12))
   }
 
   /// Returns the transients of all takes by ascending time. Simultaneous transients form one group,
@@ -34,11 +36,13 @@ extension PlotPainter {
     let unsorted = takes.enumerated().flatMap { index, take in
       (take.eventPlot.map { transients(of: $0) } ?? []).map { (take: index, point: $0) }
     }
-    let sorted = unsorted.sorted { ($0.point.time, $0.take) < ($1.point.time, $1.take) }
+    let sorted = unsorted.sorted {
+      ($0.point.timeSeconds, $0.take) < ($1.point.timeSeconds, $1.take)
+    }
     var groups: [[EventPlot.Point?]] = []
     var groupStart = -Double.infinity
     for (take, point) in sorted {
-      if point.time - groupStart >= Self.simultaneitySeconds
+      if point.timeSeconds - groupStart >= Self.maximumSimultaneousOnsetSeconds
         || groups[groups.count - 1][take] != nil
       {
         groups.append(Array(repeating: nil, count: takes.count))
@@ -75,22 +79,25 @@ extension PlotPainter {
     let isOverlay = takes.count > 1
     let isInAllTakes = points.count == takes.count
     let difference = strongest.intensity - weakest.intensity
-    let areEqual = isOverlay && isInAllTakes && difference < ColumnValue.intensityTolerance
-    let foot = PlotPoint(layout.x(atTime: weakest.time), panelBox.bottom)
+    let areEqual =
+      isOverlay && isInAllTakes && difference < ColumnValue.maximumEqualIntensityDifference
+    let foot = PlotPoint(layout.x(atTime: weakest.timeSeconds), currentPanelBox.bottom)
     let paint = transientPaint(weakest, take: 0, isShared: true)
     if !isOverlay, weakest.intensity <= 0 {
       // A transient silenced by its controls is a ring at the bottom.
-      let ring = PlotDrawing.Stroke(paint: paint, width: 1.5 * scale)
+      let ring = PlotDrawing.Stroke(paint: paint, widthPixels: 1.5 * drawingScale)
       drawing.drawDisc(
-        center: foot, radius: 4 * markerScale * scale, paint: .role(.background), stroke: ring)
+        center: foot, radius: 4 * markerScale * drawingScale, paint: .role(.background),
+        stroke: ring)
       return
     }
     let width = max(1, 2.5 * markerScale)
     let top = PlotPoint(foot.x, y(of: strongest.intensity))
-    let sharedTop = PlotPoint(foot.x, isInAllTakes ? y(of: weakest.intensity) : panelBox.bottom)
-    drawing.drawLine(from: foot, to: top, role: .background, width: 2 * width * scale)
+    let sharedTop = PlotPoint(
+      foot.x, isInAllTakes ? y(of: weakest.intensity) : currentPanelBox.bottom)
+    drawing.drawLine(from: foot, to: top, role: .background, width: 2 * width * drawingScale)
     if isInAllTakes {
-      drawing.stroke([[foot, sharedTop]], .init(paint: paint, width: width * scale))
+      drawing.stroke([[foot, sharedTop]], .init(paint: paint, widthPixels: width * drawingScale))
     }
     if isOverlay, !areEqual, let take = group.firstIndex(where: { $0 == strongest }) {
       drawing.stroke([[sharedTop, top]], stroke(ofTake: take, width: width))
@@ -111,7 +118,7 @@ extension PlotPainter {
       let difference = (sharpnesses.max() ?? 0) - (sharpnesses.min() ?? 0)
       let areEqual =
         isOverlay && sharpnesses.count == group.count
-        && difference < ColumnValue.sharpnessTolerance
+        && difference < ColumnValue.maximumEqualSharpnessDifference
       let shownPoints = group.map { point -> EventPlot.Point? in
         guard let point, isOverlay || point.intensity > 0 else { return nil }
         return point
@@ -139,7 +146,7 @@ extension PlotPainter {
     for group in groups {
       for (take, point) in group.enumerated() {
         guard let point else { continue }
-        let column = Int((layout.x(atTime: point.time) - layout.left) / scale)
+        let column = Int((layout.x(atTime: point.timeSeconds) - layout.panelLeft) / drawingScale)
         let maximum = max(columns[column]?[take] ?? 0, point.intensity)
         columns[column, default: group.map { _ in 0 }][take] = maximum
       }
@@ -147,14 +154,14 @@ extension PlotPainter {
     var bars: [PlotRole: [[PlotPoint]]] = [:]
     for (column, values) in columns.sorted(by: { $0.key < $1.key }) {
       guard let minimum = values.min(), let maximum = values.max() else { continue }
-      let x = layout.left + (Double(column) + 0.5) * scale
+      let x = layout.panelLeft + (Double(column) + 0.5) * drawingScale
       let foot = PlotPoint(x, y(of: 0))
       let sharedTop = PlotPoint(x, y(of: minimum))
       let top = PlotPoint(x, y(of: maximum))
       if minimum > 0 {
         bars[.sharedLine, default: []].append([foot, sharedTop])
       }
-      if maximum - minimum >= ColumnValue.intensityTolerance,
+      if maximum - minimum >= ColumnValue.maximumEqualIntensityDifference,
         let take = values.firstIndex(of: maximum)
       {
         bars[.take(take), default: []].append([sharedTop, top])
@@ -179,13 +186,15 @@ extension PlotPainter {
   ) {
     for (take, transient) in group.enumerated() {
       guard let transient else { continue }
-      let center = point(atTime: transient.time, value: value(transient))
+      let center = point(atTime: transient.timeSeconds, value: value(transient))
       let paint = transientPaint(transient, take: take, isShared: areEqual)
-      let pixel = [Int(center.x / scale), Int(center.y / scale), areEqual ? -1 : take]
+      let pixel = [
+        Int(center.x / drawingScale), Int(center.y / drawingScale), areEqual ? -1 : take,
+      ]
       if let radius {
         drawTransientHead(at: center, take: areEqual ? 0 : take, paint: paint, radius: radius)
       } else if occupied.insert(pixel).inserted {
-        drawing.drawDisc(center: center, radius: 1.2 * scale, paint: paint)
+        drawing.drawDisc(center: center, radius: 1.2 * drawingScale, paint: paint)
       }
       if areEqual { return }
     }
@@ -197,19 +206,24 @@ extension PlotPainter {
     var candidates = unmatchedGroups.compactMap { $0[1] }
     for first in unmatchedGroups.compactMap({ $0[0] }) {
       let nearestIndex = candidates.indices.min {
-        abs(candidates[$0].time - first.time) < abs(candidates[$1].time - first.time)
+        abs(candidates[$0].timeSeconds - first.timeSeconds)
+          < abs(candidates[$1].timeSeconds - first.timeSeconds)
       }
       guard let nearestIndex,
-        abs(candidates[nearestIndex].time - first.time) < Self.maximumShiftSeconds
+        abs(candidates[nearestIndex].timeSeconds - first.timeSeconds)
+          < Self.maximumArrowShiftSeconds
       else { continue }
       let second = candidates.remove(at: nearestIndex)
       let y = y(of: min(first.intensity, second.intensity) * 0.5)
-      let start = PlotPoint(layout.x(atTime: first.time), y)
-      let tip = PlotPoint(layout.x(atTime: second.time), y)
-      guard abs(tip.x - start.x) > 14 * scale else { continue }
-      let barbX = tip.x + (tip.x > start.x ? -4.0 : 4) * scale
-      let head = [PlotPoint(barbX, y - 3 * scale), tip, PlotPoint(barbX, y + 3 * scale)]
-      drawing.stroke([[start, tip], head], .init(paint: .role(.muted), width: 1.25 * scale))
+      let start = PlotPoint(layout.x(atTime: first.timeSeconds), y)
+      let tip = PlotPoint(layout.x(atTime: second.timeSeconds), y)
+      guard abs(tip.x - start.x) > 14 * drawingScale else { continue }
+      let barbX = tip.x + (tip.x > start.x ? -4.0 : 4) * drawingScale
+      let head = [
+        PlotPoint(barbX, y - 3 * drawingScale), tip, PlotPoint(barbX, y + 3 * drawingScale),
+      ]
+      drawing.stroke(
+        [[start, tip], head], .init(paint: .role(.muted), widthPixels: 1.25 * drawingScale))
     }
   }
 }

@@ -9,17 +9,18 @@ struct PlotPainter {
   /// The takes of the current panel's lane.
   private(set) var takes: [PlotTake] = []
   /// The value axis of the current panel.
-  var panelAxis = PlotPanel.unitAxis
+  var currentPanelAxis = PlotPanel.intensityAxis
   /// The rectangle of the current panel.
-  var panelBox = PlotBox(left: 0, top: 0, right: 0, bottom: 0)
+  var currentPanelBox = PlotBox(left: 0, top: 0, right: 0, bottom: 0)
 
   /// Returns the drawing of a figure at a width in pixels.
   static func makeDrawing(of plot: Plot, width: Int) -> PlotDrawing {
-    let layout = PlotLayout(plot, width: width)
+    let layout = PlotLayout(plot, figureWidth: width)
     var painter = PlotPainter(
       plot: plot, layout: layout,
       drawing: PlotDrawing(
-        width: layout.width, height: layout.height, title: plot.title, summary: plot.summary))
+        width: layout.figureWidth, height: layout.figureHeight, title: plot.title,
+        accessibleDescription: plot.accessibleDescription))
     painter.draw()
     return painter.drawing
   }
@@ -37,47 +38,50 @@ struct PlotPainter {
     cell: (width: Double, height: Double)
   ) -> PlotDrawing {
     let layout = PlotLayout(
-      columnCount: columnCount, columnWidth: cell.width, timeRange: plot.timeRange)
+      columnCount: columnCount, columnWidth: cell.width, timeRangeSeconds: plot.timeRangeSeconds)
     let height = cell.height * Double(rowCount)
     var painter = PlotPainter(
       plot: plot, layout: layout,
-      drawing: PlotDrawing(width: layout.width, height: height, title: "", summary: ""))
-    painter.panelAxis = panel.axis
-    painter.panelBox = PlotBox(left: 0, top: 0, right: layout.width, bottom: height)
+      drawing: PlotDrawing(
+        width: layout.figureWidth, height: height, title: "", accessibleDescription: ""))
+    painter.currentPanelAxis = panel.valueAxis
+    painter.currentPanelBox = PlotBox(left: 0, top: 0, right: layout.figureWidth, bottom: height)
     painter.drawContent(of: panel)
     return painter.drawing
   }
 
   private mutating func draw() {
     drawing.fillRectangle(
-      PlotBox(left: 0, top: 0, right: layout.width, bottom: layout.height),
+      PlotBox(left: 0, top: 0, right: layout.figureWidth, bottom: layout.figureHeight),
       paint: .role(.background))
     drawHeader()
-    for (panel, panelLayout) in zip(plot.panels, layout.panels) {
-      panelAxis = panel.axis
-      panelBox = panelLayout.box
+    for (panel, panelLayout) in zip(plot.plotPanels, layout.panelLayouts) {
+      currentPanelAxis = panel.valueAxis
+      currentPanelBox = panelLayout.contentBox
       drawGrid(panel)
       drawContent(of: panel)
       drawAxes(panel)
       if let message = panel.emptyMessage {
         let middle = PlotPoint(
-          (panelBox.left + panelBox.right) / 2, (panelBox.top + panelBox.bottom) / 2 - 8 * scale)
+          (currentPanelBox.left + currentPanelBox.right) / 2,
+          (currentPanelBox.top + currentPanelBox.bottom) / 2 - 8 * drawingScale)
         drawLabel(message, at: middle, anchor: .middle)
       }
       drawTitle(panel, layout: panelLayout)
     }
-    if !plot.panels.isEmpty {
+    if !plot.plotPanels.isEmpty {
       drawTimeLabels()
     }
   }
 
   /// Draws the labels of the time axis below the last panel.
   private mutating func drawTimeLabels() {
-    let ticks = layout.timeTicks.ticks
+    let ticks = layout.timeTicks.axisTicks
     for (index, tick) in ticks.enumerated() {
-      let unit = index == ticks.count - 1 ? " " + layout.timeTicks.unit : ""
-      let position = PlotPoint(layout.x(atTime: tick.value), panelBox.bottom + 18 * scale)
-      drawLabel(tick.label + unit, at: position, anchor: .middle)
+      let unit = index == ticks.count - 1 ? " " + layout.timeTicks.labelUnit : ""
+      let position = PlotPoint(
+        layout.x(atTime: tick.axisValue), currentPanelBox.bottom + 18 * drawingScale)
+      drawLabel(tick.labelText + unit, at: position, anchor: .middle)
     }
   }
 
@@ -97,13 +101,15 @@ struct PlotPainter {
     }
   }
 
-  var scale: Double { layout.scale }
+  var drawingScale: Double { layout.drawingScale }
 
-  func y(of value: Double) -> Double { layout.y(of: value, on: panelAxis, in: panelBox) }
+  func y(of value: Double) -> Double {
+    layout.y(of: value, on: currentPanelAxis, in: currentPanelBox)
+  }
 
   /// Returns a line across the current panel.
   func horizontalLine(atY y: Double) -> [PlotPoint] {
-    [PlotPoint(panelBox.left, y), PlotPoint(panelBox.right, y)]
+    [PlotPoint(currentPanelBox.left, y), PlotPoint(currentPanelBox.right, y)]
   }
 
   /// Returns the position of a value at a time in the current panel.
@@ -115,35 +121,36 @@ struct PlotPainter {
   private mutating func drawHeader() {
     if let title = layout.title {
       drawing.drawText(
-        title.text, at: title.position, fontSize: PlotLayout.titleFontSize * scale,
+        title.text, at: title.baselinePosition, fontSize: PlotLayout.titleFontPixels * drawingScale,
         role: .foreground,
         isBold: true)
     }
     for (take, line) in layout.takeNames.enumerated() {
-      let y = line.position.y - 4 * scale
-      let symbolEnd = line.position.x + PlotLayout.legendSymbolWidth * scale
-      let symbolLine = [PlotPoint(line.position.x, y), PlotPoint(symbolEnd, y)]
+      let y = line.baselinePosition.y - 4 * drawingScale
+      let symbolEnd = line.baselinePosition.x + PlotLayout.legendSymbolPixels * drawingScale
+      let symbolLine = [PlotPoint(line.baselinePosition.x, y), PlotPoint(symbolEnd, y)]
       drawing.stroke([symbolLine], stroke(ofTake: take))
-      let symbolCenter = PlotPoint((line.position.x + symbolEnd) / 2, y)
+      let symbolCenter = PlotPoint((line.baselinePosition.x + symbolEnd) / 2, y)
       drawTransientHead(at: symbolCenter, take: take, paint: .role(.take(take)))
-      let size = PlotLayout.panelTitleFontSize * scale
+      let size = PlotLayout.panelTitleFontPixels * drawingScale
       let letter = PlotDrawing.TextRun(
-        text: PlotPanel.letter(ofTake: take), fontSize: size, role: .take(take), isBold: true)
+        text: PlotPanel.letter(ofTake: take), fontSizePixels: size, role: .take(take), isBold: true)
       let name = PlotDrawing.TextRun(
-        text: line.text, fontSize: size, role: .foreground, leadingGap: 6 * scale)
-      let textStart = PlotPoint(symbolEnd + 6 * scale, line.position.y)
+        text: line.text, fontSizePixels: size, role: .foreground, leadingGapPixels: 6 * drawingScale
+      )
+      let textStart = PlotPoint(symbolEnd + 6 * drawingScale, line.baselinePosition.y)
       drawing.add(.text([letter, name], at: textStart, anchor: .start))
     }
     for line in layout.factLines {
-      drawLabel(line.text, at: line.position, anchor: line.anchor)
+      drawLabel(line.text, at: line.baselinePosition, anchor: line.textAnchor)
     }
   }
 
   /// Returns the left ticks that fit into the height of the current panel.
   private func fittingTicks(of panel: PlotPanel) -> [AxisTick] {
-    let maximumCount = max(2, Int(panelBox.height / (16 * scale)))
+    let maximumCount = max(2, Int(currentPanelBox.height / (16 * drawingScale)))
     // Every second tick is removed until the rest fits, so that the first tick stays.
-    var ticks = panel.ticks
+    var ticks = panel.leftTicks
     while ticks.count > maximumCount, ticks.count > 2 {
       ticks = ticks.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
     }
@@ -151,41 +158,49 @@ struct PlotPainter {
   }
 
   private mutating func drawGrid(_ panel: PlotPanel) {
-    let stroke = PlotDrawing.Stroke(paint: .role(.grid), width: scale)
-    let timeXs = layout.timeTicks.ticks.map { layout.x(atTime: $0.value) }
+    let stroke = PlotDrawing.Stroke(paint: .role(.grid), widthPixels: drawingScale)
+    let timeXs = layout.timeTicks.axisTicks.map { layout.x(atTime: $0.axisValue) }
     drawing.stroke(
-      timeXs.map { [PlotPoint($0, panelBox.top), PlotPoint($0, panelBox.bottom)] }, stroke)
+      timeXs.map { [PlotPoint($0, currentPanelBox.top), PlotPoint($0, currentPanelBox.bottom)] },
+      stroke)
     guard case .intensity = panel.content else { return }
-    let positiveTicks = fittingTicks(of: panel).filter { $0.value > 0 }
-    drawing.stroke(positiveTicks.map { horizontalLine(atY: y(of: $0.value)) }, stroke)
+    let positiveTicks = fittingTicks(of: panel).filter { $0.axisValue > 0 }
+    drawing.stroke(positiveTicks.map { horizontalLine(atY: y(of: $0.axisValue)) }, stroke)
   }
 
   private mutating func drawAxes(_ panel: PlotPanel) {
-    var baseline = panelBox.bottom
+    var baseline = currentPanelBox.bottom
     if case .waveform = panel.content {
       baseline = y(of: 0)
     }
-    drawing.stroke([horizontalLine(atY: baseline)], .init(paint: .role(.edge), width: scale))
+    drawing.stroke(
+      [horizontalLine(atY: baseline)], .init(paint: .role(.edge), widthPixels: drawingScale))
     // The bottom label must not overlap the panel below.
-    func textBaseline(_ y: Double) -> Double { min(y + 4 * scale, panelBox.bottom + scale) }
+    func textBaseline(_ y: Double) -> Double {
+      min(y + 4 * drawingScale, currentPanelBox.bottom + drawingScale)
+    }
     for tick in fittingTicks(of: panel) {
-      let y = y(of: tick.value)
+      let y = y(of: tick.axisValue)
       if case .spectrogram = panel.content {
         drawing.drawLine(
-          from: PlotPoint(panelBox.left - 4 * scale, y), to: PlotPoint(panelBox.left, y),
+          from: PlotPoint(currentPanelBox.left - 4 * drawingScale, y),
+          to: PlotPoint(currentPanelBox.left, y),
           role: .edge,
-          width: scale)
+          width: drawingScale)
       }
-      drawLabel(tick.label, at: PlotPoint(panelBox.left - 8 * scale, textBaseline(y)), anchor: .end)
+      drawLabel(
+        tick.labelText, at: PlotPoint(currentPanelBox.left - 8 * drawingScale, textBaseline(y)),
+        anchor: .end)
     }
     guard layout.showsRightTicks else { return }
     var lastY = Double.infinity
-    for tick in panel.rightTicks.sorted(by: { $0.value < $1.value })
-    where (0...1).contains(panelAxis.fraction(of: tick.value)) {
-      let y = y(of: tick.value)
-      guard lastY - y >= 12 * scale else { continue }
+    for tick in panel.rightTicks.sorted(by: { $0.axisValue < $1.axisValue })
+    where (0...1).contains(currentPanelAxis.fraction(of: tick.axisValue)) {
+      let y = y(of: tick.axisValue)
+      guard lastY - y >= 12 * drawingScale else { continue }
       lastY = y
-      drawLabel(tick.label, at: PlotPoint(panelBox.right + 8 * scale, textBaseline(y)))
+      drawLabel(
+        tick.labelText, at: PlotPoint(currentPanelBox.right + 8 * drawingScale, textBaseline(y)))
     }
   }
 
@@ -193,17 +208,19 @@ struct PlotPainter {
   private mutating func drawTitle(_ panel: PlotPanel, layout panelLayout: PlotLayout.Panel) {
     var runs = [
       PlotDrawing.TextRun(
-        text: panel.title, fontSize: PlotLayout.panelTitleFontSize * scale, role: .foreground,
+        text: panel.title, fontSizePixels: PlotLayout.panelTitleFontPixels * drawingScale,
+        role: .foreground,
         isBold: true
       )
     ]
-    if panelLayout.showsUnit, !panel.unit.isEmpty {
+    if panelLayout.showsUnit, !panel.valueUnit.isEmpty {
       runs.append(
         PlotDrawing.TextRun(
-          text: panel.unit, fontSize: PlotLayout.labelFontSize * scale, leadingGap: 7 * scale))
+          text: panel.valueUnit, fontSizePixels: PlotLayout.labelFontPixels * drawingScale,
+          leadingGapPixels: 7 * drawingScale))
     }
     drawing.add(.text(runs, at: panelLayout.titlePosition, anchor: .start))
-    for (entry, position) in zip(panel.legend, panelLayout.legendPositions) {
+    for (entry, position) in zip(panel.legendEntries, panelLayout.legendPositions) {
       drawLegendEntry(entry, at: position)
     }
   }
@@ -213,7 +230,8 @@ struct PlotPainter {
     role: PlotRole = .muted
   ) {
     drawing.drawText(
-      text, at: position, fontSize: PlotLayout.labelFontSize * scale, anchor: anchor, role: role)
+      text, at: position, fontSize: PlotLayout.labelFontPixels * drawingScale, anchor: anchor,
+      role: role)
   }
 
   /// Returns the stroke of a take in an overlay: solid for the first take, and a different dash
@@ -223,8 +241,8 @@ struct PlotPainter {
       [], [6, 3], [2, 2.5], [9, 2.5, 2, 2.5], [12, 4], [4, 4], [1.5, 4], [9, 2.5, 2, 2.5, 2, 2.5],
     ]
     return PlotDrawing.Stroke(
-      paint: .role(.take(take)), width: width * scale,
-      dashes: dashPatterns[take % dashPatterns.count].map { $0 * scale })
+      paint: .role(.take(take)), widthPixels: width * drawingScale,
+      dashPixelLengths: dashPatterns[take % dashPatterns.count].map { $0 * drawingScale })
   }
 
   /// Draws the head of a transient: a disc, diamond, square or triangle, by take.
@@ -237,8 +255,8 @@ struct PlotPainter {
   mutating func drawTransientHead(
     at center: PlotPoint, take: Int, paint: PlotDrawing.Paint, radius: Double = 5
   ) {
-    let radius = radius * scale
-    let edge = PlotDrawing.Stroke(paint: .role(.background), width: 1.5 * scale)
+    let radius = radius * drawingScale
+    let edge = PlotDrawing.Stroke(paint: .role(.background), widthPixels: 1.5 * drawingScale)
     let corners: [[(Double, Double)]] = [
       [], [(0, -1.25), (1.25, 0), (0, 1.25), (-1.25, 0)],
       [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
@@ -255,55 +273,58 @@ struct PlotPainter {
 
   mutating func drawControlPoint(at center: PlotPoint) {
     drawing.drawDisc(
-      center: center, radius: 2.75 * scale, paint: .role(.background),
-      stroke: .init(paint: .role(.foreground), width: 1.25 * scale))
+      center: center, radius: 2.75 * drawingScale, paint: .role(.background),
+      stroke: .init(paint: .role(.foreground), widthPixels: 1.25 * drawingScale))
   }
 
   /// Returns the gradient of sharpness 0…1 between two points.
   static func sharpnessGradient(from start: PlotPoint, to end: PlotPoint) -> PlotDrawing.Paint {
-    let colors = Colormap.sharpness.anchors
+    let colors = Colormap.sharpness.anchorColors
     let lastIndex = Double(colors.count - 1)
     let stops = colors.enumerated().map { index, color in
-      PlotDrawing.GradientStop(offset: Double(index) / lastIndex, color: color)
+      PlotDrawing.GradientStop(positionFraction: Double(index) / lastIndex, color: color)
     }
     return .gradient(stops, from: start, to: end)
   }
 
   private mutating func drawLegendEntry(_ entry: PlotPanel.LegendEntry, at position: PlotPoint) {
-    let middle = position.y - 4 * scale
-    let symbolWidth = PlotLayout.legendSymbolWidth * scale
+    let middle = position.y - 4 * drawingScale
+    let symbolWidth = PlotLayout.legendSymbolPixels * drawingScale
     let labels = entry.labels
     let left = PlotPoint(position.x, middle)
     let right = PlotPoint(position.x + symbolWidth, middle)
-    var labelPosition = PlotPoint(right.x + 6 * scale, position.y)
+    var labelPosition = PlotPoint(right.x + 6 * drawingScale, position.y)
     switch entry {
     case .sharpnessScale:
       return drawColorScale(labels: labels, at: position, length: 84)
     case .levelScale:
       return drawColorScale(labels: labels, at: position, length: 62)
     case .intensityCurve:
-      drawing.drawLine(from: left, to: right, role: .foreground, width: scale, opacity: 0.65)
+      drawing.drawLine(from: left, to: right, role: .foreground, width: drawingScale, opacity: 0.65)
       drawControlPoint(at: PlotPoint(position.x + symbolWidth / 2, middle))
-    case .peak:
+    case .samplePeak:
       let bar = PlotBox(
-        left: left.x, top: middle - 4 * scale, right: right.x, bottom: middle + 4 * scale)
-      drawing.fillRectangle(bar, paint: .role(.signal), radius: 1.5 * scale)
-    case .rms:
-      drawing.drawLine(from: left, to: right, role: .foreground, width: 1.25 * scale)
+        left: left.x, top: middle - 4 * drawingScale, right: right.x,
+        bottom: middle + 4 * drawingScale)
+      drawing.fillRectangle(bar, paint: .role(.signal), radius: 1.5 * drawingScale)
+    case .rmsLevel:
+      drawing.drawLine(from: left, to: right, role: .foreground, width: 1.25 * drawingScale)
     case .profileBand:
       drawing.drawLine(
-        from: left, to: right, role: .muted, width: scale, dashes: [2 * scale, 4 * scale])
+        from: left, to: right, role: .muted, width: drawingScale,
+        dashes: [2 * drawingScale, 4 * drawingScale])
     case .analysisWindow(let seconds):
-      let top = middle - 3 * scale
-      let bottom = middle + 2 * scale
-      let windowWidth = layout.x(atTime: plot.timeRange.lowerBound + seconds) - layout.left
-      let end = position.x + max(4 * scale, windowWidth)
+      let top = middle - 3 * drawingScale
+      let bottom = middle + 2 * drawingScale
+      let windowWidth =
+        layout.x(atTime: plot.timeRangeSeconds.lowerBound + seconds) - layout.panelLeft
+      let end = position.x + max(4 * drawingScale, windowWidth)
       let bracket = [
         PlotPoint(position.x, top), PlotPoint(position.x, bottom),
         PlotPoint(end, bottom), PlotPoint(end, top),
       ]
-      drawing.stroke([bracket], .init(paint: .role(.muted), width: scale))
-      labelPosition.x = end + 6 * scale
+      drawing.stroke([bracket], .init(paint: .role(.muted), widthPixels: drawingScale))
+      labelPosition.x = end + 6 * drawingScale
     }
     if let label = labels.first {
       drawLabel(label, at: labelPosition)
@@ -314,21 +335,22 @@ struct PlotPainter {
   private mutating func drawColorScale(
     labels: [String], at position: PlotPoint, length: Double
   ) {
-    let firstLabelWidth = layout.width(of: labels[0], fontSize: PlotLayout.labelFontSize)
-    let start = position.x + firstLabelWidth + 6 * scale
-    let end = start + length * scale
-    let box = PlotBox(left: start, top: position.y - 8 * scale, right: end, bottom: position.y)
-    drawLabel(labels[0], at: PlotPoint(start - 6 * scale, position.y), anchor: .end)
-    drawLabel(labels[1], at: PlotPoint(end + 6 * scale, position.y))
+    let firstLabelWidth = layout.width(of: labels[0], fontSize: PlotLayout.labelFontPixels)
+    let start = position.x + firstLabelWidth + 6 * drawingScale
+    let end = start + length * drawingScale
+    let box = PlotBox(
+      left: start, top: position.y - 8 * drawingScale, right: end, bottom: position.y)
+    drawLabel(labels[0], at: PlotPoint(start - 6 * drawingScale, position.y), anchor: .end)
+    drawLabel(labels[1], at: PlotPoint(end + 6 * drawingScale, position.y))
     if labels[0] == "dull" {
       return drawing.fillRectangle(
         box, paint: Self.sharpnessGradient(from: PlotPoint(start, 0), to: PlotPoint(end, 0)),
-        radius: 4 * scale)
+        radius: 4 * drawingScale)
     }
     // A spectrogram has a color for each frequency. The scale shows levels in the color of text.
     let coverages = (0..<64).map { Self.coverage(ofLevel: Double($0) / 63) }
     let raster = PlotDrawing.Raster(
-      coverages: coverages, columnCount: 64, box: box, paint: .role(.foreground))
+      cellOpacities: coverages, columnCount: 64, filledBox: box, paint: .role(.foreground))
     drawing.add(.raster(raster))
   }
 

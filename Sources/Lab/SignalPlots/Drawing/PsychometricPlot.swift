@@ -89,7 +89,7 @@ public struct PsychometricPlot: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - format: The file format.
-  ///   - width: The width in pixels, or in points for PDF, clamped to `Plot.allowedWidths`.
+  ///   - width: The width in pixels, or in points for PDF, clamped to `Plot.supportedPixelWidths`.
   ///   - theme: The colors. With nil, an SVG follows the page that shows it, and other files are
   ///     light.
   /// - Throws: `PlotError` if Cairo is missing or cannot draw the figure.
@@ -102,7 +102,8 @@ public struct PsychometricPlot: Equatable, Sendable {
   func drawing(width: Int) -> PlotDrawing {
     PsychometricPlotPainter(
       plot: self,
-      width: Double(min(max(width, Plot.allowedWidths.lowerBound), Plot.allowedWidths.upperBound))
+      width: Double(
+        min(max(width, Plot.supportedPixelWidths.lowerBound), Plot.supportedPixelWidths.upperBound))
     ).drawing
   }
 
@@ -112,18 +113,18 @@ public struct PsychometricPlot: Equatable, Sendable {
     let minimum = levels.min() ?? 0
     let maximum = levels.max() ?? 1
     let margin = maximum > minimum ? (maximum - minimum) * 0.04 : 1
-    return PlotAxis(range: (minimum - margin)...(maximum + margin))
+    return PlotAxis(valueRange: (minimum - margin)...(maximum + margin))
   }
 
   /// The vertical axis, from 0 to 1 or to the maximum of the intervals.
   var estimateAxis: PlotAxis {
-    guard case .mean = quantity else { return PlotAxis(range: 0...1) }
+    guard case .mean = quantity else { return PlotAxis(valueRange: 0...1) }
     let maximum = points.reduce(0.0) { maximum, point in
       max(maximum, point.estimate, point.interval?.upperBound ?? 0)
     }
-    guard maximum > 0 else { return PlotAxis(range: 0...1) }
+    guard maximum > 0 else { return PlotAxis(valueRange: 0...1) }
     let step = AxisTick.roundStep(for: maximum, atMost: 6)
-    return PlotAxis(range: 0...((maximum / step).rounded(.up) * step))
+    return PlotAxis(valueRange: 0...((maximum / step).rounded(.up) * step))
   }
 }
 
@@ -200,7 +201,7 @@ private struct PsychometricPlotPainter {
       .init(
         name: hasIntervals ? "answers, 95 % interval" : "answers", symbol: .disc(.take(0))))
     guard let curve = plot.curve else { return entries }
-    let stroke = PlotDrawing.Stroke(paint: .role(.take(1)), width: 2 * scale)
+    let stroke = PlotDrawing.Stroke(paint: .role(.take(1)), widthPixels: 2 * scale)
     entries.append(.init(name: "fitted function", symbol: .line(stroke)))
     if curve.thresholdInterval != nil {
       entries.append(.init(name: "threshold, 95 % interval", symbol: .area))

@@ -7,11 +7,11 @@ internal import CMath
 public struct ResponsePlot: Equatable, Sendable {
   /// The levels at one frequency, in decibels.
   public struct Point: Equatable, Sendable {
-    /// The frequency, in hertz.
+    /// The frequency of the point, in hertz.
     public var hertz: Double
-    /// The level of the measured response.
+    /// The level of the measured response, in decibels.
     public var measuredDecibels: Double
-    /// The level of the fitted response.
+    /// The level of the fitted response, in decibels.
     public var fittedDecibels: Double
     /// The level of the complex difference between the measured and the fitted response.
     public var residualDecibels: Double
@@ -25,60 +25,65 @@ public struct ResponsePlot: Equatable, Sendable {
     }
   }
 
-  /// The title.
+  /// The title of the figure.
   public var title: String
-  /// The smaller text next to or below the title.
+  /// The subtitle of the figure, in smaller text next to or below the title.
   public var subtitle: String
   /// The finite points by ascending frequency.
-  public let points: [Point]
+  public let responsePoints: [Point]
   /// A frequency band to mark, in hertz.
-  public var band: ClosedRange<Double>?
+  public var markedBandHertz: ClosedRange<Double>?
 
   /// The range of the level axis, in decibels.
   static let dynamicRangeDecibels = 60.0
 
-  /// Creates a figure.
+  /// Creates a figure from the points of a measured and a fitted response.
   ///
   /// - Parameters:
   ///   - title: The title.
   ///   - subtitle: The smaller text next to or below the title.
   ///   - points: The points by ascending frequency. Those that are not finite are ignored.
   ///   - band: A frequency band to mark, in hertz.
-  public init(title: String, subtitle: String, points: [Point], band: ClosedRange<Double>? = nil) {
+  public init(
+    title: String, subtitle: String, responsePoints points: [Point],
+    markedBandHertz band: ClosedRange<Double>? = nil
+  ) {
     self.title = title
     self.subtitle = subtitle
-    self.points = points.filter {
+    self.responsePoints = points.filter {
       $0.hertz > 0 && $0.hertz.isFinite && $0.measuredDecibels.isFinite
         && $0.fittedDecibels.isFinite
         && $0.residualDecibels.isFinite
     }
-    self.band = band
+    self.markedBandHertz = band
   }
 
   /// The frequency axis. Its ends are 1, 2 or 5 times a power of ten, so that both have labels.
   var frequencyAxis: PlotAxis {
     let decades = (-1...5).map { pow(10, Double($0)) }
     let roundValues = decades.flatMap { decade in [1.0, 2, 5].map { $0 * decade } }
-    let first = points.first?.hertz ?? 10
-    let last = points.last?.hertz ?? 1_000
+    let first = responsePoints.first?.hertz ?? 10
+    let last = responsePoints.last?.hertz ?? 1_000
     // Half a percent outside the axis is invisible.
-    let minimum = roundValues.last { $0 <= first * 1.005 } ?? first
-    let maximum = roundValues.first { $0 >= last * 0.995 } ?? last
-    return PlotAxis(range: minimum...max(2 * minimum, maximum), isLogarithmic: true)
+    let axisMinimumHertz = roundValues.last { $0 <= first * 1.005 } ?? first
+    let axisMaximumHertz = roundValues.first { $0 >= last * 0.995 } ?? last
+    return PlotAxis(
+      valueRange: axisMinimumHertz...max(2 * axisMinimumHertz, axisMaximumHertz),
+      isLogarithmic: true)
   }
 
   /// The level axis, from the multiple of 10 dB above the maximum downward.
   var levelAxis: PlotAxis {
-    let maximum = points.reduce(-300) { max($0, $1.measuredDecibels, $1.fittedDecibels) }
-    let top = maximum > -300 ? (maximum / 10).rounded(.up) * 10 : 0
-    return PlotAxis(range: (top - Self.dynamicRangeDecibels)...top)
+    let maximum = responsePoints.reduce(-300) { max($0, $1.measuredDecibels, $1.fittedDecibels) }
+    let topDecibels = maximum > -300 ? (maximum / 10).rounded(.up) * 10 : 0
+    return PlotAxis(valueRange: (topDecibels - Self.dynamicRangeDecibels)...topDecibels)
   }
 
   /// Draws the figure and returns the bytes of a file, like `Plot.draw(as:width:theme:)`.
   ///
   /// - Parameters:
   ///   - format: The file format.
-  ///   - width: The width in pixels, or in points for PDF, clamped to `Plot.allowedWidths`.
+  ///   - width: The width in pixels, or in points for PDF, clamped to `Plot.supportedPixelWidths`.
   ///   - theme: The colors. With nil, an SVG follows the page that shows it, and other files are
   ///     light.
   /// - Throws: `PlotError` if Cairo is missing or cannot draw the figure.
@@ -91,7 +96,8 @@ public struct ResponsePlot: Equatable, Sendable {
   func drawing(width: Int) -> PlotDrawing {
     ResponsePlotPainter(
       plot: self,
-      width: Double(min(max(width, Plot.allowedWidths.lowerBound), Plot.allowedWidths.upperBound))
+      width: Double(
+        min(max(width, Plot.supportedPixelWidths.lowerBound), Plot.supportedPixelWidths.upperBound))
     ).drawing
   }
 }
@@ -100,21 +106,26 @@ public struct ResponsePlot: Equatable, Sendable {
 private struct ResponsePlotPainter {
   /// A curve of the plot.
   private struct Curve {
-    let name: String
-    let level: (ResponsePlot.Point) -> Double
-    let role: PlotRole
+    let legendName: String
+    let levelDecibels: (ResponsePlot.Point) -> Double
+    let colorRole: PlotRole
     /// The width of the line, in pixels at a scale of 1.
-    let width: Double
-    var dashes: [Double] = []
+    let lineWidth: Double
+    var dashLengths: [Double] = []
   }
 
   /// The curves from back to front.
   private static var curves: [Curve] {
     [
       Curve(
-        name: "residual", level: \.residualDecibels, role: .muted, width: 1.25, dashes: [2, 3]),
-      Curve(name: "measured", level: \.measuredDecibels, role: .take(0), width: 2),
-      Curve(name: "fitted", level: \.fittedDecibels, role: .take(1), width: 2, dashes: [6, 3]),
+        legendName: "residual", levelDecibels: \.residualDecibels, colorRole: .muted,
+        lineWidth: 1.25, dashLengths: [2, 3]),
+      Curve(
+        legendName: "measured", levelDecibels: \.measuredDecibels, colorRole: .take(0), lineWidth: 2
+      ),
+      Curve(
+        legendName: "fitted", levelDecibels: \.fittedDecibels, colorRole: .take(1), lineWidth: 2,
+        dashLengths: [6, 3]),
     ]
   }
 
@@ -137,19 +148,19 @@ private struct ResponsePlotPainter {
   }
 
   private mutating func draw() {
-    if let band = plot.band {
+    if let band = plot.markedBandHertz {
       frame.fillBand(band, opacity: 0.4)
     }
     frame.drawGrid()
     var legend: [PanelFrame.LegendEntry] = []
     for curve in Self.curves {
-      let lines = lines(of: curve.level)
+      let lines = lines(of: curve.levelDecibels)
       if lines.isEmpty { continue }
-      let stroke = frame.stroke(curve.role, width: curve.width, dashes: curve.dashes)
-      legend.append(.init(name: curve.name, symbol: .line(stroke)))
+      let stroke = frame.stroke(curve.colorRole, width: curve.lineWidth, dashes: curve.dashLengths)
+      legend.append(.init(name: curve.legendName, symbol: .line(stroke)))
       frame.drawing.stroke(lines, stroke)
     }
-    if plot.band != nil {
+    if plot.markedBandHertz != nil {
       legend.append(.init(name: Self.bandName(plot), symbol: .area))
     }
     frame.drawBaseline()
@@ -161,7 +172,7 @@ private struct ResponsePlotPainter {
     let bottom = frame.box.bottom
     var lines: [[PlotPoint]] = []
     var previous: PlotPoint?
-    for plotPoint in plot.points {
+    for plotPoint in plot.responsePoints {
       let current = frame.point(plotPoint.hertz, level(plotPoint))
       if let previous, (previous.y > bottom) != (current.y > bottom) {
         let fraction = (bottom - previous.y) / (current.y - previous.y)
@@ -183,7 +194,7 @@ private struct ResponsePlotPainter {
   }
 
   private static func bandName(_ plot: ResponsePlot) -> String {
-    guard let band = plot.band else { return "" }
+    guard let band = plot.markedBandHertz else { return "" }
     return "band \(AxisTick.shortText(band.lowerBound, decimalPlaces: 0))–"
       + "\(AxisTick.shortText(band.upperBound, decimalPlaces: 0)) Hz"
   }

@@ -13,16 +13,16 @@ public import HapticRender
 public struct EventPlot: Sendable {
   /// The intensity and sharpness of an event at one time.
   public struct Point: Equatable, Sendable {
-    /// The time from the start of the pattern, in seconds.
-    public let time: Double
+    /// The time of the point, in seconds from the start of the pattern.
+    public let timeSeconds: Double
     /// The intensity after controls and envelope, 0…1. For an audio event, its volume.
     public let intensity: Double
     /// The sharpness after controls, 0…1. For an audio event, its brightness.
     public let sharpness: Double
 
     /// Creates a point without checking the values.
-    public init(time: Double, intensity: Double, sharpness: Double) {
-      self.time = time
+    public init(timeSeconds time: Double, intensity: Double, sharpness: Double) {
+      self.timeSeconds = time
       self.intensity = intensity
       self.sharpness = sharpness
     }
@@ -31,17 +31,17 @@ public struct EventPlot: Sendable {
   /// An event as the plot draws it.
   public struct Event: Equatable, Sendable {
     /// The layer of the event and its index in the layer's events.
-    public let reference: EventReference
+    public let eventReference: EventReference
     /// The kind of event.
     public let kind: HapticEvent.Kind
-    /// The start time, in seconds.
-    public let onset: Double
+    /// The time at which the event starts, in seconds.
+    public let onsetSeconds: Double
     /// The time at which the event has decayed to silence, in seconds.
-    public let end: Double
+    public let endSeconds: Double
     /// The intensity in the file, before controls and envelope. For an audio event, its volume.
-    public let nominalIntensity: Double
+    public let intensityInFile: Double
     /// The sharpness in the file, before controls. For an audio event, its brightness.
-    public let nominalSharpness: Double
+    public let sharpnessInFile: Double
     /// The evaluated points by ascending time, joined by straight lines. A transient has one point.
     public let points: [Point]
     /// The path of the sound file that the event plays, or nil.
@@ -55,16 +55,16 @@ public struct EventPlot: Sendable {
   public struct Curve: Equatable, Sendable {
     /// The value of a control at one time.
     public struct Point: Equatable, Sendable {
-      /// The time from the start of the pattern, in seconds.
+      /// The time of the point, in seconds from the start of the pattern.
       public let time: Double
-      /// The value of the control.
+      /// The value of the control at the time.
       public let value: Double
     }
 
     /// The identifier of the control.
-    public let id: DynamicParameterID
+    public let controlID: DynamicParameterID
     /// The polyline by ascending time. A jump has two points at the same time.
-    public let points: [Point]
+    public let polyline: [Point]
     /// The control points and parameter changes of the file that are in effect at their time.
     public let controlPoints: [Point]
   }
@@ -74,7 +74,7 @@ public struct EventPlot: Sendable {
   /// The intensity and sharpness controls of the layers that set them.
   public private(set) var curves: [Curve]
   /// The time at which the pattern has ended and every event is silent, in seconds.
-  public let duration: Double
+  public let durationSeconds: Double
 
   /// Evaluates a pattern. Controls affect the events of their own layer only.
   ///
@@ -98,10 +98,10 @@ public struct EventPlot: Sendable {
       throw PlotError(.invalidPattern, error.description)
     }
     let eventCount = timelines.reduce(0) { $0 + $1.events.count }
-    let end = max(timelines.map(\.duration).max() ?? 0, composition.duration)
+    let end = max(timelines.map(\.durationSeconds).max() ?? 0, composition.durationSeconds)
     events = []
     curves = []
-    duration = end
+    durationSeconds = end
     for (layer, timeline) in timelines.enumerated() {
       let pattern = composition.layers[layer].pattern
       let isFelt = composition.layers[layer].isFelt(at: location)
@@ -114,7 +114,7 @@ public struct EventPlot: Sendable {
       }
     }
     if timelines.count > 1 {
-      events.sort { ($0.onset, $0.reference) < ($1.onset, $1.reference) }
+      events.sort { ($0.onsetSeconds, $0.eventReference) < ($1.onsetSeconds, $1.eventReference) }
     }
   }
 
@@ -141,17 +141,17 @@ public struct EventPlot: Sendable {
         event.kind.isTransient
         ? [
           sampler.point(
-            at: timelineEvent.onsetTime, level: 1, intensity: intensity, sharpness: sharpness)
+            at: timelineEvent.onsetSeconds, level: 1, intensity: intensity, sharpness: sharpness)
         ]
         : sampler.points(
           along: timelineEvent.corners, intensity: intensity, sharpness: sharpness)
       return Event(
-        reference: EventReference(layer: layer, event: timelineEvent.eventIndex),
+        eventReference: EventReference(layer: layer, event: timelineEvent.eventIndex),
         kind: event.kind,
-        onset: timelineEvent.onsetTime,
-        end: timelineEvent.endTime,
-        nominalIntensity: intensity,
-        nominalSharpness: sharpness,
+        onsetSeconds: timelineEvent.onsetSeconds,
+        endSeconds: timelineEvent.endSeconds,
+        intensityInFile: intensity,
+        sharpnessInFile: sharpness,
         points: points,
         filePath: event.waveform?.path)
     }
@@ -177,22 +177,25 @@ extension EventPlot.Curve {
     until end: Double
   ) {
     guard let control else { return nil }
-    self.id = id
+    self.controlID = id
     let segments = control.segments
     var line: [Point] = []
-    for index in segments.indices where index == 0 || segments[index].start <= end {
+    for index in segments.indices where index == 0 || segments[index].startPosition <= end {
       let segment = segments[index]
-      let segmentEnd = index + 1 < segments.count ? min(segments[index + 1].start, end) : end
-      let times = segmentEnd > segment.start ? [segment.start, segmentEnd] : [segment.start]
+      let segmentEnd =
+        index + 1 < segments.count ? min(segments[index + 1].startPosition, end) : end
+      let times =
+        segmentEnd > segment.startPosition
+        ? [segment.startPosition, segmentEnd] : [segment.startPosition]
       for time in times {
-        let value = time == segment.start ? segment.value : segment.value(at: time)
+        let value = time == segment.startPosition ? segment.startValue : segment.value(at: time)
         let point = Point(time: time, value: value)
         if line.last != point {
           line.append(point)
         }
       }
     }
-    points = line
+    polyline = line
     controlPoints = Self.activeControlPoints(id, of: pattern, control: control, until: end)
   }
 
@@ -228,23 +231,23 @@ extension EventPlot.Curve {
 ///     sharpness(t) = clamp(nominal sharpness + s(t))
 ///
 /// Envelope and controls are piecewise linear. Their product is quadratic between two corners, so
-/// such a range is divided into `subdivisionCount` straight lines.
+/// such a range is divided into `subdivisionCountPerSegment` straight lines.
 struct EventSampler {
   /// The control that multiplies the intensity, or nil if the pattern does not set it.
   private let intensityControl: ControlTimeline?
   /// The control that is added to the sharpness, or nil if the pattern does not set it.
   private let sharpnessControl: ControlTimeline?
   /// The approximate maximum number of points of one event.
-  private let maximumTimeCount: Int
+  private let maximumPointCountPerEvent: Int
   /// A Boolean value that indicates whether the intensity control has sloped segments.
   private let hasIntensityRamps: Bool
   /// A Boolean value that indicates whether the sharpness control has sloped segments.
   private let hasSharpnessRamps: Bool
 
   /// The approximate maximum number of points of all events together.
-  private static let maximumPointCount = 400_000
+  private static let maximumTotalPointCount = 400_000
   /// The number of straight lines for a range in which both envelope and control change.
-  private static let subdivisionCount = 6
+  private static let subdivisionCountPerSegment = 6
 
   init(
     intensityControl: ControlTimeline?, sharpnessControl: ControlTimeline?,
@@ -252,9 +255,11 @@ struct EventSampler {
   ) {
     self.intensityControl = intensityControl
     self.sharpnessControl = sharpnessControl
-    hasIntensityRamps = intensityControl?.segments.contains { $0.slope != 0 } ?? false
-    hasSharpnessRamps = sharpnessControl?.segments.contains { $0.slope != 0 } ?? false
-    maximumTimeCount = min(1_000, max(8, Self.maximumPointCount / max(1, eventCount)))
+    hasIntensityRamps =
+      intensityControl?.segments.contains { $0.slopePerPositionUnit != 0 } ?? false
+    hasSharpnessRamps =
+      sharpnessControl?.segments.contains { $0.slopePerPositionUnit != 0 } ?? false
+    maximumPointCountPerEvent = min(1_000, max(8, Self.maximumTotalPointCount / max(1, eventCount)))
   }
 
   /// Returns the point of an event at a time.
@@ -271,7 +276,7 @@ struct EventSampler {
     let offset = sharpnessControl?.value(at: time) ?? 0
     func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
     return EventPlot.Point(
-      time: time, intensity: clamped(intensity * factor) * level,
+      timeSeconds: time, intensity: clamped(intensity * factor) * level,
       sharpness: clamped(sharpness + offset))
   }
 
@@ -286,10 +291,11 @@ struct EventSampler {
   {
     guard let first = corners.first, let last = corners.last else { return [] }
     var points: [EventPlot.Point] = []
-    for (from, to) in zip(corners, corners.dropFirst()) where to.time > from.time {
-      for time in bendTimes(from: from, to: to, duration: last.time - first.time) {
+    for (from, to) in zip(corners, corners.dropFirst()) where to.seconds > from.seconds {
+      for time in bendTimes(from: from, to: to, duration: last.seconds - first.seconds) {
         let level =
-          from.level + (to.level - from.level) * (time - from.time) / (to.time - from.time)
+          from.amplitudeFactor + (to.amplitudeFactor - from.amplitudeFactor) * (time - from.seconds)
+          / (to.seconds - from.seconds)
         let point = point(at: time, level: level, intensity: intensity, sharpness: sharpness)
         if points.last != point {
           points.append(point)
@@ -305,34 +311,38 @@ struct EventSampler {
   private func bendTimes(from: PatternTimeline.Corner, to: PatternTimeline.Corner, duration: Double)
     -> [Double]
   {
-    let timeBudget = max(2, Int(Double(maximumTimeCount) * (to.time - from.time) / duration))
-    var bends: [Double] = [from.time]
+    let timeBudget = max(
+      2, Int(Double(maximumPointCountPerEvent) * (to.seconds - from.seconds) / duration))
+    var bends: [Double] = [from.seconds]
     for control in [intensityControl, sharpnessControl].compactMap({ $0 }) {
       let segments = control.segments
-      var index = control.segmentIndex(at: from.time) + 1
-      while index < segments.count, segments[index].start <= to.time {
+      var index = control.segmentIndex(at: from.seconds) + 1
+      while index < segments.count, segments[index].startPosition <= to.seconds {
         guard bends.count < timeBudget else {
-          return evenTimes(from: from.time, to: to.time, count: timeBudget)
+          return evenTimes(from: from.seconds, to: to.seconds, count: timeBudget)
         }
-        let start = segments[index].start
-        if segments[index - 1].value(at: start) != segments[index].value {
-          bends.append(max(from.time, start - 1e-6))
+        let start = segments[index].startPosition
+        if segments[index - 1].value(at: start) != segments[index].startValue {
+          bends.append(max(from.seconds, start - 1e-6))
         }
-        if start < to.time {
+        if start < to.seconds {
           bends.append(start)
         }
         index += 1
       }
     }
-    bends.append(to.time)
+    bends.append(to.seconds)
     bends.sort()
     // The product of two sloped lines is curved, and a sum bends where it is clamped.
-    guard hasIntensityRamps && from.level != to.level || hasSharpnessRamps else { return bends }
-    guard bends.count * Self.subdivisionCount <= maximumTimeCount * 2 else { return bends }
-    let subdivided = zip(bends, bends.dropFirst()).flatMap { start, end in
-      evenTimes(from: start, to: end, count: Self.subdivisionCount).dropLast()
+    guard hasIntensityRamps && from.amplitudeFactor != to.amplitudeFactor || hasSharpnessRamps
+    else { return bends }
+    guard bends.count * Self.subdivisionCountPerSegment <= maximumPointCountPerEvent * 2 else {
+      return bends
     }
-    return subdivided + [to.time]
+    let subdivided = zip(bends, bends.dropFirst()).flatMap { start, end in
+      evenTimes(from: start, to: end, count: Self.subdivisionCountPerSegment).dropLast()
+    }
+    return subdivided + [to.seconds]
   }
 
   /// Returns `count + 1` equally spaced times, both ends included.

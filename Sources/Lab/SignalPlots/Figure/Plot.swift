@@ -12,27 +12,27 @@ public import SignalAnalysis
 public struct Plot: Sendable {
   /// The title of the figure.
   public let title: String
-  /// Duration, contents and profile, as short texts.
-  public let facts: [String]
+  /// The facts of the figure as short texts: duration, contents, and profile.
+  public let factTexts: [String]
   /// The range of the time axis, in seconds.
-  public let timeRange: ClosedRange<Double>
+  public let timeRangeSeconds: ClosedRange<Double>
   /// The time at which the last take ends, in seconds, whatever part of it is shown.
-  public let duration: Double
+  public let durationSeconds: Double
   /// A sentence that describes the figure, for screen readers.
-  public let summary: String
+  public let accessibleDescription: String
   let takes: [PlotTake]
   /// The lanes, at least one.
   let lanes: [PlotLane]
   let panels: [PlotPanel]
 
   /// The minimum length of the time axis, in seconds.
-  static let minimumTimeSpan = 0.005
+  static let minimumTimeSpanSeconds = 0.005
 
   /// The maximum number of subjects in one figure.
   public static let maximumSubjectCount = 8
 
   /// The widths that a figure can be drawn at, in pixels.
-  public static let allowedWidths = 200...10_000
+  public static let supportedPixelWidths = 200...10_000
 
   /// Creates the figure of one pattern or sound.
   ///
@@ -43,8 +43,8 @@ public struct Plot: Sendable {
   /// - Throws: `PlotError` for a pattern that cannot be rendered.
   public init(
     of subject: PlotSubject, parts: Set<PlotPart> = Set(PlotPart.allCases),
-    timeRange: ClosedRange<Double>? = nil
-  ) throws(PlotError) { try self.init(of: [subject], parts: parts, timeRange: timeRange) }
+    timeRangeSeconds timeRange: ClosedRange<Double>? = nil
+  ) throws(PlotError) { try self.init(of: [subject], parts: parts, timeRangeSeconds: timeRange) }
 
   /// Creates a figure that overlays patterns and sounds on shared axes: the common part is gray,
   /// and each difference has the color of its take.
@@ -57,7 +57,7 @@ public struct Plot: Sendable {
   /// - Throws: `PlotError` for a pattern that cannot be rendered.
   public init(
     of subjects: [PlotSubject], parts: Set<PlotPart> = Set(PlotPart.allCases),
-    timeRange: ClosedRange<Double>? = nil
+    timeRangeSeconds timeRange: ClosedRange<Double>? = nil
   ) throws(PlotError) {
     let subjects = Array(subjects.prefix(Self.maximumSubjectCount))
     let takes = try subjects.map { subject throws(PlotError) in try PlotTake(subject) }
@@ -93,7 +93,7 @@ public struct Plot: Sendable {
   ///
   /// - Parameters:
   ///   - format: The file format.
-  ///   - width: The width in pixels, or in points for PDF, clamped to `allowedWidths`.
+  ///   - width: The width in pixels, or in points for PDF, clamped to `supportedPixelWidths`.
   ///   - theme: The colors. With nil, an SVG follows the page that shows it, and other files are
   ///     light.
   /// - Throws: `PlotError` if Cairo is missing or cannot draw the figure.
@@ -105,12 +105,12 @@ public struct Plot: Sendable {
 
   func drawing(width: Int) -> PlotDrawing { PlotPainter.makeDrawing(of: self, width: width) }
 
-  /// Returns the part of a range within the figure, at least `minimumTimeSpan` long.
+  /// Returns the part of a range within the figure, at least `minimumTimeSpanSeconds` long.
   private static func clamped(_ range: ClosedRange<Double>, to fullRange: ClosedRange<Double>)
     -> ClosedRange<Double>
   {
-    let start = min(max(range.lowerBound, 0), fullRange.upperBound - minimumTimeSpan)
-    let end = max(start + minimumTimeSpan, min(range.upperBound, fullRange.upperBound))
+    let start = min(max(range.lowerBound, 0), fullRange.upperBound - minimumTimeSpanSeconds)
+    let end = max(start + minimumTimeSpanSeconds, min(range.upperBound, fullRange.upperBound))
     return max(0, start)...end
   }
 
@@ -208,9 +208,9 @@ public struct PlotSubject: Sendable {
   /// The profile that renders the pattern, or nil for a recording, whose frequency band is unknown.
   public var profile: TransducerProfile?
   /// The sound files of the pattern by path, for their durations.
-  public var samples: [String: AudioBuffer]
+  public var soundFilesByPath: [String: AudioBuffer]
 
-  /// Creates a subject.
+  /// Creates the subject of a plot from a pattern, a sound, or both.
   ///
   /// - Parameters:
   ///   - name: The name in the title.
@@ -221,13 +221,13 @@ public struct PlotSubject: Sendable {
   ///   - samples: The sound files of the pattern by path, for their durations.
   public init(
     name: String, composition: HapticComposition? = nil, signal: Signal? = nil,
-    profile: TransducerProfile? = nil, samples: [String: AudioBuffer] = [:]
+    profile: TransducerProfile? = nil, soundFilesByPath samples: [String: AudioBuffer] = [:]
   ) {
     self.name = name
     self.composition = composition
     self.signal = signal
     self.profile = profile
-    self.samples = samples
+    self.soundFilesByPath = samples
   }
 }
 
@@ -259,10 +259,10 @@ struct PlotTake: Sendable {
   var signalTrack: SignalTrack?
   private(set) var signal: Signal?
   /// The time at which the take is silent, in seconds.
-  let duration: Double
+  let durationSeconds: Double
 
   /// The minimum level, relative to the peak, that counts as sound after the last event: −60 dB.
-  private static let minimumTailRatio: Float = 1e-3
+  private static let minimumTailToPeakRatio: Float = 1e-3
 
   /// Evaluates a subject.
   ///
@@ -282,7 +282,7 @@ struct PlotTake: Sendable {
     guard let composition = subject.composition else {
       eventPlot = nil
       profile = subject.profile
-      duration = subject.signal?.duration ?? 0
+      durationSeconds = subject.signal?.durationSeconds ?? 0
       return
     }
     let profile = subject.profile ?? .phone
@@ -291,15 +291,15 @@ struct PlotTake: Sendable {
       of: composition, profile: profile, samples: subject.samples, at: location)
     eventPlot = composition.containsOnlyEvents ? evaluated : nil
     // The trailing silence of a rendering is not part of the pattern.
-    duration = max(evaluated.duration, subject.signal.map(Self.soundEnd) ?? 0)
+    durationSeconds = max(evaluated.durationSeconds, subject.signal.map(Self.soundEndSeconds) ?? 0)
   }
 
   /// Returns the time after which the signal is silent, in seconds.
-  private static func soundEnd(of signal: Signal) -> Double {
+  private static func soundEndSeconds(of signal: Signal) -> Double {
     let peak = signal.channels.joined().reduce(Float(0)) { max($0, abs($1)) }
     guard peak > 0 else { return 0 }
     let lastIndices = signal.channels.map { samples in
-      samples.lastIndex { abs($0) > minimumTailRatio * peak } ?? -1
+      samples.lastIndex { abs($0) > minimumTailToPeakRatio * peak } ?? -1
     }
     return Double((lastIndices.max() ?? -1) + 1) / signal.rate
   }
@@ -379,10 +379,10 @@ public struct PlotError: Error, Equatable, Sendable, CustomStringConvertible {
 package struct SignalTrack: Equatable, Sendable {
   /// The interval between values, in seconds.
   package let intervalSeconds: Double
-  /// The levels, in dBFS: the level of a full-scale sine with the same power is 0.
-  package let levels: [Double]
-  /// The frequencies in hertz; 0 at times without a tone.
-  package private(set) var frequencies: [Double]
+  /// The levels of the signal in dBFS, where a full-scale sine of the same power has 0.
+  package let levelsDecibels: [Double]
+  /// The frequencies of the signal in hertz; 0 at times without a tone.
+  package private(set) var hertzByInterval: [Double]
 
   /// The approximate maximum number of values.
   private static let maximumValueCount = 4_000
@@ -397,17 +397,18 @@ package struct SignalTrack: Equatable, Sendable {
 
   /// Measures the level and the frequency of a signal.
   package init(of signal: Signal) {
-    let step = max(Self.minimumIntervalSeconds, signal.duration / Double(Self.maximumValueCount))
+    let step = max(
+      Self.minimumIntervalSeconds, signal.durationSeconds / Double(Self.maximumValueCount))
     let envelope = AmplitudeEnvelope(of: signal, step: step)
     self.intervalSeconds = envelope.stepSeconds
-    levels = envelope.values.map {
+    levelsDecibels = envelope.amplitudes.map {
       max(Self.minimumLevelDecibels, Decibels.of(amplitude: Double($0)))
     }
-    frequencies = Array(repeating: 0, count: levels.count)
+    hertzByInterval = Array(repeating: 0, count: levelsDecibels.count)
     for point in FrequencyTrack(of: signal, step: step).points {
-      let index = Int((point.time / envelope.stepSeconds).rounded())
-      if frequencies.indices.contains(index) {
-        frequencies[index] = point.hertz
+      let index = Int((point.seconds / envelope.stepSeconds).rounded())
+      if hertzByInterval.indices.contains(index) {
+        hertzByInterval[index] = point.hertz
       }
     }
   }
@@ -417,20 +418,22 @@ package struct SignalTrack: Equatable, Sendable {
 
   /// Returns the level at an index as a fraction of `levelRangeDecibels`, 0…1.
   package func normalizedLevel(at index: Int) -> Double {
-    levels.indices.contains(index)
-      ? min(max(0, PlotAxis(range: Self.levelRangeDecibels).fraction(of: levels[index])), 1) : 0
+    levelsDecibels.indices.contains(index)
+      ? min(
+        max(0, PlotAxis(valueRange: Self.levelRangeDecibels).fraction(of: levelsDecibels[index])), 1
+      ) : 0
   }
 
   /// Returns the frequency at an index as a fraction of the logarithmic `frequencyRangeHertz`,
   /// 0…1; nil without a tone or if the level is below `levelRangeDecibels`.
   package func normalizedFrequency(at index: Int) -> Double? {
-    guard normalizedLevel(at: index) > 0, frequencies.indices.contains(index),
-      frequencies[index] > 0
+    guard normalizedLevel(at: index) > 0, hertzByInterval.indices.contains(index),
+      hertzByInterval[index] > 0
     else { return nil }
-    return min(max(0, Self.frequencyAxis.fraction(of: frequencies[index])), 1)
+    return min(max(0, Self.frequencyAxis.fraction(of: hertzByInterval[index])), 1)
   }
 
-  static let frequencyAxis = PlotAxis(range: frequencyRangeHertz, isLogarithmic: true)
+  static let frequencyAxis = PlotAxis(valueRange: frequencyRangeHertz, isLogarithmic: true)
 }
 
 /// The intensity and sharpness of a take in one column of a figure, each 0…1.
@@ -443,9 +446,9 @@ struct ColumnValue: Equatable, Sendable {
   /// The minimum intensity of an event whose sharpness is drawn.
   static let minimumVisibleIntensity = 0.003
   /// The maximum difference of two intensities or levels that count as equal.
-  static let intensityTolerance = 0.012
+  static let maximumEqualIntensityDifference = 0.012
   /// The maximum difference of two sharpnesses that count as equal.
-  static let sharpnessTolerance = 0.008
+  static let maximumEqualSharpnessDifference = 0.008
 }
 
 extension PlotTake {
@@ -475,22 +478,25 @@ extension SignalTrack {
   ///
   /// In a column shorter than the interval between values, the level is interpolated linearly.
   fileprivate func columnValue(start: Double, duration: Double) -> ColumnValue {
-    let first = Int((start / intervalSeconds).rounded())
-    let last = max(first, Int(((start + duration) / intervalSeconds).rounded()) - 1)
-    var loudest = first
-    for index in first...last where normalizedLevel(at: index) > normalizedLevel(at: loudest) {
-      loudest = index
+    let firstValueIndex = Int((start / intervalSeconds).rounded())
+    let lastValueIndex = max(
+      firstValueIndex, Int(((start + duration) / intervalSeconds).rounded()) - 1)
+    var loudestIndex = firstValueIndex
+    for index in firstValueIndex...lastValueIndex
+    where normalizedLevel(at: index) > normalizedLevel(at: loudestIndex) {
+      loudestIndex = index
     }
     guard duration < intervalSeconds else {
       return ColumnValue(
-        intensity: normalizedLevel(at: loudest), sharpness: normalizedFrequency(at: loudest))
+        intensity: normalizedLevel(at: loudestIndex),
+        sharpness: normalizedFrequency(at: loudestIndex))
     }
-    let position = (start + duration / 2) / intervalSeconds
-    let index = Int(position)
-    let fraction = position - position.rounded(.down)
+    let centerPosition = (start + duration / 2) / intervalSeconds
+    let index = Int(centerPosition)
+    let fraction = centerPosition - centerPosition.rounded(.down)
     let level = normalizedLevel(at: index)
     return ColumnValue(
       intensity: level + (normalizedLevel(at: index + 1) - level) * fraction,
-      sharpness: normalizedFrequency(at: loudest))
+      sharpness: normalizedFrequency(at: loudestIndex))
   }
 }

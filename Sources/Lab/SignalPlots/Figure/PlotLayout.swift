@@ -14,81 +14,82 @@ struct PlotLayout: Equatable, Sendable {
     var showsUnit: Bool
     /// The start of the baseline of each legend entry.
     var legendPositions: [PlotPoint]
-    /// The rectangle of the contents.
-    var box: PlotBox
+    /// The rectangle of the panel's contents.
+    var contentBox: PlotBox
   }
 
   /// A line of text with its position.
   struct TextLine: Equatable, Sendable {
     var text: String
     /// The point of the baseline that the anchor names.
-    var position: PlotPoint
-    var anchor = PlotDrawing.Anchor.start
+    var baselinePosition: PlotPoint
+    var textAnchor = PlotDrawing.Anchor.start
   }
 
-  /// The width of the figure.
-  let width: Double
-  /// The height of the figure.
-  private(set) var height = 0.0
+  /// The width of the figure, in pixels.
+  let figureWidth: Double
+  /// The height of the figure, in pixels.
+  private(set) var figureHeight = 0.0
   /// The size of text and lines, relative to a figure that is 900 pixels wide.
-  let scale: Double
-  /// The left edge of all panels.
-  let left: Double
-  /// The right edge of all panels.
-  let right: Double
+  let drawingScale: Double
+  /// The x coordinate of the left edge of all panels.
+  let panelLeft: Double
+  /// The x coordinate of the right edge of all panels.
+  let panelRight: Double
   /// The title of a figure of one take.
   private(set) var title: TextLine?
   /// The names of the takes of an overlay.
   private(set) var takeNames: [TextLine] = []
   private(set) var factLines: [TextLine] = []
-  private(set) var panels: [Panel] = []
+  private(set) var panelLayouts: [Panel] = []
   let timeTicks: TimeTicks
   let showsRightTicks: Bool
   /// A Boolean value that indicates whether the figure is drawn with the characters of a terminal.
-  let isTerminal: Bool
-  private let timeRange: ClosedRange<Double>
+  let usesTerminalCells: Bool
+  private let timeRangeSeconds: ClosedRange<Double>
 
   /// The font size of the figure's title at a scale of 1.
-  static let titleFontSize = 16.0
+  static let titleFontPixels = 16.0
   /// The font size of the panels' titles at a scale of 1.
-  static let panelTitleFontSize = 12.0
+  static let panelTitleFontPixels = 12.0
   /// The font size of labels at a scale of 1.
-  static let labelFontSize = 11.0
+  static let labelFontPixels = 11.0
   /// The minimum width of a figure with wide gutters, at a scale of 1.
-  private static let narrowWidth = 520.0
+  private static let minimumWideGutterWidth = 520.0
   /// The width of a legend's symbol at a scale of 1.
-  static let legendSymbolWidth = 26.0
+  static let legendSymbolPixels = 26.0
   /// The width of text in a wide font, such as DejaVu Sans, relative to the estimate.
   private static let wideFontRatio = 1.15
 
-  /// Lays out a figure at a width in pixels, clamped to `Plot.allowedWidths`.
-  init(_ plot: Plot, width: Int) {
+  /// Lays out a figure at a width in pixels, clamped to `Plot.supportedPixelWidths`.
+  init(_ plot: Plot, figureWidth width: Int) {
     let width = Double(
-      min(max(width, Plot.allowedWidths.lowerBound), Plot.allowedWidths.upperBound))
-    self.width = width
-    isTerminal = false
+      min(max(width, Plot.supportedPixelWidths.lowerBound), Plot.supportedPixelWidths.upperBound))
+    self.figureWidth = width
+    usesTerminalCells = false
     // Wider figures are viewed from farther away or reduced in size.
-    scale = max(1, pow(width / 900, 0.6))
-    timeRange = plot.timeRange
-    let isNarrow = width < Self.narrowWidth * scale
-    showsRightTicks = plot.panels.contains { !$0.rightTicks.isEmpty } && width >= 280
-    let leftLabels = plot.panels.flatMap(\.ticks).map(\.label)
+    drawingScale = max(1, pow(width / 900, 0.6))
+    timeRangeSeconds = plot.timeRangeSeconds
+    let isNarrow = width < Self.minimumWideGutterWidth * drawingScale
+    showsRightTicks = plot.plotPanels.contains { !$0.rightTicks.isEmpty } && width >= 280
+    let leftLabels = plot.plotPanels.flatMap(\.leftTicks).map(\.labelText)
     let labelWidth = leftLabels.map(TextWidth.inEms).max() ?? 0
-    let leftGutter = max(isNarrow ? 30 : 58, labelWidth * Self.labelFontSize + 14)
-    left = (leftGutter * scale).rounded()
+    let leftGutter = max(isNarrow ? 30 : 58, labelWidth * Self.labelFontPixels + 14)
+    panelLeft = (leftGutter * drawingScale).rounded()
     let rightLabelGutter: Double = isNarrow ? 52 : 66
     let rightGutter: Double = showsRightTicks ? rightLabelGutter : 30
-    right = (width - rightGutter * scale).rounded()
+    panelRight = (width - rightGutter * drawingScale).rounded()
     let tickSpacing: Double = isNarrow ? 44 : 52
     timeTicks = TimeTicks(
-      in: plot.timeRange, atMost: max(2, Int((right - left) / (tickSpacing * scale))))
+      in: plot.timeRangeSeconds,
+      atMost: max(2, Int((panelRight - panelLeft) / (tickSpacing * drawingScale))))
     var bottom = layOutHeader(of: plot)
-    for panel in plot.panels {
+    for panel in plot.plotPanels {
       let panelLayout = makePanel(for: panel, below: bottom)
-      panels.append(panelLayout)
-      bottom = panelLayout.box.bottom
+      panelLayouts.append(panelLayout)
+      bottom = panelLayout.contentBox.bottom
     }
-    height = (bottom + 40 * scale).rounded()
+    figureHeight = (bottom + 40 * drawingScale).rounded()
   }
 
   /// Lays out a single box of character cells, without labels, at a scale of a cell's width.
@@ -97,25 +98,26 @@ struct PlotLayout: Equatable, Sendable {
   ///   - columnCount: The number of cells in a row.
   ///   - columnWidth: The width of a cell.
   ///   - timeRange: The range of the time axis, in seconds.
-  init(columnCount: Int, columnWidth: Double, timeRange: ClosedRange<Double>) {
-    width = Double(columnCount) * columnWidth
-    right = width
-    scale = columnWidth
-    left = 0
-    isTerminal = true
+  init(columnCount: Int, columnWidth: Double, timeRangeSeconds timeRange: ClosedRange<Double>) {
+    figureWidth = Double(columnCount) * columnWidth
+    panelRight = figureWidth
+    drawingScale = columnWidth
+    panelLeft = 0
+    usesTerminalCells = true
     showsRightTicks = false
     timeTicks = TimeTicks(in: timeRange, atMost: 2)
-    self.timeRange = timeRange
+    self.timeRangeSeconds = timeRange
   }
 
   func x(atTime seconds: Double) -> Double {
-    left + (right - left) * (seconds - timeRange.lowerBound)
-      / (timeRange.upperBound - timeRange.lowerBound)
+    panelLeft + (panelRight - panelLeft) * (seconds - timeRangeSeconds.lowerBound)
+      / (timeRangeSeconds.upperBound - timeRangeSeconds.lowerBound)
   }
 
   func time(atX x: Double) -> Double {
-    timeRange.lowerBound + (timeRange.upperBound - timeRange.lowerBound) * (x - left)
-      / (right - left)
+    timeRangeSeconds.lowerBound + (timeRangeSeconds.upperBound - timeRangeSeconds.lowerBound)
+      * (x - panelLeft)
+      / (panelRight - panelLeft)
   }
 
   func y(of value: Double, on axis: PlotAxis, in box: PlotBox) -> Double {
@@ -134,40 +136,44 @@ struct PlotLayout: Equatable, Sendable {
   ) -> String {
     guard width(of: text, fontSize: fontSize, isBold: isBold) > maximumWidth else { return text }
     let isPath = text.contains("/")
-    var kept = text[...]
-    while !kept.isEmpty, width(of: kept + "…", fontSize: fontSize, isBold: isBold) > maximumWidth {
-      kept = isPath ? kept.dropFirst() : kept.dropLast()
+    var keptText = text[...]
+    while !keptText.isEmpty,
+      width(of: keptText + "…", fontSize: fontSize, isBold: isBold) > maximumWidth
+    {
+      keptText = isPath ? keptText.dropFirst() : keptText.dropLast()
     }
-    return isPath ? "…" + kept : kept + "…"
+    return isPath ? "…" + keptText : keptText + "…"
   }
 
   /// Returns the estimated width of a text in pixels.
   func width(of text: String, fontSize: Double, isBold: Bool = false) -> Double {
-    TextWidth.inEms(text) * fontSize * scale * (isBold ? 1.08 : 1)
+    TextWidth.inEms(text) * fontSize * drawingScale * (isBold ? 1.08 : 1)
   }
 
   /// Lays out the title and the facts, on one line if they fit, and returns the last baseline.
   private mutating func layOutHeader(of plot: Plot) -> Double {
-    let availableWidth = right - left
-    var y = 32 * scale
-    var end = left
+    let availableWidth = panelRight - panelLeft
+    var y = 32 * drawingScale
+    var end = panelLeft
     if plot.takes.count > 1 {
       end = layOutTakeNames(plot.takes.map(\.name), y: &y)
     } else if !plot.title.isEmpty {
       let text = truncated(
-        plot.title, fontSize: Self.titleFontSize, width: availableWidth, isBold: true)
-      title = TextLine(text: text, position: PlotPoint(left, y.rounded()))
-      end = left + width(of: text, fontSize: Self.titleFontSize, isBold: true)
+        plot.title, fontSize: Self.titleFontPixels, width: availableWidth, isBold: true)
+      title = TextLine(text: text, baselinePosition: PlotPoint(panelLeft, y.rounded()))
+      end = panelLeft + width(of: text, fontSize: Self.titleFontPixels, isBold: true)
     }
-    let line = plot.facts.joined(separator: " · ")
-    if end + 20 * scale + width(of: line, fontSize: Self.labelFontSize) <= right {
-      factLines = [TextLine(text: line, position: PlotPoint(right, y.rounded()), anchor: .end)]
+    let line = plot.factTexts.joined(separator: " · ")
+    if end + 20 * drawingScale + width(of: line, fontSize: Self.labelFontPixels) <= panelRight {
+      factLines = [
+        TextLine(text: line, baselinePosition: PlotPoint(panelRight, y.rounded()), textAnchor: .end)
+      ]
       return y
     }
-    for line in wrappedLines(plot.facts, width: availableWidth) {
-      y += 18 * scale
-      let text = truncated(line, fontSize: Self.labelFontSize, width: availableWidth)
-      factLines.append(TextLine(text: text, position: PlotPoint(left, y.rounded())))
+    for line in wrappedLines(plot.factTexts, width: availableWidth) {
+      y += 18 * drawingScale
+      let text = truncated(line, fontSize: Self.labelFontPixels, width: availableWidth)
+      factLines.append(TextLine(text: text, baselinePosition: PlotPoint(panelLeft, y.rounded())))
     }
     return y
   }
@@ -179,18 +185,18 @@ struct PlotLayout: Equatable, Sendable {
   ///   - y: The baseline of the first line on entry and of the last line on return.
   /// - Returns: The end of the last name.
   private mutating func layOutTakeNames(_ names: [String], y: inout Double) -> Double {
-    var x = left
-    let symbolWidth = (Self.legendSymbolWidth + 24) * scale
+    var x = panelLeft
+    let symbolWidth = (Self.legendSymbolPixels + 24) * drawingScale
     for name in names {
       let text = truncated(
-        name, fontSize: Self.panelTitleFontSize, width: right - left - symbolWidth)
-      let totalWidth = symbolWidth + width(of: text, fontSize: Self.panelTitleFontSize)
-      if x > left, x + totalWidth > right {
-        x = left
-        y += 20 * scale
+        name, fontSize: Self.panelTitleFontPixels, width: panelRight - panelLeft - symbolWidth)
+      let totalWidth = symbolWidth + width(of: text, fontSize: Self.panelTitleFontPixels)
+      if x > panelLeft, x + totalWidth > panelRight {
+        x = panelLeft
+        y += 20 * drawingScale
       }
-      takeNames.append(TextLine(text: text, position: PlotPoint(x, y.rounded())))
-      x += totalWidth + 16 * scale
+      takeNames.append(TextLine(text: text, baselinePosition: PlotPoint(x, y.rounded())))
+      x += totalWidth + 16 * drawingScale
     }
     return x
   }
@@ -201,7 +207,7 @@ struct PlotLayout: Equatable, Sendable {
     for text in texts {
       if let lastLine = lines.last {
         let longerLine = lastLine + " · " + text
-        if width(of: longerLine, fontSize: Self.labelFontSize) <= maximumWidth {
+        if width(of: longerLine, fontSize: Self.labelFontPixels) <= maximumWidth {
           lines[lines.count - 1] = longerLine
           continue
         }
@@ -214,43 +220,48 @@ struct PlotLayout: Equatable, Sendable {
   /// Lays out a panel below the previous one. A legend that does not fit next to the title has
   /// lines of its own.
   private func makePanel(for panel: PlotPanel, below top: Double) -> Panel {
-    let isFirst = panels.isEmpty
-    let title = PlotPoint(left, (top + (isFirst ? 36 : 28) * scale).rounded())
-    let titleEnd = left + width(of: panel.title, fontSize: Self.panelTitleFontSize, isBold: true)
+    let isFirst = panelLayouts.isEmpty
+    let title = PlotPoint(panelLeft, (top + (isFirst ? 36 : 28) * drawingScale).rounded())
+    let titleEnd =
+      panelLeft + width(of: panel.title, fontSize: Self.panelTitleFontPixels, isBold: true)
     let unitEnd =
-      panel.unit.isEmpty
-      ? titleEnd : titleEnd + 8 * scale + width(of: panel.unit, fontSize: Self.labelFontSize)
-    let widths = panel.legend.map { legendWidth(of: $0) }
-    let totalLegendWidth = widths.reduce(0, +) + 16 * scale * Double(max(0, widths.count - 1))
+      panel.valueUnit.isEmpty
+      ? titleEnd
+      : titleEnd + 8 * drawingScale + width(of: panel.valueUnit, fontSize: Self.labelFontPixels)
+    let legendEntryWidths = panel.legendEntries.map { legendWidth(of: $0) }
+    let totalLegendWidth =
+      legendEntryWidths.reduce(0, +) + 16 * drawingScale
+      * Double(max(0, legendEntryWidths.count - 1))
     var legend: [PlotPoint] = []
     var baseline = title.y
-    let isLegendNextToTitle = widths.isEmpty || titleEnd + 16 * scale + totalLegendWidth <= right
-    var x = isLegendNextToTitle ? right - totalLegendWidth : left
+    let isLegendNextToTitle =
+      legendEntryWidths.isEmpty || titleEnd + 16 * drawingScale + totalLegendWidth <= panelRight
+    var x = isLegendNextToTitle ? panelRight - totalLegendWidth : panelLeft
     if !isLegendNextToTitle {
-      baseline += (18 * scale).rounded()
+      baseline += (18 * drawingScale).rounded()
     }
-    for width in widths {
-      if !isLegendNextToTitle, x > left, x + width > right {
-        x = left
-        baseline += (18 * scale).rounded()
+    for width in legendEntryWidths {
+      if !isLegendNextToTitle, x > panelLeft, x + width > panelRight {
+        x = panelLeft
+        baseline += (18 * drawingScale).rounded()
       }
       legend.append(PlotPoint(x, baseline))
-      x += width + 16 * scale
+      x += width + 16 * drawingScale
     }
-    let boxTop = (baseline + 10 * scale).rounded()
-    let boxBottom = (boxTop + panel.height * scale).rounded()
+    let boxTop = (baseline + 10 * drawingScale).rounded()
+    let boxBottom = (boxTop + panel.boxHeight * drawingScale).rounded()
     let legendSpace =
-      isLegendNextToTitle && totalLegendWidth > 0 ? 16 * scale + totalLegendWidth : 0
+      isLegendNextToTitle && totalLegendWidth > 0 ? 16 * drawingScale + totalLegendWidth : 0
     return Panel(
       titlePosition: title,
-      showsUnit: unitEnd + legendSpace <= right,
+      showsUnit: unitEnd + legendSpace <= panelRight,
       legendPositions: legend,
-      box: PlotBox(left: left, top: boxTop, right: right, bottom: boxBottom))
+      contentBox: PlotBox(left: panelLeft, top: boxTop, right: panelRight, bottom: boxBottom))
   }
 
   private func legendWidth(of entry: PlotPanel.LegendEntry) -> Double {
     let estimatedWidth = entry.labels.reduce(0) {
-      $0 + width(of: $1, fontSize: Self.labelFontSize)
+      $0 + width(of: $1, fontSize: Self.labelFontPixels)
     }
     let labelWidth = estimatedWidth * Self.wideFontRatio
     let symbolWidth =
@@ -258,10 +269,10 @@ struct PlotLayout: Equatable, Sendable {
       case .sharpnessScale: 84.0 + 12
       case .levelScale: 62.0 + 12
       case .analysisWindow(let seconds):
-        max(4, x(atTime: timeRange.lowerBound + seconds) - left) / scale + 6
-      default: Self.legendSymbolWidth + 6
+        max(4, x(atTime: timeRangeSeconds.lowerBound + seconds) - panelLeft) / drawingScale + 6
+      default: Self.legendSymbolPixels + 6
       }
-    return labelWidth + symbolWidth * scale
+    return labelWidth + symbolWidth * drawingScale
   }
 }
 
@@ -273,9 +284,9 @@ extension PlotPanel.LegendEntry {
       ["dull", "sharp"]
     case .intensityCurve:
       ["intensity curve"]
-    case .peak:
+    case .samplePeak:
       ["peak"]
-    case .rms:
+    case .rmsLevel:
       ["RMS"]
     case .analysisWindow(let seconds):
       ["window \(AxisTick.text(seconds * 1_000, decimalPlaces: 0)) ms"]
@@ -317,28 +328,29 @@ enum TextWidth {
 /// A linear or logarithmic axis: its range, its ticks, and the positions of values along it.
 struct PlotAxis: Equatable, Sendable {
   /// The values at the two ends. On a logarithmic axis, both are positive.
-  var range: ClosedRange<Double>
+  var valueRange: ClosedRange<Double>
   /// A Boolean value that indicates whether equal ratios have equal lengths.
   var isLogarithmic = false
 
   /// Returns the position of a value along the axis: 0 at the lower end, 1 at the upper end.
   func fraction(of value: Double) -> Double {
     if isLogarithmic {
-      return log(max(value, 1e-9) / range.lowerBound) / log(range.upperBound / range.lowerBound)
+      return log(max(value, 1e-9) / valueRange.lowerBound)
+        / log(valueRange.upperBound / valueRange.lowerBound)
     }
-    return (value - range.lowerBound) / (range.upperBound - range.lowerBound)
+    return (value - valueRange.lowerBound) / (valueRange.upperBound - valueRange.lowerBound)
   }
 
   /// Returns the value at a position along the axis, 0…1.
   func value(atFraction fraction: Double) -> Double {
     isLogarithmic
-      ? range.lowerBound * pow(range.upperBound / range.lowerBound, fraction)
-      : range.lowerBound + (range.upperBound - range.lowerBound) * fraction
+      ? valueRange.lowerBound * pow(valueRange.upperBound / valueRange.lowerBound, fraction)
+      : valueRange.lowerBound + (valueRange.upperBound - valueRange.lowerBound) * fraction
   }
 
   /// Returns ticks at round values, at most a number of them.
   func ticks(atMost count: Int) -> [AxisTick] {
-    guard isLogarithmic else { return AxisTick.roundTicks(in: range, atMost: count) }
+    guard isLogarithmic else { return AxisTick.roundTicks(in: valueRange, atMost: count) }
     // The densest of three, two or one tick in each decade.
     for factors in [[1.0, 2, 5], [1, 3], [1]] {
       let values = (0...5).flatMap { decade in factors.map { $0 * pow(10, Double(decade)) } }
@@ -352,21 +364,23 @@ struct PlotAxis: Equatable, Sendable {
   var octaveTicks: [AxisTick] { ticks(at: (0...7).map { 25 * pow(2, Double($0)) }) }
 
   private func ticks(at values: [Double]) -> [AxisTick] {
-    values.filter { range.contains($0) }.map { AxisTick($0, AxisTick.text($0, decimalPlaces: 0)) }
+    values.filter { valueRange.contains($0) }.map {
+      AxisTick($0, AxisTick.text($0, decimalPlaces: 0))
+    }
   }
 }
 
 /// A labeled value on an axis.
 public struct AxisTick: Equatable, Sendable {
-  /// The value, in the unit of the axis.
-  public let value: Double
+  /// The value of the tick, in the unit of the axis.
+  public let axisValue: Double
   /// The text of the tick's label.
-  public let label: String
+  public let labelText: String
 
   /// Creates a tick at a value with a label.
   public init(_ value: Double, _ label: String) {
-    self.value = value
-    self.label = label
+    self.axisValue = value
+    self.labelText = label
   }
 
   /// Returns ticks at the multiples of 1, 2 or 5 times a power of ten in a range.
@@ -375,9 +389,9 @@ public struct AxisTick: Equatable, Sendable {
   ///   - range: The range of the axis.
   ///   - count: The maximum number of intervals that the range is divided into.
   public static func roundTicks(in range: ClosedRange<Double>, atMost count: Int) -> [AxisTick] {
-    let length = range.upperBound - range.lowerBound
-    guard length > 0, length.isFinite, count > 0 else { return [] }
-    let step = roundStep(for: length, atMost: count)
+    let rangeLength = range.upperBound - range.lowerBound
+    guard rangeLength > 0, rangeLength.isFinite, count > 0 else { return [] }
+    let step = roundStep(for: rangeLength, atMost: count)
     return multiples(of: step, in: range).map { AxisTick($0, text($0, step: step)) }
   }
 
@@ -396,9 +410,9 @@ public struct AxisTick: Equatable, Sendable {
   /// Returns the multiples of a step in a range. Multiplication avoids the rounding errors of a
   /// sum.
   static func multiples(of step: Double, in range: ClosedRange<Double>) -> [Double] {
-    let slack = step * 1e-6
-    let first = ((range.lowerBound - slack) / step).rounded(.up)
-    let last = ((range.upperBound + slack) / step).rounded(.down)
+    let roundingSlack = step * 1e-6
+    let first = ((range.lowerBound - roundingSlack) / step).rounded(.up)
+    let last = ((range.upperBound + roundingSlack) / step).rounded(.down)
     guard first <= last, last - first < 10_000 else { return [] }
     return (0...Int(last - first)).map { (first + Double($0)) * step + 0 }
   }
@@ -421,8 +435,8 @@ public struct AxisTick: Equatable, Sendable {
 
   /// Returns a value rounded to a number of decimal places, with the character U+2212 for minus.
   static func text(_ value: Double, decimalPlaces: Int) -> String {
-    let scale = pow(10, Double(decimalPlaces))
-    let scaled = (abs(value) * scale).rounded()
+    let decimalScale = pow(10, Double(decimalPlaces))
+    let scaled = (abs(value) * decimalScale).rounded()
     guard scaled < 1e15 else { return "\(value)" }
     let digits = String(Int(scaled))
     let sign = value < 0 && scaled > 0 ? "\u{2212}" : ""
@@ -436,16 +450,16 @@ public struct AxisTick: Equatable, Sendable {
 /// The ticks of a time axis and the unit of their labels.
 public struct TimeTicks: Equatable, Sendable {
   /// The ticks, with values in seconds.
-  public let ticks: [AxisTick]
+  public let axisTicks: [AxisTick]
   /// The unit of the labels: `s`, `ms`, or `min` for minutes and seconds.
-  public let unit: String
+  public let labelUnit: String
 
   /// The minimum length of an axis labeled in minutes, in seconds.
   static let minimumSecondsForMinutes = 120.0
   /// The maximum length of an axis labeled in milliseconds, in seconds.
   static let maximumSecondsForMilliseconds = 0.2
   /// The steps of an axis labeled in minutes, in seconds.
-  private static let clockSteps: [Double] = [
+  private static let clockStepSeconds: [Double] = [
     10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400,
   ]
 
@@ -459,29 +473,29 @@ public struct TimeTicks: Equatable, Sendable {
     if length >= Self.minimumSecondsForMinutes {
       let minimumStep = length / Double(max(1, count))
       let step =
-        Self.clockSteps.first { $0 >= minimumStep * (1 - 1e-9) }
+        Self.clockStepSeconds.first { $0 >= minimumStep * (1 - 1e-9) }
         ?? AxisTick.roundStep(for: length, atMost: count)
-      unit = "min"
-      ticks = AxisTick.multiples(of: step, in: range).map { AxisTick($0, Self.clockText($0)) }
+      labelUnit = "min"
+      axisTicks = AxisTick.multiples(of: step, in: range).map { AxisTick($0, Self.clockText($0)) }
     } else if length <= Self.maximumSecondsForMilliseconds {
       let step = AxisTick.roundStep(for: length * 1_000, atMost: count)
       let milliseconds = range.lowerBound * 1_000...range.upperBound * 1_000
-      unit = "ms"
-      ticks = AxisTick.multiples(of: step, in: milliseconds).map {
+      labelUnit = "ms"
+      axisTicks = AxisTick.multiples(of: step, in: milliseconds).map {
         AxisTick($0 / 1_000, AxisTick.text($0, step: step))
       }
     } else {
-      unit = "s"
-      ticks = AxisTick.roundTicks(in: range, atMost: count)
+      labelUnit = "s"
+      axisTicks = AxisTick.roundTicks(in: range, atMost: count)
     }
   }
 
   /// Returns whole seconds in the form `2:05`, or `1:02:05` from one hour.
   static func clockText(_ seconds: Double) -> String {
-    let total = Int(seconds.rounded())
+    let totalSeconds = Int(seconds.rounded())
     func twoDigits(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
-    let minutes = total / 60
-    let seconds = total % 60
+    let minutes = totalSeconds / 60
+    let seconds = totalSeconds % 60
     if minutes < 60 { return "\(minutes):\(twoDigits(seconds))" }
     return "\(minutes / 60):\(twoDigits(minutes % 60)):\(twoDigits(seconds))"
   }

@@ -22,8 +22,8 @@ struct PlotPanel: Sendable {
   enum LegendEntry: Equatable, Sendable {
     case sharpnessScale
     case intensityCurve
-    case peak
-    case rms
+    case samplePeak
+    case rmsLevel
     /// The length of the analysis window, in seconds.
     case analysisWindow(Double)
     /// The frequency band of the profile with a name.
@@ -36,14 +36,14 @@ struct PlotPanel: Sendable {
   /// The index of the lane whose takes the panel shows.
   var lane = 0
   /// The unit or meaning of the values, after the title.
-  var unit: String
+  var valueUnit: String
   var content: Content
-  var axis: PlotAxis
-  var ticks: [AxisTick]
+  var valueAxis: PlotAxis
+  var leftTicks: [AxisTick]
   var rightTicks: [AxisTick] = []
-  var legend: [LegendEntry] = []
+  var legendEntries: [LegendEntry] = []
   /// The height of the box in pixels at a scale of 1.
-  var height: Double
+  var boxHeight: Double
   /// A text in the middle of a panel without contents.
   var emptyMessage: String?
 
@@ -98,9 +98,9 @@ struct PlotPanel: Sendable {
   }
 
   /// The axis of values from 0 to 1, with space above for the heads of transients.
-  static let unitAxis = PlotAxis(range: 0...1.057)
+  static let intensityAxis = PlotAxis(valueRange: 0...1.057)
   /// The axis of values from 0 to 1 in a low panel, with space above and below.
-  static let compactUnitAxis = PlotAxis(range: -0.058...1.096)
+  static let sharpnessAxis = PlotAxis(valueRange: -0.058...1.096)
 
   /// Returns the panels of intensity and sharpness, of takes that all have events.
   private static func eventPanels(_ takes: [PlotTake]) -> [PlotPanel] {
@@ -112,24 +112,28 @@ struct PlotPanel: Sendable {
       return []
     }
     var intensityPanel = PlotPanel(
-      title: "Intensity", unit: hasCurves ? "after curves" : "", content: .intensity,
-      axis: unitAxis, ticks: [AxisTick(0, "0"), AxisTick(0.5, "0.5"), AxisTick(1, "1")],
-      height: 130)
+      title: "Intensity", valueUnit: hasCurves ? "after curves" : "", content: .intensity,
+      valueAxis: intensityAxis,
+      leftTicks: [AxisTick(0, "0"), AxisTick(0.5, "0.5"), AxisTick(1, "1")],
+      boxHeight: 130)
     if hapticEvents.isEmpty {
       intensityPanel.emptyMessage = "no haptic events"
     }
     if takes.count == 1 {
-      let hasIntensityCurve = eventPlots[0].curves.contains { $0.id == .hapticIntensityControl }
-      intensityPanel.legend =
+      let hasIntensityCurve = eventPlots[0].curves.contains {
+        $0.controlID == .hapticIntensityControl
+      }
+      intensityPanel.legendEntries =
         hasIntensityCurve ? [.intensityCurve, .sharpnessScale] : [.sharpnessScale]
     }
     guard !hapticEvents.isEmpty else { return [intensityPanel] }
     var sharpnessPanel = PlotPanel(
       title: "Sharpness",
-      unit: hasCurves
+      valueUnit: hasCurves
         ? "after curves, and the resulting frequency" : "and the resulting frequency",
-      content: .sharpness, axis: compactUnitAxis, ticks: [AxisTick(0, "0"), AxisTick(1, "1")],
-      height: 60)
+      content: .sharpness, valueAxis: sharpnessAxis,
+      leftTicks: [AxisTick(0, "0"), AxisTick(1, "1")],
+      boxHeight: 60)
     // Frequencies are labeled only if all takes have the same mapping.
     let mappings = takes.compactMap { $0.profile?.frequency }
     if let mapping = mappings.first, mappings.allSatisfy({ $0 == mapping }) {
@@ -137,7 +141,7 @@ struct PlotPanel: Sendable {
         AxisTick(sharpness, frequencyLabel(mapping.hertz(atSharpness: sharpness)))
       }
     } else {
-      sharpnessPanel.unit = hasCurves ? "after curves" : ""
+      sharpnessPanel.valueUnit = hasCurves ? "after curves" : ""
     }
     return [intensityPanel, sharpnessPanel]
   }
@@ -145,8 +149,8 @@ struct PlotPanel: Sendable {
   private static func audioPanel(takeIndex: Int, takes: [PlotTake]) -> PlotPanel {
     PlotPanel(
       title: "Audio events" + (takes.count == 1 ? "" : ", \(letter(ofTake: takeIndex))"),
-      unit: "volume", content: .audio(take: takeIndex), axis: unitAxis,
-      ticks: [AxisTick(0, "0"), AxisTick(1, "1")], height: 54)
+      valueUnit: "volume", content: .audio(take: takeIndex), valueAxis: intensityAxis,
+      leftTicks: [AxisTick(0, "0"), AxisTick(1, "1")], boxHeight: 54)
   }
 
   /// Returns the letter of the take with an index: A, B, C …
@@ -161,27 +165,27 @@ struct PlotPanel: Sendable {
   /// Returns the panels of level and frequency, of takes that have no known events.
   private static func trackPanels(_ takes: [PlotTake]) -> [PlotPanel] {
     guard takes.contains(where: { $0.signalTrack != nil }) else { return [] }
-    let levelAxis = PlotAxis(range: SignalTrack.levelRangeDecibels)
+    let levelAxis = PlotAxis(valueRange: SignalTrack.levelRangeDecibels)
     let frequencyAxis = SignalTrack.frequencyAxis
     let minimumLevel = SignalTrack.levelRangeDecibels.lowerBound
     let isSilent = takes.allSatisfy { take in
-      take.signalTrack?.levels.allSatisfy { $0 < minimumLevel } ?? true
+      take.signalTrack?.levelsDecibels.allSatisfy { $0 < minimumLevel } ?? true
     }
     return [
       PlotPanel(
-        title: "Level", unit: "dBFS, of a sine of equal strength", content: .intensity,
-        axis: unitAxis,
-        ticks: [-60.0, -40, -20, 0].map { level in
+        title: "Level", valueUnit: "dBFS, of a sine of equal strength", content: .intensity,
+        valueAxis: intensityAxis,
+        leftTicks: [-60.0, -40, -20, 0].map { level in
           AxisTick(levelAxis.fraction(of: level), AxisTick.text(level, decimalPlaces: 0))
         },
-        height: 130, emptyMessage: isSilent ? "silence" : nil),
+        boxHeight: 130, emptyMessage: isSilent ? "silence" : nil),
       PlotPanel(
-        title: "Frequency", unit: "if tonal", content: .sharpness,
-        axis: compactUnitAxis, ticks: [],
+        title: "Frequency", valueUnit: "if tonal", content: .sharpness,
+        valueAxis: sharpnessAxis, leftTicks: [],
         rightTicks: [50.0, 100, 200, 400].map { hertz in
           AxisTick(frequencyAxis.fraction(of: hertz), frequencyLabel(hertz))
         },
-        height: 60),
+        boxHeight: 60),
     ]
   }
 
@@ -193,7 +197,7 @@ struct PlotPanel: Sendable {
     guard takes.count == 1, let (signal, start) = excerpts[0] else {
       let traces = excerpts.map { excerpt in
         SoundTrace(
-          samples: excerpt?.signal.mono ?? [], rate: excerpt?.signal.rate ?? 48_000,
+          samples: excerpt?.signal.mono ?? [], sampleRate: excerpt?.signal.rate ?? 48_000,
           startSeconds: excerpt?.start ?? 0)
       }
       return [
@@ -221,32 +225,32 @@ struct PlotPanel: Sendable {
     titleSuffix: String, traces: [SoundTrace], timeRange: ClosedRange<Double>,
     height: Double = 90
   ) -> PlotPanel {
-    let peak = traces.map(\.peak).max() ?? 0
-    let limit = axisLimit(forPeak: peak)
-    let decimalPlaces = max(0, Int((-log10(limit)).rounded(.up)))
-    let topLevel = (20 * log10(limit)).rounded()
+    let peak = traces.map(\.peakMagnitude).max() ?? 0
+    let axisMaximum = axisLimit(forPeak: peak)
+    let decimalPlaces = max(0, Int((-log10(axisMaximum)).rounded(.up)))
+    let topLevel = (20 * log10(axisMaximum)).rounded()
     let levels = [("dBFS", topLevel), ("dB", topLevel - 6), ("dB", topLevel - 20)]
     let rightTicks = levels.map { unit, decibels in
       AxisTick(pow(10, decibels / 20), AxisTick.text(decibels, decimalPlaces: 0) + " " + unit)
     }
     var panel = PlotPanel(
-      title: "Waveform\(titleSuffix)", unit: "", content: .waveform(traces),
-      axis: PlotAxis(range: -limit * 1.02...limit * 1.02),
-      ticks: [-limit, 0, limit].map { value in
+      title: "Waveform\(titleSuffix)", valueUnit: "", content: .waveform(traces),
+      valueAxis: PlotAxis(valueRange: -axisMaximum * 1.02...axisMaximum * 1.02),
+      leftTicks: [-axisMaximum, 0, axisMaximum].map { value in
         AxisTick(value, AxisTick.text(value, decimalPlaces: value == 0 ? 0 : decimalPlaces))
       },
-      rightTicks: rightTicks, height: height)
+      rightTicks: rightTicks, boxHeight: height)
     if peak == 0 {
       panel.emptyMessage = "silence"
     } else if SoundTrace.showsSamples(in: timeRange) {
-      panel.unit = "samples"
+      panel.valueUnit = "samples"
     } else if traces.count > 1 {
-      panel.unit = "peak within 6 ms"
+      panel.valueUnit = "peak within 6 ms"
     } else {
       // In a long range, one column covers more than 6 ms.
       let isLong = timeRange.upperBound - timeRange.lowerBound > 5
-      panel.unit = isLong ? "peak, and RMS" : "peak within 6 ms, and RMS over 25 ms"
-      panel.legend = [.peak, .rms]
+      panel.valueUnit = isLong ? "peak, and RMS" : "peak within 6 ms, and RMS over 25 ms"
+      panel.legendEntries = [.samplePeak, .rmsLevel]
     }
     return panel
   }
@@ -301,14 +305,14 @@ struct PlotPanel: Sendable {
       content: .spectrogram(traces, shownTakes: Array(takes.indices)), axis: axis,
       ticks: axis.octaveTicks, height: 110)
     if traces[0].windowSeconds < 0.5 * (timeRange.upperBound - timeRange.lowerBound) {
-      panel.legend.append(.analysisWindow(traces[0].windowSeconds))
+      panel.legendEntries.append(.analysisWindow(traces[0].windowSeconds))
     } else {
       let milliseconds = AxisTick.text(traces[0].windowSeconds * 1_000, decimalPlaces: 0)
-      panel.unit = "Hz, a single window of \(milliseconds) ms"
+      panel.valueUnit = "Hz, a single window of \(milliseconds) ms"
     }
     if let bandProfile {
-      panel.legend.append(.profileBand(bandProfile.name))
-      let bandEdges = [bandProfile.frequency.low, bandProfile.frequency.high].sorted()
+      panel.legendEntries.append(.profileBand(bandProfile.name))
+      let bandEdges = [bandProfile.frequency.lowHertz, bandProfile.frequency.highHertz].sorted()
       panel.rightTicks = bandEdges.map { AxisTick($0, frequencyLabel($0)) }
     }
     let minimumDecibels = maximumDecibels - SpectrogramTrace.dynamicRangeDecibels
@@ -318,9 +322,9 @@ struct PlotPanel: Sendable {
       var takePanel = panel
       takePanel.title += ", \(letter(ofTake: index))"
       takePanel.content = .spectrogram(traces, shownTakes: [index])
-      takePanel.height = 60
+      takePanel.boxHeight = 60
       if index > 0 {
-        takePanel.legend = []
+        takePanel.legendEntries = []
       }
       return takePanel
     }
@@ -330,13 +334,13 @@ struct PlotPanel: Sendable {
 /// The samples of a mono sound with their start time.
 struct SoundTrace: Sendable {
   var samples: [Float]
-  /// The sample rate, in hertz.
-  var rate: Double
+  /// The sample rate of the sound, in hertz.
+  var sampleRate: Double
   /// The time of the first sample, in seconds.
   var startSeconds = 0.0
 
   /// The maximum magnitude of the finite samples.
-  var peak: Double {
+  var peakMagnitude: Double {
     let finiteSamples = samples.lazy.filter(\.isFinite)
     return Double(finiteSamples.reduce(Float(0)) { max($0, abs($1)) })
   }
@@ -365,32 +369,32 @@ struct SpectrogramTrace: Sendable {
   /// The approximate maximum number of spectra.
   private static let maximumFrameCount = 12_000.0
   /// The maximum measured frequency, in hertz.
-  private static let maximumHertz = 2_000.0
+  private static let maximumMeasuredHertz = 2_000.0
 
   /// Measures the part of a take within a range, or returns nil without a sound.
   init?(of take: PlotTake, timeRange: ClosedRange<Double>) {
     let seconds = timeRange.upperBound - timeRange.lowerBound
-    let step = max(0.002, seconds / Self.maximumFrameCount)
+    let stepSeconds = max(0.002, seconds / Self.maximumFrameCount)
     // A window of 64 ms resolves tones 30 Hz apart. A window of 30 ms resolves only tones 70 Hz
     // apart, but transients in quick succession. A window is at least twice the step, so that no
     // part of the signal is skipped.
-    let window = min(max(min(max(seconds / 16, 0.03), 0.064), 2 * step), 1)
-    guard let excerpt = take.excerpt(timeRange, margin: window) else { return nil }
-    self.windowSeconds = window
+    let windowSeconds = min(max(min(max(seconds / 16, 0.03), 0.064), 2 * stepSeconds), 1)
+    guard let excerpt = take.excerpt(timeRange, margin: windowSeconds) else { return nil }
+    self.windowSeconds = windowSeconds
     startSeconds = excerpt.start
     spectrogram = Spectrogram(
-      of: excerpt.signal, window: window, step: step,
-      upTo: min(Self.maximumHertz, excerpt.signal.rate / 2))
+      of: excerpt.signal, window: windowSeconds, step: stepSeconds,
+      upTo: min(Self.maximumMeasuredHertz, excerpt.signal.rate / 2))
     frequencyMapping = take.profile?.frequency
   }
 
   /// The range of levels whose frequencies the axis includes, in decibels below the maximum.
-  private static let framedRangeDecibels = 25
+  private static let axisRangeDecibels = 25
 
   /// Sets the level of the darkest color of all traces, and returns it with a shared axis.
   ///
   /// The axis includes the bands of the profiles and the frequencies within
-  /// `framedRangeDecibels` of the maximum. Its ends are round values, so that figures of similar
+  /// `axisRangeDecibels` of the maximum. Its ends are round values, so that figures of similar
   /// sounds have the same axis.
   ///
   /// - Returns: The axis and the level in decibels, or nil without traces.
@@ -403,12 +407,12 @@ struct SpectrogramTrace: Sendable {
     // Multiples of 20 dB give figures of typical levels the same scale.
     let maximumDecibels = peak < -120 ? 0 : Int((peak / 20).rounded(.up)) * 20
     let mappings = traces.compactMap(\.frequencyMapping)
-    var minimumHertz = mappings.map { min($0.low, $0.high) }.min() ?? 80
-    var maximumHertz = (mappings.map { max($0.low, $0.high) }.max() ?? 0) * 1.3
+    var minimumHertz = mappings.map { min($0.lowHertz, $0.highHertz) }.min() ?? 80
+    var maximumHertz = (mappings.map { max($0.lowHertz, $0.highHertz) }.max() ?? 0) * 1.3
     for trace in traces {
-      let frequencies = trace.spectrogram.frequencies
+      let frequencies = trace.spectrogram.binHertz
       for levels in trace.spectrogram.levelsDecibels {
-        let isFramed = { (level: Float) in Int(level) > maximumDecibels - framedRangeDecibels }
+        let isFramed = { (level: Float) in Int(level) > maximumDecibels - axisRangeDecibels }
         if let bin = levels.lastIndex(where: isFramed) {
           maximumHertz = max(maximumHertz, frequencies[bin])
         }
@@ -420,15 +424,15 @@ struct SpectrogramTrace: Sendable {
         }
       }
     }
-    let top = [500.0, 1_000].first { $0 >= maximumHertz } ?? maximumHertz
-    let bottom = [40.0, 20].first { $0 <= minimumHertz } ?? 10
-    let measuredTops = traces.map { $0.spectrogram.frequencies.last ?? maximumHertz }
-    let measuredTop = measuredTops.max() ?? top
+    let topHertz = [500.0, 1_000].first { $0 >= maximumHertz } ?? maximumHertz
+    let bottomHertz = [40.0, 20].first { $0 <= minimumHertz } ?? 10
+    let measuredTops = traces.map { $0.spectrogram.binHertz.last ?? maximumHertz }
+    let measuredTop = measuredTops.max() ?? topHertz
     for index in traces.indices {
       traces[index].maximumDecibels = maximumDecibels
     }
-    let range = bottom...max(2 * bottom, min(top, measuredTop))
-    return (PlotAxis(range: range, isLogarithmic: true), maximumDecibels)
+    let range = bottomHertz...max(2 * bottomHertz, min(topHertz, measuredTop))
+    return (PlotAxis(valueRange: range, isLogarithmic: true), maximumDecibels)
   }
 
   /// Returns the levels of a grid of cells, row by row from the top: 0 for the lightest color, 1
@@ -446,10 +450,10 @@ struct SpectrogramTrace: Sendable {
     columnCount: Int, rowCount: Int, axis: PlotAxis, timeRange: ClosedRange<Double>
   ) -> [Double] {
     var normalizedLevels = [Double](repeating: 0, count: columnCount * rowCount)
-    let frameTimes = spectrogram.frameTimes
-    guard frameTimes.count > 0, spectrogram.frequencies.count > 1 else { return normalizedLevels }
-    let step = frameTimes.count > 1 ? frameTimes[1] - frameTimes[0] : 1
-    let binWidth = spectrogram.frequencies[1]
+    let frameTimes = spectrogram.frameCenterSeconds
+    guard frameTimes.count > 0, spectrogram.binHertz.count > 1 else { return normalizedLevels }
+    let frameStepSeconds = frameTimes.count > 1 ? frameTimes[1] - frameTimes[0] : 1
+    let binWidth = spectrogram.binHertz[1]
     let minimumDecibels = Double(maximumDecibels - Self.dynamicRangeDecibels)
     let dynamicRange = Double(Self.dynamicRangeDecibels)
     let columnDuration = (timeRange.upperBound - timeRange.lowerBound) / Double(columnCount)
@@ -458,8 +462,8 @@ struct SpectrogramTrace: Sendable {
     }
     for column in 0..<columnCount {
       let columnStart = timeRange.lowerBound - startSeconds + Double(column) * columnDuration
-      let first = Int((columnStart / step).rounded())
-      let last = max(first, Int(((columnStart + columnDuration) / step).rounded()) - 1)
+      let first = Int((columnStart / frameStepSeconds).rounded())
+      let last = max(first, Int(((columnStart + columnDuration) / frameStepSeconds).rounded()) - 1)
       guard first < frameTimes.count, last >= 0 else { continue }
       let frames = max(0, first)...min(last, frameTimes.count - 1)
       for row in 0..<rowCount {
@@ -473,14 +477,14 @@ struct SpectrogramTrace: Sendable {
 
   /// Returns the maximum level of some frames at a fractional bin, in decibels.
   private func maximumLevel(atBin fractionalBin: Double, in frames: ClosedRange<Int>) -> Double {
-    let bin = min(Int(fractionalBin), spectrogram.frequencies.count - 2)
+    let bin = min(Int(fractionalBin), spectrogram.binHertz.count - 2)
     let fraction = min(1, fractionalBin - Double(bin))
-    var maximum = -Double.infinity
+    var maximumDecibels = -Double.infinity
     for frame in frames {
       let levels = spectrogram.levelsDecibels[frame]
       let level = Double(levels[bin])
-      maximum = max(maximum, level + (Double(levels[bin + 1]) - level) * fraction)
+      maximumDecibels = max(maximumDecibels, level + (Double(levels[bin + 1]) - level) * fraction)
     }
-    return maximum
+    return maximumDecibels
   }
 }

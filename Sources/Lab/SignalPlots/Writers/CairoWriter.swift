@@ -12,12 +12,12 @@ internal import Glibc
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, UInt32) -> cairo_status_t
 
   /// The library, or the error that explains why it cannot be loaded.
-  static let library: Result<CairoBindings, PlotError> = Result { () throws(PlotError) in
+  static let loadedLibrary: Result<CairoBindings, PlotError> = Result { () throws(PlotError) in
     try CairoBindings(named: "libcairo.so.2")
   }
 
   /// The functions, with the names of Cairo without the prefix.
-  let functions: temblor_cairo_functions
+  let cairoFunctions: temblor_cairo_functions
 
   /// Loads a library, which is never closed.
   init(named name: String) throws(PlotError) {
@@ -35,7 +35,7 @@ internal import Glibc
         """
       )
     }
-    functions = loaded
+    cairoFunctions = loaded
   }
 }
 
@@ -43,7 +43,7 @@ extension CairoBindings {
   /// Creates an image with 24-bit color, or a mask with 8 bits for each pixel.
   func makeImage(width: Int, height: Int, isMask: Bool = false) throws(PlotError) -> Handle {
     try unsafe checked(
-      functions.image_surface_create(
+      cairoFunctions.image_surface_create(
         isMask ? CAIRO_FORMAT_A8 : CAIRO_FORMAT_RGB24, Int32(clamping: width),
         Int32(clamping: height)))
   }
@@ -53,14 +53,14 @@ extension CairoBindings {
     let width = raster.columnCount
     let height = raster.rowCount
     let image = try unsafe makeImage(width: width, height: height, isMask: true)
-    unsafe functions.surface_flush(image)
-    if let data = unsafe functions.image_surface_get_data(image) {
-      let stride = unsafe Int(functions.image_surface_get_stride(image))
-      for (index, coverage) in raster.coverages.prefix(width * height).enumerated() {
+    unsafe cairoFunctions.surface_flush(image)
+    if let data = unsafe cairoFunctions.image_surface_get_data(image) {
+      let stride = unsafe Int(cairoFunctions.image_surface_get_stride(image))
+      for (index, coverage) in raster.cellOpacities.prefix(width * height).enumerated() {
         unsafe data[index / width * stride + index % width] = coverage
       }
     }
-    unsafe functions.surface_mark_dirty(image)
+    unsafe cairoFunctions.surface_mark_dirty(image)
     return unsafe image
   }
 
@@ -75,23 +75,24 @@ extension CairoBindings {
     _ bytes: ByteSink, width: Double, height: Double, title: String
   ) throws(PlotError) -> Handle {
     let surface = try unsafe checked(
-      functions.pdf_surface_create_for_stream(Self.writeCallback, bytes.userData, width, height))
-    unsafe functions.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title)
+      cairoFunctions.pdf_surface_create_for_stream(
+        Self.writeCallback, bytes.userData, width, height))
+    unsafe cairoFunctions.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title)
     // A date would make the bytes of equal drawings different.
-    unsafe functions.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, nil)
+    unsafe cairoFunctions.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, nil)
     return unsafe surface
   }
 
   func writePNG(of surface: Handle, to bytes: ByteSink) throws(PlotError) {
     try unsafe check(
-      functions.surface_write_to_png_stream(surface, Self.writeCallback, bytes.userData))
+      cairoFunctions.surface_write_to_png_stream(surface, Self.writeCallback, bytes.userData))
   }
 
   func makeContext(on surface: Handle) throws(PlotError) -> Handle {
-    guard let context = unsafe functions.create(surface) else {
+    guard let context = unsafe cairoFunctions.create(surface) else {
       throw drawingError("out of memory")
     }
-    try unsafe check(functions.status(context))
+    try unsafe check(cairoFunctions.status(context))
     return unsafe context
   }
 
@@ -99,9 +100,9 @@ extension CairoBindings {
   private func checked(_ surface: Handle?) throws(PlotError) -> Handle {
     guard let surface = unsafe surface else { throw drawingError("out of memory") }
     do throws(PlotError) {
-      try unsafe check(functions.surface_status(surface))
+      try unsafe check(cairoFunctions.surface_status(surface))
     } catch {
-      unsafe functions.surface_destroy(surface)
+      unsafe cairoFunctions.surface_destroy(surface)
       throw error
     }
     return unsafe surface
@@ -110,7 +111,7 @@ extension CairoBindings {
   func check(_ status: cairo_status_t) throws(PlotError) {
     guard status != CAIRO_STATUS_SUCCESS else { return }
     let text =
-      unsafe functions.status_to_string(status).map { unsafe String(cString: $0) } ?? "unknown"
+      unsafe cairoFunctions.status_to_string(status).map { unsafe String(cString: $0) } ?? "unknown"
     if status == CAIRO_STATUS_INVALID_SIZE || status == CAIRO_STATUS_NO_MEMORY {
       throw PlotError(.tooLarge, "the plot is too large to draw: \(text)")
     }
@@ -135,12 +136,12 @@ extension CairoBindings {
 ///
 /// - Note: A writer must be used on one thread.
 @safe final class CairoWriter {
-  private let cairo: CairoBindings
+  private let cairoBindings: CairoBindings
   private let palette: PlotPalette
-  private let isPDF: Bool
+  private let writesPDF: Bool
   private let outputSink = ByteSink()
-  private let surface: OpaquePointer
-  private let context: OpaquePointer
+  private let cairoSurface: OpaquePointer
+  private let cairoContext: OpaquePointer
 
   /// The maximum width and height in pixels, which every PNG reader supports.
   static let maximumSidePixels = 32_000
@@ -148,8 +149,8 @@ extension CairoBindings {
   /// The font of text. If it is missing, fontconfig selects a substitute.
   private static let fontFamily = "Arial"
 
-  private init(_ drawing: PlotDrawing, theme: PlotTheme, isPDF: Bool) throws(PlotError) {
-    let cairo = try CairoBindings.library.get()
+  private init(_ drawing: PlotDrawing, theme: PlotTheme, writesPDF isPDF: Bool) throws(PlotError) {
+    let cairo = try CairoBindings.loadedLibrary.get()
     let width = Int(drawing.width)
     let height = Int(drawing.height)
     guard width > 0, height > 0, max(width, height) <= Self.maximumSidePixels else {
@@ -161,33 +162,33 @@ extension CairoBindings {
         """
       )
     }
-    self.cairo = cairo
+    self.cairoBindings = cairo
     palette = PlotPalette(theme)
-    self.isPDF = isPDF
+    self.writesPDF = isPDF
     let surface =
       isPDF
       ? try unsafe cairo.makePDFSurface(
         outputSink, width: drawing.width, height: drawing.height, title: drawing.title)
       : try unsafe cairo.makeImage(width: width, height: height)
     do throws(PlotError) {
-      unsafe context = try cairo.makeContext(on: surface)
+      unsafe cairoContext = try cairo.makeContext(on: surface)
     } catch {
-      unsafe cairo.functions.surface_destroy(surface)
+      unsafe cairo.cairoFunctions.surface_destroy(surface)
       throw error
     }
-    unsafe self.surface = surface
+    unsafe self.cairoSurface = surface
   }
 
   deinit {
-    unsafe cairo.functions.destroy(context)
-    unsafe cairo.functions.surface_destroy(surface)
+    unsafe cairoBindings.cairoFunctions.destroy(cairoContext)
+    unsafe cairoBindings.cairoFunctions.surface_destroy(cairoSurface)
   }
 
   /// Returns the bytes of a PNG file sized in pixels, or of a one-page PDF file sized in points.
   static func bytes(
     of drawing: PlotDrawing, theme: PlotTheme, isPDF: Bool
   ) throws(PlotError) -> [UInt8] {
-    let writer = try CairoWriter(drawing, theme: theme, isPDF: isPDF)
+    let writer = try CairoWriter(drawing, theme: theme, writesPDF: isPDF)
     for item in drawing.items {
       try writer.draw(item)
     }
@@ -196,36 +197,37 @@ extension CairoBindings {
 
   /// Returns a PNG file of the coverages of a raster.
   static func png(of raster: PlotDrawing.Raster) throws(PlotError) -> [UInt8] {
-    let cairo = try CairoBindings.library.get()
+    let cairo = try CairoBindings.loadedLibrary.get()
     let sink = ByteSink()
     let image = try unsafe cairo.makeMask(of: raster)
-    defer { unsafe cairo.functions.surface_destroy(image) }
+    defer { unsafe cairo.cairoFunctions.surface_destroy(image) }
     try unsafe cairo.writePNG(of: image, to: sink)
     return sink.bytes
   }
 
   private func finish() throws(PlotError) -> [UInt8] {
-    try unsafe cairo.check(cairo.functions.status(context))
-    if !isPDF {
-      unsafe cairo.functions.surface_flush(surface)
-      try unsafe cairo.writePNG(of: surface, to: outputSink)
+    try unsafe cairoBindings.check(cairoBindings.cairoFunctions.status(cairoContext))
+    if !writesPDF {
+      unsafe cairoBindings.cairoFunctions.surface_flush(cairoSurface)
+      try unsafe cairoBindings.writePNG(of: cairoSurface, to: outputSink)
     }
-    unsafe cairo.functions.surface_finish(surface)
-    try unsafe cairo.check(cairo.functions.surface_status(surface))
+    unsafe cairoBindings.cairoFunctions.surface_finish(cairoSurface)
+    try unsafe cairoBindings.check(cairoBindings.cairoFunctions.surface_status(cairoSurface))
     return outputSink.bytes
   }
 
   private func draw(_ item: PlotDrawing.Item) throws(PlotError) {
     switch item {
     case .path(let lines, let fill, let stroke):
-      unsafe cairo.functions.new_path(context)
+      unsafe cairoBindings.cairoFunctions.new_path(cairoContext)
       for line in lines {
         addPath(line, isClosed: fill != nil)
       }
       paintPath(fill: fill, stroke: stroke)
     case .disc(let center, let radius, let fill, let stroke):
-      unsafe cairo.functions.new_path(context)
-      unsafe cairo.functions.arc(context, center.x, center.y, radius, 0, 2 * Double.pi)
+      unsafe cairoBindings.cairoFunctions.new_path(cairoContext)
+      unsafe cairoBindings.cairoFunctions.arc(
+        cairoContext, center.x, center.y, radius, 0, 2 * Double.pi)
       paintPath(fill: fill, stroke: stroke)
     case .rectangle(let box, let radius, let fill):
       addRoundedRectangle(box, radius: radius)
@@ -239,17 +241,18 @@ extension CairoBindings {
 
   private func addPath(_ points: [PlotPoint], isClosed: Bool) {
     for (index, point) in points.enumerated() {
-      unsafe (index == 0 ? cairo.functions.move_to : cairo.functions.line_to)(
-        context, point.x, point.y)
+      unsafe (index == 0
+        ? cairoBindings.cairoFunctions.move_to : cairoBindings.cairoFunctions.line_to)(
+          cairoContext, point.x, point.y)
     }
     if isClosed {
-      unsafe cairo.functions.close_path(context)
+      unsafe cairoBindings.cairoFunctions.close_path(cairoContext)
     }
   }
 
   private func addRoundedRectangle(_ box: PlotBox, radius: Double) {
     let radius = min(radius, box.width / 2, box.height / 2)
-    unsafe cairo.functions.new_path(context)
+    unsafe cairoBindings.cairoFunctions.new_path(cairoContext)
     let left = box.left + radius
     let top = box.top + radius
     let right = box.right - radius
@@ -257,26 +260,28 @@ extension CairoBindings {
     let centers = [(right, top), (right, bottom), (left, bottom), (left, top)]
     for (index, (x, y)) in centers.enumerated() {
       let startAngle = Double(index - 1) * .pi / 2
-      unsafe cairo.functions.arc(context, x, y, radius, startAngle, startAngle + .pi / 2)
+      unsafe cairoBindings.cairoFunctions.arc(
+        cairoContext, x, y, radius, startAngle, startAngle + .pi / 2)
     }
-    unsafe cairo.functions.close_path(context)
+    unsafe cairoBindings.cairoFunctions.close_path(cairoContext)
   }
 
   /// Fills and strokes the current path, and starts a new path.
   private func paintPath(fill: PlotDrawing.Fill?, stroke: PlotDrawing.Stroke?) {
     if let fill {
       setSource(fill.paint, opacity: fill.opacity)
-      unsafe cairo.functions.fill_preserve(context)
+      unsafe cairoBindings.cairoFunctions.fill_preserve(cairoContext)
     }
     if let stroke {
       setSource(stroke.paint, opacity: stroke.opacity)
-      unsafe cairo.functions.set_line_width(context, stroke.width)
-      unsafe cairo.functions.set_line_cap(context, CAIRO_LINE_CAP_BUTT)
-      unsafe cairo.functions.set_line_join(context, CAIRO_LINE_JOIN_ROUND)
-      unsafe cairo.functions.set_dash(context, stroke.dashes, Int32(stroke.dashes.count), 0)
-      unsafe cairo.functions.stroke_preserve(context)
+      unsafe cairoBindings.cairoFunctions.set_line_width(cairoContext, stroke.widthPixels)
+      unsafe cairoBindings.cairoFunctions.set_line_cap(cairoContext, CAIRO_LINE_CAP_BUTT)
+      unsafe cairoBindings.cairoFunctions.set_line_join(cairoContext, CAIRO_LINE_JOIN_ROUND)
+      unsafe cairoBindings.cairoFunctions.set_dash(
+        cairoContext, stroke.dashPixelLengths, Int32(stroke.dashPixelLengths.count), 0)
+      unsafe cairoBindings.cairoFunctions.stroke_preserve(cairoContext)
     }
-    unsafe cairo.functions.new_path(context)
+    unsafe cairoBindings.cairoFunctions.new_path(cairoContext)
   }
 
   private func setSource(_ paint: PlotDrawing.Paint, opacity: Double = 1) {
@@ -286,21 +291,25 @@ extension CairoBindings {
     case .color(let color):
       setSourceColor(color, opacity: opacity)
     case .gradient(let stops, let from, let to):
-      guard let gradient = cairo.functions.pattern_create_linear(from.x, from.y, to.x, to.y) else {
+      guard
+        let gradient = cairoBindings.cairoFunctions.pattern_create_linear(
+          from.x, from.y, to.x, to.y)
+      else {
         return
       }
       for stop in stops {
         let color = stop.color
-        unsafe cairo.functions.pattern_add_color_stop_rgba(
-          gradient, stop.offset, color.red, color.green, color.blue, opacity)
+        unsafe cairoBindings.cairoFunctions.pattern_add_color_stop_rgba(
+          gradient, stop.positionFraction, color.red, color.green, color.blue, opacity)
       }
-      unsafe cairo.functions.set_source(context, gradient)
-      unsafe cairo.functions.pattern_destroy(gradient)
+      unsafe cairoBindings.cairoFunctions.set_source(cairoContext, gradient)
+      unsafe cairoBindings.cairoFunctions.pattern_destroy(gradient)
     }
   }
 
   private func setSourceColor(_ color: PlotColor, opacity: Double) {
-    unsafe cairo.functions.set_source_rgba(context, color.red, color.green, color.blue, opacity)
+    unsafe cairoBindings.cairoFunctions.set_source_rgba(
+      cairoContext, color.red, color.green, color.blue, opacity)
   }
 
   private func drawText(
@@ -309,8 +318,9 @@ extension CairoBindings {
     let widths = runs.map { run in
       setFont(of: run)
       var extents = cairo_text_extents_t()
-      unsafe cairo.functions.text_extents(context, Self.printable(run.text), &extents)
-      return run.leadingGap + extents.x_advance
+      unsafe cairoBindings.cairoFunctions.text_extents(
+        cairoContext, Self.printable(run.text), &extents)
+      return run.leadingGapPixels + extents.x_advance
     }
     let totalWidth = widths.reduce(0, +)
     var x = position.x
@@ -322,18 +332,19 @@ extension CairoBindings {
     for (run, width) in zip(runs, widths) {
       setFont(of: run)
       setSourceColor(palette.color(of: run.role), opacity: 1)
-      unsafe cairo.functions.move_to(context, x + run.leadingGap, position.y)
-      unsafe cairo.functions.show_text(context, Self.printable(run.text))
+      unsafe cairoBindings.cairoFunctions.move_to(
+        cairoContext, x + run.leadingGapPixels, position.y)
+      unsafe cairoBindings.cairoFunctions.show_text(cairoContext, Self.printable(run.text))
       x += width
     }
-    unsafe cairo.functions.new_path(context)
+    unsafe cairoBindings.cairoFunctions.new_path(cairoContext)
   }
 
   private func setFont(of run: PlotDrawing.TextRun) {
-    unsafe cairo.functions.select_font_face(
-      context, Self.fontFamily, CAIRO_FONT_SLANT_NORMAL,
+    unsafe cairoBindings.cairoFunctions.select_font_face(
+      cairoContext, Self.fontFamily, CAIRO_FONT_SLANT_NORMAL,
       run.isBold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL)
-    unsafe cairo.functions.set_font_size(context, run.fontSize)
+    unsafe cairoBindings.cairoFunctions.set_font_size(cairoContext, run.fontSizePixels)
   }
 
   /// Returns a text with spaces instead of control characters, which have no glyphs.
@@ -346,18 +357,19 @@ extension CairoBindings {
 
   private func draw(_ raster: PlotDrawing.Raster) throws(PlotError) {
     guard raster.rowCount > 0 else { return }
-    let image = try unsafe cairo.makeMask(of: raster)
-    defer { unsafe cairo.functions.surface_destroy(image) }
-    let box = raster.box
-    unsafe cairo.functions.save(context)
-    unsafe cairo.functions.rectangle(context, box.left, box.top, box.width, box.height)
-    unsafe cairo.functions.clip(context)
+    let image = try unsafe cairoBindings.makeMask(of: raster)
+    defer { unsafe cairoBindings.cairoFunctions.surface_destroy(image) }
+    let box = raster.filledBox
+    unsafe cairoBindings.cairoFunctions.save(cairoContext)
+    unsafe cairoBindings.cairoFunctions.rectangle(
+      cairoContext, box.left, box.top, box.width, box.height)
+    unsafe cairoBindings.cairoFunctions.clip(cairoContext)
     setSource(raster.paint)
-    unsafe cairo.functions.translate(context, box.left, box.top)
-    unsafe cairo.functions.scale(
-      context, box.width / Double(raster.columnCount), box.height / Double(raster.rowCount))
-    unsafe cairo.functions.mask_surface(context, image, 0, 0)
-    unsafe cairo.functions.restore(context)
+    unsafe cairoBindings.cairoFunctions.translate(cairoContext, box.left, box.top)
+    unsafe cairoBindings.cairoFunctions.scale(
+      cairoContext, box.width / Double(raster.columnCount), box.height / Double(raster.rowCount))
+    unsafe cairoBindings.cairoFunctions.mask_surface(cairoContext, image, 0, 0)
+    unsafe cairoBindings.cairoFunctions.restore(cairoContext)
   }
 }
 

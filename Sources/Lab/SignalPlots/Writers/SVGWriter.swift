@@ -3,9 +3,9 @@ struct SVGWriter {
   private let drawing: PlotDrawing
   /// The theme, or nil to follow the page that shows the file.
   private let theme: PlotTheme?
-  private var body = ""
+  private var bodyMarkup = ""
   /// The gradients and masks of the element `defs`.
-  private var definitions = ""
+  private var definitionMarkup = ""
   private var gradientIDs: [PlotDrawing.Paint: String] = [:]
   private var maskCount = 0
   /// The roles that need CSS rules.
@@ -31,12 +31,13 @@ struct SVGWriter {
     }
     let width = Self.numberText(drawing.width)
     let height = Self.numberText(drawing.height)
-    let title = drawing.title.isEmpty ? drawing.summary : drawing.title
+    let title = drawing.title.isEmpty ? drawing.accessibleDescription : drawing.title
     return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(width) \(height)\" "
       + "width=\"\(width)\" height=\"\(height)\" fill=\"none\" role=\"img\" "
-      + "aria-label=\"\(Self.escapedXML(drawing.summary))\">"
+      + "aria-label=\"\(Self.escapedXML(drawing.accessibleDescription))\">"
       + "<title>\(Self.escapedXML(title))</title><style>\(styleSheet)</style>"
-      + (definitions.isEmpty ? "" : "<defs>\(definitions)</defs>") + body + "</svg>\n"
+      + (definitionMarkup.isEmpty ? "" : "<defs>\(definitionMarkup)</defs>") + bodyMarkup
+      + "</svg>\n"
   }
 
   private var styleSheet: String {
@@ -48,10 +49,10 @@ struct SVGWriter {
 
   private func cssRules(for theme: PlotTheme) -> String {
     let palette = PlotPalette(theme)
-    let roles = usedRoles.sorted { $0.styleName < $1.styleName }
+    let roles = usedRoles.sorted { $0.cssName < $1.cssName }
     let rules = roles.map { role in
-      let color = palette.color(of: role).css
-      return ".f-\(role.styleName){fill:\(color)}.s-\(role.styleName){stroke:\(color)}"
+      let color = palette.color(of: role).cssText
+      return ".f-\(role.cssName){fill:\(color)}.s-\(role.cssName){stroke:\(color)}"
     }
     return rules.joined()
   }
@@ -67,7 +68,7 @@ struct SVGWriter {
       case .role(let role):
         classes.append(registerClassName(prefix: property.prefix(1), role: role))
       case .color(let color):
-        attributes += " \(property)=\"\(color.css)\""
+        attributes += " \(property)=\"\(color.cssText)\""
       case .gradient(let stops, let from, let to):
         let id = makeGradient(for: paint, stops: stops, from: from, to: to)
         attributes += " \(property)=\"url(#\(id))\""
@@ -81,10 +82,10 @@ struct SVGWriter {
     }
     if let stroke {
       add(stroke.paint, as: "stroke")
-      if stroke.width != 1 {
-        attributes += Self.attribute("stroke-width", stroke.width, decimalPlaces: 2)
+      if stroke.widthPixels != 1 {
+        attributes += Self.attribute("stroke-width", stroke.widthPixels, decimalPlaces: 2)
       }
-      let dashes = stroke.dashes.map { Self.numberText($0) }.joined(separator: " ")
+      let dashes = stroke.dashPixelLengths.map { Self.numberText($0) }.joined(separator: " ")
       if !dashes.isEmpty {
         attributes += " stroke-dasharray=\"\(dashes)\""
       }
@@ -97,8 +98,8 @@ struct SVGWriter {
 
   /// Returns the CSS class of a role: `f-…` for fills, `s-…` for strokes.
   private mutating func registerClassName(prefix: Substring, role: PlotRole) -> String {
-    usedRoles.insert(role.canonical)
-    return "\(prefix)-\(role.styleName)"
+    usedRoles.insert(role.withRepeatedTakeIndex)
+    return "\(prefix)-\(role.cssName)"
   }
 
   /// Returns the identifier of a gradient. Equal gradients have one definition.
@@ -111,10 +112,10 @@ struct SVGWriter {
     let ends = [("x1", from.x), ("y1", from.y), ("x2", to.x), ("y2", to.y)]
     let line = ends.map { Self.attribute($0, $1) }.joined()
     let stopElements = stops.map { stop in
-      let offset = Self.attribute("offset", stop.offset, decimalPlaces: 4)
-      return "<stop\(offset) stop-color=\"\(stop.color.css)\"/>"
+      let offset = Self.attribute("offset", stop.positionFraction, decimalPlaces: 4)
+      return "<stop\(offset) stop-color=\"\(stop.color.cssText)\"/>"
     }
-    definitions +=
+    definitionMarkup +=
       """
       <linearGradient id="\(id)" \
       gradientUnits="userSpaceOnUse"\(line)>\(stopElements.joined())</linearGradient>
@@ -126,15 +127,15 @@ struct SVGWriter {
     switch item {
     case .path(let lines, let fill, let stroke):
       let outline = lines.map { Self.pathData($0) + (fill == nil ? "" : "z") }.joined()
-      body += "<path\(makePaintAttributes(fill: fill, stroke: stroke)) d=\"\(outline)\"/>"
+      bodyMarkup += "<path\(makePaintAttributes(fill: fill, stroke: stroke)) d=\"\(outline)\"/>"
     case .disc(let center, let radius, let fill, let stroke):
       let circle =
         Self.attribute("cx", center.x) + Self.attribute("cy", center.y)
         + Self.attribute("r", radius, decimalPlaces: 2)
-      body += "<circle\(makePaintAttributes(fill: fill, stroke: stroke))\(circle)/>"
+      bodyMarkup += "<circle\(makePaintAttributes(fill: fill, stroke: stroke))\(circle)/>"
     case .rectangle(let box, let radius, let fill):
       let corners = radius > 0 ? Self.attribute("rx", radius) : ""
-      body += "<rect\(makePaintAttributes(fill: fill))\(Self.boxAttributes(box))\(corners)/>"
+      bodyMarkup += "<rect\(makePaintAttributes(fill: fill))\(Self.boxAttributes(box))\(corners)/>"
     case .text(let runs, let position, let anchor):
       appendText(runs, at: position, anchor: anchor)
     case .raster(let raster):
@@ -148,17 +149,18 @@ struct SVGWriter {
     guard let first = runs.first else { return }
     let anchorAttribute = anchor == .start ? "" : " text-anchor=\"\(anchor.rawValue)\""
     let start = Self.attribute("x", position.x) + Self.attribute("y", position.y)
-    body += "<text\(makeFontAttributes(of: first))\(start)\(anchorAttribute)>"
-    body += Self.escapedXML(first.text)
+    bodyMarkup += "<text\(makeFontAttributes(of: first))\(start)\(anchorAttribute)>"
+    bodyMarkup += Self.escapedXML(first.text)
     for run in runs.dropFirst() {
-      let gap = Self.attribute("dx", run.leadingGap)
-      body += "<tspan\(makeFontAttributes(of: run))\(gap)>\(Self.escapedXML(run.text))</tspan>"
+      let gap = Self.attribute("dx", run.leadingGapPixels)
+      bodyMarkup +=
+        "<tspan\(makeFontAttributes(of: run))\(gap)>\(Self.escapedXML(run.text))</tspan>"
     }
-    body += "</text>"
+    bodyMarkup += "</text>"
   }
 
   private mutating func makeFontAttributes(of run: PlotDrawing.TextRun) -> String {
-    let size = Self.attribute("font-size", run.fontSize)
+    let size = Self.attribute("font-size", run.fontSizePixels)
     let weight = run.isBold ? 600 : 400
     let className = registerClassName(prefix: "f", role: run.role)
     return " class=\"\(className)\"\(size) font-weight=\"\(weight)\""
@@ -169,13 +171,13 @@ struct SVGWriter {
     guard raster.rowCount > 0 else { return }
     let image = String(decoding: Base64.encoded(try CairoWriter.png(of: raster)), as: UTF8.self)
     let id = "m\(maskCount)"
-    let box = Self.boxAttributes(raster.box)
+    let box = Self.boxAttributes(raster.filledBox)
     maskCount += 1
-    definitions +=
+    definitionMarkup +=
       "<mask id=\"\(id)\" maskUnits=\"userSpaceOnUse\"\(box)><image\(box) "
       + "preserveAspectRatio=\"none\" href=\"data:image/png;base64,\(image)\"/></mask>"
     let fill = makePaintAttributes(fill: PlotDrawing.Fill(paint: raster.paint))
-    body += "<rect\(fill)\(box) mask=\"url(#\(id))\"/>"
+    bodyMarkup += "<rect\(fill)\(box) mask=\"url(#\(id))\"/>"
   }
 
   private static func boxAttributes(_ box: PlotBox) -> String {

@@ -1,29 +1,29 @@
 /// Assembles a figure from lines of text: title, panels with tick labels, and time axis.
 struct TerminalFigure {
   let plot: Plot
-  let width: Int
-  let style: TerminalStyle
+  let columnCount: Int
+  let terminalStyle: TerminalStyle
 
   /// The width of the tick labels, in columns.
-  private var labelWidth: Int {
-    let counts = terminalPanels.flatMap { $0.ticks.map(\.label.count) }
+  private var labelColumnCount: Int {
+    let counts = terminalPanels.flatMap { $0.leftTicks.map(\.labelText.count) }
     return min(7, max(2, counts.max() ?? 2))
   }
 
   /// The width of the panels, in columns.
-  private var plotWidth: Int { max(8, width - labelWidth - 2) }
+  private var plotColumnCount: Int { max(8, columnCount - labelColumnCount - 2) }
 
   /// The panels adapted to characters: without space above the axis, and with the right ticks on
   /// the left if there are no others.
   private var terminalPanels: [PlotPanel] {
-    plot.panels.map { panel in
+    plot.plotPanels.map { panel in
       var panel = panel
-      if panel.ticks.isEmpty {
-        panel.ticks = panel.rightTicks
+      if panel.leftTicks.isEmpty {
+        panel.leftTicks = panel.rightTicks
       }
       switch panel.content {
       case .waveform, .spectrogram: break
-      case .intensity, .sharpness, .audio: panel.axis = PlotAxis(range: 0...1)
+      case .intensity, .sharpness, .audio: panel.valueAxis = PlotAxis(valueRange: 0...1)
       }
       return panel
     }
@@ -32,7 +32,7 @@ struct TerminalFigure {
   /// Returns the figure as text. Each line ends in a line break.
   func text() -> String {
     var lines: [String] = []
-    for title in [plot.title, plot.facts.joined(separator: " · ")] where !title.isEmpty {
+    for title in [plot.title, plot.factTexts.joined(separator: " · ")] where !title.isEmpty {
       lines += wrapped(title)
     }
     for panel in terminalPanels {
@@ -42,16 +42,18 @@ struct TerminalFigure {
         if plot.takes.count > 1 {
           lines.append(nameLine(ofTake: take))
         }
-        let labels = tickLabels(of: panel, height: grid.height)
-        for row in 0..<grid.height {
-          let label = style.displayable(labels[row] ?? "")
-          let edge = labels[row] == nil ? style.leftEdge.plain : style.leftEdge.marked
-          let cells = grid.text(row: row, usesColors: style.usesColors)
+        let labels = tickLabels(of: panel, height: grid.rowCount)
+        for row in 0..<grid.rowCount {
+          let label = terminalStyle.displayable(labels[row] ?? "")
+          let edge =
+            labels[row] == nil
+            ? terminalStyle.leftEdgeCharacters.plain : terminalStyle.leftEdgeCharacters.marked
+          let cells = grid.text(row: row, usesColors: terminalStyle.usesColors)
           lines.append(rightAligned(label) + " \(edge)" + cells)
         }
       }
     }
-    if !plot.panels.isEmpty {
+    if !plot.plotPanels.isEmpty {
       lines += timeAxisLines()
     }
     return lines.map { $0.trimmedAtEnd + "\n" }.joined()
@@ -85,11 +87,13 @@ struct TerminalFigure {
     }
     let isOverlay = plot.takes.count > 1
     let drawing = PlotPainter.makeDrawing(
-      ofPanel: panel, in: plot, columnCount: plotWidth,
+      ofPanel: panel, in: plot, columnCount: plotColumnCount,
       rowCount: isOverlay ? overlayRowCount : singleRowCount,
-      cell: TerminalWriter.cellSize)
+      cell: TerminalWriter.cellSizePixels)
     var grids = takes.map { take in
-      TerminalWriter(drawing, take: isOverlay ? take : nil, usesDots: usesDots, style: style).grid
+      TerminalWriter(
+        drawing, take: isOverlay ? take : nil, usesDots: usesDots, terminalStyle: terminalStyle
+      ).grid
     }
     if usesDots, isOverlay {
       TerminalGrid.colorSharedCells(in: &grids, color: PlotPalette(.dark).color(of: .sharedLine))
@@ -100,31 +104,32 @@ struct TerminalFigure {
   /// Returns the line with the letter and the name of a take.
   private func nameLine(ofTake take: Int) -> String {
     let letter = PlotPanel.letter(ofTake: take)
-    let name = style.displayable(plot.takes[take].name).prefix(max(0, width - labelWidth - 3))
-    guard style.usesColors else { return rightAligned(letter) + " " + name }
-    let color = PlotPalette(.dark).color(of: .take(take)).terminalIndex
-    return String(repeating: " ", count: labelWidth - 1)
+    let name = terminalStyle.displayable(plot.takes[take].name).prefix(
+      max(0, columnCount - labelColumnCount - 3))
+    guard terminalStyle.usesColors else { return rightAligned(letter) + " " + name }
+    let color = PlotPalette(.dark).color(of: .take(take)).terminalColorIndex
+    return String(repeating: " ", count: labelColumnCount - 1)
       + "\u{1B}[38;5;\(color)m\(letter)\u{1B}[0m " + name
   }
 
   private func rightAligned(_ label: String) -> String {
-    let truncated = label.prefix(labelWidth)
-    return String(repeating: " ", count: labelWidth - truncated.count) + truncated
+    let truncated = label.prefix(labelColumnCount)
+    return String(repeating: " ", count: labelColumnCount - truncated.count) + truncated
   }
 
   /// Returns the title of a panel with its legend, wrapped to the width of the figure.
   private func headingLines(of panel: PlotPanel) -> [String] {
     let entries = headingEntries(of: panel)
     // Control sequences of colors have no width, so each text has a separate column count.
-    var texts = entries.map { (text: style.displayable($0), columnCount: $0.count) }
-    if panel.legend.contains(.sharpnessScale), style.usesColors {
+    var texts = entries.map { (text: terminalStyle.displayable($0), columnCount: $0.count) }
+    if panel.legendEntries.contains(.sharpnessScale), terminalStyle.usesColors {
       texts.append(("dull \(sharpnessScale) sharp", 17))
     }
     var lines: [String] = []
-    var usedColumnCount = width
+    var usedColumnCount = self.columnCount
     for (text, columnCount) in texts {
       usedColumnCount += 2 + columnCount
-      if usedColumnCount > width {
+      if usedColumnCount > self.columnCount {
         lines.append(text)
         usedColumnCount = columnCount
       } else {
@@ -139,9 +144,12 @@ struct TerminalFigure {
     var entries = [panel.title] + (panel.emptyMessage.map { [$0] } ?? [])
     switch panel.content {
     case .intensity where plot.takes.count == 1 && plot.takes[0].eventPlot != nil:
-      entries += ["\(style.filledHead) transient", "\(style.block(eighths: 8)) continuous"]
-      if panel.legend.contains(.intensityCurve) {
-        entries.append("\(style.curve) intensity curve")
+      entries += [
+        "\(terminalStyle.filledHeadCharacter) transient",
+        "\(terminalStyle.block(eighths: 8)) continuous",
+      ]
+      if panel.legendEntries.contains(.intensityCurve) {
+        entries.append("\(terminalStyle.curveCharacter) intensity curve")
       }
     case .intensity, .spectrogram:
       if case .spectrogram(let traces, _) = panel.content,
@@ -152,10 +160,10 @@ struct TerminalFigure {
         let maximumText = AxisTick.text(Double(maximum), decimalPlaces: 0)
         entries.append("Hz, \(minimumText) to \(maximumText) dBFS")
       }
-      if plot.takes.count > 1, !style.usesColors {
+      if plot.takes.count > 1, !terminalStyle.usesColors {
         entries += [
-          "\(style.shade(forLevel: 0.3)) in \(plot.takes.count == 2 ? "both" : "all")",
-          "\(style.shade(forLevel: 1)) more",
+          "\(terminalStyle.shade(forLevel: 0.3)) in \(plot.takes.count == 2 ? "both" : "all")",
+          "\(terminalStyle.shade(forLevel: 1)) more",
         ]
       }
     case .sharpness, .audio, .waveform:
@@ -166,10 +174,11 @@ struct TerminalFigure {
 
   /// Six blocks in the colors of sharpness.
   private var sharpnessScale: String {
-    var grid = TerminalGrid(width: 6, height: 1)
+    var grid = TerminalGrid(columnCount: 6, rowCount: 1)
     for column in 0..<6 {
       let color = Colormap.sharpness.color(at: Double(column) / 5)
-      grid[0, column] = .init(character: style.block(eighths: 8), color: color.terminalIndex)
+      grid[0, column] = .init(
+        character: terminalStyle.block(eighths: 8), colorIndex: color.terminalColorIndex)
     }
     return String(grid.text(row: 0, usesColors: true).dropLast())
   }
@@ -177,12 +186,12 @@ struct TerminalFigure {
   /// Returns the tick labels by row. Of two labels in one row, the one closer to its center counts.
   private func tickLabels(of panel: PlotPanel, height: Int) -> [Int: String] {
     var rows: [Int: (distance: Double, label: String)] = [:]
-    for tick in panel.ticks {
-      let position = (1 - panel.axis.fraction(of: tick.value)) * Double(height)
+    for tick in panel.leftTicks {
+      let position = (1 - panel.valueAxis.fraction(of: tick.axisValue)) * Double(height)
       let row = min(height - 1, max(0, Int(position)))
       let distance = abs(position - Double(row) - 0.5)
       if let existing = rows[row], existing.distance <= distance { continue }
-      rows[row] = (distance, tick.label)
+      rows[row] = (distance, tick.labelText)
     }
     return rows.mapValues(\.label)
   }
@@ -190,38 +199,39 @@ struct TerminalFigure {
   /// Returns the line of the time axis and the line of its labels. The unit follows the labels or
   /// has a line of its own.
   private func timeAxisLines() -> [String] {
-    let timeTicks = TimeTicks(in: plot.timeRange, atMost: max(2, plotWidth / 9))
-    var axis = Array(repeating: style.timeAxis.line, count: plotWidth)
-    var labels = Array(repeating: Character(" "), count: labelWidth + 2 + plotWidth)
+    let timeTicks = TimeTicks(in: plot.timeRangeSeconds, atMost: max(2, plotColumnCount / 9))
+    var axis = Array(repeating: terminalStyle.timeAxisCharacters.line, count: plotColumnCount)
+    var labels = Array(repeating: Character(" "), count: labelColumnCount + 2 + plotColumnCount)
     var firstFreeColumn = 0
-    for tick in timeTicks.ticks {
-      let fraction = PlotAxis(range: plot.timeRange).fraction(of: tick.value)
-      let column = min(plotWidth - 1, Int(fraction * Double(plotWidth)))
-      axis[column] = style.timeAxis.tick
-      let label = style.displayable(tick.label)
-      let start = min(max(0, labelWidth + 2 + column - label.count / 2), labels.count - label.count)
+    for tick in timeTicks.axisTicks {
+      let fraction = PlotAxis(valueRange: plot.timeRangeSeconds).fraction(of: tick.axisValue)
+      let column = min(plotColumnCount - 1, Int(fraction * Double(plotColumnCount)))
+      axis[column] = terminalStyle.timeAxisCharacters.tick
+      let label = terminalStyle.displayable(tick.labelText)
+      let start = min(
+        max(0, labelColumnCount + 2 + column - label.count / 2), labels.count - label.count)
       guard start >= firstFreeColumn else { continue }
       for (offset, character) in label.enumerated() {
         labels[start + offset] = character
       }
       firstFreeColumn = start + label.count + 1
     }
-    let unit = timeTicks.unit
-    let indent = String(repeating: " ", count: labelWidth + 1)
+    let unit = timeTicks.labelUnit
+    let indent = String(repeating: " ", count: labelColumnCount + 1)
     let labelLine = String(labels).trimmedAtEnd
-    let axisLine = indent + String(style.timeAxis.corner) + String(axis)
-    return labelLine.count + 2 + unit.count <= width
+    let axisLine = indent + String(terminalStyle.timeAxisCharacters.corner) + String(axis)
+    return labelLine.count + 2 + unit.count <= columnCount
       ? [axisLine, labelLine + "  " + unit] : [axisLine, labelLine, indent + " " + unit]
   }
 
   /// Returns a text wrapped to the width of the figure.
   private func wrapped(_ text: String) -> [String] {
     var lines: [String] = []
-    var remaining = style.displayable(text)[...]
-    while remaining.count > width {
+    var remaining = terminalStyle.displayable(text)[...]
+    while remaining.count > columnCount {
       let end =
-        remaining.prefix(width).lastIndex(of: " ")
-        ?? remaining.index(remaining.startIndex, offsetBy: width)
+        remaining.prefix(columnCount).lastIndex(of: " ")
+        ?? remaining.index(remaining.startIndex, offsetBy: columnCount)
       lines.append(String(remaining[..<end]))
       remaining = remaining[end...].drop { $0 == " " }
     }
@@ -246,8 +256,8 @@ extension Plot {
   ///   - usesUnicode: True to allow block and braille characters, false for ASCII only.
   public func terminalText(width: Int, usesColors: Bool, usesUnicode: Bool = true) -> String {
     TerminalFigure(
-      plot: self, width: min(max(20, width), 1_000),
-      style: TerminalStyle(usesColors: usesColors, usesUnicode: usesUnicode)
+      plot: self, columnCount: min(max(20, width), 1_000),
+      terminalStyle: TerminalStyle(usesColors: usesColors, usesUnicode: usesUnicode)
     ).text()
   }
 }

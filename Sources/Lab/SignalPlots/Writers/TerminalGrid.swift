@@ -3,24 +3,24 @@ struct TerminalGrid {
   struct Cell: Equatable {
     var character: Character = " "
     /// The index of a terminal's color, or nil for the default color.
-    var color: Int?
+    var colorIndex: Int?
   }
 
-  let width: Int
-  let height: Int
+  let columnCount: Int
+  let rowCount: Int
   /// The cells, row by row from the top.
   private var cells: [Cell]
 
-  init(width: Int, height: Int) {
-    self.width = max(1, width)
-    self.height = max(1, height)
-    cells = Array(repeating: Cell(), count: self.width * self.height)
+  init(columnCount width: Int, rowCount height: Int) {
+    self.columnCount = max(1, width)
+    self.rowCount = max(1, height)
+    cells = Array(repeating: Cell(), count: self.columnCount * self.rowCount)
   }
 
   /// The cell in a row, counted from the top, and a column.
   subscript(row: Int, column: Int) -> Cell {
-    get { cells[row * width + column] }
-    set { cells[row * width + column] = newValue }
+    get { cells[row * columnCount + column] }
+    set { cells[row * columnCount + column] = newValue }
   }
 
   /// Sets the color of the cells that have the same character in all grids.
@@ -31,7 +31,7 @@ struct TerminalGrid {
         continue
       }
       for index in grids.indices {
-        grids[index].cells[cell].color = color.terminalIndex
+        grids[index].cells[cell].colorIndex = color.terminalColorIndex
       }
     }
   }
@@ -41,10 +41,10 @@ struct TerminalGrid {
     var text = ""
     var currentColor: Int?
     // The last cell resets the color.
-    for cell in cells[row * width..<(row + 1) * width] + [Cell()] {
-      if usesColors, cell.color != currentColor {
-        text += "\u{1B}[" + (cell.color.map { "38;5;\($0)" } ?? "0") + "m"
-        currentColor = cell.color
+    for cell in cells[row * columnCount..<(row + 1) * columnCount] + [Cell()] {
+      if usesColors, cell.colorIndex != currentColor {
+        text += "\u{1B}[" + (cell.colorIndex.map { "38;5;\($0)" } ?? "0") + "m"
+        currentColor = cell.colorIndex
       }
       text.append(cell.character)
     }
@@ -65,15 +65,17 @@ struct TerminalStyle {
     return eighths >= 3 ? ":" : "."
   }
 
-  var stem: Character { usesUnicode ? "┃" : "|" }
+  var stemCharacter: Character { usesUnicode ? "┃" : "|" }
   /// The head of a transient that is silent, or common to all takes.
-  var hollowHead: Character { usesUnicode ? "○" : "0" }
+  var hollowHeadCharacter: Character { usesUnicode ? "○" : "0" }
   /// The head of a transient.
-  var filledHead: Character { usesUnicode ? "●" : "o" }
-  var line: Character { usesUnicode ? "━" : "-" }
-  var curve: Character { usesUnicode ? "·" : "+" }
-  var leftEdge: (plain: Character, marked: Character) { usesUnicode ? ("│", "┤") : ("|", "+") }
-  var timeAxis: (corner: Character, line: Character, tick: Character) {
+  var filledHeadCharacter: Character { usesUnicode ? "●" : "o" }
+  var lineCharacter: Character { usesUnicode ? "━" : "-" }
+  var curveCharacter: Character { usesUnicode ? "·" : "+" }
+  var leftEdgeCharacters: (plain: Character, marked: Character) {
+    usesUnicode ? ("│", "┤") : ("|", "+")
+  }
+  var timeAxisCharacters: (corner: Character, line: Character, tick: Character) {
     usesUnicode ? ("└", "─", "┬") : ("+", "-", "+")
   }
 
@@ -86,7 +88,7 @@ struct TerminalStyle {
   /// The numbers of dots in a row and in a column of a cell.
   var dotsPerCell: (across: Int, down: Int) { usesUnicode ? (2, 4) : (1, 2) }
 
-  /// Returns the character with the dots of some bits, in the order of Unicode's braille patterns.
+  /// Returns the braille character whose dots are set in a byte, in the bit order of Unicode.
   func dotCharacter(bits: UInt8) -> Character {
     if usesUnicode { return Self.character(0x2800 + UInt32(bits)) }
     if bits.nonzeroBitCount > 1 { return "#" }

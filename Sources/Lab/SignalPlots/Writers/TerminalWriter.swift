@@ -4,25 +4,25 @@
 /// cell wide, and a raster has one coverage for each cell. Areas are drawn with blocks of eighths,
 /// waveforms with braille dots, and rasters with shades.
 struct TerminalWriter {
-  private let style: TerminalStyle
+  private let terminalStyle: TerminalStyle
   /// The take of an overlay to draw next to the common part, or nil for a single take.
   private let takeIndex: Int?
   /// A Boolean value that indicates whether areas and lines are drawn with braille dots.
   private let usesDots: Bool
   private(set) var grid: TerminalGrid
   /// The Braille dots of each cell, as bits.
-  private var dotBits: [UInt8]
+  private var brailleBitsByCell: [UInt8]
   /// The filled height of each cell in eighths, or its coverage 0…1 for a raster.
   private var cellLevels: [Double]
 
   /// The size of a cell, in pixels.
-  static let cellSize = (width: 8.0, height: 16.0)
+  static let cellSizePixels = (width: 8.0, height: 16.0)
   /// The bits of a braille character, by row and column of its dots.
-  private static let brailleBits: [[UInt8]] = [
+  private static let brailleDotBits: [[UInt8]] = [
     [0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80],
   ]
   /// The minimum coverage of the excess of a take, 0…1: an excess of about 3 dB.
-  private static let minimumExcess = 0.04
+  private static let minimumDrawnExcessCoverage = 0.04
 
   /// Draws the items of a drawing.
   ///
@@ -31,13 +31,13 @@ struct TerminalWriter {
   ///   - take: The take of an overlay to draw next to the common part, or nil for a single take.
   ///   - usesDots: True to draw areas and lines with braille dots.
   ///   - style: The characters.
-  init(_ drawing: PlotDrawing, take: Int?, usesDots: Bool, style: TerminalStyle) {
+  init(_ drawing: PlotDrawing, take: Int?, usesDots: Bool, terminalStyle style: TerminalStyle) {
     grid = TerminalGrid(
-      width: Int(drawing.width / Self.cellSize.width),
-      height: Int(drawing.height / Self.cellSize.height))
-    dotBits = Array(repeating: 0, count: grid.width * grid.height)
-    cellLevels = Array(repeating: 0, count: dotBits.count)
-    self.style = style
+      columnCount: Int(drawing.width / Self.cellSizePixels.width),
+      rowCount: Int(drawing.height / Self.cellSizePixels.height))
+    brailleBitsByCell = Array(repeating: 0, count: grid.columnCount * grid.rowCount)
+    cellLevels = Array(repeating: 0, count: brailleBitsByCell.count)
+    self.terminalStyle = style
     self.takeIndex = take
     self.usesDots = usesDots
     let hasAreas = drawing.items.contains { item in
@@ -76,7 +76,8 @@ struct TerminalWriter {
         drawMarker(at: center, paint: fill.paint)
       } else if let stroke, stroke.paint != .role(.foreground) {
         setCell(
-          style.hollowHead, paint: stroke.paint, row: row(center.y), column: column(center.x))
+          terminalStyle.hollowHeadCharacter, paint: stroke.paint, row: row(center.y),
+          column: column(center.x))
       }
     case .raster(let raster):
       drawRaster(raster)
@@ -113,27 +114,28 @@ struct TerminalWriter {
       case .gradient:
         paint.color(
           at: PlotPoint(
-            (Double(column) + 0.5) * Self.cellSize.width, (Double(row) + 0.5) * Self.cellSize.height
+            (Double(column) + 0.5) * Self.cellSizePixels.width,
+            (Double(row) + 0.5) * Self.cellSizePixels.height
           ))
       }
-    return color?.terminalIndex
+    return color?.terminalColorIndex
   }
 
   private mutating func setCell(
     _ character: Character, paint: PlotDrawing.Paint, row: Int, column: Int
   ) {
     grid[row, column] = TerminalGrid.Cell(
-      character: character, color: color(of: paint, row: row, column: column))
+      character: character, colorIndex: color(of: paint, row: row, column: column))
   }
 
   private func column(_ x: Double) -> Int {
-    min(grid.width - 1, max(0, Int(x / Self.cellSize.width)))
+    min(grid.columnCount - 1, max(0, Int(x / Self.cellSizePixels.width)))
   }
 
   /// Returns the row of a y coordinate.
   private func row(_ y: Double) -> Int {
     // The tolerance accounts for decimal values of 32 bits that are slightly above an edge.
-    min(grid.height - 1, max(0, Int(y / Self.cellSize.height + 1e-3)))
+    min(grid.rowCount - 1, max(0, Int(y / Self.cellSizePixels.height + 1e-3)))
   }
 
   /// Returns the y coordinates of a line at both edges of each column of cells or dots.
@@ -144,8 +146,10 @@ struct TerminalWriter {
     let right = start.x < end.x ? end : start
     guard right.x > left.x else { return [] }
     let columnWidth =
-      usesDots ? Self.cellSize.width / Double(style.dotsPerCell.across) : Self.cellSize.width
-    let lastColumn = Int(Double(grid.width) * Self.cellSize.width / columnWidth) - 1
+      usesDots
+      ? Self.cellSizePixels.width / Double(terminalStyle.dotsPerCell.across)
+      : Self.cellSizePixels.width
+    let lastColumn = Int(Double(grid.columnCount) * Self.cellSizePixels.width / columnWidth) - 1
     // A line that covers at most 2 % of a column is not drawn in it.
     let first = min(lastColumn, max(0, Int(left.x / columnWidth + 0.02)))
     let last = max(
@@ -191,22 +195,22 @@ struct TerminalWriter {
   ) {
     let lastRow = row(bottom - 0.1)
     for row in min(lastRow, row(top))...lastRow {
-      let topInCell = top - Double(row) * Self.cellSize.height
+      let topInCell = top - Double(row) * Self.cellSizePixels.height
       // A sound of any level fills at least one eighth of the bottom row.
-      let minimumEighths = row == grid.height - 1 ? 1 : 0
+      let minimumEighths = row == grid.rowCount - 1 ? 1 : 0
       let eighths = min(8, max(minimumEighths, 8 - Int((topInCell / 2).rounded())))
-      let isShaded = takeIndex != nil && !style.usesColors
-      let index = row * grid.width + column
+      let isShaded = takeIndex != nil && !terminalStyle.usesColors
+      let index = row * grid.columnCount + column
       guard isShaded || Double(eighths) >= max(1, cellLevels[index]) else { continue }
       cellLevels[index] = Double(eighths)
-      let character = isShaded ? overlayShade(of: paint) : style.block(eighths: eighths)
+      let character = isShaded ? overlayShade(of: paint) : terminalStyle.block(eighths: eighths)
       setCell(character, paint: paint, row: row, column: column)
     }
   }
 
   /// Returns the shade of a paint in an overlay without colors: light for the common part.
   private func overlayShade(of paint: PlotDrawing.Paint) -> Character {
-    style.shade(forLevel: isShared(paint) ? 0.3 : 1)
+    terminalStyle.shade(forLevel: isShared(paint) ? 0.3 : 1)
   }
 
   /// Draws a vertical line as a stem, and other lines by columns.
@@ -216,8 +220,11 @@ struct TerminalWriter {
       let bottom = max(line[0].y, line[1].y)
       // A stem on top of another stem excludes the last row of that stem.
       let end =
-        bottom > Double(grid.height) * Self.cellSize.height - 0.1 ? grid.height : row(bottom)
-      let stem = takeIndex == nil || style.usesColors ? style.stem : overlayShade(of: stroke.paint)
+        bottom > Double(grid.rowCount) * Self.cellSizePixels.height - 0.1
+        ? grid.rowCount : row(bottom)
+      let stem =
+        takeIndex == nil || terminalStyle.usesColors
+        ? terminalStyle.stemCharacter : overlayShade(of: stroke.paint)
       for row in row(top)..<max(row(top), end) {
         setCell(stem, paint: stroke.paint, row: row, column: column(line[0].x))
       }
@@ -232,7 +239,8 @@ struct TerminalWriter {
             column: column, top: min(start, end), bottom: max(start, end), paint: stroke.paint)
         } else if case let row = row((start + end) / 2), grid[row, column].character == " " {
           setCell(
-            stroke.opacity < 1 ? style.curve : style.line, paint: stroke.paint, row: row,
+            stroke.opacity < 1 ? terminalStyle.curveCharacter : terminalStyle.lineCharacter,
+            paint: stroke.paint, row: row,
             column: column)
         }
       }
@@ -243,45 +251,50 @@ struct TerminalWriter {
   private mutating func setDots(
     column dotColumn: Int, top: Double, bottom: Double, paint: PlotDrawing.Paint
   ) {
-    let (across, down) = style.dotsPerCell
-    let dotHeight = Self.cellSize.height / Double(down)
-    let lastDotRow = grid.height * down - 1
+    let (across, down) = terminalStyle.dotsPerCell
+    let dotHeight = Self.cellSizePixels.height / Double(down)
+    let lastDotRow = grid.rowCount * down - 1
     let first = min(lastDotRow, max(0, Int(top / dotHeight)))
     let last = min(lastDotRow, max(0, Int(max(top, bottom) / dotHeight)))
     for dotRow in first...last {
       let row = dotRow / down
       let column = dotColumn / across
-      let index = row * grid.width + column
-      dotBits[index] |= Self.brailleBits[dotRow % down][dotColumn % across]
+      let index = row * grid.columnCount + column
+      brailleBitsByCell[index] |= Self.brailleDotBits[dotRow % down][dotColumn % across]
       setCell(
-        style.dotCharacter(bits: dotBits[index]), paint: paint, row: row, column: column)
+        terminalStyle.dotCharacter(bits: brailleBitsByCell[index]), paint: paint, row: row,
+        column: column)
     }
   }
 
   /// Draws the head of a transient.
   private mutating func drawMarker(at center: PlotPoint, paint: PlotDrawing.Paint) {
     guard isShown(paint) else { return }
-    let isMuted = takeIndex != nil && !style.usesColors && isShared(paint)
+    let isMuted = takeIndex != nil && !terminalStyle.usesColors && isShared(paint)
     setCell(
-      isMuted ? style.hollowHead : style.filledHead, paint: paint, row: row(center.y),
+      isMuted ? terminalStyle.hollowHeadCharacter : terminalStyle.filledHeadCharacter, paint: paint,
+      row: row(center.y),
       column: column(center.x))
   }
 
   private mutating func drawRaster(_ raster: PlotDrawing.Raster) {
     guard isShown(raster.paint) else { return }
     let isExcess = !isShared(raster.paint)
-    for (index, byte) in raster.coverages.enumerated() where cellLevels.indices.contains(index) {
+    for (index, byte) in raster.cellOpacities.enumerated() where cellLevels.indices.contains(index)
+    {
       let coverage = Double(byte) / 255
-      guard !isExcess || takeIndex == nil || coverage > Self.minimumExcess else { continue }
+      guard !isExcess || takeIndex == nil || coverage > Self.minimumDrawnExcessCoverage else {
+        continue
+      }
       cellLevels[index] = max(cellLevels[index], coverage)
       let level = PlotPainter.level(ofCoverage: cellLevels[index])
       // Without colors, only the excess of a take has dark shades.
-      let isFullScale = takeIndex == nil || style.usesColors || isExcess
-      let character = style.shade(forLevel: isFullScale ? level : min(level, 0.3))
+      let isFullScale = takeIndex == nil || terminalStyle.usesColors || isExcess
+      let character = terminalStyle.shade(forLevel: isFullScale ? level : min(level, 0.3))
       let row = index / raster.columnCount
       let column = index % raster.columnCount
       grid[row, column].character = character
-      grid[row, column].color =
+      grid[row, column].colorIndex =
         character == " " ? nil : color(of: raster.paint, row: row, column: column)
     }
   }

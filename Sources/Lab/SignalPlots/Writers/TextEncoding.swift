@@ -20,14 +20,14 @@ extension String {
 
 /// Base64 (RFC 4648, section 4).
 package enum Base64 {
-  private static let digits = Array(
+  private static let digitBytes = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
   /// Returns the padded Base64 text of bytes.
   package static func encoded(_ bytes: [UInt8]) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(encodedLength(ofByteCount: bytes.count))
-    let digits = digits
+    let digits = digitBytes
     var index = 0
     while index < bytes.count {
       let groupLength = min(3, bytes.count - index)

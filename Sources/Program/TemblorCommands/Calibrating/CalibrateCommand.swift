@@ -138,7 +138,7 @@ enum CalibrateCommand {
   ) throws(CalibrationError) -> Double? {
     let start: Double
     if let reference = input.reference {
-      start = try ReferenceDelay(measuring: reference, of: signal).offset
+      start = try ReferenceDelay(measuring: reference, of: signal).signalStartSeconds
     } else if let origin = input.playbackStartSeconds {
       start = origin
     } else {
@@ -203,13 +203,13 @@ enum CalibrateCommand {
     let old = options.profile
     if options.isQuick, let drift = CalibrationDrift(calibration, from: old) {
       let report = DriftReport(
-        drift: drift, warnings: calibration.warnings, profileName: old.name,
+        drift: drift, warnings: calibration.warningSentences, profileName: old.name,
         recordingName: input.name)
       try terminal.output.write(arguments, json: report.fields, text: report.text)
       return drift.isWithinUncertainty ? .done : .differs
     }
     let new = calibration.applied(
-      to: old, in: Calibration.Conditions(date: date, latency: latency, fullScale: fullScale))
+      to: old, in: Calibration.Conditions(dateText: date, latency: latency, fullScale: fullScale))
     let change = ProfileChange(old, new, arguments)
     let report = CalibrationReport(
       calibration: calibration, change: change, latency: latency, input: input)
@@ -235,7 +235,7 @@ enum CalibrateCommand {
     do throws(CalibrationError) {
       measurement = try ImpedanceMeasurement(
         measuring: input.sensor, reference: input.reference, of: options.signal, resistor: resistor,
-        nominal: old.hardware?.impedance)
+        nominal: old.hardware?.impedanceOhms)
     } catch {
       throw CalibrationFailure(name: input.name, error: error)
     }
@@ -249,14 +249,16 @@ enum CalibrateCommand {
       entries: [
         .init("recording", input.name),
         .init(
-          "resonance", measurement.resonance,
+          "resonance", measurement.resonanceHertz,
           row: change.row(
-            "resonance", \.resonance, " Hz", interval: measurement.resonanceHalfWidth)),
-        .init("resonanceInterval", measurement.resonanceHalfWidth),
+            "resonance", \.resonanceHertz, " Hz",
+            interval: measurement.resonanceHalfWidthFraction)),
+        .init("resonanceInterval", measurement.resonanceHalfWidthFraction),
         .init(
           "qualityFactor", measurement.qualityFactor,
-          row: change.row("quality", \.qualityFactor, "", interval: measurement.qualityHalfWidth)),
-        .init("qualityFactorInterval", measurement.qualityHalfWidth),
+          row: change.row(
+            "quality", \.qualityFactor, "", interval: measurement.qualityHalfWidthFraction)),
+        .init("qualityFactorInterval", measurement.qualityHalfWidthFraction),
         .init(
           "mechanicalQualityFactor", measurement.mechanicalQualityFactor,
           row: row("- mechanical", measurement.mechanicalQualityFactor, "")),
@@ -264,14 +266,14 @@ enum CalibrateCommand {
           "electricalQualityFactor", measurement.electricalQualityFactor,
           row: row("- electrical", measurement.electricalQualityFactor, "")),
         .init(
-          "coilResistance", measurement.coilResistance,
+          "coilResistance", measurement.coilOhms,
           row: row(
-            "resistance", measurement.coilResistance,
+            "resistance", measurement.coilOhms,
             input.reference == nil ? " ohm (estimate)" : " ohm")),
         .init(
-          "inductance", measurement.inductance,
-          row: row("inductance", measurement.inductance * 1_000, " mH")),
-        .init("residual", measurement.residual),
+          "inductance", measurement.coilHenries,
+          row: row("inductance", measurement.coilHenries * 1_000, " mH")),
+        .init("residual", measurement.residualDecibels),
         .init("warnings", warnings),
       ],
       sentences: [

@@ -57,11 +57,12 @@ struct ProfileChange {
     interval: Double? = nil
   ) -> [String] {
     let keys: [KeyPath<TransducerHardware, Double?>: String] = [
-      \.resonance: "resonance", \.qualityFactor: "qualityFactor", \.acceleration: "acceleration",
+      \.resonanceHertz: "resonance", \.qualityFactor: "qualityFactor",
+      \.accelerationInG: "acceleration",
     ]
     func cell(_ hardware: TransducerHardware?) -> String {
       guard let hardware, let value = hardware[keyPath: key] else { return "unknown" }
-      let isEstimate = hardware.estimated.contains(keys[key] ?? "")
+      let isEstimate = hardware.estimatedFigureNames.contains(keys[key] ?? "")
       return value.text(places: 3) + unit + (isEstimate ? " (estimate)" : "")
     }
     let tolerance = interval.map { " ± \(Self.percentage(ofInterval: $0)) %" } ?? ""
@@ -117,7 +118,7 @@ struct CalibrationReport {
   /// All values in the order of the table: a name, the stated value, and the measured value.
   var entries: [ReportEntry] {
     let measured = calibration
-    let curve = calibration.curve
+    let curve = calibration.responseCurve
     let before = change.old.hardware
     let after = change.new.hardware
     func band(_ band: ClosedRange<Double>) -> String {
@@ -131,39 +132,47 @@ struct CalibrationReport {
     return [
       .init("recording", input.name),
       .init(
-        "resonance", measured.resonance,
-        row: change.row("resonance", \.resonance, " Hz", interval: measured.resonanceHalfWidth)),
-      .init("resonanceInterval", measured.resonanceHalfWidth),
+        "resonance", measured.resonanceHertz,
+        row: change.row(
+          "resonance", \.resonanceHertz, " Hz", interval: measured.resonanceHalfWidthFraction)
+      ),
+      .init("resonanceInterval", measured.resonanceHalfWidthFraction),
       .init(
         "qualityFactor", measured.qualityFactor,
-        row: change.row("quality", \.qualityFactor, "", interval: measured.qualityHalfWidth)),
-      .init("qualityFactorInterval", measured.qualityHalfWidth),
+        row: change.row("quality", \.qualityFactor, "", interval: measured.qualityHalfWidthFraction)
+      ),
+      .init("qualityFactorInterval", measured.qualityHalfWidthFraction),
       .init(
         "band",
-        JSONElement.inlineObject(["low": curve.band.lowerBound, "high": curve.band.upperBound]),
+        JSONElement.inlineObject([
+          "low": curve.bandHertz.lowerBound, "high": curve.bandHertz.upperBound,
+        ]),
         row: [
-          "band, -10 dB", before?.band.map(band) ?? "unknown",
-          band(curve.band) + (open > 0 ? ends[open - 1] : ""),
+          "band, -10 dB", before?.bandHertz.map(band) ?? "unknown",
+          band(curve.bandHertz) + (open > 0 ? ends[open - 1] : ""),
         ]),
       .init(
-        "acceleration", after?.acceleration,
-        row: after?.acceleration.map { _ in change.row("acceleration", \.acceleration, " g") }),
+        "acceleration", after?.accelerationInG,
+        row: after?.accelerationInG.map { _ in change.row("acceleration", \.accelerationInG, " g") }
+      ),
       .init("latency", latency, row: ["latency"] + milliseconds),
       .init(
         "inverted", measured.isInverted,
         row: ["polarity", "", measured.isInverted ? "inverted" : "normal"]),
-      .init("sensor", measured.sensor.rawValue, row: ["sensor", "", measured.sensor.rawValue]),
-      .init("gain", measured.gain), .init("offset", measured.signalStartSeconds),
+      .init(
+        "sensor", measured.sensorQuantity.rawValue,
+        row: ["sensor", "", measured.sensorQuantity.rawValue]),
+      .init("gain", measured.fullScaleSineAmplitude), .init("offset", measured.signalStartSeconds),
       .init("inputCorner", measured.inputCornerHertz),
       .init("coilCorner", measured.coilCornerHertz), .init("residual", measured.residualDecibels),
-      .init("noise", measured.noiseDecibels),
-      .init("signalToNoise", measured.signalToNoise),
+      .init("noise", measured.noiseResidualDecibels),
+      .init("signalToNoise", measured.signalToNoiseDecibels),
       .init("clockErrorPartsPerMillion", measured.clockErrorPartsPerMillion),
-      .init("poor", measured.isPoorFit),
+      .init("poor", measured.hasPoorFit),
       .init(
         "response",
-        curve.response.map {
-          JSONElement.inlineObject(["hertz": $0.hertz, "decibels": $0.decibels])
+        curve.profileResponsePoints.map {
+          JSONElement.inlineObject(["hertz": $0.hertz, "decibels": $0.accelerationDecibels])
         }),
     ]
   }
@@ -173,7 +182,8 @@ struct CalibrationReport {
       input.reference != nil
       ? "The latency is measured from the reference channel to the movement."
       : "The latency excludes the delays reported by the devices, which can be off by one period."
-    return [calibration.verdict] + calibration.warnings + (latency == nil ? [] : [origin])
+    return [calibration.verdictSentence] + calibration.warningSentences
+      + (latency == nil ? [] : [origin])
   }
 
   var plot: ResponsePlot {
@@ -182,15 +192,15 @@ struct CalibrationReport {
       title: "\(change.new.name): acceleration, measured and fitted",
       subtitle:
         """
-        \(calibration.resonance.text(places: 2)) Hz, Q factor \
+        \(calibration.resonanceHertz.text(places: 2)) Hz, Q factor \
         \(calibration.qualityFactor.text(places: 2)), residual \
         \(residual.hasPrefix("-") ? "−" + residual.dropFirst() : residual) dB
         """,
-      points: calibration.curve.points.map {
+      responsePoints: calibration.responseCurve.points.map {
         ResponsePlot.Point(
           hertz: $0.hertz, measured: $0.measuredDecibels, fitted: $0.fittedDecibels,
           residual: $0.residualDecibels)
-      }, band: calibration.curve.band)
+      }, markedBandHertz: calibration.responseCurve.bandHertz)
   }
 }
 
@@ -202,15 +212,15 @@ struct DriftReport {
   let recordingName: String
 
   private var entries: [ReportEntry] {
-    let tolerance = drift.resonance.allowedRatio.upperBound - 1
-    let factor = drift.qualityFactor.allowedRatio.upperBound
+    let tolerance = drift.resonanceComparison.allowedMeasuredToStatedRatio.upperBound - 1
+    let factor = drift.qualityFactorComparison.allowedMeasuredToStatedRatio.upperBound
     return [
       .init("recording", recordingName), .init("profile", profileName),
       entry(
-        "resonance", drift.resonance, unit: " Hz",
+        "resonance", drift.resonanceComparison, unit: " Hz",
         allowed: "±\((tolerance * 100).text(places: 1)) %"),
       entry(
-        "qualityFactor", as: "quality", drift.qualityFactor, unit: "",
+        "qualityFactor", as: "quality", drift.qualityFactorComparison, unit: "",
         allowed: "within a factor of \(factor.text(places: 2))"),
       .init("within", drift.isWithinUncertainty), .init("warnings", warnings),
     ]
@@ -222,14 +232,15 @@ struct DriftReport {
   ) -> ReportEntry {
     let change = (comparison.relativeChange * 100).text(places: 1)
     let measured = comparison.measuredValue.text(places: 2) + unit
-    let interval = ProfileChange.percentage(ofInterval: comparison.intervalHalfWidth)
+    let interval = ProfileChange.percentage(ofInterval: comparison.intervalHalfWidthFraction)
     return ReportEntry(
       key,
       JSONElement.inlineObject([
         "stated": comparison.statedValue, "measured": comparison.measuredValue,
-        "interval": comparison.intervalHalfWidth,
+        "interval": comparison.intervalHalfWidthFraction,
         "change": comparison.relativeChange,
-        "lowest": comparison.allowedRatio.lowerBound, "highest": comparison.allowedRatio.upperBound,
+        "lowest": comparison.allowedMeasuredToStatedRatio.lowerBound,
+        "highest": comparison.allowedMeasuredToStatedRatio.upperBound,
         "within": comparison.isWithinUncertainty,
       ]),
       row: [
@@ -248,9 +259,9 @@ struct DriftReport {
   private var verdict: String {
     if drift.isWithinUncertainty { return "Both values are within the uncertainty of the profile." }
     let subject: String
-    if drift.resonance.isWithinUncertainty {
+    if drift.resonanceComparison.isWithinUncertainty {
       subject = "The Q factor is"
-    } else if drift.qualityFactor.isWithinUncertainty {
+    } else if drift.qualityFactorComparison.isWithinUncertainty {
       subject = "The resonance is"
     } else {
       subject = "Both values are"
@@ -328,7 +339,7 @@ struct CalibrationInput {
     ).map {
       sound.interleaved[$0]
     }
-    return CalibrationRecording(samples: samples, rate: sound.rate)
+    return CalibrationRecording(samples: samples, sampleRate: sound.rate)
   }
 }
 
@@ -352,7 +363,7 @@ enum CalibrationAge {
   /// Returns a suggestion to check a profile with an old measurement, or nil. A date that is not in
   /// the format of ISO 8601 counts as recent.
   static func reminder(for profile: TransducerProfile, today: String = today()) -> String? {
-    guard let date = profile.hardware?.measured?.date, let measured = dayNumber(date),
+    guard let date = profile.hardware?.measurement?.date, let measured = dayNumber(date),
       let now = dayNumber(today),
       now - measured > maximumDays
     else { return nil }

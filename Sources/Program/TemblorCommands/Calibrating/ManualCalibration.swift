@@ -37,11 +37,11 @@ enum ManualCalibrationCommand {
     let old = sweep.profile
     let toneProfile: TransducerProfile
     do {
-      toneProfile = try ManualMeasurement.toneProfile(for: old, level: sweep.signal.level)
+      toneProfile = try ManualMeasurement.toneProfile(for: old, level: sweep.signal.levelDecibels)
     } catch {
       throw UsageError(error.description)
     }
-    let stated = old.hardware?.resonance ?? 0
+    let stated = old.hardware?.resonanceHertz ?? 0
     let session = LiveSession(
       in: environment, terminal: terminal, isQuiet: false, wantsBlockTimings: false)
     guard terminal.error.isTerminal, session.hasKeyboard else {
@@ -54,8 +54,8 @@ enum ManualCalibrationCommand {
       """
       Touch the transducer as you normally use it. \
       \(ManualMeasurement.tones(around: stated).count) slow tones rise and fall, \
-      \(toneProfile.frequency.low.text(places: 0)) to \
-      \(toneProfile.frequency.high.text(places: 0)) Hz, for about a minute and a half.
+      \(toneProfile.frequency.lowHertz.text(places: 0)) to \
+      \(toneProfile.frequency.highHertz.text(places: 0)) Hz, for about a minute and a half.
       Press the space bar once in each tone, when it is strongest. Tones can become loud: turn \
       down the amplifier. Press Enter to start.
       """)
@@ -97,7 +97,7 @@ enum ManualCalibrationCommand {
         with + until you feel the tones
         """)
     }
-    return try ManualMeasurement(presses: calibration.presses, around: resonance)
+    return try ManualMeasurement(agreeingPresses: calibration.presses, around: resonance)
   }
 
   /// Writes the report and the profile.
@@ -106,26 +106,27 @@ enum ManualCalibrationCommand {
     qualityFactor: Double?, _ arguments: ParsedArguments, _ terminal: Terminal
   ) throws {
     func fields(_ press: ManualMeasurement.Press) -> JSONElement {
-      .inlineObject(["hertz": press.hertz, "rising": press.isRising])
+      .inlineObject(["hertz": press.toneHertz, "rising": press.isOnRisingTone])
     }
     let verdict =
       measurement.excludedPress.map {
         """
-        \(measurement.presses.count) of \(pressCount) key presses agree; the press at \
-        \($0.hertz.text(places: 1)) Hz was ignored.
+        \(measurement.agreeingPresses.count) of \(pressCount) key presses agree; the press at \
+        \($0.toneHertz.text(places: 1)) Hz was ignored.
         """
       } ?? "All \(pressCount) key presses agree."
     try change.writeReport(
       heading: "by hand",
       entries: [
         .init(
-          "resonance", measurement.resonance,
-          row: change.row("resonance", \.resonance, " Hz", interval: measurement.uncertainty)),
-        .init("resonanceUncertainty", measurement.uncertainty),
+          "resonance", measurement.resonanceHertz,
+          row: change.row(
+            "resonance", \.resonanceHertz, " Hz", interval: measurement.uncertaintyFraction)),
+        .init("resonanceUncertainty", measurement.uncertaintyFraction),
         .init(
           "qualityFactor", qualityFactor,
           row: change.row("quality", \.qualityFactor, "")),
-        .init("presses", measurement.presses.map(fields)),
+        .init("presses", measurement.agreeingPresses.map(fields)),
         .init("leftOut", (measurement.excludedPress.map { [$0] } ?? []).map(fields)),
       ], sentences: [verdict, "The Q factor was not measured."], arguments: arguments,
       terminal: terminal)
@@ -205,12 +206,12 @@ final class ManualCalibration: PlaybackActivity {
     -> HapticPattern
   {
     func sharpness(_ hertz: Double) -> Float {
-      Float(log2(hertz / mapping.low) / log2(mapping.high / mapping.low))
+      Float(log2(hertz / mapping.lowHertz) / log2(mapping.highHertz / mapping.lowHertz))
     }
     return HapticPattern(
       events: [
         HapticEvent(
-          kind: .hapticContinuous, time: 0, duration: tone.duration,
+          kind: .hapticContinuous, time: 0, duration: tone.durationSeconds,
           parameters: [.hapticIntensity: 1, .hapticSharpness: 0])
       ],
       curves: [
@@ -218,7 +219,7 @@ final class ManualCalibration: PlaybackActivity {
           id: .hapticSharpnessControl, time: 0,
           controlPoints: [
             .init(time: 0, value: sharpness(tone.startHertz)),
-            .init(time: tone.duration, value: sharpness(tone.endHertz)),
+            .init(time: tone.durationSeconds, value: sharpness(tone.endHertz)),
           ]),
         ParameterCurve(
           id: .hapticIntensityControl, time: 0,
@@ -328,7 +329,7 @@ final class ManualCalibration: PlaybackActivity {
     if lastPressTime.map({ now - $0 >= Self.repeatInterval }) ?? true {
       let tone = tones[toneIndex]
       currentPress = ManualMeasurement.Press(
-        hertz: tone.hertz(at: player.position), isRising: tone.isRising)
+        toneHertz: tone.hertz(at: player.position), isOnRisingTone: tone.isRising)
     }
     lastPressTime = now
   }

@@ -93,12 +93,12 @@ enum SweepCommand {
   /// dayton-bst-1`.
   static func summary(_ options: SweepOptions) -> String {
     let signal = options.signal
-    let low = SweepOptions.text(signal.band.lowerBound)
-    let high = SweepOptions.text(signal.band.upperBound)
+    let low = SweepOptions.text(signal.bandHertz.lowerBound)
+    let high = SweepOptions.text(signal.bandHertz.upperBound)
     return
       """
-      \(signal.totalDuration.text(places: 1)) s, \(low) to \(high) Hz at \
-      \(SweepOptions.text(signal.level)) dBFS for \(options.profile.name)
+      \(signal.totalSeconds.text(places: 1)) s, \(low) to \(high) Hz at \
+      \(SweepOptions.text(signal.levelDecibels)) dBFS for \(options.profile.name)
       """
   }
 
@@ -111,7 +111,7 @@ enum SweepCommand {
       Attach an accelerometer to the mounted transducer, or hold a microphone against it.
       Record the complete signal without interruption, with automatic gain control off and without \
       clipping:
-        arecord -f S16_LE -r 48000 -d \(Int(options.signal.totalDuration.rounded(.up)) + 5) take.wav
+        arecord -f S16_LE -r 48000 -d \(Int(options.signal.totalSeconds.rounded(.up)) + 5) take.wav
 
       """
     if let file {
@@ -135,16 +135,16 @@ struct SweepOptions {
     "Signal",
     Option(
       "--low", value: "HZ", help: "Start frequency, 1 to 10000 Hz.",
-      defaultText: text(SweepSignal.defaultBand.lowerBound)),
+      defaultText: text(SweepSignal.defaultBandHertz.lowerBound)),
     Option(
       "--high", value: "HZ", help: "End frequency, 4 to 1000 times the start frequency.",
-      defaultText: text(SweepSignal.defaultBand.upperBound)),
+      defaultText: text(SweepSignal.defaultBandHertz.upperBound)),
     Option(
       "--sweep-duration", value: "SECONDS", help: "Duration of each sweep, 0.5 to 30.",
-      defaultText: text(SweepSignal.defaultDuration)),
+      defaultText: text(SweepSignal.defaultSweepSeconds)),
     Option(
       "--level", value: "DB", help: "Peak level in dBFS, -40 to -3.",
-      defaultText: text(SweepSignal.defaultLevel)))
+      defaultText: text(SweepSignal.defaultLevelDecibels)))
 
   static let profile = Option(
     "--profile", value: "PROFILE",
@@ -174,20 +174,21 @@ struct SweepOptions {
     profilePath = input.entry?.path
     isQuick = arguments.flag("--quick")
     let level =
-      try arguments.double("--level", in: SweepSignal.levelRange) ?? SweepSignal.defaultLevel
+      try arguments.double("--level", in: SweepSignal.supportedLevelDecibels)
+      ?? SweepSignal.defaultLevelDecibels
     if isQuick {
       try SharedOptions.refuse(
         ["--low", "--high", "--sweep-duration"], with: "--quick", in: arguments)
       do {
-        signal = try SweepSignal(checking: profile, level: level)
+        signal = try SweepSignal(checking: profile, levelDecibels: level)
       } catch {
         throw UsageError(error.description)
       }
       return
     }
-    let low = try arguments.double("--low", in: SweepSignal.frequencyRange)
-    let high = try arguments.double("--high", in: SweepSignal.frequencyRange)
-    let defaultBand = SweepSignal.defaultBand
+    let low = try arguments.double("--low", in: SweepSignal.supportedHertz)
+    let high = try arguments.double("--high", in: SweepSignal.supportedHertz)
+    let defaultBand = SweepSignal.defaultBandHertz
     let first = low ?? min(defaultBand.lowerBound, (high ?? defaultBand.upperBound) / 4)
     let last = high ?? max(defaultBand.upperBound, first * 4)
     guard first < last else {
@@ -196,11 +197,13 @@ struct SweepOptions {
     let mapping = profile.frequency
     do {
       signal = try SweepSignal(
-        band: first...last,
-        sweepDuration: try arguments.double("--sweep-duration", in: SweepSignal.durationRange)
-          ?? SweepSignal.defaultDuration,
-        level: level,
-        toneBand: min(mapping.low, mapping.high)...max(mapping.low, mapping.high))
+        bandHertz: first...last,
+        sweepSeconds: try arguments.double(
+          "--sweep-duration", in: SweepSignal.supportedSweepSeconds)
+          ?? SweepSignal.defaultSweepSeconds,
+        levelDecibels: level,
+        toneBandHertz: min(
+          mapping.lowHertz, mapping.highHertz)...max(mapping.lowHertz, mapping.highHertz))
     } catch let error as CalibrationError {
       throw UsageError(error.description)
     }
@@ -224,13 +227,13 @@ struct SweepOptions {
 
   /// The options of the signal that differ from their defaults, as text for a command line.
   var commandLineText: String {
-    let band = signal.band
-    let defaultBand = SweepSignal.defaultBand
+    let band = signal.bandHertz
+    let defaultBand = SweepSignal.defaultBandHertz
     let values = [
       ("--low", band.lowerBound, defaultBand.lowerBound),
       ("--high", band.upperBound, defaultBand.upperBound),
-      ("--sweep-duration", signal.sweepDuration, SweepSignal.defaultDuration),
-      ("--level", signal.level, SweepSignal.defaultLevel),
+      ("--sweep-duration", signal.sweepSeconds, SweepSignal.defaultSweepSeconds),
+      ("--level", signal.levelDecibels, SweepSignal.defaultLevelDecibels),
     ]
     return values.dropFirst(isQuick ? 3 : 0).filter { $0.1 != $0.2 }.map {
       " \($0.0) \(Self.text($0.1))"

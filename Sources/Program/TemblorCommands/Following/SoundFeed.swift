@@ -96,10 +96,10 @@ final class SoundFeed: @unchecked Sendable {
       rate: outputRate,
       capacity: self.delayFrameCount + Int(10 * Self.maximumReserveSeconds * outputRate),
       reserveFrameCount: self.delayFrameCount + reserve)
-    follower = SoundFollower(options, rate: source.rate)
-    driftLoop = DriftLoop(rate: outputRate)
-    sourceClock = ClockRateEstimator(rate: source.rate)
-    outputClock = ClockRateEstimator(rate: outputRate)
+    follower = SoundFollower(options, sampleRate: source.rate)
+    driftLoop = DriftLoop(sourceSampleRate: outputRate)
+    sourceClock = ClockRateEstimator(nominalRate: source.rate)
+    outputClock = ClockRateEstimator(nominalRate: outputRate)
     self.outputPosition = outputPosition
     iterationSeconds = Self.iterationFraction * period
     lastIterationTime = time.now
@@ -117,7 +117,7 @@ final class SoundFeed: @unchecked Sendable {
     sourceClock.record(frameCount: status.sourceFrameCount, at: readTime)
     outputClock.record(frameCount: outputPosition(), at: readTime)
     let followed = follower.follow(interleaved: samples, channelCount: source.channelCount)
-    status.level = Double(follower.inputPeak)
+    status.level = Double(follower.blockPeakMagnitude)
     var output = resampler.resample(
       followed, step: source.rate / outputRate * driftLoop.resamplingRatio)
     discardExcess(from: &output)
@@ -129,13 +129,15 @@ final class SoundFeed: @unchecked Sendable {
     adjustDrift(at: now)
     lastIterationTime = now
     status.driftPPM = drift.map { $0 * 1e6 }
-    status.gateGain = follower.gateGain
+    status.gateGain = follower.speechGateGain
     return event
   }
 
   /// The deviation of the source's clock from that of the output, as a fraction.
   private var drift: Double? {
-    guard let source = sourceClock.rateDeviation, let output = outputClock.rateDeviation else {
+    guard let source = sourceClock.rateDeviationFraction,
+      let output = outputClock.rateDeviationFraction
+    else {
       return nil
     }
     return (1 + source) / (1 + output) - 1

@@ -117,7 +117,7 @@ extension [AuditionTake] {
       let plans =
         try sound.map(channels.plans) ?? take.pattern?.plans(
           for: engine.profiles, rate: engine.rate) ?? []
-      let length = sound.map { Int64($0.frameCount) } ?? plans.map(\.length).max() ?? 0
+      let length = sound.map { Int64($0.frameCount) } ?? plans.map(\.frameCount).max() ?? 0
       return CompiledPattern(name: take.name, plans: plans, duration: Double(length) / engine.rate)
     }
     // The channels of a comparison: all outputs if their content may differ.

@@ -156,7 +156,7 @@ final class LiveSession {
     if let protection = outcome.protection, protection.cause != nil {
       console.hint(protection.text)
       if protection.cause == .excursion,
-        playing.engine.profiles.contains(where: { $0.hardware?.measured != nil })
+        playing.engine.profiles.contains(where: { $0.hardware?.measurement != nil })
       {
         console.hint("The resonance may have changed; \(CalibrationAge.advice).")
       }
@@ -210,7 +210,7 @@ final class LiveSession {
   @discardableResult private func readProtection(_ engine: PlaybackEngine) -> ProtectionSummary? {
     guard engine.routing.channels.contains(where: { $0.transducer != nil }) else { return nil }
     let gain = engine.drainMinimumProtectionGain()
-    let temperatureRise = engine.temperatureRises.map(\.totalRise).max() ?? 0
+    let temperatureRise = engine.temperatureRises.map(\.totalRiseFraction).max() ?? 0
     var sum = ProtectionSummary(
       excursionLimitedFrameCount: engine.excursionLimitedFrameCount,
       powerLimitedFrameCount: engine.powerLimitedFrameCount, minimumGain: gain,

@@ -121,6 +121,6 @@ extension CompiledPattern {
   init(name: String, _ pattern: LoadedPattern, for engine: PlaybackEngine) throws {
     self.init(
       name: name, plans: try pattern.plans(for: engine.profiles, rate: engine.rate),
-      duration: pattern.composition.duration)
+      duration: pattern.composition.durationSeconds)
   }
 }

@@ -37,8 +37,8 @@ enum RoutingOptions {
       Settings for one output channel, such as \
       '2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. Settings: \
       \(ChannelRouting.ChannelSettings.settingForms.joined(separator: ", ")). Filters (eq and \
-      crossover) run in series, at most \(ChannelFilter.maximumCount) per channel. A crossover is \
-      a Linkwitz-Riley filter with 24 dB per octave.
+      crossover) run in series, at most \(ChannelFilter.maximumCountPerChannel) per channel. \
+      A crossover is a Linkwitz-Riley filter with 24 dB per octave.
       """,
     isRepeatable: true)
 
@@ -170,11 +170,11 @@ extension ChannelRouting.ChannelSettings {
     for word in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
       try read(String(word), option: option, profileNamed)
     }
-    guard filters.count <= ChannelFilter.maximumCount else {
+    guard filters.count <= ChannelFilter.maximumCountPerChannel else {
       throw UsageError(
         """
         channel \(channelIndex + 1) has \(filters.count) filters; the limit is \
-        \(ChannelFilter.maximumCount)
+        \(ChannelFilter.maximumCountPerChannel)
         """
       )
     }
@@ -233,7 +233,8 @@ extension ChannelRouting.ChannelSettings {
       Double($0) ?? .nan
     }
     let ranges = [
-      ChannelFilter.frequencyRange, ChannelFilter.gainRange, ChannelFilter.qualityFactorRange,
+      ChannelFilter.supportedHertz, ChannelFilter.supportedGainDecibels,
+      ChannelFilter.supportedQualityFactors,
     ]
     guard numbers.count == 3, zip(ranges, numbers).allSatisfy({ $0.contains($1) }) else {
       let words =
@@ -249,12 +250,12 @@ extension ChannelRouting.ChannelSettings {
   private static func crossover(_ text: String, option: String) throws(UsageError) -> ChannelFilter
   {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    if parts.count == 2, let hertz = Double(parts[1]), ChannelFilter.frequencyRange.contains(hertz)
+    if parts.count == 2, let hertz = Double(parts[1]), ChannelFilter.supportedHertz.contains(hertz)
     {
       if parts[0] == "low" { return .lowPass(hertz: hertz) }
       if parts[0] == "high" { return .highPass(hertz: hertz) }
     }
-    let range = ChannelFilter.frequencyRange.rangeText
+    let range = ChannelFilter.supportedHertz.rangeText
     throw UsageError.invalidValue(
       of: option, expected: "crossover=low:HZ or crossover=high:HZ with \(range) Hz",
       actual: "crossover=\(text)")

@@ -406,7 +406,7 @@ enum StudyCommand {
     let bytes = try soundFile(of: stimulus, rendering, job)
     let rms = NumberFormatting.fixed(rendering.levels.rmsDecibels, places: 2)
     let peak = NumberFormatting.fixed(
-      Decibels.of(amplitude: rendering.levels.samplePeak), places: 2)
+      Decibels.of(amplitude: rendering.levels.samplePeakAmplitude), places: 2)
     return (bytes, ["\(rms) dBFS RMS", "peak \(peak) dBFS"])
   }
 
@@ -643,7 +643,7 @@ final class StudyActivity: PlaybackActivity {
       engine.position + FrameConversion.frame(seconds: Playlist.leadInSeconds, rate: engine.rate)
     for index in trial.intervals {
       let rendering = renderings[index]
-      let length = rendering.plans.map(\.length).max() ?? 0
+      let length = rendering.plans.map(\.frameCount).max() ?? 0
       let player = try engine.player(for: rendering.plans, duration: Double(length) / engine.rate)
       try player.setGain(rendering.gain, over: 0)
       try player.start(at: .frame(frame))

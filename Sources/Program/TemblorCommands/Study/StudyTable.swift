@@ -269,7 +269,9 @@ struct StudyTable {
       return Rendering(plans: plans, gain: 1, levels: measured)
     }
     for _ in 0..<4
-    where abs(measured.rmsDecibels - level) > Self.levelToleranceDecibels && measured.rms > 0 {
+    where abs(measured.rmsDecibels - level) > Self.levelToleranceDecibels
+      && measured.rmsAmplitude > 0
+    {
       gain *= Decibels.amplitudeFactor(level - measured.rmsDecibels)
       measured = try levels(gain)
     }

@@ -33,7 +33,7 @@ import Testing
 
   /// Writes a composition as one file and reads it again.
   private func merged(_ composition: HapticComposition) throws -> (HapticPattern, [String]) {
-    let options = WritingOptions(split: .never)
+    let options = WritingOptions(fileSplitting: .never)
     let written = try #require(try HapticFormat.ahap.write(composition, options: options))
     #expect(written.files.count == 1)
     let file = SourceFile(written.files[0].bytes, name: "t.ahap")

@@ -5,14 +5,16 @@ import HapticModel
 import Testing
 
 @Suite struct ReadingTests {
-  func read(_ text: String, _ times: ReadingOptions.CurveTimes = .automatic) throws -> AHAPContent {
+  func read(_ text: String, _ times: ReadingOptions.CurveTimeReference = .automatic) throws
+    -> AHAPContent
+  {
     let document = try AHAPDocument(text: Array(text.utf8), name: "t.ahap")
-    return try document.read(options: ReadingOptions(curveTimes: times))
+    return try document.read(options: ReadingOptions(curveTimeReference: times))
   }
 
   @Test func everyFeatureOfAFileIsRead() throws {
     let reading = try AHAPDocument(text: Fixtures.text("Valid/every-key.ahap"), name: "t").read()
-    #expect(reading.version == 1)
+    #expect(reading.coreHapticsVersion == 1)
     #expect(reading.metadata == ["Project": "Fixtures", "Description": "every key AHAP has"])
     #expect(reading.metadata["Project"] == "Fixtures")
     #expect(

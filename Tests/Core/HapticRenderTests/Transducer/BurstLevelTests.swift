@@ -12,7 +12,7 @@ struct BurstLevelTests {
   private func profile(_ figures: TransducerDoubtTests.Figures, isBare: Bool) -> TransducerProfile {
     var profile = figures.profile(isEqualized: !isBare)
     if isBare {
-      profile.drive = DriveSettings(
+      profile.driveSettings = DriveSettings(
         isBandMapped: false, isEqualized: false, hasEqualSensation: false, highPassHertz: 0.2)
     }
     return profile
@@ -28,7 +28,7 @@ struct BurstLevelTests {
     let plan = try RenderPlan(
       compiling: HapticPattern(events: [event]), profile: profile, rate: Self.rate)
     var settings = RenderSettings(routing: OutputRouting().fitted(to: [profile]))
-    settings.length = plan.length + Int64(0.6 * Self.rate)
+    settings.outputFrameCount = plan.frameCount + Int64(0.6 * Self.rate)
     var renderer = OfflineRenderer(plan: plan, settings: settings)
     let samples = renderer.samples().map(Double.init)
     return (samples, renderer.statistics)
@@ -37,7 +37,7 @@ struct BurstLevelTests {
   /// The greatest acceleration, and seconds from the first movement until it stays 20 dB below.
   private func felt(_ drive: [Double], on plant: TransducerModel) -> (peak: Double, ring: Double) {
     let moved = SimulatedTransducer(
-      resonance: plant.resonance, qualityFactor: plant.qualityFactor, rate: Self.rate
+      resonance: plant.resonanceHertz, qualityFactor: plant.qualityFactor, rate: Self.rate
     )
     .response(to: drive)
     let peak = moved.map(abs).max() ?? 0
@@ -52,13 +52,14 @@ struct BurstLevelTests {
     let fitted = try tap(profile(figures, isBare: false))
     let bare = try tap(profile(figures, isBare: true))
     #expect(fitted.statistics.limitedFrameCount == 0)
-    for plant in figures.plants where abs(plant.resonance / 40 - 1) <= figures.uncertainty + 1e-9 {
+    for plant in figures.plants
+    where abs(plant.resonanceHertz / 40 - 1) <= figures.uncertainty + 1e-9 {
       let now = felt(fitted.samples, on: plant)
       let before = felt(bare.samples, on: plant)
       #expect(now.peak >= before.peak, "\(plant): \(20 * log10(now.peak / before.peak)) dB")
     }
     // With figures that are right the ring is shorter, too.
-    let exact = TransducerModel(resonance: 40, qualityFactor: figures.quality)
+    let exact = TransducerModel(resonanceHertz: 40, qualityFactor: figures.quality)
     #expect(felt(fitted.samples, on: exact).ring <= felt(bare.samples, on: exact).ring + 0.005)
   }
 
@@ -66,7 +67,7 @@ struct BurstLevelTests {
   {
     let figures = TransducerDoubtTests.Figures(quality: quality, uncertainty: 0.01)
     let profile = profile(figures, isBare: false)
-    let plant = TransducerModel(resonance: 40, qualityFactor: quality)
+    let plant = TransducerModel(resonanceHertz: 40, qualityFactor: quality)
     let levels = try (0...4).map { step -> Double in
       let sharpness = Double(step) / 4
       let hertz = profile.transient.frequency.hertz(atSharpness: sharpness)

@@ -10,15 +10,17 @@ struct ExcursionTrial {
   var resonance: Double
   var qualityFactor: Double
   var limit: Double
-  var uncertainty = TransducerUncertainty.none
+  var uncertainty = TransducerUncertainty.exact
 
   var settings: TransducerSettings {
     let omega = 2 * Double.pi * resonance
     let profile = TransducerProfile(
-      name: "trial", summary: "", frequency: FrequencyMapping(low: resonance, high: resonance * 2),
+      name: "trial", summary: "",
+      frequency: FrequencyMapping(lowHertz: resonance, highHertz: resonance * 2),
       hardware: TransducerHardware(
-        product: "trial", resonance: resonance, qualityFactor: qualityFactor, acceleration: 1,
-        excursion: limit * 9.80665 / (omega * omega) * 1_000, uncertainty: uncertainty))
+        product: "trial", resonanceHertz: resonance, qualityFactor: qualityFactor,
+        accelerationInG: 1,
+        excursionMillimeters: limit * 9.80665 / (omega * omega) * 1_000, uncertainty: uncertainty))
     guard let settings = profile.transducerSettings(rate: rate) else {
       preconditionFailure("a trial has hardware")
     }
@@ -38,11 +40,11 @@ struct ExcursionTrial {
   /// The transducers within the uncertainty: resonance, quality, and how far they move at resonance
   /// in the measure of the nominal one, with the level known at resonance or at rest.
   var plants: [(resonance: Double, qualityFactor: Double, gain: Double)] {
-    guard uncertainty != .none else { return [(resonance, qualityFactor, 1)] }
+    guard uncertainty != .exact else { return [(resonance, qualityFactor, 1)] }
     var plants: [(Double, Double, Double)] = []
     // Whatever was measured, mounting and heat move a resonance as far as a data sheet may be off.
-    let deviation = max(uncertainty.resonance, 0.15)
-    let factor = uncertainty.qualityFactor
+    let deviation = max(uncertainty.resonanceFraction, 0.15)
+    let factor = uncertainty.qualityFactorRatio
     for part in [-1, -0.7, -0.31, 0, 0.23, 0.64, 1] {
       for quality in [qualityFactor / factor, qualityFactor, qualityFactor * factor] {
         plants.append((resonance * (1 + part * deviation), quality, 1))

@@ -21,33 +21,36 @@ struct SeatSensitivityTests {
     let curve = SeatWeighting.thresholds
     #expect(curve.map(\.hertz) == curve.map(\.hertz).sorted())
     var profile = TransducerProfile(
-      name: "seat", summary: "", frequency: FrequencyMapping(low: 20, high: 80),
-      drive: DriveSettings(contactSite: .seat))
+      name: "seat", summary: "", frequency: FrequencyMapping(lowHertz: 20, highHertz: 80),
+      driveSettings: DriveSettings(contactSite: .seat))
     // Acceleration in proportion to frequency is felt alike above 12.5 Hz.
     let octave = profile.thresholdDecibels(atHertz: 80) - profile.thresholdDecibels(atHertz: 40)
     #expect(abs(octave - 6) < 0.3)
     // 0.015 m/s² over Wk(6.3 Hz) = 1.054.
     #expect(abs(profile.thresholdDecibels(atHertz: 6.3) + 56.8) < 0.1)
-    profile.drive.contactSite = .hand
+    profile.driveSettings.contactSite = .hand
     #expect(profile.thresholdDecibels(atHertz: 40) == -32.81)
-    profile.drive.contactSite = .seat
-    profile.thresholds = [.init(hertz: 10, decibels: -20), .init(hertz: 100, decibels: -20)]
+    profile.driveSettings.contactSite = .seat
+    profile.perceptionThresholds = [
+      .init(hertz: 10, accelerationDecibels: -20), .init(hertz: 100, accelerationDecibels: -20),
+    ]
     #expect(profile.thresholdDecibels(atHertz: 40) == -20)
   }
 
   @Test func humsOnASeatAreFeltEqually() throws {
     let profile = TransducerProfile(
-      name: "seat", summary: "", frequency: FrequencyMapping(low: 25, high: 60),
+      name: "seat", summary: "", frequency: FrequencyMapping(lowHertz: 25, highHertz: 60),
       hardware: TransducerHardware(
-        product: "seat", resonance: 40, qualityFactor: 3, uncertainty: TransducerUncertainty.none),
-      drive: DriveSettings(isBandMapped: false, reachDecibels: 30, contactSite: .seat))
+        product: "seat", resonanceHertz: 40, qualityFactor: 3,
+        uncertainty: TransducerUncertainty.exact),
+      driveSettings: DriveSettings(isBandMapped: false, usableBandDecibels: 30, contactSite: .seat))
     let settings = try #require(profile.transducerSettings(rate: 8_000))
     let levels = profile.levelsOverSharpness(count: 17, drive: settings)
-    let plant = TransducerModel(resonance: 40, qualityFactor: 3)
+    let plant = TransducerModel(resonanceHertz: 40, qualityFactor: 3)
     let felt = levels.indices.map { index in
       let hertz = profile.frequency.hertz(atSharpness: Double(index) / 16)
       return levels[index] * settings.driveResponse(atHertz: hertz)
-        * plant.acceleration(atHertz: hertz)
+        * plant.accelerationMagnitude(atHertz: hertz)
         * SeatWeighting.weight(atHertz: hertz)
     }
     #expect((felt.max() ?? 1) / (felt.min() ?? 0) < 1.02)

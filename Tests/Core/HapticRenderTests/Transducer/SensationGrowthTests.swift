@@ -16,15 +16,18 @@ struct SensationGrowthTests {
     exponent: Double = 1, burstLevel: Double = 0.06
   ) -> TransducerProfile {
     TransducerProfile(
-      name: "hand", summary: "", frequency: FrequencyMapping(low: 60, high: 250),
+      name: "hand", summary: "", frequency: FrequencyMapping(lowHertz: 60, highHertz: 250),
       intensity: .power(exponent: exponent),
       // Far below what the amplifier can do, which would end what a burst may have.
-      transient: TransientShape(frequency: FrequencyMapping(low: 60, high: 250), level: burstLevel),
+      transient: TransientShape(
+        frequency: FrequencyMapping(lowHertz: 60, highHertz: 250),
+        fullIntensityAmplitude: burstLevel),
       hardware: TransducerHardware(
-        product: "hand", resonance: 150, qualityFactor: 3, acceleration: 3,
-        uncertainty: TransducerUncertainty.none),
-      drive: DriveSettings(
-        isBandMapped: false, reachDecibels: 40, isEqualized: isEqualized, contours: contours,
+        product: "hand", resonanceHertz: 150, qualityFactor: 3, accelerationInG: 3,
+        uncertainty: TransducerUncertainty.exact),
+      driveSettings: DriveSettings(
+        isBandMapped: false, usableBandDecibels: 40, isEqualized: isEqualized,
+        sensationContours: contours,
         hasTemporalSummation: temporalSummation))
   }
 
@@ -159,10 +162,10 @@ struct SensationGrowthTests {
   @Test func whatIsKnownOfAHandAloneIsNotReckonedWithElsewhere() {
     var profile = Self.profile(temporalSummation: true)
     #expect(profile.hasConvergingContours && profile.hasTemporalSummation)
-    profile.drive.contactSite = .seat
+    profile.driveSettings.contactSite = .seat
     #expect(!profile.hasConvergingContours && !profile.hasTemporalSummation)
-    profile.drive.contactSite = .hand
-    profile.hardware?.acceleration = nil
+    profile.driveSettings.contactSite = .hand
+    profile.hardware?.accelerationInG = nil
     #expect(!profile.hasConvergingContours && profile.hasTemporalSummation)
     #expect(
       profile.amplitudeExponentsOverSharpness(count: 33, of: profile.frequency).allSatisfy {

@@ -16,18 +16,20 @@ struct TransducerDoubtTests {
 
     func profile(isEqualized: Bool) -> TransducerProfile {
       TransducerProfile(
-        name: "doubt", summary: "", frequency: FrequencyMapping(low: 28.3, high: 56.6),
+        name: "doubt", summary: "", frequency: FrequencyMapping(lowHertz: 28.3, highHertz: 56.6),
         hardware: TransducerHardware(
-          product: "doubt", resonance: 40, qualityFactor: quality,
-          uncertainty: TransducerUncertainty(resonance: uncertainty, qualityFactor: 1.5)),
-        drive: DriveSettings(isBandMapped: false, isEqualized: isEqualized))
+          product: "doubt", resonanceHertz: 40, qualityFactor: quality,
+          uncertainty: TransducerUncertainty(
+            resonanceFraction: uncertainty, qualityFactorRatio: 1.5)),
+        driveSettings: DriveSettings(isBandMapped: false, isEqualized: isEqualized))
     }
 
     /// The resonances and qualities that are true within the uncertainty.
     var plants: [TransducerModel] {
       [-1, -0.5, 0, 0.5, 1].flatMap { part in
         [1 / 1.5, 1, 1.5].map { factor in
-          TransducerModel(resonance: 40 * (1 + part * uncertainty), qualityFactor: quality * factor)
+          TransducerModel(
+            resonanceHertz: 40 * (1 + part * uncertainty), qualityFactor: quality * factor)
         }
       }
     }
@@ -49,7 +51,7 @@ struct TransducerDoubtTests {
       return 20
         * log10(
           levels[index] * (settings?.driveResponse(atHertz: hertz) ?? 1)
-            * plant.acceleration(atHertz: hertz))
+            * plant.accelerationMagnitude(atHertz: hertz))
         - profile.thresholdDecibels(atHertz: hertz)
     }
     return (felt.max() ?? 0) - (felt.min() ?? 0)
@@ -58,7 +60,7 @@ struct TransducerDoubtTests {
   @Test(arguments: figures) func theWorstUnevennessIsBelowThatOfBareHardware(figures: Figures) {
     let fitted = figures.profile(isEqualized: true)
     var bare = figures.profile(isEqualized: false)
-    bare.drive.highPassHertz = 1
+    bare.driveSettings.highPassHertz = 1
     let levels = fitted.levelsOverSharpness(
       count: 33, drive: fitted.transducerSettings(rate: Self.rate))
     let even = [Double](repeating: 1, count: 33)
@@ -81,7 +83,7 @@ struct TransducerDoubtTests {
       return filter?.process(sample, state: &state) ?? sample
     }
     let felt = SimulatedTransducer(
-      resonance: plant.resonance, qualityFactor: plant.qualityFactor, rate: Self.rate
+      resonance: plant.resonanceHertz, qualityFactor: plant.qualityFactor, rate: Self.rate
     )
     .response(to: drive)
     let peak = felt.map(abs).max() ?? 1
@@ -92,7 +94,7 @@ struct TransducerDoubtTests {
   @Test(arguments: figures) func noBurstRingsLongerThanOnBareHardware(figures: Figures) throws {
     // Without the boost: with it the drive uses what the ceiling leaves.
     var profile = figures.profile(isEqualized: true)
-    profile.drive.maximumBoostDecibels = 0
+    profile.driveSettings.maximumBoostDecibels = 0
     let design = try #require(profile.transducerSettings(rate: Self.rate)?.equalizer)
     let filter = design.filter(rate: Self.rate)
     for plant in figures.plants {

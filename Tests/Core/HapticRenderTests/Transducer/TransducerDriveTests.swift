@@ -16,7 +16,7 @@ struct TransducerDriveTests {
     if isFitted {
       routing = routing.fitted(to: [profile])
     }
-    let settings = RenderSettings(routing: routing, length: 96_000)
+    let settings = RenderSettings(routing: routing, outputFrameCount: 96_000)
     var rendering = OfflineRenderer(plan: plan, settings: settings)
     var block = [Float](repeating: 0, count: 512)
     var transducer = TransducerSimulation(try #require(profile.hardware?.model), rate: 48_000)
@@ -29,8 +29,8 @@ struct TransducerDriveTests {
     }
     let greatest = felt.map(abs).max() ?? 0
     let last = felt.lastIndex { abs($0) >= greatest / 10 } ?? 0
-    let frames = Double(last) - Double(plan.soundEnd)
-    return (frames / 48, Double(rendering.statistics.peak))
+    let frames = Double(last) - Double(plan.soundEndFrame)
+    return (frames / 48, Double(rendering.statistics.peakMagnitudeBeforeLimiter))
   }
 
   @Test(arguments: [Float(0), 0.5, 1]) func aTransientRingsSeventyPercentShorterAtAQualityOfTen(
@@ -39,8 +39,8 @@ struct TransducerDriveTests {
     let rig = TransducerRig(low: 25)
     var profile = rig.profile
     // What lies within 6 dB of the best behind the filters.
-    profile.frequency.high = 46
-    profile.transient = TransientShape(frequency: profile.frequency, level: 0.44)
+    profile.frequency.highHertz = 46
+    profile.transient = TransientShape(frequency: profile.frequency, fullIntensityAmplitude: 0.44)
     let plain = try ringing(profile, isFitted: false, sharpness: sharpness)
     let fitted = try ringing(profile, isFitted: true, sharpness: sharpness)
     #expect(plain.milliseconds > 150)

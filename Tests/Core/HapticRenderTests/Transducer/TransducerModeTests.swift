@@ -11,18 +11,19 @@ struct TransducerModeTests {
     var quality: Double
     var modes: [TransducerMode]
     var testDescription: String {
-      "Q \(quality), \(modes.map { "\($0.resonance) Hz × \($0.gain)" })"
+      "Q \(quality), \(modes.map { "\($0.resonanceHertz) Hz × \($0.accelerationRatio)" })"
     }
   }
 
   static let cases = [
-    Case(quality: 4, modes: [.init(resonance: 75, qualityFactor: 8, gain: 0.5)]),
-    Case(quality: 6, modes: [.init(resonance: 55, qualityFactor: 12, gain: -0.4)]),
+    Case(quality: 4, modes: [.init(resonanceHertz: 75, qualityFactor: 8, accelerationRatio: 0.5)]),
+    Case(
+      quality: 6, modes: [.init(resonanceHertz: 55, qualityFactor: 12, accelerationRatio: -0.4)]),
     Case(
       quality: 3,
       modes: [
-        .init(resonance: 60, qualityFactor: 10, gain: 0.6),
-        .init(resonance: 90, qualityFactor: 9, gain: -0.3),
+        .init(resonanceHertz: 60, qualityFactor: 10, accelerationRatio: 0.6),
+        .init(resonanceHertz: 90, qualityFactor: 9, accelerationRatio: -0.3),
       ]),
   ]
 
@@ -32,20 +33,23 @@ struct TransducerModeTests {
   {
     let omega = 2 * Double.pi * 40
     return TransducerProfile(
-      name: "chair", summary: "", frequency: FrequencyMapping(low: 28.3, high: 100),
+      name: "chair", summary: "", frequency: FrequencyMapping(lowHertz: 28.3, highHertz: 100),
       hardware: TransducerHardware(
-        product: "chair", resonance: 40, qualityFactor: figures.quality,
-        acceleration: limit == nil ? nil : 1,
-        excursion: limit.map { $0 * 9.80665 / (omega * omega) * 1_000 },
-        uncertainty: TransducerUncertainty(resonance: 0.01, qualityFactor: 1.05),
-        modes: knowsModes ? figures.modes : []
-      ), drive: DriveSettings(isBandMapped: false, reachDecibels: 30))
+        product: "chair", resonanceHertz: 40, qualityFactor: figures.quality,
+        accelerationInG: limit == nil ? nil : 1,
+        excursionMillimeters: limit.map { $0 * 9.80665 / (omega * omega) * 1_000 },
+        uncertainty: TransducerUncertainty(resonanceFraction: 0.01, qualityFactorRatio: 1.05),
+        additionalResonances: knowsModes ? figures.modes : []
+      ), driveSettings: DriveSettings(isBandMapped: false, usableBandDecibels: 30))
   }
 
   private func models(_ figures: Case) -> [(model: TransducerModel, gain: Double)] {
-    [(TransducerModel(resonance: 40, qualityFactor: figures.quality), 1)]
+    [(TransducerModel(resonanceHertz: 40, qualityFactor: figures.quality), 1)]
       + figures.modes.map {
-        (TransducerModel(resonance: $0.resonance, qualityFactor: $0.qualityFactor), $0.gain)
+        (
+          TransducerModel(resonanceHertz: $0.resonanceHertz, qualityFactor: $0.qualityFactor),
+          $0.accelerationRatio
+        )
       }
   }
 
@@ -58,10 +62,10 @@ struct TransducerModeTests {
     var sum = [Double](repeating: 0, count: drive.count)
     for (model, gain) in models(figures) {
       let moved = SimulatedTransducer(
-        resonance: model.resonance, qualityFactor: model.qualityFactor, rate: Self.rate
+        resonance: model.resonanceHertz, qualityFactor: model.qualityFactor, rate: Self.rate
       )
       .response(to: drive, as: quantity)
-      let ratio = 40 / model.resonance
+      let ratio = 40 / model.resonanceHertz
       let scale = quantity == .displacement ? gain * ratio * ratio : gain
       for index in sum.indices {
         sum[index] += scale * moved[index]
@@ -99,7 +103,7 @@ struct TransducerModeTests {
       let settings = try #require(
         profile(figures, knowsModes: knowsModes).transducerSettings(rate: Self.rate))
       var stage = TransducerFilter(settings)
-      let hertz = figures.modes[0].resonance
+      let hertz = figures.modes[0].resonanceHertz
       let length = Int(3 * Self.rate / hertz)
       var block = (0..<8_000).map { frame -> Float in
         frame < length ? Float(0.4 * sin(2 * .pi * hertz * Double(frame) / Self.rate)) : 0
@@ -132,7 +136,7 @@ struct TransducerModeTests {
       return frame < 6_000 ? 0.7 : 0.5 * sin(2 * .pi * (20 * time + 25 * time * time))
     }.map { Double(Float($0)) }
     var simulation = TransducerSimulation(
-      TransducerModel(resonance: 40, qualityFactor: figures.quality), modes: figures.modes,
+      TransducerModel(resonanceHertz: 40, qualityFactor: figures.quality), modes: figures.modes,
       rate: Self.rate)
     var displacements: [Double] = []
     var velocities: [Double] = []
@@ -160,8 +164,8 @@ struct TransducerModeTests {
   @Test(arguments: cases) func theReportedExcursionIsThatOfAllResonances(figures: Case) throws {
     let profile = profile(figures, knowsModes: true, limit: 1)
     let settings = try #require(profile.transducerSettings(rate: Self.rate))
-    let limit = try #require(settings.limits.maximumExcursion)
-    for hertz in [40] + figures.modes.map(\.resonance) {
+    let limit = try #require(settings.limits.maximumExcursionRatio)
+    for hertz in [40] + figures.modes.map(\.resonanceHertz) {
       var limiter = TransducerLimiter(settings, temperatureRise: TransducerThermalState())
       var statistics = RenderStatistics()
       var block = (0..<8_000).map { Float(0.3 * sin(2 * .pi * hertz * Double($0) / Self.rate)) }
@@ -169,7 +173,7 @@ struct TransducerModeTests {
       limiter.process(&span, count: 8_000, statistics: &statistics)
       let moved = response(figures, to: block.map(Double.init), as: .displacement)
       let expected = (moved.map(abs).max() ?? 0) / limit
-      #expect(abs(Double(statistics.peakExcursion) / expected - 1) < 0.02, "\(hertz) Hz")
+      #expect(abs(Double(statistics.peakExcursionFraction) / expected - 1) < 0.02, "\(hertz) Hz")
     }
   }
 
@@ -179,14 +183,14 @@ struct TransducerModeTests {
   ) throws {
     let profile = profile(figures, knowsModes: true, limit: limit)
     let settings = try #require(profile.transducerSettings(rate: Self.rate))
-    let held = try #require(settings.limits.maximumExcursion)
+    let held = try #require(settings.limits.maximumExcursionRatio)
     #expect(abs(held / limit - 1) < 0.01)
     var worst = 0.0
     var chance = Chance(state: 7)
     for trial in 0..<12 {
       var limiter = TransducerLimiter(settings, temperatureRise: TransducerThermalState())
       var statistics = RenderStatistics()
-      let all = [40] + figures.modes.map(\.resonance)
+      let all = [40] + figures.modes.map(\.resonanceHertz)
       let hertz = all[trial % all.count] * (0.95 + 0.1 * chance.share())
       let other = all[(trial + 1) % all.count]
       var sign: Float = 1

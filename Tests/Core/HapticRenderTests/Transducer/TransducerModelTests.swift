@@ -4,24 +4,24 @@ import Testing
 @testable import HapticRender
 
 struct TransducerModelTests {
-  private let model = TransducerModel(resonance: 40, qualityFactor: 10)
+  private let model = TransducerModel(resonanceHertz: 40, qualityFactor: 10)
 
   @Test func bothMagnitudesAreOneAtResonance() {
-    #expect(abs(model.acceleration(atHertz: 40) - 1) < 1e-12)
-    #expect(abs(model.displacement(atHertz: 40) - 1) < 1e-12)
+    #expect(abs(model.accelerationMagnitude(atHertz: 40) - 1) < 1e-12)
+    #expect(abs(model.displacementMagnitude(atHertz: 40) - 1) < 1e-12)
   }
 
   @Test func farFromResonanceTheQualityDecides() {
     // Stiffness below: displacement follows the drive. Mass above: acceleration does.
-    #expect(abs(model.displacement(atHertz: 0) - 0.1) < 1e-12)
-    #expect(abs(model.acceleration(atHertz: 1e6) - 0.1) < 1e-9)
-    #expect(model.acceleration(atHertz: 0) == 0)
+    #expect(abs(model.displacementMagnitude(atHertz: 0) - 0.1) < 1e-12)
+    #expect(abs(model.accelerationMagnitude(atHertz: 1e6) - 0.1) < 1e-9)
+    #expect(model.accelerationMagnitude(atHertz: 0) == 0)
   }
 
   @Test func halfTheEnergyIsLeftAtTheEdgesOfTheBandwidth() {
     let half = (1 / 20.0) * (1 / 20.0) + 1
     let lower = 40 * (half.squareRoot() - 1 / 20.0)
-    let level = model.acceleration(atHertz: lower) / (lower / 40)
+    let level = model.accelerationMagnitude(atHertz: lower) / (lower / 40)
     #expect(abs(level - 0.5.squareRoot()) < 1e-12)
   }
 }
@@ -29,7 +29,7 @@ struct TransducerModelTests {
 struct TransducerSimulationTests {
   @Test func theRingFallsByTheModelsDecrement() {
     var transducer = TransducerSimulation(
-      TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000)
+      TransducerModel(resonanceHertz: 40, qualityFactor: 10), rate: 48_000)
     _ = transducer.nextAcceleration(drive: 1)
     _ = transducer.nextAcceleration(drive: 0)
     // Behind the drive, acceleration is a damped oscillation whatever its phase: one full turn
@@ -54,12 +54,12 @@ struct TransducerSimulationTests {
   @Test(arguments: [8_000.0, 11_025, 44_100, 48_000, 192_000])
   func steadySinesComeOutAsTheModelSays(rate: Double) {
     for (resonance, qualityFactor) in [(40.0, 10.0), (40, 3), (175, 15), (65, 0.7), (20, 0.4)] {
-      let model = TransducerModel(resonance: resonance, qualityFactor: qualityFactor)
+      let model = TransducerModel(resonanceHertz: resonance, qualityFactor: qualityFactor)
       for hertz in [25.0, 40, 80, 175, 390] where hertz <= rate / 20 {
         let felt = amplitudes(model, hertz: hertz, rate: rate)
         let tolerance = rate < 44_100 ? 0.07 : 0.002_5
-        let acceleration = model.acceleration(atHertz: hertz)
-        let displacement = model.displacement(atHertz: hertz)
+        let acceleration = model.accelerationMagnitude(atHertz: hertz)
+        let displacement = model.displacementMagnitude(atHertz: hertz)
         #expect(abs(decibels(felt.acceleration, acceleration)) < tolerance)
         #expect(abs(decibels(felt.displacement, displacement)) < tolerance)
       }
@@ -67,7 +67,7 @@ struct TransducerSimulationTests {
   }
 
   @Test func theGreatestDisplacementIsKept() {
-    let model = TransducerModel(resonance: 40, qualityFactor: 3)
+    let model = TransducerModel(resonanceHertz: 40, qualityFactor: 3)
     var transducer = TransducerSimulation(model, rate: 48_000)
     for frame in 0..<96_000 {
       let drive = frame < 48_000 ? sin(2 * Double.pi * 40 * Double(frame) / 48_000) : 0

@@ -12,11 +12,11 @@ struct TransducerPlacementTests {
     drive: DriveSettings = DriveSettings()
   ) -> TransducerProfile {
     TransducerProfile(
-      name: "t", summary: "A test.", frequency: FrequencyMapping(low: low, high: high),
+      name: "t", summary: "A test.", frequency: FrequencyMapping(lowHertz: low, highHertz: high),
       hardware: TransducerHardware(
-        product: "T", band: band, resonance: resonance, qualityFactor: qualityFactor,
-        continuousPower: 10,
-        uncertainty: TransducerUncertainty.none), drive: drive)
+        product: "T", bandHertz: band, resonanceHertz: resonance, qualityFactor: qualityFactor,
+        continuousWatts: 10,
+        uncertainty: TransducerUncertainty.exact), driveSettings: drive)
   }
 
   private static let bare = DriveSettings(isEqualized: false, hasEqualSensation: false)
@@ -30,24 +30,25 @@ struct TransducerPlacementTests {
 
   @Test func lawsAreCutToThePublishedBand() {
     let profile = TransducerProfile(
-      name: "t", summary: "A test.", frequency: FrequencyMapping(low: 10, high: 300),
-      hardware: TransducerHardware(product: "T", band: 20...80))
+      name: "t", summary: "A test.", frequency: FrequencyMapping(lowHertz: 10, highHertz: 300),
+      hardware: TransducerHardware(product: "T", bandHertz: 20...80))
     let placed = profile.bandMapped(rate: Self.rate)
-    #expect(placed.frequency == FrequencyMapping(low: 20, high: 80))
-    #expect(placed.transient.frequency == FrequencyMapping(low: 20, high: 80))
+    #expect(placed.frequency == FrequencyMapping(lowHertz: 20, highHertz: 80))
+    #expect(placed.transient.frequency == FrequencyMapping(lowHertz: 20, highHertz: 80))
   }
 
-  /// |a| = r² / (Q · |D|) behind a high-pass at 12.5 and 50 Hz, solved apart: by 6 dB it falls to 32.6 and to
-  /// 65.4 Hz about 40 Hz with Q = 3, and to 165.9 and to 185.9 Hz about 175 Hz with Q = 15.
+  /// |a| = r² / (Q · |D|) behind a high-pass at 12.5 and 50 Hz, solved apart: by 6 dB it falls to
+  /// 32.6 and to 65.4 Hz about 40 Hz with Q = 3, and to 165.9 and to 185.9 Hz about 175 Hz with Q =
+  /// 15.
   @Test func aBareResonanceIsAskedForNothingThatItHardlyMakes() {
     let puck = Self.profile(25, 80, resonance: 40, qualityFactor: 3, drive: Self.bare)
     let placed = puck.bandMapped(rate: Self.rate).frequency
-    #expect(abs(placed.low - 32.6) < 0.15)
-    #expect(abs(placed.high - 65.4) < 0.15)
+    #expect(abs(placed.lowHertz - 32.6) < 0.15)
+    #expect(abs(placed.highHertz - 65.4) < 0.15)
     let coin = Self.profile(100, 300, resonance: 175, qualityFactor: 15, drive: Self.bare)
     let narrow = coin.bandMapped(rate: Self.rate).frequency
-    #expect(abs(narrow.low - 165.9) < 0.2)
-    #expect(abs(narrow.high - 185.9) < 0.2)
+    #expect(abs(narrow.lowHertz - 165.9) < 0.2)
+    #expect(abs(narrow.highHertz - 185.9) < 0.2)
   }
 
   /// What is felt within 6 dB of the most felt, behind the inverse filter and without it, to a
@@ -67,8 +68,8 @@ struct TransducerPlacementTests {
         low, high, resonance: resonance, qualityFactor: qualityFactor,
         drive: DriveSettings(isEqualized: isEqualized))
       let placed = asked.bandMapped(rate: Self.rate).frequency
-      #expect(abs(placed.low - expected.lowerBound) < 1)
-      #expect(abs(placed.high - expected.upperBound) < 1)
+      #expect(abs(placed.lowHertz - expected.lowerBound) < 1)
+      #expect(abs(placed.highHertz - expected.upperBound) < 1)
     }
   }
 
@@ -83,13 +84,13 @@ struct TransducerPlacementTests {
 
   @Test func equalSensationAskedForWithoutAResponseFollowsTheThresholdAlone() {
     var profile = TransducerProfile(
-      name: "t", summary: "A test.", frequency: FrequencyMapping(low: 20, high: 80),
-      hardware: TransducerHardware(product: "T"), drive: DriveSettings(highPassHertz: 0.1))
+      name: "t", summary: "A test.", frequency: FrequencyMapping(lowHertz: 20, highHertz: 80),
+      hardware: TransducerHardware(product: "T"), driveSettings: DriveSettings(highPassHertz: 0.1))
     func levels() -> [Double] {
       profile.levelsOverSharpness(count: 2, drive: profile.transducerSettings(rate: Self.rate))
     }
     #expect(levels() == [1, 1])
-    profile.drive.hasEqualSensation = true
+    profile.driveSettings.hasEqualSensation = true
     // The curve lies at −40.36 dB at 20 Hz and at −31.77 dB at 80 Hz.
     #expect(abs(levels()[0] - raised(10, to: -8.59 / 20)) < 1e-4)
     #expect(levels()[1] == 1)
@@ -133,14 +134,15 @@ struct TransducerPlacementTests {
           for drive in [
             DriveSettings(),
             DriveSettings(
-              reachDecibels: 40, maximumBoostDecibels: 0, dampingFactor: 20, highPassHertz: low),
+              usableBandDecibels: 40, maximumBoostDecibels: 0, dampingFactor: 20, highPassHertz: low
+            ),
           ] {
             let asked = Self.profile(
               low, high, resonance: resonance, qualityFactor: qualityFactor, drive: drive)
             let settings = asked.transducerSettings(rate: 8_000)
             let placed = asked.bandMapped(rate: 8_000)
-            #expect(placed.frequency.low >= low && placed.frequency.high <= high)
-            #expect(placed.frequency.low <= placed.frequency.high)
+            #expect(placed.frequency.lowHertz >= low && placed.frequency.highHertz <= high)
+            #expect(placed.frequency.lowHertz <= placed.frequency.highHertz)
             let levels = placed.levelsOverSharpness(count: 33, drive: settings)
             #expect(levels.allSatisfy { $0 > 0 && $0 <= 1 })
           }
@@ -152,17 +154,18 @@ struct TransducerPlacementTests {
   @Test func measuredPointsDecideWhereThereIsNoModel() {
     var profile = Self.profile(20, 200, resonance: 40, qualityFactor: 3, drive: Self.bare)
     profile.hardware?.qualityFactor = nil
-    profile.hardware?.response = [
-      ResponsePoint(hertz: 50, decibels: -20), ResponsePoint(hertz: 100, decibels: 0),
-      ResponsePoint(hertz: 200, decibels: 0),
+    profile.hardware?.responsePoints = [
+      ResponsePoint(hertz: 50, accelerationDecibels: -20),
+      ResponsePoint(hertz: 100, accelerationDecibels: 0),
+      ResponsePoint(hertz: 200, accelerationDecibels: 0),
     ]
     #expect(profile.hardwareDecibels(atHertz: 50) == -20)
     #expect(abs(profile.hardwareDecibels(atHertz: 70.710_678_118_654_76) + 10) < 1e-9)
     #expect(profile.hardwareDecibels(atHertz: 1_000) == 0)
     let placed = profile.bandMapped(rate: Self.rate).frequency
     // −6 dB lies at 50 · 2^0.7 = 81.2 Hz.
-    #expect(abs(placed.low - 81.2) < 0.5)
-    #expect(placed.high == 200)
+    #expect(abs(placed.lowHertz - 81.2) < 0.5)
+    #expect(placed.highHertz == 200)
   }
 
   @Test func measuredPointsCorrectAModelThatTheyAreFinerThan() throws {
@@ -171,19 +174,20 @@ struct TransducerPlacementTests {
     func points(_ ratio: Double, _ correction: (Double) -> Double) -> [ResponsePoint] {
       (0..<200).map { 10 * raised(ratio, to: Double($0)) }.filter { $0 < 400 }.map {
         ResponsePoint(
-          hertz: $0, decibels: model.accelerationDecibels(atHertz: $0) + correction($0) - 7)
+          hertz: $0,
+          accelerationDecibels: model.accelerationDecibels(atHertz: $0) + correction($0) - 7)
       }
     }
     func difference(_ hertz: Double) -> Double {
       profile.hardwareDecibels(atHertz: hertz) - model.accelerationDecibels(atHertz: hertz)
     }
     // Two decibels more above 60 Hz, in points a twentieth apart, and in points a fifth apart.
-    profile.hardware?.response = points(1.05) { $0 > 60 ? 2 : 0 }
+    profile.hardware?.responsePoints = points(1.05) { $0 > 60 ? 2 : 0 }
     #expect(abs(difference(100) - difference(40) - 2) < 1e-9)
-    profile.hardware?.response = points(1.2) { $0 > 60 ? 2 : 0 }
+    profile.hardware?.responsePoints = points(1.2) { $0 > 60 ? 2 : 0 }
     #expect(difference(100) == 0 && difference(40) == 0)
     // What contradicts the model by far does not correct it.
-    profile.hardware?.response = points(1.05) { $0 > 60 ? 20 : 0 }
+    profile.hardware?.responsePoints = points(1.05) { $0 > 60 ? 20 : 0 }
     #expect(difference(100) == 0)
   }
 }

@@ -60,7 +60,7 @@ struct TransducerProtectionTests {
   ]
 
   /// What the coil and the magnet are after half an hour that protection has led to its aim.
-  private static let warm = TransducerThermalState(coilRise: 0.6, magnetRise: 0.35)
+  private static let warm = TransducerThermalState(coilRiseFraction: 0.6, magnetRiseFraction: 0.35)
 
   @Test(arguments: loops) func onceWarmNoLoopPassesALimit(loop: Loop) throws {
     try play(loop, seconds: 20, from: Self.warm)
@@ -68,20 +68,22 @@ struct TransducerProtectionTests {
 
   @Test func twoMinutesAtFullStrengthPassNoLimitWhileTheMagnetWarms() throws {
     try play(
-      Self.loops[1], seconds: 120, from: TransducerThermalState(coilRise: 0, magnetRise: 0.25))
+      Self.loops[1], seconds: 120,
+      from: TransducerThermalState(coilRiseFraction: 0, magnetRiseFraction: 0.25))
   }
 
   private func play(_ loop: Loop, seconds: Int, from start: TransducerThermalState) throws {
     var rig = loop.rig
     rig.rate = 8_000
     let limits = try #require(rig.profile.transducerSettings(rate: rig.rate)).limits
-    let limit = try #require(limits.maximumExcursion)
+    let limit = try #require(limits.maximumExcursionRatio)
     let power = try #require(limits.fullScalePowerRatio)
     var transducer = TransducerSimulation(
-      TransducerModel(resonance: rig.resonance, qualityFactor: try #require(rig.qualityFactor)),
+      TransducerModel(
+        resonanceHertz: rig.resonance, qualityFactor: try #require(rig.qualityFactor)),
       rate: rig.rate)
-    var temperatureRise = SIMD2(start.coilRise, start.magnetRise)
-    var warmest = start.totalRise
+    var temperatureRise = SIMD2(start.coilRiseFraction, start.magnetRiseFraction)
+    var warmest = start.totalRiseFraction
     var numbers = SeededGenerator(seed: 1)
     let sine = rig.sine(loop.hertz, level: loop.level)
     let statistics = rig.play(
@@ -106,8 +108,8 @@ struct TransducerProtectionTests {
     // What is held for its heat is led to 0.96 of the limit, not further below it.
     #expect(statistics.powerLimitedFrameCount == 0 || warmest > 0.951)
     // What protection follows is at least what the other model sees; a limiter may make it less.
-    #expect(Double(statistics.peakTemperatureRise) > warmest - 0.002)
-    #expect(Double(statistics.peakExcursion) > moved - 0.02)
+    #expect(Double(statistics.peakTemperatureRiseFraction) > warmest - 0.002)
+    #expect(Double(statistics.peakExcursionFraction) > moved - 0.02)
   }
 
   @Test func oneEventAtFullStrengthIsNeverHeld() {
@@ -115,10 +117,10 @@ struct TransducerProtectionTests {
       let rig = TransducerRig(rate: 8_000)
       let statistics = rig.play(
         frameCount: 30 * 8_000,
-        signal: rig.sine(hertz, level: Float(TransducerProfile.defaultLevel)))
+        signal: rig.sine(hertz, level: Float(TransducerProfile.defaultFullIntensityAmplitude)))
       #expect(statistics.minimumProtectionGain == 1)
       #expect(statistics.excursionLimitedFrameCount == 0 && statistics.powerLimitedFrameCount == 0)
-      #expect(statistics.peakTemperatureRise > 0 && statistics.peakExcursion > 0)
+      #expect(statistics.peakTemperatureRiseFraction > 0 && statistics.peakExcursionFraction > 0)
     }
   }
 
@@ -210,14 +212,14 @@ struct TransducerProtectionTests {
   @Test func noNumberIsTooGreat() {
     let rig = TransducerRig(rate: 8_000)
     let statistics = rig.play(
-      frameCount: 80_000, each: { #expect(abs($0) <= Limiter.ceiling) },
+      frameCount: 80_000, each: { #expect(abs($0) <= Limiter.ceilingMagnitude) },
       signal: { frame in
         frame > 40_000
           ? 0.1
           : [Float.infinity, -.infinity, .nan, 3e38, -3e38, .leastNonzeroMagnitude][frame % 6]
       })
     #expect(statistics.nonFiniteSampleCount == 20_001)
-    #expect(statistics.peak.isFinite)
+    #expect(statistics.peakMagnitudeBeforeLimiter.isFinite)
   }
 
   @Test func aWarmTransducerIsHeldSooner() {
@@ -229,15 +231,15 @@ struct TransducerProtectionTests {
       .powerLimitedFrameCount
     }
     #expect(held(TransducerThermalState()) == 0)
-    #expect(held(TransducerThermalState(coilRise: 0.5, magnetRise: 0.4)) > 20_000)
+    #expect(held(TransducerThermalState(coilRiseFraction: 0.5, magnetRiseFraction: 0.4)) > 20_000)
   }
 
   @Test func warmthCoolsInTwoTimes() {
-    let warm = TransducerThermalState(coilRise: 0.5, magnetRise: 0.25)
+    let warm = TransducerThermalState(coilRiseFraction: 0.5, magnetRiseFraction: 0.25)
     let cooled = warm.cooled(for: 10, by: ThermalParameters())
-    #expect(abs(cooled.coilRise - 0.5 * exp(-1)) < 1e-12)
-    #expect(abs(cooled.magnetRise - 0.25 * exp(-10 / 900.0)) < 1e-12)
+    #expect(abs(cooled.coilRiseFraction - 0.5 * exp(-1)) < 1e-12)
+    #expect(abs(cooled.magnetRiseFraction - 0.25 * exp(-10 / 900.0)) < 1e-12)
     #expect(TransducerThermalState(bitPattern: warm.bitPattern) == warm)
-    #expect(warm.totalRise == 0.75)
+    #expect(warm.totalRiseFraction == 0.75)
   }
 }

@@ -12,16 +12,17 @@ struct TransducerRig {
   /// Watts of a full-scale sine; absent: twice the power.
   var amplifierPower: Double?
   var drive = DriveSettings()
-  var uncertainty = TransducerUncertainty.none
+  var uncertainty = TransducerUncertainty.exact
   var rate = 48_000.0
 
   var profile: TransducerProfile {
     TransducerProfile(
-      name: "rig", summary: "", frequency: FrequencyMapping(low: low, high: low * 4),
+      name: "rig", summary: "", frequency: FrequencyMapping(lowHertz: low, highHertz: low * 4),
       hardware: TransducerHardware(
-        product: "rig", resonance: resonance, qualityFactor: qualityFactor, continuousPower: power,
-        uncertainty: uncertainty), drive: drive,
-      amplifier: AmplifierParameters(fullScalePower: amplifierPower))
+        product: "rig", resonanceHertz: resonance, qualityFactor: qualityFactor,
+        continuousWatts: power,
+        uncertainty: uncertainty), driveSettings: drive,
+      amplifier: AmplifierParameters(fullScaleWatts: amplifierPower))
   }
 
   /// Sends a signal through filters, protection and limiter, in blocks of given lengths, round and

@@ -10,11 +10,11 @@ struct TransducerSettingsTests {
     drive: DriveSettings = DriveSettings()
   ) -> TransducerProfile {
     TransducerProfile(
-      name: "test", summary: "", frequency: FrequencyMapping(low: low, high: 80),
+      name: "test", summary: "", frequency: FrequencyMapping(lowHertz: low, highHertz: 80),
       hardware: TransducerHardware(
-        product: "test", resonance: resonance, qualityFactor: qualityFactor,
-        uncertainty: TransducerUncertainty.none),
-      drive: drive)
+        product: "test", resonanceHertz: resonance, qualityFactor: qualityFactor,
+        uncertainty: TransducerUncertainty.exact),
+      driveSettings: drive)
   }
 
   @Test func withoutHardwareThereIsNothingToFit() {
@@ -24,15 +24,16 @@ struct TransducerSettingsTests {
   @Test func withoutAQualityThereIsOnlyAHighPass() throws {
     let settings = try #require(profile(qualityFactor: nil).transducerSettings(rate: 48_000))
     #expect(settings.highPassHertz == 12.5)
-    #expect(settings.equalizer == nil && settings.model == nil)
-    #expect(settings.limits.maximumExcursion == nil && settings.limits.fullScalePowerRatio == nil)
+    #expect(settings.equalizer == nil && settings.protectionModel == nil)
+    #expect(
+      settings.limits.maximumExcursionRatio == nil && settings.limits.fullScalePowerRatio == nil)
     #expect(abs(settings.driveResponse(atHertz: 500) - 1) < 1e-4)
   }
 
   @Test func theEqualiserIsOffWhereTheLawSaysSo() throws {
     let law = DriveSettings(isEqualized: false, highPassHertz: 5)
     let settings = try #require(profile(drive: law).transducerSettings(rate: 48_000))
-    #expect(settings.equalizer == nil && settings.model != nil)
+    #expect(settings.equalizer == nil && settings.protectionModel != nil)
     #expect(settings.highPassHertz == 5)
   }
 
@@ -40,14 +41,14 @@ struct TransducerSettingsTests {
     let settings = try #require(profile().transducerSettings(rate: 48_000))
     let design = try #require(settings.equalizer)
     #expect(design.targetModel.qualityFactor == 2)
-    #expect(abs(design.targetModel.resonance - 40 / raised(2, to: 0.5)) < 0.1)
+    #expect(abs(design.targetModel.resonanceHertz - 40 / raised(2, to: 0.5)) < 0.1)
     for hertz in [20.0, 25, 30, 40, 60, 80, 200] {
       let drive = design.filter(rate: 48_000).magnitude(atHertz: hertz, rate: 48_000)
       let felt =
-        drive * design.canceledModel.acceleration(atHertz: hertz)
+        drive * design.canceledModel.accelerationMagnitude(atHertz: hertz)
         * design.canceledModel.qualityFactor
       let apparent =
-        design.filterGain * design.targetModel.acceleration(atHertz: hertz)
+        design.highFrequencyGain * design.targetModel.accelerationMagnitude(atHertz: hertz)
         * design.targetModel.qualityFactor
       #expect(abs(decibels(felt, apparent)) < 0.02)
     }
@@ -77,8 +78,8 @@ struct TransducerSettingsTests {
 
   @Test func powerIsRelatedToWhatIsBorneForEver() {
     func power(_ continuous: Double?, _ peak: Double?, amplifier: Double? = nil) -> Double? {
-      let hardware = TransducerHardware(product: "", continuousPower: continuous, peakPower: peak)
-      return TransducerLimits(hardware, amplifier: AmplifierParameters(fullScalePower: amplifier))
+      let hardware = TransducerHardware(product: "", continuousWatts: continuous, peakWatts: peak)
+      return TransducerLimits(hardware, amplifier: AmplifierParameters(fullScaleWatts: amplifier))
         .fullScalePowerRatio
     }
     #expect(power(50, nil) == 2)
@@ -90,15 +91,17 @@ struct TransducerSettingsTests {
 
   @Test func excursionIsWhatPeakPowerReachesInTheBandUnlessMeasured() throws {
     var hardware = TransducerHardware(
-      product: "", band: 60...200, resonance: 40, qualityFactor: 10, continuousPower: 50)
-    let ample = TransducerLimits(hardware, amplifier: AmplifierParameters(fullScalePower: 400))
+      product: "", bandHertz: 60...200, resonanceHertz: 40, qualityFactor: 10, continuousWatts: 50)
+    let ample = TransducerLimits(hardware, amplifier: AmplifierParameters(fullScaleWatts: 400))
     let model = try #require(hardware.model)
-    #expect(abs(try #require(ample.maximumExcursion) - model.displacement(atHertz: 60) / 2) < 1e-12)
+    #expect(
+      abs(try #require(ample.maximumExcursionRatio) - model.displacementMagnitude(atHertz: 60) / 2)
+        < 1e-12)
     // 2 g at 40 Hz and 50 W are 0.31 mm, and at full scale, of twice the power, 0.44 mm.
-    hardware.acceleration = 2
-    hardware.excursion = 1
+    hardware.accelerationInG = 2
+    hardware.excursionMillimeters = 1
     let measured = TransducerLimits(hardware, amplifier: AmplifierParameters())
-    #expect(abs(try #require(measured.maximumExcursion) - 1 / 0.4392) < 0.001)
+    #expect(abs(try #require(measured.maximumExcursionRatio) - 1 / 0.4392) < 0.001)
   }
 }
 
@@ -122,20 +125,23 @@ struct DriveFilterTests {
   }
 
   private let filter = Biquad(
-    gain: 1.5, zeros: .init(TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000),
-    poles: .init(TransducerModel(resonance: 30, qualityFactor: 2), rate: 48_000))
+    gain: 1.5, zeros: .init(TransducerModel(resonanceHertz: 40, qualityFactor: 10), rate: 48_000),
+    poles: .init(TransducerModel(resonanceHertz: 30, qualityFactor: 2), rate: 48_000))
 
   @Test func itIsTheFilterOfSecondOrderItStandsFor() {
     let input = (0..<20_000).map { sin(Double($0) * 0.005) + sin(Double($0 * $0) * 1e-5) }
-    let zeros = Biquad.Polynomial(TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000)
-    let poles = Biquad.Polynomial(TransducerModel(resonance: 30, qualityFactor: 2), rate: 48_000)
+    let zeros = Biquad.Polynomial(
+      TransducerModel(resonanceHertz: 40, qualityFactor: 10), rate: 48_000)
+    let poles = Biquad.Polynomial(
+      TransducerModel(resonanceHertz: 30, qualityFactor: 2), rate: 48_000)
     var expected: [Double] = []
     for n in input.indices {
       func x(_ back: Int) -> Double { n < back ? 0 : input[n - back] }
       func y(_ back: Int) -> Double { n < back ? 0 : expected[n - back] }
       expected.append(
-        1.5 * (x(0) + zeros.firstCoefficient * x(1) + zeros.secondCoefficient * x(2)) - poles
-          .firstCoefficient * y(1) - poles.secondCoefficient
+        1.5 * (x(0) + zeros.firstDelayCoefficient * x(1) + zeros.secondDelayCoefficient * x(2))
+          - poles
+          .firstDelayCoefficient * y(1) - poles.secondDelayCoefficient
           * y(2))
     }
     let output = filtered(input, by: filter)

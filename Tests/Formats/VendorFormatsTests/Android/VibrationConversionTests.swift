@@ -67,7 +67,7 @@ import Testing
       "<repeating-effect><preamble>\(V.basic("1 0.5 10,0 0.5 20"))</preamble><repeating>"
         + "\(V.basic("0.5 1 15,0 0 25"))</repeating></repeating-effect>")
     let composition = try read(text)
-    #expect(composition.loop == .init(start: 0.03, end: 0.07))
+    #expect(composition.loop == .init(startSeconds: 0.03, endSeconds: 0.07))
     let (back, losses, written) = try trip(composition)
     #expect(back == composition && losses == [])
     #expect(written.contains("<preamble>"))
@@ -75,7 +75,7 @@ import Testing
       V.file(
         "<waveform-effect>\(V.entries("25 255"))<repeating>\(V.entries("50 90,50 0"))</repeating>"
           + "</waveform-effect>"))
-    #expect(steps.loop == .init(start: 0.025, end: 0.125))
+    #expect(steps.loop == .init(startSeconds: 0.025, endSeconds: 0.125))
     let again = try trip(steps, "waveform")
     #expect(again.back == steps && again.losses == [])
   }
@@ -176,7 +176,7 @@ import Testing
         own.losses.allSatisfy {
           $0.message == "\(name) is an effect of the device; it is approximated"
         })
-      #expect(try own.get().duration > 0.07 && !own.losses.isEmpty)
+      #expect(try own.get().durationSeconds > 0.07 && !own.losses.isEmpty)
     }
     #expect(
       try read(V.file("<predefined-effect name=\"double_click\"/>")).layers[0].pattern.events.map(
@@ -254,7 +254,8 @@ import Testing
     ]
     let writing = try #require(
       try arrays.write(
-        HapticComposition(pattern), options: WritingOptions(dialect: "studio", signalRate: 1)))
+        HapticComposition(pattern), options: WritingOptions(dialect: "studio", signalSampleRate: 1))
+    )
     #expect(
       String(decoding: writing.files[0].bytes, as: UTF8.self) == """
         {

@@ -25,7 +25,8 @@ import Testing
 
   /// Returns the trees as text, or nil for a rejected text.
   private func read(_ text: [UInt8]) -> String? {
-    var reader = XMLReader(text: text, keepsComments: true, maximumDepth: XMLTree.sizeLimits.depth)
+    var reader = XMLReader(
+      textBytes: text, keepsComments: true, maximumElementDepth: XMLTree.sizeLimits.depth)
     return (try? reader.read()).map { "\($0)" }
   }
 

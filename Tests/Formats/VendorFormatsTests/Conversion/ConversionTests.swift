@@ -27,7 +27,7 @@ import Testing
     var level = 0.5
     return (0..<count).map { index in
       level = min(max(level + Double.random(in: -0.1...0.1, using: &chance), 0), 1)
-      return EnvelopePoint(time: Double(index) * 0.01, level: level, sharpness: 0)
+      return EnvelopePoint(timeSeconds: Double(index) * 0.01, level: level, sharpness: 0)
     }
   }
 
@@ -35,10 +35,11 @@ import Testing
     var worst = 0.0
     var index = 0
     for point in given {
-      while index + 2 < kept.count, kept[index + 1].time < point.time {
+      while index + 2 < kept.count, kept[index + 1].timeSeconds < point.timeSeconds {
         index += 1
       }
-      let line = EnvelopePoint.interpolated(from: kept[index], to: kept[index + 1], at: point.time)
+      let line = EnvelopePoint.interpolated(
+        from: kept[index], to: kept[index + 1], at: point.timeSeconds)
       worst = max(worst, abs(line.level - point.level))
     }
     return worst
@@ -49,11 +50,12 @@ import Testing
   ) {
     let given = curve(5000, 3)
     let reduced = PointReduction(given, tolerance: tolerance)
-    #expect(reduced.maximumError <= tolerance)
-    #expect(abs(distance(given, reduced.points) - reduced.maximumError) < 1e-9)
-    #expect(reduced.points.first == given.first && reduced.points.last == given.last)
+    #expect(reduced.maximumDeviation <= tolerance)
+    #expect(abs(distance(given, reduced.remainingPoints) - reduced.maximumDeviation) < 1e-9)
+    #expect(
+      reduced.remainingPoints.first == given.first && reduced.remainingPoints.last == given.last)
     if tolerance == 0.05 {
-      #expect(reduced.points.count < given.count / 2)
+      #expect(reduced.remainingPoints.count < given.count / 2)
     }
   }
 
@@ -63,24 +65,28 @@ import Testing
     for count in [2, 4, 8, 16, 64, 300] {
       let reduced = PointReduction(given, maximumCount: count)
       // The last points may lie on a line.
-      #expect(count > 64 ? reduced.points.count <= count : reduced.points.count == count)
-      #expect(abs(distance(given, reduced.points) - reduced.maximumError) < 1e-9)
-      #expect(reduced.maximumError <= last * 1.5)
-      last = reduced.maximumError
+      #expect(
+        count > 64 ? reduced.remainingPoints.count <= count : reduced.remainingPoints.count == count
+      )
+      #expect(abs(distance(given, reduced.remainingPoints) - reduced.maximumDeviation) < 1e-9)
+      #expect(reduced.maximumDeviation <= last * 1.5)
+      last = reduced.maximumDeviation
     }
     #expect(last == 0)
   }
 
   @Test func aStraightLineNeedsTwoPointsAndAJumpItsOwn() {
-    let line = (0...9).map { EnvelopePoint(time: Double($0), level: Double($0) / 10, sharpness: 0) }
-    #expect(PointReduction(line, tolerance: 1e-9).points == [line[0], line[9]])
+    let line = (0...9).map {
+      EnvelopePoint(timeSeconds: Double($0), level: Double($0) / 10, sharpness: 0)
+    }
+    #expect(PointReduction(line, tolerance: 1e-9).remainingPoints == [line[0], line[9]])
     let jump = [
-      EnvelopePoint(time: 0, level: 0, sharpness: 0),
-      EnvelopePoint(time: 1, level: 0, sharpness: 0),
-      EnvelopePoint(time: 1, level: 1, sharpness: 0),
-      EnvelopePoint(time: 2, level: 1, sharpness: 0),
+      EnvelopePoint(timeSeconds: 0, level: 0, sharpness: 0),
+      EnvelopePoint(timeSeconds: 1, level: 0, sharpness: 0),
+      EnvelopePoint(timeSeconds: 1, level: 1, sharpness: 0),
+      EnvelopePoint(timeSeconds: 2, level: 1, sharpness: 0),
     ]
-    #expect(PointReduction(jump, tolerance: 0.1).points == jump)
+    #expect(PointReduction(jump, tolerance: 0.1).remainingPoints == jump)
   }
 
   @Test func eventsWithCurvesUseTheFewestLayers() {
@@ -113,7 +119,7 @@ import Testing
         controlPoints: [.init(time: 0, value: 0), .init(time: 2, value: 1)])
     ]
     var composition = HapticComposition(pattern)
-    composition.loop = .init(start: 1, end: 2)
+    composition.loop = .init(startSeconds: 1, endSeconds: 2)
     var losses = LossLog()
     let long = composition.unrolled(passCount: 3, losses: &losses)
     #expect(long.loop == nil)

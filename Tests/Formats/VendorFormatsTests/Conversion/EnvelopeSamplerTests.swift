@@ -19,7 +19,8 @@ import Testing
   }
 
   private func value(_ points: [EnvelopePoint], at time: Double) -> EnvelopePoint {
-    for (from, to) in zip(points, points.dropFirst()) where time >= from.time && time < to.time {
+    for (from, to) in zip(points, points.dropFirst())
+    where time >= from.timeSeconds && time < to.timeSeconds {
       return .interpolated(from: from, to: to, at: time)
     }
     return points[points.count - 1]
@@ -31,8 +32,8 @@ import Testing
     #expect(envelopes.count == 1)
     #expect(
       envelopes[0].points == [
-        EnvelopePoint(time: 1, level: 0.5, sharpness: 0.25),
-        EnvelopePoint(time: 3, level: 0.5, sharpness: 0.25),
+        EnvelopePoint(timeSeconds: 1, level: 0.5, sharpness: 0.25),
+        EnvelopePoint(timeSeconds: 3, level: 0.5, sharpness: 0.25),
       ])
     #expect(
       EnvelopeSampler(.amplitude).envelopes(of: composition)[0].points.map(\.level) == [0.25, 0.25])
@@ -53,11 +54,11 @@ import Testing
     let points = EnvelopeSampler(.intensity).envelopes(of: HapticComposition(pattern))[0].points
     #expect(
       points == [
-        EnvelopePoint(time: 0, level: 1, sharpness: 0.5),
-        EnvelopePoint(time: 1, level: 1, sharpness: 0.75),
-        EnvelopePoint(time: 1, level: 0.5, sharpness: 0.75),
-        EnvelopePoint(time: 2, level: 0.5, sharpness: 1),
-        EnvelopePoint(time: 4, level: 0.5, sharpness: 1),
+        EnvelopePoint(timeSeconds: 0, level: 1, sharpness: 0.5),
+        EnvelopePoint(timeSeconds: 1, level: 1, sharpness: 0.75),
+        EnvelopePoint(timeSeconds: 1, level: 0.5, sharpness: 0.75),
+        EnvelopePoint(timeSeconds: 2, level: 0.5, sharpness: 1),
+        EnvelopePoint(timeSeconds: 4, level: 0.5, sharpness: 1),
       ])
   }
 
@@ -69,9 +70,9 @@ import Testing
       HapticPattern(events: [hum(0, 1, 0.8, 0.5, [.attackTime: 0.75, .releaseTime: 0.5])]))
     let attack = EnvelopeTimes.seconds(normalized: 0.75)
     let release = EnvelopeTimes.seconds(normalized: 0.5)
-    let sampler = EnvelopeSampler(.intensity, mapping: law, tolerance: 0.002)
+    let sampler = EnvelopeSampler(.intensity, mapping: law, levelTolerance: 0.002)
     let points = sampler.envelopes(of: composition)[0].points
-    #expect(abs((points.last?.time ?? 0) - 1 - release) < 1e-12)
+    #expect(abs((points.last?.timeSeconds ?? 0) - 1 - release) < 1e-12)
     for step in 0...1000 {
       let time = Double(step) / 1000 * (1 + release)
       let gain =
@@ -93,7 +94,7 @@ import Testing
         controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 1)])
     ]
     let envelope = EnvelopeSampler(.intensity).envelopes(of: HapticComposition(pattern))[0]
-    #expect(envelope.points == [EnvelopePoint(time: 0.5, level: 0.25, sharpness: 0.25)])
+    #expect(envelope.points == [EnvelopePoint(timeSeconds: 0.5, level: 0.25, sharpness: 0.25)])
   }
 
   @Test func layersDoNotBendEachOther() {
@@ -110,19 +111,20 @@ import Testing
   @Test func mergingAddsAmplitudesAndWeighsSharpness() {
     let pattern = HapticPattern(events: [hum(0, 2, 0.5, 0), hum(1, 2, 1, 0.5), hum(4, 1, 0.5, 1)])
     let sampler = EnvelopeSampler(.amplitude)
-    let merged = MergedEnvelope(sampler.envelopes(of: HapticComposition(pattern)), sampler: sampler)
+    let merged = MergedEnvelope(
+      sampler.envelopes(of: HapticComposition(pattern)), envelopeSampler: sampler)
     #expect(
-      merged.points == [
-        EnvelopePoint(time: 0, level: 0.25, sharpness: 0),
-        EnvelopePoint(time: 1, level: 0.25, sharpness: 0),
-        EnvelopePoint(time: 1, level: 1, sharpness: 0.4),
-        EnvelopePoint(time: 2, level: 1, sharpness: 0.4),
-        EnvelopePoint(time: 2, level: 1, sharpness: 0.5),
-        EnvelopePoint(time: 3, level: 1, sharpness: 0.5),
-        EnvelopePoint(time: 3, level: 0, sharpness: 0.5),
-        EnvelopePoint(time: 4, level: 0, sharpness: 0.5),
-        EnvelopePoint(time: 4, level: 0.25, sharpness: 1),
-        EnvelopePoint(time: 5, level: 0.25, sharpness: 1),
+      merged.mergedPoints == [
+        EnvelopePoint(timeSeconds: 0, level: 0.25, sharpness: 0),
+        EnvelopePoint(timeSeconds: 1, level: 0.25, sharpness: 0),
+        EnvelopePoint(timeSeconds: 1, level: 1, sharpness: 0.4),
+        EnvelopePoint(timeSeconds: 2, level: 1, sharpness: 0.4),
+        EnvelopePoint(timeSeconds: 2, level: 1, sharpness: 0.5),
+        EnvelopePoint(timeSeconds: 3, level: 1, sharpness: 0.5),
+        EnvelopePoint(timeSeconds: 3, level: 0, sharpness: 0.5),
+        EnvelopePoint(timeSeconds: 4, level: 0, sharpness: 0.5),
+        EnvelopePoint(timeSeconds: 4, level: 0.25, sharpness: 1),
+        EnvelopePoint(timeSeconds: 5, level: 0.25, sharpness: 1),
       ])
     #expect(merged.overlappingEvents == [EventReference(event: 0), EventReference(event: 1)])
   }
@@ -130,16 +132,18 @@ import Testing
   @Test func eventsThatTouchDoNotOverlap() {
     let pattern = HapticPattern(events: [hum(0, 1, 1), hum(1, 1, 0.5)])
     let sampler = EnvelopeSampler(.intensity)
-    let merged = MergedEnvelope(sampler.envelopes(of: HapticComposition(pattern)), sampler: sampler)
+    let merged = MergedEnvelope(
+      sampler.envelopes(of: HapticComposition(pattern)), envelopeSampler: sampler)
     #expect(merged.overlappingEvents.isEmpty)
-    #expect(merged.points.map(\.level) == [1, 1, 0.5, 0.5])
+    #expect(merged.mergedPoints.map(\.level) == [1, 1, 0.5, 0.5])
   }
 
   @Test func tooManyAtOnceAreLeftOut() {
     let count = MergedEnvelope.maximumOverlapCount + 10
     let pattern = HapticPattern(events: (0..<count).map { hum(Double($0) / 1000, 10, 0.01) })
     let sampler = EnvelopeSampler(.amplitude)
-    let merged = MergedEnvelope(sampler.envelopes(of: HapticComposition(pattern)), sampler: sampler)
+    let merged = MergedEnvelope(
+      sampler.envelopes(of: HapticComposition(pattern)), envelopeSampler: sampler)
     #expect(merged.droppedEvents.map(\.event) == Array(count - 10..<count))
   }
 }

@@ -6,10 +6,10 @@ import VendorFormats
 /// Frequencies that files state in hertz.
 @Suite struct StatedHertzTests {
   private func examine(
-    _ text: String, _ name: String, pitch: ReadingOptions.Pitch = .hertz
+    _ text: String, _ name: String, pitch: ReadingOptions.FrequencyHandling = .hertz
   ) -> ReadResult {
     var options = ReadingOptions()
-    options.pitch = pitch
+    options.frequencyHandling = pitch
     return FormatRegistry.standard.examine(
       SourceFile(Array(text.utf8), name: name), options: options)
   }
@@ -136,9 +136,9 @@ import VendorFormats
   @Test("A loop of stated frequencies is unrolled without limiting them")
   func loop() throws {
     var composition = try examine(Self.texts(30, 75)[0].text, "t.haps").get()
-    composition.loop = HapticComposition.LoopPoints(start: 0, end: 0.5)
+    composition.loop = HapticComposition.LoopPoints(startSeconds: 0, endSeconds: 0.5)
     let written = try #require(
-      try HapticFormat.haps.write(composition, options: WritingOptions(loopCount: 2)))
+      try HapticFormat.haps.write(composition, options: WritingOptions(loopPassCount: 2)))
     let file = SourceFile(written.files[0].bytes, name: "x.haps")
     let stated = try range(try HapticFormat.haps.examine(file).get())
     #expect(abs(stated.lowerBound - 30) < 0.1 && abs(stated.upperBound - 52.5) < 0.5)
@@ -150,7 +150,7 @@ import VendorFormats
       .replacing("\"lower_frequency_limit\": 0", with: "\"lower_frequency_limit\": 65")
       .replacing("\"upper_frequency_limit\": 1000", with: "\"upper_frequency_limit\": 150")
     var options = ReadingOptions()
-    options.signalRate = 8_000
+    options.signalSampleRate = 8_000
     let file = SourceFile(Array(text.utf8), name: "t.hjif")
     let samples = try HapticFormat.hjif.examine(file, options: options).get().layers[0].signals[0]
       .samples

@@ -53,7 +53,7 @@ import Testing
     #expect(bands.map { $0.effects.map(\.startTicks) } == [[0], [100], [500]])
     let keys = bands.map { $0.effects.flatMap(\.keyframes) }
     #expect(keys.map { $0.map(\.offsetTicks) } == [[200, 3_000], [0, 900], [0, 200]])
-    #expect(keys.map { $0.map(\.frequency) } == [[183, 183], [183, 183], [276, 276]])
+    #expect(keys.map { $0.map(\.hertz) } == [[183, 183], [183, 183], [276, 276]])
     let steps = keys.map { $0.map { (($0.amplitude + 1) / 2 * 255).rounded() } }
     #expect(steps == [[148, 178], [134, 190], [139, 144]])
     #expect(keys[0][0].amplitude == 148 / Float(255) * 2 - 1)

@@ -56,11 +56,13 @@ import Testing
       for (binary, text) in pairs {
         #expect(binary.modality == text.modality && binary.channels.count == text.channels.count)
         for (binary, text) in zip(binary.channels, text.channels) {
-          #expect(binary.gain == text.gain && binary.bands.count == text.bands.count, "\(name)")
+          #expect(
+            binary.channelGain == text.channelGain && binary.bands.count == text.bands.count,
+            "\(name)")
           for (binary, text) in zip(binary.bands, text.bands) {
             #expect(
               binary.kind == text.kind && binary.lowerHertz == text.lowerHertz
-                && binary.upperHertz == text.upperHertz)
+                && binary.upperHertzOrSampleRate == text.upperHertzOrSampleRate)
             #expect(binary.effects.map(\.startTicks) == text.effects.map(\.startTicks), "\(name)")
             #expect(binary.effects.map(\.keyframes) == text.effects.map(\.keyframes), "\(name)")
           }

@@ -47,7 +47,8 @@ struct ReferenceSynthesis {
       frameCount: Int((Double(rate) * ticks / Double(document.ticksPerSecond)).rounded()))
     let first = try #require(channels.first)
     let gain =
-      first.0.gain * powerOfTen(perception.unitExponent) / MPEGReader.continuousReferenceAmplitude
+      first.0.channelGain * powerOfTen(perception.amplitudeExponentOfTen)
+      / MPEGReader.continuousReferenceAmplitude
     return synthesis.samples(of: first.1).map { MPEG.quantised(Float($0 * gain)) }
   }
 
@@ -73,8 +74,9 @@ struct ReferenceSynthesis {
   private static func ticks(of channel: MPEGDocument.Channel, _ bands: [Band], timescale: Int)
     -> Double
   {
-    if channel.samplingRate > 0, channel.sampleCount > 0 {
-      return Double(timescale) * (Double(channel.sampleCount) / Double(channel.samplingRate))
+    if channel.recordingSampleRate > 0, channel.recordingFrameCount > 0 {
+      return Double(timescale)
+        * (Double(channel.recordingFrameCount) / Double(channel.recordingSampleRate))
     }
     return bands.compactMap { band in
       guard let last = band.effects.last else { return nil }
@@ -169,7 +171,8 @@ struct ReferenceSynthesis {
     let first = frame(effect.keyframes[0].offsetTicks)
     let points = effect.keyframes.enumerated().map { index, key in
       CurveInterpolator.Point(
-        position: index == 0 ? 0 : frame(key.offsetTicks) - first, value: Double(key.amplitude))
+        samplePosition: index == 0 ? 0 : frame(key.offsetTicks) - first,
+        amplitude: Double(key.amplitude))
     }
     let samples = Self.samples(of: points, band.curveKind)
     for (index, sample) in samples.enumerated() where index + start >= 0 {
@@ -179,8 +182,10 @@ struct ReferenceSynthesis {
   }
 
   private func addBlocks(of band: Band, to sum: inout [Double]) {
-    let rate = Double(Int(band.description.upperHertz))
-    guard let count = WaveletBlock(band.description, timescale: 1_000).sampleCount else { return }
+    let rate = Double(Int(band.description.upperHertzOrSampleRate))
+    guard let count = WaveletBlock(band.description, timescale: 1_000).blockSampleCount else {
+      return
+    }
     for (number, effect) in band.effects.enumerated() {
       let samples = WaveletDecoder.samples(of: effect.waveletStream, count: count)
       let start = (Double(number) * Double(count) * Double(timescale) / rate).rounded(.towardZero)
@@ -200,7 +205,7 @@ struct ReferenceSynthesis {
   private static func samples(of points: [CurveInterpolator.Point], _ kind: MPEGCurveKind)
     -> [Double]
   {
-    let count = Int(points[points.count - 1].position) + 1
+    let count = Int(points[points.count - 1].samplePosition) + 1
     switch kind {
     case .bezier where points.count % 2 == 0:
       let samples = CurveInterpolator(points: Array(points.dropLast())).samples(of: kind)
@@ -234,18 +239,18 @@ struct ReferenceSynthesis {
     let step = 1 / Double(last) / 10
     var t = 0.0
     var reached = 0.0
-    samples[0] = points[0].value
+    samples[0] = points[0].amplitude
     for index in 1..<max(last, 1) {
       while reached < Double(index), t < 1 {
         t += step
         while knot + 1 < points.count + 1, t >= knots[knot] {
           knot += 1
         }
-        reached = blended(t, \.position)
+        reached = blended(t, \.samplePosition)
       }
-      samples[index] = blended(t, \.value)
+      samples[index] = blended(t, \.amplitude)
     }
-    samples[last] = points[points.count - 1].value
+    samples[last] = points[points.count - 1].amplitude
     return samples
   }
 }
@@ -262,12 +267,14 @@ private struct ReferenceWave {
   init(_ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, timescale: Int) {
     self.effect = effect
     self.timescale = Double(timescale)
-    limits = band.lowerHertz <= band.upperHertz ? band.lowerHertz...band.upperHertz : 0...10_000
+    limits =
+      band.lowerHertz <= band.upperHertzOrSampleRate
+      ? band.lowerHertz...band.upperHertzOrSampleRate : 0...10_000
     amplitudes = effect.keyframes.filter { !$0.amplitude.isNaN }
-    var phase = effect.phase
-    for key in effect.keyframes where !key.frequency.isNaN {
+    var phase = effect.initialPhaseRadians
+    for key in effect.keyframes where !key.hertz.isNaN {
       let position = Double(key.offsetTicks)
-      let hertz = Double(key.frequency).rounded(.towardZero)
+      let hertz = Double(key.hertz).rounded(.towardZero)
       if let last = frequencies.last {
         phase += .pi * (position - last.position) * 0.001 * (last.hertz + hertz)
       } else {
@@ -295,12 +302,12 @@ private struct ReferenceWave {
   }
 
   private func wave(at position: Double) -> Double {
-    guard let last = frequencies.last else { return shape(0, 0, effect.phase) }
+    guard let last = frequencies.last else { return shape(0, 0, effect.initialPhaseRadians) }
     guard let next = frequencies.firstIndex(where: { $0.position >= position }) else {
       return shape(position, last.hertz, last.phase)
     }
     let to = frequencies[next]
-    guard next > 0 else { return shape(position, to.hertz, effect.phase) }
+    guard next > 0 else { return shape(position, to.hertz, effect.initialPhaseRadians) }
     let from = frequencies[next - 1]
     let elapsed = position - from.position
     let mean = from.hertz + (to.hertz - from.hertz) / (to.position - from.position) * elapsed / 2

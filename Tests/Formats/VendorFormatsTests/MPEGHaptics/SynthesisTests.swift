@@ -36,7 +36,8 @@ import Testing
     }
     // The right curve is the same where the reference has no fault, at six times the rate.
     let signal = try MPEG.signal(text)
-    #expect(signal.rate == 48_000 && signal.time == 0 && signal.samples.count == 4_801)
+    #expect(
+      signal.sampleRate == 48_000 && signal.startSeconds == 0 && signal.samples.count == 4_801)
     for (frame, value) in zip(Self.frames, expected) {
       #expect(abs(MPEG.quantised(signal.samples[frame * 6]) - value) <= 60, "\(kind) \(frame)")
     }
@@ -60,7 +61,7 @@ import Testing
         "\"gain\": 1.0", with: "\"gain\": 1.0, \"frequency_sampling\": 8000, \"sample_count\": 1024"
       )
     let signal = try MPEG.signal(text)
-    #expect(signal.rate == 8_000)
+    #expect(signal.sampleRate == 8_000)
     let reference = try quantised(text)
     for samples in [reference, signal.samples.map(MPEG.quantised)] {
       #expect(
@@ -99,19 +100,19 @@ import Testing
     let late = MPEG.text(MPEG.curve("Linear"), effects: MPEG.effect(at: 50, Self.keys))
     #expect(try quantised(late).allSatisfy { $0 == 0 })
     let placed = try MPEG.signal(late)
-    #expect(placed.time == 0.05 && abs(MPEG.quantised(placed.samples[960]) - 26_214) <= 1)
+    #expect(placed.startSeconds == 0.05 && abs(MPEG.quantised(placed.samples[960]) - 26_214) <= 1)
     // The first key may come later than the effect.
     let offset = MPEG.text(
       MPEG.curve("Linear"),
       effects: MPEG.effect(at: 50, [(10, 0.2, nil), (30, 0.4, nil), (40, 0, nil)]))
-    #expect(try MPEG.signal(offset).time == 0.06)
+    #expect(try MPEG.signal(offset).startSeconds == 0.06)
   }
 
   /// Beyond the profile, with amplitudes below 0, effects that meet at a frame, and keys between
   /// frames.
   @Test func signalsAtARateAreThoseOfTheReference() throws {
     var options = ReadingOptions()
-    options.signalRate = 8_000
+    options.signalSampleRate = 8_000
     let meeting = [
       MPEG.effect([(0, 0.9, 50), (60, 1, 50)]),
       MPEG.effect(at: 60, [(0, 0.7, 400), (40, -0.3, 500), (80, 0.1, 340)]),

@@ -74,9 +74,10 @@ import Testing
     #expect(given.count == read.count)
     for (one, other) in zip(given, read) {
       #expect(
-        abs(one.startTime - other.startTime) < 1e-3 && abs(one.endTime - other.endTime) < 1e-3)
+        abs(one.startSeconds - other.startSeconds) < 1e-3
+          && abs(one.endSeconds - other.endSeconds) < 1e-3)
       for share in stride(from: 0.005, to: 1, by: 0.01) {
-        let time = one.startTime + (one.endTime - one.startTime) * share
+        let time = one.startSeconds + (one.endSeconds - one.startSeconds) * share
         let a = point(of: one, at: time)
         let b = point(of: other, at: time)
         #expect(abs(a.level - b.level) < 0.012, "\(time)")
@@ -86,7 +87,7 @@ import Testing
   }
 
   private func point(of envelope: EventEnvelope, at time: Double) -> EnvelopePoint {
-    let index = envelope.points.lastIndex { $0.time <= time } ?? 0
+    let index = envelope.points.lastIndex { $0.timeSeconds <= time } ?? 0
     guard index + 1 < envelope.points.count else { return envelope.points[index] }
     return .interpolated(from: envelope.points[index], to: envelope.points[index + 1], at: time)
   }
@@ -104,11 +105,13 @@ import Testing
   @Test func signalsReturnAsCurves() throws {
     let samples = (0..<800).map { Float($0 % 100 - 50) / 60 }
     let composition = HapticComposition(layers: [
-      .init(HapticPattern(), signals: [SampledSignal(time: 0.25, rate: 8_000, samples: samples)])
+      .init(
+        HapticPattern(),
+        signals: [SampledSignal(startSeconds: 0.25, sampleRate: 8_000, samples: samples)])
     ])
     let read = try again(composition)
     let signal = try #require(read.layers.first?.signals.first)
-    #expect(signal.time == 0.25 && signal.rate == 48_000)
+    #expect(signal.startSeconds == 0.25 && signal.sampleRate == 48_000)
     for (index, sample) in samples.enumerated() {
       #expect(abs(signal.samples[index * 6] - sample) < 1.0 / 4_000, "\(index)")
     }
@@ -122,7 +125,9 @@ import Testing
     composition.notes = "notes"
     let writing = try #require(try HapticFormat.hjif.write(composition))
     #expect(
-      writing.losses.contains { $0.kind == .dropped && $0.element == .event(.init(event: 3)) })
+      writing.losses.contains {
+        $0.kind == .dropped && $0.compositionElement == .event(.init(event: 3))
+      })
     #expect(try again(composition).notes == "a title: notes")
     pattern.events[0].time = .nan
     #expect(throws: InputError.self) { try HapticFormat.hjif.write(HapticComposition(pattern)) }

@@ -141,7 +141,8 @@ import Testing
   ) {
     var log = LossLog()
     let clip = HapticClip(
-      approximating: HapticComposition(pattern), options: WritingOptions(tolerance: tolerance),
+      approximating: HapticComposition(pattern),
+      options: WritingOptions(toleranceFraction: tolerance),
       losses: &log)
     let file = SourceFile(
       HapticClipDecoder.fileTable.text(HapticClipFile(clip: clip)), name: "out.haptic")
@@ -156,11 +157,12 @@ import Testing
         parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.25])
     }
     let (clip, losses) = try written(HapticPattern(events: taps))
-    let tap = HapticClip.Emphasis(amplitude: 0.25, frequency: 0.25)
+    let tap = HapticClip.Emphasis(amplitude: 0.25, normalizedFrequency: 0.25)
     #expect(
       clip.amplitudePoints == [
-        .init(time: 0, amplitude: 0, emphasis: tap), .init(time: 0.5, amplitude: 0, emphasis: tap),
-        .init(time: 0.52, amplitude: 0),
+        .init(timeSeconds: 0, amplitude: 0, emphasis: tap),
+        .init(timeSeconds: 0.5, amplitude: 0, emphasis: tap),
+        .init(timeSeconds: 0.52, amplitude: 0),
       ])
     #expect(losses == [])
   }
@@ -181,12 +183,12 @@ import Testing
     ]
     for tolerance in [0.02, 0.005, 0.001] {
       let (clip, losses) = try written(pattern, tolerance: tolerance)
-      let sampler = EnvelopeSampler(.amplitude, tolerance: 1e-5)
+      let sampler = EnvelopeSampler(.amplitude, levelTolerance: 1e-5)
       let exact = MergedEnvelope(
-        sampler.envelopes(of: HapticComposition(pattern)), sampler: sampler
-      ).points
+        sampler.envelopes(of: HapticComposition(pattern)), envelopeSampler: sampler
+      ).mergedPoints
       let points = clip.amplitudePoints.map {
-        EnvelopePoint(time: $0.time, level: Double($0.amplitude), sharpness: 0)
+        EnvelopePoint(timeSeconds: $0.timeSeconds, level: Double($0.amplitude), sharpness: 0)
       }
       for step in 0..<2499 {
         let time = (Double(step) + 0.5) / 1000
@@ -199,7 +201,8 @@ import Testing
   }
 
   private func level(_ points: [EnvelopePoint], _ time: Double) -> Double {
-    for (from, to) in zip(points, points.dropFirst()) where time >= from.time && time < to.time {
+    for (from, to) in zip(points, points.dropFirst())
+    where time >= from.timeSeconds && time < to.timeSeconds {
       return EnvelopePoint.interpolated(from: from, to: to, at: time).level
     }
     return 0
@@ -216,7 +219,7 @@ import Testing
         hum(0, 0.5), hum(1, 0.5), tap, HapticEvent(kind: .audioContinuous, time: 0, duration: 1),
       ]))
     #expect(
-      losses.map { "\($0.kind) \($0.element)" } == [
+      losses.map { "\($0.kind) \($0.compositionElement)" } == [
         "dropped event(HapticModel.EventReference(layer: 0, event: 3))",
         "approximated event(HapticModel.EventReference(layer: 0, event: 0))",
         "approximated event(HapticModel.EventReference(layer: 0, event: 1))",

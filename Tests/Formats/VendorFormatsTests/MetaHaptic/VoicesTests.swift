@@ -30,13 +30,20 @@ import Testing
           + #"[{"time": 0.25, "amplitude": 0.125}, {"time": 0.5, "amplitude": 0}]"#, duration: 2))
     #expect(
       clip.amplitudePoints == [
-        .init(time: 0, amplitude: 0.25),
-        .init(time: 0.25, amplitude: 0.5, emphasis: .init(amplitude: 1, frequency: 0.125)),
-        .init(time: 0.5, amplitude: 0.75, emphasis: .init(amplitude: 0.75, frequency: 0)),
-        .init(time: 2, amplitude: 0.75),
+        .init(timeSeconds: 0, amplitude: 0.25),
+        .init(
+          timeSeconds: 0.25, amplitude: 0.5,
+          emphasis: .init(amplitude: 1, normalizedFrequency: 0.125)),
+        .init(
+          timeSeconds: 0.5, amplitude: 0.75,
+          emphasis: .init(amplitude: 0.75, normalizedFrequency: 0)),
+        .init(timeSeconds: 2, amplitude: 0.75),
       ])
     #expect(
-      clip.frequencyPoints == [.init(time: 0, frequency: 0.5), .init(time: 2, frequency: 0.5)])
+      clip.frequencyPoints == [
+        .init(timeSeconds: 0, normalizedFrequency: 0.5),
+        .init(timeSeconds: 2, normalizedFrequency: 0.5),
+      ])
   }
 
   @Test func oneEnvelopeHasNoFrequency() throws {

@@ -90,7 +90,9 @@ enum RichTap {
     #expect(bent.curves[1].controlPoints.map(\.value) == [0, 0, 0.2, -0.05])
     #expect(bent.curves[1].controlPoints.map(\.time) == [0, 0.01, 0.06, 0.1])
     #expect(
-      examination.losses.map { "\($0.kind) \($0.element) \($0.message) \($0.differenceSize ?? 0)" }
+      examination.losses.map {
+        "\($0.kind) \($0.compositionElement) \($0.message) \($0.differenceSize ?? 0)"
+      }
         == [
           "approximated event(HapticModel.EventReference(layer: 0, event: 0)) "
             + """

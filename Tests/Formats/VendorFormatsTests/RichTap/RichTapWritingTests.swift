@@ -225,8 +225,10 @@ import Testing
     let late = try #require(try HapticFormat.harmonyOS.write(HapticComposition(pattern)))
     #expect(late.losses.map(\.differenceSize) == [39])
     let loop = HapticComposition(
-      layers: [.init(HapticPattern(events: [tap(0), tap(0.2)]))], loop: .init(start: 0.2, end: 0.4))
-    let unrolled = try write(loop, HapticFormat.richTapHE, options: WritingOptions(loopCount: 3))
+      layers: [.init(HapticPattern(events: [tap(0), tap(0.2)]))],
+      loop: .init(startSeconds: 0.2, endSeconds: 0.4))
+    let unrolled = try write(
+      loop, HapticFormat.richTapHE, options: WritingOptions(loopPassCount: 3))
     #expect(unrolled.back.layers[0].pattern.events.map(\.time) == [0, 0.2, 0.4, 0.6])
     #expect(unrolled.losses == ["approximated: the loop from 0.2 s to 0.4 s is unrolled 3 times"])
     var bad = pattern

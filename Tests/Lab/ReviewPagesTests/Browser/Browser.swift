@@ -46,8 +46,8 @@ final class Browser: Sendable {
 
   /// Starts a browser.
   ///
-  /// - Parameter soundEnvironment: The environment variables of a sound server, or nil for a browser
-  ///   without sound output.
+  /// - Parameter soundEnvironment: The environment variables of a sound server, or nil for a
+  ///   browser without sound output.
   init(soundEnvironment: [String]? = nil) throws {
     guard let program = Self.path else { throw BrowserError(description: Self.remedy) }
     var template = Array("/tmp/temblor-XXXXXX".utf8CString)
@@ -120,7 +120,7 @@ final class Browser: Sendable {
         }
         message.writeObject("params", parameters)
       }
-      try write(json.bytes + [0])
+      try write(json.writtenBytes + [0])
       while true {
         let message = try read(&state.pending)
         guard message["id"]?.number == Double(id) else {

@@ -138,7 +138,7 @@ final class Firefox {
       message.writeElement(name)
       message.writeObject(parameters)
     }
-    try write(Array("\(json.bytes.count):".utf8) + json.bytes)
+    try write(Array("\(json.writtenBytes.count):".utf8) + json.writtenBytes)
     while true {
       let answer = Array(try read().elements)
       guard answer.count == 4, answer[1].number == Double(lastID) else { continue }

@@ -10,7 +10,7 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct ABXVerbTests {
-  private static let latency = Int(Renderer.lookahead * 48_000)
+  private static let latency = Int(Renderer.lookaheadSeconds * 48_000)
   private let place: Scratch
   /// X is A in the first trial of seed 3, and B in the first of seed 1.
   private let xIsA = "3"

@@ -10,7 +10,7 @@ import Testing
   /// Frames of silence before the takes.
   private static let leadIn = 144
   /// Frames of look-ahead.
-  private static let latency = Int(Renderer.lookahead * 48_000)
+  private static let latency = Int(Renderer.lookaheadSeconds * 48_000)
   /// Frames of the cross-fade.
   private static let fade = 480
   private let place: Scratch

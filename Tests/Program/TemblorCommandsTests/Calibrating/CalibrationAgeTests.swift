@@ -10,11 +10,11 @@ import Testing
 @Suite struct CalibrationAgeTests {
   private func note(_ date: String?, today: String) -> String? {
     let measured = date.map {
-      TransducerMeasurement(date: $0, residual: -30, sensor: .acceleration)
+      TransducerMeasurement(date: $0, residualDecibels: -30, sensorQuantity: .acceleration)
     }
     let profile = TransducerProfile(
-      name: "mine", summary: "", frequency: FrequencyMapping(low: 20, high: 80),
-      hardware: TransducerHardware(product: "A", measured: measured))
+      name: "mine", summary: "", frequency: FrequencyMapping(lowHertz: 20, highHertz: 80),
+      hardware: TransducerHardware(product: "A", measurement: measured))
     return CalibrationAge.reminder(for: profile, today: today)
   }
 

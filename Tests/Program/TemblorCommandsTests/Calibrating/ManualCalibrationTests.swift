@@ -155,17 +155,17 @@ import TransducerProfiles
     (26.0, UInt64(1), Person.Finger.once), (34, 2, .twice), (31, 3, .holding), (27, 4_711, .once),
   ])
   private func aHandFindsTheResonance(hertz: Double, seed: UInt64, finger: Person.Finger) throws {
-    let model = TransducerModel(resonance: hertz, qualityFactor: 3)
+    let model = TransducerModel(resonanceHertz: hertz, qualityFactor: 3)
     let person = Person(model, seed: seed, finger: finger)
     let stage = stage()
     stage.person = person.key
     #expect(try calibrate(on: stage) == .done)
     #expect(person.pressCount == 6)
     let profile = try SharedOptions.profile(named: output)
-    let found = try #require(profile.hardware?.resonance)
+    let found = try #require(profile.hardware?.resonanceHertz)
     #expect(abs(found / hertz - 1) < 0.02)
     #expect(profile.name == "mine" && profile.sources.last == "Resonance measured by hand, today")
-    #expect(profile.hardware?.uncertainty?.qualityFactor == 1.5)
+    #expect(profile.hardware?.uncertainty?.qualityFactorRatio == 1.5)
     #expect(stage.recorded.output.contains("All 6 key presses agree.\n"))
     #expect(stage.recorded.output.hasSuffix("\(output): written\n"))
     // Weak at first: 24 dB below full scale.
@@ -175,7 +175,7 @@ import TransducerProfiles
   /// One tone is answered wildly; the level is raised in the middle of another, which is played
   /// again.
   @Test func aWildKeyIsLeftOutAndALevelRepeatsTheTone() throws {
-    let person = Person(TransducerModel(resonance: 31, qualityFactor: 6), seed: 9)
+    let person = Person(TransducerModel(resonanceHertz: 31, qualityFactor: 6), seed: 9)
     let stage = VirtualStage(
       [
         (0.5, .key(.enter)), (0.7, .key(.character(" "))), (4, .key(.character("+"))),
@@ -187,7 +187,7 @@ import TransducerProfiles
     #expect(person.pressCount == 5)
     #expect(stage.recorded.output.contains("\"leftOut\": [\n    { \"hertz\": "))
     #expect(
-      abs((try SharedOptions.profile(named: output).hardware?.resonance ?? 0) / 31 - 1) < 0.04)
+      abs((try SharedOptions.profile(named: output).hardware?.resonanceHertz ?? 0) / 31 - 1) < 0.04)
     let peak = stage.samples().map(abs).max() ?? 0
     #expect(peak > 0.0633 && peak < 0.0895)
   }

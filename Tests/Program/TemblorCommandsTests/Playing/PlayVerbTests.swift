@@ -9,7 +9,7 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct PlayVerbTests {
-  private static let leadIn = Int((Playlist.leadInSeconds + Renderer.lookahead) * 48_000)
+  private static let leadIn = Int((Playlist.leadInSeconds + Renderer.lookaheadSeconds) * 48_000)
   private let place: Scratch
 
   init() throws { place = try Scratch() }

@@ -27,7 +27,7 @@ import Testing
     let four = try channels(4, "--haptics", "3,4:-6", "--audio", "1,2")
     #expect(
       four == [
-        Channel(audio: .left), Channel(audio: .right), Channel(hapticBus: 0),
+        Channel(audioSide: .left), Channel(audioSide: .right), Channel(hapticBus: 0),
         Channel(hapticBus: 0, hapticGain: 0.50118723),
       ])
     #expect(try options("--haptics", "3,4").minimumChannelCount == 4)
@@ -36,14 +36,14 @@ import Testing
   @Test func whatIsNotSaidStaysAsUsual() throws {
     #expect(
       try channels(2, "--haptics", "2") == [
-        Channel(audio: .left), Channel(hapticBus: 0, audio: .right),
+        Channel(audioSide: .left), Channel(hapticBus: 0, audioSide: .right),
       ])
   }
 
   @Test func audioOnOneChannelIsBothSides() throws {
     #expect(
       try channels(2, "--audio", "2") == [
-        Channel(hapticBus: 0), Channel(hapticBus: 0, audio: .both),
+        Channel(hapticBus: 0), Channel(hapticBus: 0, audioSide: .both),
       ])
     #expect(try channels(2, "--audio", "none") == [Channel(hapticBus: 0), Channel(hapticBus: 0)])
   }
@@ -51,13 +51,13 @@ import Testing
   @Test func wordsSayAllOfOneChannel() throws {
     #expect(
       try channels(2, "--channel", "2=haptics,gain=-20,delay=2ms,invert") == [
-        Channel(hapticBus: 0, audio: .left),
+        Channel(hapticBus: 0, audioSide: .left),
         Channel(
           hapticBus: 0, hapticGain: 0.1, audioGain: 0.1, delayFrameCount: 96, isInverted: true),
       ])
     #expect(
       try channels(2, "--channel", "1=off", "--channel", "2=invert") == [
-        Channel(), Channel(hapticBus: 0, audio: .right, isInverted: true),
+        Channel(), Channel(hapticBus: 0, audioSide: .right, isInverted: true),
       ])
   }
 
@@ -68,7 +68,7 @@ import Testing
     let (routing, profiles) = options.resolved(channelCount: 4, rate: 48_000, profile: .phone)
     #expect(profiles.map(\.name) == ["phone", "speaker"])
     #expect(routing.channels.map(\.hapticBus) == [0, 1, 0, 1])
-    #expect(routing.channels.map(\.audio) == [.left, .right, .none, .none])
+    #expect(routing.channels.map(\.audioSide) == [.left, .right, .none, .none])
   }
 
   private func places(_ count: Int, of channelCount: Int, _ words: String...) throws -> [String?] {
