@@ -16,9 +16,9 @@ package struct IndexedEvent {
   package var durationSeconds: Double?
   /// The values of the parameters that affect events of this kind, in the order of
   /// `EventParameterID.allCases`. Other values are 0.
-  package var values: [Double]
-  /// The sound file, for an event that plays one.
-  package var waveform: AudioWaveform?
+  package var parameterValues: [Double]
+  /// The sound file that the event plays, or nil.
+  package var audioWaveform: AudioWaveform?
   /// The body location at which a haptic event plays, or nil for every location, or if the pattern
   /// addresses only one.
   package var bodyLocation: HapticComposition.BodyLocation?
@@ -60,9 +60,9 @@ package struct IndexedEvent {
 
   /// Returns true if another event has the same effect, regardless of its time.
   package func isEquivalent(to other: IndexedEvent) -> Bool {
-    kind == other.kind && areEqual(duration, other.duration)
-      && zip(values, other.values).allSatisfy { abs($0 - $1) < 1e-6 }
-      && waveform == other.waveform && hasSameBodyLocation(as: other)
+    kind == other.kind && areEqual(durationSeconds, other.durationSeconds)
+      && zip(parameterValues, other.parameterValues).allSatisfy { abs($0 - $1) < 1e-6 }
+      && audioWaveform == other.audioWaveform && hasSameBodyLocation(as: other)
   }
 
   /// Returns whether another event plays at the same body location.
@@ -103,10 +103,10 @@ package struct IndexedEvent {
     var events: [IndexedEvent] = []
     for (layer, content) in composition.layers.enumerated() {
       for event in content.pattern.events {
-        events.append(IndexedEvent(event, index: events.count))
-        events[events.count - 1].layer = layer
+        events.append(IndexedEvent(event, compositionIndex: events.count))
+        events[events.count - 1].layerIndex = layer
         // The only location of a device is everywhere.
-        if event.kind.isHaptic, let location = content.bodyLocation, location.count > 1 {
+        if event.kind.isHaptic, let location = content.bodyLocation, location.addressedLocationCount > 1 {
           events[events.count - 1].bodyLocation = location
         }
       }

@@ -81,7 +81,7 @@ struct PageTake {
         hasChannels
         ? take.signal.channels.map { SignalTrack(of: Signal($0, rate: take.signal.rate)) } : []
     }
-    soundDuration = take.signal.duration
+    soundDuration = take.signal.durationSeconds
     guard take.containsOnlyEvents, let composition = take.composition else {
       events = nil
       controlCount = 0
@@ -183,8 +183,8 @@ struct PageTake {
 
   private static func fields(of track: SignalTrack) -> JSONObject {
     [
-      "step": track.intervalSeconds, "levels": track.levels.map { ($0 * 10).rounded() / 10 },
-      "frequencies": track.frequencies.map { $0.rounded() },
+      "step": track.intervalSeconds, "levels": track.levelsDecibels.map { ($0 * 10).rounded() / 10 },
+      "frequencies": track.hertzByInterval.map { $0.rounded() },
     ]
   }
 
@@ -264,8 +264,8 @@ struct PageEvent: Equatable {
     soundingDuration = kind.isTransient ? 0 : event.endSeconds - event.onsetSeconds
     let written = composition.layers[layer].pattern.events[event.eventReference.event]
     writtenDuration = kind.isTransient ? 0 : written.duration ?? soundingDuration
-    intensity = event.nominalIntensity
-    sharpness = event.nominalSharpness
+    intensity = event.intensityInFile
+    sharpness = event.sharpnessInFile
     let location = kind.isHaptic ? composition.layers[layer].bodyLocation : nil
     place = location.flatMap { location in
       composition.separateLocations.firstIndex { $0.isSameLocation(as: location) }

@@ -32,7 +32,7 @@ extension PlotPainter {
 
   /// The events of a single take if they are too many to be drawn separately, or nil.
   var denseEventPlot: EventPlot? {
-    guard !layout.isTerminal, takes.count == 1, let eventPlot = takes[0].eventPlot else {
+    guard !layout.usesTerminalCells, takes.count == 1, let eventPlot = takes[0].eventPlot else {
       return nil
     }
     let continuousCount = eventPlot.events.count { $0.kind.isVibration && isVisible($0) }

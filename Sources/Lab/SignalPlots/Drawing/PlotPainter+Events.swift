@@ -212,9 +212,9 @@ extension PlotPainter {
   /// Draws the volume and the file names of the audio events of the take with an index.
   mutating func drawAudio(of take: Int) {
     let events = (takes[take].eventPlot?.audioEvents ?? []).filter { isVisible($0) }
-    let step = max(1, events.count / Self.maximumAudioEventCount)
-    var labelEnd = -Double.infinity
-    for index in stride(from: 0, to: events.count, by: step) {
+    let eventStride = max(1, events.count / Self.maximumDrawnAudioEventCount)
+    var lastLabelEndX = -Double.infinity
+    for index in stride(from: 0, to: events.count, by: eventStride) {
       let event = events[index]
       let line = clippedToPanel(
         event.points.map { point(atTime: $0.timeSeconds, value: $0.intensity) })

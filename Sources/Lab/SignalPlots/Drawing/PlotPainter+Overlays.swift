@@ -9,7 +9,7 @@ extension PlotPainter {
   /// The stroke of the common part of all takes.
   private var sharedStroke: PlotDrawing.Stroke {
     if takes.count > 1 {
-      return .init(paint: .role(.sharedLine), width: 1.5 * scale)
+      return .init(paint: .role(.sharedLine), widthPixels: 1.5 * drawingScale)
     }
     return .init(paint: .role(.foreground), widthPixels: 1.25 * drawingScale)
   }

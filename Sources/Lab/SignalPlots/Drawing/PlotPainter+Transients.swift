@@ -46,7 +46,7 @@ extension PlotPainter {
         || groups[groups.count - 1][take] != nil
       {
         groups.append(Array(repeating: nil, count: takes.count))
-        groupStart = point.time
+        groupStart = point.timeSeconds
       }
       groups[groups.count - 1][take] = point
     }
@@ -168,7 +168,7 @@ extension PlotPainter {
       }
     }
     for role in [.sharedLine] + takes.indices.map(PlotRole.take) {
-      drawing.stroke(bars[role] ?? [], .init(paint: .role(role), width: 0.8 * scale))
+      drawing.stroke(bars[role] ?? [], .init(paint: .role(role), widthPixels: 0.8 * drawingScale))
     }
   }
 

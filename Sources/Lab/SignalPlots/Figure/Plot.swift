@@ -23,7 +23,7 @@ public struct Plot: Sendable {
   let takes: [PlotTake]
   /// The lanes, at least one.
   let lanes: [PlotLane]
-  let panels: [PlotPanel]
+  let plotPanels: [PlotPanel]
 
   /// The minimum length of the time axis, in seconds.
   static let minimumTimeSpanSeconds = 0.005
@@ -68,23 +68,24 @@ public struct Plot: Sendable {
       }
     }
     self.lanes = lanes
-    duration = takes.map(\.duration).filter(\.isFinite).max() ?? 0
-    let fullRange = 0...max(Self.minimumTimeSpan, duration)
-    self.timeRange = timeRange.map { Self.clamped($0, to: fullRange) } ?? fullRange
+    durationSeconds = takes.map(\.durationSeconds).filter(\.isFinite).max() ?? 0
+    let fullRange = 0...max(Self.minimumTimeSpanSeconds, durationSeconds)
+    timeRangeSeconds = timeRange.map { Self.clamped($0, to: fullRange) } ?? fullRange
     self.takes = lanes.count == 1 ? lanes[0].takes : takes
-    panels = PlotPanel.panels(of: lanes, parts: parts, timeRange: self.timeRange)
+    plotPanels = PlotPanel.panels(of: lanes, parts: parts, timeRange: timeRangeSeconds)
     let names = takes.map { $0.name.isEmpty ? "a pattern" : $0.name }
     title = takes.count == 1 ? takes[0].name : names.joined(separator: ", ")
     var facts = Self.facts(
-      of: takes, duration: duration, shownRange: timeRange == nil ? nil : self.timeRange)
+      of: takes, duration: durationSeconds,
+      shownRange: timeRange == nil ? nil : timeRangeSeconds)
     facts += lanes[0].mixedChannelTexts
     if subjects.count == 1, subjects[0].composition != nil {
       let names = lanes.compactMap(\.name)
       facts += names.isEmpty ? [] : ["at \(names.joinedWithAnd)"]
     }
-    self.facts = facts
-    summary = Self.summary(
-      of: panels, names: takes.count == 1 ? takes.map(\.name) : names, facts: facts)
+    factTexts = facts
+    accessibleDescription = Self.summary(
+      of: plotPanels, names: takes.count == 1 ? takes.map(\.name) : names, facts: facts)
   }
 
   /// Draws the figure and returns the bytes of a file.
@@ -288,7 +289,7 @@ struct PlotTake: Sendable {
     let profile = subject.profile ?? .phone
     self.profile = profile
     let evaluated = try EventPlot(
-      of: composition, profile: profile, samples: subject.samples, at: location)
+      of: composition, profile: profile, samples: subject.soundFilesByPath, at: location)
     eventPlot = composition.containsOnlyEvents ? evaluated : nil
     // The trailing silence of a rendering is not part of the pattern.
     durationSeconds = max(evaluated.durationSeconds, subject.signal.map(Self.soundEndSeconds) ?? 0)

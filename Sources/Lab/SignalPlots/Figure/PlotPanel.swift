@@ -206,7 +206,7 @@ struct PlotPanel: Sendable {
     }
     let channels = signal.channels
     func panel(_ titleSuffix: String, _ samples: [Float], height: Double = height) -> PlotPanel {
-      let trace = SoundTrace(samples: samples, rate: signal.rate, startSeconds: start)
+      let trace = SoundTrace(samples: samples, sampleRate: signal.rate, startSeconds: start)
       return waveformPanel(
         titleSuffix: titleSuffix, traces: [trace], timeRange: timeRange, height: height)
     }
@@ -281,7 +281,8 @@ struct PlotPanel: Sendable {
         timeRange: timeRange)
       if lanes.count > 1 {
         for panelIndex in panels.indices {
-          panels[panelIndex].height = min(panels[panelIndex].height, multiLaneSpectrogramHeight)
+          let height = panels[panelIndex].boxHeight
+          panels[panelIndex].boxHeight = min(height, multiLaneSpectrogramHeight)
         }
       }
       return panels
@@ -301,9 +302,9 @@ struct PlotPanel: Sendable {
     let haveEqualBands = profiles.allSatisfy { $0?.frequency == profiles[0]?.frequency }
     let bandProfile = haveEqualBands ? profiles[0] : nil
     var panel = PlotPanel(
-      title: "Spectrogram", unit: "Hz",
-      content: .spectrogram(traces, shownTakes: Array(takes.indices)), axis: axis,
-      ticks: axis.octaveTicks, height: 110)
+      title: "Spectrogram", valueUnit: "Hz",
+      content: .spectrogram(traces, shownTakes: Array(takes.indices)), valueAxis: axis,
+      leftTicks: axis.octaveTicks, boxHeight: 110)
     if traces[0].windowSeconds < 0.5 * (timeRange.upperBound - timeRange.lowerBound) {
       panel.legendEntries.append(.analysisWindow(traces[0].windowSeconds))
     } else {
@@ -316,7 +317,7 @@ struct PlotPanel: Sendable {
       panel.rightTicks = bandEdges.map { AxisTick($0, frequencyLabel($0)) }
     }
     let minimumDecibels = maximumDecibels - SpectrogramTrace.dynamicRangeDecibels
-    panel.legend.append(.levelScale(from: minimumDecibels, to: maximumDecibels))
+    panel.legendEntries.append(.levelScale(from: minimumDecibels, to: maximumDecibels))
     guard takes.count > 2 else { return [panel] }
     return takes.indices.map { index in
       var takePanel = panel
