@@ -2,8 +2,10 @@ import Glibc
 import HapticPlayback
 import HapticRender
 import SystemSupport
+import TestSupport
 import Testing
 
+@testable import CommandLineKit
 @testable import CommandServer
 @testable import TemblorCommands
 
@@ -62,6 +64,66 @@ import Testing
         _ = upkeep.perform(at: time.now, on: session)
       }
       return try holdings()
+    }
+  }
+
+  /// The commands of the minutes of ten hours. A loop plays for two seconds of each minute, and the
+  /// minute ends with a reload.
+  private static func command(after now: Duration) -> (time: Duration, command: String)? {
+    let minuteCommands: [(second: Int, command: String)] = [
+      (1, "resume bed"), (2, "tap"), (3, "pause bed"), (20, "tap 0.5 0.5 at +1"), (30, "status"),
+      (58, "stats"), (59, "reload"),
+    ]
+    if now == .zero { return (.milliseconds(1), "play heartbeat loop as bed") }
+    let end = Duration.seconds(36_000)
+    guard now < end else { return nil }
+    let minute = Int(now / .seconds(60))
+    for index in minute...minute + 1 {
+      for entry in minuteCommands {
+        let time = Duration.seconds(60 * index + entry.second)
+        if time > now { return time < end ? (time, entry.command) : (end, "quit") }
+      }
+    }
+    return nil
+  }
+
+  /// Serves for ten hours with a reload each minute.
+  ///
+  /// - Returns: What the process holds after each hour, and how often the device was opened.
+  private static func reloadingHours(
+    in folder: String
+  ) throws -> (holdings: [[Int]], openCount: Int) {
+    var hours: [[Int]] = []
+    let stage = try ReloadStage { now in
+      if Int(now / .seconds(3_600)) > hours.count, let holdings = try? holdings() {
+        hours.append(holdings)
+      }
+      return command(after: now)
+    }
+    let words = [
+      "--rate", "8000", "--profile", "phone", "--no-config", "--state", folder + "/state",
+      "--metrics", folder + "/metrics.prom",
+    ]
+    let terminal = RecordedTerminal()
+    let status = try ListenCommand.run(
+      ListenCommand.definition().parse(words), terminal.terminal, on: stage,
+      standard: LineConnection(input: stage.input.exit, output: stage.output.entrance))
+    guard status == .done else { throw FileError("listen", terminal.error) }
+    return (hours, stage.device.openCount)
+  }
+
+  @Test("Ten hours with a reload each minute hold no more than one")
+  func reloadsHoldNothing() async {
+    await #expect(processExitsWith: .success) {
+      let scratch = try Scratch()
+      let (hours, openCount) = try EnduranceTests.reloadingHours(in: scratch.path)
+      try #require(hours.count == 10, "\(hours)")
+      for hour in hours {
+        let growth = zip(hour, hours[0]).map { $0 - $1 }
+        try #require(growth[0] < 1_024 && growth[1] < 4 && growth[2] < 4, "\(hours)")
+      }
+      // Each reload opens the device again.
+      try #require(openCount >= 600, "\(openCount)")
     }
   }
 
