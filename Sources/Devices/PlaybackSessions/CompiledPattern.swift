@@ -10,7 +10,7 @@ package struct CompiledPattern: Sendable {
   /// The pattern's duration in seconds.
   package var duration: Double
   /// The duration until the pattern has ended and its output is silent, in seconds.
-  package var soundSeconds: Double { plans.map(\.duration).max() ?? duration }
+  package var soundSeconds: Double { plans.map(\.durationSeconds).max() ?? duration }
   /// The names of the body locations that play together, because no bus is for one of them. The
   /// array is empty if the locations play separately, or if the pattern does not address several.
   package var mixedLocationNames: [String]

@@ -29,11 +29,11 @@ extension SoundFileError {
   package static func wrongKindReason(of path: String) -> String? {
     let bytes = FileSystem.firstBytes(of: path, count: examinedByteCount)
     if let kind = FileKind(of: bytes) {
-      return kind.isSound ? nil : text(kind.name, kind.errorSuggestion)
+      return kind.isSound ? nil : text(kind.nounPhrase, kind.errorSuggestion)
     }
     let file = SourceFile(bytes, name: path)
     if let kind = FileKind(ofUnrecognized: file) {
-      return text(kind.name, kind.errorSuggestion)
+      return text(kind.nounPhrase, kind.errorSuggestion)
     }
     let isPattern = FormatRegistry.standard.formats.contains {
       $0.recognize(bytes.span) == .certain

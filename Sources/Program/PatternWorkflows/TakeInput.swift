@@ -111,11 +111,11 @@ public enum TakeInput: Equatable, Sendable {
     let job = job.separating(composition.separateLocations)
     let plans = try pattern.plans(for: job.resolvedRouting().profiles, rate: Double(job.rate))
     let settings = job.settings(for: plans)
-    guard (settings.length ?? 0) * Int64(job.channelCount) <= Int64(Sound.maximumSampleCount) else {
+    guard (settings.outputFrameCount ?? 0) * Int64(job.channelCount) <= Int64(Sound.maximumSampleCount) else {
       throw FileError(input.name, "is longer than the limit; use '--duration'")
     }
     var samples: [Float] = []
-    samples.reserveCapacity(Int(settings.length ?? 0) * job.channelCount)
+    samples.reserveCapacity(Int(settings.outputFrameCount ?? 0) * job.channelCount)
     let renderer = job.renderer(for: plans, settings: settings)
     _ = try job.renderBlocks(renderer, interrupted: FileError(input.name, "interrupted")) {
       block, frameCount, _ in
@@ -130,7 +130,7 @@ public enum TakeInput: Equatable, Sendable {
       signal: signal,
       profile: job.profile,
       text: String(decoding: pattern.file.bytes, as: UTF8.self), feeling: composition.notes)
-    take.duration = plans.map(\.duration).max() ?? 0
+    take.duration = plans.map(\.durationSeconds).max() ?? 0
     take.format = pattern.format.map {
       Take.Format(title: $0.title, resolution: $0.valueResolution)
     }

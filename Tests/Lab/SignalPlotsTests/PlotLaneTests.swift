@@ -31,14 +31,14 @@ import Testing
   func locationsHavePanels() throws {
     let plot = try Plot(of: PlotSubject(name: "", composition: located(), signal: stereo()))
     #expect(
-      plot.panels.map(\.title) == [
+      plot.plotPanels.map(\.title) == [
         "Intensity, left", "Sharpness, left", "Intensity, right", "Sharpness, right",
         "Waveform, left", "Waveform, right", "Spectrogram, left", "Spectrogram, right",
       ])
-    #expect(plot.panels.map(\.lane) == [0, 0, 1, 1, 0, 1, 0, 1])
-    #expect(plot.lanes.map { $0.takes[0].eventPlot?.events.map(\.onset) } == [[0], [0.3]])
+    #expect(plot.plotPanels.map(\.lane) == [0, 0, 1, 1, 0, 1, 0, 1])
+    #expect(plot.lanes.map { $0.takes[0].eventPlot?.events.map(\.onsetSeconds) } == [[0], [0.3]])
     #expect(plot.lanes.map { $0.takes[0].signal?.channels } == stereo().channels.map { [$0] })
-    #expect(plot.facts.contains("at left and right"))
+    #expect(plot.factTexts.contains("at left and right"))
   }
 
   @Test("An overlay compares equal body locations")
@@ -48,7 +48,7 @@ import Testing
     other.layers[0].bodyLocation = nil
     let subjects = [located(), other].map { PlotSubject(name: "x", composition: $0) }
     let plot = try Plot(of: subjects, parts: [.score])
-    let onsets = plot.lanes.map { lane in lane.takes.map { $0.eventPlot?.events.map(\.onset) } }
+    let onsets = plot.lanes.map { lane in lane.takes.map { $0.eventPlot?.events.map(\.onsetSeconds) } }
     #expect(onsets == [[[0], [0]], [[0.3], [0]]])
   }
 
@@ -56,7 +56,7 @@ import Testing
   func channelsHavePanels() throws {
     let plot = try Plot(of: PlotSubject(name: "", signal: stereo()), parts: [.score])
     #expect(
-      plot.panels.map(\.title) == [
+      plot.plotPanels.map(\.title) == [
         "Level, channel 1", "Frequency, channel 1", "Level, channel 2", "Frequency, channel 2",
       ])
   }
@@ -66,8 +66,8 @@ import Testing
     let channels = (0..<9).map { [Float](repeating: Float($0) / 10, count: 100) }
     let signal = Signal(channels: channels, rate: 8_000)
     let plot = try Plot(of: PlotSubject(name: "", signal: signal))
-    #expect(plot.facts.contains("mean of 9 channels"))
-    #expect(plot.panels.map(\.lane).allSatisfy { $0 == 0 })
+    #expect(plot.factTexts.contains("mean of 9 channels"))
+    #expect(plot.plotPanels.map(\.lane).allSatisfy { $0 == 0 })
   }
 
   @Test("A lane without the body location of a pattern shows nothing of it")

@@ -46,7 +46,7 @@ struct PsychometricPlotTests {
     var means = plot
     means.quantity = .mean("Magnitude")
     means.points = [Point(level: -30, estimate: 40, interval: 10...73)]
-    #expect(means.estimateAxis.range == 0...80)
+    #expect(means.estimateAxis.valueRange == 0...80)
     #expect(means.drawing(width: 400).strays == [])
   }
 
