@@ -125,7 +125,7 @@ final class PatternLoader: Sendable {
       let locations = areMixed ? pattern.composition.bodyLocations : []
       let compiledPattern = CompiledPattern(
         name: input.outputStem, plans: try pattern.plans(for: profiles, rate: rate),
-        duration: pattern.composition.duration,
+        duration: pattern.composition.durationSeconds,
         mixedLocationNames: locations.map(\.displayName))
       let entry = Entry(pattern: compiledPattern, sources: [(source, stamp)] + sources)
       cachedEntries.withLock { $0.insert(entry, for: word) }
