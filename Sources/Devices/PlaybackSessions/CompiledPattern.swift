@@ -5,9 +5,9 @@ package import HapticRender
 /// A pattern that is compiled for the haptic buses of an engine.
 package struct CompiledPattern: Sendable {
   package var name: String
-  /// The plans, one for each haptic bus.
+  /// The compiled plans, one for each haptic bus.
   package var plans: [RenderPlan]
-  /// The pattern's duration in seconds.
+  /// The duration of the pattern, in seconds.
   package var duration: Double
   /// The duration until the pattern has ended and its output is silent, in seconds.
   package var soundSeconds: Double { plans.map(\.durationSeconds).max() ?? duration }

@@ -2,15 +2,15 @@ internal import HapticModel
 package import HapticPlayback
 internal import HapticRender
 
-/// A tone below the thresholds of hearing and feeling that keeps amplifiers on between patterns. It
-/// plays on all haptic channels at any strength; mute silences it too.
+/// A tone below the thresholds of hearing and feeling that keeps amplifiers on between patterns.
+/// It plays on all haptic channels at any strength; mute silences it too.
 package final class KeepAwakeTone {
-  /// The frequency in hertz: the lowest frequency that shaker amplifiers pass, where hearing is
-  /// least sensitive.
+  /// The frequency of the tone in hertz, the lowest that shaker amplifiers pass. Hearing is least
+  /// sensitive there.
   package static let frequency = 20.0
-  /// The amplitude: −60 dBFS, 50 dB below the maximum of a pattern.
+  /// The amplitude of the tone: −60 dBFS, which is 50 dB below the maximum of a pattern.
   package static let amplitude = 0.001
-  /// The duration of one pass in seconds, a whole number of the tone's periods.
+  /// The duration of one pass of the tone in seconds, a whole number of periods.
   private static let loopSeconds = 10.0
 
   /// The number of voices that play the tone.

@@ -5,8 +5,9 @@ internal import HapticRender
 internal import SoundFile
 package import SystemSupport
 
-/// A sound file that records the output. It has its name and a valid header from the start, so that
-/// a killed process or a power failure loses at most a second.
+/// A sound file that records the output.
+/// It has its name and a valid header from the start, so that a killed process or a power failure
+/// loses at most a second.
 package final class LiveRecording {
   package struct Result: Equatable, Sendable {
     package var path: String
@@ -23,13 +24,13 @@ package final class LiveRecording {
     }
   }
 
-  /// Settings for splitting a recording into files, for installations that record for months.
+  /// The settings for splitting a recording into files, for installations that record for months.
   package struct Rotation {
-    /// The duration of a file in seconds.
+    /// The duration of each file, in seconds.
     package var fileDurationSeconds: Double
-    /// The fraction of the disk that stays free.
+    /// The fraction of the disk that stays free, 0 to 1.
     package var reservedDiskFraction: Double
-    /// Returns the free fraction of a folder's disk.
+    /// A closure that returns the free fraction of a folder's disk, 0 to 1.
     package var freeDiskFraction: @Sendable (_ folder: String) -> Double
     package var now: @Sendable () -> CalendarTime
 
@@ -57,8 +58,8 @@ package final class LiveRecording {
     }
   }
 
-  /// The current file and the next ones. It belongs to the writing thread until that thread has
-  /// ended.
+  /// The current file of a recording and the following files.
+  /// They belong to the writing thread until that thread has ended.
   private final class RecordingFiles: @unchecked Sendable {
     let path: String
     let rotation: Rotation?
@@ -131,7 +132,8 @@ package final class LiveRecording {
     }
   }
 
-  /// 24 bits: finer than any converter, and supported by every file type.
+  /// The sample format of recordings. 24 bits are finer than any converter, and every file type
+  /// supports them.
   private static let sampleFormat = SampleFormat.s24
 
   package let recording: RecordingBuffer
@@ -184,8 +186,8 @@ package final class LiveRecording {
     }
   }
 
-  /// Returns whether a path is free or leads to a file of this program, which the tags at its start
-  /// identify; W64 has no tags.
+  /// Returns whether a path is free or leads to a file of this program.
+  /// The tags at the start of a file identify the program; W64 has no tags.
   package static func isReplaceableRecording(_ path: String) -> Bool {
     guard FileSystem.entryKind(at: path) == .file, let descriptor = try? FileSystem.open(path)
     else {

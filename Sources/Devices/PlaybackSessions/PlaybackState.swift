@@ -1,4 +1,4 @@
-/// The state of playback; the raw value is its symbol in the line.
+/// The state of playback. The raw value is its symbol in the status line.
 package enum PlaybackState: String, Sendable {
   case playing = ">"
   case paused = "="

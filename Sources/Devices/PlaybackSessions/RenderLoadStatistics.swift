@@ -1,10 +1,10 @@
 package import HapticPlayback
 package import SystemSupport
 
-/// The rendering load and the latency over all blocks of a run.
+/// The statistics of the rendering load and the latency over all blocks of a run.
 package struct RenderLoadStatistics: Equatable, Sendable {
   package private(set) var blockCount = 0
-  /// The maximum load: the render time of a block as a fraction of its duration.
+  /// The maximum load, which is the render time of a block as a fraction of its duration.
   package private(set) var peakLoad = 0.0
   package var meanLoad: Double { blockCount > 0 ? loadSum / Double(blockCount) : 0 }
   /// The maximum number of frames that were not yet heard when a block had been written.

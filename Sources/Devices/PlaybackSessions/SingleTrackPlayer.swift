@@ -1,10 +1,11 @@
 package import HapticPlayback
 package import HapticRender
 
-/// Plays one pattern at a time. Each start uses a new player, so that the previous pattern fades
-/// out in parallel.
+/// A player of one pattern at a time. Each start uses a new player, so that the previous pattern
+/// fades out in parallel.
 package final class SingleTrackPlayer {
-  /// The silence before the first pattern in seconds: longer than the initial fade-in.
+  /// The duration of the silence before the first pattern, in seconds. It is longer than the
+  /// initial fade-in.
   package static let leadInSeconds = 0.003
 
   private let engine: PlaybackEngine
@@ -26,7 +27,7 @@ package final class SingleTrackPlayer {
     self.sendGains = sendGains
   }
 
-  /// The frame at which the pattern ended; nil before and during playback.
+  /// The frame at which the pattern ended, or nil before and during playback.
   package var endFrame: Int64? {
     guard let player, player.endCount > 0 else { return nil }
     return player.endFrame
@@ -68,7 +69,7 @@ package final class SingleTrackPlayer {
     }
   }
 
-  /// Pauses or resumes the pattern; a pattern that has not started yet starts when it is resumed.
+  /// Pauses or resumes the pattern. A pattern that has not started yet starts when it is resumed.
   package func togglePause() throws {
     guard let player, let pattern, endFrame == nil else { return }
     if isPaused {

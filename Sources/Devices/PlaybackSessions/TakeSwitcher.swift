@@ -2,27 +2,28 @@ package import HapticPlayback
 internal import HapticModel
 internal import HapticRender
 
-/// Plays several takes in sync under one play head, with one audible take and a loop region.
+/// A switcher that plays several takes in sync under one play head, with one audible take and a
+/// loop region.
 package final class TakeSwitcher {
   /// The duration of the crossfade from one take to another, in seconds.
   package static let crossfadeSeconds = 0.01
   /// The duration of each of the two fades when takes change through silence, in seconds.
   package static let silenceFadeSeconds = 0.005
-  /// The time in seconds from the request to change through silence to its first frame, which is
-  /// well after the frames that are rendered ahead.
+  /// The time from the request to change through silence to its first frame, in seconds.
+  /// It is well after the frames that are rendered ahead.
   package static let silenceLeadSeconds = 0.03
-  /// The size of a step as a fraction of the duration.
+  /// The size of a step of the play head, as a fraction of the duration.
   package static let playheadStepFraction = 1.0 / 16
-  /// The end in seconds of a take that does not repeat: longer than any pattern.
+  /// The end of a take that does not repeat, in seconds. It is longer than any pattern.
   private static let unreachableEndSeconds = 2 * FrameConversion.maximumSeconds
 
   private let engine: PlaybackEngine
   private let playerGroup: PlayerGroup
-  /// The silence between two passes in seconds.
+  /// The duration of the silence between two passes, in seconds.
   private let loopGapSeconds: Double
-  /// The duration of the longest take in seconds.
+  /// The duration of the longest take, in seconds.
   package let duration: Double
-  /// The loop region in seconds; nil for the whole duration.
+  /// The loop region in seconds, or nil for the whole duration.
   package private(set) var loopRegion: ClosedRange<Double>?
   package private(set) var isLooping: Bool
   package private(set) var isPaused = false
@@ -115,7 +116,8 @@ package final class TakeSwitcher {
     }
   }
 
-  /// Moves the play head; a position at or after the end of the loop region is its start.
+  /// Moves the play head to a time in seconds. A position at or after the end of the loop region is
+  /// its start.
   package func movePlayhead(to seconds: Double) throws {
     var seconds = min(max(0, seconds), duration)
     if isLooping, let loopRegion, seconds >= loopRegion.upperBound {
@@ -130,8 +132,8 @@ package final class TakeSwitcher {
       to: min(playheadSeconds, duration) + count * duration * Self.playheadStepFraction)
   }
 
-  /// Sets the start of the loop region to the play head. If the region's end would precede its
-  /// start, the region extends to the end of the take.
+  /// Sets the start of the loop region to the play head.
+  /// If the region's end would precede its start, the region extends to the end of the take.
   package func beginRegionAtPlayhead() throws {
     let start = min(playheadSeconds, duration - PatternPlayer.minimumLoopDuration)
     guard start >= 0 else { return }
@@ -139,8 +141,8 @@ package final class TakeSwitcher {
     try setLoopRegion(start...(end - start < PatternPlayer.minimumLoopDuration ? duration : end))
   }
 
-  /// Sets the end of the loop region to the play head. If the region's start would follow its end,
-  /// the region begins at the start of the take.
+  /// Sets the end of the loop region to the play head.
+  /// If the region's start would follow its end, the region begins at the start of the take.
   package func endRegionAtPlayhead() throws {
     let end = min(max(playheadSeconds, PatternPlayer.minimumLoopDuration), duration)
     let start = loopRegion?.lowerBound ?? 0

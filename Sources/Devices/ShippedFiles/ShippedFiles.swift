@@ -1,9 +1,8 @@
 internal import CShippedFiles
 
-/// The files of a folder that are embedded in the program, so that they are available on any
-/// machine.
+/// A folder of files that are embedded in the program, so that they are available on any machine.
 @safe package struct ShippedFiles: Sendable {
-  /// The profiles, in the order of lists.
+  /// The profile files, in the order of lists.
   package static let profiles = unsafe ShippedFiles(temblor_profiles)
   /// The HTML, style sheets, and scripts of generated pages.
   package static let pageParts = unsafe ShippedFiles(temblor_page)
@@ -11,7 +10,7 @@ internal import CShippedFiles
 
   /// The names of the files, with their extensions.
   package let names: [String]
-  /// The table in the program's read-only data.
+  /// The table of files in the program's read-only data.
   nonisolated(unsafe) private let table: UnsafePointer<temblor_file>
 
   private init(_ table: UnsafePointer<temblor_file>) {
@@ -23,7 +22,7 @@ internal import CShippedFiles
     unsafe self.table = table
   }
 
-  /// Returns the contents of a file; nil if no file has this name.
+  /// Returns the contents of the file with a name, or nil if there is none.
   package func bytes(named name: String) -> [UInt8]? {
     guard let index = names.firstIndex(of: name), let text = unsafe table[index].text else {
       return nil
@@ -38,10 +37,10 @@ internal import CShippedFiles
 
 /// The patterns that are part of Temblor.
 public enum ShippedPatterns {
-  /// The names of the patterns, sorted.
+  /// The names of the shipped patterns, sorted.
   public static let names = ShippedFiles.patterns.names.map { String($0.dropLast(5)) }
 
-  /// Returns the AHAP text of a pattern; nil if no pattern has this name.
+  /// Returns the AHAP text of the pattern with a name, or nil if there is none.
   public static func text(named name: String) -> [UInt8]? {
     ShippedFiles.patterns.bytes(named: name + ".ahap")
   }

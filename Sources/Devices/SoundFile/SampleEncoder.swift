@@ -1,7 +1,7 @@
 internal import CSampleKernels
 internal import SystemSupport
 
-/// Converts samples in −1…1 to the bytes of files and devices.
+/// An encoder that converts samples in −1…1 to the bytes of files and devices.
 ///
 /// One encoder serves one stream. Its dither continues from block to block, so the result does not
 /// depend on the block size.
@@ -10,7 +10,7 @@ public struct SampleEncoder: Sendable {
   public let encoding: SampleEncoding
   private var dither: Dither
 
-  /// Creates an encoder at the beginning of a stream.
+  /// Creates an encoder for the beginning of a stream.
   public init(_ encoding: SampleEncoding, dither: Dither = Dither()) {
     self.encoding = encoding
     self.dither = dither
@@ -73,17 +73,18 @@ public struct SampleEncoder: Sendable {
   }
 }
 
-/// The representation of one sample in memory, in this machine's byte order.
+/// The representation of a sample in memory, in this machine's byte order.
 public enum SampleEncoding: String, CaseIterable, Sendable {
-  /// 32-bit floating point.
+  /// The representation as 32-bit floating point.
   case float
-  /// 32-bit integers.
+  /// The representation as a 32-bit integer.
   case s32
-  /// 24-bit integers in the lower bytes of four, with the sign extended into the fourth.
+  /// The representation as a 24-bit integer in the lower bytes of four, with the sign extended into
+  /// the fourth.
   case s24
-  /// 24-bit integers in three bytes.
+  /// The representation as a 24-bit integer in three bytes.
   case s24Packed = "s24_3"
-  /// 16-bit integers, dithered.
+  /// The representation as a dithered 16-bit integer.
   case s16
 
   /// The size of a sample in bytes.
@@ -96,7 +97,7 @@ public enum SampleEncoding: String, CaseIterable, Sendable {
   }
 }
 
-/// Rounds samples to 16 bits with triangular dither from a seeded generator.
+/// A quantizer that rounds samples to 16 bits with triangular dither from a seeded generator.
 ///
 /// The sum of two uniform random numbers, two steps wide, makes the rounding error independent of
 /// the signal (Lipshitz, Wannamaker, and Vanderkooy, "Quantization and dither: a theoretical
@@ -104,7 +105,7 @@ public enum SampleEncoding: String, CaseIterable, Sendable {
 public struct Dither: Sendable {
   private var generator: SplitMix64
 
-  /// Creates a generator at the beginning of a seed's sequence.
+  /// Creates a quantizer at the beginning of a seed's random sequence.
   public init(seed: UInt64 = 0x7e3b_10f5) { generator = SplitMix64(seed: seed) }
 
   /// Returns a sample in −1…1 as a 16-bit integer; NaN is silent.

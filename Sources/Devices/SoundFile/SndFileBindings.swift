@@ -19,7 +19,7 @@
     /// process.
     private static let openLock = Mutex(())
 
-    /// Calls `sf_open_fd`; the descriptor stays open when the handle closes.
+    /// Calls `sf_open_fd`. The descriptor stays open when the handle closes.
     static func open(descriptor: Int32, mode: Int, info: inout SF_INFO, path: String)
       throws(SoundFileError)
       -> OpaquePointer
@@ -44,13 +44,13 @@
       return unsafe try result.get()
     }
 
-    /// Calls `sf_set_string`; a format without this tag ignores it.
+    /// Calls `sf_set_string`. A format without this tag ignores the call.
     static func setTag(_ tag: Int, _ text: String, of handle: OpaquePointer) {
       _ = unsafe sf_set_string(handle, Int32(tag), text)
     }
 
-    /// Calls `sf_command` with `SFC_SET_ADD_PEAK_CHUNK` to omit the chunk, which contains the time
-    /// of day.
+    /// Calls `sf_command` with `SFC_SET_ADD_PEAK_CHUNK` to omit the chunk that contains the time of
+    /// day.
     static func omitPeakChunk(of handle: OpaquePointer) {
       _ = unsafe sf_command(handle, Int32(SFC_SET_ADD_PEAK_CHUNK), nil, Int32(SF_FALSE))
     }
@@ -82,7 +82,7 @@
       }
     }
 
-    /// Calls `sf_readf_float`, and returns the number of frames; 0 at the end.
+    /// Calls `sf_readf_float`, and returns the number of frames, or 0 at the end.
     static func read(
       _ samples: inout MutableSpan<Float>, frameCount: Int, from handle: OpaquePointer
     ) -> Int {
@@ -91,7 +91,7 @@
       }
     }
 
-    /// Calls `sf_error` and `sf_strerror`, and returns the read error; nil if there is none.
+    /// Calls `sf_error` and `sf_strerror`, and returns the read error, or nil if there is none.
     static func readError(of handle: OpaquePointer) -> String? {
       guard unsafe sf_error(handle) > 0 else { return nil }
       return unsafe String(cString: sf_strerror(handle))
@@ -117,8 +117,8 @@
       }
     }
 
-    /// Returns the error of the last call, with the system's reason if there is one; otherwise,
-    /// with libsndfile's message.
+    /// Returns the error of the last call, with the system's reason if there is one, or else with
+    /// libsndfile's message.
     private static func error(_ message: @autoclosure () -> String, path: String, reading: Bool)
       -> SoundFileError
     {

@@ -2,16 +2,16 @@
   import CSampleRate
 #endif
 
-/// A decoded sound file: interleaved samples at a rate.
+/// A decoded sound file, with interleaved samples at a sample rate.
 public struct Sound: Equatable, Sendable {
   /// The maximum number of samples: 12.5 minutes of 48 kHz stereo.
   public static let maximumSampleCount = 72_000_000
 
   /// The interleaved samples, usually in −1…1.
   public var interleaved: [Float]
-  /// The number of channels.
+  /// The number of channels of the sound.
   public var channelCount: Int
-  /// The sample rate in hertz.
+  /// The sample rate of the sound, in hertz.
   public var rate: Double
   /// The truncation of the file that the sound was read from; nil if it was complete.
   public var truncation: SoundTruncation?
@@ -23,7 +23,7 @@ public struct Sound: Equatable, Sendable {
     self.rate = rate
   }
 
-  /// The number of frames.
+  /// The number of frames of the sound.
   public var frameCount: Int { interleaved.count / max(1, channelCount) }
 
   /// Decodes an open file, which stays open.
@@ -138,27 +138,27 @@ public struct Sound: Equatable, Sendable {
 #if SoundOutput
   import CSndFile
 
-  /// A sound file that is read block by block through libsndfile.
+  /// A reader of a sound file, block by block through libsndfile.
   @safe public struct SoundFileReader: ~Copyable {
-    /// The number of channels.
+    /// The number of channels of the file.
     public let channelCount: Int
-    /// The sample rate in hertz.
+    /// The sample rate of the file, in hertz.
     public let rate: Double
-    /// The number of frames in the header; the file may contain fewer or more.
+    /// The number of frames that the header states. The file may contain fewer or more frames.
     public let frameCount: Int64
-    /// The type of the file in libsndfile's words, such as "WAV (Microsoft)".
+    /// The name of the container format by libsndfile, such as "WAV (Microsoft)".
     public let container: String
-    /// The encoding of samples in libsndfile's words, such as "Signed 16 bit PCM".
+    /// The name of the sample encoding by libsndfile, such as "Signed 16 bit PCM".
     public let encoding: String
 
     private let handle: OpaquePointer
     private let path: String
 
-    /// Starts to read a file, which stays open.
+    /// Creates a reader of an open file, which stays open.
     ///
     /// - Parameters:
-    ///   - descriptor: The open file.
-    ///   - path: The name of the file in messages.
+    /// - descriptor: The open file.
+    /// - path: The name of the file in messages.
     /// - Throws: `notSound`.
     public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
       var info = SF_INFO()

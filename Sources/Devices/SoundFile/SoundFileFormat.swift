@@ -3,10 +3,10 @@ internal import Glibc
 #if SoundOutput
   import CSndFile
 
-  /// A container with a sample format.
+  /// A format of sound files, which is a container with a sample format.
   public struct SoundFileFormat: Equatable, Sendable {
-    /// A file type, named by its usual extension. W64 is Sony's 64-bit WAVE; RF64 is the EBU's
-    /// 64-bit WAVE.
+    /// A container format, named by its common extension. W64 is Sony's 64-bit WAVE; RF64 is the
+    /// EBU's 64-bit WAVE.
     ///
     /// A WAVE beyond 4 GiB becomes an RF64. Ogg Vorbis stores no exact samples, and each stream has
     /// a random serial number.
@@ -14,18 +14,19 @@ internal import Glibc
       case wav, flac, aiff, w64, rf64, caf, ogg
     }
 
-    /// The container, or file type.
+    /// The container format, or file type.
     public var container: Container
-    /// The sample format; Ogg ignores it.
+    /// The sample format, which Ogg ignores.
     public var sampleFormat: SampleFormat
 
-    /// Creates a format; whether it is supported is checked when a file is opened.
+    /// Creates a format. Its support is checked when a file is opened.
     public init(container: Container, sampleFormat: SampleFormat) {
       self.container = container
       self.sampleFormat = sampleFormat
     }
 
-    /// Returns the container for the extension of a file name, in any case; nil for an unknown one.
+    /// Returns the container for the extension of a file name, in any case; nil for an unknown
+    /// extension.
     public static func container(ofName name: String) -> Container? {
       guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
       let ending = name[name.index(after: dot)...].lowercased()
@@ -33,8 +34,8 @@ internal import Glibc
         ?? ["wave": Container.wav, "aif": .aiff, "aifc": .aiff, "oga": .ogg][ending]
     }
 
-    /// Returns the reason that the format does not support a sample rate and a number of channels;
-    /// nil if it does.
+    /// Returns the reason that the format does not support a sample rate and a number of channels,
+    /// or nil if it supports them.
     public func unsupportedReason(rate: Int, channelCount: Int) -> String? {
       if isWritable(rate: rate, channelCount: channelCount) { return nil }
       let kind = container.rawValue
@@ -90,8 +91,8 @@ internal import Glibc
     }
   }
 
-  /// The representation of a stored sample: dithered 16-bit integers, 24- or 32-bit integers, or
-  /// 32-bit floating point.
+  /// The representation of a stored sample.
+  /// It is a dithered 16-bit integer, a 24- or 32-bit integer, or 32-bit floating point.
   public enum SampleFormat: String, CaseIterable, Sendable {
     case s16, s24, s32, float
 
@@ -112,14 +113,14 @@ internal import Glibc
   ///
   /// No date is written, so that equal renderings are equal files.
   public struct SoundFileTags: Equatable, Sendable {
-    /// The title of the sound.
+    /// The title of the sound, for the tag of the file.
     public var title: String
-    /// The name of the program.
+    /// The name of the program that made the file.
     public var software: String
-    /// A comment about the rendering.
+    /// The comment about the rendering.
     public var comment: String
 
-    /// Creates tags; an empty text is omitted.
+    /// Creates the tags of a file. An empty text is omitted.
     public init(title: String = "", software: String = "", comment: String = "") {
       self.title = title
       self.software = software
@@ -128,17 +129,18 @@ internal import Glibc
   }
 #endif
 
-/// An error that occurs when a sound file is read or written.
+/// The error of reading or writing a sound file.
 public struct SoundFileError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The kind of an error, which determines the remedy.
   public enum Kind: String, Sendable {
-    /// The extension does not belong to a supported format: choose another.
+    /// The extension does not belong to a supported format. The remedy is another extension.
     case unknownExtension
-    /// The format does not support these samples, channels, or sample rate: choose another.
+    /// The format does not support these samples, channels, or sample rate. The remedy is another
+    /// format.
     case unsupportedFormat
     /// The file contains no readable sound.
     case notSound
-    /// The file is truncated or cannot be decoded further: obtain a complete one.
+    /// The file is truncated or cannot be decoded further. The remedy is a complete file.
     case damaged
     /// The sound exceeds the maximum length for patterns.
     case tooLong
@@ -154,9 +156,9 @@ public struct SoundFileError: Error, Equatable, Sendable, CustomStringConvertibl
     case systemRefused
   }
 
-  /// The kind, which determines the remedy.
+  /// The kind of the error, which determines the remedy.
   public var kind: Kind
-  /// The file, as the user named it.
+  /// The path of the file, as the user named it.
   public var path: String
   /// The message for the user on one line, without the path.
   public var description: String

@@ -3,8 +3,8 @@
   internal import Glibc
   internal import SystemSupport
 
-  /// A sound file that is written block by block, by libsndfile if it is available, and otherwise
-  /// as a plain WAV file.
+  /// A writer of a sound file, block by block.
+  /// libsndfile writes the file if it is available; otherwise, the file is a plain WAV file.
   @safe public struct SoundFileWriter: ~Copyable {
     private var handle: OpaquePointer?
     private let descriptor: Int32
@@ -94,7 +94,7 @@
       ownsDescriptor = true
     }
 
-    /// Writes interleaved samples in −1…1, a whole number of frames.
+    /// Writes interleaved samples in −1…1, which must be a whole number of frames.
     public mutating func write(_ samples: Span<Float>) throws(SoundFileError) {
       try plainWAV?.write(samples)
       guard let handle = unsafe handle else { return }
@@ -130,7 +130,7 @@
       unsafe SndFileBindings.updateHeader(of: handle)
     }
 
-    /// Completes the header and closes the file; no samples can be written afterward.
+    /// Completes the header and closes the file. No samples can be written afterward.
     public mutating func close() throws(SoundFileError) {
       try plainWAV?.finish()
       if plainWAV != nil, ownsDescriptor {
@@ -199,7 +199,7 @@
     }
   }
 
-  /// A WAV file without tags, for systems without libsndfile.
+  /// A writer of WAV files without tags, for systems without libsndfile.
   struct PlainWAV {
     private let descriptor: Int32
     private let path: String
@@ -277,10 +277,11 @@
     }
   }
 
-  /// The time of day in an RF64 file of floating-point samples, which libsndfile cannot omit.
+  /// The chunk with the time of day in an RF64 file of floating-point samples, which libsndfile
+  /// cannot omit.
   enum PeakChunk {
-    /// Sets the time to 0, so that equal sounds are equal files. After its name and size, the chunk
-    /// has a version and the time, four bytes each.
+    /// Sets the time of the chunk to 0, so that equal sounds are equal files.
+    /// After its name and size, the chunk has a version and the time, four bytes each.
     static func eraseTime(in descriptor: Int32, path: String) throws(SoundFileError) {
       var offset = off_t(12)
       var head: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0]

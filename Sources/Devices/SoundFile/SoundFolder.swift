@@ -1,15 +1,14 @@
 internal import Glibc
 internal import SystemSupport
 
-/// Access to the sound files in a folder and its subfolders only, even if a path or a link leads
-/// elsewhere.
+/// A folder that gives access to its sound files only, even if a path or a link leads elsewhere.
 ///
 /// Patterns, and the paths in them, may come from untrusted sources.
 public struct SoundFolder: Equatable, Sendable {
-  /// The folder, which may itself be a link.
+  /// The path of the folder, which may itself be a link.
   public let root: String
 
-  /// Creates the folder for the sounds of patterns. Its existence is checked when a sound is read.
+  /// Creates a folder for the sounds of patterns. Its existence is checked when a sound is read.
   public init(root: String) { self.root = root }
 
   /// Decodes a sound file of the folder.
@@ -42,10 +41,10 @@ public struct SoundFolder: Equatable, Sendable {
     return real
   }
 
-  /// Returns the path of a file that a wrong path probably means; nil if there is none.
+  /// Returns the path of the file that a wrong path probably means, or nil if there is none.
   ///
-  /// It recognizes different case, a missing extension, and a folder that does not exist here, such
-  /// as an app's bundle. The search does not leave the root.
+  /// The method recognizes a different case, a missing extension, and a folder that does not exist
+  /// here, such as an app's bundle. The search does not leave the root.
   public func suggestion(for path: String) -> String? {
     guard !path.hasPrefix("/"), !path.split(separator: "/").contains("..") else { return nil }
     let name = FileSystem.name(of: path).lowercased()
@@ -87,7 +86,7 @@ public struct SoundFolder: Equatable, Sendable {
 }
 
 extension Sound {
-  /// Decodes the file at a path.
+  /// Creates a sound by decoding the file at a path.
   ///
   /// - Throws: `missing`, `notAFile`, `systemRefused`, or an error of
   ///   `init(readingDescriptor:path:)`.

@@ -2,23 +2,23 @@ internal import Glibc
 
 /// The truncation of a sound file that contains fewer samples than its header states.
 public struct SoundTruncation: Equatable, Sendable {
-  /// The total size of the sample data that the header states, in bytes.
+  /// The size of the sample data that the header states, in bytes.
   public let expectedByteCount: UInt64
-  /// The total size of the sample data that the file contains, in bytes.
+  /// The size of the sample data that the file contains, in bytes.
   public let foundByteCount: UInt64
 
-  /// The lengths that programs write if they cannot update the header. FFmpeg and other programs
-  /// write the first value, and SoX writes the second.
+  /// The length values that programs write if they cannot update the header.
+  /// FFmpeg and other programs write the first value, and SoX writes the second.
   private static let unknownLengths: Set<UInt64> = [0xFFFF_FFFF, 0x7FFF_F000]
-  /// The maximum number of chunks to examine; files from music programs have a few dozen.
+  /// The maximum number of chunks to examine. Files from music programs have a few dozen.
   private static let maximumChunkCount = 10_000
 
-  /// Compares the length that the header of a WAV, RF64, or AIFF file states with the actual
-  /// length.
+  /// Creates the truncation of a WAV, RF64, or AIFF file whose header states more sample data than
+  /// the file contains.
   ///
-  /// It reads some bytes of each chunk before the samples and keeps the position of the descriptor.
-  /// The result is nil if the file is complete, its header does not state the length, or it has
-  /// another type.
+  /// The initializer reads some bytes of each chunk before the samples and keeps the position of
+  /// the descriptor. The result is nil if the file is complete, its header does not state the
+  /// length, or it has another type.
   public init?(readingDescriptor descriptor: Int32) {
     let start = lseek(descriptor, 0, SEEK_CUR)
     var status = stat()
@@ -56,7 +56,7 @@ public struct SoundTruncation: Equatable, Sendable {
     return nil
   }
 
-  /// The message about the truncation, without the file's name.
+  /// The message about the truncation, without the name of the file.
   public var text: String {
     """
     has only \(foundByteCount) of the \(expectedByteCount) bytes of samples that its header \

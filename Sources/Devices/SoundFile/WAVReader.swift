@@ -1,14 +1,14 @@
 #if !SoundOutput
   internal import Glibc
 
-  /// A WAV file that is read without libsndfile: 8- to 32-bit PCM and floating point.
+  /// A reader of WAV files without libsndfile, for 8- to 32-bit PCM and floating point.
   ///
   /// It is used if the package is built without its trait SoundOutput; other types of files are
   /// refused.
   public struct SoundFileReader: ~Copyable {
-    /// The number of channels.
+    /// The number of channels of the file.
     public let channelCount: Int
-    /// The sample rate in hertz.
+    /// The sample rate of the file, in hertz.
     public let rate: Double
     /// The number of frames in the file.
     public let frameCount: Int64
@@ -24,10 +24,11 @@
       var byteCount = 0
     }
 
-    /// The maximum size of a file in bytes: the longest sound in 64 bits, and its header.
+    /// The maximum size of a file in bytes, for the longest sound with 64 bits per sample and its
+    /// header.
     private static let maximumByteCount = 8 * Sound.maximumSampleCount + 65_536
 
-    /// Reads a file from its start.
+    /// Creates a reader of a file from its start.
     ///
     /// - Throws: `notSound`, `damaged`, or `tooLong`.
     public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
@@ -78,7 +79,7 @@
       throw refused
     }
 
-    /// Reads the next frames, and returns their number; 0 at the end.
+    /// Reads the next frames, and returns their number, or 0 at the end.
     public mutating func read(into samples: inout MutableSpan<Float>) throws(SoundFileError) -> Int
     {
       let size = layout.byteCount

@@ -1,29 +1,29 @@
 internal import Glibc
 internal import Synchronization
 
-/// Writes a file that gets its name only when it is complete, so that a failure leaves an existing
+/// A writer of a file that gets its name only when it is complete. A failure leaves an existing
 /// file intact.
 ///
 /// Until `commit()`, the file has no name, if the file system supports that; even a process that is
 /// killed leaves no trace. Otherwise, it is a hidden file in the same folder, which is removed
 /// after a failure or an interruption, and by a later run if the process was killed.
 package struct AtomicFileWriter: ~Copyable {
-  /// The seekable file to write to.
+  /// The descriptor of the seekable file to write to.
   package let descriptor: Int32
-  /// The path as the user named it.
+  /// The path of the file as the user named it.
   private let path: String
   /// The path with links resolved, so that a link remains and its target is replaced.
   private let destination: String
-  /// The path of the file before it is committed; nil while it has no name.
+  /// The hidden path of the file before it is committed; nil while the file has no name.
   private var hiddenPath: String?
   /// The slot in which the hidden path is registered, so that a signal handler can remove the file.
   private let unfinishedSlot: Int?
 
-  /// Creates a file in an existing folder.
+  /// Creates an incomplete file in an existing folder.
   ///
   /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - allowsUnnamed: False to use a hidden name at once, as on file systems that require one.
+  /// - path: The path of the file.
+  /// - allowsUnnamed: False to use a hidden name at once, as on file systems that require one.
   package init(_ path: String, allowsUnnamed: Bool = true) throws(FileError) {
     let target = try FileSystem.destination(of: path)
     switch FileSystem.entryKind(at: target) {
@@ -61,10 +61,10 @@ package struct AtomicFileWriter: ~Copyable {
 
   /// The flags of `O_TMPFILE`, a macro that Swift does not import.
   private static let unnamedFileFlags = 0o20_000_000 | O_DIRECTORY
-  /// The folder with the names of open files.
+  /// The folder with the names of the open files of this process.
   private static let descriptorFolder = "/proc/self/fd"
 
-  /// Refuses to replace a read-only file even if its folder permits it.
+  /// Throws an error for a read-only file, even if its folder permits to replace it.
   private static func checkPermission(_ target: String, _ path: String) throws(FileError) {
     var status = stat()
     guard unsafe stat(target, &status) == 0 else { return }
@@ -85,9 +85,9 @@ package struct AtomicFileWriter: ~Copyable {
   /// Moves the finished file to its destination.
   ///
   /// - Parameters:
-  ///   - isFlushed: True to write the bytes to the disk before they replace an old file, so that a
-  ///     power failure does not lose both; unnecessary for files that can be regenerated.
-  ///   - replaces: False to fail if a file with that name exists.
+  /// - isFlushed: True to write the bytes to the disk before they replace an old file, so that a
+  ///   power failure does not lose both; unnecessary for files that can be regenerated.
+  /// - replaces: False to fail if a file with that name exists.
   package mutating func commit(isFlushed: Bool = true, replaces: Bool = true) throws(FileError) {
     guard replaces else { return try commitNew() }
     let replaces = unsafe access(destination, F_OK) == 0
@@ -107,7 +107,7 @@ package struct AtomicFileWriter: ~Copyable {
     }
   }
 
-  /// Names the file in one atomic step, unless another file has that name.
+  /// Names the file in one atomic step, unless another file has the name.
   private mutating func commitNew() throws(FileError) {
     let isNamed =
       if let hiddenPath {
@@ -154,9 +154,9 @@ package struct AtomicFileWriter: ~Copyable {
   }
 }
 
-/// Operations on the hidden names of incomplete files.
+/// The operations on the hidden names of incomplete files.
 enum HiddenFile {
-  /// The prefix of every hidden name; sixteen hexadecimal digits follow.
+  /// The prefix of every hidden name, which sixteen hexadecimal digits follow.
   static let prefix = ".temblor-"
   private static let nameDigitCount = 16
   /// The age in seconds after which an unlocked file counts as abandoned by a killed process.
@@ -197,7 +197,7 @@ enum HiddenFile {
     return unsafe Glibc.rename(name, target) == 0
   }
 
-  /// Tries random names until one is free.
+  /// Tries random names until an unused name is found, and returns the name.
   private static func withNewName(in folder: String, _ make: (String) -> Bool) -> String? {
     removeStale(in: folder)
     for _ in 0..<8 {
@@ -210,7 +210,7 @@ enum HiddenFile {
     return nil
   }
 
-  /// Removes the files that killed processes left in a folder, once for each folder.
+  /// Removes the files that killed processes have not removed from a folder, once for each folder.
   private static func removeStale(in folder: String) {
     guard cleanedFolders.withLock({ $0.insert(folder).inserted }) else { return }
     let names = (try? FileSystem.allNames(in: folder.isEmpty ? "." : folder)) ?? []

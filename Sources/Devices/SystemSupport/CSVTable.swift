@@ -1,6 +1,6 @@
-/// A table of text fields in named columns, read and written as in RFC 4180.
+/// A table of text fields in named columns, read and written by RFC 4180.
 package struct CSVTable: Equatable, Sendable {
-  /// The maximum number of rows, which bounds the work of reading.
+  /// The maximum number of rows, which bounds the work of reading a table.
   package static let maximumRowCount = 100_000
   package static let maximumFieldLength = 65_536
   package static let maximumColumnCount = 256
@@ -8,9 +8,9 @@ package struct CSVTable: Equatable, Sendable {
   private static let maximumListedLineCount = 10
 
   package struct Row: Equatable, Sendable {
-    /// The line of the file on which the row begins, counted from 1.
+    /// The number of the line on which the row begins in the file, from 1.
     package let lineNumber: Int
-    /// The fields, one for each column.
+    /// The fields of the row, one for each column.
     package let fields: [String]
   }
 
@@ -19,7 +19,7 @@ package struct CSVTable: Equatable, Sendable {
     package var column: String?
     package let reason: String
 
-    /// The message, such as `line 3, column 'level': …`.
+    /// The message of the problem, such as `line 3, column 'level': …`.
     package var description: String {
       "line \(lineNumber)" + (column.map { ", column \($0.inQuotes)" } ?? "") + ": " + reason
     }
@@ -30,8 +30,8 @@ package struct CSVTable: Equatable, Sendable {
 
   package init(columns: [String]) { self.columns = columns }
 
-  /// Parses UTF-8 text with or without a byte order mark. Lines end in LF or CR LF, and empty lines
-  /// are skipped.
+  /// Creates a table from UTF-8 text with or without a byte order mark.
+  /// Lines end in LF or CR LF, and empty lines are skipped.
   package init(_ bytes: [UInt8]) throws(Problem) {
     if let kind = Self.otherKind(of: bytes) {
       throw Problem(lineNumber: 1, reason: "the file contains \(kind), not a table")
@@ -113,16 +113,17 @@ package struct CSVTable: Equatable, Sendable {
     return header.utf8.contains(UInt8(ascii: "\t")) ? "tabs" : nil
   }
 
-  /// Appends a row. Its line number assumes that no earlier field contains a line break.
+  /// Appends a row to the table. Its line number assumes that no earlier field contains a line
+  /// break.
   package mutating func append(_ fields: [String]) {
     precondition(fields.count == columns.count, "A row must have a field for each column.")
     rows.append(Row(lineNumber: rows.count + 2, fields: fields))
   }
 
-  /// The table with its column names, in lines that end in CR LF.
+  /// The table as text with its column names, in lines that end in CR LF.
   package var text: String { ([columns] + rows.map(\.fields)).map(Self.lineText).joined() }
 
-  /// Returns one row as a line of a file, with its line end.
+  /// Returns a row as a line of a file, with its line end.
   package static func lineText(_ fields: [String]) -> String {
     // A single empty field would be an empty line.
     guard fields != [""] else { return "\"\"\r\n" }
@@ -156,7 +157,7 @@ private struct CSVReader {
 
   private var nextByte: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-  /// Returns the next row that is not an empty line; nil at the end.
+  /// Returns the next row that is not an empty line, or nil at the end.
   mutating func readRow(columns: [String]) throws(CSVTable.Problem) -> CSVTable.Row? {
     while skipLineEnd() {}
     guard nextByte != nil else { return nil }
@@ -246,6 +247,6 @@ private struct CSVReader {
 }
 
 extension Double {
-  /// The number with at most this many decimal places.
+  /// Returns the number as text with at most a number of decimal places.
   package func text(places: Int) -> String { NumberFormatting.rounded(self, places: places) }
 }

@@ -13,14 +13,16 @@ package enum FileSystem {
     }
   }
 
-  /// Returns the time of the last change in the form `2026-11-22 17:58 UTC`; nil if it is unknown.
+  /// Returns the time of the last change in the form `2026-11-22 17:58 UTC`, or nil if it is
+  /// unknown.
   package static func modificationTimeText(of path: String) -> String? {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }
     return CalendarTime(seconds: status.st_mtim.tv_sec).formatted("%Y-%m-%d %H:%M UTC")
   }
 
-  /// Returns the free fraction of a folder's disk, 0 to 1; 1 if it is unknown.
+  /// Returns the free fraction of a folder's disk, 0 to 1. The result is 1 if the fraction is
+  /// unknown.
   package static func freeFraction(of folder: String) -> Double {
     var status = statvfs()
     guard unsafe statvfs(folder.isEmpty ? "." : folder, &status) == 0, status.f_blocks > 0 else {
@@ -100,13 +102,13 @@ package enum FileSystem {
     return bytes
   }
 
-  /// Appends the next bytes of an open file.
+  /// Appends the next bytes of an open file to an array.
   ///
   /// - Parameters:
-  ///   - bytes: The array to append to, without an intermediate copy.
-  ///   - count: The number of bytes.
-  ///   - descriptor: The open file.
-  ///   - name: The name of the file in messages.
+  /// - bytes: The array to append to, without an intermediate copy.
+  /// - count: The number of bytes.
+  /// - descriptor: The open file.
+  /// - name: The name of the file in messages.
   /// - Returns: False if the file ended before the count.
   package static func append(
     to bytes: inout [UInt8], _ count: Int, of descriptor: Int32, name: String
@@ -139,7 +141,7 @@ package enum FileSystem {
     FileError(name, "is too large; the limit is \(limit >> 20) MiB")
   }
 
-  /// Returns the names in a folder in byte order, without names that start with a dot.
+  /// Returns the names in a folder in byte order, without the names that start with a dot.
   package static func names(in folder: String) throws(FileError) -> [String] {
     try allNames(in: folder).filter { !$0.hasPrefix(".") }.sorted {
       $0.utf8.lexicographicallyPrecedes($1.utf8)
@@ -182,7 +184,8 @@ package enum FileSystem {
     return unsafe String(cString: real)
   }
 
-  /// Returns the path of a file with links followed, even a link to a file that does not exist yet.
+  /// Returns the path of a file with links followed, even for a link to a file that does not exist
+  /// yet.
   package static func destination(of path: String) throws(FileError) -> String {
     if let real = realPath(path) { return real }
     var current = path
@@ -197,7 +200,7 @@ package enum FileSystem {
     throw .system(path, "is a link that cannot be resolved", code: ELOOP)
   }
 
-  /// Returns the part before the last slash; empty for a name in the current folder.
+  /// Returns the part of a path before the last slash; empty for a name in the current folder.
   package static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "" }
     return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -207,7 +210,7 @@ package enum FileSystem {
     path.split(separator: "/").last.map(String.init) ?? path
   }
 
-  /// Returns the part after the last slash, without its extension.
+  /// Returns the part of a path after the last slash, without its extension.
   package static func stem(of path: String) -> String {
     let name = name(of: path)
     guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return name }
@@ -219,11 +222,12 @@ package enum FileSystem {
   }
 }
 
-/// An error about a file; its message starts with the file's name.
+/// An error about a file. Its message starts with the name of the file.
 public struct FileError: Error, Equatable, CustomStringConvertible {
-  /// The path as the user named it.
+  /// The path of the file as the user named it.
   public var path: String
-  /// The problem, without the name: `cannot be opened: No such file or directory`.
+  /// The problem without the name of the file, such as `cannot be opened: No such file or
+  /// directory`.
   public var reason: String
 
   /// Creates an error about a file.
@@ -241,12 +245,12 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
   public var description: String { "\(path): \(reason)".printable }
 }
 
-/// The properties of a file that change when it is modified or replaced.
+/// The status of a file that changes when the file is modified or replaced.
 package struct FileStamp: Equatable {
   /// The device, inode, and size, and the seconds and nanoseconds of the last change.
   private let statusFields: [Int]
 
-  /// Reads the stamp of a file, following links; nil if there is no file.
+  /// Creates the stamp of a file, following links; nil if there is no file.
   package init?(_ path: String) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }
@@ -256,14 +260,14 @@ package struct FileStamp: Equatable {
   }
 }
 
-/// The identity of a file, independent of its name: paths that differ in links, `..`, or case have
-/// the same identity.
+/// The identity of a file, independent of its name.
+/// Paths that differ in links, `..`, or case have the same identity.
 package struct FileIdentity: Hashable, Sendable {
   private let device: dev_t
   private let inode: ino_t
 
-  /// Reads the identity of the file at a path. It is nil if there is no file, and for a folder,
-  /// which may be both input and output.
+  /// Creates the identity of the file at a path.
+  /// The result is nil if there is no file, and for a folder, which may be both input and output.
   package init?(_ path: String) {
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return nil }
@@ -289,8 +293,8 @@ package struct InputOverwriteCheck: Sendable {
 
   package func isInput(_ path: String) -> Bool { FileIdentity(path).map(inputs.contains) ?? false }
 
-  /// Returns the reason that a file cannot be created at a path: its folder is missing or is not a
-  /// folder.
+  /// Returns the reason that a file cannot be created at a path, which is a missing folder or
+  /// another kind of entry in its place; nil if there is none.
   package static func obstacle(to path: String) -> String? {
     var path = path
     while path.count > 1, path.hasSuffix("/") {
@@ -321,10 +325,10 @@ package struct CalendarTime: Equatable, Sendable {
 
   package static var now: CalendarTime { CalendarTime(seconds: time(nil)) }
 
-  /// The time in the form `2026-01-31T12:00:00Z`.
+  /// The time as text in the form `2026-01-31T12:00:00Z`.
   package var text: String { formatted("%Y-%m-%dT%H:%M:%SZ") }
 
-  /// The time in the form `20260131-120000`, for the name of a file.
+  /// The time as text in the form `20260131-120000`, for the name of a file.
   package var fileNameText: String { formatted("%Y%m%d-%H%M%S") }
 
   /// Returns the time as formatted by strftime(3).

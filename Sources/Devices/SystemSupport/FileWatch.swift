@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Reports written and removed files without polling.
+/// A watch that reports written and removed files without polling.
 ///
 /// It watches folders, so that a file may be replaced, as editors do, and may appear and disappear
 /// with its folder. A link is watched together with its target; links among the parent folders are
@@ -18,7 +18,7 @@ package final class FileWatch {
     }
   }
 
-  /// A descriptor that is readable when something may have happened.
+  /// The descriptor that is readable when something may have happened.
   package var descriptor: Int32 { folderWatches.descriptor }
 
   /// The time without events after which a file counts as written, since editors perform several
@@ -31,8 +31,8 @@ package final class FileWatch {
   /// A Boolean value that indicates whether events may have been missed.
   private var needsRescan = false
 
-  /// Starts to watch files, which need not exist. Create the watch before reading the files, so
-  /// that no change is missed.
+  /// Creates a watch of files, which need not exist.
+  /// Create the watch before you read the files, so that no change is missed.
   package init(_ paths: [String], settleTime: Duration = .milliseconds(30))
     throws(FileError)
   {
@@ -41,7 +41,7 @@ package final class FileWatch {
     try watch(paths)
   }
 
-  /// Replaces the watched files; files that were watched before are watched without a gap.
+  /// Replaces the watched files. Files that were watched before are watched without a gap.
   package func watch(_ paths: [String]) throws(FileError) {
     let old = files
     files = []
@@ -57,8 +57,8 @@ package final class FileWatch {
     }
   }
 
-  /// Returns the maximum time until `pollChanges(at:)` should be called; nil if the descriptor
-  /// signals it.
+  /// Returns the maximum time until `pollChanges(at:)` should be called, or nil if the descriptor
+  /// signals changes.
   package func timeout(at now: Duration) -> Duration? {
     if needsRescan { return .zero }
     return files.compactMap { $0.eventBurst?.end }.min().map { max(.zero, $0 - now) }
@@ -105,8 +105,8 @@ package final class FileWatch {
     }
   }
 
-  /// Watches a folder and, for moves and removals, its parents; or the closest parent in which a
-  /// missing folder would appear.
+  /// Watches a folder and, for moves and removals, its parents.
+  /// For a missing folder, watches the closest parent in which it would appear.
   private func watchFolder(_ folder: String) throws(FileError) {
     // The number of attempts is limited, because a folder may keep appearing and disappearing
     // before it can be watched.
@@ -139,23 +139,24 @@ package final class FileWatch {
   }
 
   struct File {
-    /// A file name within a folder's absolute path.
+    /// The location of a file, as a file name within a folder's absolute path.
     struct Location: Equatable {
       var folder: String
       var name: String
     }
 
     let path: String
-    /// The locations of the file: its own and, for a link, its target's.
+    /// The locations of the file, which are its own location and, for a link, the location of its
+    /// target.
     var locations: [Location] = []
-    /// The state of the file when its last change was reported; nil if it was missing.
+    /// The state of the file when its last change was reported, or nil if the file was missing.
     var stamp: FileStamp?
     /// The start and the end of a series of events that has not settled yet.
     var eventBurst: (start: Duration, end: Duration)?
 
     init(_ path: String) { self.path = path }
 
-    /// The settle time while a writer has not closed the file yet.
+    /// The settle time of a file that a writer has not closed yet.
     static let openFileSettleTime = Duration.milliseconds(300)
     /// The maximum time before a file that never settles is reported.
     static let maximumBurstDuration = Duration.seconds(1)
@@ -190,7 +191,7 @@ package final class FileWatch {
       eventBurst = (start, min(end, start + Self.maximumBurstDuration))
     }
 
-    /// Returns the change of a settled file, if there is one.
+    /// Returns the change of a settled file and clears it, or returns nil if there is none.
     mutating func popSettledChange(at now: Duration) -> Change? {
       guard let eventBurst, now >= eventBurst.end else { return nil }
       self.eventBurst = nil
@@ -202,25 +203,25 @@ package final class FileWatch {
   }
 }
 
-/// The events in folders, as reported by inotify(7).
+/// The watches of folders, whose events inotify(7) reports.
 final class FolderWatches {
   enum Scope {
-    /// The folder itself is moved or removed.
+    /// The watch covers moves and removals of the folder itself.
     case folderItself
-    /// The folder itself changes, or names appear in it.
+    /// The watch covers changes of the folder itself, and names that appear in it.
     case arrivals
     case files
   }
 
   enum Event: Equatable {
-    /// An event for a file or folder with this name; `isUnfinished` means that more writes are
+    /// An event concerns a file or folder with a name. `isUnfinished` means that more writes are
     /// likely.
     case name(String, folders: [String], isUnfinished: Bool)
-    /// A folder disappeared, or the system dropped events: check all files again.
+    /// A folder disappeared, or the system dropped events, so that all files must be checked again.
     case rescanNeeded
   }
 
-  /// A descriptor that is readable when an event has occurred.
+  /// The descriptor that is readable when an event has occurred.
   let descriptor: Int32
   private var folders: [Int32: [String]] = [:]
 
@@ -233,7 +234,8 @@ final class FolderWatches {
 
   deinit { close(descriptor) }
 
-  /// Watches a folder in addition to its earlier scopes. Returns false if it does not exist.
+  /// Watches a folder in addition to its earlier scopes. Returns false if the folder does not
+  /// exist.
   func add(_ folder: String, _ interest: Scope) throws(FileError) -> Bool {
     let own = IN_MOVE_SELF | IN_DELETE_SELF
     let arrivals = IN_CREATE | IN_MOVED_TO

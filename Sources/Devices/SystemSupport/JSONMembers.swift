@@ -17,12 +17,12 @@ package enum JSONElement: JSONRepresentable, Sendable {
 
   package var json: JSONElement { self }
 
-  /// Returns an object on one line.
+  /// Returns an element for an object that is written on one line.
   package static func inlineObject(_ fields: JSONObject) -> JSONElement {
     .customObject(.singleLine, fields.write)
   }
 
-  /// Returns a JSON number, or null if the number is nil or not finite.
+  /// Returns an element for a number, or null if the number is nil or not finite.
   package static func finiteNumber(_ number: Double?) -> JSONElement {
     number.map { $0.isFinite ? .number($0) : .null } ?? .null
   }
@@ -80,7 +80,7 @@ extension Array: JSONRepresentable where Element: JSONRepresentable {
   package var json: JSONElement { .array(map(\.json)) }
 }
 
-/// The members of an object in order; a member whose value is nil is omitted.
+/// The members of a JSON object, in order. A member whose value is nil is omitted.
 package struct JSONObject: ExpressibleByDictionaryLiteral, JSONRepresentable, Sendable {
   private var members: [(key: String, value: JSONElement)]
 
@@ -96,8 +96,9 @@ package struct JSONObject: ExpressibleByDictionaryLiteral, JSONRepresentable, Se
     return sum
   }
 
-  /// The text of strings, numbers, and Booleans with their keys, including those of nested objects;
-  /// arrays are omitted.
+  /// The text of strings, numbers, and Booleans with their keys, including the members of nested
+  /// objects.
+  /// Arrays are omitted.
   package var csvCells: [(key: String, text: String)] {
     members.flatMap { key, value -> [(key: String, text: String)] in
       switch value {
@@ -126,7 +127,8 @@ package struct JSONObject: ExpressibleByDictionaryLiteral, JSONRepresentable, Se
 }
 
 extension FileLocation {
-  /// The line and column, or the byte and bit; empty for a whole file.
+  /// The position as JSON members, with the line and column or the byte and bit; empty for a whole
+  /// file.
   package var positionFields: JSONObject {
     switch position {
     case .wholeFile: [:]

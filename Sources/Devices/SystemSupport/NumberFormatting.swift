@@ -1,12 +1,12 @@
 internal import CMath
 
 extension String {
-  /// The text on one line, safe for a terminal: names and contents of files may contain control
-  /// characters.
+  /// The text on one line, safe for a terminal.
+  /// Names and contents of files may contain control characters.
   package var printable: String { unicodeScalars.map { $0.printable }.joined() }
 
-  /// The text in quotes, safe for a terminal: control characters are escaped, and the length is
-  /// limited to 80 characters.
+  /// The text in quotes, safe for a terminal.
+  /// Control characters are escaped, and the length is limited to 80 characters.
   package var inQuotes: String {
     "'" + unicodeScalars.prefix(80).map { $0.printable }.joined()
       + (unicodeScalars.count > 80 ? "…'" : "'")
@@ -18,7 +18,7 @@ extension String {
     "²": "^2",
   ]
 
-  /// The text with the program's own symbols in ASCII; text from files is not changed.
+  /// The text with the program's own symbols in ASCII. Text from files is not changed.
   package var asASCII: String {
     if utf8.allSatisfy({ $0 < 0x80 }) { return self }
     var text = ""
@@ -66,7 +66,7 @@ extension StringProtocol {
 }
 
 extension [String] {
-  /// The list as text: `a`, `a or b`, `a, b, or c`.
+  /// The list as text, such as `a`, `a or b`, or `a, b, or c`.
   package var joinedWithOr: String {
     guard count > 1 else { return joined() }
     return dropLast().joined(separator: ", ") + (count > 2 ? ", or " : " or ") + self[count - 1]
@@ -74,13 +74,14 @@ extension [String] {
 }
 
 package enum Suggestion {
-  /// Returns a question such as `; did you mean '--output'?`; empty if no name is similar.
+  /// Returns a question such as `; did you mean '--output'?`, or an empty text if no name is
+  /// similar.
   package static func didYouMeanText(for word: String, among names: [String]) -> String {
     closestName(to: word, among: names).map { "; did you mean '\($0)'?" } ?? ""
   }
 
-  /// Returns the most similar name: a name in which at most a third of the letters differ, or that
-  /// begins with the word.
+  /// Returns the most similar name, or nil.
+  /// At most a third of the letters of a similar name differ, or it begins with the word.
   package static func closestName(to word: String, among names: [String]) -> String? {
     let typed = comparableLetters(of: word)
     guard !typed.isEmpty, typed.count <= 64 else { return nil }
@@ -124,40 +125,40 @@ package enum Suggestion {
 }
 
 package enum NumberFormatting {
-  /// The duration in the form `2.22 s`.
+  /// Returns a duration as text in the form `2.22 s`.
   package static func secondsText(_ seconds: Double) -> String {
     "\(rounded(seconds, places: 3)) s"
   }
 
-  /// The level of a magnitude in dBFS; −200 for silence.
+  /// Returns the level of an amplitude in dBFS, or −200 for silence.
   package static func decibels(_ magnitude: Float) -> Double {
     magnitude > 1e-10 ? 20 * log10(Double(magnitude)) : -200
   }
 
   package static func amplitude(decibels: Double) -> Double { pow(10, decibels / 20) }
 
-  /// The exponential decay from 1 after a number of time constants.
+  /// Returns the exponential decay from 1 after a number of time constants.
   package static func decayFactor(timeConstants constants: Double) -> Double { exp(-constants) }
 
-  /// The peak level in the form `peak -3.2 dBFS`, or `silent`.
+  /// Returns a peak level as text in the form `peak -3.2 dBFS`, or `silent`.
   package static func peakText(_ magnitude: Float) -> String {
     magnitude > 1e-10 ? "peak \(rounded(decibels(magnitude), places: 1)) dBFS" : "silent"
   }
 
-  /// The gain in the form `-2.1 dB`; `0 dB` for a factor of 1.
+  /// Returns a gain as text in the form `-2.1 dB`, or `0 dB` for a factor of 1.
   package static func gainText(_ factor: Double) -> String {
     let decibels = rounded(decibels(Float(factor)), places: 1)
     return (decibels == "-0" ? "0" : decibels) + " dB"
   }
 
-  /// The number with at most this many decimal places.
+  /// Returns a number as text with at most a number of decimal places.
   package static func rounded(_ value: Double, places: Int) -> String {
     let scale = pow(10, Double(places))
     // Adding 0 turns a negative zero into zero.
     return plainText((value * scale).rounded() / scale + 0)
   }
 
-  /// The number with exactly this many decimal places, so that columns align.
+  /// Returns a number as text with exactly a number of decimal places, so that columns align.
   package static func fixed(_ value: Double, places: Int) -> String {
     let parts = rounded(value, places: places).split(separator: ".")
     let decimals = parts.count > 1 ? parts[1] : ""
@@ -166,7 +167,7 @@ package enum NumberFormatting {
         ? "." + decimals + String(repeating: "0", count: max(0, places - decimals.count)) : "")
   }
 
-  /// The number with all its digits: `8` rather than `8.0`.
+  /// Returns a number as text with all its digits, such as `8` rather than `8.0`.
   package static func plainText(_ value: Double) -> String {
     let text = "\(value)"
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

@@ -8,7 +8,7 @@ internal import Glibc
 package struct ReceivedPath: Equatable, Sendable {
   /// The state of a path before a file is written to it.
   package enum State {
-    /// Nothing exists at the path; a file can be created.
+    /// Nothing exists at the path, so that a file can be created.
     case free
     /// A regular file exists at the path.
     case occupied
@@ -66,11 +66,11 @@ package struct ReceivedPath: Equatable, Sendable {
     return .free
   }
 
-  /// Refuses a path that leads through a link below a folder, or ends at one.
+  /// Throws an error for a path that leads through a link below a folder, or ends at a link.
   ///
   /// - Parameters:
-  ///   - name: A path relative to the folder.
-  ///   - folder: The output folder; empty for the current one.
+  /// - name: A path relative to the folder.
+  /// - folder: The output folder; empty for the current one.
   /// - Throws: A `FileError` that names the first link.
   package static func checkLinks(to name: String, below folder: String) throws(FileError) {
     let components = name.split(separator: "/").map(String.init)
@@ -86,7 +86,7 @@ package struct ReceivedPath: Equatable, Sendable {
     }
   }
 
-  /// Creates the file and the folders that are missing.
+  /// Creates the file and its missing folders.
   ///
   /// - Throws: A `FileError` if a file now exists at the path. That file is not changed.
   package func createFile(_ bytes: [UInt8]) throws(FileError) {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The SHA-256 hash of FIPS 180-4. The hash of a file equals the output of `sha256sum`.
+/// A SHA-256 hash by FIPS 180-4, equal to the output of `sha256sum` for a file.
 package struct SHA256 {
   private static let primes = (2...311).filter { number in
     !(2..<number).contains { number % $0 == 0 }
@@ -16,7 +16,7 @@ package struct SHA256 {
   /// Creates a hash to which no bytes have been added yet.
   package init() {}
 
-  /// Adds bytes, at about 100 MB/s.
+  /// Adds bytes to the hash, at about 100 MB/s.
   package mutating func add(_ bytes: [UInt8]) {
     byteCount += UInt64(bytes.count)
     let all = pending.isEmpty ? bytes : pending + bytes
@@ -41,7 +41,7 @@ package struct SHA256 {
     return state.map { String(UInt64($0) | 1 << 32, radix: 16).dropFirst() }.joined()
   }
 
-  /// Returns the hash of bytes, in hexadecimal digits.
+  /// Returns the hash of some bytes, in hexadecimal digits.
   package static func hash(of bytes: [UInt8]) -> String {
     var hash = SHA256()
     hash.add(bytes)

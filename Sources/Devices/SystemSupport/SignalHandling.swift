@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Lets the program end cleanly on Ctrl-C, termination, and hang-up.
+/// The handling of signals, which lets the program end cleanly on Ctrl-C, termination, and hang-up.
 ///
 /// Without an unfinished file or a listener, a signal ends the program as usual, even while it
 /// waits for standard input. Otherwise, the program finishes its work first. A later signal ends it
@@ -10,7 +10,7 @@ internal import Synchronization
 package enum SignalHandling {
   package static var isInterruptRequested: Bool { interruptRequest.load(ordering: .relaxed) }
 
-  /// Installs the handlers; a signal that is ignored, as under `nohup`, stays ignored.
+  /// Installs the signal handlers. A signal that is ignored, as under `nohup`, stays ignored.
   package static func installHandlers() {
     // The globals are initialized here, because a signal handler must not do that.
     _ = interruptRequest.load(ordering: .relaxed)
@@ -35,8 +35,8 @@ package enum SignalHandling {
     return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// Announces an unfinished file; `endFileCreation()` must follow. Returns false if the program is
-  /// already ending.
+  /// Announces an unfinished file. Returns false if the program is already ending.
+  /// A call of `endFileCreation()` must follow.
   static func beginFileCreation() -> Bool {
     unfinishedFileCount.add(1, ordering: .sequentiallyConsistent)
     if !interruptRequest.load(ordering: .sequentiallyConsistent) { return true }
@@ -48,8 +48,8 @@ package enum SignalHandling {
     unfinishedFileCount.subtract(1, ordering: .sequentiallyConsistent)
   }
 
-  /// Registers a file to remove if the process ends at once. Returns its slot for `unregister`; nil
-  /// if all slots are in use.
+  /// Registers a file to remove if the process ends at once.
+  /// Returns the slot of the file for `unregister`, or nil if all slots are in use.
   static func register(unfinishedPath path: String) -> Int? {
     // The text stays at a fixed address while it is registered, because a handler may read it.
     let text = unsafe strdup(path)
@@ -69,7 +69,7 @@ package enum SignalHandling {
     unsafe free(UnsafeMutableRawPointer(bitPattern: text))
   }
 
-  /// Removes the registered files: [also a signal handler].
+  /// Removes the registered files. A signal handler may call the function.
   private static func removeUnfinished() {
     for slot in 0..<unfinishedPaths.count {
       let text = unfinishedPaths[slot].load(ordering: .sequentiallyConsistent)
@@ -97,8 +97,9 @@ package enum SignalHandling {
     }
   }
 
-  /// The signal handler. Either it sees the file that `beginFileCreation()` announced, or
-  /// `beginFileCreation()` sees the request.
+  /// The handler of signals.
+  /// Either it sees the file that `beginFileCreation()` announced, or `beginFileCreation()` sees
+  /// the request.
   private static let handleSignal: @convention(c) (Int32) -> Void = { number in
     let code = errno
     defer { errno = code }
@@ -133,23 +134,25 @@ package enum SignalHandling {
   /// nanoseconds.
   private static let repeatWindowNanoseconds: Int64 = 500_000_000
 
-  /// Returns whether a signal repeats the request of the first: [also a signal handler].
+  /// Returns whether a signal repeats the request of the first signal. A signal handler may call
+  /// the function.
   ///
   /// - Parameters:
-  ///   - time: The time of the signal, in nanoseconds.
-  ///   - first: The time of the first signal; 0 while its handler has not stored it.
+  /// - time: The time of the signal, in nanoseconds.
+  /// - first: The time of the first signal; 0 while its handler has not stored it.
   static func isRepeat(_ time: Int64, of first: Int64) -> Bool {
     first == 0 || time - first < repeatWindowNanoseconds
   }
 
-  /// Returns the time of the monotonic clock: [also a signal handler].
+  /// Returns the time of the monotonic clock, in nanoseconds. A signal handler may call the
+  /// function.
   private static func monotonicNanoseconds() -> Int64 {
     var time = timespec()
     _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  /// Ends the process by a signal's default action: [also a signal handler].
+  /// Ends the process by a signal's default action. A signal handler may call the function.
   private static func terminate(by number: Int32) {
     _ = signal(number, SIG_DFL)
     raise(number)
@@ -163,7 +166,7 @@ package enum SignalHandling {
   }
 }
 
-/// The paths of unfinished files, as addresses of C strings, in memory that a signal handler can
+/// The paths of unfinished files, as addresses of C strings in memory that a signal handler can
 /// read.
 private let unfinishedPaths = InlineArray<256, Atomic<UInt>> { _ in Atomic(0) }
 private let interruptRequest = Atomic(false)
@@ -173,14 +176,15 @@ private let recordedSignal = Atomic<Int32>(0)
 private let firstSignalTime = Atomic<Int64>(0)
 private let listenerSignal = SignalFlag()
 
-/// Reports the first signal that requests an end, so that a command can fade out and end; a second
-/// signal ends it at once. When the command returns, the program ends by the first signal.
+/// A listener for the first signal that requests an end, so that a command can fade out and end.
+/// A second signal ends the command at once. When the command returns, the program ends by the
+/// first signal.
 package struct InterruptSignal: ~Copyable {
-  /// A descriptor that is readable after the first signal; do not read from it. It is negative if
-  /// no descriptor was free.
+  /// The descriptor that is readable after the first signal; do not read from it.
+  /// It is negative if no descriptor was free.
   package let descriptor: Int32
 
-  /// Adds a listener. Any earlier signal ends the program.
+  /// Adds a listener for signals. Any earlier signal ends the program.
   package init() { descriptor = SignalHandling.addListener() }
 
   package var isRaised: Bool { SignalHandling.isInterruptRequested }
@@ -190,12 +194,12 @@ package struct InterruptSignal: ~Copyable {
 
 /// A flag that a signal handler can raise, with a descriptor that lives as long as the process.
 struct SignalFlag: Sendable {
-  /// A descriptor that is readable while the flag is raised.
+  /// The descriptor that is readable while the flag is raised.
   let descriptor: Int32
   private let writeDescriptor: Int32
 
-  /// Creates a flag that is not raised. If no descriptor is free, the flag has a negative
-  /// descriptor, which never becomes ready.
+  /// Creates a flag that is not raised.
+  /// If no descriptor is free, the flag has a negative descriptor, which never becomes ready.
   init() {
     var ends: [Int32] = [-1, -1]
     _ = unsafe pipe(&ends)
@@ -207,7 +211,7 @@ struct SignalFlag: Sendable {
     writeDescriptor = ends[1]
   }
 
-  /// Raises the flag with one system call: [any thread, also a signal handler].
+  /// Raises the flag with one system call. Any thread and a signal handler may call the method.
   func raise() { _ = unsafe write(writeDescriptor, "!", 1) }
 
   func lower() {

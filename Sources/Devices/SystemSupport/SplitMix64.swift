@@ -1,7 +1,7 @@
-/// A random number generator with a seed: Steele, Lea, and Flood, "Fast splittable pseudorandom
+/// A random number generator with a seed, by Steele, Lea, and Flood, "Fast splittable pseudorandom
 /// number generators", 2014.
 package struct SplitMix64: RandomNumberGenerator, Equatable, Sendable {
-  /// The state, which determines all further numbers.
+  /// The state of the generator, which determines all further numbers.
   package var state: UInt64
 
   package init(seed: UInt64) { state = seed }

@@ -1,13 +1,13 @@
 internal import Glibc
 internal import Synchronization
 
-/// The terminal's raw mode, in which keys are read one by one, and its restoration, even by a
+/// The raw mode of the terminal, in which keys are read one by one, and its restoration, even by a
 /// signal handler.
 ///
 /// In raw mode, Ctrl-Z and a quit signal restore the original mode first, and continuing the
 /// process enters raw mode again. A terminal that belongs to another job is not changed.
 package enum TerminalMode {
-  /// A descriptor that is readable after the process was continued, perhaps with the terminal, or
+  /// The descriptor that is readable after the process was continued, perhaps with the terminal, or
   /// the window was resized.
   package static var wakeDescriptor: Int32 { wakeSignal.descriptor }
 
@@ -19,7 +19,8 @@ package enum TerminalMode {
     _ = isStatusLineShown.load(ordering: .relaxed)
   }
 
-  /// Claims a terminal, one at a time, whose mode changes with the first `enter()`.
+  /// Claims a terminal, whose mode changes with the first `enter()`. Only one terminal can be
+  /// claimed at a time.
   ///
   /// - Parameter descriptor: The terminal.
   /// - Returns: False if it is not a terminal, does not control this process, or is already
@@ -49,12 +50,13 @@ package enum TerminalMode {
     isTerminalClaimed.store(false, ordering: .sequentiallyConsistent)
   }
 
-  /// Sets whether standard error, a terminal, shows a line to erase before the process stops.
+  /// Sets whether standard error is a terminal that shows a line to erase before the process stops.
   package static func setLineShown(_ isShown: Bool) {
     isStatusLineShown.store(isShown, ordering: .sequentiallyConsistent)
   }
 
-  /// Erases the status line, which its owner draws again later. Safe in signal handlers.
+  /// Erases the status line, which its owner draws again later. A signal handler may call the
+  /// function.
   fileprivate static func eraseLine() {
     guard isStatusLineShown.load(ordering: .sequentiallyConsistent),
       isForeground(STDERR_FILENO)
@@ -63,12 +65,13 @@ package enum TerminalMode {
     _ = unsafe write(STDERR_FILENO, erasing.utf8Start, erasing.utf8CodeUnitCount)
   }
 
-  /// Returns whether this process is in the terminal's foreground job: [also a signal handler].
+  /// Returns whether this process is in the terminal's foreground job. A signal handler may call
+  /// the function.
   package static func isForeground(_ descriptor: Int32) -> Bool {
     tcgetpgrp(descriptor) == getpgrp()
   }
 
-  /// Enters raw mode if this job is in the foreground, and returns whether it is.
+  /// Enters raw mode if this job is in the foreground. Returns whether it is.
   package static func enter() -> Bool {
     guard let modes = unsafe currentModes, isForeground(unsafe modes.pointee.descriptor) else {
       isRawModeEntered.store(false, ordering: .sequentiallyConsistent)
@@ -133,7 +136,7 @@ private struct SavedTerminalModes {
     _ = unsafe tcsetattr(descriptor, TCSANOW, &raw)
   }
 
-  /// Sets the original mode; keys that were typed ahead remain for the next reader.
+  /// Sets the original mode. Keys that were typed ahead remain for the next reader.
   mutating func restore() { _ = unsafe tcsetattr(descriptor, TCSANOW, &original) }
 }
 
@@ -167,7 +170,8 @@ private let handleStop: @convention(c) (Int32) -> Void = { number in
 
 private func handleRepeatedStop(_ number: Int32) { handleStop(number) }
 
-/// Enters raw mode again, also after a stop that left no time to restore the terminal.
+/// The handler of continuation, which enters raw mode again, also after a stop that left no time to
+/// restore the terminal.
 private let handleContinue: @convention(c) (Int32) -> Void = { _ in
   let code = errno
   defer { errno = code }
@@ -181,7 +185,7 @@ private let handleResize: @convention(c) (Int32) -> Void = { _ in
   wakeSignal.raise()
 }
 
-/// Restores the terminal and quits.
+/// The handler of a quit signal, which restores the terminal and quits.
 private let handleQuit: @convention(c) (Int32) -> Void = { number in
   TerminalMode.restore()
   _ = signal(number, SIG_DFL)

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Runs independent jobs on all cores.
+/// A pool of threads that runs independent jobs on all cores.
 package enum WorkerPool {
   package static var workerCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 

@@ -1,7 +1,8 @@
 import HapticRender
 public import Reading
 
-/// Reads the text of a profile or an array by its schema, and collects all findings.
+/// A reader of the text of a profile or an array, which checks it by its schema and collects all
+/// findings.
 struct ProfileChecker: JSONSchemaReader {
   static let writesShortNumbers = true
 
@@ -16,7 +17,7 @@ struct ProfileChecker: JSONSchemaReader {
 
   typealias ProfileSource = @Sendable (String) throws(SourceError) -> TransducerProfile
 
-  /// The reason why a named profile cannot be used, and the remedy.
+  /// The reason why a named profile cannot be used, and its remedy.
   struct SourceError: Error {
     var reason: String
     var hint: String?
@@ -84,8 +85,8 @@ struct ProfileChecker: JSONSchemaReader {
         + names.names.joined(separator: ", "))
   }
 
-  /// Checks that one number in an object is not less than another, and adds an error if it is. An
-  /// absent number has its default value.
+  /// Checks that a number in an object is not less than another number, and adds an error if it is.
+  /// An absent number has its default value.
   ///
   /// - Returns: True if the numbers are in order.
   mutating func checkOrder(
@@ -109,8 +110,8 @@ struct ProfileChecker: JSONSchemaReader {
     checkDrive(of: root)
   }
 
-  /// Checks that the intensity law "sensation" has a threshold curve, and that other laws have one
-  /// only with hardware.
+  /// Checks that the intensity law "sensation" has a threshold curve.
+  /// Other laws may have a threshold curve only with hardware.
   private mutating func checkThresholds(of root: JSONValue) {
     guard root.kind == .object else { return }
     let list = root["thresholds"]
@@ -165,8 +166,8 @@ struct ProfileChecker: JSONSchemaReader {
     }
   }
 
-  /// Checks that a drive or an amplifier comes with hardware, and that equalization has the
-  /// properties that it requires.
+  /// Checks that a drive or an amplifier comes with hardware, and that equalization has its
+  /// required properties.
   private mutating func checkDrive(of root: JSONValue) {
     guard let hardware = root["hardware"] else {
       for key in ["drive", "amplifier"] {
@@ -194,8 +195,8 @@ struct ProfileChecker: JSONSchemaReader {
       "drive.highPass is \(hertz.shortText), above frequency.low, \(low.shortText)")
   }
 
-  /// Checks that settings that were measured at the hand are not applied to a seat or to ears, and
-  /// that levels above a threshold come with an acceleration.
+  /// Checks that settings that were measured at the hand are not applied to a seat or to ears.
+  /// Also checks that levels above a threshold come with an acceleration.
   private mutating func checkSensation(of root: JSONValue, _ hardware: JSONValue) {
     let drive = root["drive"]
     let contours = drive?["contours"].flatMap { $0.string == "converging" ? $0 : nil }
@@ -227,8 +228,8 @@ struct ProfileChecker: JSONSchemaReader {
 }
 
 extension ProfileChecker {
-  /// The range of frequencies that are felt as vibration, in hertz. Events below the range are felt
-  /// as a push, and events above it are heard as a sound.
+  /// The range of frequencies that are felt as vibration, in hertz.
+  /// Events below the range are felt as a push, and events above it are heard as a sound.
   static let tactileHertzRange = 1.0...1_000.0
 
   /// Adds warnings about values that are valid but probably not intended.
@@ -335,12 +336,12 @@ extension ProfileChecker {
 
   // MARK: - Values together
 
-  /// The minimum excursion of a transducer of one watt or more, in millimeters.
+  /// The minimum plausible excursion of a transducer of one watt or more, in millimeters.
   private static let minimumExcursionMillimeters = 0.01
-  /// The maximum plausible ratio of peak to continuous power. A higher one is probably a wrong
+  /// The maximum plausible ratio of peak to continuous power. A higher ratio is probably a wrong
   /// digit.
   private static let maximumPowerRatio = 20.0
-  /// The plausible powers of amplifiers, in watts.
+  /// The range of plausible powers of amplifiers, in watts.
   private static let plausibleAmplifierWatts = 0.1...10_000.0
 
   /// Adds warnings about values that are valid alone, but implausible together.
@@ -394,10 +395,10 @@ extension ProfileChecker {
 
   // MARK: - The fit to hardware
 
-  /// The minimum ratio of the band's upper to its lower end: half an octave. In a narrower band,
+  /// The minimum ratio of the upper to the lower end of a band: half an octave. In a narrower band,
   /// sharpness is hardly felt.
   private static let minimumBandRatio = 2.0.squareRoot()
-  /// The sample rate at which the fit is examined, in hertz.
+  /// The sample rate at which the fit of the hardware is examined, in hertz.
   private static let bandFitSampleRate = 48_000.0
 
   /// Adds warnings about a narrow band, missing limits, and estimates that the fit depends on.
@@ -460,16 +461,16 @@ extension Double {
 }
 
 extension ClosedRange<Double> {
-  /// The range as text, for example `20–80 Hz`.
+  /// The range of frequencies as text, for example `20–80 Hz`.
   var hertzText: String { "\(lowerBound.shortText)–\(upperBound.shortText) Hz" }
 }
 
 /// The rules for profiles and arrays.
 public enum ProfileRules {
-  /// The maximum number of findings for each rule. Further findings are only counted.
+  /// The maximum number of findings of a rule that are listed. Further findings are only counted.
   static let findingLimit = 100
 
-  /// The rules, in the order of their list.
+  /// The rules of profiles and arrays, in the order of their list.
   public static let all: [Rule] = [
     .invalidSyntax, .trailingComma, .duplicateKey, .wrongType, .missingKey, .unknownKey,
     .outOfRange,

@@ -2,21 +2,21 @@ public import HapticRender
 public import Reading
 internal import ShippedFiles
 
-/// The profiles that come with Temblor. They are embedded, so that they are available in any
-/// folder.
+/// The catalog of the profiles that come with Temblor.
+/// They are embedded, so that they are available in any folder.
 public enum ProfileCatalog {
-  /// The names of the profiles: the default profile, the listening profile, real transducers, and
-  /// vendors' mappings.
+  /// The names of the profiles, which are the default profile, the listening profile, real
+  /// transducers, and vendors' mappings.
   public static let names = ShippedFiles.profiles.names.map { String($0.dropLast(5)) }
 
-  /// Returns a profile, or nil if there is none with the name. The text is read at every call.
+  /// Returns the profile with a name, or nil if there is none. The text is read at every call.
   public static func profile(named name: String) -> TransducerProfile? {
     guard let text = text(named: name) else { return nil }
     // The tests read every shipped text.
     return try? ProfileFile.read(text: text, name: name)
   }
 
-  /// Returns the JSON text of a profile, or nil if there is none with the name.
+  /// Returns the JSON text of the profile with a name, or nil if there is none.
   public static func text(named name: String) -> [UInt8]? {
     ShippedFiles.profiles.bytes(named: name + ".json")
   }
@@ -38,8 +38,8 @@ public enum ProfileFile {
   /// The maximum size of a profile's text, in bytes.
   public static let maximumByteCount = 1 << 20
 
-  /// Returns true if an argument is the path of a file instead of a name: it contains a slash or
-  /// ends in `.json`.
+  /// Returns whether an argument is the path of a file instead of a name.
+  /// A path contains a slash or ends in `.json`.
   public static func isPath(_ word: String) -> Bool {
     word.contains("/") || word.hasSuffix(".json")
   }
@@ -53,14 +53,14 @@ public enum ProfileFile {
     try ProfileCheckResult(text: text, name: name, warns: false).outcome.get()
   }
 
-  /// Writes a profile as text from which the reader restores an equal profile. Default values are
+  /// Returns a profile as text from which the reader restores an equal profile. Default values are
   /// omitted.
   ///
   /// All values must be finite. The order of keys is fixed, so equal profiles have equal bytes.
   ///
   /// - Parameters:
-  ///   - profile: The profile.
-  ///   - schema: The location of the schema for editors, written as `$schema`, or nil for none.
+  /// - profile: The profile.
+  /// - schema: The location of the schema for editors, written as `$schema`, or nil for none.
   public static func write(_ profile: TransducerProfile, schema: String? = nil) -> [UInt8] {
     var json = JSONWriter()
     json.writeObject { file in
@@ -82,7 +82,7 @@ public enum ProfileFile {
     }
   }
 
-  /// An empty profile, with which a profile is compared to omit defaults. The frequency is always
+  /// The empty profile with which a profile is compared to omit defaults. The frequency is always
   /// written.
   static let empty = TransducerProfile(
     name: "", summary: "", frequency: TransducerProfile.phone.frequency)
@@ -92,10 +92,10 @@ public enum ProfileFile {
 public struct ProfileCheckResult: Sendable {
   /// The profile, or the error that rejects the text.
   public var outcome: Result<TransducerProfile, InputError>
-  /// The schema that the text names for editors.
+  /// The location of the schema that the text names for editors.
   public var schema: String?
-  /// The findings in the order of the text: at most 100 for each rule, and a finding that counts
-  /// the rest.
+  /// The findings in the order of the text.
+  /// There are at most 100 findings for each rule, and a finding that counts the rest.
   public var findings: [Finding] = []
 
   /// Checks the text of a profile.
@@ -131,19 +131,19 @@ public struct ProfileCheckResult: Sendable {
     }
   }
 
-  /// The profile, or nil if the text is rejected.
+  /// The profile that was read, or nil if the text is rejected.
   public var profile: TransducerProfile? { try? outcome.get() }
 }
 
 /// The rules for names of profiles.
 public enum ProfileName {
-  /// The maximum length of a name.
+  /// The maximum length of a profile name, in characters.
   static let maximumLength = 40
   static let pattern = "^[a-z0-9-]{1,\(maximumLength)}$"
-  /// The remedy for an invalid name.
+  /// The remedy for an invalid name, as a clause.
   public static let advice = "use up to \(maximumLength) characters: a–z, 0–9, and -"
 
-  /// Returns true if a text is a valid name. A valid name contains no folder and is not hidden.
+  /// Returns whether a text is a valid name. A valid name contains no folder and is not hidden.
   public static func isValid(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= maximumLength
       && text.utf8.allSatisfy { byte in

@@ -2,15 +2,15 @@ internal import Glibc
 import HapticRender
 import Reading
 
-/// The profiles that are available by name: the user's, the system's, and those that come with
-/// Temblor.
+/// The profiles that are available by name, which are the user's, the system's, and the shipped
+/// profiles.
 ///
 /// The first folder with a file `NAME.json` determines the profile, so a file can replace a shipped
 /// profile. Folders that do not exist, or that this process cannot access, are skipped.
 public struct ProfileLibrary: Equatable, Sendable {
-  /// The folder of the user's profiles, to which new ones are written; nil if it is unknown.
+  /// The folder of the user's profiles, to which new profiles are written; nil if it is unknown.
   public var userFolder: String?
-  /// The folders of the system, the most important first.
+  /// The folders of the system's profiles, the most important first.
   public var systemFolders: [String]
 
   /// Creates a library of folders, which need not exist.
@@ -19,7 +19,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     self.systemFolders = systemFolders
   }
 
-  /// Returns the profile with a name, or nil if there is none. The search makes one system call for
+  /// Returns the entry with a name, or nil if there is none. The search makes one system call for
   /// each folder.
   public func entry(named name: String) -> ProfileEntry? {
     guard ProfileName.isValid(name) else { return nil }
@@ -33,7 +33,8 @@ public struct ProfileLibrary: Equatable, Sendable {
     return ProfileEntry(name: name, origin: .shipped)
   }
 
-  /// Returns all profiles: the user's by name, then the system's, then the shipped ones.
+  /// Returns all profiles, with the user's profiles by name, then the system's, then the shipped
+  /// profiles.
   ///
   /// No file is opened. Each entry lists the origins of the profiles that it shadows.
   public func entries() -> [ProfileEntry] {
@@ -56,9 +57,9 @@ public struct ProfileLibrary: Equatable, Sendable {
     return entries
   }
 
-  /// Returns the profiles whose name or product contains all words of a text. If there are none,
-  /// returns the profiles whose summary contains them. Case, hyphens, and spaces are ignored. All
-  /// profiles are read.
+  /// Returns the profiles whose name or product contains all words of a text.
+  /// If there are none, returns the profiles whose summary contains them. Case, hyphens, and spaces
+  /// are ignored. All profiles are read.
   public func entries(matching text: String) -> [ProfileEntry] {
     let words = text.split { $0 == " " || $0 == "," }.map(Self.normalized).filter { !$0.isEmpty }
     guard words.contains(where: { $0.utf8.count > 2 }) else { return [] }
@@ -97,7 +98,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     }
   }
 
-  /// Returns true if letters are a sequence of whole words of a name.
+  /// Returns whether letters are a sequence of whole words of a name.
   private static func spells(_ letters: String, wordsOf name: String) -> Bool {
     let words = name.lowercased().split { !$0.isLetter && !$0.isNumber }
     return words.indices.contains { start in
@@ -124,7 +125,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     }
   }
 
-  /// Returns the path of the user's profile with a name, or nil if the folder is unknown.
+  /// Returns the path of the user's profile with a name, or nil if the user's folder is unknown.
   public func userPath(of name: String) -> String? {
     userFolder.map { Self.path(of: name, in: $0) }
   }
@@ -133,7 +134,8 @@ public struct ProfileLibrary: Equatable, Sendable {
     (userFolder.map { [($0, .user)] } ?? []) + systemFolders.map { ($0, .system) }
   }
 
-  /// Returns the names of all files that end in `.json`, without the extension, sorted by bytes.
+  /// Returns the names of all files in a folder that end in `.json`, without the extension, sorted
+  /// by bytes.
   private static func stems(in folder: String) -> [String] {
     ProfileFileSystem.names(in: folder).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.map {
       String($0.dropLast(5))
@@ -144,7 +146,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     path(in: folder, name + ".json")
   }
 
-  /// Returns the library for the environment of this process.
+  /// Returns the library of the environment of this process.
   public static func fromEnvironment() -> ProfileLibrary {
     ProfileLibrary { name in
       guard let value = unsafe getenv(name) else { return nil }
@@ -152,7 +154,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     }
   }
 
-  /// Creates the library for an environment: `temblor/profiles` in `XDG_CONFIG_HOME` and
+  /// Creates the library of an environment, from `temblor/profiles` in `XDG_CONFIG_HOME` and
   /// `XDG_CONFIG_DIRS`.
   ///
   /// If these are unset or empty, their defaults are `$HOME/.config` and `/etc/xdg`. Relative paths
@@ -174,13 +176,13 @@ public struct ProfileLibrary: Equatable, Sendable {
     return home.map { path(in: $0, "temblor") }
   }
 
-  /// Returns the path of a file in a folder.
+  /// Returns the path of a file with a name in a folder.
   static func path(in folder: String, _ name: String) -> String {
     folder + (folder.hasSuffix("/") ? "" : "/") + name
   }
 }
 
-/// A profile that is available by name, and its origin.
+/// A profile that is available by name, with its origin.
 public struct ProfileEntry: Equatable, Sendable {
   /// The origin of a profile.
   public enum Origin: String, Sendable {
@@ -188,40 +190,40 @@ public struct ProfileEntry: Equatable, Sendable {
     case user
     /// The profile is in a folder of the system.
     case system
-    /// A profile that comes with Temblor.
+    /// The profile comes with Temblor.
     case shipped
   }
 
-  /// The name that users type: the file's name, regardless of `name` in its text.
+  /// The name that users type, which is the file's name regardless of `name` in its text.
   public var name: String
   /// The origin of the profile.
   public var origin: Origin
-  /// The path of the file; nil for a shipped profile.
+  /// The path of the profile file, or nil for a shipped profile.
   public var path: String?
-  /// The origins of the profiles with the same name that this one shadows.
+  /// The origins of the profiles with the same name that this profile shadows.
   public var shadowed: [Origin] = []
 
-  /// The name of the text in errors: the file's path, or the profile's name.
+  /// The name of the text in errors, which is the file's path or the profile's name.
   public var sourceName: String { path ?? name }
 
-  /// Reads the text from the file at every call.
+  /// Returns the text of the profile, which is read from its file at every call.
   public func text() throws(ProfileFileError) -> [UInt8] {
     if let path { return try ProfileFileSystem.read(path) }
     return ProfileCatalog.text(named: name) ?? []
   }
 }
 
-/// File system operations of the library.
+/// The file system operations of the profile library.
 enum ProfileFileSystem {
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// Returns true if a path stays within a folder, both as written and, for an existing file, with
+  /// Returns whether a path stays within a folder, both as written and, for an existing file, with
   /// links resolved.
   ///
   /// - Parameters:
-  ///   - path: The path to check.
-  ///   - word: The path as it was written, relative to the folder.
-  ///   - folder: The folder.
+  /// - path: The path to check.
+  /// - word: The path as it was written, relative to the folder.
+  /// - folder: The folder.
   static func contains(_ path: String, asWritten word: String, in folder: String) -> Bool {
     guard !word.hasPrefix("/"), !word.split(separator: "/").contains("..") else { return false }
     guard let root = realPath(folder.isEmpty ? "." : folder), let real = realPath(path) else {
@@ -250,7 +252,7 @@ enum ProfileFileSystem {
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  /// Reads a file, without blocking on a pipe.
+  /// Returns the bytes of a file, without blocking on a pipe.
   static func read(_ path: String) throws(ProfileFileError) -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .systemError(path, "cannot be opened") }
@@ -283,13 +285,14 @@ extension ProfileFileError {
 
 /// The reason why an existing profile file cannot be read.
 public struct ProfileFileError: Error, Equatable, CustomStringConvertible, Sendable {
-  /// The kind of an error, which implies the remedy.
+  /// The kind of a file error, which implies the remedy.
   public enum Kind: Equatable, Sendable {
-    /// The file cannot be accessed: grant this process the right to read it, or repair the disk.
+    /// The file cannot be accessed. The remedy is to grant this process the right to read it, or to
+    /// repair the disk.
     case access
-    /// The path is a folder, a device, or a pipe: use a regular file.
+    /// The path is a folder, a device, or a pipe. The remedy is a regular file.
     case noFile
-    /// The file is too large: make it smaller.
+    /// The file is too large. The remedy is a smaller file.
     case tooLarge
   }
 
@@ -297,16 +300,16 @@ public struct ProfileFileError: Error, Equatable, CustomStringConvertible, Senda
   public var kind: Kind
   /// The path of the profile file.
   public var path: String
-  /// The reason, without a full stop.
+  /// The reason of the error, without a full stop.
   public var reason: String
 
-  /// The message of the error on one line: `FILE: REASON`.
+  /// The message of the error on one line, in the form `FILE: REASON`.
   public var description: String { "\(path): \(reason)" }
 }
 
 extension ProfileSchema {
-  /// Returns the JSON Schema of profiles for editors and other programs, draft 2020-12: the text of
-  /// `Profiles/profile.schema.json`.
+  /// Returns the JSON Schema of profiles (draft 2020-12) for editors and other programs, the text
+  /// of `Profiles/profile.schema.json`.
   ///
   /// The schema accepts the texts that the reader accepts, except for comparisons of values.
   public static func text() -> [UInt8] {
@@ -419,8 +422,9 @@ extension JSONObjectWriter {
     }
   }
 
-  /// Writes the conditions for thresholds. The sensation law requires them. Other laws permit them
-  /// only with hardware that equalizes sensation across frequencies.
+  /// Writes the conditions for thresholds.
+  /// The sensation law requires thresholds. Other laws permit them only with hardware that
+  /// equalizes sensation across frequencies.
   fileprivate mutating func writeThresholdConditions() {
     writeObject("if") { condition in
       condition.writeObject("properties", layout: .singleLine) { properties in

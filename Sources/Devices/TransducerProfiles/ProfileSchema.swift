@@ -246,7 +246,7 @@ public enum ProfileSchema {
     }
     return true
   }
-  /// The keys of a burst's length that `duration` replaces.
+  /// The keys of the length of a burst that the key `duration` replaces.
   static let replacedByDuration = ["cycles", "minDuration", "maxDuration"]
 
   private static let threshold = ProfileObjectSchema<TransducerProfile.Threshold>(
@@ -523,7 +523,8 @@ public enum ProfileSchema {
   private static let defaultDrive = DriveSettings()
 }
 
-/// Separate properties for the law and its parameter. The law is read first.
+/// The law and the parameter of the intensity mapping, as separate properties. The law is read
+/// first.
 extension IntensityMapping {
   fileprivate enum Law: String, JSONEnumeration { case power, sensation }
 
@@ -569,7 +570,7 @@ extension IntensityMapping {
   }
 }
 
-/// Separate properties for the keys of the length. The default length has no keys.
+/// The keys of the burst's length, as separate properties. The default length has no keys.
 extension TransientShape {
   fileprivate static var defaultCycles: (count: Double, seconds: ClosedRange<Double>) {
     if case .cycles(let count, let range) = defaultDurationRule {
@@ -658,7 +659,7 @@ extension TransducerHardware {
   }
 }
 
-/// A pair of values at sharpness 0 and 1, or at the ends of a range.
+/// A pair of values at sharpness 0 and 1, or at the two ends of a range.
 struct ProfileEndpoints: Sendable {
   var low: Double
   var high: Double
@@ -695,25 +696,26 @@ extension JSONProperty where Reader == ProfileChecker {
   }
 }
 
-/// The ranges of a profile's values: wide enough for any transducer, and narrow enough to detect
-/// mistakes.
+/// The ranges of a profile's values.
+/// They are wide enough for any transducer, and narrow enough to detect mistakes.
 public enum ProfileLimits {
-  /// The frequencies that can be rendered, in hertz.
+  /// The range of frequencies that can be rendered, in hertz.
   public static let hertzRange = 0.1...20_000.0
   /// The range of frequencies that manufacturers publish, in hertz.
   static let publishedHertzRange = 0.1...100_000.0
-  /// The amplitudes of an event. The maximum is just below the output ceiling of −1 dBFS.
+  /// The range of the amplitude of an event. The maximum is just below the output ceiling of −1
+  /// dBFS.
   static let levelRange = 0.001...Renderer.maximumUnlimitedMagnitude
-  /// The relative frequencies of partials, including those to which they glide.
+  /// The range of the relative frequency of a partial, including the frequency to which it glides.
   static let ratioRange = 0.01...100.0
-  /// The number of partials of an event. Each partial uses one voice.
+  /// The range of the number of partials of an event. Each partial uses one voice.
   static let partialCountRange = 1...16
-  /// The durations of bursts, in seconds.
+  /// The range of the duration of a burst, in seconds.
   static let durationSecondsRange = 0.001...1.0
-  /// The range of quality factors.
+  /// The range of the quality factor of a resonance.
   static let qualityFactorRange = 0.1...1_000.0
   /// The range of powers, in watts.
   static let powerWattsRange = 0.001...100_000.0
-  /// The number of points of a curve. Two points form a line.
+  /// The range of the number of points of a curve. Two points form a line.
   static let pointCountRange = 2...1_000
 }

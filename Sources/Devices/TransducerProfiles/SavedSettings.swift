@@ -16,23 +16,23 @@ public struct SavedSettings: Equatable, Sendable {
   public var device: String?
   /// The name of a profile, or the absolute path of its file.
   public var profile: String?
-  /// The channels of haptics, numbered from 1; empty for all.
+  /// The numbers of the channels that carry haptics, from 1; empty for all channels.
   public var hapticChannels: [Int] = []
-  /// The channels with their own settings, in the form of `--channel`; empty if `hapticChannels` is
-  /// not empty.
+  /// The channels with settings of their own, in the form of `--channel`; empty if `hapticChannels`
+  /// is not empty.
   public var channelSettings: [String] = []
-  /// The strength of all output, 0 to 1.
+  /// The gain of all output, 0 to 1, or nil for the default.
   public var strength: Double?
 
   /// Creates empty settings.
   public init() {}
 
-  /// Reads a text. As with profiles, any error rejects it.
+  /// Creates settings from a text. As with profiles, any error rejects the text.
   ///
   /// - Parameters:
-  ///   - text: The UTF-8 text, at most `ProfileFile.maximumByteCount`.
-  ///   - name: The name of the text in errors, usually the file's path.
-  ///   - library: The library that must contain the profile.
+  /// - text: The UTF-8 text, at most `ProfileFile.maximumByteCount`.
+  /// - name: The name of the text in errors, usually the file's path.
+  /// - library: The library that must contain the profile.
   public init(text: [UInt8], name: String, library: ProfileLibrary) throws(InputError) {
     var checker = ProfileChecker(
       try ProfileFile.parseDocument(text, name: name),
@@ -44,8 +44,8 @@ public struct SavedSettings: Equatable, Sendable {
   /// The JSON text, from which `init(text:name:library:)` restores equal settings.
   public var text: [UInt8] { Self.schema.text(self) }
 
-  /// Returns the path of the file in an environment, `temblor/config.json` in `XDG_CONFIG_HOME`;
-  /// nil if no folder is known.
+  /// Returns the path of the settings file in an environment, `temblor/config.json` in
+  /// `XDG_CONFIG_HOME`; nil if no folder is known.
   public static func path(environment value: (String) -> String?) -> String? {
     ProfileLibrary.settingsFolder(value).map { ProfileLibrary.path(in: $0, "config.json") }
   }

@@ -3,33 +3,34 @@ internal import HapticModel
 public import HapticRender
 public import Reading
 
-/// Several transducers on one interface, with their positions and profiles.
+/// An array of several transducers on one interface, with their positions and profiles.
 public struct TransducerArray: Equatable, Sendable {
   /// The arrangement of the transducers, which determines the meaning of a position.
   public enum Layout: String, CaseIterable, Sendable {
-    /// A row. A position is a number in any unit.
+    /// The transducers form a row. A position is a number in any unit.
     case line
-    /// A ring around a person. A position is an angle in degrees.
+    /// The transducers form a ring around a person. A position is an angle in degrees.
     case ring
-    /// A plane. A position has two coordinates in meters.
+    /// The transducers form a plane. A position has two coordinates in meters.
     case plane
   }
 
   /// A transducer of the array.
   public struct Transducer: Equatable, Sendable {
-    /// The output channel, numbered from 1.
+    /// The number of the output channel, from 1.
     public var channel: Int
-    /// The position in the array.
+    /// The position of the transducer in the array.
     public var position: ArrayPosition
     /// The profile of the transducer.
     public var profile: TransducerProfile
     /// The gain of the transducer's channel, in decibels.
     public var gain: Double
-    /// The delay of the signal, in seconds.
+    /// The delay of the transducer's signal, in seconds.
     public var delaySeconds: Double
-    /// A Boolean value that indicates whether the polarity is inverted.
+    /// A Boolean value that indicates whether the polarity of the signal is inverted.
     public var isInverted: Bool
-    /// The number or name of the body location whose events this transducer plays; nil for all.
+    /// The number or name of the body location whose events this transducer plays; nil for all
+    /// locations.
     public var bodyLocation: String?
 
     /// Creates a transducer.
@@ -77,10 +78,10 @@ public struct TransducerArray: Equatable, Sendable {
   /// The distance below which positions coincide, in the unit of the layout.
   static let coincidenceDistance = 1e-6
 
-  /// The angle of a ring, in degrees.
+  /// The angle of a full turn around a ring, in degrees.
   static let degreesPerTurn = 360.0
 
-  /// Returns an angle in 0..<360.
+  /// Returns an angle normalized to 0..<360 degrees.
   static func normalizedAngle(_ degrees: Double) -> Double {
     let remainder = fmod(degrees, degreesPerTurn)
     guard remainder < 0 else { return remainder }
@@ -167,11 +168,12 @@ public struct TransducerArray: Equatable, Sendable {
   }
 }
 
-/// A position in an array: on its line, around its ring in degrees, or on its plane in meters.
+/// A position in an array, on its line, around its ring, or on its plane.
 public struct ArrayPosition: Equatable, Sendable {
-  /// The position on a line, the angle on a ring, or the first coordinate on a plane.
+  /// The coordinate on a line, the angle on a ring in degrees, or the first coordinate on a plane
+  /// in meters.
   public var x: Double
-  /// The second coordinate on a plane; otherwise 0.
+  /// The second coordinate on a plane in meters; otherwise 0.
   public var y: Double
 
   /// Creates a position.
@@ -197,7 +199,8 @@ public struct ArrayPosition: Equatable, Sendable {
 public struct ArrayCheckResult: Sendable {
   /// The array, or the error that rejects the text.
   public var outcome: Result<TransducerArray, InputError>
-  /// The findings in the order of the text: at most 100 of each rule, and one that counts the rest.
+  /// The findings in the order of the text.
+  /// There are at most 100 findings of each rule, and a finding that counts the rest.
   public var findings: [Finding] = []
 
   /// Checks a text, and reads the profiles that it names.
@@ -229,7 +232,7 @@ public struct ArrayCheckResult: Sendable {
     }
   }
 
-  /// Returns true if a text is meant to be an array: an object with transducers.
+  /// Returns whether a text is meant to be an array, which is an object with transducers.
   public static func isArrayText(_ text: [UInt8]) -> Bool {
     (try? ProfileFile.parseDocument(text, name: ""))?.root["transducers"] != nil
   }
@@ -248,9 +251,9 @@ extension ArrayPosition {
 }
 
 enum ArraySchema {
-  /// The delay of a transducer, in seconds.
+  /// The range of the delay of a transducer, in seconds.
   static let delayRange = 0.0...1.0
-  /// The gain of a transducer, in decibels.
+  /// The range of the gain of a transducer, in decibels.
   static let gainRange = -120.0...24.0
 
   static func array(_ layout: TransducerArray.Layout) -> ProfileObjectSchema<TransducerArray> {
@@ -328,7 +331,7 @@ enum ArraySchema {
 }
 
 extension ProfileChecker {
-  /// Returns the profile of a transducer, or adds an error and returns the default.
+  /// Returns the profile of a transducer, or adds an error and returns the default profile.
   mutating func resolveProfile(_ word: String, at value: JSONValue) -> TransducerProfile {
     guard let profileSource else { return .phone }
     do {
@@ -372,8 +375,8 @@ extension ProfileChecker {
 }
 
 extension ProfileLibrary {
-  /// Returns the source of profiles that a text names: those of the library, and files in the
-  /// folder of the text.
+  /// Returns the source of the profiles that a text names.
+  /// It contains the profiles of the library, and files in the folder of the text.
   ///
   /// - Parameter folder: The folder to which paths are relative, or nil for the working folder.
   func profileSource(inFolder folder: String?) -> ProfileChecker.ProfileSource {
@@ -417,13 +420,13 @@ extension ProfileLibrary {
   }
 }
 
-/// The position of a pattern in an array over time, with linear interpolation.
+/// The path of a pattern's position in an array over time, with linear interpolation.
 public struct PanPath: Equatable, Sendable {
-  /// A point of a pan path: a position at a time.
+  /// A point of a pan path, with a time and a position.
   public struct Point: Equatable, Sendable {
     /// The time in the pattern, in seconds.
     public var time: Double
-    /// The position at that time.
+    /// The position at the time of the point.
     public var position: ArrayPosition
 
     /// Creates a point.
@@ -433,8 +436,8 @@ public struct PanPath: Equatable, Sendable {
     }
   }
 
-  /// The points in order of time. The first position is held before the first point, and the last
-  /// position after the last point.
+  /// The points of the path in order of time.
+  /// The first position is held before the first point, and the last position after the last point.
   public var points: [Point]
 
   /// Creates a path through points in order of time.

@@ -15,8 +15,8 @@ public struct ALSABackend: OutputBackend {
   /// The placeholder `DEVICE`: a name from ALSA's configuration, or a persistent name.
   public var parameter: String? { "DEVICE" }
 
-  /// Returns all named devices: first the default device, then sound servers and cards, then all
-  /// others.
+  /// Returns all named devices, with the default device first, then sound servers and cards, then
+  /// all others.
   ///
   /// The sinks of PipeWire and PulseAudio are included. Probing plays nothing and skips devices in
   /// use; a device that does not respond within 2 s is listed with an error.
@@ -60,12 +60,12 @@ public struct ALSABackend: OutputBackend {
     return failed
   }
 
-  /// Plug-ins that convert audio for other devices, which users do not select by name.
+  /// The plug-ins that convert audio for other devices, which users do not select by name.
   private static let conversionPlugins: Set<String> = [
     "lavrate", "samplerate", "speexrate", "speex", "upmix", "vdownmix", "oss",
   ]
 
-  /// The timeout of a probe; a sound server that is asleep needs a second.
+  /// The timeout of a probe. A sound server that is asleep needs a second.
   private static let probeTimeout = Duration.seconds(2)
 
   private static func probe(_ device: inout OutputListing) {
@@ -84,7 +84,8 @@ public struct ALSABackend: OutputBackend {
     }
   }
 
-  /// Returns the position of a kind of device in the list; the smallest comes first.
+  /// Returns the rank of a kind of device in the list. The device with the smallest rank comes
+  /// first.
   private static func sortRank(of name: String) -> Int {
     switch name.prefix(while: { $0 != ":" }) {
     case "default": 0
@@ -95,15 +96,15 @@ public struct ALSABackend: OutputBackend {
     }
   }
 
-  /// Returns whether the device can be opened, by opening it.
+  /// Returns whether the device can be opened, which is tested by opening it.
   public func isAvailable(_ name: String) -> Bool {
     guard let sink = try? ALSASink(PCMRequest(device: name)) else { return false }
     sink.close()
     return true
   }
 
-  /// The silence before the first frame: several times the amount that PulseAudio was observed to
-  /// drop.
+  /// The duration of the silence before the first frame. It is several times the amount that
+  /// PulseAudio was observed to drop.
   private static let warmUpDuration = Duration.milliseconds(50)
 
   /// Opens a device.
@@ -242,9 +243,10 @@ enum DeviceNameBindings {
   }
 }
 
-/// The names of sound cards that do not depend on the order in which cards are connected: `card:ID`
-/// by the kernel's `id`, `usb:VENDOR:PRODUCT` for the first card with these hexadecimal numbers,
-/// and `usb:VENDOR:PRODUCT:SERIAL` for the card with a serial number.
+/// The persistent names of sound cards, which do not depend on the order in which cards are
+/// connected.
+/// A name is `card:ID` by the kernel's `id`, `usb:VENDOR:PRODUCT` for the first card with these
+/// hexadecimal numbers, or `usb:VENDOR:PRODUCT:SERIAL` for the card with a serial number.
 enum PersistentDeviceName {
   /// Returns the name by which ALSA opens a device.
   ///

@@ -9,9 +9,9 @@ public import HapticPlayback
 public final class ALSACapture {
   /// The sample rate in hertz.
   public let rate: Int
-  /// The number of interleaved channels.
+  /// The number of interleaved channels of the recording.
   public let channelCount: Int
-  /// The number of frames that were read.
+  /// The number of frames that have been read so far.
   public private(set) var frameCount = 0
 
   private let device: String
@@ -72,7 +72,7 @@ public final class ALSACapture {
     }
   }
 
-  /// Appends the frames since the last call. It never waits.
+  /// Appends the frames since the last call. The call never waits.
   ///
   /// - Throws: `overrun` if the device lost frames because it was not read often enough.
   public func read(into samples: inout [Float]) throws(OutputError) {
@@ -91,7 +91,7 @@ public final class ALSACapture {
     }
   }
 
-  /// Returns the time at which the first frame was recorded, as measured by the device; nil if
+  /// Returns the time at which the first frame was recorded, as measured by the device, or nil if
   /// there is none yet.
   public func firstFrameTime() -> Duration? {
     guard let startTime else { return nil }
@@ -103,8 +103,8 @@ public final class ALSACapture {
   /// Stops recording at once.
   public func stop() { pcm.drop() }
 
-  /// The number of frames that may be read. For a device that is faster than real time, only frames
-  /// that the clock has reached count.
+  /// The number of frames that may be read.
+  /// For a device that is faster than real time, only frames that the clock has reached count.
   private var readableFrameCount: Int {
     guard isFasterThanRealTime else { return .max }
     guard let startTime else { return 0 }
@@ -171,11 +171,11 @@ public final class ALSACapture {
   }
 }
 
-/// Converts a device's samples to floating point in −1…1.
+/// A decoder that converts a device's samples to floating point in −1…1.
 struct SampleDecoder {
   let encoding: SampleEncoding
 
-  /// Appends the samples of some bytes; an incomplete sample at the end is ignored.
+  /// Appends the samples of some bytes. An incomplete sample at the end is ignored.
   func decode(_ bytes: Span<UInt8>, into samples: inout [Float]) {
     let size = encoding.byteCount
     for start in stride(from: 0, through: bytes.count - size, by: size) {
@@ -210,7 +210,7 @@ struct SampleDecoder {
 public final class LiveCapture: CaptureSource {
   /// The sample rate in hertz.
   public let rate: Double
-  /// The number of interleaved channels, 1 or 2.
+  /// The number of interleaved channels of the recording, 1 or 2.
   public let channelCount: Int
 
   private let reopen: () throws(OutputError) -> ALSACapture
@@ -220,7 +220,7 @@ public final class LiveCapture: CaptureSource {
   private var nextAttemptTime: Duration = .zero
 
   private static let retryInterval = Duration.milliseconds(500)
-  /// The length of the device's buffer in seconds.
+  /// The length of the device's buffer, in seconds.
   private static let bufferSeconds = 0.25
 
   /// Opens a device at the first sample rate that it supports, with two channels, or one if the

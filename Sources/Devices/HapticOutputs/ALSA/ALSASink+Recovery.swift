@@ -59,14 +59,14 @@ extension ALSASink {
     }
   }
 
-  /// Skips overdue frames: pending frames first, then frames that are not yet rendered. Silence
-  /// replaces frames that the device lost before they were due.
+  /// Skips overdue frames, with pending frames first and then frames that are not yet rendered.
+  /// Silence replaces frames that the device lost before they were due.
   ///
   /// - Parameters:
-  ///   - queuedCount: The number of queued frames that the device will still play; nil if it lost
-  ///     them.
-  ///   - silentCount: The number of silent frames to play before the next frames.
-  ///   - now: The current time.
+  /// - queuedCount: The number of queued frames that the device will still play; nil if it lost
+  ///   them.
+  /// - silentCount: The number of silent frames to play before the next frames.
+  /// - now: The current time.
   /// - Returns: The number of missed frames, rendered or not, that have not been counted before.
   func skipOverdue(queuedCount: Int? = nil, silentCount: Int = 0, now: Duration) -> Int {
     let correction = timeline.correct(queuedCount: queuedCount, silentCount: silentCount, now: now)
@@ -91,7 +91,7 @@ extension ALSASink {
     return lateCount + correction.lostCount + replacedCount
   }
 
-  /// Returns the cause of late frames: a stopped process, a late device, or late delivery.
+  /// Returns the cause of late frames, which is a stopped process, a late device, or late delivery.
   func lateCause(now: Duration) -> SinkEvent.Cause {
     if waitTimes.wasStopped(before: now) { return .stoppedProcess }
     // A device is also late if its buffer empties too early or before the start.
@@ -171,7 +171,7 @@ extension ALSASink {
     configuration.isServerStream ? .lateDevice : .droppedBuffer
   }
 
-  /// Returns whether the device lost frames without playing them; after an underrun, less than a
+  /// Returns whether the device lost frames without playing them. After an underrun, less than a
   /// period would remain.
   private func hasDroppedBuffer(now: Duration) -> Bool {
     guard let playbackEnd = timeline.playbackEndTime else { return false }
@@ -188,7 +188,7 @@ extension ALSASink {
     }
   }
 
-  /// Continues after a suspension with the contents of the buffer if the device can; otherwise,
+  /// Continues after a suspension with the contents of the buffer if the device can do so, or else
   /// with an empty buffer.
   private func resumeAfterSuspension(_ pcm: PCM, since: Duration) {
     let now = clock.now
@@ -233,7 +233,7 @@ extension ALSASink {
     }
   }
 
-  /// Waits until the next attempt to resume a suspended device, and makes it.
+  /// Waits until the next attempt to resume a suspended device, and makes the attempt.
   func waitForResumption(_ since: Duration, _ nextAttempt: Duration, _ wake: WakeSignal)
     -> SinkReadiness?
   {
@@ -251,7 +251,7 @@ extension ALSASink {
   /// The interval between reports of missed frames while a device is disconnected.
   private static var missedReportInterval: Duration { .milliseconds(20) }
 
-  /// Releases a device that cannot continue; from now on, the clock paces the output.
+  /// Closes a device that cannot continue. From now on, the clock paces the output.
   func handleDisconnection(_ failure: PCMFailure, now: Duration) {
     missedFrames.beginDisconnection(lostCount: timeline.droppedFrameCount(now: now))
     if let lostDevice = pcm {

@@ -2,8 +2,8 @@ public import HapticPlayback
 internal import Glibc
 
 extension ALSASink {
-  /// The maximum duration of one wait, so that the caller can see that the sink responds, and can
-  /// end the sink.
+  /// The maximum duration of one wait. The caller can thus see that the sink responds, and can end
+  /// the sink.
   private static var maximumWait: Duration { .milliseconds(200) }
 
   /// Waits until whole periods are requested, time was missed, or the thread is woken.
@@ -28,8 +28,8 @@ extension ALSASink {
     }
   }
 
-  /// Takes the next step in the current phase. Returns nil if the phase or the device has changed,
-  /// so that another step follows.
+  /// Performs the next step of the current phase.
+  /// Returns nil if the phase or the device has changed, so that another step follows.
   private func advance(_ wake: WakeSignal, isUnproductive: inout Bool) -> SinkReadiness? {
     switch recovery.phase {
     case .ended:
@@ -87,7 +87,8 @@ extension ALSASink {
     return readiness
   }
 
-  /// Returns the whole periods that the render loop may write; nil without space.
+  /// Returns the readiness for the whole periods that the render loop may write, or nil without
+  /// space.
   private func readiness(available: Int) -> SinkReadiness? {
     guard timeline.pendingSilenceFrames == 0, pendingFrames.count == 0 else { return nil }
     let periodCount = min(available, format.bufferSize) / configuration.periodSize
@@ -117,7 +118,7 @@ extension ALSASink {
 
   /// Checks that a device that signals readiness makes progress.
   ///
-  /// PulseAudio's buffer seems unchanged when the server consumed all of it between two polls: a
+  /// PulseAudio's buffer seems unchanged when the server consumed all of it between two polls. A
   /// device that signals readiness without space for this long has run dry.
   private func checkProgress(now: Duration) throws(PCMFailure) {
     let limit =
@@ -127,9 +128,9 @@ extension ALSASink {
     throw PCMFailure(.available, code: EPIPE)
   }
 
-  /// The maximum time for which a device may accept no frames before it counts as disconnected: one
-  /// second while it runs; three seconds before, since an idle null sink of PulseAudio starts up to
-  /// two seconds late even after it is reopened.
+  /// The maximum time for which a device may accept no frames before it counts as disconnected.
+  /// It is one second while the device runs, and three seconds before, since an idle null sink of
+  /// PulseAudio starts up to two seconds late even after it is reopened.
   private var stallTimeout: Duration {
     let isRunning = timeline.isSteady && !recovery.hasJustReconnected
     return timeline.frameTime.duration(of: 2 * configuration.bufferSize)
@@ -154,7 +155,7 @@ extension ALSASink {
     return .interrupted
   }
 
-  /// Measures a call to the device. If it took longer than a period, the device is late.
+  /// Measures a call to the device. If the call took longer than a period, the device is late.
   func recordCall(since start: Duration) {
     let duration = clock.now - start
     waitTimes.recordCall(duration)
@@ -195,7 +196,7 @@ extension ALSASink {
     throw PCMFailure(.available, code: code)
   }
 
-  /// Tracks the device's clock, and reports a leap of it.
+  /// Tracks the device's clock, and reports a leap of the clock.
   private func trackDeviceClock(queuedCount: Int, now: Duration) {
     switch timeline.track(queuedCount: queuedCount, now: now) {
     case .late?:

@@ -28,8 +28,8 @@ internal import SoundFile
 /// A sink belongs to one thread at a time. `wait` and `write` allocate no memory during normal
 /// operation.
 public final class ALSASink: AudioSink {
-  /// The format that was granted initially. After a reconnection, the device's periods and buffer
-  /// may differ.
+  /// The format that was granted initially.
+  /// After a reconnection, the device's periods and buffer may differ.
   public let format: SinkFormat
   /// The request for the initial connection. Later connections request the grown buffer.
   package let request: PCMRequest
@@ -52,7 +52,7 @@ public final class ALSASink: AudioSink {
   var recovery = RecoveryState()
   var waitTimes = WaitTimes()
   var eventQueue = SinkEventQueue()
-  /// An error from a call that could not report it.
+  /// The error of a call that could not report it.
   var deferredError: PCMFailure?
 
   /// Opens a device. The render thread sets its own priority and locks memory.
@@ -107,14 +107,14 @@ public final class ALSASink: AudioSink {
     recovery.startDisconnected(now: now)
   }
 
-  /// Creates a sink for a device that is absent: it is opened as soon as possible, with the
-  /// requested rate and channels. A device with another rate or other channels ends the sink, so
-  /// that its caller can open it again.
+  /// Creates a sink for a device that is absent.
+  /// The device is opened as soon as possible, with the requested rate and channels. A device with
+  /// another rate or other channels ends the sink, so that its caller can open it again.
   ///
   /// - Parameters:
-  ///   - request: The requested properties.
-  ///   - clock: The clock.
-  ///   - interception: The results to force in tests.
+  /// - request: The requested properties.
+  /// - clock: The clock.
+  /// - interception: The results to force in tests.
   package convenience init(
     waitingFor request: PCMRequest, clock: any TimeSource = SystemTimeSource(),
     interception: PCMInterception? = nil
@@ -170,8 +170,8 @@ public final class ALSASink: AudioSink {
       encoding: configuration.encoding)
   }
 
-  /// The name of the thread by which libpulse communicates with its server; libjack and PipeWire
-  /// set their own priority.
+  /// The name of the thread by which libpulse communicates with its server.
+  /// libjack and PipeWire set their own priority.
   public var deviceThreadNames: [String] {
     configuration.isHardware || configuration.isFasterThanRealTime ? [] : ["threaded-ml"]
   }
@@ -179,7 +179,7 @@ public final class ALSASink: AudioSink {
   /// The maximum time for which calls to the device have blocked the thread between two waits.
   public var maximumCallDuration: Duration { waitTimes.maximumCallDuration }
 
-  /// Returns the events since the last call, oldest first.
+  /// Removes and returns the events since the last call, oldest first.
   public func drainEvents() -> [SinkEvent] { eventQueue.drain() }
 
   /// The number of frames that were written and not yet heard, at most the buffer and one second.
@@ -204,8 +204,8 @@ public final class ALSASink: AudioSink {
 
   // MARK: - Writing
 
-  /// Writes interleaved frames. Frames that the device does not accept at once follow when it has
-  /// space.
+  /// Writes interleaved frames. Frames that the device does not accept at once follow when the
+  /// device has space.
   public func write(_ frames: Span<Float>) {
     guard recovery.phase == .open, let pcm else { return }
     let frameCount = frames.count / format.channelCount
@@ -222,8 +222,8 @@ public final class ALSASink: AudioSink {
     recordCall(since: start)
   }
 
-  /// Writes pending silence and frames, and starts the device once it is full. Returns the number
-  /// of frames that it accepted.
+  /// Writes pending silence and frames, and starts the device when it is full. Returns the number
+  /// of accepted frames.
   func writePending(to pcm: PCM) throws(PCMFailure) -> Int {
     var total = 0
     var isSilence = timeline.pendingSilenceFrames > 0
@@ -249,7 +249,7 @@ public final class ALSASink: AudioSink {
 
   // MARK: - Idle
 
-  /// Stops the device, so that it and its server may sleep; the next wait restarts it.
+  /// Stops the device, so that it and its server may sleep. The next wait restarts the device.
   ///
   /// All written frames have been heard. The next sound follows a warm-up, like the first frame.
   public func beginIdle() -> Bool {
@@ -302,7 +302,7 @@ public final class ALSASink: AudioSink {
     recovery.phase = .ended
   }
 
-  /// Stops and closes the device. Either call may hang; all events precede it.
+  /// Stops and closes the device. Either call may hang, so all events precede them.
   public func close() {
     recovery.phase = .ended
     guard let pcm else { return }

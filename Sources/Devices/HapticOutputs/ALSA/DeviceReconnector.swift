@@ -1,9 +1,9 @@
 internal import HapticPlayback
 internal import Synchronization
 
-/// Reopens a device and closes lost ones on separate threads, because either operation may take
-/// seconds or never return. With an interception, as in tests, both happen immediately on the
-/// caller's thread.
+/// A reconnector that reopens a device and closes lost devices on separate threads.
+/// Either operation may take seconds or never return. With an interception, as in tests, both
+/// happen immediately on the caller's thread.
 final class DeviceReconnector: Sendable {
   typealias OpenedDevice = (pcm: PCM, configuration: PCMConfiguration)
 
@@ -14,7 +14,7 @@ final class DeviceReconnector: Sendable {
     case done(Outcome)
   }
 
-  /// The maximum number of hanging calls that close devices. If it is reached, no more devices are
+  /// The maximum number of hanging calls that close devices. At the maximum, no more devices are
   /// opened.
   private static let maximumClosingCount = 8
 

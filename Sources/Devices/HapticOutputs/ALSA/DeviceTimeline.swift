@@ -30,8 +30,8 @@ struct DeviceTimeline {
 
   /// The result of a correction.
   struct Correction: Equatable {
-    /// The number of frames to skip because they are overdue; negative for the number of frames of
-    /// silence that replace lost ones.
+    /// The number of frames to skip because they are overdue.
+    /// A negative number counts the frames of silence that replace lost frames.
     let frameCount: Int
     /// The number of rendered frames that the device lost.
     let lostCount: Int
@@ -64,20 +64,20 @@ struct DeviceTimeline {
   /// A Boolean value that indicates whether the device has run steadily since its first start.
   private(set) var isSteady = false
   private var steadySince: Duration?
-  /// The state of the warm-up; nil before, after, or without one.
+  /// The state of the warm-up, or nil if no warm-up is in progress.
   private(set) var warmUp: WarmUp?
-  /// The lateness of the device that is not yet corrected.
+  /// The lateness of the device that has not been corrected yet.
   private(set) var accumulatedLag = Duration.zero
   private var lastTrackingTime = Duration.zero
 
-  /// The number of free frames at the last poll.
+  /// The number of free frames in the device's buffer at the last poll.
   private var lastAvailableCount: Int
   /// The time at which the device last accepted or played frames.
   private(set) var lastProgress: Duration
   /// The time of the last poll for free space.
   private var lastPollTime = Duration.zero
-  /// A Boolean value that indicates whether the device had no space with at most half a period
-  /// left, or took too long for a call, so that it causes its own lateness.
+  /// A Boolean value that indicates whether the device causes its own lateness.
+  /// The device had no space with at most half a period left, or took too long for a call.
   private(set) var isDeviceLate = false
 
   /// Creates the timeline of a device that has not started.
@@ -91,13 +91,13 @@ struct DeviceTimeline {
 
   // MARK: - Changes by the sink
 
-  /// Continues the timeline of another sink, whose next frame is due at a time.
+  /// Continues the timeline of another sink. The next frame is due at a time.
   mutating func resume(at due: Duration) {
     playbackEndTime = due
     isSteady = true
   }
 
-  /// Counts frames that the device accepted.
+  /// Counts the frames that the device accepted.
   mutating func recordWritten(_ frameCount: Int, isSilence: Bool, now: Duration) {
     if !isStarted {
       prefillFrameCount += frameCount
@@ -149,7 +149,7 @@ struct DeviceTimeline {
     isDeviceLate = false
   }
 
-  /// Forgets the due times, so that the next frame plays as after the first start.
+  /// Discards the due times, so that the next frame plays as after the first start.
   mutating func restart() {
     playbackEndTime = nil
     isSteady = false
@@ -265,8 +265,8 @@ struct DeviceTimeline {
     return isEarly ? .early : nil
   }
 
-  /// The tolerance for a device that is ahead: it reports its position in steps of a period or
-  /// less.
+  /// The tolerance for a device that is ahead of the timeline.
+  /// A device reports its position in steps of a period or less.
   private var earlyTolerance: Duration {
     max(.milliseconds(8), frameTime.duration(of: measurementStep))
   }
@@ -277,7 +277,7 @@ struct DeviceTimeline {
       : max(.milliseconds(30), frameTime.duration(of: measurementStep))
   }
 
-  /// The accuracy in frames with which devices report their position.
+  /// The accuracy with which devices report their position, in frames.
   private var measurementStep: Int {
     max(2 * configuration.periodSize, configuration.bufferSize / 2)
   }
@@ -321,7 +321,7 @@ struct DeviceTimeline {
 
   // MARK: - Warm-up
 
-  /// The maximum duration of a warm-up; after it, frames are played even on an unsteady device.
+  /// The maximum duration of a warm-up, after which frames are played even on an unsteady device.
   static let maximumWarmUp = Duration.seconds(2)
 
   /// The number of silent frames before the first frame, where a sound server may drop frames.
@@ -372,7 +372,7 @@ struct DeviceTimeline {
 
 /// The progress of a warm-up: silence is played until a sound server runs steadily.
 struct WarmUp {
-  /// The time at which the device was first found running.
+  /// The time at which the device was first found to be running.
   var startTime: Duration?
   /// The time since which the device has accepted frames in time.
   var steadySince = Duration.zero

@@ -1,9 +1,9 @@
 /// The conversion between durations and numbers of frames at a sample rate.
 struct FrameTime {
-  /// The sample rate in hertz.
+  /// The sample rate of the frames, in hertz.
   let rate: Double
 
-  /// Returns the duration of a number of frames; negative for a negative number.
+  /// Returns the duration of a number of frames. The duration of a negative number is negative.
   func duration(of frameCount: Int) -> Duration { .seconds(Double(frameCount) / rate) }
 
   /// Returns the number of whole frames in a duration. A hundredth of a frame is added first,

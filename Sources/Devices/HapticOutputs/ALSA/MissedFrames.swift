@@ -4,9 +4,9 @@ internal import HapticPlayback
 struct MissedFrames {
   /// The effect of a discontinuity on the frames that follow.
   enum Discontinuity {
-    /// The device stopped or lost its buffer: later frames start from silence.
+    /// The device stopped or lost its buffer, so that later frames start from silence.
     case interrupted
-    /// The device continues late: its buffer must end before later frames can catch up.
+    /// The device continues late, so that its buffer must end before later frames can catch up.
     case late
   }
 

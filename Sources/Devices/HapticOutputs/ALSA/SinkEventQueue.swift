@@ -2,7 +2,7 @@ internal import HapticPlayback
 
 /// A bounded queue of events, so that a failing device cannot flood its reader.
 struct SinkEventQueue {
-  /// The maximum number of events.
+  /// The maximum number of events in the queue.
   static let capacity = 16
 
   private var events: [SinkEvent] = []

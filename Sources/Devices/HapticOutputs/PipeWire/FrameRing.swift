@@ -4,7 +4,7 @@
 /// valid, for example by an atomic number of written frames.
 @safe final class FrameRing: @unchecked Sendable {
   let channelCount: Int
-  /// The number of frames, a power of two.
+  /// The number of frames in the ring, a power of two.
   let capacity: Int
   private let samples: UnsafeMutablePointer<Float>
 

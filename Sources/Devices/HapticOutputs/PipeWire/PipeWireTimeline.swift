@@ -41,17 +41,17 @@ struct PipeWireTimeline {
     }
   }
 
-  /// The deviation between the ticks and the machine's clock beyond which the machine's clock
-  /// determines the position, in seconds.
+  /// The maximum deviation between the ticks and the machine's clock, in seconds.
+  /// Beyond it, the machine's clock determines the position.
   private static let clockToleranceSeconds = 0.05
   /// The minimum time without a cycle, in seconds, after which a stream counts as interrupted.
   static let minimumInterruptionSeconds = 0.1
 
   /// The sample rate in hertz.
   let rate: Double
-  /// The number of the next frame.
+  /// The number of the next frame of the stream.
   private(set) var position = 0
-  /// The number of frames that were heard.
+  /// The number of frames that were heard so far.
   private(set) var heardCount = 0
   /// The number of frames that were not heard because they were delivered too late.
   private(set) var starvedCount = 0
@@ -119,7 +119,7 @@ struct PipeWireTimeline {
     starvedCount += lastStarved.count
   }
 
-  /// Returns the number of frames to skip; negative for frames to repeat.
+  /// Returns the number of frames to skip. A negative number counts the frames to repeat.
   private func shift(at cycle: Cycle) -> Int {
     if let startAnchor {
       let elapsed = cycle.startSeconds - startAnchor.seconds

@@ -149,7 +149,7 @@ public final class SoundFileSink: AudioSink {
     writer = nil
   }
 
-  /// Returns the errors as events.
+  /// Removes and returns the errors as events.
   public func drainEvents() -> [SinkEvent] { exchange(&events, with: []) }
 
   private func writeToFile(_ frames: Span<Float>) {
@@ -173,7 +173,7 @@ public final class SoundFileSink: AudioSink {
 public final class RecordingWriter: Sendable {
   /// The result of a recording.
   public struct Outcome: Equatable, Sendable {
-    /// The number of frames in the file.
+    /// The number of frames in the recorded file.
     public var frameCount: Int64
     /// The number of frames that were dropped because the disk was too slow.
     public var droppedFrameCount: Int64
@@ -196,7 +196,7 @@ public final class RecordingWriter: Sendable {
   /// is due. It is called on the writing thread.
   public typealias FileRotation = @Sendable (_ isDue: Bool) throws(SoundFileError) -> Int32
 
-  /// The interval between two reads of the recording: a small part of its capacity.
+  /// The interval between two reads of the recording, a small part of its capacity.
   static let pollInterval = Duration.milliseconds(200)
   /// The interval between updates of the header, which are also written to the disk. With a read,
   /// it is less than a second, the maximum that a killed process or a power failure loses.
@@ -208,7 +208,7 @@ public final class RecordingWriter: Sendable {
   private let thread: BackgroundThread
   private let hasGivenUp = Atomic<Bool>(false)
 
-  /// The state that both threads use; only one at a time uses the writer.
+  /// The state that both threads use. Only one thread at a time uses the writer.
   private final class SharedState: @unchecked Sendable {
     let recording: RecordingBuffer
     let wake = WakeSignal.makeOrInert()
@@ -290,7 +290,7 @@ public final class RecordingWriter: Sendable {
       }
     }
 
-    /// Begins the next file; returns false if there is none.
+    /// Begins the next file. Returns false if there is none.
     private func beginNextFile() -> Bool {
       guard let rotateFile else {
         fail(limit.error)

@@ -49,7 +49,7 @@ package struct SoundServers: Sendable {
     package var isPipeWire: Bool { name.mentions("PipeWire") }
   }
 
-  /// The reason that a server has no answer.
+  /// The reason that a server does not answer.
   package enum Problem: Error, Equatable, Sendable {
     case libraryMissing
     case absent
@@ -107,7 +107,7 @@ package struct SoundServers: Sendable {
       return Answer.result(status, answer.server)
     })
 
-  /// The timeout for a server's reply, in seconds, which includes the time to start a server.
+  /// The timeout for a server's reply in seconds, which includes the time to start a server.
   static let timeoutSeconds = 5.0
 
   /// The sinks of PulseAudio, which can be played on by name through ALSA's plug-in, each with the

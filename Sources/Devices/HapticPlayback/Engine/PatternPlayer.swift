@@ -2,7 +2,7 @@ public import HapticModel
 public import HapticRender
 internal import Synchronization
 
-/// Starts, stops, and changes a loaded pattern at exact times, any number of times.
+/// A player that starts, stops, and changes a loaded pattern at exact times, any number of times.
 ///
 /// Every call may come from any thread and returns at once. Calls take effect in the order of their
 /// times. Calls for the same time take effect in the order in which they were made. After a player
@@ -40,19 +40,19 @@ public final class PatternPlayer: Sendable {
   /// The pattern's duration in seconds.
   public var duration: Double { firstCore.duration }
 
-  /// The number of times that the pattern ended or was stopped.
+  /// The number of times that the pattern has ended or was stopped.
   public var endCount: Int { firstCore.endCount }
 
   /// A Boolean value that indicates whether a start is scheduled.
   public var isWaitingToStart: Bool { firstCore.isWaitingToStart }
 
-  /// The engine's frame at which the pattern last ended.
+  /// The frame of the engine at which the pattern last ended.
   public var endFrame: Int64 { firstCore.endFrame }
 
-  /// The engine's frame at which the pattern last started; nil before the first start.
+  /// The frame of the engine at which the pattern last started, or nil before the first start.
   public var startFrame: Int64? { firstCore.startFrame }
 
-  /// The total number of voices that were dropped because all were in use.
+  /// The total number of voices that were dropped because all voices were in use.
   public var droppedVoiceCount: Int { firstCore.droppedVoiceCount }
 
   /// A closure that is called once for each end, on the driver's control thread. It must not block.
@@ -98,34 +98,33 @@ public final class PatternPlayer: Sendable {
     try playerSet.start(at: time, from: offset)
   }
 
-  /// Stops the pattern; active voices fade out within 2 ms.
+  /// Stops the pattern. Active voices fade out within 2 ms.
   public func stop(at time: PlaybackTime = .now) throws(PlaybackError) {
     try playerSet.send(at: time) { .stop($0, at: $1) }
   }
 
-  /// Pauses the pattern.
+  /// Pauses the pattern at a time of the engine.
   public func pause(at time: PlaybackTime = .now) throws(PlaybackError) {
     try playerSet.send(at: time) { .pause($0, at: $1) }
   }
 
-  /// Resumes a paused pattern.
+  /// Resumes a paused pattern at a time of the engine.
   public func resume(at time: PlaybackTime = .now) throws(PlaybackError) {
     try playerSet.send(at: time) { .resume($0, at: $1) }
   }
 
   /// Moves to a position in the pattern. A player that is not playing starts from there next time.
-  ///
   /// A position at or after the end ends the pattern, or returns a loop to its beginning.
   ///
   /// - Parameters:
-  ///   - offset: The position in seconds.
-  ///   - time: The time of the move.
+  /// - offset: The position in seconds.
+  /// - time: The time of the move.
   /// - Complexity: O(*n*) in the number of events before the position.
   public func seek(to offset: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
     try playerSet.seek(to: offset, at: time)
   }
 
-  /// Stops at once and discards every scheduled call.
+  /// Stops the pattern at once and discards every scheduled call.
   public func cancel() throws(PlaybackError) {
     try playerSet.send(at: .now) { part, _ in .cancel(part) }
   }
@@ -163,12 +162,12 @@ public final class PatternPlayer: Sendable {
     try playerSet.send(at: time) { .playbackRate($0, rate, at: $1) }
   }
 
-  /// Changes the player's gain.
+  /// Changes the gain of the player.
   ///
   /// - Parameters:
-  ///   - gain: The gain, 0 or more.
-  ///   - ramp: The duration of the change in seconds; nil for 2 ms, which avoids a click.
-  ///   - time: The start of the change.
+  /// - gain: The gain, 0 or more.
+  /// - ramp: The duration of the change in seconds; nil for 2 ms, which avoids a click.
+  /// - time: The start of the change.
   public func setGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
@@ -282,11 +281,13 @@ public final class PatternPlayer: Sendable {
 public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The kind of a playback error, by its remedy.
   public enum Kind: String, Sendable {
-    /// Wait until earlier commands are complete, or send fewer.
+    /// Too many commands are pending. The remedy is to wait until earlier commands are complete, or
+    /// to send fewer.
     case tooManyCommands
-    /// Release players that are no longer needed.
+    /// Too many players are loaded. The remedy is to release players that are no longer needed.
     case tooManyPlayers
-    /// Close files, end threads, or raise the limits of the process.
+    /// A resource of the process is exhausted. The remedy is to close files, end threads, or raise
+    /// the limits of the process.
     case noResources
   }
 
@@ -310,15 +311,15 @@ public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible
 
 /// A time on the engine's clock.
 public enum PlaybackTime: Equatable, Sendable {
-  /// The start of the next rendered block.
+  /// The time of the next rendered block.
   case now
-  /// A frame number. A frame that has already been rendered means now.
+  /// The time of a frame. A frame that has already been rendered means now.
   case frame(Int64)
-  /// The number of seconds after the engine's frame 0; a time in the past means now.
+  /// The time in seconds after the engine's frame 0. A time in the past means now.
   case seconds(Double)
 
-  /// Returns the frame at a sample rate. For `now` and NaN, the frame is 0, which is always in the
-  /// past.
+  /// Returns the frame of the time at a sample rate.
+  /// For `now` and NaN, the frame is 0, which is always in the past.
   func frame(rate: Double) -> Int64 {
     switch self {
     case .now:
@@ -393,14 +394,14 @@ struct PlayerSet: Sendable {
   }
 }
 
-/// Plays several patterns in sync: every command applies to all players in the same frame, and each
-/// player has its own gain.
+/// A group that plays several patterns in sync.
+/// Every command applies to all players in the same frame, and each player has its own gain.
 ///
 /// A group lets a program switch between several patterns under one play head. While a group is in
 /// use, its players must not receive other commands. Every call may come from any thread and
 /// returns at once.
 public final class PlayerGroup: Sendable {
-  /// The players, in the order of their gains.
+  /// The players of the group, in the order of their gains.
   public let players: [PatternPlayer]
   private let playerSet: PlayerSet
   private var engine: PlaybackEngine { playerSet.engine }
@@ -420,10 +421,10 @@ public final class PlayerGroup: Sendable {
   /// The playback phase, as of the last block.
   public var phase: PlayerStatus.Phase { cores[0].phase }
 
-  /// The elapsed time in seconds, as of the last block.
+  /// The elapsed time of the patterns in seconds, as of the last block.
   public var position: Double { cores[0].position }
 
-  /// The engine's frame of the last start; nil before the first start.
+  /// The frame of the engine at the last start, or nil before the first start.
   public var startFrame: Int64? { cores[0].startFrame }
 
   /// Starts or restarts the patterns.
@@ -435,31 +436,31 @@ public final class PlayerGroup: Sendable {
     try playerSet.start(at: time, from: offset)
   }
 
-  /// Pauses the patterns.
+  /// Pauses all patterns of the group.
   public func pause(at time: PlaybackTime = .now) throws(PlaybackError) {
     try playerSet.send(at: time) { .pause($0, at: $1) }
   }
 
-  /// Resumes paused patterns.
+  /// Resumes all paused patterns of the group.
   public func resume(at time: PlaybackTime = .now) throws(PlaybackError) {
     try playerSet.send(at: time) { .resume($0, at: $1) }
   }
 
-  /// Moves to a position in the patterns in seconds. After the end of a loop, this is the loop's
-  /// start.
+  /// Moves to a position in the patterns, in seconds. The position after the end of a loop is the
+  /// start of the loop.
   public func seek(to offset: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
     try playerSet.seek(to: offset, at: time)
   }
 
-  /// Repeats a region endlessly. Where the region extends beyond the end of a pattern, the pattern
-  /// is silent.
+  /// Repeats a region endlessly. If the region extends beyond the end of a pattern, the pattern is
+  /// silent there.
   ///
   /// The running pass continues; if it is already beyond the end, it ends at once.
   ///
   /// - Parameters:
-  ///   - start: The start of the region in seconds.
-  ///   - end: The end of the region in seconds.
-  ///   - time: The time of the change.
+  /// - start: The start of the region in seconds.
+  /// - end: The end of the region in seconds.
+  /// - time: The time of the change.
   public func loop(from start: Double = 0, end: Double, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
@@ -526,10 +527,10 @@ public final class PlayerGroup: Sendable {
   }
 }
 
-/// A loaded pattern as the engine stores it: one render player for each haptic bus, always
-/// commanded together.
+/// A loaded pattern as the engine stores it. It has one render player for each haptic bus, and all
+/// receive the same commands.
 final class PlayerCore: Sendable {
-  /// The render players, one for each haptic bus. The first also renders the audio.
+  /// The render players, one for each haptic bus. The first player also renders the audio.
   let renderPlayers: [RenderPlayer]
   /// The pattern's duration in seconds.
   let duration: Double
@@ -538,7 +539,8 @@ final class PlayerCore: Sendable {
   struct State {
     var endHandler: (@Sendable () -> Void)?
     var reportedEndCount = 0
-    /// The closures that wait for an end, by ID, each with the end count that must be exceeded.
+    /// The closures that wait for an end, by the IDs of the waiters, each with the end count that
+    /// must be exceeded.
     var waiters: [Int: (after: Int, resume: @Sendable () -> Void)] = [:]
     var lastWaiterID = 0
     /// A Boolean value that indicates whether the pattern can no longer end, because no driver runs
@@ -608,7 +610,7 @@ final class PlayerCore: Sendable {
     renderPlayers.map { $0.withStatus { $0.endOutputFrame.load(ordering: .relaxed) } }.max() ?? 0
   }
 
-  /// The frame of the last start; nil before the first start.
+  /// The frame of the engine at the last start, or nil before the first start.
   var startFrame: Int64? {
     renderPlayers.first?.withStatus { status in
       status.startCount.load(ordering: .acquiring) == 0
@@ -640,8 +642,8 @@ final class PlayerCore: Sendable {
     renderPlayers.reduce(0) { $0 + $1.withStatus { $0.droppedVoiceCount.load(ordering: .relaxed) } }
   }
 
-  /// A Boolean value that indicates whether the player has been released, has no pending command,
-  /// and is not playing.
+  /// A Boolean value that indicates whether the player was released, has no pending command, and is
+  /// not playing.
   var canBeRemoved: Bool {
     let (isOrphaned, isRemoved, sent) = withState { ($0.isOrphaned, $0.isRemoved, $0.commandCount) }
     guard isOrphaned, !isRemoved else { return false }
@@ -705,9 +707,10 @@ struct LoopRegion {
   }
 }
 
-/// The temperatures of the transducers that this process has driven, so that the next playback
-/// starts with them. A transducer is identified by its profile and its channel. Heating by other
-/// processes is not included.
+/// The temperatures of the transducers that this process has driven. The next playback starts with
+/// them.
+/// A transducer is identified by its profile and its channel. Heating by other processes is not
+/// included.
 final class ThermalStateStore: Sendable {
   static let shared = ThermalStateStore()
 

@@ -2,7 +2,7 @@ public import HapticModel
 public import HapticRender
 internal import Synchronization
 
-/// Plays many patterns at once on one clock: the control side of a renderer.
+/// An engine that plays many patterns at once on one clock, the control side of a renderer.
 ///
 /// Every call returns at once, from any thread. The render thread carries out each request at its
 /// frame. A driver runs the renderer: `LivePlayback` in real time, `VirtualPlayback` as fast as the
@@ -11,7 +11,7 @@ public final class PlaybackEngine: Sendable {
   /// The duration of changes of strength and mute, in seconds.
   public static let strengthRampSeconds = 0.01
 
-  /// The sample rate in hertz.
+  /// The sample rate of the engine, in hertz.
   public let rate: Double
   /// The content of each output channel.
   public let routing: OutputRouting
@@ -59,15 +59,15 @@ public final class PlaybackEngine: Sendable {
     state = Locked(State(strength: min(max(strength, 0), 1)))
   }
 
-  /// The engine position: the next frame to render.
+  /// The position of the engine, which is the next frame to render.
   public var position: Int64 { idleClock.withLock { $0?.position } ?? port.renderedFrameCount }
 
-  /// The number of iterations of the render thread, by which another thread detects that the render
-  /// thread responds: [any thread].
+  /// The number of iterations of the render thread. Another thread detects by it that the render
+  /// thread responds. Any thread may read it.
   package var iterationCount: Int { iterations.load(ordering: .relaxed) }
   let iterations = Atomic<Int>(0)
 
-  /// The maximum duration of a call to the device so far: [any thread].
+  /// The maximum duration of a call to the device so far. Any thread may read it.
   package var maximumCallDuration: Duration {
     .nanoseconds(maximumCallNanoseconds.load(ordering: .relaxed))
   }
@@ -76,7 +76,7 @@ public final class PlaybackEngine: Sendable {
     maximumCallNanoseconds.max(Int64(call / .nanoseconds(1)), ordering: .relaxed)
   }
 
-  /// The time on the engine's clock: the rendered seconds.
+  /// The time on the engine's clock, in rendered seconds.
   public var seconds: Double { Double(position) / rate }
 
   /// The duration of silence after which the device is stopped, so that the device and the machine
@@ -97,7 +97,7 @@ public final class PlaybackEngine: Sendable {
   /// The number of voices in the last block.
   public var voiceCount: Int { port.voiceCount }
 
-  /// The number of frames with gain reduction by a limiter, summed over channels that differ.
+  /// The number of frames in which a limiter reduced the gain, summed over channels that differ.
   public var limitedFrameCount: Int64 { port.limitedFrameCount }
 
   /// The number of frames in which excursion protection reduced the gain, summed over channels that
@@ -126,7 +126,7 @@ public final class PlaybackEngine: Sendable {
   /// Returns the peak magnitude of a channel since the last call.
   public func drainPeak(ofChannel channel: Int) -> Float { port.drainPeak(ofChannel: channel) }
 
-  /// The factor for all output, 0…1. A change takes 10 ms.
+  /// The gain of all output, 0…1. A change takes 10 ms.
   public var strength: Float {
     get { state.withLock { $0.strength } }
     set {
@@ -137,13 +137,12 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Changes the factor for all output gradually. Setting the property `strength` always takes 10
-  /// ms.
+  /// Changes the gain of all output gradually. Setting the property `strength` always takes 10 ms.
   ///
   /// - Parameters:
-  ///   - strength: The factor, 0…1.
-  ///   - ramp: The duration of the change in seconds, at least 10 ms.
-  ///   - time: The start of the change.
+  /// - strength: The gain, 0…1.
+  /// - ramp: The duration of the change in seconds, at least 10 ms.
+  /// - time: The start of the change.
   public func setStrength(
     _ strength: Float, over ramp: Double = strengthRampSeconds, at time: PlaybackTime = .now
   )
@@ -184,7 +183,7 @@ public final class PlaybackEngine: Sendable {
     send(.audioGain(isMuted ? 0 : 1, over: muteRampFrameCount, at: 0))
   }
 
-  /// The duration of a mute in frames; 0 during silence, when no click is possible.
+  /// The duration of a mute in frames, or 0 during silence, when no click is possible.
   private var muteRampFrameCount: Int { voiceCount == 0 ? 0 : Int(Self.strengthRampSeconds * rate) }
 
   /// Compiles a pattern for each haptic bus and loads it.
@@ -370,7 +369,7 @@ public final class PlaybackEngine: Sendable {
     _ = send([.masterGain(gain, over: Int(Self.strengthRampSeconds * rate), at: 0)], state)
   }
 
-  /// Sends commands to the renderer and records them: [state lock].
+  /// Sends commands to the renderer and records them. Requires the state lock.
   private func send(
     _ commands: [RenderCommand], adding players: [RenderPlayer] = [],
     keeping cuePoints: [SharedCuePoint] = [], _ state: borrowing State
@@ -391,7 +390,7 @@ public final class PlaybackEngine: Sendable {
     state.withLock { $0.commandRecorder = recorder }
   }
 
-  /// Sends commands that were recorded from another engine with the same sample rate and buses.
+  /// Sends the commands that were recorded from another engine with the same sample rate and buses.
   package func replay(_ recorded: RecordedCommands, with replay: CommandReplay) {
     let commands = replay.commands(recorded)
     state.withLock { _ in _ = port.send(commands) }

@@ -3,8 +3,8 @@ internal import HapticRender
 internal import RealtimeMemory
 internal import Synchronization
 
-/// Plays an engine through a sink in real time, with a render thread and a control thread that
-/// reports events.
+/// A driver that plays an engine through a sink in real time, with a render thread and a control
+/// thread that reports events.
 public final class LivePlayback: Sendable {
   /// An event that the control thread reports.
   public enum Event: Equatable, Sendable {
@@ -17,7 +17,7 @@ public final class LivePlayback: Sendable {
   /// A closure that receives events one at a time, on the control thread.
   public typealias EventHandler = @Sendable (Event) -> Void
 
-  /// The engine that renders the output.
+  /// The engine whose output is played.
   public let engine: PlaybackEngine
   /// The format that the sink granted.
   public let format: SinkFormat
@@ -30,7 +30,7 @@ public final class LivePlayback: Sendable {
   private let time: any TimeSource
   private let controlThread: BackgroundThread
 
-  /// The state that the owner and all threads share. It outlives them all.
+  /// The state that the owner and all threads share. It outlives all of them.
   private final class SharedState: @unchecked Sendable {
     let loop: RenderLoop
     let changeSignal: WakeSignal
@@ -57,7 +57,7 @@ public final class LivePlayback: Sendable {
       self.eventHandler = eventHandler
     }
 
-    /// Adds an event to the queue of the control thread: [any thread].
+    /// Adds an event to the queue of the control thread. Any thread may call the method.
     func report(_ event: SinkEvent) {
       pendingEvents.withLock { $0.append(event) }
       changeSignal.raise()
@@ -194,8 +194,8 @@ public final class LivePlayback: Sendable {
     shared.changeSignal.raise()
   }
 
-  /// Hands events to the control thread. If that thread holds the lock, the next iteration hands
-  /// them over.
+  /// Moves events to the control thread. If that thread holds the lock, the next iteration moves
+  /// them.
   private static func forwardEvents(_ shared: SharedState) {
     guard shared.loop.hasEvents else { return }
     let transferred: Void? = shared.pendingEvents.withLockIfAvailable { pending in
@@ -237,8 +237,8 @@ public final class LivePlayback: Sendable {
   /// Reports a call that does not return, once for each sink, and starts a replacement.
   ///
   /// - Parameters:
-  ///   - shared: The shared state.
-  ///   - hanging: The number of the sink that was last reported as hanging.
+  /// - shared: The shared state.
+  /// - hanging: The number of the sink that was last reported as hanging.
   private static func checkForHangingCall(_ shared: SharedState, _ hangingCallNumber: inout Int?) {
     guard let duration = shared.loop.callDuration, duration > hangThreshold else { return }
     shared.loop.engine.recordSinkCall(duration: duration)
@@ -268,8 +268,8 @@ public final class LivePlayback: Sendable {
   }
 }
 
-/// Runs an engine as fast as the machine can, on a clock that advances on request, for tests and
-/// CI.
+/// A driver that runs an engine as fast as the machine can, on a clock that advances on request,
+/// for tests and CI.
 ///
 /// It uses the loop and the renderer of live playback. Handlers are called between periods, so all
 /// runs are identical.
@@ -297,7 +297,7 @@ public final class VirtualPlayback {
   /// The clock that tracks the frame that is currently heard.
   public var playbackClock: PlaybackClock { loop.clock }
 
-  /// Renders all periods in the next seconds.
+  /// Renders all periods in the following seconds.
   public func advance(seconds: Double) {
     let endPosition = engine.position + Int64((seconds * engine.rate).rounded())
     while isRunning, engine.position < endPosition {
@@ -305,7 +305,7 @@ public final class VirtualPlayback {
     }
   }
 
-  /// Fades out and ends, as live playback does.
+  /// Fades out and ends playback, as live playback does.
   public func stop() {
     loop.stop()
     while isRunning {
@@ -338,7 +338,7 @@ public final class RecordingBuffer: Sendable {
   /// The duration of audio that the buffer can store, in seconds.
   public static let capacitySeconds = 8.0
 
-  /// The number of interleaved channels.
+  /// The number of interleaved channels of the buffer.
   public let channelCount: Int
   private let ring: RingQueue<Float>
   private let droppedCount = Atomic<Int>(0)
@@ -353,10 +353,11 @@ public final class RecordingBuffer: Sendable {
   /// The total number of samples that were dropped because the buffer was full.
   public var droppedSampleCount: Int { droppedCount.load(ordering: .relaxed) }
 
-  /// Moves the oldest samples to the start of an array and returns their number: [one thread].
+  /// Moves the oldest samples to the start of an array and returns their number. Only one thread
+  /// may call the method.
   public func drain(into samples: inout [Float]) -> Int { ring.drain(into: &samples) }
 
-  /// Appends frames: [render thread].
+  /// Appends frames. Only the render thread may call the method.
   func write(_ frames: Span<Float>) {
     if !ring.write(frames) {
       droppedCount.wrappingAdd(frames.count, ordering: .relaxed)

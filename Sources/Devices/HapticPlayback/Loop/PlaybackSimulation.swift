@@ -1,6 +1,7 @@
 internal import HapticRender
 
-/// Advances the players of an engine without rendering, in place of a render loop.
+/// A simulation that advances the players of an engine without rendering, in place of a render
+/// loop.
 ///
 /// Players start, loop, and end in the same frames as in a render loop. The engine must have no
 /// other driver and no live voices. A simulation is not thread-safe.
@@ -9,7 +10,7 @@ package final class PlaybackSimulation {
   private var renderer: Renderer
   private var reportedChangeCount = 0
 
-  /// Creates a simulation from frame 0.
+  /// Creates a simulation that starts at frame 0.
   package init(_ engine: PlaybackEngine) {
     self.engine = engine
     renderer = engine.makeRenderer(isGateOpen: true)
@@ -17,7 +18,7 @@ package final class PlaybackSimulation {
 
   deinit { engine.markDriverEnded() }
 
-  /// Advances the engine's position. Updates the engine if players have changed.
+  /// Advances the position of the engine, and updates the engine if players have changed.
   package func advance(frameCount: Int) {
     renderer.advance(frameCount: frameCount)
     let changeCount = engine.port.playerChangeCount

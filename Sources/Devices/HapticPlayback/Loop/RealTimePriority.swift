@@ -1,9 +1,11 @@
 internal import Glibc
 
-/// Requests real-time priority for threads, from the system or, if it refuses, from RealtimeKit.
+/// The real-time priority of threads, requested from the system or, if it refuses, from
+/// RealtimeKit.
 enum RealTimePriority {
-  /// The requested priority: above ordinary threads, below the kernel's interrupt threads at 50 and
-  /// the threads of JACK, and the maximum that RealtimeKit grants by default.
+  /// The requested priority.
+  /// It is above ordinary threads, below the kernel's interrupt threads at 50 and the threads of
+  /// JACK, and the maximum that RealtimeKit grants by default.
   static let priority: Int32 = 20
 
   private static let limitsAdvice =
@@ -36,7 +38,7 @@ enum RealTimePriority {
     }
   }
 
-  /// Requests real-time priority for all threads of the process with certain names, where possible.
+  /// Requests real-time priority for all threads of the process with certain names, if possible.
   ///
   /// Each request to RealtimeKit takes at most a few seconds, on a separate thread. The render
   /// thread, which has the same permissions, reports a refusal.
@@ -98,7 +100,7 @@ enum RealTimePriority {
 enum RealtimeKit {
   private static let serviceName = "org.freedesktop.RealtimeKit1"
   private static let objectPath = "/org/freedesktop/RealtimeKit1"
-  /// The timeout of a call, in microseconds.
+  /// The timeout of a call to RealtimeKit, in microseconds.
   private static let timeoutMicroseconds: UInt64 = 2_000_000
 
   /// Requests a priority for a thread of this process, and waits for the reply.
@@ -178,7 +180,7 @@ enum RealtimeKit {
     @convention(c) (Bus, Message, UInt64, OpaquePointer?, UnsafeMutablePointer<Message>?) -> Int32
   let releaseMessage: @convention(c) (Message) -> OpaquePointer?
 
-  /// Loads the library. Fails if it is missing or too old.
+  /// Loads the library libsystemd. Fails if the library is missing or too old.
   init?() {
     guard let library = unsafe dlopen("libsystemd.so.0", RTLD_NOW) else { return nil }
     func function<Function>(_ name: String) throws -> Function {

@@ -2,18 +2,18 @@ public import HapticRender
 internal import RealtimeMemory
 internal import Synchronization
 
-/// Runs the render thread: each iteration waits for the sink, renders the frames that it requests,
+/// A loop of the render thread. Each iteration waits for the sink, renders the requested frames,
 /// and writes them.
 ///
 /// The loop is the same in real and in virtual time. It is not thread-safe; only `stop` may be
 /// called from another thread.
 public final class RenderLoop {
-  /// The maximum number of frames in a block.
+  /// The maximum number of frames in a rendered block.
   public static let maximumBlockSize = 4_096
   /// The maximum wait until the sink requests the closing fade. Together with the sink's own end,
-  /// it stays under a second.
+  /// the wait stays under a second.
   private static let closingTimeout = Duration.milliseconds(500)
-  /// The maximum silence that is recorded for one gap, in seconds.
+  /// The maximum silence that is recorded for a gap, in seconds.
   private static let maximumRecordedSilence = 10.0
 
   /// A closure that is called on the render thread when players changed or the sink reported
@@ -24,18 +24,19 @@ public final class RenderLoop {
   package var hasChanged = false
   /// The buffer that receives a copy of the output.
   public var recording: RecordingBuffer?
-  /// The clock of the frame that is heard.
+  /// The clock that tracks the frame that is heard.
   public let clock: PlaybackClock
-  /// The signal that ends a wait.
+  /// The signal that ends a wait of the loop.
   public let wakeSignal = WakeSignal.makeOrInert()
-  /// A Boolean value that indicates whether the device is idle: [any thread].
+  /// A Boolean value that indicates whether the device is idle. Any thread may read it.
   let isIdle = Atomic<Bool>(false)
 
   let engine: PlaybackEngine
   private(set) var sink: any AudioSink
   let time: any TimeSource
-  /// A counter that identifies the thread that owns the loop: twice the number of replaced sinks,
-  /// plus 1 during a call to the sink, when another thread may take over.
+  /// A counter that identifies the thread that owns the loop.
+  /// It is twice the number of replaced sinks, plus 1 during a call to the sink, when another
+  /// thread may take over.
   private let ownershipCounter = Atomic<Int>(0)
   /// The start of the last call to the sink, in nanoseconds on the machine's clock.
   private let callStartNanoseconds = Atomic<Int64>(0)
@@ -45,13 +46,14 @@ public final class RenderLoop {
   private var blockSamples: [Float]
   private var isGateOpen = false
   private var remainingClosingFrames: Int?
-  /// The way in which the next iteration ends the sink; nil before the end.
+  /// The way in which the next iteration ends the sink, or nil before the end.
   private var pendingEnding: Ending?
   private var closingDeadline = Duration.zero
   private var reportedChangeCount = 0
   let stopRequest = Atomic<Bool>(false)
-  /// A Boolean value that indicates whether the output has ended and all its events were reported,
-  /// so that only the device remains to be closed: [any thread].
+  /// A Boolean value that indicates whether the output has ended and all its events were reported.
+  /// Any thread may read it.
+  /// Only the device remains to be closed.
   let hasFinished = Atomic<Bool>(false)
   let blockTimings: RingQueue<BlockTiming>
   private var sinkEvents: [SinkEvent] = []
@@ -81,10 +83,11 @@ public final class RenderLoop {
 
   deinit { engine.markDriverEnded() }
 
-  /// The statistics of the renderer.
+  /// The statistics of the renderer so far.
   public var statistics: RenderStatistics { renderer.statistics }
 
-  /// Requests the end of the loop, after a fade-out that is played to its end: [any thread].
+  /// Requests the end of the loop, after a fade-out that is played to its end. Any thread may call
+  /// the method.
   public func stop() {
     stopRequest.store(true, ordering: .releasing)
     wakeSignal.raise()
@@ -92,10 +95,10 @@ public final class RenderLoop {
 
   var hasEvents: Bool { !sinkEvents.isEmpty }
 
-  /// Returns the sink's events since the last call: [render thread].
+  /// Returns the sink's events since the last call. Only the render thread may call the method.
   public func drainEvents() -> [SinkEvent] { exchange(&sinkEvents, with: []) }
 
-  /// Runs one iteration: [render thread].
+  /// Runs one iteration of the loop. Only the render thread may call the method.
   ///
   /// - Returns: True if another iteration may follow. The result is also false if the sink was
   ///   replaced during a call to it. In that case, this thread must no longer use the loop.
@@ -164,7 +167,7 @@ public final class RenderLoop {
     return true
   }
 
-  /// Closes the gate, so that only the fade and the limiter's look-ahead follow.
+  /// Closes the gate of the renderer, so that only the fade and the limiter's look-ahead follow.
   private func beginClosing() {
     renderer.moveGate(to: 0)
     remainingClosingFrames = renderer.fadeFrameCount + 1
@@ -217,7 +220,8 @@ public final class RenderLoop {
     renderer.render(into: &span)
   }
 
-  /// Receives the commands that were sent, to free space for more commands: [render thread].
+  /// Receives the commands that were sent, to free space for more commands. Only the render thread
+  /// may call the method.
   package func receiveCommands() { renderer.skip(frameCount: 0) }
 
   private func fadeOut() -> Bool {
@@ -349,18 +353,18 @@ public final class RenderLoop {
     .exchanged
   }
 
-  /// The number of replaced sinks: [any thread].
+  /// The number of replaced sinks. Any thread may read it.
   var replacementCount: Int { ownershipCounter.load(ordering: .acquiring) / 2 }
 
   /// The duration so far of the current call to the sink, on the machine's clock; nil between
-  /// calls: [any thread].
+  /// calls. Any thread may read it.
   var callDuration: Duration? {
     guard ownershipCounter.load(ordering: .acquiring) % 2 == 1 else { return nil }
     return .nanoseconds(
       SystemTimeSource().monotonicNanoseconds - callStartNanoseconds.load(ordering: .relaxed))
   }
 
-  /// Replaces a sink in which a call hangs: [one control thread].
+  /// Replaces a sink in which a call hangs. Only the control thread may call the method.
   ///
   /// When the call returns, its thread detects the replacement and no longer uses the loop.
   ///
@@ -389,9 +393,9 @@ public final class RenderLoop {
   }
 }
 
-/// The timing of one block, for measurements.
+/// The timing of one rendered block, for measurements.
 public struct BlockTiming: BitwiseCopyable, Sendable {
-  /// The engine's frame of the block's first frame.
+  /// The frame of the engine at the start of the block.
   public var position: Int64
   /// The number of frames in the block.
   public var frameCount: Int
@@ -408,15 +412,15 @@ public struct BlockTiming: BitwiseCopyable, Sendable {
     position: 0, frameCount: 0, renderStart: .zero, renderEnd: .zero, writeEnd: .zero, delay: 0)
 }
 
-/// Tracks the duration of silence, after which the device becomes idle.
+/// The duration of silence so far, after which the device becomes idle.
 struct IdleState {
   /// The number of silent frames after which the device becomes idle; nil to disable idling.
   let delayFrames: Int?
-  /// The number of frames before the next sound at which the idle time ends, because a sound server
-  /// takes time to start.
+  /// The number of frames before the next sound at which the idle time ends. A sound server takes
+  /// time to start.
   let wakeUpLead: Int64
   private(set) var silentFrameCount = 0
-  /// The wake signal, in the form that a wait expects.
+  /// The wake signal of the loop, in the form that a wait expects.
   var watchedDescriptors: [PollDescriptor]
 
   init(delay: Duration?, rate: Double, descriptor: Int32) {
@@ -427,14 +431,14 @@ struct IdleState {
 
   var isIdleDue: Bool { delayFrames.map { silentFrameCount >= $0 } ?? false }
 
-  /// Counts the frames of silence, if the device may become idle.
+  /// Counts silent frames, if the device may become idle.
   mutating func recordFrames(_ frameCount: Int, isSilent: @autoclosure () -> Bool) {
     if delayFrames == nil { return }
     silentFrameCount = isSilent() ? silentFrameCount + frameCount : 0
   }
 }
 
-/// The engine's position while the device is idle, derived from the clock.
+/// A clock that derives the engine's position while the device is idle.
 struct IdleClock {
   private let startPosition: Int64
   private let startTime: Duration
@@ -454,7 +458,8 @@ struct IdleClock {
     frozenPosition ?? startPosition + Int64((time.now - startTime) / .seconds(1) * rate + 0.01)
   }
 
-  /// Freezes the position until the renderer has reached it, and returns it. It never decreases.
+  /// Freezes the position until the renderer has reached it, and returns the position. It never
+  /// decreases.
   mutating func freeze() -> Int64 {
     let position = position
     frozenPosition = position

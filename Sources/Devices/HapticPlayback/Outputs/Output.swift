@@ -1,11 +1,11 @@
-/// The requested properties of an output; the sink's format has the granted ones.
+/// The requested properties of an output. The format of the sink has the granted properties.
 public struct OutputRequest: Equatable, Sendable {
   /// The requested number of channels.
   public enum Channels: Equatable, Sendable {
-    /// Exactly this number. An output with a different number is refused.
+    /// Exactly this number of channels. An output with a different number is refused.
     case exactly(Int)
-    /// The smallest available number that is at least this number. If there is none, the largest
-    /// available number.
+    /// The smallest available number of channels that is at least this number.
+    /// If there is none, the largest available number.
     case atLeast(Int)
 
     /// The requested number of channels.
@@ -16,25 +16,26 @@ public struct OutputRequest: Equatable, Sendable {
     }
   }
 
-  /// The sample rate in hertz.
+  /// The requested sample rate, in hertz.
   public var rate: Int
   /// A Boolean value that indicates whether the output may use its nearest rate if it does not
-  /// support this one.
+  /// support the requested rate.
   public var allowsOtherRate: Bool
-  /// The number of channels.
+  /// The requested number of channels.
   public var channels: Channels
-  /// The name of the sample format, such as `s16`; nil for the output's best format.
+  /// The name of the sample format, such as `s16`, or nil for the output's best format.
   public var encoding: String?
-  /// The number of frames between two wake-ups at the requested rate; at another rate, the same
-  /// duration.
+  /// The number of frames between two wake-ups at the requested rate. At another rate, the period
+  /// has the same duration.
   public var periodSize: Int
-  /// The number of frames in the buffer at the requested rate; at another rate, the same duration.
+  /// The number of frames in the buffer at the requested rate. At another rate, the buffer has the
+  /// same duration.
   public var bufferSize: Int
   /// A Boolean value that indicates whether an output of a sound server may choose its own
   /// periods and buffer, and enlarge the buffer after underruns.
   public var adaptsBuffer: Bool
 
-  /// Creates a request; by default, for a buffer of 20 ms in four periods, at any rate.
+  /// Creates a request. By default, it is for a buffer of 20 ms in four periods, at any rate.
   public init(
     rate: Int = 48_000, allowsOtherRate: Bool = false, channels: Channels = .atLeast(2),
     encoding: String? = nil,
@@ -57,22 +58,22 @@ public struct OutputRequest: Equatable, Sendable {
   }
 }
 
-/// An open output: its sink and its granted properties.
+/// An open output, with its sink and its granted properties.
 ///
 /// It is not sendable, because it is handed over to the render thread.
 public struct OpenedOutput {
   /// The sink that accepts frames.
   public let sink: any AudioSink
-  /// The output's name, without its scheme.
+  /// The name of the output, without its scheme.
   public let name: String
-  /// The name of the sample format.
+  /// The name of the granted sample format.
   public let encoding: String
   /// A Boolean value that indicates whether a sound card plays the frames without a sound server.
   public let isHardware: Bool
   /// A Boolean value that indicates whether PulseAudio or PipeWire plays the frames.
   public let isServerStream: Bool
-  /// A Boolean value that indicates whether the output's device is present; otherwise, the sink
-  /// waits for it.
+  /// A Boolean value that indicates whether the output's device is present. Otherwise, the sink
+  /// waits for the device.
   public let isPresent: Bool
 
   /// Creates an open output.
@@ -96,28 +97,30 @@ public struct OpenedOutput {
 public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The kind of an error, which determines the remedy.
   public enum Kind: String, Sendable {
-    /// The name is not a valid output name: correct it.
+    /// The name is not a valid output name. The remedy is to correct it.
     case invalidName
-    /// No output has this name: connect it, or choose another.
+    /// No output has this name. The remedy is to connect it, or to choose another output.
     case notFound
-    /// Another program uses the output: close it, or choose another output.
+    /// Another program uses the output. The remedy is to close that program, or to choose another
+    /// output.
     case busy
-    /// The output was disconnected while it was open: reconnect it.
+    /// The output was disconnected while it was open. The remedy is to reconnect it.
     case disconnected
-    /// The output's sound server does not run: start it.
+    /// The output's sound server does not run. The remedy is to start it.
     case serverUnavailable
     /// The user has no permission to use the output.
     case permissionDenied
-    /// The output does not respond: reconnect it, restart its sound server, or choose another.
+    /// The output does not respond. The remedy is to reconnect it, to restart its sound server, or
+    /// to choose another output.
     case unresponsive
-    /// The output cannot play: choose another.
+    /// The output cannot play. The remedy is to choose another output.
     case notPlayback
-    /// The output does not support the sample rate, the channels, or the sample format: request
-    /// what it supports.
+    /// The output does not support the sample rate, the channels, or the sample format. The remedy
+    /// is to request supported values.
     case unsupportedFormat
-    /// The recorded frames were not read in time: reduce the load of the machine.
+    /// The recorded frames were not read in time. The remedy is to reduce the load of the machine.
     case overrun
-    /// The file cannot be written: choose another, or free space.
+    /// The file cannot be written. The remedy is to choose another file, or to free space.
     case cannotWrite
     /// The system refused for another reason, which the description states.
     case other
@@ -134,9 +137,9 @@ public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The kind, which determines the remedy.
+  /// The kind of the error, which determines the remedy.
   public var kind: Kind
-  /// The output, as the user named it.
+  /// The name of the output, as the user named it.
   public var output: String
   /// The message for the user on one line, without the output's name.
   public var description: String
@@ -158,7 +161,7 @@ public struct OutputListing: Equatable, Sendable {
   public struct Capabilities: Equatable, Sendable {
     /// The supported common sample rates in hertz, or the ends of the supported range.
     public var rates: [Int]
-    /// The supported numbers of channels, up to 64.
+    /// The supported numbers of channels, at most 64.
     public var channelCounts: [Int]
     /// The names of the supported sample formats, best first.
     public var encodings: [String]
@@ -180,13 +183,13 @@ public struct OutputListing: Equatable, Sendable {
     }
   }
 
-  /// The name by which to open the output.
+  /// The name with which the output is opened.
   public var name: String
-  /// The description, on one line.
+  /// The description of the output, on one line.
   public var description: String
-  /// The capabilities; nil if the output was not probed.
+  /// The capabilities of the output, or nil if the output was not probed.
   public var capabilities: Capabilities?
-  /// The reason that the output could not be probed.
+  /// The reason that the output could not be probed, or nil.
   public var probeError: OutputError?
 
   /// Creates an entry.
@@ -203,7 +206,7 @@ public struct OutputListing: Equatable, Sendable {
 
 /// A type of output, such as sound files or the devices of a sound system.
 public protocol OutputBackend: Sendable {
-  /// The scheme of these outputs' names: the word before the colon.
+  /// The scheme of the names of these outputs, which is the word before the colon.
   var scheme: String { get }
 
   /// The placeholder in help for the part after the colon, such as `DEVICE`; nil if the names have
@@ -215,10 +218,10 @@ public protocol OutputBackend: Sendable {
   /// - Parameter probing: True to open each output briefly and read its capabilities.
   func outputs(probing: Bool) -> [OutputListing]
 
-  /// Returns an entry with its capabilities or its error; by default, the entry itself.
+  /// Returns an entry with its capabilities or its error. By default, returns the entry itself.
   func probed(_ listing: OutputListing) -> OutputListing
 
-  /// Returns whether the output could be opened now; by default, true.
+  /// Returns whether the output could be opened now. By default, returns true.
   func isAvailable(_ name: String) -> Bool
 
   /// Opens an output by name.
@@ -239,12 +242,13 @@ public protocol OutputBackend: Sendable {
   /// - Throws: The error with which opening would fail.
   func expectedFormat(_ name: String, _ request: OutputRequest) throws(OutputError) -> SinkFormat?
 
-  /// Returns an output that opens its device as soon as it is present; by default, nil.
+  /// Returns an output that opens its device as soon as the device is present. By default, returns
+  /// nil.
   ///
   /// - Parameters:
-  ///   - name: The part of its name after the colon.
-  ///   - request: The requested properties.
-  ///   - time: The clock.
+  /// - name: The part of its name after the colon.
+  /// - request: The requested properties.
+  /// - time: The clock.
   func openAbsent(_ name: String, _ request: OutputRequest, time: any TimeSource)
     -> sending OpenedOutput?
 }
@@ -267,11 +271,11 @@ extension OutputBackend {
   public func isAvailable(_ name: String) -> Bool { true }
 }
 
-/// The name of an output: a scheme and an address within it.
+/// The name of an output, which consists of a scheme and an address within the scheme.
 public struct OutputName: Hashable, Sendable {
-  /// The scheme, which selects the backend.
+  /// The scheme of the name, which selects the backend.
   public let scheme: String
-  /// The address within the backend's outputs; empty if the backend has only one.
+  /// The address within the backend's outputs, or an empty text if the backend has only one output.
   public let address: String
 
   /// Creates a name.
@@ -281,13 +285,13 @@ public struct OutputName: Hashable, Sendable {
   }
 }
 
-/// The types of output that a program supports.
+/// A registry of the types of output that a program supports.
 ///
 /// A registry is a value: tests and programs add backends to their own copies.
 public struct OutputRegistry: Sendable {
-  /// All backends, in the order of lists.
+  /// The backends of the registry, in the order of lists.
   public let backends: [any OutputBackend]
-  /// The scheme of names without a scheme.
+  /// The scheme of the names that do not state a scheme.
   public let defaultScheme: String
 
   /// Creates a registry.
@@ -303,7 +307,7 @@ public struct OutputRegistry: Sendable {
       backends.filter { $0.scheme != backend.scheme } + [backend], defaultScheme: defaultScheme)
   }
 
-  /// The forms of output names, one for each backend: `alsa:DEVICE`, `null`.
+  /// The forms of output names, one for each backend, such as `alsa:DEVICE` and `null`.
   public var nameForms: [String] {
     backends.map { backend in backend.parameter.map { "\(backend.scheme):\($0)" } ?? backend.scheme
     }
@@ -321,7 +325,8 @@ public struct OutputRegistry: Sendable {
     return OutputName(scheme: defaultScheme, address: text)
   }
 
-  /// Parses a name that must have a scheme, in one of the `nameForms`; nil if it is not valid.
+  /// Parses a name that must have a scheme, in one of the `nameForms`. Returns nil if the name is
+  /// not valid.
   public func parseQualifiedName(_ text: String) -> OutputName? {
     let (scheme, address) = Self.splitScheme(text) ?? (text, "")
     guard let backend = backend(forScheme: scheme), address.isEmpty == (backend.parameter == nil)
@@ -365,13 +370,13 @@ public struct OutputRegistry: Sendable {
     return try backend.open(name.address, request, time: time)
   }
 
-  /// Returns an output that opens its device as soon as it is present; nil if outputs of this kind
-  /// have no device to wait for.
+  /// Returns an output that opens its device as soon as the device is present; nil if outputs of
+  /// this kind have no device to wait for.
   ///
   /// - Parameters:
-  ///   - name: The name, in the form that `parseName(_:)` accepts.
-  ///   - request: The requested properties.
-  ///   - time: The clock.
+  /// - name: The name, in the form that `parseName(_:)` accepts.
+  /// - request: The requested properties.
+  /// - time: The clock.
   public func openAbsent(
     _ name: String, _ request: OutputRequest, time: any TimeSource = SystemTimeSource()
   ) -> sending OpenedOutput? {
@@ -393,7 +398,7 @@ public struct OutputRegistry: Sendable {
     return try backend(forScheme: name.scheme)?.expectedFormat(name.address, request)
   }
 
-  /// Returns whether the output could be opened now.
+  /// Returns whether the output with a name could be opened now.
   public func isAvailable(_ name: OutputName) -> Bool {
     backend(forScheme: name.scheme)?.isAvailable(name.address) ?? false
   }
@@ -406,8 +411,8 @@ public struct OutputRegistry: Sendable {
     backends.flatMap { $0.outputs(probing: probing) }
   }
 
-  /// Probes the outputs of all backends one by one, and passes each to a closure as soon as it is
-  /// known.
+  /// Probes the outputs of all backends one by one, and passes each output to a closure as soon as
+  /// it is known.
   public func probeOutputs(_ body: (OutputListing) throws -> Void) rethrows {
     for backend in backends {
       for listing in backend.outputs(probing: false) {
@@ -428,12 +433,12 @@ public struct OutputRegistry: Sendable {
 
 /// An output that discards every frame at the pace of a clock.
 public struct NullOutput: OutputBackend {
-  /// Creates the backend.
+  /// Creates the backend of the null output.
   public init() {}
 
   /// The scheme of the null output: `null`.
   public var scheme: String { "null" }
-  /// Nil, because there is only one null output.
+  /// The parameter of the name, which is nil because there is only one null output.
   public var parameter: String? { nil }
 
   /// Returns the null output.

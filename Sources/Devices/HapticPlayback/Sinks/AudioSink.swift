@@ -1,19 +1,20 @@
-/// An output for rendered frames, such as a device, a file, or memory.
+/// An output of rendered frames, such as a device, a file, or memory.
 ///
 /// A sink belongs to the render thread and paces it: `wait` returns when there is space for more
 /// frames.
 public protocol AudioSink: AnyObject {
-  /// The granted format. It does not change for the life of the sink, even after a reconnection.
+  /// The granted format. The format does not change for the life of the sink, even after a
+  /// reconnection.
   var format: SinkFormat { get }
 
   /// The number of frames that were written and not yet heard.
   var delayFrames: Int { get }
 
-  /// The maximum duration of a call to the device; zero if calls are not measured.
+  /// The maximum duration of a call to the device so far; zero if calls are not measured.
   var maximumCallDuration: Duration { get }
 
-  /// Waits until the sink requests frames, frames were missed, or the thread is woken. It returns
-  /// within half a second, so that a longer call is recognized as hanging.
+  /// Waits until the sink requests frames, frames were missed, or the thread is woken.
+  /// The wait returns within half a second, so that a longer call is recognized as hanging.
   func wait(_ wake: WakeSignal) -> SinkReadiness
 
   /// Writes interleaved frames in −1…1, at most as many as `wait` reported space for. The next
@@ -31,21 +32,23 @@ public protocol AudioSink: AnyObject {
   /// - Parameter draining: True to play the written frames, with a timeout; false to discard them.
   func finish(draining: Bool)
 
-  /// Releases the device after the end. This is the last call.
+  /// Releases the device after the end of the output. This call is the last.
   ///
   /// The call may take any time or never return, so it reports no events, and callers wait for it
   /// only with a timeout.
   func close()
 
-  /// Returns the events since the last call, oldest first.
+  /// Removes and returns the events since the last call, oldest first.
   func drainEvents() -> [SinkEvent]
 
   /// A Boolean value that indicates whether there are events although the last wait reported no
-  /// missed frames. After missed frames, events are drained in any case.
+  /// missed frames.
+  /// After missed frames, events are drained in any case.
   var hasEvents: Bool { get }
 
   /// A closure that creates a replacement if a call to this sink hangs; nil if the sink cannot be
-  /// replaced. The property is read once, before the sink belongs to a thread.
+  /// replaced.
+  /// The property is read once, before the sink belongs to a thread.
   var makeReplacement: SinkReplacement? { get }
 
   /// The names of the threads that libraries start to send frames to the device, now or after a
@@ -55,40 +58,40 @@ public protocol AudioSink: AnyObject {
 }
 
 extension AudioSink {
-  /// The default, nil, for sinks whose calls always return.
+  /// The default value, nil, for sinks whose calls always return.
   public var makeReplacement: SinkReplacement? { nil }
 
-  /// The default, an empty array, for sinks whose frames the render thread itself writes to the
-  /// device.
+  /// The default value, an empty array, for sinks whose frames the render thread itself writes to
+  /// the device.
   public var deviceThreadNames: [String] { [] }
 
-  /// The default, an empty array, for sinks without events.
+  /// Returns the default, an empty array, for sinks without events.
   public func drainEvents() -> [SinkEvent] { [] }
 
-  /// The default, false, for sinks whose events all come with missed frames.
+  /// The default value, false, for sinks whose events all come with missed frames.
   public var hasEvents: Bool { false }
 
-  /// The default, zero, for sinks that do not measure calls.
+  /// The default value, zero, for sinks that do not measure calls.
   public var maximumCallDuration: Duration { .zero }
 
-  /// The default, false, for sinks that need every frame.
+  /// Returns the default, false, for sinks that need every frame.
   public func beginIdle() -> Bool { false }
 
   /// Does nothing by default, because the sink has no device.
   public func close() {}
 }
 
-/// Creates a sink of the same format for a device that must be reopened.
+/// A closure that creates a sink of the same format for a device that must be reopened.
 ///
 /// - Parameters:
-///   - due: The due time of the next frame, on the time source's clock.
-///   - lostFrameCount: The number of earlier frames that never reached the device.
+/// - due: The due time of the next frame, on the time source's clock.
+/// - lostFrameCount: The number of earlier frames that never reached the device.
 public typealias SinkReplacement =
   @Sendable (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink
 
 /// The reason that a sink returned from a wait.
 public enum SinkReadiness: Equatable, Sendable {
-  /// There is space for this many frames. If the count is 0, the caller waits again.
+  /// The sink has space for a number of frames. If the count is 0, the caller waits again.
   case ready(frameCount: Int)
   /// The wake signal interrupted the wait.
   case interrupted
@@ -102,7 +105,7 @@ public enum SinkReadiness: Equatable, Sendable {
   case ended
 }
 
-/// The sample rate, channels, and buffer of a sink.
+/// The format of a sink, with its sample rate, channels, and buffer.
 public struct SinkFormat: Equatable, Sendable {
   /// The sample rate in hertz.
   public var rate: Double
@@ -126,11 +129,11 @@ public struct SinkFormat: Equatable, Sendable {
 public struct SinkEvent: Equatable, Sendable {
   /// The type of a sink event.
   public enum Kind: CaseIterable, Equatable, Sendable {
-    /// An underrun: the device had no frames to play.
+    /// The device had no frames to play: an underrun.
     case underrun
     /// The system slept, or the device was suspended.
     case suspended
-    /// The device was disconnected; the sink polls until it returns.
+    /// The device was disconnected. The sink polls until the device returns.
     case disconnected
     /// A call to the device has not returned within a second.
     case unresponsive
@@ -138,33 +141,35 @@ public struct SinkEvent: Equatable, Sendable {
     case reconnected
     /// The sink failed and cannot continue.
     case failed
-    /// A degradation, such as a refused priority.
+    /// A property of the playback was degraded, for example by a refused priority.
     case degraded
   }
 
   /// The cause of missed frames, which determines the remedy.
   public enum Cause: Equatable, Sendable {
     /// The render thread delivered frames too late, because it did not run in time or took too
-    /// long. Real-time priority or a larger buffer helps.
+    /// long.
+    /// Real-time priority or a larger buffer helps.
     case lateDelivery
     /// The process was stopped, or the machine slept, for longer than the requested wait.
     case stoppedProcess
     /// The device or its sound server requested frames too late although the render thread was
-    /// ready, or it plays late. Real-time priority of the server or a larger buffer helps.
+    /// ready, or it plays late.
+    /// Real-time priority of the server or a larger buffer helps.
     case lateDevice
     /// The device discarded frames that it had accepted.
     case droppedBuffer
-    /// The system refused real-time priority; no frames were missed yet.
+    /// The system refused real-time priority. No frames were missed yet.
     case refusedPriority
   }
 
   /// The type of the sink event.
   public var kind: Kind
-  /// The cause of the missed frames, if known.
+  /// The cause of the missed frames, or nil if it is unknown.
   public var cause: Cause?
-  /// The number of missed frames.
+  /// The number of frames that were missed.
   public var missedFrameCount: Int
-  /// The message for the user, on one line.
+  /// The message of the event for the user, on one line.
   public var text: String
 
   /// Creates an event.
@@ -177,10 +182,10 @@ public struct SinkEvent: Equatable, Sendable {
 }
 
 extension SinkEvent {
-  /// The minimum duration of missed frames, in seconds, after which the process counts as stopped.
+  /// The minimum duration of missed frames after which the process counts as stopped, in seconds.
   private static let stopThresholdSeconds = 0.25
 
-  /// Creates the event for frames that the render thread did not deliver in time.
+  /// Creates the event of frames that the render thread did not deliver in time.
   fileprivate init(lateFrameCount: Int, rate: Double) {
     let isStopped = Double(lateFrameCount) > Self.stopThresholdSeconds * rate
     self.init(
@@ -189,8 +194,8 @@ extension SinkEvent {
   }
 }
 
-/// Paces a sink that could accept frames faster than real time: at most one buffer ahead of the
-/// clock.
+/// A pacer for a sink that could accept frames faster than real time.
+/// The sink is at most one buffer ahead of the clock.
 public struct SinkPacer {
   private let format: SinkFormat
   private let time: any TimeSource
@@ -221,7 +226,7 @@ public struct SinkPacer {
   /// Adds written frames to the count of the pacer.
   public mutating func recordWritten(_ frameCount: Int) { writtenFrameCount += Int64(frameCount) }
 
-  /// Restarts with the next wait.
+  /// Restarts the pacer with the next wait.
   public mutating func restart() {
     startTime = nil
     writtenFrameCount = 0
@@ -319,15 +324,15 @@ public final class NullSink: AudioSink {
 public final class MemorySink: AudioSink {
   /// The format that the sink granted.
   public let format: SinkFormat
-  /// All samples, interleaved; missed frames are silence.
+  /// The interleaved samples of all frames. Missed frames are silence.
   public private(set) var samples: [Float] = []
   /// A Boolean value that indicates whether `finish(draining:)` was called.
   public private(set) var isFinished = false
   private var pacer: SinkPacer
   private var events: [SinkEvent] = []
 
-  /// Creates a sink that follows a clock; by default, a virtual clock that advances only during
-  /// waits.
+  /// Creates a sink that follows a clock. By default, the clock is a virtual clock that advances
+  /// only during waits.
   public init(_ format: SinkFormat, time: any TimeSource = VirtualTimeSource()) {
     self.format = format
     pacer = SinkPacer(format, time: time)

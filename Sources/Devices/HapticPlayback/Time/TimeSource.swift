@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// The clock is injected, so that tests can simulate hours of playback in moments.
 public protocol TimeSource: Sendable {
-  /// The time since a fixed point in the past. It never decreases.
+  /// The time since a fixed moment in the past. It never decreases.
   var now: Duration { get }
 
   /// Waits until a descriptor is ready or a timeout has passed. Interruptions by signals do not end
@@ -17,13 +17,13 @@ public protocol TimeSource: Sendable {
   func wait(for descriptors: inout [PollDescriptor], timeout: Duration?)
 }
 
-/// A file descriptor to wait for, as in poll(2).
+/// A file descriptor to wait for, with its events as in poll(2).
 public struct PollDescriptor: Equatable, Sendable {
-  /// The file descriptor; a negative one is ignored.
+  /// The number of the file descriptor. A negative number is ignored.
   public var descriptor: Int32
-  /// The events to wait for, a bit mask as in poll(2).
+  /// The events to wait for, as a bit mask of poll(2).
   public var requestedEvents: Int16
-  /// The events that occurred, a bit mask as in poll(2).
+  /// The events that have occurred, as a bit mask of poll(2).
   public var receivedEvents: Int16
 
   /// Creates a descriptor entry that, by default, waits for input.
@@ -36,7 +36,7 @@ public struct PollDescriptor: Equatable, Sendable {
 
 /// The monotonic clock of the machine.
 public struct SystemTimeSource: TimeSource {
-  /// Creates a time source.
+  /// Creates a time source that reads the machine's clock.
   public init() {}
 
   /// The time of the monotonic clock.
@@ -74,7 +74,7 @@ public final class VirtualTimeSource: TimeSource {
   private let elapsed: Locked<Duration>
   private let systemTime = SystemTimeSource()
 
-  /// Creates a clock at a time.
+  /// Creates a virtual clock at a time.
   public init(startingAt moment: Duration = .zero) { elapsed = Locked(moment) }
 
   /// The current virtual time.
@@ -83,9 +83,9 @@ public final class VirtualTimeSource: TimeSource {
   /// Advances the virtual clock by a duration.
   public func advance(by duration: Duration) { elapsed.withLock { $0 += max(.zero, duration) } }
 
-  /// Returns at once if a descriptor is ready; otherwise, advances the clock by the timeout.
+  /// Returns at once if a descriptor is ready. Otherwise, advances the clock by the timeout.
   ///
-  /// Without a timeout, it waits in real time.
+  /// Without a timeout, the method waits in real time.
   public func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
     guard let timeout else { return systemTime.wait(for: &descriptors, timeout: nil) }
     systemTime.wait(for: &descriptors, timeout: .zero)
@@ -95,18 +95,18 @@ public final class VirtualTimeSource: TimeSource {
   }
 }
 
-/// Tracks the engine frame that is currently heard: the written frames minus the frames that the
-/// device still holds.
+/// A clock that tracks the engine frame that is currently heard, which follows from the written
+/// frames and the frames in the device.
 ///
 /// The render thread updates the clock after every block; any thread may read it.
 public final class PlaybackClock: Sendable {
   /// The state of playback after a block.
   public struct Reading: Equatable, Sendable {
-    /// The number of written frames.
+    /// The number of frames that were written so far.
     public var position: Int64
-    /// The number of written frames that are not yet heard.
+    /// The number of frames that were written and not yet heard.
     public var delay: Int
-    /// The time of the reading, on the time source's clock.
+    /// The time of the reading on the time source's clock.
     public var moment: Duration
   }
 
@@ -139,7 +139,7 @@ public final class PlaybackClock: Sendable {
     return min(reading.position, heardFrame)
   }
 
-  /// Stores a reading after a block: [render thread].
+  /// Stores a reading after a block. Only the render thread may call the method.
   func update(position: Int64, delay: Int, moment: Duration) {
     let (seconds, attoseconds) = moment.components
     sequenceLock.write {
@@ -155,7 +155,7 @@ public final class PlaybackClock: Sendable {
 /// A body that never returns keeps its thread until the process ends; a caller that waits with a
 /// timeout continues without it.
 public final class BackgroundThread: Sendable {
-  /// The signal that is raised when the body has returned; it stays raised.
+  /// The signal that is raised when the body has returned. The signal stays raised.
   public let endSignal: WakeSignal
   private let thread: Locked<pthread_t?>
 
@@ -200,7 +200,7 @@ public final class BackgroundThread: Sendable {
     }
   }
 
-  /// Waits for the body to return: [any other thread].
+  /// Waits for the body to return. Any other thread may call the method.
   ///
   /// - Parameter limit: The timeout by the machine's clock; nil to wait indefinitely.
   /// - Returns: True if the body has returned.
@@ -218,9 +218,9 @@ public final class BackgroundThread: Sendable {
   }
 }
 
-/// Wakes a thread that waits on file descriptors, through a pipe to this process.
+/// A signal that wakes a thread that waits on file descriptors, through a pipe to this process.
 public final class WakeSignal: Sendable {
-  /// A descriptor that is readable while the signal is raised.
+  /// The descriptor that is readable while the signal is raised.
   public let descriptor: Int32
   private let writeDescriptor: Int32
 
@@ -251,14 +251,14 @@ public final class WakeSignal: Sendable {
     close(writeDescriptor)
   }
 
-  /// Raises the signal with one system call: [any thread, also a signal handler].
+  /// Raises the signal with one system call. Any thread and a signal handler may call the method.
   public func raise() {
     // A full pipe means that the signal is already raised.
     var byte: UInt8 = 1
     _ = unsafe write(writeDescriptor, &byte, 1)
   }
 
-  /// Lowers the signal; returns whether it was raised.
+  /// Lowers the signal. Returns whether the signal was raised.
   @discardableResult public func lower() -> Bool {
     var bytes = InlineArray<64, UInt8>(repeating: 0)
     var wasRaised = false
@@ -271,8 +271,8 @@ public final class WakeSignal: Sendable {
   }
 }
 
-/// A value protected by a pthread mutex, which the thread sanitizer understands. The sanitizer
-/// reports false races with the standard library's mutex.
+/// A value that a pthread mutex protects, which the thread sanitizer understands.
+/// The sanitizer reports false races with the standard library's mutex.
 @safe package final class Locked<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value
@@ -298,7 +298,7 @@ public final class WakeSignal: Sendable {
     return try body(&value)
   }
 
-  /// Runs a closure with the value if no other thread holds the lock; otherwise, returns nil.
+  /// Runs a closure with the value if no other thread holds the lock. Otherwise, returns nil.
   package func withLockIfAvailable<Result>(_ body: (inout Value) -> Result) -> Result? {
     guard unsafe pthread_mutex_trylock(mutex) == 0 else { return nil }
     defer { unsafe pthread_mutex_unlock(mutex) }
