@@ -1,9 +1,9 @@
 import SystemSupport
 
-/// A command of the program. Parsing, help, the manual page, and completions are derived from this
-/// declaration.
+/// A command of the program.
+/// Parsing, help, the manual page, and completions are derived from this declaration.
 package struct Command: Sendable {
-  /// The work of a command. An error that it throws ends the program with a message.
+  /// The closure that performs a command. An error that it throws ends the program with a message.
   package typealias Action = @Sendable (ParsedArguments, Terminal) throws -> ExitStatus
 
   package struct Example: Sendable {
@@ -18,18 +18,18 @@ package struct Command: Sendable {
 
   package var name: String
   package var abstract: String
-  /// The help text after the usage: paragraphs separated by an empty line. Indented paragraphs keep
-  /// their layout. The text is composed only when it is shown.
+  /// The help text after the usage, in paragraphs separated by an empty line.
+  /// Indented paragraphs keep their layout. The text is composed only when it is shown.
   package var discussion: String { makeDiscussion() }
   private var makeDiscussion: @Sendable () -> String
-  /// The positional arguments. At most one of them repeats, and optional arguments follow the
-  /// required arguments.
+  /// The positional arguments of the command. At most one of them repeats, and optional arguments
+  /// follow the required arguments.
   package var arguments: [Argument]
   /// The options under the heading OPTIONS. `-h` and `--help` are added automatically.
   package var options: [Option]
   package var groups: [OptionGroup]
-  /// The subcommands, such as `show` in `profiles show`. A command with subcommands takes no
-  /// arguments.
+  /// The subcommands of the command, such as `show` in `profiles show`. A command with subcommands
+  /// takes no arguments.
   package var subcommands: [Command]
   package var examples: [Example]
   package var run: Action
@@ -76,13 +76,13 @@ package struct Command: Sendable {
     return nil
   }
 
-  /// Parses the arguments after the command.
+  /// Parses the arguments after the name of the command.
   ///
   /// - Parameters:
-  ///   - words: The arguments after the command.
-  ///   - optionSuggestions: The options to suggest for an unknown option.
-  ///   - acceptedFlags: The flags that are accepted, without effect, if the command does not
-  ///     declare them.
+  /// - words: The arguments after the command.
+  /// - optionSuggestions: The options to suggest for an unknown option.
+  /// - acceptedFlags: The flags that are accepted, without effect, if the command does not declare
+  ///   them.
   func parse(
     _ words: [String],
     optionSuggestions optionHints: [String: (option: String, value: String)] = [:],
@@ -121,7 +121,7 @@ package struct Command: Sendable {
     return values
   }
 
-  /// The usage line, such as `temblor render [OPTIONS] PATTERN...`.
+  /// Returns the usage line of the command, such as `temblor render [OPTIONS] PATTERN...`.
   package func usage(of program: String) -> String {
     ([program, name, "[OPTIONS]"] + arguments.map(\.usage)).joined(separator: " ")
   }
@@ -162,7 +162,8 @@ package struct Command: Sendable {
   }
 }
 
-/// Parses the arguments of a command into values of options and positional arguments.
+/// A parser of the arguments of a command, which collects values of options and positional
+/// arguments.
 private struct ArgumentParser {
   let command: Command
   let arguments: [String]
@@ -285,7 +286,7 @@ private struct ArgumentParser {
 
 extension String {
   /// A Boolean value that indicates whether the text looks like an option. `-` and negative numbers
-  /// do not.
+  /// do not look like options.
   fileprivate var looksLikeOption: Bool {
     guard utf8.count > 1, hasPrefix("-") else { return false }
     // `Double` also accepts -inf and -nan.
@@ -295,8 +296,8 @@ extension String {
 }
 
 extension Option {
-  /// The spellings and the placeholder, such as `-o, --output FILE`. Long spellings are aligned
-  /// with and without a short spelling.
+  /// The spellings and the placeholder of the option, such as `-o, --output FILE`.
+  /// Long spellings are aligned with and without a short spelling.
   package var label: String {
     let spelled = names.joined(separator: ", ") + (valueName.map { " " + $0 } ?? "")
     return names[0].isLongOptionName ? "    " + spelled : spelled
@@ -314,8 +315,8 @@ extension TextLayout {
   }
 }
 
-/// Returns the choice that a value names, directly or through an alias. Throws an error for any
-/// other value, unless every value is allowed.
+/// Returns the choice that a value names, directly or through an alias.
+/// Throws an error for any other value, unless every value is allowed.
 private func validatedChoice(
   _ value: String, of name: String, choices: [String], aliases: [String: String]
 ) throws(UsageError) -> String {

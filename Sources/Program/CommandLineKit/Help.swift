@@ -1,14 +1,15 @@
-/// Lays out help for a stream: headings, wrapped paragraphs, and two-column tables.
+/// A layout of help text for a stream, with headings, wrapped paragraphs, and two-column tables.
 package struct TextLayout {
-  /// The indent of a label and the gap before its description, in columns.
+  /// The columns of a table that a label does not use: its indent, and the gap before its
+  /// description.
   static let labelMargin = 4
 
   private let output: Output
   private let width: Int
   package private(set) var text = ""
 
-  /// Creates a layout for the width of a stream, limited to 40 to 100 columns: longer lines are
-  /// hard to read, and shorter lines leave no space for a table.
+  /// Creates a layout for the width of a stream, limited to 40 to 100 columns.
+  /// Longer lines are hard to read, and shorter lines leave no space for a table.
   package init(for output: Output) {
     self.output = output
     self.width = min(max(output.width, 40), 100)
@@ -19,8 +20,9 @@ package struct TextLayout {
     text += output.styled(title.uppercased(), .bold) + "\n"
   }
 
-  /// Appends paragraphs that are separated by an empty line. Indented paragraphs keep their layout.
-  /// A line in capitals is a heading of the paragraph that follows.
+  /// Appends paragraphs that are separated by an empty line.
+  /// Indented paragraphs keep their layout. A line in capitals is a heading of the paragraph that
+  /// follows.
   package mutating func appendParagraphs(_ body: String) {
     for paragraph in Self.paragraphs(in: body) {
       let (heading, text) = Self.splitHeading(of: paragraph)
@@ -37,7 +39,7 @@ package struct TextLayout {
     }
   }
 
-  /// Splits a paragraph that starts with a line in capitals into that line and the rest.
+  /// Splits a paragraph into its heading, which is a first line in capitals, and its text.
   static func splitHeading(of paragraph: String) -> (heading: String?, text: String) {
     let lines = paragraph.split(separator: "\n", maxSplits: 1)
     guard lines.count == 2, lines[0].allSatisfy({ $0.isUppercase || $0 == " " }),
@@ -58,12 +60,12 @@ package struct TextLayout {
     text += String(repeating: " ", count: indent) + line + "\n"
   }
 
-  /// Appends rows with labels on the left and descriptions on the right. The description starts
-  /// below a long label, and below every label on a narrow terminal.
+  /// Appends rows with labels on the left and descriptions on the right.
+  /// The description starts below a long label, and below every label on a narrow terminal.
   ///
   /// - Parameters:
-  ///   - rows: The labels and descriptions.
-  ///   - aligned: The column of the descriptions, or nil for a column that fits the labels.
+  /// - rows: The labels and descriptions.
+  /// - aligned: The column of the descriptions, or nil for a column that fits the labels.
   package mutating func appendTable(
     _ rows: [(label: String, help: String)], column aligned: Int? = nil
   ) {
@@ -104,7 +106,8 @@ package struct TextLayout {
     return paragraphs
   }
 
-  /// Wraps a text at spaces. A word that is wider than the line gets a line of its own.
+  /// Returns the lines of a text that is wrapped at spaces. A word that is wider than the line gets
+  /// a line of its own.
   package static func wrap(_ body: String, width: Int) -> [String] {
     var lines: [String] = []
     var line = ""
@@ -126,7 +129,7 @@ package struct TextLayout {
   }
 }
 
-/// A table of text with aligned columns.
+/// A formatter of tables of text with aligned columns.
 package enum TextTable {
   package static func text(_ rows: [[String]]) -> String { lines(rows).map { $0 + "\n" }.joined() }
 
@@ -174,7 +177,7 @@ extension Program {
     return shared
   }
 
-  /// Returns the manual page in roff.
+  /// Returns the manual page of the program in roff.
   package func manualPage() -> String {
     var page = ManualPage(name: name, date: versionDate, source: "\(name) \(version)")
     page.appendSection("Name")
@@ -230,8 +233,8 @@ extension Program {
   }
 }
 
-/// Writes a manual page in roff. All text is escaped in one place, so that no text can become a
-/// request.
+/// A writer of a manual page in roff. All text is escaped in one place, so that no text can become
+/// a request.
 private struct ManualPage {
   private(set) var roff: String
 
@@ -282,9 +285,9 @@ private struct ManualPage {
   /// Appends the description of a command.
   ///
   /// - Parameters:
-  ///   - command: The command to describe.
-  ///   - program: The program, and the command that precedes a subcommand.
-  ///   - shared: The groups of options that have a section of their own.
+  /// - command: The command to describe.
+  /// - program: The program, and the command that precedes a subcommand.
+  /// - shared: The groups of options that have a section of their own.
   mutating func appendCommand(
     _ command: Command, of program: String, sharedGroups shared: [OptionGroup]
   ) {

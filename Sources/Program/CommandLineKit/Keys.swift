@@ -20,13 +20,14 @@ package final class RawTerminal {
 
   deinit { TerminalMode.end() }
 
-  /// The descriptors to wait for before `keys(at:)` is called. They can change after every call.
+  /// The descriptors to wait for before `readKeys(at:)` is called. They can change after every
+  /// call.
   package var descriptors: [Int32] {
     let wake = TerminalMode.wakeDescriptor
     return isClosed || !TerminalMode.enter() ? [wake] : [wake, terminalDescriptor]
   }
 
-  /// The maximum time to wait, or nil to wait for the descriptors only.
+  /// Returns the maximum time to wait, or nil to wait for the descriptors only.
   ///
   /// A background job has to poll, because shells do not report when it returns to the foreground.
   package func timeout(at now: Duration) -> Duration? {
@@ -67,11 +68,12 @@ package final class RawTerminal {
   }
 }
 
-/// Decodes key presses from the bytes of a terminal: the ECMA-48 sequences that xterm and
-/// compatible terminals send. Unknown sequences are dropped.
+/// A decoder of key presses from the bytes of a terminal.
+/// It decodes the ECMA-48 sequences that xterm and compatible terminals send. Unknown sequences are
+/// dropped.
 struct KeyDecoder {
-  /// The maximum pause within a sequence: much longer than the gaps on a slow line, and too short
-  /// to notice.
+  /// The maximum pause between the bytes of a sequence.
+  /// The pause is much longer than the gaps on a slow line, and too short to notice.
   static let sequenceTimeout = Duration.milliseconds(50)
   /// The maximum number of bytes in a sequence. Longer input is noise.
   static let maximumSequenceLength = 32
@@ -105,8 +107,8 @@ struct KeyDecoder {
     return keys
   }
 
-  /// Returns the first key and its length. The key is nil for an unknown sequence, and the result
-  /// is nil if more bytes are needed.
+  /// Returns the first key in the bytes and its length in bytes.
+  /// The key is nil for an unknown sequence, and the result is nil if more bytes are needed.
   private static func firstKey(in bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
     guard let byte = bytes.first else { return nil }
     switch byte {
@@ -121,7 +123,8 @@ struct KeyDecoder {
     }
   }
 
-  /// Returns a character of several UTF-8 bytes. Invalid bytes are skipped one at a time.
+  /// Returns the key for a character of several UTF-8 bytes. Invalid bytes are skipped one at a
+  /// time.
   private static func characterKey(_ bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
     let length =
       switch bytes[bytes.startIndex] {
@@ -190,10 +193,10 @@ struct KeyDecoder {
 /// A key press at a terminal.
 package enum KeyPress: Equatable, Sendable {
   case character(Character)
-  /// A lowercase letter with Control, if the terminal does not interpret it.
+  /// A lowercase letter that is pressed with Control, if the terminal does not interpret it.
   case control(Character)
   case up, down, left, right
   case home, end, pageUp, pageDown, insert, delete
-  /// Keys of the main block that produce no printable character. Shift-Tab is `backTab`.
+  /// A key of the main block that produces no printable character. Shift-Tab is `backTab`.
   case enter, tab, backTab, backspace, escape
 }

@@ -2,22 +2,25 @@ import SystemSupport
 
 /// An option of a command: a flag, or an option with a value.
 package struct Option: Equatable, Sendable {
-  /// All spellings, such as `-o` and `--output`. Messages use the first long spelling.
+  /// All spellings of the option, such as `-o` and `--output`. Messages use the first long
+  /// spelling.
   package var names: [String]
-  /// The placeholder for the value in help, such as `FILE`, or nil for a flag.
+  /// The placeholder for the option's value in help, such as `FILE`, or nil for a flag.
   package var valueName: String?
   package var help: String
-  /// The default, as help describes it. The command itself supplies the value.
+  /// The default value as help describes it. The command itself supplies the value.
   package var defaultText: String?
-  /// The allowed values, or empty to allow any value.
+  /// The allowed values of the option. An empty list allows any value.
   package var choices: [String]
   /// Other spellings of choices in lower case, and the choices that replace them.
   package var choiceAliases: [String: String]
-  /// The completion that shells offer for the value; the choices, if there are any.
+  /// The completion that shells offer for the value. Without a completion, shells offer the
+  /// choices.
   package var completion: Completion
   package var isRepeatable: Bool
-  /// The extensions, without dots, that an output file may have, or empty if the command decides.
-  /// Nil for an option that does not name an output file.
+  /// The extensions, without dots, that an output file may have.
+  /// The list is empty if the command decides. It is nil for an option that does not name an output
+  /// file.
   package var outputExtensions: [String]?
 
   package init(
@@ -58,8 +61,8 @@ package struct Option: Equatable, Sendable {
   }
 }
 
-/// An entry in the options of a command: an option that is read by name, or a typed option that
-/// reads its own value.
+/// An entry in the options of a command.
+/// It is an option that is read by name, or a typed option that reads its own value.
 package protocol OptionDeclaration: Sendable { var option: Option { get } }
 
 extension Option: OptionDeclaration { package var option: Option { self } }
@@ -81,7 +84,7 @@ package struct TypedOption<Value>: OptionDeclaration {
 }
 
 extension TypedOption {
-  /// Returns an option that converts the value.
+  /// Returns an option that converts the value with a closure.
   package func map<Result>(_ transform: @escaping @Sendable (Value) -> Result)
     -> TypedOption<Result>
   {
@@ -158,7 +161,7 @@ extension Option {
   }
 }
 
-/// Options under a common heading in the help.
+/// A group of options under a common heading in the help.
 package struct OptionGroup: Sendable, Equatable {
   package var title: String
   package var options: [Option]
@@ -210,7 +213,7 @@ package struct Argument: Sendable {
     self.isOptional = isOptional
   }
 
-  /// The argument in a usage line: `PATTERN`, `PATTERN...`, or `[PATTERN]`.
+  /// The form of the argument in a usage line, such as `PATTERN`, `PATTERN...`, or `[PATTERN]`.
   package var usage: String {
     let text = isRepeatable ? name + "..." : name
     return isOptional ? "[\(text)]" : text
@@ -256,13 +259,14 @@ package struct Completion: Equatable, Sendable {
   package enum Paths: Equatable, Sendable {
     case none
     /// Files with one of these extensions, written without the dot, and the folders that lead to
-    /// them. An empty list allows all files.
+    /// them.
+    /// An empty list allows all files.
     case files(extensions: [String])
     case folders
   }
 
   package var candidates: [String]
-  /// A command line of this program that prints more candidates, one plain name per line.
+  /// The command line of this program that prints more candidates, one plain name per line.
   package var candidateCommand: String
   package var paths: Paths
 

@@ -1,14 +1,14 @@
 package import SystemSupport
 
-/// The values of a command line by declared name. Each spelling of an option is accepted as its
-/// name; an undeclared name is a programming error.
+/// The values of a command line by declared name.
+/// Each spelling of an option is accepted as its name. An undeclared name is a programming error.
 package struct ParsedArguments: Sendable {
   package let command: Command
-  /// The values of options by key and of arguments by name. A flag has an empty value for each
-  /// occurrence.
+  /// The values of options and arguments by name. A flag has an empty value for each occurrence.
   package private(set) var valuesByName: [String: [String]]
   let positionals: [String]
-  /// The sources of values that the command line does not contain, by the key of their option.
+  /// The sources of values that the command line does not contain, by the primary spelling of their
+  /// option.
   package private(set) var origins: [String: String] = [:]
 
   /// Sets the values of an option that the command line omits.
@@ -22,7 +22,7 @@ package struct ParsedArguments: Sendable {
     origins[primaryName(for: name)] = origin
   }
 
-  /// The arguments of the command line alone, without defaults.
+  /// The arguments of the command line without defaults.
   package var withoutDefaults: ParsedArguments {
     var arguments = self
     for key in origins.keys {
@@ -93,8 +93,8 @@ package struct ParsedArguments: Sendable {
     return number
   }
 
-  /// Returns a number with a unit that suits the placeholder of the option: `2s`, `44.1kHz`, or
-  /// `80%`.
+  /// Returns a number with a unit that suits the placeholder of the option, such as `2s`,
+  /// `44.1kHz`, or `80%`.
   private func numberWithUnit(_ name: String, text: String) -> Double? {
     let key = primaryName(for: name)
     let meaning = command.option(named: key)?.valueName ?? key
@@ -109,8 +109,8 @@ package struct ParsedArguments: Sendable {
     return nil
   }
 
-  /// The accepted units by the placeholder of the option. A unit that ends with another unit comes
-  /// first.
+  /// The accepted units by the placeholder of the option. A unit that ends with another unit
+  /// precedes it.
   private static let unitsByValueName: [String: [(unit: String, factor: Double)]] = [
     "SECONDS": [("min", 60), ("ms", 0.001), ("s", 1)],
     "HZ": [("khz", 1_000), ("hz", 1), ("k", 1_000)],
@@ -136,7 +136,7 @@ package struct ParsedArguments: Sendable {
 
 /// An error in a command line.
 package struct UsageError: Error, Equatable, CustomStringConvertible {
-  /// The message: one line without a final period that names the invalid argument.
+  /// The message on one line without a final period. It names the invalid argument.
   package var description: String
 
   package init(_ description: String) { self.description = description }
@@ -200,8 +200,9 @@ extension ParsedArguments {
     return InputOverwriteCheck(reading: paths)
   }
 
-  /// Checks the output files before the command runs: none overwrites an input or another output,
-  /// and each extension and folder is valid.
+  /// Checks the output files before the command runs.
+  /// No output may overwrite an input or another output, and each extension and folder must be
+  /// valid.
   func checkOutputs() throws(UsageError) {
     let inputs = overwriteCheck
     var optionsByPath: [String: String] = [:]

@@ -1,7 +1,7 @@
 import SystemSupport
 
-/// A command by name. Its declaration is created on demand, because one run of the program needs
-/// only one.
+/// A command by its name. The declaration is created on demand, because one run of the program
+/// needs only one.
 package struct CommandReference: Sendable {
   package let name: String
   package let makeCommand: @Sendable () -> Command
@@ -16,7 +16,7 @@ package struct CommandReference: Sendable {
   package init(_ description: Command) { self.init(description.name, description) }
 }
 
-/// Commands under a common heading in the help.
+/// A group of commands under a common heading in the help.
 package struct CommandGroup: Sendable {
   package var title: String
   package var commands: [CommandReference]
@@ -34,9 +34,10 @@ package struct Program: Sendable {
   /// The date of this version, such as `2025-01-31`, for the footer of the manual page.
   package var versionDate: String
   package var abstract: String
-  /// Paragraphs that are separated by an empty line.
+  /// The description of the program, in paragraphs that are separated by an empty line.
   package var discussion: String
-  /// The commands in the order of the help. `help` is added to the last group automatically.
+  /// The groups of commands in the order of the help. `help` is added to the last group
+  /// automatically.
   private var groups: [CommandGroup]
   private var commandReferences: [CommandReference] { groups.flatMap(\.commands) }
   package var commands: [Command] { commandReferences.map { $0.makeCommand() } }
@@ -46,14 +47,15 @@ package struct Program: Sendable {
   package var manualSections: [(title: String, body: String)]
   /// The related manual pages and documents, for the last section of the manual page.
   package var relatedPages: String
-  /// The commands to suggest for names that other programs use, such as `compare` for `diff`.
+  /// The commands to suggest for the names that other programs use, such as `compare` for `diff`.
   package var verbSuggestions: [String: String]
   /// The flags that every command accepts. A flag has no effect on a command that does not declare
   /// it.
   package var universalFlags: [String]
-  /// Fills in defaults in the parsed arguments before they are checked and the command runs.
+  /// The closure that adds defaults to the parsed arguments before they are checked and the command
+  /// runs.
   package var prepare: @Sendable (inout ParsedArguments, Terminal) throws -> Void
-  /// The options to suggest for names that other programs use, each with a description of its
+  /// The options to suggest for the names that other programs use, each with a description of its
   /// value.
   package var optionSuggestions: [String: (option: String, value: String)]
   package var messageForError: @Sendable (any Error) -> String
@@ -98,7 +100,7 @@ package struct Program: Sendable {
     return commands + [helpCommand(listing: commands)]
   }
 
-  /// Returns the command with this name, or nil. No other command is created.
+  /// Returns the command with a name, or nil if there is none. No other command is created.
   package func command(named name: String) -> Command? {
     if let entry = commandReferences.first(where: { $0.name == name }) {
       return entry.makeCommand()
@@ -229,7 +231,7 @@ package struct Program: Sendable {
     return .unknown("option", option, among: Self.standardOptions.flatMap(\.names))
   }
 
-  /// The column of the abstracts in all tables of commands.
+  /// The column of the descriptions in all tables of commands.
   private var commandColumn: Int {
     let names = commandReferences.map(\.name) + [Self.helpVerb]
     return (names.map(\.count).max() ?? 0) + TextLayout.labelMargin
@@ -273,8 +275,7 @@ extension Command {
 /// The exit status of the program.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
   case done = 0
-  /// The operation failed, for example because of missing space, a missing permission, or a missing
-  /// device.
+  /// The operation failed, for example for lack of space, a permission, or a device.
   case failure = 1
   /// An input file is invalid. Messages state the location.
   case invalidInput = 2

@@ -1,4 +1,4 @@
-/// A shell with a completion script.
+/// A shell for which the program prints a completion script.
 package enum Shell: String, CaseIterable, Sendable { case bash, zsh, fish }
 
 extension Program {
@@ -36,7 +36,7 @@ extension Program {
 }
 
 extension String {
-  /// The text as one word of a POSIX shell or zsh, quoted only if necessary.
+  /// The text as a single word of a POSIX shell or zsh, quoted only if necessary.
   package var shellEscaped: String {
     let isPlain = allSatisfy {
       $0.isASCII && ($0.isLetter || $0.isNumber || "._/-+=:,".contains($0))
@@ -61,7 +61,7 @@ extension String {
 }
 
 extension Program {
-  /// Returns a completion script for bash 4.4 and later without other dependencies.
+  /// Returns a completion script for bash 4.4 and later, without other dependencies.
   func bashCompletion() -> String {
     let function = "_" + shellIdentifier
     return """
@@ -290,8 +290,9 @@ extension Program {
       + specs.joined(separator: " \\\n    ") + "\n}\n"
   }
 
-  /// Returns the action that offers a completion. A combination of candidates and paths requires a
-  /// function of its own, which is appended to `helper`.
+  /// Returns the zsh action that offers a completion.
+  /// A combination of candidates and paths requires a function of its own, which is appended to
+  /// `helper`.
   private func zshAction(
     _ completion: Completion, of name: String, in function: String, helper: inout String
   ) -> String {

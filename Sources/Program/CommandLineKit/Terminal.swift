@@ -1,12 +1,13 @@
 internal import Glibc
 internal import SystemSupport
 
-/// A stream to the user and its capabilities. Each call corresponds to one `write`.
+/// An output stream to the user, with its capabilities. Each call corresponds to one `write`.
 package struct Output: Sendable {
   package typealias Sink = @Sendable (_ bytes: Span<UInt8>) throws(StreamError) -> Void
 
   package let isTerminal: Bool
-  /// The number of columns, which is read again for every use because a window can be resized.
+  /// The width of the output in columns, which is read again for every use because a window can be
+  /// resized.
   package var width: Int { currentWidth() }
   package let isColored: Bool
   /// A Boolean value that indicates whether text can contain characters beyond ASCII.
@@ -174,7 +175,7 @@ private func terminalWidth(_ descriptor: Int32) -> Int {
   return Int(size.ws_col)
 }
 
-/// A failed write to a standard stream.
+/// An error of a failed write to a standard stream.
 package struct StreamError: Error, Equatable, CustomStringConvertible {
   package var stream: String
   /// The error number of the failed `write`.
@@ -194,7 +195,7 @@ package struct StreamError: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// The connection of a command to the user: results, messages, and the clock.
+/// The connection of a command to the user, with the output, the messages, and the clock.
 package struct Terminal: Sendable {
   package var output: Output
   package var error: Output
@@ -207,8 +208,8 @@ package struct Terminal: Sendable {
     self.clock = clock
   }
 
-  /// Returns the streams of this process. From now on, a closed pipe causes an error instead of a
-  /// signal.
+  /// Returns the streams of this process. A closed pipe causes an error instead of a signal from
+  /// now on.
   package static func system(clock: @escaping @Sendable () -> Duration) -> Terminal {
     _ = signal(SIGPIPE, SIG_IGN)
     return Terminal(output: .standardOutput, error: .standardError, clock: clock)
@@ -223,7 +224,7 @@ package struct Terminal: Sendable {
 /// The cursor stays at the start of the line. If the window becomes narrower and the terminal wraps
 /// the line, the whole line is still after the cursor and can be erased.
 package struct ProgressLine {
-  /// The minimum time between two updates: short enough to look alive, and long enough to cost
+  /// The minimum time between two updates, short enough to show activity and long enough to cost
   /// almost nothing.
   package static let updateInterval = Duration.milliseconds(100)
   /// The ECMA-48 ED sequence that erases from the start of the line to the end of the screen.
@@ -280,7 +281,7 @@ package struct ProgressLine {
     lastTextLength = 0
   }
 
-  /// The usable number of columns. The last column stays empty because some terminals wrap as soon
+  /// The number of usable columns. The last column stays empty because some terminals wrap as soon
   /// as it is filled.
   private var width: Int { max(0, terminal.error.width - 1) }
 }

@@ -3,11 +3,12 @@ internal import HapticModel
 internal import HapticRender
 internal import SystemSupport
 
-/// The commands of `temblor listen`, from which parsing, help, and the manual are derived.
+/// The grammar of the commands of `temblor listen`, from which parsing, help, and the manual are
+/// derived.
 package enum CommandGrammar {
   /// The range of relative times and durations, in seconds.
   static let secondsRange = 0...FrameConversion.maximumSeconds
-  /// The range of a session's time in seconds: about thirty years.
+  /// The range of a session's time, in seconds; the maximum is about thirty years.
   static let sessionSecondsRange = 0...1e9
 
   /// The kinds of operands, by their placeholders in the syntax of commands.
@@ -22,7 +23,7 @@ package enum CommandGrammar {
     "VALUE": .number(-1...1), "SWITCH": .choice(["on", "off"]),
   ]
 
-  /// All commands, in the order of help.
+  /// The syntax of all commands, in the order of help.
   static let commands: [CommandSyntax] = [
     .init(
       """
@@ -185,7 +186,7 @@ struct CommandSyntax: Sendable {
   enum Kind: Equatable, Sendable {
     case text
     case number(ClosedRange<Double>)
-    /// A time of the session in seconds, or `+` and seconds from now.
+    /// A time of the session in seconds, or `+` and a number of seconds from now.
     case time
     case choice([String])
   }
@@ -200,11 +201,12 @@ struct CommandSyntax: Sendable {
   let verb: String
   /// The operands; optional operands come last.
   private(set) var operands: [Operand] = []
-  /// The options, which may follow the operands in any order: a keyword, usually with a value.
+  /// The options of the command, which may follow the operands in any order. An option is a
+  /// keyword, usually with a value.
   private(set) var options: [(keyword: String, slot: Operand?)] = []
   let help: String
-  /// The closure that performs the command and returns the fields of its reply. It checks
-  /// conditions that involve several words.
+  /// The closure that performs the command and returns the fields of its reply.
+  /// It checks conditions that involve several words.
   let action: Action
 
   typealias Action =
@@ -332,7 +334,7 @@ struct ServerCommand: Equatable, Sendable {
     }
   }
 
-  /// Returns a number, or the default if it was omitted.
+  /// Returns a number, or the default if the number was omitted.
   func number(_ name: String, default defaultValue: Double = 0) -> Double {
     if case .number(let number) = values[name] {
       number
@@ -362,10 +364,10 @@ struct CommandRequest: Equatable, Sendable {
 }
 
 extension CommandGrammar {
-  /// The maximum length of a tag in bytes, which limits the length of a reply.
+  /// The maximum length of a request's tag in bytes, which limits the length of a reply.
   static let maximumTagLength = 64
 
-  /// Parses a line. Returns nil for an empty line or a comment.
+  /// Parses a line as a request. Returns nil for an empty line or a comment.
   static func read(_ line: LineReader.Line) -> CommandRequest? {
     switch line {
     case .text(let text):
@@ -414,7 +416,8 @@ extension CommandGrammar {
 }
 
 extension CommandSyntax.Operand {
-  /// The label of the operand in the usage: its choices if there are at most two, or else its name.
+  /// The label of the operand in the usage.
+  /// The label consists of its choices if there are at most two, or else of its name.
   var label: String {
     if case .choice(let words) = kind, words.count <= 2 {
       return words.joined(separator: "|")
@@ -422,7 +425,7 @@ extension CommandSyntax.Operand {
     return name
   }
 
-  /// The maximum length of a text in bytes, equal to the maximum length of a path.
+  /// The maximum length of a text operand in bytes, equal to the maximum length of a path.
   static let maximumTextLength = 4_096
 
   func read(_ word: CommandWord) throws(CommandError) -> ServerCommand.Value {

@@ -3,9 +3,9 @@ internal import SystemSupport
 
 enum CommandTime: Equatable, Sendable {
   case now
-  /// A number of seconds after the command is read.
+  /// A time relative to the moment at which the command is read, in seconds.
   case after(Double)
-  /// A session time in seconds, as reported by `status`.
+  /// A time of the session in seconds, as reported by `status`.
   case at(Double)
 }
 
@@ -43,10 +43,10 @@ package struct CommandReply: Equatable, Sendable {
   enum Field: Equatable, Sendable {
     case text(String)
     case pair(String, String)
-    /// An object as JSON on one line.
+    /// An object as JSON text on one line.
     case json(String)
 
-    /// Returns a number in seconds or another unit, rounded to a millionth.
+    /// Returns a field with a number in seconds or another unit, rounded to a millionth.
     static func number(_ name: String, _ value: Double) -> Field {
       .pair(name, "\((value * 1e6).rounded() / 1e6)")
     }
@@ -55,21 +55,22 @@ package struct CommandReply: Equatable, Sendable {
 
   /// The text of the line, without its line terminator.
   let line: String
-  /// The kind of error; nil for success. A command that failed with `busy` can be repeated after a
-  /// period, since its effects are idempotent.
+  /// The kind of the error in the reply, or nil for success.
+  /// A command that failed with `busy` can be repeated after a period, since its effects are
+  /// idempotent.
   private(set) var errorKind: CommandError.Kind?
 
-  /// The form `@7 ok name=heartbeat time=1.5`.
+  /// Returns a successful reply in the form `@7 ok name=heartbeat time=1.5`.
   static func ok(_ fields: [Field] = [], tag: String? = nil) -> CommandReply {
     CommandReply(tag, "ok", fields)
   }
 
-  /// The form `@7 error invalid-value: …`.
+  /// Returns a failed reply in the form `@7 error invalid-value: …`.
   static func error(_ error: CommandError, tag: String? = nil) -> CommandReply {
     CommandReply(line: (tag.map { "@\($0) " } ?? "") + "error \(error)", errorKind: error.kind)
   }
 
-  /// The form `event finished name=heartbeat time=3.25`.
+  /// Returns an event in the form `event finished name=heartbeat time=3.25`.
   static func event(_ name: String, _ fields: [Field] = []) -> CommandReply {
     CommandReply(nil, "event " + name, fields)
   }
@@ -91,13 +92,13 @@ package struct CommandReply: Equatable, Sendable {
 }
 
 struct CommandError: Error, Equatable, CustomStringConvertible {
-  /// The kind of an error, which determines the remedy; the raw value is part of the reply.
+  /// The kind of an error, which determines the remedy. The raw value is part of the reply.
   enum Kind: String, CaseIterable, Sendable {
-    /// Send text in UTF-8 without control characters.
+    /// The text is not UTF-8, or contains control characters.
     case invalidUTF8 = "invalid-utf8"
     case tooLong = "too-long"
     case unclosedQuote = "unclosed-quote"
-    /// Spell the command or option as `help` does.
+    /// The command or option is not spelled as in `help`.
     case unknownKeyword = "unknown-keyword"
     case missingArgument = "missing-argument"
     case unexpectedArgument = "unexpected-argument"
@@ -117,7 +118,7 @@ struct CommandError: Error, Equatable, CustomStringConvertible {
     self.text = text
   }
 
-  /// The form `invalid-value: RATE is 0.125 to 8, not 'fast'`.
+  /// A description in the form `invalid-value: RATE is 0.125 to 8, not 'fast'`.
   var description: String { "\(kind.rawValue): \(text.printable)" }
 }
 

@@ -2,12 +2,13 @@ internal import HapticPlayback
 
 /// The gain reduction of sounds while a sound of a higher priority plays.
 struct Ducking: Equatable, Sendable {
-  /// The gain of sounds with lower priorities; 1 disables ducking.
+  /// The gain of sounds with a lower priority than another sound. A gain of 1 disables ducking.
   var gain = 1.0
-  /// The duration in seconds of the gain reduction, from the start of the sound with the higher
+  /// The duration of the gain reduction, in seconds, from the start of the sound with the higher
   /// priority.
   var attackSeconds = 0.05
-  /// The duration in seconds of the gain's recovery after the sound with the higher priority ends.
+  /// The duration of the gain's recovery, in seconds, after the sound with the higher priority
+  /// ends.
   var releaseSeconds = 0.3
 }
 
@@ -39,7 +40,8 @@ extension CommandSession {
     }
   }
 
-  /// Updates the ducking of every sound. If there are too many commands, a later call completes it.
+  /// Updates the ducking of every sound. If there are too many commands, a later call completes the
+  /// update.
   func adjustDucking() {
     for sound in sounds where !sound.hasEnded {
       let gain = duckGain(of: sound, at: engine.position)

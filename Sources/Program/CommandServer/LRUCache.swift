@@ -13,7 +13,7 @@ struct LRUCache<Key: Hashable, Value> {
     return entries[key]?.value
   }
 
-  /// Inserts a value; if there are too many, removes the least recently used.
+  /// Inserts a value, and removes the least recently used value if there are too many.
   mutating func insert(_ value: Value, for key: Key) {
     useCount += 1
     entries[key] = (value, useCount)

@@ -1,4 +1,4 @@
-/// Divides bytes into lines with a bounded length; LF or CR LF ends a line.
+/// A divider of bytes into lines with a bounded length. LF or CR LF ends a line.
 package struct LineReader {
   /// The maximum length of a line in bytes, without its line terminator: sixteen times the maximum
   /// length of a path.
@@ -14,7 +14,7 @@ package struct LineReader {
   private var pendingBytes: [UInt8] = []
   private var isTooLong = false
 
-  /// Returns the lines that the bytes complete.
+  /// Returns the lines that the received bytes complete.
   mutating func lines(in bytes: ArraySlice<UInt8>) -> [Line] {
     var lines: [Line] = []
     var rest = bytes

@@ -1,5 +1,5 @@
-/// Taps that wait for their time without a player: a binary heap by frame, with 32 bytes for each
-/// tap.
+/// The taps that wait for their time without a player. They form a binary heap by frame, with 32
+/// bytes for each tap.
 struct TapSchedule {
   static let maximumTapCount = 100_000
 
@@ -19,7 +19,7 @@ struct TapSchedule {
   var count: Int { heap.count }
   var firstFrame: Int64? { heap.first?.frame }
 
-  /// Adds a tap; returns false if its client has too many.
+  /// Adds a tap. Returns false if its client already has too many taps.
   mutating func add(_ tap: Tap) -> Bool {
     guard countsByClient[tap.clientID, default: 0] < Self.maximumTapCount else { return false }
     var tap = tap

@@ -11,7 +11,7 @@ internal import SystemSupport
 /// If a pattern has as many body locations as there are haptic channels, each channel carries one
 /// of them, unless a channel names a body location or an array is panned.
 public struct ChannelRouting: Sendable {
-  /// A channel with its gain.
+  /// A channel to which a signal is sent, with its gain.
   public struct ChannelGain: Equatable, Sendable {
     /// The index of the channel, from 0.
     public var channelIndex: Int
@@ -29,17 +29,18 @@ public struct ChannelRouting: Sendable {
   public struct ChannelSettings: Sendable {
     /// The index of the channel, from 0.
     public var channelIndex: Int
-    /// The content of the channel, or nil for that of the lists.
+    /// The content of the channel, or nil for the content by the lists of channels.
     public var content: (hasHaptics: Bool, audio: OutputRouting.Channel.AudioSide)?
     /// The profile of the channel's transducer, or nil for the default profile.
     public var profile: TransducerProfile?
-    /// The body location that the channel carries, by its number or name; nil for all.
+    /// The number or name of the body location that the channel carries; nil for all body
+    /// locations.
     public var source: String?
     /// The linear gain of the channel.
     public var gain: Float = 1
     /// The delay of the channel, in seconds.
     public var delaySeconds = 0.0
-    /// A Boolean value that indicates whether the polarity is inverted.
+    /// A Boolean value that indicates whether the polarity of the channel is inverted.
     public var isInverted = false
     /// The filters of the channel, in series.
     public var filters: [ChannelFilter] = []
@@ -48,12 +49,12 @@ public struct ChannelRouting: Sendable {
     public init(index: Int) { self.channelIndex = index }
   }
 
-  /// The channels with haptics, or nil for all.
+  /// The channels that carry haptics, or nil for all channels.
   public var hapticChannels: [ChannelGain]?
-  /// The channels with audio, alternately left and right, or nil for the first two. A single
-  /// channel carries both sides.
+  /// The channels that carry audio, alternately left and right, or nil for the first two.
+  /// A single channel carries both sides.
   public var audioChannels: [ChannelGain]?
-  /// The settings of individual channels.
+  /// The settings of individual channels, which take precedence over the lists of channels.
   public var channelSettings: [ChannelSettings] = []
   /// The array of transducers, which replaces `hapticChannels` and `channelSettings`; nil without
   /// an array.
@@ -64,13 +65,14 @@ public struct ChannelRouting: Sendable {
   /// Creates the default routing.
   public init() {}
 
-  /// Returns the send gain of each haptic bus over time; empty for constant gains of 1.
+  /// Returns the send gain of each haptic bus over time. The result is empty for constant gains of
+  /// 1.
   public func sendGains(rate: Double) -> [SendAutomation] {
     guard let array, let panPath else { return [] }
     return panPath.sendGains(on: array, rate: rate)
   }
 
-  /// The number of channels that the settings require: the number of the highest channel.
+  /// The number of channels that the settings require, which is the number of the highest channel.
   public var minimumChannelCount: Int {
     let indices =
       [hapticChannels, audioChannels].flatMap { $0?.map(\.channelIndex) ?? [] }
@@ -80,7 +82,7 @@ public struct ChannelRouting: Sendable {
     return maximumIndex + 1
   }
 
-  /// A Boolean value that indicates whether any transducer has a profile of its own.
+  /// A Boolean value that indicates whether any channel has a profile of its own.
   public var hasChannelProfiles: Bool {
     array != nil || channelSettings.contains { $0.profile != nil }
   }
@@ -88,11 +90,11 @@ public struct ChannelRouting: Sendable {
   /// Returns the routing on a number of channels, with the profile of each haptic bus.
   ///
   /// - Parameters:
-  ///   - channelCount: The number of channels.
-  ///   - rate: The sample rate in hertz, by which delays become whole frames.
-  ///   - profile: The profile of channels without a profile of their own.
-  ///   - buses: The parts of the pattern that are rendered.
-  ///   - bodyLocationCount: The number of body locations of the pattern.
+  /// - channelCount: The number of channels.
+  /// - rate: The sample rate in hertz, by which delays become whole frames.
+  /// - profile: The profile of channels without a profile of their own.
+  /// - buses: The parts of the pattern that are rendered.
+  /// - bodyLocationCount: The number of body locations of the pattern.
   public func resolved(
     channelCount: Int, rate: Double, profile: TransducerProfile,
     buses: RenderSettings.AudibleBuses = .all,
@@ -117,7 +119,7 @@ public struct ChannelRouting: Sendable {
     return (routing, profiles.isEmpty ? [profile] : profiles)
   }
 
-  /// Applies the list of channels with haptics.
+  /// Applies the list of channels that carry haptics.
   private func assignHaptics(to channels: inout [OutputRouting.Channel]) {
     guard let hapticChannels else { return }
     for index in channels.indices {
@@ -129,7 +131,7 @@ public struct ChannelRouting: Sendable {
     }
   }
 
-  /// Applies the list of channels with audio.
+  /// Applies the list of channels that carry audio.
   private func assignAudio(to channels: inout [OutputRouting.Channel]) {
     guard let audioChannels else { return }
     for index in channels.indices {
@@ -222,12 +224,13 @@ public struct ChannelRouting: Sendable {
 }
 
 extension ArrayPosition {
-  /// The maximum magnitude of a position on a line or a plane.
+  /// The maximum magnitude of a coordinate on a line or a plane.
   private static let maximumMagnitude = 1e6
-  /// The maximum magnitude of an angle in degrees: ten turns around a ring.
+  /// The maximum magnitude of an angle around a ring, in degrees; ten turns.
   private static let maximumDegrees = 3_600.0
 
-  /// Parses a number, or two numbers with a slash for a plane; nil for any other text.
+  /// Parses a position from a number, or from two numbers with a slash for a plane; nil for any
+  /// other text.
   package init?(_ text: String, in layout: TransducerArray.Layout) {
     let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Double($0) }
     let maximum = layout == .ring ? Self.maximumDegrees : Self.maximumMagnitude

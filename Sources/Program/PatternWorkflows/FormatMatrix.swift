@@ -2,18 +2,18 @@ public import HapticFormats
 public import HapticModel
 internal import VendorFormats
 
-/// The quality of conversions between formats, measured by converting examples and reading them
+/// A measurement of the quality of conversions between formats. Examples are converted and read
 /// again.
 public enum FormatMatrix {
   /// The kind of content of an example pattern.
   public enum Content: String, CaseIterable, Sendable {
-    /// Transients with different values.
+    /// The example consists of transients with different values.
     case transients
-    /// Consecutive continuous events with curves.
+    /// The example consists of consecutive continuous events with curves.
     case continuous
-    /// Transients and overlapping continuous events with envelope times.
+    /// The example consists of transients and overlapping continuous events with envelope times.
     case mixed
-    /// An audio event and a transient.
+    /// The example consists of an audio event and a transient.
     case audio
   }
 
@@ -21,7 +21,7 @@ public enum FormatMatrix {
   public enum Grade: String, CaseIterable, Sendable {
     /// The conversion keeps all values exactly.
     case exact
-    /// All values are within 1 % of full scale.
+    /// The conversion keeps all values within 1 % of full scale.
     case close
     /// The content is converted with reported losses.
     case approximate
@@ -29,19 +29,20 @@ public enum FormatMatrix {
     case none
   }
 
-  /// The measurement of one conversion.
+  /// The result of measuring one conversion.
   public struct Measurement: Sendable {
     /// The quality of the conversion.
     public var grade: Grade
-    /// The maximum difference, as a fraction of full scale.
+    /// The maximum difference of a value, as a fraction of full scale.
     public var maximumDifference: Double
-    /// The messages of the losses without duplicates, in their order.
+    /// The messages of the losses without duplicates, in their original order.
     public var losses: [String]
   }
 
-  /// The maximum difference of an exact conversion: the precision of 32-bit numbers.
+  /// The maximum difference of an exact conversion, as a fraction of full scale: the precision of
+  /// 32-bit numbers.
   private static let exactTolerance = 1e-6
-  /// The maximum difference of a close conversion.
+  /// The maximum difference of a close conversion, as a fraction of full scale.
   public static let closeTolerance = 0.01
 
   /// Returns the example pattern for a kind of content.
@@ -93,7 +94,8 @@ public enum FormatMatrix {
     return HapticComposition(pattern)
   }
 
-  /// Measures how well a conversion between two formats preserves a kind of content.
+  /// Returns the result of measuring how well a conversion between two formats preserves a kind of
+  /// content.
   ///
   /// The example is first written in the source format and read again, so that the format can
   /// represent it. If the source format cannot be written, the example itself is used.
@@ -123,7 +125,7 @@ public enum FormatMatrix {
     return Measurement(grade: grade, maximumDifference: difference, losses: losses)
   }
 
-  /// Returns a composition after writing it in a format and reading it again; nil if that fails.
+  /// Returns a composition after writing it in a format and reading it again; nil if a step fails.
   package static func roundTrip(
     _ composition: HapticComposition, through format: HapticFormat,
     options: WritingOptions = WritingOptions()

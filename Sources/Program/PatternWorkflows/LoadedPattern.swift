@@ -8,23 +8,24 @@ internal import VendorFormats
 
 /// A pattern that was read without errors and is ready to be compiled.
 public struct LoadedPattern: Sendable {
-  /// The origin of the pattern.
+  /// The input that names the origin of the pattern.
   public let input: PatternInput
-  /// The file with its bytes. The bytes of a sound file are omitted.
+  /// The pattern's file with its bytes. The bytes of a sound file are omitted.
   public let file: SourceFile
-  /// The composition, with curves as straight lines.
+  /// The composition of the pattern, with curves as straight lines.
   public let composition: HapticComposition
-  /// Further information in the file.
+  /// The further information in the file, as names and values.
   public let details: [(name: String, value: String)]
   private let sourceMap: SourceMap
   private let soundReferences: [ReadResult.SoundReference]
   private let findings: [Finding]
 
-  /// Reads a pattern of any format, or a sound file as a pattern of sampled signals.
+  /// Creates a pattern by reading a file of any format, or a sound file as a pattern of sampled
+  /// signals.
   ///
   /// - Parameters:
-  ///   - input: The origin of the pattern.
-  ///   - options: The options of the format. Findings are never wanted.
+  /// - input: The origin of the pattern.
+  /// - options: The options of the format. Findings are never wanted.
   /// - Throws: The first error, an `InputError`, `FileError`, or `SoundFileError`.
   public init(_ input: PatternInput, options: ReadingOptions = ReadingOptions()) throws {
     if let composition = try SoundPattern.composition(of: input) {
@@ -56,7 +57,7 @@ public struct LoadedPattern: Sendable {
   /// The format of the file, or nil if it cannot be recognized. The file is examined at each call.
   var format: HapticFormat? { try? input.formats.format(of: file) }
 
-  /// The paths of the file and its sound files.
+  /// The paths of the pattern's file and its sound files.
   public var sourcePaths: [String] {
     var paths = soundReferences.map { FileSystem.join(input.folder ?? "", $0.path) }
     if case .file(let path) = input.origin {
@@ -65,7 +66,7 @@ public struct LoadedPattern: Sendable {
     return paths
   }
 
-  /// Returns the decoded sound files of the pattern at a rate.
+  /// Returns the decoded sound files of the pattern at a sample rate, by their paths.
   public func soundSamples(rate: Double) throws(InputError) -> [String: AudioBuffer] {
     try WaveformFiles.load(soundReferences, from: input.folder, rate: rate)
   }
@@ -104,7 +105,7 @@ public struct LoadedPattern: Sendable {
     }
   }
 
-  /// Compiles the pattern, once for each distinct profile.
+  /// Compiles the pattern once for each distinct profile, and returns the plan of each profile.
   public func plans(for profiles: [TransducerProfile], rate: Double, isRaw: Bool = false) throws
     -> [RenderPlan]
   {

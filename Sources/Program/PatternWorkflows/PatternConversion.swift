@@ -3,7 +3,7 @@ internal import HapticModel
 public import Reading
 public import VendorFormats
 
-/// Converts a pattern from one format to another, and lists every loss.
+/// A conversion of a pattern from one format to another, which lists every loss.
 public struct PatternConversion: Sendable {
   /// The format to write.
   public var targetFormat: HapticFormat
@@ -16,11 +16,11 @@ public struct PatternConversion: Sendable {
   /// A Boolean value that indicates whether events that play sound files are omitted.
   public var omitsSounds = false
 
-  /// A loss with its location in the source file.
+  /// A loss of information with its location in the source file.
   public struct LocatedLoss: Equatable, Sendable {
     /// The information that the conversion lost.
     public var loss: Loss
-    /// The location of the value concerned.
+    /// The location of the affected value in the source file.
     public var location: FileLocation
 
     /// Creates a loss with a location.
@@ -30,18 +30,18 @@ public struct PatternConversion: Sendable {
     }
   }
 
-  /// The result of a conversion.
+  /// The result of a conversion, with its losses and findings.
   public struct Result: Sendable {
     /// The format of the source file.
     public var sourceFormat: HapticFormat
-    /// The files in the target format, at least one.
+    /// The written files in the target format, at least one.
     public var files: [WrittenFiles.File]
-    /// The sound files that the written files refer to, relative to their folder, with their
-    /// locations in the source file. Each path occurs once.
+    /// The sound files that the written files refer to, relative to their folder.
+    /// Each path occurs once, with its location in the source file.
     public var sounds: [ReadResult.SoundReference]
-    /// The losses from reading, followed by the losses from writing.
+    /// The losses of reading, followed by the losses of writing.
     public var losses: [LocatedLoss]
-    /// The findings from reading the source. None of them is an error.
+    /// The findings of reading the source file. None of them is an error.
     public var findings: [Finding]
   }
 

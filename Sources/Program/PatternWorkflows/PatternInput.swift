@@ -3,40 +3,40 @@ internal import ShippedFiles
 public import SystemSupport
 public import VendorFormats
 
-/// A pattern that the user named: a file, a shipped pattern, or standard input.
+/// A pattern that the user named, which is a file, a shipped pattern, or standard input.
 public struct PatternInput: Equatable, Sendable {
   /// The origin of the pattern's content.
   public enum Origin: Equatable, Sendable {
-    /// A pattern file, by its path.
+    /// The pattern is in a file with a path.
     case file(String)
-    /// A shipped pattern, by its name.
+    /// The pattern is shipped, and has a name.
     case shipped(String)
     /// The pattern comes from standard input.
     case standardInput
   }
 
-  /// The folder with the sound files of a pattern.
+  /// The lookup of the sound files of a pattern.
   public enum SoundLookup: Equatable, Sendable {
-    /// Sound files are in the folder of the pattern.
+    /// The sound files are in the folder of the pattern.
     case patternFolder
-    /// Sound files are in another folder.
+    /// The sound files are in another folder, with a path.
     case folder(String)
-    /// No folder. Events that play sound files are omitted.
+    /// Sound files are not looked up. Events that play sound files are omitted.
     case none
   }
 
   /// The origin of the pattern's content.
   public var origin: Origin
-  /// The path below the named folder, without extension. It determines the name of the output.
+  /// The path below the named folder, without extension, which determines the name of the output.
   public var outputStem: String
   /// A Boolean value that indicates whether the pattern was found in a folder that the user named.
   public var isFromFolder: Bool
-  /// The formats that are recognized.
+  /// The formats that are recognized when the pattern is read.
   public var formats: FormatRegistry
-  /// The folder in which the pattern's sound files are looked up.
+  /// The lookup of the pattern's sound files.
   public var soundLookup = SoundLookup.patternFolder
-  /// The only pattern to read from a file with several patterns; nil to read all, one after
-  /// another.
+  /// The only pattern to read from a file with several patterns; nil to read all of them in
+  /// sequence.
   public var part: SourceFile.Part?
   /// The channels of a sound file that are played as a pattern, from 0; nil for all channels.
   public var soundChannels: [Int]?
@@ -61,7 +61,7 @@ public struct PatternInput: Equatable, Sendable {
     }
   }
 
-  /// The folder with the sound files; nil for a shipped pattern.
+  /// The folder with the pattern's sound files; nil for a shipped pattern.
   public var folder: String? {
     if case .folder(let path) = soundLookup { return path }
     return switch origin {
@@ -71,7 +71,8 @@ public struct PatternInput: Equatable, Sendable {
     }
   }
 
-  /// The paths of the file and its sound files. The file is read, unless it is standard input.
+  /// The paths of the pattern's file and its sound files. The file is read, unless it is standard
+  /// input.
   package var sourcePaths: [String] {
     guard case .file(let path) = origin else { return [] }
     guard soundLookup != .none, !TakeInput.isSoundFile(path), let file = try? readFile()
@@ -196,7 +197,8 @@ public struct PatternInput: Equatable, Sendable {
   }
 
   /// Returns the patterns of a file with several patterns, named like files in a folder with the
-  /// name of the file. For any other file, returns only the input itself.
+  /// name of the file.
+  /// For any other file, returns only the input itself.
   private static func parts(of input: PatternInput) -> [PatternInput] {
     guard case .file(let path) = input.origin,
       input.formats.formats(forFileName: path).contains(where: { $0.listParts != nil }),
@@ -220,15 +222,15 @@ public struct PatternInput: Equatable, Sendable {
     }
   }
 
-  /// The maximum number of patterns of a file that are separate inputs, because each of them reads
-  /// the whole file. More patterns play one after the other.
+  /// The maximum number of patterns of a file that are separate inputs. More patterns play in
+  /// sequence, because each separate input reads the whole file.
   private static let maximumPartCount = 200
 
-  /// The maximum length of a file name that is made from the name of a pattern.
+  /// The maximum length, in characters, of a file name that is made from the name of a pattern.
   private static let maximumNameLength = 80
 
-  /// Returns a file name for the name of a pattern: letters, digits, and few other characters, and
-  /// no dot at the start.
+  /// Returns a file name for the name of a pattern, with letters, digits, and few other characters,
+  /// and no dot at the start.
   private static func fileName(of name: String) -> String {
     let characters = name.prefix(maximumNameLength).map { character -> Character in
       character.isLetter || character.isNumber || " _-+()'".contains(character) ? character : "_"
@@ -245,8 +247,8 @@ public struct PatternInput: Equatable, Sendable {
     return formats.contains { $0.recognize(bytes.span) == .certain }
   }
 
-  /// Returns the reason that a name cannot be looked up. Bytes that are not UTF-8 have been decoded
-  /// as the replacement character.
+  /// Returns the reason that a name cannot be looked up, or nil. Bytes that are not UTF-8 were
+  /// decoded as the replacement character.
   private static func nameProblem(_ name: String) -> String? {
     name.unicodeScalars.contains("\u{FFFD}")
       ? "the file name is not valid UTF-8; rename the file" : nil
@@ -264,7 +266,7 @@ public struct PatternInput: Equatable, Sendable {
       path, "is a link in a folder and is not rewritten; specify the file that it points to")
   }
 
-  /// Reads the content, without interpreting it as a format.
+  /// Reads the content of the pattern's file, without interpreting it as a format.
   public func readFile() throws(FileError) -> SourceFile {
     switch origin {
     case .file(let path):

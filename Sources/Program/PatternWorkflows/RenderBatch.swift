@@ -6,15 +6,17 @@ public import SoundFile
 internal import Synchronization
 internal import SystemSupport
 
-/// Renders many patterns to sound files on all cores. A failure does not stop the others.
+/// A batch that renders many patterns to sound files on all cores. A failure does not stop the
+/// other renderings.
 public struct RenderBatch: Sendable {
-  /// A sound file to write.
+  /// A sound file to write, with the pattern to render.
   public struct Item: Sendable {
-    /// The destination of a file's bytes.
+    /// The destination of the bytes of a sound file.
     public enum Destination: Sendable {
-      /// A file. It is replaced atomically when it is complete; missing folders are created.
+      /// A file with a path, which is replaced atomically when it is complete. Missing folders are
+      /// created.
       case file(path: String)
-      /// A stream. It receives all bytes in order when the file is complete.
+      /// A stream with a name, which receives all bytes in order when the file is complete.
       case stream(name: String, write: @Sendable (Span<UInt8>) throws -> Void)
     }
 
@@ -22,7 +24,7 @@ public struct RenderBatch: Sendable {
     public var input: PatternInput
     /// The destination of the sound.
     public var destination: Destination
-    /// The container of the sound file.
+    /// The container format of the sound file.
     public var container: SoundFileFormat.Container
     /// The parts of the pattern that are rendered.
     public var buses: RenderSettings.AudibleBuses
@@ -44,7 +46,7 @@ public struct RenderBatch: Sendable {
       self.buses = buses
     }
 
-    /// The path of the file, or the name of the stream.
+    /// The path of the sound file, or the name of the stream.
     public var name: String {
       switch destination {
       case .file(let path): path
@@ -53,20 +55,20 @@ public struct RenderBatch: Sendable {
     }
   }
 
-  /// The outcome of rendering an item.
+  /// The outcome of rendering a sound file.
   public enum Outcome: Sendable {
     /// The sound file is complete.
     ///
     /// The associated values are the duration in seconds, without trailing silence unless the job
     /// has a duration; the statistics of the renderer; and warnings about deviations in playback.
     case written(seconds: Double, statistics: RenderStatistics, warnings: [Finding])
-    /// Rendering failed, and nothing was written.
+    /// The rendering failed, and nothing was written.
     case failed(any Error)
   }
 
-  /// The settings for all patterns. The buses are those of each item.
+  /// The settings for rendering all patterns. The buses are those of each item.
   public var job: RenderJob
-  /// The files to write.
+  /// The sound files to write.
   public var items: [Item]
 
   /// Creates a batch from a job and its items.
@@ -77,8 +79,8 @@ public struct RenderBatch: Sendable {
 
   /// Renders all items. Returns their outcomes in the order of the items.
   ///
-  /// The number of threads equals that of cores. `job.isCancelled` cancels both running and waiting
-  /// items.
+  /// The number of threads equals the number of cores. `job.isCancelled` cancels both running and
+  /// waiting items.
   ///
   /// - Parameter progress: Called from time to time on the current thread, with the number of
   ///   completed files and, for a single file, the rendered fraction. Without it, a single file is
@@ -130,9 +132,9 @@ public struct RenderBatch: Sendable {
   /// Renders one pattern to its file. Any error becomes the outcome.
   ///
   /// - Parameters:
-  ///   - item: The item to render.
-  ///   - overwriteCheck: The source files of all patterns.
-  ///   - progress: Receives the rendered fraction.
+  /// - item: The item to render.
+  /// - overwriteCheck: The source files of all patterns.
+  /// - progress: A closure that receives the rendered fraction.
   private func render(
     _ item: Item, overwriteCheck: InputOverwriteCheck, progress: (Double) -> Void
   ) -> Outcome {
@@ -166,7 +168,7 @@ public struct RenderBatch: Sendable {
     }
   }
 
-  /// Renders to a file. The new file replaces the old file only when it is complete.
+  /// Renders a pattern to a file. The new file replaces the old file only when it is complete.
   private func renderToFile(
     _ plans: [RenderPlan], item: Item, job: RenderJob, title: String, path: String,
     progress: (Double) -> Void
@@ -182,8 +184,8 @@ public struct RenderBatch: Sendable {
     return statistics
   }
 
-  /// Renders to a temporary file, because the header is completed last, and copies it to the
-  /// stream.
+  /// Renders a pattern to a temporary file, because the header is completed last, and copies it to
+  /// the stream.
   private func renderToStream(
     _ plans: [RenderPlan], item: Item, job: RenderJob, title: String,
     to write: (Span<UInt8>) throws -> Void

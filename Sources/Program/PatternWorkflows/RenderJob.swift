@@ -13,21 +13,21 @@ package let temblorVersion = "0.3.0"
 public struct RenderJob: Sendable {
   /// The profile of channels without a profile of their own.
   public var profile: TransducerProfile
-  /// The sample rate, in hertz.
+  /// The sample rate of the output, in hertz.
   public var rate = 48_000
-  /// The number of channels.
+  /// The number of channels of the output.
   public var channelCount = 1
-  /// The master gain, 0 to 1.
+  /// The gain of the whole output, 0 to 1.
   public var strength = 1.0
-  /// A Boolean value that indicates whether the peak is normalized to −1 dBFS.
+  /// A Boolean value that indicates whether the peak of the output is normalized to −1 dBFS.
   public var isNormalized = false
-  /// The number of passes; 0 to repeat until the end of the duration.
+  /// The number of passes of the pattern; 0 to repeat it until the end of the duration.
   public var passCount = 1
-  /// The duration of the output in seconds, or nil for that of the pattern.
+  /// The duration of the output in seconds, or nil for the duration of the pattern.
   public var duration: Double?
-  /// The trailing silence in seconds, or nil for the decay time of the hardware.
+  /// The duration of the trailing silence in seconds, or nil for the decay time of the hardware.
   public var tailSeconds: Double?
-  /// The format of the samples.
+  /// The sample format of the output file.
   public var sampleFormat = SampleFormat.s16
   /// The parts of the pattern that are rendered.
   public var buses = RenderSettings.AudibleBuses.all
@@ -36,13 +36,14 @@ public struct RenderJob: Sendable {
   /// A Boolean value that indicates whether the output is the simulated acceleration instead of the
   /// drive signal.
   public var rendersAcceleration = false
-  /// A Boolean value that indicates whether the output is the unprocessed signal: without limiter,
-  /// DC blocker, hardware stages, and fades.
+  /// A Boolean value that indicates whether the output is the unprocessed signal.
+  /// The unprocessed signal has no limiter, DC blocker, hardware stages, or fades.
   public var isRaw = false
   /// The options for reading patterns.
   public var readingOptions = ReadingOptions()
 
-  /// A closure that returns true to cancel. Renderings call it between blocks, on any thread.
+  /// A closure that returns true to cancel the rendering. It is called between blocks, on any
+  /// thread.
   public var isCancelled: @Sendable () -> Bool = { false }
 
   /// Creates a job with default settings: 48 kHz, one channel, 16 bits.
@@ -173,12 +174,12 @@ public struct RenderJob: Sendable {
     return bytes
   }
 
-  /// Renders plans block by block.
+  /// Renders plans block by block, and returns the statistics.
   ///
   /// - Parameters:
-  ///   - renderer: The renderer.
-  ///   - interrupted: The error to throw if the job is canceled.
-  ///   - body: Receives each block, its number of frames, and the number of remaining frames.
+  /// - renderer: The renderer.
+  /// - interrupted: The error to throw if the job is canceled.
+  /// - body: Receives each block, its number of frames, and the number of remaining frames.
   func renderBlocks(
     _ renderer: consuming OfflineRenderer, interrupted: FileError,
     _ body: (_ block: inout [Float], _ frameCount: Int, _ remainingCount: Int64) throws -> Void
@@ -209,7 +210,7 @@ public struct RenderJob: Sendable {
     return (names.count == 1 ? "profile " : "profiles ") + names.joined(separator: ", ")
   }
 
-  /// Returns the gain that raises the peak to just below the ceiling.
+  /// Returns the gain that raises the peak of the output to just below the ceiling.
   private func normalizingGain(_ plans: [RenderPlan], settings: RenderSettings) throws -> Float {
     let interrupted = FileError("render", "interrupted; nothing was written")
     let statistics = try renderBlocks(

@@ -1,6 +1,6 @@
 internal import HapticRender
 
-/// Replaces drive signals by the simulated acceleration of their transducers.
+/// A stage that replaces drive signals by the simulated acceleration of their transducers.
 struct SimulatedAcceleration {
   /// The simulation of each channel, or nil for a channel without a transducer of known resonance.
   private var transducers: [TransducerSimulation?]

@@ -4,16 +4,17 @@ public import SoundFile
 internal import Synchronization
 internal import SystemSupport
 
-/// Measures a sound file of any length on all cores, using a few tens of megabytes of memory.
+/// The measurement of a sound file of any length on all cores, with a few tens of megabytes of
+/// memory.
 public struct SoundMeasurement {
   /// The maximum duration of a sound that is searched for onsets, in seconds.
   static let maximumOnsetSearchSeconds = 60.0
 
-  /// The kind of file, as named by libsndfile.
+  /// The container format of the file, as named by libsndfile.
   public let container: String
-  /// The encoding of the samples, as named by libsndfile.
+  /// The encoding of the file's samples, as named by libsndfile.
   public let encoding: String
-  /// The sample rate, in hertz.
+  /// The sample rate of the file, in hertz.
   public let rate: Double
   /// The number of frames in the file.
   public let frameCount: Int
@@ -75,10 +76,10 @@ public struct SoundMeasurement {
   }
 }
 
-/// Distributes the measurement of a sound to threads: while a block is measured, the next one is
-/// read.
+/// A distributor of the measurement of a sound to threads. While a block is measured, the next
+/// block is read.
 private final class SoundMeasurementWorkers: Sendable {
-  /// The number of samples in a block: 8 MiB, for about 20 ms of work.
+  /// The number of samples in a block. A block has 8 MiB and needs about 20 ms of work.
   private static let blockSize = 1 << 21
 
   private let channelCount: Int
@@ -86,7 +87,7 @@ private final class SoundMeasurementWorkers: Sendable {
   private let loudness: Mutex<LoudnessMeasurement>
   private let channels: [Channel]
 
-  /// The file and the most recent block. An empty block marks the end of the file.
+  /// The reader of the file and the most recent block. An empty block marks the end of the file.
   private struct BlockReader: ~Copyable {
     var reader: SoundFileReader
     var block = Result<[Float], SoundFileError>.success([])
@@ -106,7 +107,7 @@ private final class SoundMeasurementWorkers: Sendable {
     }
   }
 
-  /// The measurements of a channel, used by one thread at a time.
+  /// The measurement of a channel, used by one thread at a time.
   private final class Channel: Sendable {
     let measurement: Mutex<ChannelMeasurement>
     init(rate: Double) { measurement = Mutex(ChannelMeasurement(rate: rate)) }
@@ -121,7 +122,8 @@ private final class SoundMeasurementWorkers: Sendable {
     blockReader = Mutex(BlockReader(reader: reader))
   }
 
-  /// Reads the next block while the previous one is measured. An empty block is the end.
+  /// Reads the next block while the previous block is measured. An empty block marks the end of the
+  /// file.
   func readNextBlock(measuring block: [Float]? = nil) throws(SoundFileError) -> [Float] {
     // The longest jobs start first, so that none runs alone at the end.
     WorkerPool.run(jobCount: block == nil ? 2 : channelCount + 2) { [self] job in

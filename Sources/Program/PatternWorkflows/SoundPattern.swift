@@ -2,7 +2,8 @@ internal import HapticModel
 public import SignalAnalysis
 public import SystemSupport
 
-/// A sound file as a pattern of sampled signals, such as the vibration of a console or a headset.
+/// A reader of a sound file as a pattern of sampled signals, such as the vibration of a console or
+/// a headset.
 ///
 /// Channels that differ become body locations. Channels that do not differ become one signal that
 /// is felt everywhere.
@@ -10,7 +11,7 @@ enum SoundPattern {
   /// The maximum number of channels that become body locations.
   static let maximumLocationCount = 64
 
-  /// Reads the sound file of an input; nil if the input is not a sound file.
+  /// Reads the sound file of an input. Returns nil if the input is not a sound file.
   ///
   /// - Throws: `FileError` or `SoundFileError`.
   static func composition(of input: PatternInput) throws -> HapticComposition? {

@@ -46,7 +46,7 @@ public enum TakeInput: Equatable, Sendable {
     }
   }
 
-  /// The input as a pattern, with its origin and output name.
+  /// The input as a pattern input, which provides its origin and output name.
   private var patternInput: PatternInput {
     switch self {
     case .pattern(let input): input
@@ -62,7 +62,7 @@ public enum TakeInput: Equatable, Sendable {
   /// The name of the input in messages.
   public var name: String { patternInput.name }
 
-  /// The path of the file, or nil for another origin.
+  /// The path of the input's file, or nil for another origin.
   public var path: String? {
     if case .file(let path) = patternInput.origin {
       path
@@ -74,8 +74,8 @@ public enum TakeInput: Equatable, Sendable {
   /// A Boolean value that indicates whether the input is a pattern that was found in a folder.
   package var isFromFolder: Bool { patternInput.isFromFolder }
 
-  /// The paths of the file and, for a pattern, its sound files. Files that cannot be read are not
-  /// included.
+  /// The paths of the file and, for a pattern, of its sound files. Files that cannot be read are
+  /// not included.
   package var sourcePaths: [String] {
     if case .pattern(let input) = self {
       input.sourcePaths
@@ -84,7 +84,7 @@ public enum TakeInput: Equatable, Sendable {
     }
   }
 
-  /// The name of an output of this input, without extension.
+  /// The name of an output file for this input, without extension.
   public var outputStem: String { patternInput.outputStem }
 
   /// Reads the sound file, or compiles and renders the pattern.
@@ -137,7 +137,7 @@ public enum TakeInput: Equatable, Sendable {
     return take
   }
 
-  /// Reads a sound file at its own rate.
+  /// Reads a sound file at its own sample rate.
   ///
   /// An empty file, or one with NaN, is an error, because it would look like silence.
   public static func loadSound(_ path: String, job: RenderJob) throws -> Take {
@@ -146,7 +146,7 @@ public enum TakeInput: Equatable, Sendable {
       profile: job.profile)
   }
 
-  /// Reads the samples of a sound file at its own rate.
+  /// Reads the samples of a sound file at its own sample rate.
   ///
   /// An empty file, or one with NaN, is an error, because it would look like silence.
   static func readSignal(_ path: String) throws -> Signal {
@@ -193,7 +193,7 @@ public enum TakeInput: Equatable, Sendable {
     return FileKind(of: signature)?.isSound == true
   }
 
-  /// Reads several inputs at one rate, so that they can be compared.
+  /// Reads several inputs at one sample rate, so that they can be compared.
   ///
   /// The rate is `rate` or, without it, the highest rate of the sound files, so that a pattern is
   /// rendered at the rate of the recording it is compared with. Without sound files, the rate is
@@ -226,7 +226,7 @@ public enum TakeInput: Equatable, Sendable {
     }
   }
 
-  /// The rate of long patterns, in hertz.
+  /// The sample rate of long haptic patterns, in hertz.
   private static let longPatternRate = 8_000
 }
 
@@ -259,7 +259,7 @@ extension RenderJob {
 }
 
 extension Take {
-  /// Returns the take at another rate.
+  /// Returns the take at another sample rate, in hertz.
   ///
   /// - Throws: `SoundFileError`.
   fileprivate func resampled(to rate: Double) throws -> Take {

@@ -5,9 +5,9 @@ package import Reading
 internal import SoundFile
 internal import SystemSupport
 
-/// Loads the sound files that a pattern refers to, only from its own folder.
+/// A loader of the sound files that a pattern refers to, only from its own folder.
 package enum WaveformFiles {
-  /// Decodes the sound files at a rate.
+  /// Decodes the sound files at a sample rate in hertz.
   ///
   /// - Throws: The error of the first file that cannot be decoded, with its location.
   package static func load(
@@ -58,7 +58,7 @@ package enum WaveformFiles {
     }
   }
 
-  /// Returns the finding about a sound file that cannot be read.
+  /// Returns a finding about a sound file that cannot be read.
   private static func finding(
     _ error: SoundFileError, of waveform: ReadResult.SoundReference, in folder: String?
   ) -> Finding {
@@ -74,7 +74,7 @@ package enum WaveformFiles {
       "the sound file \(waveform.path.inQuotes) \(error.description)", suggestion: suggestion)
   }
 
-  /// Returns the errors and warnings of the sound files.
+  /// Returns the errors and warnings about the sound files.
   package static func findings(_ waveforms: [ReadResult.SoundReference], from folder: String?)
     -> [Finding]
   {
@@ -123,7 +123,7 @@ package enum WaveformFiles {
     try soundFolder(folder, path).sound(at: path)
   }
 
-  /// Returns the folder of a pattern's sound files. Shipped patterns have none.
+  /// Returns the folder of a pattern's sound files. Shipped patterns have no such folder.
   private static func soundFolder(_ folder: String?, _ path: String) throws(SoundFileError)
     -> SoundFolder
   {

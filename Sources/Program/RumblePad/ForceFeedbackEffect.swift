@@ -1,15 +1,16 @@
-/// A force feedback effect as uploaded by a game. Levels are 0…1; times are in seconds.
+/// A force feedback effect as uploaded by a game. Levels are 0…1, and times are in seconds.
 package struct ForceFeedbackEffect: Equatable, Sendable {
   package enum Kind: Equatable, Sendable {
-    /// The levels of a slow (strong) and a fast (weak) motor.
+    /// A vibration by the levels of a slow (strong) and a fast (weak) motor.
     case rumble(strong: Double, weak: Double)
-    /// A vibration with its own frequency in hertz, whatever its waveform.
+    /// A vibration with its own frequency in hertz, regardless of its waveform.
     case periodic(hertz: Double, level: Double)
     case constant(level: Double)
     case ramp(from: Double, to: Double)
   }
 
-  /// The attack and the fade, with their durations and the levels at the start and the end.
+  /// The attack and fade of an effect, with their durations and the levels at the start and the
+  /// end.
   package struct Envelope: Equatable, Sendable {
     package var attackSeconds = 0.0
     package var attackLevel = 0.0
@@ -28,9 +29,9 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
   }
 
   package var kind: Kind
-  /// The duration, or 0 until the effect is stopped.
+  /// The duration of the effect in seconds, or 0 until the effect is stopped.
   package var durationSeconds = 0.0
-  /// The delay before each repetition.
+  /// The delay before each repetition, in seconds.
   package var delaySeconds = 0.0
   package var envelope = Envelope()
 
@@ -46,8 +47,8 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
   /// Returns the levels of both motors, or of the single vibration.
   ///
   /// - Parameters:
-  ///   - time: The time since playback started.
-  ///   - count: The number of repetitions.
+  /// - time: The time since playback started.
+  /// - count: The number of repetitions.
   /// - Returns: The levels; nil after the end.
   package func levels(at time: Double, count: Int) -> (first: Double, second: Double)? {
     var time = time
@@ -79,8 +80,8 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
     return level
   }
 
-  /// Returns the time until the levels change on their own; during a continuous change, the time
-  /// until the next step.
+  /// Returns the seconds until the levels change on their own. During a continuous change, returns
+  /// the seconds until the next step.
   package func secondsUntilChange(at time: Double, count: Int) -> Double {
     let position =
       durationSeconds > 0

@@ -3,16 +3,19 @@ internal import HapticModel
 internal import HapticRender
 internal import SystemSupport
 
-/// Plays force feedback effects: a continuous event of low sharpness for slow motors, and one of
-/// high sharpness for fast motors. It belongs to one thread.
+/// A mixer that plays force feedback effects, with a continuous event for slow motors and one for
+/// fast motors.
+/// The event for slow motors has a low sharpness, and the event for fast motors has a high
+/// sharpness. The mixer belongs to one thread.
 package final class RumbleMixer {
-  /// The interval between levels during a continuous change, and the duration of each change.
+  /// The interval between levels during a continuous change, and the duration of each change, in
+  /// seconds.
   package static let stepSeconds = 0.01
-  /// The sharpness for slow motors.
+  /// The sharpness of the tone for slow motors.
   private static let lowSharpness: Float = 0.2
-  /// The sharpness for fast motors.
+  /// The sharpness of the tone for fast motors.
   private static let highSharpness: Float = 0.8
-  /// The duration of the looped event in seconds.
+  /// The duration of the looped event of a tone, in seconds.
   private static let toneSeconds = 3_600.0
 
   private final class Tone {
@@ -29,7 +32,7 @@ package final class RumbleMixer {
   private var periodicTones: [Int16: Tone] = [:]
   package private(set) var effects: [Int16: ForceFeedbackEffect] = [:]
   package private(set) var playbacks: [Int16: (start: Duration, count: Int)] = [:]
-  /// The factor for all effects, which a game sets.
+  /// The gain of all effects, 0…1, which a game sets.
   package var gain = 1.0
 
   package init(_ engine: PlaybackEngine) throws {
@@ -51,7 +54,7 @@ package final class RumbleMixer {
     return Tone(player)
   }
 
-  /// Adds or updates an effect; an effect that plays continues with its new levels.
+  /// Adds or updates an effect. An effect that plays continues with its new levels.
   package func upload(_ effect: ForceFeedbackEffect, as id: Int16) throws {
     if case .periodic(let hertz, _) = effect.kind, hertz != self.hertz(of: id) {
       try releaseTone(of: id)

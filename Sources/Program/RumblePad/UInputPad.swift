@@ -7,17 +7,17 @@ package enum PadEvent: Equatable {
   case upload(ForceFeedbackEffect, id: Int16)
   case erase(id: Int16)
   case play(id: Int16, count: Int)
-  /// The factor for all effects, 0…1.
+  /// The gain of all effects, 0…1.
   case gain(Double)
 }
 
 /// A gamepad with force feedback, as the program provides it to games.
 package protocol ForceFeedbackPad: AnyObject {
-  /// Descriptors that are readable while `nextEvent` has an event.
+  /// The descriptors that are readable while `nextEvent` has an event.
   var descriptors: [Int32] { get }
 
-  /// Returns the next event of a game, which has already been answered; nil if there is none. It
-  /// never waits.
+  /// Returns the next event of a game, which has already been answered, or nil if there is none.
+  /// The call never waits.
   func nextEvent() throws -> PadEvent?
 }
 
@@ -30,16 +30,18 @@ package final class UInputPad: ForceFeedbackPad {
   private static let productID: UInt16 = 0x028E
 
   private let padDescriptor: Int32
-  /// The gamepad whose buttons and axes are passed through.
+  /// The device of the gamepad whose buttons and axes are passed through.
   private let originalDescriptor: Int32?
   private let originalPath: String
 
   package var descriptors: [Int32] { [padDescriptor] + (originalDescriptor.map { [$0] } ?? []) }
 
+  /// Creates a gamepad.
+  ///
   /// - Parameters:
-  ///   - name: The name of the new gamepad.
-  ///   - copied: The device of a gamepad to grab and copy, including its buttons and axes; nil for
-  ///     none.
+  /// - name: The name of the new gamepad.
+  /// - copied: The device of a gamepad to grab and copy, including its buttons and axes; nil for
+  ///   none.
   package init(name: String, copying copied: String?) throws(FileError) {
     originalPath = copied ?? ""
     padDescriptor = unsafe open(Self.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
@@ -148,8 +150,8 @@ package final class UInputPad: ForceFeedbackPad {
 }
 
 extension ForceFeedbackEffect {
-  /// Creates an effect from the kernel's structure (linux/input.h); nil for unsupported kinds such
-  /// as springs.
+  /// Creates an effect from the kernel's structure (linux/input.h). The result is nil for
+  /// unsupported kinds such as springs.
   init?(_ effect: cuinput_effect) {
     func level(_ value: Int32) -> Double { min(1, abs(Double(value)) / 32_767) }
     func seconds(_ milliseconds: Int32) -> Double { Double(milliseconds) / 1_000 }

@@ -3,17 +3,17 @@ internal import HapticModel
 internal import Reading
 internal import VendorFormats
 
-/// A pattern that is edited. The text is the model: every change modifies the text.
+/// A pattern that is being edited. The text is the model, and every change modifies the text.
 struct Document {
   /// The source of a text that was converted from another format.
   struct Origin {
     var format: HapticFormat
     var losses: [LocatedLoss]
-    /// The complete content of the source, which is audible until the text changes.
+    /// The complete content of the source file, which is audible until the text changes.
     var composition: HapticComposition
   }
 
-  /// An undo or redo step: its name, and the text before or after it.
+  /// An undo or redo step, with its name and the text before or after it.
   private struct Step {
     var label: String
     var text: [UInt8]
@@ -21,21 +21,21 @@ struct Document {
 
   /// The maximum number of undo steps. The oldest are removed first.
   private static let maximumStepCount = 1_000
-  /// The maximum number of bytes in the texts of undo steps.
+  /// The maximum number of bytes in the texts of all undo steps.
   private static let maximumStepBytes = 64 << 20
   /// The default name of an undo step.
   private static let defaultStepLabel = "Change"
 
   private(set) var name = "pattern.ahap"
-  /// The current text, which may have errors.
+  /// The current text of the document, which may have errors.
   private(set) var text: [UInt8] = []
   /// The text of the document when it was opened.
   private(set) var original: [UInt8] = []
   /// The source of a converted text, or nil for an AHAP file.
   private(set) var origin: Origin?
-  /// The last text without errors, which is audible and drawn; nil before the first.
+  /// The editor of the last text without errors, which is audible and drawn; nil before the first.
   private(set) var editor: AHAPEditor?
-  /// The error of the text, or nil for a readable text.
+  /// The error of the current text, or nil for a readable text.
   private(set) var error: InputError?
   private var undoSteps: [Step] = []
   private var redoSteps: [Step] = []
@@ -88,25 +88,26 @@ struct Document {
     }
   }
 
-  /// The audible content; nil before the first readable text.
+  /// The audible composition; nil before the first readable text.
   var composition: HapticComposition? {
     if let origin, text == original { return origin.composition }
     return editor?.content.composition
   }
 
-  /// The names of the next undo and redo steps, and whether the text differs from the opened one.
+  /// The names of the next undo and redo steps, and a Boolean value that indicates whether the text
+  /// differs from the opened text.
   var history: (undo: String?, redo: String?, isChanged: Bool) {
     (undoSteps.last?.label, redoSteps.last?.label, text != original)
   }
 
-  /// Begins a step with a name. All changes until the next call form one step.
+  /// Begins an undo step with a name. All changes until the next call form one step.
   mutating func beginStep(_ label: String) {
     nextStepLabel = label.isEmpty ? Self.defaultStepLabel : label
     isStepOpen = false
   }
 
-  /// Replaces the text, which may have errors. The replacement is a step of its own, unless a step
-  /// has just begun.
+  /// Replaces the text, which may have errors.
+  /// The replacement is a step of its own, unless a step has just begun.
   mutating func replace(_ text: [UInt8]) {
     if isStepOpen {
       beginStep("Edit text")
@@ -117,7 +118,7 @@ struct Document {
     recordStep(textBefore: oldText)
   }
 
-  /// Applies all changes, or throws the first error and applies none.
+  /// Applies all changes of a list, or throws the first error and applies none.
   mutating func applyChanges(_ changes: [PatternChange]) throws(InputError) {
     if let error { throw error }
     guard let editor else { throw InputError(changing: "", of: name, "this slot is empty") }
@@ -134,7 +135,7 @@ struct Document {
     recordStep(textBefore: oldText)
   }
 
-  /// Undoes the last step, or redoes it. Returns false if there is none.
+  /// Undoes the last step, or redoes it. Returns false if no such step exists.
   mutating func moveInHistory(forward: Bool) -> Bool {
     guard let step = forward ? redoSteps.popLast() : undoSteps.popLast() else { return false }
     let inverse = Step(label: step.label, text: text)
@@ -170,10 +171,10 @@ struct Document {
     }
   }
 
-  /// The maximum number of lines for a line-by-line comparison.
+  /// The maximum number of lines of a text for a line-by-line comparison.
   private static let maximumComparedLines = 2_000
 
-  /// The numbers, from 1, of the lines that differ from the opened text.
+  /// The numbers of the lines that differ from the opened text, from 1.
   var changedLines: [Int] {
     let newLines = text.split(separator: 0x0A, omittingEmptySubsequences: false)
     let oldLines = original.split(separator: 0x0A, omittingEmptySubsequences: false)

@@ -6,13 +6,13 @@ internal import SignalAnalysis
 internal import SoundTracing
 internal import VendorFormats
 
-/// A loss with its location in the source file.
+/// A loss of information with its location in the source file.
 struct LocatedLoss {
   var loss: Loss
   var location: FileLocation
 }
 
-/// Converts patterns between formats, as `temblor convert` does.
+/// A converter of patterns between formats, which works as `temblor convert` does.
 enum DocumentConversion {
   private static let unwritableFormat = Rule.error(
     "format-unwritable", "syntax", "The target format must be writable.")
@@ -39,7 +39,7 @@ enum DocumentConversion {
     return (written.bytes, losses, composition)
   }
 
-  /// Writes a composition as one file.
+  /// Writes a composition as a single file.
   private static func write(_ composition: HapticComposition, as target: HapticFormat, name: String)
     throws(InputError) -> (bytes: [UInt8], losses: [Loss])
   {
@@ -62,8 +62,8 @@ enum DocumentConversion {
     "sound-untraceable", "syntax",
     "A sound can last at most an hour, with a sample rate of 500 Hz to 1 MHz.")
 
-  /// Traces a sound to an AHAP file. The profile is the one of a recording, or the one that the
-  /// pattern is meant for.
+  /// Traces a sound to an AHAP file.
+  /// The profile is the one of a recording, or the one that the pattern is meant for.
   static func trace(_ sound: Signal, named name: String, _ profile: TransducerProfile)
     throws(InputError) -> SourceFile
   {

@@ -22,7 +22,7 @@ package enum CallStatus: Int32 {
   case deviceFailure = 4
 }
 
-/// The reason that a call failed.
+/// The error of a call, with its status and reason.
 package struct CallError: Error {
   let status: CallStatus
   let finding: Finding
@@ -66,12 +66,13 @@ package struct CallError: Error {
 
 // MARK: - Calls
 
-/// Runs a call: clears the output, and sets the status and, after a failure, the reason.
+/// Runs a call, which clears the output and sets the status. After a failure, the output is the
+/// reason.
 ///
 /// - Parameters:
-///   - handle: The instance. The call fails without one.
-///   - failureResult: The result of a failed call.
-///   - body: The function, which returns the result of a successful call.
+/// - handle: The instance. The call fails without one.
+/// - failureResult: The result of a failed call.
+/// - body: The function, which returns the result of a successful call.
 package func call(
   _ handle: StudioHandle?, failureResult: Int32 = 0,
   _ body: (StudioInstance) throws(CallError) -> Int32
@@ -81,8 +82,8 @@ package func call(
   return unsafe liveCall(handle, failureResult: failureResult, body)
 }
 
-/// Runs a call of live sound, which leaves the output alone unless it fails, so that a successful
-/// call neither allocates nor frees memory.
+/// Runs a call of live sound, which changes the output only if it fails.
+/// A successful call thus neither allocates nor frees memory.
 func liveCall(
   _ handle: StudioHandle?, failureResult: Int32 = 0,
   _ body: (StudioInstance) throws(CallError) -> Int32
@@ -146,7 +147,7 @@ func samples(_ start: UnsafePointer<Float>?, _ count: Int32, channels: Int32) th
   return unsafe Array(UnsafeBufferPointer(start: start, count: Int(count)))
 }
 
-/// The maximum number of channels of a sound.
+/// The maximum number of channels of a sound file that the host adds.
 private let maximumChannelCount: Int32 = 64
 
 private func requireLength(_ length: Int32, of name: String, hasAddress: Bool) throws(CallError) {
@@ -202,7 +203,7 @@ extension StudioInstance {
     return Int(index)
   }
 
-  /// Returns a document index unchanged, or throws an error if there is no such document.
+  /// Returns the index of a document unchanged, or throws an error if there is no such document.
   func slotIndex(_ slot: Int32) throws(CallError) -> Int {
     try requireInteger(slot, 0...Int32(Studio.maximumDocumentCount - 1), "the slot")
     guard studio.documents.indices.contains(Int(slot)) else {
@@ -228,7 +229,7 @@ extension StudioInstance {
     }
   }
 
-  /// Returns 1 for a readable document, or throws its error.
+  /// Returns 1 for a readable document, or throws its reading error.
   static func result(of document: Document) throws(CallError) -> Int32 {
     if let error = document.error { throw CallError(error) }
     guard document.isReadable else { throw .state("the slot has no pattern") }
@@ -254,7 +255,7 @@ extension StudioInstance {
     }
   }
 
-  /// Plays a plan from the position of the previous one.
+  /// Plays a plan from the position of the previous plan.
   func play(
     _ slot: Int32, profile: Int32, _ makePlan: (LiveSound) throws(CallError) -> RenderPlan
   ) throws(CallError) -> Int32 {

@@ -14,7 +14,7 @@ internal import VendorFormats
 // Most functions return a number: 1 or a count for success, and 0 for a failure, with the error as
 // JSON in the output. The status of the last call tells an empty result from a failure.
 
-/// Creates an instance.
+/// Creates an instance of the studio, and returns its address.
 @_expose(wasm, "create") @_cdecl("temblor_create")
 public func temblorCreate() -> StudioHandle {
   unsafe Unmanaged.passRetained(StudioInstance()).toOpaque()
@@ -28,7 +28,7 @@ public func temblorRelease(_ handle: StudioHandle?) {
   }
 }
 
-/// Returns the status of the last call, a `CallStatus`.
+/// Returns the status of the last call as the number of a `CallStatus`.
 @_cdecl("temblor_status")
 public func temblorStatus(_ handle: StudioHandle?) -> Int32 {
   guard let handle = unsafe handle else { return CallStatus.invalidArgument.rawValue }
@@ -37,9 +37,9 @@ public func temblorStatus(_ handle: StudioHandle?) -> Int32 {
 
 // MARK: - Memory
 
-/// Returns memory of the instance into which a page writes the bytes for its next calls, because
-/// the module cannot access the memory of the page. The memory stays valid until the next call of
-/// this function.
+/// Returns memory of the instance into which a page writes the bytes for its next calls.
+/// The memory stays valid until the next call of this function. The module cannot access the memory
+/// of the page.
 @_expose(wasm, "input") @_cdecl("temblor_input")
 public func temblorInput(_ handle: StudioHandle, _ count: Int32) -> UnsafeMutablePointer<UInt8> {
   let instance = unsafe StudioInstance.instance(of: handle)
@@ -49,21 +49,21 @@ public func temblorInput(_ handle: StudioHandle, _ count: Int32) -> UnsafeMutabl
   return unsafe instance.inputBuffer.address
 }
 
-/// Returns the output of the last call, valid until the next.
+/// Returns the address of the output of the last call, which is valid until the next call.
 @_expose(wasm, "output") @_cdecl("temblor_output")
 public func temblorOutput(_ handle: StudioHandle?) -> UnsafeMutablePointer<UInt8>? {
   guard let handle = unsafe handle else { return nil }
   return unsafe StudioInstance.instance(of: handle).outputBuffer.address
 }
 
-/// Returns the length of the output, in bytes.
+/// Returns the length of the output of the last call, in bytes.
 @_expose(wasm, "outputLength") @_cdecl("temblor_output_length")
 public func temblorOutputLength(_ handle: StudioHandle?) -> Int32 {
   guard let handle = unsafe handle else { return 0 }
   return unsafe Int32(clamping: StudioInstance.instance(of: handle).outputBuffer.count)
 }
 
-/// Returns the samples of the last rendering, in −1…1.
+/// Returns the address of the samples of the last rendering, which are in −1…1.
 @_expose(wasm, "samples") @_cdecl("temblor_samples")
 public func temblorSamples(_ handle: StudioHandle?) -> UnsafeMutablePointer<Float>? {
   guard let handle = unsafe handle else { return nil }
@@ -72,8 +72,9 @@ public func temblorSamples(_ handle: StudioHandle?) -> UnsafeMutablePointer<Floa
 
 // MARK: - Patterns
 
-/// Opens a file of any format as document 0…65,535. Returns 1 if it can be read. Otherwise, the
-/// output is the error, and the previous pattern stays audible.
+/// Opens a file of any format as document 0…65,535.
+/// Returns 1 if it can be read. Otherwise, the output is the error, and the previous pattern stays
+/// audible.
 @_expose(wasm, "open") @_cdecl("temblor_open")
 public func temblorOpen(
   _ handle: StudioHandle?, _ slot: Int32, _ name: BytePointer?, _ nameLength: Int32,
@@ -87,8 +88,8 @@ public func temblorOpen(
   }
 }
 
-/// Replaces the text of a document. Returns 1 if it can be read; otherwise, the output is the
-/// error.
+/// Replaces the text of a document.
+/// Returns 1 if it can be read; otherwise, the output is the error.
 @_expose(wasm, "replace") @_cdecl("temblor_replace")
 public func temblorReplace(
   _ handle: StudioHandle?, _ slot: Int32, _ content: BytePointer?, _ length: Int32
@@ -102,8 +103,8 @@ public func temblorReplace(
   }
 }
 
-/// Applies a list of changes, given as JSON. If one is invalid, none is applied, the output is the
-/// error, and the result is 0.
+/// Applies a list of changes in JSON to a document.
+/// If a change is invalid, none is applied, the output is the error, and the result is 0.
 @_expose(wasm, "change") @_cdecl("temblor_change")
 public func temblorChange(
   _ handle: StudioHandle?, _ slot: Int32, _ changes: BytePointer?, _ length: Int32
@@ -133,7 +134,7 @@ public func temblorBegin(
   }
 }
 
-/// Undoes the last step, or redoes it if `forward` is not 0. Returns 0 if there is none.
+/// Undoes the last step, or redoes it if `forward` is not 0. Returns 0 if no such step exists.
 @_expose(wasm, "step") @_cdecl("temblor_step")
 public func temblorStep(_ handle: StudioHandle?, _ slot: Int32, _ forward: Int32) -> Int32 {
   unsafe call(handle) { instance throws(CallError) in
@@ -146,7 +147,7 @@ public func temblorStep(_ handle: StudioHandle?, _ slot: Int32, _ forward: Int32
   }
 }
 
-/// Sets the output to a report, by its name, and returns its length; 0 for an unknown report or
+/// Sets the output to a report with a name, and returns its length, or 0 for an unknown report or
 /// document.
 ///
 /// - `text` and `original` are the bytes of a document.
@@ -188,7 +189,8 @@ public func temblorPart(
   }
 }
 
-/// Sets the output to the pattern in a format, by its id; no bytes if it cannot be written.
+/// Sets the output to the pattern in a format with an id. The output is empty if the pattern cannot
+/// be written.
 @_expose(wasm, "save") @_cdecl("temblor_save")
 public func temblorSave(
   _ handle: StudioHandle?, _ slot: Int32, _ format: BytePointer?, _ length: Int32
@@ -208,8 +210,8 @@ public func temblorSave(
 
 // MARK: - Sound
 
-/// Returns the frequency in hertz at which a profile plays a sharpness; NaN for an invalid profile
-/// or sharpness.
+/// Returns the frequency in hertz at which a profile plays a sharpness, or NaN for an invalid
+/// profile or sharpness.
 @_expose(wasm, "hertz") @_cdecl("temblor_hertz")
 public func temblorHertz(_ handle: StudioHandle?, _ profile: Int32, _ sharpness: Double) -> Double {
   var hertz = Double.nan
@@ -225,13 +227,13 @@ public func temblorHertz(_ handle: StudioHandle?, _ profile: Int32, _ sharpness:
 /// Adds a decoded sound file under its path in patterns.
 ///
 /// - Parameters:
-///   - handle: The instance.
-///   - name: The path in patterns, in UTF-8.
-///   - nameLength: The number of bytes of the path.
-///   - samples: The interleaved samples.
-///   - count: The number of samples.
-///   - channels: The number of channels.
-///   - rate: The sample rate, in hertz.
+/// - handle: The instance.
+/// - name: The path in patterns, in UTF-8.
+/// - nameLength: The number of bytes of the path.
+/// - samples: The interleaved samples.
+/// - count: The number of samples.
+/// - channels: The number of channels.
+/// - rate: The sample rate, in hertz.
 /// - Returns: 1, or 0 for invalid arguments.
 @_expose(wasm, "sound") @_cdecl("temblor_sound")
 public func temblorSound(
@@ -318,9 +320,9 @@ public func temblorWav(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32,
   }
 }
 
-/// Sets the output to a spectrogram of the last rendering between two times: decibels, column by
-/// column. The rows range from 0 Hz to 500 Hz, or to 1.5 times the maximum frequency of the
-/// profile.
+/// Sets the output to a spectrogram of the last rendering between two times, as decibels column by
+/// column.
+/// The rows range from 0 Hz to 500 Hz, or to 1.5 times the maximum frequency of the profile.
 @_expose(wasm, "spectrogram") @_cdecl("temblor_spectrogram")
 public func temblorSpectrogram(
   _ handle: StudioHandle?, _ columns: Int32, _ rows: Int32, _ start: Double, _ end: Double
@@ -341,13 +343,14 @@ public func temblorSpectrogram(
   }
 }
 
-/// The maximum number of columns in a picture.
+/// The maximum number of columns in a spectrogram.
 private let maximumColumnCount: Int32 = 8_192
-/// The maximum number of rows in a picture.
+/// The maximum number of rows in a spectrogram.
 private let maximumRowCount: Int32 = 1_024
 
 /// Sets the output to the minimum and maximum acceleration of the profile's transducer in each
-/// column; empty if the model is unknown.
+/// column.
+/// The output is empty if the model of the transducer is unknown.
 @_expose(wasm, "felt") @_cdecl("temblor_felt")
 public func temblorFelt(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32, _ columns: Int32)
   -> Int32
@@ -378,8 +381,9 @@ public func temblorPlan(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32
   }
 }
 
-/// Returns memory for the bytes of a plan. No other call uses it, so that the bytes can be copied
-/// in pieces over several audio blocks. Returns NULL for an invalid length.
+/// Returns memory for the bytes of a plan, or NULL for an invalid length.
+/// No other call uses the memory, so that the bytes can be copied in pieces over several audio
+/// blocks.
 @_expose(wasm, "livePlanInput") @_cdecl("temblor_live_plan_input")
 public func temblorLivePlanInput(_ handle: StudioHandle?, _ length: Int32) -> UnsafeMutablePointer<
   UInt8
@@ -394,10 +398,10 @@ public func temblorLivePlanInput(_ handle: StudioHandle?, _ length: Int32) -> Un
   return unsafe address
 }
 
-/// The maximum number of bytes of a plan: 512 MiB.
+/// The maximum number of bytes of a compiled plan: 512 MiB.
 private let maximumPlanLength: Int32 = 1 << 29
 
-/// Plays the copied plan from the position of the previous plan. Returns 0 for a plan from another
+/// Plays the copied plan from the position of the previous plan. Returns 0 for a plan of another
 /// build of the module.
 @_expose(wasm, "livePlan") @_cdecl("temblor_live_plan")
 public func temblorLivePlan(
@@ -421,8 +425,8 @@ public func temblorLivePlan(
 
 // MARK: - Live sound
 
-/// Starts live sound of documents 0 and 1 at a sample rate. Returns 1, or 0 for an invalid rate,
-/// which ends live sound.
+/// Starts live sound of documents 0 and 1 at a sample rate.
+/// Returns 1, or 0 for an invalid rate, which ends live sound.
 @_expose(wasm, "liveStart") @_cdecl("temblor_live_start")
 public func temblorLiveStart(_ handle: StudioHandle?, _ rate: Double) -> Int32 {
   unsafe liveCall(handle) { instance throws(CallError) in
@@ -433,8 +437,8 @@ public func temblorLiveStart(_ handle: StudioHandle?, _ rate: Double) -> Int32 {
   }
 }
 
-/// Opens an AHAP text in a document and plays it from the position of the previous pattern. Returns
-/// 0 if it cannot be compiled.
+/// Opens an AHAP text in a document and plays it from the position of the previous pattern.
+/// Returns 0 if it cannot be compiled.
 @_expose(wasm, "liveLoad") @_cdecl("temblor_live_load")
 public func temblorLiveLoad(
   _ handle: StudioHandle?, _ slot: Int32, _ content: BytePointer?, _ length: Int32, _ profile: Int32
@@ -448,7 +452,7 @@ public func temblorLiveLoad(
   }
 }
 
-/// Plays both slots from a frame, or stops them. Returns 1, or 0 for a negative frame.
+/// Plays both documents from a frame, or stops them. Returns 1, or 0 for a negative frame.
 @_expose(wasm, "livePlay") @_cdecl("temblor_live_play")
 public func temblorLivePlay(_ handle: StudioHandle?, _ isPlaying: Int32, _ frame: Int32) -> Int32 {
   unsafe liveCall(handle) { instance throws(CallError) in
@@ -459,8 +463,8 @@ public func temblorLivePlay(_ handle: StudioHandle?, _ isPlaying: Int32, _ frame
   }
 }
 
-/// Repeats a range of frames, or the whole patterns if the end is 0. Returns 1, or 0 for a range
-/// that is empty.
+/// Repeats a range of frames, or the whole patterns if the end is 0. Returns 1, or 0 for an empty
+/// range.
 @_expose(wasm, "liveLoop") @_cdecl("temblor_live_loop")
 public func temblorLiveLoop(
   _ handle: StudioHandle?, _ isLooping: Int32, _ start: Int32, _ end: Int32
@@ -477,7 +481,7 @@ public func temblorLiveLoop(
   }
 }
 
-/// Selects the audible slot. Returns 1, or 0 for an invalid slot.
+/// Selects the audible document. Returns 1, or 0 for an invalid document.
 @_expose(wasm, "liveHear") @_cdecl("temblor_live_hear")
 public func temblorLiveHear(_ handle: StudioHandle?, _ slot: Int32) -> Int32 {
   unsafe liveCall(handle) { instance throws(CallError) in
@@ -488,8 +492,8 @@ public func temblorLiveHear(_ handle: StudioHandle?, _ slot: Int32) -> Int32 {
   }
 }
 
-/// Sets a live control: 0 is intensity, 1 is sharpness. Returns 1, or 0 for an unknown control or
-/// a value that is not finite.
+/// Sets a live control, which is 0 for intensity and 1 for sharpness.
+/// Returns 1, or 0 for an unknown control or a value that is not finite.
 @_expose(wasm, "liveControl") @_cdecl("temblor_live_control")
 public func temblorLiveControl(_ handle: StudioHandle?, _ control: Int32, _ value: Double) -> Int32
 {
@@ -502,8 +506,8 @@ public func temblorLiveControl(_ handle: StudioHandle?, _ control: Int32, _ valu
   }
 }
 
-/// Renders the next frames, at most 4,096, and returns their address. Returns silence if live sound
-/// has not started, and for an invalid count.
+/// Renders the next frames of live sound, at most 4,096, and returns their address.
+/// Returns silence if live sound has not started, and for an invalid count.
 @_expose(wasm, "liveRender") @_cdecl("temblor_live_render")
 public func temblorLiveRender(_ handle: StudioHandle?, _ count: Int32) -> UnsafeMutablePointer<
   Float
@@ -519,7 +523,7 @@ public func temblorLiveRender(_ handle: StudioHandle?, _ count: Int32) -> Unsafe
   return unsafe block
 }
 
-/// Returns the next frame of the audible pattern; 0 if live sound has not started.
+/// Returns the next frame of the audible pattern, or 0 if live sound has not started.
 @_expose(wasm, "livePosition") @_cdecl("temblor_live_position")
 public func temblorLivePosition(_ handle: StudioHandle?) -> Int32 {
   unsafe liveCall(handle) { instance throws(CallError) in
@@ -527,7 +531,7 @@ public func temblorLivePosition(_ handle: StudioHandle?) -> Int32 {
   }
 }
 
-/// Returns 1 while the audible pattern is playing; 0 if live sound has not started.
+/// Returns 1 while the audible pattern is playing, or 0 if live sound has not started.
 @_expose(wasm, "livePhase") @_cdecl("temblor_live_phase")
 public func temblorLivePhase(_ handle: StudioHandle?) -> Int32 {
   unsafe liveCall(handle) { instance throws(CallError) in

@@ -3,8 +3,8 @@ internal import HapticRender
 internal import RealtimeMemory
 internal import Synchronization
 
-/// Live sound for A/B comparison: two synchronized slots, one of them audible, whose patterns,
-/// profile, and controls can change during playback.
+/// Live sound for an A/B comparison of two synchronized slots.
+/// One slot is audible. Patterns, the profile, and controls can change during playback.
 ///
 /// A single thread calls all functions between the blocks of an audio worklet. Loading a plan
 /// allocates memory for its voices and visits the events that may sound at its start.
@@ -15,12 +15,12 @@ final class LiveSound {
   let rate: Double
   /// The renderer of the current profile.
   private var stage: LiveStage
-  /// The stage of the previous profile, for the block in which it fades out.
+  /// The stage of the previous profile, used in the block in which it fades out.
   private var fadingStage: LiveStage?
   private var audibleSlot = 0
   private var isPlaying = false
   private var isLooping = true
-  /// The frame range of a loop pass. An end of 0 stands for the end of the longest pattern.
+  /// The range of frames of a loop pass. An end of 0 stands for the end of the longest pattern.
   private var loopRange: (start: Int64, end: Int64) = (0, 0)
   private var controls: [(id: DynamicParameterID, value: Double)] = [
     (.hapticIntensityControl, 1), (.hapticSharpnessControl, 0),
@@ -39,7 +39,7 @@ final class LiveSound {
   /// A Boolean value that indicates whether the audible pattern is playing.
   var isRunning: Bool { stage.players[audibleSlot]?.withStatus { $0.phase == .playing } ?? false }
 
-  /// Loads a plan and plays it from the position of the previous one, with a crossfade.
+  /// Loads a plan and plays it from the position of the previous plan, with a crossfade.
   func load(_ slot: Int, _ plan: RenderPlan, profile: TransducerProfile) {
     let startPosition = stage.players[slot] == nil ? position : stage.position(of: slot)
     if profile != stage.profile {
@@ -84,9 +84,9 @@ final class LiveSound {
   /// Sets the loop of the playing document.
   ///
   /// - Parameters:
-  ///   - isLooping: True to repeat, false to play to the end once.
-  ///   - start: The first frame of a pass.
-  ///   - end: The frame after the pass, or 0 for the end of the longest pattern.
+  /// - isLooping: True to repeat, false to play to the end once.
+  /// - start: The first frame of a pass.
+  /// - end: The frame after the pass, or 0 for the end of the longest pattern.
   func setLoop(_ isLooping: Bool, from start: Int64, to end: Int64) {
     self.isLooping = isLooping
     loopRange = (max(0, start), max(0, end))
@@ -99,7 +99,7 @@ final class LiveSound {
     send { .gain($1, $0 == slot ? 1 : 0, at: 0) }
   }
 
-  /// Sets a live control: 0 is intensity, 1 is sharpness.
+  /// Sets a live control, which is 0 for intensity and 1 for sharpness.
   func setControlValue(_ index: Int, _ value: Double) {
     controls[index].value = value
     send { .control($1, controls[index].id, value: value, at: 0) }
@@ -113,7 +113,7 @@ final class LiveSound {
     return .loop(player, passCount: isLooping ? nil : 1, from: startCue, end: end, at: 0)
   }
 
-  /// Sends a command to the player of each slot that has one.
+  /// Sends a command to the player of each slot for which a closure returns one.
   private func send(_ command: (Int, RenderPlayer) -> RenderCommand?) {
     for (slot, player) in stage.players.enumerated() {
       if let player, let command = command(slot, player) {

@@ -3,7 +3,7 @@ internal import HapticRender
 internal import RealtimeMemory
 internal import Synchronization
 
-/// A renderer for the hardware of one profile, with a player for each slot.
+/// A renderer for the hardware of a profile, with a player for each slot.
 final class LiveStage {
   let profile: TransducerProfile
   private(set) var players: [RenderPlayer?] = [nil, nil]
@@ -21,7 +21,7 @@ final class LiveStage {
       rate: rate, settings: RenderSettings(routing: routing, passCount: nil), port: port)
   }
 
-  /// Returns the next frame of a slot.
+  /// Returns the next frame of the player of a slot.
   func position(of slot: Int) -> Int64 {
     players[slot]?.withStatus { $0.patternFrame.load(ordering: .relaxed) } ?? 0
   }
@@ -44,7 +44,7 @@ final class LiveStage {
   /// Sends commands to the renderer.
   func send(_ commands: [RenderCommand]) { _ = port.send(commands) }
 
-  /// Creates a cue point, which is kept while the renderer may use it.
+  /// Creates a cue point of a player, which is kept while the renderer may use it.
   func makeCue(_ player: RenderPlayer, at frame: Int64) -> SharedCuePoint {
     retainedCues.removeAll { $0.isReleased }
     let cue = SharedCuePoint(of: player.plan, at: frame)

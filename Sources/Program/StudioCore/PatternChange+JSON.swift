@@ -2,7 +2,7 @@ internal import HapticFormats
 internal import Reading
 
 extension [PatternChange] {
-  /// Parses a list of changes:
+  /// Parses a list of changes of a pattern in the following forms:
   ///
   /// - `{"set": "events[3].time", "to": 1.25}`
   /// - `{"remove": "curves[0].points[2]"}`

@@ -4,27 +4,27 @@ internal import HapticRender
 internal import Reading
 internal import VendorFormats
 
-/// A report about a document or the studio, by its name in the C interface.
+/// A report about a document or the studio, identified by its name in the C interface.
 enum ReportKind: String, CaseIterable {
-  /// The formats that can be read and written, as JSON.
+  /// The report of the formats that can be read and written, as JSON.
   case formats
-  /// The losses of the last conversion, as JSON.
+  /// The report of the losses of the last conversion, as JSON.
   case losses
-  /// The profiles, as JSON.
+  /// The report of the profiles, as JSON.
   case profiles
-  /// The text of a document.
+  /// The report of the text of a document.
   case text
-  /// The text of a document when it was opened.
+  /// The report of the text of a document when it was opened.
   case original
-  /// The names of the next undo and redo steps, as JSON.
+  /// The report of the names of the next undo and redo steps, as JSON.
   case history
-  /// The numbers of the changed lines, as JSON.
+  /// The report of the numbers of the changed lines, as JSON.
   case lines
-  /// The drawable content, as JSON.
+  /// The report of the drawable content, as JSON.
   case score
-  /// The original format and the losses of the conversion, as JSON.
+  /// The report of the original format and the losses of the conversion, as JSON.
   case origin
-  /// The findings for a profile, as JSON.
+  /// The report of the findings for a profile, as JSON.
   case check
 
   /// A Boolean value that indicates whether the report is about a document.
@@ -167,7 +167,8 @@ extension Studio {
     }
   }
 
-  /// Returns the findings as JSON, each with the path of the part concerned, if there is one.
+  /// Returns the findings of a document as JSON, each with the path of the affected part, if there
+  /// is one.
   func findingsJSON(_ index: Int, profile: Int) -> [UInt8] {
     let editor = documents[index].isReadable ? documents[index].editor : nil
     return JSONWriter.arrayText { list in
@@ -179,8 +180,8 @@ extension Studio {
     }
   }
 
-  /// Returns the profiles as JSON: names, descriptions, and the played frequencies of sharpness 0
-  /// and 1.
+  /// Returns the profiles as JSON, with names, descriptions, and the played frequencies of
+  /// sharpness 0 and 1.
   func profilesJSON() -> [UInt8] {
     JSONWriter.arrayText { list in
       for profile in profiles {
@@ -245,7 +246,7 @@ extension JSONObjectWriter {
     }
   }
 
-  /// Writes a curve. `pointOrder` contains the path indices of its points.
+  /// Writes a curve of a pattern. `pointOrder` contains the path indices of its points.
   fileprivate mutating func write(_ curve: ParameterCurve, path: String, pointOrder: [Int]) {
     writeMember("id", curve.id.rawValue)
     writeMember("path", path)

@@ -9,18 +9,18 @@ internal import SoundTracing
 internal import TransducerProfiles
 internal import VendorFormats
 
-/// The state of a studio: documents, sound files, and profiles, with reports about them.
+/// The state of a studio, with documents, sound files, profiles, and reports about them.
 ///
 /// - Note: Not thread-safe. A page with several threads creates one instance of the module for
 ///   each.
 final class Studio {
-  /// The documents. Documents 0 and 1 are A and B, and document 2 is for copies.
+  /// The open documents. Documents 0 and 1 are A and B, and document 2 is for copies.
   var documents = [Document(), Document(), Document()]
   /// The sound files, by their paths in patterns.
   var sounds: [String: DecodedSound] = [:]
-  /// The shipped profiles, then those of the user.
+  /// The shipped profiles, followed by the user's profiles.
   var profiles = ProfileCatalog.names.compactMap { ProfileCatalog.profile(named: $0) }
-  /// The last rendering: its samples, their rate, and the index of the profile.
+  /// The last rendering, with its samples, their rate, and the index of the profile.
   var lastRendering: (samples: [Float], rate: Double, profile: Int) = ([], Studio.defaultRate, 0)
   /// The losses of the last conversion.
   var losses: [LocatedLoss] = []
@@ -46,7 +46,7 @@ final class Studio {
     return conversion.bytes
   }
 
-  /// All rules that a suppression can name.
+  /// The rules that a suppression can name.
   private static let rules =
     FormatRegistry.standard.rules + PatternRules.compositionRules + PatternRules.playbackRules
     + PatternRules.hardwareRules + PatternRules.compilationRules
@@ -119,7 +119,7 @@ final class Studio {
       atSharpness: min(max(sharpness, 0), 1))
   }
 
-  /// The sample rate of reports, in hertz.
+  /// The sample rate of reports and of the first rendering, in hertz.
   static let defaultRate = 48_000.0
 
   /// Compiles a composition for a profile. Events whose sound file the host has not added are
@@ -157,7 +157,8 @@ final class Studio {
   }
 
   /// The maximum number of samples of a rendering, and of frames of a sound at the sample rate of a
-  /// rendering. At 48 kHz, these are 93 minutes.
+  /// rendering.
+  /// At 48 kHz, these are 93 minutes.
   static let maximumSampleCount = 1 << 28
 
   private static let emptySlot = Rule.error(
@@ -247,7 +248,7 @@ final class Studio {
     }
   }
 
-  /// The maximum number of samples in an excerpt.
+  /// The maximum number of samples in an excerpt of a rendering.
   private static let maximumExcerptLength: Int64 = 1 << 24
 
   /// Returns the minimum and the maximum sample of each column, as a flat list.

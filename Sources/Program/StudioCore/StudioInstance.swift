@@ -4,21 +4,21 @@ internal import RealtimeMemory
 /// An instance of the studio, with the memory of its last results.
 @safe package final class StudioInstance: @unchecked Sendable {
   let studio = Studio()
-  /// The live sound, after it was started.
+  /// The live sound of the instance; nil before it was started.
   var liveSound: LiveSound?
-  /// The memory into which a page writes bytes for calls.
+  /// The memory into which a page writes the bytes for its next calls.
   var inputBuffer = FixedBuffer<UInt8>(repeating: 0, count: 0)
   /// The status of the last call.
   var status = CallStatus.success
-  /// Silence, for a caller that renders live sound before it has started.
+  /// The silent block for a caller that renders live sound before it has started.
   let silentBlock = FixedBuffer<Float>(repeating: 0, count: LiveSound.blockLength)
   /// The output of the last call.
   var outputBuffer = FixedBuffer<UInt8>(repeating: 0, count: 0)
   /// The samples of the last rendering.
   var sampleBuffer = FixedBuffer<Float>(repeating: 0, count: 0)
-  /// The memory of a plan that is being copied.
+  /// The memory of a compiled plan that is being copied.
   var incomingPlan = FixedBuffer<UInt8>(repeating: 0, count: 0)
-  /// An object that lives as long as the instance: the session of a C program.
+  /// The owner of the instance, which lives as long as the instance: the session of a C program.
   package var sessionOwner: AnyObject?
 
   package init() {}
@@ -43,20 +43,20 @@ internal import RealtimeMemory
     return Int32(clamping: outputBuffer.count)
   }
 
-  /// Empties the output.
+  /// Clears the output of the last call.
   func clearOutput() {
     guard outputBuffer.count > 0 else { return }
     outputBuffer = FixedBuffer(repeating: 0, count: 0)
   }
 
-  /// Sets the status to a failure, and the output to its reason as JSON.
+  /// Sets the status to that of a failure, and the output to its reason as JSON.
   func setFailure(_ error: CallError) {
     status = error.status
     _ = setOutput(JSONWriter.objectText { $0.writeMembers(of: error.finding) })
   }
 }
 
-/// The address of an instance, which identifies it in calls.
+/// The address of an instance, which identifies the instance in calls.
 public typealias StudioHandle = UnsafeMutableRawPointer
-/// The address of bytes that are valid during a call. The next argument is their number.
+/// The address of bytes that are valid during a call. The next argument is the number of the bytes.
 public typealias BytePointer = UnsafePointer<UInt8>

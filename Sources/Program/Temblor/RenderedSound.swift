@@ -12,7 +12,8 @@ extension HapticComposition {
   private static let unreadable = Rule.error(
     "file-unreadable", "file", "The file must be readable.")
 
-  /// Reads a pattern file of any format, which is recognized by its content.
+  /// Creates a composition by reading a pattern file of any format, which is recognized by its
+  /// content.
   ///
   /// - Throws: An `InputError` with the location of the first error, or with the reason that the
   ///   file cannot be read.
@@ -61,15 +62,15 @@ extension HapticComposition {
   }
 }
 
-/// A composition rendered for a profile: the samples and their source.
+/// The rendering of a composition for a profile, with its samples and their source.
 public struct RenderedSound: Sendable {
   /// The composition that was rendered.
   public let composition: HapticComposition
   /// The profile that rendered the composition.
   public let profile: TransducerProfile
-  /// The sample rate in hertz, and the number of channels; both at least 1.
+  /// The sample rate in hertz, and the number of channels; both are at least 1.
   public let rate, channelCount: Int
-  /// The samples in −1…1, interleaved.
+  /// The interleaved samples, in −1…1.
   public let samples: [Float]
   /// The statistics of the limiters and transducer stages during the rendering.
   public let statistics: RenderStatistics

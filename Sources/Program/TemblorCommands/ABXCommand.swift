@@ -80,7 +80,7 @@ enum ABXCommand {
     let live: LiveOptions
     let test: ABXOptions
     let loopRange: LoopRange
-    /// The silence before the takes restart, in seconds.
+    /// The duration of the silence before the takes restart, in seconds.
     let gapSeconds: Double
     let takes: [String]
 
@@ -243,14 +243,14 @@ enum ABXCommand {
   }
 }
 
-/// The error for takes that differ only in level, when levels were matched.
+/// The error for takes that differ only in level, when their levels were matched.
 struct NoDifferenceLeft: Error, Equatable, CustomStringConvertible {
   var description: String { "after matching, A and B are identical; use '--match none'" }
 }
 
-/// The options that determine a blind test.
+/// The options that determine the course of a blind test.
 struct ABXOptions {
-  /// The default number of trials. With 12 correct answers of 16, the p-value is below 5 %.
+  /// The default number of trials. With 12 correct answers in 16 trials, the p-value is below 5 %.
   static let defaultTrialCount = 16
   static let maximumTrialCount = 10_000
 
@@ -322,9 +322,9 @@ struct ABXOptions {
   }
 }
 
-/// A running blind test, with A, B, and X under one play head. Every change passes through silence,
-/// each trial begins with A, and both takes run all the time. Only the sound of X depends on its
-/// identity.
+/// A running blind test, with A, B, and X under one play head.
+/// Every change passes through silence, each trial begins with A, and both takes run all the time.
+/// Only the sound of X depends on its identity.
 final class ABXActivity: PlaybackActivity {
   private let switcher: TakeSwitcher
   private let gains: [Double]
@@ -426,7 +426,7 @@ extension SimulatedListener {
       actual: text)
   }
 
-  /// Returns the key presses for answers. Each trial selects X, then answers, then confirms.
+  /// Returns the key presses for answers. Each trial selects X, answers, and confirms.
   static func keys(for answers: [Side]) -> [KeyPress] {
     answers.flatMap { answer -> [KeyPress] in
       [.character("x"), .character(answer == .a ? "1" : "2"), .enter]

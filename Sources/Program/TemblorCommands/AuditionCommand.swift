@@ -74,7 +74,7 @@ enum AuditionCommand {
     let live: LiveOptions
     let levelMatch: LevelMatch
     let loopRange: LoopRange
-    /// The silence before the takes restart, in seconds.
+    /// The duration of the silence before the takes restart, in seconds.
     let gapSeconds: Double
 
     init(_ arguments: ParsedArguments) throws {
@@ -148,7 +148,7 @@ enum AuditionCommand {
   }
 }
 
-/// Synchronized takes, of which the listener hears one at a time.
+/// A set of synchronized takes. The listener hears one take at a time.
 final class AuditionActivity: PlaybackActivity {
   private let takes: PreparedTakes
   private let switcher: TakeSwitcher
@@ -232,7 +232,7 @@ final class AuditionActivity: PlaybackActivity {
     gains.indices.map { $0 == index ? gains[$0] : 0 }
   }
 
-  /// Returns the take for a digit, or for a letter without another meaning.
+  /// Returns the index of the take for a digit, or for a letter without another meaning.
   private static func takeIndex(for character: Character) -> Int? {
     if let number = Int(String(character)), number > 0 { return number - 1 }
     return character.lowercased().first.flatMap { takeKeys.firstIndex(of: $0) }
@@ -251,7 +251,7 @@ final class AuditionActivity: PlaybackActivity {
   }
 }
 
-/// Plays each take once, in series, if there is no keyboard.
+/// The playback of each take once, in series, if there is no keyboard.
 final class SequentialAuditionActivity: PlaybackActivity {
   private let engine: PlaybackEngine
   private let console: LiveConsole
@@ -259,18 +259,18 @@ final class SequentialAuditionActivity: PlaybackActivity {
   private let scheduledTakes: [ScheduledTake]
   private var announcedCount = 0
 
-  /// A take, with the engine frame of its first sample and the frame after its last sample.
+  /// A take with the engine frame of its first sample and the frame after its last sample.
   private typealias ScheduledTake = (name: String, start: Int64, end: Int64)
 
   /// Schedules all takes with frame accuracy.
   ///
   /// - Parameters:
-  ///   - pieces: The takes.
-  ///   - engine: The engine that plays them.
-  ///   - gains: The gain of each take.
-  ///   - region: The time range to play, or nil for each whole take.
-  ///   - gap: The pause between takes, in seconds.
-  ///   - session: The session.
+  /// - pieces: The takes.
+  /// - engine: The engine that plays them.
+  /// - gains: The gain of each take.
+  /// - region: The time range to play, or nil for each whole take.
+  /// - gap: The pause between takes, in seconds.
+  /// - session: The session.
   init(
     _ pieces: [CompiledPattern], on engine: PlaybackEngine, gains: [Double],
     region: ClosedRange<Double>?, gap: Double,

@@ -91,7 +91,7 @@ enum CheckCommand {
     ).texts()
   }
 
-  /// The format of the report.
+  /// The format of the report of findings.
   enum ReportFormat {
     case text
     case json
@@ -202,7 +202,7 @@ enum CheckCommand {
     return Failure.overallStatus([findingStatus, failures.isEmpty ? .done : .failure])
   }
 
-  /// Applies safe fixes and returns an error message, or nil.
+  /// Applies safe fixes to a pattern file. Returns an error message, or nil.
   private static func applyFixes(to input: PatternInput, terminal: Terminal) -> String? {
     do {
       guard case .file(let path) = input.origin else {
@@ -234,9 +234,9 @@ enum CheckCommand {
   /// Returns the findings of a file.
   ///
   /// - Parameters:
-  ///   - file: The content, which may differ from that of the input.
-  ///   - input: The origin, with the folder of the sound files.
-  ///   - profile: The profile whose hardware is checked, or nil.
+  /// - file: The content, which may differ from that of the input.
+  /// - input: The origin, with the folder of the sound files.
+  /// - profile: The profile whose hardware is checked, or nil.
   static func findings(
     in file: SourceFile, of input: PatternInput, for profile: TransducerProfile? = nil
   ) throws -> [Finding] {
@@ -351,7 +351,7 @@ enum CheckCommand {
 }
 
 extension Finding {
-  /// Returns a line of the form `FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]`.
+  /// Returns a line in the form `FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]`.
   func text(for output: Output) -> String {
     let style: Output.Style =
       switch severity {
@@ -379,7 +379,8 @@ extension Finding {
     ]
   }
 
-  /// Returns `2 patterns: 1 error, 0 warnings`, followed by `, 3 allowed` for suppressed findings.
+  /// Returns a summary such as `2 patterns: 1 error, 0 warnings`, followed by `, 3 allowed` for
+  /// suppressed findings.
   static func summary(_ findings: [Finding], of count: Int, _ noun: String) -> String {
     let errors = findings.count { $0.severity == .error }
     let warnings = findings.count { $0.severity == .warning }
@@ -389,8 +390,8 @@ extension Finding {
   }
 }
 
-/// Groups findings for people: the first three findings of each rule in a file, and a line for the
-/// remaining findings.
+/// A grouping of findings for people, with the first three findings of each rule in a file and a
+/// line for the remaining findings.
 enum FindingGrouping {
   static let maximumShownCount = 3
 

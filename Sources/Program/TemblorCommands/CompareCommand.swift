@@ -126,10 +126,11 @@ enum CompareCommand {
     let comparison: ComparisonOptions
     let tolerance: ToleranceOption?
     let job: RenderJob
-    /// The sample rate, or nil to use that of a recording.
+    /// The requested sample rate in hertz, or nil to use the rate of a recording.
     let rate: Int?
     let soundLookup: PatternInput.SoundLookup
-    /// The channels of sound files that are patterns, from 0, or nil to compare sound files.
+    /// The channels of sound files that are played as patterns, from 0, or nil to compare sound
+    /// files.
     let inputChannels: [Int]?
     let pagePath: String?
     let opensPage: Bool
@@ -241,7 +242,8 @@ enum CompareCommand {
     }
   }
 
-  /// Compares each take with the first take. The takes are labeled A, B, C, and so on.
+  /// Returns the comparison of each take with the first take. The takes are labeled A, B, C, and so
+  /// on.
   static func compare(_ takes: [Take], _ options: ComparisonOptions) -> [Comparison] {
     guard let reference = takes.first else { return [] }
     let figures = TakeMeasurements(reference)
@@ -281,7 +283,7 @@ enum CompareCommand {
   }
 }
 
-/// The differences between takes as text: a sentence for each difference, and a table of
+/// The differences between takes as text, with a sentence for each difference and a table of
 /// measurements.
 struct ComparisonText {
   let comparisons: [Comparison]
@@ -357,7 +359,7 @@ struct ComparisonText {
   }
 }
 
-/// The value of `--tolerance`, with a record of the limits that it states.
+/// The value of the option `--tolerance`, with a record of the limits that it states.
 struct ToleranceOption {
   private(set) var tolerance = Tolerance()
   private var explicitUnits: Set<String> = []
@@ -391,7 +393,7 @@ struct ToleranceOption {
     .invalidValue(of: "--tolerance", expected: "limits such as 0.5dB,5ms,2%", actual: text)
   }
 
-  /// The limits, such as `0.5 dB, 5 ms and 2 %`, with omitted limits marked.
+  /// The limits as text, such as `0.5 dB, 5 ms and 2 %`, with omitted limits marked.
   var text: String {
     func limit(_ value: Double, _ name: String, _ unit: String) -> String {
       let number = value.text(places: 3)

@@ -158,7 +158,7 @@ enum ConvertCommand {
       omitsSounds = try arguments[SharedOptions.withoutSounds]
     }
 
-    /// Returns the conversion to a format, which must have the requested dialect.
+    /// Returns the conversion to a format, which must support the requested dialect.
     func conversion(to target: HapticFormat, _ formats: FormatRegistry) throws(UsageError)
       -> PatternConversion
     {
@@ -207,8 +207,8 @@ enum ConvertCommand {
   }
 }
 
-/// The conversion of several patterns. No file is written before all patterns are converted and all
-/// conflicts are known.
+/// The conversion of several patterns.
+/// No file is written before all patterns are converted and all conflicts are known.
 private struct ConversionBatch {
   let options: ConvertCommand.Options
   let formats: FormatRegistry
@@ -314,7 +314,7 @@ private struct ConversionBatch {
 }
 
 extension PatternConversion.LocatedLoss {
-  /// A line of the form `PLACE: KIND: MESSAGE`.
+  /// A line in the form `PLACE: KIND: MESSAGE`.
   var text: String { "\(location): \(loss.kind.rawValue): \(loss.message)" }
 
   var fields: JSONObject {

@@ -332,7 +332,7 @@ enum EditCommand {
   }
 }
 
-/// The difference between two texts, line by line.
+/// The difference between two texts, as changed ranges of lines.
 struct LinePatch {
   private typealias Hunk = (old: Range<Int>, new: Range<Int>)
 
@@ -341,7 +341,8 @@ struct LinePatch {
   private var hunks: [Hunk] = []
 
   /// The maximum number of lines between the first and the last difference that are compared line
-  /// by line. The comparison takes quadratic time; longer ranges form a single hunk.
+  /// by line.
+  /// The comparison takes quadratic time; longer ranges form a single hunk.
   private static let maximumComparedLineCount = 4_000
 
   init(from old: [UInt8], to new: [UInt8]) {
@@ -392,12 +393,12 @@ struct LinePatch {
   var removedCount: Int { hunks.reduce(0) { $0 + $1.old.count } }
   var addedCount: Int { hunks.reduce(0) { $0 + $1.new.count } }
 
-  /// Returns a patch without context lines.
+  /// Returns the difference as a patch without context lines.
   ///
   /// - Parameters:
-  ///   - name: The name of the file.
-  ///   - isShown: A Boolean value that indicates whether control characters are escaped for a
-  ///     terminal.
+  /// - name: The name of the file.
+  /// - isShown: A Boolean value that indicates whether control characters are escaped for a
+  ///   terminal.
   func text(name: String, escapesControls isShown: Bool) -> String {
     guard !hunks.isEmpty else { return "" }
     func line(_ mark: String, _ line: ArraySlice<UInt8>) -> String {
@@ -418,7 +419,7 @@ struct LinePatch {
     }
   }
 
-  /// Splits a text into lines, including line terminators.
+  /// Splits a text into lines, each with its line terminator.
   private static func lines(_ text: [UInt8]) -> [ArraySlice<UInt8>] {
     var lines: [ArraySlice<UInt8>] = []
     var start = 0

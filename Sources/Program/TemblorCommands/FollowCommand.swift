@@ -96,7 +96,7 @@ enum FollowCommand {
     let live: LiveOptions
     let source: String
     let following: FollowingOptions
-    /// The additional delay, in seconds.
+    /// The additional delay of the vibration, in seconds.
     let delaySeconds: Double
 
     init(_ arguments: ParsedArguments) throws {
@@ -119,7 +119,7 @@ enum FollowCommand {
     }
   }
 
-  /// A function that opens a recording device.
+  /// A closure that opens a recording device.
   typealias Capture =
     (_ device: String, _ rates: [Int], _ period: Double) throws -> any CaptureSource
 
@@ -189,7 +189,7 @@ enum FollowCommand {
   }
 }
 
-/// Vibration that follows live sound or a sound file.
+/// The playback of vibration that follows live sound or a sound file.
 final class FollowActivity: PlaybackActivity {
   private struct SharedState {
     var status = SoundFeed.Status()
@@ -208,7 +208,7 @@ final class FollowActivity: PlaybackActivity {
   private var peakLevel = 0.0
   private var interruptionCount = 0
   private var currentSilence: (since: Duration, isReported: Bool)?
-  /// The last delivery of the source.
+  /// The total number of frames at the last delivery of the source, and its time.
   private var lastDelivery: (frameCount: Int64, time: Duration)?
   /// A Boolean value that indicates whether a stall of the source has been reported.
   private var isStalled = false
@@ -216,14 +216,14 @@ final class FollowActivity: PlaybackActivity {
   private var isInterrupted = false
 
   private static let updateInterval = Duration.milliseconds(100)
-  /// The peak level below which a source counts as silent; 1 is full scale.
+  /// The peak amplitude below which a source counts as silent; 1 is full scale.
   private static let silenceThreshold = 1e-4
-  /// The duration of silence after which it is reported.
+  /// The duration of silence after which the silence is reported.
   private static let silenceReportDelay = Duration.seconds(5)
-  /// The duration without any frame after which a source is reported.
+  /// The duration without any delivered frame after which a stall of the source is reported.
   private static let stallThreshold = Duration.seconds(1)
 
-  /// Follows live sound on a separate thread.
+  /// Creates an activity that follows live sound on a separate thread.
   init(_ feed: SoundFeed, on engine: PlaybackEngine, session: LiveSession, named name: String)
     throws
   {
@@ -252,7 +252,7 @@ final class FollowActivity: PlaybackActivity {
     }
   }
 
-  /// Follows a sound file, which is processed as a whole.
+  /// Creates an activity that follows a sound file, which is processed as a whole.
   init(
     _ signal: Signal, _ options: FollowingOptions, delay: Double, on engine: PlaybackEngine,
     session: LiveSession,
@@ -321,7 +321,7 @@ final class FollowActivity: PlaybackActivity {
   }
 
   /// Reports that the source delivers no frames, for example because its sound server hangs, and
-  /// that it delivers frames again.
+  /// reports its recovery.
   private func checkDelivery(frameCount: Int64, at now: Duration) {
     guard let last = lastDelivery, last.frameCount == frameCount, !isInterrupted else {
       if isStalled, let last = lastDelivery, last.frameCount != frameCount {

@@ -74,7 +74,7 @@ enum FormatsCommand {
     return .done
   }
 
-  /// The quality of a conversion for a kind of content.
+  /// A row of the table of conversions, with the quality for a kind of content.
   private struct Row {
     var content: FormatMatrix.Content
     var sourceID: String
@@ -116,7 +116,7 @@ enum FormatsCommand {
     return TextTable.text(rows)
   }
 
-  /// Returns a list that follows a title, such as `; dialects 2, 1`, or an empty text.
+  /// Returns a list that follows a label, such as `; dialects 2, 1`, or an empty text.
   private static func list(_ label: String, _ names: [String]) -> String {
     names.isEmpty ? "" : "; \(label) \(names.joined(separator: ", "))"
   }
@@ -155,7 +155,7 @@ enum FormatCommand {
     "--check", help: "Write nothing, and exit with status 2 if a file is not in canonical form."
   ).flag()
 
-  /// The use of the canonical text.
+  /// The use of the canonical text of a pattern.
   enum Mode {
     case print
     case check

@@ -101,7 +101,7 @@ enum GalleryCommand {
     return work.status
   }
 
-  /// Returns the HTML text of a gallery.
+  /// Returns the HTML text of a gallery page.
   static func page(_ takes: [ReviewTake], title: String, studio: String? = nil) throws -> [UInt8] {
     let gallery = PatternGallery(
       title: title, generator: "Temblor \(temblorVersion)", studioAddress: studio)
@@ -109,8 +109,8 @@ enum GalleryCommand {
   }
 }
 
-/// A take with the sounds that a page plays: the signal of the transducer, and a version for small
-/// speakers.
+/// A take with the sounds that a page plays, which are the signal of the transducer and a version
+/// for small speakers.
 struct ReviewTake: Sendable {
   static let speakerProfileName = "speaker"
   /// The sample rate of patterns that play sound files, in hertz.
@@ -135,7 +135,8 @@ struct ReviewTake: Sendable {
       actuator: take.signal, speaker: try Self.speakerSignal(.pattern(input), job: job))
   }
 
-  /// Reads and renders patterns on all cores. Each result is independent of the others.
+  /// Reads and renders patterns on all cores, and returns one result for each pattern.
+  /// Each result is independent of the others.
   static func renderAll(
     _ inputs: [PatternInput], job: RenderJob, on terminal: Terminal, isQuiet: Bool
   )
@@ -174,10 +175,10 @@ struct ReviewTake: Sendable {
   }
 }
 
-/// The page that `compare` writes.
+/// A writer of the page that `compare` writes.
 enum ReportOutput {
-  /// Writes the page and returns its size in bytes. The levels are matched by loudness if
-  /// `levelMatch` is nil or none.
+  /// Writes the page and returns its size in bytes.
+  /// The levels are matched by loudness if `levelMatch` is nil or none.
   static func write(
     to path: String, inputs: [TakeInput], takes: [Take], comparisons: [Comparison],
     levelMatch: LevelMatch?,
@@ -210,8 +211,8 @@ enum ReportOutput {
     return TakeOrigin(path: input.name + kind, bytes: file.bytes)
   }
 
-  /// Returns the sounds of each take at the lowest sufficient sample rate. Patterns are rendered at
-  /// this rate, and recordings are resampled.
+  /// Returns the sounds of each take at the lowest sufficient sample rate.
+  /// Patterns are rendered at this rate, and recordings are resampled.
   private static func pageSounds(_ inputs: [TakeInput], takes: [Take], job: RenderJob) throws
     -> [PageSounds]
   {
@@ -251,8 +252,8 @@ enum ReportOutput {
     )
   }
 
-  /// Returns the takes with short names, without folders and pattern extensions, if the short names
-  /// are distinct.
+  /// Returns the takes with short names if the short names are distinct.
+  /// Short names have no folders and no pattern extensions.
   private static func shortNamed(_ takes: [Take], inputs: [TakeInput]) -> [Take] {
     let stems = zip(takes, inputs).map { take, input in
       take.composition == nil ? FileSystem.name(of: take.name) : input.outputStem

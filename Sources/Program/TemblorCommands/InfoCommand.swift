@@ -65,7 +65,8 @@ enum InfoCommand {
   struct Options {
     let inputs: [String]
     let soundLookup: PatternInput.SoundLookup
-    /// The channels of sound files that are patterns, from 0, or nil to measure sound files.
+    /// The channels of sound files that are played as patterns, from 0, or nil to measure sound
+    /// files.
     let inputChannels: [Int]?
     let job: RenderJob
     let weighting: VibrotactileWeighting
@@ -117,7 +118,7 @@ enum InfoCommand {
     return work.status
   }
 
-  /// Measures a pattern or a sound file.
+  /// Measures a pattern or a sound file, and returns its summary.
   private static func summary(of input: TakeInput, _ options: Options, _ terminal: Terminal) throws
     -> (text: String, fields: JSONObject, problems: [String])
   {
@@ -137,7 +138,7 @@ enum InfoCommand {
   }
 }
 
-/// The contents and levels of a pattern.
+/// A summary of the contents and levels of a pattern.
 struct PatternSummary {
   private let name: String
   fileprivate let pattern: LoadedPattern
@@ -148,14 +149,14 @@ struct PatternSummary {
   private let requestedHertz: ClosedRange<Double>?
   private let playedHertz: ClosedRange<Double>?
 
-  /// The number of rendered frames.
+  /// The number of frames that were rendered and measured.
   private let measuredFrameCount: Int64
   /// The maximum duration whose level is measured, in seconds. It bounds the work for a short file
   /// with a long event.
   private static let maximumMeasuredSeconds = 600.0
 
-  /// Reads, compiles, and renders a pattern to measure it, up to its first ten minutes. This takes
-  /// a few milliseconds per minute of the pattern.
+  /// Creates a summary by reading, compiling, and rendering a pattern, up to its first ten minutes.
+  /// This takes a few milliseconds per minute of the pattern.
   init(_ input: PatternInput, job: RenderJob) throws {
     (plan, pattern) = try job.plan(input)
     name = input.name
@@ -242,7 +243,7 @@ struct PatternSummary {
   private var measuredSeconds: Double {
     min(Double(measuredFrameCount) / plan.rate, Self.maximumMeasuredSeconds)
   }
-  /// A Boolean value that indicates whether the levels concern the whole pattern.
+  /// A Boolean value that indicates whether the measured levels are those of the whole pattern.
   private var isMeasuredCompletely: Bool { measuredFrameCount >= plan.frameCount }
   private var soundSeconds: Double { Double(plan.soundEndFrame) / plan.rate }
   private var usesAbsoluteCurveTimes: Bool {
@@ -278,10 +279,10 @@ struct PatternSummary {
     ]
   }
 
-  /// The kind and the end of each haptic event, and the time, intensity, and sharpness of its
-  /// control points.
+  /// The JSON fields of each haptic event, with its kind, its end, and its breakpoints.
   ///
-  /// Frequencies in hertz become sharpness on the scale of the profile.
+  /// A breakpoint consists of a time, an intensity, and a sharpness. Frequencies in hertz become
+  /// sharpness on the scale of the profile.
   fileprivate var trackFields: JSONObject {
     let scale = profile.bandMapped(rate: plan.rate).frequency.sharpnessScale
     let events = pattern.composition.convertingStatedHertz(to: scale).layers.map(\.pattern).flatMap
@@ -300,7 +301,7 @@ struct PatternSummary {
   }
 }
 
-/// The contents and levels of a sound file.
+/// A summary of the contents and levels of a sound file.
 struct SoundSummary {
   /// The edges of the listed frequency bands, in hertz. The last band is unbounded.
   private static let bandEdgesHertz = [0.0, 20, 80, 250, 1_000]

@@ -135,20 +135,21 @@ enum LatencyCommand {
   }
 }
 
-/// Plays taps at random times and measures their latency.
+/// A measurement of latency that plays taps at random times.
 final class LatencyProbe: PlaybackActivity {
   struct Measurement: Equatable, Sendable {
-    /// The time from the call until the first frame is handed to the device, in seconds.
+    /// The time from the call until the first frame of the tap is handed to the device, in seconds.
     var callToDevice: Double
-    /// The duration of the sound that the device still plays before that frame, in seconds.
+    /// The duration of the sound that the device still plays before the first frame of the tap, in
+    /// seconds.
     var deviceDelaySeconds: Double
     var limiterDelaySeconds: Double
 
     var totalSeconds: Double { callToDevice + deviceDelaySeconds + limiterDelaySeconds }
   }
 
-  /// The range of pauses between taps, in seconds: many times the length of a period, and not a
-  /// multiple of it.
+  /// The range of pauses between taps, in seconds.
+  /// A pause is many times the length of a period, and not a multiple of it.
   static let pauseSecondsRange = 0.02...0.05
   /// The time after which a tap is lost because the device was disconnected.
   private static let lostTapTimeout = Duration.seconds(2)

@@ -73,7 +73,7 @@ enum ListenCommand {
 
   private static let metricsIntervalSeconds = Int(ServerMaintenance.fileInterval / .seconds(1))
 
-  /// The time without sound before the device is stopped.
+  /// The time without sound after which the device is stopped.
   static let idleDelay = Duration.seconds(10)
 
   private static let socket = Option(
@@ -160,8 +160,9 @@ enum ListenCommand {
   }
 }
 
-/// The sessions of a command server, one after the other: each reload of the settings, and a device
-/// that appears with another format than requested, begins another one.
+/// The sessions of a command server in sequence.
+/// A reload of the settings begins another session, and so does a device that appears with another
+/// format than requested.
 private final class ServerRun {
   private let terminal: Terminal
   private let environment: FallbackEnvironment
@@ -258,7 +259,7 @@ private final class ServerRun {
     }
   }
 
-  /// Returns the settings if a session can run with them.
+  /// Returns the settings, or throws an error if no session can run with them.
   private func check(_ options: ListenCommand.Options, isRecording: Bool) throws
     -> ListenCommand.Options
   {
@@ -277,7 +278,7 @@ private final class ServerRun {
   }
 }
 
-/// The command server as an activity of a live session.
+/// The command server as the activity of a live session.
 final class ServerActivity: PlaybackActivity {
   let session: CommandSession
   private let standardConnection: LineConnection
@@ -289,7 +290,7 @@ final class ServerActivity: PlaybackActivity {
   private let maintenance: ServerMaintenance
   private let stateFile: StateFile?
   private var restoration: StateRestoration?
-  /// The time since which no client is connected and nothing plays.
+  /// The time at which the server became idle: no client is connected, and nothing plays.
   private var idleSince: Duration?
   private var standardQueue = CommandQueue()
   private var queues: [SocketListener.Client: CommandQueue] = [:]
@@ -462,7 +463,7 @@ final class ServerActivity: PlaybackActivity {
   }
 }
 
-/// Events of other threads, for the thread of a live command.
+/// The events of other threads for the thread of a live command.
 final class EventInbox: Sendable {
   let wake = WakeSignal.makeOrInert()
   private let events = Mutex<[LivePlayback.Event]>([])
@@ -473,7 +474,7 @@ final class EventInbox: Sendable {
     wake.raise()
   }
 
-  /// Returns all events and removes them.
+  /// Removes and returns all events.
   func drain() -> [LivePlayback.Event] {
     wake.lower()
     return events.withLock { events in
@@ -483,8 +484,8 @@ final class EventInbox: Sendable {
   }
 }
 
-/// An environment without a keyboard that continues without sound if no device can be opened, so
-/// that scripts keep working.
+/// An environment without a keyboard that continues without sound if no device can be opened.
+/// Scripts thus keep working.
 final class FallbackEnvironment: PlaybackEnvironment {
   let inbox = EventInbox()
   private let environment: any PlaybackEnvironment
@@ -563,7 +564,7 @@ final class FallbackEnvironment: PlaybackEnvironment {
 
 /// The protocol between a service manager, such as systemd, and this process.
 package enum ServiceManager {
-  /// The first socket that was passed to this process: `LISTEN_PID` and `LISTEN_FDS` of
+  /// The first socket that was passed to this process, by `LISTEN_PID` and `LISTEN_FDS` of
   /// sd_listen_fds(3).
   package static var activatedSocket: Int32? {
     guard environmentValue("LISTEN_PID").flatMap({ pid_t($0) }) == getpid(),
@@ -573,8 +574,8 @@ package enum ServiceManager {
     return 3
   }
 
-  /// The watchdog interval of the service manager, or nil without a watchdog: `WATCHDOG_USEC` of
-  /// sd_watchdog_enabled(3).
+  /// The watchdog interval of the service manager, or nil without a watchdog.
+  /// It is `WATCHDOG_USEC` of sd_watchdog_enabled(3).
   package static var watchdogLimit: Duration? {
     guard environmentValue("WATCHDOG_PID").map({ pid_t($0) == getpid() }) ?? true else {
       return nil
@@ -584,7 +585,7 @@ package enum ServiceManager {
     }
   }
 
-  /// Reports a state such as `READY=1` to the service manager, if there is one: sd_notify(3).
+  /// Reports a state such as `READY=1` to the service manager, if there is one, by sd_notify(3).
   package static func notify(_ state: String) {
     guard let path = environmentValue("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
       var address = try? SocketFile.makeAddress(path)

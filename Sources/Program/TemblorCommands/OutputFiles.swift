@@ -8,7 +8,7 @@ import SoundFile
 import SystemSupport
 import VendorFormats
 
-/// The files that `render` writes.
+/// The sound files that the command `render` writes.
 struct RenderOutputs: Sendable {
   static let containerOption = Option(
     "--format", value: "FORMAT", help: "File format if the file extension does not select one.",
@@ -62,7 +62,7 @@ struct RenderOutputs: Sendable {
     try OutputPaths.checkUnique(items.map { ($0.input.name, $0.name) })
   }
 
-  /// Adds the file of a pattern, or the files of its stems.
+  /// Adds the output file of a pattern, or the files of its stems.
   private mutating func addItems(
     of input: PatternInput, _ container: SoundFileFormat.Container, _ options: Options,
     to destination: OutputDestination
@@ -85,7 +85,7 @@ struct RenderOutputs: Sendable {
     }
   }
 
-  /// Checks that every file format supports the sound, and that sound is not written to a terminal.
+  /// Checks that every container supports the sound, and that no sound is written to a terminal.
   func checkFormats(of job: RenderJob, on terminal: Terminal) throws(UsageError) {
     for container in Set(items.map(\.container)) {
       let format = SoundFileFormat(container: container, sampleFormat: job.sampleFormat)
@@ -99,7 +99,7 @@ struct RenderOutputs: Sendable {
   }
 }
 
-/// The destination of results: a named file, or a folder with a file for each result.
+/// The destination of results, which is a named file or a folder with a file for each result.
 struct OutputDestination {
   let path: String
   let isFolder: Bool
@@ -130,15 +130,16 @@ struct OutputDestination {
       "\(path.inQuotes) is a file name, but there are \(count) \(noun); specify a folder")
   }
 
-  /// Returns the format of the files: the format of a single file follows from its name, and the
-  /// format of several files from the option or the default.
+  /// Returns the format of the files.
+  /// The format of a single file follows from its name, and the format of several files from the
+  /// option or the default.
   ///
   /// - Parameters:
-  ///   - named: The format of the name, or nil if the extension is unknown.
-  ///   - requested: The value of the option, or nil if it is omitted.
-  ///   - defaultKind: The format of files in a folder if the option is omitted.
-  ///   - option: The option that selects the format.
-  ///   - extensions: The known extensions, for messages.
+  /// - named: The format of the name, or nil if the extension is unknown.
+  /// - requested: The value of the option, or nil if it is omitted.
+  /// - defaultKind: The format of files in a folder if the option is omitted.
+  /// - option: The option that selects the format.
+  /// - extensions: The known extensions, for messages.
   func format<Kind: RawRepresentable<String> & Equatable>(
     named: Kind?, requested: Kind?, default defaultKind: Kind, option: String, extensions: String
   ) throws(UsageError) -> Kind {
@@ -316,21 +317,22 @@ struct PageOutput {
     help: "Link the patterns to the studio page at this address.",
     completion: .file(withExtension: "html")
   ).text()
-  /// The exit status of a shell for a command that does not exist.
+  /// The exit status of a shell for a command that was not found.
   private static let commandNotFoundStatus: Int32 = 127
 
   let path: String
   let byteCount: Int
   let opensInBrowser: Bool
 
-  /// Reports a page, for example `report.html: written, 197 kB; open it in a browser`.
+  /// Reports that a page was written, for example `report.html: written, 197 kB; open it in a
+  /// browser`.
   func report(_ state: String, on terminal: Terminal) {
     terminal.report(
       "\(path.printable): \(state), \(byteCount / 1_000) kB"
         + (opensInBrowser ? "" : "; open it in a browser"))
   }
 
-  /// Opens the page if that was requested. A browser that keeps running is not waited for.
+  /// Opens the page if that was requested. The call does not wait for the browser.
   func openInBrowser() throws(FileError) {
     if opensInBrowser {
       try Self.openInBrowser(path, state: "was written")
@@ -361,7 +363,7 @@ struct PageOutput {
   }
 }
 
-/// The pictures that `plot` writes.
+/// The plots that the command `plot` writes.
 struct PlotOutputs: Sendable {
   typealias Item = (inputs: [TakeInput], path: String, format: PlotFormat)
 

@@ -5,7 +5,7 @@ import PatternWorkflows
 import Reading
 import SystemSupport
 
-/// A sound file that a converted or traced pattern plays, and the path of its copy.
+/// A sound file that a converted or traced pattern plays, with the path of its copy.
 struct SoundCopy {
   let sourcePath: String
   let receivedPath: ReceivedPath
@@ -46,8 +46,7 @@ struct SoundCopy {
     return (copies, losses)
   }
 
-  /// Returns a Boolean value that indicates whether an output in a folder already finds a sound
-  /// file by its name.
+  /// Returns whether an output in a folder already finds a sound file by its name.
   static func isInPlace(_ name: String, in folder: String, source: String) -> Bool {
     guard let identity = FileIdentity(FileSystem.join(folder, name)) else { return false }
     return identity == FileIdentity(source)
@@ -68,7 +67,7 @@ struct OutputPlan {
 
   init(inputs: InputOverwriteCheck) { self.inputs = inputs }
 
-  /// Plans to write or replace the output of a pattern.
+  /// Plans to write or replace the output file of a pattern.
   mutating func add(output path: String) {
     if inputs.isInput(path) {
       return addConflict(path, reason: "is an input file; choose a different '--output'")
@@ -83,7 +82,7 @@ struct OutputPlan {
     }
   }
 
-  /// Plans a copy, and returns it unless the same copy is planned or exists.
+  /// Plans a copy, and returns it, or nil if the same copy is planned or exists.
   mutating func add(_ copy: SoundCopy) -> SoundCopy? {
     let path = copy.receivedPath.path
     if inputs.isInput(path) {
@@ -131,7 +130,7 @@ struct OutputPlan {
   }
 }
 
-/// The files of one pattern, which are written once the whole plan has no conflict.
+/// The files of one pattern, which are written when the whole plan has no conflict.
 struct PlannedFiles {
   /// A pattern file, or a sound file made from a signal.
   struct File {

@@ -71,12 +71,12 @@ enum PatternsCommand {
   }
 }
 
-/// An output of a sound card through ALSA's conversion, which accepts any format.
+/// An output of a sound card through ALSA's conversion, which accepts any sample format.
 struct SoundCard: Equatable {
   private static let conversionPrefix = "plughw:"
 
   let name: String
-  /// The value for `--device`. The first output of a card needs no number.
+  /// The value of `--device` for the card. The first output of a card needs no number.
   let deviceName: String
   /// The name of the card without conversion, which has only its own channels.
   let hardwareName: String
@@ -152,7 +152,7 @@ enum DevicesCommand {
     return .done
   }
 
-  /// Returns the options to play on each card.
+  /// Returns the options with which to play on each card, as text.
   static func advice(_ devices: [OutputListing]) -> String {
     let cards = devices.compactMap(SoundCard.init).map { ["  --device \($0.deviceName)", $0.name] }
     let sinks = devices.filter { NamedSink(device: $0.name) != nil }
@@ -192,7 +192,7 @@ enum DevicesCommand {
     return text
   }
 
-  /// The maximum period size, in frames, that is reported as a limit.
+  /// The maximum period size that is reported as a limit, in frames.
   private static let maximumListedPeriod = 1 << 24
 
   /// Returns a line such as `2 channels; 44100, 48000 Hz; s16; periods of 32 to 4096 frames;

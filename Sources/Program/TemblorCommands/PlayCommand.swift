@@ -64,7 +64,7 @@ enum PlayCommand {
     let live: LiveOptions
     /// The number of passes, or nil to repeat.
     let passCount: Int?
-    /// The silence between patterns, in seconds.
+    /// The duration of the silence between patterns, in seconds.
     let gapSeconds: Double
 
     init(_ arguments: ParsedArguments) throws {
@@ -99,7 +99,7 @@ enum PlayCommand {
   }
 }
 
-/// The patterns for a live command. Patterns that cannot be loaded are reported and omitted.
+/// The patterns of a live command. Patterns that cannot be loaded are reported and omitted.
 struct LivePatterns {
   private(set) var loaded: [LoadedPattern] = []
   /// The duration of each compiled pattern until it is silent, in seconds.
@@ -323,8 +323,8 @@ enum WatchCommand {
   }
 }
 
-/// Plays a pattern file, and replays it whenever it is saved. If a saved version is invalid, the
-/// last valid version stays loaded.
+/// The playback of a pattern file that is replayed whenever it is saved.
+/// If a saved version is invalid, the last valid version stays loaded.
 final class WatchActivity: PlaybackActivity {
   private let input: PatternInput
   private let path: String
@@ -404,8 +404,8 @@ final class WatchActivity: PlaybackActivity {
     }
   }
 
-  /// Returns a Boolean value that indicates whether the path of a sound file stays below the folder
-  /// of the pattern, judging by its text.
+  /// Returns whether the path of a sound file stays below the folder of the pattern, judging by its
+  /// text.
   private func isBelowFolder(_ path: String) -> Bool {
     path != self.path && !path.split(separator: "/").contains("..")
   }

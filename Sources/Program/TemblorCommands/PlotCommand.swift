@@ -91,7 +91,7 @@ enum PlotCommand {
   struct Options {
     let files: [String]
     let soundLookup: PatternInput.SoundLookup
-    /// The channels of sound files that are patterns, from 0, or nil to draw sound files.
+    /// The channels of sound files that are played as patterns, from 0, or nil to draw sound files.
     let inputChannels: [Int]?
     let job: RenderJob
     /// A Boolean value that indicates whether the command line names a profile.
@@ -167,7 +167,7 @@ enum PlotCommand {
     return work.status
   }
 
-  /// Returns the inputs of each picture: a single input, or all inputs with `--overlay`.
+  /// Returns the inputs of each plot, which are a single input, or all inputs with `--overlay`.
   private static func inputGroups(of inputs: [TakeInput], problemCount: Int, _ options: Options)
     throws(UsageError) -> [[TakeInput]]
   {
@@ -180,7 +180,7 @@ enum PlotCommand {
     return problemCount == 0 ? [inputs] : []
   }
 
-  /// The default width of a picture in pixels, which fits a page of text.
+  /// The default width of a plot in pixels, which fits a page of text.
   static let standardWidth = 860
 
   private static func plot(_ inputs: [TakeInput], _ options: Options) throws -> Plot {
@@ -227,13 +227,13 @@ enum PlotCommand {
     return Failure.message(error)
   }
 
-  /// The panels, the time range, the size, and the colors of plots.
+  /// The style of plots, with their panels, time range, size, and colors.
   struct Style {
     let parts: Set<PlotPart>
     /// The theme, or nil for the color scheme of the page that shows an SVG.
     let theme: PlotTheme?
     let timeRange: ClosedRange<Double>?
-    /// The width of a picture, in pixels.
+    /// The width of a plot as an image, in pixels.
     let width: Int
     /// The width of a text plot, in columns.
     let columnCount: Int

@@ -2,7 +2,7 @@ import CommandLineKit
 import HapticRender
 import SystemSupport
 
-/// A profile as text for `profiles show`.
+/// The summary of a profile as text for `profiles show`.
 struct ProfileSummary {
   let profile: TransducerProfile
   let bandMapped: TransducerProfile
@@ -220,8 +220,9 @@ struct ProfileSummary {
     requested == played ? "" : "; \(played.text) played"
   }
 
-  /// Returns the response of the hardware to a level, relative to its peak response to a full-scale
-  /// sine, in g if the acceleration is known.
+  /// Returns the response of the hardware to an amplitude, relative to its peak response to a
+  /// full-scale sine.
+  /// The response is in g if the acceleration is known.
   func responseText(_ level: Double, atHertz hertz: Double) -> String {
     guard let hardware = profile.hardware else { return "" }
     let best = hardware.model.map { profile.hardwareDecibels(atHertz: $0.resonanceHertz) }
@@ -319,7 +320,8 @@ struct ProfileSummary {
 }
 
 extension ThermalParameters {
-  /// The time constants, such as `time constants: coil 10 s, magnet 900 s; coil fraction 60 %`.
+  /// The time constants as text, such as `time constants: coil 10 s, magnet 900 s; coil fraction 60
+  /// %`.
   var text: String {
     func seconds(_ value: Double) -> String { value.text(places: 1) + " s" }
     let percentage = (coilTemperatureFraction * 100).text(places: 0)

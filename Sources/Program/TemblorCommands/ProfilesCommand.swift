@@ -233,7 +233,7 @@ struct ProfileRow {
 extension ProfileEntry.Origin { var text: String { self == .user ? "yours" : rawValue } }
 
 extension FrequencyMapping {
-  /// The range, such as `20–80 Hz`, or `175 Hz` for a single frequency.
+  /// The band as text, such as `20–80 Hz`, or `175 Hz` for a single frequency.
   var text: String {
     lowHertz == highHertz ? Self.hertzText(lowHertz) + " Hz" : (lowHertz...highHertz).text + " Hz"
   }
@@ -241,7 +241,7 @@ extension FrequencyMapping {
 }
 
 extension ClosedRange<Double> {
-  /// The range to a tenth, such as `20–80`.
+  /// The range as text with one decimal place, such as `20–80`.
   var text: String {
     FrequencyMapping.hertzText(lowerBound) + "–" + FrequencyMapping.hertzText(upperBound)
   }
@@ -249,7 +249,8 @@ extension ClosedRange<Double> {
 
 /// The command `profiles new`, which creates a profile.
 enum ProfilesNewCommand {
-  /// The default band of a profile that is created without `--from`: the band of most shakers.
+  /// The default frequency band of a profile that is created without `--from`, which is the band of
+  /// most shakers.
   static let defaultBand = FrequencyMapping(lowHertz: 20, highHertz: 80)
 
   private static let lowOption = Option(
@@ -372,16 +373,16 @@ enum ProfilesNewCommand {
   }
 }
 
-/// A profile from a name, a file, or standard input.
+/// A profile that is read by name, from a file, or from standard input.
 struct ProfileInput {
   let name: String
   let text: [UInt8]
   /// The library entry, or nil for a file or standard input.
   let entry: ProfileEntry?
-  /// The file name without its extension, if the extension is that of a profile.
+  /// The file name without its extension, if the extension is that of a profile; otherwise nil.
   let stem: String?
 
-  /// Returns the profile with a name, or the file with a path. A path contains a slash or ends in
+  /// Reads the profile with a name, or the file with a path. A path contains a slash or ends in
   /// `.json`.
   static func find(_ argument: String, allowsStandardInput takesInput: Bool = false) throws
     -> ProfileInput
@@ -407,8 +408,8 @@ struct ProfileInput {
   /// words.
   ///
   /// - Parameters:
-  ///   - words: A name, such as `dayton-bst-1`, or words of a name or a product, such as `BST-1`.
-  ///   - library: The profiles to search.
+  /// - words: A name, such as `dayton-bst-1`, or words of a name or a product, such as `BST-1`.
+  /// - library: The profiles to search.
   static func entry(for text: String, in library: ProfileLibrary) throws(UsageError)
     -> ProfileEntry
   {
@@ -418,7 +419,8 @@ struct ProfileInput {
     throw UsageError("unknown profile \(text.inQuotes)" + suggestion(for: text, in: library))
   }
 
-  /// The maximum number of profiles in a suggestion. Beyond it, the message refers to the list.
+  /// The maximum number of profiles in a suggestion. With more profiles, the message refers to the
+  /// list.
   private static let maximumSuggestionCount = 6
 
   private static func suggestion(for text: String, in library: ProfileLibrary) -> String {
@@ -449,7 +451,7 @@ struct ProfileInput {
   func check() -> ProfileCheckResult { ProfileCheckResult(text: text, name: name, stem: stem) }
 }
 
-/// An error in a profile or an array, with the command that shows all errors.
+/// The error of a profile or an array, with the command that shows all errors.
 struct ProfileError: Error, CustomStringConvertible {
   let error: InputError
 

@@ -108,7 +108,7 @@ enum RenderCommand {
   struct Options {
     let patterns: [String]
     let soundLookup: PatternInput.SoundLookup
-    /// The channels of sound files, from 0, or nil for all.
+    /// The channels of sound files to render, from 0, or nil for all channels.
     let inputChannels: [Int]?
     let job: RenderJob
     let outputs: RenderOutputs.Options
@@ -207,15 +207,15 @@ enum RenderCommand {
   }
 }
 
-/// The results of a batch for people and programs.
+/// The report of a batch of renderings, for people and programs.
 struct RenderReport {
   let batch: RenderBatch
   let results: [RenderBatch.Outcome]
-  /// The inputs that were not found.
+  /// The errors of the inputs that were not found.
   let problems: [FileError]
 
   private static let maximumListedChangeCount = 3
-  /// The peak from which the limiter changes a sound by at least 0.1 dB.
+  /// The peak amplitude from which the limiter changes a sound by at least 0.1 dB.
   private static let limitedPeakThreshold = Float(Renderer.ceilingMagnitude) * 1.0116
 
   var status: ExitStatus {
@@ -230,8 +230,8 @@ struct RenderReport {
     return Failure.overallStatus(statuses + problems.map { _ in .failure })
   }
 
-  /// Reports levels, warnings, and errors. In large batches, only sounds that were changed by a
-  /// limiter are listed.
+  /// Prints levels, warnings, and errors.
+  /// In large batches, only sounds that were changed by a limiter are listed.
   func print(on terminal: Terminal, isQuiet: Bool) {
     var failures = problems.map(\.description)
     var changes: [String] = []
@@ -267,7 +267,7 @@ struct RenderReport {
         + (failures.isEmpty ? "" : ", \(failures.count) failed"))
   }
 
-  /// Reports the warnings and the level of a sound.
+  /// Prints the warnings and the level of a sound.
   ///
   /// - Returns: In large batches, the level of a sound that was changed by a limiter.
   private func printResult(
@@ -297,7 +297,7 @@ struct RenderReport {
     return isChanged ? "\(item.name.printable): \(text)" : nil
   }
 
-  /// The fields of each file for `--json`.
+  /// The JSON fields of each file for `--json`.
   var fields: [JSONObject] {
     let files = zip(batch.items, results).map { item, result -> JSONObject in
       let names: JSONObject = ["pattern": item.input.name, "file": item.name]
@@ -318,11 +318,14 @@ struct RenderReport {
   }
 }
 
-/// The level of a rendering as text: the peak before the limiter, and the effect of the limiter.
+/// The level of a rendering as text, with the peak before the limiter and the effect of the
+/// limiter.
 struct LevelText {
-  /// The peak, such as `peak -3.2 dBFS`, or `peak 0.7 dBFS before the limiter` above the ceiling.
+  /// The peak as text, such as `peak -3.2 dBFS`, or `peak 0.7 dBFS before the limiter` above the
+  /// ceiling.
   let peak: String
-  /// The limiting, such as `limited to -1 dBFS for 0.57 s`, or nil if the limiter was not active.
+  /// The limiting as text, such as `limited to -1 dBFS for 0.57 s`, or nil if the limiter was not
+  /// active.
   let limiting: String?
 
   init(_ statistics: RenderStatistics, rate: Double) {
@@ -349,9 +352,10 @@ struct ProtectionSummary: Equatable, Sendable {
   var excursionLimitedFrameCount: Int64
   var powerLimitedFrameCount: Int64
   var minimumGain: Float
-  /// The maximum temperature rise, as a fraction of the limit.
+  /// The maximum temperature rise, as a fraction of the thermal limit.
   var temperatureRise: Double
-  /// The peak excursion, as a fraction of the limit, or 0 if it is not modeled.
+  /// The peak excursion, as a fraction of the excursion limit, or 0 if the excursion is not
+  /// modeled.
   var peakExcursion = 0.0
 
   var cause: Cause? {
@@ -361,8 +365,8 @@ struct ProtectionSummary: Equatable, Sendable {
     return powerLimitedFrameCount > excursionLimitedFrameCount ? .power : .excursion
   }
 
-  /// A summary such as `excursion 41 %, heat 63 %`, with `gain -1.8 dB (power)` if the drive was
-  /// reduced.
+  /// A summary as text, such as `excursion 41 %, heat 63 %`, with `gain -1.8 dB (power)` if the
+  /// drive was reduced.
   var text: String {
     func percent(_ fraction: Double) -> String { "\(Int((fraction * 100).rounded())) %" }
     let excursion = peakExcursion > 0 ? "excursion \(percent(peakExcursion)), " : ""

@@ -51,7 +51,7 @@ enum RumbleCommand {
   struct Options {
     let live: LiveOptions
     let name: String
-    /// The event file of the pad whose buttons and axes are passed through.
+    /// The event file of the gamepad whose buttons and axes are passed through.
     let copiedPad: String?
 
     init(_ arguments: ParsedArguments) throws {

@@ -4,10 +4,10 @@ import Reading
 import SystemSupport
 import TransducerProfiles
 
-/// The settings that exist before a command line: environment variables, and the file that `temblor
-/// setup` saves.
+/// The settings that exist before a command line, which are environment variables and the file that
+/// `temblor setup` saves.
 struct Settings: Sendable {
-  /// The settings file, or nil if no folder for settings is known.
+  /// The path of the settings file, or nil if no folder for settings is known.
   let path: String?
   /// The values of `TEMBLOR_DEVICE` and `TEMBLOR_PROFILE`. Empty variables are absent.
   let environmentVariables: [String: String]
@@ -22,8 +22,8 @@ struct Settings: Sendable {
       environmentVariables: names.reduce(into: [:]) { $0[$1] = value($1) }.filter { $1 != "" })
   }
 
-  /// Fills in omitted options of a command that plays, and names the saved settings in use on
-  /// standard error.
+  /// Adds the saved settings to a command that plays, for the options that the command line omits.
+  /// A line on standard error names the settings in use.
   ///
   /// The option `--no-config` marks the commands that play. All other commands evaluate or write
   /// files: their results depend only on the command line, as do those of `fileModeOptions`.
@@ -84,8 +84,7 @@ struct Settings: Sendable {
     "sweep": ["--output"],
   ]
 
-  /// Returns a Boolean value that indicates whether a command that can play works on files with
-  /// these arguments.
+  /// Returns whether a command that can play works on files with these arguments.
   private static func worksOnFiles(_ arguments: ParsedArguments) -> Bool {
     let names = fileModeOptions[arguments.command.name] ?? []
     return names.contains { !arguments.values($0).isEmpty }
@@ -112,7 +111,7 @@ struct Settings: Sendable {
     }
   }
 
-  /// Writes the file, creates missing folders, and returns the path of the file.
+  /// Writes the settings file, creates missing folders, and returns the path of the file.
   func save(_ settings: SavedSettings) throws -> String {
     guard let path else {
       throw FileError("config.json", "cannot find a settings folder; set HOME or XDG_CONFIG_HOME")
@@ -122,7 +121,7 @@ struct Settings: Sendable {
     return path
   }
 
-  /// Removes the file and returns its path, or nil if there is no file.
+  /// Removes the settings file and returns its path, or nil if there is no file.
   func removeFile() throws -> String? {
     guard let path, FileSystem.entryKind(at: path) != .missing else { return nil }
     try FileSystem.remove(path)
@@ -130,7 +129,7 @@ struct Settings: Sendable {
   }
 }
 
-/// An error in the settings file, with the remedies.
+/// The error of a settings file, with the remedies.
 struct SettingsError: Error, CustomStringConvertible {
   let error: InputError
 

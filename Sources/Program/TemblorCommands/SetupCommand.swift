@@ -75,7 +75,7 @@ enum SetupCommand {
     let showsFile: Bool
     let removesFile: Bool
     let savesFile: Bool
-    /// The settings on the command line.
+    /// The settings that the command line states.
     let settings: SavedSettings
     /// A Boolean value that indicates whether the command line selects channels.
     let hasChannels: Bool
@@ -164,7 +164,7 @@ enum SetupCommand {
     try output.write(saved.text.span)
   }
 
-  /// Returns the saved settings with those of the command line.
+  /// Returns the saved settings with the changes of the command line.
   private static func merge(_ options: Options, into saved: SavedSettings) throws(UsageError)
     -> SavedSettings
   {
@@ -183,7 +183,8 @@ enum SetupCommand {
     return merged
   }
 
-  /// Checks that the device has all channels, without playing. A busy device is accepted.
+  /// Checks that the device has all channels of the settings, without playing. A busy device is
+  /// accepted.
   private static func checkChannels(
     of settings: SavedSettings, on environment: any PlaybackEnvironment
   ) throws {
@@ -215,18 +216,18 @@ enum SetupCommand {
   }
 }
 
-/// The questions of `setup` at a terminal.
+/// The questions that `setup` asks at a terminal.
 struct SetupQuestions {
   let terminal: Terminal
   let readAnswer: () -> String?
 
-  /// Asks for the settings that are not given. Returns nil if the user gave up.
+  /// Asks for the settings that the command line omits. Returns nil if the user gave up.
   ///
   /// - Parameters:
-  ///   - given: The settings on the command line.
-  ///   - hasChannels: A Boolean value that indicates whether the command line selects channels.
-  ///   - outputs: Returns the available outputs.
-  ///   - environment: The environment that plays taps.
+  /// - given: The settings on the command line.
+  /// - hasChannels: A Boolean value that indicates whether the command line selects channels.
+  /// - outputs: Returns the available outputs.
+  /// - environment: The environment that plays taps.
   func askSettings(
     _ given: SavedSettings, hasChannels: Bool, outputs: () -> [OutputListing],
     on environment: any PlaybackEnvironment
@@ -255,7 +256,7 @@ struct SetupQuestions {
     return settings
   }
 
-  /// Taps until the user accepts the level or quits.
+  /// Plays taps until the user accepts the level or quits.
   private func runTaps(
     _ settings: SavedSettings, channelCount: Int, on environment: any PlaybackEnvironment
   ) throws -> SetupTapActivity {
@@ -287,7 +288,8 @@ struct SetupQuestions {
   /// An output in the list of devices.
   private typealias DeviceRow = (name: String, description: String, channelCount: Int)
 
-  /// Asks for one of the usual outputs: the default device, sound servers, and sound cards.
+  /// Asks for one of the common outputs, which are the default device, sound servers, and sound
+  /// cards.
   private func askDevice(_ outputs: [OutputListing]) throws -> (name: String, channelCount: Int)? {
     let rows = deviceRows(outputs)
     guard !rows.isEmpty else {
@@ -345,22 +347,23 @@ struct SetupQuestions {
   }
 }
 
-/// Taps at a steady pace. Keys change the channel and the level until a tap is clearly felt.
+/// The playback of taps at a steady pace. Keys change the channel and the level until a tap is
+/// clearly felt.
 final class SetupTapActivity: PlaybackActivity {
-  /// The initial level, in decibels relative to full strength.
+  /// The initial level of the taps, in decibels relative to full strength.
   static let initialDecibels = -30.0
-  /// The minimum level, in decibels relative to full strength.
+  /// The minimum level of the taps, in decibels relative to full strength.
   static let minimumDecibels = -60.0
   private static let tapInterval = Duration.milliseconds(800)
 
   let engine: PlaybackEngine
-  /// The active channel, from 1, or nil for all channels.
+  /// The number of the active channel, from 1, or nil for all channels.
   private(set) var channel: Int?
   private(set) var isAccepted = false
   private let players: [PatternPlayer]
   private var levelDecibels: Double
   private var nextTapTime = Duration.zero
-  /// The number of limited frames when the level was last changed.
+  /// The number of limited frames at the last change of the level.
   private var limitedFrameCount: Int64 = 0
 
   /// Creates the taps.
@@ -402,7 +405,7 @@ final class SetupTapActivity: PlaybackActivity {
     applyLevel()
   }
 
-  /// The strength to three decimal places, never 0.
+  /// The strength as it is saved, with three decimal places and never 0.
   var savedStrength: Double { max(0.001, (Double(engine.strength) * 1_000).rounded() / 1_000) }
   var progress: (position: Double, duration: Double?) { (engine.seconds, nil) }
 

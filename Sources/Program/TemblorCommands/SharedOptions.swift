@@ -114,7 +114,7 @@ enum SharedOptions {
     return channels.map { $0 - 1 }
   }
 
-  /// The channel numbers of sound files.
+  /// The range of channel numbers of sound files.
   private static let inputChannelNumbers = 1...1_024
 
   static let startTime = Option(
@@ -180,7 +180,7 @@ enum SharedOptions {
     throw UsageError("standard output is a terminal; use '--output FILE' or a pipe")
   }
 
-  /// Throws an error if two options are present that exclude each other.
+  /// Throws an error if two options that exclude each other are both present.
   static func refuseBoth(_ first: String, _ second: String, in arguments: ParsedArguments)
     throws(UsageError)
   {
@@ -212,7 +212,7 @@ enum ResultFormat {
   case json
   case csv
 
-  /// Reads `--json` and, if the command declares it, `--csv`.
+  /// Creates the format from `--json` and, if the command declares it, `--csv`.
   init(_ arguments: ParsedArguments) throws(UsageError) {
     let supportsCSV = arguments.command.option(named: SharedOptions.csv.option.primaryName) != nil
     if try arguments[SharedOptions.json] {
@@ -226,7 +226,7 @@ enum ResultFormat {
 }
 
 extension Int {
-  /// Returns a number with its noun: `1 voice`, `3 voices`.
+  /// Returns a number with its noun, such as `1 voice` or `3 voices`.
   func counted(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
 }
 
@@ -235,8 +235,8 @@ extension Completion {
     patterns(formats, or: "wav", "flac", "aiff", "caf", "ogg")
   }
 
-  /// Returns a completion for shipped patterns, pattern files, and files with other extensions,
-  /// written without the dot.
+  /// Returns a completion for shipped patterns, pattern files, and files with other extensions
+  /// without the dot.
   static func patterns(_ formats: FormatRegistry, or extensions: String...) -> Completion {
     Completion(
       candidateCommand: "patterns --names",
@@ -272,15 +272,15 @@ enum Failure {
     }
   }
 
-  /// Returns the status of a whole batch: a failure takes precedence over an invalid input, and an
-  /// invalid input over a difference.
+  /// Returns the status of a whole batch.
+  /// A failure takes precedence over an invalid input, and an invalid input over a difference.
   static func overallStatus(_ statuses: [ExitStatus]) -> ExitStatus {
     [.failure, .invalidInput, .differs].first(where: statuses.contains) ?? .done
   }
 }
 
-/// The processing of several files: an error in a file is reported, and the other files are still
-/// processed.
+/// The processing of several files in a batch.
+/// An error in a file is reported, and the other files are still processed.
 struct BatchWork {
   private let terminal: Terminal
   private(set) var statuses: [ExitStatus] = []
@@ -316,8 +316,8 @@ extension Output {
   /// Writes the JSON object of `--json`, which begins with its format version.
   ///
   /// - Parameters:
-  ///   - fields: The fields of the object.
-  ///   - formatVersion: The version of the format, or nil for a format that is defined elsewhere.
+  /// - fields: The fields of the object.
+  /// - formatVersion: The version of the format, or nil for a format that is defined elsewhere.
   func write(json fields: JSONObject, formatVersion: Int? = 1) throws {
     var json = JSONWriter()
     let version: JSONObject = ["formatVersion": formatVersion]

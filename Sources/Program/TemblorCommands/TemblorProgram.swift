@@ -7,14 +7,14 @@ import SoundFile
 import SystemSupport
 public import VendorFormats
 
-/// The `temblor` program.
+/// The entry point of the `temblor` program.
 public enum TemblorProgram {
-  /// Declares the program with its commands.
+  /// Returns the program with its commands.
   ///
   /// - Parameters:
-  ///   - formats: The formats of patterns.
-  ///   - settings: The settings for `setup`. None if only the declarations are needed.
-  ///   - prepare: Called with the arguments of a command before it runs.
+  /// - formats: The formats of patterns.
+  /// - settings: The settings for `setup`. None if only the declarations are needed.
+  /// - prepare: Called with the arguments of a command before it runs.
   static func program(
     _ formats: FormatRegistry = .standard, settings: Settings = .none,
     prepare: @escaping @Sendable (ParsedArguments) throws -> Void = { _ in }

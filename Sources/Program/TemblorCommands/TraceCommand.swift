@@ -262,9 +262,9 @@ struct FoundSounds {
   }
 }
 
-/// The copies of sounds that traced patterns play, planned before the first sound is traced.
+/// The copies of the sounds that traced patterns play, planned before the first sound is traced.
 struct TracedSoundCopies {
-  /// The copies by the path of the original sound.
+  /// The copies, by the path of the original sound.
   private(set) var copies: [String: SoundCopy] = [:]
   /// The reasons why no file must be written.
   private(set) var conflicts: [FileError] = []
@@ -289,8 +289,7 @@ struct TracedSoundCopies {
     conflicts += plan.conflicts
   }
 
-  /// Returns a Boolean value that indicates whether a format keeps an event that plays a sound
-  /// file.
+  /// Returns whether a format keeps an event that plays a sound file.
   private static func namesSounds(_ format: HapticFormat) -> Bool {
     let event = HapticEvent(
       kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "sound.wav"))
@@ -302,9 +301,11 @@ struct TracedSoundCopies {
   }
 }
 
-/// The patterns of a sound: one of the mean of its channels, or one for each channel.
+/// The patterns of a sound, which are one pattern of the mean of its channels or one pattern for
+/// each channel.
 struct ChannelTraces {
-  /// The traces: one, or one for each channel, which is then a body location.
+  /// The traces of the sound. There is one trace, or one for each channel, which is then a body
+  /// location.
   private(set) var traces: [SoundTrace] = []
   /// The number of channels that differ and were averaged, or nil.
   private(set) var averagedCount: Int?
@@ -358,12 +359,12 @@ struct ChannelTraces {
   var pointCount: Int { traces.reduce(0) { $0 + $1.controlPointCount } }
   var omittedCount: Int { traces.reduce(0) { $0 + $1.omittedEventCount } }
 
-  /// The kind of the sound: vibration if all channels are.
+  /// The kind of the sound, which is vibration if all channels are vibration.
   var kind: TracingOptions.Interpretation {
     traces.allSatisfy { $0.interpretation == .vibration } ? .vibration : .sound
   }
 
-  /// The worst agreement among the channels with events.
+  /// The lowest agreement among the channels with events.
   var agreement: SoundTrace.Agreement {
     let audible = traces.filter { !$0.pattern.events.isEmpty }
     return SoundTrace.Agreement(
@@ -372,7 +373,7 @@ struct ChannelTraces {
         ?? traces[0].agreement.differenceDecibels)
   }
 
-  /// Returns true if a format keeps the body locations of layers.
+  /// Returns whether a format keeps the body locations of layers.
   private static func supportsBodyLocations(_ format: HapticFormat) -> Bool {
     let tap = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)])
     let layers = (1...2).map { number in
@@ -392,10 +393,10 @@ private struct TraceRun {
   let copies: [String: SoundCopy]?
   let terminal: Terminal
   var work: BatchWork
-  /// The fields of each sound for `--json`.
+  /// The JSON fields of each traced sound for `--json`.
   var fields: [JSONObject] = []
 
-  /// The settings for reading sounds.
+  /// The settings for reading the sounds.
   private var job: RenderJob { RenderJob(profile: options.profile) }
 
   /// Traces a sound and writes its pattern.

@@ -8,7 +8,7 @@ internal import TemblorCommands
 // The part of the C interface that is not in the studio's module: the version, the program, and
 // sound on devices. See Library/temblor.h.
 
-/// The text of the version, which lives as long as the process.
+/// The text of the library's version, which lives as long as the process.
 private nonisolated(unsafe) let versionText: UnsafePointer<CChar> = {
   let bytes = temblorVersion.utf8CString
   let text = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
@@ -61,8 +61,8 @@ public func temblorRun(_ host: StudioHandle?, _ words: BytePointer?, _ length: I
 /// The exit status of a command that is used incorrectly.
 private let usageStatus: Int32 = 64
 
-/// Runs a command, and makes its standard output, a zero byte, and its standard error the output of
-/// an instance.
+/// Runs a command for an instance.
+/// The output of the instance is then the standard output, a zero byte, and the standard error.
 private func run(_ arguments: [String], for host: StudioInstance) -> Int32 {
   // A call to a missing library would end the process.
   if let missing = missingLibrary(for: arguments.first ?? "") {
@@ -79,8 +79,8 @@ private func run(_ arguments: [String], for host: StudioInstance) -> Int32 {
   return status
 }
 
-/// Returns a message about the first missing library that a command can call, or nil if all are
-/// present.
+/// Returns a message about the first missing library that a command can call, or nil if all
+/// libraries are present.
 private func missingLibrary(for command: String) -> String? {
   guard !["patterns", "profiles", "formats", "render", "convert", "--version"].contains(command)
   else {

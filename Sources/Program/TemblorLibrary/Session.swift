@@ -5,17 +5,17 @@ internal import HapticRender
 public import StudioCore
 internal import SystemSupport
 
-/// Playback on a device, for the C interface.
+/// A session of playback on a device, for the C interface.
 final class DeviceSession {
   /// A playback of a pattern. Its player is released at the end.
   struct Play {
     var player: PatternPlayer?
     var start: Int64?
     var end: Int64?
-    /// The time at which the start is heard, in seconds of the monotonic clock. It is fixed when it
-    /// is first reached, because the clock of the device drifts.
+    /// The time at which the start of the playback is heard, in seconds of the monotonic clock.
+    /// It is fixed when it is first reached, because the clock of the device drifts.
     var onset: Double?
-    /// The state for programs.
+    /// The state of the playback as text for programs.
     var state: String {
       if end != nil { return "ended" }
       return start == nil ? "waiting" : "playing"
@@ -24,14 +24,14 @@ final class DeviceSession {
     var controls: [Float] = [1, 0]
   }
 
-  /// The number of ended playbacks whose state is kept.
+  /// The maximum number of ended playbacks whose state is kept.
   private static let maximumEndedPlayCount = 1_024
 
   let engine: PlaybackEngine
   /// The delay of the limiters and transducer stages, in frames.
   private let latencyFrames: Int
   private let clock: PlaybackClock
-  /// The playback that drives the engine, or nil if another object drives it.
+  /// The playback that drives the engine, or nil if another object drives the engine.
   private var playback: LivePlayback?
   private let notices: Notices
   private var plays: [Int32: Play] = [:]
@@ -88,14 +88,14 @@ final class DeviceSession {
     return lastPlayNumber
   }
 
-  /// A control of a playback, with its number in the C interface.
+  /// A control of a playback. Its raw value is its number in the C interface.
   enum Control: Int32, CaseIterable {
     case intensity = 0
     case sharpness = 1
     case gain = 2
     case stop = 3
 
-    /// The range of the values of the control. A stop has no value.
+    /// The range of values of the control. A stop has no value.
     var range: ClosedRange<Double> {
       switch self {
       case .intensity: 0...1
@@ -106,14 +106,14 @@ final class DeviceSession {
     }
   }
 
-  /// Moves a control of a playback, and returns false if the playback has ended.
+  /// Moves a control of a playback to a value. Returns false if the playback has ended.
   ///
   /// - Parameters:
-  ///   - number: The number of the playback.
-  ///   - control: The control.
-  ///   - value: The new value of the control.
-  ///   - seconds: The duration of the change.
-  ///   - frame: The frame at which the change starts, or a negative number to start immediately.
+  /// - number: The number of the playback.
+  /// - control: The control.
+  /// - value: The new value of the control.
+  /// - seconds: The duration of the change.
+  /// - frame: The frame at which the change starts, or a negative number to start immediately.
   func setControl(
     ofPlay number: Int32, _ control: Control, to value: Double, over seconds: Double,
     at frame: Int64

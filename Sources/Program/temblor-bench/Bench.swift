@@ -2,7 +2,8 @@ import Glibc
 import Reading
 import SystemSupport
 
-/// The benchmark program: a table for people, JSON for programs, and a check for regressions.
+/// The benchmark program, which prints a table for people or JSON for programs and checks for
+/// regressions.
 @main struct Bench {
   static func main() throws {
     let arguments = CommandLine.arguments.dropFirst()
@@ -92,7 +93,7 @@ struct Measurement {
   var meetsTarget: Bool? { target.map { isBetterWhenHigher ? value >= $0 : value <= $0 } }
 }
 
-/// Measures the duration of work on a clock and returns the median.
+/// A stopwatch that measures the duration of work on a clock and returns the median.
 enum Stopwatch {
   /// Returns the time of a clock, in seconds. The clock of the thread excludes the time of other
   /// programs.

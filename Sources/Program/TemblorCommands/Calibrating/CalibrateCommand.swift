@@ -123,7 +123,7 @@ enum CalibrateCommand {
     ]
   ) { arguments, terminal in try run(arguments, terminal, on: SystemEnvironment()) }
 
-  /// The plausible latencies, in seconds. Sound servers and networks add up to 3 s.
+  /// The range of plausible latencies, in seconds. Sound servers and networks add up to 3 s.
   private static let plausibleLatencies = 0.0...3.1
 
   /// Returns the latency of the signal path, in seconds, or nil without a reference.

@@ -10,7 +10,7 @@ import SystemSupport
 import TransducerCalibration
 import TransducerProfiles
 
-/// A value of a report: a row of the table, a property of the JSON object, or both.
+/// An entry of a report, which is a row of the table, a property of the JSON object, or both.
 struct ReportEntry {
   var key: String
   var value: JSONElement?
@@ -22,7 +22,7 @@ struct ReportEntry {
     self.row = row
   }
 
-  /// Returns the properties of entries as an object.
+  /// Returns a JSON object with the properties of the entries.
   static func jsonObject(of entries: [ReportEntry]) -> JSONObject {
     entries.reduce([:]) { $0 + [$1.key: $1.value] }
   }
@@ -51,7 +51,7 @@ struct ProfileChange {
     self.new = new
   }
 
-  /// Returns a row of the table: a name, the value before, and the value after the measurement.
+  /// Returns a row of the table, with a name and the values before and after the measurement.
   func row(
     _ name: String, _ key: KeyPath<TransducerHardware, Double?>, _ unit: String,
     interval: Double? = nil
@@ -77,7 +77,7 @@ struct ProfileChange {
       ? "< \((minimumReportedInterval * 100).text(places: 1))" : (interval * 100).text(places: 2)
   }
 
-  /// The minimum interval that is reported as a number, as a fraction.
+  /// The minimum half width of an interval that is reported as a number, as a fraction.
   private static let minimumReportedInterval = 0.001
 
   /// Writes the profile if requested, and reports the values.
@@ -108,14 +108,15 @@ struct ProfileChange {
   }
 }
 
-/// The report of a calibration: values, sentences, and a plot.
+/// The report of a calibration, with values, sentences, and a plot.
 struct CalibrationReport {
   let calibration: Calibration
   let change: ProfileChange
   let latency: Double?
   let input: CalibrationInput
 
-  /// All values in the order of the table: a name, the stated value, and the measured value.
+  /// The entries in the order of the table, each with a name, the stated value, and the measured
+  /// value.
   var entries: [ReportEntry] {
     let measured = calibration
     let curve = calibration.responseCurve
@@ -204,7 +205,7 @@ struct CalibrationReport {
   }
 }
 
-/// The report of a quick check: the drift of a transducer from its profile.
+/// The report of a quick check, which shows the drift of a transducer from its profile.
 struct DriftReport {
   let drift: CalibrationDrift
   let warnings: [String]
@@ -272,14 +273,14 @@ struct DriftReport {
   var fields: JSONObject { ReportEntry.jsonObject(of: entries) }
 }
 
-/// The input of a measurement: channels of a file, or of a capture.
+/// The input of a measurement, recorded in channels of a file or by a capture.
 struct CalibrationInput {
   let name: String
   let sensor: CalibrationRecording
-  /// The channel that recorded the signal itself, if there is one.
+  /// The recording of the measurement signal itself, if there is one.
   let reference: CalibrationRecording?
   /// The time in the capture at which the device played the signal's first sample, in seconds by
-  /// its clock; nil if it is unknown.
+  /// its clock; nil if the time is unknown.
   let playbackStartSeconds: Double?
 
   init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws {
@@ -351,10 +352,10 @@ struct CalibrationFailure: Error, Equatable, CustomStringConvertible {
   var description: String { "\(name): \(error.description)" }
 }
 
-/// The age of a profile's measurement.
+/// The age of the measurement of a profile.
 enum CalibrationAge {
-  /// The maximum age in days before a check is suggested. Glue, springs, and mountings creep over
-  /// months.
+  /// The maximum age of a measurement, in days, before a check is suggested. Glue, springs, and
+  /// mountings creep over months.
   static let maximumDays = 180
 
   /// Returns the local date in the format of ISO 8601.
@@ -378,7 +379,8 @@ enum CalibrationAge {
   static let advice = "run 'temblor calibrate --quick' to check it in 5 s"
 
   /// Returns the number of days from a fixed day to a date `YYYY-MM-DD` in the Gregorian calendar,
-  /// or nil. Years start in March, so that a leap day is the last day of a year.
+  /// or nil.
+  /// Years start in March, so that a leap day is the last day of a year.
   private static func dayNumber(_ date: String) -> Int? {
     let parts = date.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
     guard parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2],

@@ -8,8 +8,8 @@ import PlaybackSessions
 import SystemSupport
 import TransducerCalibration
 
-/// The command `temblor calibrate --by-hand`: a person presses a key where slow tones feel
-/// strongest.
+/// The command `temblor calibrate --by-hand`, with which a person presses a key where slow tones
+/// feel strongest.
 enum ManualCalibrationCommand {
   static let option = Option(
     "--by-hand",
@@ -133,24 +133,24 @@ enum ManualCalibrationCommand {
   }
 }
 
-/// The playback of slow tones, which collects the frequencies at which a key is pressed.
+/// The playback of slow tones, which records the frequencies at which a key is pressed.
 final class ManualCalibration: PlaybackActivity {
   /// The number of consecutive tones without a key press after which the calibration ends.
   static let maximumUnansweredCount = 3
-  /// The initial level, in decibels relative to the maximum.
+  /// The initial level of the tones, in decibels relative to the maximum.
   private static let initialDecibels = -12.0
-  /// The minimum level, in decibels relative to the maximum.
+  /// The minimum level of the tones, in decibels relative to the maximum.
   private static let minimumDecibels = -36.0
-  /// The level change per key press, in decibels.
+  /// The level change for each key press, in decibels.
   private static let levelStepDecibels = 3.0
   /// The fade-in of a tone in seconds, during which key presses do not count.
   private static let fadeInDuration = 0.5
-  /// The interval within which several key presses count as one, because a key was held down or
-  /// pressed twice.
+  /// The interval within which several key presses count as one. A key may be held down or pressed
+  /// twice.
   private static let repeatInterval = Duration.milliseconds(800)
-  /// The duration of a tone after its last key press.
+  /// The duration for which a tone continues after its last key press.
   private static let trailingDuration = Duration.milliseconds(1_500)
-  /// The silence between tones.
+  /// The duration of the silence between tones.
   private static let pauseBetweenTones = Duration.seconds(1)
 
   private enum Phase {
@@ -243,6 +243,7 @@ final class ManualCalibration: PlaybackActivity {
       (0, nil)
     }
   }
+  /// A Boolean value that indicates whether the level and voices are hidden.
   /// A level meter would show the resonance that is to be felt.
   var hidesSoundDetails: Bool { true }
 

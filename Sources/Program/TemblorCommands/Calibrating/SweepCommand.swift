@@ -129,7 +129,7 @@ enum SweepCommand {
   }
 }
 
-/// The options of the sweep signal, shared by `sweep` and `calibrate`.
+/// The options of the sweep signal, which `sweep` and `calibrate` share.
 struct SweepOptions {
   static let group = OptionGroup(
     "Signal",
@@ -243,7 +243,7 @@ struct SweepOptions {
   static func text(_ value: Double) -> String { value.text(places: 3) }
 }
 
-/// Plays the sweep on a device, and optionally records at the same time.
+/// The playback of the sweep on a device, optionally with a simultaneous recording.
 struct SweepPlayer {
   private let device: String
   private let request: OutputRequest
@@ -257,7 +257,7 @@ struct SweepPlayer {
   private static let tailDuration = 3.25
   /// The duration of the recording after a quick sweep, in seconds.
   private static let quickTailDuration = 0.5
-  /// The time until devices run steadily and their clocks are compared, in seconds.
+  /// The time until devices run steadily and their clocks can be compared, in seconds.
   private static let settlingDuration = 0.25
   /// The default number of frames in a period. A low latency is not required.
   private static let defaultPeriodSize = 1_024
@@ -374,7 +374,7 @@ struct SweepPlayer {
     finishSink(sink, draining: count != .max)
   }
 
-  /// The maximum time for a device to close.
+  /// The maximum time that a device may take to close.
   private static let closeTimeout = Duration.seconds(1)
 
   private func finishSink(_ sink: any AudioSink, draining: Bool) {

@@ -8,7 +8,7 @@ import SystemSupport
 ///
 /// Vibration on the recorded sink would be followed again, in an endless loop.
 struct FollowedSource: Equatable {
-  /// The word for the default sink's monitor.
+  /// The keyword for the monitor of the default sink.
   static let monitorKeyword = "monitor"
 
   /// The remedy if the sound of the default output cannot be captured.
@@ -17,12 +17,13 @@ struct FollowedSource: Equatable {
     otherwise, choose a source with '--source'
     """
 
-  /// The device to open. A source that follows the server's default has the name of the default at
-  /// the start, so that it stays the same source.
+  /// The name of the device to open.
+  /// A source that follows the server's default has the name of the default at the start, so that
+  /// it stays the same source.
   let device: String
-  /// The sink that the device records; nil for other sources.
+  /// The sink that the device records, or nil for other sources.
   let sink: String?
-  /// The sinks of the server.
+  /// The names of all sinks of the server.
   private let sinks: [String]
 
   /// Finds a source through the sound server.
@@ -75,7 +76,8 @@ struct FollowedSource: Equatable {
     }
   }
 
-  /// Returns the device that records the default sink through PipeWire; nil for another server.
+  /// Returns the name of the device that records the default sink through PipeWire, or nil for
+  /// another server.
   private static func pipeWireDevice(
     _ server: SoundServers.PulseAudio, on servers: SoundServers
   ) -> String? {
@@ -87,7 +89,7 @@ struct FollowedSource: Equatable {
     return NamedSink.Server.pipeWire.device(server.defaultSink)
   }
 
-  /// Refuses an output that plays on the recorded sink, or may come to play there.
+  /// Throws an error for an output that plays on the recorded sink, or may come to play there.
   ///
   /// - Parameter output: The opened output.
   func check(_ output: DeviceSummary) throws(UsageError) {

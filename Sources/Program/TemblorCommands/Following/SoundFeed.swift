@@ -3,32 +3,32 @@ import HapticRender
 import SoundFollowing
 import SystemSupport
 
-/// Feeds live sound from a source into a voice, and follows the drift between their clocks.
+/// A feed of live sound from a source into a voice, which follows the drift between their clocks.
 ///
 /// Each iteration reads the source, follows its sound, resamples it to the output's rate, and
 /// appends it to the voice's queue:
 ///
 /// 1. Counts of frames over tens of seconds show how the clocks of source and output differ. A
-///    control loop adds a small correction to that ratio, so that the number of waiting frames
-///    stays near the reserve.
+/// control loop adds a small correction to that ratio, so that the number of waiting frames stays
+/// near the reserve.
 /// 2. An underrun enlarges the reserve, since the source delivers in bursts.
 /// 3. A queue that never fell to its reserve during a second has too many frames. They are
-///    discarded within a short fade.
+/// discarded within a short fade.
 ///
 /// All iterations belong to one thread; only the voice is shared with the render thread.
 final class SoundFeed: @unchecked Sendable {
   struct Status: Equatable, Sendable {
-    /// The peak level of the last iteration; 1 is full scale.
+    /// The peak amplitude of the last iteration; 1 is full scale.
     var level = 0.0
     var gateGain = 1.0
-    /// The drift in ppm by which the source runs faster than the output; nil until it is known.
+    /// The drift by which the source runs faster than the output, in ppm; nil until it is known.
     var driftPPM: Double?
     /// The number of frames that the source has delivered.
     var sourceFrameCount: Int64 = 0
-    /// The number of frames in the queue.
+    /// The number of frames in the queue of the voice.
     var queuedFrameCount = 0
-    /// The number of frames that were discarded because too many were queued, or the queue was
-    /// full.
+    /// The number of frames that were discarded because too many were queued, or because the queue
+    /// was full.
     var droppedFrameCount = 0
   }
 
@@ -46,10 +46,10 @@ final class SoundFeed: @unchecked Sendable {
   private var lastIterationTime: Duration
   private var samples: [Float] = []
 
-  /// The number of frames to discard.
+  /// The number of excess frames that are to be discarded.
   private var excessFrameCount = 0
   private var fadeGain: Float = 1
-  /// The minimum number of queued frames since `windowStart`.
+  /// The minimum number of queued frames since the start of the measuring window.
   private var minimumQueuedFrameCount = Int.max
   private var windowStart = Duration.zero
   private var underrunFrameCount: Int64 = 0
@@ -57,21 +57,21 @@ final class SoundFeed: @unchecked Sendable {
   private var isSteady = false
   private let delayFrameCount: Int
 
-  /// The reserve in seconds, in addition to two periods, for a late thread.
+  /// The reserve for a late thread, in seconds, in addition to two periods.
   private static let marginSeconds = 0.002
-  /// The maximum reserve in seconds, for sources that deliver in bursts.
+  /// The maximum reserve for sources that deliver in bursts, in seconds.
   private static let maximumReserveSeconds = 0.12
   private static let reserveGrowth = 1.5
-  /// The duration in seconds over which the minimum of queued frames is measured.
+  /// The duration over which the minimum of queued frames is measured, in seconds.
   private static let excessWindowSeconds = 1.0
   private static let excessThresholdSeconds = 0.01
-  /// The duration in seconds of the fade before frames are discarded.
+  /// The duration of the fade before frames are discarded, in seconds.
   private static let fadeSeconds = 0.005
-  /// The interval between iterations as a fraction of a period. It is not a simple fraction, so
-  /// that the two do not beat.
+  /// The interval between iterations, as a fraction of a period.
+  /// It is not a simple fraction, so that iterations and periods do not beat.
   private static let iterationFraction = 0.382
 
-  /// The interval between iterations in seconds.
+  /// The interval between iterations, in seconds.
   let iterationSeconds: Double
 
   /// - Parameters:
@@ -143,8 +143,8 @@ final class SoundFeed: @unchecked Sendable {
     return (1 + source) / (1 + output) - 1
   }
 
-  /// Follows the drift of the clocks, and corrects the number of queued frames. Their mean over
-  /// irregular times is independent of the periods.
+  /// Follows the drift of the clocks, and corrects the number of queued frames.
+  /// The mean of queued frames over irregular times is independent of the periods.
   private func adjustDrift(at now: Duration) {
     let isGap = voice.underrunFrameCount != underrunFrameCount
     underrunFrameCount = voice.underrunFrameCount

@@ -12,7 +12,7 @@ import SignalAnalysis
 import SoundFile
 import SystemSupport
 
-/// A take to compare by listening: a pattern or a recording.
+/// A take to compare by listening, which is a pattern or a recording.
 struct AuditionTake: Sendable {
   static let maximumCount = 9
 
@@ -21,7 +21,7 @@ struct AuditionTake: Sendable {
   let outputStem: String
   fileprivate let pattern: LoadedPattern?
   fileprivate let recording: Sound?
-  /// The SHA-256 hash of the file.
+  /// The SHA-256 hash of the take's file.
   let sha256: String
 
   init(_ input: TakeInput, reading: ReadingOptions) throws {
@@ -132,7 +132,7 @@ extension [AuditionTake] {
   }
 }
 
-/// The gains of takes, none above 1, and the kind of match that determined them.
+/// The gains of takes, none above 1, and the kind of level match that determined them.
 typealias MatchedLevels = (match: LevelMatch, gains: [Double])
 
 struct PreparedTakes: Sendable {
@@ -171,7 +171,7 @@ struct PreparedTakes: Sendable {
     }
   }
 
-  /// Returns the gains that attenuate all takes to the level of the weakest.
+  /// Returns the gains that attenuate all takes to the level of the weakest take.
   func matchedLevels(by match: LevelMatch) -> MatchedLevels {
     let gains = match.gains(for: signals)
     guard match == .loudness, gains.contains(where: { $0 != 1 }) else { return (match, gains) }
@@ -195,8 +195,9 @@ extension CompiledPattern {
   }
 }
 
-/// The outputs on which the channels of a recording are heard: in turn on the outputs with haptics,
-/// or else as audio. A recording with more channels is heard as their mean on all outputs.
+/// The outputs on which the channels of a recording are heard.
+/// They are assigned in turn to the outputs with haptics, or else as audio. A recording with more
+/// channels is heard as their mean on all outputs.
 struct RecordingChannels {
   private let channelsOfBuses: [Int]
   private let hapticChannelCount: Int

@@ -60,7 +60,7 @@ struct LiveOptions {
   /// The profile of channels without a profile of their own.
   let profile: TransducerProfile
   private let isProfileExplicit: Bool
-  /// The factor for all output, 0 to 1.
+  /// The gain of all output, 0 to 1.
   let strength: Double
   private let keepsAwake: Bool
   private let recordPath: String?
@@ -69,7 +69,7 @@ struct LiveOptions {
   /// A Boolean value that indicates whether a recording is divided into files.
   var rotatesRecording: Bool { rotation != nil }
   private let replacesAnyFile: Bool
-  /// The maximum duration of a recording in seconds.
+  /// The maximum duration of a recording, in seconds, or nil for no limit.
   private let recordingLimitSeconds: Double?
   private let rotation: LiveRecording.Rotation?
   private let isQuiet: Bool
@@ -108,8 +108,8 @@ struct LiveOptions {
     }
   }
 
-  /// Refuses a recording or an output file that would overwrite an input, the other file, or a file
-  /// of another program.
+  /// Throws an error for a recording or an output file that would overwrite an input, the other
+  /// file, or a file of another program.
   func checkOutputs(reading sources: [String]) throws(UsageError) {
     let inputs = InputOverwriteCheck(reading: sources)
     if let recordPath {
@@ -197,7 +197,7 @@ struct LiveOptions {
     return outcome.status
   }
 
-  /// Refuses a device that cannot play with these options.
+  /// Throws an error for a device that cannot play with these options.
   func checkDevice(_ granted: DeviceSummary) throws(UsageError) {
     _ = try engine(for: granted, bodyLocationCount: 0, recordingChannelCounts: [])
   }
@@ -269,7 +269,7 @@ struct DeviceOptions: Sendable {
   }
   let request: OutputRequest
   let isExplicit: Bool
-  /// The source of the name; nil for the command line.
+  /// The source of the device name, or nil for the command line.
   let origin: String?
   var file: String? {
     let name = OutputRegistry.standard.parseName(device)
@@ -377,10 +377,10 @@ extension OutputError {
   }
 }
 
-/// A device that the command line does not name could not be opened.
+/// The error of a device that could not be opened and that the command line does not name.
 struct DeviceUnavailableError: Error, Equatable, CustomStringConvertible {
   var reason: OutputError
-  /// The source of the device's name; nil for the default device.
+  /// The source of the device's name, or nil for the default device.
   var origin: String?
 
   var description: String {
@@ -400,7 +400,8 @@ struct DeviceUnavailableError: Error, Equatable, CustomStringConvertible {
 }
 
 extension DeviceSummary {
-  /// The form `default: 2 channels at 48000 Hz, float, period 240, buffer 960 frames`.
+  /// A description in the form `default: 2 channels at 48000 Hz, float, period 240, buffer 960
+  /// frames`.
   var description: String {
     let channels = format.channelCount.counted("channel")
     return """

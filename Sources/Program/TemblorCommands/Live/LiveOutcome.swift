@@ -7,7 +7,7 @@ struct LiveOutcome {
   enum Ending: String { case over, quit, interrupted, deviceEnded }
 
   var ending = Ending.over
-  /// The device that played; nil if none was opened.
+  /// The device that played, or nil if no device was opened.
   var device: DeviceSummary?
   /// The number of rendered frames, including missed frames.
   var frameCount: Int64 = 0
@@ -49,7 +49,7 @@ struct Distribution: Equatable, Sendable {
 
   init(_ values: [Double]) { sorted = values.sorted() }
 
-  /// Returns the smallest value that at least this fraction of the values does not exceed; 0
+  /// Returns the smallest value that at least a fraction of the values does not exceed, or 0
   /// without values.
   func quantile(_ fraction: Double) -> Double {
     guard !sorted.isEmpty else { return 0 }

@@ -6,15 +6,15 @@ import PatternWorkflows
 import PlaybackSessions
 import SystemSupport
 
-/// Plays an activity until it is finished or the user ends it. The terminal is restored, however
-/// the session ends.
+/// A session that plays an activity until it is finished or the user ends it.
+/// The terminal is restored, however the session ends.
 final class LiveSession {
   static let strengthStepCount: Float = 20
-  /// The interval between reads of block timings, well before they would be dropped.
+  /// The interval between reads of block timings, well before timings would be dropped.
   private static let blockTimingsInterval = Duration.milliseconds(500)
 
-  /// The maximum time for a device to stop after a key press or a signal. Together with the
-  /// completion of the file, the stop takes at most one second.
+  /// The maximum time for a device to stop after a key press or a signal.
+  /// Together with the completion of the file, the stop takes at most one second.
   private static let promptStopTimeout = Duration.milliseconds(750)
   private static let promptRecordingTimeout = Duration.milliseconds(200)
   /// The maximum time to complete a recording if nobody waits for it.
@@ -40,10 +40,10 @@ final class LiveSession {
   /// keyboard for the session.
   var hasKeyboard: Bool { keyboard != nil }
 
-  /// The open device; nil before it was opened.
+  /// The open device, or nil before the device was opened.
   var device: DeviceSummary? { outcome.device }
 
-  /// The signal that ends a wait of the session: [any thread].
+  /// The signal that ends a wait of the session. Any thread may raise it.
   var wake: WakeSignal { inbox.wake }
 
   func run<Task: PlaybackActivity>(
@@ -206,7 +206,8 @@ final class LiveSession {
     return peaks
   }
 
-  /// Returns the activity of the protection since the last call, and adds it to the outcome.
+  /// Returns the activity of the protection since the last call, and adds the activity to the
+  /// outcome.
   @discardableResult private func readProtection(_ engine: PlaybackEngine) -> ProtectionSummary? {
     guard engine.routing.channels.contains(where: { $0.transducer != nil }) else { return nil }
     let gain = engine.drainMinimumProtectionGain()
@@ -281,23 +282,23 @@ final class LiveSession {
   }
 }
 
-/// The work of a live command on an engine, called by its session on one thread.
+/// An activity of a live command on an engine. Its session calls it on one thread.
 protocol PlaybackActivity: AnyObject {
   var watchedDescriptors: [PollDescriptor] { get }
-  /// The activity's own keys, in the order of help.
+  /// The activity's own keys with their meanings, in the order of help.
   var keys: [KeyHelp] { get }
   var state: PlaybackStatus.State { get }
-  /// The position in seconds, and the duration if there is one.
+  /// The position in seconds, and the duration in seconds if there is one.
   var progress: (position: Double, duration: Double?) { get }
 
-  /// The title for the live line, with remarks about playback; nil to show only the time.
+  /// The title for the status line, with remarks about playback; nil to show only the time.
   var title: ActivityTitle? { get }
-  /// A Boolean value that indicates whether the live line must hide the level and the voices.
+  /// A Boolean value that indicates whether the status line must hide the level and the voices.
   var hidesSoundDetails: Bool { get }
   /// A Boolean value that indicates whether the level is part of an experiment, so that no key
   /// changes the strength or mutes.
   var hasFixedLevel: Bool { get }
-  /// A Boolean value that indicates whether the live line shows the time of `progress`.
+  /// A Boolean value that indicates whether the status line shows the time of the progress.
   var hasClock: Bool { get }
 
   func update(at now: Duration) throws -> ActivityStep
@@ -314,11 +315,12 @@ enum ActivityStep: Equatable { case wait(Duration?), finished }
 struct ActivityTitle: Equatable, Sendable {
   var longText: String
   var shortText: String
-  /// Remarks about playback, the most important first; omitted without space.
+  /// The remarks about playback, with the most important remark first. They are omitted without
+  /// space.
   var remarks: [String] = []
 }
 
-/// A key and its meaning, in the list that `?` shows.
+/// A key and its meaning, as listed by the key `?`.
 typealias KeyHelp = (key: String, meaning: String)
 
 extension PlaybackActivity {
@@ -334,7 +336,7 @@ extension PlaybackActivity {
 }
 
 protocol Keyboard: AnyObject {
-  /// The descriptors to wait for before reading keys; they may change after each wait.
+  /// The descriptors to wait for before reading keys. They may change after each wait.
   var watchedDescriptors: [PollDescriptor] { get }
   /// A Boolean value that indicates whether the terminal was closed, so that no more keys follow.
   var isClosed: Bool { get }
@@ -353,12 +355,13 @@ final class LiveConsole {
   private var statusLine: ProgressLine
   private let isQuiet: Bool
   private var endsWithKeyHelp = false
-  /// The update interval of the line while the engine is idle.
+  /// The update interval of the status line while the engine is idle.
   private static let idleInterval = Duration.seconds(1)
-  /// The minimum interval between updates of the line: fifteen per second look smooth.
+  /// The minimum interval between updates of the status line. Fifteen updates per second look
+  /// smooth.
   private static let minimumUpdateInterval = Duration.seconds(1) / 15
 
-  /// Creates a console. A quiet console has no live line and prints only necessary messages.
+  /// Creates a console. A quiet console has no status line and prints only necessary messages.
   init(on terminal: Terminal, isQuiet: Bool) {
     statusLine = ProgressLine(on: terminal, updateInterval: Self.minimumUpdateInterval)
     self.terminal = terminal
@@ -366,7 +369,7 @@ final class LiveConsole {
     showsStatus = terminal.error.isTerminal && !isQuiet
   }
 
-  /// Returns the time until the next update of the line; nil without a line.
+  /// Returns the time until the next update of the status line, or nil without a status line.
   func timeout(isIdle: Bool) -> Duration? {
     showsStatus ? isIdle ? Self.idleInterval : Self.minimumUpdateInterval : nil
   }
@@ -388,8 +391,8 @@ final class LiveConsole {
     }
   }
 
-  /// Shows the keys in lines that break between keys; only once if no other message came in
-  /// between.
+  /// Shows the keys in lines that break between keys. They are shown only once if no other message
+  /// came in between.
   func showKeys(_ keys: [KeyHelp]) {
     guard !endsWithKeyHelp else { return }
     defer { endsWithKeyHelp = true }
@@ -406,7 +409,8 @@ final class LiveConsole {
     hint("Keys:" + lines.joined(separator: "\n     "))
   }
 
-  /// Updates the line, unless the last update was too recent; then the status is not evaluated.
+  /// Updates the status line, unless the last update was too recent. In that case, the status is
+  /// not evaluated.
   func show(_ figures: @autoclosure () -> PlaybackStatus) {
     if showsStatus {
       statusLine.draw { width in figures().line(width: width, for: terminal.error) }

@@ -4,9 +4,9 @@ import PlaybackSessions
 import SystemSupport
 
 struct LoopRange: Equatable {
-  /// The start of the loop in seconds; nil to repeat the whole take.
+  /// The start of the loop in seconds, or nil to repeat the whole take.
   private var startSeconds: Double?
-  /// The end of the loop in seconds; nil for the end of the longest take.
+  /// The end of the loop in seconds, or nil for the end of the longest take.
   private var endSeconds: Double?
   private var argument = ""
 

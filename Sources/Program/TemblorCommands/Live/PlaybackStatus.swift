@@ -6,22 +6,22 @@ struct PlaybackStatus: Equatable, Sendable {
   typealias State = PlaybackState
 
   var state = State.playing
-  /// The position in seconds from the start of the pattern, or of the session; nil if no time is
+  /// The position in seconds from the start of the pattern or of the session; nil if no time is
   /// shown.
   var positionSeconds: Double?
-  /// The duration of the pattern in seconds; nil without an end.
+  /// The duration of the pattern in seconds, or nil for a pattern without an end.
   var duration: Double?
-  /// The peak of each channel since the last line, 0 to 1.
+  /// The peak amplitude of each channel since the last status line, 0 to 1.
   var peaks: [Float]
-  /// The number of voices; nil if it is not shown.
+  /// The number of sounding voices, or nil if it is not shown.
   var voiceCount: Int? = 0
   var underrunCount = 0
-  /// The factor for all output, 0 to 1; nil if it is fixed and not shown.
+  /// The gain of all output, 0 to 1, or nil if the gain is fixed and not shown.
   var strength: Double? = 1
   var title: ActivityTitle?
   var protection: ProtectionSummary?
 
-  /// Returns the live line for a width in columns; less important parts are omitted first.
+  /// Returns the status line for a width in columns. Less important parts are omitted first.
   func line(width: Int, for output: Output) -> (text: String, length: Int) {
     var best = Parts(times: [state.rawValue], counts: [])
     for detail in Detail.allCases {
@@ -48,7 +48,8 @@ struct PlaybackStatus: Equatable, Sendable {
     var times: [String]
     var counts: [(text: String, isAlarm: Bool)]
 
-    /// The width in columns with spaces between the parts; all characters are one column wide.
+    /// The width of the parts in columns, with spaces between them. All characters are one column
+    /// wide.
     var length: Int {
       times.reduce(0) { $0 + $1.count } + counts.reduce(0) { $0 + $1.text.count }
         + max(0, times.count + counts.count - 1)
@@ -102,7 +103,7 @@ struct PlaybackStatus: Equatable, Sendable {
     return "\(count)\(word.prefix(1))"
   }
 
-  /// Returns a time such as `1:02.3`, with hours if necessary.
+  /// Returns a time as text, such as `1:02.3`, with hours if necessary.
   private func time(_ seconds: Double) -> String {
     // The line does not distinguish times beyond 100 hours.
     let tenths = Int((min(max(0, seconds), 359_999) * 10).rounded(.down))
@@ -114,12 +115,14 @@ struct PlaybackStatus: Equatable, Sendable {
   }
 }
 
-/// A level meter with a bar for each channel. With less space, each channel has one column, or one
-/// column shows the maximum of several channels.
+/// A level meter with a bar for each channel.
+/// With less space, each channel has one column, or one column shows the maximum of several
+/// channels.
 struct LevelMeter {
-  /// The level of an empty meter in dBFS: 48 dB below the peak cannot be felt.
+  /// The level of an empty meter in dBFS. A level 48 dB below the peak cannot be felt.
   static let floorDecibels = -48.0
-  /// The level in dBFS from which the meter is highlighted: half of the ceiling's amplitude.
+  /// The level in dBFS from which the meter is highlighted, which is half of the ceiling's
+  /// amplitude.
   static let highLevelDecibels = -6.0
   /// The maximum length of a bar in columns, of 2 dB each.
   static let maximumBarLength = 24
@@ -170,13 +173,14 @@ struct LevelMeter {
     return text + String(repeating: "·", count: length - (eighths + 7) / 8)
   }
 
-  /// Returns one column that is filled from the bottom; `·` for silence.
+  /// Returns one column that is filled from the bottom, or `·` for silence.
   private static func columnText(_ peak: Float) -> String {
     let eighths = Int((filledFraction(peak) * 8).rounded())
     return eighths == 0 ? "·" : String(Character(scalar(0x2580 + UInt32(eighths))))
   }
 
-  /// A character of Unicode's Block Elements: 2581 to 2588 grow upward, 258F to 2588 to the right.
+  /// Returns a character of Unicode's Block Elements.
+  /// The code points 2581 to 2588 grow upward, and 258F to 2588 grow to the right.
   private static func scalar(_ value: UInt32) -> Unicode.Scalar { Unicode.Scalar(value) ?? "█" }
   private static func filledFraction(_ peak: Float) -> Double {
     min(1, max(0, 1 - decibels(peak) / floorDecibels))

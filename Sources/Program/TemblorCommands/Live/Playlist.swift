@@ -7,7 +7,7 @@ import PlaybackSessions
 import SystemSupport
 
 final class Playlist: PlaybackActivity {
-  /// The silence before the first pattern in seconds.
+  /// The duration of the silence before the first pattern, in seconds.
   static let leadInSeconds = SingleTrackPlayer.leadInSeconds
 
   private let engine: PlaybackEngine
@@ -16,7 +16,7 @@ final class Playlist: PlaybackActivity {
   private let gapFrameCount: Int64
   private let trackPlayer: SingleTrackPlayer
   private var currentIndex = 0
-  /// The frame at which the whole sound has been heard, once the last pattern has ended.
+  /// The frame at which the whole sound has been heard; nil until the last pattern has ended.
   private var heardEndFrame: Int64?
 
   /// Creates a playlist that starts its first pattern.

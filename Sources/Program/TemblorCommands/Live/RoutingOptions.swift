@@ -107,10 +107,10 @@ enum RoutingOptions {
   }
 
   static let none = "none"
-  /// The accepted gains in decibels.
+  /// The range of accepted gains, in decibels.
   static let gainDecibelsRange = -120.0...24.0
 
-  /// Parses `1,2:-6` or `none`: channels numbered from 1, with gains in decibels.
+  /// Parses a list of channels such as `1,2:-6`, numbered from 1 with gains in decibels, or `none`.
   static func channels(_ text: String, option: String) throws(UsageError) -> [ChannelRouting
     .ChannelGain]
   {
@@ -128,7 +128,7 @@ enum RoutingOptions {
     return entries
   }
 
-  /// Returns the index from 0 for a channel's number.
+  /// Returns the index of a channel, from 0, for the text of its number.
   static func channelIndex(_ text: String, option: String) throws(UsageError) -> Int {
     guard let number = Int(text), (1...OutputRouting.maximumChannelCount).contains(number) else {
       throw UsageError.invalidValue(
@@ -150,7 +150,7 @@ enum RoutingOptions {
 }
 
 extension ChannelRouting.ChannelSettings {
-  /// The maximum delay in seconds.
+  /// The maximum delay of a channel, in seconds.
   static let maximumDelay = 1.0
   static let settingForms = [
     "haptics", "audio", "left", "right", "off", "source=LOCATION", "profile=NAME", "gain=DB",
@@ -158,7 +158,8 @@ extension ChannelRouting.ChannelSettings {
     "eq=HZ:DB:Q", "crossover=low:HZ", "crossover=high:HZ",
   ]
 
-  /// Parses `2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert`.
+  /// Creates the settings of a channel from a text such as
+  /// `2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert`.
   init(_ text: String, option: String, profileNamed: (String) throws -> TransducerProfile) throws {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     self.init(index: try RoutingOptions.channelIndex(String(parts[0]), option: option))
@@ -246,7 +247,7 @@ extension ChannelRouting.ChannelSettings {
     return .band(hertz: numbers[0], decibels: numbers[1], qualityFactor: numbers[2])
   }
 
-  /// Parses a part of a crossover such as `low:80`.
+  /// Parses one side of a crossover such as `low:80`.
   private static func crossover(_ text: String, option: String) throws(UsageError) -> ChannelFilter
   {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
@@ -261,7 +262,7 @@ extension ChannelRouting.ChannelSettings {
       actual: "crossover=\(text)")
   }
 
-  /// Parses a delay such as `2ms`, and returns it in seconds.
+  /// Parses a delay such as `2ms`, and returns the delay in seconds.
   private static func delay(_ text: String, option: String) throws(UsageError) -> Double {
     guard text.hasSuffix("ms"), let number = Double(text.dropLast(2)),
       (0...maximumDelay * 1_000).contains(number)
@@ -297,7 +298,7 @@ extension ChannelRouting {
 enum PanArgument {
   private static let maximumPointCount = 1_000
 
-  /// Parses `POS`, or `T:POS,T:POS` with increasing times.
+  /// Parses a path such as `POS`, or `T:POS,T:POS` with increasing times.
   static func path(_ text: String, in layout: TransducerArray.Layout) throws(UsageError) -> PanPath
   {
     guard text.contains(":") else { return PanPath(at: try parsePosition(text, layout)) }

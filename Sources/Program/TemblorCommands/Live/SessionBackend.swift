@@ -3,12 +3,13 @@ import HapticOutputs
 import HapticPlayback
 import SystemSupport
 
-/// The environment of live playback: outputs, a clock, and a keyboard. Tests substitute virtual
-/// ones.
+/// The environment of live playback, with outputs, a clock, and a keyboard. Tests substitute
+/// virtual environments.
 protocol PlaybackEnvironment: Sendable {
   var time: any TimeSource { get }
 
-  /// Returns the keyboard, one at a time; nil if the program was not started in a terminal.
+  /// Returns the keyboard, or nil if the program was not started in a terminal. Only one keyboard
+  /// may exist at a time.
   func keyboard() -> (any Keyboard)?
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
 
@@ -16,7 +17,8 @@ protocol PlaybackEnvironment: Sendable {
   /// nil.
   func expectedFormat(_ output: String, _ request: OutputRequest) throws(OutputError) -> SinkFormat?
 
-  /// Returns an output that opens its device as soon as it is present; nil without support.
+  /// Returns an output that opens its device as soon as the device is present, or nil without
+  /// support.
   func openAbsent(_ output: String, _ request: OutputRequest) -> sending OpenedOutput?
 
   /// Plays an engine through an output.
@@ -43,15 +45,15 @@ extension PlaybackEnvironment {
 }
 
 struct SystemEnvironment: PlaybackEnvironment {
-  /// The timeout for opening an output; a sound server that must be started needs some seconds.
+  /// The timeout for opening an output. A sound server that must be started needs some seconds.
   private static let openTimeout = Duration.seconds(10)
 
   var outputs = OutputRegistry.standard
   var time: any TimeSource { SystemTimeSource() }
   func keyboard() -> (any Keyboard)? { RawTerminal() }
 
-  /// Opens an output on a separate thread, so that a signal or a timeout ends the wait for a
-  /// hanging device.
+  /// Opens an output on a separate thread.
+  /// A signal or a timeout thus ends the wait for a hanging device.
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
   {
     let box = Locked<Result<OpenedOutput, OutputError>?>(nil)
@@ -105,20 +107,21 @@ struct SystemEnvironment: PlaybackEnvironment {
 }
 
 protocol EngineDriver: AnyObject {
-  /// Fades out and plays the remaining frames.
+  /// Fades out and plays the remaining frames, and returns whether the output has ended in time.
   ///
   /// - Parameter limit: The timeout; nil for the default time of the sink.
   func stop(within limit: Duration?) -> Bool
 
-  /// Returns the timings of blocks since the last call, oldest first. Beyond about 1,000, timings
-  /// are dropped.
+  /// Returns the timings of the blocks since the last call, oldest first.
+  /// Only about 1,000 timings are kept between calls.
   func drainBlockTimings() -> [BlockTiming]
 }
 
 extension LivePlayback: EngineDriver {}
 
-/// An environment whose clock runs as fast as the machine can: a simulation without a device and
-/// with keys at regular times, or an output to a file. It belongs to one thread.
+/// An environment whose clock runs as fast as the machine can.
+/// It is a simulation without a device and with keys at regular times, or an output to a file. It
+/// belongs to one thread.
 final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @unchecked Sendable {
   static let keyInterval = Duration.milliseconds(100)
   private static let periodSize = 480
@@ -127,7 +130,7 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
   private var nextKeyTime = keyInterval
   private let clock = VirtualTimeSource()
   private var driver: Driver?
-  /// The outputs; nil for a simulation.
+  /// The registry of outputs, or nil for a simulation.
   private let outputs: OutputRegistry?
 
   /// Creates a simulation.
@@ -201,7 +204,7 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
       loop = RenderLoop(engine: engine, sink: sink, time: clock)
     }
 
-    /// Renders a period, and returns whether another may follow.
+    /// Renders a period, and returns whether another period may follow.
     func runIteration() -> Bool {
       guard !isOver else { return false }
       isOver = !loop.runIteration()

@@ -214,8 +214,9 @@ enum StudioCommand {
         + "change the patterns. Press Ctrl-C to stop.")
   }
 
-  /// Listens on a given port, or on the port of the files. Browsers keep unsaved changes by host
-  /// and port, so the page offers those of the last time.
+  /// Returns a server that listens on a requested port, or on the preferred port of the files.
+  /// Browsers keep unsaved changes by host and port, so the page offers the changes of the last
+  /// time.
   private static func server(
     for paths: [String], at address: ServerAddress, port: Int?
   ) throws(FileError) -> StudioServer {
@@ -227,7 +228,7 @@ enum StudioCommand {
     return try StudioServer(at: address)
   }
 
-  /// Returns 128 random bits of the system as hexadecimal digits.
+  /// Returns 128 random bits from the system as hexadecimal digits.
   private static func makeSecret() -> String {
     var generator = SystemRandomNumberGenerator()
     return (0..<2).map { _ in
@@ -237,8 +238,8 @@ enum StudioCommand {
   }
 }
 
-/// A page that leads a browser to an address, in a folder that only this user can read. It is
-/// removed with its last reference.
+/// A page that redirects a browser to an address, in a folder that only this user can read.
+/// The page is removed with its last reference.
 final class RedirectPage {
   let path: String
   private let folder: String

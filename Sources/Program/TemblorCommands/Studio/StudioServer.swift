@@ -38,7 +38,7 @@ final class StudioServer {
   /// The maximum number of simultaneous connections. If all of them have permitted requests,
   /// further connections wait in the queue of the system.
   private static let maximumConnectionCount = 16
-  /// The maximum duration of a connection, including request and response.
+  /// The maximum duration of a connection, including its request and response.
   private static let connectionTimeout = Duration.seconds(10)
   /// The maximum number of reads from a connection before the next connection has its turn.
   private static let maximumReadCount = 16
@@ -65,9 +65,10 @@ final class StudioServer {
   private var connections: [Connection] = []
   private var acceptRetryTime = Duration.zero
 
-  /// The ports above the default range of Linux for outgoing connections, which ends at 60,999.
+  /// The range of ports for pages, above the default range of Linux for outgoing connections, which
+  /// ends at 60,999.
   private static let preferredPortRange: ClosedRange<UInt16> = 61_000...65_535
-  /// The number of successive ports to try.
+  /// The number of successive ports that are tried for a key.
   private static let preferredPortCount: UInt16 = 8
 
   /// Returns the ports for a key in order of preference. Equal keys have equal ports.

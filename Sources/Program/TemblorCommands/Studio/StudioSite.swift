@@ -3,14 +3,14 @@ import SystemSupport
 
 /// An HTTP/1.1 request (RFC 9112) with a body of known length.
 struct HTTPRequest: Equatable {
-  /// The maximum length of a head, in bytes. A longer head is rejected.
+  /// The maximum size of the head of a request, in bytes. A longer head is rejected.
   static let maximumHeadLength = 1 << 14
-  /// The maximum length of a saved pattern, in bytes. A longer body is rejected.
+  /// The maximum size of a saved pattern, in bytes. A longer body is rejected.
   static let maximumBodyLength = 1 << 23
 
   let method: String
   let path: String
-  /// The header fields by lowercase name. The last field of a repeated name counts.
+  /// The header fields, by lowercase name. The last field of a repeated name counts.
   let headers: [String: String]
   var body: [UInt8] = []
 
@@ -168,7 +168,7 @@ struct HTTPResponse: Equatable {
   }
 }
 
-/// The web site of the studio: the page, and patterns that the page reads and saves.
+/// The web site of the studio, with the page, and with patterns that the page reads and saves.
 ///
 /// Anyone who knows the secret can read and write the named files and no others. Pages of other
 /// sites cannot, because their requests have a different origin, or a different host if a name was

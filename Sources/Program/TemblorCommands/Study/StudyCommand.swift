@@ -438,12 +438,13 @@ struct StudyConditions {
   var isSimulated: Bool { strength == nil }
 }
 
-/// A study with its results: a row for each answer, in a file that is complete after each answer.
+/// A study with its results, which are a row for each answer in a file that is complete after each
+/// answer.
 struct StudyRecord {
   private(set) var trials: TrialSequence
   private let table: StudyTable
   private var conditions: StudyConditions
-  /// The file of the results, or nil if they are not saved.
+  /// The path of the results file, or nil if the results are not saved.
   private let path: String?
   private let now: () -> CalendarTime
   private var results = StudyResults()
@@ -581,7 +582,7 @@ struct StudyRecord {
   }
 }
 
-/// A running study: it plays trials and records the answers.
+/// A running study, which plays trials and records the answers.
 final class StudyActivity: PlaybackActivity {
   private(set) var record: StudyRecord
   private let renderings: [StudyTable.Rendering]

@@ -8,8 +8,8 @@ import Reading
 import SignalAnalysis
 import SystemSupport
 
-/// The stimuli of a study. Each row of the table is a tap, a hum, or a pattern file with a playback
-/// level.
+/// The stimuli of a study.
+/// Each row of the table is a tap, a hum, or a pattern file with a playback level.
 struct StudyTable {
   struct Stimulus {
     let id: String
@@ -18,9 +18,9 @@ struct StudyTable {
     let composition: HapticComposition
     /// The profile of this stimulus, or nil for the profile of the study.
     let profile: TransducerProfile?
-    /// The RMS level of the rendering in dBFS, or nil to leave it unchanged.
+    /// The RMS level of the rendering in dBFS, or nil to leave the level unchanged.
     let level: Double?
-    /// The value that a staircase steps through: the level, or else the intensity.
+    /// The value that a staircase steps through, which is the level in dBFS or else the intensity.
     let value: Double?
     /// The ids of the stimuli with which this one is compared, or none for the reference of the
     /// study.
@@ -40,7 +40,7 @@ struct StudyTable {
   static let columns = ["id", "file", "profile", "reference"] + numericColumns
   private static let invalidTable = Rule.error(
     "study-table", "study", "A table of stimuli must have the required columns.")
-  /// The maximum error of a level, in decibels.
+  /// The maximum error of a playback level, in decibels.
   private static let levelToleranceDecibels = 0.01
   /// The id of the reference in a table without the column `reference`.
   private static let referenceID = "reference"
