@@ -12,7 +12,7 @@ internal import SignalPlots
 /// 3. `ReportPage` fills the template with markup for readers without script, and with JSON for the
 ///    script.
 public struct ComparisonReport: Sendable {
-  /// The program and its version, such as `Temblor 1.0`.
+  /// The program that generates the page, with its version, such as `Temblor 1.0`.
   public var generator: String
   /// The command that generates the report again, or an empty text.
   public var command: String
@@ -22,7 +22,7 @@ public struct ComparisonReport: Sendable {
   public var options: ComparisonOptions
   /// The tolerance that the page checks the takes against, or nil.
   public var tolerance: Tolerance?
-  /// The origin of each take, or nil if it is unknown.
+  /// The origin of each take, or nil if the origin is unknown.
   public var origins: [TakeOrigin?]
   /// The URL of a studio page that can open takes, or nil.
   public var studioAddress: String?
@@ -55,12 +55,12 @@ public struct ComparisonReport: Sendable {
   /// The maximum number of takes in a report, which has 240 ordered pairs.
   public static let maximumTakeCount = 16
 
-  /// Returns the page. The bytes are reproducible.
+  /// Returns the bytes of the page, which are reproducible.
   ///
   /// - Parameters:
-  ///   - takes: The takes, with the reference first: 2 to `maximumTakeCount` at one sample rate.
-  ///   - comparisons: The comparisons of each take with the first. If empty, they are computed.
-  ///   - sounds: The sounds of each take. With nil, the page plays the signals of the takes.
+  /// - takes: The takes, with the reference first: 2 to `maximumTakeCount` at one sample rate.
+  /// - comparisons: The comparisons of each take with the first. If empty, they are computed.
+  /// - sounds: The sounds of each take. With nil, the page plays the signals of the takes.
   /// - Throws: `nothingToShow`, `tooMany`, `tooLarge` or `notDrawn`.
   public func html(
     takes: [Take], comparisons: [Comparison] = [], sounds: [PageSounds]? = nil
@@ -132,13 +132,13 @@ public struct ComparisonReport: Sendable {
   }
 }
 
-/// The file of a take, which distinguishes takes with the same name.
+/// The file that a take comes from, which distinguishes takes with the same name.
 public struct TakeOrigin: Equatable, Sendable {
   /// The path of the file, as the user typed it.
   public var path: String
   /// The modification time of the file as text, or nil without a file.
   public var modified: String?
-  /// The SHA-256 of the bytes of the file, in hexadecimal.
+  /// The SHA-256 hash of the bytes of the file, in hexadecimal.
   public var sha256: String
 
   /// Creates an origin.
@@ -160,11 +160,11 @@ struct ReportPair {
   struct Finding {
     let text: FindingText
     let kind: String
-    /// The time range in the reference, in seconds.
+    /// The time range of the difference in the reference, in seconds.
     let timeRange: ClosedRange<Double>
     /// A Boolean value that indicates whether the difference affects the whole take.
     let isOverall: Bool
-    /// The size in just-noticeable differences.
+    /// The size of the difference in just-noticeable differences.
     let significance: Double
   }
 
@@ -172,26 +172,26 @@ struct ReportPair {
   let referenceIndex: Int
   /// The index of the candidate among the takes.
   let candidateIndex: Int
-  /// The delay of the candidate, in seconds, which the page compensates.
+  /// The delay of the candidate in seconds, which the page compensates.
   let candidateDelay: Double
-  /// A sentence for takes that are equal, or nil.
+  /// A sentence that states that the takes are equal, or nil.
   let verdict: String?
   /// A sentence that summarizes the differences.
   let summary: String
   /// The lines about differences beyond the tolerance, or nil without a tolerance.
   let toleranceExcesses: [String]?
-  /// The differences in notation only, as sentences.
+  /// The sentences about differences in notation only.
   let spelling: [String]
-  /// The differences by descending significance.
+  /// The differences of the pair, by descending significance.
   let findings: [Finding]
 
-  /// Collects the differences of a comparison.
+  /// Creates a pair by collecting the differences of a comparison.
   ///
   /// - Parameters:
-  ///   - comparison: The comparison.
-  ///   - reference: The index of the reference among the takes.
-  ///   - candidate: The index of the candidate among the takes.
-  ///   - tolerance: The tolerance to check, or nil.
+  /// - comparison: The comparison.
+  /// - reference: The index of the reference among the takes.
+  /// - candidate: The index of the candidate among the takes.
+  /// - tolerance: The tolerance to check, or nil.
   init(
     _ comparison: Comparison, reference: Int, candidate: Int, tolerance: Tolerance? = nil
   ) {
@@ -211,8 +211,8 @@ struct ReportPair {
     }
   }
 
-  /// Returns the range in which a difference is perceptible. For a different duration, the range is
-  /// between the two ends of the event.
+  /// Returns the range in which a difference is perceptible, in seconds.
+  /// For a different duration, the range is between the two ends of the event.
   private static func timeRange(of difference: Difference) -> ClosedRange<Double> {
     guard difference.kind == .duration, difference.referenceEvents.count == 1,
       let before = difference.before, let after = difference.after
@@ -221,7 +221,7 @@ struct ReportPair {
     return start + min(before, after)...start + max(before, after)
   }
 
-  /// The pair as JSON for the page's script.
+  /// The pair as JSON for the script of the page.
   var fields: JSONObject {
     [
       "shift": roundedForPage(candidateDelay), "summary": summary, "verdict": verdict,
@@ -243,21 +243,21 @@ struct ReportPair {
 
 /// The reason that a page cannot be generated.
 public struct ReviewPageError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The cause of an error, which determines the remedy.
+  /// The cause of a page error, which determines the remedy.
   public enum Kind: String, Sendable {
-    /// The page would be too large for a browser: show less.
+    /// The page would be too large for a browser. The remedy is to show less.
     case tooLarge
-    /// There is nothing to show: specify takes or patterns.
+    /// There is nothing to show. The remedy is to specify takes or patterns.
     case nothingToShow
-    /// There are more takes than a page can distinguish: specify fewer.
+    /// There are more takes than a page can distinguish. The remedy is to specify fewer.
     case tooMany
     /// A figure or a sound could not be generated.
     case notDrawn
   }
 
-  /// The kind of the error, by its cause.
+  /// The kind of the error, which determines the remedy.
   public var kind: Kind
-  /// A one-line message for the user.
+  /// The message of the error for the user, on one line.
   public var description: String
 
   /// Creates an error of a kind with a message.
@@ -267,11 +267,11 @@ public struct ReviewPageError: Error, Equatable, Sendable, CustomStringConvertib
   }
 }
 
-/// The contents of a report page.
+/// The contents of a report page, from which its HTML is made.
 struct ReportPage {
   let report: ComparisonReport
   let takes: [PageTake]
-  /// The ordered pairs of all takes. The first is that of the first two takes.
+  /// The ordered pairs of all takes. The first pair consists of the first two takes.
   let pairs: [ReportPair]
   let profile: TransducerProfile
 
@@ -371,7 +371,7 @@ struct ReportPage {
       """
   }
 
-  /// The JSON for the script of the page.
+  /// The JSON data for the script of the page.
   private var embeddedData: [UInt8] {
     EmbeddedJSON.object([
       "origin": ["program": report.generator, "renderingModel": RenderPlan.modelVersion]
@@ -395,7 +395,7 @@ struct ReportPage {
 }
 
 extension TransducerProfile {
-  /// The profile as JSON for the page's script.
+  /// The profile as JSON for the script of the page.
   var fields: JSONObject {
     func mappingFields(_ mapping: FrequencyMapping) -> JSONObject {
       ["low": mapping.lowHertz, "high": mapping.highHertz, "scale": mapping.scale.rawValue]

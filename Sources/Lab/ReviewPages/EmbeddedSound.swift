@@ -9,28 +9,28 @@ internal import SystemSupport
 /// Such a sound longer than a minute is decimated by 4 if 99 % of its power is below 860 Hz, or by
 /// 2 if 99 % is below 1,720 Hz. It then has 12-bit samples.
 struct EmbeddedSound: Sendable {
-  /// The maximum length of all sounds in a page as text, in bytes. Browsers load longer pages
+  /// The maximum size of the text of all sounds in a page, in bytes. Browsers load longer pages
   /// slowly.
   static let maximumByteCount = 100_000_000
-  /// The sample rates of sounds in pages, in hertz, which every browser plays.
+  /// The sample rates of sounds in pages, in hertz. Every browser plays them.
   static let supportedRates: [Double] = [8_000, 16_000, 24_000, 32_000, 48_000]
 
   let fileBytes: [UInt8]
   /// The sample rate of the played sound, in hertz.
   let rate: Double
-  /// The number of played frames for each frame of the file. The file declares `rate`, because no
-  /// browser decodes rates below 3 kHz.
+  /// The number of played frames for each frame of the file.
+  /// The file declares the rate of the played sound, because no browser decodes rates below 3 kHz.
   let decimationFactor: Int
 
   /// The maximum duration of a sound that is not decimated, in seconds.
   private static let minimumLongSeconds = 60.0
-  /// The maximum fraction of its power that a long sound may lose.
+  /// The maximum fraction of the power that a long sound may lose by decimation.
   private static let maximumLostPowerRatio = 0.01
-  /// The number of steps from silence to full scale in a long sound.
+  /// The number of quantization steps from silence to full scale in a long sound.
   private static let quantizationSteps = Float(2_048)
 
-  /// Returns the quantized samples of a long sound at a lower rate and the decimation factor, or
-  /// nil if the sound is short or would lose too much power.
+  /// Returns the quantized samples of a long sound at a lower rate, with the decimation factor.
+  /// Returns nil if the sound is short or would lose too much power.
   private static func decimated(_ signal: Signal) -> (samples: [Float], factor: Int)? {
     guard signal.durationSeconds > minimumLongSeconds, signal.rate == supportedRates[0],
       signal.channels.count == 1
@@ -113,7 +113,7 @@ struct EmbeddedSound: Sendable {
     )
   }
 
-  /// The length of the Base64 text, in bytes.
+  /// The length of the sound's Base64 text, in bytes.
   var encodedLength: Int { Base64.encodedLength(ofByteCount: fileBytes.count) }
 
   /// Returns the HTML element that contains the sound.
@@ -129,12 +129,12 @@ struct EmbeddedSound: Sendable {
 public struct PageSounds: Sendable {
   /// The signal for the actuator.
   public var actuator: Signal
-  /// The signal for small speakers, or nil.
+  /// The signal for small speakers, or nil without such a signal.
   public var speaker: Signal?
 
-  /// The maximum fraction of its power that a sound may lose at a lower rate: −40 dB.
+  /// The maximum fraction of the power that a sound may lose at a lower rate: −40 dB.
   private static let maximumLostPowerRatio = 1e-4
-  /// The edge of the passband of resampling, as a fraction of the rate.
+  /// The upper edge of the passband of resampling, as a fraction of the sample rate.
   private static let passbandRatio = 0.45
 
   /// Creates the sounds of a take from a signal for the actuator and one for small speakers.

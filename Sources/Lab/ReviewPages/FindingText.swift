@@ -5,18 +5,18 @@ internal import SignalAnalysis
 internal import SignalPlots
 internal import SystemSupport
 
-/// The texts that describe a difference in a list.
+/// The texts that describe a difference in the list of a page.
 struct FindingText: Equatable {
-  /// The title, such as `Second transient 50 ms later`.
+  /// The title of the difference, such as `Second transient 50 ms later`.
   let title: String
-  /// The values before and after, such as `onset 1.2 → 1.25 s`; may be empty.
+  /// The values before and after, such as `onset 1.2 → 1.25 s`; the text may be empty.
   let detail: String
-  /// The amount, such as `+50 ms`.
+  /// The amount of the difference, such as `+50 ms`.
   let amountText: String
-  /// The time range, such as `1.2 – 1.25 s`.
+  /// The time range of the difference, such as `1.2 – 1.25 s`.
   let timeText: String
 
-  /// The minimum duration of takes whose times are in minutes and seconds, in seconds.
+  /// The minimum duration of takes whose times are written in minutes and seconds, in seconds.
   private static let minimumSecondsForMinutes = 120.0
 
   /// Describes a difference of a comparison.
@@ -43,8 +43,8 @@ struct FindingText: Equatable {
       difference.isPresence ? "\(predicate) \(subject)" : "\(subject.capitalizedFirst) \(predicate)"
   }
 
-  /// Returns the events that differ, such as `second transient`, or nil if the difference is not
-  /// one of events.
+  /// Returns the events that differ as text, such as `second transient`; nil for a difference that
+  /// does not concern events.
   private static func subject(of difference: Difference, in comparison: Comparison) -> String? {
     let (indices, composition) = events(of: difference, in: comparison)
     guard let composition, !indices.isEmpty else {
@@ -78,8 +78,8 @@ struct FindingText: Equatable {
       : (difference.referenceEvents, comparison.reference.composition)
   }
 
-  /// Returns the change of the events, such as `50 ms later`, or nil if only a sentence describes
-  /// it.
+  /// Returns the change of the events as text, such as `50 ms later`, or nil if only a sentence
+  /// describes it.
   private static func predicate(of difference: Difference) -> String? {
     switch difference.kind {
     case .missing:
@@ -132,7 +132,7 @@ struct FindingText: Equatable {
     }
   }
 
-  /// Returns a sentence as a title: without the label of the take and the full stop.
+  /// Returns a sentence as a title, without the label of the take and the full stop.
   private static func heading(from sentence: String, label: String) -> String {
     var text = sentence[...]
     if text.hasSuffix(".") {
@@ -186,8 +186,8 @@ struct FindingText: Equatable {
     }
   }
 
-  /// Returns the intensity and sharpness of an event, with the effect of the intensity control,
-  /// such as `intensity 0.8 × 0.5 = 0.4, sharpness 0.6`.
+  /// Returns the intensity and sharpness of an event with the effect of controls, such as
+  /// `intensity 0.8 × 0.5 = 0.4, sharpness 0.6`.
   private static func valuesText(ofEvent index: Int, in composition: HapticComposition) -> String {
     let events = composition.layers.flatMap { layer in
       layer.pattern.events.map { ($0, layer.pattern) }
@@ -228,7 +228,7 @@ struct FindingText: Equatable {
     }
   }
 
-  /// Returns the time of a difference: a point, a range, or a shift.
+  /// Returns the time of a difference as text, which is a point, a range, or a shift.
   private static func timeText(of difference: Difference, usesMinutes: Bool) -> String {
     func time(_ seconds: Double) -> String {
       guard usesMinutes else { return number(seconds, decimalPlaces: 3) }
@@ -257,9 +257,9 @@ extension Difference {
   fileprivate var isPresence: Bool { kind == .missing || kind == .added }
 }
 
-/// A one-sentence summary of a comparison.
+/// The summary of a comparison in one sentence.
 enum ComparisonSummary {
-  /// The minimum difference of the durations that the summary mentions, in seconds.
+  /// The minimum difference of two durations that the summary mentions, in seconds.
   private static let minimumEndDifference = 0.02
 
   /// Returns a sentence such as `B is stronger and duller, lacks an event and ends 0.2 s later.`
@@ -291,7 +291,7 @@ enum ComparisonSummary {
     return "\(label) \(predicates.isEmpty ? "differs in its details" : predicates.joinedWithAnd)."
   }
 
-  /// Returns comparatives such as `stronger` and `duller`.
+  /// Returns the comparatives of differences, such as `stronger` and `duller`.
   private static func comparatives(of differences: [Difference]) -> [String] {
     let levels = differences.filter { $0.unit == .decibels && $0.kind != .spectrum }
     let sharpnesses = differences.filter { difference in
@@ -306,7 +306,8 @@ enum ComparisonSummary {
     return comparatives.compactMap(\.self)
   }
 
-  /// Returns predicates such as `is missing an event` and `has 2 extra events`.
+  /// Returns the predicates of missing and added events, such as `is missing an event` and `has 2
+  /// extra events`.
   private static func presencePredicates(of differences: [Difference]) -> [String] {
     let missingCount = differences.filter { $0.kind == .missing }.reduce(0) { count, difference in
       count + max(1, difference.referenceEvents.count)
@@ -324,7 +325,8 @@ enum ComparisonSummary {
     return predicates
   }
 
-  /// Returns the comparative of differences, or both with `partly` if their signs differ.
+  /// Returns the comparative of differences, or both comparatives with `partly` if their signs
+  /// differ.
   private static func comparative(
     of differences: [Difference], more: String, less: String
   ) -> String? {

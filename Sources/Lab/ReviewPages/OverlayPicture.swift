@@ -3,8 +3,8 @@ internal import HapticRender
 internal import SignalPlots
 internal import SystemSupport
 
-/// A figure of two overlaid takes for readers without script: the common part is gray, and each
-/// excess has the color of its take.
+/// A figure of two overlaid takes for readers without script.
+/// The common part is gray, and each excess has the color of its take.
 ///
 /// The style sheet of the page defines the colors. The script of the page draws a more detailed
 /// version.
@@ -67,7 +67,7 @@ struct OverlayPicture {
     }
   }
 
-  /// The overlay picture as SVG text.
+  /// The figure as SVG markup.
   var markup: String {
     let (width, height) = Self.size
     let location = laneName.map { ", \($0)," } ?? ""
@@ -101,7 +101,7 @@ struct OverlayPicture {
     "\(Self.svgNumber(x(atTime: seconds))) \(Self.svgNumber(y))"
   }
 
-  /// The titles, axes and labels of both lanes, and the labels of the time axis.
+  /// The markup of the titles, axes and labels of both lanes, and of the labels of the time axis.
   private var axesMarkup: String {
     let left = Self.margin.left
     let right = Self.size.width - Self.margin.right
@@ -146,7 +146,7 @@ struct OverlayPicture {
       + "x2=\"\(Self.svgNumber(x2))\" y2=\"\(Self.svgNumber(y2))\"/>"
   }
 
-  /// The areas of intensity and the lines of sharpness.
+  /// The markup of the areas of intensity and the lines of sharpness.
   private var areasMarkup: String {
     let count = Int((Self.size.width - Self.margin.left - Self.margin.right) / Self.columnWidth)
     let times = (0...count).map { Double($0) / Double(count) * duration }
@@ -171,7 +171,7 @@ struct OverlayPicture {
     return markup
   }
 
-  /// Returns the area between a curve and a lower curve, or the baseline for nil.
+  /// Returns the markup of the area between a curve and a lower curve, or the baseline for nil.
   private func areaMarkup(
     class name: String, times: [Double], values: [Double], over lowerValues: [Double]?
   ) -> String {
@@ -186,7 +186,7 @@ struct OverlayPicture {
     return areas.isEmpty ? "" : "<path class=\"\(name)\" d=\"\(areas.joined())\"/>"
   }
 
-  /// Returns the stems and heads of the first 500 transients of a take.
+  /// Returns the markup of the stems and heads of the first 500 transients of a take.
   private func transientsMarkup(of take: PageTake, class name: String, delay: Double) -> String {
     let transients = (take.events ?? []).filter { $0.kind.isTransient }.prefix(500)
     let markups = transients.map { event in

@@ -7,54 +7,55 @@ internal import SystemSupport
 
 /// A take with its events, sounds and measurements, as a page shows it.
 struct PageTake {
-  /// The control polylines of a layer: alternating times and values, or nil for a control that the
-  /// layer does not set.
+  /// The polylines of the controls of a layer.
+  /// A polyline has alternating times in seconds and values. It is nil for a control that the layer
+  /// does not set.
   private struct ControlLines {
     let intensity: [Double]?
     let sharpness: [Double]?
   }
 
-  /// The letter of the take: A, B, C …
+  /// The letter of the take, such as A, B, or C.
   let letter: String
   let name: String
   let notes: String?
   /// The duration of the sounds, in seconds.
   let soundDuration: Double
-  /// The duration of the pattern until it is silent, in seconds.
+  /// The duration until the pattern is silent, in seconds.
   let patternDuration: Double
   /// The events by ascending onset, or nil if the pattern has sampled signals.
   private(set) var events: [PageEvent]?
   /// The number of control curves and parameter changes.
   let controlCount: Int
-  /// The control polylines of each layer.
+  /// The control polylines of each layer of the pattern.
   private let controls: [ControlLines]
   private var signalTrack: SignalTrack?
   /// The tracks of the channels with lanes of their own.
   private var channelTracks: [SignalTrack] = []
   /// The body locations, or the channels of a sound, that have lanes of their own.
   let laneSource: LaneSource
-  /// The text of the file. Long JSON is compacted.
+  /// The text of the take's file. Long JSON is compacted.
   let sourceText: String?
-  /// The SHA-256 of the original text, in hexadecimal.
+  /// The SHA-256 hash of the original text, in hexadecimal.
   let sourceHash: String?
   var origin: TakeOrigin?
   let measurements: TakeMeasurements
   /// The sound for the actuator and, if present, the sound for small speakers.
   let sounds: [EmbeddedSound]
-  /// The gain of each sound that equalizes the levels of all takes.
+  /// The gain of each sound, which equalizes the levels of all takes.
   var gains: [Double] = []
 
-  /// The minimum length of a text that is compacted, in bytes.
+  /// The minimum size of a text that is compacted, in bytes.
   private static let minimumLongTextLength = 100_000
 
-  /// Prepares a take for a page.
+  /// Creates a take for a page.
   ///
   /// - Parameters:
-  ///   - take: The take.
-  ///   - index: The index of the take, which determines its letter.
-  ///   - sounds: The sounds that the page plays.
-  ///   - measurements: The measurements of the take, or nil to measure it.
-  ///   - needsTrack: True to measure its level and frequency over time.
+  /// - take: The take.
+  /// - index: The index of the take, which determines its letter.
+  /// - sounds: The sounds that the page plays.
+  /// - measurements: The measurements of the take, or nil to measure it.
+  /// - needsTrack: True to measure its level and frequency over time.
   init(
     _ take: Take, index: Int, sounds: PageSounds, measurements: TakeMeasurements? = nil,
     needsTrack: Bool = false
@@ -111,7 +112,8 @@ struct PageTake {
   private static let maximumControlPointCount = 2_000
 
   /// Returns the polyline of a control as alternating times and values, or nil if the pattern does
-  /// not set the control. A jump has two points at the same time.
+  /// not set the control.
+  /// A jump has two points at the same time.
   private static func controlLine(
     _ id: DynamicParameterID, of pattern: HapticPattern, until end: Double
   ) -> [Double]? {
@@ -130,13 +132,13 @@ struct PageTake {
     return numbers.isEmpty ? nil : numbers.map(roundedForPage)
   }
 
-  /// Prepares the takes of a page.
+  /// Creates the takes of a page.
   ///
   /// - Parameters:
-  ///   - takes: The takes.
-  ///   - sounds: The sounds of each take. With nil, the page plays the signals of the takes.
-  ///   - measurements: The measurements of each take, or nil to measure them.
-  ///   - needsTrack: Returns true for the indices of takes whose level and frequency are measured.
+  /// - takes: The takes.
+  /// - sounds: The sounds of each take. With nil, the page plays the signals of the takes.
+  /// - measurements: The measurements of each take, or nil to measure them.
+  /// - needsTrack: Returns true for the indices of takes whose level and frequency are measured.
   static func makeTakes(
     _ takes: [Take], sounds: [PageSounds]?, measurements: [TakeMeasurements]? = nil,
     needsTrack: (Int) -> Bool
@@ -151,7 +153,7 @@ struct PageTake {
     return pageTakes
   }
 
-  /// Returns the take as JSON for the page's script.
+  /// Returns the take as JSON for the script of the page.
   ///
   /// - Parameter measurementKeys: The keys of the measurements to include; nil for all.
   func fields(measurementKeys: [String]? = nil) -> JSONObject {
@@ -229,29 +231,29 @@ struct PageTake {
 }
 
 extension Take {
-  /// A Boolean value that indicates whether events describe the whole take. Recordings and patterns
-  /// with sampled signals are shown by their sound.
+  /// A Boolean value that indicates whether events describe the whole take.
+  /// Recordings and patterns with sampled signals are shown by their sound.
   var containsOnlyEvents: Bool { composition?.containsOnlyEvents ?? false }
 }
 
-/// An event, as a page shows it.
+/// An event of a take, as a page shows it.
 struct PageEvent: Equatable {
   let kind: HapticEvent.Kind
-  /// The start time, in seconds.
+  /// The start of the event, in seconds.
   let onset: Double
-  /// The duration until silence, release included, in seconds; 0 for a transient.
+  /// The duration until the event is silent, including its release, in seconds; 0 for a transient.
   let soundingDuration: Double
-  /// The duration in the file, in seconds; 0 for a transient.
+  /// The duration of the event in the file, in seconds; 0 for a transient.
   let writtenDuration: Double
-  /// The intensity in the file. For an audio event, its volume.
+  /// The intensity of the event in the file. For an audio event, its volume.
   let intensity: Double
-  /// The sharpness in the file. For an audio event, its brightness.
+  /// The sharpness of the event in the file. For an audio event, its brightness.
   let sharpness: Double
-  /// The index of the event's layer.
+  /// The index of the layer that contains the event.
   let layer: Int
   /// The index of the haptic event's body location in the take's names, or nil for all locations.
   let place: Int?
-  /// The points after controls and envelope, by ascending time.
+  /// The points of the event after controls and envelope, by ascending time.
   let points: [EventPlot.Point]
 
   /// The maximum number of points of an event.
@@ -273,7 +275,7 @@ struct PageEvent: Equatable {
     points = PointReduction.reduced(event.points, maximumCount: Self.maximumPointCount)
   }
 
-  /// Returns the interpolated point at a time.
+  /// Returns the interpolated point of the event at a time.
   func point(at time: Double) -> EventPlot.Point {
     guard let nextIndex = points.firstIndex(where: { $0.timeSeconds > time }), nextIndex > 0 else {
       return points.last ?? EventPlot.Point(timeSeconds: time, intensity: 0, sharpness: 0)
@@ -287,7 +289,7 @@ struct PageEvent: Equatable {
       sharpness: previous.sharpness + (next.sharpness - previous.sharpness) * fraction)
   }
 
-  /// The event as JSON for the page's script.
+  /// The event as JSON for the script of the page.
   var fields: JSONObject {
     [
       "kind": kind.label, "time": roundedForPage(onset),
@@ -306,9 +308,9 @@ struct PageEvent: Equatable {
 /// Returns a time in seconds or a value rounded to four decimal places, the precision of a page.
 func roundedForPage(_ value: Double) -> Double { (value * 1e4).rounded() / 1e4 }
 
-/// Reduces a polyline of intensity and sharpness to the necessary points.
+/// A reduction of a polyline of intensity and sharpness to the necessary points.
 enum PointReduction {
-  /// The maximum error of intensity and sharpness at a removed point.
+  /// The maximum error of intensity and sharpness at a removed point, on the scale 0…1.
   private static let tolerance = 0.001
 
   /// Returns the necessary points, evenly thinned to a maximum number.
@@ -330,7 +332,7 @@ enum PointReduction {
     }
   }
 
-  /// Returns true if the points between two indices are close to a straight line.
+  /// Returns whether the points between two indices are close to a straight line.
   private static func isStraight(
     _ points: [EventPlot.Point], from start: Int, to end: Int
   ) -> Bool {

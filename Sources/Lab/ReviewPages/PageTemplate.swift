@@ -3,7 +3,7 @@ internal import SystemSupport
 internal import ShippedFiles
 internal import SignalPlots
 
-/// A template with placeholders of the form `{{name}}`.
+/// A template of a page with placeholders in the form `{{name}}`.
 ///
 /// Inserted contents are not searched for placeholders, so that no text can insert another.
 struct PageTemplate {
@@ -11,7 +11,8 @@ struct PageTemplate {
 
   init(_ text: [UInt8]) { self.text = text }
 
-  /// Returns the page with contents by placeholder name. Placeholders without contents are removed.
+  /// Returns the page with contents by the names of placeholders. Placeholders without contents are
+  /// removed.
   func filled(with contents: [String: [UInt8]]) -> [UInt8] {
     var page: [UInt8] = []
     page.reserveCapacity(contents.reduce(text.count) { $0 + $1.value.count })
@@ -28,10 +29,10 @@ struct PageTemplate {
     return page
   }
 
-  /// The names of all placeholders.
+  /// The names of all placeholders of the template.
   var placeholderNames: [String] { text.indices.compactMap { placeholder(at: $0)?.name } }
 
-  /// Returns the placeholder that starts at an index, or nil.
+  /// Returns the placeholder that starts at an index of the template, or nil.
   private func placeholder(at index: Int) -> (name: String, end: Int)? {
     guard text[index...].starts(with: "{{".utf8) else { return nil }
     let name = text[(index + 2)...].prefix {
@@ -79,7 +80,8 @@ enum PageResource {
   static let studioModule = DenseText.encoded(contents(ofFiles: "studio.module"))
   /// The shipped patterns: the text of their LZMA-compressed list.
   static let studioPatterns = DenseText.encoded(contents(ofFiles: "studio.patterns"))
-  /// The scripts of reports and galleries: text, sound, patterns, drawing, player, keys.
+  /// The names of the scripts that reports and galleries share, for text, sound, patterns, drawing,
+  /// the player, and keys.
   private static let sharedScriptFiles =
     "text.js latency.js sound.js pattern.js drawing.js envelope.js overlay.js player.js keys.js"
 
@@ -121,8 +123,8 @@ enum PageResource {
   }
 }
 
-/// Encodes bytes as text for a script element. Two characters store 13 bits, compared with 12 bits
-/// in Base64.
+/// An encoding of bytes as text for a script element.
+/// Two characters store 13 bits, compared with 12 bits in Base64.
 ///
 /// The characters are ASCII from `!` without `<`, which could end the element. Two of 91 characters
 /// have 8,281 values, and 13 bits have 8,192. `lzma.js` decodes the text.
@@ -131,8 +133,9 @@ enum DenseText {
   private static let bitCount = 13
   private static let firstCode = UInt8(ascii: "!")
 
-  /// Returns the text. The bits of the bytes follow each other from the least significant bit, and
-  /// zero bits fill the last two characters.
+  /// Returns the text for some bytes.
+  /// The bits of the bytes follow each other from the least significant bit, and zero bits fill the
+  /// last two characters.
   static func encoded(_ bytes: [UInt8]) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count * 16 / bitCount + 2)
@@ -162,7 +165,7 @@ enum DenseText {
   }
 }
 
-/// A page: a template with the contents that all kinds of pages have.
+/// A page, which is a template with the contents that all kinds of pages have.
 struct Page {
   let template: [UInt8]
   let script: [UInt8]
@@ -172,7 +175,7 @@ struct Page {
   var takes: [PageTake] = []
   /// The sounds that do not belong to takes.
   var sounds: [EmbeddedSound] = []
-  /// The additions to the content security policy: sources of scripts, and directives.
+  /// The additions to the content security policy, which are sources of scripts and directives.
   var additionalPolicy = ""
 
   /// Returns the page as HTML.
@@ -203,8 +206,8 @@ struct Page {
   }
 }
 
-/// The Content Security Policy of a page, which allows only its own script and style sheet and
-/// embedded images.
+/// The Content Security Policy of a page.
+/// It allows only the page's own script and style sheet and embedded images.
 ///
 /// Script and style sheet are identified by their hashes, so that markup injected by a text cannot
 /// run.
@@ -223,7 +226,7 @@ enum ContentSecurityPolicy {
       + "base-uri 'none'; form-action 'none'"
   }
 
-  /// Returns the SHA-256 of a text as a source expression.
+  /// Returns the SHA-256 hash of a text as a source expression of the policy.
   static func hashSource(of text: [UInt8]) -> String {
     let digits = Array(SHA256.hash(of: text))
     let hash = stride(from: 0, to: digits.count, by: 2).compactMap {
@@ -260,7 +263,8 @@ enum JSONLayout {
 }
 
 enum EmbeddedJSON {
-  /// Returns an object as JSON for a script element, with `<` escaped, which could end the element.
+  /// Returns an object as JSON for a script element. The character `<`, which could end the
+  /// element, is escaped.
   static func object(_ fields: JSONObject) -> [UInt8] {
     // In JSON, `<` occurs only in strings.
     Array(fields.compactLine.replacingScalars([("<", #"\u003c"#)]).utf8)

@@ -3,12 +3,12 @@ public import PatternComparison
 internal import SignalPlots
 internal import SystemSupport
 
-/// A self-contained HTML page that shows many patterns, each with a figure, a player, and the notes
-/// from its file.
+/// A self-contained HTML page that shows many patterns.
+/// Each pattern has a figure, a player, and the notes from its file.
 public struct PatternGallery: Sendable {
   /// The title of the gallery page.
   public var title: String
-  /// The program and its version.
+  /// The program that generates the page, with its version.
   public var generator: String
   /// The URL of a studio page that can open patterns, or nil.
   public var studioAddress: String?
@@ -25,11 +25,11 @@ public struct PatternGallery: Sendable {
     self.studioAddress = studioAddress
   }
 
-  /// Returns the page. The bytes are reproducible.
+  /// Returns the bytes of the page, which are reproducible.
   ///
   /// - Parameters:
-  ///   - takes: The patterns.
-  ///   - sounds: The sounds of each take. With nil, the page plays the signals of the takes.
+  /// - takes: The patterns.
+  /// - sounds: The sounds of each take. With nil, the page plays the signals of the takes.
   /// - Throws: `nothingToShow`, `tooLarge` or `notDrawn`.
   public func html(
     _ takes: [Take], sounds: [PageSounds]? = nil
@@ -60,7 +60,8 @@ public struct PatternGallery: Sendable {
     return page.html(texts: texts, data: data)
   }
 
-  /// Returns the card of a pattern for readers without script. The script also reads its source.
+  /// Returns the card of a pattern for readers without script. The script of the page also reads
+  /// its source.
   private static func card(_ take: PageTake, index: Int) -> String {
     let duration = NumberFormatting.rounded(take.patternDuration, places: 3)
     let source = take.sourceText.map { text in

@@ -2,22 +2,22 @@ internal import SystemSupport
 internal import ShippedFiles
 internal import SignalPlots
 
-/// A self-contained HTML page that plays, shows and edits patterns with the renderer, compiled to
-/// WebAssembly.
+/// A self-contained HTML page that plays, shows and edits patterns.
+/// It contains the renderer, compiled to WebAssembly.
 ///
 /// The page needs no network. It contains the bytes of the patterns' files.
 public struct StudioPage: Sendable {
-  /// A pattern that the page opens with.
+  /// A pattern that is open when the page opens.
   public struct OpenDocument: Sendable {
     /// The file name of the pattern, with its extension.
     public var name: String
     /// The bytes of the file, in any format that can be read.
     public var bytes: [UInt8]
-    /// The URL to which the page saves the pattern, relative to its own; nil to save in the browser
-    /// only.
+    /// The URL to which the page saves the pattern, relative to its own URL; nil to save in the
+    /// browser only.
     public var address: String?
 
-    /// Creates a slot from a file name, the bytes of the file, and the URL for saving it.
+    /// Creates a document from a file name, the bytes of the file, and the URL for saving it.
     public init(name: String, bytes: [UInt8], address: String? = nil) {
       self.name = name
       self.bytes = bytes
@@ -25,7 +25,7 @@ public struct StudioPage: Sendable {
     }
   }
 
-  /// The maximum number of patterns in a page: A and B.
+  /// The maximum number of patterns in a page, which are A and B.
   public static let maximumSlotCount = 2
 
   /// The program that generates the page, with its version.
@@ -47,7 +47,7 @@ public struct StudioPage: Sendable {
     self.profileData = profileData
   }
 
-  /// Returns the page. The bytes are reproducible.
+  /// Returns the bytes of the page, which are reproducible.
   ///
   /// - Parameter slots: No patterns, A, or A and B.
   /// - Throws: `tooMany` for more than `maximumSlotCount` patterns.
@@ -81,11 +81,11 @@ public struct StudioPage: Sendable {
 }
 
 extension StudioPage.OpenDocument {
-  /// Returns the entity tag of a file, its SHA-256, by which a server detects that the file changed
-  /// after the page was generated.
+  /// Returns the entity tag of a file, which is its SHA-256 hash.
+  /// A server detects by the tag that the file has changed after the page was generated.
   public static func entityTag(of bytes: [UInt8]) -> String { SHA256.hash(of: bytes) }
 
-  /// The slot as JSON for the page's script.
+  /// The document as JSON for the script of the page.
   fileprivate var fields: JSONObject {
     [
       "name": name, "text": String(decoding: Base64.encoded(bytes), as: UTF8.self),

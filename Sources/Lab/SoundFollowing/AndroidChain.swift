@@ -58,7 +58,7 @@ struct AndroidChain {
     outputFilters = [lowPass(300), lowPass(300)]
   }
 
-  /// Returns the output for the next sample.
+  /// Returns the output sample for the next input sample.
   mutating func process(_ sample: Double) -> Double {
     var sample = sample
     for index in inputFilters.indices {

@@ -1,7 +1,7 @@
 internal import CMath
 
-/// A slow gain of ±12 dB toward one level. It holds after each rise of the level, so that an event
-/// has a constant gain.
+/// An automatic level control with a slow gain of ±12 dB toward a target level.
+/// The gain holds after each rise of the level, so that an event has a constant gain.
 struct AutomaticLevel {
   /// The peak level toward which the gain moves.
   private static let targetPeakLevel = 0.25
@@ -11,7 +11,7 @@ struct AutomaticLevel {
   private static let riseDecibelsPerSecond = 2.0
   /// The maximum fall of the gain, in decibels per second.
   private static let fallDecibelsPerSecond = 6.0
-  /// The time in which the gain holds after a rise of the level by 6 dB, in seconds.
+  /// The time for which the gain holds after a rise of the level by 6 dB, in seconds.
   private static let holdSeconds = 0.4
   /// The time constant with which the peak level decays, in seconds.
   private static let peakDecaySeconds = 3.0
@@ -32,7 +32,7 @@ struct AutomaticLevel {
     averageLevel = EnvelopeFollower(rise: 0.05, fall: 0.05, rate: rate)
   }
 
-  /// Returns the gain after a control step with a level.
+  /// Returns the gain after a control step with an RMS level.
   mutating func advance(level: Double) -> Double {
     if level > 2 * averageLevel.currentLevel, level > Self.minimumPerceptibleLevel {
       remainingHoldStepCount = Int(Self.holdSeconds * controlStepRate)

@@ -1,6 +1,6 @@
 internal import CMath
 
-/// Generates bursts of two cycles. Bursts may overlap.
+/// A generator of bursts of two cycles. Bursts may overlap.
 struct BurstGenerator {
   private struct Burst {
     /// The index of the burst's next sample.
@@ -19,7 +19,7 @@ struct BurstGenerator {
     }
   }
 
-  /// Starts a burst.
+  /// Starts a burst with a strength.
   mutating func startBurst(strength: Double) {
     activeBursts.append(Burst(burstAmplitude: strength))
   }

@@ -1,30 +1,30 @@
-/// Estimates the rate of a clock that counts frames, from counts at known times.
+/// An estimator of the rate of a clock that counts frames, from counts at known times.
 ///
 /// Frames arrive in bursts, and a busy machine counts them late, so each count is a little too low.
 /// The estimate takes three steps:
 ///
 /// 1. Each window of a second contributes its least delayed count, relative to the nominal rate.
 /// 2. The slope is the median of the slopes between all pairs of windows of the last minute (the
-///    Theil–Sen estimator), so that windows in which every count was late have no effect.
+/// Theil–Sen estimator), so that windows in which every count was late have no effect.
 /// 3. A leap between two windows is a gap, after which the estimate starts again.
 public struct ClockRateEstimator: Sendable {
-  /// The deviation from the nominal rate, as a fraction; nil until enough windows have passed.
+  /// The deviation from the nominal rate as a fraction, or nil until enough windows have passed.
   public private(set) var rateDeviationFraction: Double?
 
   /// The duration of a window of counts, in seconds.
   private static let windowSeconds = 1.0
-  /// The maximum number of windows: a minute.
+  /// The maximum number of windows in an estimate, which span a minute.
   private static let maximumWindowCount = 60
   /// The minimum number of windows for an estimate.
   private static let minimumWindowCount = 15
-  /// The leap in seconds from which frames count as lost or repeated.
+  /// The minimum leap between two windows from which frames count as lost or repeated, in seconds.
   private static let minimumLeapSeconds = 0.1
 
   /// The least delayed count of a window.
   private struct Reading {
     /// The time of the count, in seconds.
     var seconds: Double
-    /// The difference from the nominal count, in frames.
+    /// The difference of the count from the nominal count, in frames.
     var excessFrames: Double
   }
 
@@ -62,7 +62,8 @@ public struct ClockRateEstimator: Sendable {
     }
   }
 
-  /// Starts again, after frames were lost. The last estimate remains until there is a new one.
+  /// Starts the estimate again, after frames were lost. The last estimate remains until there is a
+  /// new one.
   public mutating func restart() {
     firstCount = nil
     windowReading = nil

@@ -1,17 +1,18 @@
 internal import CMath
 
-/// Sets the ratio of two clocks so that a number of frames waits between them.
+/// A control loop that sets the ratio of two clocks so that a number of frames waits between them.
 ///
 /// The ratio is that of the clocks, as estimated from counts of frames, and a correction that keeps
 /// the number of waiting frames at a target. With the angular bandwidth ω and the smoothed error e,
 /// in frames:
 ///
-/// ratio = 1 + estimate + 2 ω e / rate
+/// ratio = 1 + estimate + 2 ω e
+/// rate
 ///
 /// Bursts and gaps of a source move e for seconds, but neither the estimate nor, beyond a limit,
 /// the ratio.
 public struct DriftLoop: Sendable {
-  /// The frames of the source for each frame of the output.
+  /// The number of frames of the source for each frame of the output.
   public private(set) var resamplingRatio = 1.0
 
   /// The bandwidth of the correction, in hertz.
@@ -72,6 +73,6 @@ public struct DriftLoop: Sendable {
     min(limit, max(-limit, value))
   }
 
-  /// Discards the measurements and keeps the ratio. Call it after a gap.
+  /// Discards the measurements and keeps the ratio. Call the method after a gap.
   public mutating func holdRatio() { smoothedFrames = nil }
 }

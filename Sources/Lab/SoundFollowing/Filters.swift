@@ -1,7 +1,7 @@
 internal import CMath
 import SignalAnalysis
 
-/// Follows a level with separate time constants for rise and fall.
+/// A follower of a level with separate time constants for rise and fall.
 struct EnvelopeFollower {
   private let riseCoefficient: Double
   private let fallCoefficient: Double
@@ -28,7 +28,7 @@ struct EnvelopeFollower {
   }
 }
 
-/// Measures the RMS level of a band in each control step.
+/// A meter of the RMS level of a frequency band in each control step.
 struct BandLevelMeter {
   private var filters: [BiquadCascade]
   private var summedEnergy = 0.0

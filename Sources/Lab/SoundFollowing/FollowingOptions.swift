@@ -2,15 +2,15 @@
 public struct FollowingOptions: Equatable, Sendable {
   /// The kind of conversion from sound to vibration.
   public enum ConversionStyle: String, CaseIterable, Sendable {
-    /// The low frequencies of the sound.
+    /// The vibration consists of the low frequencies of the sound.
     case bass
-    /// A burst for each transient.
+    /// The vibration consists of a burst for each transient.
     case impacts
-    /// One tone with the level of the low frequencies, for engines and rumble.
+    /// The vibration is a tone with the level of the low frequencies, for engines and rumble.
     case engine
-    /// The low frequencies, and a burst for each transient.
+    /// The vibration consists of the low frequencies and a burst for each transient.
     case full
-    /// The signal chain of HapticGenerator in Android's open source.
+    /// The vibration comes from the signal chain of HapticGenerator in Android's open source.
     case android
   }
 
@@ -18,11 +18,12 @@ public struct FollowingOptions: Equatable, Sendable {
   public var conversionStyle: ConversionStyle
   /// The band of frequencies that the vibration has, in hertz.
   public var bandHertz: ClosedRange<Double>
-  /// A Boolean value that indicates whether speech causes vibration. With the style `android`, it
-  /// always does.
+  /// A Boolean value that indicates whether speech causes vibration.
+  /// With the style `android`, it always does.
   public var keepsVoices: Bool
   /// A Boolean value that indicates whether the level of the source is kept, without a slow gain of
-  /// ±12 dB. With the style `android`, it always is.
+  /// ±12 dB.
+  /// With the style `android`, it always is.
   public var keepsLevel: Bool
 
   /// Creates options.

@@ -21,9 +21,9 @@ import SignalAnalysis
 public struct SoundFollower {
   /// The conversion of sound to vibration.
   public let options: FollowingOptions
-  /// The RMS level of the last half millisecond of input; 1 for a full-scale square wave.
+  /// The RMS level of the last half millisecond of input, which is 1 for a full-scale square wave.
   public private(set) var inputLevel = 0.0
-  /// The peak of the last interleaved block.
+  /// The peak amplitude of the last interleaved block.
   public private(set) var blockPeakMagnitude = Float(0)
   /// The gain of the speech gate, 0...1.
   public private(set) var speechGateGain = 1.0
@@ -102,16 +102,16 @@ public struct SoundFollower {
     (band.lowerBound * band.upperBound).squareRoot()
   }
 
-  /// Returns the vibration for the next samples, approximately in −1...1.
+  /// Returns the vibration of the next samples, approximately in −1...1.
   public mutating func follow(_ samples: Span<Float>) -> [Float] {
     samples.indices.map { Float(process(samples[$0].isFinite ? Double(samples[$0]) : 0)) }
   }
 
-  /// Returns the vibration for the mean of interleaved channels, approximately in −1...1.
+  /// Returns the vibration of the mean of interleaved channels, approximately in −1...1.
   ///
   /// - Parameters:
-  ///   - samples: The interleaved samples.
-  ///   - channelCount: The number of channels.
+  /// - samples: The interleaved samples.
+  /// - channelCount: The number of channels.
   public mutating func follow(interleaved samples: [Float], channelCount: Int) -> [Float] {
     let weight = 1 / Float(max(1, channelCount))
     let starts = stride(
@@ -179,7 +179,7 @@ public struct SoundFollower {
     return toneLevel.value(at: fraction) * 2.0.squareRoot() * sin(2 * .pi * tonePhasePeriods)
   }
 
-  /// Updates the gains and starts bursts.
+  /// Updates the gains at the end of a control step, and starts bursts.
   private mutating func finishControlStep() {
     inputLevel = (inputEnergy / Double(framesPerStep)).squareRoot()
     let outputLevel = (outputEnergy / Double(framesPerStep)).squareRoot()

@@ -8,25 +8,25 @@ import SignalAnalysis
 /// of a voice, the knee is higher; during a transient without a voice, it is lower. The gate opens
 /// in 1 ms and closes in 8 ms.
 struct SpeechGate {
-  /// The ratio of levels, in decibels, at which the gate begins to close.
+  /// The ratio of the levels of both bands at which the gate begins to close, in decibels.
   private static let closingKneeDecibels = -19.0
-  /// The attenuation for each decibel below the knee, in decibels.
+  /// The attenuation for each decibel of the ratio below the knee, in decibels.
   private static let attenuationDecibelsPerDecibel = 4.0
   /// The gain of the closed gate, in decibels.
   private static let closedGainDecibels = -60.0
-  /// The level below 60 Hz below which the gate is closed.
+  /// The level below 60 Hz under which the gate is closed, as a fraction of full scale.
   private static let minimumLowBandLevel = 1e-3
-  /// The increase of the knee by a voice, in decibels.
+  /// The increase of the knee if the sound is a voice, in decibels.
   private static let voiceKneeIncreaseDecibels = 10.0
-  /// The decrease of the knee by a transient, in decibels.
+  /// The decrease of the knee during a transient, in decibels.
   private static let transientKneeDecreaseDecibels = 14.0
-  /// The periodicity above which a sound may be a voice.
+  /// The periodicity above which a sound may be a voice, as a normalized autocorrelation.
   private static let minimumVoicePeriodicity = 0.55
-  /// The periodicity from which a sound is certainly a voice.
+  /// The periodicity from which a sound is certainly a voice, as a normalized autocorrelation.
   private static let certainVoicePeriodicity = 0.85
   /// The minimum ratio of a transient's level to the average of the preceding 30 ms.
   private static let minimumTransientRiseRatio = 12.0
-  /// The duration of a transient, in seconds.
+  /// The duration of a transient for the gate, in seconds.
   private static let transientSeconds = 0.06
 
   private var lowBand: BandLevelMeter
@@ -62,18 +62,18 @@ struct SpeechGate {
     periodicityDetector = PeriodicityDetector(rate: rate)
   }
 
-  /// Adds a sample without frequencies below 20 Hz.
+  /// Adds a sample of the sound, which has no frequencies below 20 Hz.
   mutating func add(_ sample: Double) {
     lowBand.add(sample)
     midBand.add(sample)
     periodicityDetector.add(sample)
   }
 
-  /// Ends a control step, and returns the gain at its end.
+  /// Ends a control step, and returns the gain at the end of the step.
   ///
   /// - Parameters:
-  ///   - level: The RMS level of the step.
-  ///   - count: The number of frames of the step.
+  /// - level: The RMS level of the step.
+  /// - count: The number of frames of the step.
   mutating func finishControlStep(level: Double, count: Int) -> Double {
     let lowBandLevel = lowLevel.advance(toward: lowBand.drainLevel(count: count))
     let midBandLevel = midLevel.advance(toward: midBand.drainLevel(count: count))
@@ -111,18 +111,18 @@ struct SpeechGate {
   }
 }
 
-/// Measures the periodicity of a sound at the pitch of a voice, 75 to 400 Hz, within 30 ms.
+/// A detector of the periodicity of a sound at the pitch of a voice, 75 to 400 Hz, within 30 ms.
 ///
 /// The measure is the normalized autocorrelation at its first peak after it has fallen to 0.2.
 private struct PeriodicityDetector {
-  /// The normalized autocorrelation: 1 if consecutive periods are equal.
+  /// The normalized autocorrelation of the sound, which is 1 if consecutive periods are equal.
   private(set) var periodicity = 0.0
 
-  /// The periods of voices, in samples at 4 kHz.
+  /// The range of the periods of voices, in samples at 4 kHz.
   private static let voicePeriodLagSamples = 10..<54
-  /// The number of correlated samples: 30 ms.
+  /// The number of samples that are correlated, for 30 ms.
   private static let windowSampleCount = 120
-  /// The number of samples between measurements: 4 ms.
+  /// The number of samples between two measurements, for 4 ms.
   private static let hopSampleCount = 16
 
   private let decimationFactor: Int
@@ -174,7 +174,7 @@ private struct PeriodicityDetector {
     return maximum
   }
 
-  /// Returns the inner product of two windows.
+  /// Returns the inner product of two windows of samples.
   private func dotProduct(at firstStart: Int, _ secondStart: Int) -> Double {
     var sum = 0.0
     for index in 0..<Self.windowSampleCount {

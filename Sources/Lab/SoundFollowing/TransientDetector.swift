@@ -1,14 +1,15 @@
 import SignalAnalysis
 
-/// Detects transients: the level within 1 ms is twice that of the preceding 40 ms.
+/// A detector of transients, for which the level within 1 ms is twice the level of the preceding 40
+/// ms.
 struct TransientDetector {
-  /// The minimum ratio of the level to the preceding average.
+  /// The minimum ratio of a transient's level to the average of the preceding 40 ms.
   private static let minimumRiseRatio = 2.0
   /// The minimum level that counts as a transient.
   private static let minimumTransientLevel = 2e-3
-  /// The time in which the strength is measured, in seconds.
+  /// The time for which the strength of a transient is measured, in seconds.
   private static let measurementSeconds = 0.002
-  /// The time in which no other transient is detected, in seconds.
+  /// The time after a transient in which no other transient is detected, in seconds.
   private static let holdOffSeconds = 0.05
 
   /// The levels of an earlier control step.
@@ -21,7 +22,7 @@ struct TransientDetector {
   private var highBand: BandLevelMeter
   private var averageLevel: EnvelopeFollower
   private var peakLevel: EnvelopeFollower
-  /// The levels of the last 10 ms.
+  /// The levels of the control steps of the last 10 ms.
   private var levelHistory: [Levels]
   private var peakStrength = 0.0
   private var stepCountSinceOnset: Int
@@ -47,13 +48,13 @@ struct TransientDetector {
     stepCountSinceOnset = Int(controlStepRate)
   }
 
-  /// Adds a sample.
+  /// Adds a sample of the sound.
   mutating func add(_ sample: Double) {
     lowBand.add(sample)
     highBand.add(sample)
   }
 
-  /// Ends a control step, and returns the strength of a transient once it is measured.
+  /// Ends a control step, and returns the strength of a transient when it has been measured.
   ///
   /// - Parameter count: The number of frames of the control step.
   mutating func finishControlStep(count: Int) -> Double? {

@@ -1,22 +1,23 @@
-/// Resamples signals far below both Nyquist frequencies, such as vibration, at a variable rate.
+/// A resampler with a variable rate for signals far below both Nyquist frequencies, such as
+/// vibration.
 ///
 /// A cubic Hermite polynomial through four samples interpolates between the middle two, with the
 /// slopes of the Catmull–Rom spline.
 public struct VariableRateResampler {
-  /// The latest four samples.
+  /// The latest four samples of the input.
   private var latestSamples = SIMD4<Float>()
-  /// The position of the next output sample between the second and the third sample.
+  /// The position of the next output sample between the second and the third sample, 0 to 1.
   private var outputPositionFraction = 0.0
 
   /// Creates a resampler whose history is silence.
   public init() {}
 
-  /// Resamples the next samples.
+  /// Returns the output samples for the next input samples.
   ///
   /// - Parameters:
-  ///   - samples: The next samples.
-  ///   - step: The number of input samples for each output sample, above 0. It may change from call
-  ///     to call.
+  /// - samples: The next samples.
+  /// - step: The number of input samples for each output sample, above 0. It may change from call
+  ///   to call.
   public mutating func resample(_ samples: [Float], step: Double) -> [Float] {
     var output: [Float] = []
     output.reserveCapacity(Int(Double(samples.count) / step) + 2)

@@ -1,5 +1,6 @@
-// The fragment of the URL: `#d3` is a difference, and `#t=1.2` is a time. The prefix `#A-C` selects
-// two takes.
+// The fragment of the URL selects a part of the page. `#d3` is a difference, and `#t=1.2` is a
+// time.
+// The prefix `#A-C` selects two takes.
 
 /** Returns the fragment without `#`. */
 function addressText() {
@@ -13,7 +14,7 @@ function addressText() {
 
 let keeping = 0;
 
-/** Updates the fragment. Browsers limit the number of changes per second. */
+/** Updates the fragment. The number of updates per second is limited, because browsers limit it. */
 function keepAddress() {
   clearTimeout(keeping);
   keeping = setTimeout(() => {
@@ -22,7 +23,7 @@ function keepAddress() {
   }, 200);
 }
 
-/** Shows the state in the fragment, without playback. */
+/** Applies the state in the fragment to the page, without starting playback. */
 async function followAddress() {
   const words = location.hash.slice(1).split("&").map(
     (word) => word.match(/^(?:([A-Z]\d*)-([A-Z]\d*)|d(\d+)|t=([\d.]+))$/)

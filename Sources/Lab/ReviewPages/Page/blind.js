@@ -1,5 +1,5 @@
-// A blind test: X is one of two takes, and the page does not reveal it before the end. Random
-// sequence, wording and record are those of the command `temblor abx`.
+// A blind test, in which X is one of two takes that the page reveals only at the end.
+// The random sequence, the wording and the record are those of the command `temblor abx`.
 
 /** Yields the identity of X in successive trials, 0 for A and 1 for B. */
 function* drawsOf(seed) {
@@ -18,14 +18,14 @@ function chanceOfAtLeast(rightCount, trialCount) {
   return Math.min(1, sum / 2 ** trialCount);
 }
 
-/** Returns a probability as text. */
+/** Returns a probability as text in percent, such as `4.2 %`. */
 function percentText(chance) {
   if (chance < 0.001) return "less than 0.1 %";
   if (chance < 0.0995) return `${(Math.round(chance * 1000) / 10).toFixed(1)} %`;
   return `${Math.round(chance * 100)} %`;
 }
 
-/** Returns the result of a score: `conclusion` for programs, `sentence` for users. */
+/** Returns the result of a score, with a `conclusion` for programs and a `sentence` for users. */
 function meaningOf(rightCount, trialCount, plannedCount, isVoid) {
   if (isVoid) {
     return {
@@ -65,10 +65,12 @@ function meaningOf(rightCount, trialCount, plannedCount, isVoid) {
   return { conclusion, sentence };
 }
 
-/** The maximum difference between samples of identical sounds relative to the peak: −60 dB. */
+/**
+ * The maximum difference between samples of identical sounds, as a fraction of the peak: −60 dB.
+ */
 const rounding = 0.001;
 
-/** Returns true if two tracks with gains are identical, optionally except for rounding. */
+/** Returns whether two tracks with gains are identical, optionally except for rounding. */
 function areIdentical([one, other], gains, isRounded) {
   if (one.buffer.sampleRate !== other.buffer.sampleRate) return false;
   const count = one.buffer.numberOfChannels;
@@ -89,7 +91,7 @@ function areIdentical([one, other], gains, isRounded) {
   return true;
 }
 
-/** The dialog of a test, without figure, clock or colors that could reveal X. */
+/** The dialog of a blind test, without a figure, clock or colors that could reveal X. */
 class BlindTest {
   #draws;
   #x;
@@ -116,7 +118,7 @@ class BlindTest {
 
   get isRunning() { return this.stage === "trial"; }
 
-  /** Opens the dialog and asks for the number of trials. */
+  /** Opens the dialog, and asks for the number of trials. */
   open() {
     if (this.dialog.open) return;
     this.show("intro");
@@ -126,7 +128,7 @@ class BlindTest {
     find("#blind-trials").focus();
   }
 
-  /** Ends the test. If there are answers, the result is shown first. */
+  /** Ends the test. If there are answers, the result is shown before the dialog closes. */
   leave() {
     if (this.isRunning && this.trials.length > 0) {
       this.finish();
@@ -177,7 +179,7 @@ class BlindTest {
     this.ask();
   }
 
-  /** Draws X and shows the trial. */
+  /** Draws the identity of X at random, and shows the trial. */
   ask() {
     const count = this.trials.length;
     this.#x = this.#draws.next().value;

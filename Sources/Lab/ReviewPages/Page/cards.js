@@ -1,4 +1,4 @@
-// The cards of a gallery: search, order, hover, and playback from a figure.
+// The cards of a gallery, with search, order, hover, and playback from a figure.
 
 const gallery = { now: -1, query: "", order: "name", kind: "all", isTouched: false };
 
@@ -37,7 +37,7 @@ function shownTakes() {
     || data.takes[a].name.localeCompare(data.takes[b].name));
 }
 
-/** Returns the duration of a take's sound. */
+/** Returns the duration of a take's sound, in seconds. */
 const durationText = (index) => `${secondsText(data.takes[index].length)} s`;
 
 /** Draws all cards. */
@@ -82,7 +82,7 @@ function markCards() {
   }
 }
 
-/** Selects a pattern for the transport. */
+/** Selects a pattern for the transport at the bottom of the page. */
 async function chooseTake(index) {
   gallery.now = index;
   deck.pause();
@@ -101,14 +101,14 @@ async function chooseTake(index) {
 
 const isLooping = () => find("#loop").getAttribute("aria-pressed") === "true";
 
-/** Plays a pattern from a time. */
+/** Plays a pattern from a time in seconds. */
 async function playTake(index, time = 0) {
   gallery.isTouched = true;
   if (index !== gallery.now || deck.tracks.length !== 1) await chooseTake(index);
   await deck.play(time);
 }
 
-/** Starts or stops a pattern. */
+/** Starts or stops playback of a pattern. */
 function toggleTake(index) {
   if (index === gallery.now && deck.isPlaying) deck.pause();
   else playTake(index);
@@ -153,7 +153,9 @@ function drawScrub() {
     + `${shapes}</svg><span class="place"></span>`;
 }
 
-/** Returns the time under the pointer in a thumbnail, or the onset of a nearby transient. */
+/**
+ * Returns the time under the pointer in a thumbnail in seconds, or the onset of a nearby transient.
+ */
 function hoveredTime(event, thumb) {
   const index = takeOf(thumb);
   const box = thumb.getBoundingClientRect();
@@ -168,7 +170,7 @@ function hoveredTime(event, thumb) {
   return { index, time: near?.time ?? inside, value: near ?? continuousAt(take, inside) };
 }
 
-/** Connects the cards. Hovering shows time, intensity and frequency. */
+/** Connects the cards to their events. Hovering shows the time, intensity and frequency. */
 function connectGrid() {
   const grid = find("#grid");
   grid.addEventListener("pointermove", (event) => {

@@ -1,4 +1,5 @@
-// The detail of a pattern: figure with axes, downloads, facts, events, source, and comparison.
+// The detail of a pattern, with a figure with axes, downloads, facts, events, source, and a
+// comparison.
 
 const detail = { take: -1, other: -1, hear: "0", box: null };
 const drawer = find("#drawer");
@@ -9,7 +10,10 @@ const detailLanes = { strength: [22, 190], tone: [226, 282], height: 304 };
 /** The distance of the lanes of two body locations, in pixels. */
 const detailLaneStep = 296;
 
-/** Returns the intensity and sharpness of a pattern, or of two overlaid patterns, with axes. */
+/**
+ * Returns the figure of a pattern with axes of intensity and sharpness, optionally overlaid with
+ * another one.
+ */
 function detailPicture(take, other) {
   const names = laneNamesOf(take, ...other ? [other] : []);
   const height = detailLanes.height + (names.length - 1) * detailLaneStep;
@@ -38,7 +42,7 @@ function detailPicture(take, other) {
     + "<span class=\"cursor\" hidden></span>";
 }
 
-/** Returns a single pattern in the colors of sharpness. */
+/** Returns the figure of a single pattern in the colors of sharpness. */
 function drawAlone(box, take, suffix) {
   const [top, bottom] = box.strength;
   const [sharpnessTop, sharpnessBottom] = box.tone;
@@ -70,7 +74,7 @@ function drawAlone(box, take, suffix) {
     + line("axis", box.left, right, sharpnessBottom, sharpnessBottom);
 }
 
-/** Returns the sharpness line of a continuous event in its colors. */
+/** Returns the sharpness line of a continuous event in the colors of sharpness. */
 function sharpnessPath(event, x, y) {
   const count = Math.max(2, Math.round((x(event.time + event.length) - x(event.time)) / 4));
   const points = [];
@@ -101,7 +105,7 @@ function drawDetailPosition(position) {
   cursor.style.left = `${detail.box.left + position / detail.box.to * detail.box.width - 0.75}px`;
 }
 
-/** Opens the detail of a pattern, which has a URL of its own. */
+/** Opens the detail of a pattern, which has its own URL. */
 async function openDetail(index) {
   Object.assign(detail, { take: index, other: -1, hear: "0" });
   gallery.isTouched = true;
@@ -157,7 +161,7 @@ function comparePart() {
         + "<button class=\"btn\" id=\"copy-command\">Copy</button></div></div>");
 }
 
-/** Draws the detail. */
+/** Draws the detail of the open pattern. */
 function drawDetail() {
   const take = data.takes[detail.take];
   const other = detail.other >= 0 ? data.takes[detail.other] : null;
@@ -210,7 +214,7 @@ function drawDetail() {
   connectDetail();
 }
 
-/** The texts of all files. The cards replace the static markup that contains them. */
+/** The source texts of all patterns. The cards replace the static markup that contains them. */
 const sources = data.takes.map((_, index) => sourceOf(index) ?? undefined);
 
 function connectDetail() {
@@ -280,7 +284,7 @@ function toggleDetail() {
   else deck.play(0);
 }
 
-/** Updates the button of the detail. */
+/** Updates the play button of the detail. */
 function markDetail() {
   const button = find("#play-detail");
   if (button) button.textContent = deck.isPlaying ? "Stop" : "Play";

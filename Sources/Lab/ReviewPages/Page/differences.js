@@ -1,15 +1,18 @@
 // The list of differences, and the action of selecting a difference.
 
 /**
- * Returns the length of the significance bar in percent: 25 at the threshold, and 15 more for each
- * doubling.
+ * Returns the length of the significance bar as a percentage.
+ * The length is 25 % at the threshold, and 15 % more for each doubling.
  */
 const meterLength = (significance) => clamp(25 + 15 * Math.log2(significance), 3, 100);
 
-/** Returns a factor such as `2.1×`. */
+/** Returns a factor as text, such as `2.1×`. */
 const factorText = (factor) => `${factor >= 10 ? Math.round(factor) : factor.toFixed(1)}×`;
 
-/** Fills the list in the selected order. Numbers do not change. */
+/**
+ * Fills the list of differences in the selected order. The numbers of the differences do not
+ * change.
+ */
 function drawList() {
   const rows = findings().map((finding, index) => ({ finding, index }));
   if (state.order === "time") rows.sort((a, b) => a.finding.start - b.finding.start);
@@ -70,10 +73,10 @@ function drawVerdict() {
   document.title = `${firstTake().name} and ${secondTake().name} · Temblor`;
 }
 
-/** Returns a text such as `Within 0.5 dB, 5 ms and 2 %`. */
+/** Returns the tolerance as text, such as `Within 0.5 dB, 5 ms and 2 %`. */
 const toleranceText = () => `${pair().excesses.length ? "Exceeds" : "Within"} ${data.tolerance}`;
 
-/** Shows whether the takes are within the tolerance, and the excesses. */
+/** Shows whether the takes are within the tolerance, with the lines about the excesses. */
 function drawTolerance() {
   const { excesses } = pair();
   const badge = find("#badge");
@@ -133,7 +136,9 @@ function equalPercentage() {
   return equal < all || uneven.length ? Math.min(99, percentage) : percentage;
 }
 
-/** Selects a difference, loops it, and plays both takes in alternation. A second call pauses. */
+/**
+ * Selects a difference, loops it, and plays both takes in alternation. Another call with it pauses.
+ */
 function choose(index) {
   const finding = findings()[index];
   if (!finding) return;
@@ -146,10 +151,10 @@ function choose(index) {
   announce(`${finding.title}. Looping, ${firstTake().letter} and ${secondTake().letter} in turn.`);
 }
 
-/** The minimum fraction of the figure that the loop of a difference covers without zooming. */
+/** The minimum fraction of the figure that the loop of a difference covers without zooming in. */
 const minimumLoopFraction = 1 / 12;
 
-/** Loops a difference and makes it visible. */
+/** Loops the time range of a difference, and makes the range visible. */
 function showDifference(index) {
   const finding = findings()[index];
   find("#tip").hidden = true;

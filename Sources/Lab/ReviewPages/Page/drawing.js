@@ -1,14 +1,14 @@
 // Basic shapes of all figures: lines, areas and markers.
 
-/** Returns a coordinate rounded to a tenth of a pixel. */
+/** Returns a coordinate in pixels as text, rounded to a tenth. */
 const px = (value) => Number(value.toFixed(1));
 
-/** Returns the path data of a polyline. */
+/** Returns the path data of a polyline through points. */
 function linePath(points) {
   return points.map(([x, y], index) => `${index ? "L" : "M"}${px(x)} ${px(y)}`).join("");
 }
 
-/** Returns the runs of consecutive indices that match. */
+/** Returns the runs of consecutive indices that match a condition. */
 function runsWhere(count, holds) {
   const runs = [];
   let run = null;
@@ -36,10 +36,10 @@ function laneTitle(x, y, title, unit) {
     + `<tspan class="unit" dx="6">${escaped(unit)}</tspan></text>`;
 }
 
-/** Returns the head of a transient of the first take. */
+/** Returns the markup of the head of a transient of the first take. */
 const circle = (x, y, className, radius = 5) =>
   `<circle class="head ${className}" cx="${px(x)}" cy="${px(y)}" r="${radius}"/>`;
-/** Returns the head of a transient of the second take. */
+/** Returns the markup of the head of a transient of the second take. */
 const diamond = (x, y, className, radius = 6.5) =>
   `<path class="head ${className}" d="M${px(x)} ${px(y - radius)}l${radius} ${radius}-${radius} `
   + `${radius}-${radius}-${radius}z"/>`;
@@ -88,7 +88,8 @@ function areasOfTwo(xs, first, second, { y, base, tolerance, mirrored }) {
 }
 
 /**
- * Returns two overlaid lines, interrupted where values are null. The gap between them is tinted.
+ * Returns the markup of two overlaid lines, which are interrupted where values are null.
+ * The gap between the lines is tinted.
  */
 function linesOfTwo(xs, first, second, { y, tolerance }) {
   const isEqual = (index) => first[index] !== null && second[index] !== null

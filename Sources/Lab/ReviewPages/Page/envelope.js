@@ -1,9 +1,10 @@
-// Envelopes of long patterns: the ranges of intensity and sharpness in columns of time.
+// The envelopes of long patterns, which are the ranges of intensity and sharpness in columns of
+// time.
 
-/** The maximum number of visible events that are drawn separately. */
+/** The maximum number of visible events that are drawn as separate shapes. */
 const maximumSeparateCount = 300;
 
-/** Returns true if two patterns have too many events between two times to be drawn separately. */
+/** Returns whether two patterns have too many events between two times to draw each event. */
 function isDense(one, other, { from, to }) {
   return [one, other].some((take) =>
     (take.events ?? []).filter(({ time, length }) => time + length >= from && time <= to).length > maximumSeparateCount);

@@ -1,8 +1,8 @@
-// The folded sections: measurements, source, events, and information about the report.
+// The folded sections of a report: measurements, source, events, and information about the report.
 
 /**
- * The minimum difference and the difference of a full bar, by unit. The entry "" is for all other
- * units.
+ * The minimum difference that is shown and the difference of a full bar, by unit.
+ * The entry "" is for all other units.
  */
 const measureScales = { s: [0.002, 0.5], Hz: [0.5, 60], "": [0.5, 4] };
 
@@ -44,8 +44,8 @@ function drawMeasures() {
 }
 
 /**
- * Returns JSON in a canonical layout, with objects and arrays without nested lists on one line;
- * null for invalid JSON.
+ * Returns JSON in a canonical layout, or null for invalid JSON.
+ * Objects and arrays without nested lists are on one line.
  */
 function canonicalText(text) {
   const written = (value, space) => {
@@ -102,7 +102,7 @@ function commonLines(first, second) {
   return null;
 }
 
-/** Returns the path back through the furthest points of each edit distance. */
+/** Returns the path of the alignment back through the furthest points of each edit distance. */
 function tracedLines(trace, x, y) {
   const common = [];
   for (let edits = trace.length - 1; edits >= 0; edits--) {
@@ -119,7 +119,8 @@ function tracedLines(trace, x, y) {
 }
 
 /**
- * Returns the rows of two texts: `[index in the first or -1, index in the second or -1, isEqual]`.
+ * Returns the aligned rows of two texts.
+ * A row is `[index in the first or -1, index in the second or -1, isEqual]`.
  */
 function pairedLines(first, second) {
   const common = commonLines(first, second);
@@ -138,7 +139,7 @@ function pairedLines(first, second) {
   return rows;
 }
 
-/** Returns a line with the parts marked that the other line lacks. */
+/** Returns the markup of a line, with marks on the parts that the other line lacks. */
 function markedWords(text, against) {
   let start = 0;
   while (start < text.length && text[start] === against[start]) start++;
@@ -153,7 +154,7 @@ function markedWords(text, against) {
     + escaped(text.slice(text.length - end));
 }
 
-/** Returns one side of a row of the source. */
+/** Returns the markup of one side of a row of the source. */
 function sourceCells(index, text, isEqual, against, side) {
   if (index < 0) return "<td class=\"ln no\"></td><td class=\"sg no\"></td><td class=\"no\"></td>";
   const className = isEqual ? "" : ` c${side}`;
@@ -213,7 +214,7 @@ function drawSource() {
 /** The maximum number of rows in the table of events. */
 const maximumEventRowCount = 500;
 
-/** Shows the events of both takes with the values in the file and the played values. */
+/** Shows the events of both takes, with the values in the file and the played values. */
 function drawEvents() {
   const rows = [state.one, state.other].flatMap((index) => (data.takes[index].events ?? [])
     .map((event) => ({ index, take: data.takes[index], event })));
@@ -229,7 +230,7 @@ function drawEvents() {
     + `${more > 0 ? `<tr><td colspan="7">${counted(more, "more event")}</td></tr>` : ""}</tbody>`;
 }
 
-/** Shows the profile, the sound and the command. */
+/** Shows the profile, the sound and the command of the report. */
 function drawAbout() {
   const { profile, origin, command } = data;
   const { low, high } = profile.continuous;

@@ -1,4 +1,4 @@
-// The behavior of a gallery: keys and buttons.
+// The behavior of the gallery's keys and buttons.
 
 /** Starts or stops playback of the selected pattern. */
 function togglePlay() {
@@ -8,7 +8,7 @@ function togglePlay() {
   else toggleTake(index);
 }
 
-/** Applies a change of the output. */
+/** Applies a change of the selected output. */
 async function chooseOutput() {
   if (drawer.open && detail.other >= 0) {
     await deck.load([detail.take, detail.other].map((index) => ({ id: soundId(index, output) })));
@@ -120,7 +120,7 @@ addEventListener("afterprint", () => {
   drawGrid();
 });
 
-/** Opens the pattern in the URL. */
+/** Opens the pattern that the URL names. */
 function followAddress() {
   const name = decodeURIComponent(location.hash.slice(1));
   const index = data.takes.findIndex((take) => take.name === name);

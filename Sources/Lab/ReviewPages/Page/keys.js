@@ -1,4 +1,4 @@
-// Keyboard shortcuts: one table defines the actions and the list of keys.
+// The keyboard shortcuts of a page. One table defines the actions and the list of keys.
 
 /**
  * @typedef {{keys: string[], shown?: string, words?: string, repeats?: boolean,
@@ -6,7 +6,7 @@
  *   of the list of keys, or both.
  */
 
-/** Checks one button of a radio group. */
+/** Checks a button of a radio group by its value. */
 function check(group, chosen) {
   for (const button of findAll("[role=radio]", group)) {
     const isChosen = button === chosen;
@@ -28,10 +28,10 @@ function stepRadio(event) {
   return true;
 }
 
-/** Shows whether a toggle button is on. */
+/** Shows on a toggle button whether it is on. */
 const press = (button, isOn) => button.setAttribute("aria-pressed", isOn);
 
-/** Returns true if a key press belongs to the focused control. */
+/** Returns whether a key press belongs to the focused control. */
 function belongsToControl(event) {
   const target = event.target;
   if (!(target instanceof HTMLElement)) return false;

@@ -1,23 +1,23 @@
 // The delay between the clock of an audio context and the loudspeaker.
 
 /**
- * The minimum time of the clock at which the delay is read, in seconds. Before, the stream may be
- * starting, and a read waits for it.
+ * The minimum time of an audio context's clock at which the delay is read, in seconds.
+ * Before that time, the stream may be starting, and a read waits for it.
  */
 const minimumLatencyTime = 0.2;
-/** The interval between reads of the delay, in seconds. A read waits for the audio thread. */
+/** The interval between reads of the delay in seconds. A read waits for the audio thread. */
 const latencyInterval = 1;
 /**
  * A Boolean value that indicates whether a read may never return. In Firefox on PulseAudio, it does
  * not while the stream is starting, and the clock already advances then.
  */
 const isLatencyUnsafe = /Linux.*Firefox\//.test(navigator.userAgent);
-/** The last delay of each context, and the time of its read. */
+/** The last delay of each audio context in seconds, and the time of its read. */
 const latencies = new WeakMap();
 
 /**
- * Returns the output latency of an audio context in seconds, or 0 if it is unknown. Without it, the
- * play head is ahead of the sound by a few hundredths of a second.
+ * Returns the output latency of an audio context in seconds, or 0 if it is unknown.
+ * Without it, the play head is ahead of the sound by a few hundredths of a second.
  */
 function outputLatency(context) {
   const { currentTime } = context;
@@ -30,8 +30,8 @@ function outputLatency(context) {
   return seconds;
 }
 
-/** The time without sound after which a page reports it, in milliseconds. */
+/** The time without sound after which a page reports that there is none, in milliseconds. */
 const silenceTimeout = 1000;
-/** The message for a browser that has no sound output, or waits for it. */
+/** The message of a page whose browser has no sound output, or waits for it. */
 const silenceWords = "No sound yet: this browser waits for a sound output. Check the speakers and "
   + "the sound settings of this computer.";

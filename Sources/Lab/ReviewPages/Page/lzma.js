@@ -7,7 +7,9 @@
 // codes literals and matches, which copy bytes of the output. Each binary decision has an adaptive
 // probability, which its context selects.
 
-/** The code of the first character of dense text. `<` is left out, because it could end an element. */
+/**
+ * The code of the first character of dense text. `<` is omitted, because it could end an element.
+ */
 const firstDenseCode = 0x21;
 const denseRadix = 91;
 const denseBits = 13;
@@ -31,13 +33,13 @@ function bytesOfDense(text) {
   return bytes;
 }
 
-/** The number of bits of a probability, and the shift of its adaptation. */
+/** The number of bits of a probability, and the shift by which it adapts. */
 const probabilityBits = 11;
 const adaptationShift = 5;
-/** The range below which the next byte of the stream is read. */
+/** The range below which the decoder reads the next byte of the stream. */
 const minimumRange = 2 ** 24;
 
-/** Decodes the binary decisions of a range-coded stream. */
+/** A decoder of the binary decisions of a range-coded stream. */
 class RangeDecoder {
   constructor(bytes, start) {
     this.bytes = bytes;
@@ -54,7 +56,7 @@ class RangeDecoder {
     this.code = (this.code << 8 | this.bytes[this.next++]) >>> 0;
   }
 
-  /** Decodes a bit with the probability at an index of a table, which adapts. */
+  /** Decodes a bit with the probability at an index of a table. The probability adapts. */
   bit(table, index) {
     const probability = table[index];
     const bound = (this.range >>> probabilityBits) * probability;
@@ -105,7 +107,7 @@ class RangeDecoder {
 
 const evenProbabilities = (count) => new Uint16Array(count).fill(1 << probabilityBits - 1);
 
-/** Decodes the lengths of matches: 2–9, 10–17 or 18–273. */
+/** A decoder of the lengths of matches, which are 2–9, 10–17 or 18–273. */
 class LengthDecoder {
   constructor() {
     this.choices = evenProbabilities(2);
@@ -121,7 +123,7 @@ class LengthDecoder {
   }
 }
 
-/** Decodes the distances of new matches. */
+/** A decoder of the distances of new matches. */
 class DistanceDecoder {
   constructor() {
     this.slots = evenProbabilities(4 << 6);
@@ -129,7 +131,9 @@ class DistanceDecoder {
     this.alignment = evenProbabilities(16);
   }
 
-  /** Returns a distance minus 1. Its slot has its two leading bits and its number of bits. */
+  /**
+   * Returns a distance minus 1. Its slot determines its two leading bits and its number of bits.
+   */
   decode(decoder, length) {
     const slot = decoder.number(this.slots, Math.min(length - 2, 3) << 6, 6);
     if (slot < 4) return slot;
@@ -141,10 +145,10 @@ class DistanceDecoder {
   }
 }
 
-/** The distance that ends a stream. */
+/** The distance that marks the end of a stream. */
 const endDistance = 0xFFFFFFFF;
 
-/** Returns the contents of an LZMA file whose header has their size. */
+/** Returns the contents of an LZMA file. The header of the file must state their size. */
 function unpackedLZMA(packed) {
   const contextBits = packed[0] % 9;
   const literalPositionMask = (1 << Math.floor(packed[0] / 9) % 5) - 1;
@@ -197,7 +201,7 @@ function unpackedLZMA(packed) {
     distances.unshift(...distances.splice(index, 1));
   }
 
-  /** Reads a match, and returns its length; 0 at the end of the stream. */
+  /** Reads a match, and returns its length, or 0 at the end of the stream. */
   function readMatch(positionState) {
     if (!decoder.bit(isRepeat, state)) {
       const length = newLengths.decode(decoder, positionState);

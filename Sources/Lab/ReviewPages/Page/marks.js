@@ -1,6 +1,10 @@
-// Numbered marks above the lanes: a circle for each difference, and a bracket for its time range.
+// The numbered marks above the lanes: a circle for each difference, and a bracket for its time
+// range.
 
-/** Places the circles: those of moments are fixed; those of brackets move to free positions. */
+/**
+ * Places the circles. The circles of moments are fixed, and the circles of brackets move to free
+ * positions.
+ */
 function markPositions(marks) {
   const gap = stage.isNarrow ? 25 : 27;
   const inside = (x) => clamp(x, 12, stage.width - 12);
@@ -44,7 +48,7 @@ function freePosition({ x, left, right }, isFree) {
   return null;
 }
 
-/** Draws the marks that are visible. */
+/** Draws the marks in the visible time range. */
 function drawMarks() {
   const { x, box, rail } = stage;
   const marks = findings().map((finding, index) => {
@@ -98,7 +102,7 @@ function markButton(mark) {
   return button;
 }
 
-/** Highlights a difference in all its places, and shades its time range. */
+/** Highlights a difference in the list and in the figure, and shades its time range. */
 function highlight(index) {
   for (const element of findAll("[data-finding]")) {
     const finding = Number(element.dataset.finding);
@@ -112,7 +116,7 @@ function highlight(index) {
   coverLanes(band, ...laneRange(finding.start, finding.end, isMoment(finding) ? 9 : 0));
 }
 
-/** Shows a card next to a point, within the figure. */
+/** Shows a card next to a point of the figure, within the figure. */
 function showTip(markup, x, y) {
   const tip = find("#tip");
   tip.innerHTML = markup;

@@ -1,15 +1,16 @@
-// Two overlaid takes in two lanes with a common time axis: intensity and sharpness of patterns, or
-// level and frequency if a take is a recording.
+// Two overlaid takes in two lanes with a common time axis.
+// The lanes show intensity and sharpness of patterns, or level and frequency if a take is a
+// recording.
 
-/** The range of the level lane of recordings, in dBFS. */
+/** The range of the level lane of recordings in dBFS, from bottom to top. */
 const levelRange = [-60, 0];
 /** The range of the frequency lane of recordings, in hertz. */
 const hertzRange = [30, 600];
 /**
- * The maximum difference of intensities and levels that count as equal, as a fraction of the lane.
+ * The maximum difference of intensities or levels that count as equal, as a fraction of the lane.
  */
 const intensityTolerance = 0.012;
-/** The maximum difference of sharpnesses that count as equal. */
+/** The maximum difference of sharpnesses that count as equal, as a fraction of the lane. */
 const sharpnessTolerance = 0.008;
 
 /** The quantities of patterns: intensity and sharpness of their events. */
@@ -64,7 +65,7 @@ function normalizedHertz(hertz) {
   return Math.log(hertz / hertzRange[0]) / Math.log(hertzRange[1] / hertzRange[0]);
 }
 
-/** Returns a value of a take's track at a time. */
+/** Returns a value of a take's track at a time in seconds. */
 function trackValue(take, name, time) {
   return take.track?.[name][Math.round(time / take.track.step)];
 }
@@ -75,7 +76,8 @@ function quantitiesOf(one, other) {
 }
 
 /**
- * Returns the transients of two takes in corresponding pairs. Times are those of the first take.
+ * Returns the transients of two takes in corresponding pairs. Times are on the axis of the first
+ * take.
  */
 function pairedTransients(reading, one, other, shift) {
   const remaining = reading.transients(other).map((each) => ({ ...each, time: each.time - shift }));
@@ -159,7 +161,10 @@ function drawOverlay(box, { one, other, shift }, suffix = "") {
   return drawing;
 }
 
-/** Returns the times at which lanes are drawn: every 1.5 pixels, and at the corners of events. */
+/**
+ * Returns the times at which lanes are drawn, which are every 1.5 pixels and at the corners of
+ * events.
+ */
 function overlayTimes(reading, box, one, other, shift) {
   const times = [];
   for (let offset = 0; offset <= box.width; offset += 1.5) {
@@ -193,10 +198,10 @@ function timeAxis(box, lanes) {
   )).join("");
 }
 
-/** The minimum distance of two heads, in CSS pixels. */
+/** The minimum distance of the heads of two transients, in CSS pixels. */
 const minimumHeadDistance = 12;
 
-/** Returns two corresponding transients, or a single transient. */
+/** Returns the markup of two corresponding transients, or of a single transient. */
 function drawTransients(first, second, { x, y, sharpnessY, bottom }) {
   const { isTogether, isAsStrong, isAsSharp } = agreement(first, second);
   if (isTogether) {
@@ -234,7 +239,7 @@ function drawTransients(first, second, { x, y, sharpnessY, bottom }) {
   return drawing;
 }
 
-/** Returns an arrow from one stem to the other. */
+/** Returns the markup of an arrow from one stem to the other. */
 function shiftArrow(first, second, { x, y }) {
   const height = y(Math.min(first.intensity, second.intensity) / 2);
   const direction = second.time > first.time ? 1 : -1;

@@ -1,4 +1,4 @@
-// Patterns: the values of events under their controls, as numbers and as text.
+// The values of a pattern's events under their controls, as numbers and as text.
 
 // Zero values are missing in the data.
 for (const take of data.takes) {
@@ -17,7 +17,7 @@ function hertzOf({ low, high, scale }, sharpness) {
   return scale === "linear" ? low + (high - low) * value : low * (high / low) ** value;
 }
 
-/** Returns the frequency of an event at a sharpness, or nothing for an audio event. */
+/** Returns the frequency of an event at a sharpness in hertz, or null for an audio event. */
 function eventHertz(event, sharpness) {
   if (event.kind === "transient") return hertzOf(data.profile.transient, sharpness);
   return event.kind === "continuous" ? hertzOf(data.profile.continuous, sharpness) : null;
@@ -70,7 +70,10 @@ const laneSuffix = (name) => (name === null ? "" : `, ${name}`);
 
 const isLasting = (event) => event.kind !== "transient";
 
-/** Returns the last index whose time, every `stride`th number, is not after a time. */
+/**
+ * Returns the last index of a list whose time is not after a given time. Every `stride`th number is
+ * a time.
+ */
 function lastIndex(numbers, stride, time) {
   let [low, high] = [0, numbers.length / stride - 1];
   while (low < high) {
@@ -125,7 +128,7 @@ function eventsOf(take) {
 const lastingEvents = (take) => eventsOf(take).lasting;
 const transientsOf = (take) => eventsOf(take).transients;
 
-/** Returns the nearest transient within a distance of a time. */
+/** Returns the nearest transient to a time within a distance in seconds. */
 function transientNear(take, time, reach) {
   let best = null;
   for (const each of transientsOf(take)) {
@@ -136,8 +139,8 @@ function transientNear(take, time, reach) {
 }
 
 /**
- * Returns the value of a control of an event's layer at a time, or nothing if the layer does not
- * set it.
+ * Returns the value of a control of an event's layer at a time, or null if the layer does not set
+ * it.
  */
 function controlAt(take, event, name, time) {
   const line = take.controls[event.layer]?.[name];
@@ -148,7 +151,10 @@ function controlAt(take, event, name, time) {
   return line[index + 1] + fraction * (line[index + 3] - line[index + 1]);
 }
 
-/** Returns the intensity in the file, the control, and their product: `0.9 × 0.7 = 0.63`. */
+/**
+ * Returns the intensity in the file, the control, and their product as text, such as `0.9 × 0.7 =
+ * 0.63`.
+ */
 function intensityText(take, event, time) {
   const control = controlAt(take, event, "intensity", time);
   if (control === null || Math.abs(control - 1) < 0.004) return numberText(event.intensity);
@@ -156,7 +162,10 @@ function intensityText(take, event, time) {
   return `${numberText(event.intensity)} × ${numberText(control)} = ${numberText(product)}`;
 }
 
-/** Returns the sharpness in the file, the control, and their sum: `0.6 + 0.71 = 1 (limit)`. */
+/**
+ * Returns the sharpness in the file, the control, and their sum as text, such as `0.6 + 0.71 = 1
+ * (limit)`.
+ */
 function sharpnessText(take, event, time) {
   const control = controlAt(take, event, "sharpness", time);
   if (control === null || Math.abs(control) < 0.004) return numberText(event.sharpness);
@@ -167,7 +176,7 @@ function sharpnessText(take, event, time) {
     + `${numberText(clamp(sum, 0, 1))}${limit}`;
 }
 
-/** Returns the time of an event's maximum. */
+/** Returns the time of an event's maximum intensity, in seconds. */
 function peakTime(event) {
   let best = 0;
   for (let index = 3; index < event.points.length; index += 3) {
@@ -185,8 +194,8 @@ const kindNames = {
 };
 
 /**
- * Returns a name such as `Second transient`, without an ordinal if the event is the only one of its
- * kind.
+ * Returns the name of an event, such as `Second transient`.
+ * The ordinal is omitted if the event is the only one of its kind.
  */
 function eventName(take, event) {
   const same = take.events.filter((each) => each.kind === event.kind);
@@ -196,7 +205,10 @@ function eventName(take, event) {
   return `${ordinals[ordinal] ?? `Number ${ordinal + 1},`} ${name}`;
 }
 
-/** Returns a text such as `2 transients, 1 continuous event, 1 curve`. */
+/**
+ * Returns the counts of a take's elements as text, such as `2 transients, 1 continuous event, 1
+ * curve`.
+ */
 function countsText(take) {
   if (!take.events) return "recording";
   const parts = Object.entries(kindNames).map(([kind, name]) => {
@@ -221,7 +233,7 @@ function eventCells(take, event) {
   ];
 }
 
-/** Returns the text of a take's file. */
+/** Returns the source text of a take. */
 function sourceOf(index) {
   return document.getElementById(`source-${index}`)?.textContent ?? null;
 }
@@ -233,7 +245,7 @@ const ramp = [
   [0xe5, 0x72, 0x17],
 ];
 
-/** Returns the color of a sharpness. */
+/** Returns the color of a sharpness, 0…1. */
 function rampColor(sharpness) {
   const position = clamp(sharpness, 0, 1) * (ramp.length - 1);
   const index = Math.min(ramp.length - 2, Math.floor(position));

@@ -1,6 +1,6 @@
-// The figure of a report: the lanes, with a rail of numbered marks above.
+// The figure of a report, which consists of the lanes and a rail of numbered marks above them.
 
-/** The state of the page. `one` and `other` are indices of takes. */
+/** The state of the page. `one` and `other` are the indices of the selected takes. */
 const state = {
   one: 0, other: 1, hear: "turns", isMatched: false,
   view: "pattern", from: 0, to: 1, loop: null, isLooping: false, chosen: -1, order: "felt",
@@ -17,7 +17,7 @@ const length = () => Math.max(firstTake().duration, secondTake().duration - pair
 /** The current layout of the figure. */
 let stage = null;
 
-/** Returns true for a short difference, which has a mark without a bracket. */
+/** Returns whether a difference is short. A short difference has a mark without a bracket. */
 const isMoment = (finding) => finding.end - finding.start <= 0.06;
 
 /** Returns the names of the lanes of both takes. */
@@ -45,7 +45,7 @@ function laneHeights(count, isNarrow) {
   return lanes;
 }
 
-/** Returns the layout of the figure. */
+/** Returns the layout of the figure for its current width. */
 function measureStage() {
   const width = find("#stage").clientWidth;
   const isNarrow = innerWidth <= 720;
@@ -88,7 +88,7 @@ function bracketRows(x) {
   return { rowByIndex, count: ends.length };
 }
 
-/** Returns true if transients are so dense that heads and their outlines would hide others. */
+/** Returns whether transients are so dense that their heads and outlines would hide others. */
 function isCrowded({ from, to, width }) {
   if (state.view !== "pattern") return false;
   const counts = [firstTake(), secondTake()].map((take) =>
@@ -101,7 +101,7 @@ const minimumStemSpacing = 5;
 
 let drawingNumber = 0;
 
-/** Draws the figure. */
+/** Draws the whole figure of the report. */
 async function draw() {
   const number = ++drawingNumber;
   stage = measureStage();
@@ -248,7 +248,7 @@ function drawScrub() {
   find("#duration").textContent = `/ ${momentText(length())}`;
 }
 
-/** Shows a time range. */
+/** Shows a time range of the figure, in seconds. */
 function setView(from, to) {
   const whole = length();
   const width = clamp(to - from, Math.min(0.02, whole), whole);
@@ -258,8 +258,8 @@ function setView(from, to) {
 }
 
 /**
- * Returns the center of zooming by keys: the time under the pointer, or the center of the loop, or
- * the center of the figure.
+ * Returns the time around which keys zoom.
+ * It is the time under the pointer, or the center of the loop, or the center of the figure.
  */
 function zoomCenter() {
   const { pointed, loop, isLooping, from, to } = state;
@@ -272,7 +272,7 @@ function zoom(factor, time = zoomCenter()) {
   setView(time - (time - state.from) * factor, time + (state.to - time) * factor);
 }
 
-/** Shows the pattern, the waveform or the spectrogram. */
+/** Shows the view of the pattern, the waveform or the spectrogram. */
 function setPicture(view) {
   state.view = view;
   check(find("#views"), find(`#views [data-view="${view}"]`));

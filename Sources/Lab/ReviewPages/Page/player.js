@@ -1,7 +1,7 @@
-// The transport at the bottom of reports and galleries: play, loop, output, volume, and radio
+// The transport at the bottom of reports and galleries, with play, loop, output, volume, and radio
 // groups.
 
-/** The outputs by index: the signal for an actuator, and the substitute for small speakers. */
+/** The outputs by index: the signal for an actuator, and the signal for small speakers. */
 const outputs = [
   {
     name: "the signal for the actuator",
@@ -13,7 +13,7 @@ const outputs = [
   },
 ];
 
-/** True if the page has sounds for both outputs. */
+/** A Boolean value that indicates whether the page has sounds for both outputs. */
 const hasOutputs = data.takes.every((take) => take.soundCount > 1);
 
 /** The initial output is small speakers, so that a laptop is audible at the first press of Play. */
@@ -45,7 +45,7 @@ function connectTransport(deck, { toggle, chooseOutput, scrub }) {
   setInterval(() => deck.schedulePasses(), 150);
 }
 
-/** Selects an output. */
+/** Selects an output by its index. */
 function setOutput(chosen, chooseOutput) {
   if (!hasOutputs) return;
   output = chosen;
@@ -54,7 +54,7 @@ function setOutput(chosen, chooseOutput) {
   chooseOutput();
 }
 
-/** Shows whether playback is active, and draws every frame until it ends. */
+/** Shows whether playback is active, and draws every frame until playback ends. */
 function followPlaying(deck, draw) {
   document.body.classList.toggle("playing", deck.isPlaying);
   find("#play").setAttribute("aria-label", deck.isPlaying ? "Pause" : "Play");
@@ -66,7 +66,7 @@ function followPlaying(deck, draw) {
   frame();
 }
 
-/** Shows the position of the play head. */
+/** Shows the position of the play head in the transport. */
 function showPosition(deck, duration) {
   const position = deck.position;
   find("#clock").textContent = clockText(position, duration);

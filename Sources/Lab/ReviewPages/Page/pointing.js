@@ -1,8 +1,9 @@
-// Pointer interaction with the figure: values under the pointer, seek, loop by drag, zoom by wheel.
+// The pointer interaction with the figure: values under the pointer, seek, loop by drag, and zoom
+// by wheel.
 
 const stageElement = find("#stage");
 
-/** Returns the position of the pointer in the figure. */
+/** Returns the position of the pointer in the figure, in pixels. */
 function pointAt(event) {
   const box = stageElement.getBoundingClientRect();
   const [x, y] = [event.clientX - box.left, event.clientY - box.top];
@@ -17,7 +18,7 @@ function pointAt(event) {
   return { x, y, time, lane, isInside };
 }
 
-/** Returns a time with the unit of the axis. */
+/** Returns a time as text with the unit of the axis. */
 const momentText = (seconds) => `${clockText(seconds, length())} ${axisUnit(length())}`;
 
 /**
@@ -131,7 +132,7 @@ stageElement.addEventListener("wheel", (event) => {
   zoom(Math.exp(event.deltaY * 0.004), pointAt(event).time);
 }, { passive: false });
 
-/** Moves the play head. A position outside the loop ends the loop. */
+/** Moves the play head to a time. A position outside the loop ends the loop. */
 function seekTo(time) {
   const { loop, isLooping } = state;
   if (isLooping && loop && (time < loop.from || time > loop.to)) setLoop(null, false);

@@ -1,11 +1,11 @@
-// The behavior of a report: selected takes, audible take, keys and buttons.
+// The behavior of a report: the selected takes, the audible take, the keys and the buttons.
 
 const deck = new Deck(() => followPlaying(deck, drawHead));
 
-/** Starts or pauses playback. */
+/** Starts or pauses playback of the selected takes. */
 const togglePlay = () => (deck.isPlaying ? deck.pause() : deck.play());
 
-/** Loads the sounds of both takes for the output. */
+/** Loads the sounds of both takes for the selected output. */
 async function loadDeck() {
   const tracks = [{ take: state.one, delay: 0 }, { take: state.other, delay: pair().shift }];
   setGains();
@@ -27,7 +27,7 @@ function setGains() {
   deck.applyGains();
 }
 
-/** Loops a range, or everything for null. */
+/** Loops a range of seconds, or the whole takes for null. */
 function setLoop(loop, isLooping = true) {
   Object.assign(state, { loop, isLooping });
   const isPart = loop && isLooping;
@@ -37,7 +37,7 @@ function setLoop(loop, isLooping = true) {
   drawLoop();
 }
 
-/** Makes the first take, the second, or both in alternation audible. */
+/** Makes the first take, the second take, or both in alternation audible. */
 function setHear(hear, { isQuiet = false } = {}) {
   state.hear = hear;
   deck.alternates = hear === "turns";
@@ -61,7 +61,7 @@ function setMatched(isMatched) {
   setGains();
 }
 
-/** Applies a change of the output. */
+/** Applies a change of the selected output. */
 function chooseOutput() {
   loadDeck();
   if (state.view !== "pattern") draw();
@@ -112,7 +112,7 @@ function drawNames() {
     quantitiesOf(firstTake(), secondTake()) === patternQuantities ? "Pattern" : "Level";
 }
 
-/** Returns the legend of colors and heads. */
+/** Returns the markup of the legend of colors and heads. */
 function legend() {
   const sample = (area, edge, head) => `<svg viewBox="0 0 30 12" aria-hidden="true">`
     + `<path class="${area}" d="M0 12V6h30v6z"/><path class="${edge}" d="M0 6h30"/>${head}</svg>`;
@@ -121,9 +121,9 @@ function legend() {
     + `<span>${sample("b-area", "b-line", diamond(15, 6, "b", 5.5))}only in ${secondTake().letter}</span>`;
 }
 
-/** Moves the play head by seconds. */
+/** Moves the play head by a number of seconds. */
 const nudge = (seconds) => seekTo(clamp(deck.position + seconds, 0, length()));
-/** Sets an end of the loop at the play head. */
+/** Sets the start or the end of the loop at the play head. */
 function setLoopEnd(end) {
   const position = deck.position;
   const loop = { from: 0, to: length(), ...state.loop, [end]: position };

@@ -1,4 +1,4 @@
-// Exports: links, the list as Markdown and CSV, the figure as SVG and PNG.
+// The exports of a report: links, the list as Markdown and CSV, and the figure as SVG and PNG.
 
 /** Returns the result of the comparison in one line. */
 function resultText() {
@@ -8,7 +8,7 @@ function resultText() {
   return `${counted(clear, "perceptible difference")}${clear < all.length ? `, ${all.length - clear} below the threshold` : ""}`;
 }
 
-/** Returns the list for a pull request or a chat. */
+/** Returns the list of differences in Markdown, for a pull request or a chat. */
 function listAsMarkdown() {
   const cell = (text) => String(text).replace(/[\\|`*_<]/g, "\\$&").replace(/\s+/g, " ");
   const rows = findings().map(({ title, detail, amount, when, significance }, index) =>
@@ -27,7 +27,7 @@ function listAsMarkdown() {
     );
 }
 
-/** Returns the list as CSV. Times are seconds of the first take. */
+/** Returns the list of differences as CSV. Times are in seconds of the first take. */
 function listAsCSV() {
   const rows = findings().map((each, index) => [
     index
@@ -45,7 +45,7 @@ const shapeProperties = [
   "font-family", "shape-rendering",
 ];
 
-/** Returns the figure with its marks as a file. */
+/** Returns the figure with its marks as an SVG file. */
 function pictureAsSVG() {
   const shown = find("#picture svg");
   const copy = shown.cloneNode(true);
@@ -80,7 +80,7 @@ function pictureAsSVG() {
     + `${raster}${copy.innerHTML}</g></g></svg>`;
 }
 
-/** Returns the figure in pixels, at twice the resolution of the page. */
+/** Returns the figure as a PNG image, at twice the resolution of the page. */
 async function pictureAsPNG() {
   const image = new Image();
   image.src = `data:image/svg+xml,${encodeURIComponent(pictureAsSVG())}`;
@@ -91,7 +91,7 @@ async function pictureAsPNG() {
   return new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });
 }
 
-/** The actions of the buttons in the dialog. */
+/** The actions of the buttons in the share dialog. */
 const shares = {
   link: () => {
     const text = addressText();
@@ -114,7 +114,7 @@ function studioTexts() {
     .filter(([, text]) => text !== null);
 }
 
-/** Connects the buttons of the dialog. */
+/** Connects the buttons of the share dialog. */
 function connectShares() {
   const dialog = find("#share-dialog");
   find("#share").addEventListener("click", () => dialog.showModal());

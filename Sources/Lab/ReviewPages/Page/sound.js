@@ -1,21 +1,27 @@
-// Plays several tracks in sync to the sample. All tracks play all the time; their gains determine
-// the audible track, so that a switch needs no restart and does not click.
+// A player of several tracks in sync to the sample.
+// All tracks play all the time. Their gains determine the audible track, so that a switch needs no
+// restart and does not click.
 
 /** The time constant of all gain changes, in seconds. A change is 98 % complete after 8 ms. */
 const gainTimeConstant = 0.002;
 /**
- * The duration of the fade-in before the start and of the fade-out after the end of a pass, in
+ * The duration of the fade-in before the start of a pass and of the fade-out after its end, in
  * seconds.
  */
 const fadeDuration = 0.005;
 /** The duration of the silence that masks a switch, in seconds. */
 const cover = 0.03;
-/** The scheduling look-ahead, in seconds, which avoids gaps on a busy page. */
+/**
+ * The time by which passes are scheduled in advance, in seconds, which avoids gaps on a busy page.
+ */
 const ahead = 1;
 
 const decodedSounds = new Map();
 
-/** Returns the sound of an element, decoded once at its own rate for drawing and playing. */
+/**
+ * Returns the sound of an element. The sound is decoded once at its own rate, for drawing and
+ * playing.
+ */
 function soundOf(id) {
   if (!decodedSounds.has(id)) {
     const element = document.getElementById(id);
@@ -57,7 +63,8 @@ function interpolatedSound(sound, factor) {
 }
 
 /**
- * Returns the element ID of a take's sound for an output: 0 for the actuator, 1 for small speakers.
+ * Returns the element ID of a take's sound for an output, which is 0 for the actuator and 1 for
+ * small speakers.
  */
 function soundId(take, output) {
   return `sound-${take}-${Math.min(output, data.takes[take].soundCount - 1)}`;
@@ -76,14 +83,17 @@ class Deck {
   /** @param {() => void} changed Called when playback starts or ends. */
   constructor(changed) {
     this.changed = changed;
-    /** The sounds, with the delay of each relative to the play head, in seconds. */
+    /** The sounds of the tracks, each with its delay relative to the play head in seconds. */
     this.tracks = [];
     this.levels = [];
-    /** The audible track, and whether tracks alternate in successive passes. */
+    /**
+     * The index of the audible track, and a Boolean value that indicates whether tracks alternate
+     * in successive passes.
+     */
     this.heard = 0;
     this.alternates = false;
     this.volume = 1;
-    /** The ends of a pass in seconds, and the silence between looped passes. */
+    /** The start and end of a pass in seconds, and the silence between looped passes. */
     this.from = 0;
     this.to = 1;
     this.gap = 0.4;
@@ -106,7 +116,7 @@ class Deck {
     return true;
   }
 
-  /** Returns the gain of a track in a pass. */
+  /** Returns the gain of a track in a pass, by its number. */
   gainOf(track, pass) {
     const heard = this.alternates ? pass % this.tracks.length : this.heard;
     return track === heard ? this.levels[track] ?? 1 : 0;
@@ -184,7 +194,7 @@ class Deck {
     if (this.isPlaying) this.start(position >= from && position < to ? position : from);
   }
 
-  /** The pass that is playing. */
+  /** The pass that is playing now. */
   get current() {
     const now = audio.currentTime - outputLatency(audio);
     return this.passes.findLast((pass) => pass.start <= now) ?? this.passes[0];
@@ -198,7 +208,7 @@ class Deck {
     return clamp(pass.from + now - pass.start, pass.from, pass.to);
   }
 
-  /** The track that is playing. */
+  /** The index of the track that is playing. */
   get sounding() {
     if (!this.alternates || this.passes.length === 0) return this.heard;
     return this.current.number % this.tracks.length;

@@ -1,16 +1,16 @@
-// The spectrograms of two takes in one panel: gray for the common level, and the color of a take
-// for its excess.
+// The spectrograms of two takes in one panel.
+// Gray is the common level, and the color of a take is its excess.
 
 /** The length of the analysis window in seconds, which the figure shows. */
 const windowSeconds = 0.064;
-/** The number of rows. */
+/** The number of rows of the spectrogram. */
 const spectrumRows = 110;
-/** The range of levels, in decibels. */
+/** The range of levels that the spectrogram shows, in decibels. */
 const spectrumRange = 60;
-/** The minimum frequency of the axis, in hertz. */
+/** The minimum frequency of the spectrogram's axis, in hertz. */
 const minimumHertz = 40;
 
-/** Returns the maximum frequency of the axis, in hertz. */
+/** Returns the maximum frequency of the spectrogram's axis, in hertz. */
 const maximumHertz = () => (output === 1 ? 1200 : 500);
 
 const spectra = new Map();
@@ -78,7 +78,7 @@ class FourierTransform {
     );
   }
 
-  /** Transforms `sample(index)` and returns the magnitude of a bin as a function. */
+  /** Transforms `sample(index)`, and returns a function of the magnitude of a bin. */
   magnitudes(sample) {
     const { length, real, imaginary } = this;
     for (let index = 0, reversed = 0; index < length; index++) {
@@ -112,7 +112,7 @@ class FourierTransform {
   }
 }
 
-/** Returns the components of a color of the style sheet. */
+/** Returns the components of a color that the style sheet defines. */
 function colorParts(name) {
   const context = document.createElement("canvas").getContext("2d");
   context.fillStyle = getComputedStyle(document.body).getPropertyValue(name).trim();

@@ -1,5 +1,5 @@
-// The interface of the WebAssembly module and the only script that accesses its memory. Page,
-// worker and worklet have separate instances.
+// The interface of the WebAssembly module, and the only script that accesses its memory.
+// The page, the worker and the worklet have separate instances of the module.
 
 /** A UTF-8 encoder and decoder, also for worklets, which have no `TextEncoder`. */
 const utf8 = typeof TextEncoder === "undefined" ? null
@@ -13,15 +13,15 @@ const utf8 = typeof TextEncoder === "undefined" ? null
  *   attack?: number, decay?: number, release?: number, sustained?: number, file?: string, felt: number[]}} ScoreEvent
  */
 
-/** The slot for files that are only examined. */
+/** The slot for files that are examined without being opened. */
 const trialSlot = 3;
 
 /** The number of samples of each minimum and maximum in a figure of a long sound. */
 const extremesLength = 256;
 
 /**
- * An instance of the module. Slots are 0 (A), 1 (B), 2 (the clipboard) and `trialSlot`. Profiles and formats are
- * indices.
+ * An instance of the module.
+ * Slots are 0 (A), 1 (B), 2 (the clipboard) and `trialSlot`. Profiles and formats are indices.
  */
 class Core {
   constructor(instance) {
@@ -110,12 +110,12 @@ class Core {
 
   // Profiles and formats.
   profiles() { return this.list("profiles") ?? []; }
-  /** Adds a profile in JSON and returns its index. */
+  /** Adds a profile as JSON text, and returns its index. */
   addProfile(bytes) { return this.calls.addProfile(...this.writeInput(bytes)); }
   hertz(profile, sharpness) { return this.calls.hertz(profile, sharpness); }
   formats() { return this.list("formats") ?? []; }
   origin(slot) { return this.list("origin", slot); }
-  /** Returns the text in the format with an ID. */
+  /** Returns the text of a slot in the format with an ID. */
   save(slot, format) {
     return this.readOutput(this.calls.save(slot, ...this.writeInputText(format)));
   }
@@ -155,14 +155,14 @@ class Core {
       slot, title, length, address, samples.length, channels, rate, profile
     ) === 1;
   }
-  /** Returns a compiled pattern as bytes for another instance. */
+  /** Returns a compiled pattern as bytes for another instance of the module. */
   plan(slot, profile, rate) { return this.readOutput(this.calls.plan(slot, profile, rate)); }
 
   // Live playback, in the instance of a worklet.
   liveLoad(slot, text, profile) {
     return this.calls.liveLoad(slot, ...this.writeInput(text), profile) === 1;
   }
-  /** Copies a part of a plan to the memory that `livePlanInput` returns. */
+  /** Copies a part of a plan to the memory whose address `livePlanInput` returns. */
   putPlan(address, piece) {
     new Uint8Array(this.calls.memory.buffer, address, piece.length).set(piece);
   }

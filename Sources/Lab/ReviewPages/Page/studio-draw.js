@@ -1,6 +1,7 @@
-// The figure consists of three stacked canvases, so that a drag redraws only the moved parts: the
-// back has the grid, the sound and the other slot; the middle has the unselected parts; the top has
-// the selection.
+// The figure of the studio consists of three stacked canvases, so that a drag redraws only the
+// moved parts.
+// The back canvas has the grid, the sound and the other slot; the middle canvas has the unselected
+// parts; the top canvas has the selection.
 
 /** The nine equally spaced colors of sharpness from 0 to 1. */
 const sharpnessStops = [
@@ -8,7 +9,7 @@ const sharpnessStops = [
 ]
   .map((stop) => [0, 2, 4].map((start) => parseInt(stop.slice(start, start + 2), 16)));
 
-/** Returns the color components of a sharpness. */
+/** Returns the red, green and blue components of a sharpness. */
 function hueParts(sharpness) {
   const position = clamp(sharpness, 0, 1) * 8;
   const index = Math.min(7, Math.floor(position));
@@ -58,21 +59,22 @@ const yIn = (lane, fraction) => box.lanes[lane][1] - fraction * (box.lanes[lane]
 const fractionAt = (lane, y) => (box.lanes[lane][1] - y) / (box.lanes[lane][1] - box.lanes[lane][0]);
 
 /**
- * Returns the y coordinate of a control value: intensity in its lane, sharpness around the center
- * of its lane, and other controls on the rail.
+ * Returns the y coordinate of a control value in pixels.
+ * Intensity is in its lane, sharpness around the center of its lane, and other controls on the
+ * rail.
  */
 const yOfControl = (id, value) => (isIntensity(id) ? yIn("intensity", value)
   : isSharpness(id) ? yIn("sharpness", (value + 1) / 2) : box.lanes.intensity[0] - 22);
 const valueAt = (id, y) => (isIntensity(id) ? clamp(fractionAt("intensity", y), 0, 1)
   : clamp(2 * fractionAt("sharpness", y) - 1, -1, 1));
 
-/** Shows the whole time range. */
+/** Shows the whole time range of the patterns. */
 function showAll() {
   state.from = 0;
   state.to = wholeLength() * 1.02 + 0.02;
 }
 
-/** Shows a time range of at least 5 ms. */
+/** Shows a time range in seconds, which is at least 5 ms. */
 function setView(from, to) {
   const whole = wholeLength() * 1.05 + 0.05;
   const length = clamp(to - from, 0.005, whole);
@@ -135,7 +137,7 @@ function write(
   return context.measureText(text).width;
 }
 
-/** Draws with clipping to the lanes. */
+/** Draws with a closure that is clipped to the lanes. */
 function clipped(context, draw) {
   context.save();
   context.beginPath();
@@ -246,14 +248,14 @@ function pointsOf(item) {
   ]);
 }
 
-/** Returns the values in the file, or those of a drag. */
+/** Returns the values of a part in the file, or the values of a drag. */
 const shownOf = (item) => (
   { ...(item.event ?? { time: item.time, value: item.value }), ...preview.get(item.path) }
 );
 const isInView = (item, reach = 0) => item.end + reach >= state.from
   && item.time - reach <= state.to;
 
-/** Draws the unselected parts, with continuous events behind transients. */
+/** Draws the unselected parts. Continuous events are under transients. */
 function drawMiddle() {
   const context = clearedCanvas("middle");
   if (!score()) return;
@@ -452,7 +454,7 @@ function drawHandle(context, item, isOn) {
   if (isOn) disc(context, x, y, 9.5, null, colors.ink, 1.5);
 }
 
-/** Returns the position of a part's handle. */
+/** Returns the position of the handle of a part, in pixels. */
 function handlePosition(item) {
   const shown = preview.get(item.path);
   if (!item.event) {
@@ -623,14 +625,14 @@ function drawMarks() {
   }
 }
 
-/** Returns the part of a finding; for a curve, its first point. */
+/** Returns the part that a finding concerns; for a curve, its first point. */
 function itemOfFinding({ path }) {
   if (!path) return null;
   return itemAt(path) ?? itemAt(path.replace(/^((?:events|parameters)\[\d+\]).*$/, "$1"))
     ?? itemAt(path.replace(/^(curves\[\d+\]).*$/, "$1.points[0]"));
 }
 
-/** Shows the positions of play head, loop and clock. */
+/** Shows the positions of the play head, the loop and the clock. */
 function showPosition() {
   const head = find("#head");
   const x = xOf(state.position);

@@ -1,11 +1,11 @@
-// Pointer and keyboard interaction.
+// The pointer and keyboard interaction of the studio.
 
 const pointIn = (event) => {
   const bounds = find("#stage").getBoundingClientRect();
   return [event.clientX - bounds.left, event.clientY - bounds.top];
 };
 
-/** Returns the height of an event's line at a time. */
+/** Returns the height of an event's line at a time, in pixels. */
 function valueOver(points, time, component) {
   const after = points.findIndex((point) => point[0] >= time);
   if (after <= 0) return (points[Math.max(0, after)] ?? points.at(-1))[component];
@@ -14,7 +14,7 @@ function valueOver(points, time, component) {
     + (other[component] - one[component]) * (time - one[0]) / Math.max(1e-9, other[0] - one[0]);
 }
 
-/** Returns the part with the nearest handle. */
+/** Returns the part whose handle is nearest to a point. */
 function nearest(list, x, y, reach) {
   let [hit, distance] = [null, reach];
   for (const item of list) {
@@ -28,7 +28,8 @@ function nearest(list, x, y, reach) {
 }
 
 /**
- * Returns the part at a point and its component: the selection first, and handles before events.
+ * Returns the part at a point, and the component of the part.
+ * The selection precedes other parts, and handles precede events.
  */
 function partAt(x, y, isTouch = false) {
   const shown = items().filter((item) => isInView(item, timeAt(box.left + 24) - state.from));
@@ -54,7 +55,7 @@ function transientAt(list, x, y, lane, reach) {
   return best;
 }
 
-/** Returns a continuous event at its ends, its level, its area or its sharpness line. */
+/** Returns a continuous event at a point, by its ends, level, area or sharpness line. */
 function continuousEventAt(list, x, y, lane, reach) {
   for (const item of list) {
     if (item.type !== "continuous") continue;
@@ -89,7 +90,7 @@ function curveAt(x, y) {
 
 const cursors = { sharp: "ns-resize", top: "ns-resize", start: "ew-resize", end: "ew-resize" };
 
-/** Follows a drag, with at most one move per frame. */
+/** Follows a drag of the pointer, with at most one move per frame. */
 function follow(event, move, end = (last) => {}) {
   let last = null;
   let isDue = false;
@@ -116,7 +117,7 @@ function follow(event, move, end = (last) => {}) {
   for (const name of names) addEventListener(name, handlers[name]);
 }
 
-/** The fingers on the stage by pointer. Two fingers zoom and pan the view. */
+/** The fingers on the stage, by pointer. Two fingers zoom and pan the view. */
 const fingers = new Map();
 
 function connectPinch(stage) {
@@ -244,7 +245,7 @@ function seekOrLoop(event, x) {
   });
 }
 
-/** Selects with a rubber band. Without a move, the selection is cleared. */
+/** Selects the parts in a dragged rectangle. Without a move, the selection is cleared. */
 function bandSelect(event, x, y) {
   const initialSelection = event.shiftKey ? selection : [];
   const band = find("#band");
@@ -457,7 +458,7 @@ function nudge(event) {
   announce(descriptionOf(selected().at(-1)));
 }
 
-/** Returns the values of each selected part after a step by a key, in the file's own terms. */
+/** Returns the values of each selected part after a step by a key, in the units of the file. */
 function nudgedValues(list, event) {
   const factor = event.shiftKey ? 0.2 : 1;
   const sign = ["ArrowLeft", "ArrowDown", "["].includes(event.key) ? -1 : 1;
@@ -559,7 +560,7 @@ const keyTable = [
   { keys: ["?"], shown: "?", words: "Show this help", isAlwaysActive: true, act: () => find("#keys-dialog").showModal() },
 ];
 
-/** The keys with Ctrl or Command, outside text fields. */
+/** The actions of keys with Ctrl or Command, outside text fields. */
 const commands = {
   z: (event) => step(!event.shiftKey),
   y: () => step(false),

@@ -1,4 +1,4 @@
-// The elements around the figure: header, fields of the selection, profiles.
+// The elements around the figure: the header, the fields of the selection, and the profiles.
 
 function showHeader() {
   for (const slotIndex of [0, 1]) {
@@ -46,7 +46,7 @@ function factsOf({ duration, events, curves, parameters }) {
   return words.length ? [spanText(duration), ...words].join(" · ") : "";
 }
 
-/** Marks the buttons that change the pattern as disabled, with the reason, if its text has an error. */
+/** Disables the buttons that change the pattern if its text has an error, and shows the reason. */
 function showEditability(slot) {
   const reason = slot && !slot.isGood ? `The text cannot be read: ${textProblem(slot)}` : "";
   for (const button of findAll(".tools > .btn, #duplicate, #delete")) {
@@ -260,7 +260,7 @@ const plainTitles = {
   mpeg: "MPEG reference software",
   pulsar: "Pulsar audio simulator",
 };
-/** Returns the title of a profile: its product, or its name. */
+/** Returns the title of a profile, which is its product or else its name. */
 const profileTitle = ({ title, name }) => plainTitles[name] ?? title;
 
 function fillProfiles() {

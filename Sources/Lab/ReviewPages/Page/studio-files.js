@@ -1,9 +1,9 @@
-// Files: open, drop, clipboard, and URL.
+// The files of the studio: open, drop, clipboard, and URL.
 
-/** The slot of the next opened file. */
+/** The slot in which the next file is opened. */
 let chosenSlot = null;
 
-/** Shows a file picker. Browsers that can write to files return a handle. */
+/** Shows a file picker. Browsers that can write to files return a handle of each file. */
 async function chooseFile(slotIndex) {
   if (!window.showOpenFilePicker) {
     chosenSlot = slotIndex;
@@ -24,14 +24,15 @@ async function chooseFile(slotIndex) {
 const isSound = (file) => /^(audio|video)\//.test(file.type)
   || /\.(wav|mp3|m4a|aac|ogg|flac|caf|aif+|mp4|m4v|mov|webm|mkv)$/i.test(file.name);
 
-/** Returns true if the contents of a slot are saved or the user confirms their replacement. */
+/** Returns whether the contents of a slot are saved, or the user confirms their replacement. */
 const mayReplace = (slotIndex) =>
   !isChanged(slotIndex)
     || window.confirm(`Replace ${slots[slotIndex].name}, which has unsaved changes?`);
 
 /**
- * Opens a file in a slot. A file that cannot be read, or that would replace unsaved changes without
- * consent, replaces nothing. Returns true if the file was opened.
+ * Opens a file in a slot. Returns true if the file was opened.
+ * A file that cannot be read, or that would replace unsaved changes without consent, replaces
+ * nothing.
  */
 function openFile(slotIndex, name, bytes, more = {}) {
   const problem = core.problem(name, bytes);
@@ -100,7 +101,7 @@ async function openSound(file, slotIndex) {
   });
 }
 
-/** Opens a dialog with the actions of its buttons. */
+/** Opens a dialog whose buttons have the given actions. */
 function offer(dialog, choices) {
   for (const button of findAll("[data-choice]", dialog)) {
     button.onclick = () => {
@@ -112,8 +113,8 @@ function offer(dialog, choices) {
 }
 
 /**
- * Opens the pattern traced from a sound for the current output, and optionally adds the sound to
- * it.
+ * Opens the pattern that is traced from a sound for the current output.
+ * Optionally adds the sound to the pattern.
  */
 async function traceSound(sound, slotIndex, isPlayed = false) {
   if (!mayReplace(slotIndex)) return;

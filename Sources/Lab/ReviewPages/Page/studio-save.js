@@ -1,10 +1,10 @@
-// Saving: to the server, to the file, or as a download, in the format of the file or another one.
+// Saving to the server, to the file, or as a download, in the format of the file or another one.
 
-/** Returns the name of an exported file. */
+/** Returns the name of an exported file with an extension. */
 const exportName = (extension) => `${current().name}.${extension}`;
 /** Returns the ID of the format of a slot's file. */
 const formatOf = (slot) => slot.origin?.format ?? "ahap";
-/** Returns the name under which a slot is passed on as AHAP text. */
+/** Returns the name under which the AHAP text of a slot is passed on. */
 const textName = (slot) => (slot.origin ? `${slot.name}.ahap` : slot.file);
 
 /** Makes a version of a slot the base of later comparisons. */
@@ -15,7 +15,7 @@ function wasSaved(slot, version, words) {
   showNote(words);
 }
 
-/** Returns true if the text differs from the opened or last saved text. */
+/** Returns whether the text of a slot differs from the opened or last saved text. */
 function isChanged(slotIndex) {
   const slot = slots[slotIndex];
   if (!slot) return false;
@@ -24,7 +24,7 @@ function isChanged(slotIndex) {
     : slot.version !== slot.savedVersion;
 }
 
-/** Returns true if the text of a slot can be read, or the user confirms once that it is saved. */
+/** Returns whether the text of a slot can be read, or the user confirms once that it is saved. */
 function maySaveText(slot) {
   const isConfirmed = slot.confirmedVersion === slot.version;
   if (slot.isGood || isConfirmed || !slot.history.changed) return true;
@@ -56,7 +56,7 @@ function bytesToSave(slot) {
   return !lines || window.confirm(question) ? bytes : null;
 }
 
-/** Saves to the server, to the file, or as a download. */
+/** Saves the current slot to the server, to its file, or as a download. */
 async function save() {
   const slot = current();
   if (!slot) return;
@@ -90,13 +90,13 @@ async function save() {
     : "Saved: only the marked lines differ from what was opened.");
 }
 
-/** Returns the type of a format for file pickers. */
+/** Returns the type of a format that file pickers accept. */
 function fileType(id) {
   const { title, extensions } = formats.find((format) => format.id === id);
   return { description: title, accept: { "application/octet-stream": extensions.map(fileEnding) } };
 }
 
-/** Saves to the server that supplied the page. If the file has changed, the user decides. */
+/** Saves a slot to the server that supplied the page. If the file has changed, the user decides. */
 async function saveToServer(slot, version, bytes, etag = slot.save.etag) {
   let answer;
   try {
@@ -175,10 +175,10 @@ function showLossesOfChoice() {
 }
 const lossList = (losses) => losses.map(({ message, line }) =>
   `<li>${escaped(message)}${line ? ` <span class="dim">line ${line}</span>` : ""}</li>`).join("");
-/** Returns a file extension with its dot, such as `.ahap`. */
+/** Returns the file extension of a format with its dot, such as `.ahap`. */
 const fileEnding = (ending) => (ending.startsWith(".") ? ending : `.${ending}`);
 
-/** Returns the figure as a PNG image: its canvases on a background. */
+/** Returns the figure as a PNG image, which shows its canvases on a background. */
 function pictureFile() {
   const canvas = document.createElement("canvas");
   Object.assign(canvas, { width: find("#back").width, height: find("#back").height });
@@ -189,10 +189,10 @@ function pictureFile() {
   return new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });
 }
 
-/** The loaded page, for copies with other patterns. */
+/** The text of the loaded page, for copies with other patterns. */
 const pristine = document.documentElement.outerHTML;
 
-/** Returns the page with the current patterns. */
+/** Returns the page as a file that contains the current patterns. */
 function pageFile() {
   const list = slots.flatMap((slot, slotIndex) => (slot
     ? [{ name: textName(slot), text: base64(core.text(slotIndex)), save: null }] : []));
@@ -202,7 +202,7 @@ function pageFile() {
   return `<!doctype html>\n${pristine.slice(0, start)}${json.replaceAll("<", "\\u003c")}${rest}`;
 }
 
-/** Downloads the selected kind of file. */
+/** Downloads a file of the selected kind. */
 async function saveAs() {
   const { value } = find("#format");
   const slot = current();

@@ -11,7 +11,7 @@
 
 const databaseName = "temblor-studio";
 const draftStore = "drafts";
-/** The delay between a change and its entry, in milliseconds. */
+/** The delay between a change and its entry in the database, in milliseconds. */
 const draftDelay = 300;
 
 /** @type {Promise<IDBDatabase>} */
@@ -54,8 +54,8 @@ async function withDrafts(mode, operation) {
 const lockName = (id) => `${databaseName} ${id}`;
 
 /**
- * Returns a new document ID, or claims a given one. Other pages see it as open until the slot has
- * another document or the page is gone.
+ * Returns a new document ID, or claims a given ID.
+ * Other pages see the document as open until the slot has another document or the page is gone.
  */
 function claimDocument(id = newDocumentID()) {
   let release = null;
@@ -78,7 +78,7 @@ function claimDraft(id) {
   });
 }
 
-/** Returns 128 random bits as text. */
+/** Returns 128 random bits as hexadecimal text. */
 const newDocumentID = () => Array.from(
   crypto.getRandomValues(new Uint32Array(4)), (word) => word.toString(16).padStart(8, "0")
 ).join("");
@@ -124,7 +124,7 @@ async function storeDrafts() {
   }
 }
 
-/** Stores the drafts after a short delay. */
+/** Stores the drafts of changed slots after a short delay. */
 function keepDrafts() {
   draftTimer ||= setTimeout(storeDrafts, draftDelay);
 }
@@ -135,7 +135,7 @@ function removeDraft(id) {
   withDrafts("readwrite", (store) => store.delete(id)).catch(() => {});
 }
 
-/** Removes the draft of a slot whose document is closed, and its claim. */
+/** Removes the draft of a slot whose document is closed, and the claim of its ID. */
 function dropDraft(slot) {
   removeDraft(slot.document.id);
   slot.document.release();
@@ -243,11 +243,11 @@ function offerDraft(draft) {
   find("#restore").hidden = false;
 }
 
-/** Returns true if an open file of the same name already has the text of a draft. */
+/** Returns whether an open file of the same name already has the text of a draft. */
 const isInFile = (draft) => slots.some((slot, slotIndex) => slot?.file === draft.name
   && !isChanged(slotIndex) && isEqual(core.text(slotIndex), draft.text));
 
-/** Returns the row that offers a draft. */
+/** Returns the row of the list that offers a draft. */
 function rowOf(draft) {
   const row = document.createElement("li");
   const when = new Date(draft.when).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });

@@ -1,4 +1,5 @@
-// Sound: the worklet for playback, the worker for rendering and compilation, and the play head.
+// The sound of the studio: the worklet for playback, the worker for rendering and compilation, and
+// the play head.
 
 /** The sample rate of playback and figures, in hertz. */
 const rate = 48000;
@@ -8,14 +9,14 @@ const rate = 48000;
  */
 const minimumLongTextLength = 20000;
 /**
- * Returns the URL of the script of the worklet or worker. A page on disk has no origin for `blob:`
- * URLs.
+ * Returns the URL of the script of the worklet or the worker.
+ * A page on disk has no origin for `blob:` URLs.
  */
 const scriptAddress = (id) => `data:text/javascript;base64,${base64(utf8.bytes(find(id).textContent))}`;
 
-/** The bytes of the module for every instance. */
+/** The bytes of the module, which every instance needs. */
 let moduleBytes = null;
-/** The bytes of a custom profile for every instance. */
+/** The bytes of a custom profile, which every instance needs. */
 let ownProfile = null;
 let audio = null;
 let worklet = null;
@@ -73,7 +74,7 @@ const setVolume = () => {
   if (volume) volume.gain.value = (Number(find("#volume").value) / 100) ** 2;
 };
 
-/** Sends the live controls. */
+/** Sends the values of the live controls to the worklet. */
 function sendControls() {
   for (const [which, id] of ["#live-intensity", "#live-sharpness"].entries()) {
     const value = Number(find(id).value);
@@ -201,7 +202,7 @@ function pause() {
 }
 const toggle = () => (state.isPlaying ? pause() : play());
 
-/** Moves the play head, also during playback. */
+/** Moves the play head to a time, also during playback. */
 function seek(time) {
   state.position = clamp(time, 0, wholeLength());
   if (state.isPlaying) play(state.position);
@@ -227,7 +228,8 @@ function advance() {
 let sentLoop = "";
 
 /**
- * Sends the loop: a range, or the whole time, so that A and B stay in sync until the longer one
+ * Sends the loop to the worklet.
+ * The loop is a range, or the whole time, so that A and B stay in sync until the longer pattern
  * ends.
  */
 function sendLoop() {
@@ -281,9 +283,12 @@ function sendNow(slotIndex) {
 
 // Background work.
 let worker = null;
-/** The number of the last job. */
+/** The number of the last job of the worker. */
 let jobNumber = 0;
-/** The last job of each kind and slot. Results of previous jobs and documents are ignored. */
+/**
+ * The number of the last job of each kind and slot. Results of earlier jobs and documents are
+ * ignored.
+ */
 const lastJobs = new Map();
 
 function startWorker() {
@@ -321,7 +326,7 @@ function requestPicture(slotIndex) {
   ask("picture", slotIndex, { columns });
 }
 
-/** Requests the spectrogram of the visible time range. */
+/** Requests the spectrogram of the visible time range from the worker. */
 function requestSpectrum() {
   const slot = current();
   if (!slot?.isGood || !slot.score) return;
@@ -358,5 +363,5 @@ function finished(answer) {
   if (kind !== "plan" && slotIndex === state.slot) drawBack();
 }
 
-/** Returns the maximum frequency of a spectrogram. */
+/** Returns the maximum frequency of a spectrogram, in hertz. */
 const maximumSpectrumHertz = () => Math.max(500, 1.5 * (profiles[state.profile]?.high ?? 0));

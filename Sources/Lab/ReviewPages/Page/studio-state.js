@@ -1,4 +1,4 @@
-// The open patterns, the selection, and all changes.
+// The state of the studio: the open patterns, the selection, and all changes.
 
 /** @typedef {{path: string, type: string, time: number, end: number, event?: ScoreEvent, curve?: object,
  *   pointIndex?: number, id?: string, value?: number}} Item A selectable item. Times are in seconds. */
@@ -17,14 +17,16 @@ let core = null;
 let profiles = [];
 /** @type {Format[]} */
 let formats = [];
-/** The open patterns A and B: name, score, items, findings, history, sound. */
+/** The open patterns A and B, each with its name, score, items, findings, history and sound. */
 const slots = [null, null];
 
 const state = {
   slot: 0, profile: 0, picture: "waveform", from: 0, to: 1, isLooping: true, loop: null, isPlaying: false, position: 0,
 };
 
-/** The paths of the selection in order; the fields show the last. A set for fast lookup. */
+/**
+ * The paths of the selection, in order. The fields show the last part. A set allows fast lookup.
+ */
 let selection = [];
 let selectionSet = new Set();
 function setSelection(paths) {
@@ -43,14 +45,14 @@ const wholeLength = () => Math.max(
   0.1, referenceEnd(), ...slots.map((slot) => slot?.score?.duration ?? 0)
 );
 
-/** Returns the grid spacing in seconds, or 0 for none. */
+/** Returns the spacing of the grid in seconds, or 0 without a grid. */
 function gridStep() {
   const value = find("#snap").value;
   if (!value.startsWith("1/")) return Number(value);
   return 240 / Number(value.slice(2)) / clamp(Number(find("#tempo").value) || 120, 20, 400);
 }
 
-/** Returns a time snapped to the grid, or to milliseconds with Shift. */
+/** Returns a time that is snapped to the grid, or to milliseconds with Shift. */
 function snapped(time, event) {
   const step = event?.shiftKey ? 0.001 : gridStep();
   return Math.max(0, rounded(step ? Math.round(time / step) * step : time));
@@ -197,7 +199,7 @@ function openSlot(slotIndex, name, bytes, more = {}) {
   announce(`${name} opened as ${"AB"[slotIndex]}`);
 }
 
-/** Shows, edits and plays A or B. */
+/** Shows slot A or B for editing and playback. */
 function showSlot(slotIndex) {
   if (!slots[slotIndex]) return;
   settle();
@@ -262,7 +264,7 @@ function textProblem(slot) {
   return `${finding.line ? `line ${finding.line}: ` : ""}${finding.message}.`;
 }
 
-/** Reports the reason that the current text cannot be changed except by typing. */
+/** Reports the reason that the current text can only be changed by typing. */
 function reportUnchangeable() {
   const slot = current();
   if (slot) showNote(`${slot.name} cannot be changed here: ${textProblem(slot)} Correct the source.`);
@@ -280,7 +282,7 @@ let checkTimer = 0;
 /** The delay of the check of a long pattern after its lists, in milliseconds. A check is long. */
 const checkDelay = 1000;
 
-/** Shows and plays a change. The lists are updated after a pause. */
+/** Shows and plays a change of the text. The lists are updated after a pause. */
 function afterChange(onlyTop = false) {
   document.body.dataset.state = "changing";
   if (onlyTop) drawTop(); else drawAll();
@@ -312,7 +314,7 @@ function updateLists() {
 
 const assign = (path, field, value) => ({ set: `${path}.${field}`, to: rounded(value) });
 
-/** Undoes or redoes a step. */
+/** Undoes or redoes a step of the current slot. */
 function step(isBack) {
   settle();
   const slot = current();
@@ -326,7 +328,7 @@ function step(isBack) {
   announce(`${isBack ? "Undone" : "Redone"}: ${label ?? "change"}`);
 }
 
-/** Returns a new event. */
+/** Returns a new event of a kind at a time. */
 function newEvent(kind, time, values, duration) {
   const parameters = Object.entries(values)
     .map(([id, value]) => ({ ParameterID: id, ParameterValue: rounded(value, 3) }));
@@ -335,7 +337,7 @@ function newEvent(kind, time, values, duration) {
   return { add: { Event: { ...event, EventParameters: parameters } } };
 }
 
-/** Appends entries, `{ add }` or `{ entry }`, to the pattern and selects them. */
+/** Appends entries, `{ add }` or `{ entry }`, to the pattern, and selects them. */
 function addEntries(label, entries) {
   const counts = [score().events.length, score().curves.length, score().parameters.length];
   if (!change(label, entries)) return false;
@@ -428,7 +430,7 @@ function select(paths) {
 const toggleSelected = (path) => select(
   isSelected(path) ? selection.filter((each) => each !== path) : [...selection, path]);
 
-/** Selects the next or previous part in time. */
+/** Selects the next or the previous part in time. */
 function stepSelection(by, isAdding) {
   const list = items();
   if (!list.length) return;
@@ -443,7 +445,7 @@ function stepSelection(by, isAdding) {
   announce(descriptionOf(list[index]));
 }
 
-/** Returns a description of a part. */
+/** Returns a description of a part for screen readers. */
 function descriptionOf(item) {
   const at = `at ${secondsText(item.time)} seconds`;
   if (item.type === "point") {

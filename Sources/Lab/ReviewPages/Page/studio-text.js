@@ -1,6 +1,6 @@
-// Findings and source text.
+// The findings and the source text of the studio.
 
-/** The height of a line of the source, in pixels. */
+/** The height of a line of the source text, in pixels. */
 const lineHeight = 18;
 /** The minimum length of a source that is initially folded, in bytes. Long fields are slow. */
 const minimumFoldedTextLength = 300000;
@@ -46,7 +46,7 @@ function showFindings() {
   drawMarks();
 }
 
-/** Selects the part of a finding and shows its line. */
+/** Selects the part that a finding concerns, and shows its line. */
 function showFinding(index) {
   const finding = current().findings[index];
   const item = itemOfFinding(finding);
@@ -61,7 +61,7 @@ function showFinding(index) {
   announce(finding.message);
 }
 
-/** Updates the text field if it is open and differs, and marks lines. */
+/** Updates the text field if it is open and differs from the text, and marks its lines. */
 function showSource() {
   const slot = current();
   const field = find("#source");
@@ -115,7 +115,10 @@ function showLines() {
   }
 }
 
-/** Returns a text as a field has it: without a byte order mark, and with LF at the end of lines. */
+/**
+ * Returns a text as a text field has it, without a byte order mark and with LF at the ends of
+ * lines.
+ */
 const fieldText = (bytes) => utf8.text(bytes).replaceAll("\r\n", "\n");
 
 /** Returns the typed text as bytes, with the byte order mark and line ends of the current text. */

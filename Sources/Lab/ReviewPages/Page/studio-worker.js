@@ -1,10 +1,10 @@
-// Background work: rendering, figures of sounds, and compilation of long texts.
+// The background work of the studio: rendering, figures of sounds, and compilation of long texts.
 
 let core = null;
-/** The pending jobs: the latest of each kind and slot. */
+/** The pending jobs, with the latest job of each kind and slot. */
 const jobs = new Map();
 
-/** The texts of the slots, each opened once before the first job that needs it. */
+/** The texts of the slots. Each text is opened once before the first job that needs it. */
 const texts = [];
 
 /** Opens the text of a slot. Returns false if it cannot be read. */
@@ -36,7 +36,7 @@ function extremesOf(samples) {
   return { extremes, peak };
 }
 
-/** The functions that answer each kind of job. The buffers of the answer are transferred. */
+/** The functions that perform each kind of job. The buffers of their results are transferred. */
 const kinds = {
   /** Returns the sound of a slot, its extremes, and the acceleration of the hardware. */
   picture({ slot, profile, rate, columns }) {
@@ -60,7 +60,7 @@ const kinds = {
   trace({ slot, profile, sound }) {
     return core.trace(slot, sound, profile) ? { text: core.text(slot) } : {};
   },
-  /** Returns the compiled pattern. */
+  /** Returns the compiled pattern of a slot. */
   plan({ slot, profile, rate }) {
     return openText(slot) ? { plan: core.plan(slot, profile, rate) } : {};
   },

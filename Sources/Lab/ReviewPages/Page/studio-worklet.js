@@ -1,6 +1,7 @@
-// The audio thread: an instance of the module with one renderer and two synchronized players.
+// The audio thread of the studio: an instance of the module with a renderer and two synchronized
+// players.
 
-/** The number of bytes of a plan that are copied per block. */
+/** The number of bytes of a plan that are copied in each audio block. */
 const pieceLength = 1 << 18;
 
 class Studio extends AudioWorkletProcessor {
@@ -12,9 +13,9 @@ class Studio extends AudioWorkletProcessor {
     this.live = this.core.calls;
     this.live.liveStart(sampleRate);
     if (processorOptions.profile) this.core.addProfile(processorOptions.profile);
-    /** The patterns to read before the next block: the latest of each slot. */
+    /** The patterns to read before the next block, with the latest pattern of each slot. */
     this.next = [null, null];
-    /** The plan that is being copied, and its progress. */
+    /** The plan that is being copied, and the number of copied bytes. */
     this.feed = null;
     this.isPlaying = false;
     this.wasHeard = false;

@@ -1,4 +1,4 @@
-// Starts the studio: module, lists, initial patterns, and controls.
+// The start of the studio: the module, the lists, the initial patterns, and the controls.
 
 function connectControls() {
   const onClick = {

@@ -11,7 +11,7 @@ const find = (selector, root = document) => root.querySelector(selector);
  */
 const findAll = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-/** The data of the page: takes, profile, findings. */
+/** The data of the page, with its takes, profile and findings. */
 const data = JSON.parse(find("#data").textContent);
 
 /** Returns a text escaped for markup. */
@@ -22,32 +22,32 @@ function escaped(text) {
 
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
-/** Returns a number with the minus sign U+2212. */
+/** Returns a number as text with the minus sign U+2212. */
 const withMinus = (number) => String(number).replace(/-/g, "\u2212");
 
-/** Returns a number rounded to decimal places, without trailing zeros. */
+/** Returns a number as text, rounded to decimal places without trailing zeros. */
 const numberText = (value, decimalPlaces = 2) => withMinus(Number(value.toFixed(decimalPlaces)));
 
-/** Returns seconds rounded to milliseconds, without trailing zeros. */
+/** Returns a time in seconds as text, rounded to milliseconds without trailing zeros. */
 const secondsText = (seconds) => numberText(seconds, 3);
 
-/** Returns a time on an axis: `9.5`, or `9:30` on an axis of at least two minutes. */
+/** Returns a time on an axis as text, `9.5`, or `9:30` on an axis of at least two minutes. */
 function axisText(seconds, length) {
   if (length < 120) return secondsText(seconds);
   const remainder = seconds % 60;
   return `${Math.floor(seconds / 60)}:${remainder < 10 ? "0" : ""}${secondsText(remainder)}`;
 }
 
-/** Returns the unit of `axisText`. */
+/** Returns the unit of the times that `axisText` returns. */
 const axisUnit = (length) => (length < 120 ? "s" : "min");
 
-/** Returns a time of constant width for clocks: `9.500`, or `9:30.000` from two minutes. */
+/** Returns a time of constant width for clocks as text, `9.500`, or `9:30.000` from two minutes. */
 function clockText(seconds, length) {
   if (length < 120) return withMinus(seconds.toFixed(3));
   return `${Math.floor(seconds / 60)}:${(seconds % 60).toFixed(3).padStart(6, "0")}`;
 }
 
-/** Returns a round step of a time axis with labels at least `room` pixels apart. */
+/** Returns a round step of a time axis in seconds, with labels at least `room` pixels apart. */
 function timeStep(pixelsPerSecond, room) {
   const steps = [
     0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600,
@@ -56,8 +56,8 @@ function timeStep(pixelsPerSecond, room) {
 }
 
 /**
- * Returns the labels of a time axis at round times. `whole`, the length of the page, determines the
- * unit, which follows the last label.
+ * Returns the labels of a time axis at round times.
+ * `whole`, the length of the page in seconds, determines the unit, which follows the last label.
  */
 function timeTicks({ from, to, width, whole = to }, room) {
   const step = timeStep(width / (to - from), room);
@@ -70,12 +70,12 @@ function timeTicks({ from, to, width, whole = to }, room) {
   return ticks;
 }
 
-/** Returns a duration such as `34 ms` or `2.2 s`. */
+/** Returns a duration as text, such as `34 ms` or `2.2 s`. */
 function spanText(seconds) {
   return seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${numberText(seconds)} s`;
 }
 
-/** Returns a count with a noun: `1 curve`, `2 curves`. */
+/** Returns a count with a noun, such as `1 curve` or `2 curves`. */
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Announces a text to screen readers. */
@@ -88,7 +88,7 @@ let noteTimer = 0;
 /** The minimum duration of a message, and the reading time of a character, in milliseconds. */
 const noteDuration = { minimum: 4500, perCharacter: 70 };
 
-/** Shows a message long enough to read it. */
+/** Shows a message for as long as it takes to read it. */
 function showNote(text) {
   const line = find("#note");
   (find("dialog[open]") ?? document.body).append(line);
@@ -99,7 +99,7 @@ function showNote(text) {
   noteTimer = setTimeout(() => { line.hidden = true; }, duration);
 }
 
-/** Downloads a file. */
+/** Downloads a file with a name. */
 function saveFile(name, type, contents) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([contents], { type }));
@@ -108,7 +108,7 @@ function saveFile(name, type, contents) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-/** Returns bytes or a text passed through a compression or decompression stream. */
+/** Returns bytes or a text after a compression or decompression stream. */
 const streamed = async (bytes, stream) => new Uint8Array(
   await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
 
@@ -125,7 +125,7 @@ async function patternAddress(patterns) {
   return parts.join("&");
 }
 
-/** Opens named texts in the studio. */
+/** Opens texts with their names in the studio. */
 async function openStudio(texts) {
   window.open(`${data.studio}#${await patternAddress(texts)}`, "_blank", "noopener");
 }

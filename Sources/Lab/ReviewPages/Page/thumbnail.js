@@ -1,15 +1,16 @@
-// Figures of patterns with a common scale: a column is `unit` seconds wide on every card.
+// The figures of patterns in a gallery, which have a common scale. A column is `unit` seconds wide
+// on every card.
 
 const gap = 12;
-/** The width of a card's borders and margins. */
+/** The width of the borders and margins of a card, in pixels. */
 const cardFrame = 30;
-/** The height of the axis below each line of a thumbnail. */
+/** The height of the axis below each line of a thumbnail, in pixels. */
 const axisHeight = 15;
 
-/** The scale of the page. */
+/** The time scale of all thumbnails of the page. */
 const ruler = { unit: 1, columns: 4, column: 0, pixelsPerSecond: 1, isPrinted: false };
 
-/** Returns the seconds from the first onset to the end of the last event. */
+/** Returns the duration from the first onset to the end of the last event, in seconds. */
 function patternLength(take) {
   return (take.events ?? []).reduce((maximum, event) => Math.max(maximum, event.time + event.length), 0);
 }
@@ -32,8 +33,8 @@ function measureRuler() {
 }
 
 /**
- * Returns the columns and lines of a pattern. A long pattern is divided into lines. An end in the
- * first fifth of a column takes half a column, which `span` counts.
+ * Returns the columns and lines of a pattern. A long pattern is divided into lines.
+ * An end in the first fifth of a column takes half a column, which `span` counts.
  */
 function layoutOf(index) {
   const { unit, columns, column, pixelsPerSecond } = ruler;
@@ -99,7 +100,7 @@ function drawEventsOf(take, { x, y, bottom, from, to, radius }) {
   return `<defs>${gradients}</defs>${shapes}`;
 }
 
-/** Returns the gradient of an event's sharpness over time. */
+/** Returns the markup of the gradient of an event's sharpness over time. */
 function gradient(name, times, values, start, end) {
   const stops = [];
   let last = -1;
@@ -114,7 +115,7 @@ function gradient(name, times, values, start, end) {
   return `<linearGradient id="${name}">${stops.join("")}</linearGradient>`;
 }
 
-/** Returns the figure of a card, line by line, each with its axis. */
+/** Returns the figure of a card. Each of its lines has a time axis. */
 function thumbnail(index) {
   const take = data.takes[index];
   const layout = layoutOf(index);
@@ -150,7 +151,7 @@ function thumbnail(index) {
   return `<svg viewBox="0 0 ${px(width)} ${whole}" height="${whole}" aria-hidden="true">${drawing}</svg>`;
 }
 
-/** Returns the position of a time in a thumbnail. */
+/** Returns the position of a time in a thumbnail, in pixels. */
 function thumbnailPosition(index, time) {
   const { perLine, lines, height } = layoutOf(index);
   const row = clamp(Math.floor(time / perLine), 0, lines - 1);

@@ -1,8 +1,9 @@
-// The waveforms of two takes: the peak within a few milliseconds, or the samples of a short range.
+// The waveforms of two takes, with the peaks within a few milliseconds or the samples of a short
+// range.
 
 /**
- * The radius of the window of a peak in seconds, which removes the ripple of a wave from the
- * outline.
+ * The radius of the window of a peak, in seconds.
+ * The window removes the ripple of a wave from the outline.
  */
 const outlineRadius = 0.006;
 /** The minimum length of a range that is drawn with peaks instead of samples, in seconds. */
@@ -99,7 +100,7 @@ function drawOutlines(box, first, second, scale) {
     offsets.map((offset) => at(second, timeAt(offset) + shift)), scale);
 }
 
-/** Returns the samples of both takes, gray where they are equal. */
+/** Returns the markup of the samples of both takes. Equal samples are gray. */
 function drawSamples(box, first, second, y, scale) {
   const { shift } = pair();
   const x = (time) => box.left + (time - state.from) / (state.to - state.from) * box.width;
