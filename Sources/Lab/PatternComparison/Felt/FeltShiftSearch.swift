@@ -3,7 +3,9 @@ import SignalAnalysis
 /// A search for vibrations that begin or end at other times.
 ///
 /// 1. Pairs of anchors whose crossings moved alike propose shifts.
-/// 2. Each vibration with proposals is warped through its anchors: through all, or through one.
+/// 2. Each vibration with proposals is warped through its anchors: through all, through one, or by
+///    one shift of all. Where events overlap, an end that passes the end of another event is paired
+///    with it, so the ends of other events are tried, too.
 /// 3. The warp that lowers the squared difference of the summed amplitudes most is accepted if it
 ///    removes enough of the difference near the anchors that moved.
 struct FeltShiftSearch {
@@ -18,6 +20,10 @@ struct FeltShiftSearch {
   private static let minimumExplainedFraction = 0.4
   /// The number of moved anchors of a vibration up to which each is also tried alone.
   private static let maximumSingleCount = 24
+  /// The maximum distance of an end from the end of another event that is tried, in seconds.
+  private static let maximumCrossingSeconds = 0.1
+  /// The maximum number of ends of other events that are tried for an end.
+  private static let maximumCrossingCount = 4
 
   /// A moved or an unmoved anchor of a vibration.
   private struct Proposal {
@@ -26,11 +32,25 @@ struct FeltShiftSearch {
     var isEnd: Bool
   }
 
+  /// The shifts of all anchors of a vibration that are tried together.
+  private struct Option {
+    var proposals: [Proposal]
+    /// A Boolean value that indicates whether the whole vibration moves by one shift.
+    var isMove: Bool
+  }
+
+  /// The times of the anchors to which anchors moved, for onsets and for ends.
+  private var movedTargets: [Bool: [Double]] = [:]
+
   init(_ side: FeltSide, _ candidate: FeltSide, context: FeltContext) {
     self.side = side
     self.candidate = candidate
     self.context = context
-    for (track, proposals) in proposals() {
+    let proposals = proposals()
+    for proposal in proposals.flatMap(\.proposals) where proposal.shift != 0 {
+      movedTargets[proposal.isEnd, default: []].append(proposal.time + proposal.shift)
+    }
+    for (track, proposals) in proposals {
       moveTrack(track, proposals: proposals.sorted { $0.time < $1.time })
     }
   }
@@ -58,25 +78,11 @@ struct FeltShiftSearch {
   /// Warps a track by the proposals that explain most of its difference, if they explain enough.
   private mutating func moveTrack(_ index: Int, proposals: [Proposal]) {
     let track = side.tracks[index]
-    let moved = proposals.indices.filter { proposals[$0].shift != 0 }
-    let shifts = moved.map { proposals[$0].shift }
-    let spread = (shifts.max() ?? 0) - (shifts.min() ?? 0)
-    let isMove = moved.count == proposals.count && spread <= Self.maximumShiftSpread
-    var options = [proposals]
-    if !isMove, moved.count <= Self.maximumSingleCount {
-      options += moved.map { single in
-        proposals.indices.map { position in
-          var proposal = proposals[position]
-          proposal.shift = position == single ? proposal.shift : 0
-          return proposal
-        }
-      }
-    }
-    var best: (option: [Proposal], track: FeltTrack, gain: Double)?
-    for option in options {
-      let targets = option.map { $0.time + $0.shift }
+    var best: (option: Option, track: FeltTrack, gain: Double)?
+    for option in options(proposals) {
+      let targets = option.proposals.map { $0.time + $0.shift }
       guard zip(targets, targets.dropFirst()).allSatisfy({ $0 <= $1 + 1e-9 }) else { continue }
-      let warp = TimeWarp(sources: option.map(\.time), targets: targets)
+      let warp = TimeWarp(sources: option.proposals.map(\.time), targets: targets)
       let warped = track.warped(by: warp, grid: context.grid)
       let gain = residualReduction(replacing: track, by: warped)
       if gain > (best?.gain ?? 0) * 1.02, gain > 0 {
@@ -84,10 +90,47 @@ struct FeltShiftSearch {
       }
     }
     guard let best else { return }
-    let residual = residual(near: best.option)
+    let residual = residual(near: best.option.proposals)
     guard residual > 0, best.gain >= Self.minimumExplainedFraction * residual else { return }
     side.replaceTrack(at: index, by: best.track)
-    addDifferences(best.option, isMove: isMove, event: track.event)
+    addDifferences(best.option.proposals, isMove: best.option.isMove, event: track.event)
+  }
+
+  /// Returns the shifts to try: those of all anchors, one shift of all, and shifts of single
+  /// anchors.
+  private func options(_ proposals: [Proposal]) -> [Option] {
+    let moved = proposals.indices.filter { proposals[$0].shift != 0 }
+    let shifts = moved.map { proposals[$0].shift }
+    let spread = (shifts.max() ?? 0) - (shifts.min() ?? 0)
+    let isMove = moved.count == proposals.count && spread <= Self.maximumShiftSpread
+    var options = [Option(proposals: proposals, isMove: isMove)]
+    guard !isMove, moved.count <= Self.maximumSingleCount else { return options }
+    func shifted(_ shift: (Int) -> Double) -> [Proposal] {
+      proposals.indices.map { position in
+        var proposal = proposals[position]
+        proposal.shift = shift(position)
+        return proposal
+      }
+    }
+    for single in moved {
+      for shift in [proposals[single].shift] + crossingShifts(of: proposals[single]) {
+        options.append(
+          Option(proposals: shifted { $0 == single ? shift : 0 }, isMove: false))
+      }
+      let shift = proposals[single].shift
+      options.append(Option(proposals: shifted { _ in shift }, isMove: true))
+    }
+    return options
+  }
+
+  /// Returns the shifts of an anchor to the nearest anchors of other events that moved.
+  private func crossingShifts(of proposal: Proposal) -> [Double] {
+    let shifts = (movedTargets[proposal.isEnd] ?? []).map { $0 - proposal.time }
+    let crossing = shifts.filter {
+      abs($0) > context.minimumShift && abs($0) <= Self.maximumCrossingSeconds
+        && abs($0 - proposal.shift) > context.minimumShift
+    }
+    return Array(crossing.sorted { abs($0) < abs($1) }.prefix(Self.maximumCrossingCount))
   }
 
   /// Returns the decrease of the squared difference by replacing a track.
