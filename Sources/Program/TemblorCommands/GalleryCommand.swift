@@ -130,7 +130,7 @@ struct ReviewTake: Sendable {
     take.name = input.outputStem
     // The duration does not depend on the sample rate of the sounds.
     let plans = try pattern.plans(for: [job.profile], rate: Double(Self.fullBandRate))
-    take.duration = plans[0].duration
+    take.duration = plans[0].durationSeconds
     sounds = PageSounds(
       actuator: take.signal, speaker: try Self.speakerSignal(.pattern(input), job: job))
   }

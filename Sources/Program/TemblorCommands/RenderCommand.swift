@@ -36,7 +36,7 @@ enum RenderCommand {
     "--tail", value: "SECONDS", help: "Silence after the sound.",
     defaultText:
       """
-      the decay time of the hardware and filters, at least \(OfflineRenderer.defaultTailDuration)
+      the decay time of the hardware and filters, at least \(OfflineRenderer.defaultTailSeconds)
       """
   ).double(in: 0...3_600)
 
