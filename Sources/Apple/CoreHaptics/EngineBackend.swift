@@ -227,7 +227,7 @@ private final class LiveEngineSession: EngineSession {
 
   func updateActivity(_ isActive: Bool) {}
 
-  func close() { livePlayback.stop() }
+  func close() { livePlayback.stopPlayback() }
 }
 
 /// The output settings of the environment variables `TEMBLOR_OUTPUT` or `TEMBLOR_DEVICE`,
@@ -275,7 +275,7 @@ struct OutputConfiguration: Sendable {
     #if SoundOutput
       do {
         if let entry = profileLibrary.entry(named: profileName) {
-          return try ProfileFile.read(text: entry.text(), name: entry.sourceName)
+          return try ProfileFile.read(text: entry.readText(), name: entry.sourceName)
         }
         guard let text = FileManager.default.contents(atPath: profileName) else {
           throw CHHapticError(

@@ -395,7 +395,7 @@ extension CHHapticPattern {
     AudioBuffer]
   {
     let folder = SoundFolder(
-      root: (content.soundFolder ?? Bundle.main.resourceURL ?? Bundle.main.bundleURL).path)
+      rootPath: (content.soundFolder ?? Bundle.main.resourceURL ?? Bundle.main.bundleURL).path)
     var samples: [String: AudioBuffer] = [:]
     for path in content.waveformPaths where samples[path] == nil {
       let resource = try AudioResourcePath.id(of: path).map { number in
@@ -405,7 +405,7 @@ extension CHHapticPattern {
         return resource
       }
       do throws(SoundFileError) {
-        let sound = if let resource { resource.sound } else { try folder.sound(at: path) }
+        let sound = if let resource { resource.sound } else { try folder.decodeSound(at: path) }
         let resampled = try sound.resampled(to: rate, path: path)
         samples[path] = AudioBuffer(
           interleaved: resampled.interleaved, channelCount: resampled.channelCount)

@@ -122,7 +122,7 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   /// A change is the end or start of a pass of a player, or a due command. Requires the lock.
   var nextChangeDeviceSeconds: Double? {
     guard isRunning else { return nil }
-    return simulation.nextChange.map { deviceSeconds(ofFrame: $0) }
+    return simulation.nextChangeFrame.map { deviceSeconds(ofFrame: $0) }
   }
 
   /// Advances the players to a time of the device, in seconds. Requires the lock.
@@ -131,7 +131,7 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     let end = Int64((max(0, seconds - originSeconds) * storedEngine.rate + 1e-3).rounded(.down))
     while isRunning, storedEngine.position < end {
       // A player stores the changes of a period only.
-      let nextChange = max(storedEngine.position, simulation.nextChange ?? end)
+      let nextChange = max(storedEngine.position, simulation.nextChangeFrame ?? end)
       let target = min(end, nextChange + Int64(Self.periodFrameCount))
       simulation.advance(frameCount: Int(target - storedEngine.position))
       recordChanges()

@@ -139,7 +139,7 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
       let isExpected = applicableKeyBits.expected & 1 << UInt32(index) != 0
       let isRequired = isExpected && property.key.presence != .recommended
       guard let value = members[index] else {
-        reader.reportMissing(property.key, isRequired: isRequired, of: object, schema: schema)
+        reader.reportMissingKey(property.key, isRequired: isRequired, of: object, schema: schema)
         if isRequired {
           isComplete = false
         }
@@ -183,7 +183,7 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
         continue
       }
       let isRepeated = members[index]?.nodeIndex != member.nodeIndex
-      if isRepeated, reader.rules.checksRepeatedKeys {
+      if isRepeated, reader.schemaRules.checksRepeatedKeys {
         _ = properties[index].read(member, &owner, &reader)
       }
     }

@@ -65,13 +65,13 @@ package protocol JSONSchemaReader: Sendable {
   static var writesShortNumbers: Bool { get }
 
   /// The log of findings so far.
-  var log: FindingLog { get set }
+  var findingLog: FindingLog { get set }
   /// The rules and policies that apply while reading.
-  var rules: JSONSchemaRules { get }
+  var schemaRules: JSONSchemaRules { get }
   /// A Boolean value that indicates whether unknown keys and missing recommended keys are reported.
   var wantsFindings: Bool { get }
 
-  mutating func reportMissing(
+  mutating func reportMissingKey(
     _ key: JSONKey, isRequired: Bool, of object: JSONValue, schema: JSONSchema)
   mutating func reportUnknownKey(_ member: JSONValue, in schema: JSONSchema)
   mutating func reportUnknownValue(
@@ -84,12 +84,12 @@ extension JSONSchemaReader {
   package var wantsFindings: Bool { true }
 
   /// Reports a key that is missing from an object, unless the key is optional.
-  package mutating func reportMissing(
+  package mutating func reportMissingKey(
     _ key: JSONKey, isRequired: Bool, of object: JSONValue, schema: JSONSchema
   ) {
-    let recommendedRule = wantsFindings ? rules.recommendedKey : nil
-    guard let rule = isRequired ? rules.missingKey : recommendedRule else { return }
-    log.add(
+    let recommendedRule = wantsFindings ? schemaRules.recommendedKey : nil
+    guard let rule = isRequired ? schemaRules.missingKey : recommendedRule else { return }
+    findingLog.add(
       rule, at: object,
       "\(schema.nounWithArticle) \(isRequired ? "must" : "should") have the key \"\(key.name)\"",
       suggestion: schema.renameSuggestion(for: key.name, in: object), errorCode: schema.errorCode)
@@ -97,8 +97,8 @@ extension JSONSchemaReader {
 
   /// Reports an unknown key.
   package mutating func reportUnknownKey(_ member: JSONValue, in schema: JSONSchema) {
-    guard wantsFindings, let rule = rules.unknownKey, let key = member.key else { return }
-    log.add(
+    guard wantsFindings, let rule = schemaRules.unknownKey, let key = member.key else { return }
+    findingLog.add(
       rule, at: member, offset: member.keyOffset, "unknown key \(key.quoted()) is ignored",
       suggestion: schema.names.suggestion(for: key))
   }
@@ -107,8 +107,8 @@ extension JSONSchemaReader {
   package mutating func reportUnknownValue(
     _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue
   ) {
-    log.add(
-      key.rule ?? rules.unknownValue ?? rules.outOfRange, at: value,
+    findingLog.add(
+      key.rule ?? schemaRules.unknownValue ?? schemaRules.outOfRange, at: value,
       "unknown \(key.noun ?? key.name) \(text.quoted())",
       suggestion: names.suggestion(for: text), errorCode: key.errorCode)
   }
@@ -126,8 +126,8 @@ extension JSONSchemaReader {
   ) -> Bool {
     if value.kind == kind { return true }
     let isQuotedNumber = kind == .number && value.string.flatMap(Double.init) != nil
-    log.add(
-      rules.wrongType, at: value,
+    findingLog.add(
+      schemaRules.wrongType, at: value,
       "\(name()) must be \(kind.nounWithArticle), not \(value.kind.nounWithArticle)",
       suggestion: isQuotedNumber ? "write it without quotes" : nil, errorCode: errorCode)
     return false
@@ -135,13 +135,13 @@ extension JSONSchemaReader {
 
   /// Returns true if null counts as an absent key. Reports null if the rules require it.
   package mutating func acceptsNullAsAbsent(_ value: JSONValue) -> Bool {
-    switch rules.nullHandling {
+    switch schemaRules.nullHandling {
     case .wrongType:
       return false
     case .absent:
       return true
     case .absentWithFinding(let rule):
-      log.add(
+      findingLog.add(
         rule, at: value, "\(value.key ?? "the value") is null, which counts as absent",
         suggestion: "omit the key")
       return true
@@ -173,8 +173,8 @@ extension JSONSchemaReader {
         return nil
       }
       let text = value.string ?? ""
-      if text.isEmpty, let rule = rules.emptyText {
-        log.add(rule, at: value, "\(key.name) is empty")
+      if text.isEmpty, let rule = schemaRules.emptyText {
+        findingLog.add(rule, at: value, "\(key.name) is empty")
         return nil
       }
       return Value.fromJSON(JSONScalarContent(textValue: text))
@@ -192,11 +192,11 @@ extension JSONSchemaReader {
   {
     let wholeNumber: Double
     let conversionRule: Rule
-    switch rules.fractionHandling {
+    switch schemaRules.fractionHandling {
     case .rejected:
       if number == number.rounded() { return number }
-      log.add(
-        key.rule ?? rules.outOfRange, at: value,
+      findingLog.add(
+        key.rule ?? schemaRules.outOfRange, at: value,
         "\(key.name) is \(value.truncatedLexeme); it must be a whole number",
         errorCode: key.errorCode)
       return nil
@@ -208,11 +208,11 @@ extension JSONSchemaReader {
       conversionRule = roundingRule
     }
     if wholeNumber != number {
-      log.add(
+      findingLog.add(
         conversionRule, at: value,
         "\(key.name) is \(value.truncatedLexeme); \(wholeNumber.shortText) is used")
     }
-    if case .truncated = rules.fractionHandling {
+    if case .truncated = schemaRules.fractionHandling {
       return min(max(wholeNumber, Double(Int32.min)), Double(Int32.max))
     }
     return wholeNumber
@@ -230,7 +230,7 @@ extension JSONSchemaReader {
     _ number: Double, range: ClosedRange<Double>, at value: JSONValue, key: JSONKey
   ) -> Double? {
     if range.contains(number) { return number }
-    let rule = key.rule ?? rules.outOfRange
+    let rule = key.rule ?? schemaRules.outOfRange
     let nearestInRange = min(max(number, range.lowerBound), range.upperBound)
     let usesNearestValue = rule.severity < .error
     let isNonnegativeRange = range.lowerBound == 0 && range.upperBound >= Double(Int32.max)
@@ -241,7 +241,7 @@ extension JSONSchemaReader {
         ", outside \(range.lowerBound.shortText) to \(range.upperBound.shortText)"
       }
     let correction = usesNearestValue ? "; \(nearestInRange.shortText) is used" : ""
-    log.add(
+    findingLog.add(
       rule, at: value, "\(key.name) is \(value.truncatedLexeme)\(violation)\(correction)",
       errorCode: key.errorCode)
     return usesNearestValue ? nearestInRange : nil
@@ -276,8 +276,8 @@ extension JSONSchemaReader {
       }
     }
     if case .array(_, let validCounts?) = key.type, !validCounts.contains(elementCount) {
-      log.add(
-        key.rule ?? rules.outOfRange, at: value,
+      findingLog.add(
+        key.rule ?? schemaRules.outOfRange, at: value,
         """
         \(key.name) has \(elementCount) \(elementCount == 1 ? "entry" : "entries"), outside \
         \(validCounts.lowerBound) to \(validCounts.upperBound)

@@ -8,9 +8,9 @@ package struct CompiledPattern: Sendable {
   /// The compiled plans, one for each haptic bus.
   package var plans: [RenderPlan]
   /// The duration of the pattern, in seconds.
-  package var duration: Double
+  package var durationSeconds: Double
   /// The duration until the pattern has ended and its output is silent, in seconds.
-  package var soundSeconds: Double { plans.map(\.durationSeconds).max() ?? duration }
+  package var soundSeconds: Double { plans.map(\.durationSeconds).max() ?? durationSeconds }
   /// The names of the body locations that play together, because no bus is for one of them. The
   /// array is empty if the locations play separately, or if the pattern does not address several.
   package var mixedLocationNames: [String]
@@ -20,7 +20,7 @@ package struct CompiledPattern: Sendable {
   ) {
     self.name = name
     self.plans = plans
-    self.duration = duration
+    self.durationSeconds = duration
     self.mixedLocationNames = mixedLocationNames
   }
 

@@ -5,7 +5,7 @@ package import SystemSupport
 package struct DeviceSummary: Equatable, Sendable {
   package var name: String
   package var format: SinkFormat
-  package var encoding: String
+  package var sampleFormatName: String
   /// A Boolean value that indicates whether a sound card plays the frames without a sound server.
   package var isHardware = false
   /// A Boolean value that indicates whether PulseAudio or PipeWire plays the frames.
@@ -16,7 +16,7 @@ package struct DeviceSummary: Equatable, Sendable {
   package init(_ output: OpenedOutput) {
     name = output.name
     format = output.format
-    encoding = output.encoding
+    sampleFormatName = output.encoding
     isHardware = output.isHardware
     isServerStream = output.isServerStream
     isPresent = output.isPresent
@@ -26,12 +26,13 @@ package struct DeviceSummary: Equatable, Sendable {
   package init(name: String, format: SinkFormat) {
     self.name = name
     self.format = format
-    encoding = ""
+    sampleFormatName = ""
   }
 
-  package var fields: JSONObject {
+  package var jsonFields: JSONObject {
     [
-      "name": name, "rate": Int(format.rate), "channels": format.channelCount, "format": encoding,
+      "name": name, "rate": Int(format.rate), "channels": format.channelCount,
+      "format": sampleFormatName,
       "periodSize": format.periodSize, "bufferSize": format.bufferSize, "hardware": isHardware,
     ]
   }

@@ -7,25 +7,25 @@ internal import HapticRender
 package final class KeepAwakeTone {
   /// The frequency of the tone in hertz, the lowest that shaker amplifiers pass. Hearing is least
   /// sensitive there.
-  package static let frequency = 20.0
+  package static let toneHertz = 20.0
   /// The amplitude of the tone: −60 dBFS, which is 50 dB below the maximum of a pattern.
-  package static let amplitude = 0.001
+  package static let toneAmplitude = 0.001
   /// The duration of one pass of the tone in seconds, a whole number of periods.
-  private static let loopSeconds = 10.0
+  private static let tonePassSeconds = 10.0
 
   /// The number of voices that play the tone.
   package let voiceCount: Int
   private let player: PatternPlayer
-  private var matchedStrength: Float?
+  private var compensatedStrength: Float?
 
   package init(_ engine: PlaybackEngine) throws {
     let profile = TransducerProfile(
       name: "keep-awake", summary: "A single frequency.",
-      frequency: FrequencyMapping(lowHertz: Self.frequency, highHertz: Self.frequency),
-      fullIntensityAmplitude: Self.amplitude)
+      frequency: FrequencyMapping(lowHertz: Self.toneHertz, highHertz: Self.toneHertz),
+      fullIntensityAmplitude: Self.toneAmplitude)
     let pattern = HapticPattern(events: [
       HapticEvent(
-        kind: .hapticContinuous, time: 0, duration: Self.loopSeconds,
+        kind: .hapticContinuous, time: 0, duration: Self.tonePassSeconds,
         parameters: [.hapticIntensity: 1])
     ])
     let plan = try RenderPlan(compiling: pattern, profile: profile, rate: engine.rate)
@@ -33,14 +33,14 @@ package final class KeepAwakeTone {
       for: engine.profiles.map { _ in plan }, duration: pattern.durationSeconds)
     voiceCount = engine.profiles.count
     try player.loop(passCount: nil)
-    matchStrength(engine.strength)
+    compensateStrength(engine.strength)
     try player.start()
   }
 
   /// Sets the gain that compensates for the engine's strength.
-  package func matchStrength(_ strength: Float) {
-    guard strength != matchedStrength else { return }
-    matchedStrength = strength
+  package func compensateStrength(_ strength: Float) {
+    guard strength != compensatedStrength else { return }
+    compensatedStrength = strength
     // At strength 0, the output is silent. If there are too many commands, a later call changes the
     // level.
     try? player.setGain(strength > 0 ? 1 / Double(strength) : 0)

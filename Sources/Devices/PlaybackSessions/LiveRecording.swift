@@ -16,7 +16,7 @@ package final class LiveRecording {
     /// The number of frames that were dropped because the disk was too slow.
     package var droppedFrameCount: Int64
 
-    package var fields: JSONObject {
+    package var jsonFields: JSONObject {
       [
         "file": path, "complete": isComplete, "frames": frameCount,
         "droppedFrames": droppedFrameCount,
@@ -36,7 +36,7 @@ package final class LiveRecording {
 
     package init(
       seconds: Double, reservedFraction: Double = 0.05,
-      freeFraction: @escaping @Sendable (_ folder: String) -> Double = FileSystem.freeFraction,
+      freeFraction: @escaping @Sendable (_ folder: String) -> Double = FileSystem.freeDiskFraction,
       now: @escaping @Sendable () -> CalendarTime = { .now }
     ) {
       self.fileDurationSeconds = seconds
@@ -49,11 +49,12 @@ package final class LiveRecording {
     fileprivate func nextPath(after path: String) -> String {
       var time = now()
       while true {
-        let stem = FileSystem.stem(of: path)
-        let name = "\(stem)-\(time.fileNameText)\(FileSystem.name(of: path).dropFirst(stem.count))"
-        let next = FileSystem.join(FileSystem.folder(of: path), name)
+        let stem = FileSystem.fileStem(of: path)
+        let name =
+          "\(stem)-\(time.fileNameText)\(FileSystem.fileName(of: path).dropFirst(stem.count))"
+        let next = FileSystem.joinPath(FileSystem.folderPath(of: path), name)
         if FileSystem.entryKind(at: next) == .missing { return next }
-        time.seconds += 1
+        time.secondsSince1970 += 1
       }
     }
   }
@@ -74,10 +75,10 @@ package final class LiveRecording {
     init(_ path: String, _ rotation: Rotation?) throws(FileError) {
       self.path = path
       self.rotation = rotation
-      try open()
+      try openFile()
     }
 
-    private func open() throws(FileError) {
+    private func openFile() throws(FileError) {
       currentPath = rotation?.nextPath(after: path) ?? path
       let next = try AtomicFileWriter(currentPath)
       descriptor = fcntl(next.descriptor, F_DUPFD_CLOEXEC, 0)
@@ -92,20 +93,21 @@ package final class LiveRecording {
       isNamed = true
     }
 
-    func rotate(isDue: Bool) throws(SoundFileError) -> Int32 {
+    func rotateFile(isDue: Bool) throws(SoundFileError) -> Int32 {
       guard let rotation else { return descriptor }
       do throws(FileError) {
         if isDue {
-          try finish()
+          try finishFile()
         }
         guard
-          rotation.freeDiskFraction(FileSystem.folder(of: path)) >= rotation.reservedDiskFraction
+          rotation.freeDiskFraction(FileSystem.folderPath(of: path))
+            >= rotation.reservedDiskFraction
         else {
-          let percent = NumberFormatting.rounded(100 * rotation.reservedDiskFraction, places: 1)
+          let percent = NumberFormatting.roundedText(100 * rotation.reservedDiskFraction, places: 1)
           throw FileError(path, "less than \(percent) % of the disk is free")
         }
         if isDue {
-          try open()
+          try openFile()
         } else {
           try nameFile()
         }
@@ -117,7 +119,7 @@ package final class LiveRecording {
 
     /// Closes the file, so that deleting it frees its space. With rotation, an empty file has no
     /// name and is omitted.
-    func finish(isKept: Bool = true) throws(FileError) {
+    func finishFile(isKept: Bool = true) throws(FileError) {
       defer {
         file = nil
         if descriptor >= 0 {
@@ -127,7 +129,7 @@ package final class LiveRecording {
         isNamed = false
       }
       if isNamed, !isKept {
-        unsafe unlink(try FileSystem.destination(of: currentPath))
+        unsafe unlink(try FileSystem.destinationPath(of: currentPath))
       }
     }
   }
@@ -136,11 +138,11 @@ package final class LiveRecording {
   /// supports them.
   private static let sampleFormat = SampleFormat.s24
 
-  package let recording: RecordingBuffer
+  package let recordingBuffer: RecordingBuffer
   private let path: String
-  private let rate: Double
+  private let sampleRateHertz: Double
   private let writer: RecordingWriter
-  private let files: RecordingFiles
+  private let recordingFiles: RecordingFiles
 
   /// Creates the file.
   ///
@@ -157,17 +159,17 @@ package final class LiveRecording {
     failureHandler: @escaping @Sendable (SinkEvent) -> Void
   ) throws {
     self.path = path
-    rate = device.format.rate
-    recording = RecordingBuffer(device.format)
+    sampleRateHertz = device.format.rate
+    recordingBuffer = RecordingBuffer(device.format)
     let files = try RecordingFiles(path, rotation)
-    self.files = files
+    self.recordingFiles = files
     let change: RecordingWriter.FileRotation = { isDue throws(SoundFileError) in
-      try files.rotate(isDue: isDue)
+      try files.rotateFile(isDue: isDue)
     }
     let ending =
       rotation == nil ? "recording stopped" : "recording pauses until the next file starts"
     writer = try RecordingWriter(
-      recording, rate: Int(device.format.rate), to: files.descriptor, path: path,
+      recordingBuffer, rate: Int(device.format.rate), to: files.descriptor, path: path,
       storedAs: SoundFileFormat(
         container: SoundFileFormat.container(ofName: path) ?? .wav,
         sampleFormat: Self.sampleFormat),
@@ -175,7 +177,7 @@ package final class LiveRecording {
         Int64($0 * device.format.rate)
       },
       tags: SoundFileTags(
-        title: FileSystem.stem(of: path), software: software,
+        title: FileSystem.fileStem(of: path), software: software,
         comment: "recorded, rendering model \(RenderPlan.modelVersion)"),
       failureHandler: {
         failureHandler(SinkEvent(.degraded, text: "\(path): \($0.description); \(ending)"))
@@ -189,13 +191,14 @@ package final class LiveRecording {
   /// Returns whether a path is free or leads to a file of this program.
   /// The tags at the start of a file identify the program; W64 has no tags.
   package static func isReplaceableRecording(_ path: String) -> Bool {
-    guard FileSystem.entryKind(at: path) == .file, let descriptor = try? FileSystem.open(path)
+    guard FileSystem.entryKind(at: path) == .file,
+      let descriptor = try? FileSystem.openForReading(path)
     else {
       return true
     }
     defer { close(descriptor) }
     var head: [UInt8] = []
-    _ = try? FileSystem.append(to: &head, 65_536, of: descriptor, name: path)
+    _ = try? FileSystem.appendBytes(to: &head, 65_536, of: descriptor, name: path)
     return head.isEmpty || head.indices.contains { head[$0...].starts(with: "Temblor ".utf8) }
   }
 
@@ -203,7 +206,7 @@ package final class LiveRecording {
   ///
   /// - Parameter limit: The timeout for the disk.
   /// - Returns: The result, and a message for the user if one is necessary.
-  package func finish(within limit: Duration) -> (result: Result, message: String?) {
+  package func finishRecording(within limit: Duration) -> (result: Result, message: String?) {
     guard let outcome = writer.finish(within: limit) else {
       return (
         Result(path: path, isComplete: false, frameCount: 0, droppedFrameCount: 0),
@@ -217,17 +220,18 @@ package final class LiveRecording {
     // kept.
     let failure = outcome.failure.flatMap { $0.kind == .tooLong ? nil : $0 }
     if let failure, outcome.frameCount == 0 {
-      try? files.finish(isKept: false)
+      try? recordingFiles.finishFile(isKept: false)
       return (result, "\(path.printable): nothing was written: \(failure.description)")
     }
     do {
-      try files.finish()
+      try recordingFiles.finishFile()
     } catch {
       return (result, error.description)
     }
     if let failure {
-      let seconds = NumberFormatting.rounded(Double(outcome.frameCount) / rate, places: 1)
-      let which = files.rotation == nil ? "the first " : ""
+      let seconds = NumberFormatting.roundedText(
+        Double(outcome.frameCount) / sampleRateHertz, places: 1)
+      let which = recordingFiles.rotation == nil ? "the first " : ""
       return (
         result,
         "\(path.printable): only \(which)\(seconds) s were written: \(failure.description)"
@@ -235,7 +239,8 @@ package final class LiveRecording {
     }
     result.isComplete = true
     guard outcome.droppedFrameCount > 0 else { return (result, nil) }
-    let seconds = NumberFormatting.rounded(Double(outcome.droppedFrameCount) / rate, places: 3)
+    let seconds = NumberFormatting.roundedText(
+      Double(outcome.droppedFrameCount) / sampleRateHertz, places: 3)
     return (result, "\(path.printable): \(seconds) s of audio lost; the disk was too slow")
   }
 }

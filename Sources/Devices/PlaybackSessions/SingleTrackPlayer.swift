@@ -9,81 +9,83 @@ package final class SingleTrackPlayer {
   package static let leadInSeconds = 0.003
 
   private let engine: PlaybackEngine
-  private let wake: WakeSignal
+  private let wakeSignal: WakeSignal
   private let passCount: Int?
   private let sendGains: [SendAutomation]
-  private var player: PatternPlayer?
-  private var pattern: CompiledPattern?
+  private var patternPlayer: PatternPlayer?
+  private var currentPattern: CompiledPattern?
   package private(set) var isPaused = false
 
   /// - Parameter passCount: The number of passes of each pattern; nil for an endless loop.
   package init(
-    _ engine: PlaybackEngine, passCount: Int?, wake: WakeSignal,
+    _ engine: PlaybackEngine, passCount: Int?, wakeSignal: WakeSignal,
     sendGains: [SendAutomation] = []
   ) {
     self.engine = engine
     self.passCount = passCount
-    self.wake = wake
+    self.wakeSignal = wakeSignal
     self.sendGains = sendGains
   }
 
   /// The frame at which the pattern ended, or nil before and during playback.
   package var endFrame: Int64? {
-    guard let player, player.endCount > 0 else { return nil }
-    return player.endFrame
+    guard let patternPlayer, patternPlayer.endCount > 0 else { return nil }
+    return patternPlayer.endFrame
   }
 
   package var state: PlaybackState {
     if isPaused { return .paused }
-    return player?.phase == .playing ? .playing : .idle
+    return patternPlayer?.phase == .playing ? .playing : .idle
   }
 
   /// The elapsed time of the pattern and its duration, in seconds.
   package var progress: (position: Double, duration: Double?) {
-    guard let player, let pattern else { return (0, nil) }
-    return (min(player.position, pattern.duration), pattern.duration)
+    guard let patternPlayer, let currentPattern else { return (0, nil) }
+    return (
+      min(patternPlayer.position, currentPattern.durationSeconds), currentPattern.durationSeconds
+    )
   }
 
   package func play(_ pattern: CompiledPattern, at time: PlaybackTime = .now) throws {
     try stop()
     let player = try engine.player(
-      for: pattern.plans, duration: pattern.duration, sendGains: sendGains)
-    let wake = wake
+      for: pattern.plans, duration: pattern.durationSeconds, sendGains: sendGains)
+    let wake = wakeSignal
     player.endHandler = { wake.raise() }
     try player.loop(passCount: passCount)
     try player.start(at: time)
-    self.player = player
-    self.pattern = pattern
+    self.patternPlayer = player
+    self.currentPattern = pattern
   }
 
   package func stop() throws {
-    player?.endHandler = nil
-    try player?.cancel()
-    player = nil
+    patternPlayer?.endHandler = nil
+    try patternPlayer?.cancel()
+    patternPlayer = nil
     isPaused = false
   }
 
   package func restart() throws {
-    if let pattern {
-      try play(pattern)
+    if let currentPattern {
+      try play(currentPattern)
     }
   }
 
   /// Pauses or resumes the pattern. A pattern that has not started yet starts when it is resumed.
   package func togglePause() throws {
-    guard let player, let pattern, endFrame == nil else { return }
+    guard let patternPlayer, let currentPattern, endFrame == nil else { return }
     if isPaused {
       isPaused = false
-      if player.startFrame == nil {
-        try play(pattern)
+      if patternPlayer.startFrame == nil {
+        try play(currentPattern)
       } else {
-        try player.resume()
+        try patternPlayer.resume()
       }
     } else {
-      if player.startFrame == nil {
-        try player.cancel()
+      if patternPlayer.startFrame == nil {
+        try patternPlayer.cancel()
       } else {
-        try player.pause()
+        try patternPlayer.pause()
       }
       isPaused = true
     }

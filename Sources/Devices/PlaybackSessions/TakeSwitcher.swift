@@ -22,14 +22,14 @@ package final class TakeSwitcher {
   /// The duration of the silence between two passes, in seconds.
   private let loopGapSeconds: Double
   /// The duration of the longest take, in seconds.
-  package let duration: Double
+  package let maximumDurationSeconds: Double
   /// The loop region in seconds, or nil for the whole duration.
-  package private(set) var loopRegion: ClosedRange<Double>?
+  package private(set) var loopRegionSeconds: ClosedRange<Double>?
   package private(set) var isLooping: Bool
   package private(set) var isPaused = false
   /// The target of the last seek, and the position from before the seek, which the last block still
   /// reports.
-  private var pendingSeek: (target: Double, previous: Double)?
+  private var pendingSeekSeconds: (target: Double, previous: Double)?
 
   /// Creates a switcher that starts the takes.
   ///
@@ -48,10 +48,10 @@ package final class TakeSwitcher {
     self.engine = engine
     self.loopGapSeconds = gap
     self.isLooping = isLooping
-    duration = takes.map(\.duration).max() ?? 0
+    maximumDurationSeconds = takes.map(\.durationSeconds).max() ?? 0
     playerGroup = PlayerGroup(
-      try takes.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
-    self.loopRegion = region
+      try takes.map { try engine.player(for: $0.plans, duration: $0.durationSeconds) }, of: engine)
+    self.loopRegionSeconds = region
     try playerGroup.setGains(gains, over: 0)
     try applyLoop()
     let start = FrameConversion.frame(seconds: SingleTrackPlayer.leadInSeconds, rate: engine.rate)
@@ -64,17 +64,18 @@ package final class TakeSwitcher {
   }
 
   package var playheadSeconds: Double {
-    guard let pendingSeek, isPaused || playerGroup.position == pendingSeek.previous else {
+    guard let pendingSeekSeconds, isPaused || playerGroup.position == pendingSeekSeconds.previous
+    else {
       return playerGroup.position
     }
-    return pendingSeek.target
+    return pendingSeekSeconds.target
   }
 
   package var progress: (position: Double, duration: Double?) {
-    (min(playheadSeconds, duration), duration)
+    (min(playheadSeconds, maximumDurationSeconds), maximumDurationSeconds)
   }
-  private var isAtEnd: Bool { !isLooping && playheadSeconds >= duration }
-  package var loopStartSeconds: Double { isLooping ? loopRegion?.lowerBound ?? 0 : 0 }
+  private var isAtEnd: Bool { !isLooping && playheadSeconds >= maximumDurationSeconds }
+  package var loopStartSeconds: Double { isLooping ? loopRegionSeconds?.lowerBound ?? 0 : 0 }
 
   package func setGains(_ gains: [Double]) throws {
     try playerGroup.setGains(gains, over: Self.crossfadeSeconds)
@@ -83,22 +84,22 @@ package final class TakeSwitcher {
   /// Changes the gains through silence, in the same way for every take.
   package func setGainsViaSilence(_ gains: [Double]) throws {
     try playerGroup.setGainsThroughSilence(
-      gains, over: Self.silenceFadeSeconds, at: .frame(silenceFadeFrame))
+      gains, over: Self.silenceFadeSeconds, at: .frame(silenceFadeStartFrame))
   }
 
   package func restartThroughSilence(_ gains: [Double]) throws {
-    let frame = silenceFadeFrame
+    let frame = silenceFadeStartFrame
     try playerGroup.setGainsThroughSilence(gains, over: Self.silenceFadeSeconds, at: .frame(frame))
     let silent = frame + FrameConversion.frame(seconds: Self.silenceFadeSeconds, rate: engine.rate)
     try playerGroup.seek(to: loopStartSeconds, at: .frame(silent))
-    pendingSeek = nil
+    pendingSeekSeconds = nil
     if isPaused {
       try playerGroup.resume(at: .frame(silent))
     }
     isPaused = false
   }
 
-  private var silenceFadeFrame: Int64 {
+  private var silenceFadeStartFrame: Int64 {
     engine.position + FrameConversion.frame(seconds: Self.silenceLeadSeconds, rate: engine.rate)
   }
 
@@ -109,7 +110,7 @@ package final class TakeSwitcher {
     }
     isPaused.toggle()
     if isPaused {
-      pendingSeek = nil
+      pendingSeekSeconds = nil
       try playerGroup.pause()
     } else {
       try playerGroup.resume()
@@ -119,38 +120,40 @@ package final class TakeSwitcher {
   /// Moves the play head to a time in seconds. A position at or after the end of the loop region is
   /// its start.
   package func movePlayhead(to seconds: Double) throws {
-    var seconds = min(max(0, seconds), duration)
-    if isLooping, let loopRegion, seconds >= loopRegion.upperBound {
-      seconds = loopRegion.lowerBound
+    var seconds = min(max(0, seconds), maximumDurationSeconds)
+    if isLooping, let loopRegionSeconds, seconds >= loopRegionSeconds.upperBound {
+      seconds = loopRegionSeconds.lowerBound
     }
     try playerGroup.seek(to: seconds)
-    pendingSeek = (seconds, playerGroup.position)
+    pendingSeekSeconds = (seconds, playerGroup.position)
   }
 
-  package func stepPlayhead(_ count: Double) throws {
+  package func movePlayhead(bySteps count: Double) throws {
     try movePlayhead(
-      to: min(playheadSeconds, duration) + count * duration * Self.playheadStepFraction)
+      to: min(playheadSeconds, maximumDurationSeconds) + count * maximumDurationSeconds
+        * Self.playheadStepFraction)
   }
 
   /// Sets the start of the loop region to the play head.
   /// If the region's end would precede its start, the region extends to the end of the take.
   package func beginRegionAtPlayhead() throws {
-    let start = min(playheadSeconds, duration - PatternPlayer.minimumLoopDuration)
+    let start = min(playheadSeconds, maximumDurationSeconds - PatternPlayer.minimumLoopDuration)
     guard start >= 0 else { return }
-    let end = loopRegion?.upperBound ?? duration
-    try setLoopRegion(start...(end - start < PatternPlayer.minimumLoopDuration ? duration : end))
+    let end = loopRegionSeconds?.upperBound ?? maximumDurationSeconds
+    try setLoopRegion(
+      start...(end - start < PatternPlayer.minimumLoopDuration ? maximumDurationSeconds : end))
   }
 
   /// Sets the end of the loop region to the play head.
   /// If the region's start would follow its end, the region begins at the start of the take.
   package func endRegionAtPlayhead() throws {
-    let end = min(max(playheadSeconds, PatternPlayer.minimumLoopDuration), duration)
-    let start = loopRegion?.lowerBound ?? 0
+    let end = min(max(playheadSeconds, PatternPlayer.minimumLoopDuration), maximumDurationSeconds)
+    let start = loopRegionSeconds?.lowerBound ?? 0
     try setLoopRegion((end - start < PatternPlayer.minimumLoopDuration ? 0 : start)...end)
   }
 
   package func setLoopRegion(_ region: ClosedRange<Double>?) throws {
-    self.loopRegion = region
+    self.loopRegionSeconds = region
     isLooping = true
     try applyLoop()
   }
@@ -164,7 +167,9 @@ package final class TakeSwitcher {
   private func applyLoop() throws {
     // Without a loop, the takes continue in silence after their ends, and so stay in sync.
     let end =
-      isLooping ? loopRegion?.upperBound ?? (duration + loopGapSeconds) : Self.unreachableEndSeconds
-    try playerGroup.loop(from: isLooping ? loopRegion?.lowerBound ?? 0 : 0, end: end)
+      isLooping
+      ? loopRegionSeconds?.upperBound ?? (maximumDurationSeconds + loopGapSeconds)
+      : Self.unreachableEndSeconds
+    try playerGroup.loop(from: isLooping ? loopRegionSeconds?.lowerBound ?? 0 : 0, end: end)
   }
 }

@@ -11,7 +11,7 @@ internal import CShippedFiles
   /// The names of the files, with their extensions.
   package let names: [String]
   /// The table of files in the program's read-only data.
-  nonisolated(unsafe) private let table: UnsafePointer<temblor_file>
+  nonisolated(unsafe) private let fileTable: UnsafePointer<temblor_file>
 
   private init(_ table: UnsafePointer<temblor_file>) {
     var names: [String] = []
@@ -19,15 +19,15 @@ internal import CShippedFiles
       unsafe names.append(String(cString: name))
     }
     self.names = names
-    unsafe self.table = table
+    unsafe self.fileTable = table
   }
 
   /// Returns the contents of the file with a name, or nil if there is none.
   package func bytes(named name: String) -> [UInt8]? {
-    guard let index = names.firstIndex(of: name), let text = unsafe table[index].text else {
+    guard let index = names.firstIndex(of: name), let text = unsafe fileTable[index].text else {
       return nil
     }
-    let size = unsafe Int(table[index].size)
+    let size = unsafe Int(fileTable[index].size)
     guard size > 0 else { return unsafe Array(String(cString: text).utf8) }
     return unsafe text.withMemoryRebound(to: UInt8.self, capacity: size) {
       unsafe Array(UnsafeBufferPointer(start: $0, count: size))

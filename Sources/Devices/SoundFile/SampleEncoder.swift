@@ -43,12 +43,13 @@ public struct SampleEncoder: Sendable {
       let steps = encoding == .s32 ? 2_147_483_647.0 : 8_388_607
       for index in samples.indices {
         unsafe start.storeBytes(
-          of: Self.quantized(samples[index], steps: steps), toByteOffset: index &* 4, as: Int32.self
+          of: Self.quantized(samples[index], stepCount: steps), toByteOffset: index &* 4,
+          as: Int32.self
         )
       }
     case .s24Packed:
       for index in samples.indices {
-        let number = Self.quantized(samples[index], steps: 8_388_607)
+        let number = Self.quantized(samples[index], stepCount: 8_388_607)
         let low = UInt16(truncatingIfNeeded: number)
         let high = UInt8(truncatingIfNeeded: number &>> 16)
         #if _endian(little)
@@ -63,9 +64,9 @@ public struct SampleEncoder: Sendable {
   }
 
   /// Returns the sample as the nearest integer in −steps…steps; halves are rounded away from zero.
-  static func quantized(_ sample: Float, steps: Double) -> Int32 {
+  static func quantized(_ sample: Float, stepCount: Double) -> Int32 {
     guard sample == sample else { return 0 }
-    let value = min(max(Double(sample) * steps, -steps), steps)
+    let value = min(max(Double(sample) * stepCount, -stepCount), stepCount)
     // Rounding by the C library would require a function call. The fractional part is exact here.
     let integerPart = Int32(value)
     let remainder = value - Double(integerPart)
@@ -103,15 +104,15 @@ public enum SampleEncoding: String, CaseIterable, Sendable {
 /// the signal (Lipshitz, Wannamaker, and Vanderkooy, "Quantization and dither: a theoretical
 /// survey", 1992). Digital silence stays silent. Equal seeds give equal results.
 public struct Dither: Sendable {
-  private var generator: SplitMix64
+  private var randomGenerator: SplitMix64
 
   /// Creates a quantizer at the beginning of a seed's random sequence.
-  public init(seed: UInt64 = 0x7e3b_10f5) { generator = SplitMix64(seed: seed) }
+  public init(seed: UInt64 = 0x7e3b_10f5) { randomGenerator = SplitMix64(seed: seed) }
 
   /// Returns a sample in −1…1 as a 16-bit integer; NaN is silent.
   public mutating func quantize(_ sample: Float) -> Int16 {
     guard sample != 0, sample == sample else { return 0 }
-    let noise = Float(next() & 0xFFFF) + Float(next() & 0xFFFF)
+    let noise = Float(nextRandomNumber() & 0xFFFF) + Float(nextRandomNumber() & 0xFFFF)
     let value = sample * 32_767 + (noise * (1 / 65_536) - 1)
     // Adding and subtracting 1.5 · 2²³ rounds to the nearest whole number without a library call.
     let roundedValue = (value + 12_582_912) - 12_582_912
@@ -122,10 +123,11 @@ public struct Dither: Sendable {
   @unsafe mutating func quantize(_ samples: Span<Float>, to bytes: UnsafeMutableRawPointer) {
     unsafe samples.withUnsafeBufferPointer { samples in
       guard let first = samples.baseAddress else { return }
-      generator.state = unsafe temblor_dither(generator.state, first, bytes, samples.count)
+      randomGenerator.state = unsafe temblor_dither(
+        randomGenerator.state, first, bytes, samples.count)
     }
   }
 
   /// Returns the upper half of the next random number.
-  private mutating func next() -> UInt32 { UInt32(generator.next() >> 32) }
+  private mutating func nextRandomNumber() -> UInt32 { UInt32(randomGenerator.next() >> 32) }
 }

@@ -17,7 +17,7 @@
 
     /// A lock for the reason of the last failed opening, of which libsndfile stores only one per
     /// process.
-    private static let openLock = Mutex(())
+    private static let openingLock = Mutex(())
 
     /// Calls `sf_open_fd`. The descriptor stays open when the handle closes.
     static func open(descriptor: Int32, mode: Int, info: inout SF_INFO, path: String)
@@ -31,9 +31,9 @@
       }
       // If opening fails, libsndfile closes the descriptor even when it should stay open.
       let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-      guard own >= 0 else { throw SoundFileError.system(path, "cannot be opened") }
+      guard own >= 0 else { throw SoundFileError.systemError(path, "cannot be opened") }
       var opened = info
-      let result = unsafe openLock.withLock { _ -> Result<OpaquePointer, SoundFileError> in
+      let result = unsafe openingLock.withLock { _ -> Result<OpaquePointer, SoundFileError> in
         errno = 0
         guard let handle = unsafe sf_open_fd(own, Int32(mode), &opened, 1) else {
           return unsafe .failure(error(message(of: nil), path: path, reading: mode == SFM_READ))
@@ -99,7 +99,7 @@
 
     /// Calls `sf_command` with `SFC_GET_FORMAT_INFO`, and returns libsndfile's name for a container
     /// or an encoding.
-    static func name(ofFormat code: Int32) -> String {
+    static func formatName(ofCode code: Int32) -> String {
       var info = unsafe SF_FORMAT_INFO()
       unsafe info.format = code
       let status = unsafe sf_command(
@@ -135,7 +135,7 @@
       }
       let message = message()
       // libsndfile names its own structure if the values of a valid header are impossible.
-      if reading, message.mentions("SF_INFO") { return .invalidHeader(path) }
+      if reading, message.containsText("SF_INFO") { return .invalidHeader(path) }
       return SoundFileError(
         kind: reading ? .notSound : .unsupportedFormat, path: path,
         description: reading

@@ -171,8 +171,8 @@ public struct Sound: Equatable, Sendable {
       channelCount = Int(info.channels)
       rate = Double(info.samplerate)
       frameCount = info.frames
-      container = SndFileBindings.name(ofFormat: info.format & Int32(SF_FORMAT_TYPEMASK))
-      encoding = SndFileBindings.name(ofFormat: info.format & Int32(SF_FORMAT_SUBMASK))
+      container = SndFileBindings.formatName(ofCode: info.format & Int32(SF_FORMAT_TYPEMASK))
+      encoding = SndFileBindings.formatName(ofCode: info.format & Int32(SF_FORMAT_SUBMASK))
       unsafe self.handle = unsafe handle
       self.path = path
     }

@@ -177,7 +177,7 @@ public struct SoundFileError: Error, Equatable, Sendable, CustomStringConvertibl
       description: "has an invalid header: its sample rate or its number of channels is 0")
   }
 
-  static func system(_ path: String, _ text: String) -> SoundFileError {
+  static func systemError(_ path: String, _ text: String) -> SoundFileError {
     SoundFileError(
       kind: .systemRefused, path: path,
       description: "\(text): \(unsafe String(cString: strerror(errno)))")

@@ -6,16 +6,16 @@
   /// A writer of a sound file, block by block.
   /// libsndfile writes the file if it is available; otherwise, the file is a plain WAV file.
   @safe public struct SoundFileWriter: ~Copyable {
-    private var handle: OpaquePointer?
+    private var sndFileHandle: OpaquePointer?
     private let descriptor: Int32
     private var ownsDescriptor = false
     private let path: String
-    private let format: SoundFileFormat
+    private let fileFormat: SoundFileFormat
     private let channelCount: Int
-    private var encoder: SampleEncoder
+    private var sampleEncoder: SampleEncoder
     private var int16Samples: [Int16] = []
     private var int32Samples: [Int32] = []
-    private var plainWAV: PlainWAV?
+    private var plainWAVWriter: PlainWAV?
 
     /// Creates a file.
     ///
@@ -44,16 +44,16 @@
         unsafe isPlain
         ? nil
         : try SndFileBindings.open(descriptor: descriptor, mode: SFM_WRITE, info: &info, path: path)
-      unsafe handle = opened
+      unsafe sndFileHandle = opened
       self.descriptor = descriptor
       self.path = path
-      self.format = format
+      self.fileFormat = format
       self.channelCount = channelCount
-      encoder = SampleEncoder(format.sampleFormat.encoding)
-      plainWAV =
+      sampleEncoder = SampleEncoder(format.sampleFormat.encoding)
+      plainWAVWriter =
         isPlain
         ? PlainWAV(
-          descriptor, path: path, sampleFormat: format.sampleFormat, rate: rate,
+          descriptor, path: path, sampleFormat: format.sampleFormat, sampleRateHertz: rate,
           channelCount: channelCount)
         : nil
       guard let opened = unsafe opened else { return }
@@ -81,7 +81,7 @@
       tags: SoundFileTags = SoundFileTags()
     ) throws(SoundFileError) {
       let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-      guard descriptor >= 0 else { throw SoundFileError.system(path, "cannot be created") }
+      guard descriptor >= 0 else { throw SoundFileError.systemError(path, "cannot be created") }
       do throws(SoundFileError) {
         try self.init(
           descriptor: descriptor, path: path, format: format, rate: rate,
@@ -96,20 +96,20 @@
 
     /// Writes interleaved samples in −1…1, which must be a whole number of frames.
     public mutating func write(_ samples: Span<Float>) throws(SoundFileError) {
-      try plainWAV?.write(samples)
-      guard let handle = unsafe handle else { return }
+      try plainWAVWriter?.write(samples)
+      guard let handle = unsafe sndFileHandle else { return }
       let frameCount = samples.count / channelCount
-      switch format.sampleFormat {
-      case _ where format.container == .ogg, .float:
+      switch fileFormat.sampleFormat {
+      case _ where fileFormat.container == .ogg, .float:
         try unsafe SndFileBindings.write(
           samples, frameCount: frameCount, to: handle, path: path, with: sf_writef_float)
       case .s16:
-        encoder.encode(samples, growing: &int16Samples)
+        sampleEncoder.encode(samples, growing: &int16Samples)
         try unsafe SndFileBindings.write(
           int16Samples.span, frameCount: frameCount, to: handle, path: path, with: sf_writef_short)
       case .s24, .s32:
-        encoder.encode(samples, growing: &int32Samples)
-        if format.sampleFormat == .s24 {
+        sampleEncoder.encode(samples, growing: &int32Samples)
+        if fileFormat.sampleFormat == .s24 {
           // libsndfile expects 24-bit samples in the upper bits of 32.
           var span = int32Samples.mutableSpan
           for index in samples.indices {
@@ -125,20 +125,22 @@
     ///
     /// FLAC and Ogg are streams, whose headers need no update.
     public mutating func updateHeader() throws(SoundFileError) {
-      try plainWAV?.finish()
-      guard let handle = unsafe handle, ![.flac, .ogg].contains(format.container) else { return }
+      try plainWAVWriter?.finishHeader()
+      guard let handle = unsafe sndFileHandle, ![.flac, .ogg].contains(fileFormat.container) else {
+        return
+      }
       unsafe SndFileBindings.updateHeader(of: handle)
     }
 
     /// Completes the header and closes the file. No samples can be written afterward.
     public mutating func close() throws(SoundFileError) {
-      try plainWAV?.finish()
-      if plainWAV != nil, ownsDescriptor {
+      try plainWAVWriter?.finishHeader()
+      if plainWAVWriter != nil, ownsDescriptor {
         Glibc.close(descriptor)
       }
-      plainWAV = nil
-      guard let open = unsafe handle else { return }
-      unsafe handle = nil
+      plainWAVWriter = nil
+      guard let open = unsafe sndFileHandle else { return }
+      unsafe sndFileHandle = nil
       defer {
         if ownsDescriptor {
           Glibc.close(descriptor)
@@ -146,13 +148,13 @@
       }
       try unsafe SndFileBindings.close(open, path: path)
       // A long WAVE is an RF64 as well.
-      if [.wav, .rf64].contains(format.container), format.sampleFormat == .float {
+      if [.wav, .rf64].contains(fileFormat.container), fileFormat.sampleFormat == .float {
         try PeakChunk.eraseTime(in: descriptor, path: path)
       }
     }
 
     deinit {
-      guard let open = unsafe handle else { return }
+      guard let open = unsafe sndFileHandle else { return }
       try? unsafe SndFileBindings.close(open, path: path)
       if ownsDescriptor {
         Glibc.close(descriptor)
@@ -178,14 +180,14 @@
     ) throws(SoundFileError) -> [UInt8] {
       // libsndfile needs a seekable file: an unnamed one, which disappears when it is closed.
       guard let file = unsafe tmpfile() else {
-        throw SoundFileError.system(name, "cannot be created")
+        throw SoundFileError.systemError(name, "cannot be created")
       }
       defer { unsafe fclose(file) }
       let descriptor = unsafe fileno(file)
       var writer = try SoundFileWriter(
         descriptor: descriptor, path: name, format: format, rate: rate, channelCount: channelCount,
         frameCount: Int64(samples.count / max(1, channelCount)), tags: tags)
-      if let handle = unsafe writer.handle, format.container == .flac {
+      if let handle = unsafe writer.sndFileHandle, format.container == .flac {
         unsafe SndFileBindings.setMaximumCompression(handle)
       }
       try writer.write(samples)
@@ -193,8 +195,8 @@
       let size = Int(lseek(descriptor, 0, SEEK_END))
       var bytes: [UInt8] = []
       guard size >= 0, lseek(descriptor, 0, SEEK_SET) == 0,
-        (try? FileSystem.append(to: &bytes, size, of: descriptor, name: name)) == true
-      else { throw SoundFileError.system(name, "cannot be read") }
+        (try? FileSystem.appendBytes(to: &bytes, size, of: descriptor, name: name)) == true
+      else { throw SoundFileError.systemError(name, "cannot be read") }
       return bytes
     }
   }
@@ -204,50 +206,53 @@
     private let descriptor: Int32
     private let path: String
     private let isFloat: Bool
-    private let rate: Int
-    private let frameSize: Int
-    private let sampleSize: Int
+    private let sampleRateHertz: Int
+    private let frameByteCount: Int
+    private let sampleByteCount: Int
     private var encoder: SampleEncoder
-    private var byteCount = 0
-    private static let headerSize = 44
+    private var writtenByteCount = 0
+    private static let headerByteCount = 44
 
     init(
-      _ descriptor: Int32, path: String, sampleFormat: SampleFormat, rate: Int,
+      _ descriptor: Int32, path: String, sampleFormat: SampleFormat, sampleRateHertz: Int,
       channelCount: Int
     ) {
       let encoding = sampleFormat == .s24 ? SampleEncoding.s24Packed : sampleFormat.encoding
       self.descriptor = descriptor
       self.path = path
-      self.rate = rate
-      sampleSize = encoding.byteCount
-      frameSize = encoding.byteCount * channelCount
+      self.sampleRateHertz = sampleRateHertz
+      sampleByteCount = encoding.byteCount
+      frameByteCount = encoding.byteCount * channelCount
       isFloat = sampleFormat == .float
       encoder = SampleEncoder(encoding)
     }
 
     mutating func write(_ samples: Span<Float>) throws(SoundFileError) {
-      var bytes = [UInt8](repeating: 0, count: samples.count * sampleSize)
+      var bytes = [UInt8](repeating: 0, count: samples.count * sampleByteCount)
       var span = bytes.mutableSpan
       var raw = unsafe span.mutableBytes
       encoder.encode(samples, into: &raw)
-      try write(bytes, at: Self.headerSize + byteCount)
-      byteCount += bytes.count
+      try writeBytes(bytes, at: Self.headerByteCount + writtenByteCount)
+      writtenByteCount += bytes.count
     }
 
-    func finish() throws(SoundFileError) {
+    func finishHeader() throws(SoundFileError) {
       func number(_ value: Int, _ size: Int) -> [UInt8] {
         (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
       }
       var header =
-        Array("RIFF".utf8) + number(Self.headerSize - 8 + byteCount, 4) + Array("WAVEfmt ".utf8)
+        Array("RIFF".utf8) + number(Self.headerByteCount - 8 + writtenByteCount, 4)
+        + Array("WAVEfmt ".utf8)
       header +=
-        number(16, 4) + number(isFloat ? 3 : 1, 2) + number(frameSize / sampleSize, 2)
-        + number(rate, 4)
-      header += number(rate * frameSize, 4) + number(frameSize, 2) + number(8 * sampleSize, 2)
-      try write(header + Array("data".utf8) + number(byteCount, 4), at: 0)
+        number(16, 4) + number(isFloat ? 3 : 1, 2) + number(frameByteCount / sampleByteCount, 2)
+        + number(sampleRateHertz, 4)
+      header +=
+        number(sampleRateHertz * frameByteCount, 4) + number(frameByteCount, 2)
+        + number(8 * sampleByteCount, 2)
+      try writeBytes(header + Array("data".utf8) + number(writtenByteCount, 4), at: 0)
     }
 
-    private func write(_ bytes: [UInt8], at offset: Int) throws(SoundFileError) {
+    private func writeBytes(_ bytes: [UInt8], at offset: Int) throws(SoundFileError) {
       var writtenCount = 0
       while writtenCount < bytes.count {
         let count = unsafe bytes.withUnsafeBytes { buffer in
@@ -256,7 +261,7 @@
             off_t(offset + writtenCount))
         }
         if count < 0 && errno == EINTR { continue }
-        guard count > 0 else { throw SoundFileError.system(path, "cannot be written") }
+        guard count > 0 else { throw SoundFileError.systemError(path, "cannot be written") }
         writtenCount += count
       }
     }
@@ -292,7 +297,7 @@
         if name == "PEAK" {
           let time: [UInt8] = [0, 0, 0, 0]
           guard unsafe pwrite(descriptor, time, time.count, offset + 12) == time.count else {
-            throw SoundFileError.system(path, "cannot write")
+            throw SoundFileError.systemError(path, "cannot write")
           }
           return
         }

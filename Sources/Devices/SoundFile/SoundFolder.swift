@@ -6,16 +6,16 @@ internal import SystemSupport
 /// Patterns, and the paths in them, may come from untrusted sources.
 public struct SoundFolder: Equatable, Sendable {
   /// The path of the folder, which may itself be a link.
-  public let root: String
+  public let rootPath: String
 
   /// Creates a folder for the sounds of patterns. Its existence is checked when a sound is read.
-  public init(root: String) { self.root = root }
+  public init(rootPath: String) { self.rootPath = rootPath }
 
   /// Decodes a sound file of the folder.
   ///
   /// - Parameter path: The path relative to the root. Links are followed within the root.
   /// - Throws: `outside`, `missing`, `notAFile`, or an error of `Sound.init(contentsOf:)`.
-  public func sound(at path: String) throws(SoundFileError) -> Sound {
+  public func decodeSound(at path: String) throws(SoundFileError) -> Sound {
     try Sound(contentsOf: resolvedPath(of: path), named: path, flags: O_NOFOLLOW)
   }
 
@@ -27,8 +27,8 @@ public struct SoundFolder: Equatable, Sendable {
     let outside = SoundFileError(
       kind: .outside, path: path, description: "is outside the pattern's folder")
     guard !path.isEmpty, !path.hasPrefix("/"), !path.utf8.contains(0) else { throw outside }
-    guard let folder = FileSystem.realPath(root),
-      let real = FileSystem.realPath(FileSystem.join(folder, path))
+    guard let folder = FileSystem.realPath(rootPath),
+      let real = FileSystem.realPath(FileSystem.joinPath(folder, path))
     else {
       throw SoundFileError(
         kind: .missing, path: path, description: "was not found in the pattern's folder")
@@ -45,9 +45,9 @@ public struct SoundFolder: Equatable, Sendable {
   ///
   /// The method recognizes a different case, a missing extension, and a folder that does not exist
   /// here, such as an app's bundle. The search does not leave the root.
-  public func suggestion(for path: String) -> String? {
+  public func suggestedPath(for path: String) -> String? {
     guard !path.hasPrefix("/"), !path.split(separator: "/").contains("..") else { return nil }
-    let name = FileSystem.name(of: path).lowercased()
+    let name = FileSystem.fileName(of: path).lowercased()
     guard !name.isEmpty else { return nil }
     var folders = [""]
     // The case of the folder may differ too.
@@ -55,17 +55,17 @@ public struct SoundFolder: Equatable, Sendable {
       guard let folder = folders.last,
         let found = entryNames(in: folder).first(where: { $0.lowercased() == part.lowercased() })
       else { break }
-      folders.append(FileSystem.join(folder, found))
+      folders.append(FileSystem.joinPath(folder, found))
     }
     for folder in folders.reversed() {
       let found = entryNames(in: folder)
       let match =
         found.first { $0.lowercased() == name }
         ?? found.first {
-          FileSystem.stem(of: $0).lowercased() == name && Self.hasSoundExtension($0)
+          FileSystem.fileStem(of: $0).lowercased() == name && Self.hasSoundExtension($0)
         }
       guard let match else { continue }
-      let suggested = FileSystem.join(folder, match)
+      let suggested = FileSystem.joinPath(folder, match)
       return suggested == path ? nil : suggested
     }
     return nil
@@ -80,8 +80,8 @@ public struct SoundFolder: Equatable, Sendable {
   }
 
   private func entryNames(in folder: String) -> [String] {
-    let path = FileSystem.join(root, folder)
-    return (try? FileSystem.names(in: path.isEmpty ? "." : path)) ?? []
+    let path = FileSystem.joinPath(rootPath, folder)
+    return (try? FileSystem.visibleNames(in: path.isEmpty ? "." : path)) ?? []
   }
 }
 
@@ -102,7 +102,7 @@ extension Sound {
       if errno == ENOENT || errno == ENOTDIR {
         throw SoundFileError(kind: .missing, path: name, description: "not found")
       }
-      throw SoundFileError.system(name, "cannot be opened")
+      throw SoundFileError.systemError(name, "cannot be opened")
     }
     defer { close(descriptor) }
     var status = stat()

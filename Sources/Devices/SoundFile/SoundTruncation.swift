@@ -9,7 +9,7 @@ public struct SoundTruncation: Equatable, Sendable {
 
   /// The length values that programs write if they cannot update the header.
   /// FFmpeg and other programs write the first value, and SoX writes the second.
-  private static let unknownLengths: Set<UInt64> = [0xFFFF_FFFF, 0x7FFF_F000]
+  private static let unknownLengthValues: Set<UInt64> = [0xFFFF_FFFF, 0x7FFF_F000]
   /// The maximum number of chunks to examine. Files from music programs have a few dozen.
   private static let maximumChunkCount = 10_000
 
@@ -23,7 +23,7 @@ public struct SoundTruncation: Equatable, Sendable {
     let start = lseek(descriptor, 0, SEEK_CUR)
     var status = stat()
     guard start >= 0, unsafe fstat(descriptor, &status) == 0,
-      let head = Self.bytes(of: descriptor, at: start, count: 12)
+      let head = Self.readBytes(of: descriptor, at: start, count: 12)
     else { return nil }
     let mark = Self.chunkName(head[0..<4])
     let kind = Self.chunkName(head[8..<12])
@@ -32,16 +32,16 @@ public struct SoundTruncation: Equatable, Sendable {
     var announced: UInt64?
     var offset = start + 12
     for _ in 0..<Self.maximumChunkCount {
-      guard let chunk = Self.bytes(of: descriptor, at: offset, count: 8) else { return nil }
-      let length = Self.integer(chunk[4..<8], isLittleEndian: isWAV)
+      guard let chunk = Self.readBytes(of: descriptor, at: offset, count: 8) else { return nil }
+      let length = Self.decodeInteger(chunk[4..<8], isLittleEndian: isWAV)
       switch Self.chunkName(chunk[0..<4]) {
       case "ds64":
         // An RF64 file states its length here, since its data chunk has only 32 bits for it.
-        announced = Self.bytes(of: descriptor, at: offset + 16, count: 8).map {
-          Self.integer($0[...], isLittleEndian: true)
+        announced = Self.readBytes(of: descriptor, at: offset + 16, count: 8).map {
+          Self.decodeInteger($0[...], isLittleEndian: true)
         }
       case "data", "SSND":
-        let isOpen = Self.unknownLengths.contains(length)
+        let isOpen = Self.unknownLengthValues.contains(length)
         guard let expected = isOpen ? announced : length else { return nil }
         let found = UInt64(max(0, status.st_size - (offset + 8)))
         guard found < expected else { return nil }
@@ -57,14 +57,14 @@ public struct SoundTruncation: Equatable, Sendable {
   }
 
   /// The message about the truncation, without the name of the file.
-  public var text: String {
+  public var messageText: String {
     """
     has only \(foundByteCount) of the \(expectedByteCount) bytes of samples that its header \
     specifies
     """
   }
 
-  private static func bytes(of descriptor: Int32, at offset: Int, count: Int) -> [UInt8]? {
+  private static func readBytes(of descriptor: Int32, at offset: Int, count: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
     return unsafe pread(descriptor, &bytes, count, offset) == count ? bytes : nil
   }
@@ -73,7 +73,7 @@ public struct SoundTruncation: Equatable, Sendable {
     String(decoding: bytes, as: UTF8.self)
   }
 
-  private static func integer(_ bytes: ArraySlice<UInt8>, isLittleEndian: Bool) -> UInt64 {
+  private static func decodeInteger(_ bytes: ArraySlice<UInt8>, isLittleEndian: Bool) -> UInt64 {
     let ordered = isLittleEndian ? Array(bytes.reversed()) : Array(bytes)
     return ordered.reduce(0) { $0 << 8 | UInt64($1) }
   }

@@ -11,13 +11,13 @@ package struct AtomicFileWriter: ~Copyable {
   /// The descriptor of the seekable file to write to.
   package let descriptor: Int32
   /// The path of the file as the user named it.
-  private let path: String
+  private let requestedPath: String
   /// The path with links resolved, so that a link remains and its target is replaced.
-  private let destination: String
+  private let resolvedPath: String
   /// The hidden path of the file before it is committed; nil while the file has no name.
   private var hiddenPath: String?
   /// The slot in which the hidden path is registered, so that a signal handler can remove the file.
-  private let unfinishedSlot: Int?
+  private let unfinishedPathSlot: Int?
 
   /// Creates an incomplete file in an existing folder.
   ///
@@ -25,10 +25,10 @@ package struct AtomicFileWriter: ~Copyable {
   /// - path: The path of the file.
   /// - allowsUnnamed: False to use a hidden name at once, as on file systems that require one.
   package init(_ path: String, allowsUnnamed: Bool = true) throws(FileError) {
-    let target = try FileSystem.destination(of: path)
+    let target = try FileSystem.destinationPath(of: path)
     switch FileSystem.entryKind(at: target) {
     case .missing: break
-    case .file: try Self.checkPermission(target, path)
+    case .file: try Self.checkIsWritable(target, path)
     case .folder: throw FileError(path, "is a folder; specify a file name")
     // Replacing a device node by a file would remove the device.
     case .other: throw FileError(path, "is a device or a pipe; specify a file")
@@ -36,7 +36,7 @@ package struct AtomicFileWriter: ~Copyable {
     guard SignalHandling.beginFileCreation() else {
       throw FileError(path, "interrupted; nothing was written")
     }
-    let folder = FileSystem.folder(of: target)
+    let folder = FileSystem.folderPath(of: target)
     var descriptor: Int32 = -1
     if allowsUnnamed, unsafe access(Self.descriptorFolder, X_OK) == 0 {
       descriptor = unsafe open(
@@ -46,7 +46,7 @@ package struct AtomicFileWriter: ~Copyable {
       hiddenPath = HiddenFile.create(in: folder, descriptor: &descriptor)
     }
     guard descriptor >= 0 else {
-      let error = FileError.system(path, "cannot be written")
+      let error = FileError.systemError(path, "cannot be written")
       SignalHandling.endFileCreation()
       throw error
     }
@@ -54,9 +54,9 @@ package struct AtomicFileWriter: ~Copyable {
     flock(descriptor, LOCK_EX | LOCK_NB)
     Self.copyAttributes(from: target, to: descriptor)
     self.descriptor = descriptor
-    self.path = path
-    self.destination = target
-    unfinishedSlot = hiddenPath.flatMap { SignalHandling.register(unfinishedPath: $0) }
+    self.requestedPath = path
+    self.resolvedPath = target
+    unfinishedPathSlot = hiddenPath.flatMap { SignalHandling.registerFile(unfinishedPath: $0) }
   }
 
   /// The flags of `O_TMPFILE`, a macro that Swift does not import.
@@ -65,7 +65,7 @@ package struct AtomicFileWriter: ~Copyable {
   private static let descriptorFolder = "/proc/self/fd"
 
   /// Throws an error for a read-only file, even if its folder permits to replace it.
-  private static func checkPermission(_ target: String, _ path: String) throws(FileError) {
+  private static func checkIsWritable(_ target: String, _ path: String) throws(FileError) {
     var status = stat()
     guard unsafe stat(target, &status) == 0 else { return }
     let isLocked =
@@ -89,33 +89,33 @@ package struct AtomicFileWriter: ~Copyable {
   ///   power failure does not lose both; unnecessary for files that can be regenerated.
   /// - replaces: False to fail if a file with that name exists.
   package mutating func commit(isFlushed: Bool = true, replaces: Bool = true) throws(FileError) {
-    guard replaces else { return try commitNew() }
-    let replaces = unsafe access(destination, F_OK) == 0
+    guard replaces else { return try commitToUnusedPath() }
+    let replaces = unsafe access(resolvedPath, F_OK) == 0
     if replaces, isFlushed, fsync(descriptor) != 0, errno != EINVAL {
-      throw .system(path, "cannot be written")
+      throw .systemError(requestedPath, "cannot be written")
     }
     if hiddenPath == nil {
-      if !replaces, HiddenFile.link(descriptor, to: destination) { return }
-      hiddenPath = HiddenFile.link(descriptor, in: FileSystem.folder(of: destination))
+      if !replaces, HiddenFile.link(descriptor, to: resolvedPath) { return }
+      hiddenPath = HiddenFile.link(descriptor, in: FileSystem.folderPath(of: resolvedPath))
     }
-    guard let name = hiddenPath, unsafe rename(name, destination) == 0 else {
-      throw .system(path, "cannot be written")
+    guard let name = hiddenPath, unsafe rename(name, resolvedPath) == 0 else {
+      throw .systemError(requestedPath, "cannot be written")
     }
     hiddenPath = nil
     if replaces, isFlushed {
-      Self.flushFolder(FileSystem.folder(of: destination))
+      Self.flushFolder(FileSystem.folderPath(of: resolvedPath))
     }
   }
 
   /// Names the file in one atomic step, unless another file has the name.
-  private mutating func commitNew() throws(FileError) {
+  private mutating func commitToUnusedPath() throws(FileError) {
     let isNamed =
       if let hiddenPath {
-        HiddenFile.rename(hiddenPath, toUnused: destination)
+        HiddenFile.rename(hiddenPath, toUnused: resolvedPath)
       } else {
-        HiddenFile.link(descriptor, to: destination)
+        HiddenFile.link(descriptor, to: resolvedPath)
       }
-    guard isNamed else { throw .system(path, "cannot be written") }
+    guard isNamed else { throw .systemError(requestedPath, "cannot be written") }
     hiddenPath = nil
   }
 
@@ -139,7 +139,7 @@ package struct AtomicFileWriter: ~Copyable {
         unsafe Glibc.write(descriptor, $0.baseAddress?.advanced(by: done), bytes.count - done)
       }
       if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { throw .system(path, "cannot be written") }
+      guard count > 0 else { throw .systemError(requestedPath, "cannot be written") }
       done += count
     }
   }
@@ -149,7 +149,7 @@ package struct AtomicFileWriter: ~Copyable {
     if let hiddenPath {
       unsafe unlink(hiddenPath)
     }
-    SignalHandling.unregister(unfinishedSlot: unfinishedSlot)
+    SignalHandling.unregisterFile(slot: unfinishedPathSlot)
     SignalHandling.endFileCreation()
   }
 }
@@ -157,7 +157,7 @@ package struct AtomicFileWriter: ~Copyable {
 /// The operations on the hidden names of incomplete files.
 enum HiddenFile {
   /// The prefix of every hidden name, which sixteen hexadecimal digits follow.
-  static let prefix = ".temblor-"
+  static let namePrefix = ".temblor-"
   private static let nameDigitCount = 16
   /// The age in seconds after which an unlocked file counts as abandoned by a killed process.
   static let staleAgeSeconds = 60
@@ -167,7 +167,7 @@ enum HiddenFile {
   /// Creates a file with a new name in a folder. Returns nil on failure, with the reason in
   /// `errno`.
   static func create(in folder: String, descriptor: inout Int32) -> String? {
-    withNewName(in: folder) { name in
+    tryNewNames(in: folder) { name in
       descriptor = unsafe open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
       return descriptor >= 0
     }
@@ -176,7 +176,7 @@ enum HiddenFile {
   /// Links an unnamed file to a new name in a folder. Returns nil on failure, with the reason in
   /// `errno`.
   static func link(_ descriptor: Int32, in folder: String) -> String? {
-    withNewName(in: folder) { link(descriptor, to: $0) }
+    tryNewNames(in: folder) { link(descriptor, to: $0) }
   }
 
   /// Links an unnamed file to a path that is not in use.
@@ -198,12 +198,12 @@ enum HiddenFile {
   }
 
   /// Tries random names until an unused name is found, and returns the name.
-  private static func withNewName(in folder: String, _ make: (String) -> Bool) -> String? {
-    removeStale(in: folder)
+  private static func tryNewNames(in folder: String, _ make: (String) -> Bool) -> String? {
+    removeStaleFiles(in: folder)
     for _ in 0..<8 {
       let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-      let name = prefix + String(repeating: "0", count: nameDigitCount - digits.count) + digits
-      let path = FileSystem.join(folder, name)
+      let name = namePrefix + String(repeating: "0", count: nameDigitCount - digits.count) + digits
+      let path = FileSystem.joinPath(folder, name)
       if make(path) { return path }
       guard errno == EEXIST else { return nil }
     }
@@ -211,17 +211,17 @@ enum HiddenFile {
   }
 
   /// Removes the files that killed processes have not removed from a folder, once for each folder.
-  private static func removeStale(in folder: String) {
+  private static func removeStaleFiles(in folder: String) {
     guard cleanedFolders.withLock({ $0.insert(folder).inserted }) else { return }
     let names = (try? FileSystem.allNames(in: folder.isEmpty ? "." : folder)) ?? []
     for name in names where isHiddenFileName(name) {
-      removeIfStale(FileSystem.join(folder, name))
+      removeIfStale(FileSystem.joinPath(folder, name))
     }
   }
 
   private static func isHiddenFileName(_ name: String) -> Bool {
-    guard name.hasPrefix(prefix) else { return false }
-    let digits = name.dropFirst(prefix.count)
+    guard name.hasPrefix(namePrefix) else { return false }
+    let digits = name.dropFirst(namePrefix.count)
     return digits.count == nameDigitCount && digits.allSatisfy { "0123456789abcdef".contains($0) }
   }
 

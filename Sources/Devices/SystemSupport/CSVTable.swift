@@ -2,7 +2,7 @@
 package struct CSVTable: Equatable, Sendable {
   /// The maximum number of rows, which bounds the work of reading a table.
   package static let maximumRowCount = 100_000
-  package static let maximumFieldLength = 65_536
+  package static let maximumFieldByteCount = 65_536
   package static let maximumColumnCount = 256
   /// The maximum number of lines that an error lists in addition to the first.
   private static let maximumListedLineCount = 10
@@ -16,19 +16,19 @@ package struct CSVTable: Equatable, Sendable {
 
   package struct Problem: Error, Equatable, CustomStringConvertible {
     package let lineNumber: Int
-    package var column: String?
+    package var columnName: String?
     package let reason: String
 
     /// The message of the problem, such as `line 3, column 'level': …`.
     package var description: String {
-      "line \(lineNumber)" + (column.map { ", column \($0.inQuotes)" } ?? "") + ": " + reason
+      "line \(lineNumber)" + (columnName.map { ", column \($0.inQuotes)" } ?? "") + ": " + reason
     }
   }
 
-  package let columns: [String]
+  package let columnNames: [String]
   package private(set) var rows: [Row] = []
 
-  package init(columns: [String]) { self.columns = columns }
+  package init(columnNames: [String]) { self.columnNames = columnNames }
 
   /// Creates a table from UTF-8 text with or without a byte order mark.
   /// Lines end in LF or CR LF, and empty lines are skipped.
@@ -41,8 +41,8 @@ package struct CSVTable: Equatable, Sendable {
       throw Problem(
         lineNumber: 1, reason: "the table is empty; start it with a row of column names")
     }
-    columns = names.fields
-    if columns.count == 1, let separator = Self.foreignSeparator(in: columns[0]) {
+    columnNames = names.fields
+    if columnNames.count == 1, let separator = Self.foreignSeparator(in: columnNames[0]) {
       throw Problem(
         lineNumber: names.lineNumber,
         reason: """
@@ -50,24 +50,24 @@ package struct CSVTable: Equatable, Sendable {
           columns and with decimal points
           """)
     }
-    for (index, name) in columns.enumerated() {
+    for (index, name) in columnNames.enumerated() {
       if name.isEmpty {
         throw Problem(lineNumber: names.lineNumber, reason: "column \(index + 1) has no name")
       }
-      guard !columns[..<index].contains(name) else {
+      guard !columnNames[..<index].contains(name) else {
         throw Problem(
           lineNumber: names.lineNumber,
           reason: "duplicate column \(name.inQuotes); rename one of the columns")
       }
     }
     var irregularRows: [Row] = []
-    while let row = try reader.readRow(columns: columns) {
+    while let row = try reader.readRow(columns: columnNames) {
       guard rows.count + irregularRows.count < Self.maximumRowCount else {
         throw Problem(
           lineNumber: row.lineNumber,
           reason: "a table can have at most \(Self.maximumRowCount) rows")
       }
-      if row.fields.count == columns.count {
+      if row.fields.count == columnNames.count {
         rows.append(row)
       } else {
         irregularRows.append(row)
@@ -81,8 +81,9 @@ package struct CSVTable: Equatable, Sendable {
     let first = irregularRows[0]
     let count = first.fields.count
     var reason = "the row has \(count) \(count == 1 ? "field" : "fields"), "
-    reason += "but the table has \(columns.count) \(columns.count == 1 ? "column" : "columns")"
-    if count > columns.count {
+    reason +=
+      "but the table has \(columnNames.count) \(columnNames.count == 1 ? "column" : "columns")"
+    if count > columnNames.count {
       reason += "; use decimal points, and quote fields that contain commas"
     }
     let others = irregularRows.dropFirst().map { "\($0.lineNumber)" }
@@ -115,22 +116,22 @@ package struct CSVTable: Equatable, Sendable {
 
   /// Appends a row to the table. Its line number assumes that no earlier field contains a line
   /// break.
-  package mutating func append(_ fields: [String]) {
-    precondition(fields.count == columns.count, "A row must have a field for each column.")
+  package mutating func appendRow(_ fields: [String]) {
+    precondition(fields.count == columnNames.count, "A row must have a field for each column.")
     rows.append(Row(lineNumber: rows.count + 2, fields: fields))
   }
 
   /// The table as text with its column names, in lines that end in CR LF.
-  package var text: String { ([columns] + rows.map(\.fields)).map(Self.lineText).joined() }
+  package var csvText: String { ([columnNames] + rows.map(\.fields)).map(Self.lineText).joined() }
 
   /// Returns a row as a line of a file, with its line end.
   package static func lineText(_ fields: [String]) -> String {
     // A single empty field would be an empty line.
     guard fields != [""] else { return "\"\"\r\n" }
-    return fields.map(quoted).joined(separator: ",") + "\r\n"
+    return fields.map(quotedField).joined(separator: ",") + "\r\n"
   }
 
-  private static func quoted(_ field: String) -> String {
+  private static func quotedField(_ field: String) -> String {
     guard field.utf8.contains(where: { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }) else {
       return field
     }
@@ -147,32 +148,32 @@ package struct CSVTable: Equatable, Sendable {
 
 private struct CSVReader {
   private let bytes: [UInt8]
-  private var index: Int
-  private var line = 1
+  private var byteIndex: Int
+  private var lineNumber = 1
 
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
-    index = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    byteIndex = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
   }
 
-  private var nextByte: UInt8? { index < bytes.count ? bytes[index] : nil }
+  private var nextByte: UInt8? { byteIndex < bytes.count ? bytes[byteIndex] : nil }
 
   /// Returns the next row that is not an empty line, or nil at the end.
   mutating func readRow(columns: [String]) throws(CSVTable.Problem) -> CSVTable.Row? {
     while skipLineEnd() {}
     guard nextByte != nil else { return nil }
-    let start = line
+    let start = lineNumber
     var fields: [String] = []
     while true {
       let name = fields.count < columns.count ? columns[fields.count] : nil
       fields.append(try readField(name))
       guard fields.count <= CSVTable.maximumColumnCount else {
         throw .init(
-          lineNumber: line,
+          lineNumber: lineNumber,
           reason: "a table can have at most \(CSVTable.maximumColumnCount) columns")
       }
       if nextByte == UInt8(ascii: ",") {
-        index += 1
+        byteIndex += 1
       } else {
         _ = skipLineEnd()
         return CSVTable.Row(lineNumber: start, fields: fields)
@@ -181,64 +182,64 @@ private struct CSVReader {
   }
 
   private mutating func skipLineEnd() -> Bool {
-    if nextByte == 0x0D, index + 1 < bytes.count, bytes[index + 1] == 0x0A {
-      index += 1
+    if nextByte == 0x0D, byteIndex + 1 < bytes.count, bytes[byteIndex + 1] == 0x0A {
+      byteIndex += 1
     }
     guard nextByte == 0x0A else { return false }
-    index += 1
-    line += 1
+    byteIndex += 1
+    lineNumber += 1
     return true
   }
 
   private mutating func readField(_ column: String?) throws(CSVTable.Problem) -> String {
-    let start = line
+    let start = lineNumber
     var content: [UInt8] = []
     let isQuoted = nextByte == UInt8(ascii: "\"")
     var isOpen = isQuoted
     if isQuoted {
-      index += 1
+      byteIndex += 1
     }
     while let byte = nextByte {
       if isOpen {
         if byte == UInt8(ascii: "\"") {
-          index += 1
+          byteIndex += 1
           guard nextByte == UInt8(ascii: "\"") else {
             isOpen = false
             continue
           }
         } else if byte == 0x0A {
-          line += 1
+          lineNumber += 1
         }
       } else {
         if byte == UInt8(ascii: ",") || byte == 0x0A { break }
-        if byte == 0x0D, index + 1 < bytes.count, bytes[index + 1] == 0x0A {
+        if byte == 0x0D, byteIndex + 1 < bytes.count, bytes[byteIndex + 1] == 0x0A {
           break
         }
         guard !isQuoted else {
           throw .init(
-            lineNumber: line, column: column,
+            lineNumber: lineNumber, columnName: column,
             reason: "text follows a closing quotation mark; move it inside the quotation marks")
         }
         guard byte != UInt8(ascii: "\"") else {
           throw .init(
-            lineNumber: line, column: column,
+            lineNumber: lineNumber, columnName: column,
             reason: "a field that contains quotation marks must be quoted, with each mark doubled")
         }
       }
-      guard content.count < CSVTable.maximumFieldLength else {
+      guard content.count < CSVTable.maximumFieldByteCount else {
         throw .init(
-          lineNumber: start, column: column,
-          reason: "a field can have at most \(CSVTable.maximumFieldLength) bytes")
+          lineNumber: start, columnName: column,
+          reason: "a field can have at most \(CSVTable.maximumFieldByteCount) bytes")
       }
       content.append(byte)
-      index += 1
+      byteIndex += 1
     }
     guard !isOpen else {
-      throw .init(lineNumber: start, column: column, reason: "missing closing quotation mark")
+      throw .init(lineNumber: start, columnName: column, reason: "missing closing quotation mark")
     }
     guard let text = String(validating: content, as: UTF8.self) else {
       throw .init(
-        lineNumber: start, column: column,
+        lineNumber: start, columnName: column,
         reason: "the field is not valid UTF-8; save the table as UTF-8"
       )
     }
@@ -248,5 +249,5 @@ private struct CSVReader {
 
 extension Double {
   /// Returns the number as text with at most a number of decimal places.
-  package func text(places: Int) -> String { NumberFormatting.rounded(self, places: places) }
+  package func text(places: Int) -> String { NumberFormatting.roundedText(self, places: places) }
 }

@@ -18,12 +18,12 @@ package enum FileSystem {
   package static func modificationTimeText(of path: String) -> String? {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }
-    return CalendarTime(seconds: status.st_mtim.tv_sec).formatted("%Y-%m-%d %H:%M UTC")
+    return CalendarTime(secondsSince1970: status.st_mtim.tv_sec).formatted("%Y-%m-%d %H:%M UTC")
   }
 
   /// Returns the free fraction of a folder's disk, 0 to 1. The result is 1 if the fraction is
   /// unknown.
-  package static func freeFraction(of folder: String) -> Double {
+  package static func freeDiskFraction(of folder: String) -> Double {
     var status = statvfs()
     guard unsafe statvfs(folder.isEmpty ? "." : folder, &status) == 0, status.f_blocks > 0 else {
       return 1
@@ -51,18 +51,18 @@ package enum FileSystem {
     if InputStream.isStream(path) {
       return try InputStream.read(path, limit: limit)
     }
-    let descriptor = try open(path)
+    let descriptor = try openForReading(path)
     defer { close(descriptor) }
-    return try read(descriptor: descriptor, name: path, limit: limit)
+    return try readBytes(descriptor: descriptor, name: path, limit: limit)
   }
 
   /// Opens a file, or a copy of standard input (`-`), for reading; the caller closes it.
-  package static func open(_ path: String) throws(FileError) -> Int32 {
+  package static func openForReading(_ path: String) throws(FileError) -> Int32 {
     if InputStream.isStream(path) {
       return try InputStream.openCopy(of: path)
     }
     let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .system(path, "cannot be opened") }
+    guard descriptor >= 0 else { throw .systemError(path, "cannot be opened") }
     return descriptor
   }
 
@@ -72,10 +72,10 @@ package enum FileSystem {
     if InputStream.isStream(path) {
       return (try? InputStream.firstBytes(of: path, count: count)) ?? []
     }
-    guard let descriptor = try? open(path) else { return [] }
+    guard let descriptor = try? openForReading(path) else { return [] }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
-    _ = try? append(to: &bytes, count, of: descriptor, name: path)
+    _ = try? appendBytes(to: &bytes, count, of: descriptor, name: path)
     return bytes
   }
 
@@ -84,7 +84,8 @@ package enum FileSystem {
     path == InputStream.standardInput ? InputStream.standardInputName : path
   }
 
-  private static func read(descriptor: Int32, name: String, limit: Int) throws(FileError) -> [UInt8]
+  private static func readBytes(descriptor: Int32, name: String, limit: Int) throws(FileError)
+    -> [UInt8]
   {
     var status = stat()
     var size = 65_536
@@ -94,7 +95,7 @@ package enum FileSystem {
       size = Int(status.st_size) + 1
     }
     var bytes: [UInt8] = []
-    while try append(to: &bytes, max(size - bytes.count, 65_536), of: descriptor, name: name) {
+    while try appendBytes(to: &bytes, max(size - bytes.count, 65_536), of: descriptor, name: name) {
       guard bytes.count <= limit else { throw tooLargeError(name, limit) }
       size = bytes.count * 2
     }
@@ -110,7 +111,7 @@ package enum FileSystem {
   /// - descriptor: The open file.
   /// - name: The name of the file in messages.
   /// - Returns: False if the file ended before the count.
-  package static func append(
+  package static func appendBytes(
     to bytes: inout [UInt8], _ count: Int, of descriptor: Int32, name: String
   )
     throws(FileError) -> Bool
@@ -133,7 +134,7 @@ package enum FileSystem {
         }
       }
     }
-    guard failure == 0 else { throw .system(name, "cannot be read", code: failure) }
+    guard failure == 0 else { throw .systemError(name, "cannot be read", code: failure) }
     return !isEnd
   }
 
@@ -142,7 +143,7 @@ package enum FileSystem {
   }
 
   /// Returns the names in a folder in byte order, without the names that start with a dot.
-  package static func names(in folder: String) throws(FileError) -> [String] {
+  package static func visibleNames(in folder: String) throws(FileError) -> [String] {
     try allNames(in: folder).filter { !$0.hasPrefix(".") }.sorted {
       $0.utf8.lexicographicallyPrecedes($1.utf8)
     }
@@ -150,7 +151,9 @@ package enum FileSystem {
 
   /// Returns all names in a folder, in no particular order.
   static func allNames(in folder: String) throws(FileError) -> [String] {
-    guard let handle = unsafe opendir(folder) else { throw .system(folder, "cannot be opened") }
+    guard let handle = unsafe opendir(folder) else {
+      throw .systemError(folder, "cannot be opened")
+    }
     defer { unsafe closedir(handle) }
     var names: [String] = []
     while let entry = unsafe readdir(handle) {
@@ -165,9 +168,9 @@ package enum FileSystem {
   /// Creates a folder, including missing parent folders.
   package static func makeFolder(_ path: String) throws(FileError) {
     if path.isEmpty || entryKind(at: path) == .folder { return }
-    try makeFolder(folder(of: path))
+    try makeFolder(folderPath(of: path))
     guard unsafe mkdir(path, 0o777) == 0 || errno == EEXIST else {
-      throw .system(path, "cannot be created")
+      throw .systemError(path, "cannot be created")
     }
     guard entryKind(at: path) == .folder else {
       throw FileError(path, "exists and is not a folder")
@@ -175,7 +178,7 @@ package enum FileSystem {
   }
 
   package static func remove(_ path: String) throws(FileError) {
-    guard unsafe unlink(path) == 0 else { throw .system(path, "cannot be removed") }
+    guard unsafe unlink(path) == 0 else { throw .systemError(path, "cannot be removed") }
   }
 
   package static func realPath(_ path: String) -> String? {
@@ -186,38 +189,38 @@ package enum FileSystem {
 
   /// Returns the path of a file with links followed, even for a link to a file that does not exist
   /// yet.
-  package static func destination(of path: String) throws(FileError) -> String {
+  package static func destinationPath(of path: String) throws(FileError) -> String {
     if let real = realPath(path) { return real }
     var current = path
     for _ in 0..<40 {
       guard isSymbolicLink(current) else { return current }
       var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
       let count = unsafe readlink(current, &buffer, buffer.count)
-      guard count > 0 else { throw .system(path, "is a link that cannot be resolved") }
+      guard count > 0 else { throw .systemError(path, "is a link that cannot be resolved") }
       let next = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      current = next.hasPrefix("/") ? next : join(folder(of: current), next)
+      current = next.hasPrefix("/") ? next : joinPath(folderPath(of: current), next)
     }
-    throw .system(path, "is a link that cannot be resolved", code: ELOOP)
+    throw .systemError(path, "is a link that cannot be resolved", code: ELOOP)
   }
 
   /// Returns the part of a path before the last slash; empty for a name in the current folder.
-  package static func folder(of path: String) -> String {
+  package static func folderPath(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "" }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  package static func name(of path: String) -> String {
+  package static func fileName(of path: String) -> String {
     path.split(separator: "/").last.map(String.init) ?? path
   }
 
   /// Returns the part of a path after the last slash, without its extension.
-  package static func stem(of path: String) -> String {
-    let name = name(of: path)
+  package static func fileStem(of path: String) -> String {
+    let name = fileName(of: path)
     guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return name }
     return String(name[..<dot])
   }
 
-  package static func join(_ folder: String, _ name: String) -> String {
+  package static func joinPath(_ folder: String, _ name: String) -> String {
     folder.isEmpty ? name : (folder.hasSuffix("/") ? folder + name : folder + "/" + name)
   }
 }
@@ -236,7 +239,8 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
     self.reason = reason
   }
 
-  package static func system(_ path: String, _ what: String, code: Int32 = errno) -> FileError {
+  package static func systemError(_ path: String, _ what: String, code: Int32 = errno) -> FileError
+  {
     let reason = unsafe String(cString: strerror(code))
     return FileError(path, "\(what): \(reason)")
   }
@@ -263,22 +267,22 @@ package struct FileStamp: Equatable {
 /// The identity of a file, independent of its name.
 /// Paths that differ in links, `..`, or case have the same identity.
 package struct FileIdentity: Hashable, Sendable {
-  private let device: dev_t
-  private let inode: ino_t
+  private let deviceNumber: dev_t
+  private let inodeNumber: ino_t
 
   /// Creates the identity of the file at a path.
   /// The result is nil if there is no file, and for a folder, which may be both input and output.
   package init?(_ path: String) {
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return nil }
-    device = status.st_dev
-    inode = status.st_ino
+    deviceNumber = status.st_dev
+    inodeNumber = status.st_ino
   }
 }
 
 /// The input files of a command, which none of its outputs may overwrite.
 package struct InputOverwriteCheck: Sendable {
-  private var inputs: Set<FileIdentity> = []
+  private var inputIdentities: Set<FileIdentity> = []
 
   /// Creates a check for the files at some paths. Paths without a file are ignored.
   package init(reading paths: some Sequence<String> = [String]()) { addInputs(paths) }
@@ -286,21 +290,23 @@ package struct InputOverwriteCheck: Sendable {
   package mutating func addInputs(_ paths: some Sequence<String>) {
     for path in paths {
       if let identity = FileIdentity(path) {
-        inputs.insert(identity)
+        inputIdentities.insert(identity)
       }
     }
   }
 
-  package func isInput(_ path: String) -> Bool { FileIdentity(path).map(inputs.contains) ?? false }
+  package func isInputPath(_ path: String) -> Bool {
+    FileIdentity(path).map(inputIdentities.contains) ?? false
+  }
 
   /// Returns the reason that a file cannot be created at a path, which is a missing folder or
   /// another kind of entry in its place; nil if there is none.
-  package static func obstacle(to path: String) -> String? {
+  package static func obstacle(toCreating path: String) -> String? {
     var path = path
     while path.count > 1, path.hasSuffix("/") {
       path.removeLast()
     }
-    let folder = FileSystem.folder(of: path)
+    let folder = FileSystem.folderPath(of: path)
     guard !folder.isEmpty else { return nil }
     switch FileSystem.entryKind(at: folder) {
     case .folder: return nil
@@ -312,21 +318,21 @@ package struct InputOverwriteCheck: Sendable {
   /// Returns a normalized path, by which two outputs that do not exist yet can be compared.
   package static func comparablePath(of path: String) -> String {
     if let real = FileSystem.realPath(path) { return real }
-    let folder = FileSystem.folder(of: path)
-    return FileSystem.join(FileSystem.realPath(folder) ?? folder, FileSystem.name(of: path))
+    let folder = FileSystem.folderPath(of: path)
+    return FileSystem.joinPath(FileSystem.realPath(folder) ?? folder, FileSystem.fileName(of: path))
   }
 }
 
 package struct CalendarTime: Equatable, Sendable {
   /// The number of seconds since 1970-01-01, UTC.
-  package var seconds: Int
+  package var secondsSince1970: Int
 
-  package init(seconds: Int) { self.seconds = seconds }
+  package init(secondsSince1970: Int) { self.secondsSince1970 = secondsSince1970 }
 
-  package static var now: CalendarTime { CalendarTime(seconds: time(nil)) }
+  package static var now: CalendarTime { CalendarTime(secondsSince1970: time(nil)) }
 
   /// The time as text in the form `2026-01-31T12:00:00Z`.
-  package var text: String { formatted("%Y-%m-%dT%H:%M:%SZ") }
+  package var isoText: String { formatted("%Y-%m-%dT%H:%M:%SZ") }
 
   /// The time as text in the form `20260131-120000`, for the name of a file.
   package var fileNameText: String { formatted("%Y%m%d-%H%M%S") }
@@ -337,7 +343,7 @@ package struct CalendarTime: Equatable, Sendable {
   ///   - format: A format whose result has at most 31 bytes.
   ///   - isLocal: True for local time, false for UTC.
   package func formatted(_ format: String, isLocal: Bool = false) -> String {
-    var moment = time_t(seconds)
+    var moment = time_t(secondsSince1970)
     var fields = unsafe tm()
     _ = unsafe isLocal ? localtime_r(&moment, &fields) : gmtime_r(&moment, &fields)
     var text = [CChar](repeating: 0, count: 32)

@@ -25,8 +25,8 @@ package final class FileWatch {
   /// steps in a row.
   private let settleTime: Duration
   private let folderWatches: FolderWatches
-  private var files: [File] = []
-  private var missingFolders: [(folder: String, name: String)] = []
+  private var watchedFiles: [File] = []
+  private var missingFolderEntries: [(folder: String, name: String)] = []
 
   /// A Boolean value that indicates whether events may have been missed.
   private var needsRescan = false
@@ -38,30 +38,31 @@ package final class FileWatch {
   {
     self.settleTime = settleTime
     folderWatches = try FolderWatches()
-    try watch(paths)
+    try setWatchedPaths(paths)
   }
 
   /// Replaces the watched files. Files that were watched before are watched without a gap.
-  package func watch(_ paths: [String]) throws(FileError) {
-    let old = files
-    files = []
-    for path in paths where !files.contains(where: { $0.path == path }) {
-      files.append(old.first { $0.path == path } ?? File(path))
+  package func setWatchedPaths(_ paths: [String]) throws(FileError) {
+    let old = watchedFiles
+    watchedFiles = []
+    for path in paths where !watchedFiles.contains(where: { $0.path == path }) {
+      watchedFiles.append(old.first { $0.path == path } ?? File(path))
     }
-    folderWatches.removeAll()
+    folderWatches.removeAllFolders()
     try watchFolders()
     // New files are up to date. The other files may have changed in between.
     needsRescan = !old.isEmpty
-    for index in files.indices where !old.contains(where: { $0.path == files[index].path }) {
-      files[index].stamp = FileStamp(files[index].path)
+    for index in watchedFiles.indices
+    where !old.contains(where: { $0.path == watchedFiles[index].path }) {
+      watchedFiles[index].reportedStamp = FileStamp(watchedFiles[index].path)
     }
   }
 
   /// Returns the maximum time until `pollChanges(at:)` should be called, or nil if the descriptor
   /// signals changes.
-  package func timeout(at now: Duration) -> Duration? {
+  package func waitTimeout(at now: Duration) -> Duration? {
     if needsRescan { return .zero }
-    return files.compactMap { $0.eventBurst?.end }.min().map { max(.zero, $0 - now) }
+    return watchedFiles.compactMap { $0.eventBurst?.end }.min().map { max(.zero, $0 - now) }
   }
 
   package func pollChanges(at now: Duration) throws(FileError) -> [Change] {
@@ -70,36 +71,38 @@ package final class FileWatch {
         needsRescan = true
         continue
       }
-      for index in files.indices where files[index].matches(name, in: places) {
-        files[index].recordEvent(at: now, settleTime: settleTime, isUnfinished: isUnfinished)
+      for index in watchedFiles.indices where watchedFiles[index].matches(name, in: places) {
+        watchedFiles[index].recordEvent(at: now, settleTime: settleTime, isUnfinished: isUnfinished)
       }
       needsRescan =
-        needsRescan || missingFolders.contains { $0.name == name && places.contains($0.folder) }
+        needsRescan
+        || missingFolderEntries.contains { $0.name == name && places.contains($0.folder) }
     }
-    let isLinkMoved = files.contains {
+    let isLinkMoved = watchedFiles.contains {
       $0.eventBurst != nil && $0.locations != File.locations(of: $0.path)
     }
     if needsRescan || isLinkMoved {
-      try rescan(at: now)
+      try rescanFiles(at: now)
     }
-    return files.indices.compactMap { files[$0].popSettledChange(at: now) }
+    return watchedFiles.indices.compactMap { watchedFiles[$0].popSettledChange(at: now) }
   }
 
   /// Watches the current locations of the files, and records those that have changed.
-  private func rescan(at now: Duration) throws(FileError) {
+  private func rescanFiles(at now: Duration) throws(FileError) {
     needsRescan = false
-    folderWatches.removeAll()
+    folderWatches.removeAllFolders()
     try watchFolders()
-    for index in files.indices where FileStamp(files[index].path) != files[index].stamp {
-      files[index].recordEvent(at: now, settleTime: settleTime, isUnfinished: false)
+    for index in watchedFiles.indices
+    where FileStamp(watchedFiles[index].path) != watchedFiles[index].reportedStamp {
+      watchedFiles[index].recordEvent(at: now, settleTime: settleTime, isUnfinished: false)
     }
   }
 
   private func watchFolders() throws(FileError) {
-    missingFolders = []
-    for index in files.indices {
-      files[index].locations = File.locations(of: files[index].path)
-      for location in files[index].locations {
+    missingFolderEntries = []
+    for index in watchedFiles.indices {
+      watchedFiles[index].locations = File.locations(of: watchedFiles[index].path)
+      for location in watchedFiles[index].locations {
         try watchFolder(location.folder)
       }
     }
@@ -114,9 +117,9 @@ package final class FileWatch {
       var path = "/"
       var gap: (folder: String, name: String)?
       for name in folder.split(separator: "/") {
-        let next = FileSystem.join(path, String(name))
-        let interest: FolderWatches.Scope = next == folder ? .files : .folderItself
-        if try !folderWatches.add(next, interest) {
+        let next = FileSystem.joinPath(path, String(name))
+        let interest: FolderWatches.WatchScope = next == folder ? .files : .folderItself
+        if try !folderWatches.addFolder(next, interest) {
           gap = (path, String(name))
           break
         }
@@ -124,15 +127,15 @@ package final class FileWatch {
       }
       guard let gap else {
         if folder == "/" {
-          _ = try folderWatches.add("/", .files)
+          _ = try folderWatches.addFolder("/", .files)
         }
         return
       }
-      let isWatched = try folderWatches.add(gap.folder, .arrivals)
+      let isWatched = try folderWatches.addFolder(gap.folder, .arrivals)
       // The folder may have appeared before it was watched.
-      let next = FileSystem.join(gap.folder, gap.name)
+      let next = FileSystem.joinPath(gap.folder, gap.name)
       if isWatched && FileSystem.entryKind(at: next) != .folder {
-        missingFolders.append(gap)
+        missingFolderEntries.append(gap)
         return
       }
     }
@@ -150,7 +153,7 @@ package final class FileWatch {
     /// target.
     var locations: [Location] = []
     /// The state of the file when its last change was reported, or nil if the file was missing.
-    var stamp: FileStamp?
+    var reportedStamp: FileStamp?
     /// The start and the end of a series of events that has not settled yet.
     var eventBurst: (start: Duration, end: Duration)?
 
@@ -163,7 +166,7 @@ package final class FileWatch {
 
     static func locations(of path: String) -> [Location] {
       let whole =
-        path.hasPrefix("/") ? path : FileSystem.join(FileSystem.realPath(".") ?? "/", path)
+        path.hasPrefix("/") ? path : FileSystem.joinPath(FileSystem.realPath(".") ?? "/", path)
       var places = [location(of: whole)]
       if FileSystem.isSymbolicLink(path), let real = FileSystem.realPath(path) {
         places.append(location(of: real))
@@ -195,9 +198,9 @@ package final class FileWatch {
     mutating func popSettledChange(at now: Duration) -> Change? {
       guard let eventBurst, now >= eventBurst.end else { return nil }
       self.eventBurst = nil
-      let wasThere = stamp != nil
-      stamp = FileStamp(path)
-      if stamp != nil { return Change(path: path, kind: .written) }
+      let wasThere = reportedStamp != nil
+      reportedStamp = FileStamp(path)
+      if reportedStamp != nil { return Change(path: path, kind: .written) }
       return wasThere ? Change(path: path, kind: .removed) : nil
     }
   }
@@ -205,7 +208,7 @@ package final class FileWatch {
 
 /// The watches of folders, whose events inotify(7) reports.
 final class FolderWatches {
-  enum Scope {
+  enum WatchScope {
     /// The watch covers moves and removals of the folder itself.
     case folderItself
     /// The watch covers changes of the folder itself, and names that appear in it.
@@ -223,12 +226,12 @@ final class FolderWatches {
 
   /// The descriptor that is readable when an event has occurred.
   let descriptor: Int32
-  private var folders: [Int32: [String]] = [:]
+  private var foldersByWatch: [Int32: [String]] = [:]
 
   init() throws(FileError) {
     descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
     guard descriptor >= 0 else {
-      throw .system("files", "cannot be watched (see /proc/sys/fs/inotify/max_user_instances)")
+      throw .systemError("files", "cannot be watched (see /proc/sys/fs/inotify/max_user_instances)")
     }
   }
 
@@ -236,7 +239,7 @@ final class FolderWatches {
 
   /// Watches a folder in addition to its earlier scopes. Returns false if the folder does not
   /// exist.
-  func add(_ folder: String, _ interest: Scope) throws(FileError) -> Bool {
+  func addFolder(_ folder: String, _ interest: WatchScope) throws(FileError) -> Bool {
     let own = IN_MOVE_SELF | IN_DELETE_SELF
     let arrivals = IN_CREATE | IN_MOVED_TO
     let mask =
@@ -248,8 +251,8 @@ final class FolderWatches {
     let flags = UInt32(IN_ONLYDIR) | UInt32(IN_MASK_ADD)
     let watch = unsafe inotify_add_watch(descriptor, folder, UInt32(mask) | flags)
     if watch >= 0 {
-      if folders[watch]?.contains(folder) != true {
-        folders[watch, default: []].append(folder)
+      if foldersByWatch[watch]?.contains(folder) != true {
+        foldersByWatch[watch, default: []].append(folder)
       }
       return true
     }
@@ -263,15 +266,15 @@ final class FolderWatches {
     case EACCES where interest == .folderItself:
       return true
     default:
-      throw .system(folder, "cannot be watched")
+      throw .systemError(folder, "cannot be watched")
     }
   }
 
-  func removeAll() {
-    for watch in folders.keys {
+  func removeAllFolders() {
+    for watch in foldersByWatch.keys {
       inotify_rm_watch(descriptor, watch)
     }
-    folders = [:]
+    foldersByWatch = [:]
   }
 
   /// Returns the events since the last call, oldest first, without waiting.
@@ -284,13 +287,13 @@ final class FolderWatches {
       guard count > 0 else { return events }
       unsafe bytes.withUnsafeBytes { buffer in
         var start = 0
-        while start + Self.headerLength <= count {
+        while start + Self.eventHeaderByteCount <= count {
           // The fields of `struct inotify_event` are the watch, the mask, a cookie, the length of
           // the name, and the name.
           let watch = unsafe buffer.loadUnaligned(fromByteOffset: start, as: Int32.self)
           let mask = unsafe buffer.loadUnaligned(fromByteOffset: start + 4, as: UInt32.self)
           let length = unsafe Int(buffer.loadUnaligned(fromByteOffset: start + 12, as: UInt32.self))
-          let nameStart = start + Self.headerLength
+          let nameStart = start + Self.eventHeaderByteCount
           guard nameStart + length <= count else { return }
           let name = unsafe buffer[nameStart..<nameStart + length].prefix { $0 != 0 }
           if let event = unsafe decodeEvent(watch, mask, String(decoding: name, as: UTF8.self)) {
@@ -302,11 +305,11 @@ final class FolderWatches {
     }
   }
 
-  private static let headerLength = 16
+  private static let eventHeaderByteCount = 16
 
   private func decodeEvent(_ watch: Int32, _ mask: UInt32, _ name: String) -> Event? {
     if mask & UInt32(IN_Q_OVERFLOW) != 0 { return .rescanNeeded }
-    guard let folders = folders[watch] else { return nil }
+    guard let folders = foldersByWatch[watch] else { return nil }
     let ends = IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_IGNORED
     if mask & UInt32(ends) != 0 { return .rescanNeeded }
     if name.isEmpty { return nil }

@@ -31,14 +31,14 @@ package enum InputStream {
         return
       }
       descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else { throw .system(path, "cannot be opened") }
+      guard descriptor >= 0 else { throw .systemError(path, "cannot be opened") }
     }
 
     /// Reads until there are more than `count` bytes, or to the end.
     mutating func read(beyond count: Int) throws(FileError) {
       while !isComplete, bytes.count <= count {
         let blockSize = min(count + 1 - bytes.count, max(65_536, bytes.count))
-        isComplete = try !FileSystem.append(
+        isComplete = try !FileSystem.appendBytes(
           to: &bytes, blockSize, of: descriptor, name: name)
       }
     }
@@ -94,11 +94,11 @@ package enum InputStream {
     let bytes = try read(path, limit: maximumCopySize)
     let name = FileSystem.displayName(of: path)
     guard let file = unsafe tmpfile() else {
-      throw .system(name, "no space for a temporary file")
+      throw .systemError(name, "no space for a temporary file")
     }
     defer { unsafe fclose(file) }
     let descriptor = unsafe fcntl(fileno(file), F_DUPFD_CLOEXEC, 0)
-    guard descriptor >= 0 else { throw .system(name, "cannot be opened") }
+    guard descriptor >= 0 else { throw .systemError(name, "cannot be opened") }
     var writtenCount = 0
     while writtenCount < bytes.count {
       let count = unsafe bytes.withUnsafeBytes { buffer in
@@ -106,7 +106,7 @@ package enum InputStream {
           descriptor, buffer.baseAddress?.advanced(by: writtenCount), buffer.count - writtenCount)
       }
       guard count >= 0 || errno == EINTR else {
-        let error = FileError.system(name, "cannot be copied to a temporary file")
+        let error = FileError.systemError(name, "cannot be copied to a temporary file")
         close(descriptor)
         throw error
       }

@@ -62,7 +62,7 @@ extension StringProtocol {
     return nil
   }
 
-  package func mentions(_ text: String) -> Bool { byteRange(of: text) != nil }
+  package func containsText(_ text: String) -> Bool { byteRange(of: text) != nil }
 }
 
 extension [String] {
@@ -127,11 +127,11 @@ package enum Suggestion {
 package enum NumberFormatting {
   /// Returns a duration as text in the form `2.22 s`.
   package static func secondsText(_ seconds: Double) -> String {
-    "\(rounded(seconds, places: 3)) s"
+    "\(roundedText(seconds, places: 3)) s"
   }
 
   /// Returns the level of an amplitude in dBFS, or −200 for silence.
-  package static func decibels(_ magnitude: Float) -> Double {
+  package static func decibels(ofAmplitude magnitude: Float) -> Double {
     magnitude > 1e-10 ? 20 * log10(Double(magnitude)) : -200
   }
 
@@ -141,26 +141,27 @@ package enum NumberFormatting {
   package static func decayFactor(timeConstants constants: Double) -> Double { exp(-constants) }
 
   /// Returns a peak level as text in the form `peak -3.2 dBFS`, or `silent`.
-  package static func peakText(_ magnitude: Float) -> String {
-    magnitude > 1e-10 ? "peak \(rounded(decibels(magnitude), places: 1)) dBFS" : "silent"
+  package static func peakText(ofAmplitude magnitude: Float) -> String {
+    magnitude > 1e-10
+      ? "peak \(roundedText(decibels(ofAmplitude: magnitude), places: 1)) dBFS" : "silent"
   }
 
   /// Returns a gain as text in the form `-2.1 dB`, or `0 dB` for a factor of 1.
-  package static func gainText(_ factor: Double) -> String {
-    let decibels = rounded(decibels(Float(factor)), places: 1)
+  package static func gainText(ofFactor factor: Double) -> String {
+    let decibels = roundedText(decibels(ofAmplitude: Float(factor)), places: 1)
     return (decibels == "-0" ? "0" : decibels) + " dB"
   }
 
   /// Returns a number as text with at most a number of decimal places.
-  package static func rounded(_ value: Double, places: Int) -> String {
+  package static func roundedText(_ value: Double, places: Int) -> String {
     let scale = pow(10, Double(places))
     // Adding 0 turns a negative zero into zero.
     return plainText((value * scale).rounded() / scale + 0)
   }
 
   /// Returns a number as text with exactly a number of decimal places, so that columns align.
-  package static func fixed(_ value: Double, places: Int) -> String {
-    let parts = rounded(value, places: places).split(separator: ".")
+  package static func fixedText(_ value: Double, places: Int) -> String {
+    let parts = roundedText(value, places: places).split(separator: ".")
     let decimals = parts.count > 1 ? parts[1] : ""
     return parts[0]
       + (places > 0

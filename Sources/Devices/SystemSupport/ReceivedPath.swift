@@ -14,11 +14,11 @@ package struct ReceivedPath: Equatable, Sendable {
     case occupied
   }
 
-  private let folder: String
-  private let components: [String]
+  private let outputFolder: String
+  private let pathComponents: [String]
 
   /// The whole path, without repeated slashes.
-  package var path: String { Self.join(folder, components[...]) }
+  package var path: String { Self.joinPath(outputFolder, pathComponents[...]) }
 
   /// Validates a name that an input states.
   ///
@@ -37,19 +37,19 @@ package struct ReceivedPath: Equatable, Sendable {
     guard !components.contains(where: { $0.hasPrefix(".") }) else {
       throw FileError(name, "has a component that starts with a dot; the file is not written")
     }
-    self.folder = folder
-    self.components = components
+    self.outputFolder = folder
+    self.pathComponents = components
   }
 
   /// Checks that no link and no file in place of a folder obstructs the path, and returns whether a
   /// file exists at it.
   ///
   /// - Throws: A `FileError` that names the obstacle.
-  package func state() throws(FileError) -> State {
-    try Self.checkLinks(to: components.joined(separator: "/"), below: folder)
-    for index in components.indices {
-      let part = Self.join(folder, components[...index])
-      let isLast = index == components.count - 1
+  package func checkState() throws(FileError) -> State {
+    try Self.checkLinks(to: pathComponents.joined(separator: "/"), below: outputFolder)
+    for index in pathComponents.indices {
+      let part = Self.joinPath(outputFolder, pathComponents[...index])
+      let isLast = index == pathComponents.count - 1
       switch FileSystem.entryKind(at: part) {
       case .missing:
         return .free
@@ -75,7 +75,7 @@ package struct ReceivedPath: Equatable, Sendable {
   package static func checkLinks(to name: String, below folder: String) throws(FileError) {
     let components = name.split(separator: "/").map(String.init)
     for index in components.indices {
-      let part = join(folder, components[...index])
+      let part = joinPath(folder, components[...index])
       guard FileSystem.isSymbolicLink(part) else { continue }
       throw FileError(
         part,
@@ -90,16 +90,16 @@ package struct ReceivedPath: Equatable, Sendable {
   ///
   /// - Throws: A `FileError` if a file now exists at the path. That file is not changed.
   package func createFile(_ bytes: [UInt8]) throws(FileError) {
-    guard try state() == .free else {
+    guard try checkState() == .free else {
       throw FileError(path, "already exists; choose a different output folder")
     }
-    try FileSystem.makeFolder(FileSystem.folder(of: path))
+    try FileSystem.makeFolder(FileSystem.folderPath(of: path))
     var file = try AtomicFileWriter(path)
     try file.write(bytes)
     try file.commit(replaces: false)
   }
 
-  private static func join(_ folder: String, _ components: ArraySlice<String>) -> String {
-    FileSystem.join(folder, components.joined(separator: "/"))
+  private static func joinPath(_ folder: String, _ components: ArraySlice<String>) -> String {
+    FileSystem.joinPath(folder, components.joined(separator: "/"))
   }
 }

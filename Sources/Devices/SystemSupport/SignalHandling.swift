@@ -16,19 +16,19 @@ package enum SignalHandling {
     _ = interruptRequest.load(ordering: .relaxed)
     _ = unfinishedFileCount.load(ordering: .relaxed)
     _ = listenerCount.load(ordering: .relaxed)
-    _ = recordedSignal.load(ordering: .relaxed)
-    _ = firstSignalTime.load(ordering: .relaxed)
+    _ = recordedSignalNumber.load(ordering: .relaxed)
+    _ = firstSignalNanoseconds.load(ordering: .relaxed)
     _ = unfinishedPaths[0].load(ordering: .relaxed)
     TerminalMode.initializeState()
     // If a file exceeds the shell's limit, the write fails with an error, which can be reported and
     // cleaned up.
     _ = signal(SIGXFSZ, SIG_IGN)
-    for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) {
-      _ = signal(number, handleSignal)
+    for number in [SIGINT, SIGTERM, SIGHUP] where !isSignalIgnored(number) {
+      _ = signal(number, signalHandler)
     }
   }
 
-  package static func isIgnored(_ number: Int32) -> Bool {
+  package static func isSignalIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard unsafe sigaction(number, nil, &action) == 0 else { return true }
     let handler = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
@@ -50,7 +50,7 @@ package enum SignalHandling {
 
   /// Registers a file to remove if the process ends at once.
   /// Returns the slot of the file for `unregister`, or nil if all slots are in use.
-  static func register(unfinishedPath path: String) -> Int? {
+  static func registerFile(unfinishedPath path: String) -> Int? {
     // The text stays at a fixed address while it is registered, because a handler may read it.
     let text = unsafe strdup(path)
     for slot in 0..<unfinishedPaths.count
@@ -63,14 +63,14 @@ package enum SignalHandling {
     return nil
   }
 
-  static func unregister(unfinishedSlot: Int?) {
-    guard let unfinishedSlot else { return }
-    let text = unfinishedPaths[unfinishedSlot].exchange(0, ordering: .sequentiallyConsistent)
+  static func unregisterFile(slot: Int?) {
+    guard let slot else { return }
+    let text = unfinishedPaths[slot].exchange(0, ordering: .sequentiallyConsistent)
     unsafe free(UnsafeMutableRawPointer(bitPattern: text))
   }
 
   /// Removes the registered files. A signal handler may call the function.
-  private static func removeUnfinished() {
+  private static func removeUnfinishedFiles() {
     for slot in 0..<unfinishedPaths.count {
       let text = unfinishedPaths[slot].load(ordering: .sequentiallyConsistent)
       if let path = unsafe UnsafePointer<CChar>(bitPattern: text) {
@@ -91,27 +91,27 @@ package enum SignalHandling {
   /// Ends the process by the signal that a listener received, so that the shell sees the cause.
   /// Returns if no listener received a signal.
   package static func terminateByRecordedSignal() {
-    let number = recordedSignal.load(ordering: .sequentiallyConsistent)
+    let number = recordedSignalNumber.load(ordering: .sequentiallyConsistent)
     if number != 0 {
-      terminate(by: number)
+      terminateProcess(bySignal: number)
     }
   }
 
   /// The handler of signals.
   /// Either it sees the file that `beginFileCreation()` announced, or `beginFileCreation()` sees
   /// the request.
-  private static let handleSignal: @convention(c) (Int32) -> Void = { number in
+  private static let signalHandler: @convention(c) (Int32) -> Void = { number in
     let code = errno
     defer { errno = code }
     let now = monotonicNanoseconds()
     let isFirst = !interruptRequest.exchange(true, ordering: .sequentiallyConsistent)
     if isFirst {
-      firstSignalTime.store(now, ordering: .sequentiallyConsistent)
+      firstSignalNanoseconds.store(now, ordering: .sequentiallyConsistent)
     }
     if listenerCount.load(ordering: .sequentiallyConsistent) > 0 {
       if isFirst {
-        recordedSignal.store(number, ordering: .sequentiallyConsistent)
-        listenerSignal.raise()
+        recordedSignalNumber.store(number, ordering: .sequentiallyConsistent)
+        listenerSignal.raiseFlag()
         return
       }
     }
@@ -121,13 +121,15 @@ package enum SignalHandling {
     // A closing terminal and its shell both send a hang-up, so the second one does not come from an
     // impatient user.
     if !isFirst,
-      number == SIGHUP || isRepeat(now, of: firstSignalTime.load(ordering: .sequentiallyConsistent))
+      number == SIGHUP
+        || isRepeatedSignal(
+          now, ofFirst: firstSignalNanoseconds.load(ordering: .sequentiallyConsistent))
     {
       return
     }
-    removeUnfinished()
-    TerminalMode.restore()
-    terminate(by: number)
+    removeUnfinishedFiles()
+    TerminalMode.restoreOriginalMode()
+    terminateProcess(bySignal: number)
   }
 
   /// The time after the first signal within which further signals count as the same request, in
@@ -140,7 +142,7 @@ package enum SignalHandling {
   /// - Parameters:
   /// - time: The time of the signal, in nanoseconds.
   /// - first: The time of the first signal; 0 while its handler has not stored it.
-  static func isRepeat(_ time: Int64, of first: Int64) -> Bool {
+  static func isRepeatedSignal(_ time: Int64, ofFirst first: Int64) -> Bool {
     first == 0 || time - first < repeatWindowNanoseconds
   }
 
@@ -153,7 +155,7 @@ package enum SignalHandling {
   }
 
   /// Ends the process by a signal's default action. A signal handler may call the function.
-  private static func terminate(by number: Int32) {
+  private static func terminateProcess(bySignal number: Int32) {
     _ = signal(number, SIG_DFL)
     raise(number)
     var terminatingSignal = sigset_t()
@@ -172,8 +174,8 @@ private let unfinishedPaths = InlineArray<256, Atomic<UInt>> { _ in Atomic(0) }
 private let interruptRequest = Atomic(false)
 private let unfinishedFileCount = Atomic(0)
 private let listenerCount = Atomic(0)
-private let recordedSignal = Atomic<Int32>(0)
-private let firstSignalTime = Atomic<Int64>(0)
+private let recordedSignalNumber = Atomic<Int32>(0)
+private let firstSignalNanoseconds = Atomic<Int64>(0)
 private let listenerSignal = SignalFlag()
 
 /// A listener for the first signal that requests an end, so that a command can fade out and end.
@@ -212,9 +214,9 @@ struct SignalFlag: Sendable {
   }
 
   /// Raises the flag with one system call. Any thread and a signal handler may call the method.
-  func raise() { _ = unsafe write(writeDescriptor, "!", 1) }
+  func raiseFlag() { _ = unsafe write(writeDescriptor, "!", 1) }
 
-  func lower() {
+  func lowerFlag() {
     var bytes = [UInt8](repeating: 0, count: 64)
     while unsafe read(descriptor, &bytes, bytes.count) > 0 {}
   }

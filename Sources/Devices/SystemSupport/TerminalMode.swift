@@ -11,10 +11,10 @@ package enum TerminalMode {
   /// the window was resized.
   package static var wakeDescriptor: Int32 { wakeSignal.descriptor }
 
-  package static func lowerWake() { wakeSignal.lower() }
+  package static func clearWakeSignal() { wakeSignal.lowerFlag() }
 
   package static func initializeState() {
-    _ = activeModes.load(ordering: .relaxed)
+    _ = activeModesAddress.load(ordering: .relaxed)
     _ = isRawModeEntered.load(ordering: .relaxed)
     _ = isStatusLineShown.load(ordering: .relaxed)
   }
@@ -25,41 +25,41 @@ package enum TerminalMode {
   /// - Parameter descriptor: The terminal.
   /// - Returns: False if it is not a terminal, does not control this process, or is already
   ///   claimed.
-  package static func begin(on descriptor: Int32) -> Bool {
+  package static func claimTerminal(_ descriptor: Int32) -> Bool {
     initializeState()
     guard isatty(descriptor) == 1, tcgetpgrp(descriptor) >= 0 else { return false }
     guard !isTerminalClaimed.exchange(true, ordering: .sequentiallyConsistent) else { return false }
-    lowerWake()
+    clearWakeSignal()
     // These few hundred bytes are never freed, because a handler may read them.
     let modes = UnsafeMutablePointer<SavedTerminalModes>.allocate(capacity: 1)
     unsafe modes.initialize(to: SavedTerminalModes(descriptor: descriptor))
-    activeModes.store(UInt(bitPattern: modes), ordering: .sequentiallyConsistent)
-    for (number, handler) in signalHandlers where !SignalHandling.isIgnored(number) {
+    activeModesAddress.store(UInt(bitPattern: modes), ordering: .sequentiallyConsistent)
+    for (number, handler) in signalHandlers where !SignalHandling.isSignalIgnored(number) {
       _ = signal(number, handler)
     }
     return true
   }
 
   /// Restores the terminal and the default actions of the signals.
-  package static func end() {
-    restore()
-    activeModes.store(0, ordering: .sequentiallyConsistent)
-    for (number, _) in signalHandlers where !SignalHandling.isIgnored(number) {
+  package static func releaseTerminal() {
+    restoreOriginalMode()
+    activeModesAddress.store(0, ordering: .sequentiallyConsistent)
+    for (number, _) in signalHandlers where !SignalHandling.isSignalIgnored(number) {
       _ = signal(number, SIG_DFL)
     }
     isTerminalClaimed.store(false, ordering: .sequentiallyConsistent)
   }
 
   /// Sets whether standard error is a terminal that shows a line to erase before the process stops.
-  package static func setLineShown(_ isShown: Bool) {
+  package static func setStatusLineShown(_ isShown: Bool) {
     isStatusLineShown.store(isShown, ordering: .sequentiallyConsistent)
   }
 
   /// Erases the status line, which its owner draws again later. A signal handler may call the
   /// function.
-  fileprivate static func eraseLine() {
+  fileprivate static func eraseStatusLine() {
     guard isStatusLineShown.load(ordering: .sequentiallyConsistent),
-      isForeground(STDERR_FILENO)
+      isForegroundJob(ofTerminal: STDERR_FILENO)
     else { return }
     let erasing: StaticString = "\r\u{1B}[J"
     _ = unsafe write(STDERR_FILENO, erasing.utf8Start, erasing.utf8CodeUnitCount)
@@ -67,43 +67,46 @@ package enum TerminalMode {
 
   /// Returns whether this process is in the terminal's foreground job. A signal handler may call
   /// the function.
-  package static func isForeground(_ descriptor: Int32) -> Bool {
+  package static func isForegroundJob(ofTerminal descriptor: Int32) -> Bool {
     tcgetpgrp(descriptor) == getpgrp()
   }
 
   /// Enters raw mode if this job is in the foreground. Returns whether it is.
-  package static func enter() -> Bool {
-    guard let modes = unsafe currentModes, isForeground(unsafe modes.pointee.descriptor) else {
+  package static func enterRawMode() -> Bool {
+    guard let modes = unsafe currentModes,
+      isForegroundJob(ofTerminal: unsafe modes.pointee.descriptor)
+    else {
       isRawModeEntered.store(false, ordering: .sequentiallyConsistent)
       return false
     }
     if !isRawModeEntered.load(ordering: .sequentiallyConsistent) {
-      unsafe modes.pointee.enterRaw()
+      unsafe modes.pointee.enterRawMode()
     }
     return true
   }
 
   /// Restores the original mode until the next `enter()`: [also a signal handler].
-  package static func restore() {
+  package static func restoreOriginalMode() {
     let wasEntered = isRawModeEntered.exchange(false, ordering: .sequentiallyConsistent)
     guard wasEntered, let modes = unsafe currentModes else { return }
-    if isForeground(unsafe modes.pointee.descriptor) {
-      unsafe modes.pointee.restore()
+    if isForegroundJob(ofTerminal: unsafe modes.pointee.descriptor) {
+      unsafe modes.pointee.restoreOriginalMode()
     }
   }
 
   /// Enters raw mode again, since another process may have changed the mode.
-  fileprivate static func reenter() {
+  fileprivate static func reenterRawMode() {
     guard let modes = unsafe currentModes else { return }
     isRawModeEntered.store(false, ordering: .sequentiallyConsistent)
     // Before the first entry, the original mode is unknown, and a signal handler must not read it.
-    if unsafe modes.pointee.areSaved {
-      _ = enter()
+    if unsafe modes.pointee.isOriginalModeSaved {
+      _ = enterRawMode()
     }
   }
 
   private static var currentModes: UnsafeMutablePointer<SavedTerminalModes>? {
-    unsafe UnsafeMutablePointer(bitPattern: activeModes.load(ordering: .sequentiallyConsistent))
+    unsafe UnsafeMutablePointer(
+      bitPattern: activeModesAddress.load(ordering: .sequentiallyConsistent))
   }
 }
 
@@ -111,49 +114,50 @@ private struct SavedTerminalModes {
   let descriptor: Int32
   /// A Boolean value that indicates whether the original mode was read, which must happen in the
   /// foreground.
-  var areSaved = false
-  var original = termios()
-  var raw = termios()
+  var isOriginalModeSaved = false
+  var originalMode = termios()
+  var rawMode = termios()
 
   init(descriptor: Int32) { self.descriptor = descriptor }
 
-  mutating func enterRaw() {
-    if !areSaved {
-      guard unsafe tcgetattr(descriptor, &original) == 0 else { return }
-      raw = original
+  mutating func enterRawMode() {
+    if !isOriginalModeSaved {
+      guard unsafe tcgetattr(descriptor, &originalMode) == 0 else { return }
+      rawMode = originalMode
       // Signals remain enabled; without IEXTEN, Ctrl-V and Ctrl-O are keys too.
-      raw.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
+      rawMode.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
       // A read never blocks, even if another process has read the key.
-      unsafe withUnsafeMutableBytes(of: &raw.c_cc) {
+      unsafe withUnsafeMutableBytes(of: &rawMode.c_cc) {
         unsafe $0[Int(VMIN)] = 0
         unsafe $0[Int(VTIME)] = 0
       }
-      areSaved = true
+      isOriginalModeSaved = true
     }
     // The flag is set first, so that a signal in between restores the mode needlessly rather than
     // not at all.
     isRawModeEntered.store(true, ordering: .sequentiallyConsistent)
-    _ = unsafe tcsetattr(descriptor, TCSANOW, &raw)
+    _ = unsafe tcsetattr(descriptor, TCSANOW, &rawMode)
   }
 
   /// Sets the original mode. Keys that were typed ahead remain for the next reader.
-  mutating func restore() { _ = unsafe tcsetattr(descriptor, TCSANOW, &original) }
+  mutating func restoreOriginalMode() { _ = unsafe tcsetattr(descriptor, TCSANOW, &originalMode) }
 }
 
-private let activeModes = Atomic<UInt>(0)
+private let activeModesAddress = Atomic<UInt>(0)
 private let isRawModeEntered = Atomic(false)
 private let isTerminalClaimed = Atomic(false)
 private let isStatusLineShown = Atomic(false)
 private let wakeSignal = SignalFlag()
 private let signalHandlers = [
-  (SIGTSTP, handleStop), (SIGCONT, handleContinue), (SIGQUIT, handleQuit), (SIGWINCH, handleResize),
+  (SIGTSTP, stopHandler), (SIGCONT, continueHandler), (SIGQUIT, quitHandler),
+  (SIGWINCH, resizeHandler),
 ]
 
-private let handleStop: @convention(c) (Int32) -> Void = { number in
+private let stopHandler: @convention(c) (Int32) -> Void = { number in
   let code = errno
   defer { errno = code }
-  TerminalMode.eraseLine()
-  TerminalMode.restore()
+  TerminalMode.eraseStatusLine()
+  TerminalMode.restoreOriginalMode()
   _ = signal(number, SIG_DFL)
   raise(number)
   var stopSignal = sigset_t()
@@ -162,32 +166,32 @@ private let handleStop: @convention(c) (Int32) -> Void = { number in
   unsafe sigaddset(&stopSignal, number)
   unsafe pthread_sigmask(SIG_UNBLOCK, &stopSignal, &previousMask)
   unsafe pthread_sigmask(SIG_SETMASK, &previousMask, nil)
-  if activeModes.load(ordering: .sequentiallyConsistent) != 0 {
+  if activeModesAddress.load(ordering: .sequentiallyConsistent) != 0 {
     _ = signal(number, handleRepeatedStop)
   }
-  TerminalMode.reenter()
+  TerminalMode.reenterRawMode()
 }
 
-private func handleRepeatedStop(_ number: Int32) { handleStop(number) }
+private func handleRepeatedStop(_ number: Int32) { stopHandler(number) }
 
 /// The handler of continuation, which enters raw mode again, also after a stop that left no time to
 /// restore the terminal.
-private let handleContinue: @convention(c) (Int32) -> Void = { _ in
+private let continueHandler: @convention(c) (Int32) -> Void = { _ in
   let code = errno
   defer { errno = code }
-  TerminalMode.reenter()
-  wakeSignal.raise()
+  TerminalMode.reenterRawMode()
+  wakeSignal.raiseFlag()
 }
 
-private let handleResize: @convention(c) (Int32) -> Void = { _ in
+private let resizeHandler: @convention(c) (Int32) -> Void = { _ in
   let code = errno
   defer { errno = code }
-  wakeSignal.raise()
+  wakeSignal.raiseFlag()
 }
 
 /// The handler of a quit signal, which restores the terminal and quits.
-private let handleQuit: @convention(c) (Int32) -> Void = { number in
-  TerminalMode.restore()
+private let quitHandler: @convention(c) (Int32) -> Void = { number in
+  TerminalMode.restoreOriginalMode()
   _ = signal(number, SIG_DFL)
   raise(number)
 }

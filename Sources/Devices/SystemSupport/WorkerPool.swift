@@ -15,7 +15,7 @@ package enum WorkerPool {
   package static func run(
     jobCount: Int, work: @escaping @Sendable (Int) -> Void, meanwhile: (Int) -> Void
   ) {
-    let queue = WorkQueue(jobCount: jobCount, work: work)
+    let queue = WorkQueue(jobCount: jobCount, runJob: work)
     var threads: [pthread_t] = []
     for _ in 0..<min(workerCount, jobCount) {
       var thread = pthread_t()
@@ -48,23 +48,23 @@ package enum WorkerPool {
 
   private final class WorkQueue: Sendable {
     private let jobCount: Int
-    private let work: @Sendable (Int) -> Void
-    private let nextJob = Atomic(0)
-    private let completedJobs = Atomic(0)
+    private let runJob: @Sendable (Int) -> Void
+    private let nextJobNumber = Atomic(0)
+    private let completedJobCount = Atomic(0)
 
-    init(jobCount: Int, work: @escaping @Sendable (Int) -> Void) {
+    init(jobCount: Int, runJob: @escaping @Sendable (Int) -> Void) {
       self.jobCount = jobCount
-      self.work = work
+      self.runJob = runJob
     }
 
-    var completedCount: Int { completedJobs.load(ordering: .acquiring) }
+    var completedCount: Int { completedJobCount.load(ordering: .acquiring) }
 
     func processJobs() {
       while true {
-        let job = nextJob.add(1, ordering: .relaxed).oldValue
+        let job = nextJobNumber.add(1, ordering: .relaxed).oldValue
         guard job < jobCount else { return }
-        work(job)
-        completedJobs.add(1, ordering: .releasing)
+        runJob(job)
+        completedJobCount.add(1, ordering: .releasing)
       }
     }
   }

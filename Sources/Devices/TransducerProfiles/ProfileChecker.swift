@@ -7,11 +7,11 @@ struct ProfileChecker: JSONSchemaReader {
   static let writesShortNumbers = true
 
   let document: JSONDocument
-  let rules = JSONSchemaRules(
+  let schemaRules = JSONSchemaRules(
     missingKey: .missingKey, wrongType: .wrongType, outOfRange: .outOfRange,
     unknownKey: .unknownKey,
     unknownValue: .invalidValue, emptyText: .invalidValue, checksRepeatedKeys: true)
-  var log = FindingLog(maximumCountPerRule: ProfileRules.findingLimit)
+  var findingLog = FindingLog(maximumCountPerRule: ProfileRules.maximumFindingCountPerRule)
   /// The source of the profiles that an array names, or nil for a text that names no profiles.
   var profileSource: ProfileSource?
 
@@ -29,27 +29,27 @@ struct ProfileChecker: JSONSchemaReader {
   }
 
   /// The findings so far, in the order of the text.
-  var findings: [Finding] { log.findings(in: document) }
+  var findings: [Finding] { findingLog.findings(in: document) }
 
   /// The first error, which rejects the text, or nil if the text is valid.
   var inputError: InputError? {
     findings.first { $0.severity == .error }.map {
-      InputError($0, otherErrorCount: log.errorCount - 1)
+      InputError($0, otherErrorCount: findingLog.errorCount - 1)
     }
   }
 
-  mutating func read<Owner>(_ table: ProfileObjectSchema<Owner>, into owner: inout Owner) {
+  mutating func readObject<Owner>(_ table: ProfileObjectSchema<Owner>, into owner: inout Owner) {
     for tolerance in document.deviations {
       let value = document.value(of: tolerance)
       switch tolerance.kind {
       case .byteOrderMark:
         continue
       case .trailingComma:
-        log.add(
+        findingLog.add(
           .trailingComma, at: value, offset: tolerance.byteOffset, "comma before a closing bracket",
           suggestion: "remove it")
       case .duplicateKey:
-        log.add(
+        findingLog.add(
           .duplicateKey, at: value, offset: value.keyOffset,
           "duplicate key \((value.key ?? "").quoted())",
           suggestion: "keep one of them")
@@ -58,16 +58,16 @@ struct ProfileChecker: JSONSchemaReader {
     table.read(document.root, into: &owner, reader: &self)
   }
 
-  mutating func reportMissing(
+  mutating func reportMissingKey(
     _ key: JSONKey, isRequired: Bool, of object: JSONValue, schema shape: JSONSchema
   ) {
-    log.add(.missingKey, at: object, "missing key \"\(key.name)\"")
+    findingLog.add(.missingKey, at: object, "missing key \"\(key.name)\"")
   }
 
   mutating func reportUnknownKey(_ member: JSONValue, in shape: JSONSchema) {
     guard let name = member.key, let object = member.parent else { return }
     let names = JSONNameList(shape.keys(in: object).permitted.map { $0.name })
-    log.add(
+    findingLog.add(
       .unknownKey, at: member, offset: member.keyOffset, "unknown key \(name.quoted())",
       suggestion: names.suggestion(for: name) ?? "valid keys: "
         + names.names.joined(separator: ", "))
@@ -77,9 +77,9 @@ struct ProfileChecker: JSONSchemaReader {
     _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue
   ) {
     if text.isEmpty {
-      return log.add(.invalidValue, at: value, "\(key.name) is empty")
+      return findingLog.add(.invalidValue, at: value, "\(key.name) is empty")
     }
-    log.add(
+    findingLog.add(
       .invalidValue, at: value, "\(text.quoted()) is not a valid \(key.noun ?? key.name)",
       suggestion: names.suggestion(for: text) ?? "valid values: "
         + names.names.joined(separator: ", "))
@@ -89,14 +89,14 @@ struct ProfileChecker: JSONSchemaReader {
   /// An absent number has its default value.
   ///
   /// - Returns: True if the numbers are in order.
-  mutating func checkOrder(
-    of object: JSONValue, _ low: String, _ high: String,
+  mutating func checkAreAscending(
+    in object: JSONValue, _ low: String, _ high: String,
     defaults: (low: Double, high: Double)? = nil
   ) -> Bool {
     let lowValue = object[low].map { $0.number } ?? defaults?.low
     let highValue = object[high].map { $0.number } ?? defaults?.high
     guard let lowValue, let highValue, highValue < lowValue else { return true }
-    log.add(
+    findingLog.add(
       .contradiction, at: object[high] ?? object,
       "\(high) is \(highValue.shortText), below \(low), \(lowValue.shortText)")
     return false
@@ -104,8 +104,8 @@ struct ProfileChecker: JSONSchemaReader {
 
   mutating func checkConsistency(of root: JSONValue) {
     checkThresholds(of: root)
-    checkAscending(root["thresholds"])
-    checkAscending(root["hardware"]?["response"])
+    checkHertzAreAscending(root["thresholds"])
+    checkHertzAreAscending(root["hardware"]?["response"])
     checkEstimates(of: root)
     checkDrive(of: root)
   }
@@ -119,12 +119,12 @@ struct ProfileChecker: JSONSchemaReader {
     let sensation = root["drive"]?["equalSensation"]
     if law?.string == "sensation" {
       if list == nil, let law {
-        log.add(
+        findingLog.add(
           .contradiction, at: law, offset: law.keyOffset,
           "the intensity law \"sensation\" needs at least two thresholds")
       }
       guard let sensation, sensation.boolean == false else { return }
-      return log.add(
+      return findingLog.add(
         .contradiction, at: sensation,
         "drive.equalSensation is false, but the intensity law is \"sensation\"",
         suggestion: "remove the key, or choose the law \"power\"")
@@ -132,13 +132,13 @@ struct ProfileChecker: JSONSchemaReader {
     // An invalid law is reported as a separate error.
     guard let list, law == nil || law?.string == "power" else { return }
     guard root["hardware"] == nil || sensation?.boolean == false else { return }
-    log.add(
+    findingLog.add(
       .contradiction, at: list,
       "thresholds apply only to the intensity law \"sensation\" or with hardware",
       suggestion: "remove them, or choose the law \"sensation\"")
   }
 
-  private mutating func checkAscending(_ list: JSONValue?) {
+  private mutating func checkHertzAreAscending(_ list: JSONValue?) {
     guard let list, list.kind == .array else { return }
     let points = Array(list.elements)
     for (point, next) in zip(points, points.dropFirst()) {
@@ -147,7 +147,7 @@ struct ProfileChecker: JSONSchemaReader {
       else {
         continue
       }
-      log.add(
+      findingLog.add(
         .contradiction, at: member,
         "hertz is \(high.shortText); it must be above \(low.shortText) of the previous point")
     }
@@ -160,7 +160,7 @@ struct ProfileChecker: JSONSchemaReader {
       guard let figure = element.string, ProfileSchema.hardware.schema.key(named: figure) != nil,
         hardware[figure] == nil
       else { continue }
-      log.add(
+      findingLog.add(
         .contradiction, at: element, "\(figure.quoted()) is listed as estimated, but has no value",
         suggestion: "add the value, or remove the entry")
     }
@@ -172,7 +172,7 @@ struct ProfileChecker: JSONSchemaReader {
     guard let hardware = root["hardware"] else {
       for key in ["drive", "amplifier"] {
         guard let member = root[key] else { continue }
-        log.add(
+        findingLog.add(
           .contradiction, at: member, offset: member.keyOffset, "\(key) requires hardware",
           suggestion: "add \"hardware\", or remove the key")
       }
@@ -181,7 +181,7 @@ struct ProfileChecker: JSONSchemaReader {
     let equalize = root["drive"]?["equalize"]
     if let equalize, equalize.boolean == true {
       for figure in ["resonance", "qualityFactor"] where hardware[figure] == nil {
-        log.add(
+        findingLog.add(
           .contradiction, at: equalize, "drive.equalize requires \(figure) in hardware",
           suggestion: "measure it with 'temblor calibrate', or remove the key")
       }
@@ -190,7 +190,7 @@ struct ProfileChecker: JSONSchemaReader {
     guard let corner = root["drive"]?["highPass"], let hertz = corner.number,
       let low = root["frequency"]?["low"]?.number, hertz > low
     else { return }
-    log.add(
+    findingLog.add(
       .contradiction, at: corner,
       "drive.highPass is \(hertz.shortText), above frequency.low, \(low.shortText)")
   }
@@ -205,19 +205,19 @@ struct ProfileChecker: JSONSchemaReader {
     for (name, value) in [("contours", contours), ("temporalSummation", summation)] {
       guard let value else { continue }
       if let body = drive?["feltBy"]?.string, body == "seat" || body == "ear" {
-        log.add(
+        findingLog.add(
           .contradiction, at: value,
           "drive.\(name) applies to a hand, but drive.feltBy is \(body)",
           suggestion: "remove one of the keys")
       } else if sensation?.boolean == false {
-        log.add(
+        findingLog.add(
           .contradiction, at: value, "drive.\(name) is set, but drive.equalSensation is false",
           suggestion: "remove one of the keys")
       }
     }
     guard let contours else { return }
     for key in ["resonance", "qualityFactor", "acceleration"] where hardware[key] == nil {
-      log.add(
+      findingLog.add(
         .contradiction, at: contours,
         """
         drive.contours requires \(key) in hardware, because sensation is relative to the threshold
@@ -240,7 +240,7 @@ extension ProfileChecker {
   mutating func addWarnings(for profile: TransducerProfile, stem: String?) {
     let root = document.root
     if let stem, stem != profile.name, let name = root["name"] {
-      log.add(
+      findingLog.add(
         .mismatchedFileName, at: name,
         "the name \(profile.name.quoted()) does not match the file name \("\(stem).json".quoted())",
         suggestion: "use the same name, because profiles are found by file name")
@@ -251,19 +251,19 @@ extension ProfileChecker {
     }
     warnAboutResonance(profile, at: root["hardware"]?["resonance"])
     let gains = profile.partials.map { abs($0.amplitudeRatio) }
-    warnAboutLevel(
-      profile.fullIntensityAmplitude, gains, at: root["level"] ?? root["partials"] ?? root,
+    warnAboutHeadroom(
+      ofLevel: profile.fullIntensityAmplitude, gains, at: root["level"] ?? root["partials"] ?? root,
       "two continuous events")
     let bursts = root["transient"]
-    warnAboutLevel(
-      profile.transient.fullIntensityAmplitude,
+    warnAboutHeadroom(
+      ofLevel: profile.transient.fullIntensityAmplitude,
       profile.transient.partials.map { abs($0.amplitudeRatio) },
       at: bursts?["level"] ?? bursts?["partials"], "two transients")
     warnAboutThresholds(profile, at: root["thresholds"])
     warnAboutFit(of: profile)
     warnAboutPlausibility(of: profile)
     guard let hardware = root["hardware"], profile.sources.isEmpty else { return }
-    log.add(
+    findingLog.add(
       .missingSources, at: hardware, "hardware has no sources",
       suggestion: "add \"sources\"")
   }
@@ -274,12 +274,12 @@ extension ProfileChecker {
     for (key, hertz) in [("low", law.lowHertz), ("high", law.highHertz)] {
       guard let member = value?[key] else { continue }
       if let band = profile.hardware?.bandHertz, !band.contains(hertz) {
-        log.add(
+        findingLog.add(
           .outsideBand, at: member,
           "\(key) is \(hertz.shortText) Hz, outside the published band of \(band.hertzText)")
       }
       if !Self.tactileHertzRange.contains(hertz) {
-        log.add(
+        findingLog.add(
           .outsideTactileRange, at: member,
           """
           \(key) is \(hertz.shortText) Hz, outside \(Self.tactileHertzRange.hertzText), \
@@ -295,25 +295,25 @@ extension ProfileChecker {
       let resonance = hardware.resonanceHertz,
       !band.contains(resonance)
     else { return }
-    log.add(
+    findingLog.add(
       .outsideBand, at: value,
       "the resonance is \(resonance.shortText) Hz, outside the published band of \(band.hertzText)")
   }
 
-  private mutating func warnAboutLevel(
-    _ level: Double, _ gains: [Double], at value: JSONValue?, _ pair: String
+  private mutating func warnAboutHeadroom(
+    ofLevel level: Double, _ gains: [Double], at value: JSONValue?, _ pair: String
   ) {
     let peak = level * gains.reduce(0, +)
     guard let value, 2 * peak > Renderer.ceilingMagnitude else { return }
     let maximumLevel =
       (Renderer.ceilingMagnitude / 2 / gains.reduce(0, +) * 100).rounded(.down) / 100
-    log.add(
+    findingLog.add(
       .insufficientHeadroom, at: value,
       """
-      \(pair) at full intensity can reach \((2 * peak * 1_000).rounded().thousandths), above the \
-      ceiling of \(Renderer.ceilingMagnitude.shortText); the limiter will be active
+      \(pair) at full intensity can reach \
+      \((2 * peak * 1_000).rounded().thousandthsText), above the ceiling of \(Renderer.ceilingMagnitude.shortText); the limiter will be active
       """,
-      suggestion: maximumLevel >= ProfileLimits.levelRange.lowerBound
+      suggestion: maximumLevel >= ProfileLimits.eventAmplitudeRange.lowerBound
         ? "use a level of at most \(maximumLevel.shortText)" : nil)
   }
 
@@ -325,7 +325,7 @@ extension ProfileChecker {
     }
     let band = profile.frequency.lowHertz...profile.frequency.highHertz
     guard band.lowerBound < first.hertz || band.upperBound > last.hertz else { return }
-    log.add(
+    findingLog.add(
       .shortThresholds, at: value,
       """
       the thresholds cover \((first.hertz...last.hertz).hertzText) of \(band.hertzText); at other \
@@ -337,10 +337,10 @@ extension ProfileChecker {
   // MARK: - Values together
 
   /// The minimum plausible excursion of a transducer of one watt or more, in millimeters.
-  private static let minimumExcursionMillimeters = 0.01
+  private static let minimumPlausibleExcursionMillimeters = 0.01
   /// The maximum plausible ratio of peak to continuous power. A higher ratio is probably a wrong
   /// digit.
-  private static let maximumPowerRatio = 20.0
+  private static let maximumPeakPowerRatio = 20.0
   /// The range of plausible powers of amplifiers, in watts.
   private static let plausibleAmplifierWatts = 0.1...10_000.0
 
@@ -348,10 +348,10 @@ extension ProfileChecker {
   private mutating func warnAboutPlausibility(of profile: TransducerProfile) {
     let root = document.root
     if let value = root["hardware"]?["excursion"], let excursion = value.number,
-      excursion < Self.minimumExcursionMillimeters,
+      excursion < Self.minimumPlausibleExcursionMillimeters,
       (profile.hardware?.continuousWatts ?? 0) >= 1
     {
-      log.add(
+      findingLog.add(
         .implausibleValue, at: value,
         """
         an excursion of \(excursion.shortText) mm is very small for a power of \
@@ -360,9 +360,9 @@ extension ProfileChecker {
         suggestion: "the excursion must be in millimeters")
     }
     if let value = root["hardware"]?["peakPower"], let peak = value.number,
-      let power = profile.hardware?.continuousWatts, peak > power * Self.maximumPowerRatio
+      let power = profile.hardware?.continuousWatts, peak > power * Self.maximumPeakPowerRatio
     {
-      log.add(
+      findingLog.add(
         .implausibleValue, at: value,
         """
         a peak power of \(peak.shortText) W is \((peak / power).rounded().shortText) times the \
@@ -373,7 +373,7 @@ extension ProfileChecker {
     if let value = root["amplifier"]?["power"], let power = value.number,
       !Self.plausibleAmplifierWatts.contains(power)
     {
-      log.add(
+      findingLog.add(
         .implausibleValue, at: value, "an amplifier power of \(power.shortText) W is unusual",
         suggestion: "the power must be in watts")
     }
@@ -382,7 +382,7 @@ extension ProfileChecker {
     {
       let edges = (burst["attack"]?.number ?? 0) + (burst["release"]?.number ?? 0)
       if edges > maximumDuration {
-        log.add(
+        findingLog.add(
           .implausibleValue, at: value,
           """
           attack and release last \(edges.shortText) s in a burst of \(maximumDuration.shortText) \
@@ -399,7 +399,7 @@ extension ProfileChecker {
   /// sharpness is hardly felt.
   private static let minimumBandRatio = 2.0.squareRoot()
   /// The sample rate at which the fit of the hardware is examined, in hertz.
-  private static let bandFitSampleRate = 48_000.0
+  private static let bandFitSampleRateHertz = 48_000.0
 
   /// Adds warnings about a narrow band, missing limits, and estimates that the fit depends on.
   mutating func warnAboutFit(of profile: TransducerProfile) {
@@ -408,7 +408,7 @@ extension ProfileChecker {
     if profile.isEqualized, hardware.estimatedFigureNames.contains("qualityFactor"),
       let qualityFactor = value["qualityFactor"]
     {
-      log.add(
+      findingLog.add(
         .estimatedQFactor, at: qualityFactor,
         """
         the Q factor is an estimate, so the equalizer is less aggressive than with a measured value
@@ -416,18 +416,18 @@ extension ProfileChecker {
         suggestion: "measure it with 'temblor calibrate'")
     }
     if hardware.model == nil {
-      log.add(
+      findingLog.add(
         .missingLimit, at: value,
         "without a resonance and a Q factor, there is no equalization and no excursion limit",
         suggestion: "measure them with 'temblor calibrate'")
     }
     if hardware.continuousWatts == nil && hardware.peakWatts == nil {
-      log.add(.missingLimit, at: value, "without a power rating, there is no thermal limit")
+      findingLog.add(.missingLimit, at: value, "without a power rating, there is no thermal limit")
     }
   }
 
   private mutating func warnAboutNarrowBand(of profile: TransducerProfile) {
-    let mapped = profile.bandMapped(rate: Self.bandFitSampleRate)
+    let mapped = profile.bandMapped(rate: Self.bandFitSampleRateHertz)
     warnAboutNarrowBand(
       requested: profile.frequency, mapped: mapped.frequency, at: document.root["frequency"])
     guard let law = document.root["transient"]?["frequency"] else { return }
@@ -445,7 +445,7 @@ extension ProfileChecker {
     }
     let low = (mapped.lowHertz * 10).rounded() / 10
     let high = (mapped.highHertz * 10).rounded() / 10
-    log.add(
+    findingLog.add(
       .narrowBand, at: value,
       """
       the hardware reproduces only \((low...high).hertzText) of \
@@ -457,7 +457,7 @@ extension ProfileChecker {
 
 extension Double {
   /// The number divided by 1,000, as text.
-  fileprivate var thousandths: String { (self / 1_000).shortText }
+  fileprivate var thousandthsText: String { (self / 1_000).shortText }
 }
 
 extension ClosedRange<Double> {
@@ -468,7 +468,7 @@ extension ClosedRange<Double> {
 /// The rules for profiles and arrays.
 public enum ProfileRules {
   /// The maximum number of findings of a rule that are listed. Further findings are only counted.
-  static let findingLimit = 100
+  static let maximumFindingCountPerRule = 100
 
   /// The rules of profiles and arrays, in the order of their list.
   public static let all: [Rule] = [

@@ -67,7 +67,7 @@ public enum ProfileFile {
       if let schema {
         file.writeMember(ProfileSchema.schemaKey, schema)
       }
-      ProfileSchema.profile.write(profile, unless: empty, to: &file)
+      ProfileSchema.profile.write(profile, unless: emptyProfile, to: &file)
     }
     return json.finish()
   }
@@ -84,7 +84,7 @@ public enum ProfileFile {
 
   /// The empty profile with which a profile is compared to omit defaults. The frequency is always
   /// written.
-  static let empty = TransducerProfile(
+  static let emptyProfile = TransducerProfile(
     name: "", summary: "", frequency: TransducerProfile.phone.frequency)
 }
 
@@ -93,7 +93,7 @@ public struct ProfileCheckResult: Sendable {
   /// The profile, or the error that rejects the text.
   public var outcome: Result<TransducerProfile, InputError>
   /// The location of the schema that the text names for editors.
-  public var schema: String?
+  public var schemaLocation: String?
   /// The findings in the order of the text.
   /// There are at most 100 findings for each rule, and a finding that counts the rest.
   public var findings: [Finding] = []
@@ -112,10 +112,10 @@ public struct ProfileCheckResult: Sendable {
   init(text: [UInt8], name: String, stem: String? = nil, warns: Bool) {
     do throws(InputError) {
       let document = try ProfileFile.parseDocument(text, name: name)
-      schema = document.root[ProfileSchema.schemaKey]?.string
+      schemaLocation = document.root[ProfileSchema.schemaKey]?.string
       var checker = ProfileChecker(document)
-      var profile = ProfileFile.empty
-      checker.read(ProfileSchema.profile, into: &profile)
+      var profile = ProfileFile.emptyProfile
+      checker.readObject(ProfileSchema.profile, into: &profile)
       checker.checkConsistency(of: document.root)
       findings = checker.findings
       if let error = checker.inputError { throw error }
@@ -139,7 +139,7 @@ public struct ProfileCheckResult: Sendable {
 public enum ProfileName {
   /// The maximum length of a profile name, in characters.
   static let maximumLength = 40
-  static let pattern = "^[a-z0-9-]{1,\(maximumLength)}$"
+  static let regularExpression = "^[a-z0-9-]{1,\(maximumLength)}$"
   /// The remedy for an invalid name, as a clause.
   public static let advice = "use up to \(maximumLength) characters: a–z, 0–9, and -"
 

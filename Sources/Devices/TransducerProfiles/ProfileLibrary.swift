@@ -23,8 +23,8 @@ public struct ProfileLibrary: Equatable, Sendable {
   /// each folder.
   public func entry(named name: String) -> ProfileEntry? {
     guard ProfileName.isValid(name) else { return nil }
-    for (folder, origin) in folders {
-      let path = Self.path(of: name, in: folder)
+    for (folder, origin) in searchFolders {
+      let path = Self.profilePath(of: name, in: folder)
       if ProfileFileSystem.exists(path) {
         return ProfileEntry(name: name, origin: origin, path: path)
       }
@@ -37,18 +37,18 @@ public struct ProfileLibrary: Equatable, Sendable {
   /// profiles.
   ///
   /// No file is opened. Each entry lists the origins of the profiles that it shadows.
-  public func entries() -> [ProfileEntry] {
+  public func allEntries() -> [ProfileEntry] {
     var entries: [ProfileEntry] = []
     func add(_ entry: ProfileEntry) {
       if let index = entries.firstIndex(where: { $0.name == entry.name }) {
-        entries[index].shadowed.append(entry.origin)
+        entries[index].shadowedOrigins.append(entry.origin)
       } else {
         entries.append(entry)
       }
     }
-    for (folder, origin) in folders {
-      for stem in Self.stems(in: folder) where ProfileName.isValid(stem) {
-        add(ProfileEntry(name: stem, origin: origin, path: Self.path(of: stem, in: folder)))
+    for (folder, origin) in searchFolders {
+      for stem in Self.profileNames(in: folder) where ProfileName.isValid(stem) {
+        add(ProfileEntry(name: stem, origin: origin, path: Self.profilePath(of: stem, in: folder)))
       }
     }
     for name in ProfileCatalog.names {
@@ -61,16 +61,18 @@ public struct ProfileLibrary: Equatable, Sendable {
   /// If there are none, returns the profiles whose summary contains them. Case, hyphens, and spaces
   /// are ignored. All profiles are read.
   public func entries(matching text: String) -> [ProfileEntry] {
-    let words = text.split { $0 == " " || $0 == "," }.map(Self.normalized).filter { !$0.isEmpty }
+    let words = text.split { $0 == " " || $0 == "," }.map(Self.lowercasedLetters).filter {
+      !$0.isEmpty
+    }
     guard words.contains(where: { $0.utf8.count > 2 }) else { return [] }
-    let profiles = entries().compactMap { entry in
-      (try? ProfileFile.read(text: entry.text(), name: entry.name)).map {
+    let profiles = allEntries().compactMap { entry in
+      (try? ProfileFile.read(text: entry.readText(), name: entry.name)).map {
         (entry: entry, profile: $0)
       }
     }
     func matches(_ text: (String, TransducerProfile) -> String) -> [ProfileEntry] {
       profiles.filter { entry, profile in
-        let letters = Array(Self.normalized(text(entry.name, profile)).utf8)
+        let letters = Array(Self.lowercasedLetters(of: text(entry.name, profile)).utf8)
         return words.allSatisfy { word in
           letters.indices.contains { letters[$0...].starts(with: word.utf8) }
         }
@@ -86,20 +88,20 @@ public struct ProfileLibrary: Equatable, Sendable {
   /// Part of a word, such as `phon`, does not match. All profiles are read.
   ///
   /// - Parameter text: At least three letters or digits.
-  public func entries(spelled text: String) -> [ProfileEntry] {
-    let letters = Self.normalized(text)
+  public func entries(spelledAs text: String) -> [ProfileEntry] {
+    let letters = Self.lowercasedLetters(of: text)
     guard letters.utf8.count > 2 else { return [] }
-    return entries().filter { entry in
-      if Self.spells(letters, wordsOf: entry.name) { return true }
-      guard let profile = try? ProfileFile.read(text: entry.text(), name: entry.name) else {
+    return allEntries().filter { entry in
+      if Self.matchesWholeWords(letters, of: entry.name) { return true }
+      guard let profile = try? ProfileFile.read(text: entry.readText(), name: entry.name) else {
         return false
       }
-      return Self.spells(letters, wordsOf: profile.hardware?.product ?? "")
+      return Self.matchesWholeWords(letters, of: profile.hardware?.product ?? "")
     }
   }
 
   /// Returns whether letters are a sequence of whole words of a name.
-  private static func spells(_ letters: String, wordsOf name: String) -> Bool {
+  private static func matchesWholeWords(_ letters: String, of name: String) -> Bool {
     let words = name.lowercased().split { !$0.isLetter && !$0.isNumber }
     return words.indices.contains { start in
       var spelled = ""
@@ -112,38 +114,39 @@ public struct ProfileLibrary: Equatable, Sendable {
   }
 
   /// Returns the letters and digits of a text in lower case.
-  private static func normalized(_ text: some StringProtocol) -> String {
+  private static func lowercasedLetters(of text: some StringProtocol) -> String {
     text.lowercased().filter { $0.isLetter || $0.isNumber }
   }
 
   /// Returns the files in the profile folders whose names are not valid profile names.
   public func misnamedFiles() -> [String] {
-    folders.flatMap { folder, _ in
-      Self.stems(in: folder).filter { !ProfileName.isValid($0) && !$0.hasSuffix(".schema") }.map {
-        Self.path(of: $0, in: folder)
-      }
+    searchFolders.flatMap { folder, _ in
+      Self.profileNames(in: folder).filter { !ProfileName.isValid($0) && !$0.hasSuffix(".schema") }
+        .map {
+          Self.profilePath(of: $0, in: folder)
+        }
     }
   }
 
   /// Returns the path of the user's profile with a name, or nil if the user's folder is unknown.
   public func userPath(of name: String) -> String? {
-    userFolder.map { Self.path(of: name, in: $0) }
+    userFolder.map { Self.profilePath(of: name, in: $0) }
   }
 
-  private var folders: [(path: String, origin: ProfileEntry.Origin)] {
+  private var searchFolders: [(path: String, origin: ProfileEntry.Origin)] {
     (userFolder.map { [($0, .user)] } ?? []) + systemFolders.map { ($0, .system) }
   }
 
   /// Returns the names of all files in a folder that end in `.json`, without the extension, sorted
   /// by bytes.
-  private static func stems(in folder: String) -> [String] {
+  private static func profileNames(in folder: String) -> [String] {
     ProfileFileSystem.names(in: folder).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.map {
       String($0.dropLast(5))
     }
   }
 
-  private static func path(of name: String, in folder: String) -> String {
-    path(in: folder, name + ".json")
+  private static func profilePath(of name: String, in folder: String) -> String {
+    joinPath(folder, name + ".json")
   }
 
   /// Returns the library of the environment of this process.
@@ -163,8 +166,8 @@ public struct ProfileLibrary: Equatable, Sendable {
     let list = value("XDG_CONFIG_DIRS") ?? ""
     let system = (list.isEmpty ? "/etc/xdg" : list).split(separator: ":").filter { $0.first == "/" }
     self.init(
-      userFolder: Self.settingsFolder(value).map { Self.path(in: $0, "profiles") },
-      systemFolders: system.map { Self.path(in: String($0), "temblor/profiles") })
+      userFolder: Self.settingsFolder(value).map { Self.joinPath($0, "profiles") },
+      systemFolders: system.map { Self.joinPath(String($0), "temblor/profiles") })
   }
 
   /// Returns the folder of the user's settings in an environment, `temblor` in `XDG_CONFIG_HOME`.
@@ -172,12 +175,12 @@ public struct ProfileLibrary: Equatable, Sendable {
     func absolute(_ name: String) -> String? {
       value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
-    let home = absolute("XDG_CONFIG_HOME") ?? absolute("HOME").map { path(in: $0, ".config") }
-    return home.map { path(in: $0, "temblor") }
+    let home = absolute("XDG_CONFIG_HOME") ?? absolute("HOME").map { joinPath($0, ".config") }
+    return home.map { joinPath($0, "temblor") }
   }
 
   /// Returns the path of a file with a name in a folder.
-  static func path(in folder: String, _ name: String) -> String {
+  static func joinPath(_ folder: String, _ name: String) -> String {
     folder + (folder.hasSuffix("/") ? "" : "/") + name
   }
 }
@@ -201,13 +204,13 @@ public struct ProfileEntry: Equatable, Sendable {
   /// The path of the profile file, or nil for a shipped profile.
   public var path: String?
   /// The origins of the profiles with the same name that this profile shadows.
-  public var shadowed: [Origin] = []
+  public var shadowedOrigins: [Origin] = []
 
   /// The name of the text in errors, which is the file's path or the profile's name.
   public var sourceName: String { path ?? name }
 
   /// Returns the text of the profile, which is read from its file at every call.
-  public func text() throws(ProfileFileError) -> [UInt8] {
+  public func readText() throws(ProfileFileError) -> [UInt8] {
     if let path { return try ProfileFileSystem.read(path) }
     return ProfileCatalog.text(named: name) ?? []
   }
@@ -312,7 +315,7 @@ extension ProfileSchema {
   /// of `Profiles/profile.schema.json`.
   ///
   /// The schema accepts the texts that the reader accepts, except for comparisons of values.
-  public static func text() -> [UInt8] {
+  public static func schemaText() -> [UInt8] {
     var json = JSONWriter()
     json.writeObject { schema in
       schema.writeMember("$schema", "https://json-schema.org/draft/2020-12/schema")
@@ -388,7 +391,7 @@ extension JSONObjectWriter {
     if shape === ProfileSchema.transient.schema {
       writeObject("dependentSchemas") { dependents in
         dependents.writeObject("duration") {
-          $0.writeForbiddenKeys(ProfileSchema.replacedByDuration)
+          $0.writeForbiddenKeys(ProfileSchema.keysReplacedByDuration)
         }
       }
     }

@@ -16,7 +16,7 @@ public enum ProfileSchema {
     "a profile",
     [
       .value(
-        "name", .string(pattern: ProfileName.pattern), is: .required,
+        "name", .string(pattern: ProfileName.regularExpression), is: .required,
         "Name of the profile. The file name must be NAME.json."
       ) { $1(&$0.name) },
       .value("summary", .string(), is: .required, "Purpose of the profile, in one sentence.") {
@@ -33,7 +33,7 @@ public enum ProfileSchema {
         $1(&$0.intensity)
       },
       .value(
-        "level", .number(ProfileLimits.levelRange),
+        "level", .number(ProfileLimits.eventAmplitudeRange),
         default: TransducerProfile.defaultFullIntensityAmplitude,
         "Amplitude of a single continuous event at full intensity. 1 is full scale."
       ) { $1(&$0.fullIntensityAmplitude) },
@@ -54,7 +54,7 @@ public enum ProfileSchema {
         $1(&$0.duckingGain)
       },
       .array(
-        "thresholds", of: threshold, count: ProfileLimits.pointCountRange,
+        "thresholds", of: threshold, count: ProfileLimits.curvePointCountRange,
         new: .init(hertz: 0, accelerationDecibels: 0), layout: .singleLine,
         """
         Threshold curve, sorted by hertz, for the intensity law sensation or for hardware. Default \
@@ -79,7 +79,7 @@ public enum ProfileSchema {
     }
     if let name = object["name"], let text = name.string, !text.isEmpty, !ProfileName.isValid(text)
     {
-      reader.log.add(
+      reader.findingLog.add(
         .invalidValue, at: name, "\(text.quoted()) is not a valid profile name",
         suggestion: ProfileName.advice)
     }
@@ -109,7 +109,7 @@ public enum ProfileSchema {
         $1(&$0.scale)
       },
     ]
-  ) { object, _, reader in reader.checkOrder(of: object, "low", "high") }
+  ) { object, _, reader in reader.checkAreAscending(in: object, "low", "high") }
 
   private static let intensity = ProfileObjectSchema<IntensityMapping>(
     "an object",
@@ -122,13 +122,13 @@ public enum ProfileSchema {
         """
       ) { $1(&$0.law) },
       .value("exponent", .number(0.1...10), default: 1, "Exponent of the power law.") {
-        $1(&$0.exponent)
+        $1(&$0.powerExponent)
       },
       .value(
         "decibels", .number(1...120),
         "Level of intensity 1 above the threshold in decibels, for the law sensation."
       ) {
-        $1(&$0.decibels)
+        $1(&$0.sensationDecibels)
       },
     ],
     discriminator: .init(
@@ -141,7 +141,7 @@ public enum ProfileSchema {
   ) -> [ProfileProperty<Partial>] {
     [
       .value(
-        "ratio", .number(ProfileLimits.ratioRange), is: .alwaysWritten, default: 1,
+        "ratio", .number(ProfileLimits.frequencyRatioRange), is: .alwaysWritten, default: 1,
         "Frequency as a multiple of the event's frequency.",
         ratio),
       .value(
@@ -159,7 +159,7 @@ public enum ProfileSchema {
     "an entry",
     ratioAndGain({ $1(&$0.frequencyRatio) }, { $1(&$0.amplitudeRatio) }) + [
       .value(
-        "glide", .number(ProfileLimits.ratioRange), default: 1,
+        "glide", .number(ProfileLimits.frequencyRatioRange), default: 1,
         "End frequency as a multiple of the start frequency. The frequency changes linearly."
       ) { $1(&$0.glideRatio) },
       .value(
@@ -183,19 +183,20 @@ public enum ProfileSchema {
       .value(
         "cycles", .number(0.25...100), default: TransientShape.defaultCycles.count,
         "Length of the burst in cycles."
-      ) { $1(&$0.cycles) },
+      ) { $1(&$0.cycleCount) },
       .value(
-        "minDuration", .number(ProfileLimits.durationSecondsRange),
+        "minDuration", .number(ProfileLimits.burstDurationSecondsRange),
         default: TransientShape.defaultCycles.seconds.lowerBound,
         "Minimum length of the burst in seconds."
-      ) { $1(&$0.minimumDuration) },
+      ) { $1(&$0.minimumDurationSeconds) },
       .value(
-        "maxDuration", .number(ProfileLimits.durationSecondsRange),
+        "maxDuration", .number(ProfileLimits.burstDurationSecondsRange),
         default: TransientShape.defaultCycles.seconds.upperBound,
         "Maximum length of the burst in seconds."
-      ) { $1(&$0.maximumDuration) },
+      ) { $1(&$0.maximumDurationSeconds) },
       .endpoints(
-        "duration", ProfileLimits.durationSecondsRange, low: "Value in seconds at sharpness 0.",
+        "duration", ProfileLimits.burstDurationSecondsRange,
+        low: "Value in seconds at sharpness 0.",
         high: "Value in seconds at sharpness 1.",
         isAscending: false,
         """
@@ -204,7 +205,7 @@ public enum ProfileSchema {
         """
       ) { $1(&$0.durationEndpoints) },
       .value(
-        "level", .number(ProfileLimits.levelRange),
+        "level", .number(ProfileLimits.eventAmplitudeRange),
         "Amplitude at full intensity. Default: the amplitude of the profile."
       ) {
         $1(&$0.fullIntensityAmplitude)
@@ -235,19 +236,19 @@ public enum ProfileSchema {
   ) { object, _, reader in
     let usual = TransientShape.defaultCycles.seconds
     if object["duration"] == nil {
-      return reader.checkOrder(
-        of: object, "minDuration", "maxDuration", defaults: (usual.lowerBound, usual.upperBound))
+      return reader.checkAreAscending(
+        in: object, "minDuration", "maxDuration", defaults: (usual.lowerBound, usual.upperBound))
     }
-    for key in replacedByDuration {
+    for key in keysReplacedByDuration {
       guard let member = object[key] else { continue }
-      reader.log.add(
+      reader.findingLog.add(
         .contradiction, at: member, offset: member.keyOffset,
         "\(key) and duration cannot be used together")
     }
     return true
   }
   /// The keys of the length of a burst that the key `duration` replaces.
-  static let replacedByDuration = ["cycles", "minDuration", "maxDuration"]
+  static let keysReplacedByDuration = ["cycles", "minDuration", "maxDuration"]
 
   private static let threshold = ProfileObjectSchema<TransducerProfile.Threshold>(
     "an entry",
@@ -298,7 +299,7 @@ public enum ProfileSchema {
       "Maximum one-way excursion in millimeters. Default: the excursion at peak power in the band."
     ) { $1(&$0.excursionMillimeters) },
     .array(
-      "response", of: responsePoint, count: ProfileLimits.pointCountRange,
+      "response", of: responsePoint, count: ProfileLimits.curvePointCountRange,
       new: .init(hertz: 0, accelerationDecibels: 0),
       layout: .singleLine,
       """
@@ -346,7 +347,7 @@ public enum ProfileSchema {
           """
         ) { $1(&$0.uncertainty) },
       ]
-  ) { object, _, reader in reader.checkOrder(of: object, "continuousPower", "peakPower") }
+  ) { object, _, reader in reader.checkAreAscending(in: object, "continuousPower", "peakPower") }
 
   private static let responsePoint = ProfileObjectSchema<ResponsePoint>(
     "an entry",
@@ -422,8 +423,8 @@ public enum ProfileSchema {
       ) { $1(&$0.coilTemperatureFraction) },
     ]
   ) { object, _, reader in
-    reader.checkOrder(
-      of: object, "coilTimeConstant", "magnetTimeConstant",
+    reader.checkAreAscending(
+      in: object, "coilTimeConstant", "magnetTimeConstant",
       defaults: (defaultThermal.coilTimeConstantSeconds, defaultThermal.magnetTimeConstantSeconds)
     )
   }
@@ -539,7 +540,7 @@ extension IntensityMapping {
     set { self = newValue == .power ? .power(exponent: 1) : .sensation(decibels: .nan) }
   }
 
-  fileprivate var exponent: Double? {
+  fileprivate var powerExponent: Double? {
     get {
       if case .power(let exponent) = self {
         exponent
@@ -554,7 +555,7 @@ extension IntensityMapping {
     }
   }
 
-  fileprivate var decibels: Double? {
+  fileprivate var sensationDecibels: Double? {
     get {
       if case .sensation(let decibels) = self {
         decibels
@@ -576,11 +577,11 @@ extension TransientShape {
     if case .cycles(let count, let range) = defaultDurationRule {
       (count, range)
     } else {
-      (1, ProfileLimits.durationSecondsRange)
+      (1, ProfileLimits.burstDurationSecondsRange)
     }
   }
 
-  private var lengthInCycles: (count: Double, seconds: ClosedRange<Double>) {
+  private var cycleLength: (count: Double, seconds: ClosedRange<Double>) {
     if case .cycles(let count, let range) = durationRule {
       (count, range)
     } else {
@@ -588,7 +589,7 @@ extension TransientShape {
     }
   }
 
-  private var isInCycles: Bool {
+  private var isLengthInCycles: Bool {
     if case .cycles = durationRule {
       durationRule != Self.defaultDurationRule
     } else {
@@ -596,48 +597,48 @@ extension TransientShape {
     }
   }
 
-  fileprivate var cycles: Double? {
-    get { isInCycles ? lengthInCycles.count : nil }
+  fileprivate var cycleCount: Double? {
+    get { isLengthInCycles ? cycleLength.count : nil }
     set {
       if let newValue {
-        durationRule = .cycles(newValue, seconds: lengthInCycles.seconds)
+        durationRule = .cycles(newValue, seconds: cycleLength.seconds)
       }
     }
   }
 
-  fileprivate var minimumDuration: Double? {
-    get { isInCycles ? lengthInCycles.seconds.lowerBound : nil }
+  fileprivate var minimumDurationSeconds: Double? {
+    get { isLengthInCycles ? cycleLength.seconds.lowerBound : nil }
     set {
       if let newValue {
-        setDurationRange(newValue...max(newValue, lengthInCycles.seconds.upperBound))
+        setDurationRange(newValue...max(newValue, cycleLength.seconds.upperBound))
       }
     }
   }
 
-  fileprivate var maximumDuration: Double? {
-    get { isInCycles ? lengthInCycles.seconds.upperBound : nil }
+  fileprivate var maximumDurationSeconds: Double? {
+    get { isLengthInCycles ? cycleLength.seconds.upperBound : nil }
     set {
       if let newValue {
-        setDurationRange(min(newValue, lengthInCycles.seconds.lowerBound)...newValue)
+        setDurationRange(min(newValue, cycleLength.seconds.lowerBound)...newValue)
       }
     }
   }
 
   private mutating func setDurationRange(_ seconds: ClosedRange<Double>) {
-    durationRule = .cycles(lengthInCycles.count, seconds: seconds)
+    durationRule = .cycles(cycleLength.count, seconds: seconds)
   }
 
   fileprivate var durationEndpoints: ProfileEndpoints? {
     get {
       if case .seconds(let low, let high) = durationRule {
-        .init(low: low, high: high)
+        .init(lowValue: low, highValue: high)
       } else {
         nil
       }
     }
     set {
       if let newValue {
-        durationRule = .seconds(low: newValue.low, high: newValue.high)
+        durationRule = .seconds(low: newValue.lowValue, high: newValue.highValue)
       }
     }
   }
@@ -646,7 +647,7 @@ extension TransientShape {
     get { squareWaveFractions == 0...0 ? nil : ProfileEndpoints(squareWaveFractions) }
     set {
       if let newValue {
-        squareWaveFractions = newValue.low...newValue.high
+        squareWaveFractions = newValue.lowValue...newValue.highValue
       }
     }
   }
@@ -655,19 +656,19 @@ extension TransientShape {
 extension TransducerHardware {
   fileprivate var bandEndpoints: ProfileEndpoints? {
     get { bandHertz.map(ProfileEndpoints.init) }
-    set { bandHertz = newValue.map { $0.low...$0.high } }
+    set { bandHertz = newValue.map { $0.lowValue...$0.highValue } }
   }
 }
 
 /// A pair of values at sharpness 0 and 1, or at the two ends of a range.
 struct ProfileEndpoints: Sendable {
-  var low: Double
-  var high: Double
+  var lowValue: Double
+  var highValue: Double
 }
 
 extension ProfileEndpoints {
   fileprivate init(_ range: ClosedRange<Double>) {
-    self.init(low: range.lowerBound, high: range.upperBound)
+    self.init(lowValue: range.lowerBound, highValue: range.upperBound)
   }
 }
 
@@ -687,12 +688,13 @@ extension JSONProperty where Reader == ProfileChecker {
     let inner = ProfileObjectSchema<ProfileEndpoints>(
       "an object",
       [
-        .value("low", .number(range), is: .required, low) { $1(&$0.low) },
-        .value("high", .number(range), is: .required, high) { $1(&$0.high) },
+        .value("low", .number(range), is: .required, low) { $1(&$0.lowValue) },
+        .value("high", .number(range), is: .required, high) { $1(&$0.highValue) },
       ]
-    ) { object, _, reader in !isAscending || reader.checkOrder(of: object, "low", "high") }
+    ) { object, _, reader in !isAscending || reader.checkAreAscending(in: object, "low", "high") }
     return .object(
-      name, inner, new: ProfileEndpoints(low: 0, high: 0), layout: .singleLine, meaning, place)
+      name, inner, new: ProfileEndpoints(lowValue: 0, highValue: 0), layout: .singleLine, meaning,
+      place)
   }
 }
 
@@ -705,17 +707,17 @@ public enum ProfileLimits {
   static let publishedHertzRange = 0.1...100_000.0
   /// The range of the amplitude of an event. The maximum is just below the output ceiling of −1
   /// dBFS.
-  static let levelRange = 0.001...Renderer.maximumUnlimitedMagnitude
+  static let eventAmplitudeRange = 0.001...Renderer.maximumUnlimitedMagnitude
   /// The range of the relative frequency of a partial, including the frequency to which it glides.
-  static let ratioRange = 0.01...100.0
+  static let frequencyRatioRange = 0.01...100.0
   /// The range of the number of partials of an event. Each partial uses one voice.
   static let partialCountRange = 1...16
   /// The range of the duration of a burst, in seconds.
-  static let durationSecondsRange = 0.001...1.0
+  static let burstDurationSecondsRange = 0.001...1.0
   /// The range of the quality factor of a resonance.
   static let qualityFactorRange = 0.1...1_000.0
   /// The range of powers, in watts.
   static let powerWattsRange = 0.001...100_000.0
   /// The range of the number of points of a curve. Two points form a line.
-  static let pointCountRange = 2...1_000
+  static let curvePointCountRange = 2...1_000
 }

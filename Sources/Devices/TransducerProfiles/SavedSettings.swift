@@ -13,16 +13,16 @@ public import Reading
 /// ```
 public struct SavedSettings: Equatable, Sendable {
   /// The name of the output device.
-  public var device: String?
+  public var deviceName: String?
   /// The name of a profile, or the absolute path of its file.
-  public var profile: String?
+  public var profileNameOrPath: String?
   /// The numbers of the channels that carry haptics, from 1; empty for all channels.
   public var hapticChannels: [Int] = []
   /// The channels with settings of their own, in the form of `--channel`; empty if `hapticChannels`
   /// is not empty.
   public var channelSettings: [String] = []
   /// The gain of all output, 0 to 1, or nil for the default.
-  public var strength: Double?
+  public var masterGain: Double?
 
   /// Creates empty settings.
   public init() {}
@@ -33,29 +33,29 @@ public struct SavedSettings: Equatable, Sendable {
   /// - text: The UTF-8 text, at most `ProfileFile.maximumByteCount`.
   /// - name: The name of the text in errors, usually the file's path.
   /// - library: The library that must contain the profile.
-  public init(text: [UInt8], name: String, library: ProfileLibrary) throws(InputError) {
+  public init(jsonText: [UInt8], name: String, library: ProfileLibrary) throws(InputError) {
     var checker = ProfileChecker(
-      try ProfileFile.parseDocument(text, name: name),
+      try ProfileFile.parseDocument(jsonText, name: name),
       profileSource: library.profileSource(inFolder: nil))
-    checker.read(Self.schema, into: &self)
+    checker.readObject(Self.schema, into: &self)
     if let error = checker.inputError { throw error }
   }
 
   /// The JSON text, from which `init(text:name:library:)` restores equal settings.
-  public var text: [UInt8] { Self.schema.text(self) }
+  public var jsonText: [UInt8] { Self.schema.text(self) }
 
   /// Returns the path of the settings file in an environment, `temblor/config.json` in
   /// `XDG_CONFIG_HOME`; nil if no folder is known.
   public static func path(environment value: (String) -> String?) -> String? {
-    ProfileLibrary.settingsFolder(value).map { ProfileLibrary.path(in: $0, "config.json") }
+    ProfileLibrary.settingsFolder(value).map { ProfileLibrary.joinPath($0, "config.json") }
   }
 
   private static let schema = ProfileObjectSchema<SavedSettings>(
     "the file",
     [
-      .value("device", .string(), "Output device, as in --device.") { $1(&$0.device) },
+      .value("device", .string(), "Output device, as in --device.") { $1(&$0.deviceName) },
       .value("profile", .string(), "Name of a profile, or absolute path of a profile file.") {
-        $1(&$0.profile)
+        $1(&$0.profileNameOrPath)
       },
       .values(
         "haptics", of: .integer(1...OutputRouting.maximumChannelCount),
@@ -65,14 +65,14 @@ public struct SavedSettings: Equatable, Sendable {
         "channels", of: .string(), "Channels with their own settings, as in --channel."
       ) {
         $1(&$0.channelSettings)
-      }, .value("strength", .number(0...1), "Overall gain, 0 to 1.") { $1(&$0.strength) },
+      }, .value("strength", .number(0...1), "Overall gain, 0 to 1.") { $1(&$0.masterGain) },
     ]
   ) { object, choices, reader in
     if let value = object["profile"], let word = value.string, !word.isEmpty {
       if !ProfileFile.isPath(word) {
         _ = reader.resolveProfile(word, at: value)
       } else if !word.hasPrefix("/") {
-        reader.log.add(
+        reader.findingLog.add(
           .invalidValue, at: value, "\(word.quoted()) is a relative path",
           suggestion: "use an absolute path")
       }
@@ -80,13 +80,13 @@ public struct SavedSettings: Equatable, Sendable {
     if let value = object["haptics"],
       Set(choices.hapticChannels).count < choices.hapticChannels.count
     {
-      reader.log.add(
+      reader.findingLog.add(
         .contradiction, at: value, "a channel is listed twice", suggestion: "keep one of them")
     }
     if let value = object["channels"], !choices.hapticChannels.isEmpty,
       !choices.channelSettings.isEmpty
     {
-      reader.log.add(
+      reader.findingLog.add(
         .contradiction, at: value, "haptics and channels cannot be used together",
         suggestion: "keep one of them")
     }

@@ -18,13 +18,13 @@ public struct TransducerArray: Equatable, Sendable {
   /// A transducer of the array.
   public struct Transducer: Equatable, Sendable {
     /// The number of the output channel, from 1.
-    public var channel: Int
+    public var channelNumber: Int
     /// The position of the transducer in the array.
     public var position: ArrayPosition
     /// The profile of the transducer.
     public var profile: TransducerProfile
     /// The gain of the transducer's channel, in decibels.
-    public var gain: Double
+    public var gainDecibels: Double
     /// The delay of the transducer's signal, in seconds.
     public var delaySeconds: Double
     /// A Boolean value that indicates whether the polarity of the signal is inverted.
@@ -35,14 +35,15 @@ public struct TransducerArray: Equatable, Sendable {
 
     /// Creates a transducer.
     public init(
-      channel: Int, position: ArrayPosition, profile: TransducerProfile = .phone, gain: Double = 0,
+      channelNumber: Int, position: ArrayPosition, profile: TransducerProfile = .phone,
+      gainDecibels: Double = 0,
       delay: Double = 0,
       isInverted: Bool = false
     ) {
-      self.channel = channel
+      self.channelNumber = channelNumber
       self.position = position
       self.profile = profile
-      self.gain = gain
+      self.gainDecibels = gainDecibels
       self.delaySeconds = delay
       self.isInverted = isInverted
     }
@@ -67,10 +68,10 @@ public struct TransducerArray: Equatable, Sendable {
   ///
   /// On a line or a ring, the two neighbors of the position divide the power by sine and cosine.
   /// Beyond the ends of a line, the last transducer has the whole power.
-  public func gains(at position: ArrayPosition) -> [Double] {
+  public func transducerGains(at position: ArrayPosition) -> [Double] {
     switch layout {
-    case .line: lineGains(at: position.x)
-    case .ring: ringGains(at: position.x)
+    case .line: lineGains(at: position.firstCoordinate)
+    case .ring: ringGains(at: position.firstCoordinate)
     case .plane: planeGains(at: position)
     }
   }
@@ -82,7 +83,7 @@ public struct TransducerArray: Equatable, Sendable {
   static let degreesPerTurn = 360.0
 
   /// Returns an angle normalized to 0..<360 degrees.
-  static func normalizedAngle(_ degrees: Double) -> Double {
+  static func normalizedDegrees(_ degrees: Double) -> Double {
     let remainder = fmod(degrees, degreesPerTurn)
     guard remainder < 0 else { return remainder }
     let angle = remainder + degreesPerTurn
@@ -91,14 +92,14 @@ public struct TransducerArray: Equatable, Sendable {
   }
 
   /// Returns the distance of two positions, in the unit of the layout.
-  func distance(_ first: ArrayPosition, _ second: ArrayPosition) -> Double {
+  func distance(from first: ArrayPosition, to second: ArrayPosition) -> Double {
     guard layout == .ring else { return first.distance(to: second) }
-    let angle = Self.normalizedAngle(first.x - second.x)
+    let angle = Self.normalizedDegrees(first.firstCoordinate - second.firstCoordinate)
     return min(angle, Self.degreesPerTurn - angle)
   }
 
   private func lineGains(at position: Double) -> [Double] {
-    let positions = transducers.map { $0.position.x }
+    let positions = transducers.map { $0.position.firstCoordinate }
     let order = positions.indices.sorted { positions[$0] < positions[$1] }
     var gains = transducers.map { _ in 0.0 }
     guard !order.isEmpty else { return gains }
@@ -110,24 +111,24 @@ public struct TransducerArray: Equatable, Sendable {
     } else {
       let fraction =
         (position - positions[lowerIndex]) / (positions[upperIndex] - positions[lowerIndex])
-      Self.pan(fraction, between: lowerIndex, and: upperIndex, in: &gains)
+      Self.panPower(fraction, between: lowerIndex, and: upperIndex, in: &gains)
     }
     return gains
   }
 
   private func ringGains(at degrees: Double) -> [Double] {
-    let angles = transducers.map { Self.normalizedAngle($0.position.x) }
+    let angles = transducers.map { Self.normalizedDegrees($0.position.firstCoordinate) }
     let order = angles.indices.sorted { angles[$0] < angles[$1] }
     var gains = transducers.map { _ in 0.0 }
     guard let first = order.first, let last = order.last else { return [] }
     guard order.count > 1 else { return [1] }
-    let angle = Self.normalizedAngle(degrees)
+    let angle = Self.normalizedDegrees(degrees)
     let next = order.firstIndex { angles[$0] > angle } ?? 0
     let lowerIndex = next > 0 ? order[next - 1] : last
     let upperIndex = next > 0 ? order[next] : first
-    let gap = Self.normalizedAngle(angles[upperIndex] - angles[lowerIndex])
-    let fraction = Self.normalizedAngle(angle - angles[lowerIndex]) / gap
-    Self.pan(fraction, between: lowerIndex, and: upperIndex, in: &gains)
+    let gap = Self.normalizedDegrees(angles[upperIndex] - angles[lowerIndex])
+    let fraction = Self.normalizedDegrees(angle - angles[lowerIndex]) / gap
+    Self.panPower(fraction, between: lowerIndex, and: upperIndex, in: &gains)
     return gains
   }
 
@@ -159,7 +160,7 @@ public struct TransducerArray: Equatable, Sendable {
   ///   - low: The index of the transducer at 0.
   ///   - high: The index of the transducer at 1.
   ///   - gains: The gains of all transducers.
-  private static func pan(
+  private static func panPower(
     _ fraction: Double, between low: Int, and high: Int, in gains: inout [Double]
   ) {
     // At the positions of the transducers, the gains are exactly 1 and 0.
@@ -172,14 +173,14 @@ public struct TransducerArray: Equatable, Sendable {
 public struct ArrayPosition: Equatable, Sendable {
   /// The coordinate on a line, the angle on a ring in degrees, or the first coordinate on a plane
   /// in meters.
-  public var x: Double
+  public var firstCoordinate: Double
   /// The second coordinate on a plane in meters; otherwise 0.
-  public var y: Double
+  public var secondCoordinate: Double
 
   /// Creates a position.
   public init(_ x: Double, _ y: Double = 0) {
-    self.x = x
-    self.y = y
+    self.firstCoordinate = x
+    self.secondCoordinate = y
   }
 
   /// Returns the position at a fraction of the straight path from this position to another.
@@ -189,10 +190,13 @@ public struct ArrayPosition: Equatable, Sendable {
   public func interpolated(_ fraction: Double, toward end: ArrayPosition) -> ArrayPosition {
     // This form is exact at both ends.
     ArrayPosition(
-      x * (1 - fraction) + end.x * fraction, y * (1 - fraction) + end.y * fraction)
+      firstCoordinate * (1 - fraction) + end.firstCoordinate * fraction,
+      secondCoordinate * (1 - fraction) + end.secondCoordinate * fraction)
   }
 
-  func distance(to other: ArrayPosition) -> Double { hypot(x - other.x, y - other.y) }
+  func distance(to other: ArrayPosition) -> Double {
+    hypot(firstCoordinate - other.firstCoordinate, secondCoordinate - other.secondCoordinate)
+  }
 }
 
 /// The result of checking an array's text and the profiles that it names.
@@ -217,7 +221,7 @@ public struct ArrayCheckResult: Sendable {
       let layout = root["layout"]?.string.flatMap(TransducerArray.Layout.init) ?? .line
       var checker = ProfileChecker(document, profileSource: library.profileSource(inFolder: folder))
       var array = TransducerArray(name: "", transducers: [])
-      checker.read(ArraySchema.array(layout), into: &array)
+      checker.readObject(ArraySchema.array(layout), into: &array)
       let transducers = root["transducers"].map { Array($0.elements) } ?? []
       checker.checkChannels(of: transducers)
       checker.checkPositions(of: transducers, layout: layout)
@@ -252,9 +256,9 @@ extension ArrayPosition {
 
 enum ArraySchema {
   /// The range of the delay of a transducer, in seconds.
-  static let delayRange = 0.0...1.0
+  static let delaySecondsRange = 0.0...1.0
   /// The range of the gain of a transducer, in decibels.
-  static let gainRange = -120.0...24.0
+  static let gainDecibelsRange = -120.0...24.0
 
   static func array(_ layout: TransducerArray.Layout) -> ProfileObjectSchema<TransducerArray> {
     ProfileObjectSchema(
@@ -264,7 +268,8 @@ enum ArraySchema {
         .enumeration("layout", is: .optional, "Arrangement of the transducers.") { $1(&$0.layout) },
         .array(
           "transducers", of: transducer(layout), count: 1...OutputRouting.maximumChannelCount,
-          new: TransducerArray.Transducer(channel: 0, position: ArrayPosition(0)), is: .required,
+          new: TransducerArray.Transducer(channelNumber: 0, position: ArrayPosition(0)),
+          is: .required,
           "Transducers, at most one per channel."
         ) { $1(&$0.transducers) },
         .ignored(
@@ -285,13 +290,18 @@ enum ArraySchema {
         .value(
           "channel", .integer(1...OutputRouting.maximumChannelCount), is: .required,
           "Output channel, numbered from 1."
-        ) { $1(&$0.channel) }, position(layout),
+        ) { $1(&$0.channelNumber) }, position(layout),
         ProfileProperty(profile) { value, transducer, reader in
           guard let word: String = reader.readScalar(value, key: profile) else { return false }
           transducer.profile = reader.resolveProfile(word, at: value)
           return true
-        }, .value("gain", .number(gainRange), default: 0, "Decibels.") { $1(&$0.gain) },
-        .value("delay", .number(delayRange), default: 0, "Seconds.") { $1(&$0.delaySeconds) },
+        },
+        .value("gain", .number(gainDecibelsRange), default: 0, "Decibels.") {
+          $1(&$0.gainDecibels)
+        },
+        .value("delay", .number(delaySecondsRange), default: 0, "Seconds.") {
+          $1(&$0.delaySeconds)
+        },
         .value("invert", .boolean, "Whether the polarity is inverted. Default: false.") {
           $1(&$0.isInverted)
         },
@@ -312,10 +322,12 @@ enum ArraySchema {
     let meaning = "Position of the transducer."
     switch layout {
     case .line:
-      return .value("at", .number(-1e6...1e6), is: .required, meaning) { $1(&$0.position.x) }
+      return .value("at", .number(-1e6...1e6), is: .required, meaning) {
+        $1(&$0.position.firstCoordinate)
+      }
     case .ring:
       return .value("at", .number(0...TransducerArray.degreesPerTurn), is: .required, meaning) {
-        $1(&$0.position.x)
+        $1(&$0.position.firstCoordinate)
       }
     case .plane:
       return .object("at", plane, is: .required, meaning) { $1(&$0.position) }
@@ -325,8 +337,12 @@ enum ArraySchema {
   private static let plane = ProfileObjectSchema<ArrayPosition>(
     "an object",
     [
-      .value("x", .number(-1e3...1e3), is: .required, "x coordinate in meters.") { $1(&$0.x) },
-      .value("y", .number(-1e3...1e3), is: .required, "y coordinate in meters.") { $1(&$0.y) },
+      .value("x", .number(-1e3...1e3), is: .required, "x coordinate in meters.") {
+        $1(&$0.firstCoordinate)
+      },
+      .value("y", .number(-1e3...1e3), is: .required, "y coordinate in meters.") {
+        $1(&$0.secondCoordinate)
+      },
     ])
 }
 
@@ -337,7 +353,7 @@ extension ProfileChecker {
     do {
       return try profileSource(word)
     } catch {
-      log.add(.invalidValue, at: value, error.reason, suggestion: error.hint)
+      findingLog.add(.invalidValue, at: value, error.reason, suggestion: error.hint)
       return .phone
     }
   }
@@ -347,7 +363,7 @@ extension ProfileChecker {
     for transducer in transducers {
       guard let value = transducer["channel"], let number = value.number else { continue }
       guard !channels.insert(number).inserted else { continue }
-      log.add(
+      findingLog.add(
         .contradiction, at: value, "channel \(number.shortText) is used twice",
         suggestion: "use a different channel for each transducer")
     }
@@ -360,12 +376,12 @@ extension ProfileChecker {
     for transducer in transducers {
       guard let value = transducer["at"] else { continue }
       let position = ArrayPosition(value)
-      guard position.x.isFinite, position.y.isFinite else { continue }
+      guard position.firstCoordinate.isFinite, position.secondCoordinate.isFinite else { continue }
       let coincides = positions.contains {
-        array.distance($0, position) < TransducerArray.coincidenceDistance
+        array.distance(from: $0, to: position) < TransducerArray.coincidenceDistance
       }
       if coincides {
-        log.add(
+        findingLog.add(
           .contradiction, at: value, "another transducer has the same position",
           suggestion: "use a different position for each transducer")
       }
@@ -400,7 +416,7 @@ extension ProfileLibrary {
       guard let entry else { throw unknownProfileError(word) }
       let text: [UInt8]
       do throws(ProfileFileError) {
-        text = try entry.text()
+        text = try entry.readText()
       } catch {
         throw unusable(error.description)
       }
@@ -415,7 +431,7 @@ extension ProfileLibrary {
   private func unknownProfileError(_ word: String) -> ProfileChecker.SourceError {
     return .init(
       reason: "unknown profile \(word.quoted())",
-      hint: JSONNameList(entries().map { $0.name }).suggestion(for: word)
+      hint: JSONNameList(allEntries().map { $0.name }).suggestion(for: word)
         ?? "run 'temblor profiles' to list profiles")
   }
 }
@@ -425,13 +441,13 @@ public struct PanPath: Equatable, Sendable {
   /// A point of a pan path, with a time and a position.
   public struct Point: Equatable, Sendable {
     /// The time in the pattern, in seconds.
-    public var time: Double
+    public var timeSeconds: Double
     /// The position at the time of the point.
     public var position: ArrayPosition
 
     /// Creates a point.
-    public init(time: Double, position: ArrayPosition) {
-      self.time = time
+    public init(timeSeconds: Double, position: ArrayPosition) {
+      self.timeSeconds = timeSeconds
       self.position = position
     }
   }
@@ -444,7 +460,7 @@ public struct PanPath: Equatable, Sendable {
   public init(_ points: [Point]) { self.points = points }
 
   /// Creates a path with a constant position.
-  public init(at position: ArrayPosition) { points = [Point(time: 0, position: position)] }
+  public init(at position: ArrayPosition) { points = [Point(timeSeconds: 0, position: position)] }
 
   /// Returns the gain of each transducer's haptic bus over the pattern.
   ///
@@ -459,13 +475,13 @@ public struct PanPath: Equatable, Sendable {
     var breakpoints: [(frame: Int64, gains: [Double])] = []
 
     func add(_ frame: Int64, _ position: ArrayPosition) {
-      breakpoints.append((frame, array.gains(at: position)))
+      breakpoints.append((frame, array.transducerGains(at: position)))
     }
 
     for (point, next) in zip(points, points.dropFirst()) {
-      let start = FrameConversion.frame(seconds: point.time, rate: rate)
-      let length = FrameConversion.frame(seconds: next.time, rate: rate) - start
-      for fraction in array.breakpoints(from: point.position, to: next.position) {
+      let start = FrameConversion.frame(seconds: point.timeSeconds, rate: rate)
+      let length = FrameConversion.frame(seconds: next.timeSeconds, rate: rate) - start
+      for fraction in array.breakpointFractions(from: point.position, to: next.position) {
         // Each breakpoint is on a frame, with the gains of that frame.
         let frame = Int64((fraction * Double(length)).rounded())
         let exact = length > 0 ? Double(frame) / Double(length) : 0
@@ -473,7 +489,7 @@ public struct PanPath: Equatable, Sendable {
       }
     }
     if let last = points.last {
-      add(FrameConversion.frame(seconds: last.time, rate: rate), last.position)
+      add(FrameConversion.frame(seconds: last.timeSeconds, rate: rate), last.position)
     }
     return array.transducers.indices.map { bus in
       SendAutomation(
@@ -484,28 +500,30 @@ public struct PanPath: Equatable, Sendable {
 
 extension TransducerArray {
   /// The number of straight segments between two neighboring transducers.
-  private static let stepsPerSegment = 36
+  private static let stepsBetweenTransducers = 36
 
   /// Returns the fractions of a path at which the gains have breakpoints, in 0..<1.
-  func breakpoints(from start: ArrayPosition, to end: ArrayPosition) -> [Double] {
+  func breakpointFractions(from start: ArrayPosition, to end: ArrayPosition) -> [Double] {
     guard start != end else { return [0] }
     var breakFractions = [0.0]
-    let distance = end.x - start.x
+    let distance = end.firstCoordinate - start.firstCoordinate
     switch layout {
     case .plane:
       // Near each transducer that the path passes, the gains change quickly.
       let count = 4 * transducers.count
       breakFractions += (1..<count).map { Double($0) / Double(count) }
     case .line:
-      breakFractions += transducers.map { ($0.position.x - start.x) / distance }
+      breakFractions += transducers.map {
+        ($0.position.firstCoordinate - start.firstCoordinate) / distance
+      }
     case .ring:
       // The path may pass a transducer several times in full turns.
-      let low = min(start.x, end.x)
+      let low = min(start.firstCoordinate, end.firstCoordinate)
       let firstTurn = Self.degreesPerTurn * ((low / Self.degreesPerTurn).rounded(.down) - 1)
       for transducer in transducers {
-        var angle = transducer.position.x + firstTurn
-        while angle < max(start.x, end.x) {
-          breakFractions.append((angle - start.x) / distance)
+        var angle = transducer.position.firstCoordinate + firstTurn
+        while angle < max(start.firstCoordinate, end.firstCoordinate) {
+          breakFractions.append((angle - start.firstCoordinate) / distance)
           angle += Self.degreesPerTurn
         }
       }
@@ -515,8 +533,8 @@ extension TransducerArray {
     for (index, low) in breakFractions.enumerated() {
       let high = index + 1 < breakFractions.count ? breakFractions[index + 1] : 1
       guard low < high else { continue }
-      let step = (high - low) / Double(Self.stepsPerSegment)
-      for number in 0..<Self.stepsPerSegment {
+      let step = (high - low) / Double(Self.stepsBetweenTransducers)
+      for number in 0..<Self.stepsBetweenTransducers {
         fractions.append(low + step * Double(number))
       }
     }

@@ -77,7 +77,7 @@ public struct ABXRecord: Sendable {
   /// The trials as rows with the seed and the conditions, so that the records of several tests can
   /// be combined. Times are in seconds.
   package var trialTable: CSVTable {
-    var table = CSVTable(columns: [
+    var table = CSVTable(columnNames: [
       "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset",
       "answered",
       "responseTime", "match", "gainA", "gainB", "strength", "profile", "device", "program",
@@ -92,7 +92,7 @@ public struct ABXRecord: Sendable {
       let heard = trial.switchCounts
       let times = [onset, end, Self.roundedToMilliseconds(end - onset)].map(
         NumberFormatting.plainText)
-      table.append(
+      table.appendRow(
         [
           a.name, b.name, "\(test.seed)", "\(index + 1)", trial.hiddenSide.rawValue,
           trial.answer.rawValue,

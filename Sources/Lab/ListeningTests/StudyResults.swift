@@ -34,13 +34,13 @@ package struct StudyResults {
     } catch {
       throw Self.error(path, line: error.lineNumber, error.reason)
     }
-    guard [Self.columns, Self.formerColumns].contains(table.columns) else {
+    guard [Self.columns, Self.formerColumns].contains(table.columnNames) else {
       throw Self.error(path, line: 1, "is not a results file")
     }
     rows = table.rows.map { row in
       Row(
         lineNumber: row.lineNumber,
-        fields: Dictionary(uniqueKeysWithValues: zip(table.columns, row.fields)))
+        fields: Dictionary(uniqueKeysWithValues: zip(table.columnNames, row.fields)))
     }
     for row in rows where !["true", "false", ""].contains(row.fields["simulated"] ?? "") {
       throw Self.error(path, line: row.lineNumber, "column 'simulated' must be true or false")
@@ -63,10 +63,10 @@ package struct StudyResults {
 
   /// The results as CSV text.
   package var text: String {
-    var table = CSVTable(columns: Self.columns)
+    var table = CSVTable(columnNames: Self.columns)
     for row in rows {
-      table.append(Self.columns.map { row.fields[$0] ?? "" })
+      table.appendRow(Self.columns.map { row.fields[$0] ?? "" })
     }
-    return table.text
+    return table.csvText
   }
 }

@@ -6,7 +6,7 @@ package enum SentenceFormatting {
   /// Returns a number with at most some decimal places, without trailing zeros.
   package static func number(_ value: Double, places: Int) -> String {
     guard value.isFinite else { return "?" }
-    let text = NumberFormatting.rounded(value, places: places)
+    let text = NumberFormatting.roundedText(value, places: places)
     // Larger numbers have no accurate decimals.
     guard abs(value) < 1e15 else { return text }
     return text.hasPrefix("-") ? "−" + text.dropFirst() : text

@@ -99,14 +99,14 @@ public struct TakeMeasurements: Equatable, Sendable {
 
     /// The value without its unit, or a dash.
     package var formattedValue: String {
-      value.map { NumberFormatting.fixed($0, places: decimalPlaces) } ?? "–"
+      value.map { NumberFormatting.fixedText($0, places: decimalPlaces) } ?? "–"
     }
 
     /// Returns the difference from another measurement, or `=`; an empty string if a value is
     /// missing.
     package func formattedChange(from reference: Measurement) -> String {
       guard let value, let referenceValue = reference.value else { return "" }
-      let text = NumberFormatting.fixed(value - referenceValue, places: decimalPlaces)
+      let text = NumberFormatting.fixedText(value - referenceValue, places: decimalPlaces)
       let isZero = !text.contains { ("1"..."9").contains($0) }
       if isZero { return "=" }
       return value > referenceValue ? "+" + text : text

@@ -109,7 +109,7 @@ struct HardwareLoad {
       // The frame includes the delay of the limiter: protection reacts to an event before it is
       // heard.
       let frame = current.frameCount
-      let reduction = -NumberFormatting.decibels(current.minimumProtectionGain)
+      let reduction = -NumberFormatting.decibels(ofAmplitude: current.minimumProtectionGain)
       let isMaximum = current.minimumProtectionGain < previous.minimumProtectionGain
       func record(in event: inout ProtectionEvent?) {
         if event == nil {

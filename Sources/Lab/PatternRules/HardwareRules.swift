@@ -69,7 +69,7 @@ extension PatternRules {
     let distance = max(band.lowerBound - stated.lowerBound, stated.upperBound - band.upperBound)
     return """
       \(stated.hertzText) is partly outside the band of \(profile.name), \(band.hertzText): \
-      frequencies are shifted by up to \(NumberFormatting.rounded(distance, places: 1)) Hz
+      frequencies are shifted by up to \(NumberFormatting.roundedText(distance, places: 1)) Hz
       """
   }
 }
@@ -105,8 +105,8 @@ private struct HardwareCheck {
     return Violation(
       rule: .hardwareDuration,
       message: """
-        the pattern lasts \(NumberFormatting.rounded(duration, places: 1)) s; excursion, power, \
-        and level are checked in the first \(Int(HardwareLoad.maximumSeconds)) s
+        the pattern lasts \(NumberFormatting.roundedText(duration, places: 1)) s; excursion, \
+        power, and level are checked in the first \(Int(HardwareLoad.maximumSeconds)) s
         """)
   }
 
@@ -157,7 +157,7 @@ private struct HardwareCheck {
   private var excursionViolation: Violation? {
     guard let protection = load.excursionProtection, let (fraction, frame) = load.peakExcursion
     else { return nil }
-    let percent = NumberFormatting.rounded(fraction * 100, places: 0)
+    let percent = NumberFormatting.roundedText(fraction * 100, places: 0)
     return Violation(
       rule: .excursionAboveLimit, event: lastEvent(before: frame),
       message: """
@@ -182,8 +182,8 @@ private struct HardwareCheck {
     guard let seconds = load.secondsToThermalLimit else { return nil }
     let timeText =
       seconds < 120
-      ? NumberFormatting.rounded(seconds, places: 0) + " s"
-      : NumberFormatting.rounded(seconds / 60, places: 0) + " min"
+      ? NumberFormatting.roundedText(seconds, places: 0) + " s"
+      : NumberFormatting.roundedText(seconds / 60, places: 0) + " min"
     return Violation(
       rule: .powerAboveLimit, severity: .note,
       message: """
@@ -213,11 +213,11 @@ private struct HardwareCheck {
   }
 
   private func secondsText(_ frame: Int64) -> String {
-    NumberFormatting.rounded(Double(frame) / rate, places: 2) + " s"
+    NumberFormatting.roundedText(Double(frame) / rate, places: 2) + " s"
   }
 
   private func decibelsText(_ protection: HardwareLoad.ProtectionEvent) -> String {
-    NumberFormatting.rounded(protection.gainReductionDecibels, places: 1) + " dB"
+    NumberFormatting.roundedText(protection.gainReductionDecibels, places: 1) + " dB"
   }
 }
 
@@ -295,8 +295,8 @@ extension ClosedRange<Double>? {
 extension ClosedRange<Double> {
   /// The range to one decimal place: `20–80`, or `175` for a single frequency.
   fileprivate var rangeText: String {
-    let lowerText = NumberFormatting.rounded(lowerBound, places: 1)
-    let upperText = NumberFormatting.rounded(upperBound, places: 1)
+    let lowerText = NumberFormatting.roundedText(lowerBound, places: 1)
+    let upperText = NumberFormatting.roundedText(upperBound, places: 1)
     return lowerBound == upperBound ? lowerText : "\(lowerText)–\(upperText)"
   }
 

@@ -106,7 +106,9 @@ package struct IndexedEvent {
         events.append(IndexedEvent(event, compositionIndex: events.count))
         events[events.count - 1].layerIndex = layer
         // The only location of a device is everywhere.
-        if event.kind.isHaptic, let location = content.bodyLocation, location.addressedLocationCount > 1 {
+        if event.kind.isHaptic, let location = content.bodyLocation,
+          location.addressedLocationCount > 1
+        {
           events[events.count - 1].bodyLocation = location
         }
       }

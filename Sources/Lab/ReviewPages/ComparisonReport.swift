@@ -19,11 +19,11 @@ public struct ComparisonReport: Sendable {
   /// The measure by which the page equalizes the levels of takes on request.
   public var levelMatch: LevelMatch
   /// The options of comparisons that are not passed to `html(takes:comparisons:sounds:)`.
-  public var options: ComparisonOptions
+  public var comparisonOptions: ComparisonOptions
   /// The tolerance that the page checks the takes against, or nil.
   public var tolerance: Tolerance?
   /// The origin of each take, or nil if the origin is unknown.
-  public var origins: [TakeOrigin?]
+  public var takeOrigins: [TakeOrigin?]
   /// The URL of a studio page that can open takes, or nil.
   public var studioAddress: String?
 
@@ -40,15 +40,15 @@ public struct ComparisonReport: Sendable {
   ///   - studioAddress: The URL of a studio page that can open takes, or nil.
   public init(
     generator: String, command: String = "", levelMatch: LevelMatch = .loudness,
-    options: ComparisonOptions = ComparisonOptions(), tolerance: Tolerance? = nil,
-    origins: [TakeOrigin?] = [], studioAddress: String? = nil
+    comparisonOptions: ComparisonOptions = ComparisonOptions(), tolerance: Tolerance? = nil,
+    takeOrigins: [TakeOrigin?] = [], studioAddress: String? = nil
   ) {
     self.generator = generator
     self.command = command
     self.levelMatch = levelMatch
-    self.options = options
+    self.comparisonOptions = comparisonOptions
     self.tolerance = tolerance
-    self.origins = origins
+    self.takeOrigins = takeOrigins
     self.studioAddress = studioAddress
   }
 
@@ -83,23 +83,23 @@ public struct ComparisonReport: Sendable {
       hasTracks
     }
     setGains(of: &pageTakes, takes: takes, sounds: sounds)
-    for (index, origin) in origins.enumerated().prefix(pageTakes.count) {
+    for (index, origin) in takeOrigins.enumerated().prefix(pageTakes.count) {
       pageTakes[index].origin = origin
     }
-    let pairs = pairs(of: takes, existing: comparisons, measurements: measurements)
+    let pairs = makePairs(of: takes, existing: comparisons, measurements: measurements)
     return ReportPage(report: self, takes: pageTakes, pairs: pairs, profile: takes[0].profile)
-      .html()
+      .makeHTML()
   }
 
   /// Sets the gains that reduce each sound to the level of the weakest take.
   private func setGains(of pageTakes: inout [PageTake], takes: [Take], sounds: [PageSounds]?) {
-    let actuatorGains = levelMatch.gains(for: sounds?.map(\.actuator) ?? takes.map(\.signal))
-    let speakers = sounds?.compactMap(\.speaker) ?? []
+    let actuatorGains = levelMatch.gains(for: sounds?.map(\.actuatorSignal) ?? takes.map(\.signal))
+    let speakers = sounds?.compactMap(\.speakerSignal) ?? []
     let speakerGains = speakers.count == takes.count ? levelMatch.gains(for: speakers) : []
     for index in pageTakes.indices {
-      pageTakes[index].gains = [actuatorGains[index]]
+      pageTakes[index].soundGains = [actuatorGains[index]]
       if !speakerGains.isEmpty {
-        pageTakes[index].gains.append(speakerGains[index])
+        pageTakes[index].soundGains.append(speakerGains[index])
       }
     }
   }
@@ -110,13 +110,13 @@ public struct ComparisonReport: Sendable {
   ///   - takes: The takes.
   ///   - existing: The comparisons of each take with the first, or an empty array.
   ///   - measurements: The measurements of each take.
-  private func pairs(
+  private func makePairs(
     of takes: [Take], existing: [Comparison], measurements: [TakeMeasurements]
   ) -> [ReportPair] {
     takes.indices.flatMap { reference in
       takes.indices.filter { $0 != reference }.map { candidate in
         let exists = reference == 0 && existing.count == takes.count - 1
-        var options = existing.first?.options ?? options
+        var options = existing.first?.options ?? comparisonOptions
         options.referenceLabel = Take.letter(at: reference)
         options.candidateLabel = Take.letter(at: candidate)
         let comparison =
@@ -137,9 +137,9 @@ public struct TakeOrigin: Equatable, Sendable {
   /// The path of the file, as the user typed it.
   public var path: String
   /// The modification time of the file as text, or nil without a file.
-  public var modified: String?
+  public var modificationTime: String?
   /// The SHA-256 hash of the bytes of the file, in hexadecimal.
-  public var sha256: String
+  public var sha256Hash: String
 
   /// Creates an origin.
   ///
@@ -147,10 +147,10 @@ public struct TakeOrigin: Equatable, Sendable {
   ///   - path: The path of the file, as the user typed it.
   ///   - modified: The modification time of the file as text, or nil without a file.
   ///   - bytes: The bytes of the file.
-  public init(path: String, modified: String? = nil, bytes: [UInt8]) {
+  public init(path: String, modificationTime: String? = nil, bytes: [UInt8]) {
     self.path = path
-    self.modified = modified
-    sha256 = SHA256.hash(of: bytes)
+    self.modificationTime = modificationTime
+    sha256Hash = SHA256.hash(of: bytes)
   }
 }
 
@@ -159,9 +159,9 @@ struct ReportPair {
   /// A difference between two takes, as the report lists it.
   struct Finding {
     let text: FindingText
-    let kind: String
+    let kindName: String
     /// The time range of the difference in the reference, in seconds.
-    let timeRange: ClosedRange<Double>
+    let secondsRange: ClosedRange<Double>
     /// A Boolean value that indicates whether the difference affects the whole take.
     let isOverall: Bool
     /// The size of the difference in just-noticeable differences.
@@ -173,15 +173,15 @@ struct ReportPair {
   /// The index of the candidate among the takes.
   let candidateIndex: Int
   /// The delay of the candidate in seconds, which the page compensates.
-  let candidateDelay: Double
+  let candidateDelaySeconds: Double
   /// A sentence that states that the takes are equal, or nil.
-  let verdict: String?
+  let equalityVerdict: String?
   /// A sentence that summarizes the differences.
   let summary: String
   /// The lines about differences beyond the tolerance, or nil without a tolerance.
   let toleranceExcesses: [String]?
   /// The sentences about differences in notation only.
-  let spelling: [String]
+  let notationDifferences: [String]
   /// The differences of the pair, by descending significance.
   let findings: [Finding]
 
@@ -197,23 +197,23 @@ struct ReportPair {
   ) {
     self.referenceIndex = reference
     self.candidateIndex = candidate
-    candidateDelay = comparison.alignment.seconds
-    verdict = comparison.verdict
-    summary = ComparisonSummary.text(of: comparison)
+    candidateDelaySeconds = comparison.alignment.seconds
+    equalityVerdict = comparison.verdict
+    summary = ComparisonSummary.summaryText(of: comparison)
     toleranceExcesses = tolerance.map { comparison.excesses(over: $0).map(\.text) }
-    spelling = comparison.spelling
+    notationDifferences = comparison.spelling
     let differences = comparison.differences.sorted { $0.significance > $1.significance }
     findings = differences.map { difference in
       Finding(
-        text: FindingText(difference, of: comparison), kind: difference.kind.rawValue,
-        timeRange: Self.timeRange(of: difference), isOverall: difference.isOverall,
+        text: FindingText(difference, of: comparison), kindName: difference.kind.rawValue,
+        secondsRange: Self.perceptibleRange(of: difference), isOverall: difference.isOverall,
         significance: difference.significance.isFinite ? difference.significance : 999)
     }
   }
 
   /// Returns the range in which a difference is perceptible, in seconds.
   /// For a different duration, the range is between the two ends of the event.
-  private static func timeRange(of difference: Difference) -> ClosedRange<Double> {
+  private static func perceptibleRange(of difference: Difference) -> ClosedRange<Double> {
     guard difference.kind == .duration, difference.referenceEvents.count == 1,
       let before = difference.before, let after = difference.after
     else { return difference.range }
@@ -222,17 +222,18 @@ struct ReportPair {
   }
 
   /// The pair as JSON for the script of the page.
-  var fields: JSONObject {
+  var jsonFields: JSONObject {
     [
-      "shift": roundedForPage(candidateDelay), "summary": summary, "verdict": verdict,
-      "excesses": toleranceExcesses, "spelling": spelling,
+      "shift": roundedForPage(candidateDelaySeconds), "summary": summary,
+      "verdict": equalityVerdict,
+      "excesses": toleranceExcesses, "spelling": notationDifferences,
       "findings": findings.map { finding -> JSONObject in
         [
-          "kind": finding.kind, "start": roundedForPage(finding.timeRange.lowerBound),
-          "end": roundedForPage(finding.timeRange.upperBound),
+          "kind": finding.kindName, "start": roundedForPage(finding.secondsRange.lowerBound),
+          "end": roundedForPage(finding.secondsRange.upperBound),
           "throughout": finding.isOverall,
           "significance": (finding.significance * 100).rounded() / 100,
-          "title": finding.text.title, "detail": finding.text.detail,
+          "title": finding.text.titleText, "detail": finding.text.detailText,
           "amount": finding.text.amountText,
           "when": finding.text.timeText,
         ]
@@ -275,52 +276,53 @@ struct ReportPage {
   let pairs: [ReportPair]
   let profile: TransducerProfile
 
-  func html() -> [UInt8] {
+  func makeHTML() -> [UInt8] {
     let page = Page(
-      template: PageResource.reportPage, script: PageResource.reportScript,
+      templateBytes: PageResource.reportPage, script: PageResource.reportScript,
       style: PageResource.reportStyle, generator: report.generator,
       title: "\(takes[0].name) and \(takes[1].name) · Temblor", takes: takes)
     let pair = pairs[0]
     let pictures = OverlayPicture.pictures(
-      takes[0], takes[1], candidateDelay: pair.candidateDelay, profile: profile
+      takes[0], takes[1], candidateDelay: pair.candidateDelaySeconds, profile: profile
     )
-    return page.html(
+    return page.makeHTML(
       texts: [
-        "names": takeNames, "verdict": Self.verdict(pair).escapedForMarkup,
-        "summary": pair.summary.escapedForMarkup, "picture": pictures.map(\.markup).joined(),
-        "findings": Self.findingRows(pair), "measures": measurementTable,
-        "sources": sourceListings,
-      ], data: embeddedData)
+        "names": takeNames, "verdict": Self.verdictText(pair).escapedForMarkup,
+        "summary": pair.summary.escapedForMarkup, "picture": pictures.map(\.svgMarkup).joined(),
+        "findings": Self.findingRowsMarkup(pair), "measures": measurementTableMarkup,
+        "sources": sourceListingsMarkup,
+      ], data: embeddedJSON)
   }
 
   private var takeNames: String {
     let names = takes.indices.map { index in
-      "<b>\(takeTag(index)) \(takes[index].name.escapedForMarkup)</b>"
+      "<b>\(takeTag(forTakeAt: index)) \(takes[index].name.escapedForMarkup)</b>"
     }
     return names.joined(separator: " ")
   }
 
   /// Returns the colored letter of the take with an index.
-  private func takeTag(_ index: Int) -> String {
+  private func takeTag(forTakeAt index: Int) -> String {
     "<span class=\"tag k\(index % 4)\">\(takes[index].letter)</span>"
   }
 
-  static func verdict(_ pair: ReportPair) -> String {
+  static func verdictText(_ pair: ReportPair) -> String {
     if pair.findings.isEmpty { return "No difference" }
     let count = pair.findings.count { $0.significance >= 1 }
     return "\(count) perceptible difference\(count == 1 ? "" : "s")"
   }
 
-  private static func findingRows(_ pair: ReportPair) -> String {
+  private static func findingRowsMarkup(_ pair: ReportPair) -> String {
     guard !pair.findings.isEmpty else {
-      let sentence = pair.verdict ?? "The two takes are identical."
+      let sentence = pair.equalityVerdict ?? "The two takes are identical."
       return "<li class=\"row low\">\(sentence.escapedForMarkup)</li>\n"
     }
     let rows = pair.findings.enumerated().map { index, finding in
       let text = finding.text
       return "<li class=\"row\(finding.significance < 1 ? " low" : "")\">"
         + "<span class=\"n\">\(index + 1)</span><span class=\"what\"><b>"
-        + "\(text.title.escapedForMarkup)</b><span>\(text.detail.escapedForMarkup)</span></span>"
+        + "\(text.titleText.escapedForMarkup)</b>"
+        + "<span>\(text.detailText.escapedForMarkup)</span></span>"
         + "<span></span><span class=\"amount\">\(text.amountText.escapedForMarkup)</span>"
         + "<span class=\"when\">\(text.timeText.escapedForMarkup)</span></li>\n"
     }
@@ -328,11 +330,13 @@ struct ReportPage {
   }
 
   /// The measurements of the first take, which define the rows of the table.
-  private var measurements: [TakeMeasurements.Measurement] { takes[0].measurements.measurements }
+  private var referenceMeasurements: [TakeMeasurements.Measurement] {
+    takes[0].measurements.measurements
+  }
 
-  private var measurementTable: String {
-    let heads = takes.indices.map { "<th scope=\"col\">\(takeTag($0))</th>" }
-    let rows = measurements.enumerated().map { row, rowMeasurement in
+  private var measurementTableMarkup: String {
+    let heads = takes.indices.map { "<th scope=\"col\">\(takeTag(forTakeAt: $0))</th>" }
+    let rows = referenceMeasurements.enumerated().map { row, rowMeasurement in
       let cells = takes.map { take in
         let measurement = take.measurements.measurements[row]
         let hasUnit = measurement.value != nil && !measurement.unit.isEmpty
@@ -348,13 +352,13 @@ struct ReportPage {
       + "</tbody></table>\n"
   }
 
-  private var sourceListings: String {
+  private var sourceListingsMarkup: String {
     let listings = takes.enumerated().compactMap { index, take -> String? in
       guard let sourceText = take.sourceText else { return nil }
       let name = take.name.escapedForMarkup
       return """
-        <figure><figcaption>\(takeTag(index)) \(name)</figcaption><pre id="source-\(index)" \
-        tabindex="0" aria-label="Source of \(name)">\(sourceText.escapedForContent)</pre></figure>
+        <figure><figcaption>\(takeTag(forTakeAt: index)) \(name)</figcaption>\
+        <pre id="source-\(index)" tabindex="0" aria-label="Source of \(name)">\(sourceText.escapedForContent)</pre></figure>
 
         """
     }
@@ -372,23 +376,23 @@ struct ReportPage {
   }
 
   /// The JSON data for the script of the page.
-  private var embeddedData: [UInt8] {
-    EmbeddedJSON.object([
+  private var embeddedJSON: [UInt8] {
+    EmbeddedJSON.objectBytes([
       "origin": ["program": report.generator, "renderingModel": RenderPlan.modelVersion]
         as JSONObject,
-      "profile": profile.fields, "studio": report.studioAddress,
+      "profile": profile.jsonFields, "studio": report.studioAddress,
       "levelMatch": report.levelMatch.rawValue,
       "command": report.command, "tolerance": report.tolerance.map(Self.toleranceText),
-      "measures": measurements.map { measurement -> JSONObject in
+      "measures": referenceMeasurements.map { measurement -> JSONObject in
         [
           "name": measurement.name.capitalizedFirst, "member": measurement.key,
           "unit": measurement.unit, "places": measurement.decimalPlaces,
         ]
       },
       // The record of a blind test identifies the files by their hashes.
-      "takes": takes.map { $0.fields() + ["sha256": $0.sourceHash] },
+      "takes": takes.map { $0.jsonFields() + ["sha256": $0.sourceSHA256] },
       "pairs": pairs.reduce([:] as JSONObject) {
-        $0 + ["\($1.referenceIndex)-\($1.candidateIndex)": $1.fields]
+        $0 + ["\($1.referenceIndex)-\($1.candidateIndex)": $1.jsonFields]
       },
     ])
   }
@@ -396,7 +400,7 @@ struct ReportPage {
 
 extension TransducerProfile {
   /// The profile as JSON for the script of the page.
-  var fields: JSONObject {
+  var jsonFields: JSONObject {
     func mappingFields(_ mapping: FrequencyMapping) -> JSONObject {
       ["low": mapping.lowHertz, "high": mapping.highHertz, "scale": mapping.scale.rawValue]
     }

@@ -11,28 +11,28 @@ internal import SystemSupport
 struct EmbeddedSound: Sendable {
   /// The maximum size of the text of all sounds in a page, in bytes. Browsers load longer pages
   /// slowly.
-  static let maximumByteCount = 100_000_000
+  static let maximumTotalByteCount = 100_000_000
   /// The sample rates of sounds in pages, in hertz. Every browser plays them.
-  static let supportedRates: [Double] = [8_000, 16_000, 24_000, 32_000, 48_000]
+  static let supportedRatesHertz: [Double] = [8_000, 16_000, 24_000, 32_000, 48_000]
 
   let fileBytes: [UInt8]
   /// The sample rate of the played sound, in hertz.
-  let rate: Double
+  let sampleRateHertz: Double
   /// The number of played frames for each frame of the file.
   /// The file declares the rate of the played sound, because no browser decodes rates below 3 kHz.
   let decimationFactor: Int
 
   /// The maximum duration of a sound that is not decimated, in seconds.
-  private static let minimumLongSeconds = 60.0
+  private static let longSoundThresholdSeconds = 60.0
   /// The maximum fraction of the power that a long sound may lose by decimation.
-  private static let maximumLostPowerRatio = 0.01
+  private static let maximumLostPowerFraction = 0.01
   /// The number of quantization steps from silence to full scale in a long sound.
-  private static let quantizationSteps = Float(2_048)
+  private static let longSoundStepCount = Float(2_048)
 
   /// Returns the quantized samples of a long sound at a lower rate, with the decimation factor.
   /// Returns nil if the sound is short or would lose too much power.
-  private static func decimated(_ signal: Signal) -> (samples: [Float], factor: Int)? {
-    guard signal.durationSeconds > minimumLongSeconds, signal.rate == supportedRates[0],
+  private static func decimatedSamples(of signal: Signal) -> (samples: [Float], factor: Int)? {
+    guard signal.durationSeconds > longSoundThresholdSeconds, signal.rate == supportedRatesHertz[0],
       signal.channels.count == 1
     else {
       return nil
@@ -42,7 +42,8 @@ struct EmbeddedSound: Sendable {
       let bandSignal = TactileBandSignal(
         of: signal.mono, decimatedRate: signal.rate, minimumRate: signal.rate / Double(factor))
       let cutoff = TactileBandSignal.cutoffPerOutputRate * bandSignal.decimatedRate
-      guard spectrum.power(in: cutoff...signal.rate) <= maximumLostPowerRatio * spectrum.totalPower
+      guard
+        spectrum.power(in: cutoff...signal.rate) <= maximumLostPowerFraction * spectrum.totalPower
       else {
         continue
       }
@@ -50,7 +51,7 @@ struct EmbeddedSound: Sendable {
       // zeros.
       let step: Double = 4_096 / 8_388_607
       let samples = bandSignal.samples.map { (sample: Float) -> Float in
-        let stepCount: Float = (sample * quantizationSteps).rounded()
+        let stepCount: Float = (sample * longSoundStepCount).rounded()
         return Float(Double(stepCount) * step)
       }
       return (samples, factor)
@@ -69,7 +70,7 @@ struct EmbeddedSound: Sendable {
   ///   - rate: The sample rate of the file, in hertz.
   init(fileBytes: [UInt8], rate: Double) {
     self.fileBytes = fileBytes
-    self.rate = rate
+    self.sampleRateHertz = rate
     decimationFactor = 1
   }
 
@@ -78,14 +79,14 @@ struct EmbeddedSound: Sendable {
   /// - Throws: `notDrawn` if the file cannot be encoded, for example at a rate that FLAC does not
   ///   support.
   init(_ signal: Signal) throws(ReviewPageError) {
-    let decimated = Self.decimated(signal)
+    let decimated = Self.decimatedSamples(of: signal)
     decimationFactor = decimated?.factor ?? 1
     let mixed =
       signal.channels.count > Self.maximumChannelCount
       ? Signal(channels: [signal.mono], rate: signal.rate) : signal
     // Browsers do not decode files without frames.
     let samples = decimated?.samples ?? (mixed.frameCount > 0 ? mixed.interleaved : [0])
-    rate = mixed.rate
+    sampleRateHertz = mixed.rate
     do throws(SoundFileError) {
       fileBytes = try SoundFileWriter.bytes(
         of: samples.span,
@@ -100,9 +101,9 @@ struct EmbeddedSound: Sendable {
   /// Throws `tooLarge` if the sounds of a page are too large for a browser.
   static func checkTotalSize(
     of sounds: [EmbeddedSound], takeCount: Int, noun: String = "takes",
-    maximumByteCount: Int = maximumByteCount
+    maximumByteCount: Int = maximumTotalByteCount
   ) throws(ReviewPageError) {
-    let size = sounds.reduce(0) { $0 + $1.encodedLength }
+    let size = sounds.reduce(0) { $0 + $1.encodedByteCount }
     guard size > maximumByteCount else { return }
     throw ReviewPageError(
       .tooLarge,
@@ -114,11 +115,11 @@ struct EmbeddedSound: Sendable {
   }
 
   /// The length of the sound's Base64 text, in bytes.
-  var encodedLength: Int { Base64.encodedLength(ofByteCount: fileBytes.count) }
+  var encodedByteCount: Int { Base64.encodedLength(ofByteCount: fileBytes.count) }
 
   /// Returns the HTML element that contains the sound.
-  func markup(id: String) -> [UInt8] {
-    let rate = NumberFormatting.rounded(rate, places: 0)
+  func elementMarkup(id: String) -> [UInt8] {
+    let rate = NumberFormatting.roundedText(sampleRateHertz, places: 0)
     let factor = decimationFactor > 1 ? " data-factor=\"\(decimationFactor)\"" : ""
     let startTag = "<script type=\"text/plain\" id=\"\(id)\" data-rate=\"\(rate)\"\(factor)>"
     return Array(startTag.utf8) + Base64.encoded(fileBytes) + Array("</script>\n".utf8)
@@ -128,19 +129,19 @@ struct EmbeddedSound: Sendable {
 /// The sounds of a take that a page plays.
 public struct PageSounds: Sendable {
   /// The signal for the actuator.
-  public var actuator: Signal
+  public var actuatorSignal: Signal
   /// The signal for small speakers, or nil without such a signal.
-  public var speaker: Signal?
+  public var speakerSignal: Signal?
 
   /// The maximum fraction of the power that a sound may lose at a lower rate: −40 dB.
-  private static let maximumLostPowerRatio = 1e-4
+  private static let maximumLostPowerFraction = 1e-4
   /// The upper edge of the passband of resampling, as a fraction of the sample rate.
-  private static let passbandRatio = 0.45
+  private static let passbandEdgeFraction = 0.45
 
   /// Creates the sounds of a take from a signal for the actuator and one for small speakers.
-  public init(actuator: Signal, speaker: Signal? = nil) {
-    self.actuator = actuator
-    self.speaker = speaker
+  public init(actuatorSignal: Signal, speakerSignal: Signal? = nil) {
+    self.actuatorSignal = actuatorSignal
+    self.speakerSignal = speakerSignal
   }
 
   /// Returns the minimum sample rate, in hertz, at which a signal loses at most −40 dB of its
@@ -149,17 +150,17 @@ public struct PageSounds: Sendable {
   /// The rate of patterns without sound files is 8 kHz.
   ///
   /// - Complexity: Linear in the length of the signal.
-  public static func minimumRate(for signal: Signal) -> Double {
+  public static func minimumRateHertz(for signal: Signal) -> Double {
     let spectrum = Spectrum(of: signal, window: 0.1)
     let totalPower = spectrum.totalPower
     let nyquist = signal.rate / 2
-    for rate in EmbeddedSound.supportedRates where rate < signal.rate {
-      let passbandEdge = passbandRatio * rate
+    for rate in EmbeddedSound.supportedRatesHertz where rate < signal.rate {
+      let passbandEdge = passbandEdgeFraction * rate
       let lostPower = spectrum.power(in: passbandEdge...max(passbandEdge, nyquist))
-      if lostPower <= totalPower * maximumLostPowerRatio {
+      if lostPower <= totalPower * maximumLostPowerFraction {
         return rate
       }
     }
-    return EmbeddedSound.supportedRates.last { $0 <= signal.rate } ?? signal.rate
+    return EmbeddedSound.supportedRatesHertz.last { $0 <= signal.rate } ?? signal.rate
   }
 }

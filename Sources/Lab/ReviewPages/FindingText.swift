@@ -8,45 +8,46 @@ internal import SystemSupport
 /// The texts that describe a difference in the list of a page.
 struct FindingText: Equatable {
   /// The title of the difference, such as `Second transient 50 ms later`.
-  let title: String
+  let titleText: String
   /// The values before and after, such as `onset 1.2 → 1.25 s`; the text may be empty.
-  let detail: String
+  let detailText: String
   /// The amount of the difference, such as `+50 ms`.
   let amountText: String
   /// The time range of the difference, such as `1.2 – 1.25 s`.
   let timeText: String
 
   /// The minimum duration of takes whose times are written in minutes and seconds, in seconds.
-  private static let minimumSecondsForMinutes = 120.0
+  private static let minuteNotationThresholdSeconds = 120.0
 
   /// Describes a difference of a comparison.
   init(_ difference: Difference, of comparison: Comparison) {
-    let sentence = Self.heading(from: difference.sentence, label: comparison.options.candidateLabel)
+    let sentence = Self.titleText(
+      from: difference.sentence, label: comparison.options.candidateLabel)
     amountText = Self.amountText(of: difference)
     let usesMinutes = comparison.takes.contains { take in
-      take.signal.durationSeconds >= Self.minimumSecondsForMinutes
+      take.signal.durationSeconds >= Self.minuteNotationThresholdSeconds
     }
     timeText = Self.timeText(of: difference, usesMinutes: usesMinutes)
-    if let controlTitle = Self.controlTitle(of: difference, in: comparison) {
-      title = controlTitle
-      detail = sentence
+    if let controlTitle = Self.controlTitleText(of: difference, in: comparison) {
+      titleText = controlTitle
+      detailText = sentence
       return
     }
-    detail = Self.detail(of: difference, in: comparison)
-    guard let subject = Self.subject(of: difference, in: comparison),
-      let predicate = Self.predicate(of: difference)
+    detailText = Self.valuesText(of: difference, in: comparison)
+    guard let subject = Self.subjectText(of: difference, in: comparison),
+      let predicate = Self.changeText(of: difference)
     else {
-      title = sentence
+      titleText = sentence
       return
     }
-    title =
+    titleText =
       difference.isPresence ? "\(predicate) \(subject)" : "\(subject.capitalizedFirst) \(predicate)"
   }
 
   /// Returns the events that differ as text, such as `second transient`; nil for a difference that
   /// does not concern events.
-  private static func subject(of difference: Difference, in comparison: Comparison) -> String? {
-    let (indices, composition) = events(of: difference, in: comparison)
+  private static func subjectText(of difference: Difference, in comparison: Comparison) -> String? {
+    let (indices, composition) = differingEvents(of: difference, in: comparison)
     guard let composition, !indices.isEmpty else {
       return difference.isOverall ? "everything" : nil
     }
@@ -70,7 +71,7 @@ struct FindingText: Equatable {
   }
 
   /// Returns the indices of the events that differ, and the pattern that contains them.
-  private static func events(
+  private static func differingEvents(
     of difference: Difference, in comparison: Comparison
   ) -> (indices: [Int], composition: HapticComposition?) {
     difference.kind == .added
@@ -80,7 +81,7 @@ struct FindingText: Equatable {
 
   /// Returns the change of the events as text, such as `50 ms later`, or nil if only a sentence
   /// describes it.
-  private static func predicate(of difference: Difference) -> String? {
+  private static func changeText(of difference: Difference) -> String? {
     switch difference.kind {
     case .missing:
       return "Missing"
@@ -103,7 +104,7 @@ struct FindingText: Equatable {
   private static func rangeText(of spread: ClosedRange<Double>, unit: Difference.Unit) -> String? {
     let scale = unit == .seconds ? 1_000.0 : 1
     let magnitudes = [spread.lowerBound, spread.upperBound].map { abs($0) * scale }.sorted()
-    let texts = magnitudes.map { number($0, decimalPlaces: magnitudes[1] < 9.95 ? 1 : 0) }
+    let texts = magnitudes.map { numberText($0, decimalPlaces: magnitudes[1] < 9.95 ? 1 : 0) }
     if texts[0] == texts[1] { return nil }
     return "\(texts[0])–\(texts[1]) \(unit == .seconds ? "ms" : unit.rawValue)"
   }
@@ -115,7 +116,7 @@ struct FindingText: Equatable {
   ]
 
   /// Returns the title of a difference of a control, such as `Intensity curve raised`, or nil.
-  private static func controlTitle(
+  private static func controlTitleText(
     of difference: Difference, in comparison: Comparison
   ) -> String? {
     guard difference.kind == .curve || difference.kind == .parameter else { return nil }
@@ -133,7 +134,7 @@ struct FindingText: Equatable {
   }
 
   /// Returns a sentence as a title, without the label of the take and the full stop.
-  private static func heading(from sentence: String, label: String) -> String {
+  private static func titleText(from sentence: String, label: String) -> String {
     var text = sentence[...]
     if text.hasSuffix(".") {
       text = text.dropLast()
@@ -152,17 +153,17 @@ struct FindingText: Equatable {
   }
 
   /// Returns the values of an added or missing event, or the values before and after.
-  private static func detail(of difference: Difference, in comparison: Comparison) -> String {
+  private static func valuesText(of difference: Difference, in comparison: Comparison) -> String {
     if difference.isPresence {
-      let (indices, composition) = events(of: difference, in: comparison)
+      let (indices, composition) = differingEvents(of: difference, in: comparison)
       guard indices.count == 1, let composition else {
         return difference.unit == .fullScale
-          ? "\(number(difference.amount, decimalPlaces: 1)) dBFS" : ""
+          ? "\(numberText(difference.amount, decimalPlaces: 1)) dBFS" : ""
       }
       return valuesText(ofEvent: indices[0], in: composition)
     }
     guard let before = difference.before, let after = difference.after else { return "" }
-    let values = "\(number(before, decimalPlaces: 3)) → \(number(after, decimalPlaces: 3))"
+    let values = "\(numberText(before, decimalPlaces: 3)) → \(numberText(after, decimalPlaces: 3))"
     let isPattern =
       comparison.reference.composition != nil && comparison.candidate.composition != nil
     switch difference.kind {
@@ -174,7 +175,7 @@ struct FindingText: Equatable {
       guard isPattern else { return "\(values) Hz" }
       let mapping = comparison.reference.profile.frequency
       let hertz = [before, after].map { sharpness in
-        number(mapping.hertz(atSharpness: sharpness), decimalPlaces: 0)
+        numberText(mapping.hertz(atSharpness: sharpness), decimalPlaces: 0)
       }
       let areSharpnesses = (0...1).contains(before) && (0...1).contains(after)
       return areSharpnesses
@@ -202,12 +203,12 @@ struct FindingText: Equatable {
     }
     let factor = control(isHaptic ? .hapticIntensityControl : .audioVolumeControl)
     let offset = control(isHaptic ? .hapticSharpnessControl : .audioBrightnessControl)
-    var text = "\(isHaptic ? "intensity" : "volume") \(number(intensity, decimalPlaces: 2))"
+    var text = "\(isHaptic ? "intensity" : "volume") \(numberText(intensity, decimalPlaces: 2))"
     if abs(factor - 1) >= 0.004 {
-      let product = number(intensity * factor, decimalPlaces: 2)
-      text += " × \(number(factor, decimalPlaces: 2)) = \(product)"
+      let product = numberText(intensity * factor, decimalPlaces: 2)
+      text += " × \(numberText(factor, decimalPlaces: 2)) = \(product)"
     }
-    let shiftedSharpness = number(min(max(0, sharpness + offset), 1), decimalPlaces: 2)
+    let shiftedSharpness = numberText(min(max(0, sharpness + offset), 1), decimalPlaces: 2)
     return text + ", \(isHaptic ? "sharpness" : "brightness") \(shiftedSharpness)"
   }
 
@@ -231,8 +232,8 @@ struct FindingText: Equatable {
   /// Returns the time of a difference as text, which is a point, a range, or a shift.
   private static func timeText(of difference: Difference, usesMinutes: Bool) -> String {
     func time(_ seconds: Double) -> String {
-      guard usesMinutes else { return number(seconds, decimalPlaces: 3) }
-      let secondsText = number(seconds.truncatingRemainder(dividingBy: 60), decimalPlaces: 3)
+      guard usesMinutes else { return numberText(seconds, decimalPlaces: 3) }
+      let secondsText = numberText(seconds.truncatingRemainder(dividingBy: 60), decimalPlaces: 3)
       let integerDigits = secondsText.prefix { $0 != "." }
       return "\(Int(seconds / 60)):\(integerDigits.count < 2 ? "0" : "")\(secondsText)"
     }
@@ -247,7 +248,7 @@ struct FindingText: Equatable {
     return "\(time(start)) – \(time(end)) \(unit)"
   }
 
-  private static func number(_ value: Double, decimalPlaces: Int) -> String {
+  private static func numberText(_ value: Double, decimalPlaces: Int) -> String {
     SentenceFormatting.number(value, places: decimalPlaces)
   }
 }
@@ -260,10 +261,10 @@ extension Difference {
 /// The summary of a comparison in one sentence.
 enum ComparisonSummary {
   /// The minimum difference of two durations that the summary mentions, in seconds.
-  private static let minimumEndDifference = 0.02
+  private static let minimumEndDifferenceSeconds = 0.02
 
   /// Returns a sentence such as `B is stronger and duller, lacks an event and ends 0.2 s later.`
-  static func text(of comparison: Comparison) -> String {
+  static func summaryText(of comparison: Comparison) -> String {
     let label = comparison.options.candidateLabel
     let referenceLabel = comparison.options.referenceLabel
     let noticeable = comparison.differences.filter(\.isNoticeable)
@@ -275,13 +276,13 @@ enum ComparisonSummary {
       }
       return comparison.verdict ?? "\(label) is identical to \(referenceLabel)."
     }
-    let comparatives = comparatives(of: noticeable)
+    let comparatives = comparativeWords(of: noticeable)
     var predicates = comparatives.isEmpty ? [] : ["is \(comparatives.joinedWithAnd)"]
     predicates += presencePredicates(of: noticeable)
     let timeDifferences = noticeable.filter { $0.kind == .time }
     let durations = comparison.measurements.map { $0["duration"] ?? 0 }
     let endDifference = durations[1] - durations[0]
-    if abs(endDifference) >= minimumEndDifference {
+    if abs(endDifference) >= minimumEndDifferenceSeconds {
       let magnitude = SentenceFormatting.magnitude(endDifference, unit: .seconds)
       predicates.append("ends \(magnitude) \(endDifference > 0 ? "later" : "earlier")")
     } else if !timeDifferences.isEmpty {
@@ -292,16 +293,16 @@ enum ComparisonSummary {
   }
 
   /// Returns the comparatives of differences, such as `stronger` and `duller`.
-  private static func comparatives(of differences: [Difference]) -> [String] {
+  private static func comparativeWords(of differences: [Difference]) -> [String] {
     let levels = differences.filter { $0.unit == .decibels && $0.kind != .spectrum }
     let sharpnesses = differences.filter { difference in
       difference.unit == .percent && difference.kind != .tempo && difference.kind != .pan
     }
     let tempos = differences.filter { $0.kind == .tempo }
     let comparatives = [
-      comparative(of: levels, more: "stronger", less: "weaker"),
-      comparative(of: sharpnesses, more: "sharper", less: "duller"),
-      comparative(of: tempos, more: "slower", less: "faster"),
+      comparativeWord(of: levels, more: "stronger", less: "weaker"),
+      comparativeWord(of: sharpnesses, more: "sharper", less: "duller"),
+      comparativeWord(of: tempos, more: "slower", less: "faster"),
     ]
     return comparatives.compactMap(\.self)
   }
@@ -327,7 +328,7 @@ enum ComparisonSummary {
 
   /// Returns the comparative of differences, or both comparatives with `partly` if their signs
   /// differ.
-  private static func comparative(
+  private static func comparativeWord(
     of differences: [Difference], more: String, less: String
   ) -> String? {
     guard !differences.isEmpty else { return nil }

@@ -185,9 +185,9 @@ public struct FolderReport: Sendable {
     let headCells = heads.map { "<th scope=\"col\">\($0)</th>" }.joined()
     let limits = tolerance.map { "tolerance \(ReportPage.toleranceText($0)) · " } ?? ""
     let page = Page(
-      template: PageResource.folderPage, script: [], style: PageResource.folderStyle,
+      templateBytes: PageResource.folderPage, script: [], style: PageResource.folderStyle,
       generator: generator, title: "\(referenceFolder) and \(candidateFolder)")
-    return page.html(
+    return page.makeHTML(
       texts: [
         "reference": referenceFolder.escapedForMarkup,
         "candidate": candidateFolder.escapedForMarkup, "verdict": verdict.escapedForMarkup,

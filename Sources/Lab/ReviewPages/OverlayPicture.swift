@@ -12,19 +12,19 @@ struct OverlayPicture {
   private let reference: PageTake
   private let candidate: PageTake
   /// The delay of the candidate to compensate, in seconds.
-  private let candidateDelay: Double
+  private let candidateDelaySeconds: Double
   private let profile: TransducerProfile
   /// The name of the body location or channel, or nil for all.
   private let laneName: String?
   /// The length of the time axis, in seconds.
-  private let duration: Double
+  private let axisSeconds: Double
 
-  private static let size = (width: 1_140.0, height: 348.0)
-  private static let margin = (left: 58.0, right: 58.0)
+  private static let pictureSize = (width: 1_140.0, height: 348.0)
+  private static let plotMargin = (left: 58.0, right: 58.0)
   private static let intensityLane = (top: 22.0, bottom: 210.0)
   private static let sharpnessLane = (top: 250.0, bottom: 320.0)
   /// The distance of two points of a curve, in CSS pixels.
-  private static let columnWidth = 4.0
+  private static let columnWidthPixels = 4.0
 
   /// Creates a figure.
   ///
@@ -40,10 +40,11 @@ struct OverlayPicture {
   ) {
     self.reference = reference
     self.candidate = candidate
-    self.candidateDelay = candidateDelay
+    self.candidateDelaySeconds = candidateDelay
     self.profile = profile
     self.laneName = laneName
-    duration = max(reference.soundDuration, candidate.soundDuration - candidateDelay, 0.02)
+    axisSeconds = max(
+      reference.soundDurationSeconds, candidate.soundDurationSeconds - candidateDelay, 0.02)
   }
 
   /// Returns the figures of two takes: one for each body location or channel that differs.
@@ -68,8 +69,8 @@ struct OverlayPicture {
   }
 
   /// The figure as SVG markup.
-  var markup: String {
-    let (width, height) = Self.size
+  var svgMarkup: String {
+    let (width, height) = Self.pictureSize
     let location = laneName.map { ", \($0)," } ?? ""
     let name = "\(reference.name) and \(candidate.name)\(location) on a common time axis."
     return
@@ -77,12 +78,13 @@ struct OverlayPicture {
       + "\(name.escapedForMarkup) The list below contains every difference.\">" + axesMarkup
       + areasMarkup
       + transientsMarkup(of: reference, class: "a", delay: 0)
-      + transientsMarkup(of: candidate, class: "b", delay: candidateDelay)
+      + transientsMarkup(of: candidate, class: "b", delay: candidateDelaySeconds)
       + "</svg>"
   }
 
   private func x(atTime seconds: Double) -> Double {
-    Self.margin.left + (Self.size.width - Self.margin.left - Self.margin.right) * seconds / duration
+    Self.plotMargin.left + (Self.pictureSize.width - Self.plotMargin.left - Self.plotMargin.right)
+      * seconds / axisSeconds
   }
 
   private static func intensityY(_ value: Double) -> Double {
@@ -94,7 +96,7 @@ struct OverlayPicture {
   }
 
   private static func svgNumber(_ value: Double) -> String {
-    NumberFormatting.rounded(value, places: 1)
+    NumberFormatting.roundedText(value, places: 1)
   }
 
   private func pathPoint(atTime seconds: Double, y: Double) -> String {
@@ -103,8 +105,8 @@ struct OverlayPicture {
 
   /// The markup of the titles, axes and labels of both lanes, and of the labels of the time axis.
   private var axesMarkup: String {
-    let left = Self.margin.left
-    let right = Self.size.width - Self.margin.right
+    let left = Self.plotMargin.left
+    let right = Self.pictureSize.width - Self.plotMargin.right
     let haveEvents = reference.events != nil && candidate.events != nil
     var markup = ""
     let suffix = laneName.map { ", \($0)".escapedForMarkup } ?? ""
@@ -115,7 +117,7 @@ struct OverlayPicture {
       markup += lineMarkup(class: "axis", x1: left, y1: lane.bottom, x2: right, y2: lane.bottom)
     }
     let hertz = [profile.frequency.lowHertz, profile.frequency.highHertz].map {
-      NumberFormatting.rounded($0, places: 0) + " Hz"
+      NumberFormatting.roundedText($0, places: 0) + " Hz"
     }
     // The left and right labels of the values 0 and 1 in each lane.
     let intensityLabels = haveEvents ? [("0", ""), ("1", "")] : [("−60", ""), ("0 dBFS", "")]
@@ -129,7 +131,7 @@ struct OverlayPicture {
         markup += "<text x=\"\(Int(right + 8))\" y=\"\(y)\">\(rightLabel)</text>"
       }
     }
-    let ticks = AxisTick.roundTicks(in: 0...duration, atMost: 12)
+    let ticks = AxisTick.roundTicks(in: 0...axisSeconds, atMost: 12)
     for (index, tick) in ticks.enumerated() {
       let x = Self.svgNumber(x(atTime: tick.axisValue))
       let y = Int(Self.sharpnessLane.bottom + 18)
@@ -148,18 +150,22 @@ struct OverlayPicture {
 
   /// The markup of the areas of intensity and the lines of sharpness.
   private var areasMarkup: String {
-    let count = Int((Self.size.width - Self.margin.left - Self.margin.right) / Self.columnWidth)
-    let times = (0...count).map { Double($0) / Double(count) * duration }
-    let referenceValues = times.map { reference.intensity(at: $0) }
-    let candidateValues = times.map { candidate.intensity(at: $0 + candidateDelay) }
+    let count = Int(
+      (Self.pictureSize.width - Self.plotMargin.left - Self.plotMargin.right)
+        / Self.columnWidthPixels)
+    let times = (0...count).map { Double($0) / Double(count) * axisSeconds }
+    let referenceValues = times.map { reference.intensity(atSeconds: $0) }
+    let candidateValues = times.map { candidate.intensity(atSeconds: $0 + candidateDelaySeconds) }
     let minima = zip(referenceValues, candidateValues).map(min)
     var markup = areaMarkup(class: "both-area", times: times, values: minima, over: nil)
     markup += areaMarkup(
       class: "a-area", times: times, values: referenceValues, over: candidateValues)
     markup += areaMarkup(
       class: "b-area", times: times, values: candidateValues, over: referenceValues)
-    for (name, take, delay) in [("a-line", reference, 0), ("b-line", candidate, candidateDelay)] {
-      let sharpnesses = times.map { take.sharpness(at: $0 + delay) }
+    for (name, take, delay) in [
+      ("a-line", reference, 0), ("b-line", candidate, candidateDelaySeconds),
+    ] {
+      let sharpnesses = times.map { take.sharpness(atSeconds: $0 + delay) }
       let lines = sharpnesses.indices.runs { sharpnesses[$0] != nil }.map { run in
         let points = run.map { index in
           pathPoint(atTime: times[index], y: Self.sharpnessY(sharpnesses[index] ?? 0))
@@ -190,7 +196,7 @@ struct OverlayPicture {
   private func transientsMarkup(of take: PageTake, class name: String, delay: Double) -> String {
     let transients = (take.events ?? []).filter { $0.kind.isTransient }.prefix(500)
     let markups = transients.map { event in
-      guard let point = event.points.first else { return "" }
+      guard let point = event.playedPoints.first else { return "" }
       let x = x(atTime: point.timeSeconds - delay)
       let headYs = [Self.intensityY(point.intensity), Self.sharpnessY(point.sharpness)]
       let heads = headYs.map { y in

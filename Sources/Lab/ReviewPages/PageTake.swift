@@ -20,15 +20,15 @@ struct PageTake {
   let name: String
   let notes: String?
   /// The duration of the sounds, in seconds.
-  let soundDuration: Double
+  let soundDurationSeconds: Double
   /// The duration until the pattern is silent, in seconds.
-  let patternDuration: Double
+  let patternDurationSeconds: Double
   /// The events by ascending onset, or nil if the pattern has sampled signals.
   private(set) var events: [PageEvent]?
   /// The number of control curves and parameter changes.
   let controlCount: Int
   /// The control polylines of each layer of the pattern.
-  private let controls: [ControlLines]
+  private let layerControls: [ControlLines]
   private var signalTrack: SignalTrack?
   /// The tracks of the channels with lanes of their own.
   private var channelTracks: [SignalTrack] = []
@@ -37,16 +37,16 @@ struct PageTake {
   /// The text of the take's file. Long JSON is compacted.
   let sourceText: String?
   /// The SHA-256 hash of the original text, in hexadecimal.
-  let sourceHash: String?
+  let sourceSHA256: String?
   var origin: TakeOrigin?
   let measurements: TakeMeasurements
   /// The sound for the actuator and, if present, the sound for small speakers.
-  let sounds: [EmbeddedSound]
+  let embeddedSounds: [EmbeddedSound]
   /// The gain of each sound, which equalizes the levels of all takes.
-  var gains: [Double] = []
+  var soundGains: [Double] = []
 
   /// The minimum size of a text that is compacted, in bytes.
-  private static let minimumLongTextLength = 100_000
+  private static let compactingThresholdByteCount = 100_000
 
   /// Creates a take for a page.
   ///
@@ -62,18 +62,18 @@ struct PageTake {
   ) throws(ReviewPageError) {
     letter = Take.letter(at: index)
     name = take.name
-    patternDuration = take.duration
+    patternDurationSeconds = take.duration
     notes = take.feeling
     sourceText = take.sourceText.map { text in
-      text.utf8.count > Self.minimumLongTextLength ? JSONLayout.compact(text) : text
+      text.utf8.count > Self.compactingThresholdByteCount ? JSONLayout.compactText(text) : text
     }
-    sourceHash = take.sourceText.map { SHA256.hash(of: Array($0.utf8)) }
+    sourceSHA256 = take.sourceText.map { SHA256.hash(of: Array($0.utf8)) }
     self.measurements = measurements ?? TakeMeasurements(take)
-    var embedded = [try EmbeddedSound(sounds.actuator)]
-    if let speaker = sounds.speaker {
+    var embedded = [try EmbeddedSound(sounds.actuatorSignal)]
+    if let speaker = sounds.speakerSignal {
       embedded.append(try EmbeddedSound(speaker))
     }
-    self.sounds = embedded
+    self.embeddedSounds = embedded
     laneSource = LaneSource(take.composition, signal: take.signal)
     if needsTrack {
       signalTrack = SignalTrack(of: take.signal)
@@ -82,11 +82,11 @@ struct PageTake {
         hasChannels
         ? take.signal.channels.map { SignalTrack(of: Signal($0, rate: take.signal.rate)) } : []
     }
-    soundDuration = take.signal.durationSeconds
+    soundDurationSeconds = take.signal.durationSeconds
     guard take.containsOnlyEvents, let composition = take.composition else {
       events = nil
       controlCount = 0
-      controls = []
+      layerControls = []
       return
     }
     let eventPlot: EventPlot
@@ -99,9 +99,9 @@ struct PageTake {
     controlCount = composition.layers.reduce(0) {
       $0 + $1.pattern.curves.count + $1.pattern.parameters.count
     }
-    controls = composition.layers.map { layer in
+    layerControls = composition.layers.map { layer in
       func line(_ id: DynamicParameterID) -> [Double]? {
-        Self.controlLine(id, of: layer.pattern, until: eventPlot.durationSeconds)
+        Self.controlPolyline(id, of: layer.pattern, until: eventPlot.durationSeconds)
       }
       return ControlLines(
         intensity: line(.hapticIntensityControl), sharpness: line(.hapticSharpnessControl))
@@ -114,7 +114,7 @@ struct PageTake {
   /// Returns the polyline of a control as alternating times and values, or nil if the pattern does
   /// not set the control.
   /// A jump has two points at the same time.
-  private static func controlLine(
+  private static func controlPolyline(
     _ id: DynamicParameterID, of pattern: HapticPattern, until end: Double
   ) -> [Double]? {
     let segments = ControlTimeline(of: id, in: pattern).segments
@@ -146,33 +146,36 @@ struct PageTake {
     let pageTakes = try takes.enumerated().map {
       (index, take) throws(ReviewPageError) -> PageTake in
       try PageTake(
-        take, index: index, sounds: sounds?[index] ?? PageSounds(actuator: take.signal),
+        take, index: index, sounds: sounds?[index] ?? PageSounds(actuatorSignal: take.signal),
         measurements: measurements?[index], needsTrack: needsTrack(index))
     }
-    try EmbeddedSound.checkTotalSize(of: pageTakes.flatMap(\.sounds), takeCount: takes.count)
+    try EmbeddedSound.checkTotalSize(
+      of: pageTakes.flatMap(\.embeddedSounds), takeCount: takes.count)
     return pageTakes
   }
 
   /// Returns the take as JSON for the script of the page.
   ///
   /// - Parameter measurementKeys: The keys of the measurements to include; nil for all.
-  func fields(measurementKeys: [String]? = nil) -> JSONObject {
+  func jsonFields(measurementKeys: [String]? = nil) -> JSONObject {
     let included = measurements.measurements.filter { measurementKeys?.contains($0.key) ?? true }
-    let hasControls = controls.contains { $0.intensity != nil || $0.sharpness != nil }
+    let hasControls = layerControls.contains { $0.intensity != nil || $0.sharpness != nil }
     return [
       "letter": letter, "name": name, "notes": notes,
       "places": laneSource.names.isEmpty ? nil : laneSource.names,
-      "isSound": laneSource.isSound ? true : nil, "duration": roundedForPage(soundDuration),
+      "isSound": laneSource.isSound ? true : nil, "duration": roundedForPage(soundDurationSeconds),
       // The page rounds to milliseconds, and must not round a value that is already rounded.
-      "length": (patternDuration * 1e6).rounded() / 1e6,
-      "soundCount": sounds.count,
+      "length": (patternDurationSeconds * 1e6).rounded() / 1e6,
+      "soundCount": embeddedSounds.count,
       "origin": origin.map {
-        ["path": $0.path, "modified": $0.modified, "sha256": $0.sha256] as JSONObject
+        ["path": $0.path, "modified": $0.modificationTime, "sha256": $0.sha256Hash] as JSONObject
       },
-      "gains": gains.isEmpty ? nil : gains, "events": events?.map(\.fields),
+      "gains": soundGains.isEmpty ? nil : soundGains, "events": events?.map(\.jsonFields),
       "controlCount": events == nil ? nil : controlCount,
       "controls": hasControls
-        ? controls.map { ["intensity": $0.intensity, "sharpness": $0.sharpness] as JSONObject }
+        ? layerControls.map {
+          ["intensity": $0.intensity, "sharpness": $0.sharpness] as JSONObject
+        }
         : nil,
       "track": signalTrack.map(Self.fields(of:)),
       "tracks": channelTracks.isEmpty ? nil : channelTracks.map(Self.fields(of:)),
@@ -185,7 +188,8 @@ struct PageTake {
 
   private static func fields(of track: SignalTrack) -> JSONObject {
     [
-      "step": track.intervalSeconds, "levels": track.levelsDecibels.map { ($0 * 10).rounded() / 10 },
+      "step": track.intervalSeconds,
+      "levels": track.levelsDecibels.map { ($0 * 10).rounded() / 10 },
       "frequencies": track.hertzByInterval.map { $0.rounded() },
     ]
   }
@@ -209,24 +213,27 @@ struct PageTake {
 
   /// Returns the intensity of the strongest continuous event at a time, or the normalized level of
   /// a recording, 0…1.
-  func intensity(at time: Double) -> Double {
+  func intensity(atSeconds time: Double) -> Double {
     if let signalTrack { return signalTrack.normalizedLevel(at: signalTrack.index(at: time)) }
-    return strongestPoint(at: time)?.intensity ?? 0
+    return strongestPoint(atSeconds: time)?.intensity ?? 0
   }
 
   /// Returns the sharpness of the strongest continuous event at a time, or the normalized frequency
   /// of a recording, 0…1; nil in silence.
-  func sharpness(at time: Double) -> Double? {
+  func sharpness(atSeconds time: Double) -> Double? {
     if let signalTrack { return signalTrack.normalizedFrequency(at: signalTrack.index(at: time)) }
-    return strongestPoint(at: time).flatMap { $0.intensity > 0.003 ? $0.sharpness : nil }
+    return strongestPoint(atSeconds: time).flatMap { $0.intensity > 0.003 ? $0.sharpness : nil }
   }
 
   /// Returns the point of the strongest continuous event at a time, or nil in silence.
-  private func strongestPoint(at time: Double) -> EventPlot.Point? {
+  private func strongestPoint(atSeconds time: Double) -> EventPlot.Point? {
     let sounding = (events ?? []).lazy.filter { event in
-      !event.kind.isTransient && event.onset <= time && time < event.onset + event.soundingDuration
+      !event.kind.isTransient && event.onsetSeconds <= time
+        && time < event.onsetSeconds + event.soundingSeconds
     }
-    return sounding.map { $0.point(at: time) }.max { $0.intensity < $1.intensity }
+    return sounding.map { $0.interpolatedPoint(atSeconds: time) }.max {
+      $0.intensity < $1.intensity
+    }
   }
 }
 
@@ -240,48 +247,49 @@ extension Take {
 struct PageEvent: Equatable {
   let kind: HapticEvent.Kind
   /// The start of the event, in seconds.
-  let onset: Double
+  let onsetSeconds: Double
   /// The duration until the event is silent, including its release, in seconds; 0 for a transient.
-  let soundingDuration: Double
+  let soundingSeconds: Double
   /// The duration of the event in the file, in seconds; 0 for a transient.
-  let writtenDuration: Double
+  let writtenSeconds: Double
   /// The intensity of the event in the file. For an audio event, its volume.
-  let intensity: Double
+  let writtenIntensity: Double
   /// The sharpness of the event in the file. For an audio event, its brightness.
-  let sharpness: Double
+  let writtenSharpness: Double
   /// The index of the layer that contains the event.
-  let layer: Int
+  let layerIndex: Int
   /// The index of the haptic event's body location in the take's names, or nil for all locations.
   let place: Int?
   /// The points of the event after controls and envelope, by ascending time.
-  let points: [EventPlot.Point]
+  let playedPoints: [EventPlot.Point]
 
   /// The maximum number of points of an event.
   private static let maximumPointCount = 240
 
   init(_ event: EventPlot.Event, of composition: HapticComposition) {
     kind = event.kind
-    onset = event.onsetSeconds
-    layer = event.eventReference.layer
-    soundingDuration = kind.isTransient ? 0 : event.endSeconds - event.onsetSeconds
-    let written = composition.layers[layer].pattern.events[event.eventReference.event]
-    writtenDuration = kind.isTransient ? 0 : written.duration ?? soundingDuration
-    intensity = event.intensityInFile
-    sharpness = event.sharpnessInFile
-    let location = kind.isHaptic ? composition.layers[layer].bodyLocation : nil
+    onsetSeconds = event.onsetSeconds
+    layerIndex = event.eventReference.layer
+    soundingSeconds = kind.isTransient ? 0 : event.endSeconds - event.onsetSeconds
+    let written = composition.layers[layerIndex].pattern.events[event.eventReference.event]
+    writtenSeconds = kind.isTransient ? 0 : written.duration ?? soundingSeconds
+    writtenIntensity = event.intensityInFile
+    writtenSharpness = event.sharpnessInFile
+    let location = kind.isHaptic ? composition.layers[layerIndex].bodyLocation : nil
     place = location.flatMap { location in
       composition.separateLocations.firstIndex { $0.isSameLocation(as: location) }
     }
-    points = PointReduction.reduced(event.points, maximumCount: Self.maximumPointCount)
+    playedPoints = PointReduction.reducedPoints(event.points, maximumCount: Self.maximumPointCount)
   }
 
   /// Returns the interpolated point of the event at a time.
-  func point(at time: Double) -> EventPlot.Point {
-    guard let nextIndex = points.firstIndex(where: { $0.timeSeconds > time }), nextIndex > 0 else {
-      return points.last ?? EventPlot.Point(timeSeconds: time, intensity: 0, sharpness: 0)
+  func interpolatedPoint(atSeconds time: Double) -> EventPlot.Point {
+    guard let nextIndex = playedPoints.firstIndex(where: { $0.timeSeconds > time }), nextIndex > 0
+    else {
+      return playedPoints.last ?? EventPlot.Point(timeSeconds: time, intensity: 0, sharpness: 0)
     }
-    let previous = points[nextIndex - 1]
-    let next = points[nextIndex]
+    let previous = playedPoints[nextIndex - 1]
+    let next = playedPoints[nextIndex]
     let fraction = (time - previous.timeSeconds) / (next.timeSeconds - previous.timeSeconds)
     return EventPlot.Point(
       timeSeconds: time,
@@ -290,15 +298,15 @@ struct PageEvent: Equatable {
   }
 
   /// The event as JSON for the script of the page.
-  var fields: JSONObject {
+  var jsonFields: JSONObject {
     [
-      "kind": kind.label, "time": roundedForPage(onset),
-      "length": soundingDuration > 0 ? roundedForPage(soundingDuration) : nil,
-      "duration": soundingDuration > 0 ? roundedForPage(writtenDuration) : nil,
-      "intensity": roundedForPage(intensity), "sharpness": roundedForPage(sharpness),
-      "layer": layer > 0 ? layer : nil, "place": place,
+      "kind": kind.label, "time": roundedForPage(onsetSeconds),
+      "length": soundingSeconds > 0 ? roundedForPage(soundingSeconds) : nil,
+      "duration": soundingSeconds > 0 ? roundedForPage(writtenSeconds) : nil,
+      "intensity": roundedForPage(writtenIntensity), "sharpness": roundedForPage(writtenSharpness),
+      "layer": layerIndex > 0 ? layerIndex : nil, "place": place,
       // Alternating times, intensities and sharpnesses.
-      "points": points.flatMap {
+      "points": playedPoints.flatMap {
         [$0.timeSeconds, $0.intensity, $0.sharpness].map(roundedForPage)
       },
     ]
@@ -311,13 +319,13 @@ func roundedForPage(_ value: Double) -> Double { (value * 1e4).rounded() / 1e4 }
 /// A reduction of a polyline of intensity and sharpness to the necessary points.
 enum PointReduction {
   /// The maximum error of intensity and sharpness at a removed point, on the scale 0…1.
-  private static let tolerance = 0.001
+  private static let valueTolerance = 0.001
 
   /// Returns the necessary points, evenly thinned to a maximum number.
   ///
   /// From a kept point, a straight line is extended as long as all points between its ends are
   /// within the tolerance (similar to the algorithm of Reumann and Witkam, 1974).
-  static func reduced(_ points: [EventPlot.Point], maximumCount: Int) -> [EventPlot.Point] {
+  static func reducedPoints(_ points: [EventPlot.Point], maximumCount: Int) -> [EventPlot.Point] {
     guard points.count > 2 else { return points }
     var keptIndices = [0]
     for index in 2..<points.count {
@@ -345,8 +353,8 @@ enum PointReduction {
       let fraction = (points[index].timeSeconds - first.timeSeconds) / duration
       let intensity = first.intensity + (last.intensity - first.intensity) * fraction
       let sharpness = first.sharpness + (last.sharpness - first.sharpness) * fraction
-      return abs(points[index].intensity - intensity) <= tolerance
-        && abs(points[index].sharpness - sharpness) <= tolerance
+      return abs(points[index].intensity - intensity) <= valueTolerance
+        && abs(points[index].sharpness - sharpness) <= valueTolerance
     }
   }
 }

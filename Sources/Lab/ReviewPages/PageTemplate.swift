@@ -7,22 +7,22 @@ internal import SignalPlots
 ///
 /// Inserted contents are not searched for placeholders, so that no text can insert another.
 struct PageTemplate {
-  private let text: [UInt8]
+  private let templateBytes: [UInt8]
 
-  init(_ text: [UInt8]) { self.text = text }
+  init(_ text: [UInt8]) { self.templateBytes = text }
 
   /// Returns the page with contents by the names of placeholders. Placeholders without contents are
   /// removed.
   func filled(with contents: [String: [UInt8]]) -> [UInt8] {
     var page: [UInt8] = []
-    page.reserveCapacity(contents.reduce(text.count) { $0 + $1.value.count })
+    page.reserveCapacity(contents.reduce(templateBytes.count) { $0 + $1.value.count })
     var index = 0
-    while index < text.count {
+    while index < templateBytes.count {
       if let placeholder = placeholder(at: index) {
         page += contents[placeholder.name] ?? []
         index = placeholder.end
       } else {
-        page.append(text[index])
+        page.append(templateBytes[index])
         index += 1
       }
     }
@@ -30,15 +30,15 @@ struct PageTemplate {
   }
 
   /// The names of all placeholders of the template.
-  var placeholderNames: [String] { text.indices.compactMap { placeholder(at: $0)?.name } }
+  var placeholderNames: [String] { templateBytes.indices.compactMap { placeholder(at: $0)?.name } }
 
   /// Returns the placeholder that starts at an index of the template, or nil.
   private func placeholder(at index: Int) -> (name: String, end: Int)? {
-    guard text[index...].starts(with: "{{".utf8) else { return nil }
-    let name = text[(index + 2)...].prefix {
+    guard templateBytes[index...].starts(with: "{{".utf8) else { return nil }
+    let name = templateBytes[(index + 2)...].prefix {
       $0 < 0x80 && Unicode.Scalar($0).properties.isAlphabetic
     }
-    guard !name.isEmpty, text[name.endIndex...].starts(with: "}}".utf8) else { return nil }
+    guard !name.isEmpty, templateBytes[name.endIndex...].starts(with: "}}".utf8) else { return nil }
     return (String(decoding: name, as: UTF8.self), name.endIndex + 2)
   }
 }
@@ -129,29 +129,29 @@ enum PageResource {
 /// The characters are ASCII from `!` without `<`, which could end the element. Two of 91 characters
 /// have 8,281 values, and 13 bits have 8,192. `lzma.js` decodes the text.
 enum DenseText {
-  private static let radix: UInt32 = 91
-  private static let bitCount = 13
-  private static let firstCode = UInt8(ascii: "!")
+  private static let characterCount: UInt32 = 91
+  private static let bitsPerPair = 13
+  private static let firstCharacterCode = UInt8(ascii: "!")
 
   /// Returns the text for some bytes.
   /// The bits of the bytes follow each other from the least significant bit, and zero bits fill the
   /// last two characters.
   static func encoded(_ bytes: [UInt8]) -> [UInt8] {
     var text: [UInt8] = []
-    text.reserveCapacity(bytes.count * 16 / bitCount + 2)
+    text.reserveCapacity(bytes.count * 16 / bitsPerPair + 2)
     var bits: UInt32 = 0
     var count = 0
     func append(_ value: UInt32) {
-      text.append(character(value % radix))
-      text.append(character(value / radix))
+      text.append(character(forDigit: value % characterCount))
+      text.append(character(forDigit: value / characterCount))
     }
     for byte in bytes {
       bits |= UInt32(byte) << UInt32(count)
       count += 8
-      guard count >= bitCount else { continue }
+      guard count >= bitsPerPair else { continue }
       append(bits & 0x1FFF)
-      bits >>= UInt32(bitCount)
-      count -= bitCount
+      bits >>= UInt32(bitsPerPair)
+      count -= bitsPerPair
     }
     if count > 0 {
       append(bits)
@@ -159,15 +159,15 @@ enum DenseText {
     return text
   }
 
-  private static func character(_ digit: UInt32) -> UInt8 {
-    let code = firstCode + UInt8(digit)
+  private static func character(forDigit digit: UInt32) -> UInt8 {
+    let code = firstCharacterCode + UInt8(digit)
     return code < UInt8(ascii: "<") ? code : code + 1
   }
 }
 
 /// A page, which is a template with the contents that all kinds of pages have.
 struct Page {
-  let template: [UInt8]
+  let templateBytes: [UInt8]
   let script: [UInt8]
   let style: [UInt8]
   let generator: String
@@ -176,7 +176,7 @@ struct Page {
   /// The sounds that do not belong to takes.
   var sounds: [EmbeddedSound] = []
   /// The additions to the content security policy, which are sources of scripts and directives.
-  var additionalPolicy = ""
+  var additionalPolicyText = ""
 
   /// Returns the page as HTML.
   ///
@@ -184,25 +184,25 @@ struct Page {
   ///   - texts: Markup by placeholder name.
   ///   - contents: Other contents by placeholder name.
   ///   - data: The JSON for the script.
-  func html(
+  func makeHTML(
     texts: [String: String] = [:], contents: [String: [UInt8]] = [:], data: [UInt8]
   ) -> [UInt8] {
     var texts = texts
-    texts["policy"] = ContentSecurityPolicy.text(
-      script: script, style: style, additionalPolicy: additionalPolicy)
+    texts["policy"] = ContentSecurityPolicy.policyText(
+      script: script, style: style, additionalPolicy: additionalPolicyText)
     texts["generator"] = generator.escapedForMarkup
     texts["title"] = title.escapedForMarkup
     var allContents = contents.merging(texts.mapValues { Array($0.utf8) }) { $1 }
     allContents["style"] = style
     allContents["script"] = script
     allContents["data"] = data
-    let soundGroups = takes.map(\.sounds) + sounds.map { [$0] }
+    let soundGroups = takes.map(\.embeddedSounds) + sounds.map { [$0] }
     allContents["sounds"] = soundGroups.enumerated().flatMap { groupIndex, group in
       group.enumerated().flatMap { soundIndex, sound in
-        sound.markup(id: "sound-\(groupIndex)-\(soundIndex)")
+        sound.elementMarkup(id: "sound-\(groupIndex)-\(soundIndex)")
       }
     }
-    return PageTemplate(template).filled(with: allContents)
+    return PageTemplate(templateBytes).filled(with: allContents)
   }
 }
 
@@ -218,7 +218,7 @@ enum ContentSecurityPolicy {
   ///   - script: The script.
   ///   - style: The style sheet.
   ///   - additionalPolicy: More sources of scripts, optionally followed by directives.
-  static func text(
+  static func policyText(
     script: [UInt8], style: [UInt8], additionalPolicy: String = ""
   ) -> String {
     "default-src 'none'; img-src data:; style-src '\(hashSource(of: style))'; "
@@ -243,7 +243,7 @@ extension String {
 
 enum JSONLayout {
   /// Returns JSON without whitespace between values. A text that is not JSON is returned unchanged.
-  static func compact(_ text: String) -> String {
+  static func compactText(_ text: String) -> String {
     guard (try? JSONDocument(text: Array(text.utf8), name: "text")) != nil else { return text }
     var isString = false
     var isEscaped = false
@@ -265,7 +265,7 @@ enum JSONLayout {
 enum EmbeddedJSON {
   /// Returns an object as JSON for a script element. The character `<`, which could end the
   /// element, is escaped.
-  static func object(_ fields: JSONObject) -> [UInt8] {
+  static func objectBytes(_ fields: JSONObject) -> [UInt8] {
     // In JSON, `<` occurs only in strings.
     Array(fields.compactLine.replacingScalars([("<", #"\u003c"#)]).utf8)
   }

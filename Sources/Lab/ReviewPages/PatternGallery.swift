@@ -42,28 +42,28 @@ public struct PatternGallery: Sendable {
     }
     let count = "\(takes.count) pattern\(takes.count == 1 ? "" : "s")"
     let page = Page(
-      template: PageResource.galleryPage, script: PageResource.galleryScript,
+      templateBytes: PageResource.galleryPage, script: PageResource.galleryScript,
       style: PageResource.galleryStyle, generator: generator, title: title, takes: pageTakes)
     let footer = """
       \(count), rendered with profile \(first.profile.name) · created by \(generator) · \
       self-contained, works offline
       """
-    let cards = pageTakes.enumerated().map { index, take in Self.card(take, index: index) }
+    let cards = pageTakes.enumerated().map { index, take in Self.cardMarkup(take, index: index) }
     let texts = [
       "count": count.escapedForMarkup, "cards": cards.joined(),
       "footer": footer.escapedForMarkup,
     ]
-    let data = EmbeddedJSON.object([
-      "title": title, "studio": studioAddress, "profile": first.profile.fields,
-      "takes": pageTakes.map { $0.fields(measurementKeys: ["peakDecibels"]) },
+    let data = EmbeddedJSON.objectBytes([
+      "title": title, "studio": studioAddress, "profile": first.profile.jsonFields,
+      "takes": pageTakes.map { $0.jsonFields(measurementKeys: ["peakDecibels"]) },
     ])
-    return page.html(texts: texts, data: data)
+    return page.makeHTML(texts: texts, data: data)
   }
 
   /// Returns the card of a pattern for readers without script. The script of the page also reads
   /// its source.
-  private static func card(_ take: PageTake, index: Int) -> String {
-    let duration = NumberFormatting.rounded(take.patternDuration, places: 3)
+  private static func cardMarkup(_ take: PageTake, index: Int) -> String {
+    let duration = NumberFormatting.roundedText(take.patternDurationSeconds, places: 3)
     let source = take.sourceText.map { text in
       "<details><summary>Source</summary><pre id=\"source-\(index)\">"
         + "\(text.escapedForContent)</pre></details>"

@@ -10,18 +10,18 @@ public struct StudioPage: Sendable {
   /// A pattern that is open when the page opens.
   public struct OpenDocument: Sendable {
     /// The file name of the pattern, with its extension.
-    public var name: String
+    public var fileName: String
     /// The bytes of the file, in any format that can be read.
     public var bytes: [UInt8]
     /// The URL to which the page saves the pattern, relative to its own URL; nil to save in the
     /// browser only.
-    public var address: String?
+    public var saveAddress: String?
 
     /// Creates a document from a file name, the bytes of the file, and the URL for saving it.
-    public init(name: String, bytes: [UInt8], address: String? = nil) {
-      self.name = name
+    public init(fileName: String, bytes: [UInt8], saveAddress: String? = nil) {
+      self.fileName = fileName
       self.bytes = bytes
-      self.address = address
+      self.saveAddress = saveAddress
     }
   }
 
@@ -31,9 +31,9 @@ public struct StudioPage: Sendable {
   /// The program that generates the page, with its version.
   public var generator: String
   /// The name of the initial profile, or nil for the default of the page, small speakers.
-  public var profileName: String?
+  public var initialProfileName: String?
   /// The bytes of the profile's file, or nil for a shipped profile, which the page contains.
-  public var profileData: [UInt8]?
+  public var initialProfileBytes: [UInt8]?
 
   /// Creates a page.
   ///
@@ -41,10 +41,12 @@ public struct StudioPage: Sendable {
   ///   - generator: The program that generates the page, with its version.
   ///   - profileName: The name of the initial profile, or nil for small speakers.
   ///   - profileData: The bytes of the profile's file, or nil for a shipped profile.
-  public init(generator: String, profileName: String? = nil, profileData: [UInt8]? = nil) {
+  public init(
+    generator: String, initialProfileName: String? = nil, initialProfileBytes: [UInt8]? = nil
+  ) {
     self.generator = generator
-    self.profileName = profileName
-    self.profileData = profileData
+    self.initialProfileName = initialProfileName
+    self.initialProfileBytes = initialProfileBytes
   }
 
   /// Returns the bytes of the page, which are reproducible.
@@ -57,22 +59,24 @@ public struct StudioPage: Sendable {
         .tooMany,
         "the studio supports at most \(Self.maximumSlotCount) patterns, not \(slots.count)")
     }
-    let names = slots.map(\.name).joined(separator: " and ")
-    let data = EmbeddedJSON.object([
-      "generator": generator, "profile": profileName,
-      "profileText": profileData.map { String(decoding: Base64.encoded($0), as: UTF8.self) },
-      "slots": slots.map(\.fields),
+    let names = slots.map(\.fileName).joined(separator: " and ")
+    let data = EmbeddedJSON.objectBytes([
+      "generator": generator, "profile": initialProfileName,
+      "profileText": initialProfileBytes.map {
+        String(decoding: Base64.encoded($0), as: UTF8.self)
+      },
+      "slots": slots.map(\.jsonFields),
     ])
-    let connectSource = slots.contains { $0.address != nil } ? "'self'" : "'none'"
+    let connectSource = slots.contains { $0.saveAddress != nil } ? "'self'" : "'none'"
     let page = Page(
-      template: PageResource.studioPage, script: PageResource.studioScript,
+      templateBytes: PageResource.studioPage, script: PageResource.studioScript,
       style: PageResource.studioStyle, generator: generator,
       title: slots.isEmpty ? "Studio" : names,
       // The renderer runs in an audio worklet and a worker, whose scripts are data URLs.
-      additionalPolicy:
+      additionalPolicyText:
         " 'strict-dynamic' data: 'wasm-unsafe-eval'; worker-src data:; connect-src \(connectSource)"
     )
-    return page.html(
+    return page.makeHTML(
       contents: [
         "worklet": PageResource.studioWorklet, "worker": PageResource.studioWorker,
         "module": PageResource.studioModule, "patterns": PageResource.studioPatterns,
@@ -86,10 +90,10 @@ extension StudioPage.OpenDocument {
   public static func entityTag(of bytes: [UInt8]) -> String { SHA256.hash(of: bytes) }
 
   /// The document as JSON for the script of the page.
-  fileprivate var fields: JSONObject {
+  fileprivate var jsonFields: JSONObject {
     [
-      "name": name, "text": String(decoding: Base64.encoded(bytes), as: UTF8.self),
-      "save": address.map { ["url": $0, "etag": Self.entityTag(of: bytes)] as JSONObject },
+      "name": fileName, "text": String(decoding: Base64.encoded(bytes), as: UTF8.self),
+      "save": saveAddress.map { ["url": $0, "etag": Self.entityTag(of: bytes)] as JSONObject },
     ]
   }
 }

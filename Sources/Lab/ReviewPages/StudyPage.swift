@@ -77,18 +77,18 @@ package struct StudyPage {
     let sounds = stimuli.map { EmbeddedSound(fileBytes: $0.soundFileBytes, rate: sampleRate) }
     try EmbeddedSound.checkTotalSize(of: sounds, takeCount: sounds.count, noun: "stimuli")
     var page = Page(
-      template: PageResource.studyPage, script: PageResource.studyScript,
+      templateBytes: PageResource.studyPage, script: PageResource.studyScript,
       style: PageResource.studyStyle, generator: generator, title: name)
     page.sounds = sounds
     let noun = stimuli.count == 1 ? "stimulus" : "stimuli"
     let footer = """
       \(stimuli.count) \(noun) · created by \(generator) · self-contained, works offline
       """
-    return page.html(
+    return page.makeHTML(
       texts: [
         "introduction": procedure.instructions.escapedForMarkup,
         "question": question.escapedForMarkup, "footer": footer.escapedForMarkup,
-      ], data: EmbeddedJSON.object(fields))
+      ], data: EmbeddedJSON.objectBytes(fields))
   }
 
   /// The data of the script.

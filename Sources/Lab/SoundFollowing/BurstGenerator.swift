@@ -8,12 +8,12 @@ struct BurstGenerator {
     var burstAmplitude: Double
   }
 
-  private let burstWaveform: [Double]
+  private let unitBurstWaveform: [Double]
   private var activeBursts: [Burst] = []
 
   init(hertz: Double, rate: Double) {
     let count = Int(2 * rate / hertz)
-    burstWaveform = (0..<count).map { index in
+    unitBurstWaveform = (0..<count).map { index in
       let time = (Double(index) + 0.5) / Double(count)
       return sin(4 * .pi * (time - 0.5)) * min(1, 8 * min(time, 1 - time))
     }
@@ -29,10 +29,11 @@ struct BurstGenerator {
     guard !activeBursts.isEmpty else { return 0 }
     var sum = 0.0
     for index in activeBursts.indices {
-      sum += burstWaveform[activeBursts[index].nextSampleIndex] * activeBursts[index].burstAmplitude
+      sum +=
+        unitBurstWaveform[activeBursts[index].nextSampleIndex] * activeBursts[index].burstAmplitude
       activeBursts[index].nextSampleIndex += 1
     }
-    if activeBursts[0].nextSampleIndex == burstWaveform.count {
+    if activeBursts[0].nextSampleIndex == unitBurstWaveform.count {
       activeBursts.removeFirst()
     }
     return sum

@@ -25,7 +25,7 @@ public struct ClockRateEstimator: Sendable {
     /// The time of the count, in seconds.
     var seconds: Double
     /// The difference of the count from the nominal count, in frames.
-    var excessFrames: Double
+    var excessFrameCount: Double
   }
 
   private let nominalRate: Double
@@ -44,7 +44,7 @@ public struct ClockRateEstimator: Sendable {
   /// - Parameters:
   ///   - frameCount: The number of frames since a fixed moment.
   ///   - seconds: The time of the count.
-  public mutating func record(frameCount: Int64, at seconds: Double) {
+  public mutating func record(frameCount: Int64, atSeconds seconds: Double) {
     guard let firstCount else {
       firstCount = (seconds, frameCount)
       windowEndSeconds = seconds + Self.windowSeconds
@@ -52,12 +52,12 @@ public struct ClockRateEstimator: Sendable {
     }
     let time = seconds - firstCount.time
     let reading = Reading(
-      seconds: time, excessFrames: Double(frameCount - firstCount.count) - nominalRate * time)
+      seconds: time, excessFrameCount: Double(frameCount - firstCount.count) - nominalRate * time)
     if seconds >= windowEndSeconds {
       closeWindow()
       windowEndSeconds = seconds + Self.windowSeconds
     }
-    if reading.excessFrames > windowReading?.excessFrames ?? -.infinity {
+    if reading.excessFrameCount > windowReading?.excessFrameCount ?? -.infinity {
       windowReading = reading
     }
   }
@@ -74,7 +74,8 @@ public struct ClockRateEstimator: Sendable {
     guard let reading = windowReading else { return }
     windowReading = nil
     if let previous = windowReadings.last,
-      abs(reading.excessFrames - previous.excessFrames) > Self.minimumLeapSeconds * nominalRate
+      abs(reading.excessFrameCount - previous.excessFrameCount) > Self.minimumLeapSeconds
+        * nominalRate
     {
       windowReadings = []
     }
@@ -89,7 +90,8 @@ public struct ClockRateEstimator: Sendable {
     var slopes: [Double] = []
     for (index, first) in windowReadings.enumerated() {
       for second in windowReadings[(index + 1)...] where second.seconds > first.seconds {
-        slopes.append((second.excessFrames - first.excessFrames) / (second.seconds - first.seconds))
+        slopes.append(
+          (second.excessFrameCount - first.excessFrameCount) / (second.seconds - first.seconds))
       }
     }
     slopes.sort()

@@ -24,7 +24,7 @@ public struct DriftLoop: Sendable {
   /// The maximum change of the resampling ratio in a second. Faster changes would be audible.
   private static let maximumRatioChangePerSecond = 1e-4
   /// The time constant of each of two smoothing stages, in seconds.
-  private static let smoothingSeconds = 0.5
+  private static let smoothingTimeConstantSeconds = 0.5
 
   /// The number of waiting frames after one and after two smoothing stages.
   private struct SmoothedFrames {
@@ -55,7 +55,7 @@ public struct DriftLoop: Sendable {
     var smoothed =
       smoothedFrames
       ?? SmoothedFrames(afterFirstStage: waitingFrames, afterSecondStage: waitingFrames)
-    let coefficient = 1 - exp(-elapsedSeconds / Self.smoothingSeconds)
+    let coefficient = 1 - exp(-elapsedSeconds / Self.smoothingTimeConstantSeconds)
     smoothed.afterFirstStage += (waitingFrames - smoothed.afterFirstStage) * coefficient
     smoothed.afterSecondStage +=
       (smoothed.afterFirstStage - smoothed.afterSecondStage) * coefficient

@@ -37,7 +37,7 @@ struct BandLevelMeter {
   init(_ filters: BiquadCascade...) { self.filters = filters }
 
   /// Adds a sample to the measurement of the current control step.
-  mutating func add(_ sample: Double) {
+  mutating func addSample(_ sample: Double) {
     var sample = sample
     for index in filters.indices {
       sample = filters[index].process(sample)

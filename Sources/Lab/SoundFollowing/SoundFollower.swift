@@ -37,14 +37,14 @@ public struct SoundFollower {
 
   private let sampleRate: Double
   private let framesPerStep: Int
-  private var frameInStep = 0
+  private var frameIndexInStep = 0
   private var inputEnergy = 0.0
   private var outputEnergy = 0.0
   private var highPass: BiquadCascade
   private var lowPass: BiquadCascade
   private var speechGate: SpeechGate
-  private var levelControl: AutomaticLevel
-  private var levelControlGain = 1.0
+  private var automaticLevel: AutomaticLevel
+  private var automaticLevelGain = 1.0
   private var rumbleBand: BandLevelMeter
   private var rumbleEnvelope: EnvelopeFollower
   private var transientDetector: TransientDetector
@@ -85,20 +85,20 @@ public struct SoundFollower {
     highPass = BiquadCascade(.highPass, order: 2, hertz: 20, rate: rate)
     lowPass = BiquadCascade(.lowPass, order: 2, hertz: options.bandHertz.upperBound, rate: rate)
     speechGate = SpeechGate(rate: rate, framesPerStep: framesPerStep)
-    levelControl = AutomaticLevel(controlStepRate: controlRate)
+    automaticLevel = AutomaticLevel(controlStepRate: controlRate)
     rumbleBand = BandLevelMeter(
       BiquadCascade(.highPass, order: 1, hertz: 30, rate: rate),
       BiquadCascade(.lowPass, order: 1, hertz: 300, rate: rate))
     rumbleEnvelope = EnvelopeFollower(rise: 0.004, fall: 0.03, rate: controlRate)
     transientDetector = TransientDetector(rate: rate, framesPerStep: framesPerStep)
-    burstGenerator = BurstGenerator(hertz: Self.centerFrequency(of: options.bandHertz), rate: rate)
+    burstGenerator = BurstGenerator(hertz: Self.centerHertz(of: options.bandHertz), rate: rate)
     androidChain = AndroidChain(rate: rate)
     if options.keepsVoices {
       outputGain = InterpolatedValue(previousStepValue: 1, nextStepValue: 1)
     }
   }
 
-  private static func centerFrequency(of band: ClosedRange<Double>) -> Double {
+  private static func centerHertz(of band: ClosedRange<Double>) -> Double {
     (band.lowerBound * band.upperBound).squareRoot()
   }
 
@@ -133,10 +133,10 @@ public struct SoundFollower {
 
   private mutating func process(_ sample: Double) -> Double {
     inputEnergy += sample * sample
-    let fraction = Double(frameInStep) / Double(framesPerStep)
-    frameInStep += 1
+    let fraction = Double(frameIndexInStep) / Double(framesPerStep)
+    frameIndexInStep += 1
     defer {
-      if frameInStep == framesPerStep {
+      if frameIndexInStep == framesPerStep {
         finishControlStep()
       }
     }
@@ -144,7 +144,7 @@ public struct SoundFollower {
     // Remove DC and frequencies that cannot be felt.
     let filtered = highPass.process(sample)
     if !options.keepsVoices {
-      speechGate.add(filtered)
+      speechGate.addSample(filtered)
     }
     var output = 0.0
     switch options.conversionStyle {
@@ -160,10 +160,10 @@ public struct SoundFollower {
         * burstGenerator.nextSample()
     }
     if options.conversionStyle == .engine {
-      rumbleBand.add(filtered)
+      rumbleBand.addSample(filtered)
     }
     if usesTransients {
-      transientDetector.add(filtered)
+      transientDetector.addSample(filtered)
     }
     output *= outputGain.value(at: fraction)
     outputEnergy += output * output
@@ -174,7 +174,7 @@ public struct SoundFollower {
   ///
   /// - Parameter fraction: The position within the control step, 0...1.
   private mutating func nextToneSample(at fraction: Double) -> Double {
-    tonePhasePeriods += Self.centerFrequency(of: options.bandHertz) / sampleRate
+    tonePhasePeriods += Self.centerHertz(of: options.bandHertz) / sampleRate
     tonePhasePeriods -= tonePhasePeriods.rounded(.down)
     return toneLevel.value(at: fraction) * 2.0.squareRoot() * sin(2 * .pi * tonePhasePeriods)
   }
@@ -185,16 +185,16 @@ public struct SoundFollower {
     let outputLevel = (outputEnergy / Double(framesPerStep)).squareRoot()
     inputEnergy = 0
     outputEnergy = 0
-    frameInStep = 0
+    frameIndexInStep = 0
     if options.conversionStyle == .android { return }
     speechGateGain =
       options.keepsVoices
       ? 1 : speechGate.finishControlStep(level: inputLevel, count: framesPerStep)
     if !options.keepsLevel {
       // Control the level without the gain that is already applied.
-      levelControlGain = levelControl.advance(level: outputLevel / levelControlGain)
+      automaticLevelGain = automaticLevel.advance(level: outputLevel / automaticLevelGain)
     }
-    outputGain.advance(to: speechGateGain * levelControlGain)
+    outputGain.advance(to: speechGateGain * automaticLevelGain)
     if options.conversionStyle == .engine {
       toneLevel.advance(
         to: rumbleEnvelope.advance(toward: rumbleBand.drainLevel(count: framesPerStep)))

@@ -29,15 +29,15 @@ struct SpeechGate {
   /// The duration of a transient for the gate, in seconds.
   private static let transientSeconds = 0.06
 
-  private var lowBand: BandLevelMeter
-  private var midBand: BandLevelMeter
-  private var lowLevel: EnvelopeFollower
-  private var midLevel: EnvelopeFollower
-  private var voicePresence: EnvelopeFollower
-  private var averageLevel: EnvelopeFollower
+  private var lowBandMeter: BandLevelMeter
+  private var midBandMeter: BandLevelMeter
+  private var lowBandFollower: EnvelopeFollower
+  private var midBandFollower: EnvelopeFollower
+  private var voiceFollower: EnvelopeFollower
+  private var averageLevelFollower: EnvelopeFollower
   private var gainFollower: EnvelopeFollower
   /// The average levels of the last six control steps.
-  private var levelHistory: [Double] = [0, 0, 0, 0, 0, 0]
+  private var recentAverageLevels: [Double] = [0, 0, 0, 0, 0, 0]
   private var periodicityDetector: PeriodicityDetector
   private var remainingTransientStepCount = 0
   private let controlStepRate: Double
@@ -49,24 +49,24 @@ struct SpeechGate {
   ///   - framesPerStep: The number of frames of a control step.
   init(rate: Double, framesPerStep: Int) {
     controlStepRate = rate / Double(framesPerStep)
-    lowBand = BandLevelMeter(BiquadCascade(.lowPass, order: 4, hertz: 60, rate: rate))
-    midBand = BandLevelMeter(
+    lowBandMeter = BandLevelMeter(BiquadCascade(.lowPass, order: 4, hertz: 60, rate: rate))
+    midBandMeter = BandLevelMeter(
       BiquadCascade(.highPass, order: 1, hertz: 100, rate: rate),
       BiquadCascade(.lowPass, order: 1, hertz: 4_000, rate: rate))
-    lowLevel = EnvelopeFollower(rise: 0.001, fall: 0.06, rate: controlStepRate)
-    midLevel = EnvelopeFollower(rise: 0.002, fall: 0.06, rate: controlStepRate)
-    voicePresence = EnvelopeFollower(rise: 0.004, fall: 1, rate: controlStepRate)
-    averageLevel = EnvelopeFollower(rise: 0.03, fall: 0.03, rate: controlStepRate)
+    lowBandFollower = EnvelopeFollower(rise: 0.001, fall: 0.06, rate: controlStepRate)
+    midBandFollower = EnvelopeFollower(rise: 0.002, fall: 0.06, rate: controlStepRate)
+    voiceFollower = EnvelopeFollower(rise: 0.004, fall: 1, rate: controlStepRate)
+    averageLevelFollower = EnvelopeFollower(rise: 0.03, fall: 0.03, rate: controlStepRate)
     gainFollower = EnvelopeFollower(
       rise: 0.0005, fall: 0.008, rate: controlStepRate, currentLevel: 1)
     periodicityDetector = PeriodicityDetector(rate: rate)
   }
 
   /// Adds a sample of the sound, which has no frequencies below 20 Hz.
-  mutating func add(_ sample: Double) {
-    lowBand.add(sample)
-    midBand.add(sample)
-    periodicityDetector.add(sample)
+  mutating func addSample(_ sample: Double) {
+    lowBandMeter.addSample(sample)
+    midBandMeter.addSample(sample)
+    periodicityDetector.addSample(sample)
   }
 
   /// Ends a control step, and returns the gain at the end of the step.
@@ -75,11 +75,11 @@ struct SpeechGate {
   /// - level: The RMS level of the step.
   /// - count: The number of frames of the step.
   mutating func finishControlStep(level: Double, count: Int) -> Double {
-    let lowBandLevel = lowLevel.advance(toward: lowBand.drainLevel(count: count))
-    let midBandLevel = midLevel.advance(toward: midBand.drainLevel(count: count))
-    let smoothedVoiceProbability = voicePresence.advance(toward: voiceProbability)
-    levelHistory.append(averageLevel.advance(toward: level))
-    let isTransient = level > Self.minimumTransientRiseRatio * levelHistory.removeFirst()
+    let lowBandLevel = lowBandFollower.advance(toward: lowBandMeter.drainLevel(count: count))
+    let midBandLevel = midBandFollower.advance(toward: midBandMeter.drainLevel(count: count))
+    let smoothedVoiceProbability = voiceFollower.advance(toward: voiceProbability)
+    recentAverageLevels.append(averageLevelFollower.advance(toward: level))
+    let isTransient = level > Self.minimumTransientRiseRatio * recentAverageLevels.removeFirst()
     if isTransient, level > 3 * Self.minimumLowBandLevel, smoothedVoiceProbability < 0.15 {
       remainingTransientStepCount = Int(Self.transientSeconds * controlStepRate)
     }
@@ -105,7 +105,7 @@ struct SpeechGate {
 
   /// The probability that the sound is a voice, by its periodicity.
   private var voiceProbability: Double {
-    let excessPeriodicity = periodicityDetector.periodicity - Self.minimumVoicePeriodicity
+    let excessPeriodicity = periodicityDetector.latestPeriodicity - Self.minimumVoicePeriodicity
     return min(
       1, max(0, excessPeriodicity / (Self.certainVoicePeriodicity - Self.minimumVoicePeriodicity)))
   }
@@ -116,7 +116,7 @@ struct SpeechGate {
 /// The measure is the normalized autocorrelation at its first peak after it has fallen to 0.2.
 private struct PeriodicityDetector {
   /// The normalized autocorrelation of the sound, which is 1 if consecutive periods are equal.
-  private(set) var periodicity = 0.0
+  private(set) var latestPeriodicity = 0.0
 
   /// The range of the periods of voices, in samples at 4 kHz.
   private static let voicePeriodLagSamples = 10..<54
@@ -138,7 +138,7 @@ private struct PeriodicityDetector {
     ]
   }
 
-  mutating func add(_ sample: Double) {
+  mutating func addSample(_ sample: Double) {
     var sample = sample
     for index in filters.indices {
       sample = filters[index].process(sample)
@@ -151,10 +151,10 @@ private struct PeriodicityDetector {
         + Self.hopSampleCount
     else { return }
     samples.removeFirst(Self.hopSampleCount)
-    periodicity = measuredPeriodicity
+    latestPeriodicity = measurePeriodicity
   }
 
-  private var measuredPeriodicity: Double {
+  private var measurePeriodicity: Double {
     let start = Self.voicePeriodLagSamples.upperBound
     let energy = dotProduct(at: start, start)
     guard energy > 1e-6 * Double(Self.windowSampleCount) else { return 0 }

@@ -18,10 +18,10 @@ struct TransientDetector {
     var peakLevel = 0.0
   }
 
-  private var lowBand: BandLevelMeter
-  private var highBand: BandLevelMeter
-  private var averageLevel: EnvelopeFollower
-  private var peakLevel: EnvelopeFollower
+  private var lowBandMeter: BandLevelMeter
+  private var highBandMeter: BandLevelMeter
+  private var averageLevelFollower: EnvelopeFollower
+  private var peakLevelFollower: EnvelopeFollower
   /// The levels of the control steps of the last 10 ms.
   private var levelHistory: [Levels]
   private var peakStrength = 0.0
@@ -40,31 +40,31 @@ struct TransientDetector {
         BiquadCascade(.highPass, order: 1, hertz: low, rate: rate),
         BiquadCascade(.lowPass, order: 1, hertz: high, rate: rate))
     }
-    lowBand = band(25, 250)
-    highBand = band(250, 5_000)
-    averageLevel = EnvelopeFollower(rise: 0.04, fall: 0.04, rate: controlStepRate)
-    peakLevel = EnvelopeFollower(rise: 0.0005, fall: 0.2, rate: controlStepRate)
+    lowBandMeter = band(25, 250)
+    highBandMeter = band(250, 5_000)
+    averageLevelFollower = EnvelopeFollower(rise: 0.04, fall: 0.04, rate: controlStepRate)
+    peakLevelFollower = EnvelopeFollower(rise: 0.0005, fall: 0.2, rate: controlStepRate)
     levelHistory = Array(repeating: Levels(), count: Int(0.01 * controlStepRate))
     stepCountSinceOnset = Int(controlStepRate)
   }
 
   /// Adds a sample of the sound.
-  mutating func add(_ sample: Double) {
-    lowBand.add(sample)
-    highBand.add(sample)
+  mutating func addSample(_ sample: Double) {
+    lowBandMeter.addSample(sample)
+    highBandMeter.addSample(sample)
   }
 
   /// Ends a control step, and returns the strength of a transient when it has been measured.
   ///
   /// - Parameter count: The number of frames of the control step.
   mutating func finishControlStep(count: Int) -> Double? {
-    let lowBandLevel = lowBand.drainLevel(count: count)
-    let highBandLevel = highBand.drainLevel(count: count)
+    let lowBandLevel = lowBandMeter.drainLevel(count: count)
+    let highBandLevel = highBandMeter.drainLevel(count: count)
     let level = (lowBandLevel * lowBandLevel + 0.25 * highBandLevel * highBandLevel).squareRoot()
     levelHistory.append(
       Levels(
-        averageLevel: averageLevel.advance(toward: level),
-        peakLevel: peakLevel.advance(toward: level)))
+        averageLevel: averageLevelFollower.advance(toward: level),
+        peakLevel: peakLevelFollower.advance(toward: level)))
     let delaySteps = min(levelHistory.count, Int(0.002 * controlStepRate) + 1)
     let earlierAverage = levelHistory[levelHistory.count - delaySteps].averageLevel
     let earlierPeak = levelHistory.removeFirst().peakLevel

@@ -24,7 +24,7 @@ public struct VariableRateResampler {
     for sample in samples {
       latestSamples = SIMD4(latestSamples[1], latestSamples[2], latestSamples[3], sample)
       while outputPositionFraction < 1 {
-        output.append(interpolated(at: Float(outputPositionFraction)))
+        output.append(interpolatedSample(atPhase: Float(outputPositionFraction)))
         outputPositionFraction += step
       }
       outputPositionFraction -= 1
@@ -32,7 +32,7 @@ public struct VariableRateResampler {
     return output
   }
 
-  private func interpolated(at time: Float) -> Float {
+  private func interpolatedSample(atPhase time: Float) -> Float {
     let slope = (latestSamples[2] - latestSamples[0]) / 2
     let nextSlope = (latestSamples[3] - latestSamples[1]) / 2
     let levelChange = latestSamples[2] - latestSamples[1]

@@ -94,8 +94,10 @@ struct SweepSearch {
     let sweepSecondsText = signal.sweepSeconds.text(places: 1)
     return CalibrationError(
       .unsuitableRecording,
-      "contains no \(sweepSecondsText) s sweep from \(lowestHertzText) to \(highestHertzText) Hz above the noise"
-    )
+      """
+      contains no \(sweepSecondsText) s sweep from \(lowestHertzText) to \(highestHertzText) Hz \
+      above the noise
+      """)
   }
 
   /// Returns the error for a second sweep that is missing or at a wrong distance.

@@ -27,30 +27,30 @@ package struct Command: Sendable {
   package var arguments: [Argument]
   /// The options under the heading OPTIONS. `-h` and `--help` are added automatically.
   package var options: [Option]
-  package var groups: [OptionGroup]
+  package var optionGroups: [OptionGroup]
   /// The subcommands of the command, such as `show` in `profiles show`. A command with subcommands
   /// takes no arguments.
   package var subcommands: [Command]
   package var examples: [Example]
-  package var run: Action
+  package var action: Action
 
   package init(
     _ name: String, abstract: String,
     discussion: @autoclosure @escaping @Sendable () -> String = "",
     arguments: [any ArgumentDeclaration] = [], options: [any OptionDeclaration] = [],
-    groups: [OptionGroup] = [], subcommands: [Command] = [], examples: [Example] = [],
-    run: @escaping Action
+    optionGroups: [OptionGroup] = [], subcommands: [Command] = [], examples: [Example] = [],
+    action: @escaping Action
   ) {
     self.name = name
     self.abstract = abstract
     makeDiscussion = discussion
     self.arguments = arguments.map(\.argument)
     self.options = options.map(\.option)
-    self.groups = groups
+    self.optionGroups = optionGroups
     self.subcommands = subcommands
     self.examples = examples
-    self.run = run
-    let spellings = allOptions.flatMap(\.names)
+    self.action = action
+    let spellings = allOptions.flatMap(\.spellings)
     assert(Set(spellings).count == spellings.count)
     assert(self.arguments.filter(\.isRepeatable).count <= 1)
     assert(
@@ -59,17 +59,19 @@ package struct Command: Sendable {
   }
 
   var allOptions: [Option] { optionSections.flatMap(\.options) }
-  var optionSections: [OptionGroup] { [OptionGroup("Options", options + [.help])] + groups }
+  var optionSections: [OptionGroup] {
+    [OptionGroup("Options", options + [.helpOption])] + optionGroups
+  }
 
   package func option(named name: String) -> Option? {
     // This runs for every argument of a command line, so it does not build a joined list of
     // options.
-    if let option = options.first(where: { $0.names.contains(name) }) {
+    if let option = options.first(where: { $0.spellings.contains(name) }) {
       return option
     }
-    if Option.help.names.contains(name) { return Option.help }
-    for group in groups {
-      if let option = group.options.first(where: { $0.names.contains(name) }) {
+    if Option.helpOption.spellings.contains(name) { return Option.helpOption }
+    for group in optionGroups {
+      if let option = group.options.first(where: { $0.spellings.contains(name) }) {
         return option
       }
     }
@@ -83,18 +85,18 @@ package struct Command: Sendable {
   /// - optionSuggestions: The options to suggest for an unknown option.
   /// - acceptedFlags: The flags that are accepted, without effect, if the command does not declare
   ///   them.
-  func parse(
+  func parseArguments(
     _ words: [String],
     optionSuggestions optionHints: [String: (option: String, value: String)] = [:],
     acceptedFlags: [String] = []
   ) throws(UsageError) -> ParsedArguments {
     var reader = ArgumentParser(
       command: self, arguments: words, optionSuggestions: optionHints, acceptedFlags: acceptedFlags)
-    try reader.parseAll()
-    let assigned = try assignPositionals(reader.positionals)
+    try reader.parseAllArguments()
+    let assigned = try assignPositionals(reader.positionalArguments)
     return ParsedArguments(
-      command: self, valuesByName: reader.values.merging(assigned) { first, _ in first },
-      positionals: reader.positionals)
+      command: self, valuesByName: reader.valuesByName.merging(assigned) { first, _ in first },
+      positionalArguments: reader.positionalArguments)
   }
 
   private func assignPositionals(_ positionals: [String]) throws(UsageError) -> [String: [String]] {
@@ -122,17 +124,17 @@ package struct Command: Sendable {
   }
 
   /// Returns the usage line of the command, such as `temblor render [OPTIONS] PATTERN...`.
-  package func usage(of program: String) -> String {
-    ([program, name, "[OPTIONS]"] + arguments.map(\.usage)).joined(separator: " ")
+  package func usageLine(of program: String) -> String {
+    ([program, name, "[OPTIONS]"] + arguments.map(\.usageForm)).joined(separator: " ")
   }
 
-  package func help(of program: String, for output: Output, isShort: Bool = false) -> String {
+  package func helpText(of program: String, for output: Output, isShort: Bool = false) -> String {
     var layout = TextLayout(for: output)
     layout.appendParagraphs(abstract)
     layout.appendHeading("Usage")
-    layout.appendWrapped(usage(of: program), indent: 2)
+    layout.appendWrapped(usageLine(of: program), indentColumns: 2)
     if !subcommands.isEmpty {
-      layout.appendWrapped("\(program) \(name) COMMAND [OPTIONS] [ARGUMENTS]", indent: 2)
+      layout.appendWrapped("\(program) \(name) COMMAND [OPTIONS] [ARGUMENTS]", indentColumns: 2)
     }
     if !isShort {
       layout.appendParagraphs(discussion)
@@ -143,18 +145,19 @@ package struct Command: Sendable {
     }
     if !arguments.isEmpty {
       layout.appendHeading("Arguments")
-      layout.appendTable(arguments.map { ($0.name + ($0.isRepeatable ? "..." : ""), $0.fullHelp) })
+      layout.appendTable(
+        arguments.map { ($0.name + ($0.isRepeatable ? "..." : ""), $0.fullHelpText) })
     }
     for section in isShort ? Array(optionSections.prefix(1)) : optionSections {
       layout.appendHeading(section.title)
-      layout.appendTable(section.options.map { ($0.label, $0.fullHelp) })
+      layout.appendTable(section.options.map { ($0.helpLabel, $0.fullHelpText) })
     }
     layout.appendExamples(examples)
     if !subcommands.isEmpty {
       layout.appendParagraphs("Run '\(program) help \(name) COMMAND' for the options of a command.")
     }
-    if isShort, !groups.isEmpty || !discussion.isEmpty {
-      let titles = groups.map { $0.title.lowercased() }
+    if isShort, !optionGroups.isEmpty || !discussion.isEmpty {
+      let titles = optionGroups.map { $0.title.lowercased() }
       let more = titles.isEmpty ? "" : " and the options for \(titles.joined(separator: ", "))"
       layout.appendParagraphs("Run '\(program) \(name) --help' for the complete help\(more).")
     }
@@ -169,20 +172,20 @@ private struct ArgumentParser {
   let arguments: [String]
   let optionSuggestions: [String: (option: String, value: String)]
   let acceptedFlags: [String]
-  var nextIndex = 0
-  var values: [String: [String]] = [:]
-  var positionals: [String] = []
+  var nextArgumentIndex = 0
+  var valuesByName: [String: [String]] = [:]
+  var positionalArguments: [String] = []
 
-  mutating func parseAll() throws(UsageError) {
-    while nextIndex < arguments.count {
-      let argument = arguments[nextIndex]
-      nextIndex += 1
+  mutating func parseAllArguments() throws(UsageError) {
+    while nextArgumentIndex < arguments.count {
+      let argument = arguments[nextArgumentIndex]
+      nextArgumentIndex += 1
       if argument == "--" {
-        positionals += arguments[nextIndex...]
+        positionalArguments += arguments[nextArgumentIndex...]
         return
       }
       if !argument.looksLikeOption {
-        positionals.append(argument)
+        positionalArguments.append(argument)
       } else if argument.hasPrefix("--") {
         try parseLongOption(argument)
       } else {
@@ -196,10 +199,10 @@ private struct ArgumentParser {
     let name = String(components[0])
     guard let option = command.option(named: name) else {
       if acceptedFlags.contains(argument) { return }
-      throw unknownOption(name)
+      throw unknownOptionError(name)
     }
-    try recordValue(
-      of: option, as: name, attachedValue: components.count > 1 ? String(components[1]) : nil)
+    try recordOption(
+      option, as: name, attachedValue: components.count > 1 ? String(components[1]) : nil)
   }
 
   /// Parses `-v`, `-vq`, `-o value`, `-ovalue`, `-o=value`, and clusters that end in one of these
@@ -209,49 +212,49 @@ private struct ArgumentParser {
     // `-o utput`.
     let longName = "-" + argument.prefix { $0 != "=" }
     if longName.isLongOptionName, command.option(named: longName) != nil {
-      throw unknownOption(String(longName.dropFirst()))
+      throw unknownOptionError(String(longName.dropFirst()))
     }
 
     var remaining = argument.dropFirst()
     while let letter = remaining.popFirst() {
       let name = "-\(letter)"
       guard let option = command.option(named: name) else {
-        throw unknownOption(
+        throw unknownOptionError(
           remaining.count + 2 == argument.count ? String(argument.prefix { $0 != "=" }) : name)
       }
       if option.isFlag && remaining.first != "=" {
-        try recordValue(of: option, as: name, attachedValue: nil)
+        try recordOption(option, as: name, attachedValue: nil)
       } else {
         let hasEquals = remaining.first == "="
         let attached = hasEquals ? remaining.dropFirst() : remaining
-        try recordValue(
-          of: option, as: name,
+        try recordOption(
+          option, as: name,
           attachedValue: hasEquals || !remaining.isEmpty ? String(attached) : nil)
         return
       }
     }
   }
 
-  private mutating func recordValue(
-    of option: Option, as name: String, attachedValue attached: String?
+  private mutating func recordOption(
+    _ option: Option, as name: String, attachedValue attached: String?
   )
     throws(UsageError)
   {
-    guard let placeholder = option.valueName else {
+    guard let placeholder = option.valuePlaceholder else {
       if let attached {
         throw UsageError("\(name.inQuotes) does not accept a value (found \(attached.inQuotes))")
       }
-      values[option.primaryName, default: []].append("")
+      valuesByName[option.primarySpelling, default: []].append("")
       return
     }
     let value =
       if let attached { attached } else {
         try consumeNextValue(for: name, placeholder: placeholder)
       }
-    if !option.isRepeatable && values[option.primaryName] != nil {
+    if !option.isRepeatable && valuesByName[option.primarySpelling] != nil {
       throw UsageError("\(name.inQuotes) can be used only once")
     }
-    values[option.primaryName, default: []].append(
+    valuesByName[option.primarySpelling, default: []].append(
       try validatedChoice(value, of: name, choices: option.choices, aliases: option.choiceAliases))
   }
 
@@ -261,24 +264,24 @@ private struct ArgumentParser {
     -> String
   {
     let missing = "missing \(placeholder) after \(name.inQuotes)"
-    guard nextIndex < arguments.count, arguments[nextIndex] != "--" else {
+    guard nextArgumentIndex < arguments.count, arguments[nextArgumentIndex] != "--" else {
       throw UsageError(missing)
     }
-    let value = arguments[nextIndex]
+    let value = arguments[nextArgumentIndex]
     if value.looksLikeOption {
       let joined = name.isLongOptionName ? "\(name)=\(value)" : name + value
       throw UsageError("\(missing); to pass \(value.inQuotes) as a value, write \(joined.inQuotes)")
     }
-    nextIndex += 1
+    nextArgumentIndex += 1
     return value
   }
 
-  private func unknownOption(_ name: String) -> UsageError {
+  private func unknownOptionError(_ name: String) -> UsageError {
     if let hint = optionSuggestions[name], command.option(named: hint.option) != nil {
       return UsageError(
         "unknown option \(name.inQuotes); use \(hint.option.inQuotes), \(hint.value)")
     }
-    let names = command.allOptions.flatMap(\.names)
+    let names = command.allOptions.flatMap(\.spellings)
     return .unknown(
       "option", name, among: name.isShortOptionName ? [] : names.filter(\.isLongOptionName))
   }
@@ -298,9 +301,9 @@ extension String {
 extension Option {
   /// The spellings and the placeholder of the option, such as `-o, --output FILE`.
   /// Long spellings are aligned with and without a short spelling.
-  package var label: String {
-    let spelled = names.joined(separator: ", ") + (valueName.map { " " + $0 } ?? "")
-    return names[0].isLongOptionName ? "    " + spelled : spelled
+  package var helpLabel: String {
+    let spelled = spellings.joined(separator: ", ") + (valuePlaceholder.map { " " + $0 } ?? "")
+    return spellings[0].isLongOptionName ? "    " + spelled : spelled
   }
 }
 
@@ -309,8 +312,8 @@ extension TextLayout {
     if examples.isEmpty { return }
     appendHeading("Examples")
     for example in examples {
-      appendWrapped(example.purpose, indent: 2)
-      appendVerbatim(example.command, indent: 6)
+      appendWrapped(example.purpose, indentColumns: 2)
+      appendVerbatim(example.command, indentColumns: 6)
     }
   }
 }

@@ -2,17 +2,17 @@
 package struct TextLayout {
   /// The columns of a table that a label does not use: its indent, and the gap before its
   /// description.
-  static let labelMargin = 4
+  static let labelMarginColumns = 4
 
   private let output: Output
-  private let width: Int
+  private let lineWidth: Int
   package private(set) var text = ""
 
   /// Creates a layout for the width of a stream, limited to 40 to 100 columns.
   /// Longer lines are hard to read, and shorter lines leave no space for a table.
   package init(for output: Output) {
     self.output = output
-    self.width = min(max(output.width, 40), 100)
+    self.lineWidth = min(max(output.columnCount, 40), 100)
   }
 
   package mutating func appendHeading(_ title: String) {
@@ -32,9 +32,9 @@ package struct TextLayout {
         appendBlankLine()
       }
       if text.first == " " {
-        appendVerbatim(text, indent: 0)
+        appendVerbatim(text, indentColumns: 0)
       } else {
-        appendWrapped(text, indent: 0)
+        appendWrapped(text, indentColumns: 0)
       }
     }
   }
@@ -48,16 +48,16 @@ package struct TextLayout {
     return (String(lines[0]), String(lines[1]))
   }
 
-  package mutating func appendWrapped(_ body: String, indent: Int) {
-    let margin = String(repeating: " ", count: indent)
-    for line in Self.wrap(body, width: width - indent) {
+  package mutating func appendWrapped(_ body: String, indentColumns: Int) {
+    let margin = String(repeating: " ", count: indentColumns)
+    for line in Self.wrappedLines(of: body, width: lineWidth - indentColumns) {
       text += margin + line + "\n"
     }
   }
 
   /// Appends a line that a user may copy, such as a command. The line is never wrapped.
-  package mutating func appendVerbatim(_ line: String, indent: Int) {
-    text += String(repeating: " ", count: indent) + line + "\n"
+  package mutating func appendVerbatim(_ line: String, indentColumns: Int) {
+    text += String(repeating: " ", count: indentColumns) + line + "\n"
   }
 
   /// Appends rows with labels on the left and descriptions on the right.
@@ -70,14 +70,14 @@ package struct TextLayout {
     _ rows: [(label: String, help: String)], column aligned: Int? = nil
   ) {
     let widest = rows.map(\.label.count).filter { $0 <= 26 }.max() ?? 0
-    let column = width < 60 ? 8 : aligned ?? widest + Self.labelMargin
+    let column = lineWidth < 60 ? 8 : aligned ?? widest + Self.labelMarginColumns
     for row in rows {
       let label = "  " + row.label
       guard !row.help.isEmpty else {
         text += label + "\n"
         continue
       }
-      let help = Self.wrap(row.help, width: width - column)
+      let help = Self.wrappedLines(of: row.help, width: lineWidth - column)
       let margin = String(repeating: " ", count: column)
       let fits = label.count + 2 <= column
       text += label + (fits ? String(repeating: " ", count: column - label.count) : "\n")
@@ -108,7 +108,7 @@ package struct TextLayout {
 
   /// Returns the lines of a text that is wrapped at spaces. A word that is wider than the line gets
   /// a line of its own.
-  package static func wrap(_ body: String, width: Int) -> [String] {
+  package static func wrappedLines(of body: String, width: Int) -> [String] {
     var lines: [String] = []
     var line = ""
     var length = 0
@@ -131,7 +131,9 @@ package struct TextLayout {
 
 /// A formatter of tables of text with aligned columns.
 package enum TextTable {
-  package static func text(_ rows: [[String]]) -> String { lines(rows).map { $0 + "\n" }.joined() }
+  package static func text(ofRows rows: [[String]]) -> String {
+    lines(ofRows: rows).map { $0 + "\n" }.joined()
+  }
 
   /// Returns a line for each row, with two spaces between columns.
   ///
@@ -139,7 +141,8 @@ package enum TextTable {
   ///   - rows: The cells of each row.
   ///   - alignsRight: A Boolean value that indicates whether all columns except the first are
   ///     right-aligned.
-  package static func lines(_ rows: [[String]], alignsRight isRight: Bool = false) -> [String] {
+  package static func lines(ofRows rows: [[String]], alignsRight isRight: Bool = false) -> [String]
+  {
     let count = rows.map(\.count).max() ?? 0
     let widths = (0..<count).map { column in
       rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
@@ -166,7 +169,7 @@ extension Program {
   /// Returns the groups of options that several commands share, in the order of their first
   /// command.
   private static func sharedGroups(of commands: [Command]) -> [OptionGroup] {
-    let groups = commands.flatMap(\.groups)
+    let groups = commands.flatMap(\.optionGroups)
     var shared: [OptionGroup] = []
     for group in groups {
       let isShared = groups.count { $0 == group } > 1
@@ -209,7 +212,7 @@ extension Program {
     }
     page.appendSection("Exit status")
     for status in ExitStatus.allCases {
-      page.appendItem(["\(status.rawValue)"], placeholder: nil, text: status.meaning)
+      page.appendItem(["\(status.rawValue)"], placeholder: nil, text: status.descriptionText)
     }
     page.appendSection("Environment")
     page.appendItem(
@@ -217,7 +220,7 @@ extension Program {
     for variable in environmentVariables {
       page.appendItem([variable.name], placeholder: nil, text: variable.meaning)
     }
-    for section in manualSections {
+    for section in additionalManualSections {
       page.appendSection(section.title)
       page.appendParagraphs(section.body)
     }
@@ -240,46 +243,48 @@ private struct ManualPage {
 
   init(name: String, date: String, source: String) {
     let words = [name.uppercased(), "1", date, source, "User Commands"]
-    roff = ".TH " + words.map(Self.quoted).joined(separator: " ") + "\n.nh\n.ad l\n"
+    roff = ".TH " + words.map(Self.quotedRequestArgument).joined(separator: " ") + "\n.nh\n.ad l\n"
   }
 
   mutating func appendSection(_ title: String) {
-    roff += ".SH \(Self.quoted(title.uppercased()))\n"
+    roff += ".SH \(Self.quotedRequestArgument(title.uppercased()))\n"
   }
 
   /// Appends the line of the section NAME in the form that `whatis` reads.
   mutating func appendName(_ name: String, abstract: String) {
-    roff += "\(Self.escaped(name)) \\- \(Self.escaped(abstract))\n"
+    roff += "\(Self.roffEscaped(name)) \\- \(Self.roffEscaped(abstract))\n"
   }
 
   mutating func appendSynopsis(
     prefix before: String, placeholder name: String, suffix after: String
   ) {
-    roff += "\\fB\(Self.escaped(before))\\fR\\fI\(Self.escaped(name))\\fR\(Self.escaped(after))\n"
+    roff +=
+      "\\fB\(Self.roffEscaped(before))\\fR\\fI\(Self.roffEscaped(name))\\fR"
+      + "\(Self.roffEscaped(after))\n"
   }
 
   mutating func appendParagraphs(_ body: String) {
     for paragraph in TextLayout.paragraphs(in: body) {
       let (heading, text) = TextLayout.splitHeading(of: paragraph)
       if let heading {
-        roff += ".PP\n\\fB\(Self.escaped(heading))\\fR\n"
+        roff += ".PP\n\\fB\(Self.roffEscaped(heading))\\fR\n"
       }
       if text.first == " " {
         appendVerbatim(text)
       } else {
-        roff += ".PP\n" + Self.textLine(text)
+        roff += ".PP\n" + Self.escapedTextLine(text)
       }
     }
   }
 
   mutating func appendItem(_ names: [String], placeholder value: String?, text: String) {
-    let spelled = names.map { "\\fB\(Self.escaped($0))\\fR" }.joined(separator: ", ")
-    roff += ".TP\n\(spelled)\(value.map { " \\fI\(Self.escaped($0))\\fR" } ?? "")\n"
-    roff += Self.textLine(text)
+    let spelled = names.map { "\\fB\(Self.roffEscaped($0))\\fR" }.joined(separator: ", ")
+    roff += ".TP\n\(spelled)\(value.map { " \\fI\(Self.roffEscaped($0))\\fR" } ?? "")\n"
+    roff += Self.escapedTextLine(text)
   }
 
   mutating func appendItem(_ option: Option) {
-    appendItem(option.names, placeholder: option.valueName, text: option.fullHelp)
+    appendItem(option.spellings, placeholder: option.valuePlaceholder, text: option.fullHelpText)
   }
 
   /// Appends the description of a command.
@@ -291,17 +296,17 @@ private struct ManualPage {
   mutating func appendCommand(
     _ command: Command, of program: String, sharedGroups shared: [OptionGroup]
   ) {
-    roff += ".SS \(Self.quoted(command.usage(of: program)))\n"
-    roff += Self.textLine(command.abstract)
+    roff += ".SS \(Self.quotedRequestArgument(command.usageLine(of: program)))\n"
+    roff += Self.escapedTextLine(command.abstract)
     appendParagraphs(command.discussion)
     for argument in command.arguments {
-      appendItem([argument.usage], placeholder: nil, text: argument.fullHelp)
+      appendItem([argument.usageForm], placeholder: nil, text: argument.fullHelpText)
     }
-    let own = command.groups.filter { !shared.contains($0) }
+    let own = command.optionGroups.filter { !shared.contains($0) }
     for option in command.options + own.flatMap(\.options) {
       appendItem(option)
     }
-    let elsewhere = command.groups.filter(shared.contains).map { $0.title.lowercased() }
+    let elsewhere = command.optionGroups.filter(shared.contains).map { $0.title.lowercased() }
     if !elsewhere.isEmpty {
       appendParagraphs("Options for \(elsewhere.joined(separator: ", ")): see below.")
     }
@@ -313,7 +318,7 @@ private struct ManualPage {
 
   mutating func appendExamples(_ examples: [Command.Example]) {
     for example in examples {
-      roff += ".PP\n" + Self.textLine(example.purpose)
+      roff += ".PP\n" + Self.escapedTextLine(example.purpose)
       appendVerbatim("  " + example.command)
     }
   }
@@ -321,27 +326,28 @@ private struct ManualPage {
   private mutating func appendVerbatim(_ text: String) {
     roff += ".PP\n.nf\n"
     for line in text.split(separator: "\n") {
-      roff += Self.textLine(String(line))
+      roff += Self.escapedTextLine(String(line))
     }
     roff += ".fi\n"
   }
 
-  private static func textLine(_ text: String) -> String {
+  private static func escapedTextLine(_ text: String) -> String {
     let joined = text.first == " " ? text : text.split(separator: "\n").joined(separator: " ")
-    return (joined.hasPrefix(".") || joined.hasPrefix("'") ? "\\&" : "") + escaped(joined) + "\n"
+    return (joined.hasPrefix(".") || joined.hasPrefix("'") ? "\\&" : "") + roffEscaped(joined)
+      + "\n"
   }
 
-  private static func quoted(_ text: String) -> String { "\"\(escaped(text))\"" }
+  private static func quotedRequestArgument(_ text: String) -> String { "\"\(roffEscaped(text))\"" }
 
   /// The roff names of characters that roff would interpret or replace by typographic characters.
-  private static let escapeNames: [Unicode.Scalar: String] = [
+  private static let roffNamesByCharacter: [Unicode.Scalar: String] = [
     "\\": "(rs", "-": "-", "'": "(aq", "`": "(ga", "^": "(ha", "~": "(ti", "\"": "(dq",
   ]
 
-  private static func escaped(_ text: String) -> String {
+  private static func roffEscaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
-      if let name = escapeNames[scalar] {
+      if let name = roffNamesByCharacter[scalar] {
         result += "\\" + name
       } else if scalar.isASCII {
         result.unicodeScalars.append(scalar)

@@ -13,33 +13,33 @@ package final class RawTerminal {
   /// Creates a terminal for single key presses, or nil if the descriptor is not the controlling
   /// terminal of this process.
   package init?(_ descriptor: Int32 = STDIN_FILENO) {
-    guard TerminalMode.begin(on: descriptor) else { return nil }
+    guard TerminalMode.claimTerminal(descriptor) else { return nil }
     self.terminalDescriptor = descriptor
-    _ = TerminalMode.enter()
+    _ = TerminalMode.enterRawMode()
   }
 
-  deinit { TerminalMode.end() }
+  deinit { TerminalMode.releaseTerminal() }
 
   /// The descriptors to wait for before `readKeys(at:)` is called. They can change after every
   /// call.
-  package var descriptors: [Int32] {
+  package var terminalDescriptors: [Int32] {
     let wake = TerminalMode.wakeDescriptor
-    return isClosed || !TerminalMode.enter() ? [wake] : [wake, terminalDescriptor]
+    return isClosed || !TerminalMode.enterRawMode() ? [wake] : [wake, terminalDescriptor]
   }
 
   /// Returns the maximum time to wait, or nil to wait for the descriptors only.
   ///
   /// A background job has to poll, because shells do not report when it returns to the foreground.
-  package func timeout(at now: Duration) -> Duration? {
+  package func waitTimeout(at now: Duration) -> Duration? {
     if let deadline = decoder.sequenceDeadline { return max(.zero, deadline - now) }
-    return isClosed || TerminalMode.isForeground(terminalDescriptor)
+    return isClosed || TerminalMode.isForegroundJob(ofTerminal: terminalDescriptor)
       ? nil : Self.foregroundPollInterval
   }
 
   private static let foregroundPollInterval = Duration.milliseconds(250)
 
   package func readKeys(at now: Duration) -> [KeyPress] {
-    TerminalMode.lowerWake()
+    TerminalMode.clearWakeSignal()
     return decoder.decode(readBytes(), at: now)
   }
 
@@ -50,7 +50,7 @@ package final class RawTerminal {
       isClosed = true
       return []
     }
-    guard TerminalMode.enter() else { return [] }
+    guard TerminalMode.enterRawMode() else { return [] }
     // With SIGTTIN blocked, the read fails instead of stopping the process if another job takes the
     // terminal now.
     var only = sigset_t()
@@ -61,7 +61,7 @@ package final class RawTerminal {
     defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = unsafe Glibc.read(terminalDescriptor, &bytes, bytes.count)
-    if count < 0 && errno == EIO && TerminalMode.isForeground(terminalDescriptor) {
+    if count < 0 && errno == EIO && TerminalMode.isForegroundJob(ofTerminal: terminalDescriptor) {
       isClosed = true
     }
     return Array(bytes.prefix(max(0, count)))
@@ -74,9 +74,9 @@ package final class RawTerminal {
 struct KeyDecoder {
   /// The maximum pause between the bytes of a sequence.
   /// The pause is much longer than the gaps on a slow line, and too short to notice.
-  static let sequenceTimeout = Duration.milliseconds(50)
+  static let maximumSequencePause = Duration.milliseconds(50)
   /// The maximum number of bytes in a sequence. Longer input is noise.
-  static let maximumSequenceLength = 32
+  static let maximumSequenceByteCount = 32
 
   private var pendingBytes: [UInt8] = []
   private(set) var sequenceDeadline: Duration?
@@ -103,7 +103,7 @@ struct KeyDecoder {
       start += length
     }
     pendingBytes.removeFirst(start)
-    sequenceDeadline = pendingBytes.isEmpty ? nil : now + Self.sequenceTimeout
+    sequenceDeadline = pendingBytes.isEmpty ? nil : now + Self.maximumSequencePause
     return keys
   }
 
@@ -112,7 +112,7 @@ struct KeyDecoder {
   private static func firstKey(in bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
     guard let byte = bytes.first else { return nil }
     switch byte {
-    case 0x1B: return escapeSequence(bytes)
+    case 0x1B: return escapeSequenceKey(bytes)
     case 0x0A, 0x0D: return (.enter, 1)
     case 0x09: return (.tab, 1)
     case 0x08, 0x7F: return (.backspace, 1)
@@ -146,12 +146,14 @@ struct KeyDecoder {
     )
   }
 
-  private static func escapeSequence(_ bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
+  private static func escapeSequenceKey(_ bytes: ArraySlice<UInt8>) -> (
+    key: KeyPress?, length: Int
+  )? {
     let body = bytes.dropFirst()
     switch body.first {
     case nil: return nil
-    case UInt8(ascii: "O"): return body.dropFirst().first.map { (cursorKey($0), 3) }
-    case UInt8(ascii: "["): return controlSequence(body.dropFirst())
+    case UInt8(ascii: "O"): return body.dropFirst().first.map { (cursorKey(forFinalByte: $0), 3) }
+    case UInt8(ascii: "["): return controlSequenceKey(body.dropFirst())
     // The Escape key, followed by another key.
     default: return (.escape, 1)
     }
@@ -159,35 +161,39 @@ struct KeyDecoder {
 
   /// Returns the key of a control sequence: parameters after `ESC [`, then a final byte from `@` to
   /// `~`.
-  private static func controlSequence(_ body: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
+  private static func controlSequenceKey(_ body: ArraySlice<UInt8>) -> (
+    key: KeyPress?, length: Int
+  )? {
     // The function keys of the Linux console have a second bracket before the final byte.
     let hasBracket = body.first == UInt8(ascii: "[")
     let remaining = hasBracket ? body.dropFirst() : body
     let parameters = remaining.prefix { (0x20...0x3F).contains($0) }
     let length = 2 + (hasBracket ? 1 : 0) + parameters.count
     guard let final = remaining.dropFirst(parameters.count).first else {
-      return length < maximumSequenceLength ? nil : (nil, length)
+      return length < maximumSequenceByteCount ? nil : (nil, length)
     }
     // Another control character inside the sequence restarts it.
     guard (0x40...0x7E).contains(final) else { return (nil, length) }
     if hasBracket { return (nil, length + 1) }
-    guard final == UInt8(ascii: "~") else { return (cursorKey(final), length + 1) }
+    guard final == UInt8(ascii: "~") else { return (cursorKey(forFinalByte: final), length + 1) }
     // The part after a semicolon encodes Shift and Control.
     let number = String(decoding: parameters.prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
-    return (editingKeys[number], length + 1)
+    return (editingKeysByNumber[number], length + 1)
   }
 
-  private static let editingKeys: [String: KeyPress] = [
+  private static let editingKeysByNumber: [String: KeyPress] = [
     "1": .home, "2": .insert, "3": .delete, "4": .end, "5": .pageUp, "6": .pageDown, "7": .home,
     "8": .end,
   ]
 
-  private static let cursorKeys: [Unicode.Scalar: KeyPress] = [
+  private static let cursorKeysByFinalByte: [Unicode.Scalar: KeyPress] = [
     "A": .up, "B": .down, "C": .right, "D": .left, "H": .home, "F": .end, "Z": .backTab,
     "M": .enter,
   ]
 
-  private static func cursorKey(_ final: UInt8) -> KeyPress? { cursorKeys[Unicode.Scalar(final)] }
+  private static func cursorKey(forFinalByte final: UInt8) -> KeyPress? {
+    cursorKeysByFinalByte[Unicode.Scalar(final)]
+  }
 }
 
 /// A key press at a terminal.

@@ -4,10 +4,10 @@ import SystemSupport
 package struct Option: Equatable, Sendable {
   /// All spellings of the option, such as `-o` and `--output`. Messages use the first long
   /// spelling.
-  package var names: [String]
+  package var spellings: [String]
   /// The placeholder for the option's value in help, such as `FILE`, or nil for a flag.
-  package var valueName: String?
-  package var help: String
+  package var valuePlaceholder: String?
+  package var helpText: String
   /// The default value as help describes it. The command itself supplies the value.
   package var defaultText: String?
   /// The allowed values of the option. An empty list allows any value.
@@ -33,9 +33,9 @@ package struct Option: Equatable, Sendable {
       !names.isEmpty && names.allSatisfy { $0.isShortOptionName || $0.isLongOptionName },
       "An option is written as -x or --word.")
     precondition(value != nil || choices.isEmpty, "A flag has no choices.")
-    self.names = names
-    self.valueName = value
-    self.help = help
+    self.spellings = names
+    self.valuePlaceholder = value
+    self.helpText = help
     self.defaultText = defaultText
     self.choices = choices
     self.choiceAliases = choiceAliases
@@ -44,13 +44,13 @@ package struct Option: Equatable, Sendable {
     self.outputExtensions = outputEndings
   }
 
-  package static let help = Option("-h", "--help", help: "Show this help.")
+  package static let helpOption = Option("-h", "--help", help: "Show this help.")
 
-  var isFlag: Bool { valueName == nil }
-  package var primaryName: String { names.first(where: \.isLongOptionName) ?? names[0] }
+  var isFlag: Bool { valuePlaceholder == nil }
+  package var primarySpelling: String { spellings.first(where: \.isLongOptionName) ?? spellings[0] }
 
-  var fullHelp: String {
-    var text = help.listing(choices)
+  var fullHelpText: String {
+    var text = helpText.appendingChoices(choices)
     if let defaultText {
       text += " Default: \(defaultText)."
     }
@@ -70,16 +70,16 @@ extension Option: OptionDeclaration { package var option: Option { self } }
 /// An option whose declaration determines the type of its value. `arguments[gap]` reads it.
 package struct TypedOption<Value>: OptionDeclaration {
   package let option: Option
-  let read: @Sendable (ParsedArguments) throws(UsageError) -> Value
+  let readValue: @Sendable (ParsedArguments) throws(UsageError) -> Value
 
   init(
     _ option: Option, default text: String? = nil,
-    read: @escaping @Sendable (ParsedArguments) throws(UsageError) -> Value
+    readValue: @escaping @Sendable (ParsedArguments) throws(UsageError) -> Value
   ) {
     var option = option
     option.defaultText = option.defaultText ?? text
     self.option = option
-    self.read = read
+    self.readValue = readValue
   }
 }
 
@@ -89,7 +89,7 @@ extension TypedOption {
     -> TypedOption<Result>
   {
     TypedOption<Result>(option) { arguments throws(UsageError) in
-      transform(try read(arguments))
+      transform(try readValue(arguments))
     }
   }
 }
@@ -97,28 +97,30 @@ extension TypedOption {
 extension Option {
   /// Returns an option that reads a Boolean value, which indicates whether the flag is present.
   package func flag() -> TypedOption<Bool> {
-    TypedOption(self) { arguments throws(UsageError) in arguments.flag(primaryName) }
+    TypedOption(self) { arguments throws(UsageError) in arguments.hasFlag(primarySpelling) }
   }
 
   /// Returns an option that reads a text, or nil if it is omitted.
   package func text() -> TypedOption<String?> {
-    TypedOption(self) { arguments throws(UsageError) in arguments.value(primaryName) }
+    TypedOption(self) { arguments throws(UsageError) in arguments.value(primarySpelling) }
   }
 
   /// Returns an option that reads the texts of all occurrences.
   package func texts() -> TypedOption<[String]> {
-    TypedOption(self) { arguments throws(UsageError) in arguments.values(primaryName) }
+    TypedOption(self) { arguments throws(UsageError) in arguments.values(primarySpelling) }
   }
 }
 
 extension Option {
   package func int(in range: ClosedRange<Int>) -> TypedOption<Int?> {
-    TypedOption(self) { arguments throws(UsageError) in try arguments.int(primaryName, in: range) }
+    TypedOption(self) { arguments throws(UsageError) in
+      try arguments.integer(primarySpelling, in: range)
+    }
   }
 
   package func int(in range: ClosedRange<Int>, default value: Int) -> TypedOption<Int> {
     TypedOption(self, default: "\(value)") { arguments throws(UsageError) in
-      try arguments.int(primaryName, in: range) ?? value
+      try arguments.integer(primarySpelling, in: range) ?? value
     }
   }
 
@@ -126,13 +128,14 @@ extension Option {
   ///
   /// - Parameter range: The valid values. An infinite bound means no limit.
   package func double(in range: ClosedRange<Double>) -> TypedOption<Double?> {
-    TypedOption(self) { arguments throws(UsageError) in try arguments.double(primaryName, in: range)
+    TypedOption(self) { arguments throws(UsageError) in
+      try arguments.number(primarySpelling, in: range)
     }
   }
 
   package func double(in range: ClosedRange<Double>, default value: Double) -> TypedOption<Double> {
     TypedOption(self, default: NumberFormatting.plainText(value)) { arguments throws(UsageError) in
-      try arguments.double(primaryName, in: range) ?? value
+      try arguments.number(primarySpelling, in: range) ?? value
     }
   }
 
@@ -145,7 +148,7 @@ extension Option {
     option.choices = Choice.allCases.map(\.rawValue)
     option.completion = .candidates(option.choices)
     return TypedOption(option) { arguments throws(UsageError) in
-      arguments.value(primaryName).flatMap(Choice.init(rawValue:))
+      arguments.value(primarySpelling).flatMap(Choice.init(rawValue:))
     }
   }
 
@@ -156,7 +159,7 @@ extension Option {
   {
     let choice = choice(of: Choice.self)
     return TypedOption(choice.option, default: value.rawValue) { arguments throws(UsageError) in
-      try choice.read(arguments) ?? value
+      try choice.readValue(arguments) ?? value
     }
   }
 }
@@ -176,8 +179,8 @@ package struct OptionGroup: Sendable, Equatable {
 
 extension String {
   /// Returns a help text with the choices of a value, unless it names all of them.
-  fileprivate func listing(_ choices: [String]) -> String {
-    choices.allSatisfy { mentions($0) } ? self : "\(self) One of \(choices.joinedWithOr)."
+  fileprivate func appendingChoices(_ choices: [String]) -> String {
+    choices.allSatisfy { containsText($0) } ? self : "\(self) One of \(choices.joinedWithOr)."
   }
 
   var isShortOptionName: Bool { utf8.count == 2 && hasPrefix("-") && self != "--" }
@@ -189,7 +192,7 @@ extension String {
 /// A positional argument of a command.
 package struct Argument: Sendable {
   package var name: String
-  package var help: String
+  package var helpText: String
   package var choices: [String]
   /// Other spellings of choices in lower case, and the choices that replace them.
   package var choiceAliases: [String: String]
@@ -205,7 +208,7 @@ package struct Argument: Sendable {
   ) {
     precondition(!name.hasPrefix("-"), "An argument's name does not start with a hyphen.")
     self.name = name
-    self.help = help
+    self.helpText = help
     self.choices = choices
     self.choiceAliases = choiceAliases
     self.completion = choices.isEmpty ? completion : .candidates(choices)
@@ -214,12 +217,12 @@ package struct Argument: Sendable {
   }
 
   /// The form of the argument in a usage line, such as `PATTERN`, `PATTERN...`, or `[PATTERN]`.
-  package var usage: String {
+  package var usageForm: String {
     let text = isRepeatable ? name + "..." : name
     return isOptional ? "[\(text)]" : text
   }
 
-  var fullHelp: String { help.listing(choices) }
+  var fullHelpText: String { helpText.appendingChoices(choices) }
 }
 
 /// An entry in the arguments of a command.
@@ -234,7 +237,7 @@ extension Argument: ArgumentDeclaration {
 /// An argument whose declaration determines the type of its value. `arguments[name]` reads it.
 package struct TypedArgument<Value>: ArgumentDeclaration {
   package let argument: Argument
-  let read: @Sendable (ParsedArguments) -> Value
+  let readValue: @Sendable (ParsedArguments) -> Value
 }
 
 extension Argument {
@@ -256,7 +259,7 @@ extension Argument {
 
 /// The completion that a shell offers for a value or an argument.
 package struct Completion: Equatable, Sendable {
-  package enum Paths: Equatable, Sendable {
+  package enum PathCompletion: Equatable, Sendable {
     case none
     /// Files with one of these extensions, written without the dot, and the folders that lead to
     /// them.
@@ -265,26 +268,29 @@ package struct Completion: Equatable, Sendable {
     case folders
   }
 
-  package var candidates: [String]
+  package var candidateNames: [String]
   /// The command line of this program that prints more candidates, one plain name per line.
   package var candidateCommand: String
-  package var paths: Paths
+  package var pathCompletion: PathCompletion
 
   package init(
-    candidates words: [String] = [], candidateCommand query: String = "", paths: Paths = .none
+    candidateNames words: [String] = [], candidateCommand query: String = "",
+    pathCompletion: PathCompletion = .none
   ) {
-    self.candidates = words
+    self.candidateNames = words
     self.candidateCommand = query
-    self.paths = paths
+    self.pathCompletion = pathCompletion
   }
 
   package static let none = Completion()
-  package static let file = Completion(paths: .files(extensions: []))
-  package static let folder = Completion(paths: .folders)
+  package static let file = Completion(pathCompletion: .files(extensions: []))
+  package static let folder = Completion(pathCompletion: .folders)
 
   /// Returns a completion for files with one of these extensions, written without the dot.
   package static func file(withExtension endings: String...) -> Completion {
-    Completion(paths: .files(extensions: endings))
+    Completion(pathCompletion: .files(extensions: endings))
   }
-  package static func candidates(_ words: [String]) -> Completion { Completion(candidates: words) }
+  package static func candidates(_ words: [String]) -> Completion {
+    Completion(candidateNames: words)
+  }
 }

@@ -6,10 +6,10 @@ package struct ParsedArguments: Sendable {
   package let command: Command
   /// The values of options and arguments by name. A flag has an empty value for each occurrence.
   package private(set) var valuesByName: [String: [String]]
-  let positionals: [String]
+  let positionalArguments: [String]
   /// The sources of values that the command line does not contain, by the primary spelling of their
   /// option.
-  package private(set) var origins: [String: String] = [:]
+  package private(set) var originsByOption: [String: String] = [:]
 
   /// Sets the values of an option that the command line omits.
   ///
@@ -19,20 +19,20 @@ package struct ParsedArguments: Sendable {
   ///   - origin: The source of the values, for messages.
   package mutating func setDefault(_ values: [String], for name: String, origin: String) {
     valuesByName[primaryName(for: name)] = values
-    origins[primaryName(for: name)] = origin
+    originsByOption[primaryName(for: name)] = origin
   }
 
   /// The arguments of the command line without defaults.
   package var withoutDefaults: ParsedArguments {
     var arguments = self
-    for key in origins.keys {
+    for key in originsByOption.keys {
       arguments.valuesByName[key] = nil
     }
-    arguments.origins = [:]
+    arguments.originsByOption = [:]
     return arguments
   }
 
-  package func flag(_ name: String) -> Bool { !values(name).isEmpty }
+  package func hasFlag(_ name: String) -> Bool { !values(name).isEmpty }
   package func value(_ name: String) -> String? { values(name).last }
   package func values(_ name: String) -> [String] { valuesByName[primaryName(for: name)] ?? [] }
 
@@ -44,13 +44,13 @@ package struct ParsedArguments: Sendable {
   }
 
   package subscript<Value>(_ option: TypedOption<Value>) -> Value {
-    get throws(UsageError) { try option.read(self) }
+    get throws(UsageError) { try option.readValue(self) }
   }
 
-  package subscript<Value>(_ argument: TypedArgument<Value>) -> Value { argument.read(self) }
+  package subscript<Value>(_ argument: TypedArgument<Value>) -> Value { argument.readValue(self) }
 
   private func primaryName(for name: String) -> String {
-    if let option = command.option(named: name) { return option.primaryName }
+    if let option = command.option(named: name) { return option.primarySpelling }
     precondition(
       command.arguments.contains { $0.name == name }, "\(command.name) declares no \(name).")
     return name
@@ -58,14 +58,15 @@ package struct ParsedArguments: Sendable {
 
   /// Returns a whole number within a range, or nil if it is omitted. `Int.max` as the upper bound
   /// means no limit.
-  package func int(_ name: String, in range: ClosedRange<Int> = Int.min...Int.max)
+  package func integer(_ name: String, in range: ClosedRange<Int> = Int.min...Int.max)
     throws(UsageError) -> Int?
   {
     guard let text = value(name) else { return nil }
-    guard let number = Int(text) ?? numberWithUnit(name, text: text).flatMap(Int.init(exactly:)),
+    guard
+      let number = Int(text) ?? parseNumberWithUnit(name, text: text).flatMap(Int.init(exactly:)),
       range.contains(number)
     else {
-      throw unexpectedValue(
+      throw unexpectedValueError(
         of: name, text: text, expected: "a whole number",
         minimum: range.lowerBound == .min ? nil : "\(range.lowerBound)",
         maximum: range.upperBound == .max ? nil : "\(range.upperBound)")
@@ -75,19 +76,19 @@ package struct ParsedArguments: Sendable {
 
   /// Returns a finite number within a range, or nil if it is omitted. An infinite bound means no
   /// limit.
-  package func double(
+  package func number(
     _ name: String, in range: ClosedRange<Double> = -Double.infinity...Double.infinity
   )
     throws(UsageError) -> Double?
   {
     guard let text = value(name) else { return nil }
-    guard let number = Double(text) ?? numberWithUnit(name, text: text), number.isFinite,
+    guard let number = Double(text) ?? parseNumberWithUnit(name, text: text), number.isFinite,
       range.contains(number)
     else {
       let ends = [range.lowerBound, range.upperBound].map {
         $0.isFinite ? NumberFormatting.plainText($0) : nil
       }
-      throw unexpectedValue(
+      throw unexpectedValueError(
         of: name, text: text, expected: "a number", minimum: ends[0], maximum: ends[1])
     }
     return number
@@ -95,10 +96,10 @@ package struct ParsedArguments: Sendable {
 
   /// Returns a number with a unit that suits the placeholder of the option, such as `2s`,
   /// `44.1kHz`, or `80%`.
-  private func numberWithUnit(_ name: String, text: String) -> Double? {
+  private func parseNumberWithUnit(_ name: String, text: String) -> Double? {
     let key = primaryName(for: name)
-    let meaning = command.option(named: key)?.valueName ?? key
-    for (unit, factor) in Self.unitsByValueName[meaning] ?? [] {
+    let meaning = command.option(named: key)?.valuePlaceholder ?? key
+    for (unit, factor) in Self.unitsByPlaceholder[meaning] ?? [] {
       guard text.lowercased().hasSuffix(unit) else { continue }
       let digits = text.dropLast(unit.count)
       guard let number = Double(digits.last == " " ? digits.dropLast() : digits) else { continue }
@@ -111,13 +112,13 @@ package struct ParsedArguments: Sendable {
 
   /// The accepted units by the placeholder of the option. A unit that ends with another unit
   /// precedes it.
-  private static let unitsByValueName: [String: [(unit: String, factor: Double)]] = [
+  private static let unitsByPlaceholder: [String: [(unit: String, factor: Double)]] = [
     "SECONDS": [("min", 60), ("ms", 0.001), ("s", 1)],
     "HZ": [("khz", 1_000), ("hz", 1), ("k", 1_000)],
     "DB": [("db", 1)], "S": [("%", 0.01)], "INTENSITY": [("%", 0.01)], "SHARPNESS": [("%", 0.01)],
   ]
 
-  private func unexpectedValue(
+  private func unexpectedValueError(
     of name: String, text: String, expected kind: String, minimum: String?,
     maximum: String?
   )
@@ -169,11 +170,11 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
 
 extension InputOverwriteCheck {
   /// Throws an error if an output would overwrite an input, or if its folder does not exist.
-  package func check(_ path: String, option: String) throws(UsageError) {
-    if isInput(path) {
+  package func checkOutputPath(_ path: String, option: String) throws(UsageError) {
+    if isInputPath(path) {
       throw UsageError("\(path.inQuotes) is an input file; choose a different \(option.inQuotes)")
     }
-    if let obstacle = Self.obstacle(to: path) {
+    if let obstacle = Self.obstacle(toCreating: path) {
       throw UsageError("cannot write \(path.inQuotes): \(obstacle)")
     }
   }
@@ -188,8 +189,8 @@ extension ParsedArguments {
       paths += valuesByName[argument.name] ?? []
     }
     for option in command.allOptions where option.outputExtensions == nil {
-      let values = valuesByName[option.primaryName] ?? []
-      if option.completion.paths != .none {
+      let values = valuesByName[option.primarySpelling] ?? []
+      if option.completion.pathCompletion != .none {
         paths += values
       }
       // The value is a list such as `2=haptics,profile=mine.json`.
@@ -208,19 +209,19 @@ extension ParsedArguments {
     var optionsByPath: [String: String] = [:]
     for option in command.allOptions {
       guard let extensions = option.outputExtensions else { continue }
-      for path in valuesByName[option.primaryName] ?? [] where path != Self.standardOutput {
-        try inputs.check(path, option: option.primaryName)
+      for path in valuesByName[option.primarySpelling] ?? [] where path != Self.standardOutput {
+        try inputs.checkOutputPath(path, option: option.primarySpelling)
         let name = path.lowercased()
         if !extensions.isEmpty, !extensions.contains(where: { name.hasSuffix("." + $0) }) {
           let extensionList = extensions.map { ".\($0)" }.joinedWithOr
           throw UsageError("unknown file extension of \(path.inQuotes); use \(extensionList)")
         }
         if let otherOption = optionsByPath.updateValue(
-          option.primaryName, forKey: InputOverwriteCheck.comparablePath(of: path))
+          option.primarySpelling, forKey: InputOverwriteCheck.comparablePath(of: path))
         {
           throw UsageError(
             """
-            \(otherOption.inQuotes) and \(option.primaryName.inQuotes) cannot both write \
+            \(otherOption.inQuotes) and \(option.primarySpelling.inQuotes) cannot both write \
             \(path.inQuotes)
             """
           )

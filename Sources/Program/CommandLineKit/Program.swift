@@ -19,11 +19,11 @@ package struct CommandReference: Sendable {
 /// A group of commands under a common heading in the help.
 package struct CommandGroup: Sendable {
   package var title: String
-  package var commands: [CommandReference]
+  package var references: [CommandReference]
 
   package init(_ title: String, _ commands: [CommandReference]) {
     self.title = title
-    self.commands = commands
+    self.references = commands
   }
 }
 
@@ -38,13 +38,13 @@ package struct Program: Sendable {
   package var discussion: String
   /// The groups of commands in the order of the help. `help` is added to the last group
   /// automatically.
-  private var groups: [CommandGroup]
-  private var commandReferences: [CommandReference] { groups.flatMap(\.commands) }
+  private var commandGroups: [CommandGroup]
+  private var commandReferences: [CommandReference] { commandGroups.flatMap(\.references) }
   package var commands: [Command] { commandReferences.map { $0.makeCommand() } }
   package var examples: [Command.Example]
   /// The environment variables that the manual page lists in addition to `NO_COLOR`.
   package var environmentVariables: [(name: String, meaning: String)]
-  package var manualSections: [(title: String, body: String)]
+  package var additionalManualSections: [(title: String, body: String)]
   /// The related manual pages and documents, for the last section of the manual page.
   package var relatedPages: String
   /// The commands to suggest for the names that other programs use, such as `compare` for `diff`.
@@ -54,7 +54,7 @@ package struct Program: Sendable {
   package var universalFlags: [String]
   /// The closure that adds defaults to the parsed arguments before they are checked and the command
   /// runs.
-  package var prepare: @Sendable (inout ParsedArguments, Terminal) throws -> Void
+  package var addDefaults: @Sendable (inout ParsedArguments, Terminal) throws -> Void
   /// The options to suggest for the names that other programs use, each with a description of its
   /// value.
   package var optionSuggestions: [String: (option: String, value: String)]
@@ -78,21 +78,21 @@ package struct Program: Sendable {
     self.versionDate = date
     self.abstract = abstract
     self.discussion = discussion
-    self.groups = groups
+    self.commandGroups = groups
     self.examples = examples
     self.environmentVariables = environment
-    self.manualSections = manualSections
+    self.additionalManualSections = manualSections
     self.relatedPages = relatedPages
     self.verbSuggestions = alternatives
     self.universalFlags = flagsOfEveryVerb
-    self.prepare = prepare
+    self.addDefaults = prepare
     self.optionSuggestions = optionHints
     self.messageForError = message
     self.statusForError = status
   }
 
   package static let standardOptions = [
-    Option.help, Option("--version", help: "Show the version."),
+    Option.helpOption, Option("--version", help: "Show the version."),
   ]
 
   var allCommands: [Command] {
@@ -122,8 +122,8 @@ package struct Program: Sendable {
     ) { arguments, terminal in
       let words = arguments.values("COMMAND")
       guard let first = words.first else {
-        try terminal.output.write(help(for: terminal.output), wraps: false)
-        return .done
+        try terminal.output.write(helpText(for: terminal.output), wraps: false)
+        return .success
       }
       var command = try findCommand(first)
       var program = name
@@ -134,8 +134,8 @@ package struct Program: Sendable {
         program += " " + command.name
         command = try command.findSubcommand(word)
       }
-      try terminal.output.write(command.help(of: program, for: terminal.output), wraps: false)
-      return .done
+      try terminal.output.write(command.helpText(of: program, for: terminal.output), wraps: false)
+      return .success
     }
   }
 
@@ -156,9 +156,9 @@ package struct Program: Sendable {
     } catch let error as UsageError {
       terminal.report("\(name): \(error)")
       terminal.report("See '\(path) --help'.")
-      return .usage
+      return .usageError
     } catch let error as StreamError where error.isBrokenPipe {
-      return .done
+      return .success
     } catch {
       terminal.report("\(name): \(messageForError(error))")
       return statusForError(error)
@@ -170,19 +170,19 @@ package struct Program: Sendable {
     -> ExitStatus
   {
     guard let first = arguments.first else {
-      try terminal.error.write(help(for: terminal.error), wraps: false)
-      return .usage
+      try terminal.errorOutput.write(helpText(for: terminal.errorOutput), wraps: false)
+      return .usageError
     }
-    if Option.help.names.contains(first) {
+    if Option.helpOption.spellings.contains(first) {
       let namesCommand = arguments.count > 1 && !arguments[1].hasPrefix("-")
       let helpArguments = namesCommand ? Array(arguments.dropFirst()) : []
       return run([Self.helpVerb] + helpArguments, on: terminal)
     }
     if first == "--version" {
       try terminal.output.writeLine("\(name) \(version)")
-      return .done
+      return .success
     }
-    if first.hasPrefix("-") { throw misplacedOption(first) }
+    if first.hasPrefix("-") { throw misplacedOptionError(first) }
     var command = try findCommand(first)
     var program = name
     var remaining = arguments.dropFirst()
@@ -205,20 +205,20 @@ package struct Program: Sendable {
   ) throws -> ExitStatus {
     // A help option before `--` takes precedence over everything else.
     let options = arguments.prefix { $0 != "--" }
-    if let option = options.first(where: Option.help.names.contains) {
-      let isShort = option == Option.help.names[0]
+    if let option = options.first(where: Option.helpOption.spellings.contains) {
+      let isShort = option == Option.helpOption.spellings[0]
       try terminal.output.write(
-        command.help(of: program, for: terminal.output, isShort: isShort), wraps: false)
-      return .done
+        command.helpText(of: program, for: terminal.output, isShort: isShort), wraps: false)
+      return .success
     }
-    var parsed = try command.parse(
+    var parsed = try command.parseArguments(
       arguments, optionSuggestions: optionSuggestions, acceptedFlags: universalFlags)
-    try prepare(&parsed, terminal)
+    try addDefaults(&parsed, terminal)
     try parsed.checkOutputs()
-    return try command.run(parsed, terminal)
+    return try command.action(parsed, terminal)
   }
 
-  private func misplacedOption(_ argument: String) -> UsageError {
+  private func misplacedOptionError(_ argument: String) -> UsageError {
     let option = String(argument.prefix { $0 != "=" })
     if let alternative = verbSuggestions[option] {
       return UsageError("unknown option \(option.inQuotes); \(alternative)")
@@ -228,33 +228,33 @@ package struct Program: Sendable {
     }) {
       return UsageError("\(option.inQuotes) must follow a command")
     }
-    return .unknown("option", option, among: Self.standardOptions.flatMap(\.names))
+    return .unknown("option", option, among: Self.standardOptions.flatMap(\.spellings))
   }
 
   /// The column of the descriptions in all tables of commands.
-  private var commandColumn: Int {
+  private var commandDescriptionColumn: Int {
     let names = commandReferences.map(\.name) + [Self.helpVerb]
-    return (names.map(\.count).max() ?? 0) + TextLayout.labelMargin
+    return (names.map(\.count).max() ?? 0) + TextLayout.labelMarginColumns
   }
 
-  package var usage: String { "\(name) COMMAND [OPTIONS] [ARGUMENTS]" }
+  package var usageLine: String { "\(name) COMMAND [OPTIONS] [ARGUMENTS]" }
 
-  package func help(for output: Output) -> String {
+  package func helpText(for output: Output) -> String {
     var layout = TextLayout(for: output)
     layout.appendParagraphs(abstract)
     layout.appendHeading("Usage")
-    layout.appendWrapped(usage, indent: 2)
+    layout.appendWrapped(usageLine, indentColumns: 2)
     layout.appendParagraphs(discussion)
-    for (index, group) in groups.enumerated() {
+    for (index, group) in commandGroups.enumerated() {
       layout.appendHeading(group.title)
-      var commands = group.commands.map { $0.makeCommand() }
-      if index == groups.count - 1 {
+      var commands = group.references.map { $0.makeCommand() }
+      if index == commandGroups.count - 1 {
         commands.append(helpCommand(listing: self.commands))
       }
-      layout.appendTable(commands.map { ($0.name, $0.abstract) }, column: commandColumn)
+      layout.appendTable(commands.map { ($0.name, $0.abstract) }, column: commandDescriptionColumn)
     }
     layout.appendHeading("Options")
-    layout.appendTable(Self.standardOptions.map { ($0.label, $0.help) })
+    layout.appendTable(Self.standardOptions.map { ($0.helpLabel, $0.helpText) })
     layout.appendExamples(examples)
     layout.appendParagraphs("Run '\(name) help COMMAND' for the options of a command.")
     return layout.text
@@ -274,18 +274,18 @@ extension Command {
 
 /// The exit status of the program.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
-  case done = 0
+  case success = 0
   /// The operation failed, for example for lack of space, a permission, or a device.
   case failure = 1
   /// An input file is invalid. Messages state the location.
   case invalidInput = 2
-  case differs = 3
+  case exceedsTolerance = 3
   /// The command line is invalid: `EX_USAGE` of BSD's sysexits.
-  case usage = 64
+  case usageError = 64
 
-  package var meaning: String {
+  package var descriptionText: String {
     switch self {
-    case .done:
+    case .success:
       "Success."
     case .failure:
       """
@@ -294,11 +294,11 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
       """
     case .invalidInput:
       "Invalid input. Messages include the file, line, and column."
-    case .differs:
+    case .exceedsTolerance:
       """
       A difference exceeds --tolerance, or a measured value exceeds the uncertainty of the profile.
       """
-    case .usage:
+    case .usageError:
       "Usage error."
     }
   }

@@ -4,9 +4,9 @@ package enum Shell: String, CaseIterable, Sendable { case bash, zsh, fish }
 extension Program {
   package func completionScript(for shell: Shell) -> String {
     switch shell {
-    case .bash: bashCompletion()
-    case .zsh: zshCompletion()
-    case .fish: fishCompletion()
+    case .bash: bashCompletionScript()
+    case .zsh: zshCompletionScript()
+    case .fish: fishCompletionScript()
     }
   }
 
@@ -21,7 +21,7 @@ extension Program {
           : [
             Argument("COMMAND", help: "", completion: .candidates(command.subcommands.map(\.name)))
           ]
-      ) { _, _ in .done }
+      ) { _, _ in .success }
     }
     return commands.map { command in
       guard command.name == "help" else { return command }
@@ -32,19 +32,19 @@ extension Program {
     }
   }
 
-  var shellIdentifier: String { String(name.map { $0.isLetter || $0.isNumber ? $0 : "_" }) }
+  var asShellIdentifier: String { String(name.map { $0.isLetter || $0.isNumber ? $0 : "_" }) }
 }
 
 extension String {
   /// The text as a single word of a POSIX shell or zsh, quoted only if necessary.
-  package var shellEscaped: String {
+  package var asShellWord: String {
     let isPlain = allSatisfy {
       $0.isASCII && ($0.isLetter || $0.isNumber || "._/-+=:,".contains($0))
     }
-    return isPlain && !isEmpty ? self : shellQuoted
+    return isPlain && !isEmpty ? self : inShellQuotes
   }
 
-  var shellQuoted: String {
+  var inShellQuotes: String {
     "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
   }
 
@@ -55,15 +55,15 @@ extension String {
     return String(words[...end].joined(separator: " ").dropLast())
   }
 
-  package func escaping(_ characters: Set<Character>) -> String {
+  package func escapingWithBackslash(_ characters: Set<Character>) -> String {
     String(flatMap { characters.contains($0) ? ["\\", $0] : [$0] })
   }
 }
 
 extension Program {
   /// Returns a completion script for bash 4.4 and later, without other dependencies.
-  func bashCompletion() -> String {
-    let function = "_" + shellIdentifier
+  func bashCompletionScript() -> String {
+    let function = "_" + asShellIdentifier
     return """
       # Completion of \(name) for bash.
       \(function)_words() {
@@ -113,7 +113,7 @@ extension Program {
       \(function)_offer() {
         if ((${#words[@]} == 2)); then
           if [[ $current == -* ]]; then
-            \(function)_words \(bashWordList(Self.standardOptions.flatMap(\.names)))
+            \(function)_words \(bashWordList(Self.standardOptions.flatMap(\.spellings)))
           else
             \(function)_words \(bashWordList(allCommands.map(\.name)))
           fi
@@ -147,13 +147,13 @@ extension Program {
       text += "\(margin)case $previous in\n"
       for option in valued {
         let offers = bashCandidateCommands(option.completion).map { $0 + "; " }.joined()
-        text += "\(margin)  \(option.names.joined(separator: " | "))) \(offers)return ;;\n"
+        text += "\(margin)  \(option.spellings.joined(separator: " | "))) \(offers)return ;;\n"
       }
       text += "\(margin)esac\n"
     }
-    let names = bashWordList(command.allOptions.flatMap(\.names))
+    let names = bashWordList(command.allOptions.flatMap(\.spellings))
     text +=
-      "\(margin)if [[ $current == -* ]]; then\n\(margin)  _\(shellIdentifier)_words \(names)\n"
+      "\(margin)if [[ $current == -* ]]; then\n\(margin)  _\(asShellIdentifier)_words \(names)\n"
     // Bash does not count positions, so the script offers the candidates of all arguments.
     var offers = bashCandidateCommands(.candidates(command.subcommands.map(\.name)))
     for offer in command.arguments.flatMap({ bashCandidateCommands($0.completion) })
@@ -168,32 +168,33 @@ extension Program {
 
   private func bashCandidateCommands(_ completion: Completion) -> [String] {
     var commands: [String] = []
-    if !completion.candidates.isEmpty {
-      commands.append("_\(shellIdentifier)_words \(bashWordList(completion.candidates))")
+    if !completion.candidateNames.isEmpty {
+      commands.append("_\(asShellIdentifier)_words \(bashWordList(completion.candidateNames))")
     }
     if !completion.candidateCommand.isEmpty {
       commands.append(
-        "_\(shellIdentifier)_words \"$(\(name) \(completion.candidateCommand) 2> /dev/null)\"")
+        "_\(asShellIdentifier)_words \"$(\(name) \(completion.candidateCommand) 2> /dev/null)\"")
     }
-    switch completion.paths {
+    switch completion.pathCompletion {
     case .none:
       break
     case .folders:
-      commands.append("_\(shellIdentifier)_folders")
+      commands.append("_\(asShellIdentifier)_folders")
     case .files(let extensions):
-      commands.append((["_\(shellIdentifier)_files"] + extensions).joined(separator: " "))
+      commands.append((["_\(asShellIdentifier)_files"] + extensions).joined(separator: " "))
     }
     return commands
   }
 
   /// Returns a word list for `compgen -W`, which expands the list a second time.
   private func bashWordList(_ words: [String]) -> String {
-    words.map { $0.escaping([" ", "\\", "$", "`", "'", "\""]) }.joined(separator: " ").shellQuoted
+    words.map { $0.escapingWithBackslash([" ", "\\", "$", "`", "'", "\""]) }.joined(separator: " ")
+      .inShellQuotes
   }
 
   /// Returns a completion script for zsh, for a file `_NAME` in `fpath` or for `source`.
-  func zshCompletion() -> String {
-    let function = "_" + shellIdentifier
+  func zshCompletionScript() -> String {
+    let function = "_" + asShellIdentifier
     let verbFunctions = commandsForCompletion.map {
       zshCommandFunction($0, prefix: function + "_verb_")
     }
@@ -204,7 +205,7 @@ extension Program {
       \(zshVerbFunction(allCommands, named: function + "_verbs"))\(verbFunctions)\(function)() {
         local curcontext=$curcontext state line ret=1
         _arguments -C -S \\
-          '(- : *)'{-h,--help}'[\(zshDescription(Option.help.help))]' \\
+          '(- : *)'{-h,--help}'[\(zshDescription(Option.helpOption.helpText))]' \\
           '(- : *)--version[Show the version]' \\
           ': :\(function)_verbs' \\
           '*:: :->rest' && ret=0
@@ -225,7 +226,9 @@ extension Program {
 
   private func zshVerbFunction(_ commands: [Command], named function: String) -> String {
     let descriptions = commands.map { command in
-      "    " + "\(command.name.escaping([":"])):\(command.abstract.firstSentence)".shellQuoted
+      "    "
+        + "\(command.name.escapingWithBackslash([":"])):\(command.abstract.firstSentence)"
+        .inShellQuotes
     }
     return """
       \(function)() {
@@ -248,26 +251,28 @@ extension Program {
     }
     for option in command.allOptions {
       var action = ""
-      if let value = option.valueName {
+      if let value = option.valuePlaceholder {
         let offer = zshAction(option.completion, of: value, in: function, helper: &text)
         action = ":\(value):\(offer)"
       }
-      let help = "[\(zshDescription(option.fullHelp))]\(action)".shellQuoted
+      let help = "[\(zshDescription(option.fullHelpText))]\(action)".inShellQuotes
       let isRepeatable =
-        option.isRepeatable || (option.isFlag && option.primaryName != Option.help.primaryName)
-      let exclusion = isRepeatable ? "*" : "(\(option.names.joined(separator: " ")))"
-      let prefix = option.primaryName == Option.help.primaryName ? "(- : *)" : exclusion
-      let names = option.names.map { name in
+        option.isRepeatable
+        || (option.isFlag && option.primarySpelling != Option.helpOption.primarySpelling)
+      let exclusion = isRepeatable ? "*" : "(\(option.spellings.joined(separator: " ")))"
+      let prefix =
+        option.primarySpelling == Option.helpOption.primarySpelling ? "(- : *)" : exclusion
+      let names = option.spellings.map { name in
         option.isFlag ? name : name + (name.isLongOptionName ? "=" : "+")
       }
       let spelled = names.count == 1 ? names[0] : "{\(names.joined(separator: ","))}"
-      specs.append(prefix.shellQuoted + spelled + help)
+      specs.append(prefix.inShellQuotes + spelled + help)
     }
     for argument in command.arguments {
       let offer = zshAction(argument.completion, of: argument.name, in: function, helper: &text)
       let singleMark = argument.isOptional ? "::" : ":"
       let repetition = argument.isRepeatable ? "*:" : singleMark
-      specs.append("\(repetition)\(argument.name):\(offer)".shellQuoted)
+      specs.append("\(repetition)\(argument.name):\(offer)".inShellQuotes)
     }
     guard command.subcommands.isEmpty else {
       return text + """
@@ -296,10 +301,12 @@ extension Program {
   private func zshAction(
     _ completion: Completion, of name: String, in function: String, helper: inout String
   ) -> String {
-    let words = completion.candidates.map { $0.escaping([" ", ":", "(", ")", "\\", "'"]) }
+    let words = completion.candidateNames.map {
+      $0.escapingWithBackslash([" ", ":", "(", ")", "\\", "'"])
+    }
     let list = "(\(words.joined(separator: " ")))"
     var paths = ""
-    switch completion.paths {
+    switch completion.pathCompletion {
     case .none where completion.candidateCommand.isEmpty:
       return words.isEmpty ? " " : list
     case .none:
@@ -314,28 +321,28 @@ extension Program {
     if words.isEmpty && completion.candidateCommand.isEmpty { return paths }
     let own = "\(function)_\(name)"
     helper += "\(own)() {\n"
-    var offered = "words:\(name):\(list)".shellQuoted
+    var offered = "words:\(name):\(list)".inShellQuotes
     if !completion.candidateCommand.isEmpty {
       helper += "  local -a names=($(\(self.name) \(completion.candidateCommand) 2> /dev/null))\n"
       offered = "\"words:\(name):($names)\""
     }
     helper += "  _alternative \(offered)"
     if !paths.isEmpty {
-      helper += " " + "paths:file:\(paths)".shellQuoted
+      helper += " " + "paths:file:\(paths)".inShellQuotes
     }
     helper += "\n}\n"
     return own
   }
 
   private func zshDescription(_ help: String) -> String {
-    help.firstSentence.escaping(["[", "]", ":", "\\"])
+    help.firstSentence.escapingWithBackslash(["[", "]", ":", "\\"])
   }
 
   /// Returns a completion script for fish 3.0 and later.
-  func fishCompletion() -> String {
+  func fishCompletionScript() -> String {
     var text = """
       # Completion of \(name) for fish.
-      function __\(shellIdentifier)_files -d 'Files with these extensions, and folders'
+      function __\(asShellIdentifier)_files -d 'Files with these extensions, and folders'
         set -l word (string replace -r -- '^-[^=]*=' '' (commandline -ct))
         set -l endings (string join '|' $argv)
         __fish_complete_path $word | string match -r -- "^[^\\t]*(?:/|\\.(?:$endings))(?:\\t.*)?\\$"
@@ -344,76 +351,79 @@ extension Program {
 
       """
     for option in Self.standardOptions {
-      text += fishLine(
-        condition: "__fish_use_subcommand", completion: fishOptionNames(option), help: option.help)
+      text += fishCompletionLine(
+        condition: "__fish_use_subcommand", completion: fishOptionNames(option),
+        help: option.helpText)
     }
     let commands = commandsForCompletion
     for command in commands {
-      text += fishLine(
+      text += fishCompletionLine(
         condition: "__fish_use_subcommand", completion: "-a \(command.name)", help: command.abstract
       )
     }
     for command in commands {
       // A subcommand of another command can have the same name as this command.
       let namesakes = commands.filter { $0.subcommands.contains { $0.name == command.name } }
-      var condition = Self.fishSeenCondition([command])
+      var condition = Self.fishSubcommandCondition([command])
       if !namesakes.isEmpty {
-        condition += "; and not " + Self.fishSeenCondition(namesakes)
+        condition += "; and not " + Self.fishSubcommandCondition(namesakes)
       }
       guard !command.subcommands.isEmpty else {
-        text += fishLines(of: command, condition: condition)
+        text += fishCompletionLines(of: command, condition: condition)
         continue
       }
-      let early = condition + "; and not " + Self.fishSeenCondition(command.subcommands)
+      let early = condition + "; and not " + Self.fishSubcommandCondition(command.subcommands)
       for verb in command.subcommands {
-        text += fishLine(condition: early, completion: "-a \(verb.name)", help: verb.abstract)
+        text += fishCompletionLine(
+          condition: early, completion: "-a \(verb.name)", help: verb.abstract)
       }
-      text += fishLines(of: command, condition: early)
+      text += fishCompletionLines(of: command, condition: early)
       for verb in command.subcommands {
-        text += fishLines(
-          of: verb, condition: condition + "; and " + Self.fishSeenCondition([verb]))
+        text += fishCompletionLines(
+          of: verb, condition: condition + "; and " + Self.fishSubcommandCondition([verb]))
       }
     }
     return text
   }
 
-  private static func fishSeenCondition(_ commands: [Command]) -> String {
+  private static func fishSubcommandCondition(_ commands: [Command]) -> String {
     "__fish_seen_subcommand_from " + commands.map(\.name).joined(separator: " ")
   }
 
-  private func fishLines(of command: Command, condition: String) -> String {
+  private func fishCompletionLines(of command: Command, condition: String) -> String {
     var text = ""
     for option in command.allOptions {
       let value = option.isFlag ? "" : " -r" + fishCandidates(option.completion)
-      text += fishLine(
-        condition: condition, completion: fishOptionNames(option) + value, help: option.fullHelp)
+      text += fishCompletionLine(
+        condition: condition, completion: fishOptionNames(option) + value, help: option.fullHelpText
+      )
     }
     for argument in command.arguments where argument.completion != .none {
       let offer = String(fishCandidates(argument.completion).dropFirst())
-      text += fishLine(condition: condition, completion: offer, help: argument.name)
+      text += fishCompletionLine(condition: condition, completion: offer, help: argument.name)
     }
     return text
   }
 
-  private func fishLine(condition: String, completion: String, help: String) -> String {
+  private func fishCompletionLine(condition: String, completion: String, help: String) -> String {
     "complete -c \(name) -n \(fishQuoted(condition)) \(completion) "
       + "-d \(fishQuoted(help.firstSentence))\n"
   }
 
   private func fishOptionNames(_ option: Option) -> String {
-    option.names.map { $0.isLongOptionName ? "-l \($0.dropFirst(2))" : "-s \($0.dropFirst())" }
+    option.spellings.map { $0.isLongOptionName ? "-l \($0.dropFirst(2))" : "-s \($0.dropFirst())" }
       .joined(
         separator: " ")
   }
 
   private func fishCandidates(_ completion: Completion) -> String {
-    var candidates = completion.candidates.map {
-      $0.escaping([" ", "(", ")", "$", "\\", "'", "\""])
+    var candidates = completion.candidateNames.map {
+      $0.escapingWithBackslash([" ", "(", ")", "$", "\\", "'", "\""])
     }
     if !completion.candidateCommand.isEmpty {
       candidates.append("(\(name) \(completion.candidateCommand) 2>/dev/null)")
     }
-    switch completion.paths {
+    switch completion.pathCompletion {
     case .none:
       break
     case .folders:
@@ -423,10 +433,12 @@ extension Program {
         return candidates.isEmpty
           ? " -F" : " -F -a \(fishQuoted(candidates.joined(separator: " ")))"
       }
-      candidates.append("(__\(shellIdentifier)_files \(extensions.joined(separator: " ")))")
+      candidates.append("(__\(asShellIdentifier)_files \(extensions.joined(separator: " ")))")
     }
     return candidates.isEmpty ? " -f" : " -f -a \(fishQuoted(candidates.joined(separator: " ")))"
   }
 
-  private func fishQuoted(_ text: String) -> String { "'\(text.escaping(["\\", "'"]))'" }
+  private func fishQuoted(_ text: String) -> String {
+    "'\(text.escapingWithBackslash(["\\", "'"]))'"
+  }
 }

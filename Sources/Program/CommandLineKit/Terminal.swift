@@ -3,39 +3,39 @@ internal import SystemSupport
 
 /// An output stream to the user, with its capabilities. Each call corresponds to one `write`.
 package struct Output: Sendable {
-  package typealias Sink = @Sendable (_ bytes: Span<UInt8>) throws(StreamError) -> Void
+  package typealias WriteBytes = @Sendable (_ bytes: Span<UInt8>) throws(StreamError) -> Void
 
   package let isTerminal: Bool
   /// The width of the output in columns, which is read again for every use because a window can be
   /// resized.
-  package var width: Int { currentWidth() }
-  package let isColored: Bool
+  package var columnCount: Int { readColumnCount() }
+  package let allowsColor: Bool
   /// A Boolean value that indicates whether text can contain characters beyond ASCII.
-  package let isUnicode: Bool
-  private let currentWidth: @Sendable () -> Int
-  private let isForegroundNow: @Sendable () -> Bool
-  private let sink: Sink
+  package let allowsUnicode: Bool
+  private let readColumnCount: @Sendable () -> Int
+  private let isInForeground: @Sendable () -> Bool
+  private let writeBytes: WriteBytes
 
   package init(
-    isTerminal: Bool, width: @autoclosure @escaping @Sendable () -> Int = 80,
-    isColored isColoured: Bool,
-    isUnicode: Bool = true, isForeground: @autoclosure @escaping @Sendable () -> Bool = true,
-    sink: @escaping Sink
+    isTerminal: Bool, columnCount: @autoclosure @escaping @Sendable () -> Int = 80,
+    allowsColor isColoured: Bool,
+    allowsUnicode: Bool = true, isForeground: @autoclosure @escaping @Sendable () -> Bool = true,
+    writeBytes: @escaping WriteBytes
   ) {
     self.isTerminal = isTerminal
-    self.isColored = isColoured
-    self.isUnicode = isUnicode
-    currentWidth = width
-    isForegroundNow = isForeground
-    self.sink = sink
+    self.allowsColor = isColoured
+    self.allowsUnicode = allowsUnicode
+    readColumnCount = columnCount
+    isInForeground = isForeground
+    self.writeBytes = writeBytes
   }
 
   /// A Boolean value that indicates whether the stream is a terminal in the foreground, where a
   /// line can be rewritten in place.
-  var canRewriteLine: Bool { isTerminal && isForegroundNow() }
+  var canRewriteLine: Bool { isTerminal && isInForeground() }
   package func write(_ bytes: Span<UInt8>) throws(StreamError) {
     if !bytes.isEmpty {
-      try sink(bytes)
+      try writeBytes(bytes)
     }
   }
 
@@ -46,9 +46,9 @@ package struct Output: Sendable {
   ///   - wraps: A Boolean value that indicates whether a terminal wraps the text at spaces. False
   ///     for text with its own layout or for programs.
   package func write(_ text: String, wraps: Bool = true) throws(StreamError) {
-    var text = isUnicode ? text : text.asASCII
+    var text = allowsUnicode ? text : text.asASCII
     if wraps, isTerminal {
-      text = text.wrapped(to: width)
+      text = text.wrapped(to: columnCount)
     }
     try write(text.utf8Span.span)
   }
@@ -56,7 +56,7 @@ package struct Output: Sendable {
   package func writeLine(_ text: String = "") throws(StreamError) { try write(text + "\n") }
 
   package func styled(_ text: String, _ style: Style) -> String {
-    isColored ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+    allowsColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
   }
 
   /// A text style. The raw value is the parameter of the ECMA-48 SGR sequence.
@@ -72,12 +72,13 @@ package struct Output: Sendable {
     let isDumb = environmentValue("TERM") == "dumb"
     let allowsColour = environmentValue("NO_COLOR").isEmpty && !isDumb
     self.init(
-      isTerminal: isTerminal, width: terminalWidth(descriptor),
-      isColored: isTerminal && allowsColour,
-      isUnicode: hasUnicodeLocale,
+      isTerminal: isTerminal, columnCount: terminalColumnCount(descriptor),
+      allowsColor: isTerminal && allowsColour,
+      allowsUnicode: hasUnicodeLocale,
       // A terminal of another session has no competing jobs of this session. A terminal that cannot
       // move its cursor cannot rewrite a line in place.
-      isForeground: !isDumb && (tcgetpgrp(descriptor) < 0 || TerminalMode.isForeground(descriptor))
+      isForeground: !isDumb
+        && (tcgetpgrp(descriptor) < 0 || TerminalMode.isForegroundJob(ofTerminal: descriptor))
     ) { bytes throws(StreamError) in
       try unsafe bytes.withUnsafeBufferPointer { buffer throws(StreamError) in
         var written = 0
@@ -91,7 +92,7 @@ package struct Output: Sendable {
             var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             _ = unsafe poll(&wait, 1, -1)
           } else if errno != EINTR {
-            throw StreamError(stream: name, code: errno)
+            throw StreamError(streamName: name, errorNumber: errno)
           }
         }
       }
@@ -109,7 +110,7 @@ private func environmentValue(_ name: String) -> String {
 private var hasUnicodeLocale: Bool {
   let locale =
     ["LC_ALL", "LC_CTYPE", "LANG"].map(environmentValue).first { !$0.isEmpty }?.lowercased() ?? ""
-  return locale.mentions("utf-8") || locale.mentions("utf8")
+  return locale.containsText("utf-8") || locale.containsText("utf8")
 }
 
 extension String {
@@ -134,8 +135,8 @@ extension String {
       } else if gap > 1, end + gap <= width * 2 / 3 {
         margin = end + gap
       }
-      words.append((gap, word, word.columnCount))
-      end += gap + word.columnCount
+      words.append((gap, word, word.displayColumnCount))
+      end += gap + word.displayColumnCount
       gap = 0
     }
     if words.contains(where: { margin + $0.length > width }) {
@@ -160,7 +161,7 @@ extension String {
 
 extension Substring {
   /// The number of columns that the text occupies on a terminal. ECMA-48 SGR sequences occupy none.
-  fileprivate var columnCount: Int {
+  fileprivate var displayColumnCount: Int {
     let pieces: [Substring] = split(separator: "\u{1B}", omittingEmptySubsequences: false)
     return pieces.dropFirst().reduce(pieces[0].count) {
       $0 + $1.drop { $0 != "m" }.dropFirst().count
@@ -169,7 +170,7 @@ extension Substring {
 }
 
 /// Returns the number of columns of a terminal, or 80 if it is unknown.
-private func terminalWidth(_ descriptor: Int32) -> Int {
+private func terminalColumnCount(_ descriptor: Int32) -> Int {
   var size = winsize()
   guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
   return Int(size.ws_col)
@@ -177,45 +178,46 @@ private func terminalWidth(_ descriptor: Int32) -> Int {
 
 /// An error of a failed write to a standard stream.
 package struct StreamError: Error, Equatable, CustomStringConvertible {
-  package var stream: String
+  package var streamName: String
   /// The error number of the failed `write`.
-  package var code: Int32
+  package var errorNumber: Int32
 
-  package init(stream: String, code: Int32) {
-    self.stream = stream
-    self.code = code
+  package init(streamName: String, errorNumber: Int32) {
+    self.streamName = streamName
+    self.errorNumber = errorNumber
   }
 
   /// A Boolean value that indicates whether the reader has closed the stream, as `head` does.
-  package var isBrokenPipe: Bool { code == EPIPE }
+  package var isBrokenPipe: Bool { errorNumber == EPIPE }
 
   package var description: String {
-    let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
-    return "cannot write to \(stream): \(reason)"
+    let reason =
+      unsafe strerror(errorNumber).map { unsafe String(cString: $0) } ?? "error \(errorNumber)"
+    return "cannot write to \(streamName): \(reason)"
   }
 }
 
 /// The connection of a command to the user, with the output, the messages, and the clock.
 package struct Terminal: Sendable {
   package var output: Output
-  package var error: Output
+  package var errorOutput: Output
   /// A monotonic clock, which returns the time since a fixed moment.
-  package var clock: @Sendable () -> Duration
+  package var readClock: @Sendable () -> Duration
 
-  package init(output: Output, error: Output, clock: @escaping @Sendable () -> Duration) {
+  package init(output: Output, errorOutput: Output, readClock: @escaping @Sendable () -> Duration) {
     self.output = output
-    self.error = error
-    self.clock = clock
+    self.errorOutput = errorOutput
+    self.readClock = readClock
   }
 
   /// Returns the streams of this process. A closed pipe causes an error instead of a signal from
   /// now on.
   package static func system(clock: @escaping @Sendable () -> Duration) -> Terminal {
     _ = signal(SIGPIPE, SIG_IGN)
-    return Terminal(output: .standardOutput, error: .standardError, clock: clock)
+    return Terminal(output: .standardOutput, errorOutput: .standardError, readClock: clock)
   }
 
-  package func report(_ message: String) { try? error.writeLine(message) }
+  package func report(_ message: String) { try? errorOutput.writeLine(message) }
 }
 
 /// A progress line on standard error that is rewritten in place. It is silent if standard error is
@@ -234,7 +236,7 @@ package struct ProgressLine {
   private let updateInterval: Duration
   private var lastUpdateTime: Duration?
   private var lastTextLength = 0
-  private var lastWidth = 0
+  private var lastColumnCount = 0
 
   package init(on terminal: Terminal, updateInterval interval: Duration = Self.updateInterval) {
     self.terminal = terminal
@@ -256,32 +258,33 @@ package struct ProgressLine {
   /// - Parameter make: Returns the text for a number of columns, and the number of columns that it
   ///   occupies.
   package mutating func draw(_ make: (_ width: Int) -> (text: String, length: Int)) {
-    guard terminal.error.isTerminal else { return }
-    let now = terminal.clock()
-    let width = width
-    let isResized = lastTextLength > 0 && width != lastWidth
+    guard terminal.errorOutput.isTerminal else { return }
+    let now = terminal.readClock()
+    let width = usableColumnCount
+    let isResized = lastTextLength > 0 && width != lastColumnCount
     if !isResized, let lastUpdateTime, now - lastUpdateTime < updateInterval { return }
     lastUpdateTime = now
-    guard terminal.error.canRewriteLine else { return }
+    guard terminal.errorOutput.canRewriteLine else { return }
     let (text, length) = make(width)
     let blank = isResized ? "" : String(repeating: " ", count: max(0, lastTextLength - length))
     lastTextLength = length
-    lastWidth = width
-    TerminalMode.setLineShown(length > 0)
-    try? terminal.error.write(
+    lastColumnCount = width
+    TerminalMode.setStatusLineShown(length > 0)
+    try? terminal.errorOutput.write(
       (isResized ? Self.eraseSequence : "\r") + text + blank + "\r", wraps: false)
   }
 
   package mutating func clear() {
     lastUpdateTime = nil
-    guard lastTextLength > 0, terminal.error.canRewriteLine else { return }
+    guard lastTextLength > 0, terminal.errorOutput.canRewriteLine else { return }
     let blank = "\r" + String(repeating: " ", count: lastTextLength) + "\r"
-    try? terminal.error.write(width == lastWidth ? blank : Self.eraseSequence, wraps: false)
-    TerminalMode.setLineShown(false)
+    try? terminal.errorOutput.write(
+      usableColumnCount == lastColumnCount ? blank : Self.eraseSequence, wraps: false)
+    TerminalMode.setStatusLineShown(false)
     lastTextLength = 0
   }
 
   /// The number of usable columns. The last column stays empty because some terminals wrap as soon
   /// as it is filled.
-  private var width: Int { max(0, terminal.error.width - 1) }
+  private var usableColumnCount: Int { max(0, terminal.errorOutput.columnCount - 1) }
 }

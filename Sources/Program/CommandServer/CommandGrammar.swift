@@ -135,8 +135,8 @@ package enum CommandGrammar {
 
       """
     for syntax in commands {
-      let usage = TextLayout.wrap(syntax.usage, width: 70)
-      let help = TextLayout.wrap(syntax.help, width: 66)
+      let usage = TextLayout.wrappedLines(of: syntax.usage, width: 70)
+      let help = TextLayout.wrappedLines(of: syntax.help, width: 66)
       text += "\n  " + usage.joined(separator: "\n      ") + "\n"
       text += help.map { "      " + $0 + "\n" }.joined()
     }

@@ -169,7 +169,7 @@ package final class CommandSession {
 
   func preload(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     let pattern = try pattern(for: command)
-    return [.number("duration", pattern.duration)] + pattern.mixedLocationFields
+    return [.number("duration", pattern.durationSeconds)] + pattern.mixedLocationFields
   }
 
   func statisticsReply(_: ServerCommand) -> [CommandReply.Field] { [.json(fields.compactLine)] }
@@ -342,7 +342,7 @@ package final class CommandSession {
     let pattern = try pattern(for: command)
     try checkClientQuota()
     return try translatingErrors { () throws(PlaybackError) in
-      let player = try engine.player(for: pattern.plans, duration: pattern.duration)
+      let player = try engine.player(for: pattern.plans, duration: pattern.durationSeconds)
       let rate = command.number("rate", default: 1)
       if rate != 1 {
         try player.setPlaybackRate(rate)
@@ -702,7 +702,7 @@ package final class CommandSession {
         """)
     }
     return try translatingErrors { () throws(PlaybackError) in
-      let player = try engine.player(for: pattern.plans, duration: pattern.duration)
+      let player = try engine.player(for: pattern.plans, duration: pattern.durationSeconds)
       try player.loop(passCount: nil)
       let moment = scheduledTime(command.time)
       let name = command.text("as") ?? makeName("noise")

@@ -124,7 +124,7 @@ package final class LineConnection {
   /// A Boolean value that indicates whether this job may read from the terminal; otherwise, reading
   /// would stop the process.
   private var isInForeground: Bool {
-    isatty(input) == 0 || tcgetpgrp(input) < 0 || TerminalMode.isForeground(input)
+    isatty(input) == 0 || tcgetpgrp(input) < 0 || TerminalMode.isForegroundJob(ofTerminal: input)
   }
 
   private func isReady(_ descriptor: Int32, _ events: Int32) -> Bool {

@@ -121,10 +121,10 @@ final class PatternLoader: Sendable {
       let sources = pattern.sourcePaths.filter { $0 != source }.map {
         (path: $0, stamp: FileStamp($0))
       }
-      let areMixed = pattern.mergedBodyLocations(on: profiles) != nil
+      let areMixed = pattern.mergedBodyLocationFinding(on: profiles) != nil
       let locations = areMixed ? pattern.composition.bodyLocations : []
       let compiledPattern = CompiledPattern(
-        name: input.outputStem, plans: try pattern.plans(for: profiles, rate: rate),
+        name: input.outputStem, plans: try pattern.compilePlans(for: profiles, rate: rate),
         duration: pattern.composition.durationSeconds,
         mixedLocationNames: locations.map(\.displayName))
       let entry = Entry(pattern: compiledPattern, sources: [(source, stamp)] + sources)
@@ -167,7 +167,7 @@ final class PatternLoader: Sendable {
         .invalidPattern, problems.first?.description ?? "\(word.inQuotes) cannot be read")
     }
     // If a file has several patterns, all of them play one after another.
-    input.part = nil
+    input.filePart = nil
     return input
   }
 
@@ -175,7 +175,7 @@ final class PatternLoader: Sendable {
   /// returned unchanged.
   private func confinedPath(of word: String) throws(CommandError) -> String {
     guard let folder else { return word }
-    let path = word.hasPrefix("/") ? word : FileSystem.join(folder, word)
+    let path = word.hasPrefix("/") ? word : FileSystem.joinPath(folder, word)
     // Links are followed first, so that none leads out of the folder.
     guard let real = FileSystem.realPath(path) else {
       // The name of a shipped pattern; a file of this name in another folder does not count.

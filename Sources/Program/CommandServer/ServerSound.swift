@@ -120,7 +120,7 @@ final class ServerSound {
       from == nil
       ? 1 : min(max(1, Int((ramp / Self.defaultRampSeconds).rounded(.up))), maximumCount)
     let steps = (1...count).map { step in
-      array.gains(
+      array.transducerGains(
         at: from?.interpolated(Double(step) / Double(count), toward: position) ?? position)
     }
     try player.setSendGains(steps, over: ramp, at: changeTime)

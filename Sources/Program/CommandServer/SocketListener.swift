@@ -135,7 +135,7 @@ package final class SocketFile {
     descriptor = Self.makeSocket()
     guard descriptor >= 0 else {
       stamp = nil
-      throw .system(path, "cannot be opened")
+      throw .systemError(path, "cannot be opened")
     }
     do throws(FileError) {
       stamp = try Self.bind(descriptor, to: path)
@@ -159,11 +159,11 @@ package final class SocketFile {
 
   private static func bind(_ descriptor: Int32, to path: String) throws(FileError) -> FileStamp? {
     var address = try makeAddress(path)
-    let folder = FileSystem.folder(of: path)
+    let folder = FileSystem.folderPath(of: path)
     // Two programs that start at the same time must not take each other's new socket for an old
     // one.
     let lock = unsafe open(folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard lock >= 0 else { throw .system(path, "cannot be created") }
+    guard lock >= 0 else { throw .systemError(path, "cannot be created") }
     defer { close(lock) }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
       throw FileError(path, "another program is creating the file; try again")
@@ -171,12 +171,12 @@ package final class SocketFile {
     // The file inherits the permissions of the socket, so other users can never connect.
     fchmod(descriptor, 0o600)
     if !Self.bind(descriptor, &address) {
-      guard errno == EADDRINUSE else { throw .system(path, "cannot be created") }
+      guard errno == EADDRINUSE else { throw .systemError(path, "cannot be created") }
       try removeStaleSocket(path, &address)
-      guard Self.bind(descriptor, &address) else { throw .system(path, "cannot be created") }
+      guard Self.bind(descriptor, &address) else { throw .systemError(path, "cannot be created") }
     }
     guard listen(descriptor, SOMAXCONN) == 0 else {
-      let error = FileError.system(path, "cannot accept connections")
+      let error = FileError.systemError(path, "cannot accept connections")
       unsafe unlink(path)
       throw error
     }
@@ -196,15 +196,15 @@ package final class SocketFile {
       throw FileError(path, "exists and is not a socket; choose another path")
     }
     let probe = makeSocket()
-    guard probe >= 0 else { throw .system(path, "cannot be opened") }
+    guard probe >= 0 else { throw .systemError(path, "cannot be opened") }
     defer { close(probe) }
     let result = unsafe withAddress(&address) { unsafe connect(probe, $0, $1) }
     // A full queue means that another program listens.
     guard result != 0 && errno != EAGAIN else {
       throw FileError(path, "is in use by another program")
     }
-    guard errno == ECONNREFUSED else { throw .system(path, "exists, but cannot be checked") }
-    guard unsafe unlink(path) == 0 else { throw .system(path, "cannot be replaced") }
+    guard errno == ECONNREFUSED else { throw .systemError(path, "exists, but cannot be checked") }
+    guard unsafe unlink(path) == 0 else { throw .systemError(path, "cannot be replaced") }
   }
 
   package static func makeAddress(_ path: String) throws(FileError) -> sockaddr_un {

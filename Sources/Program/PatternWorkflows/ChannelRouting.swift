@@ -16,12 +16,12 @@ public struct ChannelRouting: Sendable {
     /// The index of the channel, from 0.
     public var channelIndex: Int
     /// The linear gain of the channel.
-    public var gain: Float
+    public var linearGain: Float
 
     /// Creates a channel with a gain.
-    public init(index: Int, gain: Float = 1) {
+    public init(index: Int, linearGain: Float = 1) {
       self.channelIndex = index
-      self.gain = gain
+      self.linearGain = linearGain
     }
   }
 
@@ -35,9 +35,9 @@ public struct ChannelRouting: Sendable {
     public var profile: TransducerProfile?
     /// The number or name of the body location that the channel carries; nil for all body
     /// locations.
-    public var source: String?
+    public var sourceBodyLocation: String?
     /// The linear gain of the channel.
-    public var gain: Float = 1
+    public var linearGain: Float = 1
     /// The delay of the channel, in seconds.
     public var delaySeconds = 0.0
     /// A Boolean value that indicates whether the polarity of the channel is inverted.
@@ -58,7 +58,7 @@ public struct ChannelRouting: Sendable {
   public var channelSettings: [ChannelSettings] = []
   /// The array of transducers, which replaces `hapticChannels` and `channelSettings`; nil without
   /// an array.
-  public var array: TransducerArray?
+  public var transducerArray: TransducerArray?
   /// The path of the pattern across the array, or nil to play all transducers alike.
   public var panPath: PanPath?
 
@@ -68,8 +68,8 @@ public struct ChannelRouting: Sendable {
   /// Returns the send gain of each haptic bus over time. The result is empty for constant gains of
   /// 1.
   public func sendGains(rate: Double) -> [SendAutomation] {
-    guard let array, let panPath else { return [] }
-    return panPath.sendGains(on: array, rate: rate)
+    guard let transducerArray, let panPath else { return [] }
+    return panPath.sendGains(on: transducerArray, rate: rate)
   }
 
   /// The number of channels that the settings require, which is the number of the highest channel.
@@ -77,14 +77,14 @@ public struct ChannelRouting: Sendable {
     let indices =
       [hapticChannels, audioChannels].flatMap { $0?.map(\.channelIndex) ?? [] }
       + channelSettings.map(\.channelIndex)
-    let arrayIndices = array?.transducers.map { $0.channel - 1 } ?? []
+    let arrayIndices = transducerArray?.transducers.map { $0.channelNumber - 1 } ?? []
     guard let maximumIndex = (indices + arrayIndices).max() else { return 1 }
     return maximumIndex + 1
   }
 
   /// A Boolean value that indicates whether any channel has a profile of its own.
   public var hasChannelProfiles: Bool {
-    array != nil || channelSettings.contains { $0.profile != nil }
+    transducerArray != nil || channelSettings.contains { $0.profile != nil }
   }
 
   /// Returns the routing on a number of channels, with the profile of each haptic bus.
@@ -95,7 +95,7 @@ public struct ChannelRouting: Sendable {
   /// - profile: The profile of channels without a profile of their own.
   /// - buses: The parts of the pattern that are rendered.
   /// - bodyLocationCount: The number of body locations of the pattern.
-  public func resolved(
+  public func resolvedRouting(
     channelCount: Int, rate: Double, profile: TransducerProfile,
     buses: RenderSettings.AudibleBuses = .all,
     bodyLocationCount: Int = 0
@@ -108,9 +108,9 @@ public struct ChannelRouting: Sendable {
       assignAudio(to: &channels)
     }
     applySettings(to: &channels, rate: rate, buses: buses)
-    if let array {
-      return Self.resolved(
-        array: array, channels: channels, rate: rate, buses: buses,
+    if let transducerArray {
+      return Self.resolvedRouting(
+        array: transducerArray, channels: channels, rate: rate, buses: buses,
         bodyLocationCount: panPath == nil ? bodyLocationCount : 0)
     }
     let profiles = assignProfiles(
@@ -127,7 +127,7 @@ public struct ChannelRouting: Sendable {
     }
     for entry in hapticChannels where entry.channelIndex < channels.count {
       channels[entry.channelIndex].hapticBus = 0
-      channels[entry.channelIndex].hapticGain = entry.gain
+      channels[entry.channelIndex].hapticGain = entry.linearGain
     }
   }
 
@@ -141,7 +141,7 @@ public struct ChannelRouting: Sendable {
       audioChannels.count == 1 ? [.both] : [.left, .right]
     for (position, entry) in audioChannels.enumerated() where entry.channelIndex < channels.count {
       channels[entry.channelIndex].audioSide = sides[position % sides.count]
-      channels[entry.channelIndex].audioGain = entry.gain
+      channels[entry.channelIndex].audioGain = entry.linearGain
     }
   }
 
@@ -155,8 +155,8 @@ public struct ChannelRouting: Sendable {
         channels[index].hapticBus = content.hasHaptics && buses != .audio ? 0 : nil
         channels[index].audioSide = buses == .haptics ? .none : content.audio
       }
-      channels[index].hapticGain *= settings.gain
-      channels[index].audioGain *= settings.gain
+      channels[index].hapticGain *= settings.linearGain
+      channels[index].audioGain *= settings.linearGain
       channels[index].delayFrameCount = Int(
         FrameConversion.frame(seconds: settings.delaySeconds, rate: rate))
       channels[index].isInverted = settings.isInverted
@@ -172,13 +172,13 @@ public struct ChannelRouting: Sendable {
     let hapticIndices = channels.indices.filter { channels[$0].hapticBus != nil }
     let distributesBodyLocations =
       bodyLocationCount > 1 && hapticIndices.count == bodyLocationCount
-      && !channelSettings.contains { $0.source != nil }
+      && !channelSettings.contains { $0.sourceBodyLocation != nil }
     var profiles: [TransducerProfile] = []
     for (position, index) in hapticIndices.enumerated() {
       let settings = channelSettings.first { $0.channelIndex == index }
       var channelProfile = settings?.profile ?? profile
       channelProfile.bodyLocation =
-        distributesBodyLocations ? "\(position + 1)" : settings?.source
+        distributesBodyLocations ? "\(position + 1)" : settings?.sourceBodyLocation
       let bus = profiles.firstIndex(of: channelProfile) ?? profiles.count
       if bus == profiles.count {
         profiles.append(channelProfile)
@@ -189,7 +189,7 @@ public struct ChannelRouting: Sendable {
   }
 
   /// Returns the routing with a haptic bus for each transducer of an array.
-  private static func resolved(
+  private static func resolvedRouting(
     array: TransducerArray, channels: [OutputRouting.Channel], rate: Double,
     buses: RenderSettings.AudibleBuses,
     bodyLocationCount: Int
@@ -199,9 +199,9 @@ public struct ChannelRouting: Sendable {
       channels[index].hapticBus = nil
     }
     for (bus, transducer) in array.transducers.enumerated()
-    where transducer.channel <= channels.count {
-      let index = transducer.channel - 1
-      let gain = Float(NumberFormatting.amplitude(decibels: transducer.gain))
+    where transducer.channelNumber <= channels.count {
+      let index = transducer.channelNumber - 1
+      let gain = Float(NumberFormatting.amplitude(decibels: transducer.gainDecibels))
       if buses != .audio {
         channels[index].hapticBus = bus
       }
@@ -225,15 +225,15 @@ public struct ChannelRouting: Sendable {
 
 extension ArrayPosition {
   /// The maximum magnitude of a coordinate on a line or a plane.
-  private static let maximumMagnitude = 1e6
+  private static let maximumCoordinateMagnitude = 1e6
   /// The maximum magnitude of an angle around a ring, in degrees; ten turns.
-  private static let maximumDegrees = 3_600.0
+  private static let maximumRingDegrees = 3_600.0
 
   /// Parses a position from a number, or from two numbers with a slash for a plane; nil for any
   /// other text.
   package init?(_ text: String, in layout: TransducerArray.Layout) {
     let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Double($0) }
-    let maximum = layout == .ring ? Self.maximumDegrees : Self.maximumMagnitude
+    let maximum = layout == .ring ? Self.maximumRingDegrees : Self.maximumCoordinateMagnitude
     let coordinates = numbers.compactMap { $0 }.filter { $0.magnitude <= maximum }
     guard coordinates.count == numbers.count else { return nil }
     switch (layout, coordinates.count) {

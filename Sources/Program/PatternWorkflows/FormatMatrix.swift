@@ -34,16 +34,16 @@ public enum FormatMatrix {
     /// The quality of the conversion.
     public var grade: Grade
     /// The maximum difference of a value, as a fraction of full scale.
-    public var maximumDifference: Double
+    public var maximumDifferenceFraction: Double
     /// The messages of the losses without duplicates, in their original order.
     public var losses: [String]
   }
 
   /// The maximum difference of an exact conversion, as a fraction of full scale: the precision of
   /// 32-bit numbers.
-  private static let exactTolerance = 1e-6
+  private static let exactToleranceFraction = 1e-6
   /// The maximum difference of a close conversion, as a fraction of full scale.
-  public static let closeTolerance = 0.01
+  public static let closeToleranceFraction = 0.01
 
   /// Returns the example pattern for a kind of content.
   public static func example(_ content: Content) -> HapticComposition {
@@ -99,14 +99,16 @@ public enum FormatMatrix {
   ///
   /// The example is first written in the source format and read again, so that the format can
   /// represent it. If the source format cannot be written, the example itself is used.
-  public static func measure(_ content: Content, from source: HapticFormat, to target: HapticFormat)
+  public static func measureConversion(
+    of content: Content, from source: HapticFormat, to target: HapticFormat
+  )
     -> Measurement
   {
     let example = example(content)
     let readExample = source.isWritable ? roundTrip(example, through: source)?.composition : nil
     let original = readExample ?? example
     guard let converted = roundTrip(original, through: target) else {
-      return Measurement(grade: .none, maximumDifference: 1, losses: [])
+      return Measurement(grade: .none, maximumDifferenceFraction: 1, losses: [])
     }
     let losses: [String] = converted.losses.reduce(into: []) {
       if !$0.contains($1) {
@@ -115,14 +117,14 @@ public enum FormatMatrix {
     }
     let difference = CompositionDifference(original, converted.composition).maximumError
     let grade: Grade =
-      if difference <= exactTolerance && losses.isEmpty {
+      if difference <= exactToleranceFraction && losses.isEmpty {
         .exact
-      } else if difference <= closeTolerance {
+      } else if difference <= closeToleranceFraction {
         .close
       } else {
         .approximate
       }
-    return Measurement(grade: grade, maximumDifference: difference, losses: losses)
+    return Measurement(grade: grade, maximumDifferenceFraction: difference, losses: losses)
   }
 
   /// Returns a composition after writing it in a format and reading it again; nil if a step fails.

@@ -28,7 +28,7 @@ public struct LoadedPattern: Sendable {
   /// - options: The options of the format. Findings are never wanted.
   /// - Throws: The first error, an `InputError`, `FileError`, or `SoundFileError`.
   public init(_ input: PatternInput, options: ReadingOptions = ReadingOptions()) throws {
-    if let composition = try SoundPattern.composition(of: input) {
+    if let composition = try SoundPattern.readComposition(of: input) {
       self.input = input
       self.composition = composition
       file = SourceFile([], name: input.name)
@@ -59,7 +59,7 @@ public struct LoadedPattern: Sendable {
 
   /// The paths of the pattern's file and its sound files.
   public var sourcePaths: [String] {
-    var paths = soundReferences.map { FileSystem.join(input.folder ?? "", $0.path) }
+    var paths = soundReferences.map { FileSystem.joinPath(input.soundFolder ?? "", $0.path) }
     if case .file(let path) = input.origin {
       paths.append(path)
     }
@@ -68,17 +68,17 @@ public struct LoadedPattern: Sendable {
 
   /// Returns the decoded sound files of the pattern at a sample rate, by their paths.
   public func soundSamples(rate: Double) throws(InputError) -> [String: AudioBuffer] {
-    try WaveformFiles.load(soundReferences, from: input.folder, rate: rate)
+    try WaveformFiles.load(soundReferences, from: input.soundFolder, rate: rate)
   }
 
   /// Returns the warnings about deviations in playback. Reads the sound files again.
   public func warnings() -> [Finding] {
-    findings + WaveformFiles.warnings(soundReferences, from: input.folder)
+    findings + WaveformFiles.warnings(soundReferences, from: input.soundFolder)
   }
 
   /// Returns a finding if body locations of the pattern are merged, because no profile is for one
   /// of them.
-  public func mergedBodyLocations(on profiles: [TransducerProfile]) -> Finding? {
+  public func mergedBodyLocationFinding(on profiles: [TransducerProfile]) -> Finding? {
     guard profiles.allSatisfy({ $0.bodyLocation == nil }) else { return nil }
     return PatternRules.mergedBodyLocations(
       of: composition, at: sourceMap.location(of: .composition))
@@ -90,13 +90,13 @@ public struct LoadedPattern: Sendable {
     let unplayed = PatternRules.unplayedBodyLocations(
       of: composition, on: profiles.map(\.bodyLocation),
       at: sourceMap.location(of: .composition))
-    return [mergedBodyLocations(on: profiles), unplayed].compactMap { $0 }
-      + movedFrequencies(on: profiles, rate: rate)
+    return [mergedBodyLocationFinding(on: profiles), unplayed].compactMap { $0 }
+      + movedFrequencyFindings(on: profiles, rate: rate)
   }
 
   /// Returns a finding for each distinct profile that cannot reproduce the frequencies that the
   /// pattern states in hertz.
-  public func movedFrequencies(on profiles: [TransducerProfile], rate: Double) -> [Finding] {
+  public func movedFrequencyFindings(on profiles: [TransducerProfile], rate: Double) -> [Finding] {
     let location = sourceMap.location(of: .composition)
     let distinct = profiles.indices.filter { !profiles[..<$0].contains(profiles[$0]) }
     return distinct.compactMap { index in
@@ -106,7 +106,8 @@ public struct LoadedPattern: Sendable {
   }
 
   /// Compiles the pattern once for each distinct profile, and returns the plan of each profile.
-  public func plans(for profiles: [TransducerProfile], rate: Double, isRaw: Bool = false) throws
+  public func compilePlans(for profiles: [TransducerProfile], rate: Double, isRaw: Bool = false)
+    throws
     -> [RenderPlan]
   {
     let samples = try soundSamples(rate: rate)

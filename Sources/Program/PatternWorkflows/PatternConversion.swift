@@ -38,7 +38,7 @@ public struct PatternConversion: Sendable {
     public var files: [WrittenFiles.File]
     /// The sound files that the written files refer to, relative to their folder.
     /// Each path occurs once, with its location in the source file.
-    public var sounds: [ReadResult.SoundReference]
+    public var soundReferences: [ReadResult.SoundReference]
     /// The losses of reading, followed by the losses of writing.
     public var losses: [LocatedLoss]
     /// The findings of reading the source file. None of them is an error.
@@ -63,7 +63,7 @@ public struct PatternConversion: Sendable {
     self.writingOptions = writingOptions
   }
 
-  private static let unwritableFormat = Rule.error(
+  private static let unwritableFormatRule = Rule.error(
     "format-unwritable", "syntax", "The target format must be writable.")
 
   /// Converts a pattern file to the target format.
@@ -93,14 +93,15 @@ public struct PatternConversion: Sendable {
       guard let written = try targetFormat.write(composition, options: writingOptions) else {
         throw InputError(
           Finding(
-            Self.unwritableFormat, location: FileLocation(name: file.name),
+            Self.unwritableFormatRule, location: FileLocation(name: file.name),
             "the format \(targetFormat.id) cannot be written"))
       }
       files = written.files
       losses = readResult.losses + written.losses
     }
     return Result(
-      sourceFormat: format, files: files, sounds: sounds(of: readResult, in: files),
+      sourceFormat: format, files: files,
+      soundReferences: referencedSounds(of: readResult, in: files),
       losses: losses.map { loss in
         let location = loss.location ?? readResult.sourceMap.location(of: loss.compositionElement)
         return LocatedLoss(loss: loss, location: location)
@@ -109,7 +110,7 @@ public struct PatternConversion: Sendable {
   }
 
   /// Returns the sound files of a pattern that the written files refer to, each path once.
-  private func sounds(of readResult: ReadResult, in files: [WrittenFiles.File])
+  private func referencedSounds(of readResult: ReadResult, in files: [WrittenFiles.File])
     -> [ReadResult.SoundReference]
   {
     guard !readResult.soundReferences.isEmpty else { return [] }

@@ -37,7 +37,7 @@ public struct PatternInput: Equatable, Sendable {
   public var soundLookup = SoundLookup.patternFolder
   /// The only pattern to read from a file with several patterns; nil to read all of them in
   /// sequence.
-  public var part: SourceFile.Part?
+  public var filePart: SourceFile.Part?
   /// The channels of a sound file that are played as a pattern, from 0; nil for all channels.
   public var soundChannels: [Int]?
 
@@ -55,17 +55,17 @@ public struct PatternInput: Equatable, Sendable {
   /// The name of the pattern in messages.
   public var name: String {
     switch origin {
-    case .file(let path): part.map { "\(path) (\($0.name))" } ?? path
+    case .file(let path): filePart.map { "\(path) (\($0.name))" } ?? path
     case .shipped(let name): name
     case .standardInput: InputStream.standardInputName
     }
   }
 
   /// The folder with the pattern's sound files; nil for a shipped pattern.
-  public var folder: String? {
+  public var soundFolder: String? {
     if case .folder(let path) = soundLookup { return path }
     return switch origin {
-    case .file(let path): FileSystem.folder(of: path)
+    case .file(let path): FileSystem.folderPath(of: path)
     case .shipped: nil
     case .standardInput: ""
     }
@@ -81,7 +81,7 @@ public struct PatternInput: Equatable, Sendable {
     }
     let sounds = formats.examine(file, options: ReadingOptions(wantsFindings: false))
       .soundReferences
-    return [path] + sounds.map { FileSystem.join(folder ?? "", $0.path) }
+    return [path] + sounds.map { FileSystem.joinPath(soundFolder ?? "", $0.path) }
   }
 
   /// Resolves the arguments of a command to patterns, and collects errors.
@@ -136,8 +136,8 @@ public struct PatternInput: Equatable, Sendable {
     if argument.isEmpty { throw FileError("''", "is not a valid pattern name") }
     switch FileSystem.entryKind(at: argument) {
     case .file, .other:
-      let stem = FileSystem.stem(of: argument)
-      return parts(
+      let stem = FileSystem.fileStem(of: argument)
+      return partInputs(
         of: PatternInput(origin: .file(argument), outputStem: stem, formats: formats))
     case .folder:
       let problemCount = problems.count
@@ -148,7 +148,7 @@ public struct PatternInput: Equatable, Sendable {
       }
       return inputs
     case .missing:
-      if let reason = nameProblem(argument) { throw FileError(argument, reason) }
+      if let reason = problem(ofName: argument) { throw FileError(argument, reason) }
       let name = formats.stem(of: argument)
       guard ShippedPatterns.names.contains(name) else {
         let question = Suggestion.didYouMeanText(for: name, among: ShippedPatterns.names)
@@ -164,8 +164,8 @@ public struct PatternInput: Equatable, Sendable {
   ) throws(FileError) -> [PatternInput] {
     let formats = search.formats
     var inputs: [PatternInput] = []
-    for name in try FileSystem.names(in: folder) {
-      let path = FileSystem.join(folder, name)
+    for name in try FileSystem.visibleNames(in: folder) {
+      let path = FileSystem.joinPath(folder, name)
       let namedFormats = formats.formats(forFileName: name)
       let isNamedPattern =
         namedFormats.contains { !$0.sharesFileExtensions }
@@ -173,22 +173,23 @@ public struct PatternInput: Equatable, Sendable {
       switch FileSystem.entryKind(at: path) {
       case .folder where !FileSystem.isSymbolicLink(path):
         do throws(FileError) {
-          inputs += try patterns(in: path, below: FileSystem.join(stem, name), search, &problems)
+          inputs += try patterns(
+            in: path, below: FileSystem.joinPath(stem, name), search, &problems)
         } catch {
           problems.append(error)
         }
       case .file where isNamedPattern:
-        let outputStem = FileSystem.join(stem, FileSystem.stem(of: name))
-        inputs += parts(
+        let outputStem = FileSystem.joinPath(stem, FileSystem.fileStem(of: name))
+        inputs += partInputs(
           of: PatternInput(
             origin: .file(path), outputStem: outputStem, isFromFolder: true, formats: formats))
       case .file where search.includesSounds && TakeInput.isSound(path):
-        let outputStem = FileSystem.join(stem, FileSystem.stem(of: name))
+        let outputStem = FileSystem.joinPath(stem, FileSystem.fileStem(of: name))
         inputs.append(
           PatternInput(
             origin: .file(path), outputStem: outputStem, isFromFolder: true, formats: formats))
       case .missing where isNamedPattern:
-        problems.append(FileError(path, nameProblem(name) ?? "is a broken link"))
+        problems.append(FileError(path, problem(ofName: name) ?? "is a broken link"))
       default:
         continue
       }
@@ -199,7 +200,7 @@ public struct PatternInput: Equatable, Sendable {
   /// Returns the patterns of a file with several patterns, named like files in a folder with the
   /// name of the file.
   /// For any other file, returns only the input itself.
-  private static func parts(of input: PatternInput) -> [PatternInput] {
+  private static func partInputs(of input: PatternInput) -> [PatternInput] {
     guard case .file(let path) = input.origin,
       input.formats.formats(forFileName: path).contains(where: { $0.listParts != nil }),
       let file = try? input.readFile(), let format = try? input.formats.format(of: file),
@@ -207,7 +208,7 @@ public struct PatternInput: Equatable, Sendable {
     else { return [input] }
     var names: Set<String> = []
     return parts.map { part in
-      let name = fileName(of: part.name)
+      let name = fileName(forPatternName: part.name)
       var uniqueName = name
       var number = 2
       while !names.insert(uniqueName.lowercased()).inserted {
@@ -215,9 +216,9 @@ public struct PatternInput: Equatable, Sendable {
         number += 1
       }
       var input = input
-      input.part = part
+      input.filePart = part
       input.isFromFolder = true
-      input.outputStem = FileSystem.join(input.outputStem, uniqueName)
+      input.outputStem = FileSystem.joinPath(input.outputStem, uniqueName)
       return input
     }
   }
@@ -227,12 +228,12 @@ public struct PatternInput: Equatable, Sendable {
   private static let maximumPartCount = 200
 
   /// The maximum length, in characters, of a file name that is made from the name of a pattern.
-  private static let maximumNameLength = 80
+  private static let maximumFileNameLength = 80
 
   /// Returns a file name for the name of a pattern, with letters, digits, and few other characters,
   /// and no dot at the start.
-  private static func fileName(of name: String) -> String {
-    let characters = name.prefix(maximumNameLength).map { character -> Character in
+  private static func fileName(forPatternName name: String) -> String {
+    let characters = name.prefix(maximumFileNameLength).map { character -> Character in
       character.isLetter || character.isNumber || " _-+()'".contains(character) ? character : "_"
     }
     let trimmed = characters.drop { $0 == " " }
@@ -249,7 +250,7 @@ public struct PatternInput: Equatable, Sendable {
 
   /// Returns the reason that a name cannot be looked up, or nil. Bytes that are not UTF-8 were
   /// decoded as the replacement character.
-  private static func nameProblem(_ name: String) -> String? {
+  private static func problem(ofName name: String) -> String? {
     name.unicodeScalars.contains("\u{FFFD}")
       ? "the file name is not valid UTF-8; rename the file" : nil
   }
@@ -270,7 +271,7 @@ public struct PatternInput: Equatable, Sendable {
   public func readFile() throws(FileError) -> SourceFile {
     switch origin {
     case .file(let path):
-      SourceFile(try FileSystem.read(path), name: path, part: part)
+      SourceFile(try FileSystem.read(path), name: path, part: filePart)
     case .shipped(let shippedName):
       SourceFile(ShippedPatterns.text(named: shippedName) ?? [], name: name)
     case .standardInput:

@@ -86,7 +86,7 @@ public struct RenderBatch: Sendable {
   ///   completed files and, for a single file, the rendered fraction. Without it, a single file is
   ///   rendered on the current thread.
   public func run(progress: ((_ doneCount: Int, _ fraction: Double) -> Void)? = nil) -> [Outcome] {
-    let overwriteCheck = overwriteCheck()
+    let overwriteCheck = makeOverwriteCheck()
     let outcomes = Mutex(items.map { Outcome.failed(FileError($0.name, "not started")) })
     let fraction = Mutex(0.0)
     let work: @Sendable (Int) -> Void = { index in
@@ -110,7 +110,7 @@ public struct RenderBatch: Sendable {
 
   /// Returns an overwrite check for the source files of all patterns, so that no output replaces a
   /// sound file of another pattern.
-  private func overwriteCheck() -> InputOverwriteCheck {
+  private func makeOverwriteCheck() -> InputOverwriteCheck {
     let wouldReplace = items.contains {
       if case .file(let path) = $0.destination {
         FileSystem.entryKind(at: path) != .missing
@@ -141,8 +141,8 @@ public struct RenderBatch: Sendable {
     do {
       if job.isCancelled() { throw FileError(item.name, "interrupted") }
       var job = job
-      job.buses = item.buses
-      let (plans, pattern) = try job.plans(item.input)
+      job.audibleBuses = item.buses
+      let (plans, pattern) = try job.loadPlans(item.input)
       let titlePrefix = pattern.composition.title.map { "\($0): " } ?? ""
       let title = titlePrefix + item.input.outputStem
       let statistics: RenderStatistics
@@ -150,7 +150,7 @@ public struct RenderBatch: Sendable {
       case .file(let path):
         var overwriteCheck = overwriteCheck
         overwriteCheck.addInputs(pattern.sourcePaths)
-        guard !overwriteCheck.isInput(path) else {
+        guard !overwriteCheck.isInputPath(path) else {
           throw FileError(path, "is an input file; choose a different '--output'")
         }
         statistics = try renderToFile(
@@ -158,10 +158,12 @@ public struct RenderBatch: Sendable {
       case .stream(_, let write):
         statistics = try renderToStream(plans, item: item, job: job, title: title, to: write)
       }
-      let seconds = job.duration ?? Double(job.soundFrameCount(of: plans)) / Double(job.rate)
+      let seconds =
+        job.durationSeconds ?? Double(job.soundFrameCount(of: plans)) / Double(job.sampleRateHertz)
       let profiles = job.resolvedRouting(for: plans).profiles
       let warnings =
-        pattern.warnings() + pattern.playbackFindings(on: profiles, rate: Double(job.rate))
+        pattern.warnings()
+        + pattern.playbackFindings(on: profiles, rate: Double(job.sampleRateHertz))
       return .written(seconds: seconds, statistics: statistics, warnings: warnings)
     } catch {
       return .failed(error)
@@ -173,7 +175,7 @@ public struct RenderBatch: Sendable {
     _ plans: [RenderPlan], item: Item, job: RenderJob, title: String, path: String,
     progress: (Double) -> Void
   ) throws -> RenderStatistics {
-    try FileSystem.makeFolder(FileSystem.folder(of: path))
+    try FileSystem.makeFolder(FileSystem.folderPath(of: path))
     var file = try AtomicFileWriter(path)
     let statistics = try job.write(
       plans, title: title, to: file.descriptor, path: path, container: item.container,
@@ -191,7 +193,7 @@ public struct RenderBatch: Sendable {
     to write: (Span<UInt8>) throws -> Void
   ) throws -> RenderStatistics {
     guard let file = unsafe tmpfile() else {
-      throw FileError.system(item.name, "no space for a temporary file")
+      throw FileError.systemError(item.name, "no space for a temporary file")
     }
     defer { unsafe fclose(file) }
     let descriptor = unsafe fileno(file)

@@ -14,25 +14,25 @@ public struct RenderJob: Sendable {
   /// The profile of channels without a profile of their own.
   public var profile: TransducerProfile
   /// The sample rate of the output, in hertz.
-  public var rate = 48_000
+  public var sampleRateHertz = 48_000
   /// The number of channels of the output.
   public var channelCount = 1
   /// The gain of the whole output, 0 to 1.
-  public var strength = 1.0
+  public var masterGain = 1.0
   /// A Boolean value that indicates whether the peak of the output is normalized to −1 dBFS.
   public var isNormalized = false
   /// The number of passes of the pattern; 0 to repeat it until the end of the duration.
   public var passCount = 1
   /// The duration of the output in seconds, or nil for the duration of the pattern.
-  public var duration: Double?
+  public var durationSeconds: Double?
   /// The duration of the trailing silence in seconds, or nil for the decay time of the hardware.
-  public var tailSeconds: Double?
+  public var trailingSilenceSeconds: Double?
   /// The sample format of the output file.
   public var sampleFormat = SampleFormat.s16
   /// The parts of the pattern that are rendered.
-  public var buses = RenderSettings.AudibleBuses.all
+  public var audibleBuses = RenderSettings.AudibleBuses.all
   /// The assignment of haptics and audio to channels.
-  public var routing = ChannelRouting()
+  public var channelRouting = ChannelRouting()
   /// A Boolean value that indicates whether the output is the simulated acceleration instead of the
   /// drive signal.
   public var rendersAcceleration = false
@@ -50,8 +50,8 @@ public struct RenderJob: Sendable {
   public init(profile: TransducerProfile = .phone) { self.profile = profile }
 
   /// Reads a pattern and compiles it for one bus.
-  public func plan(_ input: PatternInput) throws -> (plan: RenderPlan, pattern: LoadedPattern) {
-    let (plans, pattern) = try plans(input, for: Array(resolvedRouting().profiles.prefix(1)))
+  public func loadPlan(_ input: PatternInput) throws -> (plan: RenderPlan, pattern: LoadedPattern) {
+    let (plans, pattern) = try loadPlans(input, for: Array(resolvedRouting().profiles.prefix(1)))
     return (plans[0], pattern)
   }
 
@@ -60,18 +60,18 @@ public struct RenderJob: Sendable {
   /// - Parameters:
   ///   - input: The pattern.
   ///   - profiles: The profiles, or nil for those of all haptic buses.
-  public func plans(_ input: PatternInput, for profiles: [TransducerProfile]? = nil) throws -> (
+  public func loadPlans(_ input: PatternInput, for profiles: [TransducerProfile]? = nil) throws -> (
     plans: [RenderPlan], pattern: LoadedPattern
   ) {
     var options = readingOptions
     if isRaw, resolvedRouting().profiles.allSatisfy({ $0.name == "mpeg" }) {
-      options.signalSampleRate = Double(rate)
+      options.signalSampleRate = Double(sampleRateHertz)
     }
     let pattern = try LoadedPattern(input, options: options)
     let bodyLocationCount = pattern.composition.bodyLocationCount
-    let plans = try pattern.plans(
+    let plans = try pattern.compilePlans(
       for: profiles ?? resolvedRouting(bodyLocationCount: bodyLocationCount).profiles,
-      rate: Double(rate), isRaw: isRaw)
+      rate: Double(sampleRateHertz), isRaw: isRaw)
     return (plans, pattern)
   }
 
@@ -81,8 +81,9 @@ public struct RenderJob: Sendable {
   public func resolvedRouting(bodyLocationCount: Int = 0) -> (
     routing: OutputRouting, profiles: [TransducerProfile]
   ) {
-    routing.resolved(
-      channelCount: channelCount, rate: Double(rate), profile: profile, buses: buses,
+    channelRouting.resolvedRouting(
+      channelCount: channelCount, rate: Double(sampleRateHertz), profile: profile,
+      buses: audibleBuses,
       bodyLocationCount: bodyLocationCount)
   }
 
@@ -94,25 +95,26 @@ public struct RenderJob: Sendable {
   }
 
   /// Returns the renderer's settings for a plan.
-  public func settings(for plan: RenderPlan) -> RenderSettings { settings(for: [plan]) }
+  public func renderSettings(for plan: RenderPlan) -> RenderSettings { renderSettings(for: [plan]) }
 
   /// Returns the renderer's settings for the plans of one pattern.
-  public func settings(for plans: [RenderPlan]) -> RenderSettings {
-    let rate = Double(rate)
+  public func renderSettings(for plans: [RenderPlan]) -> RenderSettings {
+    let rate = Double(sampleRateHertz)
     let routing = resolvedRouting(for: plans).routing
     let tailDuration =
-      tailSeconds ?? routing.tailDuration(rate: rate, includesTransducer: rendersAcceleration)
+      trailingSilenceSeconds
+      ?? routing.tailDuration(rate: rate, includesTransducer: rendersAcceleration)
     let tailLength = FrameConversion.frame(seconds: tailDuration, rate: rate)
     let maximumDelay = Int64(routing.channels.map(\.delayFrameCount).max() ?? 0)
     var length = soundFrameCount(of: plans) + tailLength + maximumDelay
-    if let duration {
-      length = FrameConversion.frame(seconds: duration, rate: rate)
+    if let durationSeconds {
+      length = FrameConversion.frame(seconds: durationSeconds, rate: rate)
     }
     let fade = min(
       FrameConversion.frame(seconds: OfflineRenderer.fadeOutSeconds, rate: rate), length)
-    let silence = duration == nil ? tailLength : fade
+    let silence = durationSeconds == nil ? tailLength : fade
     var settings = RenderSettings(
-      routing: routing, masterGain: Float(strength), passCount: passCount == 0 ? nil : passCount,
+      routing: routing, masterGain: Float(masterGain), passCount: passCount == 0 ? nil : passCount,
       outputFrameCount: length,
       // The fade-out begins after the sound. If the duration cuts off the sound, a short fade
       // prevents a click.
@@ -134,21 +136,23 @@ public struct RenderJob: Sendable {
     container: SoundFileFormat.Container,
     progress: (Double) -> Void
   ) throws -> RenderStatistics {
-    var settings = settings(for: plans)
+    var settings = renderSettings(for: plans)
     if isNormalized {
-      settings.masterGain *= try normalizingGain(plans, settings: settings)
+      settings.masterGain *= try measureNormalizingGain(plans, settings: settings)
     }
     let length = settings.outputFrameCount ?? 0
     var writer = try SoundFileWriter(
       descriptor: descriptor, path: path,
-      format: SoundFileFormat(container: container, sampleFormat: sampleFormat), rate: rate,
+      format: SoundFileFormat(container: container, sampleFormat: sampleFormat),
+      rate: sampleRateHertz,
       channelCount: channelCount, frameCount: length,
       tags: SoundFileTags(rendering: title, by: sourceDescription))
     var acceleration =
-      rendersAcceleration ? SimulatedAcceleration(settings.routing, rate: Double(rate)) : nil
+      rendersAcceleration
+      ? SimulatedAcceleration(settings.routing, rate: Double(sampleRateHertz)) : nil
     let interrupted = FileError(path, "interrupted; nothing was written")
     let statistics = try renderBlocks(
-      renderer(for: plans, settings: settings), interrupted: interrupted
+      makeRenderer(for: plans, settings: settings), interrupted: interrupted
     ) { block, frameCount, remainingCount in
       acceleration?.replaceDrive(in: &block, frameCount: frameCount)
       try writer.write(block.span.extracting(first: frameCount * channelCount))
@@ -161,7 +165,7 @@ public struct RenderJob: Sendable {
   /// Renders the plans of a pattern to the bytes of a WAV file.
   package func waveFileBytes(of plans: [RenderPlan], title: String) throws -> [UInt8] {
     guard let file = unsafe tmpfile() else {
-      throw FileError.system(title, "no space for a temporary file")
+      throw FileError.systemError(title, "no space for a temporary file")
     }
     defer { unsafe fclose(file) }
     let descriptor = unsafe fileno(file)
@@ -170,7 +174,7 @@ public struct RenderJob: Sendable {
     let size = Int(lseek(descriptor, 0, SEEK_END))
     lseek(descriptor, 0, SEEK_SET)
     var bytes: [UInt8] = []
-    _ = try FileSystem.append(to: &bytes, size, of: descriptor, name: title)
+    _ = try FileSystem.appendBytes(to: &bytes, size, of: descriptor, name: title)
     return bytes
   }
 
@@ -195,14 +199,15 @@ public struct RenderJob: Sendable {
   }
 
   /// Returns a renderer for the plans of a pattern, with the send gains of an array.
-  public func renderer(for plans: [RenderPlan], settings: RenderSettings) -> OfflineRenderer {
+  public func makeRenderer(for plans: [RenderPlan], settings: RenderSettings) -> OfflineRenderer {
     OfflineRenderer(
-      plans: plans, sendGains: routing.sendGains(rate: Double(rate)), settings: settings)
+      plans: plans, sendGains: channelRouting.sendGains(rate: Double(sampleRateHertz)),
+      settings: settings)
   }
 
   /// The name of the array or the names of the profiles, for the comment tag of the file.
   private var sourceDescription: String {
-    if let array = routing.array { return "array \(array.name)" }
+    if let array = channelRouting.transducerArray { return "array \(array.name)" }
     var names: [String] = []
     for profile in resolvedRouting().profiles where !names.contains(profile.name) {
       names.append(profile.name)
@@ -211,10 +216,12 @@ public struct RenderJob: Sendable {
   }
 
   /// Returns the gain that raises the peak of the output to just below the ceiling.
-  private func normalizingGain(_ plans: [RenderPlan], settings: RenderSettings) throws -> Float {
+  private func measureNormalizingGain(_ plans: [RenderPlan], settings: RenderSettings) throws
+    -> Float
+  {
     let interrupted = FileError("render", "interrupted; nothing was written")
     let statistics = try renderBlocks(
-      renderer(for: plans, settings: settings), interrupted: interrupted
+      makeRenderer(for: plans, settings: settings), interrupted: interrupted
     ) { _, _, _ in
     }
     return statistics.peakMagnitudeBeforeLimiter > 0

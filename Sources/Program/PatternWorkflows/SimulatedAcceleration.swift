@@ -3,10 +3,10 @@ internal import HapticRender
 /// A stage that replaces drive signals by the simulated acceleration of their transducers.
 struct SimulatedAcceleration {
   /// The simulation of each channel, or nil for a channel without a transducer of known resonance.
-  private var transducers: [TransducerSimulation?]
+  private var simulationsByChannel: [TransducerSimulation?]
 
   init(_ routing: OutputRouting, rate: Double) {
-    transducers = routing.channels.map { channel in
+    simulationsByChannel = routing.channels.map { channel in
       channel.transducer?.hardware.flatMap { hardware in
         hardware.model.map {
           TransducerSimulation($0, modes: hardware.additionalResonances, rate: rate)
@@ -17,13 +17,13 @@ struct SimulatedAcceleration {
 
   /// Replaces the drive by the acceleration in the first frames of a block.
   mutating func replaceDrive(in block: inout [Float], frameCount: Int) {
-    let count = transducers.count
+    let count = simulationsByChannel.count
     for channel in 0..<count {
-      guard var transducer = transducers[channel] else { continue }
+      guard var transducer = simulationsByChannel[channel] else { continue }
       for index in stride(from: channel, to: frameCount * count, by: count) {
         block[index] = transducer.nextAcceleration(drive: block[index])
       }
-      transducers[channel] = transducer
+      simulationsByChannel[channel] = transducer
     }
   }
 }

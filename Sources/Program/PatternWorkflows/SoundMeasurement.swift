@@ -15,17 +15,17 @@ public struct SoundMeasurement {
   /// The encoding of the file's samples, as named by libsndfile.
   public let encoding: String
   /// The sample rate of the file, in hertz.
-  public let rate: Double
+  public let sampleRateHertz: Double
   /// The number of frames in the file.
   public let frameCount: Int
   /// The difference between the announced and the actual length, or nil for a complete file.
   public let truncation: SoundTruncation?
   /// The levels of all channels together.
-  public let overall: Levels
+  public let overallLevels: Levels
   /// The levels of each channel.
-  public let channels: [Levels]
+  public let channelLevels: [Levels]
   /// The spectrum of each channel.
-  public let spectra: [Spectrum]
+  public let channelSpectra: [Spectrum]
   /// The onsets in the mean of the channels, or nil for a long sound.
   public let onsets: [Onset]?
 
@@ -36,7 +36,7 @@ public struct SoundMeasurement {
   ///   - progress: Receives the measured fraction from time to time.
   /// - Throws: A `FileError` or `SoundFileError`.
   public init(_ path: String, progress: (Double) -> Void) throws {
-    let descriptor = try FileSystem.open(path)
+    let descriptor = try FileSystem.openForReading(path)
     defer { close(descriptor) }
     truncation = SoundTruncation(readingDescriptor: descriptor)
     let name = FileSystem.displayName(of: path)
@@ -45,7 +45,7 @@ public struct SoundMeasurement {
     }
     container = reader.container
     encoding = reader.encoding
-    rate = reader.rate
+    sampleRateHertz = reader.rate
     let channelCount = reader.channelCount
     let expectedFrameCount = max(1, Double(reader.frameCount))
     let workers: SoundMeasurementWorkers
@@ -59,11 +59,12 @@ public struct SoundMeasurement {
     var block = try workers.readNextBlock()
     while !block.isEmpty {
       frameCount += block.count / channelCount
-      if frameCount > Int(Self.maximumOnsetSearchSeconds * rate) {
+      if frameCount > Int(Self.maximumOnsetSearchSeconds * sampleRateHertz) {
         onsetSamples = nil
       }
       onsetSamples?.append(
-        contentsOf: Signal(interleaved: block, channelCount: channelCount, rate: rate).mono)
+        contentsOf: Signal(interleaved: block, channelCount: channelCount, rate: sampleRateHertz)
+          .mono)
       block = try workers.readNextBlock(measuring: block)
       progress(min(1, Double(frameCount) / expectedFrameCount))
     }
@@ -71,8 +72,10 @@ public struct SoundMeasurement {
       throw SoundFileError(kind: .notSound, path: name, description: "contains no audio")
     }
     self.frameCount = frameCount
-    (overall, channels, spectra) = workers.finish()
-    onsets = onsetSamples.map { [rate] in Array(Onsets(in: Signal($0, rate: rate))) }
+    (overallLevels, channelLevels, channelSpectra) = workers.finishMeasurement()
+    onsets = onsetSamples.map { [sampleRateHertz] in
+      Array(Onsets(in: Signal($0, rate: sampleRateHertz)))
+    }
   }
 }
 
@@ -80,29 +83,29 @@ public struct SoundMeasurement {
 /// block is read.
 private final class SoundMeasurementWorkers: Sendable {
   /// The number of samples in a block. A block has 8 MiB and needs about 20 ms of work.
-  private static let blockSize = 1 << 21
+  private static let blockSampleCount = 1 << 21
 
   private let channelCount: Int
   private let blockReader: Mutex<BlockReader>
-  private let loudness: Mutex<LoudnessMeasurement>
-  private let channels: [Channel]
+  private let loudnessMeasurement: Mutex<LoudnessMeasurement>
+  private let channelMeasurements: [Channel]
 
   /// The reader of the file and the most recent block. An empty block marks the end of the file.
   private struct BlockReader: ~Copyable {
     var reader: SoundFileReader
-    var block = Result<[Float], SoundFileError>.success([])
+    var latestBlock = Result<[Float], SoundFileError>.success([])
 
     /// Reads the next block of frames.
     mutating func readNextBlock() {
-      let size = max(1, blockSize / reader.channelCount) * reader.channelCount
+      let size = max(1, blockSampleCount / reader.channelCount) * reader.channelCount
       var samples = [Float](repeating: 0, count: size)
       var span = samples.mutableSpan
       do throws(SoundFileError) {
         let count = try reader.read(into: &span)
         samples.removeLast(size - count * reader.channelCount)
-        block = .success(samples)
+        latestBlock = .success(samples)
       } catch {
-        block = .failure(error)
+        latestBlock = .failure(error)
       }
     }
   }
@@ -117,8 +120,8 @@ private final class SoundMeasurementWorkers: Sendable {
     let count = reader.channelCount
     let rate = reader.rate
     channelCount = count
-    loudness = Mutex(try LoudnessMeasurement(channelCount: count, sampleRate: rate))
-    channels = (0..<count).map { _ in Channel(rate: rate) }
+    loudnessMeasurement = Mutex(try LoudnessMeasurement(channelCount: count, sampleRate: rate))
+    channelMeasurements = (0..<count).map { _ in Channel(rate: rate) }
     blockReader = Mutex(BlockReader(reader: reader))
   }
 
@@ -130,28 +133,30 @@ private final class SoundMeasurementWorkers: Sendable {
       switch job {
       case 0:
         if let block {
-          loudness.withLock { $0.add(block.span) }
+          loudnessMeasurement.withLock { $0.add(block.span) }
         }
       case 1:
         blockReader.withLock { $0.readNextBlock() }
       default:
         let channel = job - 2
         if let block {
-          channels[channel].measurement.withLock {
+          channelMeasurements[channel].measurement.withLock {
             $0.add(block.span, channel: channel, channelCount: channelCount)
           }
         }
       }
     } meanwhile: { _ in
     }
-    return try blockReader.withLock { $0.block }.get()
+    return try blockReader.withLock { $0.latestBlock }.get()
   }
 
   /// Returns the results after the last block.
-  func finish() -> (overall: Levels, channels: [Levels], spectra: [Spectrum]) {
-    let results = channels.map { channel in channel.measurement.withLock { $0.finish() } }
+  func finishMeasurement() -> (overall: Levels, channels: [Levels], spectra: [Spectrum]) {
+    let results = channelMeasurements.map { channel in channel.measurement.withLock { $0.finish() }
+    }
     let levels = results.map(\.0)
-    let overall = Levels(joining: levels, integratedLoudnessLUFS: loudness.withLock { $0.finish() })
+    let overall = Levels(
+      joining: levels, integratedLoudnessLUFS: loudnessMeasurement.withLock { $0.finish() })
     return (overall, levels, results.compactMap(\.1))
   }
 }

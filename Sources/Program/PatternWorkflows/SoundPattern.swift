@@ -14,7 +14,7 @@ enum SoundPattern {
   /// Reads the sound file of an input. Returns nil if the input is not a sound file.
   ///
   /// - Throws: `FileError` or `SoundFileError`.
-  static func composition(of input: PatternInput) throws -> HapticComposition? {
+  static func readComposition(of input: PatternInput) throws -> HapticComposition? {
     let path: String
     switch input.origin {
     case .file(let filePath): path = filePath

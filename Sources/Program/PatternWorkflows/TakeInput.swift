@@ -19,7 +19,7 @@ public enum TakeInput: Equatable, Sendable {
   ///
   /// A file with the extension or the first bytes of a sound file is a sound file, and so is
   /// standard input that begins with these bytes. All other arguments are looked up as patterns.
-  public static func find(
+  public static func resolve(
     _ arguments: [String], formats: FormatRegistry = .standard,
     soundLookup: PatternInput.SoundLookup = .patternFolder
   ) -> (inputs: [TakeInput], problems: [FileError]) {
@@ -55,7 +55,7 @@ public enum TakeInput: Equatable, Sendable {
     case .sound(let path):
       PatternInput(
         origin: .file(path),
-        outputStem: InputStream.isStream(path) ? "sound" : FileSystem.stem(of: path))
+        outputStem: InputStream.isStream(path) ? "sound" : FileSystem.fileStem(of: path))
     }
   }
 
@@ -92,7 +92,7 @@ public enum TakeInput: Equatable, Sendable {
   /// A pattern is rendered on one channel, or on a channel for each of its body locations.
   ///
   /// - Throws: `InputError`, `FileError`, or `SoundFileError`.
-  public func load(_ job: RenderJob) throws -> Take {
+  public func loadTake(_ job: RenderJob) throws -> Take {
     switch self {
     case .pattern(let input):
       try Self.render(LoadedPattern(input, options: job.readingOptions), job: job)
@@ -109,22 +109,25 @@ public enum TakeInput: Equatable, Sendable {
     let input = pattern.input
     let composition = pattern.composition
     let job = job.separating(composition.separateLocations)
-    let plans = try pattern.plans(for: job.resolvedRouting().profiles, rate: Double(job.rate))
-    let settings = job.settings(for: plans)
-    guard (settings.outputFrameCount ?? 0) * Int64(job.channelCount) <= Int64(Sound.maximumSampleCount) else {
+    let plans = try pattern.compilePlans(
+      for: job.resolvedRouting().profiles, rate: Double(job.sampleRateHertz))
+    let settings = job.renderSettings(for: plans)
+    guard
+      (settings.outputFrameCount ?? 0) * Int64(job.channelCount) <= Int64(Sound.maximumSampleCount)
+    else {
       throw FileError(input.name, "is longer than the limit; use '--duration'")
     }
     var samples: [Float] = []
     samples.reserveCapacity(Int(settings.outputFrameCount ?? 0) * job.channelCount)
-    let renderer = job.renderer(for: plans, settings: settings)
+    let renderer = job.makeRenderer(for: plans, settings: settings)
     _ = try job.renderBlocks(renderer, interrupted: FileError(input.name, "interrupted")) {
       block, frameCount, _ in
       samples += block[..<(frameCount * job.channelCount)]
     }
     let signal = Signal(
-      interleaved: samples, channelCount: job.channelCount, rate: Double(job.rate))
+      interleaved: samples, channelCount: job.channelCount, rate: Double(job.sampleRateHertz))
     // The events of a take have the frequencies that its profile plays.
-    let scale = job.profile.bandMapped(rate: Double(job.rate)).frequency.sharpnessScale
+    let scale = job.profile.bandMapped(rate: Double(job.sampleRateHertz)).frequency.sharpnessScale
     var take = Take(
       name: input.name, source: .pattern(composition.convertingStatedHertz(to: scale)),
       signal: signal,
@@ -150,7 +153,7 @@ public enum TakeInput: Equatable, Sendable {
   ///
   /// An empty file, or one with NaN, is an error, because it would look like silence.
   static func readSignal(_ path: String) throws -> Signal {
-    let descriptor = try FileSystem.open(path)
+    let descriptor = try FileSystem.openForReading(path)
     defer { close(descriptor) }
     let name = FileSystem.displayName(of: path)
     let sound = try SoundFileError.namingFileKind(of: path) { () throws(SoundFileError) in
@@ -171,7 +174,7 @@ public enum TakeInput: Equatable, Sendable {
   /// Returns the input with a sound file as a pattern of some of its channels.
   ///
   /// - Parameter channels: The channels from 0, or nil to keep the sound.
-  public func playingChannels(_ channels: [Int]?) -> TakeInput {
+  public func asPattern(ofChannels channels: [Int]?) -> TakeInput {
     guard let channels, case .sound = self else { return self }
     var input = patternInput
     input.soundChannels = channels
@@ -201,7 +204,7 @@ public enum TakeInput: Equatable, Sendable {
   /// longer than a minute.
   ///
   /// - Throws: `InputError`, `FileError`, or `SoundFileError`.
-  public static func load(_ inputs: [TakeInput], job: RenderJob, rate: Int?) throws -> [Take] {
+  public static func loadTakes(_ inputs: [TakeInput], job: RenderJob, rate: Int?) throws -> [Take] {
     var job = job
     let takes = try inputs.map { input -> Take? in
       if case .sound(let path) = input {
@@ -219,15 +222,16 @@ public enum TakeInput: Equatable, Sendable {
       }
     }
     let hasOnlyLongPatterns = patterns.allSatisfy { $0?.composition.isLongHaptics ?? false }
-    let patternRate = hasOnlyLongPatterns ? longPatternRate : job.rate
-    job.rate = rate ?? soundRates.max().map { Int($0) } ?? patternRate
+    let patternRate = hasOnlyLongPatterns ? longPatternRateHertz : job.sampleRateHertz
+    job.sampleRateHertz = rate ?? soundRates.max().map { Int($0) } ?? patternRate
     return try zip(takes, patterns).compactMap { take, pattern in
-      try take?.resampled(to: Double(job.rate)) ?? pattern.map { try render($0, job: job) }
+      try take?.resampled(to: Double(job.sampleRateHertz))
+        ?? pattern.map { try render($0, job: job) }
     }
   }
 
   /// The sample rate of long haptic patterns, in hertz.
-  private static let longPatternRate = 8_000
+  private static let longPatternRateHertz = 8_000
 }
 
 extension HapticComposition {
@@ -243,15 +247,15 @@ extension RenderJob {
   ///
   /// A job with settings for channels or with an array is unchanged.
   fileprivate func separating(_ locations: [HapticComposition.BodyLocation]) -> RenderJob {
-    guard !locations.isEmpty, channelCount == 1, routing.channelSettings.isEmpty,
-      routing.array == nil
+    guard !locations.isEmpty, channelCount == 1, channelRouting.channelSettings.isEmpty,
+      channelRouting.transducerArray == nil
     else { return self }
     var job = self
     job.channelCount = locations.count
-    job.routing.channelSettings = locations.enumerated().map { index, location in
+    job.channelRouting.channelSettings = locations.enumerated().map { index, location in
       var channel = ChannelRouting.ChannelSettings(index: index)
       channel.content = (hasHaptics: true, audio: .both)
-      channel.source = "\(location.number)"
+      channel.sourceBodyLocation = "\(location.number)"
       return channel
     }
     return job

@@ -16,7 +16,8 @@ package enum WaveformFiles {
     var samples: [String: AudioBuffer] = [:]
     for waveform in waveforms where samples[waveform.path] == nil {
       do throws(SoundFileError) {
-        let sound = try read(waveform.path, from: folder).resampled(to: rate, path: waveform.path)
+        let sound = try readSound(waveform.path, from: folder).resampled(
+          to: rate, path: waveform.path)
         samples[waveform.path] = AudioBuffer(
           interleaved: sound.interleaved, channelCount: sound.channelCount)
       } catch {
@@ -47,7 +48,7 @@ package enum WaveformFiles {
     do throws(SoundFileError) {
       let soundFolder = try soundFolder(folder, waveform.path)
       let path = try soundFolder.resolvedPath(of: waveform.path)
-      _ = try soundFolder.sound(at: waveform.path)
+      _ = try soundFolder.decodeSound(at: waveform.path)
       guard TakeInput.isSoundFile(path) else {
         throw SoundFileError(
           kind: .notSound, path: waveform.path, description: "is not in a supported sound format")
@@ -64,7 +65,9 @@ package enum WaveformFiles {
   ) -> Finding {
     var suggestion: String?
     if error.kind == .missing {
-      let similarName = folder.flatMap { SoundFolder(root: $0).suggestion(for: waveform.path) }
+      let similarName = folder.flatMap {
+        SoundFolder(rootPath: $0).suggestedPath(for: waveform.path)
+      }
       suggestion =
         similarName.map { "did you mean \($0.inQuotes)?" }
         ?? "use '--sounds FOLDER' or '--without-sounds'"
@@ -80,7 +83,7 @@ package enum WaveformFiles {
   {
     waveforms.flatMap { waveform -> [Finding] in
       do throws(SoundFileError) {
-        let sound = try read(waveform.path, from: folder)
+        let sound = try readSound(waveform.path, from: folder)
         _ = try sound.resampled(to: 48_000, path: waveform.path)
         return damageFindings(of: sound, waveform: waveform)
       } catch {
@@ -95,7 +98,9 @@ package enum WaveformFiles {
   {
     var visitedPaths: Set<String> = []
     return waveforms.filter { visitedPaths.insert($0.path).inserted }.flatMap { waveform in
-      (try? read(waveform.path, from: folder)).map { damageFindings(of: $0, waveform: waveform) }
+      (try? readSound(waveform.path, from: folder)).map {
+        damageFindings(of: $0, waveform: waveform)
+      }
         ?? []
     }
   }
@@ -106,7 +111,8 @@ package enum WaveformFiles {
   {
     let name = waveform.path.inQuotes
     var messages =
-      sound.truncation.map { ["the sound file \(name) \($0.text); only this part plays"] } ?? []
+      sound.truncation.map { ["the sound file \(name) \($0.messageText); only this part plays"] }
+      ?? []
     let sampleCount = sound.interleaved.count
     let badCount = sound.interleaved.count { !$0.isFinite }
     if badCount == sampleCount, sampleCount > 0 {
@@ -119,8 +125,10 @@ package enum WaveformFiles {
     return messages.map { Finding(.damagedSound, location: waveform.location, $0) }
   }
 
-  private static func read(_ path: String, from folder: String?) throws(SoundFileError) -> Sound {
-    try soundFolder(folder, path).sound(at: path)
+  private static func readSound(_ path: String, from folder: String?) throws(SoundFileError)
+    -> Sound
+  {
+    try soundFolder(folder, path).decodeSound(at: path)
   }
 
   /// Returns the folder of a pattern's sound files. Shipped patterns have no such folder.
@@ -131,6 +139,6 @@ package enum WaveformFiles {
       throw SoundFileError(
         kind: .outside, path: path, description: "is not available for shipped patterns")
     }
-    return SoundFolder(root: folder)
+    return SoundFolder(rootPath: folder)
   }
 }

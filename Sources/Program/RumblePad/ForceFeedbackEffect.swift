@@ -50,10 +50,12 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
   /// - time: The time since playback started.
   /// - count: The number of repetitions.
   /// - Returns: The levels; nil after the end.
-  package func levels(at time: Double, count: Int) -> (first: Double, second: Double)? {
+  package func motorLevels(atSeconds time: Double, repetitionCount: Int) -> (
+    first: Double, second: Double
+  )? {
     var time = time
     if durationSeconds > 0 {
-      guard time < (delaySeconds + durationSeconds) * Double(count) else { return nil }
+      guard time < (delaySeconds + durationSeconds) * Double(repetitionCount) else { return nil }
       time = time.truncatingRemainder(dividingBy: delaySeconds + durationSeconds)
     }
     time -= delaySeconds
@@ -62,14 +64,14 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
     case .rumble(let strong, let weak):
       return (strong, weak)
     case .periodic(_, let level), .constant(let level):
-      return (enveloped(level, at: time), 0)
+      return (envelopedLevel(level, atSeconds: time), 0)
     case .ramp(let from, let to):
       let fraction = durationSeconds > 0 ? time / durationSeconds : 0
-      return (enveloped(from + (to - from) * fraction, at: time), 0)
+      return (envelopedLevel(from + (to - from) * fraction, atSeconds: time), 0)
     }
   }
 
-  private func enveloped(_ level: Double, at time: Double) -> Double {
+  private func envelopedLevel(_ level: Double, atSeconds time: Double) -> Double {
     if time < envelope.attackSeconds {
       return envelope.attackLevel + (level - envelope.attackLevel) * time / envelope.attackSeconds
     }
@@ -82,17 +84,17 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
 
   /// Returns the seconds until the levels change on their own. During a continuous change, returns
   /// the seconds until the next step.
-  package func secondsUntilChange(at time: Double, count: Int) -> Double {
+  package func secondsUntilChange(atSeconds time: Double, repetitionCount: Int) -> Double {
     let position =
       durationSeconds > 0
       ? time.truncatingRemainder(dividingBy: delaySeconds + durationSeconds) - delaySeconds
       : time - delaySeconds
     if position < 0 { return -position }
-    if case .ramp = kind { return RumbleMixer.stepSeconds }
-    if position < envelope.attackSeconds { return RumbleMixer.stepSeconds }
+    if case .ramp = kind { return RumbleMixer.levelStepSeconds }
+    if position < envelope.attackSeconds { return RumbleMixer.levelStepSeconds }
     guard durationSeconds > 0 else { return .infinity }
     let remaining = durationSeconds - position
-    if remaining <= envelope.fadeSeconds { return min(remaining, RumbleMixer.stepSeconds) }
+    if remaining <= envelope.fadeSeconds { return min(remaining, RumbleMixer.levelStepSeconds) }
     return remaining - envelope.fadeSeconds
   }
 }

@@ -14,16 +14,16 @@ package enum PadEvent: Equatable {
 /// A gamepad with force feedback, as the program provides it to games.
 package protocol ForceFeedbackPad: AnyObject {
   /// The descriptors that are readable while `nextEvent` has an event.
-  var descriptors: [Int32] { get }
+  var readableDescriptors: [Int32] { get }
 
   /// Returns the next event of a game, which has already been answered, or nil if there is none.
   /// The call never waits.
-  func nextEvent() throws -> PadEvent?
+  func readEvent() throws -> PadEvent?
 }
 
 /// A gamepad that the kernel module uinput provides; it exists as long as this object.
 package final class UInputPad: ForceFeedbackPad {
-  private static let path = "/dev/uinput"
+  private static let devicePath = "/dev/uinput"
   /// The USB vendor ID of the Xbox 360 controller, which games recognize.
   private static let vendorID: UInt16 = 0x045E
   /// The USB product ID of the Xbox 360 controller.
@@ -34,7 +34,9 @@ package final class UInputPad: ForceFeedbackPad {
   private let originalDescriptor: Int32?
   private let originalPath: String
 
-  package var descriptors: [Int32] { [padDescriptor] + (originalDescriptor.map { [$0] } ?? []) }
+  package var readableDescriptors: [Int32] {
+    [padDescriptor] + (originalDescriptor.map { [$0] } ?? [])
+  }
 
   /// Creates a gamepad.
   ///
@@ -44,14 +46,14 @@ package final class UInputPad: ForceFeedbackPad {
   ///   none.
   package init(name: String, copying copied: String?) throws(FileError) {
     originalPath = copied ?? ""
-    padDescriptor = unsafe open(Self.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+    padDescriptor = unsafe open(Self.devicePath, O_RDWR | O_NONBLOCK | O_CLOEXEC)
     guard padDescriptor >= 0 else { throw Self.openingError(errno) }
     if let copied {
       let descriptor = unsafe open(copied, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
       guard descriptor >= 0 else {
         let code = errno
         close(padDescriptor)
-        throw FileError.system(
+        throw FileError.systemError(
           copied, "cannot be opened; specify a gamepad in /dev/input that you can read", code: code)
       }
       originalDescriptor = descriptor
@@ -64,7 +66,7 @@ package final class UInputPad: ForceFeedbackPad {
     guard result >= 0 else {
       // Open descriptors are closed with this object.
       let code = errno
-      throw FileError.system(copied ?? Self.path, "cannot create a gamepad", code: code)
+      throw FileError.systemError(copied ?? Self.devicePath, "cannot create a gamepad", code: code)
     }
   }
 
@@ -78,10 +80,10 @@ package final class UInputPad: ForceFeedbackPad {
   package static func openingError(_ code: Int32) -> FileError {
     switch code {
     case ENOENT, ENODEV:
-      FileError(path, "not found; load the kernel module with 'sudo modprobe uinput'")
+      FileError(devicePath, "not found; load the kernel module with 'sudo modprobe uinput'")
     case EACCES, EPERM:
       FileError(
-        path,
+        devicePath,
         """
         you do not have permission to create gamepads; copy 70-temblor-rumble.rules to \
         /etc/udev/rules.d, run 'sudo udevadm control --reload' and 'sudo udevadm trigger \
@@ -89,11 +91,11 @@ package final class UInputPad: ForceFeedbackPad {
         """
       )
     default:
-      FileError.system(path, "cannot be opened", code: code)
+      FileError.systemError(devicePath, "cannot be opened", code: code)
     }
   }
 
-  package func nextEvent() throws -> PadEvent? {
+  package func readEvent() throws -> PadEvent? {
     if let originalDescriptor {
       while var event = Self.read(originalDescriptor) {
         _ = unsafe write(padDescriptor, &event, MemoryLayout<input_event>.size)
@@ -105,11 +107,11 @@ package final class UInputPad: ForceFeedbackPad {
     while let event = Self.read(padDescriptor) {
       switch Int32(event.type) {
       case EV_UINPUT where event.code == 1:
-        if let upload = upload(UInt32(bitPattern: event.value)) {
+        if let upload = receiveEffect(UInt32(bitPattern: event.value)) {
           return upload
         }
       case EV_UINPUT where event.code == 2:
-        if let erase = erase(UInt32(bitPattern: event.value)) {
+        if let erase = receiveErasure(UInt32(bitPattern: event.value)) {
           return erase
         }
       case EV_FF where Int32(event.code) == FF_GAIN:
@@ -130,7 +132,7 @@ package final class UInputPad: ForceFeedbackPad {
   }
 
   /// Receives an effect and replies to the game, which waits for the reply.
-  private func upload(_ request: UInt32) -> PadEvent? {
+  private func receiveEffect(_ request: UInt32) -> PadEvent? {
     var kernelEffect = cuinput_effect()
     guard unsafe cuinput_begin_upload(padDescriptor, request, &kernelEffect) == 0 else {
       return nil
@@ -143,7 +145,7 @@ package final class UInputPad: ForceFeedbackPad {
     return .upload(effect, id: Int16(clamping: kernelEffect.id))
   }
 
-  private func erase(_ request: UInt32) -> PadEvent? {
+  private func receiveErasure(_ request: UInt32) -> PadEvent? {
     let id = cuinput_erase(padDescriptor, request)
     return id < 0 ? nil : .erase(id: Int16(clamping: id))
   }

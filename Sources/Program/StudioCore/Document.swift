@@ -7,14 +7,14 @@ internal import VendorFormats
 struct Document {
   /// The source of a text that was converted from another format.
   struct Origin {
-    var format: HapticFormat
+    var sourceFormat: HapticFormat
     var losses: [LocatedLoss]
     /// The complete content of the source file, which is audible until the text changes.
-    var composition: HapticComposition
+    var sourceComposition: HapticComposition
   }
 
   /// An undo or redo step, with its name and the text before or after it.
-  private struct Step {
+  private struct HistoryStep {
     var label: String
     var text: [UInt8]
   }
@@ -22,23 +22,23 @@ struct Document {
   /// The maximum number of undo steps. The oldest are removed first.
   private static let maximumStepCount = 1_000
   /// The maximum number of bytes in the texts of all undo steps.
-  private static let maximumStepBytes = 64 << 20
+  private static let maximumStepByteCount = 64 << 20
   /// The default name of an undo step.
   private static let defaultStepLabel = "Change"
 
-  private(set) var name = "pattern.ahap"
+  private(set) var fileName = "pattern.ahap"
   /// The current text of the document, which may have errors.
   private(set) var text: [UInt8] = []
   /// The text of the document when it was opened.
-  private(set) var original: [UInt8] = []
+  private(set) var openedText: [UInt8] = []
   /// The source of a converted text, or nil for an AHAP file.
   private(set) var origin: Origin?
   /// The editor of the last text without errors, which is audible and drawn; nil before the first.
-  private(set) var editor: AHAPEditor?
+  private(set) var lastReadableEditor: AHAPEditor?
   /// The error of the current text, or nil for a readable text.
-  private(set) var error: InputError?
-  private var undoSteps: [Step] = []
-  private var redoSteps: [Step] = []
+  private(set) var readingError: InputError?
+  private var undoSteps: [HistoryStep] = []
+  private var redoSteps: [HistoryStep] = []
   /// The name of the next undo step.
   private var nextStepLabel = Self.defaultStepLabel
   /// A Boolean value that indicates whether further changes belong to the last undo step.
@@ -47,14 +47,14 @@ struct Document {
   private var editorBeforeStep: AHAPEditor?
 
   /// A Boolean value that indicates whether the text has no errors.
-  var isReadable: Bool { error == nil && editor != nil }
+  var isReadable: Bool { readingError == nil && lastReadableEditor != nil }
 
   /// Opens a file and clears the undo history.
   ///
   /// A file of another format is converted to AHAP. If a file cannot be read, the previous pattern
   /// stays audible.
   mutating func open(_ file: SourceFile) {
-    name = file.name
+    fileName = file.name
     undoSteps = []
     redoSteps = []
     origin = nil
@@ -67,37 +67,38 @@ struct Document {
         let conversion = try DocumentConversion.convert(file, from: format, to: .ahap)
         bytes = conversion.bytes
         origin = Origin(
-          format: format, losses: conversion.losses, composition: conversion.composition)
+          sourceFormat: format, losses: conversion.losses, sourceComposition: conversion.composition
+        )
       }
       parse(bytes)
     } catch {
       text = file.bytes
-      self.error = error
+      self.readingError = error
     }
-    original = text
+    openedText = text
   }
 
   /// Sets the text, and reads it. The editor stays if the text has errors.
   private mutating func parse(_ text: [UInt8]) {
     self.text = text
     do {
-      editor = try AHAPEditor(text: text, name: name)
-      error = nil
+      lastReadableEditor = try AHAPEditor(text: text, name: fileName)
+      readingError = nil
     } catch {
-      self.error = error
+      self.readingError = error
     }
   }
 
   /// The audible composition; nil before the first readable text.
-  var composition: HapticComposition? {
-    if let origin, text == original { return origin.composition }
-    return editor?.content.composition
+  var audibleComposition: HapticComposition? {
+    if let origin, text == openedText { return origin.sourceComposition }
+    return lastReadableEditor?.content.composition
   }
 
   /// The names of the next undo and redo steps, and a Boolean value that indicates whether the text
   /// differs from the opened text.
-  var history: (undo: String?, redo: String?, isChanged: Bool) {
-    (undoSteps.last?.label, redoSteps.last?.label, text != original)
+  var historySummary: (undo: String?, redo: String?, isChanged: Bool) {
+    (undoSteps.last?.label, redoSteps.last?.label, text != openedText)
   }
 
   /// Begins an undo step with a name. All changes until the next call form one step.
@@ -108,7 +109,7 @@ struct Document {
 
   /// Replaces the text, which may have errors.
   /// The replacement is a step of its own, unless a step has just begun.
-  mutating func replace(_ text: [UInt8]) {
+  mutating func replaceText(_ text: [UInt8]) {
     if isStepOpen {
       beginStep("Edit text")
     }
@@ -120,17 +121,19 @@ struct Document {
 
   /// Applies all changes of a list, or throws the first error and applies none.
   mutating func applyChanges(_ changes: [PatternChange]) throws(InputError) {
-    if let error { throw error }
-    guard let editor else { throw InputError(changing: "", of: name, "this slot is empty") }
-    let changed = try editor.applying(changes)
+    if let readingError { throw readingError }
+    guard let lastReadableEditor else {
+      throw InputError(changing: "", of: fileName, "this slot is empty")
+    }
+    let changed = try lastReadableEditor.applying(changes)
     if !isStepOpen {
-      editorBeforeStep = editor
+      editorBeforeStep = lastReadableEditor
     }
     // If the values equal those before the step, their original spelling returns.
     let original = editorBeforeStep.flatMap { $0.pattern == changed.pattern ? $0 : nil }
     let newEditor = original ?? changed
     let oldText = text
-    self.editor = newEditor
+    self.lastReadableEditor = newEditor
     text = newEditor.text
     recordStep(textBefore: oldText)
   }
@@ -138,7 +141,7 @@ struct Document {
   /// Undoes the last step, or redoes it. Returns false if no such step exists.
   mutating func moveInHistory(forward: Bool) -> Bool {
     guard let step = forward ? redoSteps.popLast() : undoSteps.popLast() else { return false }
-    let inverse = Step(label: step.label, text: text)
+    let inverse = HistoryStep(label: step.label, text: text)
     if forward {
       undoSteps.append(inverse)
     } else {
@@ -154,11 +157,11 @@ struct Document {
   private mutating func recordStep(textBefore oldText: [UInt8]) {
     if !isStepOpen {
       guard text != oldText else { return }
-      undoSteps.append(Step(label: nextStepLabel, text: oldText))
+      undoSteps.append(HistoryStep(label: nextStepLabel, text: oldText))
       isStepOpen = true
       var byteCount = undoSteps.reduce(0) { $0 + $1.text.count }
       while undoSteps.count > Self.maximumStepCount
-        || (byteCount > Self.maximumStepBytes && undoSteps.count > 1)
+        || (byteCount > Self.maximumStepByteCount && undoSteps.count > 1)
       {
         byteCount -= undoSteps.removeFirst().text.count
       }
@@ -172,19 +175,20 @@ struct Document {
   }
 
   /// The maximum number of lines of a text for a line-by-line comparison.
-  private static let maximumComparedLines = 2_000
+  private static let maximumComparedLineCount = 2_000
 
   /// The numbers of the lines that differ from the opened text, from 1.
-  var changedLines: [Int] {
+  var changedLineNumbers: [Int] {
     let newLines = text.split(separator: 0x0A, omittingEmptySubsequences: false)
-    let oldLines = original.split(separator: 0x0A, omittingEmptySubsequences: false)
+    let oldLines = openedText.split(separator: 0x0A, omittingEmptySubsequences: false)
     let prefixCount = zip(newLines, oldLines).prefix { $0 == $1 }.count
     let maximumSuffixCount = min(newLines.count, oldLines.count) - prefixCount
     let reversedPairs = zip(newLines.reversed(), oldLines.reversed()).prefix(maximumSuffixCount)
     let suffixCount = reversedPairs.prefix { $0 == $1 }.count
     let newRange = prefixCount..<newLines.count - suffixCount
     let oldRange = prefixCount..<oldLines.count - suffixCount
-    guard newRange.count <= Self.maximumComparedLines, oldRange.count <= Self.maximumComparedLines
+    guard newRange.count <= Self.maximumComparedLineCount,
+      oldRange.count <= Self.maximumComparedLineCount
     else {
       return newRange.map { $0 + 1 }
     }

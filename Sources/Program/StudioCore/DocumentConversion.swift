@@ -14,7 +14,7 @@ struct LocatedLoss {
 
 /// A converter of patterns between formats, which works as `temblor convert` does.
 enum DocumentConversion {
-  private static let unwritableFormat = Rule.error(
+  private static let unwritableFormatRule = Rule.error(
     "format-unwritable", "syntax", "The target format must be writable.")
 
   /// Converts a file to one file of another format, also if the format would normally use several.
@@ -52,13 +52,13 @@ enum DocumentConversion {
     guard let written, let first = written.files.first else {
       throw InputError(
         Finding(
-          Self.unwritableFormat, location: FileLocation(name: name),
+          Self.unwritableFormatRule, location: FileLocation(name: name),
           "the format \(target.id) cannot be written"))
     }
     return (first.bytes, written.losses)
   }
 
-  private static let untraceableSound = Rule.error(
+  private static let untraceableSoundRule = Rule.error(
     "sound-untraceable", "syntax",
     "A sound can last at most an hour, with a sample rate of 500 Hz to 1 MHz.")
 
@@ -72,7 +72,7 @@ enum DocumentConversion {
       pattern = try SoundTrace(of: sound, profile: profile).pattern
     } catch {
       throw InputError(
-        Finding(Self.untraceableSound, location: FileLocation(name: name), error.description))
+        Finding(Self.untraceableSoundRule, location: FileLocation(name: name), error.description))
     }
     return SourceFile(
       try write(HapticComposition(pattern), as: .ahap, name: name).bytes, name: name)

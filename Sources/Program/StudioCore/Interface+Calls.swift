@@ -25,7 +25,7 @@ package enum CallStatus: Int32 {
 /// The error of a call, with its status and reason.
 package struct CallError: Error {
   let status: CallStatus
-  let finding: Finding
+  let reason: Finding
 
   private static let argumentRule = Rule.error(
     "argument", "interface", "Every argument must be in its documented range.")
@@ -37,14 +37,14 @@ package struct CallError: Error {
   /// Creates the error for an input that cannot be used.
   package init(_ error: InputError) {
     status = .invalidInput
-    finding = error.finding
+    reason = error.finding
   }
 
   private init(
     _ status: CallStatus, _ rule: Rule, _ message: String, suggestion: String?, file: String
   ) {
     self.status = status
-    finding = Finding(
+    reason = Finding(
       rule, location: FileLocation(name: file), message, suggestion: suggestion)
   }
 
@@ -73,18 +73,18 @@ package struct CallError: Error {
 /// - handle: The instance. The call fails without one.
 /// - failureResult: The result of a failed call.
 /// - body: The function, which returns the result of a successful call.
-package func call(
+package func runCall(
   _ handle: StudioHandle?, failureResult: Int32 = 0,
   _ body: (StudioInstance) throws(CallError) -> Int32
 ) -> Int32 {
   guard let handle = unsafe handle else { return failureResult }
   unsafe StudioInstance.instance(of: handle).clearOutput()
-  return unsafe liveCall(handle, failureResult: failureResult, body)
+  return unsafe runLiveCall(handle, failureResult: failureResult, body)
 }
 
 /// Runs a call of live sound, which changes the output only if it fails.
 /// A successful call thus neither allocates nor frees memory.
-func liveCall(
+func runLiveCall(
   _ handle: StudioHandle?, failureResult: Int32 = 0,
   _ body: (StudioInstance) throws(CallError) -> Int32
 ) -> Int32 {
@@ -101,7 +101,9 @@ func liveCall(
 }
 
 /// Runs an operation on an input, and converts its error to a `CallError`.
-func onInput<Result>(_ body: () throws(InputError) -> Result) throws(CallError) -> Result {
+func convertingInputErrors<Result>(_ body: () throws(InputError) -> Result) throws(CallError)
+  -> Result
+{
   do throws(InputError) {
     return try body()
   } catch {
@@ -114,31 +116,31 @@ func onInput<Result>(_ body: () throws(InputError) -> Result) throws(CallError) 
 /// Copies the bytes that a caller passes.
 ///
 /// - Throws: An error for a negative length, or for a length without an address.
-package func bytes(_ start: BytePointer?, _ length: Int32, of name: String) throws(CallError)
+package func copyBytes(_ start: BytePointer?, _ length: Int32, of name: String) throws(CallError)
   -> [UInt8]
 {
-  try requireLength(length, of: name, hasAddress: unsafe start != nil)
+  try checkLength(length, of: name, hasAddress: unsafe start != nil)
   return unsafe Array(UnsafeBufferPointer(start: start, count: Int(length)))
 }
 
 /// Decodes the UTF-8 text that a caller passes. Invalid bytes become U+FFFD.
 ///
 /// - Throws: An error for a negative length, or for a length without an address.
-package func text(_ start: BytePointer?, _ length: Int32, of name: String) throws(CallError)
+package func decodeText(_ start: BytePointer?, _ length: Int32, of name: String) throws(CallError)
   -> String
 {
-  unsafe String(decoding: try bytes(start, length, of: name), as: UTF8.self)
+  unsafe String(decoding: try copyBytes(start, length, of: name), as: UTF8.self)
 }
 
 /// Copies the interleaved samples that a caller passes.
 ///
 /// - Throws: An error for a negative count, a count without an address, an incomplete last frame,
 ///   or an unsupported number of channels.
-func samples(_ start: UnsafePointer<Float>?, _ count: Int32, channels: Int32) throws(CallError)
+func copySamples(_ start: UnsafePointer<Float>?, _ count: Int32, channels: Int32) throws(CallError)
   -> [Float]
 {
-  try requireLength(count, of: "samples", hasAddress: unsafe start != nil)
-  try requireInteger(channels, 1...maximumChannelCount, "the number of channels")
+  try checkLength(count, of: "samples", hasAddress: unsafe start != nil)
+  try checkInteger(channels, 1...maximumSoundChannelCount, "the number of channels")
   guard count % channels == 0 else {
     throw .argument(
       "\(count) samples are not a whole number of frames of \(channels) channels",
@@ -148,9 +150,9 @@ func samples(_ start: UnsafePointer<Float>?, _ count: Int32, channels: Int32) th
 }
 
 /// The maximum number of channels of a sound file that the host adds.
-private let maximumChannelCount: Int32 = 64
+private let maximumSoundChannelCount: Int32 = 64
 
-private func requireLength(_ length: Int32, of name: String, hasAddress: Bool) throws(CallError) {
+private func checkLength(_ length: Int32, of name: String, hasAddress: Bool) throws(CallError) {
   guard length >= 0 else {
     throw .argument("the length of \(name) is \(length)", suggestion: "use 0 or more")
   }
@@ -162,7 +164,7 @@ private func requireLength(_ length: Int32, of name: String, hasAddress: Bool) t
 // MARK: - Numbers
 
 /// Throws an error for an integer outside its range.
-package func requireInteger(_ value: Int32, _ range: ClosedRange<Int32>, _ name: String)
+package func checkInteger(_ value: Int32, _ range: ClosedRange<Int32>, _ name: String)
   throws(CallError)
 {
   guard range.contains(value) else {
@@ -172,7 +174,7 @@ package func requireInteger(_ value: Int32, _ range: ClosedRange<Int32>, _ name:
 }
 
 /// Throws an error for a number outside its range, and for NaN. The bounds are whole numbers.
-package func requireNumber(_ value: Double, _ range: ClosedRange<Double>, _ name: String)
+package func checkNumber(_ value: Double, _ range: ClosedRange<Double>, _ name: String)
   throws(CallError)
 {
   guard range.contains(value) else {
@@ -182,8 +184,8 @@ package func requireNumber(_ value: Double, _ range: ClosedRange<Double>, _ name
 }
 
 /// Throws an error for a sample rate that cannot be rendered.
-package func requireSampleRate(_ rate: Double) throws(CallError) {
-  try requireNumber(rate, RenderPlan.supportedSampleRates, "the sample rate")
+package func checkSampleRate(_ rate: Double) throws(CallError) {
+  try checkNumber(rate, RenderPlan.supportedSampleRates, "the sample rate")
 }
 
 // MARK: - Slots and profiles
@@ -191,11 +193,11 @@ package func requireSampleRate(_ rate: Double) throws(CallError) {
 extension StudioInstance {
   /// Returns the profile with an index.
   package func profile(_ index: Int32) throws(CallError) -> TransducerProfile {
-    studio.profiles[try profileIndex(index)]
+    studio.profiles[try checkedProfileIndex(index)]
   }
 
   /// Returns a profile index unchanged, or throws an error if there is no such profile.
-  func profileIndex(_ index: Int32) throws(CallError) -> Int {
+  func checkedProfileIndex(_ index: Int32) throws(CallError) -> Int {
     guard studio.profiles.indices.contains(Int(index)) else {
       throw .argument(
         "there is no profile \(index)", suggestion: "use 0 to \(studio.profiles.count - 1)")
@@ -204,8 +206,8 @@ extension StudioInstance {
   }
 
   /// Returns the index of a document unchanged, or throws an error if there is no such document.
-  func slotIndex(_ slot: Int32) throws(CallError) -> Int {
-    try requireInteger(slot, 0...Int32(Studio.maximumDocumentCount - 1), "the slot")
+  func checkedDocumentIndex(_ slot: Int32) throws(CallError) -> Int {
+    try checkInteger(slot, 0...Int32(Studio.maximumDocumentCount - 1), "the slot")
     guard studio.documents.indices.contains(Int(slot)) else {
       throw .state("slot \(slot) has no pattern", suggestion: "call temblor_open first")
     }
@@ -216,42 +218,44 @@ extension StudioInstance {
   func withDocument<Result>(
     _ slot: Int32, _ body: (inout Document) throws(CallError) -> Result
   ) throws(CallError) -> Result {
-    try body(&studio.documents[try slotIndex(slot)])
+    try body(&studio.documents[try checkedDocumentIndex(slot)])
   }
 
   /// Opens a file in a document, which is created if necessary.
-  func open(_ slot: Int32, _ file: SourceFile) throws(CallError) -> Int32 {
-    try requireInteger(slot, 0...Int32(Studio.maximumDocumentCount - 1), "the slot")
-    studio.makeDocuments(upTo: Int(slot))
+  func openDocument(_ slot: Int32, _ file: SourceFile) throws(CallError) -> Int32 {
+    try checkInteger(slot, 0...Int32(Studio.maximumDocumentCount - 1), "the slot")
+    studio.makeDocuments(upToIndex: Int(slot))
     return try withDocument(slot) { document throws(CallError) in
       document.open(file)
-      return try Self.result(of: document)
+      return try Self.readingResult(of: document)
     }
   }
 
   /// Returns 1 for a readable document, or throws its reading error.
-  static func result(of document: Document) throws(CallError) -> Int32 {
-    if let error = document.error { throw CallError(error) }
+  static func readingResult(of document: Document) throws(CallError) -> Int32 {
+    if let error = document.readingError { throw CallError(error) }
     guard document.isReadable else { throw .state("the slot has no pattern") }
     return 1
   }
 
   /// Compiles the audible pattern of a document.
-  package func plan(_ slot: Int32, profile: Int32, rate: Double) throws(CallError) -> RenderPlan {
-    let slot = try slotIndex(slot)
-    let profile = try profileIndex(profile)
-    return try onInput { () throws(InputError) in
-      try studio.compile(slot, profile: profile, rate: rate)
+  package func compilePlan(_ slot: Int32, profile: Int32, rate: Double) throws(CallError)
+    -> RenderPlan
+  {
+    let slot = try checkedDocumentIndex(slot)
+    let profile = try checkedProfileIndex(profile)
+    return try convertingInputErrors { () throws(InputError) in
+      try studio.compilePlan(slot, profile: profile, rate: rate)
     }
   }
 
   /// Renders the audible pattern of a document on one channel.
-  func samples(of slot: Int32, profile: Int32, rate: Double) throws(CallError) -> [Float] {
-    try requireSampleRate(rate)
-    let slot = try slotIndex(slot)
-    let profile = try profileIndex(profile)
-    return try onInput { () throws(InputError) in
-      try studio.samples(of: slot, profile: profile, rate: rate)
+  func renderSamples(of slot: Int32, profile: Int32, rate: Double) throws(CallError) -> [Float] {
+    try checkSampleRate(rate)
+    let slot = try checkedDocumentIndex(slot)
+    let profile = try checkedProfileIndex(profile)
+    return try convertingInputErrors { () throws(InputError) in
+      try studio.renderSamples(of: slot, profile: profile, rate: rate)
     }
   }
 
@@ -260,9 +264,9 @@ extension StudioInstance {
     _ slot: Int32, profile: Int32, _ makePlan: (LiveSound) throws(CallError) -> RenderPlan
   ) throws(CallError) -> Int32 {
     let liveSound = try startedLiveSound()
-    try requireInteger(slot, 0...1, "the slot")
+    try checkInteger(slot, 0...1, "the slot")
     let profile = try self.profile(profile)
-    liveSound.load(Int(slot), try makePlan(liveSound), profile: profile)
+    liveSound.loadPlan(Int(slot), try makePlan(liveSound), profile: profile)
     return 1
   }
 

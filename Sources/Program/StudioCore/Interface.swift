@@ -81,10 +81,10 @@ public func temblorOpen(
   _ content: BytePointer?,
   _ length: Int32
 ) -> Int32 {
-  unsafe call(handle) { instance throws(CallError) in
-    let name = try unsafe text(name, nameLength, of: "the name")
-    let content = try unsafe bytes(content, length, of: "the content")
-    return try instance.open(slot, SourceFile(content, name: name))
+  unsafe runCall(handle) { instance throws(CallError) in
+    let name = try unsafe decodeText(name, nameLength, of: "the name")
+    let content = try unsafe copyBytes(content, length, of: "the content")
+    return try instance.openDocument(slot, SourceFile(content, name: name))
   }
 }
 
@@ -94,11 +94,11 @@ public func temblorOpen(
 public func temblorReplace(
   _ handle: StudioHandle?, _ slot: Int32, _ content: BytePointer?, _ length: Int32
 ) -> Int32 {
-  unsafe call(handle) { instance throws(CallError) in
-    let content = try unsafe bytes(content, length, of: "the text")
+  unsafe runCall(handle) { instance throws(CallError) in
+    let content = try unsafe copyBytes(content, length, of: "the text")
     return try instance.withDocument(slot) { document throws(CallError) in
-      document.replace(content)
-      return try StudioInstance.result(of: document)
+      document.replaceText(content)
+      return try StudioInstance.readingResult(of: document)
     }
   }
 }
@@ -109,10 +109,10 @@ public func temblorReplace(
 public func temblorChange(
   _ handle: StudioHandle?, _ slot: Int32, _ changes: BytePointer?, _ length: Int32
 ) -> Int32 {
-  unsafe call(handle) { instance throws(CallError) in
-    let changes = try unsafe bytes(changes, length, of: "the changes")
+  unsafe runCall(handle) { instance throws(CallError) in
+    let changes = try unsafe copyBytes(changes, length, of: "the changes")
     return try instance.withDocument(slot) { document throws(CallError) in
-      try onInput { () throws(InputError) in
+      try convertingInputErrors { () throws(InputError) in
         try document.applyChanges([PatternChange](json: changes))
         return 1
       }
@@ -125,8 +125,8 @@ public func temblorChange(
 public func temblorBegin(
   _ handle: StudioHandle?, _ slot: Int32, _ label: BytePointer?, _ length: Int32
 ) -> Int32 {
-  unsafe call(handle) { instance throws(CallError) in
-    let label = try unsafe text(label, length, of: "the name")
+  unsafe runCall(handle) { instance throws(CallError) in
+    let label = try unsafe decodeText(label, length, of: "the name")
     return try instance.withDocument(slot) { document throws(CallError) in
       document.beginStep(label)
       return 1
@@ -137,7 +137,7 @@ public func temblorBegin(
 /// Undoes the last step, or redoes it if `forward` is not 0. Returns 0 if no such step exists.
 @_expose(wasm, "step") @_cdecl("temblor_step")
 public func temblorStep(_ handle: StudioHandle?, _ slot: Int32, _ forward: Int32) -> Int32 {
-  unsafe call(handle) { instance throws(CallError) in
+  unsafe runCall(handle) { instance throws(CallError) in
     try instance.withDocument(slot) { document throws(CallError) in
       guard document.moveInHistory(forward: forward != 0) else {
         throw .state(forward == 0 ? "there is no step to undo" : "there is no step to redo")
@@ -158,19 +158,19 @@ public func temblorStep(_ handle: StudioHandle?, _ slot: Int32, _ forward: Int32
 public func temblorReport(
   _ handle: StudioHandle?, _ name: BytePointer?, _ length: Int32, _ slot: Int32, _ profile: Int32
 ) -> Int32 {
-  unsafe call(handle) { instance throws(CallError) in
-    let name = try unsafe text(name, length, of: "the name")
+  unsafe runCall(handle) { instance throws(CallError) in
+    let name = try unsafe decodeText(name, length, of: "the name")
     guard let kind = ReportKind(rawValue: name) else {
       throw .argument(
-        "unknown report \(name.quoted())", suggestion: "use \(ReportKind.listedNames)")
+        "unknown report \(name.quoted())", suggestion: "use \(ReportKind.commaSeparatedNames)")
     }
-    let slot = kind.needsDocument ? try instance.slotIndex(slot) : 0
-    let profile = kind == .check ? try instance.profileIndex(profile) : 0
-    if kind == .score, instance.studio.documents[slot].editor == nil {
-      return try StudioInstance.result(of: instance.studio.documents[slot])
+    let slot = kind.needsDocument ? try instance.checkedDocumentIndex(slot) : 0
+    let profile = kind == .check ? try instance.checkedProfileIndex(profile) : 0
+    if kind == .score, instance.studio.documents[slot].lastReadableEditor == nil {
+      return try StudioInstance.readingResult(of: instance.studio.documents[slot])
     }
     return instance.setOutput(
-      instance.studio.report(kind, document: slot, profile: profile))
+      instance.studio.makeReport(kind, document: slot, profile: profile))
   }
 }
 
@@ -179,11 +179,13 @@ public func temblorReport(
 public func temblorPart(
   _ handle: StudioHandle?, _ slot: Int32, _ path: BytePointer?, _ length: Int32
 ) -> Int32 {
-  unsafe call(handle) { instance throws(CallError) in
-    let path = try unsafe text(path, length, of: "the path")
+  unsafe runCall(handle) { instance throws(CallError) in
+    let path = try unsafe decodeText(path, length, of: "the path")
     let part = try instance.withDocument(slot) { document throws(CallError) in
-      guard let editor = document.editor else { throw .state("the slot has no pattern") }
-      return try onInput { () throws(InputError) in try editor.bytes(of: path) }
+      guard let editor = document.lastReadableEditor else {
+        throw .state("the slot has no pattern")
+      }
+      return try convertingInputErrors { () throws(InputError) in try editor.bytes(of: path) }
     }
     return instance.setOutput(part)
   }
@@ -195,16 +197,18 @@ public func temblorPart(
 public func temblorSave(
   _ handle: StudioHandle?, _ slot: Int32, _ format: BytePointer?, _ length: Int32
 ) -> Int32 {
-  unsafe call(handle) { instance throws(CallError) in
-    let id = try unsafe text(format, length, of: "the format")
-    let slot = try instance.slotIndex(slot)
-    instance.studio.losses = []
+  unsafe runCall(handle) { instance throws(CallError) in
+    let id = try unsafe decodeText(format, length, of: "the format")
+    let slot = try instance.checkedDocumentIndex(slot)
+    instance.studio.lastConversionLosses = []
     guard let format = FormatRegistry.standard.format(id: id) else {
       throw .argument(
         "unknown format \(id.quoted())", suggestion: "the report \"formats\" lists the formats")
     }
     return instance.setOutput(
-      try onInput { () throws(InputError) in try instance.studio.save(slot, as: format) })
+      try convertingInputErrors { () throws(InputError) in
+        try instance.studio.convertedText(slot, as: format)
+      })
   }
 }
 
@@ -215,8 +219,8 @@ public func temblorSave(
 @_expose(wasm, "hertz") @_cdecl("temblor_hertz")
 public func temblorHertz(_ handle: StudioHandle?, _ profile: Int32, _ sharpness: Double) -> Double {
   var hertz = Double.nan
-  _ = unsafe call(handle) { instance throws(CallError) in
-    let profile = try instance.profileIndex(profile)
+  _ = unsafe runCall(handle) { instance throws(CallError) in
+    let profile = try instance.checkedProfileIndex(profile)
     guard sharpness.isFinite else { throw .argument("the sharpness is \(sharpness)") }
     hertz = instance.studio.hertz(profile: profile, sharpness: sharpness)
     return 1
@@ -242,12 +246,12 @@ public func temblorSound(
   _ count: Int32,
   _ channels: Int32, _ rate: Double
 ) -> Int32 {
-  unsafe call(handle) { instance throws(CallError) in
-    let name = try unsafe text(name, nameLength, of: "the name")
-    let samples = try unsafe StudioCore.samples(samples, count, channels: channels)
-    try requireNumber(rate, 500...1_000_000, "the sample rate")
-    instance.studio.sounds[name] = DecodedSound(
-      interleaved: samples, channelCount: Int(channels), rate: rate)
+  unsafe runCall(handle) { instance throws(CallError) in
+    let name = try unsafe decodeText(name, nameLength, of: "the name")
+    let samples = try unsafe StudioCore.copySamples(samples, count, channels: channels)
+    try checkNumber(rate, 500...1_000_000, "the sample rate")
+    instance.studio.soundsByPath[name] = DecodedSound(
+      interleaved: samples, channelCount: Int(channels), sampleRateHertz: rate)
     return 1
   }
 }
@@ -263,16 +267,16 @@ public func temblorTrace(
   _ samples: UnsafePointer<Float>?, _ count: Int32,
   _ channels: Int32, _ rate: Double, _ profile: Int32
 ) -> Int32 {
-  unsafe call(handle) { instance throws(CallError) in
-    let name = try unsafe text(name, nameLength, of: "the name")
-    let samples = try unsafe StudioCore.samples(samples, count, channels: channels)
-    try requireNumber(rate, 1...1_000_000, "the sample rate")
+  unsafe runCall(handle) { instance throws(CallError) in
+    let name = try unsafe decodeText(name, nameLength, of: "the name")
+    let samples = try unsafe StudioCore.copySamples(samples, count, channels: channels)
+    try checkNumber(rate, 1...1_000_000, "the sample rate")
     let profile = try instance.profile(profile)
     let sound = Signal(interleaved: samples, channelCount: Int(channels), rate: rate)
-    let file = try onInput { () throws(InputError) in
+    let file = try convertingInputErrors { () throws(InputError) in
       try DocumentConversion.trace(sound, named: name, profile)
     }
-    return try instance.open(slot, file)
+    return try instance.openDocument(slot, file)
   }
 }
 
@@ -281,10 +285,10 @@ public func temblorTrace(
 public func temblorAddProfile(_ handle: StudioHandle?, _ content: BytePointer?, _ length: Int32)
   -> Int32
 {
-  unsafe call(handle, failureResult: -1) { instance throws(CallError) in
-    let content = try unsafe bytes(content, length, of: "the profile")
+  unsafe runCall(handle, failureResult: -1) { instance throws(CallError) in
+    let content = try unsafe copyBytes(content, length, of: "the profile")
     instance.studio.profiles.append(
-      try onInput { () throws(InputError) in
+      try convertingInputErrors { () throws(InputError) in
         try ProfileFile.read(text: content, name: "profile")
       })
     return Int32(clamping: instance.studio.profiles.count - 1)
@@ -299,10 +303,10 @@ public func temblorAddProfile(_ handle: StudioHandle?, _ content: BytePointer?, 
 public func temblorRender(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32, _ rate: Double)
   -> Int32
 {
-  unsafe call(handle) { instance throws(CallError) in
-    instance.studio.lastRendering = ([], Studio.defaultRate, 0)
+  unsafe runCall(handle) { instance throws(CallError) in
+    instance.studio.lastRendering = ([], Studio.defaultRateHertz, 0)
     instance.sampleBuffer = FixedBuffer(repeating: 0, count: 0)
-    let samples = try instance.samples(of: slot, profile: profile, rate: rate)
+    let samples = try instance.renderSamples(of: slot, profile: profile, rate: rate)
     instance.studio.lastRendering = (samples, rate, Int(profile))
     instance.sampleBuffer = FixedBuffer(samples)
     return Int32(clamping: samples.count)
@@ -314,8 +318,8 @@ public func temblorRender(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int
 public func temblorWav(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32, _ rate: Double)
   -> Int32
 {
-  unsafe call(handle) { instance throws(CallError) in
-    let samples = try instance.samples(of: slot, profile: profile, rate: rate)
+  unsafe runCall(handle) { instance throws(CallError) in
+    let samples = try instance.renderSamples(of: slot, profile: profile, rate: rate)
     return instance.setOutput(WaveFile.encodedBytes(of: samples, rate: rate))
   }
 }
@@ -327,26 +331,27 @@ public func temblorWav(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32,
 public func temblorSpectrogram(
   _ handle: StudioHandle?, _ columns: Int32, _ rows: Int32, _ start: Double, _ end: Double
 ) -> Int32 {
-  unsafe call(handle) { instance throws(CallError) in
-    try requireInteger(columns, 1...maximumColumnCount, "the number of columns")
-    try requireInteger(rows, 1...maximumRowCount, "the number of rows")
+  unsafe runCall(handle) { instance throws(CallError) in
+    try checkInteger(columns, 1...maximumSpectrogramColumnCount, "the number of columns")
+    try checkInteger(rows, 1...maximumSpectrogramRowCount, "the number of rows")
     for time in [start, end] {
-      try requireNumber(
+      try checkNumber(
         time, -FrameConversion.maximumSeconds...FrameConversion.maximumSeconds, "a time")
     }
     let (samples, rate, profile) = instance.studio.lastRendering
-    let part = Studio.excerpt(of: samples, rate: rate, from: start, to: end)
+    let part = Studio.excerpt(of: samples, rate: rate, fromSeconds: start, toSeconds: end)
     let top = max(500, 1.5 * instance.studio.hertz(profile: profile, sharpness: 1))
     return instance.setOutput(
       Spectrogram.decibels(
-        of: part, rate: rate, columns: Int(columns), rows: Int(rows), upTo: min(top, rate / 2)))
+        of: part, rate: rate, columns: Int(columns), rows: Int(rows), upToHertz: min(top, rate / 2))
+    )
   }
 }
 
 /// The maximum number of columns in a spectrogram.
-private let maximumColumnCount: Int32 = 8_192
+private let maximumSpectrogramColumnCount: Int32 = 8_192
 /// The maximum number of rows in a spectrogram.
-private let maximumRowCount: Int32 = 1_024
+private let maximumSpectrogramRowCount: Int32 = 1_024
 
 /// Sets the output to the minimum and maximum acceleration of the profile's transducer in each
 /// column.
@@ -355,12 +360,13 @@ private let maximumRowCount: Int32 = 1_024
 public func temblorFelt(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32, _ columns: Int32)
   -> Int32
 {
-  unsafe call(handle) { instance throws(CallError) in
-    try requireInteger(columns, 1...maximumColumnCount, "the number of columns")
-    let slot = try instance.slotIndex(slot)
-    let profile = try instance.profileIndex(profile)
-    let motion = try onInput { () throws(InputError) in
-      try instance.studio.acceleration(slot, profile: profile, rate: Studio.defaultRate)
+  unsafe runCall(handle) { instance throws(CallError) in
+    try checkInteger(columns, 1...maximumSpectrogramColumnCount, "the number of columns")
+    let slot = try instance.checkedDocumentIndex(slot)
+    let profile = try instance.checkedProfileIndex(profile)
+    let motion = try convertingInputErrors { () throws(InputError) in
+      try instance.studio.simulateAcceleration(
+        slot, profile: profile, rate: Studio.defaultRateHertz)
     }
     return instance.setOutput(Studio.columnExtremes(of: motion, columns: Int(columns)))
   }
@@ -373,9 +379,9 @@ public func temblorFelt(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32
 public func temblorPlan(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32, _ rate: Double)
   -> Int32
 {
-  unsafe call(handle) { instance throws(CallError) in
-    try requireSampleRate(rate)
-    let plan = try instance.plan(slot, profile: profile, rate: rate)
+  unsafe runCall(handle) { instance throws(CallError) in
+    try checkSampleRate(rate)
+    let plan = try instance.compilePlan(slot, profile: profile, rate: rate)
     instance.outputBuffer = plan.serialized()
     return Int32(clamping: instance.outputBuffer.count)
   }
@@ -389,17 +395,17 @@ public func temblorLivePlanInput(_ handle: StudioHandle?, _ length: Int32) -> Un
   UInt8
 >? {
   var address: UnsafeMutablePointer<UInt8>?
-  _ = unsafe liveCall(handle) { instance throws(CallError) in
-    try requireInteger(length, 0...maximumPlanLength, "the length")
-    instance.incomingPlan = unsafe FixedBuffer(uninitialized: Int(length))
-    unsafe address = instance.incomingPlan.address
+  _ = unsafe runLiveCall(handle) { instance throws(CallError) in
+    try checkInteger(length, 0...maximumPlanByteCount, "the length")
+    instance.incomingPlanBytes = unsafe FixedBuffer(uninitialized: Int(length))
+    unsafe address = instance.incomingPlanBytes.address
     return 1
   }
   return unsafe address
 }
 
 /// The maximum number of bytes of a compiled plan: 512 MiB.
-private let maximumPlanLength: Int32 = 1 << 29
+private let maximumPlanByteCount: Int32 = 1 << 29
 
 /// Plays the copied plan from the position of the previous plan. Returns 0 for a plan of another
 /// build of the module.
@@ -407,16 +413,16 @@ private let maximumPlanLength: Int32 = 1 << 29
 public func temblorLivePlan(
   _ handle: StudioHandle?, _ slot: Int32, _ length: Int32, _ profile: Int32
 ) -> Int32 {
-  unsafe liveCall(handle) { instance throws(CallError) in
+  unsafe runLiveCall(handle) { instance throws(CallError) in
     try instance.play(slot, profile: profile) { live throws(CallError) in
       var bytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
-      swap(&bytes, &instance.incomingPlan)
+      swap(&bytes, &instance.incomingPlanBytes)
       guard let plan = RenderPlan.deserialized(from: bytes, count: Int(length)) else {
         throw .argument("the bytes are not a plan of this build")
       }
-      guard plan.rate == live.rate else {
+      guard plan.rate == live.sampleRateHertz else {
         throw .argument(
-          "the plan has the sample rate \(plan.rate), and live sound has \(live.rate)")
+          "the plan has the sample rate \(plan.rate), and live sound has \(live.sampleRateHertz)")
       }
       return plan
     }
@@ -429,10 +435,10 @@ public func temblorLivePlan(
 /// Returns 1, or 0 for an invalid rate, which ends live sound.
 @_expose(wasm, "liveStart") @_cdecl("temblor_live_start")
 public func temblorLiveStart(_ handle: StudioHandle?, _ rate: Double) -> Int32 {
-  unsafe liveCall(handle) { instance throws(CallError) in
+  unsafe runLiveCall(handle) { instance throws(CallError) in
     instance.liveSound = nil
-    try requireSampleRate(rate)
-    instance.liveSound = LiveSound(rate: rate)
+    try checkSampleRate(rate)
+    instance.liveSound = LiveSound(sampleRateHertz: rate)
     return 1
   }
 }
@@ -443,11 +449,11 @@ public func temblorLiveStart(_ handle: StudioHandle?, _ rate: Double) -> Int32 {
 public func temblorLiveLoad(
   _ handle: StudioHandle?, _ slot: Int32, _ content: BytePointer?, _ length: Int32, _ profile: Int32
 ) -> Int32 {
-  unsafe liveCall(handle) { instance throws(CallError) in
-    let content = try unsafe bytes(content, length, of: "the text")
+  unsafe runLiveCall(handle) { instance throws(CallError) in
+    let content = try unsafe copyBytes(content, length, of: "the text")
     return try instance.play(slot, profile: profile) { live throws(CallError) in
-      _ = try instance.open(slot, SourceFile(content, name: "live.ahap"))
-      return try instance.plan(slot, profile: profile, rate: live.rate)
+      _ = try instance.openDocument(slot, SourceFile(content, name: "live.ahap"))
+      return try instance.compilePlan(slot, profile: profile, rate: live.sampleRateHertz)
     }
   }
 }
@@ -455,10 +461,10 @@ public func temblorLiveLoad(
 /// Plays both documents from a frame, or stops them. Returns 1, or 0 for a negative frame.
 @_expose(wasm, "livePlay") @_cdecl("temblor_live_play")
 public func temblorLivePlay(_ handle: StudioHandle?, _ isPlaying: Int32, _ frame: Int32) -> Int32 {
-  unsafe liveCall(handle) { instance throws(CallError) in
+  unsafe runLiveCall(handle) { instance throws(CallError) in
     let liveSound = try instance.startedLiveSound()
-    try requireInteger(frame, 0...Int32.max, "the frame")
-    liveSound.play(isPlaying != 0, from: Int64(frame))
+    try checkInteger(frame, 0...Int32.max, "the frame")
+    liveSound.setPlaying(isPlaying != 0, fromFrame: Int64(frame))
     return 1
   }
 }
@@ -469,14 +475,14 @@ public func temblorLivePlay(_ handle: StudioHandle?, _ isPlaying: Int32, _ frame
 public func temblorLiveLoop(
   _ handle: StudioHandle?, _ isLooping: Int32, _ start: Int32, _ end: Int32
 ) -> Int32 {
-  unsafe liveCall(handle) { instance throws(CallError) in
+  unsafe runLiveCall(handle) { instance throws(CallError) in
     let liveSound = try instance.startedLiveSound()
-    try requireInteger(start, 0...Int32.max, "the start")
+    try checkInteger(start, 0...Int32.max, "the start")
     guard end == 0 || end > start else {
       throw .argument(
         "the end \(end) is not after the start \(start)", suggestion: "use 0 for the whole pattern")
     }
-    liveSound.setLoop(isLooping != 0, from: Int64(start), to: Int64(end))
+    liveSound.setLoop(isLooping != 0, fromFrame: Int64(start), toFrame: Int64(end))
     return 1
   }
 }
@@ -484,9 +490,9 @@ public func temblorLiveLoop(
 /// Selects the audible document. Returns 1, or 0 for an invalid document.
 @_expose(wasm, "liveHear") @_cdecl("temblor_live_hear")
 public func temblorLiveHear(_ handle: StudioHandle?, _ slot: Int32) -> Int32 {
-  unsafe liveCall(handle) { instance throws(CallError) in
+  unsafe runLiveCall(handle) { instance throws(CallError) in
     let liveSound = try instance.startedLiveSound()
-    try requireInteger(slot, 0...1, "the slot")
+    try checkInteger(slot, 0...1, "the slot")
     liveSound.setAudibleSlot(Int(slot))
     return 1
   }
@@ -497,9 +503,9 @@ public func temblorLiveHear(_ handle: StudioHandle?, _ slot: Int32) -> Int32 {
 @_expose(wasm, "liveControl") @_cdecl("temblor_live_control")
 public func temblorLiveControl(_ handle: StudioHandle?, _ control: Int32, _ value: Double) -> Int32
 {
-  unsafe liveCall(handle) { instance throws(CallError) in
+  unsafe runLiveCall(handle) { instance throws(CallError) in
     let liveSound = try instance.startedLiveSound()
-    try requireInteger(control, 0...1, "the control")
+    try checkInteger(control, 0...1, "the control")
     guard value.isFinite else { throw .argument("the value is \(value)") }
     liveSound.setControlValue(Int(control), min(max(value, control == 0 ? 0 : -1), 1))
     return 1
@@ -514,10 +520,10 @@ public func temblorLiveRender(_ handle: StudioHandle?, _ count: Int32) -> Unsafe
 >? {
   guard let handle = unsafe handle else { return nil }
   var block = unsafe StudioInstance.instance(of: handle).silentBlock.address
-  _ = unsafe liveCall(handle) { instance throws(CallError) in
+  _ = unsafe runLiveCall(handle) { instance throws(CallError) in
     let liveSound = try instance.startedLiveSound()
-    try requireInteger(count, 0...Int32(LiveSound.blockLength), "the number of frames")
-    unsafe block = liveSound.render(Int(count))
+    try checkInteger(count, 0...Int32(LiveSound.maximumBlockFrameCount), "the number of frames")
+    unsafe block = liveSound.renderFrames(Int(count))
     return 1
   }
   return unsafe block
@@ -526,15 +532,15 @@ public func temblorLiveRender(_ handle: StudioHandle?, _ count: Int32) -> Unsafe
 /// Returns the next frame of the audible pattern, or 0 if live sound has not started.
 @_expose(wasm, "livePosition") @_cdecl("temblor_live_position")
 public func temblorLivePosition(_ handle: StudioHandle?) -> Int32 {
-  unsafe liveCall(handle) { instance throws(CallError) in
-    Int32(clamping: try instance.startedLiveSound().position)
+  unsafe runLiveCall(handle) { instance throws(CallError) in
+    Int32(clamping: try instance.startedLiveSound().positionFrame)
   }
 }
 
 /// Returns 1 while the audible pattern is playing, or 0 if live sound has not started.
 @_expose(wasm, "livePhase") @_cdecl("temblor_live_phase")
 public func temblorLivePhase(_ handle: StudioHandle?) -> Int32 {
-  unsafe liveCall(handle) { instance throws(CallError) in
-    try instance.startedLiveSound().isRunning ? 1 : 0
+  unsafe runLiveCall(handle) { instance throws(CallError) in
+    try instance.startedLiveSound().isAudiblePatternPlaying ? 1 : 0
   }
 }

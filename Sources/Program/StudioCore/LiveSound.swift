@@ -10,58 +10,61 @@ internal import Synchronization
 /// allocates memory for its voices and visits the events that may sound at its start.
 final class LiveSound {
   /// The maximum number of frames in a block.
-  static let blockLength = 4_096
+  static let maximumBlockFrameCount = 4_096
 
-  let rate: Double
+  let sampleRateHertz: Double
   /// The renderer of the current profile.
-  private var stage: LiveStage
+  private var currentStage: LiveStage
   /// The stage of the previous profile, used in the block in which it fades out.
   private var fadingStage: LiveStage?
   private var audibleSlot = 0
   private var isPlaying = false
   private var isLooping = true
   /// The range of frames of a loop pass. An end of 0 stands for the end of the longest pattern.
-  private var loopRange: (start: Int64, end: Int64) = (0, 0)
-  private var controls: [(id: DynamicParameterID, value: Double)] = [
+  private var loopFrameRange: (start: Int64, end: Int64) = (0, 0)
+  private var controlValues: [(id: DynamicParameterID, value: Double)] = [
     (.hapticIntensityControl, 1), (.hapticSharpnessControl, 0),
   ]
-  private let block = FixedBuffer<Float>(repeating: 0, count: blockLength)
-  private let fadeBlock = FixedBuffer<Float>(repeating: 0, count: blockLength)
+  private let block = FixedBuffer<Float>(repeating: 0, count: maximumBlockFrameCount)
+  private let fadeBlock = FixedBuffer<Float>(repeating: 0, count: maximumBlockFrameCount)
 
-  init(rate: Double) {
-    self.rate = rate
-    stage = LiveStage(profile: .phone, rate: rate)
+  init(sampleRateHertz: Double) {
+    self.sampleRateHertz = sampleRateHertz
+    currentStage = LiveStage(profile: .phone, rate: sampleRateHertz)
   }
 
   /// The next frame of the audible pattern.
-  var position: Int64 { stage.position(of: audibleSlot) }
+  var positionFrame: Int64 { currentStage.positionFrame(of: audibleSlot) }
 
   /// A Boolean value that indicates whether the audible pattern is playing.
-  var isRunning: Bool { stage.players[audibleSlot]?.withStatus { $0.phase == .playing } ?? false }
+  var isAudiblePatternPlaying: Bool {
+    currentStage.playersBySlot[audibleSlot]?.withStatus { $0.phase == .playing } ?? false
+  }
 
   /// Loads a plan and plays it from the position of the previous plan, with a crossfade.
-  func load(_ slot: Int, _ plan: RenderPlan, profile: TransducerProfile) {
-    let startPosition = stage.players[slot] == nil ? position : stage.position(of: slot)
-    if profile != stage.profile {
+  func loadPlan(_ slot: Int, _ plan: RenderPlan, profile: TransducerProfile) {
+    let startPosition =
+      currentStage.playersBySlot[slot] == nil ? positionFrame : currentStage.positionFrame(of: slot)
+    if profile != currentStage.profile {
       replaceStage(profile: profile, keepingPlansExcept: slot)
     }
-    let replacesPlan = stage.players[slot] != nil
-    stage.setPlan(plan, slot: slot)
+    let replacesPlan = currentStage.playersBySlot[slot] != nil
+    currentStage.setPlan(plan, slot: slot)
     guard isPlaying else { return }
-    start(slot, from: startPosition, fadesIn: replacesPlan)
+    startPlayer(slot, fromFrame: startPosition, fadesIn: replacesPlan)
     // The end of the pass depends on the longest of all patterns.
-    send { $0 == slot ? nil : loopCommand(of: $1) }
+    sendToPlayers { $0 == slot ? nil : loopCommand(of: $1) }
   }
 
   /// Creates a stage for another profile. The previous stage fades out.
   private func replaceStage(profile: TransducerProfile, keepingPlansExcept replacedSlot: Int) {
-    let oldStage = stage
-    stage = LiveStage(profile: profile, rate: rate)
-    for slot in oldStage.players.indices where slot != replacedSlot {
-      guard let plan = oldStage.players[slot]?.plan else { continue }
-      stage.setPlan(plan, slot: slot)
+    let oldStage = currentStage
+    currentStage = LiveStage(profile: profile, rate: sampleRateHertz)
+    for slot in oldStage.playersBySlot.indices where slot != replacedSlot {
+      guard let plan = oldStage.playersBySlot[slot]?.plan else { continue }
+      currentStage.setPlan(plan, slot: slot)
       if isPlaying {
-        start(slot, from: oldStage.position(of: slot))
+        startPlayer(slot, fromFrame: oldStage.positionFrame(of: slot))
       }
     }
     if isPlaying {
@@ -70,14 +73,14 @@ final class LiveSound {
   }
 
   /// Plays both patterns from a frame, or stops them.
-  func play(_ isPlaying: Bool, from frame: Int64) {
+  func setPlaying(_ isPlaying: Bool, fromFrame frame: Int64) {
     self.isPlaying = isPlaying
     guard isPlaying else {
-      send { .stop($1, at: 0) }
+      sendToPlayers { .stop($1, at: 0) }
       return
     }
-    for slot in stage.players.indices {
-      start(slot, from: frame)
+    for slot in currentStage.playersBySlot.indices {
+      startPlayer(slot, fromFrame: frame)
     }
   }
 
@@ -87,37 +90,38 @@ final class LiveSound {
   /// - isLooping: True to repeat, false to play to the end once.
   /// - start: The first frame of a pass.
   /// - end: The frame after the pass, or 0 for the end of the longest pattern.
-  func setLoop(_ isLooping: Bool, from start: Int64, to end: Int64) {
+  func setLoop(_ isLooping: Bool, fromFrame start: Int64, toFrame end: Int64) {
     self.isLooping = isLooping
-    loopRange = (max(0, start), max(0, end))
-    send { loopCommand(of: $1) }
+    loopFrameRange = (max(0, start), max(0, end))
+    sendToPlayers { loopCommand(of: $1) }
   }
 
   /// Selects the audible slot, with a crossfade.
   func setAudibleSlot(_ slot: Int) {
     audibleSlot = slot
-    send { .gain($1, $0 == slot ? 1 : 0, at: 0) }
+    sendToPlayers { .gain($1, $0 == slot ? 1 : 0, at: 0) }
   }
 
   /// Sets a live control, which is 0 for intensity and 1 for sharpness.
   func setControlValue(_ index: Int, _ value: Double) {
-    controls[index].value = value
-    send { .control($1, controls[index].id, value: value, at: 0) }
+    controlValues[index].value = value
+    sendToPlayers { .control($1, controlValues[index].id, value: value, at: 0) }
   }
 
   /// Returns the command that sets the loop of a player.
   private func loopCommand(of player: RenderPlayer) -> RenderCommand {
-    let plans = stage.players.compactMap { $0?.plan }
-    let end = loopRange.end > 0 ? loopRange.end : RenderPlan.commonLoopLength(of: plans)
-    let startCue = loopRange.start > 0 ? stage.makeCue(player, at: loopRange.start) : nil
+    let plans = currentStage.playersBySlot.compactMap { $0?.plan }
+    let end = loopFrameRange.end > 0 ? loopFrameRange.end : RenderPlan.commonLoopLength(of: plans)
+    let startCue =
+      loopFrameRange.start > 0 ? currentStage.makeCue(player, atFrame: loopFrameRange.start) : nil
     return .loop(player, passCount: isLooping ? nil : 1, from: startCue, end: end, at: 0)
   }
 
   /// Sends a command to the player of each slot for which a closure returns one.
-  private func send(_ command: (Int, RenderPlayer) -> RenderCommand?) {
-    for (slot, player) in stage.players.enumerated() {
+  private func sendToPlayers(_ command: (Int, RenderPlayer) -> RenderCommand?) {
+    for (slot, player) in currentStage.playersBySlot.enumerated() {
       if let player, let command = command(slot, player) {
-        stage.send([command])
+        currentStage.sendCommands([command])
       }
     }
   }
@@ -128,26 +132,26 @@ final class LiveSound {
   ///   - slot: The slot.
   ///   - frame: The first frame.
   ///   - fadesIn: True to fade in, while the previous player fades out.
-  private func start(_ slot: Int, from frame: Int64, fadesIn: Bool = false) {
-    guard let player = stage.players[slot] else { return }
+  private func startPlayer(_ slot: Int, fromFrame frame: Int64, fadesIn: Bool = false) {
+    guard let player = currentStage.playersBySlot[slot] else { return }
     var commands = [loopCommand(of: player)]
-    for control in controls where control.value != Double(control.id.neutralValue) {
+    for control in controlValues where control.value != Double(control.id.neutralValue) {
       commands.append(.control(player, control.id, value: control.value, at: 0))
     }
     let gain: Double = slot == audibleSlot ? 1 : 0
     commands.append(.gain(player, fadesIn ? 0 : gain, over: 0, at: 0))
-    let startCue = frame > 0 ? stage.makeCue(player, at: frame) : nil
+    let startCue = frame > 0 ? currentStage.makeCue(player, atFrame: frame) : nil
     commands.append(.start(player, at: 0, from: startCue))
     if fadesIn {
-      commands.append(.gain(player, gain, over: stage.fadeLength, at: 0))
+      commands.append(.gain(player, gain, over: currentStage.fadeFrameCount, at: 0))
     }
-    stage.send(commands)
+    currentStage.sendCommands(commands)
   }
 
   /// Renders the next frames, at most `blockLength`, and returns their address.
-  func render(_ count: Int) -> UnsafeMutablePointer<Float> {
-    let count = min(max(0, count), Self.blockLength)
-    stage.render(into: block, count)
+  func renderFrames(_ count: Int) -> UnsafeMutablePointer<Float> {
+    let count = min(max(0, count), Self.maximumBlockFrameCount)
+    currentStage.render(into: block, count)
     if let fadingStage {
       fadingStage.render(into: fadeBlock, count)
       for frame in 0..<count {

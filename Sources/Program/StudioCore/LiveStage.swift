@@ -6,7 +6,7 @@ internal import Synchronization
 /// A renderer for the hardware of a profile, with a player for each slot.
 final class LiveStage {
   let profile: TransducerProfile
-  private(set) var players: [RenderPlayer?] = [nil, nil]
+  private(set) var playersBySlot: [RenderPlayer?] = [nil, nil]
   private let port = RendererPort(channelCount: 1)
   private var renderer: Renderer
   /// The players that the renderer may still read.
@@ -22,30 +22,30 @@ final class LiveStage {
   }
 
   /// Returns the next frame of the player of a slot.
-  func position(of slot: Int) -> Int64 {
-    players[slot]?.withStatus { $0.patternFrame.load(ordering: .relaxed) } ?? 0
+  func positionFrame(of slot: Int) -> Int64 {
+    playersBySlot[slot]?.withStatus { $0.patternFrame.load(ordering: .relaxed) } ?? 0
   }
 
   /// Sets the plan of a slot. The previous player fades out.
   func setPlan(_ plan: RenderPlan, slot: Int) {
     let player = RenderPlayer(plan: plan)
     retiredPlayers.removeAll { $0.isReleased }
-    send([.add(player)])
-    if let previous = players[slot] {
-      send([.remove(previous)])
+    sendCommands([.add(player)])
+    if let previous = playersBySlot[slot] {
+      sendCommands([.remove(previous)])
       retiredPlayers.append(previous)
     }
-    players[slot] = player
+    playersBySlot[slot] = player
   }
 
   /// The number of frames in which a removed player fades out.
-  var fadeLength: Int { renderer.fadeFrameCount }
+  var fadeFrameCount: Int { renderer.fadeFrameCount }
 
   /// Sends commands to the renderer.
-  func send(_ commands: [RenderCommand]) { _ = port.send(commands) }
+  func sendCommands(_ commands: [RenderCommand]) { _ = port.send(commands) }
 
   /// Creates a cue point of a player, which is kept while the renderer may use it.
-  func makeCue(_ player: RenderPlayer, at frame: Int64) -> SharedCuePoint {
+  func makeCue(_ player: RenderPlayer, atFrame frame: Int64) -> SharedCuePoint {
     retainedCues.removeAll { $0.isReleased }
     let cue = SharedCuePoint(of: player.plan, at: frame)
     retainedCues.append(cue)

@@ -7,7 +7,7 @@ enum Spectrogram {
   /// The length of the spectrogram's window, in seconds.
   private static let windowSeconds = 0.064
   /// The level of a silent cell, in decibels.
-  private static let silenceLevel = Float(-120)
+  private static let silenceDecibels = Float(-120)
 
   /// Returns levels in decibels relative to full scale, column by column, with the rows from 0 Hz
   /// up.
@@ -23,7 +23,7 @@ enum Spectrogram {
   ///   - rows: The number of rows.
   ///   - hertz: The frequency above the last row.
   static func decibels(
-    of samples: [Float], rate: Double, columns: Int, rows: Int, upTo hertz: Double
+    of samples: [Float], rate: Double, columns: Int, rows: Int, upToHertz hertz: Double
   ) -> [Float] {
     guard columns > 0, rows > 0, hertz > 0, !samples.isEmpty else { return [] }
     let signalRate = min(rate, 4 * hertz)
@@ -53,7 +53,7 @@ enum Spectrogram {
           correlation += sines[row * length + index] * signal[start + index]
         }
         let power = correlation.x * correlation.x + correlation.y * correlation.y
-        levels.append(power > 1e-12 ? Float(10 * log10(Double(power))) : silenceLevel)
+        levels.append(power > 1e-12 ? Float(10 * log10(Double(power))) : silenceDecibels)
       }
     }
     return levels

@@ -36,7 +36,7 @@ enum ReportKind: String, CaseIterable {
   }
 
   /// The names of all reports, separated by commas.
-  static var listedNames: String {
+  static var commaSeparatedNames: String {
     allCases.map { $0.rawValue }.joined(separator: ", ")
   }
 }
@@ -49,12 +49,12 @@ extension Studio {
   ///   - index: The index of the document. Some kinds need none.
   ///   - profile: The index of the profile, for findings.
   /// - Returns: The bytes of the report; empty for an invalid document.
-  func report(_ kind: ReportKind, document index: Int, profile: Int) -> [UInt8] {
+  func makeReport(_ kind: ReportKind, document index: Int, profile: Int) -> [UInt8] {
     switch kind {
     case .formats:
       return formatsJSON()
     case .losses:
-      return JSONWriter.arrayText { $0.writeLosses(losses) }
+      return JSONWriter.compactArrayText { $0.writeLosses(lastConversionLosses) }
     case .profiles:
       return profilesJSON()
     case _ where !documents.indices.contains(index):
@@ -62,7 +62,7 @@ extension Studio {
     case .text:
       return documents[index].text
     case .original:
-      return documents[index].original
+      return documents[index].openedText
     case .history:
       return historyJSON(index)
     case .lines:
@@ -78,7 +78,7 @@ extension Studio {
 
   /// Returns the formats as JSON.
   private func formatsJSON() -> [UInt8] {
-    JSONWriter.arrayText { list in
+    JSONWriter.compactArrayText { list in
       for format in FormatRegistry.standard.formats {
         list.writeObject { object in
           object.writeMember("id", format.id)
@@ -97,8 +97,8 @@ extension Studio {
 
   /// Returns the numbers of the changed lines of a document, as JSON.
   private func linesJSON(_ index: Int) -> [UInt8] {
-    JSONWriter.arrayText { list in
-      for line in documents[index].changedLines {
+    JSONWriter.compactArrayText { list in
+      for line in documents[index].changedLineNumbers {
         list.writeElement(line)
       }
     }
@@ -107,17 +107,17 @@ extension Studio {
   /// Returns the original format of a document and the losses of its conversion, as JSON.
   private func originJSON(_ index: Int) -> [UInt8] {
     let origin = documents[index].origin
-    return JSONWriter.objectText { object in
-      object.writeMember("format", origin?.format.id ?? HapticFormat.ahap.id)
-      object.writeMember("title", origin?.format.title ?? HapticFormat.ahap.title)
+    return JSONWriter.compactObjectText { object in
+      object.writeMember("format", origin?.sourceFormat.id ?? HapticFormat.ahap.id)
+      object.writeMember("title", origin?.sourceFormat.title ?? HapticFormat.ahap.title)
       object.writeArray("losses") { $0.writeLosses(origin?.losses ?? []) }
     }
   }
 
   /// Returns the names of the next undo and redo steps, as JSON.
   private func historyJSON(_ index: Int) -> [UInt8] {
-    let history = documents[index].history
-    return JSONWriter.objectText { object in
+    let history = documents[index].historySummary
+    return JSONWriter.compactObjectText { object in
       for (key, label) in [("undo", history.undo), ("redo", history.redo)] {
         if let label {
           object.writeMember(key, label)
@@ -137,17 +137,17 @@ extension Studio {
   /// - `points` is a flat list of times and values.
   /// - `order` has the path indices of the points, if the text does not list them by time.
   func scoreJSON(_ index: Int) -> [UInt8] {
-    guard let editor = documents[index].editor else { return [] }
+    guard let editor = documents[index].lastReadableEditor else { return [] }
     let pattern = editor.pattern
     let controls = EffectiveParameters(pattern)
     let document = documents[index]
-    return JSONWriter.objectText { file in
+    return JSONWriter.compactObjectText { file in
       file.writeMember("duration", pattern.durationSeconds)
-      file.writeMember("name", document.name)
+      file.writeMember("name", document.fileName)
       if let title = editor.content.metadata["Project"] {
         file.writeMember("title", title)
       }
-      file.writeMember("format", document.origin?.format.id ?? HapticFormat.ahap.id)
+      file.writeMember("format", document.origin?.sourceFormat.id ?? HapticFormat.ahap.id)
       file.writeArray("events") { list in
         for (index, event) in pattern.events.enumerated() {
           list.writeObject { $0.write(event, path: "events[\(index)]", under: controls) }
@@ -170,8 +170,8 @@ extension Studio {
   /// Returns the findings of a document as JSON, each with the path of the affected part, if there
   /// is one.
   func findingsJSON(_ index: Int, profile: Int) -> [UInt8] {
-    let editor = documents[index].isReadable ? documents[index].editor : nil
-    return JSONWriter.arrayText { list in
+    let editor = documents[index].isReadable ? documents[index].lastReadableEditor : nil
+    return JSONWriter.compactArrayText { list in
       for finding in findings(of: index, profile: profile) {
         list.writeObject {
           $0.writeMembers(of: finding, path: editor?.changePath(forJSONPath: finding.location.path))
@@ -183,9 +183,9 @@ extension Studio {
   /// Returns the profiles as JSON, with names, descriptions, and the played frequencies of
   /// sharpness 0 and 1.
   func profilesJSON() -> [UInt8] {
-    JSONWriter.arrayText { list in
+    JSONWriter.compactArrayText { list in
       for profile in profiles {
-        let played = profile.bandMapped(rate: Self.defaultRate).frequency
+        let played = profile.bandMapped(rate: Self.defaultRateHertz).frequency
         list.writeObject { object in
           object.writeMember("name", profile.name)
           object.writeMember("title", profile.hardware?.product ?? profile.name)
@@ -202,14 +202,14 @@ extension Studio {
 
 extension JSONWriter {
   /// Returns a JSON array as compact text.
-  static func arrayText(_ contents: (inout JSONArrayWriter) -> Void) -> [UInt8] {
+  static func compactArrayText(_ contents: (inout JSONArrayWriter) -> Void) -> [UInt8] {
     var writer = JSONWriter(layout: .compact)
     writer.writeArray(contents)
     return writer.finish()
   }
 
   /// Returns a JSON object as compact text.
-  static func objectText(_ contents: (inout JSONObjectWriter) -> Void) -> [UInt8] {
+  static func compactObjectText(_ contents: (inout JSONObjectWriter) -> Void) -> [UInt8] {
     var writer = JSONWriter(layout: .compact)
     writer.writeObject(contents)
     return writer.finish()

@@ -17,19 +17,21 @@ final class Studio {
   /// The open documents. Documents 0 and 1 are A and B, and document 2 is for copies.
   var documents = [Document(), Document(), Document()]
   /// The sound files, by their paths in patterns.
-  var sounds: [String: DecodedSound] = [:]
+  var soundsByPath: [String: DecodedSound] = [:]
   /// The shipped profiles, followed by the user's profiles.
   var profiles = ProfileCatalog.names.compactMap { ProfileCatalog.profile(named: $0) }
   /// The last rendering, with its samples, their rate, and the index of the profile.
-  var lastRendering: (samples: [Float], rate: Double, profile: Int) = ([], Studio.defaultRate, 0)
+  var lastRendering: (samples: [Float], rate: Double, profile: Int) = (
+    [], Studio.defaultRateHertz, 0
+  )
   /// The losses of the last conversion.
-  var losses: [LocatedLoss] = []
+  var lastConversionLosses: [LocatedLoss] = []
 
   /// The maximum number of documents.
   static let maximumDocumentCount = 65_536
 
   /// Creates documents up to an index, if it is within the maximum.
-  func makeDocuments(upTo index: Int) {
+  func makeDocuments(upToIndex index: Int) {
     while documents.count <= index, index < Self.maximumDocumentCount {
       documents.append(Document())
     }
@@ -38,16 +40,16 @@ final class Studio {
   /// Returns the text of a document in another format.
   ///
   /// - Throws: The reason that the text cannot be read, or cannot be written in the format.
-  func save(_ index: Int, as target: HapticFormat) throws(InputError) -> [UInt8] {
-    losses = []
-    let file = SourceFile(documents[index].text, name: documents[index].name)
+  func convertedText(_ index: Int, as target: HapticFormat) throws(InputError) -> [UInt8] {
+    lastConversionLosses = []
+    let file = SourceFile(documents[index].text, name: documents[index].fileName)
     let conversion = try DocumentConversion.convert(file, from: .ahap, to: target)
-    losses = conversion.losses
+    lastConversionLosses = conversion.losses
     return conversion.bytes
   }
 
   /// The rules that a suppression can name.
-  private static let rules =
+  private static let suppressibleRules =
     FormatRegistry.standard.rules + PatternRules.compositionRules + PatternRules.playbackRules
     + PatternRules.hardwareRules + PatternRules.compilationRules
 
@@ -57,8 +59,8 @@ final class Studio {
   /// A sound file that the host has not added is reported as missing.
   func findings(of index: Int, profile: Int) -> [Finding] {
     let document = documents[index]
-    let file = SourceFile(document.text, name: document.name)
-    if let error = document.error, document.origin == nil,
+    let file = SourceFile(document.text, name: document.fileName)
+    if let error = document.readingError, document.origin == nil,
       (try? FormatRegistry.standard.format(of: file))?.id != HapticFormat.ahap.id
     {
       return [error.finding]
@@ -68,14 +70,14 @@ final class Studio {
     if let composition = readResult.composition {
       otherFindings += ruleFindings(
         in: composition, sourceMap: readResult.sourceMap, profile: profile,
-        hasAppleParameters: document.origin == nil || document.history.isChanged)
+        hasAppleParameters: document.origin == nil || document.historySummary.isChanged)
     }
-    return readResult.findings(adding: otherFindings, rules: Self.rules)
+    return readResult.findings(adding: otherFindings, rules: Self.suppressibleRules)
   }
 
   /// Returns the findings about sound files that the host has not added.
   private func missingSoundFindings(for references: [ReadResult.SoundReference]) -> [Finding] {
-    references.filter { sounds[$0.path] == nil }.map { reference in
+    references.filter { soundsByPath[$0.path] == nil }.map { reference in
       Finding(
         .missingSound, severity: .warning, location: reference.location,
         "the sound file \(reference.path.quoted()) is missing",
@@ -92,10 +94,10 @@ final class Studio {
     var findings = PatternRules.findings(
       in: composition, hasAppleParameters: hasAppleParameters, location: location)
     do {
-      let plan = try plan(of: composition, profile: profile, rate: Self.defaultRate)
+      let plan = try compilePlan(of: composition, profile: profile, rate: Self.defaultRateHertz)
       findings += PatternRules.polyphonyFindings(
         voiceCount: plan.maximumVoiceCount, location: location)
-      if plan.frameCount <= Int64(Self.defaultRate * Self.maximumHardwareCheckSeconds) {
+      if plan.frameCount <= Int64(Self.defaultRateHertz * Self.maximumHardwareCheckSeconds) {
         findings += PatternRules.hardwareFindings(
           in: composition, profile: self.profile(profile), plan: plan, location: location)
       }
@@ -115,16 +117,17 @@ final class Studio {
 
   /// Returns the frequency in hertz at which a profile plays a sharpness.
   func hertz(profile index: Int, sharpness: Double) -> Double {
-    profile(index).bandMapped(rate: Self.defaultRate).frequency.hertz(
+    profile(index).bandMapped(rate: Self.defaultRateHertz).frequency.hertz(
       atSharpness: min(max(sharpness, 0), 1))
   }
 
   /// The sample rate of reports and of the first rendering, in hertz.
-  static let defaultRate = 48_000.0
+  static let defaultRateHertz = 48_000.0
 
   /// Compiles a composition for a profile. Events whose sound file the host has not added are
   /// omitted.
-  func plan(of composition: HapticComposition, profile index: Int, rate: Double) throws(RenderError)
+  func compilePlan(of composition: HapticComposition, profile index: Int, rate: Double)
+    throws(RenderError)
     -> RenderPlan
   {
     var composition = composition.linearized()
@@ -133,14 +136,15 @@ final class Studio {
     for layer in composition.layers.indices {
       composition.layers[layer].pattern.events.removeAll { event in
         guard let path = event.waveform?.path, event.kind.playsFile else { return false }
-        guard let sound = sounds[path] else { return true }
-        guard sound.frameCount(playedAt: rate) <= Double(Self.maximumSampleCount) else {
+        guard let sound = soundsByPath[path] else { return true }
+        guard sound.frameCount(playedAtHertz: rate) <= Double(Self.maximumSampleCount) else {
           tooLongPath = path
           return true
         }
         if samples[path] == nil {
           samples[path] = AudioBuffer(
-            interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate,
+            interleaved: sound.interleaved, channelCount: sound.channelCount,
+            rate: sound.sampleRateHertz,
             playedAt: rate)
         }
         return false
@@ -161,12 +165,12 @@ final class Studio {
   /// At 48 kHz, these are 93 minutes.
   static let maximumSampleCount = 1 << 28
 
-  private static let emptySlot = Rule.error(
+  private static let emptySlotRule = Rule.error(
     "slot-empty", "syntax", "A slot must have a pattern before it is rendered.")
 
   private static let tooLongRule = Rule.error(
     "rendering-too-long", "render", "A rendering can have at most 268,435,456 samples.")
-  private static let unknownModel = Rule.error(
+  private static let unknownModelRule = Rule.error(
     "hardware-unknown", "render", "The profile must describe the motion of its transducer.")
 
   /// Renders a document with the defaults of `temblor render`: one channel, with trailing silence
@@ -175,17 +179,17 @@ final class Studio {
   /// - Returns: The samples, in −1…1.
   /// - Throws: An error if the document has no pattern, if its pattern cannot be compiled at the
   ///   rate, or if the rendering is too long.
-  func samples(of index: Int, profile profileIndex: Int, rate: Double) throws(InputError)
+  func renderSamples(of index: Int, profile profileIndex: Int, rate: Double) throws(InputError)
     -> [Float]
   {
-    let plan = try compile(index, profile: profileIndex, rate: rate)
+    let plan = try compilePlan(index, profile: profileIndex, rate: rate)
     let routing = OutputRouting().fitted(to: [profile(profileIndex)])
     let tail = FrameConversion.frame(seconds: routing.tailDuration(rate: rate), rate: rate)
     let length = plan.frameCount + tail
     guard length <= Self.maximumSampleCount else {
       throw InputError(
         Finding(
-          Self.tooLongRule, location: FileLocation(name: documents[index].name),
+          Self.tooLongRule, location: FileLocation(name: documents[index].fileName),
           "the rendering has \(length) samples; the maximum is \(Self.maximumSampleCount)",
           suggestion: "use a lower sample rate or a shorter pattern"))
     }
@@ -200,16 +204,18 @@ final class Studio {
   }
 
   /// Compiles the pattern of a document, or throws the reason that it cannot be compiled.
-  func compile(_ index: Int, profile: Int, rate: Double) throws(InputError) -> RenderPlan {
-    guard documents.indices.contains(index), let composition = documents[index].composition else {
-      let name = documents.indices.contains(index) ? documents[index].name : ""
+  func compilePlan(_ index: Int, profile: Int, rate: Double) throws(InputError) -> RenderPlan {
+    guard documents.indices.contains(index), let composition = documents[index].audibleComposition
+    else {
+      let name = documents.indices.contains(index) ? documents[index].fileName : ""
       throw InputError(
-        Finding(Self.emptySlot, location: FileLocation(name: name), "slot \(index) has no pattern"))
+        Finding(
+          Self.emptySlotRule, location: FileLocation(name: name), "slot \(index) has no pattern"))
     }
     do throws(RenderError) {
-      return try plan(of: composition, profile: profile, rate: rate)
+      return try compilePlan(of: composition, profile: profile, rate: rate)
     } catch {
-      let file = SourceFile(documents[index].text, name: documents[index].name)
+      let file = SourceFile(documents[index].text, name: documents[index].fileName)
       throw InputError(error, location: HapticFormat.ahap.examine(file).sourceMap.location(of:))
     }
   }
@@ -219,29 +225,32 @@ final class Studio {
   ///
   /// - Throws: An error if the model of the transducer is unknown, or if the document cannot be
   ///   rendered.
-  func acceleration(_ index: Int, profile profileIndex: Int, rate: Double) throws(InputError)
+  func simulateAcceleration(_ index: Int, profile profileIndex: Int, rate: Double)
+    throws(InputError)
     -> [Float]
   {
     let profile = profile(profileIndex)
     guard let hardware = profile.hardware, let model = hardware.model else {
       throw InputError(
         Finding(
-          Self.unknownModel, location: FileLocation(name: ""),
+          Self.unknownModelRule, location: FileLocation(name: ""),
           "the profile \(profile.name.quoted()) has no model of its transducer"))
     }
     var simulation = TransducerSimulation(model, modes: hardware.additionalResonances, rate: rate)
-    return try samples(of: index, profile: profileIndex, rate: rate).map {
+    return try renderSamples(of: index, profile: profileIndex, rate: rate).map {
       simulation.nextAcceleration(drive: $0)
     }
   }
 
   /// Returns the samples between two times, with silence beyond the ends.
-  static func excerpt(of samples: [Float], rate: Double, from start: Double, to end: Double)
+  static func excerpt(
+    of samples: [Float], rate: Double, fromSeconds start: Double, toSeconds end: Double
+  )
     -> [Float]
   {
     let startFrame = FrameConversion.frame(seconds: start, rate: rate)
     let endFrame = min(
-      FrameConversion.frame(seconds: end, rate: rate), startFrame + maximumExcerptLength)
+      FrameConversion.frame(seconds: end, rate: rate), startFrame + maximumExcerptSampleCount)
     return (startFrame..<max(startFrame, endFrame)).map { frame in
       let index = Int(clamping: frame)
       return samples.indices.contains(index) ? samples[index] : 0
@@ -249,7 +258,7 @@ final class Studio {
   }
 
   /// The maximum number of samples in an excerpt of a rendering.
-  private static let maximumExcerptLength: Int64 = 1 << 24
+  private static let maximumExcerptSampleCount: Int64 = 1 << 24
 
   /// Returns the minimum and the maximum sample of each column, as a flat list.
   static func columnExtremes(of samples: [Float], columns: Int) -> [Float] {
@@ -270,10 +279,10 @@ final class Studio {
 struct DecodedSound {
   var interleaved: [Float]
   var channelCount: Int
-  var rate: Double
+  var sampleRateHertz: Double
 
   /// Returns the approximate number of frames at another sample rate.
-  func frameCount(playedAt targetRate: Double) -> Double {
-    Double(interleaved.count / channelCount) * targetRate / rate
+  func frameCount(playedAtHertz targetRate: Double) -> Double {
+    Double(interleaved.count / channelCount) * targetRate / sampleRateHertz
   }
 }

@@ -11,13 +11,13 @@ internal import RealtimeMemory
   /// The status of the last call.
   var status = CallStatus.success
   /// The silent block for a caller that renders live sound before it has started.
-  let silentBlock = FixedBuffer<Float>(repeating: 0, count: LiveSound.blockLength)
+  let silentBlock = FixedBuffer<Float>(repeating: 0, count: LiveSound.maximumBlockFrameCount)
   /// The output of the last call.
   var outputBuffer = FixedBuffer<UInt8>(repeating: 0, count: 0)
   /// The samples of the last rendering.
   var sampleBuffer = FixedBuffer<Float>(repeating: 0, count: 0)
   /// The memory of a compiled plan that is being copied.
-  var incomingPlan = FixedBuffer<UInt8>(repeating: 0, count: 0)
+  var incomingPlanBytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
   /// The owner of the instance, which lives as long as the instance: the session of a C program.
   package var sessionOwner: AnyObject?
 
@@ -52,7 +52,7 @@ internal import RealtimeMemory
   /// Sets the status to that of a failure, and the output to its reason as JSON.
   func setFailure(_ error: CallError) {
     status = error.status
-    _ = setOutput(JSONWriter.objectText { $0.writeMembers(of: error.finding) })
+    _ = setOutput(JSONWriter.compactObjectText { $0.writeMembers(of: error.reason) })
   }
 }
 

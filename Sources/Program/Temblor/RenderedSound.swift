@@ -9,7 +9,7 @@ internal import PatternWorkflows
 internal import SystemSupport
 
 extension HapticComposition {
-  private static let unreadable = Rule.error(
+  private static let unreadableFileRule = Rule.error(
     "file-unreadable", "file", "The file must be readable.")
 
   /// Creates a composition by reading a pattern file of any format, which is recognized by its
@@ -22,7 +22,8 @@ extension HapticComposition {
     do throws(FileError) {
       bytes = try FileSystem.read(path)
     } catch {
-      throw InputError(Finding(Self.unreadable, location: FileLocation(name: path), error.reason))
+      throw InputError(
+        Finding(Self.unreadableFileRule, location: FileLocation(name: path), error.reason))
     }
     self = try registry.read(SourceFile(bytes, name: path))
   }
@@ -44,7 +45,7 @@ extension HapticComposition {
     if let sounds {
       let paths = Set(layers.flatMap(\.pattern.events).compactMap(\.waveform?.path))
       for path in paths {
-        let sound = try sounds.sound(at: path).resampled(to: rate, path: path)
+        let sound = try sounds.decodeSound(at: path).resampled(to: rate, path: path)
         samples[path] = AudioBuffer(
           interleaved: sound.interleaved, channelCount: sound.channelCount)
       }
@@ -52,11 +53,12 @@ extension HapticComposition {
     let plan = try RenderPlan(
       compiling: self, profile: profile, rate: rate.rounded(), samples: samples)
     var job = RenderJob(profile: profile)
-    job.rate = Int(rate.rounded())
+    job.sampleRateHertz = Int(rate.rounded())
     job.channelCount = min(max(1, channelCount), OutputRouting.maximumChannelCount)
-    var renderer = OfflineRenderer(plan: plan, settings: job.settings(for: plan))
+    var renderer = OfflineRenderer(plan: plan, settings: job.renderSettings(for: plan))
     return RenderedSound(
-      composition: self, profile: profile, rate: job.rate, channelCount: job.channelCount,
+      composition: self, profile: profile, rate: job.sampleRateHertz,
+      channelCount: job.channelCount,
       samples: renderer.samples(),
       statistics: renderer.statistics)
   }
@@ -107,7 +109,8 @@ public struct RenderedSound: Sendable {
       format: format ?? SoundFileFormat(container: container, sampleFormat: .s16),
       rate: rate, channelCount: channelCount, frameCount: Int64(samples.count / channelCount),
       tags: SoundFileTags(
-        rendering: composition.title ?? FileSystem.stem(of: path), by: "profile \(profile.name)"))
+        rendering: composition.title ?? FileSystem.fileStem(of: path), by: "profile \(profile.name)"
+      ))
     try writer.write(samples.span)
     try writer.close()
     do throws(FileError) {

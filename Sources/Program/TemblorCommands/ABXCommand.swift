@@ -51,9 +51,11 @@ enum ABXCommand {
         AuditionCommand.loopRange, AuditionCommand.gap, SharedOptions.curveTimes,
         SharedOptions.pitch,
         Option("--json", help: "Print the record as JSON instead of text."),
-        LiveOptions.quiet,
+        LiveOptions.quietOption,
       ] + SharedOptions.soundOptions,
-      groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
+      optionGroups: [
+        LiveOptions.unrecordedSoundGroup, RoutingOptions.optionGroup, DeviceOptions.optionGroup,
+      ],
       examples: [
         .init("temblor abx old.ahap new.ahap", "Test whether an edit is perceptible."),
         .init(
@@ -107,15 +109,15 @@ enum ABXCommand {
     formats: FormatRegistry = .standard, seed: () -> UInt64, now: () -> CalendarTime
   ) throws -> ExitStatus {
     let options = try Options(arguments)
-    let (takes, status) = try AuditionTake.read(options.takes, arguments, formats, terminal)
+    let (takes, status) = try AuditionTake.readTakes(options.takes, arguments, formats, terminal)
     guard let takes else { return status }
     guard takes.count == 2 else {
       throw UsageError("A and B must each be a single pattern or sound file, not a folder")
     }
     if let path = options.test.recordPath {
-      try InputOverwriteCheck(reading: takes.sources).check(path, option: "--output")
+      try InputOverwriteCheck(reading: takes.sourcePaths).checkOutputPath(path, option: "--output")
     }
-    try options.live.checkOutputs(reading: takes.sources)
+    try options.live.checkOutputs(reading: takes.sourcePaths)
     let test = ABXTest(
       seed: options.test.seed ?? seed(), plannedCount: options.test.trialCount)
     return try run(options, takes, test, start: now, terminal, on: environment)
@@ -128,7 +130,7 @@ enum ABXCommand {
     let isSimulated = options.test.listener != nil
     let environment =
       isSimulated
-      ? SimulatedEnvironment(keys: options.test.keys(seed: test.seed)) : environment
+      ? SimulatedEnvironment(pendingKeys: options.test.simulatedKeys(seed: test.seed)) : environment
     let session = options.live.makeSession(in: environment, terminal, showsStatus: !isSimulated)
     guard session.hasKeyboard else {
       throw FileError(
@@ -147,11 +149,11 @@ enum ABXCommand {
     var failure: (any Error)?
     do {
       (outcome, _) = try options.live.play(
-        in: session, placeCount: takes.bodyLocationCount, recordingsOf: takes.channelCounts
+        in: session, placeCount: takes.bodyLocationCount, recordingsOf: takes.recordingChannelCounts
       ) { engine in
-        prepared = try takes.preparedTakes(for: engine)
+        prepared = try takes.prepareTakes(for: engine)
         for message in takes.mixingMessages(on: engine) {
-          session.console.hint(message)
+          session.console.reportHint(message)
         }
         let started = try makeActivity(test, prepared, options, on: engine, session)
         activity = started
@@ -164,18 +166,18 @@ enum ABXCommand {
     if let test = activity?.test {
       var record = makeRecord(of: test, takes: takes, prepared: prepared, options: options)
       if !isSimulated {
-        record.startTime = start.text
+        record.startTime = start.isoText
         record.device = outcome.device?.name
       }
       if !test.trials.isEmpty {
         let isTable = path?.lowercased().hasSuffix(".csv") == true
-        try file?.write(isTable ? Array(record.trialTable.text.utf8) : record.json())
+        try file?.write(isTable ? Array(record.trialTable.csvText.utf8) : record.json())
         try file?.commit()
       }
       try report(record, savedTo: path, asJSON: options.live.printsJSON, terminal)
     }
     if let failure { throw failure }
-    return outcome.status
+    return outcome.exitStatus
   }
 
   /// Matches the levels, reports them, and starts the test.
@@ -190,15 +192,17 @@ enum ABXCommand {
       test.isVoid || levels.gains[0] == levels.gains[1]
         || !prepared.areIdentical(at: levels.gains)
     else {
-      throw NoDifferenceLeft()
+      throw NoDifferenceAfterMatching()
     }
     report(levels, on: session.console)
     if test.isVoid {
-      session.console.hint("A and B are identical, sample for sample; the result will be void.")
+      session.console.reportHint(
+        "A and B are identical, sample for sample; the result will be void.")
     }
     return try ABXActivity(
-      test, prepared, gains: levels.gains, on: engine,
-      region: try options.loopRange.region(of: prepared.duration), gap: options.gapSeconds,
+      test, prepared, takeGains: levels.gains, on: engine,
+      region: try options.loopRange.loopRegion(ofDuration: prepared.maximumDurationSeconds),
+      gap: options.gapSeconds,
       session: session)
   }
 
@@ -208,12 +212,12 @@ enum ABXCommand {
     let levels = prepared.matchedLevels(by: options.test.levelMatch)
     let sides = takes.indices.map { index in
       ABXRecord.Take(
-        name: takes[index].name, sha256: takes[index].sha256, gain: levels.gains[index],
-        duration: prepared.patterns[index].duration)
+        name: takes[index].name, sha256: takes[index].sha256Hash, gain: levels.gains[index],
+        duration: prepared.patterns[index].durationSeconds)
     }
     return ABXRecord(
       test: test, a: sides[0], b: sides[1], levelMatch: levels.match.rawValue,
-      profile: options.live.profile.name, strength: options.live.strength,
+      profile: options.live.profile.name, strength: options.live.masterGain,
       program: "temblor \(temblorVersion)", renderingModel: RenderPlan.modelVersion,
       startTime: nil, device: nil, isSimulated: options.test.listener != nil)
   }
@@ -234,17 +238,18 @@ enum ABXCommand {
 
   private static func report(_ levels: MatchedLevels, on console: LiveConsole) {
     guard levels.match != .none else {
-      return console.hint("Levels are not matched. A difference in level alone may be audible.")
+      return console.reportHint(
+        "Levels are not matched. A difference in level alone may be audible.")
     }
-    let a = NumberFormatting.gainText(levels.gains[0])
-    let b = NumberFormatting.gainText(levels.gains[1])
+    let a = NumberFormatting.gainText(ofFactor: levels.gains[0])
+    let b = NumberFormatting.gainText(ofFactor: levels.gains[1])
     let measure = levels.match == .weighted ? "felt energy" : levels.match.rawValue
-    console.hint("Levels matched by \(measure): A \(a), B \(b).")
+    console.reportHint("Levels matched by \(measure): A \(a), B \(b).")
   }
 }
 
 /// The error for takes that differ only in level, when their levels were matched.
-struct NoDifferenceLeft: Error, Equatable, CustomStringConvertible {
+struct NoDifferenceAfterMatching: Error, Equatable, CustomStringConvertible {
   var description: String { "after matching, A and B are identical; use '--match none'" }
 }
 
@@ -315,7 +320,7 @@ struct ABXOptions {
     try OutputPaths.requireFile(recordPath)
   }
 
-  func keys(seed: UInt64) -> [KeyPress] {
+  func simulatedKeys(seed: UInt64) -> [KeyPress] {
     guard let listener else { return [] }
     let answers = listener.answers(seed: seed, count: trialCount ?? listener.fixedAnswerCount ?? 0)
     return SimulatedListener.keys(for: answers)
@@ -327,51 +332,55 @@ struct ABXOptions {
 /// Only the sound of X depends on its identity.
 final class ABXActivity: PlaybackActivity {
   private let switcher: TakeSwitcher
-  private let gains: [Double]
+  private let takeGains: [Double]
   private let engine: PlaybackEngine
   private let console: LiveConsole
   private(set) var test: ABXTest
-  private var source = ABXTest.Source.a
+  private var audibleSource = ABXTest.Source.a
   private var proposedAnswer: Side?
 
   init(
-    _ test: ABXTest, _ takes: PreparedTakes, gains: [Double], on engine: PlaybackEngine,
+    _ test: ABXTest, _ takes: PreparedTakes, takeGains: [Double], on engine: PlaybackEngine,
     region: ClosedRange<Double>?,
     gap: Double, session: LiveSession
   ) throws {
     self.test = test
-    self.gains = gains
+    self.takeGains = takeGains
     self.engine = engine
     console = session.console
     switcher = try TakeSwitcher(
       takes.patterns, on: engine, region: region, gap: gap,
-      gains: AuditionActivity.soloGains(at: 0, of: gains))
+      gains: AuditionActivity.soloGains(at: 0, of: takeGains))
     self.test.recordSwitch(to: .a)
   }
 
-  var keys: [KeyHelp] {
+  var keyHelp: [KeyHelp] {
     [("a b x", "listen"), ("1", "X is A"), ("2", "X is B"), ("enter", "confirm the answer")]
-      + TakeSwitcher.keys
+      + TakeSwitcher.keyHelp
   }
 
-  var state: PlaybackStatus.State { switcher.state }
-  var progress: (position: Double, duration: Double?) { switcher.progress }
+  var playbackState: PlaybackStatus.State { switcher.state }
+  var playbackProgress: (position: Double, duration: Double?) { switcher.progress }
   var hidesSoundDetails: Bool { true }
   var hasFixedLevel: Bool { true }
 
-  var title: ActivityTitle? {
+  var statusTitle: ActivityTitle? {
     let count = test.plannedCount.map { " of \($0)" } ?? ""
     let question = proposedAnswer.map { "X is \($0.letter)? enter" }
     return ActivityTitle(
-      longText: source.letter, shortText: source.letter,
-      remarks: [question, "trial \(test.trialNumber)\(count)", switcher.loopText].compactMap { $0 })
+      longTitle: audibleSource.letter, shortTitle: audibleSource.letter,
+      remarks: [question, "trial \(test.trialNumber)\(count)", switcher.loopRegionText].compactMap {
+        $0
+      })
   }
 
-  func update(at now: Duration) throws -> ActivityStep { test.isFinished ? .finished : .wait(nil) }
+  func updateActivity(at now: Duration) throws -> ActivityStep {
+    test.isFinished ? .finished : .wait(nil)
+  }
 
   func handleKey(_ key: KeyPress) throws -> Bool {
     guard !test.isFinished else { return false }
-    if try switcher.press(key) { return true }
+    if try switcher.handleKey(key) { return true }
     switch key {
     case .character("a"), .character("A"): try listen(to: .a)
     case .character("b"), .character("B"): try listen(to: .b)
@@ -386,30 +395,30 @@ final class ABXActivity: PlaybackActivity {
   }
 
   private func listen(to source: ABXTest.Source) throws {
-    self.source = source
+    self.audibleSource = source
     test.recordSwitch(to: source)
     try switcher.setGainsViaSilence(gains(of: source))
   }
 
   private func propose(_ answer: Side) {
-    guard test.hasHeardX else { return console.hint("Press x to listen to X first.") }
+    guard test.hasHeardX else { return console.reportHint("Press x to listen to X first.") }
     proposedAnswer = answer
   }
 
   private func confirmAnswer() throws {
     guard let answer = proposedAnswer else {
-      return console.hint("Answer first: 1 for A, 2 for B.")
+      return console.reportHint("Answer first: 1 for A, 2 for B.")
     }
     proposedAnswer = nil
     test.answer(answer, at: engine.seconds)
     guard !test.isFinished else { return }
-    source = .a
+    audibleSource = .a
     test.recordSwitch(to: .a)
     try switcher.restartThroughSilence(gains(of: .a))
   }
 
   private func gains(of source: ABXTest.Source) -> [Double] {
-    AuditionActivity.soloGains(at: test.side(of: source) == .a ? 0 : 1, of: gains)
+    AuditionActivity.soloGains(at: test.side(of: source) == .a ? 0 : 1, of: takeGains)
   }
 }
 

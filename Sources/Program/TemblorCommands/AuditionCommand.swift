@@ -15,7 +15,7 @@ enum AuditionCommand {
     "TAKE",
     help: """
       Pattern file, folder of patterns, name of a shipped pattern, sound file, or - for standard \
-      input. Specify two to \(AuditionTake.maximumCount) takes.
+      input. Specify two to \(AuditionTake.maximumTakeCount) takes.
       """, completion: .patternsAndSounds(.standard), isRepeatable: true
   ).texts()
 
@@ -55,10 +55,11 @@ enum AuditionCommand {
         Without a terminal, the takes play once, one after another.
         """, arguments: [takeArgument],
       options: [
-        match, loopRange, gap, SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.json,
-        LiveOptions.quiet,
+        match, loopRange, gap, SharedOptions.curveTimes, SharedOptions.pitch,
+        LiveOptions.jsonOption,
+        LiveOptions.quietOption,
       ]
-        + SharedOptions.soundOptions, groups: LiveOptions.groups,
+        + SharedOptions.soundOptions, optionGroups: LiveOptions.optionGroups,
       examples: [
         .init("temblor audition old.ahap new.ahap", "Hear and feel what an edit changed."),
         .init(
@@ -90,7 +91,7 @@ enum AuditionCommand {
     formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try Options(arguments)
-    let (takes, status) = try AuditionTake.read(
+    let (takes, status) = try AuditionTake.readTakes(
       arguments[takeArgument], arguments, formats, terminal)
     guard let takes else { return status }
     return try run(options, takes, terminal, on: environment)
@@ -100,25 +101,25 @@ enum AuditionCommand {
     _ options: Options, _ takes: [AuditionTake], _ terminal: Terminal,
     on environment: any PlaybackEnvironment
   ) throws -> ExitStatus {
-    try options.live.checkOutputs(reading: takes.sources)
+    try options.live.checkOutputs(reading: takes.sourcePaths)
     let session = options.live.makeSession(in: environment, terminal)
     var prepared = PreparedTakes()
 
     func region(on engine: PlaybackEngine) throws -> ClosedRange<Double>? {
-      prepared = try takes.preparedTakes(for: engine)
+      prepared = try takes.prepareTakes(for: engine)
       for message in takes.mixingMessages(on: engine) {
-        session.console.hint(message)
+        session.console.reportHint(message)
       }
       if prepared.areSignalsEqual {
-        session.console.error("The takes are identical, sample for sample.")
+        session.console.reportError("The takes are identical, sample for sample.")
       }
-      return try options.loopRange.region(of: prepared.duration)
+      return try options.loopRange.loopRegion(ofDuration: prepared.maximumDurationSeconds)
     }
     var match = options.levelMatch
     let outcome: LiveOutcome
     if session.hasKeyboard {
       let (result, audition) = try options.live.play(
-        in: session, placeCount: takes.bodyLocationCount, recordingsOf: takes.channelCounts
+        in: session, placeCount: takes.bodyLocationCount, recordingsOf: takes.recordingChannelCounts
       ) { engine in
         let region = try region(on: engine)
         return try AuditionActivity(
@@ -128,7 +129,7 @@ enum AuditionCommand {
       match = audition.levelMatch
     } else {
       (outcome, _) = try options.live.play(
-        in: session, placeCount: takes.bodyLocationCount, recordingsOf: takes.channelCounts
+        in: session, placeCount: takes.bodyLocationCount, recordingsOf: takes.recordingChannelCounts
       ) { engine in
         let region = try region(on: engine)
         return try SequentialAuditionActivity(
@@ -139,11 +140,11 @@ enum AuditionCommand {
     let levels = prepared.matchedLevels(by: match)
     let fields = prepared.patterns.enumerated().map { index, pattern -> JSONObject in
       [
-        "letter": Take.letter(at: index), "name": pattern.name, "sha256": takes[index].sha256,
-        "seconds": pattern.duration, "gain": levels.gains[index],
+        "letter": Take.letter(at: index), "name": pattern.name, "sha256": takes[index].sha256Hash,
+        "seconds": pattern.durationSeconds, "gain": levels.gains[index],
       ]
     }
-    return try options.live.report(
+    return try options.live.reportOutcome(
       outcome, ["takes": fields, "match": levels.match.rawValue], terminal)
   }
 }
@@ -171,8 +172,8 @@ final class AuditionActivity: PlaybackActivity {
       gains: Self.soloGains(at: 0, of: levels.gains))
   }
 
-  var keys: [KeyHelp] {
-    [(selectionKeys, "choose"), ("tab", "next take")] + TakeSwitcher.keys + [
+  var keyHelp: [KeyHelp] {
+    [(selectionKeys, "choose"), ("tab", "next take")] + TakeSwitcher.keyHelp + [
       ("g", "match levels: none, loudness, felt")
     ]
   }
@@ -180,27 +181,28 @@ final class AuditionActivity: PlaybackActivity {
   private var selectionKeys: String {
     let count = takes.patterns.count
     // The letters after F have other meanings.
-    guard count <= Self.takeKeys.count else { return "1-\(count)" }
-    return "1-\(count) or a-\(Self.takeKeys[count - 1])"
+    guard count <= Self.takeKeyLetters.count else { return "1-\(count)" }
+    return "1-\(count) or a-\(Self.takeKeyLetters[count - 1])"
   }
 
-  private static let takeKeys: [Character] = ["a", "b", "c", "d", "e", "f"]
+  private static let takeKeyLetters: [Character] = ["a", "b", "c", "d", "e", "f"]
 
-  var state: PlaybackStatus.State { switcher.state }
-  var progress: (position: Double, duration: Double?) { switcher.progress }
+  var playbackState: PlaybackStatus.State { switcher.state }
+  var playbackProgress: (position: Double, duration: Double?) { switcher.progress }
 
-  var title: ActivityTitle? {
+  var statusTitle: ActivityTitle? {
     let letter = Take.letter(at: selectedIndex)
     return ActivityTitle(
-      longText: "\(letter) \(FileSystem.name(of: takes.patterns[selectedIndex].name).printable)",
-      shortText: letter,
-      remarks: [switcher.loopText, matchRemark])
+      longTitle:
+        "\(letter) \(FileSystem.fileName(of: takes.patterns[selectedIndex].name).printable)",
+      shortTitle: letter,
+      remarks: [switcher.loopRegionText, levelMatchRemark])
   }
 
-  func update(at now: Duration) throws -> ActivityStep { .wait(nil) }
+  func updateActivity(at now: Duration) throws -> ActivityStep { .wait(nil) }
 
   func handleKey(_ key: KeyPress) throws -> Bool {
-    if try switcher.press(key) { return true }
+    if try switcher.handleKey(key) { return true }
     switch key {
     case .character("g"), .character("G"):
       let all = LevelMatch.allCases
@@ -221,7 +223,7 @@ final class AuditionActivity: PlaybackActivity {
     return true
   }
 
-  func levels(by match: LevelMatch) -> MatchedLevels {
+  func matchedLevels(by match: LevelMatch) -> MatchedLevels {
     if let cached = levelsByMatch[match] { return cached }
     let matched = takes.matchedLevels(by: match)
     levelsByMatch[match] = matched
@@ -235,19 +237,19 @@ final class AuditionActivity: PlaybackActivity {
   /// Returns the index of the take for a digit, or for a letter without another meaning.
   private static func takeIndex(for character: Character) -> Int? {
     if let number = Int(String(character)), number > 0 { return number - 1 }
-    return character.lowercased().first.flatMap { takeKeys.firstIndex(of: $0) }
+    return character.lowercased().first.flatMap { takeKeyLetters.firstIndex(of: $0) }
   }
 
   private func selectTake(_ index: Int) throws {
     selectedIndex = index
-    try switcher.setGains(Self.soloGains(at: index, of: levels(by: levelMatch).gains))
+    try switcher.setGains(Self.soloGains(at: index, of: matchedLevels(by: levelMatch).gains))
   }
 
-  private var matchRemark: String {
+  private var levelMatchRemark: String {
     guard levelMatch != .none else { return "levels not matched" }
-    let levels = levels(by: levelMatch)
+    let levels = matchedLevels(by: levelMatch)
     let gain = levels.gains[selectedIndex]
-    return "\(levels.match.rawValue) \(NumberFormatting.gainText(gain))"
+    return "\(levels.match.rawValue) \(NumberFormatting.gainText(ofFactor: gain))"
   }
 }
 
@@ -257,7 +259,7 @@ final class SequentialAuditionActivity: PlaybackActivity {
   private let console: LiveConsole
   private let playerGroup: PlayerGroup
   private let scheduledTakes: [ScheduledTake]
-  private var announcedCount = 0
+  private var announcedTakeCount = 0
 
   /// A take with the engine frame of its first sample and the frame after its last sample.
   private typealias ScheduledTake = (name: String, start: Int64, end: Int64)
@@ -279,12 +281,12 @@ final class SequentialAuditionActivity: PlaybackActivity {
     self.engine = engine
     console = session.console
     playerGroup = PlayerGroup(
-      try pieces.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
+      try pieces.map { try engine.player(for: $0.plans, duration: $0.durationSeconds) }, of: engine)
     var frame = FrameConversion.frame(seconds: Playlist.leadInSeconds, rate: engine.rate)
     var parts: [ScheduledTake] = []
     try playerGroup.loop(end: 2 * FrameConversion.maximumSeconds)
     for (index, piece) in pieces.enumerated() {
-      let heard = region ?? 0...piece.duration
+      let heard = region ?? 0...piece.durationSeconds
       let length = FrameConversion.frame(
         seconds: heard.upperBound - heard.lowerBound, rate: engine.rate)
       parts.append((piece.name, frame, frame + length))
@@ -297,9 +299,9 @@ final class SequentialAuditionActivity: PlaybackActivity {
     self.scheduledTakes = parts
   }
 
-  var state: PlaybackStatus.State { currentTake == nil ? .idle : .playing }
+  var playbackState: PlaybackStatus.State { currentTake == nil ? .idle : .playing }
 
-  var progress: (position: Double, duration: Double?) {
+  var playbackProgress: (position: Double, duration: Double?) {
     guard let currentTake else { return (0, nil) }
     return (
       Double(engine.position - currentTake.start) / engine.rate,
@@ -307,20 +309,22 @@ final class SequentialAuditionActivity: PlaybackActivity {
     )
   }
 
-  func update(at now: Duration) throws -> ActivityStep {
-    while announcedCount < scheduledTakes.count,
-      scheduledTakes[announcedCount].start <= engine.position
+  func updateActivity(at now: Duration) throws -> ActivityStep {
+    while announcedTakeCount < scheduledTakes.count,
+      scheduledTakes[announcedTakeCount].start <= engine.position
     {
-      let part = scheduledTakes[announcedCount]
-      let letter = Take.letter(at: announcedCount)
+      let part = scheduledTakes[announcedTakeCount]
+      let letter = Take.letter(at: announcedTakeCount)
       let seconds = Double(part.end - part.start) / engine.rate
-      console.hint("\(letter): \(part.name.printable), \(NumberFormatting.secondsText(seconds))")
-      announcedCount += 1
+      console.reportHint(
+        "\(letter): \(part.name.printable), \(NumberFormatting.secondsText(seconds))")
+      announcedTakeCount += 1
     }
     let last = scheduledTakes.last?.end ?? 0
     let tail = engine.routing.tailDuration(rate: engine.rate)
     let end = last + FrameConversion.frame(seconds: tail, rate: engine.rate)
-    let next = announcedCount < scheduledTakes.count ? scheduledTakes[announcedCount].start : end
+    let next =
+      announcedTakeCount < scheduledTakes.count ? scheduledTakes[announcedTakeCount].start : end
     if engine.position >= end { return .finished }
     return .wait(
       .roundedToNanoseconds(seconds: Double(max(1, next - engine.position)) / engine.rate))

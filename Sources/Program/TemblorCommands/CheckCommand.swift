@@ -41,9 +41,10 @@ enum CheckCommand {
           "Metadata": { "AllowedRules": { "transient-count": "the aftershocks of an earthquake" } }
         """, arguments: [SharedOptions.patternArgument(formats, isOptional: true)],
       options: [
-        profile, strict, only, disableOption(formats), all, fix, noNotes, listRules,
-        SharedOptions.json,
-        sarif,
+        profileOption, strictOption, onlyOption, disableOption(formats), allOption, fixOption,
+        noNotesOption, listRulesOption,
+        SharedOptions.jsonOption,
+        sarifOption,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor check mine.ahap", "Check a pattern."),
@@ -58,27 +59,29 @@ enum CheckCommand {
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
 
-  private static let profile = Option(
+  private static let profileOption = Option(
     "--profile", value: "PROFILE",
     help: "Also check against a transducer profile (name or file).",
     completion: SharedOptions.profileCompletion
   ).text()
-  private static let strict = Option("--strict", help: "Treat warnings as errors.").flag()
-  private static let only = Option(
+  private static let strictOption = Option("--strict", help: "Treat warnings as errors.").flag()
+  private static let onlyOption = Option(
     "--only", value: "CATEGORY", help: "Report only errors and the findings of this category.",
     choices: categories, isRepeatable: true
   ).texts()
-  private static let all = Option("--all", help: "List every finding, including repeated findings.")
-    .flag()
-  private static let fix = Option(
+  private static let allOption = Option(
+    "--all", help: "List every finding, including repeated findings."
+  )
+  .flag()
+  private static let fixOption = Option(
     "--fix",
     help: "Apply safe fixes to the files first. Symbolic links in a folder are not rewritten."
   ).flag()
-  private static let noNotes = Option("--no-notes", help: "Do not print notes.").flag()
-  private static let listRules = Option(
+  private static let noNotesOption = Option("--no-notes", help: "Do not print notes.").flag()
+  private static let listRulesOption = Option(
     "--list-rules", help: "List the rules with explanations and exit."
   ).flag()
-  private static let sarif = Option(
+  private static let sarifOption = Option(
     "--sarif", help: "Print the result as SARIF 2.1.0, for code hosting services."
   ).flag()
 
@@ -101,35 +104,35 @@ enum CheckCommand {
   struct Options {
     let patterns: [String]
     let listsRules: Bool
-    let format: ReportFormat
+    let reportFormat: ReportFormat
     let profile: TransducerProfile?
     let soundLookup: PatternInput.SoundLookup
-    let filter: FindingFilter
+    let findingFilter: FindingFilter
     let fixesFiles: Bool
     let isStrict: Bool
     let listsAllFindings: Bool
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
-      let json = try arguments[SharedOptions.json]
-      let sarif = try arguments[CheckCommand.sarif]
+      let json = try arguments[SharedOptions.jsonOption]
+      let sarif = try arguments[CheckCommand.sarifOption]
       patterns = arguments[SharedOptions.patternArgument(formats, isOptional: true)]
-      listsRules = try arguments[listRules]
+      listsRules = try arguments[listRulesOption]
       if !listsRules {
-        try SharedOptions.refuseBoth("--json", "--sarif", in: arguments)
+        try SharedOptions.refuseCombination("--json", "--sarif", in: arguments)
         guard !patterns.isEmpty else { throw UsageError("missing PATTERN") }
       }
       let textOrSARIF: ReportFormat = sarif ? .sarif : .text
-      format = json ? .json : textOrSARIF
+      reportFormat = json ? .json : textOrSARIF
       profile =
         listsRules
-        ? nil : try arguments[CheckCommand.profile].map(SharedOptions.profile(named:))
-      soundLookup = try SharedOptions.soundLookup(arguments)
-      filter = FindingFilter(
-        disabledRules: try disabledRules(arguments, of: formats),
-        hidesNotes: try arguments[noNotes])
-      fixesFiles = try arguments[fix]
-      isStrict = try arguments[strict]
-      listsAllFindings = try arguments[all]
+        ? nil : try arguments[CheckCommand.profileOption].map(SharedOptions.loadProfile(named:))
+      soundLookup = try SharedOptions.parseSoundLookup(arguments)
+      findingFilter = FindingFilter(
+        disabledRules: try disabledRuleIDs(arguments, of: formats),
+        hidesNotes: try arguments[noNotesOption])
+      fixesFiles = try arguments[fixOption]
+      isStrict = try arguments[strictOption]
+      listsAllFindings = try arguments[allOption]
     }
   }
 
@@ -137,10 +140,10 @@ enum CheckCommand {
     -> ExitStatus
   {
     if options.listsRules {
-      try listRules(of: formats, asJSON: options.format == .json, on: terminal.output)
-      return .done
+      try listRules(of: formats, asJSON: options.reportFormat == .json, on: terminal.output)
+      return .success
     }
-    if terminal.error.isTerminal,
+    if terminal.errorOutput.isTerminal,
       let reminder = options.profile.flatMap({ CalibrationAge.reminder(for: $0) })
     {
       terminal.report(reminder)
@@ -149,41 +152,41 @@ enum CheckCommand {
       options.patterns, formats: formats, soundLookup: options.soundLookup)
     var failures = problems.map(\.description)
     if options.fixesFiles {
-      failures += inputs.compactMap { applyFixes(to: $0, terminal: terminal) }
+      failures += inputs.compactMap { applySafeFixes(to: $0, terminal: terminal) }
     }
     var findings: [Finding] = []
     for input in inputs {
       do {
-        findings += try self.findings(in: input, for: options.profile)
+        findings += try self.findFindings(in: input, for: options.profile)
       } catch {
-        failures.append(Failure.message(error))
+        failures.append(Failure.messageText(error))
       }
     }
-    findings = options.filter.filteredFindings(findings)
+    findings = options.findingFilter.filteredFindings(findings)
     if options.isStrict {
       for index in findings.indices where findings[index].severity == .warning {
         findings[index].severity = .error
       }
     }
-    try write(findings, options, formats, on: terminal.output)
+    try writeReport(findings, options, formats, on: terminal.output)
     return reportSummary(
       findings, failures: failures, of: inputs.count, noun: "pattern", terminal: terminal)
   }
 
-  private static func write(
+  private static func writeReport(
     _ findings: [Finding], _ options: Options, _ formats: FormatRegistry, on output: Output
   ) throws {
-    switch options.format {
+    switch options.reportFormat {
     case .json:
-      try output.write(json: ["findings": findings.map(\.fields)])
+      try output.writeJSON(["findings": findings.map(\.fields)])
     case .sarif:
-      try output.write(
-        json: SARIFReport.fields(findings, rules: allRules(of: formats)), formatVersion: nil)
+      try output.writeJSON(
+        SARIFReport.reportObject(findings, rules: allRules(of: formats)), formatVersion: nil)
     case .text:
       let shown =
         options.listsAllFindings
-        ? findings : FindingGrouping.grouped(findings.filter { $0.suppressionReason == nil })
-      try output.write(text(shown, for: output), wraps: false)
+        ? findings : FindingGrouping.grouping(findings.filter { $0.suppressionReason == nil })
+      try output.write(reportText(shown, for: output), wraps: false)
     }
   }
 
@@ -194,16 +197,16 @@ enum CheckCommand {
     for failure in failures {
       terminal.report(failure)
     }
-    if terminal.error.isTerminal {
-      terminal.report(Finding.summary(findings, of: count, noun))
+    if terminal.errorOutput.isTerminal {
+      terminal.report(Finding.summaryText(findings, of: count, noun))
     }
     let hasErrors = findings.contains { $0.severity == .error }
-    let findingStatus: ExitStatus = hasErrors ? .invalidInput : .done
-    return Failure.overallStatus([findingStatus, failures.isEmpty ? .done : .failure])
+    let findingStatus: ExitStatus = hasErrors ? .invalidInput : .success
+    return Failure.overallStatus([findingStatus, failures.isEmpty ? .success : .failure])
   }
 
   /// Applies safe fixes to a pattern file. Returns an error message, or nil.
-  private static func applyFixes(to input: PatternInput, terminal: Terminal) -> String? {
+  private static func applySafeFixes(to input: PatternInput, terminal: Terminal) -> String? {
     do {
       guard case .file(let path) = input.origin else {
         throw FileError(input.name, "cannot be fixed because it is not a file")
@@ -213,7 +216,7 @@ enum CheckCommand {
       let format = try input.formats.format(of: file)
       guard let fixed = try? format.correctedText(of: file), fixed != file.bytes else { return nil }
       try AtomicFileWriter.write(fixed, to: path)
-      if terminal.error.isTerminal {
+      if terminal.errorOutput.isTerminal {
         terminal.report("\(path.printable): fixed")
       }
       return nil
@@ -221,14 +224,14 @@ enum CheckCommand {
       // An unreadable file becomes a finding of the following check.
       return nil
     } catch {
-      return Failure.message(error)
+      return Failure.messageText(error)
     }
   }
 
-  static func findings(in input: PatternInput, for profile: TransducerProfile? = nil) throws
+  static func findFindings(in input: PatternInput, for profile: TransducerProfile? = nil) throws
     -> [Finding]
   {
-    try findings(in: try input.readFile(), of: input, for: profile)
+    try findFindings(in: try input.readFile(), of: input, for: profile)
   }
 
   /// Returns the findings of a file.
@@ -237,13 +240,13 @@ enum CheckCommand {
   /// - file: The content, which may differ from that of the input.
   /// - input: The origin, with the folder of the sound files.
   /// - profile: The profile whose hardware is checked, or nil.
-  static func findings(
+  static func findFindings(
     in file: SourceFile, of input: PatternInput, for profile: TransducerProfile? = nil
   ) throws -> [Finding] {
     let examination = input.formats.examine(file)
     let location = examination.sourceMap.location(of:)
     let sounds = input.soundLookup == .none ? [] : examination.soundReferences
-    var findings = WaveformFiles.findings(sounds, from: input.folder)
+    var findings = WaveformFiles.findings(sounds, from: input.soundFolder)
     if let composition = examination.composition {
       findings += PatternRules.findings(
         in: composition, hasAppleParameters: examination.hasAppleParameters, location: location)
@@ -265,7 +268,7 @@ enum CheckCommand {
     if let profile, let composition = playable, !findings.contains(where: { $0.severity == .error })
     {
       let rate = 48_000.0
-      let samples = try WaveformFiles.load(sounds, from: input.folder, rate: rate)
+      let samples = try WaveformFiles.load(sounds, from: input.soundFolder, rate: rate)
       let plan = try RenderPlan(
         compiling: composition, profile: profile, rate: rate, samples: samples)
       findings += PatternRules.hardwareFindings(
@@ -276,8 +279,8 @@ enum CheckCommand {
     }
   }
 
-  static func text(_ findings: [Finding], for output: Output) -> String {
-    findings.map { $0.text(for: output) }.joined()
+  static func reportText(_ findings: [Finding], for output: Output) -> String {
+    findings.map { $0.reportLine(for: output) }.joined()
   }
 
   private static func allRules(of formats: FormatRegistry) -> [Rule] {
@@ -295,11 +298,12 @@ enum CheckCommand {
 
   private static var categories: [String] { Rule.Category.allCases.map(\.rawValue) }
 
-  private static func disabledRules(_ arguments: ParsedArguments, of formats: FormatRegistry) throws
+  private static func disabledRuleIDs(_ arguments: ParsedArguments, of formats: FormatRegistry)
+    throws
     -> Set<RuleID>
   {
     let rules = allRules(of: formats)
-    let only = try arguments[CheckCommand.only]
+    let only = try arguments[CheckCommand.onlyOption]
     var disabled = Set(
       rules.filter { !only.isEmpty && !only.contains($0.category.rawValue) }.map(\.id))
     for name in try arguments[disableOption(formats)] {
@@ -325,7 +329,7 @@ enum CheckCommand {
   {
     let rules = allRules(of: formats)
     if asJSON {
-      return try output.write(json: [
+      return try output.writeJSON([
         "rules": rules.map {
           [
             "rule": $0.id.text, "group": $0.group, "category": $0.category.rawValue,
@@ -352,7 +356,7 @@ enum CheckCommand {
 
 extension Finding {
   /// Returns a line in the form `FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]`.
-  func text(for output: Output) -> String {
+  func reportLine(for output: Output) -> String {
     let style: Output.Style =
       switch severity {
       case .error: .red
@@ -381,11 +385,12 @@ extension Finding {
 
   /// Returns a summary such as `2 patterns: 1 error, 0 warnings`, followed by `, 3 allowed` for
   /// suppressed findings.
-  static func summary(_ findings: [Finding], of count: Int, _ noun: String) -> String {
+  static func summaryText(_ findings: [Finding], of count: Int, _ noun: String) -> String {
     let errors = findings.count { $0.severity == .error }
     let warnings = findings.count { $0.severity == .warning }
     let allowed = findings.count { $0.suppressionReason != nil }
-    return "\(count.counted(noun)): \(errors.counted("error")), \(warnings.counted("warning"))"
+    return
+      "\(count.countText(noun)): \(errors.countText("error")), \(warnings.countText("warning"))"
       + (allowed > 0 ? ", \(allowed) allowed" : "")
   }
 }
@@ -393,9 +398,9 @@ extension Finding {
 /// A grouping of findings for people, with the first three findings of each rule in a file and a
 /// line for the remaining findings.
 enum FindingGrouping {
-  static let maximumShownCount = 3
+  static let maximumShownCountPerRule = 3
 
-  static func grouped(_ findings: [Finding]) -> [Finding] {
+  static func grouping(_ findings: [Finding]) -> [Finding] {
     struct Key: Hashable {
       var file: String
       var rule: RuleID
@@ -408,7 +413,7 @@ enum FindingGrouping {
     for finding in findings {
       let key = Key(file: finding.location.name, rule: finding.rule, severity: finding.severity)
       seen[key, default: 0] += 1
-      if seen[key, default: 0] <= maximumShownCount {
+      if seen[key, default: 0] <= maximumShownCountPerRule {
         shown.append(finding)
       } else if let group = groups[key] {
         shown[group.place].occurrenceCount += finding.occurrenceCount
@@ -443,20 +448,20 @@ enum FindingGrouping {
 /// A report in the Static Analysis Results Interchange Format (SARIF) of OASIS, version 2.1.0,
 /// which code hosting services read.
 enum SARIFReport {
-  static func fields(_ findings: [Finding], rules: [Rule]) -> JSONObject {
+  static func reportObject(_ findings: [Finding], rules: [Rule]) -> JSONObject {
     let driver: JSONObject = [
-      "name": "temblor", "version": temblorVersion, "rules": rules.map(fields),
+      "name": "temblor", "version": temblorVersion, "rules": rules.map(ruleObject),
     ]
     let run: JSONObject = [
       "tool": ["driver": driver] as JSONObject, "columnKind": "unicodeCodePoints",
-      "results": findings.map { fields($0, rules) },
+      "results": findings.map { resultObject($0, rules) },
     ]
     return [
       "$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run],
     ]
   }
 
-  private static func fields(_ rule: Rule) -> JSONObject {
+  private static func ruleObject(_ rule: Rule) -> JSONObject {
     [
       "id": rule.id.text, "shortDescription": ["text": rule.explanation] as JSONObject,
       "defaultConfiguration": ["level": "\(rule.severity)"] as JSONObject,
@@ -464,7 +469,7 @@ enum SARIFReport {
     ]
   }
 
-  private static func fields(_ finding: Finding, _ rules: [Rule]) -> JSONObject {
+  private static func resultObject(_ finding: Finding, _ rules: [Rule]) -> JSONObject {
     let region: JSONObject? =
       switch finding.location.position {
       case .wholeFile: nil
@@ -472,7 +477,8 @@ enum SARIFReport {
       case .byte(let byte, _): ["byteOffset": byte, "byteLength": 1]
       }
     let physical: JSONObject = [
-      "artifactLocation": ["uri": uri(finding.location.name)] as JSONObject, "region": region,
+      "artifactLocation": ["uri": uriReference(finding.location.name)] as JSONObject,
+      "region": region,
     ]
     let names: [JSONObject] = [["fullyQualifiedName": finding.location.path]]
     let location: JSONObject = [
@@ -490,7 +496,7 @@ enum SARIFReport {
   }
 
   /// Returns a path as a URI reference (RFC 3986). A relative path stays relative.
-  static func uri(_ path: String) -> String {
+  static func uriReference(_ path: String) -> String {
     var text = path.hasPrefix("/") ? "file://" : ""
     let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8)
     for byte in path.utf8 {

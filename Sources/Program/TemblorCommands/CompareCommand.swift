@@ -23,26 +23,26 @@ enum CompareCommand {
       Limits for level, time, and frequency, such as 0.5dB,5ms,2%. Use 0 to allow no difference.
       """
   ).text()
-  private static let output = Option(
+  private static let outputOption = Option(
     "-o", "--output", value: "FILE",
     help: "Also write a self-contained HTML page.",
     completion: .file(withExtension: "html"), writes: OutputPaths.pageExtensions
   ).text()
-  private static let all = Option(
+  private static let allOption = Option(
     "--all", help: "List every difference, not only the largest."
   ).flag()
-  private static let align = Option(
+  private static let alignOption = Option(
     "--align", value: "HOW",
     help: "Alignment: auto (best fit), start (first sound), or none.",
     defaultText: "auto; none for two patterns"
   ).choice(default: ComparisonOptions.Alignment.auto)
-  private static let match = Option(
+  private static let matchOption = Option(
     "--match", value: "HOW",
     help:
       "Level matching before the comparison: loudness (LUFS), felt (weighted energy), or none.",
     defaultText: "report and remove the common level difference"
   ).choice(of: LevelMatch.self)
-  private static let search = Option(
+  private static let searchOption = Option(
     "--search", value: "SECONDS",
     help: "Latest time in a recording at which the pattern can start, 0 to 3600."
   ).double(in: 0...3_600, default: ComparisonOptions.defaultSearchSeconds)
@@ -103,10 +103,11 @@ enum CompareCommand {
         """,
       arguments: [takeArgument(formats)],
       options: [
-        toleranceOption, align, match, search, SharedOptions.inputChannels, output,
+        toleranceOption, alignOption, matchOption, searchOption, SharedOptions.inputChannelsOption,
+        outputOption,
         PageOutput.openOption,
-        PageOutput.studioOption, all, SharedOptions.profile, SharedOptions.rate,
-        SharedOptions.curveTimes, SharedOptions.pitch, SharedOptions.json,
+        PageOutput.studioOption, allOption, SharedOptions.profileOption, SharedOptions.rateOption,
+        SharedOptions.curveTimes, SharedOptions.pitch, SharedOptions.jsonOption,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor compare old.ahap new.ahap", "Show what an edit changed."),
@@ -123,11 +124,11 @@ enum CompareCommand {
 
   struct Options {
     let takes: [String]
-    let comparison: ComparisonOptions
-    let tolerance: ToleranceOption?
-    let job: RenderJob
+    let comparisonOptions: ComparisonOptions
+    let requestedTolerance: ToleranceOption?
+    let renderJob: RenderJob
     /// The requested sample rate in hertz, or nil to use the rate of a recording.
-    let rate: Int?
+    let requestedRateHertz: Int?
     let soundLookup: PatternInput.SoundLookup
     /// The channels of sound files that are played as patterns, from 0, or nil to compare sound
     /// files.
@@ -140,22 +141,23 @@ enum CompareCommand {
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
       takes = arguments[takeArgument(formats)]
-      pagePath = try arguments[output]
+      pagePath = try arguments[outputOption]
       opensPage = try arguments[PageOutput.openOption]
       if opensPage, pagePath == nil {
         throw UsageError("'--open' requires '--output'")
       }
-      comparison = ComparisonOptions(
-        alignment: try arguments[align], levelMatch: try arguments[match],
-        searchSeconds: try arguments[search])
-      tolerance = try arguments[toleranceOption].map { try ToleranceOption($0) }
-      job = try SharedOptions.renderJob(arguments)
-      rate = try arguments.int(SharedOptions.rate.option.primaryName, in: SharedOptions.sampleRates)
-      soundLookup = try SharedOptions.soundLookup(arguments)
-      inputChannels = try SharedOptions.inputChannels(arguments)
+      comparisonOptions = ComparisonOptions(
+        alignment: try arguments[alignOption], levelMatch: try arguments[matchOption],
+        searchSeconds: try arguments[searchOption])
+      requestedTolerance = try arguments[toleranceOption].map { try ToleranceOption($0) }
+      renderJob = try SharedOptions.makeRenderJob(arguments)
+      requestedRateHertz = try arguments.integer(
+        SharedOptions.rateOption.option.primarySpelling, in: SharedOptions.sampleRatesHertz)
+      soundLookup = try SharedOptions.parseSoundLookup(arguments)
+      inputChannels = try SharedOptions.parseInputChannels(arguments)
       studioAddress = try arguments[PageOutput.studioOption]
-      printsJSON = try arguments[SharedOptions.json]
-      listsAllDifferences = try arguments[all]
+      printsJSON = try arguments[SharedOptions.jsonOption]
+      listsAllDifferences = try arguments[allOption]
     }
   }
 
@@ -163,9 +165,9 @@ enum CompareCommand {
     -> ExitStatus
   {
     if let status = try FolderComparison.run(options, formats, terminal) { return status }
-    let (found, problems) = TakeInput.find(
+    let (found, problems) = TakeInput.resolve(
       options.takes, formats: formats, soundLookup: options.soundLookup)
-    let inputs = found.map { $0.playingChannels(options.inputChannels) }
+    let inputs = found.map { $0.asPattern(ofChannels: options.inputChannels) }
     for problem in problems {
       terminal.report("\(problem)")
     }
@@ -178,17 +180,18 @@ enum CompareCommand {
     let takes: [Take]
     do {
       line.show("reading \(inputs.count) takes")
-      takes = try TakeInput.load(inputs, job: options.job, rate: options.rate)
+      takes = try TakeInput.loadTakes(
+        inputs, job: options.renderJob, rate: options.requestedRateHertz)
     } catch {
       line.clear()
-      terminal.report(Failure.message(error))
-      return Failure.status(of: error)
+      terminal.report(Failure.messageText(error))
+      return Failure.exitStatus(of: error)
     }
     if let path = options.pagePath {
-      try OutputPaths.checkIsNoInput(path, of: inputs)
+      try OutputPaths.checkOverwritesNoInput(path, of: inputs)
     }
     line.show("comparing \(inputs.count) takes")
-    let comparisons = compare(takes, options.comparison)
+    let comparisons = compareTakes(takes, options.comparisonOptions)
     let page = try options.pagePath.map { path in
       line.show("writing \(path.printable)")
       return try writePage(
@@ -196,10 +199,10 @@ enum CompareCommand {
     }
     line.clear()
     try write(comparisons, options, on: terminal.output)
-    page?.report("written", on: terminal)
+    page?.reportPage("written", on: terminal)
     try page?.openInBrowser()
-    guard let tolerance = options.tolerance?.tolerance else { return .done }
-    return comparisons.allSatisfy { $0.isEqual(within: tolerance) } ? .done : .differs
+    guard let tolerance = options.requestedTolerance?.tolerance else { return .success }
+    return comparisons.allSatisfy { $0.isEqual(within: tolerance) } ? .success : .exceedsTolerance
   }
 
   /// Writes the page of takes.
@@ -215,36 +218,37 @@ enum CompareCommand {
     at path: String, _ comparisons: [Comparison], of takes: [Take], _ inputs: [TakeInput],
     _ options: Options, arguments: [String]
   ) throws -> PageOutput {
-    var job = options.job
-    job.rate = Int(takes[0].signal.rate)
-    let words = (arguments + ["-o", path]).map(\.shellEscaped)
+    var job = options.renderJob
+    job.sampleRateHertz = Int(takes[0].signal.rate)
+    let words = (arguments + ["-o", path]).map(\.asShellWord)
     let byteCount = try ReportOutput.write(
       to: path, inputs: inputs, takes: takes, comparisons: comparisons,
-      levelMatch: options.comparison.levelMatch, tolerance: options.tolerance?.tolerance,
+      levelMatch: options.comparisonOptions.levelMatch,
+      tolerance: options.requestedTolerance?.tolerance,
       studio: options.studioAddress, job: job,
       command: "temblor compare \(words.joined(separator: " "))")
-    return PageOutput(path: path, byteCount: byteCount, opensInBrowser: options.opensPage)
+    return PageOutput(pagePath: path, byteCount: byteCount, opensInBrowser: options.opensPage)
   }
 
   private static func write(
     _ comparisons: [Comparison], _ options: Options, on output: Output
   ) throws {
     guard !options.printsJSON else {
-      return try output.write(
-        json: fields(comparisons, options.tolerance?.tolerance),
+      return try output.writeJSON(
+        fields(comparisons, options.requestedTolerance?.tolerance),
         formatVersion: Comparison.formatVersion)
     }
     let text = ComparisonText(
       comparisons: comparisons, listsAllDifferences: options.listsAllDifferences)
     try output.write(text.text(for: output))
-    if let tolerance = options.tolerance {
+    if let tolerance = options.requestedTolerance {
       try output.write(tolerance.verdict(on: comparisons))
     }
   }
 
   /// Returns the comparison of each take with the first take. The takes are labeled A, B, C, and so
   /// on.
-  static func compare(_ takes: [Take], _ options: ComparisonOptions) -> [Comparison] {
+  static func compareTakes(_ takes: [Take], _ options: ComparisonOptions) -> [Comparison] {
     guard let reference = takes.first else { return [] }
     let figures = TakeMeasurements(reference)
     return takes.dropFirst().enumerated().map { index, take in
@@ -298,7 +302,7 @@ struct ComparisonText {
     for comparison in comparisons {
       text += "\n" + description(of: comparison, for: output)
     }
-    return text + "\n" + table(for: output)
+    return text + "\n" + measurementTable(for: output)
   }
 
   private func takeLine(_ label: String, _ take: Take, for output: Output) -> String {
@@ -331,7 +335,7 @@ struct ComparisonText {
     return lines.map { $0 + "\n" }.joined()
   }
 
-  private func table(for output: Output) -> String {
+  private func measurementTable(for output: Output) -> String {
     guard let first = comparisons.first else { return "" }
     var header = ["", "", first.options.referenceLabel]
     for comparison in comparisons {
@@ -394,7 +398,7 @@ struct ToleranceOption {
   }
 
   /// The limits as text, such as `0.5 dB, 5 ms and 2 %`, with omitted limits marked.
-  var text: String {
+  var limitsText: String {
     func limit(_ value: Double, _ name: String, _ unit: String) -> String {
       let number = value.text(places: 3)
       return "\(number) \(name)" + (explicitUnits.contains(unit) ? "" : " (default)")
@@ -409,8 +413,10 @@ struct ToleranceOption {
       + comparisons.map { comparison in
         let label = comparison.options.candidateLabel
         let excesses = comparison.excesses(over: tolerance)
-        guard !excesses.isEmpty else { return "\(label) is within the tolerance of \(text).\n" }
-        return "\(label) exceeds the tolerance of \(text):\n"
+        guard !excesses.isEmpty else {
+          return "\(label) is within the tolerance of \(limitsText).\n"
+        }
+        return "\(label) exceeds the tolerance of \(limitsText):\n"
           + excesses.map { "  \($0.text.printable)\n" }.joined()
       }.joined()
   }

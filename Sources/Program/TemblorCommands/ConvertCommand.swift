@@ -12,15 +12,15 @@ enum ConvertCommand {
     "--curve-error", value: "FRACTION",
     help: "Maximum error of reduced or sampled curves, as a fraction of full scale, 0 to 1."
   ).double(in: 0...1, default: WritingOptions.defaultToleranceFraction)
-  private static let loopPassCount = Option(
+  private static let loopPassCountOption = Option(
     "--loop", value: "N",
     help: "Number of times to write a looped pattern if the format has no loops, 1 to 1000."
   ).int(in: 1...1000, default: 1)
-  private static let rate = Option(
+  private static let rateOption = Option(
     "--rate", value: "HZ", help: "Sample rate of sampled output, 1 to 192000.",
     defaultText: "set by the format"
   ).double(in: 1...192_000)
-  private static let amplitude = Option(
+  private static let amplitudeOption = Option(
     "--amplitude", value: "LAW",
     help:
       """
@@ -58,14 +58,16 @@ enum ConvertCommand {
         dropped if the format supports only haptics. With --output -, no sound files are copied.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
-        targetOption(formats), sourceOption(formats), output, strict, SharedOptions.json,
-        LiveOptions.quiet,
+        targetOption(formats), sourceOption(formats), outputOption, strictOption,
+        SharedOptions.jsonOption,
+        LiveOptions.quietOption,
       ],
-      groups: [
+      optionGroups: [
         OptionGroup(
-          "Writing", dialectOption(writable), split, merge, bake, curveTolerance, loopPassCount,
-          rate),
-        OptionGroup("Reading", [amplitude, SharedOptions.curveTimes]),
+          "Writing", dialectOption(writable), splitOption, mergeOption, bakeOption, curveTolerance,
+          loopPassCountOption,
+          rateOption),
+        OptionGroup("Reading", [amplitudeOption, SharedOptions.curveTimes]),
         OptionGroup("Sound files", SharedOptions.soundOptions),
       ],
       examples: [
@@ -77,22 +79,22 @@ enum ConvertCommand {
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
 
-  private static let output = OutputPaths.outputOption(for: "patterns")
-  private static let strict = Option(
+  private static let outputOption = OutputPaths.outputOption(for: "patterns")
+  private static let strictOption = Option(
     "--strict", help: "Write nothing and exit with status 2 if the conversion loses anything."
   ).flag()
-  private static let split = Option(
+  private static let splitOption = Option(
     "--split",
     help: """
       For ahap output, write each layer to its own file, NAME_PART. Without this option, layers \
       are separated only if a single file would play differently.
       """
   ).flag()
-  private static let merge = Option(
+  private static let mergeOption = Option(
     "--merge",
     help: "For ahap output, write a single file even if its layers then affect each other."
   ).flag()
-  private static let bake = Option(
+  private static let bakeOption = Option(
     "--bake",
     help:
       "Convert content that the format cannot represent into sound files that the pattern plays."
@@ -127,8 +129,8 @@ enum ConvertCommand {
   struct Options {
     let patterns: [String]
     let soundLookup: PatternInput.SoundLookup
-    let outputs: ConvertOutputs.Options
-    let sourceID: String?
+    let outputOptions: ConvertOutputs.Options
+    let sourceFormatID: String?
     let isStrict: Bool
     let isQuiet: Bool
     let readingOptions: ReadingOptions
@@ -137,29 +139,30 @@ enum ConvertCommand {
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
       patterns = arguments[SharedOptions.patternArgument(formats)]
-      soundLookup = try SharedOptions.soundLookup(arguments)
-      outputs = ConvertOutputs.Options(
-        path: try arguments[output], formatID: try arguments[targetOption(formats)],
-        printsJSON: try arguments[SharedOptions.json])
-      sourceID = try arguments[sourceOption(formats)]
-      isStrict = try arguments[strict]
-      isQuiet = try arguments[LiveOptions.quiet.flag()]
-      try SharedOptions.refuseBoth("--split", "--merge", in: arguments)
-      let amplitude = try arguments[ConvertCommand.amplitude]
+      soundLookup = try SharedOptions.parseSoundLookup(arguments)
+      outputOptions = ConvertOutputs.Options(
+        path: try arguments[outputOption], formatID: try arguments[targetOption(formats)],
+        printsJSON: try arguments[SharedOptions.jsonOption])
+      sourceFormatID = try arguments[sourceOption(formats)]
+      isStrict = try arguments[strictOption]
+      isQuiet = try arguments[LiveOptions.quietOption.flag()]
+      try SharedOptions.refuseCombination("--split", "--merge", in: arguments)
+      let amplitude = try arguments[ConvertCommand.amplitudeOption]
       readingOptions = ReadingOptions(
         curveTimeReference: try arguments[SharedOptions.curveTimes], amplitudeMapping: amplitude)
-      let unsplit: WritingOptions.FileSplitting = try arguments[merge] ? .never : .automatic
+      let unsplit: WritingOptions.FileSplitting = try arguments[mergeOption] ? .never : .automatic
       writingOptions = WritingOptions(
         dialect: try arguments[dialectOption(formats.formats.filter(\.isWritable))],
         toleranceFraction: try arguments[curveTolerance], amplitudeMapping: amplitude,
-        loopPassCount: try arguments[loopPassCount],
-        fileSplitting: try arguments[ConvertCommand.split] ? .always : unsplit,
-        rendersUnsupportedContent: try arguments[bake], signalSampleRate: try arguments[rate])
-      omitsSounds = try arguments[SharedOptions.withoutSounds]
+        loopPassCount: try arguments[loopPassCountOption],
+        fileSplitting: try arguments[ConvertCommand.splitOption] ? .always : unsplit,
+        rendersUnsupportedContent: try arguments[bakeOption],
+        signalSampleRate: try arguments[rateOption])
+      omitsSounds = try arguments[SharedOptions.withoutSoundsOption]
     }
 
     /// Returns the conversion to a format, which must support the requested dialect.
-    func conversion(to target: HapticFormat, _ formats: FormatRegistry) throws(UsageError)
+    func makeConversion(to target: HapticFormat, _ formats: FormatRegistry) throws(UsageError)
       -> PatternConversion
     {
       if let dialect = writingOptions.dialect, !target.dialects.contains(dialect) {
@@ -169,7 +172,8 @@ enum ConvertCommand {
         throw UsageError.invalidChoice(of: "--dialect", value: dialect, choices: target.dialects)
       }
       var conversion = PatternConversion(
-        to: target, from: sourceID.flatMap(formats.format(id:)), readingOptions: readingOptions,
+        to: target, from: sourceFormatID.flatMap(formats.format(id:)),
+        readingOptions: readingOptions,
         writingOptions: writingOptions)
       conversion.omitsSounds = omitsSounds
       return conversion
@@ -183,27 +187,27 @@ enum ConvertCommand {
       options.patterns, formats: formats, soundLookup: options.soundLookup)
     var work = BatchWork(on: terminal, problems: problems)
     let outputs = try ConvertOutputs(
-      options.outputs, inputs: inputs.map(TakeInput.pattern), problemCount: problems.count,
+      options.outputOptions, inputs: inputs.map(TakeInput.pattern), problemCount: problems.count,
       formats: formats, isFromFolder: inputs.contains(where: \.isFromFolder))
-    let conversion = try options.conversion(to: outputs.format, formats)
+    let conversion = try options.makeConversion(to: outputs.format, formats)
     var batch = ConversionBatch(
       options: options, formats: formats, conversion: conversion, outputs: outputs,
       terminal: terminal)
     var line = ProgressLine(on: terminal)
-    for (index, (input, path)) in zip(inputs, outputs.paths).enumerated() {
+    for (index, (input, path)) in zip(inputs, outputs.outputPaths).enumerated() {
       if !options.isQuiet {
         line.show("\(index) of \(inputs.count) patterns")
       }
-      try work.attempt { work in
+      try work.attemptWork { work in
         try batch.convert(input, to: path, &work) { line.clear() }
       }
     }
     line.clear()
     let fields = try batch.write(of: inputs.count + problems.count, &work)
-    if options.outputs.printsJSON {
-      try terminal.output.write(json: ["conversions": fields])
+    if options.outputOptions.printsJSON {
+      try terminal.output.writeJSON(["conversions": fields])
     }
-    return work.status
+    return work.overallStatus
   }
 }
 
@@ -215,8 +219,8 @@ private struct ConversionBatch {
   var conversion: PatternConversion
   let outputs: ConvertOutputs
   let terminal: Terminal
-  private var plan: OutputPlan
-  private var conversions: [PlannedConversion] = []
+  private var outputPlan: OutputPlan
+  private var plannedConversions: [PlannedConversion] = []
 
   init(
     options: ConvertCommand.Options, formats: FormatRegistry, conversion: PatternConversion,
@@ -227,7 +231,7 @@ private struct ConversionBatch {
     self.conversion = conversion
     self.outputs = outputs
     self.terminal = terminal
-    plan = OutputPlan(inputs: outputs.overwriteCheck)
+    outputPlan = OutputPlan(inputCheck: outputs.overwriteCheck)
   }
 
   /// Converts a pattern, reports its losses, and writes it to a stream or plans its files.
@@ -241,8 +245,8 @@ private struct ConversionBatch {
     _ input: PatternInput, to path: String, _ work: inout BatchWork, _ willReport: () -> Void
   ) throws {
     let isStream = path == OutputPaths.standardOutput
-    let stem = isStream ? input.outputStem : FileSystem.stem(of: path)
-    conversion.writingOptions.baseName = FileSystem.name(of: stem)
+    let stem = isStream ? input.outputStem : FileSystem.fileStem(of: path)
+    conversion.writingOptions.baseName = FileSystem.fileName(of: stem)
     let result = try conversion.convert(try input.readFile(), formats: formats)
     let isReporting = !result.findings.isEmpty || !result.losses.isEmpty || isStream
     if isReporting {
@@ -253,13 +257,13 @@ private struct ConversionBatch {
         terminal.report("\(finding)".printable)
       }
     }
-    let folder = isStream ? nil : FileSystem.folder(of: path)
-    let sounds = SoundCopy.find(result.sounds, of: input, to: folder)
+    let folder = isStream ? nil : FileSystem.folderPath(of: path)
+    let sounds = SoundCopy.findCopies(result.soundReferences, of: input, to: folder)
     var planned = PlannedConversion(
-      input: input, source: result.sourceFormat, losses: result.losses + sounds.losses)
+      input: input, sourceFormat: result.sourceFormat, losses: result.losses + sounds.losses)
     if !options.isQuiet || options.isStrict {
       for loss in planned.losses {
-        terminal.report(loss.text.printable)
+        terminal.report(loss.reportLine.printable)
       }
     }
     if options.isStrict, !planned.losses.isEmpty {
@@ -275,13 +279,13 @@ private struct ConversionBatch {
       let bytes = result.files[0].bytes
       try terminal.output.write(bytes.span)
     } else {
-      planned.files.outputs = outputs.files(result.files, at: path)
-      for file in planned.files.outputs {
-        plan.add(output: file.path)
+      planned.plannedFiles.outputFiles = outputs.plannedFiles(result.files, at: path)
+      for file in planned.plannedFiles.outputFiles {
+        outputPlan.addOutput(path: file.path)
       }
-      planned.files.copies = sounds.copies.compactMap { plan.add($0) }
+      planned.plannedFiles.soundCopies = sounds.copies.compactMap { outputPlan.addCopy($0) }
     }
-    conversions.append(planned)
+    plannedConversions.append(planned)
   }
 
   /// Writes all planned files if there is no conflict, and returns the fields of each conversion.
@@ -290,22 +294,23 @@ private struct ConversionBatch {
   ///   - count: The number of patterns.
   ///   - work: The work that records errors.
   func write(of count: Int, _ work: inout BatchWork) throws -> [JSONObject] {
-    for conflict in plan.conflicts {
+    for conflict in outputPlan.conflicts {
       work.recordFailure(conflict.description, .failure)
     }
     var fields: [JSONObject] = []
     var report = WrittenFileReport()
-    for planned in conversions {
-      try work.attempt { _ in
-        let paths = plan.conflicts.isEmpty ? try planned.files.write(on: terminal) : []
+    for planned in plannedConversions {
+      try work.attemptWork { _ in
+        let paths =
+          outputPlan.conflicts.isEmpty ? try planned.plannedFiles.writeFiles(on: terminal) : []
         if !paths.isEmpty {
-          report.add(planned.files.outputs.map { ($0.path, $0.bytes.count) })
+          report.add(planned.plannedFiles.outputFiles.map { ($0.path, $0.bytes.count) })
         }
-        fields.append(planned.fields(to: conversion.targetFormat, files: paths))
+        fields.append(planned.jsonFields(to: conversion.targetFormat, files: paths))
       }
     }
-    if !options.isQuiet, plan.conflicts.isEmpty,
-      outputs.paths.first != OutputPaths.standardOutput
+    if !options.isQuiet, outputPlan.conflicts.isEmpty,
+      outputs.outputPaths.first != OutputPaths.standardOutput
     {
       report.print(of: count, "pattern", on: terminal)
     }
@@ -315,9 +320,9 @@ private struct ConversionBatch {
 
 extension PatternConversion.LocatedLoss {
   /// A line in the form `PLACE: KIND: MESSAGE`.
-  var text: String { "\(location): \(loss.kind.rawValue): \(loss.message)" }
+  var reportLine: String { "\(location): \(loss.kind.rawValue): \(loss.message)" }
 
-  var fields: JSONObject {
+  var jsonFields: JSONObject {
     ["file": location.name] + location.positionFields + [
       "path": location.path, "kind": loss.kind.rawValue, "message": loss.message,
       "size": loss.differenceSize.flatMap { $0.isFinite ? $0 : nil },
@@ -336,7 +341,7 @@ struct ConvertOutputs {
   }
 
   let format: HapticFormat
-  let paths: [String]
+  let outputPaths: [String]
   let overwriteCheck: InputOverwriteCheck
 
   /// Determines the format and the paths of the outputs.
@@ -357,32 +362,34 @@ struct ConvertOutputs {
       options.path, count: count, "patterns", isFolder: isFromFolder)
     let named = destination.isFolder ? nil : options.path
     if let id = options.formatID, let target = formats.format(id: id) {
-      try Self.check(target, matches: named, formats)
+      try Self.checkFormat(target, matches: named, formats)
       format = target
     } else {
-      format = try Self.format(ofName: named, formats, defaultFormat)
+      format = try Self.format(ofOutputName: named, formats, defaultFormat)
     }
     if options.path == OutputPaths.standardOutput, count != 1 || options.printsJSON {
       throw UsageError("'--output -' requires a single pattern, without '--json'")
     }
     let fileExtension = format.fileExtensions.first ?? format.id
-    paths = inputs.map { destination.path(stem: $0.outputStem, fileExtension: fileExtension) }
-    try OutputPaths.checkUnique(zip(inputs, paths).map { ($0.name, $1) })
+    outputPaths = inputs.map {
+      destination.outputPath(stem: $0.outputStem, fileExtension: fileExtension)
+    }
+    try OutputPaths.checkPathsAreUnique(zip(inputs, outputPaths).map { ($0.name, $1) })
     if isFromFolder {
-      for path in paths {
+      for path in outputPaths {
         try destination.checkLinks(to: path)
       }
     }
     overwriteCheck = InputOverwriteCheck(reading: inputs.flatMap(\.sourcePaths))
-    for path in paths where path != OutputPaths.standardOutput {
-      guard !overwriteCheck.isInput(path) else {
+    for path in outputPaths where path != OutputPaths.standardOutput {
+      guard !overwriteCheck.isInputPath(path) else {
         throw UsageError("\(path.inQuotes) is an input file; choose a different '--output'")
       }
     }
   }
 
   /// Throws an error if the extension of a named file selects a different format.
-  private static func check(
+  private static func checkFormat(
     _ target: HapticFormat, matches path: String?, _ formats: FormatRegistry
   ) throws(UsageError) {
     guard let path, let named = formats.format(forFileName: path),
@@ -398,19 +405,19 @@ struct ConvertOutputs {
   }
 
   /// Returns the files of a pattern with their paths.
-  func files(_ files: [WrittenFiles.File], at path: String) -> [PlannedFiles.File] {
-    let folder = FileSystem.folder(of: path)
-    let name = FileSystem.name(of: path)
-    let stem = FileSystem.stem(of: name)
+  func plannedFiles(_ files: [WrittenFiles.File], at path: String) -> [PlannedFiles.File] {
+    let folder = FileSystem.folderPath(of: path)
+    let name = FileSystem.fileName(of: path)
+    let stem = FileSystem.fileStem(of: name)
     let suffix = name.utf8.count > stem.utf8.count ? String(name.dropFirst(stem.count)) : ""
     return files.map { file in
       let fileName = stem + file.nameSuffix + (file.fileExtension.map { ".\($0)" } ?? suffix)
-      return PlannedFiles.File(path: FileSystem.join(folder, fileName), bytes: file.bytes)
+      return PlannedFiles.File(path: FileSystem.joinPath(folder, fileName), bytes: file.bytes)
     }
   }
 
   private static func format(
-    ofName output: String?, _ formats: FormatRegistry, _ defaultFormat: HapticFormat?
+    ofOutputName output: String?, _ formats: FormatRegistry, _ defaultFormat: HapticFormat?
   ) throws(UsageError) -> HapticFormat {
     guard let output, output != OutputPaths.standardOutput else {
       if let defaultFormat { return defaultFormat }
@@ -437,14 +444,14 @@ struct ConvertOutputs {
 /// A converted pattern whose files have not been written yet.
 struct PlannedConversion {
   let input: PatternInput
-  let source: HapticFormat
+  let sourceFormat: HapticFormat
   let losses: [PatternConversion.LocatedLoss]
-  var files = PlannedFiles()
+  var plannedFiles = PlannedFiles()
 
-  func fields(to target: HapticFormat, files paths: [String]) -> JSONObject {
+  func jsonFields(to target: HapticFormat, files paths: [String]) -> JSONObject {
     [
-      "input": input.name, "from": source.id, "to": target.id, "files": paths,
-      "losses": losses.map(\.fields),
+      "input": input.name, "from": sourceFormat.id, "to": target.id, "files": paths,
+      "losses": losses.map(\.jsonFields),
     ]
   }
 }

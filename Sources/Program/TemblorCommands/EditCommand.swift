@@ -35,7 +35,7 @@ enum EditCommand {
         changes cause. The file must be encoded as UTF-8. In zsh, put paths in quotation marks.
         """,
       arguments: [fileArgument(formats), changesArgument],
-      options: [output, dryRun, SharedOptions.json],
+      options: [outputOption, dryRunOption, SharedOptions.jsonOption],
       examples: [
         .init("temblor edit mine.ahap", "List the parts with their paths."),
         .init(
@@ -48,8 +48,8 @@ enum EditCommand {
     ) { arguments, terminal in
       let options = try Options(arguments, formats)
       var work = BatchWork(on: terminal)
-      try work.attempt { _ in try run(options, formats, terminal) }
-      return work.status
+      try work.attemptWork { _ in try run(options, formats, terminal) }
+      return work.overallStatus
     }
   }
 
@@ -64,27 +64,27 @@ enum EditCommand {
     "CHANGE", help: "Changes, applied in order.", completion: .candidates(changeKeywords),
     isRepeatable: true, isOptional: true
   ).texts()
-  private static let output = Option(
+  private static let outputOption = Option(
     "-o", "--output", value: "OUT", help: "Output file; - for standard output.",
     defaultText: "FILE itself", completion: .file, writes: []
   ).text()
-  private static let dryRun = Option(
+  private static let dryRunOption = Option(
     "--dry-run", help: "Print the changed lines as a patch instead of writing a file."
   ).flag()
 
   struct Options {
-    let file: String
+    let inputPath: String
     let changes: [PatternChange]
     let outputPath: String?
     let isDryRun: Bool
     let printsJSON: Bool
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
-      file = arguments[fileArgument(formats)]
+      inputPath = arguments[fileArgument(formats)]
       changes = try parseChanges(arguments[changesArgument])
-      isDryRun = try arguments[dryRun]
-      outputPath = try arguments[output]
-      printsJSON = try arguments[SharedOptions.json]
+      isDryRun = try arguments[dryRunOption]
+      outputPath = try arguments[outputOption]
+      printsJSON = try arguments[SharedOptions.jsonOption]
       guard !changes.isEmpty || !isDryRun && outputPath == nil else {
         throw UsageError("missing CHANGE")
       }
@@ -97,10 +97,10 @@ enum EditCommand {
   private static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal)
     throws
   {
-    let (inputs, problems) = PatternInput.find([options.file], formats: formats)
+    let (inputs, problems) = PatternInput.find([options.inputPath], formats: formats)
     if let problem = problems.first { throw problem }
     guard inputs.count == 1, let input = inputs.first, !input.isFromFolder else {
-      throw FileError(options.file, "contains several patterns; specify a single file")
+      throw FileError(options.inputPath, "contains several patterns; specify a single file")
     }
     let file = try input.readFile()
     let format = try formats.format(of: file)
@@ -114,44 +114,44 @@ enum EditCommand {
       )
     }
     guard !options.changes.isEmpty else {
-      let rows = rows(of: editor.pattern, pointOrder: editor.pointOrder)
+      let rows = tableRows(of: editor.pattern, pointOrder: editor.pointOrder)
       return try terminal.output.write(
         options.printsJSON ? .json : .text,
-        json: ["file": input.name, "parts": rows.map(\.fields)],
-        text: TextTable.text(rows.map(\.columns)))
+        json: ["file": input.name, "parts": rows.map(\.jsonFields)],
+        text: TextTable.text(ofRows: rows.map(\.tableColumns)))
     }
     guard editor.text == file.bytes else {
       throw FileError(input.name, "is not encoded as UTF-8; save it as UTF-8 before editing")
     }
     let text = try editor.applying(options.changes).text
-    let findings = try addedFindings(from: file, to: text, of: input, format)
-    for finding in FindingGrouping.grouped(findings) {
+    let findings = try findAddedFindings(from: file, to: text, of: input, format)
+    for finding in FindingGrouping.grouping(findings) {
       terminal.report("\(finding)".printable)
     }
     let patch = LinePatch(from: file.bytes, to: text)
     if !options.isDryRun {
-      try write(text, of: input, isChanged: text != file.bytes, options, terminal)
+      try writeText(text, of: input, isChanged: text != file.bytes, options, terminal)
     } else if !options.printsJSON {
       return try terminal.output.write(
-        patch.text(name: input.name, escapesControls: terminal.output.isTerminal))
+        patch.patchText(name: input.name, escapesControls: terminal.output.isTerminal))
     }
-    try report(patch, of: input, options, terminal)
+    try reportPatch(patch, of: input, options, terminal)
   }
 
   /// Returns the format warnings of the changed text that the original file does not have.
   ///
   /// - Throws: The first error that the changes add.
-  private static func addedFindings(
+  private static func findAddedFindings(
     from file: SourceFile, to text: [UInt8], of input: PatternInput, _ format: HapticFormat
   ) throws -> [Finding] {
     var input = input
     input.soundLookup = .none
     var remaining: [String: Int] = [:]
-    for finding in try CheckCommand.findings(in: file, of: input) {
+    for finding in try CheckCommand.findFindings(in: file, of: input) {
       remaining["\(finding.rule) \(finding.message)", default: 0] += 1
     }
     let changed = SourceFile(text, name: file.name)
-    let added = try CheckCommand.findings(in: changed, of: input).filter { finding in
+    let added = try CheckCommand.findFindings(in: changed, of: input).filter { finding in
       remaining["\(finding.rule) \(finding.message)", default: 0] -= 1
       return remaining["\(finding.rule) \(finding.message)", default: 0] < 0
     }
@@ -168,19 +168,19 @@ enum EditCommand {
     }
   }
 
-  private static func report(
+  private static func reportPatch(
     _ patch: LinePatch, of input: PatternInput, _ options: Options, _ terminal: Terminal
   ) throws {
     let name = options.outputPath ?? input.name
     if options.printsJSON {
-      try terminal.output.write(json: [
+      try terminal.output.writeJSON([
         "file": input.name, "output": options.isDryRun ? nil : name,
-        "changes": options.changes.count, "removedLines": patch.removedCount,
-        "addedLines": patch.addedCount,
+        "changes": options.changes.count, "removedLines": patch.removedLineCount,
+        "addedLines": patch.addedLineCount,
       ])
-    } else if terminal.error.isTerminal || options.outputPath != nil {
-      let count = options.changes.count.counted("change")
-      let lines = "\(patch.removedCount.counted("line")) replaced by \(patch.addedCount)"
+    } else if terminal.errorOutput.isTerminal || options.outputPath != nil {
+      let count = options.changes.count.countText("change")
+      let lines = "\(patch.removedLineCount.countText("line")) replaced by \(patch.addedLineCount)"
       terminal.report("\(name.printable): \(count), \(lines)")
     }
   }
@@ -203,7 +203,7 @@ enum EditCommand {
     }
     let assignment = word.split(separator: "=", omittingEmptySubsequences: false)
     if assignment.count == 2, !assignment[0].isEmpty, !assignment[1].isEmpty {
-      let command = "set \(String(assignment[0]).shellEscaped) \(assignment[1])"
+      let command = "set \(String(assignment[0]).asShellWord) \(assignment[1])"
       return UsageError("unknown change \(word.inQuotes); use \"\(command)\"")
     }
     return UsageError.unknown("change", word, among: changeKeywords)
@@ -252,7 +252,7 @@ enum EditCommand {
     return changes
   }
 
-  private static func write(
+  private static func writeText(
     _ text: [UInt8], of input: PatternInput, isChanged: Bool, _ options: Options,
     _ terminal: Terminal
   ) throws {
@@ -277,30 +277,36 @@ enum EditCommand {
   /// A row of the table of events and controls that `edit` prints.
   private struct Row {
     var path: String
-    var time: Double
+    var timeSeconds: Double
     var kind = ""
-    var values: [(name: String, value: Double)] = []
+    var parameterValues: [(name: String, value: Double)] = []
 
-    var columns: [String] {
-      let values = values.map { ($0.name.isEmpty ? "" : $0.name + " ") + $0.value.text(places: 6) }
-      return [path, NumberFormatting.secondsText(time), kind, values.joined(separator: ", ")]
+    var tableColumns: [String] {
+      let values = parameterValues.map {
+        ($0.name.isEmpty ? "" : $0.name + " ") + $0.value.text(places: 6)
+      }
+      return [
+        path, NumberFormatting.secondsText(timeSeconds), kind, values.joined(separator: ", "),
+      ]
     }
 
-    var fields: JSONObject {
-      var fields: JSONObject = ["path": path, "time": time, "kind": kind.isEmpty ? nil : kind]
-      for (name, value) in values {
+    var jsonFields: JSONObject {
+      var fields: JSONObject = [
+        "path": path, "time": timeSeconds, "kind": kind.isEmpty ? nil : kind,
+      ]
+      for (name, value) in parameterValues {
         fields = fields + [(name.isEmpty ? "value" : name): value]
       }
       return fields
     }
   }
 
-  private static func rows(of pattern: HapticPattern, pointOrder: (Int) -> [Int]) -> [Row] {
+  private static func tableRows(of pattern: HapticPattern, pointOrder: (Int) -> [Int]) -> [Row] {
     var rows: [Row] = []
     for (index, event) in pattern.events.enumerated() {
-      var row = Row(path: "events[\(index)]", time: event.time, kind: event.kind.label)
+      var row = Row(path: "events[\(index)]", timeSeconds: event.time, kind: event.kind.label)
       if let duration = event.duration {
-        row.values.append(("duration", duration))
+        row.parameterValues.append(("duration", duration))
       }
       for field in PatternChange.fieldNames(ofList: "events") {
         guard let id = PatternChange.eventParameter(ofField: field),
@@ -308,24 +314,24 @@ enum EditCommand {
         else {
           continue
         }
-        row.values.append((field, (Double(value) * 1e6).rounded() / 1e6))
+        row.parameterValues.append((field, (Double(value) * 1e6).rounded() / 1e6))
       }
       rows.append(row)
     }
     for (index, parameter) in pattern.parameters.enumerated() {
       rows.append(
         Row(
-          path: "parameters[\(index)]", time: parameter.time, kind: parameter.id.rawValue,
-          values: [("", Double(parameter.value))]))
+          path: "parameters[\(index)]", timeSeconds: parameter.time, kind: parameter.id.rawValue,
+          parameterValues: [("", Double(parameter.value))]))
     }
     for (index, curve) in pattern.curves.enumerated() {
-      rows.append(Row(path: "curves[\(index)]", time: curve.time, kind: curve.id.rawValue))
+      rows.append(Row(path: "curves[\(index)]", timeSeconds: curve.time, kind: curve.id.rawValue))
       let points = zip(pointOrder(index), curve.controlPoints).sorted { $0.0 < $1.0 }
       for (position, point) in points {
         rows.append(
           Row(
-            path: "curves[\(index)].points[\(position)]", time: point.time,
-            values: [("", Double(point.value))]))
+            path: "curves[\(index)].points[\(position)]", timeSeconds: point.time,
+            parameterValues: [("", Double(point.value))]))
       }
     }
     return rows
@@ -338,7 +344,7 @@ struct LinePatch {
 
   private let oldLines: [ArraySlice<UInt8>]
   private let newLines: [ArraySlice<UInt8>]
-  private var hunks: [Hunk] = []
+  private var changedHunks: [Hunk] = []
 
   /// The maximum number of lines between the first and the last difference that are compared line
   /// by line.
@@ -346,8 +352,8 @@ struct LinePatch {
   private static let maximumComparedLineCount = 4_000
 
   init(from old: [UInt8], to new: [UInt8]) {
-    self.oldLines = Self.lines(old)
-    self.newLines = Self.lines(new)
+    self.oldLines = Self.splitLines(old)
+    self.newLines = Self.splitLines(new)
     let old = self.oldLines
     let new = self.newLines
     let shorter = min(old.count, new.count)
@@ -358,7 +364,7 @@ struct LinePatch {
     let oldRest = start..<old.count - end
     let newRest = start..<new.count - end
     guard oldRest.count + newRest.count <= Self.maximumComparedLineCount else {
-      hunks = [(oldRest, newRest)]
+      changedHunks = [(oldRest, newRest)]
       return
     }
     let difference = new[newRest].difference(from: old[oldRest])
@@ -382,7 +388,7 @@ struct LinePatch {
         j += 1
       }
       if i > first || j > second {
-        hunks.append((start + first..<start + i, start + second..<start + j))
+        changedHunks.append((start + first..<start + i, start + second..<start + j))
       } else {
         i = i + 1
         j = j + 1
@@ -390,8 +396,8 @@ struct LinePatch {
     }
   }
 
-  var removedCount: Int { hunks.reduce(0) { $0 + $1.old.count } }
-  var addedCount: Int { hunks.reduce(0) { $0 + $1.new.count } }
+  var removedLineCount: Int { changedHunks.reduce(0) { $0 + $1.old.count } }
+  var addedLineCount: Int { changedHunks.reduce(0) { $0 + $1.new.count } }
 
   /// Returns the difference as a patch without context lines.
   ///
@@ -399,8 +405,8 @@ struct LinePatch {
   /// - name: The name of the file.
   /// - isShown: A Boolean value that indicates whether control characters are escaped for a
   ///   terminal.
-  func text(name: String, escapesControls isShown: Bool) -> String {
-    guard !hunks.isEmpty else { return "" }
+  func patchText(name: String, escapesControls isShown: Bool) -> String {
+    guard !changedHunks.isEmpty else { return "" }
     func line(_ mark: String, _ line: ArraySlice<UInt8>) -> String {
       let isWhole = line.last == UInt8(ascii: "\n")
       let text = String(decoding: isWhole ? line.dropLast() : line, as: UTF8.self)
@@ -412,7 +418,7 @@ struct LinePatch {
       "\(range.isEmpty ? range.lowerBound : range.lowerBound + 1)"
         + (range.count == 1 ? "" : ",\(range.count)")
     }
-    return hunks.reduce("--- \(name.printable)\n+++ \(name.printable)\n") { text, hunk in
+    return changedHunks.reduce("--- \(name.printable)\n+++ \(name.printable)\n") { text, hunk in
       text + "@@ -\(range(hunk.old)) +\(range(hunk.new)) @@\n"
         + oldLines[hunk.old].map { line("-", $0) }.joined()
         + newLines[hunk.new].map { line("+", $0) }.joined()
@@ -420,7 +426,7 @@ struct LinePatch {
   }
 
   /// Splits a text into lines, each with its line terminator.
-  private static func lines(_ text: [UInt8]) -> [ArraySlice<UInt8>] {
+  private static func splitLines(_ text: [UInt8]) -> [ArraySlice<UInt8>] {
     var lines: [ArraySlice<UInt8>] = []
     var start = 0
     for (index, byte) in text.enumerated() where byte == UInt8(ascii: "\n") {

@@ -11,7 +11,7 @@ import SystemSupport
 
 /// The command `follow`, which turns live sound into vibration.
 enum FollowCommand {
-  private static let source = Option(
+  private static let sourceOption = Option(
     "--source", value: "SOURCE",
     help:
       """
@@ -20,7 +20,8 @@ enum FollowCommand {
       """,
     defaultText: FollowedSource.monitorKeyword, completion: .file
   ).text().map { $0 ?? FollowedSource.monitorKeyword }
-  private static let keepVoices = Option("--keep-voices", help: "Do not suppress speech.").flag()
+  private static let keepVoicesOption = Option("--keep-voices", help: "Do not suppress speech.")
+    .flag()
   private static let noAGC = Option(
     "--no-agc", help: "Turn off automatic gain control."
   ).flag()
@@ -28,15 +29,15 @@ enum FollowCommand {
     "--style", value: "STYLE", help: "Style: bass, impacts, engine, full, or android."
   )
   .choice(default: FollowingOptions.ConversionStyle.full)
-  private static let minimumFrequency = Option(
+  private static let minimumFrequencyOption = Option(
     "--low", value: "HZ", help: "Lowest vibration frequency, 5 to 500 Hz.",
     defaultText: "set by the profile"
   ).double(in: 5...500)
-  private static let maximumFrequency = Option(
+  private static let maximumFrequencyOption = Option(
     "--high", value: "HZ", help: "Highest vibration frequency, 20 to 1000 Hz.",
     defaultText: "set by the profile, limited to 80 to 250"
   ).double(in: 20...1_000)
-  private static let delay = Option(
+  private static let delayOption = Option(
     "--delay", value: "MS", help: "Delay of the vibration, 0 to 2000 ms."
   )
   .double(in: 0...2_000, default: 0)
@@ -72,9 +73,10 @@ enum FollowCommand {
       also a file (--device wav:FILE), Temblor processes the source as fast as possible.
       """,
     options: [
-      source, style, minimumFrequency, maximumFrequency, keepVoices, noAGC, delay,
-      LiveOptions.json, LiveOptions.quiet,
-    ], groups: LiveOptions.groups,
+      sourceOption, style, minimumFrequencyOption, maximumFrequencyOption, keepVoicesOption, noAGC,
+      delayOption,
+      LiveOptions.jsonOption, LiveOptions.quietOption,
+    ], optionGroups: LiveOptions.optionGroups,
     examples: [
       .init(
         "temblor follow --device plughw:1 --profile dayton-bst-1",
@@ -94,41 +96,42 @@ enum FollowCommand {
 
   struct Options {
     let live: LiveOptions
-    let source: String
-    let following: FollowingOptions
+    let sourceName: String
+    let followingOptions: FollowingOptions
     /// The additional delay of the vibration, in seconds.
     let delaySeconds: Double
 
     init(_ arguments: ParsedArguments) throws {
       live = try LiveOptions(arguments)
       let band = live.profile.frequency
-      let low = try arguments[minimumFrequency] ?? max(5, min(band.lowHertz, band.highHertz))
+      let low = try arguments[minimumFrequencyOption] ?? max(5, min(band.lowHertz, band.highHertz))
       let high =
-        try arguments[maximumFrequency] ?? min(250, max(80, max(band.lowHertz, band.highHertz)))
+        try arguments[maximumFrequencyOption]
+        ?? min(250, max(80, max(band.lowHertz, band.highHertz)))
       guard low < high else {
         let lowText = low.text(places: 1).inQuotes
         throw UsageError(
           "'--low' must be below '--high' (\(high.text(places: 1)) Hz), not \(lowText)")
       }
-      following = FollowingOptions(
+      followingOptions = FollowingOptions(
         conversionStyle: try arguments[style], bandHertz: low...high,
-        keepsVoices: try arguments[keepVoices],
+        keepsVoices: try arguments[keepVoicesOption],
         keepsLevel: try arguments[noAGC])
-      source = try arguments[FollowCommand.source]
-      delaySeconds = try arguments[FollowCommand.delay] / 1_000
+      sourceName = try arguments[FollowCommand.sourceOption]
+      delaySeconds = try arguments[FollowCommand.delayOption] / 1_000
     }
   }
 
   /// A closure that opens a recording device.
-  typealias Capture =
+  typealias OpenCapture =
     (_ device: String, _ rates: [Int], _ period: Double) throws -> any CaptureSource
 
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
-    servers: SoundServers, capture: Capture
+    servers: SoundServers, capture: OpenCapture
   ) throws -> ExitStatus {
     let options = try Options(arguments)
-    let name = options.source
+    let name = options.sourceName
     let isFile = TakeInput.isSoundFile(name) || SoundFileFormat.container(ofName: name) != nil
     let job = RenderJob(profile: options.live.profile)
     let file = isFile ? try TakeInput.loadSound(name, job: job).signal : nil
@@ -140,88 +143,89 @@ enum FollowCommand {
     let source = file == nil ? try FollowedSource(name, on: servers) : nil
     // Without a device, the command runs as fast as the machine allows.
     let isOffline =
-      file != nil && options.live.device.file != nil && !options.live.isRecorded
+      file != nil && options.live.deviceOptions.outputFilePath != nil && !options.live.isRecorded
     let environment: any PlaybackEnvironment =
-      isOffline ? SimulatedEnvironment(outputs: .standard) : environment
+      isOffline ? SimulatedEnvironment(outputRegistry: .standard) : environment
     let session = options.live.makeSession(in: environment, terminal)
     var activity: FollowActivity?
     defer { activity?.stopThread() }
-    let (outcome, _) = try options.live.play(in: session, check: { try source?.check($0) }) {
+    let (outcome, _) = try options.live.play(in: session, check: { try source?.checkOutput($0) }) {
       engine in
       let started =
         if let file {
           try FollowActivity(
-            file, options.following, delay: options.delaySeconds, on: engine, session: session,
+            file, options.followingOptions, delay: options.delaySeconds, on: engine,
+            session: session,
             named: name)
         } else {
-          try makeActivity(source?.device ?? name, options, on: engine, session, capture)
+          try makeActivity(source?.deviceName ?? name, options, on: engine, session, capture)
         }
       activity = started
       return started
     }
     let fields: JSONObject = [
-      "source": name, "style": options.following.conversionStyle.rawValue,
-      "following": activity?.fields,
+      "source": name, "style": options.followingOptions.conversionStyle.rawValue,
+      "following": activity?.jsonFields,
     ]
-    return try options.live.report(outcome, fields, terminal)
+    return try options.live.reportOutcome(outcome, fields, terminal)
   }
 
   /// Follows a recording device.
   private static func makeActivity(
     _ device: String, _ options: Options, on engine: PlaybackEngine, _ session: LiveSession,
-    _ capture: Capture
+    _ capture: OpenCapture
   ) throws -> FollowActivity {
-    let request = options.live.device.request
+    let request = options.live.deviceOptions.outputRequest
     let period = Double(request.periodSize) / Double(request.rate)
     do {
       let source = try capture(device, [Int(engine.rate), 48_000, 44_100], period)
       let feed = SoundFeed(
-        source, options.following, outputRate: engine.rate, period: period,
+        source, options.followingOptions, outputRateHertz: engine.rate, period: period,
         delay: options.delaySeconds
       ) { engine.position }
-      return try FollowActivity(feed, on: engine, session: session, named: options.source)
+      return try FollowActivity(feed, on: engine, session: session, named: options.sourceName)
     } catch let error as OutputError {
-      guard options.source == FollowedSource.monitorKeyword else {
-        throw FileError(options.source, error.description)
+      guard options.sourceName == FollowedSource.monitorKeyword else {
+        throw FileError(options.sourceName, error.description)
       }
-      throw FileError(options.source, "\(error.description); \(FollowedSource.monitorAdvice)")
+      throw FileError(options.sourceName, "\(error.description); \(FollowedSource.monitorAdvice)")
     }
   }
 }
 
 /// The playback of vibration that follows live sound or a sound file.
 final class FollowActivity: PlaybackActivity {
-  private struct SharedState {
-    var status = SoundFeed.Status()
+  private struct FeedState {
+    var feedStatus = SoundFeed.Status()
     var events: [CaptureEvent] = []
-    var isOver = false
+    var hasEnded = false
   }
 
   private let engine: PlaybackEngine
   private let console: LiveConsole
-  private let voice: LiveVoice
-  private let name: String
-  private let duration: Double?
-  private let sharedState = Locked(SharedState())
-  private var thread: BackgroundThread?
-  private var status = SoundFeed.Status()
-  private var peakLevel = 0.0
+  private let liveVoice: LiveVoice
+  private let sourceName: String
+  private let durationSeconds: Double?
+  private let sharedState = Locked(FeedState())
+  private var feedThread: BackgroundThread?
+  private var feedStatus = SoundFeed.Status()
+  private var peakAmplitude = 0.0
   private var interruptionCount = 0
-  private var currentSilence: (since: Duration, isReported: Bool)?
+  private var currentSilencePeriod: (since: Duration, isReported: Bool)?
   /// The total number of frames at the last delivery of the source, and its time.
   private var lastDelivery: (frameCount: Int64, time: Duration)?
   /// A Boolean value that indicates whether a stall of the source has been reported.
-  private var isStalled = false
+  private var isStallReported = false
   /// A Boolean value that indicates whether the source is interrupted and tries to continue.
-  private var isInterrupted = false
+  private var isSourceInterrupted = false
 
   private static let updateInterval = Duration.milliseconds(100)
   /// The peak amplitude below which a source counts as silent; 1 is full scale.
-  private static let silenceThreshold = 1e-4
+  private static let silenceThresholdAmplitude = 1e-4
   /// The duration of silence after which the silence is reported.
   private static let silenceReportDelay = Duration.seconds(5)
   /// The duration without any delivered frame after which a stall of the source is reported.
-  private static let stallThreshold = Duration.seconds(1)
+  private static let stallReportDelay = Duration.seconds(1)
 
   /// Creates an activity that follows live sound on a separate thread.
   init(_ feed: SoundFeed, on engine: PlaybackEngine, session: LiveSession, named name: String)
@@ -229,25 +233,26 @@ final class FollowActivity: PlaybackActivity {
   {
     self.engine = engine
     console = session.console
-    voice = feed.voice
-    self.name = name
-    duration = nil
-    try engine.attach(voice)
+    liveVoice = feed.voice
+    self.sourceName = name
+    durationSeconds = nil
+    try engine.attach(liveVoice)
     let shared = sharedState
-    thread = try BackgroundThread {
+    feedThread = try BackgroundThread {
       var noDescriptors: [PollDescriptor] = []
-      while !shared.withLock({ $0.isOver }) {
+      while !shared.withLock({ $0.hasEnded }) {
         let event = feed.runIteration()
         shared.withLock {
-          let level = max($0.status.level, feed.status.level)
-          $0.status = feed.status
-          $0.status.level = level
+          let level = max($0.feedStatus.peakAmplitude, feed.status.peakAmplitude)
+          $0.feedStatus = feed.status
+          $0.feedStatus.peakAmplitude = level
           if let event {
             $0.events.append(event)
           }
         }
         SystemTimeSource().wait(
-          for: &noDescriptors, timeout: .roundedToNanoseconds(seconds: feed.iterationSeconds))
+          for: &noDescriptors,
+          timeout: .roundedToNanoseconds(seconds: feed.iterationIntervalSeconds))
       }
     }
   }
@@ -263,109 +268,113 @@ final class FollowActivity: PlaybackActivity {
     let frames =
       [Float](repeating: 0, count: Int(delay * engine.rate))
       + resampler.resample(follower.follow(signal.mono.span), step: signal.rate / engine.rate)
-    voice = LiveVoice(rate: engine.rate, capacity: frames.count, reserveFrameCount: 1)
-    _ = voice.write(frames.span)
+    liveVoice = LiveVoice(rate: engine.rate, capacity: frames.count, reserveFrameCount: 1)
+    _ = liveVoice.write(frames.span)
     self.engine = engine
     console = session.console
-    self.name = name
-    duration = Double(frames.count) / engine.rate
-    try engine.attach(voice)
+    self.sourceName = name
+    durationSeconds = Double(frames.count) / engine.rate
+    try engine.attach(liveVoice)
   }
 
-  var progress: (position: Double, duration: Double?) {
-    (duration.map { min($0, engine.seconds) } ?? engine.seconds, duration)
+  var playbackProgress: (position: Double, duration: Double?) {
+    (durationSeconds.map { min($0, engine.seconds) } ?? engine.seconds, durationSeconds)
   }
 
-  var title: ActivityTitle? {
-    guard duration == nil else { return nil }
-    let gate = status.gateGain < 0.5 ? "closed" : "open"
+  var statusTitle: ActivityTitle? {
+    guard durationSeconds == nil else { return nil }
+    let gate = feedStatus.gateGain < 0.5 ? "closed" : "open"
     let level =
-      status.level < Self.silenceThreshold
-      ? "silent" : "in \(Decibels.of(amplitude: status.level).text(places: 0)) dB"
+      feedStatus.peakAmplitude < Self.silenceThresholdAmplitude
+      ? "silent" : "in \(Decibels.of(amplitude: feedStatus.peakAmplitude).text(places: 0)) dB"
     return ActivityTitle(
-      longText: "\(level), gate \(gate)", shortText: level,
+      longTitle: "\(level), gate \(gate)", shortTitle: level,
       remarks: [
-        "\((Double(status.queuedFrameCount) / engine.rate * 1_000).text(places: 0)) ms",
-        status.driftPPM.map { "\($0.text(places: 0)) ppm" },
+        "\((Double(feedStatus.queuedFrameCount) / engine.rate * 1_000).text(places: 0)) ms",
+        feedStatus.driftPPM.map { "\($0.text(places: 0)) ppm" },
       ].compactMap(\.self))
   }
 
-  func update(at now: Duration) throws -> ActivityStep {
-    if let duration {
-      let remaining = duration + engine.routing.tailDuration(rate: engine.rate) - engine.seconds
+  func updateActivity(at now: Duration) throws -> ActivityStep {
+    if let durationSeconds {
+      let remaining =
+        durationSeconds + engine.routing.tailDuration(rate: engine.rate) - engine.seconds
       return remaining > 0 ? .wait(.roundedToNanoseconds(seconds: remaining)) : .finished
     }
     let (status, events) = sharedState.withLock { shared in
       defer {
-        shared.status.level = 0
+        shared.feedStatus.peakAmplitude = 0
         shared.events = []
       }
-      return (shared.status, shared.events)
+      return (shared.feedStatus, shared.events)
     }
-    self.status = status
-    peakLevel = max(peakLevel, status.level)
+    self.feedStatus = status
+    peakAmplitude = max(peakAmplitude, status.peakAmplitude)
     for event in events {
       switch event {
       case .interrupted(let reason):
         interruptionCount += 1
-        isInterrupted = true
-        console.error("\(name.printable): \(reason)")
+        isSourceInterrupted = true
+        console.reportError("\(sourceName.printable): \(reason)")
       case .resumed(let after):
-        isInterrupted = false
-        console.error("\(name.printable): reconnected after \(after.inSeconds.text(places: 1)) s")
+        isSourceInterrupted = false
+        console.reportError(
+          "\(sourceName.printable): reconnected after \(after.inSeconds.text(places: 1)) s")
       }
     }
     checkDelivery(frameCount: status.sourceFrameCount, at: now)
-    checkSilence(level: status.level, at: now)
+    checkSilence(level: status.peakAmplitude, at: now)
     return .wait(Self.updateInterval)
   }
 
   /// Reports that the source delivers no frames, for example because its sound server hangs, and
   /// reports its recovery.
   private func checkDelivery(frameCount: Int64, at now: Duration) {
-    guard let last = lastDelivery, last.frameCount == frameCount, !isInterrupted else {
-      if isStalled, let last = lastDelivery, last.frameCount != frameCount {
+    guard let last = lastDelivery, last.frameCount == frameCount, !isSourceInterrupted else {
+      if isStallReported, let last = lastDelivery, last.frameCount != frameCount {
         let seconds = (now - last.time).inSeconds.text(places: 1)
-        console.error("\(name.printable): sound resumed after \(seconds) s")
+        console.reportError("\(sourceName.printable): sound resumed after \(seconds) s")
       }
-      isStalled = false
+      isStallReported = false
       lastDelivery = (frameCount, now)
       return
     }
-    guard !isStalled, frameCount > 0, now - last.time > Self.stallThreshold else { return }
-    isStalled = true
+    guard !isStallReported, frameCount > 0, now - last.time > Self.stallReportDelay else { return }
+    isStallReported = true
     interruptionCount += 1
-    console.error(
-      "\(name.printable): no sound received; the device or sound server does not respond")
+    console.reportError(
+      "\(sourceName.printable): no sound received; the device or sound server does not respond")
   }
 
   /// Reports that the source is silent, once per silence.
   private func checkSilence(level: Double, at now: Duration) {
-    guard level < Self.silenceThreshold, !isStalled else {
-      currentSilence = nil
+    guard level < Self.silenceThresholdAmplitude, !isStallReported else {
+      currentSilencePeriod = nil
       return
     }
-    let (since, isReported) = currentSilence ?? (now, false)
-    currentSilence = (since, isReported || now - since >= Self.silenceReportDelay)
+    let (since, isReported) = currentSilencePeriod ?? (now, false)
+    currentSilencePeriod = (since, isReported || now - since >= Self.silenceReportDelay)
     if !isReported, now - since >= Self.silenceReportDelay {
-      console.error(
-        "\(name.printable) is silent; check its volume, or choose another source with '--source'")
+      console.reportError(
+        "\(sourceName.printable) is silent; check its volume, or choose another source with "
+          + "'--source'")
     }
   }
 
   /// Stops the thread. A thread that is blocked by its device is abandoned.
   func stopThread() {
-    sharedState.withLock { $0.isOver = true }
-    thread?.wait(within: .milliseconds(200))
+    sharedState.withLock { $0.hasEnded = true }
+    feedThread?.wait(within: .milliseconds(200))
   }
 
-  var fields: JSONObject {
+  var jsonFields: JSONObject {
     [
-      "peakDecibels": duration == nil ? NumberFormatting.decibels(Float(peakLevel)) : nil,
+      "peakDecibels": durationSeconds == nil
+        ? NumberFormatting.decibels(ofAmplitude: Float(peakAmplitude)) : nil,
       "gaps": interruptionCount,
-      "missedFrames": duration == nil ? voice.underrunFrameCount : nil,
-      "droppedFrames": status.droppedFrameCount,
-      "driftPPM": status.driftPPM,
+      "missedFrames": durationSeconds == nil ? liveVoice.underrunFrameCount : nil,
+      "droppedFrames": feedStatus.droppedFrameCount,
+      "driftPPM": feedStatus.driftPPM,
     ]
   }
 }

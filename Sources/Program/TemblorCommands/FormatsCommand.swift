@@ -16,7 +16,8 @@ enum FormatsCommand {
         conversion preserves the content: exact, close (within 1 % of full scale), approximate, or \
         nothing.
         """,
-      arguments: [sourceArgument(formats), targetArgument(formats)], options: [SharedOptions.json],
+      arguments: [sourceArgument(formats), targetArgument(formats)],
+      options: [SharedOptions.jsonOption],
       examples: [
         .init("temblor formats", "List the formats."),
         .init("temblor formats ahap haptic", "Show what a haptic clip preserves of an AHAP file."),
@@ -24,7 +25,7 @@ enum FormatsCommand {
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
 
-  private static func argument(_ name: String, _ verb: String, _ formats: FormatRegistry)
+  private static func formatArgument(_ name: String, _ verb: String, _ formats: FormatRegistry)
     -> TypedArgument<String?>
   {
     Argument(
@@ -34,44 +35,46 @@ enum FormatsCommand {
   }
 
   private static func sourceArgument(_ formats: FormatRegistry) -> TypedArgument<String?> {
-    argument("FROM", "read", formats)
+    formatArgument("FROM", "read", formats)
   }
 
   private static func targetArgument(_ formats: FormatRegistry) -> TypedArgument<String?> {
-    argument("TO", "write", formats)
+    formatArgument("TO", "write", formats)
   }
 
   struct Options {
-    let source: HapticFormat?
-    let target: HapticFormat?
-    let format: ResultFormat
+    let sourceFormat: HapticFormat?
+    let targetFormat: HapticFormat?
+    let resultFormat: ResultFormat
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
-      source = arguments[FormatsCommand.sourceArgument(formats)].flatMap(formats.format(id:))
-      target = arguments[FormatsCommand.targetArgument(formats)].flatMap(formats.format(id:))
-      format = try ResultFormat(arguments)
+      sourceFormat = arguments[FormatsCommand.sourceArgument(formats)].flatMap(formats.format(id:))
+      targetFormat = arguments[FormatsCommand.targetArgument(formats)].flatMap(formats.format(id:))
+      resultFormat = try ResultFormat(arguments)
     }
   }
 
   static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
     -> ExitStatus
   {
-    guard let source = options.source else {
+    guard let source = options.sourceFormat else {
       try terminal.output.write(
-        options.format, json: ["formats": formats.formats.map(fields)], text: text(formats))
-      return .done
+        options.resultFormat, json: ["formats": formats.formats.map(jsonFields)],
+        text: listText(formats))
+      return .success
     }
-    let targets = options.target.map { [$0] } ?? formats.formats.filter(\.isWritable)
+    let targets = options.targetFormat.map { [$0] } ?? formats.formats.filter(\.isWritable)
     let rows = targets.flatMap { target in
       FormatMatrix.Content.allCases.map { content in
         Row(
           content: content, sourceID: source.id, targetID: target.id,
-          measurement: FormatMatrix.measure(content, from: source, to: target))
+          measurement: FormatMatrix.measureConversion(of: content, from: source, to: target))
       }
     }
     try terminal.output.write(
-      options.format, json: ["conversions": rows.map(\.fields)], text: rows.map(\.text).joined())
-    return .done
+      options.resultFormat, json: ["conversions": rows.map(\.jsonFields)],
+      text: rows.map(\.tableText).joined())
+    return .success
   }
 
   /// A row of the table of conversions, with the quality for a kind of content.
@@ -81,17 +84,17 @@ enum FormatsCommand {
     var targetID: String
     var measurement: FormatMatrix.Measurement
 
-    var fields: JSONObject {
+    var jsonFields: JSONObject {
       [
         "from": sourceID, "to": targetID, "content": content.rawValue,
         "grade": measurement.grade.rawValue,
-        "difference": measurement.maximumDifference, "losses": measurement.losses,
+        "difference": measurement.maximumDifferenceFraction, "losses": measurement.losses,
       ]
     }
 
-    var text: String {
+    var tableText: String {
       let name = content.rawValue
-      let percent = (measurement.maximumDifference * 100).text(places: 2)
+      let percent = (measurement.maximumDifferenceFraction * 100).text(places: 2)
       let grade =
         switch measurement.grade {
         case .exact: "exact"
@@ -105,23 +108,24 @@ enum FormatsCommand {
     }
   }
 
-  private static func text(_ formats: FormatRegistry) -> String {
+  private static func listText(_ formats: FormatRegistry) -> String {
     let rows = formats.formats.map { format in
       [
         format.id, format.fileExtensions.map { ".\($0)" }.joined(separator: " "),
         format.isWritable ? "read, write" : "read",
-        format.title + list("also", format.aliases) + list("dialects", format.dialects),
+        format.title + labeledList("also", format.aliases)
+          + labeledList("dialects", format.dialects),
       ]
     }
-    return TextTable.text(rows)
+    return TextTable.text(ofRows: rows)
   }
 
   /// Returns a list that follows a label, such as `; dialects 2, 1`, or an empty text.
-  private static func list(_ label: String, _ names: [String]) -> String {
+  private static func labeledList(_ label: String, _ names: [String]) -> String {
     names.isEmpty ? "" : "; \(label) \(names.joined(separator: ", "))"
   }
 
-  private static func fields(_ format: HapticFormat) -> JSONObject {
+  private static func jsonFields(_ format: HapticFormat) -> JSONObject {
     [
       "format": format.id, "title": format.title, "aliases": format.aliases,
       "endings": format.fileExtensions,
@@ -142,21 +146,21 @@ enum FormatCommand {
         formats follows the same rules. Unknown keys are preserved. The result is written to \
         standard output unless --in-place is given. Symbolic links in a folder are not rewritten.
         """, arguments: [SharedOptions.patternArgument(formats)],
-      options: [inPlace, check, LiveOptions.quiet],
+      options: [inPlaceOption, checkOption, LiveOptions.quietOption],
       examples: [
         .init("temblor format --in-place mine.ahap", "Rewrite a pattern in canonical form.")
       ]
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
 
-  private static let inPlace = Option("-i", "--in-place", help: "Rewrite the files in place.")
+  private static let inPlaceOption = Option("-i", "--in-place", help: "Rewrite the files in place.")
     .flag()
-  private static let check = Option(
+  private static let checkOption = Option(
     "--check", help: "Write nothing, and exit with status 2 if a file is not in canonical form."
   ).flag()
 
   /// The use of the canonical text of a pattern.
-  enum Mode {
+  enum CanonicalTextUse {
     case print
     case check
     case rewrite
@@ -164,15 +168,15 @@ enum FormatCommand {
 
   struct Options {
     let patterns: [String]
-    let mode: Mode
+    let canonicalTextUse: CanonicalTextUse
     let isQuiet: Bool
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
       patterns = arguments[SharedOptions.patternArgument(formats)]
-      try SharedOptions.refuseBoth("--in-place", "--check", in: arguments)
-      let uncheckedMode: Mode = try arguments[inPlace] ? .rewrite : .print
-      mode = try arguments[FormatCommand.check] ? .check : uncheckedMode
-      isQuiet = try arguments[LiveOptions.quiet.flag()]
+      try SharedOptions.refuseCombination("--in-place", "--check", in: arguments)
+      let uncheckedMode: CanonicalTextUse = try arguments[inPlaceOption] ? .rewrite : .print
+      canonicalTextUse = try arguments[FormatCommand.checkOption] ? .check : uncheckedMode
+      isQuiet = try arguments[LiveOptions.quietOption.flag()]
     }
   }
 
@@ -182,9 +186,9 @@ enum FormatCommand {
     let (inputs, problems) = PatternInput.find(options.patterns, formats: formats)
     var work = BatchWork(on: terminal, problems: problems)
     for input in inputs {
-      try work.attempt { work in try format(input, options, terminal, &work) }
+      try work.attemptWork { work in try format(input, options, terminal, &work) }
     }
-    return work.status
+    return work.overallStatus
   }
 
   private static func format(
@@ -195,7 +199,7 @@ enum FormatCommand {
     guard let canonical = try format.canonicalText(of: file) else {
       throw FileError(input.name, "the format '\(format.id)' has no canonical form")
     }
-    switch options.mode {
+    switch options.canonicalTextUse {
     case .print:
       try terminal.output.write(canonical.span)
     case .check:

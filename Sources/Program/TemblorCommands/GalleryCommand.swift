@@ -16,8 +16,8 @@ import VendorFormats
 enum GalleryCommand {
   /// The sample rate of sounds in a gallery, in hertz. Haptics end below 1 kHz; patterns that play
   /// sound files use `fullBandRate`.
-  static let soundRate = 8_000
-  private static let defaultOutput = "gallery.html"
+  static let soundRateHertz = 8_000
+  private static let defaultOutputPath = "gallery.html"
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
@@ -36,9 +36,10 @@ enum GalleryCommand {
         \(SharedOptions.settingsUnusedText)
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
-        PageOutput.outputOption(default: defaultOutput), title, SharedOptions.profile,
+        PageOutput.outputOption(default: defaultOutputPath), titleOption,
+        SharedOptions.profileOption,
         PageOutput.openOption, PageOutput.studioOption, SharedOptions.curveTimes,
-        SharedOptions.pitch, LiveOptions.quiet,
+        SharedOptions.pitch, LiveOptions.quietOption,
       ] + SharedOptions.soundOptions,
       examples: [
         .init(
@@ -50,26 +51,26 @@ enum GalleryCommand {
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
 
-  private static let title = Option(
+  private static let titleOption = Option(
     "--title", value: "TITLE", help: "Title of the page.", defaultText: "Haptic patterns"
   ).text().map { $0 ?? "Haptic patterns" }
 
   struct Options {
     let patterns: [String]
     let soundLookup: PatternInput.SoundLookup
-    let job: RenderJob
-    let page: PageOptions
+    let renderJob: RenderJob
+    let pageOptions: PageOptions
     let title: String
     let studioAddress: String?
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
-      var job = try SharedOptions.renderJob(arguments)
-      job.rate = soundRate
-      self.job = job
-      page = try PageOptions(arguments, default: defaultOutput)
+      var job = try SharedOptions.makeRenderJob(arguments)
+      job.sampleRateHertz = soundRateHertz
+      self.renderJob = job
+      pageOptions = try PageOptions(arguments, default: defaultOutputPath)
       patterns = arguments[SharedOptions.patternArgument(formats)]
-      soundLookup = try SharedOptions.soundLookup(arguments)
-      title = try arguments[GalleryCommand.title]
+      soundLookup = try SharedOptions.parseSoundLookup(arguments)
+      title = try arguments[GalleryCommand.titleOption]
       studioAddress = try arguments[PageOutput.studioOption]
     }
   }
@@ -77,35 +78,38 @@ enum GalleryCommand {
   static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
     -> ExitStatus
   {
-    try options.page.checkStream(terminal)
+    try options.pageOptions.checkStandardOutput(terminal)
     let (inputs, problems) = PatternInput.find(
       options.patterns, formats: formats, soundLookup: options.soundLookup)
-    try OutputPaths.checkIsNoInput(options.page.path, of: inputs.map(TakeInput.pattern))
+    try OutputPaths.checkOverwritesNoInput(
+      options.pageOptions.pagePath, of: inputs.map(TakeInput.pattern))
     let results = ReviewTake.renderAll(
-      inputs, job: options.job, on: terminal, isQuiet: options.page.isQuiet)
+      inputs, job: options.renderJob, on: terminal, isQuiet: options.pageOptions.isQuiet)
     var work = BatchWork(on: terminal, problems: problems)
     var takes: [ReviewTake] = []
     for result in results {
-      try work.attempt { _ in takes.append(try result.get()) }
+      try work.attemptWork { _ in takes.append(try result.get()) }
     }
-    guard !takes.isEmpty else { return work.status }
+    guard !takes.isEmpty else { return work.overallStatus }
     var line = ProgressLine(on: terminal)
-    if !options.page.isQuiet {
-      line.show("writing \(options.page.path.printable)")
+    if !options.pageOptions.isQuiet {
+      line.show("writing \(options.pageOptions.pagePath.printable)")
     }
     defer { line.clear() }
-    let page = try page(takes, title: options.title, studio: options.studioAddress)
+    let page = try makePage(takes, title: options.title, studio: options.studioAddress)
     line.clear()
-    try PageOutput.write(
-      page, options.page, state: takes.count.counted("pattern"), &work, terminal)
-    return work.status
+    try PageOutput.writePage(
+      page, options.pageOptions, state: takes.count.countText("pattern"), &work, terminal)
+    return work.overallStatus
   }
 
   /// Returns the HTML text of a gallery page.
-  static func page(_ takes: [ReviewTake], title: String, studio: String? = nil) throws -> [UInt8] {
+  static func makePage(_ takes: [ReviewTake], title: String, studio: String? = nil) throws
+    -> [UInt8]
+  {
     let gallery = PatternGallery(
       title: title, generator: "Temblor \(temblorVersion)", studioAddress: studio)
-    return try gallery.html(takes.map(\.take), sounds: takes.map(\.sounds))
+    return try gallery.html(takes.map(\.take), sounds: takes.map(\.pageSounds))
   }
 }
 
@@ -114,25 +118,26 @@ enum GalleryCommand {
 struct ReviewTake: Sendable {
   static let speakerProfileName = "speaker"
   /// The sample rate of patterns that play sound files, in hertz.
-  private static let fullBandRate = 48_000
+  private static let fullBandRateHertz = 48_000
 
   var take: Take
-  var sounds: PageSounds
+  var pageSounds: PageSounds
 
   init(_ input: PatternInput, job: RenderJob) throws {
     var job = job
     let pattern = try LoadedPattern(input, options: job.readingOptions)
     // Sound files of a pattern can exceed the band of haptics.
     if pattern.composition.layers.flatMap(\.pattern.events).contains(where: { !$0.kind.isHaptic }) {
-      job.rate = Self.fullBandRate
+      job.sampleRateHertz = Self.fullBandRateHertz
     }
     take = try TakeInput.render(pattern, job: job)
     take.name = input.outputStem
     // The duration does not depend on the sample rate of the sounds.
-    let plans = try pattern.plans(for: [job.profile], rate: Double(Self.fullBandRate))
+    let plans = try pattern.compilePlans(for: [job.profile], rate: Double(Self.fullBandRateHertz))
     take.duration = plans[0].durationSeconds
-    sounds = PageSounds(
-      actuator: take.signal, speaker: try Self.speakerSignal(.pattern(input), job: job))
+    pageSounds = PageSounds(
+      actuatorSignal: take.signal,
+      speakerSignal: try Self.renderSpeakerSignal(.pattern(input), job: job))
   }
 
   /// Reads and renders patterns on all cores, and returns one result for each pattern.
@@ -165,13 +170,13 @@ struct ReviewTake: Sendable {
 
   /// Renders a pattern for small speakers. Returns nil for a sound file, or if the job is already
   /// for speakers.
-  static func speakerSignal(_ input: TakeInput, job: RenderJob) throws -> Signal? {
+  static func renderSpeakerSignal(_ input: TakeInput, job: RenderJob) throws -> Signal? {
     guard case .pattern = input, job.profile.name != speakerProfileName,
       let profile = ProfileCatalog.profile(named: speakerProfileName)
     else { return nil }
     var job = job
     job.profile = profile
-    return try input.load(job).signal
+    return try input.loadTake(job).signal
   }
 }
 
@@ -185,26 +190,26 @@ enum ReportOutput {
     tolerance: Tolerance? = nil, studio: String? = nil, job: RenderJob, command: String
   ) throws -> Int {
     try OutputPaths.requireFile(path)
-    let sounds = try pageSounds(inputs, takes: takes, job: job)
+    let sounds = try makePageSounds(inputs, takes: takes, job: job)
     let report = ComparisonReport(
       generator: "Temblor \(temblorVersion)", command: command,
       levelMatch: levelMatch == LevelMatch.none ? .loudness : levelMatch ?? .loudness,
       tolerance: tolerance,
-      origins: inputs.map(origin), studioAddress: studio)
+      takeOrigins: inputs.map(takeOrigin), studioAddress: studio)
     let page = try report.html(
-      takes: shortNamed(takes, inputs: inputs), comparisons: comparisons, sounds: sounds)
+      takes: withShortNames(takes, inputs: inputs), comparisons: comparisons, sounds: sounds)
     try AtomicFileWriter.write(page, to: path)
     return page.count
   }
 
   /// Returns the origin of a take, or nil if it cannot be read.
-  private static func origin(of input: TakeInput) -> TakeOrigin? {
+  private static func takeOrigin(of input: TakeInput) -> TakeOrigin? {
     if let path = input.path {
       guard FileSystem.entryKind(at: path) == .file, let bytes = try? FileSystem.read(path) else {
         return nil
       }
       return TakeOrigin(
-        path: path, modified: FileSystem.modificationTimeText(of: path), bytes: bytes)
+        path: path, modificationTime: FileSystem.modificationTimeText(of: path), bytes: bytes)
     }
     guard case .pattern(let pattern) = input, let file = try? pattern.readFile() else { return nil }
     let kind = pattern.origin == .standardInput ? "" : ", a shipped pattern"
@@ -213,7 +218,7 @@ enum ReportOutput {
 
   /// Returns the sounds of each take at the lowest sufficient sample rate.
   /// Patterns are rendered at this rate, and recordings are resampled.
-  private static func pageSounds(_ inputs: [TakeInput], takes: [Take], job: RenderJob) throws
+  private static func makePageSounds(_ inputs: [TakeInput], takes: [Take], job: RenderJob) throws
     -> [PageSounds]
   {
     var sounds: [PageSounds] = []
@@ -221,27 +226,27 @@ enum ReportOutput {
       var job = job
       // Haptic events end below 1 kHz.
       let events = take.composition?.layers.flatMap(\.pattern.events)
-      job.rate =
+      job.sampleRateHertz =
         events?.allSatisfy(\.kind.isHaptic) == true
-        ? GalleryCommand.soundRate : Int(PageSounds.minimumRate(for: take.signal))
+        ? GalleryCommand.soundRateHertz : Int(PageSounds.minimumRateHertz(for: take.signal))
       sounds.append(
         PageSounds(
-          actuator: try signal(of: input, take: take, job: job),
-          speaker: try ReviewTake.speakerSignal(input, job: job)
+          actuatorSignal: try makeSignal(of: input, take: take, job: job),
+          speakerSignal: try ReviewTake.renderSpeakerSignal(input, job: job)
         ))
     }
     // A mixture of takes with and without a version for speakers would not be comparable.
-    guard sounds.allSatisfy({ $0.speaker != nil }) else {
-      return sounds.map { PageSounds(actuator: $0.actuator) }
+    guard sounds.allSatisfy({ $0.speakerSignal != nil }) else {
+      return sounds.map { PageSounds(actuatorSignal: $0.actuatorSignal) }
     }
     return sounds
   }
 
-  private static func signal(of input: TakeInput, take: Take, job: RenderJob) throws -> Signal {
-    let rate = Double(job.rate)
+  private static func makeSignal(of input: TakeInput, take: Take, job: RenderJob) throws -> Signal {
+    let rate = Double(job.sampleRateHertz)
     guard rate != take.signal.rate else { return take.signal }
     if case .pattern = input {
-      return try input.load(job).signal
+      return try input.loadTake(job).signal
     }
     let sound = Sound(
       interleaved: take.signal.interleaved, channelCount: max(1, take.signal.channels.count),
@@ -254,9 +259,9 @@ enum ReportOutput {
 
   /// Returns the takes with short names if the short names are distinct.
   /// Short names have no folders and no pattern extensions.
-  private static func shortNamed(_ takes: [Take], inputs: [TakeInput]) -> [Take] {
+  private static func withShortNames(_ takes: [Take], inputs: [TakeInput]) -> [Take] {
     let stems = zip(takes, inputs).map { take, input in
-      take.composition == nil ? FileSystem.name(of: take.name) : input.outputStem
+      take.composition == nil ? FileSystem.fileName(of: take.name) : input.outputStem
     }
     guard Set(stems).count == stems.count else { return takes }
     return zip(takes, stems).map { take, name in

@@ -25,9 +25,10 @@ enum InfoCommand {
         """,
       arguments: [patternArgument(formats)],
       options: [
-        SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.pitch,
-        weighting, SharedOptions.inputChannels,
-        SharedOptions.json, SharedOptions.csv, tracks,
+        SharedOptions.profileOption, SharedOptions.rateOption, SharedOptions.curveTimes,
+        SharedOptions.pitch,
+        weightingOption, SharedOptions.inputChannelsOption,
+        SharedOptions.jsonOption, SharedOptions.csvOption, tracksOption,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor info earthquake-splash --profile speaker", "Measure a shipped pattern."),
@@ -46,7 +47,7 @@ enum InfoCommand {
     ).texts()
   }
 
-  private static let weighting = Option(
+  private static let weightingOption = Option(
     "--weighting", value: "NAME",
     help: """
       Vibrotactile weighting of sound files, for a hand that holds a device, a hand and arm on a \
@@ -54,7 +55,7 @@ enum InfoCommand {
       """, defaultText: VibrotactileWeighting.hand.name,
     choices: VibrotactileWeighting.all.map(\.name)
   ).text().map { $0.flatMap(VibrotactileWeighting.named) ?? .hand }
-  private static let tracks = Option(
+  private static let tracksOption = Option(
     "--tracks",
     help: """
       With --json, add the intensity and sharpness breakpoints of each haptic event, without the \
@@ -63,44 +64,44 @@ enum InfoCommand {
   ).flag()
 
   struct Options {
-    let inputs: [String]
+    let inputArguments: [String]
     let soundLookup: PatternInput.SoundLookup
     /// The channels of sound files that are played as patterns, from 0, or nil to measure sound
     /// files.
     let inputChannels: [Int]?
-    let job: RenderJob
+    let renderJob: RenderJob
     let weighting: VibrotactileWeighting
-    let format: ResultFormat
-    let hasTracks: Bool
+    let resultFormat: ResultFormat
+    let includesTracks: Bool
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
-      try SharedOptions.refuseBoth("--json", "--csv", in: arguments)
-      format = try ResultFormat(arguments)
-      hasTracks = try arguments[tracks]
-      if hasTracks, format != .json {
+      try SharedOptions.refuseCombination("--json", "--csv", in: arguments)
+      resultFormat = try ResultFormat(arguments)
+      includesTracks = try arguments[tracksOption]
+      if includesTracks, resultFormat != .json {
         throw UsageError("'--tracks' requires '--json'")
       }
-      var job = try SharedOptions.renderJob(arguments)
-      job.rate = try arguments[SharedOptions.rate]
-      self.job = job
-      weighting = try arguments[InfoCommand.weighting]
-      inputs = arguments[patternArgument(formats)]
-      soundLookup = try SharedOptions.soundLookup(arguments)
-      inputChannels = try SharedOptions.inputChannels(arguments)
+      var job = try SharedOptions.makeRenderJob(arguments)
+      job.sampleRateHertz = try arguments[SharedOptions.rateOption]
+      self.renderJob = job
+      weighting = try arguments[InfoCommand.weightingOption]
+      inputArguments = arguments[patternArgument(formats)]
+      soundLookup = try SharedOptions.parseSoundLookup(arguments)
+      inputChannels = try SharedOptions.parseInputChannels(arguments)
     }
   }
 
   static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
     -> ExitStatus
   {
-    let (inputs, problems) = TakeInput.find(
-      options.inputs, formats: formats, soundLookup: options.soundLookup)
+    let (inputs, problems) = TakeInput.resolve(
+      options.inputArguments, formats: formats, soundLookup: options.soundLookup)
     var work = BatchWork(on: terminal, problems: problems)
     var fields: [JSONObject] = []
-    for input in inputs.map({ $0.playingChannels(options.inputChannels) }) {
-      try work.attempt { work in
-        let summary = try summary(of: input, options, terminal)
-        if options.format == .text {
+    for input in inputs.map({ $0.asPattern(ofChannels: options.inputChannels) }) {
+      try work.attemptWork { work in
+        let summary = try measureInput(input, options, terminal)
+        if options.resultFormat == .text {
           try terminal.output.write(summary.text)
         } else {
           fields.append(summary.fields)
@@ -110,44 +111,45 @@ enum InfoCommand {
         }
       }
     }
-    switch options.format {
+    switch options.resultFormat {
     case .text: break
-    case .json: try terminal.output.write(json: ["takes": fields])
-    case .csv: try terminal.output.write(csv: fields)
+    case .json: try terminal.output.writeJSON(["takes": fields])
+    case .csv: try terminal.output.writeCSV(rows: fields)
     }
-    return work.status
+    return work.overallStatus
   }
 
   /// Measures a pattern or a sound file, and returns its summary.
-  private static func summary(of input: TakeInput, _ options: Options, _ terminal: Terminal) throws
+  private static func measureInput(_ input: TakeInput, _ options: Options, _ terminal: Terminal)
+    throws
     -> (text: String, fields: JSONObject, problems: [String])
   {
     switch input {
     case .pattern(let input):
-      let summary = try PatternSummary(input, job: options.job)
-      let tracks = options.hasTracks ? summary.trackFields : nil
-      return (summary.text, summary.fields + tracks, [])
+      let summary = try PatternSummary(input, job: options.renderJob)
+      let tracks = options.includesTracks ? summary.trackJSONFields : nil
+      return (summary.summaryText, summary.jsonFields + tracks, [])
     case .sound(let path):
       var line = ProgressLine(on: terminal)
       defer { line.clear() }
       let summary = try SoundSummary(path, weighting: options.weighting) { fraction in
         line.show("\(input.name.printable): \(Int(fraction * 100)) %")
       }
-      return (summary.text, summary.fields, summary.problems)
+      return (summary.summaryText, summary.jsonFields, summary.problemTexts)
     }
   }
 }
 
 /// A summary of the contents and levels of a pattern.
 struct PatternSummary {
-  private let name: String
+  private let inputName: String
   fileprivate let pattern: LoadedPattern
-  private let plan: RenderPlan
+  private let renderPlan: RenderPlan
   private let profile: TransducerProfile
-  private let statistics: RenderStatistics
-  private let rootMeanSquare: Double
-  private let requestedHertz: ClosedRange<Double>?
-  private let playedHertz: ClosedRange<Double>?
+  private let renderStatistics: RenderStatistics
+  private let rmsAmplitude: Double
+  private let requestedHertzRange: ClosedRange<Double>?
+  private let playedHertzRange: ClosedRange<Double>?
 
   /// The number of frames that were rendered and measured.
   private let measuredFrameCount: Int64
@@ -158,15 +160,15 @@ struct PatternSummary {
   /// Creates a summary by reading, compiling, and rendering a pattern, up to its first ten minutes.
   /// This takes a few milliseconds per minute of the pattern.
   init(_ input: PatternInput, job: RenderJob) throws {
-    (plan, pattern) = try job.plan(input)
-    name = input.name
+    (renderPlan, pattern) = try job.loadPlan(input)
+    inputName = input.name
     profile = job.profile
-    let settings = job.settings(for: plan)
-    var rendering = OfflineRenderer(plan: plan, settings: settings)
+    let settings = job.renderSettings(for: renderPlan)
+    var rendering = OfflineRenderer(plan: renderPlan, settings: settings)
     var block = [Float](repeating: 0, count: 4_096)
     var sum = 0.0
     let maximumCount = FrameConversion.frame(
-      seconds: Self.maximumMeasuredSeconds, rate: plan.rate)
+      seconds: Self.maximumMeasuredSeconds, rate: renderPlan.rate)
     var frameCount: Int64 = 0
     while frameCount < maximumCount {
       var span = block.mutableSpan
@@ -177,17 +179,17 @@ struct PatternSummary {
         sum += Double(block[index]) * Double(block[index])
       }
     }
-    statistics = rendering.statistics
+    renderStatistics = rendering.statistics
     measuredFrameCount = frameCount
-    rootMeanSquare = (sum / Double(max(1, frameCount))).squareRoot()
-    requestedHertz = profile.frequencyRange(of: pattern.composition)
-    playedHertz = profile.playedFrequencyRange(of: pattern.composition, rate: plan.rate)
+    rmsAmplitude = (sum / Double(max(1, frameCount))).squareRoot()
+    requestedHertzRange = profile.frequencyRange(of: pattern.composition)
+    playedHertzRange = profile.playedFrequencyRange(of: pattern.composition, rate: renderPlan.rate)
   }
 
   private typealias ItemCount = (noun: String, key: String, count: Int)
 
   /// The number of items of each kind, with their singular noun and their JSON key.
-  private var counts: [ItemCount] {
+  private var itemCounts: [ItemCount] {
     let patterns = pattern.composition.layers.map(\.pattern)
     func count(_ kind: HapticEvent.Kind) -> Int {
       patterns.reduce(0) { $0 + $1.events.count { $0.kind == kind } }
@@ -206,26 +208,26 @@ struct PatternSummary {
     ]
   }
 
-  var text: String {
-    let counted = counts.filter { $0.count > 0 }.map { $0.count.counted($0.noun) }.joined(
+  var summaryText: String {
+    let counted = itemCounts.filter { $0.count > 0 }.map { $0.count.countText($0.noun) }.joined(
       separator: ", ")
-    let voices = plan.maximumVoiceCount
-    let level = NumberFormatting.decibels(Float(rootMeanSquare))
-    let levels = LevelText(statistics, rate: plan.rate)
+    let voices = renderPlan.maximumVoiceCount
+    let level = NumberFormatting.decibels(ofAmplitude: Float(rmsAmplitude))
+    let levels = LevelText(renderStatistics, rate: renderPlan.rate)
     let soundEndText =
-      plan.soundEndFrame < plan.frameCount
-      ? ", sound ends at \(NumberFormatting.secondsText(soundSeconds))" : ""
+      renderPlan.soundEndFrame < renderPlan.frameCount
+      ? ", sound ends at \(NumberFormatting.secondsText(soundDurationSeconds))" : ""
     let measuredText =
       isMeasuredCompletely
       ? "" : " in the first \(NumberFormatting.secondsText(measuredSeconds))"
-    let limitingText = (levels.limiting ?? "never limited") + measuredText
+    let limitingText = (levels.limitingText ?? "never limited") + measuredText
     var lines = [
-      name.printable,
-      "  length     \(NumberFormatting.secondsText(plan.durationSeconds))\(soundEndText)",
+      inputName.printable,
+      "  length     \(NumberFormatting.secondsText(renderPlan.durationSeconds))\(soundEndText)",
       "  contents   \(counted.isEmpty ? "no events" : counted)",
-      "  profile    \(profile.name): \(bandText)",
-      "  level      \(levels.peak), RMS \(level.text(places: 1)) dBFS, \(limitingText)",
-      "  polyphony  \(voices.counted("voice")) at most",
+      "  profile    \(profile.name): \(hapticBandText)",
+      "  level      \(levels.peakText), RMS \(level.text(places: 1)) dBFS, \(limitingText)",
+      "  polyphony  \(voices.countText("voice")) at most",
     ]
     if let feeling = pattern.composition.notes {
       lines.insert("  about      \(feeling.printable)", at: 1)
@@ -241,40 +243,44 @@ struct PatternSummary {
   }
 
   private var measuredSeconds: Double {
-    min(Double(measuredFrameCount) / plan.rate, Self.maximumMeasuredSeconds)
+    min(Double(measuredFrameCount) / renderPlan.rate, Self.maximumMeasuredSeconds)
   }
   /// A Boolean value that indicates whether the measured levels are those of the whole pattern.
-  private var isMeasuredCompletely: Bool { measuredFrameCount >= plan.frameCount }
-  private var soundSeconds: Double { Double(plan.soundEndFrame) / plan.rate }
+  private var isMeasuredCompletely: Bool { measuredFrameCount >= renderPlan.frameCount }
+  private var soundDurationSeconds: Double { Double(renderPlan.soundEndFrame) / renderPlan.rate }
   private var usesAbsoluteCurveTimes: Bool {
     pattern.details.contains { $0 == ("curveTimes", "absolute") }
   }
 
-  private var bandText: String {
-    guard let requestedHertz else { return "no haptic events" }
+  private var hapticBandText: String {
+    guard let requestedHertzRange else { return "no haptic events" }
     func text(_ range: ClosedRange<Double>) -> String {
       let ends = [range.lowerBound, range.upperBound].map { $0.text(places: 1) }
       return (ends[0] == ends[1] ? ends[0] : ends.joined(separator: " to ")) + " Hz"
     }
-    let requested = text(requestedHertz)
-    guard let played = playedHertz.map(text), played != requested else {
+    let requested = text(requestedHertzRange)
+    guard let played = playedHertzRange.map(text), played != requested else {
       return "events at \(requested)"
     }
     return "events at \(requested), played at \(played)"
   }
 
-  var fields: JSONObject {
-    let played = playedHertz == requestedHertz ? nil : playedHertz
+  var jsonFields: JSONObject {
+    let played = playedHertzRange == requestedHertzRange ? nil : playedHertzRange
     return [
-      "pattern": name, "duration": plan.durationSeconds, "soundSeconds": soundSeconds,
-      "counts": counts.reduce([:] as JSONObject) { $0 + [$1.key: $1.count] },
+      "pattern": inputName, "duration": renderPlan.durationSeconds,
+      "soundSeconds": soundDurationSeconds,
+      "counts": itemCounts.reduce([:] as JSONObject) { $0 + [$1.key: $1.count] },
       "profile": profile.name,
-      "lowestHertz": requestedHertz?.lowerBound, "highestHertz": requestedHertz?.upperBound,
+      "lowestHertz": requestedHertzRange?.lowerBound,
+      "highestHertz": requestedHertzRange?.upperBound,
       "lowestPlayedHertz": played?.lowerBound, "highestPlayedHertz": played?.upperBound,
-      "peakDecibels": NumberFormatting.decibels(statistics.peakMagnitudeBeforeLimiter),
-      "rmsDecibels": NumberFormatting.decibels(Float(rootMeanSquare)),
+      "peakDecibels": NumberFormatting.decibels(
+        ofAmplitude: renderStatistics.peakMagnitudeBeforeLimiter),
+      "rmsDecibels": NumberFormatting.decibels(ofAmplitude: Float(rmsAmplitude)),
       "measuredSeconds": isMeasuredCompletely ? nil : measuredSeconds,
-      "limitedFrames": Int(statistics.limitedFrameCount), "peakVoices": plan.maximumVoiceCount,
+      "limitedFrames": Int(renderStatistics.limitedFrameCount),
+      "peakVoices": renderPlan.maximumVoiceCount,
       "usesAbsoluteCurveTimes": usesAbsoluteCurveTimes, "description": pattern.composition.notes,
     ]
   }
@@ -283,8 +289,8 @@ struct PatternSummary {
   ///
   /// A breakpoint consists of a time, an intensity, and a sharpness. Frequencies in hertz become
   /// sharpness on the scale of the profile.
-  fileprivate var trackFields: JSONObject {
-    let scale = profile.bandMapped(rate: plan.rate).frequency.sharpnessScale
+  fileprivate var trackJSONFields: JSONObject {
+    let scale = profile.bandMapped(rate: renderPlan.rate).frequency.sharpnessScale
     let events = pattern.composition.convertingStatedHertz(to: scale).layers.map(\.pattern).flatMap
     {
       pattern -> [JSONObject] in
@@ -307,29 +313,31 @@ struct SoundSummary {
   private static let bandEdgesHertz = [0.0, 20, 80, 250, 1_000]
   private static let maximumListedOnsetCount = 8
 
-  private let name: String
+  private let inputName: String
   private let measurement: SoundMeasurement
   private let weighting: VibrotactileWeighting
-  private let weightedEnergies: [WeightedEnergy]
-  private let spectrum: Spectrum?
+  private let channelWeightedEnergies: [WeightedEnergy]
+  private let combinedSpectrum: Spectrum?
 
   init(_ path: String, weighting: VibrotactileWeighting, progress: (Double) -> Void = { _ in })
     throws
   {
-    name = FileSystem.displayName(of: path)
+    inputName = FileSystem.displayName(of: path)
     self.weighting = weighting
     measurement = try SoundMeasurement(path, progress: progress)
-    weightedEnergies = measurement.spectra.map { WeightedEnergy(of: $0, weighting: weighting) }
-    spectrum = Spectrum(averaging: measurement.spectra)
+    channelWeightedEnergies = measurement.channelSpectra.map {
+      WeightedEnergy(of: $0, weighting: weighting)
+    }
+    combinedSpectrum = Spectrum(averaging: measurement.channelSpectra)
   }
 
-  var problems: [String] {
+  var problemTexts: [String] {
     var complaints: [String] = []
     if let truncation = measurement.truncation {
-      complaints.append(truncation.text)
+      complaints.append(truncation.messageText)
     }
-    let count = measurement.overall.invalidSampleCount
-    let all = measurement.frameCount * measurement.channels.count
+    let count = measurement.overallLevels.invalidSampleCount
+    let all = measurement.frameCount * measurement.channelLevels.count
     if count > 0 {
       complaints.append(
         """
@@ -338,46 +346,49 @@ struct SoundSummary {
         """
       )
     }
-    return complaints.map { "\(name.printable): \($0)" }
+    return complaints.map { "\(inputName.printable): \($0)" }
   }
 
-  private var duration: Double { Double(measurement.frameCount) / measurement.rate }
+  private var durationSeconds: Double {
+    Double(measurement.frameCount) / measurement.sampleRateHertz
+  }
   private var combinedWeightedEnergy: WeightedEnergy? {
-    spectrum.map { WeightedEnergy(of: $0, weighting: weighting) }
+    combinedSpectrum.map { WeightedEnergy(of: $0, weighting: weighting) }
   }
 
-  var text: String {
-    let count = measurement.channels.count
+  var summaryText: String {
+    let count = measurement.channelLevels.count
     var lines = [
-      name.printable,
-      "  length     \(NumberFormatting.secondsText(duration)), \(measurement.frameCount) frames at "
-        + "\(measurement.rate.text(places: 3)) Hz",
-      "  contents   \(count.counted("channel")), \(measurement.encoding) in "
+      inputName.printable,
+      "  length     \(NumberFormatting.secondsText(durationSeconds)), "
+        + "\(measurement.frameCount) frames at \(measurement.sampleRateHertz.text(places: 3)) Hz",
+      "  contents   \(count.countText("channel")), \(measurement.encoding) in "
         + measurement.container,
-      "  level      \(levelText(measurement.overall))",
+      "  level      \(levelText(measurement.overallLevels))",
     ]
-    if measurement.overall.samplePeakAmplitude > 0 {
+    if measurement.overallLevels.samplePeakAmplitude > 0 {
       lines.append(
         "  loudness   "
-          + (measurement.overall.integratedLoudnessLUFS.map { "\($0.text(places: 1)) LUFS" }
+          + (measurement.overallLevels.integratedLoudnessLUFS.map { "\($0.text(places: 1)) LUFS" }
             ?? "below -70 LUFS"))
     }
-    if measurement.overall.rmsAmplitude > 0, let combinedWeightedEnergy {
+    if measurement.overallLevels.rmsAmplitude > 0, let combinedWeightedEnergy {
       lines.append(
         "  weighted   \(decibelText(combinedWeightedEnergy.weightedRMSDecibels)) dB "
           + "for a \(weighting.bodyPart)"
       )
-      lines.append("  spectrum   \(bandText)")
+      lines.append("  spectrum   \(spectrumText)")
     }
     if let onsets = measurement.onsets {
       lines.append("  onsets     \(onsetText(onsets))")
     }
     if count > 1 {
-      for (index, levels) in measurement.channels.enumerated() {
+      for (index, levels) in measurement.channelLevels.enumerated() {
         lines.append(
           "  channel \(index + 1)" + (index < 9 ? "  " : " ") + levelText(levels)
             + (levels.rmsAmplitude > 0
-              ? ", felt \(decibelText(weightedEnergies[index].weightedRMSDecibels)) dB" : ""))
+              ? ", felt \(decibelText(channelWeightedEnergies[index].weightedRMSDecibels)) dB" : "")
+        )
       }
     }
     return lines.joined(separator: "\n") + "\n"
@@ -398,12 +409,12 @@ struct SoundSummary {
 
   private func decibelText(_ value: Double) -> String { value.text(places: 1) }
 
-  private var bandText: String {
-    guard let spectrum, spectrum.totalPower > 0 else { return "silent" }
-    guard let centroid = spectrum.centroidHertz else { return "DC only" }
-    let power = spectrum.totalPower
+  private var spectrumText: String {
+    guard let combinedSpectrum, combinedSpectrum.totalPower > 0 else { return "silent" }
+    guard let centroid = combinedSpectrum.centroidHertz else { return "DC only" }
+    let power = combinedSpectrum.totalPower
     let texts = Self.bandEdgesHertz.indices.compactMap { index -> String? in
-      let percent = (bandPower(index) / power * 100).rounded()
+      let percent = (powerFraction(ofBand: index) / power * 100).rounded()
       guard percent >= 1 else { return nil }
       let low = Self.bandEdgesHertz[index].text(places: 0)
       guard index + 1 < Self.bandEdgesHertz.count else {
@@ -415,12 +426,12 @@ struct SoundSummary {
     return "centered at \(centroid.text(places: 1)) Hz; " + texts.joined(separator: ", ")
   }
 
-  private func bandPower(_ index: Int) -> Double {
+  private func powerFraction(ofBand index: Int) -> Double {
     let edges =
       Self.bandEdgesHertz + [
-        max(Self.bandEdgesHertz[Self.bandEdgesHertz.count - 1], measurement.rate)
+        max(Self.bandEdgesHertz[Self.bandEdgesHertz.count - 1], measurement.sampleRateHertz)
       ]
-    return spectrum?.power(in: edges[index]...edges[index + 1]) ?? 0
+    return combinedSpectrum?.power(in: edges[index]...edges[index + 1]) ?? 0
   }
 
   private func onsetText(_ onsets: [Onset]) -> String {
@@ -430,33 +441,33 @@ struct SoundSummary {
       + (onsets.count > Self.maximumListedOnsetCount ? " … s" : " s")
   }
 
-  var fields: JSONObject {
+  var jsonFields: JSONObject {
     let bands = Self.bandEdgesHertz.indices.map { index -> JSONObject in
       [
         "fromHertz": Self.bandEdgesHertz[index],
         "toHertz": index + 1 < Self.bandEdgesHertz.count ? Self.bandEdgesHertz[index + 1] : nil,
-        "decibels": Decibels.of(power: bandPower(index)),
+        "decibels": Decibels.of(power: powerFraction(ofBand: index)),
       ]
     }
     let onsets = measurement.onsets?.map {
       ["time": $0.timeSeconds, "strength": $0.reachedAmplitude] as JSONObject
     }
     return [
-      "sound": name, "duration": duration, "frames": measurement.frameCount,
-      "rate": measurement.rate,
+      "sound": inputName, "duration": durationSeconds, "frames": measurement.frameCount,
+      "rate": measurement.sampleRateHertz,
       "container": measurement.container, "encoding": measurement.encoding,
-    ] + fields(of: measurement.overall, weightedEnergy: combinedWeightedEnergy) + [
-      "loudness": measurement.overall.integratedLoudnessLUFS?.json ?? JSONElement.null,
+    ] + jsonFields(of: measurement.overallLevels, weightedEnergy: combinedWeightedEnergy) + [
+      "loudness": measurement.overallLevels.integratedLoudnessLUFS?.json ?? JSONElement.null,
       "weighting": weighting.name,
-      "centroidHertz": spectrum?.centroidHertz?.json ?? JSONElement.null, "bands": bands,
+      "centroidHertz": combinedSpectrum?.centroidHertz?.json ?? JSONElement.null, "bands": bands,
       "onsets": onsets,
-      "channels": zip(measurement.channels, weightedEnergies).map {
-        fields(of: $0, weightedEnergy: $1)
+      "channels": zip(measurement.channelLevels, channelWeightedEnergies).map {
+        jsonFields(of: $0, weightedEnergy: $1)
       },
     ]
   }
 
-  private func fields(of levels: Levels, weightedEnergy felt: WeightedEnergy?) -> JSONObject {
+  private func jsonFields(of levels: Levels, weightedEnergy felt: WeightedEnergy?) -> JSONObject {
     [
       "peakDecibels": levels.samplePeakDecibels, "truePeakDecibels": levels.truePeakDecibels,
       "rmsDecibels": levels.rmsDecibels,

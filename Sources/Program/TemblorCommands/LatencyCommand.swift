@@ -6,9 +6,11 @@ import SystemSupport
 
 /// The command `latency`, which measures output latency.
 enum LatencyCommand {
-  private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 100000.")
-    .int(in: 1...100_000, default: 200)
-  private static let seed = Option("--seed", value: "N", help: "Seed for the random times.")
+  private static let countOption = Option(
+    "--count", value: "N", help: "Number of taps, 1 to 100000."
+  )
+  .int(in: 1...100_000, default: 200)
+  private static let seedOption = Option("--seed", value: "N", help: "Seed for the random times.")
     .int(in: 0...Int.max, default: 1)
 
   static let definition = Command(
@@ -20,9 +22,9 @@ enum LatencyCommand {
       result excludes the latency of the amplifier and the transducer.
       """,
     options: [
-      count, seed, audible, LiveOptions.json, LiveOptions.quiet,
+      countOption, seedOption, audibleOption, LiveOptions.jsonOption, LiveOptions.quietOption,
     ],
-    groups: LiveOptions.groups,
+    optionGroups: LiveOptions.optionGroups,
     examples: [
       .init("temblor latency", "Measure the default device with its default buffer of 20 ms."),
       .init(
@@ -31,7 +33,7 @@ enum LatencyCommand {
     ]
   ) { arguments, terminal in try run(Options(arguments), terminal) }
 
-  private static let audible = Option("--audible", help: "Make the taps audible.").flag()
+  private static let audibleOption = Option("--audible", help: "Make the taps audible.").flag()
 
   struct Options {
     let live: LiveOptions
@@ -42,9 +44,9 @@ enum LatencyCommand {
     init(_ arguments: ParsedArguments) throws {
       live = try LiveOptions(arguments)
       try live.checkOutputs(reading: [])
-      tapCount = try arguments[LatencyCommand.count]
-      seed = try arguments[LatencyCommand.seed]
-      isAudible = try arguments[audible]
+      tapCount = try arguments[LatencyCommand.countOption]
+      seed = try arguments[LatencyCommand.seedOption]
+      isAudible = try arguments[audibleOption]
     }
   }
 
@@ -60,77 +62,83 @@ enum LatencyCommand {
     }
     let measurements = probe.measurements
     if !options.live.printsJSON {
-      try terminal.output.write(text(measurements, outcome, for: terminal.output))
+      try terminal.output.write(reportText(measurements, outcome, for: terminal.output))
     }
-    let seconds: JSONObject = rows(measurements).reduce([:]) { $0 + [$1.key: $1.values.fields] }
-    return try options.live.report(
+    let seconds: JSONObject = distributionRows(measurements).reduce([:]) {
+      $0 + [$1.key: $1.values.jsonFields]
+    }
+    return try options.live.reportOutcome(
       outcome, ["taps": measurements.count, "seconds": seconds], terminal)
   }
 
-  private static func rows(_ all: [LatencyProbe.Measurement]) -> [(
+  private static func distributionRows(_ all: [LatencyProbe.Measurement]) -> [(
     name: String, key: String, values: Distribution
   )] {
     [
-      ("call to device", "handing", Distribution(all.map(\.callToDevice))),
+      ("call to device", "handing", Distribution(all.map(\.callToDeviceSeconds))),
       ("device", "device", Distribution(all.map(\.deviceDelaySeconds))),
       ("limiter", "limiter", Distribution(all.map(\.limiterDelaySeconds))),
-      ("total", "total", Distribution(all.map(\.totalSeconds))),
+      ("total", "total", Distribution(all.map(\.totalLatencySeconds))),
     ]
   }
 
   /// Returns a table in milliseconds, a histogram if the output is a terminal, and a summary.
-  static func text(_ all: [LatencyProbe.Measurement], _ outcome: LiveOutcome, for output: Output)
+  static func reportText(
+    _ all: [LatencyProbe.Measurement], _ outcome: LiveOutcome, for output: Output
+  )
     -> String
   {
     guard let device = outcome.device, !all.isEmpty else { return "no taps measured\n" }
-    let rows = rows(all)
-    var text = "\(all.count.counted("tap")) on \(device.description)\n\n"
+    let rows = distributionRows(all)
+    var text = "\(all.count.countText("tap")) on \(device.description)\n\n"
     text +=
-      padded("milliseconds", to: 16) + Distribution.columns.map { rightAligned($0.name) }.joined()
+      rightPadded("milliseconds", toWidth: 16)
+      + Distribution.quantileColumns.map { rightAlignedCell($0.name) }.joined()
     for row in rows {
       text +=
-        "\n" + padded(row.name, to: 16)
-        + row.values.quantiles.map { rightAligned(millisecondText($0)) }.joined()
+        "\n" + rightPadded(row.name, toWidth: 16)
+        + row.values.quantiles.map { rightAlignedCell(millisecondText($0)) }.joined()
     }
     text += "\n\n"
     let total = rows[rows.count - 1].values
     if output.isTerminal {
-      text += histogram(total) + "\n"
+      text += histogramText(total) + "\n"
     }
     let blocks = outcome.renderLoad
-    text += "Render load: mean \(percentText(blocks.meanLoad)), "
+    text += "Render load: mean \(percentText(blocks.meanLoadFraction)), "
     text +=
-      "peak \(percentText(blocks.peakLoad)); "
-      + "\(outcome.sinkEvents.underrunCount.counted("underrun")).\n"
+      "peak \(percentText(blocks.peakLoadFraction)); "
+      + "\(outcome.sinkEvents.underrunCount.countText("underrun")).\n"
     text += "Median latency \(millisecondText(total.quantile(0.5))) ms, "
     text += "99th percentile \(millisecondText(total.quantile(0.99))) ms, "
     text += "without amplifier and transducer.\n"
     return text
   }
 
-  private static func histogram(_ values: Distribution) -> String {
+  private static func histogramText(_ values: Distribution) -> String {
     let rows = values.histogram(rowCount: 8).rows
     let maximumCount = rows.map(\.count).max() ?? 1
     return rows.map { row in
       let length = (row.count * 40 + maximumCount - 1) / max(1, maximumCount)
-      return rightAligned(millisecondText(row.start)) + " " + String(repeating: "█", count: length)
+      return rightAlignedCell(millisecondText(row.start)) + " "
+        + String(repeating: "█", count: length)
         + (row.count > 0 ? " \(row.count)" : "") + "\n"
     }.joined()
   }
 
   private static func millisecondText(_ seconds: Double) -> String {
-    NumberFormatting.fixed(seconds * 1_000, places: 2)
+    NumberFormatting.fixedText(seconds * 1_000, places: 2)
   }
 
   private static func percentText(_ fraction: Double) -> String {
     "\((fraction * 100).text(places: 1)) %"
   }
 
-  private static func padded(_ text: String, to width: Int) -> String {
+  private static func rightPadded(_ text: String, toWidth width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
 
-  private static func rightAligned(_ text: String) -> String {
+  private static func rightAlignedCell(_ text: String) -> String {
     String(repeating: " ", count: max(0, 9 - text.count)) + text
   }
 }
@@ -139,13 +147,15 @@ enum LatencyCommand {
 final class LatencyProbe: PlaybackActivity {
   struct Measurement: Equatable, Sendable {
     /// The time from the call until the first frame of the tap is handed to the device, in seconds.
-    var callToDevice: Double
+    var callToDeviceSeconds: Double
     /// The duration of the sound that the device still plays before the first frame of the tap, in
     /// seconds.
     var deviceDelaySeconds: Double
     var limiterDelaySeconds: Double
 
-    var totalSeconds: Double { callToDevice + deviceDelaySeconds + limiterDelaySeconds }
+    var totalLatencySeconds: Double {
+      callToDeviceSeconds + deviceDelaySeconds + limiterDelaySeconds
+    }
   }
 
   /// The range of pauses between taps, in seconds.
@@ -159,28 +169,28 @@ final class LatencyProbe: PlaybackActivity {
   private let engine: PlaybackEngine
   private let player: PatternPlayer
   private let time: any TimeSource
-  private var generator: SplitMix64
+  private var randomGenerator: SplitMix64
   private var nextTapTime = Duration.zero
   private var lastStartFrame: Int64?
-  private var triggerTime: Duration?
+  private var pendingTapTime: Duration?
   private var blockTimings: [BlockTiming] = []
 
   init(_ count: Int, seed: UInt64, on engine: PlaybackEngine, time: any TimeSource) throws {
     self.tapCount = count
     self.engine = engine
     self.time = time
-    generator = SplitMix64(seed: seed)
+    randomGenerator = SplitMix64(seed: seed)
     player = try engine.player(
       for: TapCommand.tapPattern(count: 1, interval: 1, intensity: 0.5, sharpness: 0.5))
   }
 
-  var progress: (position: Double, duration: Double?) { (engine.seconds, nil) }
+  var playbackProgress: (position: Double, duration: Double?) { (engine.seconds, nil) }
 
-  func update(at now: Duration) throws -> ActivityStep {
+  func updateActivity(at now: Duration) throws -> ActivityStep {
     if measurements.count >= tapCount { return .finished }
-    if let triggerTime {
-      if now - triggerTime > Self.lostTapTimeout {
-        self.triggerTime = nil
+    if let pendingTapTime {
+      if now - pendingTapTime > Self.lostTapTimeout {
+        self.pendingTapTime = nil
       }
       return .wait(.milliseconds(1))
     }
@@ -189,16 +199,16 @@ final class LatencyProbe: PlaybackActivity {
     }
     guard now >= nextTapTime else { return .wait(nextTapTime - now) }
     // The clock is read immediately before the call.
-    triggerTime = time.now
+    pendingTapTime = time.now
     try player.start()
     scheduleTap(after: now)
     return .wait(.milliseconds(1))
   }
 
-  func record(_ timings: [BlockTiming]) {
+  func recordBlockTimings(_ timings: [BlockTiming]) {
     blockTimings += timings
-    guard let triggerTime, let frame = player.startFrame, frame != lastStartFrame else {
-      if self.triggerTime == nil {
+    guard let pendingTapTime, let frame = player.startFrame, frame != lastStartFrame else {
+      if self.pendingTapTime == nil {
         blockTimings.removeAll()
       }
       return
@@ -208,12 +218,12 @@ final class LatencyProbe: PlaybackActivity {
       return
     }
     lastStartFrame = frame
-    self.triggerTime = nil
+    self.pendingTapTime = nil
     blockTimings.removeAll()
     let behind = record.frameCount - Int(frame - record.position)
     measurements.append(
       Measurement(
-        callToDevice: max(0, (record.writeEnd - triggerTime).inSeconds),
+        callToDeviceSeconds: max(0, (record.writeEnd - pendingTapTime).inSeconds),
         deviceDelaySeconds: Double(max(0, record.delay - behind)) / engine.rate,
         limiterDelaySeconds: Renderer.lookaheadSeconds))
   }
@@ -221,6 +231,7 @@ final class LatencyProbe: PlaybackActivity {
   private func scheduleTap(after now: Duration) {
     nextTapTime =
       now
-      + .roundedToNanoseconds(seconds: Double.random(in: Self.pauseSecondsRange, using: &generator))
+      + .roundedToNanoseconds(
+        seconds: Double.random(in: Self.pauseSecondsRange, using: &randomGenerator))
   }
 }

@@ -11,7 +11,7 @@ import VendorFormats
 
 /// The command `listen`, which plays patterns on request of other programs.
 enum ListenCommand {
-  private static let untilIdle = Option(
+  private static let untilIdleOption = Option(
     "--until-idle", value: "SECONDS",
     help: """
       With --socket, exit when no client has been connected and nothing has played for this time.
@@ -52,10 +52,11 @@ enum ListenCommand {
 
         """ + CommandGrammar.discussion,
       options: [
-        socket, folder, metrics, state,
-        untilIdle, LiveOptions.recordLimit, LiveOptions.recordRotate, LiveOptions.recordReserve,
-        SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.quiet,
-      ], groups: LiveOptions.groups,
+        socketOption, folderOption, metricsOption, stateOption,
+        untilIdleOption, LiveOptions.recordLimitOption, LiveOptions.recordRotateOption,
+        LiveOptions.recordReserveOption,
+        SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.quietOption,
+      ], optionGroups: LiveOptions.optionGroups,
       examples: [
         .init(
           "printf 'play heartbeat\\nplay pulse at +3\\n' | temblor listen",
@@ -76,17 +77,17 @@ enum ListenCommand {
   /// The time without sound after which the device is stopped.
   static let idleDelay = Duration.seconds(10)
 
-  private static let socket = Option(
+  private static let socketOption = Option(
     "--socket", value: "PATH",
     help: "Create a Unix socket at this path, and also accept commands from its clients.",
     completion: .file
   ).text()
-  private static let folder = Option(
+  private static let folderOption = Option(
     "--folder", value: "DIR",
     help: "Open only pattern files in this folder. Relative paths are resolved from this folder.",
     completion: .file
   ).text()
-  private static let metrics = Option(
+  private static let metricsOption = Option(
     "--metrics", value: "FILE",
     help: """
       Write the counters shown by the command stats to a file, as OpenMetrics text, every \
@@ -94,7 +95,7 @@ enum ListenCommand {
       """, completion: .file, writes: []
   ).text()
 
-  private static let state = Option(
+  private static let stateOption = Option(
     "--state", value: "FILE",
     help: "Save loops and the settings of sounds to a file, and restore them after a restart.",
     completion: .file, writes: []
@@ -103,29 +104,29 @@ enum ListenCommand {
   struct Options {
     let live: LiveOptions
     let socketPath: String?
-    let idleLimit: Duration?
+    let idleTimeout: Duration?
     /// The folder to which pattern files are restricted.
-    let folder: String?
+    let patternFolder: String?
     let metricsPath: String?
     let statePath: String?
     /// The options for reading patterns.
-    let reading: ReadingOptions
+    let readingOptions: ReadingOptions
     let isQuiet: Bool
 
     init(_ arguments: ParsedArguments) throws {
       live = try LiveOptions(arguments)
-      socketPath = try arguments[socket]
-      idleLimit = try arguments[untilIdle].map(Duration.roundedToNanoseconds)
-      folder = try arguments[ListenCommand.folder].map { path throws(FileError) in
+      socketPath = try arguments[socketOption]
+      idleTimeout = try arguments[untilIdleOption].map(Duration.roundedToNanoseconds)
+      patternFolder = try arguments[ListenCommand.folderOption].map { path throws(FileError) in
         guard FileSystem.entryKind(at: path) == .folder, let real = FileSystem.realPath(path) else {
           throw FileError(path, "is not a folder")
         }
         return real
       }
-      metricsPath = try arguments[metrics]
-      statePath = try arguments[state]
-      reading = try SharedOptions.readingOptions(arguments)
-      isQuiet = try arguments[LiveOptions.quiet.flag()]
+      metricsPath = try arguments[metricsOption]
+      statePath = try arguments[stateOption]
+      readingOptions = try SharedOptions.parseReadingOptions(arguments)
+      isQuiet = try arguments[LiveOptions.quietOption.flag()]
     }
   }
 
@@ -139,16 +140,17 @@ enum ListenCommand {
       try options.socketPath.map { path throws(FileError) in try SocketListener(path) }
       ?? ServiceManager.activatedSocket.map { SocketListener(activated: $0) }
     let upkeep = ServerMaintenance(
-      file: options.metricsPath, watchdogLimit: ServiceManager.watchdogLimit,
-      notify: ServiceManager.notify
+      file: options.metricsPath, watchdogLimit: ServiceManager.watchdogInterval,
+      notify: ServiceManager.notifyServiceManager
     ) { terminal.report($0) }
     let environment = FallbackEnvironment(
-      environment, needsDevice: options.live.device.isExplicit, waitsForDevice: listener != nil
+      environment, needsDevice: options.live.deviceOptions.isExplicit,
+      waitsForDevice: listener != nil
     ) { terminal.report($0) }
     let state = options.statePath.map { path in StateFile(path) { terminal.report($0) } }
     let run = ServerRun(
       terminal: terminal, environment: environment, standard: standard, listener: listener,
-      upkeep: upkeep, formats: formats, state: state)
+      upkeep: upkeep, formats: formats, stateFile: state)
     // A signal between two sessions ends the next one.
     let interruption = InterruptSignal()
     defer { _ = interruption.descriptor }
@@ -170,7 +172,7 @@ private final class ServerRun {
   private let listener: SocketListener?
   private let maintenance: ServerMaintenance
   private let formats: FormatRegistry
-  private let state: StateFile?
+  private let stateFile: StateFile?
   private let startTime = time(nil)
   /// The settings of the next session.
   private var nextOptions: ListenCommand.Options?
@@ -178,7 +180,7 @@ private final class ServerRun {
   init(
     terminal: Terminal, environment: FallbackEnvironment, standard: LineConnection,
     listener: SocketListener?, upkeep: ServerMaintenance, formats: FormatRegistry,
-    state: StateFile?
+    stateFile: StateFile?
   ) {
     self.terminal = terminal
     self.environment = environment
@@ -186,7 +188,7 @@ private final class ServerRun {
     self.listener = listener
     self.maintenance = upkeep
     self.formats = formats
-    self.state = state
+    self.stateFile = stateFile
   }
 
   /// Runs sessions until one ends for good.
@@ -200,20 +202,20 @@ private final class ServerRun {
   ) throws -> ExitStatus {
     var options = options
     var previous: ServerActivity?
-    let initialState = try state?.read() ?? ""
+    let initialState = try stateFile?.read() ?? ""
     while true {
       let (outcome, activity) = try playSession(
         options, after: previous, restoring: previous?.session.stateText ?? initialState
       ) { [self] in
-        nextOptions = try check(try readOptions(), isRecording: options.live.isRecorded)
+        nextOptions = try checkSettings(try readOptions(), isRecording: options.live.isRecorded)
       }
       // A device that was awaited has another format than requested.
-      let hasOtherFormat = outcome.ending == .deviceEnded && environment.isWaiting
+      let hasOtherFormat = outcome.ending == .deviceEnded && environment.isWaitingForDevice
       guard activity.session.isReloading || hasOtherFormat else {
-        ServiceManager.notify("STOPPING=1")
-        state?.finish(from: activity.session, within: .milliseconds(200))
+        ServiceManager.notifyServiceManager("STOPPING=1")
+        stateFile?.finish(from: activity.session, within: .milliseconds(200))
         activity.finish()
-        return outcome.status
+        return outcome.exitStatus
       }
       if activity.session.isReloading {
         // The old session has ended, so a device that fails now is awaited.
@@ -240,9 +242,10 @@ private final class ServerRun {
       let isPresent = device.map { $0.isPresent && $0.name != "none" }
       let server = CommandSession(
         engine, device: device?.name ?? "none", isDevicePresent: isPresent ?? false,
-        array: options.live.routing.array,
-        startTime: startTime, wake: session.wake, formats: formats, reading: options.reading,
-        folder: options.folder, loadsInBackground: true, message: Failure.message(_:))
+        array: options.live.channelRouting.transducerArray,
+        startTime: startTime, wake: session.wakeSignal, formats: formats,
+        reading: options.readingOptions,
+        folder: options.patternFolder, loadsInBackground: true, message: Failure.messageText(_:))
       server.reloadHandler = reload
       if let previous {
         server.continueCounts(of: previous.session)
@@ -250,30 +253,31 @@ private final class ServerRun {
       let restoration = StateRestoration(state) { [terminal] problem in
         terminal.report("the saved state is incomplete: \(problem)")
       }
-      ServiceManager.notify("READY=1\nSTATUS=" + server.summary)
+      ServiceManager.notifyServiceManager("READY=1\nSTATUS=" + server.summary)
       return ServerActivity(
         server, standard: standardConnection, listener: listener, inbox: environment.inbox,
         time: environment.time, period: .roundedToNanoseconds(seconds: period),
-        idleLimit: options.idleLimit, upkeep: maintenance, state: self.state,
+        idleLimit: options.idleTimeout, upkeep: maintenance, state: self.stateFile,
         restoring: restoration, continuing: previous)
     }
   }
 
   /// Returns the settings, or throws an error if no session can run with them.
-  private func check(_ options: ListenCommand.Options, isRecording: Bool) throws
+  private func checkSettings(_ options: ListenCommand.Options, isRecording: Bool) throws
     -> ListenCommand.Options
   {
     if isRecording, !options.live.rotatesRecording {
       throw UsageError("a recording without '--record-rotate' cannot continue after 'reload'")
     }
     let current = environment.device
-    if let current, current.name == options.live.device.name {
+    if let current, current.name == options.live.deviceOptions.reportedName {
       try options.live.checkDevice(current)
       return options
     }
     // Another device can be opened while the current one plays.
     try options.live.checkDevice(
-      environment.tryOpening(options.live.device.device, options.live.device.request))
+      environment.tryOpening(
+        options.live.deviceOptions.deviceName, options.live.deviceOptions.outputRequest))
     return options
   }
 }
@@ -285,15 +289,15 @@ final class ServerActivity: PlaybackActivity {
   private let listener: SocketListener?
   private let inbox: EventInbox
   private let time: any TimeSource
-  private let period: Duration
+  private let twoPeriods: Duration
   private let idleLimit: Duration?
   private let maintenance: ServerMaintenance
   private let stateFile: StateFile?
   private var restoration: StateRestoration?
   /// The time at which the server became idle: no client is connected, and nothing plays.
-  private var idleSince: Duration?
+  private var idleStartTime: Duration?
   private var standardQueue = CommandQueue()
-  private var queues: [SocketListener.Client: CommandQueue] = [:]
+  private var queuesByClient: [SocketListener.Client: CommandQueue] = [:]
   private var isFinishing = false
 
   /// Creates the activity of a server.
@@ -323,32 +327,32 @@ final class ServerActivity: PlaybackActivity {
     self.listener = listener
     self.inbox = inbox
     self.time = time
-    self.period = period
+    self.twoPeriods = period
     self.idleLimit = idleLimit
     self.maintenance = upkeep
     stateFile = state
     self.restoration = restoration
     guard let previous else { return }
     standardQueue = previous.standardQueue
-    queues = previous.queues
+    queuesByClient = previous.queuesByClient
     standardQueue.restartLoading()
-    for client in queues.keys {
-      queues[client]?.restartLoading()
+    for client in queuesByClient.keys {
+      queuesByClient[client]?.restartLoading()
     }
   }
 
   var watchedDescriptors: [PollDescriptor] {
     standardConnection.isPaused = !standardQueue.isEmpty
     for client in listener?.clients ?? [] {
-      listener?.setPaused(client, queues[client]?.isEmpty == false)
+      listener?.setPaused(client, queuesByClient[client]?.isEmpty == false)
     }
     return standardConnection.watchedDescriptors + (listener?.watchedDescriptors() ?? [])
   }
 
-  var state: PlaybackStatus.State { session.activity }
-  var progress: (position: Double, duration: Double?) { (session.engine.seconds, nil) }
+  var playbackState: PlaybackStatus.State { session.activity }
+  var playbackProgress: (position: Double, duration: Double?) { (session.engine.seconds, nil) }
 
-  func update(at now: Duration) -> ActivityStep {
+  func updateActivity(at now: Duration) -> ActivityStep {
     standardConnection.flush()
     handleEvents()
     standardQueue.add(standardConnection.readLines())
@@ -360,8 +364,10 @@ final class ServerActivity: PlaybackActivity {
       return .finished
     }
     let requestTimes =
-      restoration.map { [$0.timeUntilNextRequest(period: period)] }
-      ?? ([standardQueue] + queues.values).map { $0.timeUntilNextRequest(period: period) }
+      restoration.map { [$0.timeUntilNextRequest(period: twoPeriods)] }
+      ?? ([standardQueue] + queuesByClient.values).map {
+        $0.timeUntilNextRequest(period: twoPeriods)
+      }
     let due = requestTimes.compactMap(\.self).map { max(.zero, $0 - now) }
     let next = [
       due.min(), session.heldEventsTimeout(at: now), maintenance.perform(at: now, on: session),
@@ -384,9 +390,9 @@ final class ServerActivity: PlaybackActivity {
     guard let listener else { return }
     for event in listener.receive() {
       switch event {
-      case .connected(let client): queues[client] = CommandQueue()
-      case .line(let client, let line): queues[client]?.add([line])
-      case .disconnected(let client): queues[client] = nil
+      case .connected(let client): queuesByClient[client] = CommandQueue()
+      case .line(let client, let line): queuesByClient[client]?.add([line])
+      case .disconnected(let client): queuesByClient[client] = nil
       }
     }
   }
@@ -394,16 +400,18 @@ final class ServerActivity: PlaybackActivity {
   /// Executes the commands that can run now, first those that restore the state. Returns whether a
   /// command ends the server.
   private func executeCommands(at now: Duration) -> Bool {
-    restoration?.advance(on: session, at: now, period: period)
+    restoration?.advance(on: session, at: now, period: twoPeriods)
     guard restoration?.isFinished ?? true else { return false }
     restoration = nil
-    let ending = standardQueue.execute(by: session, at: now, period: period) {
+    let ending = standardQueue.execute(by: session, at: now, period: twoPeriods) {
       standardConnection.send($0)
     }
     var isOver = ending != nil
     guard let listener else { return isOver }
     for client in listener.clients {
-      let ending = queues[client]?.execute(by: session, client: client, at: now, period: period) {
+      let ending = queuesByClient[client]?.execute(
+        by: session, client: client, at: now, period: twoPeriods
+      ) {
         listener.send($0, to: client)
       }
       if ending != nil {
@@ -420,13 +428,13 @@ final class ServerActivity: PlaybackActivity {
     guard let idleLimit, let listener, standardConnection.isAtEnd, !listener.isServing,
       let remaining = session.remainingSeconds()
     else {
-      idleSince = nil
+      idleStartTime = nil
       return (false, nil)
     }
     // Sound that has been sent to the device is still to be heard.
     if remaining > 0 { return (false, .roundedToNanoseconds(seconds: remaining)) }
-    let since = idleSince ?? now
-    idleSince = since
+    let since = idleStartTime ?? now
+    idleStartTime = since
     return (now - since >= idleLimit, max(.zero, since + idleLimit - now))
   }
 
@@ -442,14 +450,14 @@ final class ServerActivity: PlaybackActivity {
     if !isFinishing {
       isFinishing = session.finishPlaying()
     }
-    guard isFinishing else { return .wait(period) }
+    guard isFinishing else { return .wait(twoPeriods) }
     guard let remaining = session.remainingSeconds() else { return .wait(limit) }
     return remaining > 0 ? .wait(.roundedToNanoseconds(seconds: remaining)) : .finished
   }
 
   private func handleEvents() {
     let now = time.now
-    for case .sinkEvent(let event) in inbox.drain() {
+    for case .sinkEvent(let event) in inbox.drainEvents() {
       session.recordSinkEvent(event, at: now)
     }
     session.reportHeldEvents(at: now)
@@ -469,13 +477,13 @@ final class EventInbox: Sendable {
   private let events = Mutex<[LivePlayback.Event]>([])
 
   /// Appends an event from any thread.
-  func append(_ event: LivePlayback.Event) {
+  func appendEvent(_ event: LivePlayback.Event) {
     events.withLock { $0.append(event) }
     wake.raise()
   }
 
   /// Removes and returns all events.
-  func drain() -> [LivePlayback.Event] {
+  func drainEvents() -> [LivePlayback.Event] {
     wake.lower()
     return events.withLock { events in
       defer { events = [] }
@@ -507,8 +515,8 @@ final class FallbackEnvironment: PlaybackEnvironment {
   var time: any TimeSource { environment.time }
   var device: DeviceSummary? { openedDevice.withLock { $0 } }
   /// A Boolean value that indicates whether the device was absent at the last attempt to open it.
-  var isWaiting: Bool { device?.isPresent == false }
-  func keyboard() -> (any Keyboard)? { nil }
+  var isWaitingForDevice: Bool { device?.isPresent == false }
+  func makeKeyboard() -> (any Keyboard)? { nil }
 
   /// Makes later calls of `open(_:_:)` wait for an absent device.
   func waitForDevices() { waitsForDevice.store(true, ordering: .relaxed) }
@@ -521,25 +529,26 @@ final class FallbackEnvironment: PlaybackEnvironment {
     if let format = try environment.expectedFormat(output, request) {
       return DeviceSummary(name: output, format: format)
     }
-    let opened = try environment.open(output, request)
+    let opened = try environment.openOutput(output, request)
     defer { opened.sink.close() }
     return DeviceSummary(opened)
   }
 
-  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
+  func openOutput(_ output: String, _ request: OutputRequest) throws(OutputError)
+    -> sending OpenedOutput
   {
     let opened: OpenedOutput
     do throws(OutputError) {
-      opened = try environment.open(output, request)
+      opened = try environment.openOutput(output, request)
     } catch {
       if waitsForDevice.load(ordering: .relaxed), error.kind.isTemporary,
-        let absent = environment.openAbsent(output, request)
+        let absent = environment.openAbsentOutput(output, request)
       {
-        report("\(error.message); waiting for the device")
+        report("\(error.messageText); waiting for the device")
         opened = absent
       } else {
         guard !needsDevice else { throw error }
-        report("\(error.message); continuing without sound")
+        report("\(error.messageText); continuing without sound")
         opened = OpenedOutput(
           sink: NullSink(request.requestedFormat, time: time), name: "none")
       }
@@ -556,7 +565,7 @@ final class FallbackEnvironment: PlaybackEnvironment {
     let inbox = inbox
     return try environment.play(engine, through: output, recording: recording) { event in
       // The inbox comes first, so that the event is present when the handler wakes a thread.
-      inbox.append(event)
+      inbox.appendEvent(event)
       eventHandler(event)
     }
   }
@@ -576,7 +585,7 @@ package enum ServiceManager {
 
   /// The watchdog interval of the service manager, or nil without a watchdog.
   /// It is `WATCHDOG_USEC` of sd_watchdog_enabled(3).
-  package static var watchdogLimit: Duration? {
+  package static var watchdogInterval: Duration? {
     guard environmentValue("WATCHDOG_PID").map({ pid_t($0) == getpid() }) ?? true else {
       return nil
     }
@@ -586,7 +595,7 @@ package enum ServiceManager {
   }
 
   /// Reports a state such as `READY=1` to the service manager, if there is one, by sd_notify(3).
-  package static func notify(_ state: String) {
+  package static func notifyServiceManager(_ state: String) {
     guard let path = environmentValue("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
       var address = try? SocketFile.makeAddress(path)
     else { return }

@@ -22,26 +22,26 @@ struct RenderOutputs: Sendable {
   struct Options {
     let path: String?
     let container: SoundFileFormat.Container?
-    let hasStems: Bool
+    let writesStems: Bool
     let printsJSON: Bool
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
       path = try arguments[OutputPaths.outputOption(for: "patterns")]
       container = try arguments[containerOption]
-      hasStems = try arguments[stemsOption]
-      printsJSON = try arguments[SharedOptions.json]
+      writesStems = try arguments[stemsOption]
+      printsJSON = try arguments[SharedOptions.jsonOption]
     }
   }
 
-  private(set) var items: [RenderBatch.Item] = []
+  private(set) var batchItems: [RenderBatch.Item] = []
 
   init(_ options: Options, inputs: [PatternInput], problemCount: Int) throws {
     let count = inputs.count + problemCount
     guard options.path != OutputPaths.standardOutput else {
-      guard count == 1, !options.hasStems, !options.printsJSON else {
+      guard count == 1, !options.writesStems, !options.printsJSON else {
         throw UsageError("'--output -' requires a single pattern, without '--stems' or '--json'")
       }
-      items = inputs.map {
+      batchItems = inputs.map {
         RenderBatch.Item(
           input: $0,
           destination: .stream(name: "standard output") { try Output.standardOutput.write($0) },
@@ -59,7 +59,7 @@ struct RenderOutputs: Sendable {
         extensions: ".wav, .flac, .aiff, .w64, .rf64, .caf, or .ogg")
       try addItems(of: input, container, options, to: destination)
     }
-    try OutputPaths.checkUnique(items.map { ($0.input.name, $0.name) })
+    try OutputPaths.checkPathsAreUnique(batchItems.map { ($0.input.name, $0.name) })
   }
 
   /// Adds the output file of a pattern, or the files of its stems.
@@ -68,32 +68,34 @@ struct RenderOutputs: Sendable {
     to destination: OutputDestination
   ) throws {
     let stems: [(buses: RenderSettings.AudibleBuses, suffix: String)] =
-      options.hasStems ? [(.haptics, ".haptic"), (.audio, ".audio")] : [(.all, "")]
+      options.writesStems ? [(.haptics, ".haptic"), (.audio, ".audio")] : [(.all, "")]
     for (buses, suffix) in stems {
       let path =
-        options.hasStems && !destination.isFolder
-        ? destination.path(insertingBeforeExtension: suffix)
-        : destination.path(
+        options.writesStems && !destination.isFolder
+        ? destination.outputPath(insertingBeforeExtension: suffix)
+        : destination.outputPath(
           stem: destination.isFolder
-            ? input.outputStem + suffix : FileSystem.stem(of: destination.path) + suffix,
+            ? input.outputStem + suffix : FileSystem.fileStem(of: destination.path) + suffix,
           fileExtension: container.rawValue)
       if input.isFromFolder {
         try destination.checkLinks(to: path)
       }
-      items.append(
+      batchItems.append(
         .init(input: input, destination: .file(path: path), container: container, buses: buses))
     }
   }
 
   /// Checks that every container supports the sound, and that no sound is written to a terminal.
   func checkFormats(of job: RenderJob, on terminal: Terminal) throws(UsageError) {
-    for container in Set(items.map(\.container)) {
+    for container in Set(batchItems.map(\.container)) {
       let format = SoundFileFormat(container: container, sampleFormat: job.sampleFormat)
-      if let reason = format.unsupportedReason(rate: job.rate, channelCount: job.channelCount) {
+      if let reason = format.unsupportedReason(
+        rate: job.sampleRateHertz, channelCount: job.channelCount)
+      {
         throw UsageError(reason)
       }
     }
-    if case .stream? = items.first?.destination {
+    if case .stream? = batchItems.first?.destination {
       try SharedOptions.refuseTerminalOutput(terminal)
     }
   }
@@ -157,15 +159,15 @@ struct OutputDestination {
   }
 
   /// Returns the path of a file in the folder, or the path of the named file.
-  func path(stem: String, fileExtension: String) -> String {
-    isFolder ? FileSystem.join(path, stem + "." + fileExtension) : path
+  func outputPath(stem: String, fileExtension: String) -> String {
+    isFolder ? FileSystem.joinPath(path, stem + "." + fileExtension) : path
   }
 
   /// Returns the path of the named file with a suffix before its extension, in the same folder.
-  func path(insertingBeforeExtension suffix: String) -> String {
+  func outputPath(insertingBeforeExtension suffix: String) -> String {
     let fileExtension = path.lastIndex(of: ".").map { String(path[$0...]) } ?? ""
-    let name = FileSystem.stem(of: path) + suffix + fileExtension
-    return FileSystem.join(FileSystem.folder(of: path), name)
+    let name = FileSystem.fileStem(of: path) + suffix + fileExtension
+    return FileSystem.joinPath(FileSystem.folderPath(of: path), name)
   }
 
   /// Throws an error if an output would be written through a link below the folder.
@@ -202,14 +204,15 @@ enum OutputPaths {
   }
 
   /// Throws an error if an output would overwrite one of the takes.
-  static func checkIsNoInput(_ path: String, of takes: [TakeInput]) throws(UsageError) {
+  static func checkOverwritesNoInput(_ path: String, of takes: [TakeInput]) throws(UsageError) {
     // A file that does not exist cannot be an input, so the patterns need not be read.
     guard FileSystem.entryKind(at: path) != .missing else { return }
-    try InputOverwriteCheck(reading: takes.flatMap(\.sourcePaths)).check(path, option: "--output")
+    try InputOverwriteCheck(reading: takes.flatMap(\.sourcePaths)).checkOutputPath(
+      path, option: "--output")
   }
 
   /// Throws an error if two inputs would be written to the same file.
-  static func checkUnique(_ files: [(input: String, path: String)]) throws(UsageError) {
+  static func checkPathsAreUnique(_ files: [(input: String, path: String)]) throws(UsageError) {
     var owners: [String: String] = [:]
     for (input, path) in files {
       if let previous = owners.updateValue(input, forKey: path) {
@@ -257,19 +260,19 @@ struct WrittenFileReport {
 
 /// The options of a command that writes a page.
 struct PageOptions {
-  let path: String
+  let pagePath: String
   let opensInBrowser: Bool
   let isQuiet: Bool
 
   init(_ arguments: ParsedArguments, default defaultPath: String) throws(UsageError) {
-    path = try arguments[PageOutput.outputOption(default: defaultPath)]
+    pagePath = try arguments[PageOutput.outputOption(default: defaultPath)]
     opensInBrowser = try arguments[PageOutput.openOption]
-    isQuiet = try arguments[LiveOptions.quiet.flag()]
+    isQuiet = try arguments[LiveOptions.quietOption.flag()]
   }
 
   /// Throws an error if standard output is a terminal, or if a page without a file is to be opened.
-  func checkStream(_ terminal: Terminal) throws(UsageError) {
-    guard path == OutputPaths.standardOutput else { return }
+  func checkStandardOutput(_ terminal: Terminal) throws(UsageError) {
+    guard pagePath == OutputPaths.standardOutput else { return }
     try SharedOptions.refuseTerminalOutput(terminal)
     if opensInBrowser {
       throw UsageError("'--open' requires a file, not '--output -'")
@@ -287,20 +290,20 @@ struct PageOutput {
   ///   - state: The state of the page for the report, such as `written`.
   ///   - work: The work that records an error of the browser.
   ///   - terminal: The streams.
-  static func write(
+  static func writePage(
     _ page: [UInt8], _ options: PageOptions, state: String, _ work: inout BatchWork,
     _ terminal: Terminal
   ) throws {
-    if options.path == OutputPaths.standardOutput {
+    if options.pagePath == OutputPaths.standardOutput {
       return try terminal.output.write(page.span)
     }
-    try AtomicFileWriter.write(page, to: options.path)
+    try AtomicFileWriter.write(page, to: options.pagePath)
     let output = PageOutput(
-      path: options.path, byteCount: page.count, opensInBrowser: options.opensInBrowser)
+      pagePath: options.pagePath, byteCount: page.count, opensInBrowser: options.opensInBrowser)
     if !options.isQuiet {
-      output.report(state, on: terminal)
+      output.reportPage(state, on: terminal)
     }
-    try work.attempt { _ in try output.openInBrowser() }
+    try work.attemptWork { _ in try output.openInBrowser() }
   }
 
   static func outputOption(default defaultPath: String) -> TypedOption<String> {
@@ -320,22 +323,22 @@ struct PageOutput {
   /// The exit status of a shell for a command that was not found.
   private static let commandNotFoundStatus: Int32 = 127
 
-  let path: String
+  let pagePath: String
   let byteCount: Int
   let opensInBrowser: Bool
 
   /// Reports that a page was written, for example `report.html: written, 197 kB; open it in a
   /// browser`.
-  func report(_ state: String, on terminal: Terminal) {
+  func reportPage(_ state: String, on terminal: Terminal) {
     terminal.report(
-      "\(path.printable): \(state), \(byteCount / 1_000) kB"
+      "\(pagePath.printable): \(state), \(byteCount / 1_000) kB"
         + (opensInBrowser ? "" : "; open it in a browser"))
   }
 
   /// Opens the page if that was requested. The call does not wait for the browser.
   func openInBrowser() throws(FileError) {
     if opensInBrowser {
-      try Self.openInBrowser(path, state: "was written")
+      try Self.openInBrowser(pagePath, state: "was written")
     }
   }
 
@@ -345,7 +348,7 @@ struct PageOutput {
   ///   - path: The file or the address.
   ///   - state: The state without a browser, such as `was written`, for messages.
   static func openInBrowser(_ path: String, state: String) throws(FileError) {
-    let file = (path.hasPrefix("-") ? "./" + path : path).shellEscaped
+    let file = (path.hasPrefix("-") ? "./" + path : path).asShellWord
     let script = """
       command -v xdg-open > /dev/null || exit \(commandNotFoundStatus)
       xdg-open \(file) > /dev/null 2>&1 &
@@ -367,7 +370,7 @@ struct PageOutput {
 struct PlotOutputs: Sendable {
   typealias Item = (inputs: [TakeInput], path: String, format: PlotFormat)
 
-  private(set) var items: [Item] = []
+  private(set) var plotItems: [Item] = []
 
   init(
     _ output: String, format requested: PlotFormat?, groups: [[TakeInput]], missingCount: Int
@@ -375,7 +378,7 @@ struct PlotOutputs: Sendable {
     let count = groups.count + missingCount
     if output == OutputPaths.standardOutput {
       guard count == 1 else { throw UsageError("'--output -' requires a single picture") }
-      items = groups.map { ($0, output, requested ?? .png) }
+      plotItems = groups.map { ($0, output, requested ?? .png) }
       return
     }
     let destination = try OutputDestination(output, count: count, "pictures")
@@ -384,18 +387,18 @@ struct PlotOutputs: Sendable {
         named: PlotFormat(ofName: output), requested: requested, default: .png, option: "--format",
         extensions: ".png, .svg, or .pdf")
       let stem = inputs.map(\.outputStem).joined(separator: "-")
-      let path = destination.path(stem: stem, fileExtension: format.rawValue)
+      let path = destination.outputPath(stem: stem, fileExtension: format.rawValue)
       if inputs.contains(where: \.isFromFolder) {
         try destination.checkLinks(to: path)
       }
-      items.append((inputs, path, format))
+      plotItems.append((inputs, path, format))
     }
     // Two pictures with the same name would overwrite each other, and a picture must not overwrite
     // its subject.
-    try OutputPaths.checkUnique(
-      items.compactMap { item in item.inputs.first.map { ($0.name, item.path) } })
-    for item in items {
-      try OutputPaths.checkIsNoInput(item.path, of: items.flatMap(\.inputs))
+    try OutputPaths.checkPathsAreUnique(
+      plotItems.compactMap { item in item.inputs.first.map { ($0.name, item.path) } })
+    for item in plotItems {
+      try OutputPaths.checkOverwritesNoInput(item.path, of: plotItems.flatMap(\.inputs))
     }
   }
 }

@@ -18,7 +18,7 @@ struct SoundCopy {
   ///   - folder: The folder of the output, or nil for a stream, which gets no copies.
   /// - Returns: The copies, and a loss for each sound file that is missing, is not a sound file, or
   ///   has a name that is not written.
-  static func find(
+  static func findCopies(
     _ references: [ReadResult.SoundReference], of input: PatternInput, to folder: String?
   ) -> (copies: [SoundCopy], losses: [PatternConversion.LocatedLoss]) {
     var copies: [SoundCopy] = []
@@ -29,10 +29,10 @@ struct SoundCopy {
     }
     for reference in references {
       do {
-        let source = try WaveformFiles.path(of: reference, in: input.folder)
+        let source = try WaveformFiles.path(of: reference, in: input.soundFolder)
         guard let folder, !isInPlace(reference.path, in: folder, source: source) else { continue }
         let destination = try ReceivedPath(reference.path, in: folder)
-        _ = try WaveformFiles.verifiedPath(of: reference, in: input.folder)
+        _ = try WaveformFiles.verifiedPath(of: reference, in: input.soundFolder)
         copies.append(SoundCopy(sourcePath: source, receivedPath: destination))
       } catch let error as InputError {
         let hint = error.finding.suggestion.map { "; \($0)" } ?? ""
@@ -48,7 +48,7 @@ struct SoundCopy {
 
   /// Returns whether an output in a folder already finds a sound file by its name.
   static func isInPlace(_ name: String, in folder: String, source: String) -> Bool {
-    guard let identity = FileIdentity(FileSystem.join(folder, name)) else { return false }
+    guard let identity = FileIdentity(FileSystem.joinPath(folder, name)) else { return false }
     return identity == FileIdentity(source)
   }
 }
@@ -60,19 +60,19 @@ struct SoundCopy {
 struct OutputPlan {
   private enum Owner: Equatable { case output, copy(of: String) }
 
-  private let inputs: InputOverwriteCheck
-  private var owners: [String: Owner] = [:]
+  private let inputCheck: InputOverwriteCheck
+  private var ownersByPath: [String: Owner] = [:]
   /// The reasons why the command must not write anything.
   private(set) var conflicts: [FileError] = []
 
-  init(inputs: InputOverwriteCheck) { self.inputs = inputs }
+  init(inputCheck: InputOverwriteCheck) { self.inputCheck = inputCheck }
 
   /// Plans to write or replace the output file of a pattern.
-  mutating func add(output path: String) {
-    if inputs.isInput(path) {
+  mutating func addOutput(path: String) {
+    if inputCheck.isInputPath(path) {
       return addConflict(path, reason: "is an input file; choose a different '--output'")
     }
-    switch owners.updateValue(.output, forKey: InputOverwriteCheck.comparablePath(of: path)) {
+    switch ownersByPath.updateValue(.output, forKey: InputOverwriteCheck.comparablePath(of: path)) {
     case nil:
       break
     case .output:
@@ -83,13 +83,13 @@ struct OutputPlan {
   }
 
   /// Plans a copy, and returns it, or nil if the same copy is planned or exists.
-  mutating func add(_ copy: SoundCopy) -> SoundCopy? {
+  mutating func addCopy(_ copy: SoundCopy) -> SoundCopy? {
     let path = copy.receivedPath.path
-    if inputs.isInput(path) {
+    if inputCheck.isInputPath(path) {
       addConflict(path, reason: "is an input file; choose a different '--output'")
       return nil
     }
-    switch owners[InputOverwriteCheck.comparablePath(of: path)] {
+    switch ownersByPath[InputOverwriteCheck.comparablePath(of: path)] {
     case .output:
       addConflict(path, reason: Self.conflictReason(with: copy.sourcePath))
       return nil
@@ -101,10 +101,10 @@ struct OutputPlan {
           + "convert their patterns to different folders")
       return nil
     case nil:
-      owners[InputOverwriteCheck.comparablePath(of: path)] = .copy(of: copy.sourcePath)
+      ownersByPath[InputOverwriteCheck.comparablePath(of: path)] = .copy(of: copy.sourcePath)
     }
     do throws(FileError) {
-      if try copy.receivedPath.state() == .free { return copy }
+      if try copy.receivedPath.checkState() == .free { return copy }
       if try FileSystem.read(path) == FileSystem.read(copy.sourcePath) {
         return nil
       }
@@ -138,20 +138,20 @@ struct PlannedFiles {
     let bytes: [UInt8]
   }
 
-  var outputs: [File] = []
-  var copies: [SoundCopy] = []
+  var outputFiles: [File] = []
+  var soundCopies: [SoundCopy] = []
 
   /// Writes the outputs and the copies, reports each copy, and returns the paths.
-  func write(on terminal: Terminal) throws(FileError) -> [String] {
-    for output in outputs {
-      try FileSystem.makeFolder(FileSystem.folder(of: output.path))
+  func writeFiles(on terminal: Terminal) throws(FileError) -> [String] {
+    for output in outputFiles {
+      try FileSystem.makeFolder(FileSystem.folderPath(of: output.path))
       try AtomicFileWriter.write(output.bytes, to: output.path)
     }
-    for copy in copies {
+    for copy in soundCopies {
       try copy.receivedPath.createFile(FileSystem.read(copy.sourcePath))
       terminal.report(
         "\(copy.receivedPath.path): copied from \(copy.sourcePath.inQuotes)".printable)
     }
-    return outputs.map(\.path) + copies.map(\.receivedPath.path)
+    return outputFiles.map(\.path) + soundCopies.map(\.receivedPath.path)
   }
 }

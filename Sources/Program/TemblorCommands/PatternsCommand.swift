@@ -11,7 +11,8 @@ import SystemSupport
 enum PatternsCommand {
   static let definition = Command(
     "patterns", abstract: "List the shipped patterns, or print one.",
-    arguments: [nameArgument], options: [names, SharedOptions.json, SharedOptions.csv],
+    arguments: [nameArgument],
+    options: [namesOption, SharedOptions.jsonOption, SharedOptions.csvOption],
     examples: [
       .init("temblor patterns", "List the patterns."),
       .init("temblor patterns heartbeat > mine.ahap", "Save a copy of a shipped pattern."),
@@ -22,7 +23,7 @@ enum PatternsCommand {
     "NAME", help: "Name of a shipped pattern to print as AHAP text.",
     completion: Completion(candidateCommand: "patterns --names"), isOptional: true
   ).optionalText()
-  private static let names = Option(
+  private static let namesOption = Option(
     "--names", help: "Print only the names, one per line."
   ).flag()
 
@@ -32,9 +33,9 @@ enum PatternsCommand {
     let format: ResultFormat
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
-      try SharedOptions.refuseBoth("--json", "--csv", in: arguments)
+      try SharedOptions.refuseCombination("--json", "--csv", in: arguments)
       name = arguments[nameArgument]
-      printsNames = try arguments[names]
+      printsNames = try arguments[namesOption]
       format = try ResultFormat(arguments)
     }
   }
@@ -46,14 +47,14 @@ enum PatternsCommand {
         throw FileError(name, "no shipped pattern has this name\(question)")
       }
       try terminal.output.write(text.span)
-      return .done
+      return .success
     }
     if options.printsNames {
       try terminal.output.write(ShippedPatterns.names.map { $0 + "\n" }.joined())
-      return .done
+      return .success
     }
     let rows = try ShippedPatterns.names.map { name in
-      let (plan, pattern) = try RenderJob().plan(
+      let (plan, pattern) = try RenderJob().loadPlan(
         PatternInput(origin: .shipped(name), outputStem: name))
       return (name: name, duration: plan.durationSeconds, notes: pattern.composition.notes ?? "")
     }
@@ -66,16 +67,16 @@ enum PatternsCommand {
       return [row.name, padding + length, row.notes]
     }
     try terminal.output.write(
-      options.format, json: ["patterns": fields], csv: fields, text: TextTable.text(lines))
-    return .done
+      options.format, json: ["patterns": fields], csv: fields, text: TextTable.text(ofRows: lines))
+    return .success
   }
 }
 
 /// An output of a sound card through ALSA's conversion, which accepts any sample format.
 struct SoundCard: Equatable {
-  private static let conversionPrefix = "plughw:"
+  private static let conversionDevicePrefix = "plughw:"
 
-  let name: String
+  let cardName: String
   /// The value of `--device` for the card. The first output of a card needs no number.
   let deviceName: String
   /// The name of the card without conversion, which has only its own channels.
@@ -84,7 +85,8 @@ struct SoundCard: Equatable {
   /// Creates the output of a listing, or returns nil for another kind of device and for other names
   /// of the same output.
   init?(_ listing: OutputListing) {
-    guard listing.name.hasPrefix(Self.conversionPrefix), listing.name.mentions("CARD=") else {
+    guard listing.name.hasPrefix(Self.conversionDevicePrefix), listing.name.containsText("CARD=")
+    else {
       return nil
     }
     let first = ",DEV=0"
@@ -94,7 +96,7 @@ struct SoundCard: Equatable {
     hardwareName = String(listing.name.dropFirst(4))
     // After the last comma, ALSA describes the conversion.
     let end = listing.description.lastIndex(of: ",") ?? listing.description.endIndex
-    name = listing.description[..<end].description.printable
+    cardName = listing.description[..<end].description.printable
   }
 }
 
@@ -109,11 +111,11 @@ enum DevicesCommand {
       each with the option that selects the sink, and the sources of PipeWire, each with the \
       option of 'temblor follow' that records the source.
       """,
-    options: [names, SharedOptions.json],
+    options: [namesOption, SharedOptions.jsonOption],
     examples: [.init("temblor devices", "List the devices.")]
   ) { arguments, terminal in try run(Options(arguments), terminal) }
 
-  private static let names = Option(
+  private static let namesOption = Option(
     "--names", help: "Print only the names, one per line, without opening devices."
   ).flag()
 
@@ -122,8 +124,8 @@ enum DevicesCommand {
     let printsJSON: Bool
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
-      printsNames = try arguments[names]
-      printsJSON = try arguments[SharedOptions.json]
+      printsNames = try arguments[namesOption]
+      printsJSON = try arguments[SharedOptions.jsonOption]
     }
   }
 
@@ -131,30 +133,32 @@ enum DevicesCommand {
     guard !options.printsNames else {
       let names = OutputRegistry.standard.outputs(probing: false).map(\.name)
       try terminal.output.write(names.map { $0.printable + "\n" }.joined())
-      return .done
+      return .success
     }
     guard !options.printsJSON else {
       let sources = SoundServers.system.sourceListings.map { source -> JSONObject in
         ["name": source.name, "description": source.description]
       }
-      try terminal.output.write(json: [
-        "devices": OutputRegistry.standard.outputs().map(fields), "sources": sources,
+      try terminal.output.writeJSON([
+        "devices": OutputRegistry.standard.outputs().map(jsonFields), "sources": sources,
       ])
-      return .done
+      return .success
     }
     var devices: [OutputListing] = []
     try OutputRegistry.standard.probeOutputs { device in
-      try terminal.output.write(text([device], for: terminal.output))
+      try terminal.output.write(listText([device], for: terminal.output))
       devices.append(device)
     }
-    try terminal.output.write("\n" + advice(devices))
+    try terminal.output.write("\n" + playAdvice(devices))
     try terminal.output.write(sourceAdvice(SoundServers.system.sourceListings))
-    return .done
+    return .success
   }
 
   /// Returns the options with which to play on each card, as text.
-  static func advice(_ devices: [OutputListing]) -> String {
-    let cards = devices.compactMap(SoundCard.init).map { ["  --device \($0.deviceName)", $0.name] }
+  static func playAdvice(_ devices: [OutputListing]) -> String {
+    let cards = devices.compactMap(SoundCard.init).map {
+      ["  --device \($0.deviceName)", $0.cardName]
+    }
     let sinks = devices.filter { NamedSink(device: $0.name) != nil }
     let rows = cards + sinks.map { ["  --device \($0.name.printable)", $0.description.printable] }
     guard !rows.isEmpty else {
@@ -163,17 +167,18 @@ enum DevicesCommand {
     let sinkNoun = cards.isEmpty ? "a sink" : "a card or a sink"
     let noun = sinks.isEmpty ? "a card" : sinkNoun
     return "To play on \(noun), use its option, or save it with 'temblor setup':\n"
-      + TextTable.text(rows)
+      + TextTable.text(ofRows: rows)
   }
 
   /// Returns the options to follow each source; empty without sources.
   static func sourceAdvice(_ sources: [OutputListing]) -> String {
     guard !sources.isEmpty else { return "" }
     let rows = sources.map { ["  --source \($0.name.printable)", $0.description.printable] }
-    return "\nTo follow a source with 'temblor follow', use its option:\n" + TextTable.text(rows)
+    return "\nTo follow a source with 'temblor follow', use its option:\n"
+      + TextTable.text(ofRows: rows)
   }
 
-  static func text(_ devices: [OutputListing], for output: Output) -> String {
+  static func listText(_ devices: [OutputListing], for output: Output) -> String {
     var text = ""
     for device in devices {
       text += output.styled(device.name.printable, .bold)
@@ -193,7 +198,7 @@ enum DevicesCommand {
   }
 
   /// The maximum period size that is reported as a limit, in frames.
-  private static let maximumListedPeriod = 1 << 24
+  private static let maximumListedPeriodFrameCount = 1 << 24
 
   /// Returns a line such as `2 channels; 44100, 48000 Hz; s16; periods of 32 to 4096 frames;
   /// hardware`.
@@ -204,7 +209,7 @@ enum DevicesCommand {
       "\(channels) channel\(channels == "1" ? "" : "s")",
       abilities.rates.map(String.init).joined(separator: ", ") + " Hz",
       abilities.encodings.joined(separator: ", "),
-      periods.upperBound > maximumListedPeriod
+      periods.upperBound > maximumListedPeriodFrameCount
         ? "periods of any length"
         : "periods of \(periods.lowerBound) to \(periods.upperBound) frames",
     ].joined(separator: "; ") + (abilities.isHardware ? "; hardware" : "")
@@ -229,7 +234,7 @@ enum DevicesCommand {
     }.joined(separator: ", ")
   }
 
-  private static func fields(_ device: OutputListing) -> JSONObject {
+  private static func jsonFields(_ device: OutputListing) -> JSONObject {
     let abilities: JSONObject? = device.capabilities.map {
       [
         "rates": $0.rates, "channels": $0.channelCounts, "formats": $0.encodings,

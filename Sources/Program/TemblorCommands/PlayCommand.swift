@@ -11,7 +11,7 @@ import VendorFormats
 
 /// The command `play`, which plays patterns on a device.
 enum PlayCommand {
-  private static let loop = Option(
+  private static let loopOption = Option(
     "--loop", value: "N",
     help:
       """
@@ -19,8 +19,10 @@ enum PlayCommand {
       only the part between them. 0 repeats the pattern until you skip it.
       """
   ).int(in: 0...1_000_000, default: 1)
-  private static let gap = Option("--gap", value: "SECONDS", help: "Silence between patterns.")
-    .double(in: 0...3_600, default: 0.5)
+  private static let gapOption = Option(
+    "--gap", value: "SECONDS", help: "Silence between patterns."
+  )
+  .double(in: 0...3_600, default: 0.5)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
@@ -38,11 +40,12 @@ enum PlayCommand {
         write a sound file instead, use --device wav:FILE or 'temblor render'.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
-        loop, gap, SharedOptions.inputChannels, RoutingOptions.pan, SharedOptions.curveTimes,
-        SharedOptions.pitch, LiveOptions.json,
-        LiveOptions.quiet,
+        loopOption, gapOption, SharedOptions.inputChannelsOption, RoutingOptions.panOption,
+        SharedOptions.curveTimes,
+        SharedOptions.pitch, LiveOptions.jsonOption,
+        LiveOptions.quietOption,
       ]
-        + SharedOptions.soundOptions, groups: LiveOptions.groups,
+        + SharedOptions.soundOptions, optionGroups: LiveOptions.optionGroups,
       examples: [
         .init("temblor play heartbeat", "Feel a shipped pattern."),
         .init(
@@ -69,9 +72,9 @@ enum PlayCommand {
 
     init(_ arguments: ParsedArguments) throws {
       live = try LiveOptions(arguments)
-      let loop = try arguments[PlayCommand.loop]
+      let loop = try arguments[PlayCommand.loopOption]
       passCount = loop == 0 ? nil : loop
-      gapSeconds = try arguments[PlayCommand.gap]
+      gapSeconds = try arguments[PlayCommand.gapOption]
     }
   }
 
@@ -81,45 +84,45 @@ enum PlayCommand {
   ) throws -> ExitStatus {
     let options = try Options(arguments)
     var patterns = try LivePatterns(arguments, formats, terminal)
-    guard !patterns.loaded.isEmpty else { return patterns.status }
+    guard !patterns.loadedPatterns.isEmpty else { return patterns.exitStatus }
 
-    try options.live.checkOutputs(reading: patterns.loaded.flatMap(\.sourcePaths))
+    try options.live.checkOutputs(reading: patterns.loadedPatterns.flatMap(\.sourcePaths))
     let session = options.live.makeSession(in: environment, terminal)
-    let placeCount = patterns.loaded.map(\.composition.bodyLocationCount).max() ?? 0
+    let placeCount = patterns.loadedPatterns.map(\.composition.bodyLocationCount).max() ?? 0
     let (outcome, _) = try options.live.play(in: session, placeCount: placeCount) { engine in
       try Playlist(
-        patterns.compile(for: engine, terminal), on: engine, passCount: options.passCount,
+        patterns.compilePatterns(for: engine, terminal), on: engine, passCount: options.passCount,
         gapSeconds: options.gapSeconds,
-        sendGains: options.live.routing.sendGains(rate: engine.rate), session: session)
+        sendGains: options.live.channelRouting.sendGains(rate: engine.rate), session: session)
     }
     return Failure.overallStatus([
-      patterns.status,
-      try options.live.report(outcome, ["patterns": patterns.fields], terminal),
+      patterns.exitStatus,
+      try options.live.reportOutcome(outcome, ["patterns": patterns.jsonFields], terminal),
     ])
   }
 }
 
 /// The patterns of a live command. Patterns that cannot be loaded are reported and omitted.
 struct LivePatterns {
-  private(set) var loaded: [LoadedPattern] = []
+  private(set) var loadedPatterns: [LoadedPattern] = []
   /// The duration of each compiled pattern until it is silent, in seconds.
   private var soundSeconds: [Double] = []
-  private var failures: [(name: String, message: String, status: ExitStatus)] = []
+  private var loadingFailures: [(name: String, message: String, status: ExitStatus)] = []
 
   init(_ arguments: ParsedArguments, _ formats: FormatRegistry, _ terminal: Terminal) throws {
-    let reading = try SharedOptions.readingOptions(arguments)
+    let reading = try SharedOptions.parseReadingOptions(arguments)
     let (inputs, problems) = PatternInput.find(
       arguments[SharedOptions.patternArgument(formats)], formats: formats,
-      soundLookup: try SharedOptions.soundLookup(arguments),
-      soundChannels: try SharedOptions.inputChannels(arguments))
+      soundLookup: try SharedOptions.parseSoundLookup(arguments),
+      soundChannels: try SharedOptions.parseInputChannels(arguments))
     for problem in problems {
       recordFailure(problem.path, problem, terminal)
     }
     for input in inputs {
       do {
         let pattern = try LoadedPattern(input, options: reading)
-        loaded.append(pattern)
-        for warning in FindingGrouping.grouped(pattern.warnings()) {
+        loadedPatterns.append(pattern)
+        for warning in FindingGrouping.grouping(pattern.warnings()) {
           terminal.report(warning.description.printable)
         }
       } catch {
@@ -128,22 +131,24 @@ struct LivePatterns {
     }
   }
 
-  var status: ExitStatus { Failure.overallStatus(failures.map(\.status)) }
+  var exitStatus: ExitStatus { Failure.overallStatus(loadingFailures.map(\.status)) }
 
-  var fields: [JSONObject] {
-    loaded.enumerated().map { index, pattern in
+  var jsonFields: [JSONObject] {
+    loadedPatterns.enumerated().map { index, pattern in
       let seconds =
         index < soundSeconds.count ? soundSeconds[index] : pattern.composition.durationSeconds
       return ["pattern": pattern.input.name, "seconds": seconds]
     }
-      + failures.map { ["pattern": $0.name, "error": $0.message] }
+      + loadingFailures.map { ["pattern": $0.name, "error": $0.message] }
   }
 
   /// Compiles the patterns. Patterns that cannot be compiled are reported and omitted.
-  mutating func compile(for engine: PlaybackEngine, _ terminal: Terminal) -> [CompiledPattern] {
+  mutating func compilePatterns(for engine: PlaybackEngine, _ terminal: Terminal)
+    -> [CompiledPattern]
+  {
     var compiled: [CompiledPattern] = []
     var playable: [LoadedPattern] = []
-    for pattern in loaded {
+    for pattern in loadedPatterns {
       do {
         compiled.append(try CompiledPattern(name: pattern.input.name, pattern, for: engine))
         for finding in pattern.playbackFindings(on: engine.profiles, rate: engine.rate) {
@@ -154,21 +159,23 @@ struct LivePatterns {
         recordFailure(pattern.input.name, error, terminal)
       }
     }
-    loaded = playable
+    loadedPatterns = playable
     soundSeconds = compiled.map(\.soundSeconds)
     return compiled
   }
 
   private mutating func recordFailure(_ name: String, _ error: any Error, _ terminal: Terminal) {
-    let message = Failure.message(error)
-    failures.append((name, message, Failure.status(of: error)))
+    let message = Failure.messageText(error)
+    loadingFailures.append((name, message, Failure.exitStatus(of: error)))
     terminal.report(message)
   }
 }
 
 /// The command `tap`, which plays a transient.
 enum TapCommand {
-  private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 10000.").int(
+  private static let countOption = Option(
+    "--count", value: "N", help: "Number of taps, 1 to 10000."
+  ).int(
     in: 1...10_000, default: 1)
   private static let interval = Option(
     "--interval", value: "SECONDS", help: "Interval between taps, 0.005 to 60."
@@ -177,8 +184,9 @@ enum TapCommand {
 
   static let definition = Command(
     "tap", abstract: "Play a single transient (a tap).",
-    arguments: [intensity, sharpness],
-    options: [count, interval, LiveOptions.json, LiveOptions.quiet], groups: LiveOptions.groups,
+    arguments: [intensityArgument, sharpnessArgument],
+    options: [countOption, interval, LiveOptions.jsonOption, LiveOptions.quietOption],
+    optionGroups: LiveOptions.optionGroups,
     examples: [
       .init("temblor tap 1 0.5", "Test the output."),
       .init("temblor tap 0.6 0.9 --count 8 --interval 0.1", "Play a rattle."),
@@ -186,8 +194,9 @@ enum TapCommand {
     ]
   ) { arguments, terminal in try run(Options(arguments), terminal, on: SystemEnvironment()) }
 
-  private static let intensity = Argument("INTENSITY", help: "Intensity, 0 to 1.")
-  private static let sharpness = Argument("SHARPNESS", help: "Sharpness, 0 (dull) to 1 (sharp).")
+  private static let intensityArgument = Argument("INTENSITY", help: "Intensity, 0 to 1.")
+  private static let sharpnessArgument = Argument(
+    "SHARPNESS", help: "Sharpness, 0 (dull) to 1 (sharp).")
 
   struct Options {
     let live: LiveOptions
@@ -196,10 +205,11 @@ enum TapCommand {
     init(_ arguments: ParsedArguments) throws {
       live = try LiveOptions(arguments)
       try live.checkOutputs(reading: [])
-      let intensity = try arguments.double(TapCommand.intensity.name, in: 0...1) ?? 1
-      let sharpness = try arguments.double(TapCommand.sharpness.name, in: 0...1) ?? 0.5
+      let intensity = try arguments.number(TapCommand.intensityArgument.name, in: 0...1) ?? 1
+      let sharpness = try arguments.number(TapCommand.sharpnessArgument.name, in: 0...1) ?? 0.5
       pattern = tapPattern(
-        count: try arguments[count], interval: try arguments[interval], intensity: Float(intensity),
+        count: try arguments[countOption], interval: try arguments[interval],
+        intensity: Float(intensity),
         sharpness: Float(sharpness))
     }
   }
@@ -213,7 +223,7 @@ enum TapCommand {
         [CompiledPattern(name: "tap", options.pattern, for: engine)], on: engine,
         session: session)
     }
-    return try options.live.report(outcome, [:], terminal)
+    return try options.live.reportOutcome(outcome, [:], terminal)
   }
 
   /// Returns a pattern of equal taps.
@@ -237,7 +247,7 @@ enum TapCommand {
 
 /// The command `watch`, which plays a pattern whenever it is saved.
 enum WatchCommand {
-  private static let loop = Option(
+  private static let loopOption = Option(
     "--loop", value: "N",
     help:
       """
@@ -257,10 +267,11 @@ enum WatchCommand {
         """,
       arguments: [fileArgument(formats)],
       options: [
-        loop, SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.json, LiveOptions.quiet,
+        loopOption, SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.jsonOption,
+        LiveOptions.quietOption,
       ]
         + SharedOptions.soundOptions,
-      groups: LiveOptions.groups,
+      optionGroups: LiveOptions.optionGroups,
       examples: [
         .init("temblor watch mine.ahap", "Play the pattern after every save."),
         .init("temblor watch mine.ahap --loop 0", "Loop the pattern until the next save."),
@@ -280,22 +291,23 @@ enum WatchCommand {
     let live: LiveOptions
     /// The number of passes, or nil to repeat.
     let passCount: Int?
-    let reading: ReadingOptions
-    let path: String
+    let readingOptions: ReadingOptions
+    let patternPath: String
     let input: PatternInput
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
       live = try LiveOptions(arguments)
-      let loop = try arguments[WatchCommand.loop]
+      let loop = try arguments[WatchCommand.loopOption]
       passCount = loop == 0 ? nil : loop
-      reading = try SharedOptions.readingOptions(arguments)
-      path = arguments[fileArgument(formats)]
-      guard FileSystem.entryKind(at: path) == .file else {
-        throw FileError(path, "file not found; 'temblor watch' requires a pattern file")
+      readingOptions = try SharedOptions.parseReadingOptions(arguments)
+      patternPath = arguments[fileArgument(formats)]
+      guard FileSystem.entryKind(at: patternPath) == .file else {
+        throw FileError(patternPath, "file not found; 'temblor watch' requires a pattern file")
       }
       var input = PatternInput(
-        origin: .file(path), outputStem: FileSystem.stem(of: path), formats: formats)
-      input.soundLookup = try SharedOptions.soundLookup(arguments)
+        origin: .file(patternPath), outputStem: FileSystem.fileStem(of: patternPath),
+        formats: formats)
+      input.soundLookup = try SharedOptions.parseSoundLookup(arguments)
       self.input = input
     }
   }
@@ -307,19 +319,19 @@ enum WatchCommand {
     let options = try Options(arguments, formats)
     try options.live.checkOutputs(reading: options.input.sourcePaths)
     let session = options.live.makeSession(in: environment, terminal)
-    let pattern = try? LoadedPattern(options.input, options: options.reading)
+    let pattern = try? LoadedPattern(options.input, options: options.readingOptions)
     let placeCount = pattern?.composition.bodyLocationCount ?? 0
     let (outcome, activity) = try options.live.play(in: session, placeCount: placeCount) {
       engine in
       try WatchActivity(
-        options.input, at: options.path, reading: options.reading, on: engine,
-        passCount: options.passCount, session: session, output: terminal.error)
+        options.input, at: options.patternPath, readingOptions: options.readingOptions, on: engine,
+        passCount: options.passCount, session: session, output: terminal.errorOutput)
     }
     let fields: JSONObject = [
-      "file": options.path, "goodVersions": activity.validVersionCount,
+      "file": options.patternPath, "goodVersions": activity.validVersionCount,
       "brokenVersions": activity.invalidVersionCount,
     ]
-    return try options.live.report(outcome, fields, terminal)
+    return try options.live.reportOutcome(outcome, fields, terminal)
   }
 }
 
@@ -327,98 +339,100 @@ enum WatchCommand {
 /// If a saved version is invalid, the last valid version stays loaded.
 final class WatchActivity: PlaybackActivity {
   private let input: PatternInput
-  private let path: String
-  private let reading: ReadingOptions
+  private let patternPath: String
+  private let readingOptions: ReadingOptions
   private let fileWatch: FileWatch
   private let engine: PlaybackEngine
   private let console: LiveConsole
   private let output: Output
-  private let track: SingleTrackPlayer
+  private let trackPlayer: SingleTrackPlayer
   private(set) var validVersionCount = 0
   private(set) var invalidVersionCount = 0
 
   init(
-    _ input: PatternInput, at path: String, reading: ReadingOptions, on engine: PlaybackEngine,
+    _ input: PatternInput, at path: String, readingOptions: ReadingOptions,
+    on engine: PlaybackEngine,
     passCount: Int?,
     session: LiveSession, output: Output
   ) throws {
-    self.path = path
+    self.patternPath = path
     self.input = input
-    self.reading = reading
+    self.readingOptions = readingOptions
     self.engine = engine
     self.output = output
     console = session.console
-    track = SingleTrackPlayer(engine, passCount: passCount, wake: session.wake)
+    trackPlayer = SingleTrackPlayer(engine, passCount: passCount, wakeSignal: session.wakeSignal)
     // Watching begins before the file is read, so that no change is missed.
     fileWatch = try FileWatch([path])
     let start = FrameConversion.frame(seconds: Playlist.leadInSeconds, rate: engine.rate)
-    try reload(startingAt: .frame(start))
+    try reloadPattern(startingAt: .frame(start))
   }
 
   var watchedDescriptors: [PollDescriptor] { [PollDescriptor(fileWatch.descriptor)] }
-  var state: PlaybackStatus.State { track.state }
-  var progress: (position: Double, duration: Double?) { track.progress }
-  var keys: [KeyHelp] { SingleTrackPlayer.keys }
+  var playbackState: PlaybackStatus.State { trackPlayer.state }
+  var playbackProgress: (position: Double, duration: Double?) { trackPlayer.progress }
+  var keyHelp: [KeyHelp] { SingleTrackPlayer.keyHelp }
 
-  func update(at now: Duration) throws -> ActivityStep {
+  func updateActivity(at now: Duration) throws -> ActivityStep {
     let changes = try fileWatch.pollChanges(at: now)
-    if changes.contains(.init(path: path, kind: .removed)) {
-      console.error("\(path.printable) was removed; the last version stays loaded")
+    if changes.contains(.init(path: patternPath, kind: .removed)) {
+      console.reportError("\(patternPath.printable) was removed; the last version stays loaded")
     } else if !changes.isEmpty {
-      try reload(startingAt: .now)
+      try reloadPattern(startingAt: .now)
     }
-    return .wait(fileWatch.timeout(at: now))
+    return .wait(fileWatch.waitTimeout(at: now))
   }
 
   func handleKey(_ key: KeyPress) throws -> Bool {
     switch key {
-    case .character(" "): try track.togglePause()
-    case .character("r"), .character("R"), .home: try track.restart()
+    case .character(" "): try trackPlayer.togglePause()
+    case .character("r"), .character("R"), .home: try trackPlayer.restart()
     default: return false
     }
     return true
   }
 
-  private func reload(startingAt time: PlaybackTime) throws {
+  private func reloadPattern(startingAt time: PlaybackTime) throws {
     let compiled: CompiledPattern
     do {
-      let pattern = try LoadedPattern(input, options: reading)
-      try fileWatch.watch([path] + pattern.sourcePaths.filter(isBelowFolder))
-      compiled = try CompiledPattern(name: path, pattern, for: engine)
+      let pattern = try LoadedPattern(input, options: readingOptions)
+      try fileWatch.setWatchedPaths([patternPath] + pattern.sourcePaths.filter(isBelowFolder))
+      compiled = try CompiledPattern(name: patternPath, pattern, for: engine)
       let findings = pattern.playbackFindings(on: engine.profiles, rate: engine.rate)
-      for warning in FindingGrouping.grouped(pattern.warnings()) + findings {
-        console.error(warning.description.printable)
+      for warning in FindingGrouping.grouping(pattern.warnings()) + findings {
+        console.reportError(warning.description.printable)
       }
     } catch {
       invalidVersionCount += 1
       return report(error)
     }
-    try track.play(compiled, at: time)
+    try trackPlayer.play(compiled, at: time)
     validVersionCount += 1
-    let text = "\(path.printable): \(NumberFormatting.secondsText(compiled.soundSeconds))"
+    let text = "\(patternPath.printable): \(NumberFormatting.secondsText(compiled.soundSeconds))"
     // The first version is expected; a log contains every later version.
     if validVersionCount + invalidVersionCount > 1 {
-      console.info(text)
+      console.reportInformation(text)
     } else {
-      console.hint(text)
+      console.reportHint(text)
     }
   }
 
   /// Returns whether the path of a sound file stays below the folder of the pattern, judging by its
   /// text.
   private func isBelowFolder(_ path: String) -> Bool {
-    path != self.path && !path.split(separator: "/").contains("..")
+    path != self.patternPath && !path.split(separator: "/").contains("..")
   }
 
   private func report(_ error: any Error) {
-    let findings = (try? CheckCommand.findings(in: input))?.filter { $0.severity != .note } ?? []
+    let findings =
+      (try? CheckCommand.findFindings(in: input))?.filter { $0.severity != .note } ?? []
     if error is InputError, findings.contains(where: { $0.severity == .error }) {
-      console.error(String(CheckCommand.text(findings, for: output).dropLast()))
+      console.reportError(String(CheckCommand.reportText(findings, for: output).dropLast()))
     } else {
-      console.error(Failure.message(error))
+      console.reportError(Failure.messageText(error))
     }
     if validVersionCount > 0 {
-      console.hint("The last valid version stays loaded.")
+      console.reportHint("The last valid version stays loaded.")
     }
   }
 }

@@ -8,14 +8,14 @@ import VendorFormats
 
 /// The command `plot`, which draws patterns and sounds.
 enum PlotCommand {
-  private static let format = Option(
+  private static let formatOption = Option(
     "--format", value: "FORMAT", help: "Plot format if the file extension does not select one.",
     defaultText: PlotFormat.png.rawValue
   ).choice(of: PlotFormat.self)
-  private static let width = Option(
+  private static let widthOption = Option(
     "--width", value: "N", help: "Width in pixels, 200 to 10000, or in columns for text.",
-    defaultText: "\(standardWidth), or the width of the terminal")
-  private static let theme = Option(
+    defaultText: "\(standardPixelWidth), or the width of the terminal")
+  private static let themeOption = Option(
     "--theme", value: "THEME", help: "Background of the plot.",
     defaultText: "light; an SVG file follows the page"
   ).choice(of: PlotTheme.self)
@@ -49,10 +49,12 @@ enum PlotCommand {
         """,
       arguments: [fileArgument(formats)],
       options: [
-        output, format, width, theme, show, overlay, SharedOptions.inputChannels,
-        SharedOptions.startTime,
-        SharedOptions.endTime, SharedOptions.profile, SharedOptions.curveTimes, SharedOptions.pitch,
-        LiveOptions.quiet,
+        outputOption, formatOption, widthOption, themeOption, showOption, overlayOption,
+        SharedOptions.inputChannelsOption,
+        SharedOptions.startTimeOption,
+        SharedOptions.endTimeOption, SharedOptions.profileOption, SharedOptions.curveTimes,
+        SharedOptions.pitch,
+        LiveOptions.quietOption,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor plot heartbeat", "Draw a pattern in the terminal."),
@@ -75,60 +77,60 @@ enum PlotCommand {
     ).texts()
   }
 
-  private static let output = OutputPaths.outputOption(for: "pictures")
-  private static let show = Option(
+  private static let outputOption = OutputPaths.outputOption(for: "pictures")
+  private static let showOption = Option(
     "--panels", value: "LIST",
     help: """
       One or more panels to draw, separated by commas: \
       \(PlotPart.allCases.map(\.rawValue).joinedWithOr).
       """, defaultText: "all", completion: .candidates(PlotPart.allCases.map(\.rawValue))
   ).text()
-  private static let overlay = Option(
+  private static let overlayOption = Option(
     "--overlay",
     help: "Draw two to \(Plot.maximumSubjectCount) inputs in one plot for comparison."
   ).flag()
 
   struct Options {
-    let files: [String]
+    let inputArguments: [String]
     let soundLookup: PatternInput.SoundLookup
     /// The channels of sound files that are played as patterns, from 0, or nil to draw sound files.
     let inputChannels: [Int]?
-    let job: RenderJob
+    let renderJob: RenderJob
     /// A Boolean value that indicates whether the command line names a profile.
     let hasProfile: Bool
-    let style: Style
+    let plotStyle: PlotStyle
     let outputPath: String?
-    let format: PlotFormat?
+    let plotFormat: PlotFormat?
     let isOverlay: Bool
     let isQuiet: Bool
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry, on terminal: Terminal) throws {
-      job = try SharedOptions.renderJob(arguments)
-      style = try Style(arguments, on: terminal)
-      hasProfile = try arguments[SharedOptions.profile.text()] != nil
-      files = arguments[fileArgument(formats)]
-      soundLookup = try SharedOptions.soundLookup(arguments)
-      inputChannels = try SharedOptions.inputChannels(arguments)
-      outputPath = try arguments[output]
-      format = try arguments[PlotCommand.format]
-      isOverlay = try arguments[overlay]
-      isQuiet = try arguments[LiveOptions.quiet.flag()]
+      renderJob = try SharedOptions.makeRenderJob(arguments)
+      plotStyle = try PlotStyle(arguments, on: terminal)
+      hasProfile = try arguments[SharedOptions.profileOption.text()] != nil
+      inputArguments = arguments[fileArgument(formats)]
+      soundLookup = try SharedOptions.parseSoundLookup(arguments)
+      inputChannels = try SharedOptions.parseInputChannels(arguments)
+      outputPath = try arguments[outputOption]
+      plotFormat = try arguments[PlotCommand.formatOption]
+      isOverlay = try arguments[overlayOption]
+      isQuiet = try arguments[LiveOptions.quietOption.flag()]
     }
   }
 
   static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
     -> ExitStatus
   {
-    let (inputs, problems) = TakeInput.find(
-      options.files, formats: formats, soundLookup: options.soundLookup)
-    let takes = inputs.map { $0.playingChannels(options.inputChannels) }
+    let (inputs, problems) = TakeInput.resolve(
+      options.inputArguments, formats: formats, soundLookup: options.soundLookup)
+    let takes = inputs.map { $0.asPattern(ofChannels: options.inputChannels) }
     let groups = try inputGroups(of: takes, problemCount: problems.count, options)
     let outputs = try options.outputPath.map { path in
       try PlotOutputs(
-        path, format: options.format, groups: groups,
+        path, format: options.plotFormat, groups: groups,
         missingCount: options.isOverlay ? 0 : problems.count)
     }
-    if outputs?.items.first?.path == OutputPaths.standardOutput {
+    if outputs?.plotItems.first?.path == OutputPaths.standardOutput {
       try SharedOptions.refuseTerminalOutput(terminal)
     }
     var work = BatchWork(on: terminal, problems: problems)
@@ -142,29 +144,29 @@ enum PlotCommand {
         if outputs != nil, !options.isQuiet {
           line.show("\(index) of \(groups.count) pictures")
         }
-        let plot = try plot(group, options)
-        if let item = outputs?.items[index] {
-          let byteCount = try write(plot, item, style: options.style, on: terminal)
+        let plot = try makePlot(group, options)
+        if let item = outputs?.plotItems[index] {
+          let byteCount = try write(plot, item, style: options.plotStyle, on: terminal)
           report.add([(item.path, byteCount)])
         } else {
           if index > 0 {
             try terminal.output.writeLine()
           }
-          try terminal.output.write(plot, width: options.style.columnCount)
+          try terminal.output.writeTextPlot(plot, columnCount: options.plotStyle.columnCount)
         }
       } catch let error as StreamError {
         throw error
       } catch {
         line.clear()
-        work.recordFailure(message(error, about: group), Failure.status(of: error))
+        work.recordFailure(errorMessage(error, about: group), Failure.exitStatus(of: error))
       }
     }
     line.clear()
-    let isFile = outputs?.items.first.map { $0.path != OutputPaths.standardOutput } ?? false
+    let isFile = outputs?.plotItems.first.map { $0.path != OutputPaths.standardOutput } ?? false
     if isFile, !options.isQuiet {
       report.print(of: groups.count + problems.count, "picture", on: terminal)
     }
-    return work.status
+    return work.overallStatus
   }
 
   /// Returns the inputs of each plot, which are a single input, or all inputs with `--overlay`.
@@ -181,10 +183,10 @@ enum PlotCommand {
   }
 
   /// The default width of a plot in pixels, which fits a page of text.
-  static let standardWidth = 860
+  static let standardPixelWidth = 860
 
-  private static func plot(_ inputs: [TakeInput], _ options: Options) throws -> Plot {
-    let style = options.style
+  private static func makePlot(_ inputs: [TakeInput], _ options: Options) throws -> Plot {
+    let style = options.plotStyle
     // If one of the inputs is a sound, patterns are drawn with their signals, too.
     let isOfPatterns = inputs.allSatisfy { input in
       if case .pattern = input {
@@ -195,11 +197,11 @@ enum PlotCommand {
     }
     let subjects = try inputs.map { input in
       try input.plotSubject(
-        options.job, needsSignal: style.parts != [.score] || !isOfPatterns,
+        options.renderJob, needsSignal: style.panels != [.score] || !isOfPatterns,
         hasProfile: options.hasProfile)
     }
-    let plot = try Plot(of: subjects, parts: style.parts, timeRangeSeconds: style.timeRange)
-    if let timeRange = style.timeRange, timeRange.lowerBound >= plot.durationSeconds {
+    let plot = try Plot(of: subjects, parts: style.panels, timeRangeSeconds: style.timeRangeSeconds)
+    if let timeRange = style.timeRangeSeconds, timeRange.lowerBound >= plot.durationSeconds {
       throw FileError(
         plot.title, "'--start' is after the end (\(plot.durationSeconds.text(places: 3)) s)")
     }
@@ -208,51 +210,51 @@ enum PlotCommand {
 
   /// Writes a picture, and returns its size in bytes.
   private static func write(
-    _ plot: Plot, _ item: PlotOutputs.Item, style: Style, on terminal: Terminal
+    _ plot: Plot, _ item: PlotOutputs.Item, style: PlotStyle, on terminal: Terminal
   ) throws -> Int {
-    let bytes = try plot.draw(as: item.format, width: style.width, theme: style.theme)
+    let bytes = try plot.draw(as: item.format, width: style.pixelWidth, theme: style.theme)
     if item.path == OutputPaths.standardOutput {
       try terminal.output.write(bytes.span)
     } else {
-      try FileSystem.makeFolder(FileSystem.folder(of: item.path))
+      try FileSystem.makeFolder(FileSystem.folderPath(of: item.path))
       try AtomicFileWriter.write(bytes, to: item.path)
     }
     return bytes.count
   }
 
-  private static func message(_ error: any Error, about inputs: [TakeInput]) -> String {
+  private static func errorMessage(_ error: any Error, about inputs: [TakeInput]) -> String {
     if let error = error as? PlotError, error.kind == .invalidPattern {
       return "\(inputs[0].name.printable): \(error.description.printable)"
     }
-    return Failure.message(error)
+    return Failure.messageText(error)
   }
 
   /// The style of plots, with their panels, time range, size, and colors.
-  struct Style {
-    let parts: Set<PlotPart>
+  struct PlotStyle {
+    let panels: Set<PlotPart>
     /// The theme, or nil for the color scheme of the page that shows an SVG.
     let theme: PlotTheme?
-    let timeRange: ClosedRange<Double>?
+    let timeRangeSeconds: ClosedRange<Double>?
     /// The width of a plot as an image, in pixels.
-    let width: Int
+    let pixelWidth: Int
     /// The width of a text plot, in columns.
     let columnCount: Int
 
     init(_ arguments: ParsedArguments, on terminal: Terminal) throws(UsageError) {
-      theme = try arguments[PlotCommand.theme]
-      timeRange = try SharedOptions.timeRange(arguments)
-      let isPicture = try arguments[output] != nil
+      theme = try arguments[PlotCommand.themeOption]
+      timeRangeSeconds = try SharedOptions.parseTimeRange(arguments)
+      let isPicture = try arguments[outputOption] != nil
       let widths = isPicture ? Plot.supportedPixelWidths : 20...1_000
-      let width = try arguments[PlotCommand.width.int(in: widths)]
-      self.width = width ?? PlotCommand.standardWidth
-      columnCount = width ?? terminal.output.width
-      if !isPicture, try arguments[PlotCommand.format] != nil {
+      let width = try arguments[PlotCommand.widthOption.int(in: widths)]
+      self.pixelWidth = width ?? PlotCommand.standardPixelWidth
+      columnCount = width ?? terminal.output.columnCount
+      if !isPicture, try arguments[PlotCommand.formatOption] != nil {
         throw UsageError("'--format' requires '--output'")
       }
-      parts = try Self.parts(arguments[show])
+      panels = try Self.parsePanels(arguments[showOption])
     }
 
-    private static func parts(_ list: String?) throws(UsageError) -> Set<PlotPart> {
+    private static func parsePanels(_ list: String?) throws(UsageError) -> Set<PlotPart> {
       guard let list else { return Set(PlotPart.allCases) }
       var parts: Set<PlotPart> = []
       for name in list.split(separator: ",", omittingEmptySubsequences: false) {
@@ -269,9 +271,10 @@ enum PlotCommand {
 
 extension Output {
   /// Writes a plot as text with a width in columns.
-  func write(_ plot: Plot, width: Int) throws {
+  func writeTextPlot(_ plot: Plot, columnCount: Int) throws {
     try write(
-      plot.terminalText(width: width, usesColors: isColored, usesUnicode: isUnicode), wraps: false)
+      plot.terminalText(width: columnCount, usesColors: allowsColor, usesUnicode: allowsUnicode),
+      wraps: false)
   }
 }
 
@@ -279,14 +282,14 @@ extension TakeInput {
   func plotSubject(_ job: RenderJob, needsSignal: Bool, hasProfile: Bool) throws -> PlotSubject {
     switch self {
     case .sound:
-      let take = try load(job)
+      let take = try loadTake(job)
       return PlotSubject(
         name: take.name, signal: take.signal, profile: hasProfile ? take.profile : nil)
     case .pattern(let input):
       let pattern = try LoadedPattern(input, options: job.readingOptions)
       var subject = PlotSubject(
         name: input.name, composition: pattern.composition, profile: job.profile)
-      subject.soundFilesByPath = try pattern.soundSamples(rate: Double(job.rate))
+      subject.soundFilesByPath = try pattern.soundSamples(rate: Double(job.sampleRateHertz))
       if needsSignal || !pattern.composition.containsOnlyEvents {
         subject.signal = try Self.render(pattern, job: job).signal
       }

@@ -5,33 +5,33 @@ import SystemSupport
 /// The summary of a profile as text for `profiles show`.
 struct ProfileSummary {
   let profile: TransducerProfile
-  let bandMapped: TransducerProfile
-  let settings: TransducerSettings?
-  let origin: String
+  let bandMappedProfile: TransducerProfile
+  let transducerSettings: TransducerSettings?
+  let originText: String
 
   static let sharpnessStepCount = 6
   /// The sample rate for which filters are shown, in hertz.
-  static let displayRate = 48_000.0
+  static let displayRateHertz = 48_000.0
 
-  init(profile: TransducerProfile, origin: String) {
+  init(profile: TransducerProfile, originText: String) {
     self.profile = profile
-    self.origin = origin
-    bandMapped = profile.bandMapped(rate: Self.displayRate)
-    settings = profile.transducerSettings(rate: Self.displayRate)
+    self.originText = originText
+    bandMappedProfile = profile.bandMapped(rate: Self.displayRateHertz)
+    transducerSettings = profile.transducerSettings(rate: Self.displayRateHertz)
   }
 
-  func text(for output: Output) -> String {
+  func summaryText(for output: Output) -> String {
     var layout = TextLayout(for: output)
-    layout.appendWrapped("\(profile.name): \(profile.summary.printable)", indent: 0)
+    layout.appendWrapped("\(profile.name): \(profile.summary.printable)", indentColumns: 0)
     layout.appendHeading("Rendering")
     layout.appendTable(renderingRows)
     layout.appendHeading("By sharpness")
-    for line in sharpnessTable {
-      layout.appendVerbatim(line, indent: 2)
+    for line in sharpnessTableLines {
+      layout.appendVerbatim(line, indentColumns: 2)
     }
-    if let settings {
+    if let transducerSettings {
       layout.appendHeading("Adaptation to the hardware")
-      layout.appendTable(adaptationRows(settings))
+      layout.appendTable(adaptationRows(transducerSettings))
     }
     if let hardware = profile.hardware {
       layout.appendHeading("Hardware")
@@ -40,7 +40,7 @@ struct ProfileSummary {
     if !profile.sources.isEmpty {
       layout.appendHeading("Sources")
       for source in profile.sources {
-        layout.appendWrapped(source.printable, indent: 2)
+        layout.appendWrapped(source.printable, indentColumns: 2)
       }
     }
     return layout.text
@@ -48,10 +48,10 @@ struct ProfileSummary {
 
   private var renderingRows: [(label: String, help: String)] {
     let transient = profile.transient
-    let change = Self.bandChangeText(from: profile.frequency, to: bandMapped.frequency)
+    let change = Self.bandChangeText(from: profile.frequency, to: bandMappedProfile.frequency)
     var rows = [
-      ("origin", origin.printable),
-      ("frequency", "\(profile.frequency.text), \(profile.frequency.scale.rawValue)\(change)"),
+      ("origin", originText.printable),
+      ("frequency", "\(profile.frequency.bandText), \(profile.frequency.scale.rawValue)\(change)"),
       ("intensity", intensityText),
       (
         "level",
@@ -61,7 +61,7 @@ struct ProfileSummary {
         "waveform",
         Self.waveformText(profile.partials.map { ($0.frequencyRatio, $0.amplitudeRatio) })
       ),
-      ("transients", burstText),
+      ("transients", transientText),
       ("transient level", Self.levelText(transient.fullIntensityAmplitude)),
       (
         "transient waveform",
@@ -89,7 +89,7 @@ struct ProfileSummary {
     }
   }
 
-  private var burstText: String {
+  private var transientText: String {
     let transient = profile.transient
     let length =
       switch transient.durationRule {
@@ -102,8 +102,8 @@ struct ProfileSummary {
     let isOwn = transient.frequency != profile.frequency
     let floor = (transient.floorFraction * 100).text(places: 1)
     let band =
-      transient.frequency.text
-      + Self.bandChangeText(from: transient.frequency, to: bandMapped.transient.frequency)
+      transient.frequency.bandText
+      + Self.bandChangeText(from: transient.frequency, to: bandMappedProfile.transient.frequency)
     return length + (isOwn ? ", \(band)" : "")
       + (transient.floorFraction > 0 ? ", at least \(floor) % of the level" : "")
   }
@@ -115,27 +115,28 @@ struct ProfileSummary {
     return ", \(percents[0]) to \(percents[1]) % square"
   }
 
-  private var sharpnessTable: [String] {
-    let factors = bandMapped.levelsOverSharpness(count: Self.sharpnessStepCount, drive: settings)
+  private var sharpnessTableLines: [String] {
+    let factors = bandMappedProfile.levelsOverSharpness(
+      count: Self.sharpnessStepCount, drive: transducerSettings)
     let isKnown = profile.hasKnownResponse
     let head =
       ["sharpness", "frequency", "level"] + (isKnown ? ["response"] : []) + ["burst", "length"]
     let rows = (0..<Self.sharpnessStepCount).map { step in
       let sharpness = Double(step) / Double(Self.sharpnessStepCount - 1)
-      let hertz = bandMapped.frequency.hertz(atSharpness: sharpness)
+      let hertz = bandMappedProfile.frequency.hertz(atSharpness: sharpness)
       let level =
         profile.fullIntensityAmplitude * factors[step]
-        * (settings?.driveResponse(atHertz: hertz) ?? 1)
-      let transient = bandMapped.transient
+        * (transducerSettings?.driveResponse(atHertz: hertz) ?? 1)
+      let transient = bandMappedProfile.transient
       return [
         sharpness.text(places: 1), FrequencyMapping.hertzText(hertz) + " Hz",
-        NumberFormatting.decibels(Float(level)).text(places: 1) + " dBFS",
-      ] + (isKnown ? [responseText(level, atHertz: hertz)] : []) + [
+        NumberFormatting.decibels(ofAmplitude: Float(level)).text(places: 1) + " dBFS",
+      ] + (isKnown ? [responseText(ofAmplitude: level, atHertz: hertz)] : []) + [
         FrequencyMapping.hertzText(transient.frequency.hertz(atSharpness: sharpness)) + " Hz",
         Self.millisecondText(transient.seconds(atSharpness: sharpness)) + " ms",
       ]
     }
-    return TextTable.lines([head] + rows, alignsRight: true)
+    return TextTable.lines(ofRows: [head] + rows, alignsRight: true)
   }
 
   private static func hardwareRows(_ hardware: TransducerHardware) -> [(
@@ -145,7 +146,7 @@ struct ProfileSummary {
       value.map { $0.text(places: 3) + unit }
     }
     let figures: [(key: String, label: String, text: String?)] = [
-      ("band", "band", hardware.bandHertz.map { $0.text + " Hz" }),
+      ("band", "band", hardware.bandHertz.map { $0.rangeText + " Hz" }),
       ("resonance", "resonance", number(hardware.resonanceHertz, " Hz")),
       ("qualityFactor", "Q factor", number(hardware.qualityFactor, "")),
       ("impedance", "impedance", number(hardware.impedanceOhms, " Ω")),
@@ -157,7 +158,7 @@ struct ProfileSummary {
         "response", "response",
         hardware.responsePoints.isEmpty ? nil : "\(hardware.responsePoints.count) measured points"
       ),
-      ("thermal", "thermal", hardware.thermalParameters.map { $0.text }),
+      ("thermal", "thermal", hardware.thermalParameters.map { $0.timeConstantsText }),
     ]
     var rows: [(label: String, help: String)] = [("product", hardware.product.printable)]
     for figure in figures {
@@ -166,7 +167,7 @@ struct ProfileSummary {
       rows.append((figure.label, text + (isEstimated ? " (estimated)" : "")))
     }
     for mode in hardware.additionalResonances {
-      let decibels = NumberFormatting.decibels(Float(abs(mode.accelerationRatio)))
+      let decibels = NumberFormatting.decibels(ofAmplitude: Float(abs(mode.accelerationRatio)))
       let figures =
         """
         \(mode.resonanceHertz.text(places: 3)) Hz, Q factor \(mode.qualityFactor.text(places: 3)), \
@@ -196,7 +197,7 @@ struct ProfileSummary {
   }
 
   private static func levelText(_ amplitude: Double) -> String {
-    let decibels = NumberFormatting.decibels(Float(amplitude)).text(places: 1)
+    let decibels = NumberFormatting.decibels(ofAmplitude: Float(amplitude)).text(places: 1)
     return "\(amplitude.text(places: 4)) (\(decibels) dBFS)"
   }
 
@@ -217,22 +218,23 @@ struct ProfileSummary {
   static func bandChangeText(from requested: FrequencyMapping, to played: FrequencyMapping)
     -> String
   {
-    requested == played ? "" : "; \(played.text) played"
+    requested == played ? "" : "; \(played.bandText) played"
   }
 
   /// Returns the response of the hardware to an amplitude, relative to its peak response to a
   /// full-scale sine.
   /// The response is in g if the acceleration is known.
-  func responseText(_ level: Double, atHertz hertz: Double) -> String {
+  func responseText(ofAmplitude level: Double, atHertz hertz: Double) -> String {
     guard let hardware = profile.hardware else { return "" }
     let best = hardware.model.map { profile.hardwareDecibels(atHertz: $0.resonanceHertz) }
     let peak = hardware.responsePoints.map(\.accelerationDecibels).max() ?? best ?? 0
     let decibels =
-      profile.hardwareDecibels(atHertz: hertz) - peak + NumberFormatting.decibels(Float(level))
+      profile.hardwareDecibels(atHertz: hertz) - peak
+      + NumberFormatting.decibels(ofAmplitude: Float(level))
     guard let acceleration = hardware.accelerationInG else {
       return decibels.text(places: 1) + " dB"
     }
-    let drive = (settings?.limits.fullScalePowerRatio ?? 1).squareRoot()
+    let drive = (transducerSettings?.limits.fullScalePowerRatio ?? 1).squareRoot()
     let maximum = acceleration * drive
     return (maximum * NumberFormatting.amplitude(decibels: decibels)).text(places: 2) + " g"
   }
@@ -245,7 +247,7 @@ struct ProfileSummary {
       ("power", powerText(settings)),
     ]
     let thermal =
-      settings.limits.thermal.text
+      settings.limits.thermal.timeConstantsText
       + (profile.hardware?.thermalParameters == nil ? " (estimated)" : "")
     return settings.limits.fullScalePowerRatio == nil ? rows : rows + [("temperature", thermal)]
   }
@@ -267,7 +269,7 @@ struct ProfileSummary {
   }
 
   private func equalizationText(_ settings: TransducerSettings) -> String {
-    let factors = bandMapped.levelsOverSharpness(count: 33, drive: settings)
+    let factors = bandMappedProfile.levelsOverSharpness(count: 33, drive: settings)
     let minimum = factors.min() ?? 1
     guard profile.hasEqualSensation || profile.isEqualized else { return "constant drive" }
     // A threshold curve of the profile replaces the standard curve for the seat.
@@ -282,7 +284,7 @@ struct ProfileSummary {
     return
       """
       \(goal) at every sharpness, attenuated by up to \
-      \(abs(NumberFormatting.decibels(Float(minimum))).text(places: 1)) dB
+      \(abs(NumberFormatting.decibels(ofAmplitude: Float(minimum))).text(places: 1)) dB
       """
   }
 
@@ -322,7 +324,7 @@ struct ProfileSummary {
 extension ThermalParameters {
   /// The time constants as text, such as `time constants: coil 10 s, magnet 900 s; coil fraction 60
   /// %`.
-  var text: String {
+  var timeConstantsText: String {
     func seconds(_ value: Double) -> String { value.text(places: 1) + " s" }
     let percentage = (coilTemperatureFraction * 100).text(places: 0)
     return "time constants: coil \(seconds(coilTimeConstantSeconds)), "

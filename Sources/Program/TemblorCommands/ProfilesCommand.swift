@@ -17,10 +17,10 @@ enum ProfilesCommand {
 
       The exit status is 2 if a file in these folders is invalid.
       """,
-    options: [names, SharedOptions.json],
+    options: [namesOption, SharedOptions.jsonOption],
     subcommands: [
       ProfilesShowCommand.definition, ProfilesCheckCommand.definition,
-      ProfilesNewCommand.definition, schema,
+      ProfilesNewCommand.definition, schemaCommand,
     ],
     examples: [
       .init("temblor profiles", "List the profiles."),
@@ -29,7 +29,7 @@ enum ProfilesCommand {
     ]
   ) { arguments, terminal in try run(Options(arguments), terminal) }
 
-  private static let names = Option(
+  private static let namesOption = Option(
     "--names", help: "Print only the names, one per line."
   ).flag()
 
@@ -38,7 +38,7 @@ enum ProfilesCommand {
     let format: ResultFormat
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
-      printsNames = try arguments[names]
+      printsNames = try arguments[namesOption]
       format = try ResultFormat(arguments)
     }
   }
@@ -46,16 +46,16 @@ enum ProfilesCommand {
   static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
     let library = ProfileLibrary.fromEnvironment()
     if options.printsNames {
-      try terminal.output.write(library.entries().map { $0.name + "\n" }.joined())
-      return .done
+      try terminal.output.write(library.allEntries().map { $0.name + "\n" }.joined())
+      return .success
     }
-    let rows = library.entries().map(ProfileRow.init)
+    let rows = library.allEntries().map(ProfileRow.init)
     try terminal.output.write(
-      options.format, json: ["profiles": rows.map(\.fields)],
-      text: TextTable.text(rows.map(\.columns)))
+      options.format, json: ["profiles": rows.map(\.jsonFields)],
+      text: TextTable.text(ofRows: rows.map(\.tableColumns)))
     var work = BatchWork(on: terminal)
     for error in rows.compactMap(\.error) {
-      try work.attempt { _ in throw error }
+      try work.attemptWork { _ in throw error }
     }
     for path in library.misnamedFiles() {
       work.recordFailure(
@@ -65,10 +65,10 @@ enum ProfilesCommand {
         """,
         .invalidInput)
     }
-    return work.status
+    return work.overallStatus
   }
 
-  private static let schema = Command(
+  private static let schemaCommand = Command(
     "schema", abstract: "Print the JSON Schema of profiles.",
     discussion: """
       Editors that support JSON Schema can complete and validate a profile that refers to the \
@@ -80,8 +80,8 @@ enum ProfilesCommand {
       .init("temblor profiles schema > profile.schema.json", "Save the schema next to a profile.")
     ]
   ) { _, terminal in
-    try terminal.output.write(ProfileSchema.text().span)
-    return .done
+    try terminal.output.write(ProfileSchema.schemaText().span)
+    return .success
   }
 }
 
@@ -89,7 +89,7 @@ enum ProfilesCommand {
 enum ProfilesShowCommand {
   static let definition = Command(
     "show", abstract: "Show a profile.",
-    arguments: [profileArgument], options: [json],
+    arguments: [profileArgument], options: [jsonOption],
     examples: [
       .init("temblor profiles show buttkicker-lfe", "Show the values of a profile."),
       .init("temblor profiles show phone --json", "Print the JSON file of a profile."),
@@ -100,7 +100,7 @@ enum ProfilesShowCommand {
     "PROFILE", help: "Profile name or file, or - for standard input.",
     completion: SharedOptions.profileCompletion
   ).text()
-  private static let json = Option("--json", help: "Print the profile file verbatim.").flag()
+  private static let jsonOption = Option("--json", help: "Print the profile file verbatim.").flag()
 
   struct Options {
     let profile: String
@@ -108,24 +108,25 @@ enum ProfilesShowCommand {
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
       profile = arguments[profileArgument]
-      printsFile = try arguments[json]
+      printsFile = try arguments[jsonOption]
     }
   }
 
   static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
-    let input = try ProfileInput.find(options.profile, allowsStandardInput: true)
-    let profile = try input.profile()
+    let input = try ProfileInput.read(options.profile, allowsStandardInput: true)
+    let profile = try input.parseProfile()
     if options.printsFile {
       try terminal.output.write(input.text.span)
-      return .done
+      return .success
     }
-    var origin = input.entry.map { $0.path ?? "Temblor" } ?? input.name
-    if let entry = input.entry, entry.path != nil, ProfileCatalog.names.contains(entry.name) {
+    var origin = input.libraryEntry.map { $0.path ?? "Temblor" } ?? input.inputName
+    if let entry = input.libraryEntry, entry.path != nil, ProfileCatalog.names.contains(entry.name)
+    {
       origin += ", replaces the shipped profile"
     }
-    let summary = ProfileSummary(profile: profile, origin: origin)
-    try terminal.output.write(summary.text(for: terminal.output))
-    return .done
+    let summary = ProfileSummary(profile: profile, originText: origin)
+    try terminal.output.write(summary.summaryText(for: terminal.output))
+    return .success
   }
 }
 
@@ -138,7 +139,7 @@ enum ProfilesCheckCommand {
       does not use a profile with errors, but uses a profile with warnings or notes. The exit \
       status is 2 if there is an error.
       """,
-    arguments: [profilesArgument], options: [SharedOptions.json],
+    arguments: [profilesArgument], options: [SharedOptions.jsonOption],
     examples: [.init("temblor profiles check mine.json", "Check a profile.")]
   ) { arguments, terminal in try run(Options(arguments), terminal) }
 
@@ -162,14 +163,14 @@ enum ProfilesCheckCommand {
     var failures: [String] = []
     for profile in options.profiles {
       do {
-        findings += try ProfileInput.find(profile, allowsStandardInput: true).findings
+        findings += try ProfileInput.read(profile, allowsStandardInput: true).checkFindings
       } catch {
-        failures.append(Failure.message(error))
+        failures.append(Failure.messageText(error))
       }
     }
     try terminal.output.write(
       options.format, json: ["findings": findings.map(\.fields)],
-      text: CheckCommand.text(findings, for: terminal.output), wraps: false)
+      text: CheckCommand.reportText(findings, for: terminal.output), wraps: false)
     return CheckCommand.reportSummary(
       findings, failures: failures, of: options.profiles.count, noun: "profile",
       terminal: terminal)
@@ -183,7 +184,7 @@ struct ProfileRow {
 
   init(_ entry: ProfileEntry) {
     self.entry = entry
-    result = Result { try ProfileFile.read(text: entry.text(), name: entry.sourceName) }
+    result = Result { try ProfileFile.read(text: entry.readText(), name: entry.sourceName) }
   }
 
   var error: (any Error)? {
@@ -194,25 +195,25 @@ struct ProfileRow {
     }
   }
 
-  var columns: [String] {
+  var tableColumns: [String] {
     switch result {
     case .success(let profile):
       [
-        entry.name, profile.frequency.text, entry.origin.text + shadowingText,
+        entry.name, profile.frequency.bandText, entry.origin.text + shadowedEntriesText,
         (profile.hardware?.product ?? profile.summary).printable,
       ]
     case .failure:
-      [entry.name, "–", entry.origin.text + shadowingText, "invalid"]
+      [entry.name, "–", entry.origin.text + shadowedEntriesText, "invalid"]
     }
   }
 
-  private var shadowingText: String {
-    guard let first = entry.shadowed.first else { return "" }
+  private var shadowedEntriesText: String {
+    guard let first = entry.shadowedOrigins.first else { return "" }
     return ", replaces \(first.text)"
   }
 
-  var fields: JSONObject {
-    let shadowed = entry.shadowed.map { $0.rawValue.json }
+  var jsonFields: JSONObject {
+    let shadowed = entry.shadowedOrigins.map { $0.rawValue.json }
     let fields: JSONObject = [
       "name": entry.name, "origin": entry.origin.rawValue, "path": entry.path,
       "shadows": shadowed.isEmpty ? nil : JSONElement.inlineArray(shadowed),
@@ -234,15 +235,16 @@ extension ProfileEntry.Origin { var text: String { self == .user ? "yours" : raw
 
 extension FrequencyMapping {
   /// The band as text, such as `20–80 Hz`, or `175 Hz` for a single frequency.
-  var text: String {
-    lowHertz == highHertz ? Self.hertzText(lowHertz) + " Hz" : (lowHertz...highHertz).text + " Hz"
+  var bandText: String {
+    lowHertz == highHertz
+      ? Self.hertzText(lowHertz) + " Hz" : (lowHertz...highHertz).rangeText + " Hz"
   }
   static func hertzText(_ value: Double) -> String { value.text(places: 1) }
 }
 
 extension ClosedRange<Double> {
   /// The range as text with one decimal place, such as `20–80`.
-  var text: String {
+  var rangeText: String {
     FrequencyMapping.hertzText(lowerBound) + "–" + FrequencyMapping.hertzText(upperBound)
   }
 }
@@ -251,15 +253,17 @@ extension ClosedRange<Double> {
 enum ProfilesNewCommand {
   /// The default frequency band of a profile that is created without `--from`, which is the band of
   /// most shakers.
-  static let defaultBand = FrequencyMapping(lowHertz: 20, highHertz: 80)
+  static let defaultFrequencyBand = FrequencyMapping(lowHertz: 20, highHertz: 80)
 
   private static let lowOption = Option(
     "--low", value: "HZ", help: "Frequency at sharpness 0, in Hz.",
-    defaultText: "that of the profile given by --from, or \(defaultBand.lowHertz.text(places: 1))"
+    defaultText:
+      "that of the profile given by --from, or \(defaultFrequencyBand.lowHertz.text(places: 1))"
   ).double(in: ProfileLimits.hertzRange)
   private static let highOption = Option(
     "--high", value: "HZ", help: "Frequency at sharpness 1, in Hz.",
-    defaultText: "that of the profile given by --from, or \(defaultBand.highHertz.text(places: 1))"
+    defaultText:
+      "that of the profile given by --from, or \(defaultFrequencyBand.highHertz.text(places: 1))"
   ).double(in: ProfileLimits.hertzRange)
 
   static let definition = Command(
@@ -268,7 +272,8 @@ enum ProfilesNewCommand {
       Without --output, Temblor writes the profile to the folder of user profiles, and --profile \
       then accepts the name of the profile. An existing file is replaced only with --force.
       """,
-    arguments: [nameArgument], options: [source, lowOption, highOption, output, force],
+    arguments: [nameArgument],
+    options: [sourceOption, lowOption, highOption, outputOption, forceOption],
     examples: [
       .init("temblor profiles new puck --low 25 --high 80", "Create a profile from a band."),
       .init("temblor profiles new chair --from buttkicker-lfe", "Copy a shipped profile."),
@@ -278,22 +283,22 @@ enum ProfilesNewCommand {
   private static let nameArgument = Argument(
     "NAME", help: "Name of the profile: up to 40 characters, each a–z, 0–9, or -."
   ).text()
-  private static let source = Option(
+  private static let sourceOption = Option(
     "--from", value: "PROFILE",
     help: "Profile to copy, including its hardware and sources: a name or a file.",
     completion: SharedOptions.profileCompletion
   ).text()
-  private static let output = Option(
+  private static let outputOption = Option(
     "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
     completion: .file(withExtension: "json"), writes: ["json"]
   ).text()
-  private static let force = Option("--force", help: "Replace an existing file.").flag()
+  private static let forceOption = Option("--force", help: "Replace an existing file.").flag()
 
   struct Options {
     let name: String
-    let source: String?
-    let low: Double?
-    let high: Double?
+    let sourceProfileName: String?
+    let lowHertz: Double?
+    let highHertz: Double?
     let outputPath: String?
     let replacesFile: Bool
 
@@ -302,20 +307,20 @@ enum ProfilesNewCommand {
       guard ProfileName.isValid(name) else {
         throw UsageError("\(name.inQuotes) is not a valid profile name; \(ProfileName.advice)")
       }
-      low = try arguments[lowOption]
-      high = try arguments[highOption]
-      source = try arguments[ProfilesNewCommand.source]
-      outputPath = try arguments[output]
-      replacesFile = try arguments[force]
+      lowHertz = try arguments[lowOption]
+      highHertz = try arguments[highOption]
+      sourceProfileName = try arguments[ProfilesNewCommand.sourceOption]
+      outputPath = try arguments[outputOption]
+      replacesFile = try arguments[forceOption]
     }
   }
 
   static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
-    let text = try text(options)
+    let text = try profileText(options)
     let output = options.outputPath
     if output == OutputPaths.standardOutput {
       try terminal.output.write(text.span)
-      return .done
+      return .success
     }
     guard let path = output ?? ProfileLibrary.fromEnvironment().userPath(of: options.name) else {
       throw UsageError("no folder for user profiles, because HOME is not set; use '--output FILE'")
@@ -324,28 +329,28 @@ enum ProfilesNewCommand {
       throw FileError(path, "already exists; use '--force' to replace it")
     }
     if output == nil {
-      try FileSystem.makeFolder(FileSystem.folder(of: path))
+      try FileSystem.makeFolder(FileSystem.folderPath(of: path))
     }
     try AtomicFileWriter.write(text, to: path)
-    try terminal.output.write(advice(options.name, path: path, isInLibrary: output == nil))
-    return .done
+    try terminal.output.write(nextStepAdvice(options.name, path: path, isInLibrary: output == nil))
+    return .success
   }
 
   /// Returns the text of the new profile.
-  private static func text(_ options: Options) throws -> [UInt8] {
+  private static func profileText(_ options: Options) throws -> [UInt8] {
     var profile = TransducerProfile(
-      name: options.name, summary: "A custom transducer.", frequency: defaultBand)
+      name: options.name, summary: "A custom transducer.", frequency: defaultFrequencyBand)
     var schema: String?
-    if let source = options.source {
-      let input = try ProfileInput.find(source)
-      profile = try input.profile()
+    if let source = options.sourceProfileName {
+      let input = try ProfileInput.read(source)
+      profile = try input.parseProfile()
       profile.name = options.name
-      schema = input.check().schema
+      schema = input.checkText().schemaLocation
     }
     // Bursts that follow the band of the profile keep following it.
     let isFollowed = profile.transient.frequency == profile.frequency
-    profile.frequency.lowHertz = options.low ?? profile.frequency.lowHertz
-    profile.frequency.highHertz = options.high ?? profile.frequency.highHertz
+    profile.frequency.lowHertz = options.lowHertz ?? profile.frequency.lowHertz
+    profile.frequency.highHertz = options.highHertz ?? profile.frequency.highHertz
     if isFollowed {
       profile.transient.frequency = profile.frequency
     }
@@ -361,7 +366,7 @@ enum ProfilesNewCommand {
     return ProfileFile.write(profile, schema: schema)
   }
 
-  private static func advice(_ name: String, path: String, isInLibrary: Bool) -> String {
+  private static func nextStepAdvice(_ name: String, path: String, isInLibrary: Bool) -> String {
     let pathArgument = ProfileFile.isPath(path) ? path : "./" + path
     let argument = isInLibrary ? name : pathArgument
     var text = "\(path.printable): written\n"
@@ -375,33 +380,33 @@ enum ProfilesNewCommand {
 
 /// A profile that is read by name, from a file, or from standard input.
 struct ProfileInput {
-  let name: String
+  let inputName: String
   let text: [UInt8]
   /// The library entry, or nil for a file or standard input.
-  let entry: ProfileEntry?
+  let libraryEntry: ProfileEntry?
   /// The file name without its extension, if the extension is that of a profile; otherwise nil.
-  let stem: String?
+  let fileStem: String?
 
   /// Reads the profile with a name, or the file with a path. A path contains a slash or ends in
   /// `.json`.
-  static func find(_ argument: String, allowsStandardInput takesInput: Bool = false) throws
+  static func read(_ argument: String, allowsStandardInput takesInput: Bool = false) throws
     -> ProfileInput
   {
     if argument == "-" && takesInput {
       let text = try FileSystem.read("-", limit: ProfileFile.maximumByteCount)
-      return ProfileInput(name: "standard input", text: text, entry: nil, stem: nil)
+      return ProfileInput(inputName: "standard input", text: text, libraryEntry: nil, fileStem: nil)
     }
-    guard ProfileFile.isPath(argument) else { return try find(named: argument) }
+    guard ProfileFile.isPath(argument) else { return try readEntry(named: argument) }
     let text = try FileSystem.read(argument, limit: ProfileFile.maximumByteCount)
-    let stem = argument.hasSuffix(".json") ? FileSystem.stem(of: argument) : nil
-    return ProfileInput(name: argument, text: text, entry: nil, stem: stem)
+    let stem = argument.hasSuffix(".json") ? FileSystem.fileStem(of: argument) : nil
+    return ProfileInput(inputName: argument, text: text, libraryEntry: nil, fileStem: stem)
   }
 
-  private static func find(named name: String) throws -> ProfileInput {
+  private static func readEntry(named name: String) throws -> ProfileInput {
     let entry = try entry(for: name, in: .fromEnvironment())
     return ProfileInput(
-      name: entry.sourceName, text: try entry.text(), entry: entry,
-      stem: entry.path == nil ? nil : entry.name)
+      inputName: entry.sourceName, text: try entry.readText(), libraryEntry: entry,
+      fileStem: entry.path == nil ? nil : entry.name)
   }
 
   /// Returns the profile with a name, or else the only profile whose name or product contains the
@@ -414,7 +419,7 @@ struct ProfileInput {
     -> ProfileEntry
   {
     if let entry = library.entry(named: text) { return entry }
-    let entries = library.entries(spelled: text)
+    let entries = library.entries(spelledAs: text)
     if entries.count == 1 { return entries[0] }
     throw UsageError("unknown profile \(text.inQuotes)" + suggestion(for: text, in: library))
   }
@@ -428,36 +433,39 @@ struct ProfileInput {
     if 1...maximumSuggestionCount ~= names.count {
       return "; did you mean \(names.joinedWithOr)?"
     }
-    let question = Suggestion.didYouMeanText(for: text, among: library.entries().map(\.name))
+    let question = Suggestion.didYouMeanText(for: text, among: library.allEntries().map(\.name))
     return question.isEmpty ? "; run 'temblor profiles' to list profiles" : question
   }
 
-  func profile() throws(ProfileError) -> TransducerProfile {
+  func parseProfile() throws(ProfileError) -> TransducerProfile {
     do {
-      return try ProfileFile.read(text: text, name: name)
+      return try ProfileFile.read(text: text, name: inputName)
     } catch {
-      throw ProfileError(error: error)
+      throw ProfileError(inputError: error)
     }
   }
 
-  var findings: [Finding] {
-    guard ArrayCheckResult.isArrayText(text) else { return check().findings }
+  var checkFindings: [Finding] {
+    guard ArrayCheckResult.isArrayText(text) else { return checkText().findings }
     return ArrayCheckResult(
-      text: text, name: name, folder: FileSystem.folder(of: name), library: .fromEnvironment()
+      text: text, name: inputName, folder: FileSystem.folderPath(of: inputName),
+      library: .fromEnvironment()
     )
     .findings
   }
 
-  func check() -> ProfileCheckResult { ProfileCheckResult(text: text, name: name, stem: stem) }
+  func checkText() -> ProfileCheckResult {
+    ProfileCheckResult(text: text, name: inputName, stem: fileStem)
+  }
 }
 
 /// The error of a profile or an array, with the command that shows all errors.
 struct ProfileError: Error, CustomStringConvertible {
-  let error: InputError
+  let inputError: InputError
 
   var description: String {
-    let others = error.otherErrorCount
-    return error.description
+    let others = inputError.otherErrorCount
+    return inputError.description
       + (others > 0 ? " (and \(others) more; run 'temblor profiles check')" : "")
   }
 }

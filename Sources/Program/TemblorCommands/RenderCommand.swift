@@ -10,15 +10,15 @@ import VendorFormats
 
 /// The command `render`, which renders patterns to sound files.
 enum RenderCommand {
-  private static let sampleFormat = Option(
+  private static let sampleFormatOption = Option(
     "--sample-format", value: "FORMAT", help: "Sample format."
   )
   .choice(default: SampleFormat.s16)
-  private static let channels = Option(
+  private static let channelsOption = Option(
     "--channels", value: "N", help: "Number of channels, 1 to 64.",
     defaultText: "the number of channels in use"
   ).int(in: OutputRouting.channelCounts)
-  private static let loop = Option(
+  private static let loopOption = Option(
     "--loop", value: "N",
     help:
       """
@@ -26,13 +26,13 @@ enum RenderCommand {
       between them. 0 repeats the pattern for the length set by --duration.
       """
   ).int(in: 0...1_000_000, default: 1)
-  private static let duration = Option(
+  private static let durationOption = Option(
     "--duration", value: "SECONDS",
     help:
       "Length of the file. Longer sound is faded out, and shorter sound is padded with silence.",
     defaultText: "the length of the pattern"
   ).double(in: 0.001...FrameConversion.maximumSeconds)
-  private static let tail = Option(
+  private static let tailOption = Option(
     "--tail", value: "SECONDS", help: "Silence after the sound.",
     defaultText:
       """
@@ -59,16 +59,21 @@ enum RenderCommand {
         \(SharedOptions.settingsUnusedText)
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
-        OutputPaths.outputOption(for: "patterns"), RenderOutputs.containerOption, sampleFormat,
-        SharedOptions.rate, channels, SharedOptions.inputChannels, RoutingOptions.pan,
-        SharedOptions.json, LiveOptions.quiet,
+        OutputPaths.outputOption(for: "patterns"), RenderOutputs.containerOption,
+        sampleFormatOption,
+        SharedOptions.rateOption, channelsOption, SharedOptions.inputChannelsOption,
+        RoutingOptions.panOption,
+        SharedOptions.jsonOption, LiveOptions.quietOption,
       ],
-      groups: [
+      optionGroups: [
         OptionGroup(
-          "Sound", SharedOptions.profile, SharedOptions.strength, normalize, acceleration, raw,
+          "Sound", SharedOptions.profileOption, SharedOptions.strengthOption, normalizeOption,
+          accelerationOption, rawOption,
           RenderOutputs.stemsOption),
-        OptionGroup("Time", [loop, duration, tail, SharedOptions.curveTimes, SharedOptions.pitch]),
-        OptionGroup("Sound files", SharedOptions.soundOptions), RoutingOptions.group,
+        OptionGroup(
+          "Time",
+          [loopOption, durationOption, tailOption, SharedOptions.curveTimes, SharedOptions.pitch]),
+        OptionGroup("Sound files", SharedOptions.soundOptions), RoutingOptions.optionGroup,
       ],
       examples: [
         .init("temblor render heartbeat", "Write heartbeat.wav."),
@@ -86,8 +91,9 @@ enum RenderCommand {
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
 
-  private static let normalize = Option("--normalize", help: "Scale the peak to -1 dBFS.").flag()
-  private static let acceleration = Option(
+  private static let normalizeOption = Option("--normalize", help: "Scale the peak to -1 dBFS.")
+    .flag()
+  private static let accelerationOption = Option(
     "--acceleration",
     help: """
       Write the simulated acceleration of the profile's transducer instead of the drive signal. A \
@@ -95,7 +101,7 @@ enum RenderCommand {
       the range of the format are clipped. Channels without haptics are unchanged.
       """
   ).flag()
-  private static let raw = Option(
+  private static let rawOption = Option(
     "--raw",
     help: """
       Write the synthesized signal without the limiter, DC blocker, transducer processing, or \
@@ -110,17 +116,17 @@ enum RenderCommand {
     let soundLookup: PatternInput.SoundLookup
     /// The channels of sound files to render, from 0, or nil for all channels.
     let inputChannels: [Int]?
-    let job: RenderJob
-    let outputs: RenderOutputs.Options
+    let renderJob: RenderJob
+    let outputOptions: RenderOutputs.Options
     let isQuiet: Bool
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
-      job = try RenderCommand.job(arguments)
+      renderJob = try RenderCommand.parseRenderJob(arguments)
       patterns = arguments[SharedOptions.patternArgument(formats)]
-      soundLookup = try SharedOptions.soundLookup(arguments)
-      inputChannels = try SharedOptions.inputChannels(arguments)
-      outputs = try RenderOutputs.Options(arguments)
-      isQuiet = try arguments[LiveOptions.quiet.flag()]
+      soundLookup = try SharedOptions.parseSoundLookup(arguments)
+      inputChannels = try SharedOptions.parseInputChannels(arguments)
+      outputOptions = try RenderOutputs.Options(arguments)
+      isQuiet = try arguments[LiveOptions.quietOption.flag()]
     }
   }
 
@@ -131,26 +137,26 @@ enum RenderCommand {
       options.patterns, formats: formats, soundLookup: options.soundLookup,
       soundChannels: options.inputChannels)
     let outputs = try RenderOutputs(
-      options.outputs, inputs: inputs, problemCount: problems.count)
-    try outputs.checkFormats(of: options.job, on: terminal)
-    let batch = RenderBatch(job: options.job, items: outputs.items)
-    let results = render(batch, on: terminal, isQuiet: options.isQuiet)
-    let report = RenderReport(batch: batch, results: results, problems: problems)
-    report.print(on: terminal, isQuiet: options.isQuiet)
-    if options.outputs.printsJSON {
-      try terminal.output.write(json: ["files": report.fields])
+      options.outputOptions, inputs: inputs, problemCount: problems.count)
+    try outputs.checkFormats(of: options.renderJob, on: terminal)
+    let batch = RenderBatch(job: options.renderJob, items: outputs.batchItems)
+    let results = renderBatch(batch, on: terminal, isQuiet: options.isQuiet)
+    let report = RenderReport(batch: batch, outcomes: results, inputProblems: problems)
+    report.printReport(on: terminal, isQuiet: options.isQuiet)
+    if options.outputOptions.printsJSON {
+      try terminal.output.writeJSON(["files": report.jsonFields])
     }
-    return report.status
+    return report.exitStatus
   }
 
   /// Renders a batch and shows the progress.
-  private static func render(_ batch: RenderBatch, on terminal: Terminal, isQuiet: Bool)
+  private static func renderBatch(_ batch: RenderBatch, on terminal: Terminal, isQuiet: Bool)
     -> [RenderBatch.Outcome]
   {
     var line = ProgressLine(on: terminal)
     defer { line.clear() }
     let items = batch.items
-    let showsProgress = items.count > 1 || terminal.error.isTerminal
+    let showsProgress = items.count > 1 || terminal.errorOutput.isTerminal
     guard showsProgress else { return batch.run(progress: nil) }
     return batch.run { done, fraction in
       guard !isQuiet else { return }
@@ -161,36 +167,36 @@ enum RenderCommand {
     }
   }
 
-  private static func job(_ arguments: ParsedArguments) throws -> RenderJob {
-    var job = try SharedOptions.renderJob(arguments)
-    job.rate = try arguments[SharedOptions.rate]
-    job.routing = try RoutingOptions.routing(arguments)
-    try job.routing.checkFilters(rate: Double(job.rate))
-    job.channelCount = try arguments[channels] ?? job.routing.minimumChannelCount
-    job.strength = try arguments[SharedOptions.strength]
-    job.isNormalized = try arguments[normalize]
-    job.rendersAcceleration = try arguments[acceleration]
-    job.isRaw = try arguments[raw]
+  private static func parseRenderJob(_ arguments: ParsedArguments) throws -> RenderJob {
+    var job = try SharedOptions.makeRenderJob(arguments)
+    job.sampleRateHertz = try arguments[SharedOptions.rateOption]
+    job.channelRouting = try RoutingOptions.parseRouting(arguments)
+    try job.channelRouting.checkFilters(rate: Double(job.sampleRateHertz))
+    job.channelCount = try arguments[channelsOption] ?? job.channelRouting.minimumChannelCount
+    job.masterGain = try arguments[SharedOptions.strengthOption]
+    job.isNormalized = try arguments[normalizeOption]
+    job.rendersAcceleration = try arguments[accelerationOption]
+    job.isRaw = try arguments[rawOption]
     for option in ["--acceleration", "--normalize"] {
-      try SharedOptions.refuseBoth("--raw", option, in: arguments)
+      try SharedOptions.refuseCombination("--raw", option, in: arguments)
     }
-    job.passCount = try arguments[loop]
-    job.duration = try arguments[duration]
-    job.tailSeconds = try arguments[tail]
-    job.sampleFormat = try arguments[sampleFormat]
-    try check(job)
+    job.passCount = try arguments[loopOption]
+    job.durationSeconds = try arguments[durationOption]
+    job.trailingSilenceSeconds = try arguments[tailOption]
+    job.sampleFormat = try arguments[sampleFormatOption]
+    try checkSettings(job)
     return job
   }
 
   /// Throws an error for settings that contradict each other.
-  private static func check(_ job: RenderJob) throws(UsageError) {
-    if job.passCount == 0 && job.duration == nil {
+  private static func checkSettings(_ job: RenderJob) throws(UsageError) {
+    if job.passCount == 0 && job.durationSeconds == nil {
       throw UsageError("'--loop 0' repeats indefinitely; set the length with '--duration'")
     }
-    guard job.channelCount >= job.routing.minimumChannelCount else {
+    guard job.channelCount >= job.channelRouting.minimumChannelCount else {
       throw UsageError(
         """
-        channel \(job.routing.minimumChannelCount) is in use, but '--channels' is \
+        channel \(job.channelRouting.minimumChannelCount) is in use, but '--channels' is \
         \(job.channelCount)
         """
       )
@@ -210,33 +216,33 @@ enum RenderCommand {
 /// The report of a batch of renderings, for people and programs.
 struct RenderReport {
   let batch: RenderBatch
-  let results: [RenderBatch.Outcome]
+  let outcomes: [RenderBatch.Outcome]
   /// The errors of the inputs that were not found.
-  let problems: [FileError]
+  let inputProblems: [FileError]
 
   private static let maximumListedChangeCount = 3
   /// The peak amplitude from which the limiter changes a sound by at least 0.1 dB.
-  private static let limitedPeakThreshold = Float(Renderer.ceilingMagnitude) * 1.0116
+  private static let limitedPeakAmplitude = Float(Renderer.ceilingMagnitude) * 1.0116
 
-  var status: ExitStatus {
-    let statuses: [ExitStatus] = results.map {
+  var exitStatus: ExitStatus {
+    let statuses: [ExitStatus] = outcomes.map {
       switch $0 {
-      case .written: .done
+      case .written: .success
       // The reader of standard output has closed the stream, as `head` does.
-      case .failed(let error as StreamError) where error.isBrokenPipe: .done
-      case .failed(let error): Failure.status(of: error)
+      case .failed(let error as StreamError) where error.isBrokenPipe: .success
+      case .failed(let error): Failure.exitStatus(of: error)
       }
     }
-    return Failure.overallStatus(statuses + problems.map { _ in .failure })
+    return Failure.overallStatus(statuses + inputProblems.map { _ in .failure })
   }
 
   /// Prints levels, warnings, and errors.
   /// In large batches, only sounds that were changed by a limiter are listed.
-  func print(on terminal: Terminal, isQuiet: Bool) {
-    var failures = problems.map(\.description)
+  func printReport(on terminal: Terminal, isQuiet: Bool) {
+    var failures = inputProblems.map(\.description)
     var changes: [String] = []
     var writtenCount = 0
-    for (item, result) in zip(batch.items, results) {
+    for (item, result) in zip(batch.items, outcomes) {
       switch result {
       case .written(let seconds, let statistics, let warnings):
         writtenCount += 1
@@ -247,7 +253,7 @@ struct RenderReport {
       case .failed(let error as StreamError) where error.isBrokenPipe:
         continue
       case .failed(let error):
-        failures.append(Failure.message(error))
+        failures.append(Failure.messageText(error))
       }
     }
     for change in changes.prefix(Self.maximumListedChangeCount) {
@@ -260,7 +266,7 @@ struct RenderReport {
     for failure in failures {
       terminal.report(failure)
     }
-    let count = batch.items.count + problems.count
+    let count = batch.items.count + inputProblems.count
     guard count > 2, !failures.isEmpty || !isQuiet else { return }
     terminal.report(
       "\(writtenCount) of \(count) sounds written"
@@ -274,47 +280,49 @@ struct RenderReport {
     of item: RenderBatch.Item, seconds: Double, _ statistics: RenderStatistics,
     warnings: [Finding], on terminal: Terminal
   ) -> String? {
-    for warning in FindingGrouping.grouped(warnings) {
+    for warning in FindingGrouping.grouping(warnings) {
       terminal.report(warning.description.printable)
     }
     // One of two stems is often silent, and strength 0 is silent on purpose.
-    if statistics.peakMagnitudeBeforeLimiter == 0, item.buses == .all, batch.job.strength > 0 {
+    if statistics.peakMagnitudeBeforeLimiter == 0, item.buses == .all, batch.job.masterGain > 0 {
       terminal.report(
         "\(item.name.printable): silent: all events have level 0 or "
           + (warnings.isEmpty ? "silent sound files" : "silent or damaged sound files"))
     }
-    let level = LevelText(statistics, rate: Double(batch.job.rate))
+    let level = LevelText(statistics, rate: Double(batch.job.sampleRateHertz))
     let protection = ProtectionSummary(statistics)
-    let text = level.text + (protection.map { ", \($0.text)" } ?? "")
+    let text = level.fullText + (protection.map { ", \($0.summaryText)" } ?? "")
     let isFile = if case .file = item.destination { true } else { false }
-    if batch.items.count <= 2, isFile || terminal.error.isTerminal {
+    if batch.items.count <= 2, isFile || terminal.errorOutput.isTerminal {
       terminal.report(
         "\(item.name.printable): written, \(NumberFormatting.secondsText(seconds)), \(text)")
       return nil
     }
     let isChanged =
-      statistics.peakMagnitudeBeforeLimiter > Self.limitedPeakThreshold || protection?.cause != nil
+      statistics.peakMagnitudeBeforeLimiter > Self.limitedPeakAmplitude
+      || protection?.gainReductionCause != nil
     return isChanged ? "\(item.name.printable): \(text)" : nil
   }
 
   /// The JSON fields of each file for `--json`.
-  var fields: [JSONObject] {
-    let files = zip(batch.items, results).map { item, result -> JSONObject in
+  var jsonFields: [JSONObject] {
+    let files = zip(batch.items, outcomes).map { item, result -> JSONObject in
       let names: JSONObject = ["pattern": item.input.name, "file": item.name]
       switch result {
       case .written(let seconds, let statistics, let warnings):
         return names + [
           "seconds": seconds,
-          "peakDecibels": NumberFormatting.decibels(statistics.peakMagnitudeBeforeLimiter),
+          "peakDecibels": NumberFormatting.decibels(
+            ofAmplitude: statistics.peakMagnitudeBeforeLimiter),
           "limitedFrames": Int(statistics.limitedFrameCount),
-        ] + ProtectionSummary(statistics)?.fields + [
+        ] + ProtectionSummary(statistics)?.jsonFields + [
           "warnings": warnings.isEmpty ? nil : warnings.map(\.fields)
         ]
       case .failed(let error):
-        return names + ["error": Failure.message(error)]
+        return names + ["error": Failure.messageText(error)]
       }
     }
-    return files + problems.map { ["pattern": $0.path, "error": $0.description] }
+    return files + inputProblems.map { ["pattern": $0.path, "error": $0.description] }
   }
 }
 
@@ -323,26 +331,27 @@ struct RenderReport {
 struct LevelText {
   /// The peak as text, such as `peak -3.2 dBFS`, or `peak 0.7 dBFS before the limiter` above the
   /// ceiling.
-  let peak: String
+  let peakText: String
   /// The limiting as text, such as `limited to -1 dBFS for 0.57 s`, or nil if the limiter was not
   /// active.
-  let limiting: String?
+  let limitingText: String?
 
   init(_ statistics: RenderStatistics, rate: Double) {
     let frames = statistics.limitedFrameCount
-    peak =
-      NumberFormatting.peakText(statistics.peakMagnitudeBeforeLimiter)
+    peakText =
+      NumberFormatting.peakText(ofAmplitude: statistics.peakMagnitudeBeforeLimiter)
       + (frames > 0 ? " before the limiter" : "")
     guard frames > 0 else {
-      limiting = nil
+      limitingText = nil
       return
     }
-    let ceiling = NumberFormatting.decibels(Float(Renderer.ceilingMagnitude)).text(places: 0)
-    limiting =
+    let ceiling = NumberFormatting.decibels(ofAmplitude: Float(Renderer.ceilingMagnitude)).text(
+      places: 0)
+    limitingText =
       "limited to \(ceiling) dBFS for \(NumberFormatting.secondsText(Double(frames) / rate))"
   }
 
-  var text: String { ([peak] + [limiting].compactMap(\.self)).joined(separator: ", ") }
+  var fullText: String { ([peakText] + [limitingText].compactMap(\.self)).joined(separator: ", ") }
 }
 
 /// The actions of the transducer protection during a rendering.
@@ -353,12 +362,12 @@ struct ProtectionSummary: Equatable, Sendable {
   var powerLimitedFrameCount: Int64
   var minimumGain: Float
   /// The maximum temperature rise, as a fraction of the thermal limit.
-  var temperatureRise: Double
+  var temperatureRiseFraction: Double
   /// The peak excursion, as a fraction of the excursion limit, or 0 if the excursion is not
   /// modeled.
-  var peakExcursion = 0.0
+  var peakExcursionFraction = 0.0
 
-  var cause: Cause? {
+  var gainReductionCause: Cause? {
     if excursionLimitedFrameCount == 0 && powerLimitedFrameCount == 0 {
       return nil
     }
@@ -367,22 +376,22 @@ struct ProtectionSummary: Equatable, Sendable {
 
   /// A summary as text, such as `excursion 41 %, heat 63 %`, with `gain -1.8 dB (power)` if the
   /// drive was reduced.
-  var text: String {
+  var summaryText: String {
     func percent(_ fraction: Double) -> String { "\(Int((fraction * 100).rounded())) %" }
-    let excursion = peakExcursion > 0 ? "excursion \(percent(peakExcursion)), " : ""
-    let heat = excursion + "heat \(percent(temperatureRise))"
-    guard let cause else { return heat }
-    let gain = NumberFormatting.decibels(minimumGain).text(places: 1)
-    return "\(heat), gain \(gain) dB (\(cause.rawValue))"
+    let excursion = peakExcursionFraction > 0 ? "excursion \(percent(peakExcursionFraction)), " : ""
+    let heat = excursion + "heat \(percent(temperatureRiseFraction))"
+    guard let gainReductionCause else { return heat }
+    let gain = NumberFormatting.decibels(ofAmplitude: minimumGain).text(places: 1)
+    return "\(heat), gain \(gain) dB (\(gainReductionCause.rawValue))"
   }
 
-  var fields: JSONObject {
+  var jsonFields: JSONObject {
     [
       "excursionLimitedFrames": excursionLimitedFrameCount,
       "powerLimitedFrames": powerLimitedFrameCount,
-      "gainReductionDecibels": NumberFormatting.decibels(minimumGain),
-      "temperatureRise": temperatureRise,
-      "peakExcursion": peakExcursion,
+      "gainReductionDecibels": NumberFormatting.decibels(ofAmplitude: minimumGain),
+      "temperatureRise": temperatureRiseFraction,
+      "peakExcursion": peakExcursionFraction,
     ]
   }
 }
@@ -396,7 +405,7 @@ extension ProtectionSummary {
     excursionLimitedFrameCount = statistics.excursionLimitedFrameCount
     powerLimitedFrameCount = statistics.powerLimitedFrameCount
     minimumGain = statistics.minimumProtectionGain
-    temperatureRise = Double(statistics.peakTemperatureRiseFraction)
-    peakExcursion = Double(statistics.peakExcursionFraction)
+    temperatureRiseFraction = Double(statistics.peakTemperatureRiseFraction)
+    peakExcursionFraction = Double(statistics.peakExcursionFraction)
   }
 }

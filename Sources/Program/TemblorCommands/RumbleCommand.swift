@@ -6,7 +6,7 @@ import SystemSupport
 
 /// The command `rumble`, which makes a gamepad whose rumble is felt on a shaker.
 enum RumbleCommand {
-  private static let defaultName = "Temblor"
+  private static let defaultPadName = "Temblor"
 
   static let definition = Command(
     "rumble", abstract: "Create a virtual gamepad and play its rumble on a shaker.",
@@ -25,8 +25,8 @@ enum RumbleCommand {
       device, and the rule 70-temblor-rumble.rules grants access to the user who is logged in.
       """,
     options: [
-      name, copiedPad, LiveOptions.json, LiveOptions.quiet,
-    ], groups: LiveOptions.groups,
+      nameOption, copiedPadOption, LiveOptions.jsonOption, LiveOptions.quietOption,
+    ], optionGroups: LiveOptions.optionGroups,
     examples: [
       .init(
         "temblor rumble --device plughw:1 --profile dayton-bst-1",
@@ -39,10 +39,10 @@ enum RumbleCommand {
     try run(arguments, terminal, on: SystemEnvironment()) { try UInputPad(name: $0, copying: $1) }
   }
 
-  private static let name = Option(
-    "--name", value: "NAME", help: "Name of the gamepad.", defaultText: defaultName
-  ).text().map { $0 ?? defaultName }
-  private static let copiedPad = Option(
+  private static let nameOption = Option(
+    "--name", value: "NAME", help: "Name of the gamepad.", defaultText: defaultPadName
+  ).text().map { $0 ?? defaultPadName }
+  private static let copiedPadOption = Option(
     "--copy", value: "EVENT",
     help: "Forward the buttons and axes of a gamepad, such as /dev/input/event7.",
     completion: .file
@@ -50,14 +50,14 @@ enum RumbleCommand {
 
   struct Options {
     let live: LiveOptions
-    let name: String
+    let padName: String
     /// The event file of the gamepad whose buttons and axes are passed through.
-    let copiedPad: String?
+    let copiedPadPath: String?
 
     init(_ arguments: ParsedArguments) throws {
       live = try LiveOptions(arguments)
-      name = try arguments[RumbleCommand.name]
-      copiedPad = try arguments[RumbleCommand.copiedPad]
+      padName = try arguments[RumbleCommand.nameOption]
+      copiedPadPath = try arguments[RumbleCommand.copiedPadOption]
     }
   }
 
@@ -67,54 +67,58 @@ enum RumbleCommand {
   ) throws -> ExitStatus {
     let options = try Options(arguments)
     try options.live.checkOutputs(reading: [])
-    let pad = try makePad(options.name, options.copiedPad)
+    let pad = try makePad(options.padName, options.copiedPadPath)
     let session = options.live.makeSession(in: environment, terminal)
     let (outcome, activity) = try options.live.play(in: session) { engine in
       try RumbleActivity(pad, on: engine)
     }
-    return try options.live.report(
-      outcome, ["uploads": activity.uploadCount, "plays": activity.playCount], terminal)
+    return try options.live.reportOutcome(
+      outcome, ["uploads": activity.effectUploadCount, "plays": activity.effectPlayCount], terminal)
   }
 }
 
 /// The playback of the effects that a game sends to a pad.
 final class RumbleActivity: PlaybackActivity {
   private let engine: PlaybackEngine
-  private let pad: any ForceFeedbackPad
-  private let mixer: RumbleMixer
-  private(set) var uploadCount = 0
-  private(set) var playCount = 0
+  private let virtualPad: any ForceFeedbackPad
+  private let rumbleMixer: RumbleMixer
+  private(set) var effectUploadCount = 0
+  private(set) var effectPlayCount = 0
 
   init(_ pad: any ForceFeedbackPad, on engine: PlaybackEngine) throws {
     self.engine = engine
-    self.pad = pad
-    mixer = try RumbleMixer(engine)
+    self.virtualPad = pad
+    rumbleMixer = try RumbleMixer(engine)
   }
 
-  var watchedDescriptors: [PollDescriptor] { pad.descriptors.map { PollDescriptor($0) } }
-  var state: PlaybackStatus.State { mixer.playbacks.isEmpty ? .idle : .playing }
-  var progress: (position: Double, duration: Double?) { (engine.seconds, nil) }
-  var title: ActivityTitle? {
-    let text = "\(mixer.playbacks.count) of \(mixer.effects.count) effects"
-    return ActivityTitle(longText: text, shortText: text)
+  var watchedDescriptors: [PollDescriptor] {
+    virtualPad.readableDescriptors.map { PollDescriptor($0) }
+  }
+  var playbackState: PlaybackStatus.State {
+    rumbleMixer.playbacksByEffect.isEmpty ? .idle : .playing
+  }
+  var playbackProgress: (position: Double, duration: Double?) { (engine.seconds, nil) }
+  var statusTitle: ActivityTitle? {
+    let text = "\(rumbleMixer.playbacksByEffect.count) of \(rumbleMixer.effectsByID.count) effects"
+    return ActivityTitle(longTitle: text, shortTitle: text)
   }
 
-  func update(at now: Duration) throws -> ActivityStep {
-    while let event = try pad.nextEvent() {
+  func updateActivity(at now: Duration) throws -> ActivityStep {
+    while let event = try virtualPad.readEvent() {
       switch event {
       case .upload(let effect, let id):
-        uploadCount += 1
-        try mixer.upload(effect, as: id)
+        effectUploadCount += 1
+        try rumbleMixer.uploadEffect(effect, as: id)
       case .erase(let id):
-        try mixer.erase(id)
+        try rumbleMixer.eraseEffect(id)
       case .play(let id, let count):
-        playCount += count > 0 ? 1 : 0
-        mixer.play(id, count: count, at: now)
+        effectPlayCount += count > 0 ? 1 : 0
+        rumbleMixer.playEffect(id, repetitionCount: count, at: now)
       case .gain(let gain):
-        mixer.gain = gain
+        rumbleMixer.effectGain = gain
       }
     }
-    let seconds = try mixer.update(at: now)
+    let seconds = try rumbleMixer.updateLevels(at: now)
     return .wait(seconds.isFinite ? .roundedToNanoseconds(seconds: seconds) : nil)
   }
 }

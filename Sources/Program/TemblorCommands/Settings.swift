@@ -8,17 +8,17 @@ import TransducerProfiles
 /// `temblor setup` saves.
 struct Settings: Sendable {
   /// The path of the settings file, or nil if no folder for settings is known.
-  let path: String?
+  let settingsPath: String?
   /// The values of `TEMBLOR_DEVICE` and `TEMBLOR_PROFILE`. Empty variables are absent.
   let environmentVariables: [String: String]
 
-  static let none = Settings(path: nil, environmentVariables: [:])
+  static let none = Settings(settingsPath: nil, environmentVariables: [:])
 
   static var fromEnvironment: Settings {
     func value(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
     let names = ["TEMBLOR_DEVICE", "TEMBLOR_PROFILE"]
     return Settings(
-      path: SavedSettings.path(environment: value),
+      settingsPath: SavedSettings.path(environment: value),
       environmentVariables: names.reduce(into: [:]) { $0[$1] = value($1) }.filter { $1 != "" })
   }
 
@@ -29,30 +29,33 @@ struct Settings: Sendable {
   /// files: their results depend only on the command line, as do those of `fileModeOptions`.
   func applyDefaults(to arguments: inout ParsedArguments, on terminal: Terminal) throws {
     let command = arguments.command
-    guard command.option(named: SharedOptions.noConfig.primaryName) != nil,
+    guard command.option(named: SharedOptions.noConfigOption.primarySpelling) != nil,
       !Self.worksOnFiles(arguments)
     else { return }
     func has(_ option: String) -> Bool {
       command.option(named: option) != nil && !arguments.values(option).isEmpty
     }
-    let saved = has("--no-config") ? SavedSettings() : try readFile()
+    let saved = has("--no-config") ? SavedSettings() : try readSavedSettings()
     let hasArray = has("--array")
     // Channels and the level belong to a device and are not used on any other device.
     let device =
       has("--device")
-      ? arguments.value("--device") : environmentVariables["TEMBLOR_DEVICE"] ?? saved.device
-    let isOnSavedDevice = device == saved.device
+      ? arguments.value("--device") : environmentVariables["TEMBLOR_DEVICE"] ?? saved.deviceName
+    let isOnSavedDevice = device == saved.deviceName
     let isRouted =
       isOnSavedDevice && !["--array", "--channel", "--haptics"].contains(where: has)
     let haptics = saved.hapticChannels.map(String.init).joined(separator: ",")
     let rows: [(option: String, variable: String?, saved: [String], words: String)] = [
-      ("--device", "TEMBLOR_DEVICE", saved.device.map { [$0] } ?? [], "device"),
-      ("--profile", "TEMBLOR_PROFILE", hasArray ? [] : saved.profile.map { [$0] } ?? [], "profile"),
+      ("--device", "TEMBLOR_DEVICE", saved.deviceName.map { [$0] } ?? [], "device"),
+      (
+        "--profile", "TEMBLOR_PROFILE", hasArray ? [] : saved.profileNameOrPath.map { [$0] } ?? [],
+        "profile"
+      ),
       ("--haptics", nil, isRouted && !haptics.isEmpty ? [haptics] : [], "haptics on channel"),
       ("--channel", nil, isRouted ? saved.channelSettings : [], "channel"),
       (
         "--strength", nil,
-        isOnSavedDevice ? saved.strength.map { [NumberFormatting.plainText($0)] } ?? [] : [],
+        isOnSavedDevice ? saved.masterGain.map { [NumberFormatting.plainText($0)] } ?? [] : [],
         "strength"
       ),
     ]
@@ -62,11 +65,11 @@ struct Settings: Sendable {
         row.option == "--device" || !hasArray
       {
         if row.option == "--profile" {
-          try Self.checkProfile(value, of: name)
+          try Self.checkProfileName(value, of: name)
         }
         arguments.setDefault([value], for: row.option, origin: name)
       } else if !row.saved.isEmpty {
-        arguments.setDefault(row.saved, for: row.option, origin: path ?? "")
+        arguments.setDefault(row.saved, for: row.option, origin: settingsPath ?? "")
         used += row.saved.map { "\(row.words) \($0.printable)" }
       }
     }
@@ -77,7 +80,7 @@ struct Settings: Sendable {
 
   /// The options and arguments with which a command that can play works on files, by the name of
   /// the command.
-  private static let fileModeOptions = [
+  private static let fileModeOptionsByCommand = [
     "abx": ["--simulate"],
     "calibrate": ["RECORDING"],
     "study": ["--page", "--render", "--report", "--simulate"],
@@ -86,58 +89,60 @@ struct Settings: Sendable {
 
   /// Returns whether a command that can play works on files with these arguments.
   private static func worksOnFiles(_ arguments: ParsedArguments) -> Bool {
-    let names = fileModeOptions[arguments.command.name] ?? []
+    let names = fileModeOptionsByCommand[arguments.command.name] ?? []
     return names.contains { !arguments.values($0).isEmpty }
   }
 
-  private static func checkProfile(_ name: String, of variable: String) throws {
+  private static func checkProfileName(_ name: String, of variable: String) throws {
     do {
-      _ = try ProfileInput.find(name)
+      _ = try ProfileInput.read(name)
     } catch let error as UsageError {
       throw UsageError("\(variable): \(error)")
     }
   }
 
-  func readFile() throws -> SavedSettings {
-    guard let path, FileSystem.entryKind(at: path) != .missing else { return SavedSettings() }
-    guard FileSystem.entryKind(at: path) == .file else {
-      throw FileError(path, "is not a file; remove it")
+  func readSavedSettings() throws -> SavedSettings {
+    guard let settingsPath, FileSystem.entryKind(at: settingsPath) != .missing else {
+      return SavedSettings()
     }
-    let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)
+    guard FileSystem.entryKind(at: settingsPath) == .file else {
+      throw FileError(settingsPath, "is not a file; remove it")
+    }
+    let text = try FileSystem.read(settingsPath, limit: ProfileFile.maximumByteCount)
     do {
-      return try SavedSettings(text: text, name: path, library: .fromEnvironment())
+      return try SavedSettings(jsonText: text, name: settingsPath, library: .fromEnvironment())
     } catch {
-      throw SettingsError(error: error)
+      throw SettingsError(inputError: error)
     }
   }
 
   /// Writes the settings file, creates missing folders, and returns the path of the file.
-  func save(_ settings: SavedSettings) throws -> String {
-    guard let path else {
+  func saveSettings(_ settings: SavedSettings) throws -> String {
+    guard let settingsPath else {
       throw FileError("config.json", "cannot find a settings folder; set HOME or XDG_CONFIG_HOME")
     }
-    try FileSystem.makeFolder(FileSystem.folder(of: path))
-    try AtomicFileWriter.write(settings.text, to: path)
-    return path
+    try FileSystem.makeFolder(FileSystem.folderPath(of: settingsPath))
+    try AtomicFileWriter.write(settings.jsonText, to: settingsPath)
+    return settingsPath
   }
 
   /// Removes the settings file and returns its path, or nil if there is no file.
-  func removeFile() throws -> String? {
-    guard let path, FileSystem.entryKind(at: path) != .missing else { return nil }
-    try FileSystem.remove(path)
-    return path
+  func removeSavedSettings() throws -> String? {
+    guard let settingsPath, FileSystem.entryKind(at: settingsPath) != .missing else { return nil }
+    try FileSystem.remove(settingsPath)
+    return settingsPath
   }
 }
 
 /// The error of a settings file, with the remedies.
 struct SettingsError: Error, CustomStringConvertible {
-  let error: InputError
+  let inputError: InputError
 
   var description: String {
-    let others = error.otherErrorCount > 0 ? " (and \(error.otherErrorCount) more)" : ""
+    let others = inputError.otherErrorCount > 0 ? " (and \(inputError.otherErrorCount) more)" : ""
     return
       """
-      \(error)\(others); correct the file, remove it with 'temblor setup --forget', or use \
+      \(inputError)\(others); correct the file, remove it with 'temblor setup --forget', or use \
       '--no-config'
       """
   }

@@ -9,24 +9,26 @@ import TransducerProfiles
 
 /// The command `setup`, which saves the device, profile, channel, and level for commands that play.
 enum SetupCommand {
-  private static let haptics = Option(
+  private static let hapticsOption = Option(
     "--haptics", value: "LIST",
     help: "Output channels of the transducers, numbered from 1, such as 2 or 3,4; or all."
   ).text()
-  private static let profile = Option(
+  private static let profileOption = Option(
     "--profile", value: "PROFILE",
     help: """
       Profile of the transducer: a name from 'temblor profiles', part of a name such as 'BST-1', \
       or a file.
       """, completion: SharedOptions.profileCompletion
   ).text()
-  private static let save = Option(
+  private static let saveOption = Option(
     "--save", help: "Save the given options without asking questions, and keep all other settings."
   ).flag()
-  private static let show = Option("--show", help: "Show the saved settings.").flag()
-  private static let forget = Option("--forget", help: "Remove the saved settings.").flag()
-  private static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.")
-    .double(in: 0...1)
+  private static let showOption = Option("--show", help: "Show the saved settings.").flag()
+  private static let forgetOption = Option("--forget", help: "Remove the saved settings.").flag()
+  private static let strengthOption = Option(
+    "--strength", value: "S", help: "Overall gain, 0 to 1."
+  )
+  .double(in: 0...1)
   private static let settingOptionsText =
     "'--device', '--profile', '--haptics', '--channel', or '--strength'"
 
@@ -47,8 +49,9 @@ enum SetupCommand {
         strength apply only to the saved device.
         """,
       options: [
-        DeviceOptions.device, profile, haptics, RoutingOptions.channel, strength, save, show,
-        forget,
+        DeviceOptions.deviceOption, profileOption, hapticsOption, RoutingOptions.channelOption,
+        strengthOption, saveOption, showOption,
+        forgetOption,
       ],
       examples: [
         .init("temblor setup", "Answer questions, feel taps, and save the settings."),
@@ -76,33 +79,34 @@ enum SetupCommand {
     let removesFile: Bool
     let savesFile: Bool
     /// The settings that the command line states.
-    let settings: SavedSettings
+    let requestedSettings: SavedSettings
     /// A Boolean value that indicates whether the command line selects channels.
-    let hasChannels: Bool
+    let selectsChannels: Bool
 
     init(_ arguments: ParsedArguments) throws {
-      try SharedOptions.refuseBoth("--show", "--forget", in: arguments)
-      showsFile = try arguments[show]
-      removesFile = try arguments[forget]
-      savesFile = try arguments[save]
+      try SharedOptions.refuseCombination("--show", "--forget", in: arguments)
+      showsFile = try arguments[showOption]
+      removesFile = try arguments[forgetOption]
+      savesFile = try arguments[saveOption]
       guard !showsFile, !removesFile else {
-        settings = SavedSettings()
-        hasChannels = false
+        requestedSettings = SavedSettings()
+        selectsChannels = false
         return
       }
       var settings = SavedSettings()
-      settings.device = try DeviceOptions.name(arguments)
-      settings.profile = try arguments[profile].map(profileName)
-      let channels = try arguments[haptics].map(RoutingOptions.channelNumbers)
+      settings.deviceName = try DeviceOptions.parseName(arguments)
+      settings.profileNameOrPath = try arguments[profileOption].map(resolveProfileName)
+      let channels = try arguments[hapticsOption].map(RoutingOptions.channelNumbers)
       settings.hapticChannels = channels ?? []
-      let routed = try RoutingOptions.channels(arguments)
-      settings.channelSettings = arguments.values(RoutingOptions.channel.option.primaryName)
+      let routed = try RoutingOptions.parseChannelSettings(arguments)
+      settings.channelSettings = arguments.values(
+        RoutingOptions.channelOption.option.primarySpelling)
       if !routed.isEmpty {
-        try SharedOptions.refuseBoth("--haptics", "--channel", in: arguments)
+        try SharedOptions.refuseCombination("--haptics", "--channel", in: arguments)
       }
-      settings.strength = try arguments[strength]
-      self.settings = settings
-      hasChannels = channels != nil || !routed.isEmpty
+      settings.masterGain = try arguments[strengthOption]
+      self.requestedSettings = settings
+      selectsChannels = channels != nil || !routed.isEmpty
     }
   }
 
@@ -123,63 +127,65 @@ enum SetupCommand {
     let options = try Options(arguments)
     if options.showsFile {
       try showFile(of: settings, on: terminal.output)
-      return .done
+      return .success
     }
     if options.removesFile {
-      let path = try settings.removeFile()
+      let path = try settings.removeSavedSettings()
       try terminal.output.writeLine(path.map { "\($0.printable): removed" } ?? "No saved settings.")
-      return .done
+      return .success
     }
-    let saved = try settings.readFile()
+    let saved = try settings.readSavedSettings()
     let selected: SavedSettings
     if options.savesFile {
-      selected = try merge(options, into: saved)
+      selected = try mergedSettings(options, into: saved)
       try checkChannels(of: selected, on: environment)
     } else {
-      guard terminal.error.isTerminal, environment.keyboard() != nil else {
+      guard terminal.errorOutput.isTerminal, environment.makeKeyboard() != nil else {
         throw UsageError(
           "setup is interactive; without a terminal, use '--save' with \(settingOptionsText)")
       }
       let questions = SetupQuestions(terminal: terminal, readAnswer: readAnswer)
       let answers = try questions.askSettings(
-        options.settings, hasChannels: options.hasChannels, outputs: outputs, on: environment)
-      guard let answers, let path = settings.path,
-        questions.confirms("Save these settings to \(path.printable)?")
+        options.requestedSettings, hasChannels: options.selectsChannels, outputs: outputs,
+        on: environment)
+      guard let answers, let path = settings.settingsPath,
+        questions.askForConfirmation("Save these settings to \(path.printable)?")
       else {
         terminal.report("No settings were saved.")
-        return .done
+        return .success
       }
       selected = answers
     }
-    try terminal.output.writeLine("\(try settings.save(selected).printable): written")
-    return .done
+    try terminal.output.writeLine("\(try settings.saveSettings(selected).printable): written")
+    return .success
   }
 
   private static func showFile(of settings: Settings, on output: Output) throws {
-    let saved = try settings.readFile()
-    guard let path = settings.path, saved != SavedSettings() else {
+    let saved = try settings.readSavedSettings()
+    guard let path = settings.settingsPath, saved != SavedSettings() else {
       return try output.writeLine("No saved settings. Run 'temblor setup' to choose and save them.")
     }
     try output.writeLine("\(path.printable):")
-    try output.write(saved.text.span)
+    try output.write(saved.jsonText.span)
   }
 
   /// Returns the saved settings with the changes of the command line.
-  private static func merge(_ options: Options, into saved: SavedSettings) throws(UsageError)
+  private static func mergedSettings(_ options: Options, into saved: SavedSettings)
+    throws(UsageError)
     -> SavedSettings
   {
-    let settings = options.settings
-    guard settings != SavedSettings() || options.hasChannels else {
+    let settings = options.requestedSettings
+    guard settings != SavedSettings() || options.selectsChannels else {
       throw UsageError("'--save' requires \(settingOptionsText)")
     }
     var merged = saved
-    merged.device = settings.device ?? saved.device
-    merged.profile = settings.profile ?? saved.profile
-    if options.hasChannels {
+    merged.deviceName = settings.deviceName ?? saved.deviceName
+    merged.profileNameOrPath = settings.profileNameOrPath ?? saved.profileNameOrPath
+    if options.selectsChannels {
       merged.hapticChannels = settings.hapticChannels
       merged.channelSettings = settings.channelSettings
     }
-    merged.strength = settings.strength ?? saved.strength
+    merged.masterGain = settings.masterGain ?? saved.masterGain
     return merged
   }
 
@@ -188,17 +194,17 @@ enum SetupCommand {
   private static func checkChannels(
     of settings: SavedSettings, on environment: any PlaybackEnvironment
   ) throws {
-    guard let name = settings.device else { return }
+    guard let name = settings.deviceName else { return }
     let routed = settings.channelSettings.compactMap { Int($0.prefix { $0 != "=" }) }
     let count = (settings.hapticChannels + routed).max() ?? 1
     let options = DeviceOptions(name, channelCount: count)
-    guard options.file == nil else { return }
+    guard options.outputFilePath == nil else { return }
     do {
-      let output = try environment.open(name, options.request)
+      let output = try environment.openOutput(name, options.outputRequest)
       let deviceName = output.name
       let channelCount = output.format.channelCount
       guard channelCount >= count else {
-        let channels = channelCount.counted("channel")
+        let channels = channelCount.countText("channel")
         throw UsageError(
           "channel \(count) is in use, but \(deviceName.inQuotes) has \(channels)")
       }
@@ -206,10 +212,10 @@ enum SetupCommand {
   }
 
   /// Returns the name of the only profile that matches, or the absolute path of a file.
-  static func profileName(_ text: String) throws -> String {
+  static func resolveProfileName(_ text: String) throws -> String {
     let library = ProfileLibrary.fromEnvironment()
     if ProfileFile.isPath(text) {
-      _ = try SharedOptions.profile(named: text)
+      _ = try SharedOptions.loadProfile(named: text)
       return FileSystem.realPath(text) ?? text
     }
     return try ProfileInput.entry(for: text, in: library).name
@@ -234,25 +240,25 @@ struct SetupQuestions {
   ) throws -> SavedSettings? {
     var settings = given
     var channelCount = 2
-    if settings.device == nil {
-      guard let (name, count) = try askDevice(outputs()) else { return nil }
-      settings.device = name
+    if settings.deviceName == nil {
+      guard let (name, count) = try askForDevice(outputs()) else { return nil }
+      settings.deviceName = name
       channelCount = count
     }
-    if settings.profile == nil {
-      guard let name = askProfile() else { return nil }
-      settings.profile = name
+    if settings.profileNameOrPath == nil {
+      guard let name = askForProfile() else { return nil }
+      settings.profileNameOrPath = name
     }
-    if hasChannels, settings.strength != nil { return settings }
-    guard ask("Turn down the amplifier, and press Enter to start the taps.") != nil else {
+    if hasChannels, settings.masterGain != nil { return settings }
+    guard askQuestion("Turn down the amplifier, and press Enter to start the taps.") != nil else {
       return nil
     }
     let taps = try runTaps(settings, channelCount: channelCount, on: environment)
-    guard taps.isAccepted else { return nil }
+    guard taps.isLevelAccepted else { return nil }
     if !hasChannels {
-      settings.hapticChannels = taps.channel.map { [$0] } ?? []
+      settings.hapticChannels = taps.activeChannelNumber.map { [$0] } ?? []
     }
-    settings.strength = taps.savedStrength
+    settings.masterGain = taps.savedStrength
     return settings
   }
 
@@ -260,28 +266,29 @@ struct SetupQuestions {
   private func runTaps(
     _ settings: SavedSettings, channelCount: Int, on environment: any PlaybackEnvironment
   ) throws -> SetupTapActivity {
-    let profile = try SharedOptions.profile(
-      named: settings.profile ?? TransducerProfile.phone.name)
+    let profile = try SharedOptions.loadProfile(
+      named: settings.profileNameOrPath ?? TransducerProfile.phone.name)
     let session = LiveSession(
       in: environment, terminal: terminal, isQuiet: false, wantsBlockTimings: false)
     let options = DeviceOptions(
-      settings.device ?? DeviceOptions.defaultDevice,
+      settings.deviceName ?? DeviceOptions.defaultDevice,
       channelCount: max(channelCount, settings.hapticChannels.max() ?? 1))
     let (_, taps) = try session.run(options) { device in
       let taps = try SetupTapActivity(
-        profile, on: device, channel: settings.hapticChannels.first, strength: settings.strength)
+        profile, on: device, activeChannelNumber: settings.hapticChannels.first,
+        strength: settings.masterGain)
       return (taps.engine, taps)
     }
     return taps
   }
 
-  func confirms(_ question: String) -> Bool {
-    guard let answer = ask("\(question) [Y/n]")?.lowercased() else { return false }
+  func askForConfirmation(_ question: String) -> Bool {
+    guard let answer = askQuestion("\(question) [Y/n]")?.lowercased() else { return false }
     return answer.isEmpty || answer.hasPrefix("y")
   }
 
-  private func ask(_ question: String) -> String? {
-    try? terminal.error.write(question + " ")
+  private func askQuestion(_ question: String) -> String? {
+    try? terminal.errorOutput.write(question + " ")
     return readAnswer().map { String($0.drop { $0 == " " }) }
   }
 
@@ -290,7 +297,8 @@ struct SetupQuestions {
 
   /// Asks for one of the common outputs, which are the default device, sound servers, and sound
   /// cards.
-  private func askDevice(_ outputs: [OutputListing]) throws -> (name: String, channelCount: Int)? {
+  private func askForDevice(_ outputs: [OutputListing]) throws -> (name: String, channelCount: Int)?
+  {
     let rows = deviceRows(outputs)
     guard !rows.isEmpty else {
       throw OutputError(
@@ -301,10 +309,10 @@ struct SetupQuestions {
     let lines = rows.enumerated().map { index, row in
       ["  \(index + 1)", row.description, "--device \(row.name)"]
     }
-    for line in TextTable.lines(lines) {
+    for line in TextTable.lines(ofRows: lines) {
       terminal.report(line)
     }
-    while let answer = ask("Which device is the transducer connected to? (Enter: 1)") {
+    while let answer = askQuestion("Which device is the transducer connected to? (Enter: 1)") {
       if let number = answer.isEmpty ? 1 : Int(answer), 1...rows.count ~= number {
         return (rows[number - 1].name, rows[number - 1].channelCount)
       }
@@ -320,7 +328,7 @@ struct SetupQuestions {
         // ALSA's conversion accepts any number of channels.
         let hardware = usable.first { $0.name == card.hardwareName }
         let channelCount = hardware?.capabilities?.channelCounts.max() ?? 2
-        return (card.deviceName, card.name, min(channelCount, 8))
+        return (card.deviceName, card.cardName, min(channelCount, 8))
       }
       let isServer = ["default", "pipewire", "pulse", "jack"].contains(output.name)
       guard isServer || NamedSink(device: output.name) != nil else { return nil }
@@ -328,19 +336,19 @@ struct SetupQuestions {
     }
   }
 
-  private func askProfile() -> String? {
+  private func askForProfile() -> String? {
     let defaultName = TransducerProfile.phone.name
-    while let answer = ask(
+    while let answer = askQuestion(
       """
       Words in the transducer's name, such as BST-1, Dayton, or buttkicker (Enter: \(defaultName)):
       """)
     {
       do {
-        let name = try SetupCommand.profileName(answer.isEmpty ? defaultName : answer)
+        let name = try SetupCommand.resolveProfileName(answer.isEmpty ? defaultName : answer)
         terminal.report("Profile \(name.printable).")
         return name
       } catch {
-        terminal.report(Failure.message(error))
+        terminal.report(Failure.messageText(error))
       }
     }
     return nil
@@ -351,20 +359,20 @@ struct SetupQuestions {
 /// clearly felt.
 final class SetupTapActivity: PlaybackActivity {
   /// The initial level of the taps, in decibels relative to full strength.
-  static let initialDecibels = -30.0
+  static let initialLevelDecibels = -30.0
   /// The minimum level of the taps, in decibels relative to full strength.
-  static let minimumDecibels = -60.0
+  static let minimumLevelDecibels = -60.0
   private static let tapInterval = Duration.milliseconds(800)
 
   let engine: PlaybackEngine
   /// The number of the active channel, from 1, or nil for all channels.
-  private(set) var channel: Int?
-  private(set) var isAccepted = false
-  private let players: [PatternPlayer]
+  private(set) var activeChannelNumber: Int?
+  private(set) var isLevelAccepted = false
+  private let playersByChannel: [PatternPlayer]
   private var levelDecibels: Double
   private var nextTapTime = Duration.zero
   /// The number of limited frames at the last change of the level.
-  private var limitedFrameCount: Int64 = 0
+  private var limitedFrameCountAtLevelChange: Int64 = 0
 
   /// Creates the taps.
   ///
@@ -373,7 +381,10 @@ final class SetupTapActivity: PlaybackActivity {
   ///   - device: The open device.
   ///   - channel: The first channel to tap, from 1, or nil for channel 1.
   ///   - strength: The initial strength, or nil for a weak tap.
-  init(_ profile: TransducerProfile, on device: DeviceSummary, channel: Int?, strength: Double?)
+  init(
+    _ profile: TransducerProfile, on device: DeviceSummary, activeChannelNumber: Int?,
+    strength: Double?
+  )
     throws
   {
     let count = device.format.channelCount
@@ -381,51 +392,54 @@ final class SetupTapActivity: PlaybackActivity {
     let array = TransducerArray(
       name: "setup",
       transducers: (1...count).map {
-        .init(channel: $0, position: ArrayPosition(Double($0)), profile: profile)
+        .init(channelNumber: $0, position: ArrayPosition(Double($0)), profile: profile)
       })
     var routing = ChannelRouting()
-    routing.array = array
-    let (channels, profiles) = routing.resolved(
+    routing.transducerArray = array
+    let (channels, profiles) = routing.resolvedRouting(
       channelCount: count, rate: device.format.rate, profile: profile)
     let engine = PlaybackEngine(
       rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
     let tap = TapCommand.tapPattern(count: 1, interval: 1, intensity: 0.5, sharpness: 0.5)
     let piece = try CompiledPattern(name: "tap", tap, for: engine)
-    players = try (0...count).map { number in
+    playersByChannel = try (0...count).map { number in
       let shares =
         number == 0
         ? [] : PanPath(at: ArrayPosition(Double(number))).sendGains(on: array, rate: engine.rate)
-      return try engine.player(for: piece.plans, duration: piece.duration, sendGains: shares)
+      return try engine.player(for: piece.plans, duration: piece.durationSeconds, sendGains: shares)
     }
     self.engine = engine
-    self.channel = min(channel ?? 1, count)
+    self.activeChannelNumber = min(activeChannelNumber ?? 1, count)
     levelDecibels =
-      strength.map { max(NumberFormatting.decibels(Float($0)), Self.minimumDecibels) }
-      ?? Self.initialDecibels
+      strength.map {
+        max(NumberFormatting.decibels(ofAmplitude: Float($0)), Self.minimumLevelDecibels)
+      }
+      ?? Self.initialLevelDecibels
     applyLevel()
   }
 
   /// The strength as it is saved, with three decimal places and never 0.
   var savedStrength: Double { max(0.001, (Double(engine.strength) * 1_000).rounded() / 1_000) }
-  var progress: (position: Double, duration: Double?) { (engine.seconds, nil) }
+  var playbackProgress: (position: Double, duration: Double?) { (engine.seconds, nil) }
 
-  var title: ActivityTitle? {
-    let location = channel.map { "channel \($0)" } ?? "all channels"
+  var statusTitle: ActivityTitle? {
+    let location = activeChannelNumber.map { "channel \($0)" } ?? "all channels"
     let title = "\(location), \(levelDecibels.text(places: 0)) dB"
-    return ActivityTitle(longText: title, shortText: title)
+    return ActivityTitle(longTitle: title, shortTitle: title)
   }
 
-  var keys: [KeyHelp] {
+  var keyHelp: [KeyHelp] {
     [
       ("Enter", "clearly felt"), ("+ -", "3 dB"), ("right left", "1 dB"),
-      (players.count > 2 ? "1-\(players.count - 1)" : "1", "channel"), ("a", "all channels"),
+      (playersByChannel.count > 2 ? "1-\(playersByChannel.count - 1)" : "1", "channel"),
+      ("a", "all channels"),
     ]
   }
 
-  func update(at now: Duration) throws -> ActivityStep {
-    if isAccepted { return .finished }
+  func updateActivity(at now: Duration) throws -> ActivityStep {
+    if isLevelAccepted { return .finished }
     if now >= nextTapTime {
-      try players[channel ?? 0].start()
+      try playersByChannel[activeChannelNumber ?? 0].start()
       nextTapTime = now + Self.tapInterval
     }
     return .wait(nextTapTime - now)
@@ -434,22 +448,23 @@ final class SetupTapActivity: PlaybackActivity {
   func handleKey(_ key: KeyPress) throws -> Bool {
     switch key {
     case .enter:
-      isAccepted = true
+      isLevelAccepted = true
     case .character("+"), .character("="), .up:
-      changeLevel(by: 3)
+      changeLevel(byDecibels: 3)
     case .character("-"), .character("_"), .down:
-      changeLevel(by: -3)
+      changeLevel(byDecibels: -3)
     case .right:
-      changeLevel(by: 1)
+      changeLevel(byDecibels: 1)
     case .left:
-      changeLevel(by: -1)
+      changeLevel(byDecibels: -1)
     case .character("a"), .character("A"):
-      channel = nil
+      activeChannelNumber = nil
     case .character(let digit):
-      guard let number = Int(String(digit)), players.indices.dropFirst().contains(number) else {
+      guard let number = Int(String(digit)), playersByChannel.indices.dropFirst().contains(number)
+      else {
         return false
       }
-      channel = number
+      activeChannelNumber = number
     default:
       return false
     }
@@ -458,12 +473,12 @@ final class SetupTapActivity: PlaybackActivity {
 
   /// Changes the level by a step, up to full strength. The level does not rise while protection
   /// limits it.
-  private func changeLevel(by step: Double) {
+  private func changeLevel(byDecibels step: Double) {
     let held =
       engine.limitedFrameCount + engine.excursionLimitedFrameCount + engine.powerLimitedFrameCount
-    if step > 0, held > limitedFrameCount { return }
-    limitedFrameCount = held
-    levelDecibels = min(max(levelDecibels + step, Self.minimumDecibels), 0)
+    if step > 0, held > limitedFrameCountAtLevelChange { return }
+    limitedFrameCountAtLevelChange = held
+    levelDecibels = min(max(levelDecibels + step, Self.minimumLevelDecibels), 0)
     applyLevel()
   }
 

@@ -9,7 +9,7 @@ import SystemSupport
 
 /// The options and arguments that several commands declare.
 enum SharedOptions {
-  static let patternName = "PATTERN"
+  static let patternPlaceholder = "PATTERN"
 
   static let patternHelp =
     "Pattern file, folder of pattern files, name of a shipped pattern, or - for standard input."
@@ -18,12 +18,12 @@ enum SharedOptions {
     -> TypedArgument<[String]>
   {
     Argument(
-      patternName, help: patternHelp, completion: .patterns(formats), isRepeatable: true,
+      patternPlaceholder, help: patternHelp, completion: .patterns(formats), isRepeatable: true,
       isOptional: isOptional
     ).texts()
   }
 
-  static let profile = Option(
+  static let profileOption = Option(
     "--profile", value: "PROFILE",
     help:
       """
@@ -33,18 +33,18 @@ enum SharedOptions {
     defaultText: TransducerProfile.phone.name, completion: profileCompletion)
 
   static let profileCompletion = Completion(
-    candidateCommand: "profiles --names", paths: .files(extensions: ["json"]))
+    candidateCommand: "profiles --names", pathCompletion: .files(extensions: ["json"]))
 
   /// The sample rates that can be rendered, in hertz.
-  static let sampleRates =
+  static let sampleRatesHertz =
     Int(
       RenderPlan.supportedSampleRates.lowerBound)...Int(RenderPlan.supportedSampleRates.upperBound)
 
-  static let sampleRateText = "\(sampleRates.lowerBound) to \(sampleRates.upperBound)"
-  static let rate = Option("--rate", value: "HZ", help: "Sample rate, \(sampleRateText).")
-    .int(in: sampleRates, default: 48_000)
+  static let sampleRateText = "\(sampleRatesHertz.lowerBound) to \(sampleRatesHertz.upperBound)"
+  static let rateOption = Option("--rate", value: "HZ", help: "Sample rate, \(sampleRateText).")
+    .int(in: sampleRatesHertz, default: 48_000)
 
-  static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.")
+  static let strengthOption = Option("--strength", value: "S", help: "Overall gain, 0 to 1.")
     .double(in: 0...1, default: 1)
 
   static let curveTimes = Option(
@@ -66,20 +66,20 @@ enum SharedOptions {
       """
   ).choice(default: ReadingOptions.FrequencyHandling.hertz)
 
-  static let soundFolder = Option(
+  static let soundFolderOption = Option(
     "--sounds", value: "FOLDER", help: "Folder with the sound files that patterns play.",
     defaultText: "the folder of each pattern", completion: .folder
   ).text()
-  static let withoutSounds = Option(
+  static let withoutSoundsOption = Option(
     "--without-sounds", help: "Ignore events that play sound files."
   ).flag()
-  static let soundOptions: [any OptionDeclaration] = [soundFolder, withoutSounds]
+  static let soundOptions: [any OptionDeclaration] = [soundFolderOption, withoutSoundsOption]
 
-  static func soundLookup(_ arguments: ParsedArguments) throws(UsageError)
+  static func parseSoundLookup(_ arguments: ParsedArguments) throws(UsageError)
     -> PatternInput.SoundLookup
   {
-    let folder = try arguments[soundFolder]
-    if try arguments[withoutSounds] {
+    let folder = try arguments[soundFolderOption]
+    if try arguments[withoutSoundsOption] {
       guard folder == nil else {
         throw UsageError("'--sounds' and '--without-sounds' cannot be used together")
       }
@@ -92,7 +92,7 @@ enum SharedOptions {
     return .folder(folder)
   }
 
-  static let inputChannels = Option(
+  static let inputChannelsOption = Option(
     "--input-channels", value: "LIST",
     help: """
       Channels of sound files to use, numbered from 1, such as 3,4. Channels with different \
@@ -101,33 +101,35 @@ enum SharedOptions {
   ).text()
 
   /// Returns the indices of `inputChannels`, or nil without the option.
-  static func inputChannels(_ arguments: ParsedArguments) throws(UsageError) -> [Int]? {
-    guard let text = try arguments[inputChannels] else { return nil }
+  static func parseInputChannels(_ arguments: ParsedArguments) throws(UsageError) -> [Int]? {
+    guard let text = try arguments[inputChannelsOption] else { return nil }
     let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
-    let channels = numbers.compactMap { $0 }.filter { inputChannelNumbers.contains($0) }
+    let channels = numbers.compactMap { $0 }.filter { inputChannelNumberRange.contains($0) }
     guard channels.count == numbers.count, Set(channels).count == channels.count else {
       throw UsageError.invalidValue(
         of: "--input-channels",
-        expected: "different channel numbers from 1 to \(inputChannelNumbers.upperBound)",
+        expected: "different channel numbers from 1 to \(inputChannelNumberRange.upperBound)",
         actual: text)
     }
     return channels.map { $0 - 1 }
   }
 
   /// The range of channel numbers of sound files.
-  private static let inputChannelNumbers = 1...1_024
+  private static let inputChannelNumberRange = 1...1_024
 
-  static let startTime = Option(
+  static let startTimeOption = Option(
     "--start", value: "SECONDS", help: "Start time.", defaultText: "0"
   ).double(in: 0...Double.infinity)
-  static let endTime = Option(
+  static let endTimeOption = Option(
     "--end", value: "SECONDS", help: "End time.", defaultText: "the end"
   ).double(in: 0...Double.infinity)
 
   /// Returns the time range between `startTime` and `endTime`, or nil for the whole duration.
-  static func timeRange(_ arguments: ParsedArguments) throws(UsageError) -> ClosedRange<Double>? {
-    let start = try arguments[startTime]
-    let end = try arguments[endTime]
+  static func parseTimeRange(_ arguments: ParsedArguments) throws(UsageError) -> ClosedRange<
+    Double
+  >? {
+    let start = try arguments[startTimeOption]
+    let end = try arguments[endTimeOption]
     guard start != nil || end != nil else { return nil }
     guard start ?? 0 < end ?? .infinity else {
       throw UsageError("'--start' must be before '--end'")
@@ -136,7 +138,7 @@ enum SharedOptions {
   }
 
   /// The option of commands that play. A command with this option uses the saved settings.
-  static let noConfig = Option(
+  static let noConfigOption = Option(
     "--no-config",
     help:
       """
@@ -151,27 +153,27 @@ enum SharedOptions {
     saved by 'temblor setup' or on the variable TEMBLOR_PROFILE.
     """
 
-  static let json = Option("--json", help: "Print the result as JSON.").flag()
-  static let csv = Option(
+  static let jsonOption = Option("--json", help: "Print the result as JSON.").flag()
+  static let csvOption = Option(
     "--csv", help: "Print the result as CSV, with a header row."
   ).flag()
 
-  static func profile(_ arguments: ParsedArguments) throws -> TransducerProfile {
-    try arguments[profile.text()].map(profile(named:)) ?? .phone
+  static func loadProfile(_ arguments: ParsedArguments) throws -> TransducerProfile {
+    try arguments[profileOption.text()].map(loadProfile(named:)) ?? .phone
   }
 
   /// Returns the settings for reading and rendering patterns. An interrupt by the user cancels the
   /// job.
-  static func renderJob(_ arguments: ParsedArguments) throws -> RenderJob {
-    var job = RenderJob(profile: try profile(arguments))
-    job.readingOptions = try readingOptions(arguments)
+  static func makeRenderJob(_ arguments: ParsedArguments) throws -> RenderJob {
+    var job = RenderJob(profile: try loadProfile(arguments))
+    job.readingOptions = try parseReadingOptions(arguments)
     job.isCancelled = { SignalHandling.isInterruptRequested }
     return job
   }
 
   /// Returns the profile with a name, or the profile in a file.
-  static func profile(named name: String) throws -> TransducerProfile {
-    try ProfileInput.find(name).profile()
+  static func loadProfile(named name: String) throws -> TransducerProfile {
+    try ProfileInput.read(name).parseProfile()
   }
 
   /// Throws an error if standard output is a terminal, because it cannot show sound or pictures.
@@ -181,15 +183,15 @@ enum SharedOptions {
   }
 
   /// Throws an error if two options that exclude each other are both present.
-  static func refuseBoth(_ first: String, _ second: String, in arguments: ParsedArguments)
+  static func refuseCombination(_ first: String, _ second: String, in arguments: ParsedArguments)
     throws(UsageError)
   {
-    guard arguments.flag(first), arguments.flag(second) else { return }
+    guard arguments.hasFlag(first), arguments.hasFlag(second) else { return }
     throw UsageError("\(first.inQuotes) and \(second.inQuotes) cannot be used together")
   }
 
   /// Throws an error for options that have no effect together with another option.
-  static func refuse(
+  static func refuseOptions(
     _ options: [String], with conflictingOption: String, in arguments: ParsedArguments
   )
     throws(UsageError)
@@ -199,7 +201,7 @@ enum SharedOptions {
     }
   }
 
-  static func readingOptions(_ arguments: ParsedArguments) throws -> ReadingOptions {
+  static func parseReadingOptions(_ arguments: ParsedArguments) throws -> ReadingOptions {
     var options = ReadingOptions(curveTimeReference: try arguments[curveTimes])
     options.frequencyHandling = try arguments[pitch]
     return options
@@ -214,10 +216,11 @@ enum ResultFormat {
 
   /// Creates the format from `--json` and, if the command declares it, `--csv`.
   init(_ arguments: ParsedArguments) throws(UsageError) {
-    let supportsCSV = arguments.command.option(named: SharedOptions.csv.option.primaryName) != nil
-    if try arguments[SharedOptions.json] {
+    let supportsCSV =
+      arguments.command.option(named: SharedOptions.csvOption.option.primarySpelling) != nil
+    if try arguments[SharedOptions.jsonOption] {
       self = .json
-    } else if supportsCSV, try arguments[SharedOptions.csv] {
+    } else if supportsCSV, try arguments[SharedOptions.csvOption] {
       self = .csv
     } else {
       self = .text
@@ -227,7 +230,7 @@ enum ResultFormat {
 
 extension Int {
   /// Returns a number with its noun, such as `1 voice` or `3 voices`.
-  func counted(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
+  func countText(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
 }
 
 extension Completion {
@@ -240,19 +243,19 @@ extension Completion {
   static func patterns(_ formats: FormatRegistry, or extensions: String...) -> Completion {
     Completion(
       candidateCommand: "patterns --names",
-      paths: .files(extensions: formats.fileExtensions + extensions))
+      pathCompletion: .files(extensions: formats.fileExtensions + extensions))
   }
 }
 
 /// The messages and exit statuses of errors.
 enum Failure {
-  static func message(_ error: any Error) -> String {
+  static func messageText(_ error: any Error) -> String {
     let message =
       switch error {
       case let error as InputError where error.otherErrorCount > 0:
         "\(error) (and \(error.otherErrorCount) more; run 'temblor check')"
       case let error as OutputError:
-        error.message
+        error.messageText
       case let error as SoundFileError:
         "\(error.path): \(error.description)"
       default:
@@ -261,7 +264,7 @@ enum Failure {
     return message.printable
   }
 
-  static func status(of error: any Error) -> ExitStatus {
+  static func exitStatus(of error: any Error) -> ExitStatus {
     switch error {
     case is InputError, is ProfileError, is SettingsError, is CalibrationFailure:
       .invalidInput
@@ -275,7 +278,7 @@ enum Failure {
   /// Returns the status of a whole batch.
   /// A failure takes precedence over an invalid input, and an invalid input over a difference.
   static func overallStatus(_ statuses: [ExitStatus]) -> ExitStatus {
-    [.failure, .invalidInput, .differs].first(where: statuses.contains) ?? .done
+    [.failure, .invalidInput, .exceedsTolerance].first(where: statuses.contains) ?? .success
   }
 }
 
@@ -283,8 +286,8 @@ enum Failure {
 /// An error in a file is reported, and the other files are still processed.
 struct BatchWork {
   private let terminal: Terminal
-  private(set) var statuses: [ExitStatus] = []
-  var status: ExitStatus { Failure.overallStatus(statuses) }
+  private(set) var fileStatuses: [ExitStatus] = []
+  var overallStatus: ExitStatus { Failure.overallStatus(fileStatuses) }
 
   init(on terminal: Terminal, problems: [FileError] = []) {
     self.terminal = terminal
@@ -295,19 +298,19 @@ struct BatchWork {
 
   mutating func recordFailure(_ message: String, _ status: ExitStatus) {
     terminal.report(message)
-    statuses.append(status)
+    fileStatuses.append(status)
   }
 
-  mutating func recordStatus(_ status: ExitStatus) { statuses.append(status) }
+  mutating func recordStatus(_ status: ExitStatus) { fileStatuses.append(status) }
 
   /// Processes a part of the batch. Only an error of an output stream ends the whole batch.
-  mutating func attempt(_ work: (inout BatchWork) throws -> Void) throws {
+  mutating func attemptWork(_ work: (inout BatchWork) throws -> Void) throws {
     do {
       try work(&self)
     } catch let error as StreamError {
       throw error
     } catch {
-      recordFailure(Failure.message(error), Failure.status(of: error))
+      recordFailure(Failure.messageText(error), Failure.exitStatus(of: error))
     }
   }
 }
@@ -318,7 +321,7 @@ extension Output {
   /// - Parameters:
   /// - fields: The fields of the object.
   /// - formatVersion: The version of the format, or nil for a format that is defined elsewhere.
-  func write(json fields: JSONObject, formatVersion: Int? = 1) throws {
+  func writeJSON(_ fields: JSONObject, formatVersion: Int? = 1) throws {
     var json = JSONWriter()
     let version: JSONObject = ["formatVersion": formatVersion]
     json.writeObject((version + fields).write)
@@ -340,8 +343,8 @@ extension Output {
   ) throws {
     switch format {
     case .text: try write(text(), wraps: wraps)
-    case .json: try write(json: fields())
-    case .csv: try write(csv: rows)
+    case .json: try writeJSON(fields())
+    case .csv: try writeCSV(rows: rows)
     }
   }
 
@@ -355,19 +358,19 @@ extension Output {
 
   /// Writes the rows of `--csv`. The columns are the keys in the order of their first appearance,
   /// and a missing value is empty.
-  func write(csv rows: [JSONObject]) throws {
+  func writeCSV(rows: [JSONObject]) throws {
     let rows = rows.map(\.csvCells)
     var columns: [String] = []
     for cell in rows.joined() where !columns.contains(cell.key) {
       columns.append(cell.key)
     }
-    var table = CSVTable(columns: columns)
+    var table = CSVTable(columnNames: columns)
     for row in rows {
       let texts = Dictionary(row.map { ($0.key, $0.text) }, uniquingKeysWith: { first, _ in first })
-      table.append(columns.map { texts[$0, default: ""] })
+      table.appendRow(columns.map { texts[$0, default: ""] })
     }
     if !rows.isEmpty {
-      try write(table.text)
+      try write(table.csvText)
     }
   }
 }

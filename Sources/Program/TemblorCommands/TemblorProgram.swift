@@ -15,7 +15,7 @@ public enum TemblorProgram {
   /// - formats: The formats of patterns.
   /// - settings: The settings for `setup`. None if only the declarations are needed.
   /// - prepare: Called with the arguments of a command before it runs.
-  static func program(
+  static func makeProgram(
     _ formats: FormatRegistry = .standard, settings: Settings = .none,
     prepare: @escaping @Sendable (ParsedArguments) throws -> Void = { _ in }
   ) -> Program {
@@ -156,12 +156,13 @@ public enum TemblorProgram {
         'temblor help COMMAND' prints the options of a command. The Debian package installs the \
         changelog in /usr/share/doc/temblor.
         """,
-      verbSuggestions: verbSuggestions, universalFlags: [SharedOptions.noConfig.primaryName],
+      verbSuggestions: verbSuggestions,
+      universalFlags: [SharedOptions.noConfigOption.primarySpelling],
       prepare: { arguments, terminal in
         try settings.applyDefaults(to: &arguments, on: terminal)
         try prepare(arguments)
       }, optionSuggestions: optionSuggestions,
-      messageForError: Failure.message(_:), statusForError: Failure.status(of:))
+      messageForError: Failure.messageText(_:), statusForError: Failure.exitStatus(of:))
   }
 
   private static let verbSuggestions = [
@@ -202,15 +203,16 @@ public enum TemblorProgram {
   ///   - formats: The formats of patterns. A program with formats of its own adds them here.
   public static func run(_ words: [String], formats: FormatRegistry = .standard) -> Int32 {
     SignalHandling.installHandlers()
-    let status = program(formats, settings: .fromEnvironment, prepare: DeviceOptions.pin).run(
-      words, on: .system { SystemTimeSource().now })
+    let status = makeProgram(formats, settings: .fromEnvironment, prepare: DeviceOptions.pinStreams)
+      .run(
+        words, on: .system { SystemTimeSource().now })
     SignalHandling.terminateByRecordedSignal()
     return status.rawValue
   }
 
   /// Runs the program on other streams, without saved settings or environment variables.
   package static func run(_ words: [String], on terminal: Terminal) -> Int32 {
-    program().run(words, on: terminal).rawValue
+    makeProgram().run(words, on: terminal).rawValue
   }
 
   private static func completionCommand(_ formats: FormatRegistry) -> Command {
@@ -228,8 +230,8 @@ public enum TemblorProgram {
       ]
     ) { arguments, terminal in
       let shell = Shell(rawValue: arguments.argument("SHELL")) ?? .bash
-      try terminal.output.write(program(formats).completionScript(for: shell), wraps: false)
-      return .done
+      try terminal.output.write(makeProgram(formats).completionScript(for: shell), wraps: false)
+      return .success
     }
   }
 
@@ -238,8 +240,8 @@ public enum TemblorProgram {
       "man", abstract: "Print the manual page.",
       examples: [.init("temblor man | man -l -", "Read the manual page.")]
     ) { _, terminal in
-      try terminal.output.write(program(formats).manualPage(), wraps: false)
-      return .done
+      try terminal.output.write(makeProgram(formats).manualPage(), wraps: false)
+      return .success
     }
   }
 }

@@ -26,16 +26,16 @@ enum TraceCommand {
     "--style", value: "STYLE",
     help: "Features to follow in sounds other than vibration: full, impacts, music, or voice."
   ).choice(default: TracingOptions.FollowedPart.full)
-  private static let eventLimit = Option(
+  private static let eventLimitOption = Option(
     "--events", value: "N",
     help: "Maximum number of events, 1 to 100000; the strongest events are kept.",
     defaultText: "all"
   ).int(in: 1...100_000)
-  private static let tolerance = Option(
+  private static let toleranceOption = Option(
     "--curve-error", value: "DB", help: "Maximum curve error, in decibels, 0.1 to 12.",
     defaultText: "1 for vibration, 3 for other sounds"
   ).double(in: 0.1...12)
-  private static let threshold = Option(
+  private static let thresholdOption = Option(
     "--threshold", value: "DB",
     help: "Noise floor, in decibels relative to the peak level, -80 to -6."
   ).double(in: -80...(-6), default: TracingOptions.defaultThresholdDecibels)
@@ -70,11 +70,13 @@ enum TraceCommand {
         """,
       arguments: [soundArgument],
       options: [
-        output, formatOption(formats), kind, style, eventLimit, tolerance, threshold, tapsOnly,
-        humsOnly,
-        withSound, SharedOptions.inputChannels, SharedOptions.startTime, SharedOptions.endTime,
-        profile, draw,
-        SharedOptions.json, LiveOptions.quiet,
+        outputOption, formatOption(formats), kind, style, eventLimitOption, toleranceOption,
+        thresholdOption, tapsOnlyOption,
+        humsOnlyOption,
+        withSoundOption, SharedOptions.inputChannelsOption, SharedOptions.startTimeOption,
+        SharedOptions.endTimeOption,
+        profileOption, draw,
+        SharedOptions.jsonOption, LiveOptions.quietOption,
       ],
       examples: [
         .init("temblor trace boom.wav -o boom.ahap", "Create a pattern from a sound effect."),
@@ -91,21 +93,21 @@ enum TraceCommand {
   private static let soundArgument = Argument(
     "SOUND", help: "Sound file, folder of sound files, or - for standard input.",
     completion: Completion(
-      paths: .files(extensions: ["wav", "flac", "aiff", "caf", "ogg", "opus", "mp3"])),
+      pathCompletion: .files(extensions: ["wav", "flac", "aiff", "caf", "ogg", "opus", "mp3"])),
     isRepeatable: true
   ).texts()
-  private static let output = OutputPaths.outputOption(for: "patterns")
-  private static let tapsOnly = Option(
+  private static let outputOption = OutputPaths.outputOption(for: "patterns")
+  private static let tapsOnlyOption = Option(
     "--taps-only", help: "Write only transients (taps)."
   ).flag()
-  private static let humsOnly = Option(
+  private static let humsOnlyOption = Option(
     "--hums-only", help: "Write only continuous events (hums)."
   ).flag()
-  private static let withSound = Option(
+  private static let withSoundOption = Option(
     "--with-sound",
     help: "Copy the sound to the folder of the pattern, and add an event that plays the copy."
   ).flag()
-  private static let profile = Option(
+  private static let profileOption = Option(
     "--profile", value: "PROFILE",
     help: """
       Profile of the recorded transducer, or of the transducer that the pattern is for: a name or \
@@ -122,9 +124,9 @@ enum TraceCommand {
   }
 
   struct Options {
-    let sounds: [String]
-    let outputs: ConvertOutputs.Options
-    let tracing: TracingOptions
+    let soundArguments: [String]
+    let outputOptions: ConvertOutputs.Options
+    let tracingOptions: TracingOptions
     let profile: TransducerProfile
     let timeRange: ClosedRange<Double>?
     /// The indices of the channels to trace, or nil for all channels.
@@ -135,22 +137,24 @@ enum TraceCommand {
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
       try Self.checkCombinations(arguments)
-      sounds = arguments[soundArgument]
-      outputs = ConvertOutputs.Options(
-        path: try arguments[output], formatID: try arguments[formatOption(formats)],
-        printsJSON: try arguments[SharedOptions.json])
-      let unlessTaps: TracingOptions.EventSelection = try arguments[humsOnly] ? .continuous : .all
-      tracing = TracingOptions(
+      soundArguments = arguments[soundArgument]
+      outputOptions = ConvertOutputs.Options(
+        path: try arguments[outputOption], formatID: try arguments[formatOption(formats)],
+        printsJSON: try arguments[SharedOptions.jsonOption])
+      let unlessTaps: TracingOptions.EventSelection =
+        try arguments[humsOnlyOption] ? .continuous : .all
+      tracingOptions = TracingOptions(
         interpretation: try arguments[kind], followedPart: try arguments[style],
-        maximumEventCount: try arguments[eventLimit], toleranceDecibels: try arguments[tolerance],
-        thresholdDecibels: try arguments[threshold],
-        eventSelection: try arguments[tapsOnly] ? .transients : unlessTaps)
-      profile = try SharedOptions.profile(arguments)
-      timeRange = try SharedOptions.timeRange(arguments)
-      channelIndices = try SharedOptions.inputChannels(arguments)
-      copiesSounds = try arguments[withSound]
+        maximumEventCount: try arguments[eventLimitOption],
+        toleranceDecibels: try arguments[toleranceOption],
+        thresholdDecibels: try arguments[thresholdOption],
+        eventSelection: try arguments[tapsOnlyOption] ? .transients : unlessTaps)
+      profile = try SharedOptions.loadProfile(arguments)
+      timeRange = try SharedOptions.parseTimeRange(arguments)
+      channelIndices = try SharedOptions.parseInputChannels(arguments)
+      copiesSounds = try arguments[withSoundOption]
       drawsPlots = try arguments[draw]
-      isQuiet = try arguments[LiveOptions.quiet.flag()]
+      isQuiet = try arguments[LiveOptions.quietOption.flag()]
     }
 
     private static func checkCombinations(_ arguments: ParsedArguments) throws(UsageError) {
@@ -158,13 +162,13 @@ enum TraceCommand {
         ("--taps-only", "--hums-only"), ("--draw", "--json"), ("--with-sound", "--start"),
         ("--with-sound", "--end"),
       ] {
-        try SharedOptions.refuseBoth(first, second, in: arguments)
+        try SharedOptions.refuseCombination(first, second, in: arguments)
       }
-      if try arguments[kind] == .vibration, arguments.flag("--style") {
+      if try arguments[kind] == .vibration, arguments.hasFlag("--style") {
         throw UsageError("'--style' applies only to sounds other than vibration")
       }
-      guard try arguments[output] == OutputPaths.standardOutput else { return }
-      for option in ["--draw", "--with-sound"] where arguments.flag(option) {
+      guard try arguments[outputOption] == OutputPaths.standardOutput else { return }
+      for option in ["--draw", "--with-sound"] where arguments.hasFlag(option) {
         throw UsageError("'--output -' and \(option.inQuotes) cannot be used together")
       }
     }
@@ -173,47 +177,48 @@ enum TraceCommand {
   static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
     -> ExitStatus
   {
-    let found = FoundSounds(options.sounds)
+    let found = FoundSounds(options.soundArguments)
     let paths = found.paths
     if options.copiesSounds, let stream = paths.first(where: InputStream.isStream) {
       let name = FileSystem.displayName(of: stream)
       throw UsageError("'--with-sound' requires a sound file, not \(name)")
     }
     let outputs = try ConvertOutputs(
-      options.outputs, inputs: paths.map { .sound(path: $0) },
+      options.outputOptions, inputs: paths.map { .sound(path: $0) },
       problemCount: found.problems.count + found.wrongFiles.count, formats: formats,
       isFromFolder: found.isFromFolder, defaultFormat: .ahap)
-    if outputs.paths.first == OutputPaths.standardOutput {
+    if outputs.outputPaths.first == OutputPaths.standardOutput {
       try SharedOptions.refuseTerminalOutput(terminal)
     }
     let copies = options.copiesSounds ? TracedSoundCopies(of: paths, outputs: outputs) : nil
     var work = BatchWork(on: terminal, problems: found.problems)
     for error in found.wrongFiles {
-      work.recordFailure(Failure.message(error), Failure.status(of: error))
+      work.recordFailure(Failure.messageText(error), Failure.exitStatus(of: error))
     }
     if let copies, !copies.conflicts.isEmpty {
       for conflict in copies.conflicts {
         work.recordFailure(conflict.description, .failure)
       }
-      return work.status
+      return work.overallStatus
     }
     var run = TraceRun(
-      options: options, outputs: outputs, copies: copies?.copies, terminal: terminal, work: work)
+      options: options, outputs: outputs, copiesByPath: copies?.copiesByPath, terminal: terminal,
+      work: work)
     var line = ProgressLine(on: terminal)
-    for (index, (path, output)) in zip(paths, outputs.paths).enumerated() {
+    for (index, (path, output)) in zip(paths, outputs.outputPaths).enumerated() {
       line.show(
         paths.count == 1 ? "\(path.printable): tracing" : "\(index) of \(paths.count) sounds")
       if SignalHandling.isInterruptRequested {
         run.work.recordFailure("\(path.printable): interrupted; not written", .failure)
         break
       }
-      try run.trace(path, to: output) { line.clear() }
+      try run.traceSound(path, to: output) { line.clear() }
     }
     line.clear()
-    if options.outputs.printsJSON {
-      try terminal.output.write(json: ["sounds": run.fields])
+    if options.outputOptions.printsJSON {
+      try terminal.output.writeJSON(["sounds": run.jsonFields])
     }
-    return run.work.status
+    return run.work.overallStatus
   }
 }
 
@@ -244,8 +249,8 @@ struct FoundSounds {
     switch FileSystem.entryKind(at: argument) {
     case .folder:
       isFromFolder = true
-      let files = try FileSystem.names(in: argument).map { name in
-        FileSystem.join(argument, name)
+      let files = try FileSystem.visibleNames(in: argument).map { name in
+        FileSystem.joinPath(argument, name)
       }
       let sounds = files.filter { TakeInput.isSound($0) }
       if sounds.isEmpty { throw FileError(argument, "contains no sound files") }
@@ -265,23 +270,23 @@ struct FoundSounds {
 /// The copies of the sounds that traced patterns play, planned before the first sound is traced.
 struct TracedSoundCopies {
   /// The copies, by the path of the original sound.
-  private(set) var copies: [String: SoundCopy] = [:]
+  private(set) var copiesByPath: [String: SoundCopy] = [:]
   /// The reasons why no file must be written.
   private(set) var conflicts: [FileError] = []
 
   init(of sounds: [String], outputs: ConvertOutputs) {
-    guard Self.namesSounds(outputs.format) else { return }
-    var plan = OutputPlan(inputs: outputs.overwriteCheck)
-    for output in outputs.paths {
-      plan.add(output: output)
+    guard Self.keepsSoundEvents(outputs.format) else { return }
+    var plan = OutputPlan(inputCheck: outputs.overwriteCheck)
+    for output in outputs.outputPaths {
+      plan.addOutput(path: output)
     }
-    for (sound, output) in zip(sounds, outputs.paths) {
-      let folder = FileSystem.folder(of: output)
-      let name = FileSystem.name(of: sound)
+    for (sound, output) in zip(sounds, outputs.outputPaths) {
+      let folder = FileSystem.folderPath(of: output)
+      let name = FileSystem.fileName(of: sound)
       if SoundCopy.isInPlace(name, in: folder, source: sound) { continue }
       do throws(FileError) {
         let copy = SoundCopy(sourcePath: sound, receivedPath: try ReceivedPath(name, in: folder))
-        copies[sound] = plan.add(copy)
+        copiesByPath[sound] = plan.addCopy(copy)
       } catch {
         conflicts.append(error)
       }
@@ -290,7 +295,7 @@ struct TracedSoundCopies {
   }
 
   /// Returns whether a format keeps an event that plays a sound file.
-  private static func namesSounds(_ format: HapticFormat) -> Bool {
+  private static func keepsSoundEvents(_ format: HapticFormat) -> Bool {
     let event = HapticEvent(
       kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "sound.wav"))
     let composition = HapticComposition(HapticPattern(events: [event]))
@@ -306,9 +311,9 @@ struct TracedSoundCopies {
 struct ChannelTraces {
   /// The traces of the sound. There is one trace, or one for each channel, which is then a body
   /// location.
-  private(set) var traces: [SoundTrace] = []
+  private(set) var channelTraces: [SoundTrace] = []
   /// The number of channels that differ and were averaged, or nil.
-  private(set) var averagedCount: Int?
+  private(set) var averagedChannelCount: Int?
 
   /// The maximum number of channels that become body locations.
   private static let maximumLocationCount = 64
@@ -327,50 +332,51 @@ struct ChannelTraces {
   ) throws(AnalysisError) {
     let count = signal.channels.count
     guard signal.hasDifferingChannels else {
-      traces = [try SoundTrace(of: signal, profile: profile, options: options)]
+      channelTraces = [try SoundTrace(of: signal, profile: profile, options: options)]
       return
     }
     guard count <= Self.maximumLocationCount, Self.supportsBodyLocations(format) else {
-      averagedCount = count
-      traces = [try SoundTrace(of: signal, profile: profile, options: options)]
+      averagedChannelCount = count
+      channelTraces = [try SoundTrace(of: signal, profile: profile, options: options)]
       return
     }
     var channelOptions = options
     channelOptions.maximumEventCount = options.maximumEventCount.map { max(1, $0 / count) }
     for channel in signal.channels {
-      traces.append(
+      channelTraces.append(
         try SoundTrace(
           of: Signal(channel, rate: signal.rate), profile: profile, options: channelOptions))
     }
   }
 
   /// The layers of the traces, each at its body location if there are several.
-  func layers(sharpnessScale: SharpnessScale?) -> [HapticComposition.Layer] {
-    traces.indices.map { index in
-      let location = HapticComposition.BodyLocation(index + 1, of: traces.count)
+  func makeLayers(sharpnessScale: SharpnessScale?) -> [HapticComposition.Layer] {
+    channelTraces.indices.map { index in
+      let location = HapticComposition.BodyLocation(index + 1, of: channelTraces.count)
       return HapticComposition.Layer(
-        traces[index].pattern, bodyLocation: traces.count > 1 ? location : nil,
+        channelTraces[index].pattern, bodyLocation: channelTraces.count > 1 ? location : nil,
         sharpnessScale: sharpnessScale)
     }
   }
 
-  var transientCount: Int { traces.reduce(0) { $0 + $1.transientCount } }
-  var continuousCount: Int { traces.reduce(0) { $0 + $1.continuousEventCount } }
-  var pointCount: Int { traces.reduce(0) { $0 + $1.controlPointCount } }
-  var omittedCount: Int { traces.reduce(0) { $0 + $1.omittedEventCount } }
+  var transientCount: Int { channelTraces.reduce(0) { $0 + $1.transientCount } }
+  var continuousCount: Int { channelTraces.reduce(0) { $0 + $1.continuousEventCount } }
+  var pointCount: Int { channelTraces.reduce(0) { $0 + $1.controlPointCount } }
+  var omittedEventCount: Int { channelTraces.reduce(0) { $0 + $1.omittedEventCount } }
 
   /// The kind of the sound, which is vibration if all channels are vibration.
   var kind: TracingOptions.Interpretation {
-    traces.allSatisfy { $0.interpretation == .vibration } ? .vibration : .sound
+    channelTraces.allSatisfy { $0.interpretation == .vibration } ? .vibration : .sound
   }
 
   /// The lowest agreement among the channels with events.
-  var agreement: SoundTrace.Agreement {
-    let audible = traces.filter { !$0.pattern.events.isEmpty }
+  var minimumAgreement: SoundTrace.Agreement {
+    let audible = channelTraces.filter { !$0.pattern.events.isEmpty }
     return SoundTrace.Agreement(
-      correlation: audible.map(\.agreement.correlation).min() ?? traces[0].agreement.correlation,
+      correlation: audible.map(\.agreement.correlation).min()
+        ?? channelTraces[0].agreement.correlation,
       differenceDecibels: audible.map(\.agreement.differenceDecibels).max()
-        ?? traces[0].agreement.differenceDecibels)
+        ?? channelTraces[0].agreement.differenceDecibels)
   }
 
   /// Returns whether a format keeps the body locations of layers.
@@ -390,14 +396,14 @@ private struct TraceRun {
   let options: TraceCommand.Options
   let outputs: ConvertOutputs
   /// The copies by the path of the original sound, or nil if the pattern does not play its sound.
-  let copies: [String: SoundCopy]?
+  let copiesByPath: [String: SoundCopy]?
   let terminal: Terminal
   var work: BatchWork
   /// The JSON fields of each traced sound for `--json`.
-  var fields: [JSONObject] = []
+  var jsonFields: [JSONObject] = []
 
   /// The settings for reading the sounds.
-  private var job: RenderJob { RenderJob(profile: options.profile) }
+  private var renderJob: RenderJob { RenderJob(profile: options.profile) }
 
   /// Traces a sound and writes its pattern.
   ///
@@ -405,25 +411,25 @@ private struct TraceRun {
   ///   - path: The sound file.
   ///   - output: The path of the pattern, or `-` for standard output.
   ///   - willReport: Called before anything is written or reported.
-  mutating func trace(_ path: String, to output: String, _ willReport: () -> Void) throws {
+  mutating func traceSound(_ path: String, to output: String, _ willReport: () -> Void) throws {
     let soundName = FileSystem.displayName(of: path)
     do {
-      let signal = try signal(of: path)
+      let signal = try readSignal(of: path)
       let trace = try ChannelTraces(
-        of: signal, for: outputs.format, profile: options.profile, options: options.tracing)
-      let composition = composition(of: trace, path)
+        of: signal, for: outputs.format, profile: options.profile, options: options.tracingOptions)
+      let composition = makeComposition(of: trace, path)
       let isStream = output == OutputPaths.standardOutput
-      let name = isStream ? TakeInput.sound(path: path).outputStem : FileSystem.stem(of: output)
+      let name = isStream ? TakeInput.sound(path: path).outputStem : FileSystem.fileStem(of: output)
       guard
         let written = try outputs.format.write(composition, options: WritingOptions(baseName: name))
       else { return }
       willReport()
-      let files = try write(written, of: path, to: output)
+      let files = try writePattern(written, of: path, to: output)
       var losses = written.losses.map { loss in
         PatternConversion.LocatedLoss(
           loss: loss, location: loss.location ?? FileLocation(name: isStream ? soundName : output))
       }
-      if let count = trace.averagedCount {
+      if let count = trace.averagedChannelCount {
         let loss = Loss(
           .approximated, .composition,
           "the pattern follows the mean of \(count) different channels; to select channels, use "
@@ -432,39 +438,41 @@ private struct TraceRun {
       }
       if !options.isQuiet {
         for loss in losses {
-          terminal.report(loss.text.printable)
+          terminal.report(loss.reportLine.printable)
         }
         let names = isStream ? "" : " → \(files.joined(separator: ", ").printable)"
-        terminal.report("\(soundName.printable)\(names): \(Self.summary(of: trace))")
+        terminal.report("\(soundName.printable)\(names): \(Self.summaryText(of: trace))")
       }
       if options.drawsPlots {
         try drawPlot(signal, composition, of: soundName)
       }
-      fields.append(Self.fields(of: trace, soundName, files: files, losses: losses))
+      jsonFields.append(Self.jsonFields(of: trace, soundName, files: files, losses: losses))
     } catch let error as AnalysisError {
       work.recordFailure("\(soundName.printable): \(error.description)", .invalidInput)
     } catch {
-      try work.attempt { _ in throw error }
+      try work.attemptWork { _ in throw error }
     }
   }
 
   /// Returns the traced pattern, which plays its sound if that was requested.
-  private func composition(of trace: ChannelTraces, _ path: String) -> HapticComposition {
+  private func makeComposition(of trace: ChannelTraces, _ path: String) -> HapticComposition {
     // A format with frequencies gets those of the profile that the vibration was made with.
     let format = outputs.format
     let writesHertz = format.keepsHertz && format.dialects.isEmpty
-    let scale = options.profile.bandMapped(rate: Double(job.rate)).frequency.sharpnessScale
-    var layers = trace.layers(sharpnessScale: writesHertz ? scale : nil)
-    if copies != nil {
+    let scale = options.profile.bandMapped(rate: Double(renderJob.sampleRateHertz)).frequency
+      .sharpnessScale
+    var layers = trace.makeLayers(sharpnessScale: writesHertz ? scale : nil)
+    if copiesByPath != nil {
       layers[0].pattern.events.append(
         HapticEvent(
-          kind: .audioCustom, time: 0, waveform: AudioWaveform(path: FileSystem.name(of: path))))
+          kind: .audioCustom, time: 0, waveform: AudioWaveform(path: FileSystem.fileName(of: path)))
+      )
     }
     return HapticComposition(layers: layers, title: TakeInput.sound(path: path).outputStem)
   }
 
   /// Writes a pattern and the copy of its sound, and returns the paths of the files.
-  private func write(_ written: WrittenFiles, of path: String, to output: String) throws
+  private func writePattern(_ written: WrittenFiles, of path: String, to output: String) throws
     -> [String]
   {
     guard output != OutputPaths.standardOutput else {
@@ -472,10 +480,11 @@ private struct TraceRun {
       try terminal.output.write(bytes.span)
       return []
     }
-    let copy = copies.flatMap { $0[path] }
+    let copy = copiesByPath.flatMap { $0[path] }
     let planned = PlannedFiles(
-      outputs: outputs.files(written.files, at: output), copies: copy.map { [$0] } ?? [])
-    return try planned.write(on: terminal)
+      outputFiles: outputs.plannedFiles(written.files, at: output),
+      soundCopies: copy.map { [$0] } ?? [])
+    return try planned.writeFiles(on: terminal)
   }
 
   private func drawPlot(_ signal: Signal, _ composition: HapticComposition, of name: String) throws
@@ -485,27 +494,29 @@ private struct TraceRun {
       PlotSubject(name: "pattern", composition: composition, profile: options.profile),
     ]
     for subject in subjects {
-      try terminal.output.write(
-        Plot(of: [subject], parts: [.score], timeRangeSeconds: nil), width: terminal.output.width)
+      try terminal.output.writeTextPlot(
+        Plot(of: [subject], parts: [.score], timeRangeSeconds: nil),
+        columnCount: terminal.output.columnCount)
     }
   }
 
-  private static func fields(
+  private static func jsonFields(
     of trace: ChannelTraces, _ soundName: String, files: [String],
     losses: [PatternConversion.LocatedLoss]
   ) -> JSONObject {
     [
       "input": soundName, "files": files, "kind": trace.kind.rawValue,
       "transients": trace.transientCount, "continuousEvents": trace.continuousCount,
-      "bodyLocations": trace.traces.count > 1 ? trace.traces.count : nil,
-      "controlPoints": trace.pointCount, "omittedEvents": trace.omittedCount,
-      "correlation": trace.agreement.correlation, "decibels": trace.agreement.differenceDecibels,
-      "losses": losses.map(\.fields),
+      "bodyLocations": trace.channelTraces.count > 1 ? trace.channelTraces.count : nil,
+      "controlPoints": trace.pointCount, "omittedEvents": trace.omittedEventCount,
+      "correlation": trace.minimumAgreement.correlation,
+      "decibels": trace.minimumAgreement.differenceDecibels,
+      "losses": losses.map(\.jsonFields),
     ]
   }
 
-  private func signal(of path: String) throws -> Signal {
-    var signal = try TakeInput.loadSound(path, job: job).signal
+  private func readSignal(of path: String) throws -> Signal {
+    var signal = try TakeInput.loadSound(path, job: renderJob).signal
     if let indices = options.channelIndices {
       signal = try signal.selectingChannels(indices, path: path)
     }
@@ -523,19 +534,20 @@ private struct TraceRun {
 
   /// Returns a sentence such as `vibration: 3 transients, 1 continuous event, 12 control points;
   /// levels of its rendering: correlation 0.998, …`.
-  private static func summary(of trace: ChannelTraces) -> String {
+  private static func summaryText(of trace: ChannelTraces) -> String {
     guard trace.transientCount + trace.continuousCount > 0 else {
       return
         "\(trace.kind.rawValue): no events found; try '--input-channels' or a lower '--threshold'"
     }
     let omitted =
-      trace.omittedCount > 0 ? "; omitted \(trace.omittedCount.counted("weaker event"))" : ""
-    let count = trace.traces.count
+      trace.omittedEventCount > 0
+      ? "; omitted \(trace.omittedEventCount.countText("weaker event"))" : ""
+    let count = trace.channelTraces.count
     let channels = count > 1 ? "\(count) different channels, one body location each; " : ""
-    return channels + "\(trace.kind.rawValue): \(trace.transientCount.counted("transient")), "
-      + "\(trace.continuousCount.counted("continuous event")), "
-      + "\(trace.pointCount.counted("control point"))\(omitted); "
-      + "level correlation \(trace.agreement.correlation.text(places: 3)), "
-      + "error \(trace.agreement.differenceDecibels.text(places: 1)) dB"
+    return channels + "\(trace.kind.rawValue): \(trace.transientCount.countText("transient")), "
+      + "\(trace.continuousCount.countText("continuous event")), "
+      + "\(trace.pointCount.countText("control point"))\(omitted); "
+      + "level correlation \(trace.minimumAgreement.correlation.text(places: 3)), "
+      + "error \(trace.minimumAgreement.differenceDecibels.text(places: 1)) dB"
   }
 }

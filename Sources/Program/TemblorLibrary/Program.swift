@@ -46,15 +46,15 @@ public func temblorProgram(_ count: Int32, _ arguments: UnsafePointer<UnsafePoin
 /// - Returns: The exit status; 64 if the last word has no zero byte.
 @_cdecl("temblor_run")
 public func temblorRun(_ host: StudioHandle?, _ words: BytePointer?, _ length: Int32) -> Int32 {
-  unsafe call(host, failureResult: usageStatus) { host throws(CallError) in
-    let words = try unsafe bytes(words, length, of: "the words")
+  unsafe runCall(host, failureResult: usageStatus) { host throws(CallError) in
+    let words = try unsafe copyBytes(words, length, of: "the words")
     guard words.isEmpty || words.last == 0 else {
       throw .argument("the last word does not end", suggestion: "put a zero byte after each word")
     }
     let arguments = words.split(separator: 0, omittingEmptySubsequences: false).dropLast().map {
       String(decoding: $0, as: UTF8.self)
     }
-    return run(arguments, for: host)
+    return runCommand(arguments, for: host)
   }
 }
 
@@ -63,15 +63,17 @@ private let usageStatus: Int32 = 64
 
 /// Runs a command for an instance.
 /// The output of the instance is then the standard output, a zero byte, and the standard error.
-private func run(_ arguments: [String], for host: StudioInstance) -> Int32 {
+private func runCommand(_ arguments: [String], for host: StudioInstance) -> Int32 {
   // A call to a missing library would end the process.
-  if let missing = missingLibrary(for: arguments.first ?? "") {
+  if let missing = missingLibraryMessage(for: arguments.first ?? "") {
     _ = host.setOutput(Array("\0temblor: \(missing)\n".utf8))
     return 1
   }
   let printed = Locked<[UInt8]>([])
   let reported = Locked<[UInt8]>([])
-  let terminal = Terminal(output: output(to: printed), error: output(to: reported)) {
+  let terminal = Terminal(
+    output: collectingOutput(to: printed), errorOutput: collectingOutput(to: reported)
+  ) {
     SystemTimeSource().now
   }
   let status = TemblorProgram.run(arguments, on: terminal)
@@ -81,7 +83,7 @@ private func run(_ arguments: [String], for host: StudioInstance) -> Int32 {
 
 /// Returns a message about the first missing library that a command can call, or nil if all
 /// libraries are present.
-private func missingLibrary(for command: String) -> String? {
+private func missingLibraryMessage(for command: String) -> String? {
   guard !["patterns", "profiles", "formats", "render", "convert", "--version"].contains(command)
   else {
     return nil
@@ -96,8 +98,8 @@ private func missingLibrary(for command: String) -> String? {
 }
 
 /// Returns a stream that collects its bytes.
-private func output(to gathered: Locked<[UInt8]>) -> Output {
-  Output(isTerminal: false, isColored: false) { bytes throws(StreamError) in
+private func collectingOutput(to gathered: Locked<[UInt8]>) -> Output {
+  Output(isTerminal: false, allowsColor: false) { bytes throws(StreamError) in
     gathered.withLock { gathered in
       for index in bytes.indices {
         gathered.append(bytes[index])

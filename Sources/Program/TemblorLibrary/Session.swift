@@ -8,20 +8,20 @@ internal import SystemSupport
 /// A session of playback on a device, for the C interface.
 final class DeviceSession {
   /// A playback of a pattern. Its player is released at the end.
-  struct Play {
+  struct PatternPlayback {
     var player: PatternPlayer?
-    var start: Int64?
-    var end: Int64?
+    var startFrame: Int64?
+    var endFrame: Int64?
     /// The time at which the start of the playback is heard, in seconds of the monotonic clock.
     /// It is fixed when it is first reached, because the clock of the device drifts.
-    var onset: Double?
+    var heardStartSeconds: Double?
     /// The state of the playback as text for programs.
-    var state: String {
-      if end != nil { return "ended" }
-      return start == nil ? "waiting" : "playing"
+    var stateText: String {
+      if endFrame != nil { return "ended" }
+      return startFrame == nil ? "waiting" : "playing"
     }
     /// The latest values of the intensity control and the sharpness control.
-    var controls: [Float] = [1, 0]
+    var controlValues: [Float] = [1, 0]
   }
 
   /// The maximum number of ended playbacks whose state is kept.
@@ -29,13 +29,13 @@ final class DeviceSession {
 
   let engine: PlaybackEngine
   /// The delay of the limiters and transducer stages, in frames.
-  private let latencyFrames: Int
+  private let latencyFrameCount: Int
   private let clock: PlaybackClock
   /// The playback that drives the engine, or nil if another object drives the engine.
   private var playback: LivePlayback?
-  private let notices: Notices
-  private var plays: [Int32: Play] = [:]
-  private var lastPlayNumber: Int32 = 0
+  private let sinkEvents: Notices
+  private var playbacksByNumber: [Int32: PatternPlayback] = [:]
+  private var lastPlaybackNumber: Int32 = 0
   private var missedFrameCount = 0
 
   private typealias Notices = Locked<[SinkEvent]>
@@ -66,8 +66,8 @@ final class DeviceSession {
   private init(_ engine: PlaybackEngine, clock: PlaybackClock, _ notices: Notices) {
     self.engine = engine
     self.clock = clock
-    self.notices = notices
-    latencyFrames =
+    self.sinkEvents = notices
+    latencyFrameCount =
       Renderer(
         rate: engine.rate, settings: RenderSettings(routing: engine.routing),
         port: RendererPort(channelCount: engine.routing.channels.count)
@@ -79,13 +79,13 @@ final class DeviceSession {
   /// - Parameters:
   ///   - plan: The plan to play.
   ///   - frame: The frame at which it starts, or a negative number to start immediately.
-  func play(_ plan: RenderPlan, at frame: Int64) throws(PlaybackError) -> Int32 {
-    updatePlays()
+  func playPlan(_ plan: RenderPlan, at frame: Int64) throws(PlaybackError) -> Int32 {
+    updatePlaybacks()
     let player = try engine.player(for: [plan], duration: Double(plan.frameCount) / plan.rate)
     try player.start(at: frame < 0 ? .now : .frame(frame))
-    lastPlayNumber &+= 1
-    plays[lastPlayNumber] = Play(player: player)
-    return lastPlayNumber
+    lastPlaybackNumber &+= 1
+    playbacksByNumber[lastPlaybackNumber] = PatternPlayback(player: player)
+    return lastPlaybackNumber
   }
 
   /// A control of a playback. Its raw value is its number in the C interface.
@@ -120,15 +120,15 @@ final class DeviceSession {
   )
     throws(PlaybackError) -> Bool
   {
-    updatePlays()
+    updatePlaybacks()
     let time: PlaybackTime = frame < 0 ? .now : .frame(frame)
-    guard let player = plays[number]?.player else { return false }
+    guard let player = playbacksByNumber[number]?.player else { return false }
     switch control {
     case .intensity, .sharpness:
       let index = Int(control.rawValue)
       let id: DynamicParameterID =
         control == .intensity ? .hapticIntensityControl : .hapticSharpnessControl
-      let from = plays[number]?.controls[index] ?? id.neutralValue
+      let from = playbacksByNumber[number]?.controlValues[index] ?? id.neutralValue
       if seconds > 0 {
         let points = [
           ParameterCurve.ControlPoint(time: 0, value: from),
@@ -138,7 +138,7 @@ final class DeviceSession {
       } else {
         try player.set(id, to: Float(value), at: time)
       }
-      plays[number]?.controls[index] = Float(value)
+      playbacksByNumber[number]?.controlValues[index] = Float(value)
     case .gain:
       try player.setGain(value, over: seconds > 0 ? seconds : nil, at: time)
     case .stop:
@@ -147,55 +147,56 @@ final class DeviceSession {
     return true
   }
 
-  private func updatePlays() {
+  private func updatePlaybacks() {
     engine.update()
-    for (number, play) in plays {
+    for (number, play) in playbacksByNumber {
       guard let player = play.player else { continue }
-      plays[number]?.start = player.startFrame
+      playbacksByNumber[number]?.startFrame = player.startFrame
       guard player.endCount > 0, player.phase == .idle, !player.isWaitingToStart else { continue }
-      plays[number]?.end = player.endFrame
-      plays[number]?.player = nil
+      playbacksByNumber[number]?.endFrame = player.endFrame
+      playbacksByNumber[number]?.player = nil
     }
-    guard plays.count > 2 * Self.maximumEndedPlayCount else { return }
-    plays = plays.filter {
-      $0.value.player != nil || $0.key > lastPlayNumber - Int32(Self.maximumEndedPlayCount)
+    guard playbacksByNumber.count > 2 * Self.maximumEndedPlayCount else { return }
+    playbacksByNumber = playbacksByNumber.filter {
+      $0.value.player != nil || $0.key > lastPlaybackNumber - Int32(Self.maximumEndedPlayCount)
     }
   }
 
   /// Returns the state of the session as JSON. Each event is reported once.
-  func status() -> [UInt8] {
-    updatePlays()
+  func statusJSON() -> [UInt8] {
+    updatePlaybacks()
     let reading = clock.reading
     // The relation between frames and the times at which they are heard, in seconds of the
     // monotonic clock.
-    let heard = Double(reading.position) - Double(reading.delay + latencyFrames)
+    let heard = Double(reading.position) - Double(reading.delay + latencyFrameCount)
     func seconds(_ frame: Int64) -> Double {
       reading.moment / .seconds(1) + (Double(frame) - heard) / engine.rate
     }
-    for (number, play) in plays {
-      if let start = play.start, play.onset == nil, Double(start) <= heard {
-        plays[number]?.onset = seconds(start)
+    for (number, play) in playbacksByNumber {
+      if let start = play.startFrame, play.heardStartSeconds == nil, Double(start) <= heard {
+        playbacksByNumber[number]?.heardStartSeconds = seconds(start)
       }
     }
-    let events = notices.withLock { events in
+    let events = sinkEvents.withLock { events in
       defer { events = [] }
       return events
     }
     missedFrameCount += events.reduce(0) { $0 + $1.missedFrameCount }
     let state: JSONObject = [
-      "rate": engine.rate, "latency": latencyFrames, "channels": engine.routing.channels.count,
+      "rate": engine.rate, "latency": latencyFrameCount, "channels": engine.routing.channels.count,
       "rendered": Int(engine.position), "heard": Int(clock.heardFrame),
       "time": SystemTimeSource().now / .seconds(1),
       "isOver": playback?.hasEnded == true, "missed": missedFrameCount,
       "events": events.map { event -> JSONObject in
         ["kind": "\(event.kind)", "missed": event.missedFrameCount, "text": event.text]
       },
-      "plays": plays.sorted { $0.key < $1.key }.map { number, play -> JSONObject in
+      "plays": playbacksByNumber.sorted { $0.key < $1.key }.map { number, play -> JSONObject in
         [
           "id": Int(number),
-          "state": play.state,
-          "start": play.start, "onset": play.start.map { play.onset ?? seconds($0) },
-          "end": play.end,
+          "state": play.stateText,
+          "start": play.startFrame,
+          "onset": play.startFrame.map { play.heardStartSeconds ?? seconds($0) },
+          "end": play.endFrame,
         ]
       },
     ]
@@ -207,7 +208,7 @@ extension StudioInstance {
   fileprivate var session: DeviceSession? { sessionOwner as? DeviceSession }
 
   /// Returns the session, or throws an error if no device is open.
-  fileprivate func openSession() throws(CallError) -> DeviceSession {
+  fileprivate func requireSession() throws(CallError) -> DeviceSession {
     guard let session else {
       throw .state("no device is open", suggestion: "call temblor_session_open first")
     }
@@ -218,14 +219,15 @@ extension StudioInstance {
 /// The maximum frame of a session, which its clock does not reach.
 private let maximumFrame: Int64 = 1 << 53
 
-private func requireFrame(_ frame: Int64) throws(CallError) {
+private func checkFrame(_ frame: Int64) throws(CallError) {
   guard frame <= maximumFrame else {
     throw .argument("the frame is \(frame)", suggestion: "use at most \(maximumFrame)")
   }
 }
 
 /// Runs an operation of the playback engine, and turns its error into the error of the call.
-private func onEngine<Result>(_ body: () throws(PlaybackError) -> Result) throws(CallError)
+private func convertingPlaybackErrors<Result>(_ body: () throws(PlaybackError) -> Result)
+  throws(CallError)
   -> Result
 {
   do throws(PlaybackError) {
@@ -244,10 +246,10 @@ public func temblorSessionOpen(
   _ host: StudioHandle?, _ device: BytePointer?, _ length: Int32, _ profile: Int32, _ rate: Double,
   _ strength: Double
 ) -> Int32 {
-  unsafe call(host) { host throws(CallError) in
-    let device = try unsafe text(device, length, of: "the device")
-    try requireSampleRate(rate)
-    try requireNumber(strength, 0...1, "the strength")
+  unsafe runCall(host) { host throws(CallError) in
+    let device = try unsafe decodeText(device, length, of: "the device")
+    try checkSampleRate(rate)
+    try checkNumber(strength, 0...1, "the strength")
     let profile = try host.profile(profile)
     guard host.session == nil else {
       throw .state(
@@ -274,11 +276,13 @@ public func temblorSessionPlay(
 )
   -> Int32
 {
-  unsafe call(host, failureResult: -1) { host throws(CallError) in
-    let session = try host.openSession()
-    try requireFrame(frame)
-    let plan = try host.plan(slot, profile: profile, rate: session.engine.rate)
-    return try onEngine { () throws(PlaybackError) in try session.play(plan, at: frame) }
+  unsafe runCall(host, failureResult: -1) { host throws(CallError) in
+    let session = try host.requireSession()
+    try checkFrame(frame)
+    let plan = try host.compilePlan(slot, profile: profile, rate: session.engine.rate)
+    return try convertingPlaybackErrors { () throws(PlaybackError) in
+      try session.playPlan(plan, at: frame)
+    }
   }
 }
 
@@ -291,17 +295,17 @@ public func temblorSessionControl(
   _ host: StudioHandle?, _ play: Int32, _ control: Int32, _ value: Double, _ seconds: Double,
   _ frame: Int64
 ) -> Int32 {
-  unsafe call(host) { host throws(CallError) in
-    let session = try host.openSession()
+  unsafe runCall(host) { host throws(CallError) in
+    let session = try host.requireSession()
     guard let control = DeviceSession.Control(rawValue: control) else {
       throw .argument("the control is \(control)", suggestion: "use 0 to 3")
     }
     if control != .stop {
-      try requireNumber(value, control.range, "the value")
+      try checkNumber(value, control.range, "the value")
     }
-    try requireNumber(seconds, 0...86_400, "the duration")
-    try requireFrame(frame)
-    let hasMoved = try onEngine { () throws(PlaybackError) in
+    try checkNumber(seconds, 0...86_400, "the duration")
+    try checkFrame(frame)
+    let hasMoved = try convertingPlaybackErrors { () throws(PlaybackError) in
       try session.setControl(ofPlay: play, control, to: value, over: seconds, at: frame)
     }
     guard hasMoved else { throw .state("playback \(play) has ended, or does not exist") }
@@ -314,13 +318,15 @@ public func temblorSessionControl(
 /// - Returns: The number of bytes, or 0 if no device is open.
 @_cdecl("temblor_session_status")
 public func temblorSessionStatus(_ host: StudioHandle?) -> Int32 {
-  unsafe call(host) { host throws(CallError) in host.setOutput(try host.openSession().status()) }
+  unsafe runCall(host) { host throws(CallError) in
+    host.setOutput(try host.requireSession().statusJSON())
+  }
 }
 
 /// Fades out, plays the tail, and closes the device. Does nothing if no device is open.
 @_cdecl("temblor_session_close")
 public func temblorSessionClose(_ host: StudioHandle?) {
-  _ = unsafe call(host) { host throws(CallError) in
+  _ = unsafe runCall(host) { host throws(CallError) in
     host.sessionOwner = nil
     return 1
   }

@@ -11,8 +11,8 @@ import SystemSupport
       ["--check", "--update"].contains(option)
     {
       do {
-        if option == "--update" { return try RegressionCheck.update(path) }
-        exit(try RegressionCheck.check(path) ? 0 : 1)
+        if option == "--update" { return try RegressionCheck.updateThresholds(path) }
+        exit(try RegressionCheck.checkThresholds(path) ? 0 : 1)
       } catch {
         let line = Array("temblor-bench: error: \(error)\n".utf8)
         _ = unsafe write(STDERR_FILENO, line, line.count)
@@ -35,12 +35,14 @@ import SystemSupport
   }
 
   private static func printTable(_ figures: [Measurement]) {
-    let widest = figures.map(\.name.count).max() ?? 0
+    let widest = figures.map(\.benchmarkName.count).max() ?? 0
     for figure in figures {
-      let value = figure.text
-      var line = figure.name + String(repeating: " ", count: widest + 2 - figure.name.count)
+      let value = figure.valueText
+      var line =
+        figure.benchmarkName
+        + String(repeating: " ", count: widest + 2 - figure.benchmarkName.count)
       line += String(repeating: " ", count: max(0, 10 - value.count)) + value + " " + figure.unit
-      if let goal = figure.target, let isReached = figure.meetsTarget {
+      if let goal = figure.targetValue, let isReached = figure.meetsTarget {
         line += "  (target: \(goal); \(isReached ? "reached" : "not reached"))"
       }
       print(line)
@@ -52,7 +54,8 @@ import SystemSupport
     json.writeArray { list in
       for figure in figures {
         let fields: JSONObject = [
-          "name": figure.name, "value": figure.value, "unit": figure.unit, "goal": figure.target,
+          "name": figure.benchmarkName, "value": figure.measuredValue, "unit": figure.unit,
+          "goal": figure.targetValue,
           "isReached": figure.meetsTarget,
         ]
         list.writeObject(fields.write)
@@ -63,60 +66,63 @@ import SystemSupport
 }
 
 extension Measurement {
-  var text: String {
-    if value >= 1_000 { return "\(Int(value.rounded()))" }
-    let smallScale = value >= 10 ? 100.0 : 1_000.0
-    let scale = value >= 100 ? 10.0 : smallScale
-    return "\((value * scale).rounded() / scale)"
+  var valueText: String {
+    if measuredValue >= 1_000 { return "\(Int(measuredValue.rounded()))" }
+    let smallScale = measuredValue >= 10 ? 100.0 : 1_000.0
+    let scale = measuredValue >= 100 ? 10.0 : smallScale
+    return "\((measuredValue * scale).rounded() / scale)"
   }
 }
 
 /// A measured value with its unit and, if there is one, its target.
 struct Measurement {
-  let name: String
-  let value: Double
+  let benchmarkName: String
+  let measuredValue: Double
   let unit: String
-  let target: Double?
+  let targetValue: Double?
   let isBetterWhenHigher: Bool
 
   init(
-    _ name: String, _ value: Double, _ unit: String, target goal: Double? = nil,
+    _ name: String, _ value: Double, _ unit: String, targetValue goal: Double? = nil,
     isBetterWhenHigher isBetterWhenGreater: Bool = false
   ) {
-    self.name = name
-    self.value = value
+    self.benchmarkName = name
+    self.measuredValue = value
     self.unit = unit
-    self.target = goal
+    self.targetValue = goal
     self.isBetterWhenHigher = isBetterWhenGreater
   }
 
-  var meetsTarget: Bool? { target.map { isBetterWhenHigher ? value >= $0 : value <= $0 } }
+  var meetsTarget: Bool? {
+    targetValue.map { isBetterWhenHigher ? measuredValue >= $0 : measuredValue <= $0 }
+  }
 }
 
 /// A stopwatch that measures the duration of work on a clock and returns the median.
 enum Stopwatch {
   /// Returns the time of a clock, in seconds. The clock of the thread excludes the time of other
   /// programs.
-  static func now(_ clock: clockid_t = CLOCK_MONOTONIC) -> Double {
+  static func clockSeconds(_ clock: clockid_t = CLOCK_MONOTONIC) -> Double {
     var time = timespec()
     unsafe clock_gettime(clock, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
   }
 
-  static func seconds(_ clock: clockid_t = CLOCK_MONOTONIC, _ work: () throws -> Void) rethrows
+  static func measureSeconds(_ clock: clockid_t = CLOCK_MONOTONIC, _ work: () throws -> Void)
+    rethrows
     -> Double
   {
-    let start = now(clock)
+    let start = clockSeconds(clock)
     try work()
-    return now(clock) - start
+    return clockSeconds(clock) - start
   }
 
   /// Returns the median duration of several runs, in seconds, after one run that is not counted.
-  static func median(runs: Int = 5, _ work: () throws -> Void) rethrows -> Double {
+  static func medianSeconds(runs: Int = 5, _ work: () throws -> Void) rethrows -> Double {
     try work()
     var times: [Double] = []
     for _ in 0..<runs {
-      times.append(try seconds { try work() })
+      times.append(try measureSeconds { try work() })
     }
     return times.sorted()[runs / 2]
   }

@@ -7,15 +7,17 @@ import VendorFormats
 /// Measures reading and writing AHAP.
 enum ReadingBenchmarks {
   static func run() throws -> [Measurement] {
-    let text = try AHAPDocument(pattern: pattern()).canonicalText()
+    let text = try AHAPDocument(pattern: makeBenchmarkPattern()).canonicalText()
     let megabytes = Double(text.count) / 1e6
-    let parsing = try Stopwatch.median { _ = try AHAPDocument(text: text, name: "bench") }
-    let reading = try Stopwatch.median { _ = try AHAPDocument(text: text, name: "bench").read() }
+    let parsing = try Stopwatch.medianSeconds { _ = try AHAPDocument(text: text, name: "bench") }
+    let reading = try Stopwatch.medianSeconds {
+      _ = try AHAPDocument(text: text, name: "bench").read()
+    }
     let document = try AHAPDocument(text: text, name: "bench")
-    let writing = Stopwatch.median { _ = document.canonicalText() }
+    let writing = Stopwatch.medianSeconds { _ = document.canonicalText() }
     return [
       Measurement(
-        "AHAP text to document", megabytes / parsing, "MB/s", target: 100,
+        "AHAP text to document", megabytes / parsing, "MB/s", targetValue: 100,
         isBetterWhenHigher: true),
       Measurement("AHAP text to pattern", megabytes / reading, "MB/s"),
       Measurement("AHAP document to text", megabytes / writing, "MB/s"),
@@ -24,7 +26,7 @@ enum ReadingBenchmarks {
 
   /// Returns a pattern with all kinds of haptic entries: about 12 MB in the canonical, indented
   /// form.
-  static func pattern() -> HapticPattern {
+  static func makeBenchmarkPattern() -> HapticPattern {
     HapticPattern(
       events: (0..<30_000).map { index in
         let isLong = index % 3 == 0
@@ -52,7 +54,7 @@ enum CompileBenchmarks {
         events: (0..<count).map { index in
           HapticEvent(kind: .hapticTransient, time: Double(index &* 7_919 % count) * 0.01)
         })
-      let time = try Stopwatch.median(runs: 3) { _ = try RenderPlan(compiling: pattern) }
+      let time = try Stopwatch.medianSeconds(runs: 3) { _ = try RenderPlan(compiling: pattern) }
       perEvent.append(time / Double(count))
       figures.append(
         Measurement("compile \(count) events", time * 1e9 / Double(count), "ns per event"))
@@ -60,7 +62,7 @@ enum CompileBenchmarks {
     figures.append(
       Measurement(
         "growth from 1,000 to 1,000,000 events, 1 being linear and 2 being n log n",
-        perEvent[3] / perEvent[0], "times per event", target: 4))
+        perEvent[3] / perEvent[0], "times per event", targetValue: 4))
     let points = HapticPattern(
       events: [HapticEvent(kind: .hapticContinuous, time: 0, duration: 20)],
       curves: [
@@ -70,7 +72,7 @@ enum CompileBenchmarks {
             .init(time: Double($0) * 0.0002, value: Float($0 % 2))
           })
       ])
-    let time = try Stopwatch.median(runs: 3) { _ = try RenderPlan(compiling: points) }
+    let time = try Stopwatch.medianSeconds(runs: 3) { _ = try RenderPlan(compiling: points) }
     figures.append(
       Measurement("compile a curve of 100,000 points", time * 1e9 / 100_000, "ns per point"))
     return figures
@@ -84,7 +86,7 @@ enum EndToEndBenchmarks {
     for name in ["earthquake-splash", "earthquake-simulation", "heartbeat"] {
       let text = ShippedPatterns.text(named: name) ?? []
       var seconds = 0.0
-      let time = try Stopwatch.median(runs: 11) {
+      let time = try Stopwatch.medianSeconds(runs: 11) {
         let reading = try AHAPDocument(text: text, name: name).read()
         let plan = try RenderPlan(compiling: reading.pattern)
         seconds = Double(plan.frameCount) / plan.rate
@@ -106,26 +108,29 @@ enum EndToEndBenchmarks {
 /// composition.
 enum FormatBenchmarks {
   /// The minimum size of a file, in bytes.
-  private static let minimumFileSize = 4_000_000
+  private static let minimumFileByteCount = 4_000_000
 
   static func run() throws -> [Measurement] {
     var figures: [Measurement] = []
     for format in FormatRegistry.standard.formats where format.isWritable {
-      for (content, composition) in [("transients", transients), ("envelopes", envelopes)] {
+      for (content, composition) in [
+        ("transients", transientPattern), ("envelopes", envelopePattern),
+      ] {
         for dialect in format.dialects.isEmpty ? [nil] : format.dialects.map(Optional.some) {
           let options = WritingOptions(dialect: dialect)
           var count = 1000
           var bytes: [UInt8] = []
-          while bytes.count < minimumFileSize, count <= 1_000_000 {
+          while bytes.count < minimumFileByteCount, count <= 1_000_000 {
             guard let writing = try? format.write(composition(count), options: options) else {
               break
             }
             bytes = writing.files[0].bytes
             count = max(
-              count * 2, Int(Double(count) * Double(minimumFileSize) / Double(max(bytes.count, 1))))
+              count * 2,
+              Int(Double(count) * Double(minimumFileByteCount) / Double(max(bytes.count, 1))))
           }
           let name = [format.id, dialect ?? "", content].filter { !$0.isEmpty }
-          guard let figure = try measure(bytes, format, name.joined(separator: " ")) else {
+          guard let figure = try measureReading(bytes, format, name.joined(separator: " ")) else {
             continue
           }
           figures.append(figure)
@@ -135,20 +140,22 @@ enum FormatBenchmarks {
     return figures
   }
 
-  private static func measure(_ bytes: [UInt8], _ format: HapticFormat, _ name: String) throws
+  private static func measureReading(_ bytes: [UInt8], _ format: HapticFormat, _ name: String)
+    throws
     -> Measurement?
   {
     let file = SourceFile(bytes, name: "x." + (format.fileExtensions.first ?? format.id))
-    guard bytes.count > minimumFileSize / 8, (try? FormatRegistry.standard.read(file)) != nil else {
+    guard bytes.count > minimumFileByteCount / 8, (try? FormatRegistry.standard.read(file)) != nil
+    else {
       return nil
     }
-    let time = try Stopwatch.median { _ = try FormatRegistry.standard.read(file) }
+    let time = try Stopwatch.medianSeconds { _ = try FormatRegistry.standard.read(file) }
     return Measurement(
-      "\(name) to composition", Double(bytes.count) / 1e6 / time, "MB/s", target: 100,
+      "\(name) to composition", Double(bytes.count) / 1e6 / time, "MB/s", targetValue: 100,
       isBetterWhenHigher: true)
   }
 
-  private static func transients(_ count: Int) -> HapticComposition {
+  private static func transientPattern(_ count: Int) -> HapticComposition {
     HapticComposition(
       HapticPattern(
         events: (0..<count).map { index in
@@ -161,7 +168,7 @@ enum FormatBenchmarks {
         }))
   }
 
-  private static func envelopes(_ count: Int) -> HapticComposition {
+  private static func envelopePattern(_ count: Int) -> HapticComposition {
     var pattern = HapticPattern()
     for index in 0..<count / 16 + 1 {
       let time = Double(index) * 2

@@ -10,9 +10,9 @@ import SystemSupport
 /// Work whose cost is measured relative to a reference loop, so that the result hardly depends on
 /// the load of the machine.
 struct Workload: Sendable {
-  let name: String
+  let workloadName: String
   /// Runs the work once, which takes tens of milliseconds.
-  let run: @Sendable () throws -> Void
+  let runWork: @Sendable () throws -> Void
 }
 
 /// Finds workloads that have become slower than their threshold allows.
@@ -29,56 +29,60 @@ enum RegressionCheck {
   private static let runsPerAttempt = 9
 
   /// Compares all workloads with the thresholds in a file, and returns true if all are within them.
-  static func check(_ path: String) throws -> Bool {
+  static func checkThresholds(_ path: String) throws -> Bool {
     let thresholds = try readThresholds(path)
-    let widest = Self.workloads.map(\.name.count).max() ?? 0
+    let widest = Self.workloads.map(\.workloadName.count).max() ?? 0
     var isGood = true
     for workload in workloads {
-      guard let threshold = thresholds[workload.name] else {
+      guard let threshold = thresholds[workload.workloadName] else {
         print(
           """
-          \(workload.name): no threshold in \(path); add it with 'temblor-bench --update \(path)'
+          \(workload.workloadName): no threshold in \(path); add it with \
+          'temblor-bench --update \(path)'
           """)
         isGood = false
         continue
       }
       var minimumCost = Double.infinity
       for _ in 0..<maximumAttemptCount where minimumCost > threshold * maximumCostRatio {
-        minimumCost = min(minimumCost, try cost(of: workload))
+        minimumCost = min(minimumCost, try measureRelativeCost(of: workload))
       }
       let isWithin = minimumCost <= threshold * maximumCostRatio
       isGood = isGood && isWithin
-      let name = workload.name + String(repeating: " ", count: widest - workload.name.count)
+      let name =
+        workload.workloadName + String(repeating: " ", count: widest - workload.workloadName.count)
       let percent = Int((minimumCost / threshold * 100).rounded())
       print("\(name)  \(percent) % of its threshold\(isWithin ? "" : "  TOO SLOW")")
     }
     return isGood
   }
 
-  static func update(_ path: String) throws {
+  static func updateThresholds(_ path: String) throws {
     var json = JSONWriter()
     try json.writeObject { file in
       for workload in workloads {
-        file.writeMember(workload.name, (try cost(of: workload) * 1_000).rounded() / 1_000)
+        file.writeMember(
+          workload.workloadName, (try measureRelativeCost(of: workload) * 1_000).rounded() / 1_000)
       }
     }
     try AtomicFileWriter.write(json.finish(), to: path)
   }
 
-  private static func cost(of workload: Workload) throws -> Double {
+  private static func measureRelativeCost(of workload: Workload) throws -> Double {
     var minimum = Double.infinity
     var referenceMinimum = Double.infinity
-    try workload.run()
+    try workload.runWork()
     for _ in 0..<runsPerAttempt {
       referenceMinimum = min(
-        referenceMinimum, Stopwatch.seconds(CLOCK_THREAD_CPUTIME_ID, runReferenceLoop))
-      minimum = min(minimum, try Stopwatch.seconds(CLOCK_THREAD_CPUTIME_ID, workload.run))
+        referenceMinimum, Stopwatch.measureSeconds(CLOCK_THREAD_CPUTIME_ID, runReferenceLoop))
+      minimum = min(
+        minimum, try Stopwatch.measureSeconds(CLOCK_THREAD_CPUTIME_ID, workload.runWork))
     }
     return minimum / referenceMinimum
   }
 
   /// The result of the reference loop. Storing it prevents the compiler from removing the loop.
-  nonisolated(unsafe) private static var resultSink = 0.0
+  nonisolated(unsafe) private static var referenceResult = 0.0
 
   /// Rotates sixteen phasors for the duration of 1.5 s of sound.
   private static func runReferenceLoop() {
@@ -95,7 +99,7 @@ enum RegressionCheck {
         sum += imaginary[voice]
       }
     }
-    unsafe resultSink = sum
+    unsafe referenceResult = sum
   }
 
   private static func readThresholds(_ path: String) throws -> [String: Double] {
@@ -111,18 +115,23 @@ enum RegressionCheck {
 
   private static let voiceWorkloads: [Workload] = [
     rendering("output chain at rest, 60 s", VoiceBenchmarks.silentPattern, repeats: 15),
-    rendering("one voice, 40 s", VoiceBenchmarks.continuousVoices(1), repeats: 10),
-    rendering("64 plain voices, 4 s", VoiceBenchmarks.continuousVoices(64)),
-    rendering("64 moving voices, 4 s", VoiceBenchmarks.modulatedVoices(64)),
-    rendering("64 limited voices, 4 s", VoiceBenchmarks.continuousVoices(64, intensity: 0.5)),
-    rendering("8 channels, 8 s", VoiceBenchmarks.continuousVoices(1), channelCount: 8, repeats: 2),
+    rendering("one voice, 40 s", VoiceBenchmarks.continuousPattern(voiceCount: 1), repeats: 10),
+    rendering("64 plain voices, 4 s", VoiceBenchmarks.continuousPattern(voiceCount: 64)),
+    rendering("64 moving voices, 4 s", VoiceBenchmarks.modulatedPattern(voiceCount: 64)),
     rendering(
-      "transducer stage, 16 s", VoiceBenchmarks.continuousVoices(1), isFitted: true, repeats: 4),
-    rendering("transients, 4,000 in 4 s", VoiceBenchmarks.transients(4_000)),
+      "64 limited voices, 4 s", VoiceBenchmarks.continuousPattern(voiceCount: 64, intensity: 0.5)),
+    rendering(
+      "8 channels, 8 s", VoiceBenchmarks.continuousPattern(voiceCount: 1), channelCount: 8,
+      repeats: 2),
+    rendering(
+      "transducer stage, 16 s", VoiceBenchmarks.continuousPattern(voiceCount: 1), isFitted: true,
+      repeats: 4),
+    rendering("transients, 4,000 in 4 s", VoiceBenchmarks.transientPattern(count: 4_000)),
   ]
 
   private static let fileWorkloads: [Workload] = {
-    let text = (try? AHAPDocument(pattern: ReadingBenchmarks.pattern()).canonicalText()) ?? []
+    let text =
+      (try? AHAPDocument(pattern: ReadingBenchmarks.makeBenchmarkPattern()).canonicalText()) ?? []
     let scattered = HapticPattern(
       events: (0..<50_000).map { index in
         HapticEvent(kind: .hapticTransient, time: Double(index &* 7_919 % 50_000) * 0.01)
@@ -130,11 +139,11 @@ enum RegressionCheck {
     let splash = ShippedPatterns.text(named: "earthquake-splash") ?? []
     let samples = (0..<1 << 19).map { Float($0 % 977) / 1_000 - 0.5 }
     var workloads = [
-      Workload(name: "AHAP text to pattern, 12 MB") {
+      Workload(workloadName: "AHAP text to pattern, 12 MB") {
         _ = try AHAPDocument(text: text, name: "bench").read()
       },
-      Workload(name: "compile 50,000 events") { _ = try RenderPlan(compiling: scattered) },
-      Workload(name: "splash, text to samples, 20 times") {
+      Workload(workloadName: "compile 50,000 events") { _ = try RenderPlan(compiling: scattered) },
+      Workload(workloadName: "splash, text to samples, 20 times") {
         for _ in 0..<20 {
           let reading = try AHAPDocument(text: splash, name: "splash").read()
           render(try RenderPlan(compiling: reading.pattern))
@@ -143,7 +152,7 @@ enum RegressionCheck {
     ]
     for encoding in [SampleEncoding.s16, .s24Packed] {
       workloads.append(
-        Workload(name: "samples to \(encoding.rawValue), 5 million") {
+        Workload(workloadName: "samples to \(encoding.rawValue), 5 million") {
           var bytes = [UInt8](repeating: 0, count: samples.count * encoding.byteCount)
           for _ in 0..<10 {
             var encoder = SampleEncoder(encoding)
@@ -160,11 +169,11 @@ enum RegressionCheck {
     _ name: String, _ pattern: HapticPattern, channelCount: Int = 1, isFitted: Bool = false,
     repeats: Int = 1
   ) -> Workload {
-    var routing = routing(channelCount: channelCount)
+    var routing = spreadRouting(channelCount: channelCount)
     if isFitted {
-      routing = routing.fitted(to: [VoiceBenchmarks.shaker])
+      routing = routing.fitted(to: [VoiceBenchmarks.shakerProfile])
     }
-    return Workload(name: name) { [routing] in
+    return Workload(workloadName: name) { [routing] in
       let plan = try RenderPlan(compiling: pattern)
       for _ in 0..<repeats {
         render(plan, routing)
@@ -172,7 +181,7 @@ enum RegressionCheck {
     }
   }
 
-  static func routing(channelCount: Int) -> OutputRouting {
+  static func spreadRouting(channelCount: Int) -> OutputRouting {
     OutputRouting(
       channels: (0..<channelCount).map { .init(hapticBus: 0, hapticGain: 1 - Float($0) / 20) })
   }

@@ -6,38 +6,41 @@ import HapticRender
 /// Measures the cost of voices in steady rendering.
 enum VoiceBenchmarks {
   /// The duration of the pattern in each run, in seconds.
-  private static let soundSeconds = 4.0
+  private static let patternSeconds = 4.0
 
   static func run() throws -> [Measurement] {
     var figures: [Measurement] = []
     for (name, pattern, goal) in [
-      ("plain", { continuousVoices($0) }, 0.4), ("moving", modulatedVoices, 0.45),
+      ("plain", { continuousPattern(voiceCount: $0) }, 0.4), ("moving", modulatedPattern, 0.45),
     ]
       as [(String, (Int) -> HapticPattern, Double)]
     {
       for count in [1, 8, 64] {
         figures.append(
           Measurement(
-            "\(name) voices, \(count) at once", try cost(of: pattern(count), voices: count),
-            "ns per voice and sample", target: count == 64 ? goal : nil))
+            "\(name) voices, \(count) at once",
+            try measureNanoseconds(of: pattern(count), voices: count),
+            "ns per voice and sample", targetValue: count == 64 ? goal : nil))
       }
     }
-    let frames = soundSeconds * 48_000
-    let output = try cost(of: silentPattern, voices: 1)
+    let frames = patternSeconds * 48_000
+    let output = try measureNanoseconds(of: silentPattern, voices: 1)
     figures.append(
       Measurement(
-        "output chain: DC blocker and limiter at rest", output, "ns per sample", target: 1.2))
-    let fitted = try cost(
-      of: silentPattern, voices: 1, routing: OutputRouting().fitted(to: [shaker]))
+        "output chain: DC blocker and limiter at rest", output, "ns per sample", targetValue: 1.2))
+    let fitted = try measureNanoseconds(
+      of: silentPattern, voices: 1, routing: OutputRouting().fitted(to: [shakerProfile]))
     figures.append(
       Measurement(
-        "transducer stage: filters and protection", fitted - output, "ns per sample", target: 3))
-    let time = try cost(of: transients(40_000), voices: 1) * frames * 1e-9
+        "transducer stage: filters and protection", fitted - output, "ns per sample", targetValue: 3
+      ))
+    let time =
+      try measureNanoseconds(of: transientPattern(count: 40_000), voices: 1) * frames * 1e-9
     figures.append(Measurement("transients", 40_000 / time, "per second"))
     return figures
   }
 
-  static let shaker = TransducerProfile(
+  static let shakerProfile = TransducerProfile(
     name: "shaker", summary: "", frequency: FrequencyMapping(lowHertz: 25, highHertz: 80),
     hardware: TransducerHardware(
       product: "shaker", resonanceHertz: 40, qualityFactor: 10, continuousWatts: 50))
@@ -48,7 +51,7 @@ enum VoiceBenchmarks {
   ///   - count: The number of events.
   ///   - intensity: The intensity of each event, or nil to keep their sum below the ceiling of the
   ///     limiter.
-  static func continuousVoices(_ count: Int, intensity: Float? = nil) -> HapticPattern {
+  static func continuousPattern(voiceCount count: Int, intensity: Float? = nil) -> HapticPattern {
     HapticPattern(
       events: (0..<count).map { index in
         continuousEvent(
@@ -57,11 +60,11 @@ enum VoiceBenchmarks {
       })
   }
 
-  static func modulatedVoices(_ count: Int) -> HapticPattern {
-    var pattern = continuousVoices(count)
+  static func modulatedPattern(voiceCount count: Int) -> HapticPattern {
+    var pattern = continuousPattern(voiceCount: count)
     pattern.curves = [
-      zigzag(.hapticIntensityControl, 1, 0.4, seconds: soundSeconds),
-      zigzag(.hapticSharpnessControl, 0.3, -0.3, seconds: soundSeconds),
+      zigzagCurve(.hapticIntensityControl, 1, 0.4, seconds: patternSeconds),
+      zigzagCurve(.hapticSharpnessControl, 0.3, -0.3, seconds: patternSeconds),
     ]
     return pattern
   }
@@ -70,21 +73,23 @@ enum VoiceBenchmarks {
     HapticPattern(events: [continuousEvent(0, intensity: 0)])
   }
 
-  static func transients(_ count: Int) -> HapticPattern {
+  static func transientPattern(count: Int) -> HapticPattern {
     HapticPattern(
       events: (0..<count).map {
-        HapticEvent(kind: .hapticTransient, time: Double($0) * soundSeconds / Double(count))
+        HapticEvent(kind: .hapticTransient, time: Double($0) * patternSeconds / Double(count))
       })
   }
 
   private static func continuousEvent(_ sharpness: Float, intensity: Float) -> HapticEvent {
     HapticEvent(
-      kind: .hapticContinuous, time: 0, duration: soundSeconds,
+      kind: .hapticContinuous, time: 0, duration: patternSeconds,
       parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
   }
 
   /// Returns a control curve that moves all the time, with a point every tenth of a second.
-  static func zigzag(_ id: DynamicParameterID, _ first: Float, _ second: Float, seconds: Double)
+  static func zigzagCurve(
+    _ id: DynamicParameterID, _ first: Float, _ second: Float, seconds: Double
+  )
     -> ParameterCurve
   {
     let points = (0...Int(seconds * 10)).map { index in
@@ -94,43 +99,44 @@ enum VoiceBenchmarks {
   }
 
   /// Returns the time per voice and sample for rendering in blocks of 512 frames, in nanoseconds.
-  private static func cost(
+  private static func measureNanoseconds(
     of pattern: HapticPattern, voices: Int, routing: OutputRouting = OutputRouting()
   ) throws
     -> Double
   {
     let plan = try RenderPlan(compiling: pattern)
-    let time = Stopwatch.median {
-      RegressionCheck.render(plan, frameCount: Int64(soundSeconds * 48_000), routing)
+    let time = Stopwatch.medianSeconds {
+      RegressionCheck.render(plan, frameCount: Int64(patternSeconds * 48_000), routing)
     }
-    return time * 1e9 / (soundSeconds * 48_000 * Double(voices))
+    return time * 1e9 / (patternSeconds * 48_000 * Double(voices))
   }
 }
 
 /// Measures a single call of the renderer under the conditions of a live device.
 enum LiveBenchmarks {
-  private static let frameCount = 64
+  private static let blockFrameCount = 64
   private static let channelCount = 8
   private static let callCount = 20_000
 
   static func run() throws -> [Measurement] {
-    let period = Double(frameCount) / 48_000
-    let shares = try measureCalls().map { $0 / period * 100 }.sorted()
+    let period = Double(blockFrameCount) / 48_000
+    let shares = try measureCallSeconds().map { $0 / period * 100 }.sorted()
     let name = "64 frames, 64 moving voices, 8 channels, with commands"
     return [
       Measurement("\(name), median call", shares[callCount / 2], "% of the period"),
       Measurement(
-        "\(name), 99.9 % of calls", shares[callCount * 999 / 1_000], "% of the period", target: 10),
+        "\(name), 99.9 % of calls", shares[callCount * 999 / 1_000], "% of the period",
+        targetValue: 10),
       Measurement("\(name), worst call", shares[callCount - 1], "% of the period"),
     ]
   }
 
   /// Returns the duration of each call, in seconds.
-  private static func measureCalls() throws -> [Double] {
+  private static func measureCallSeconds() throws -> [Double] {
     let link = RendererPort(channelCount: channelCount)
-    let routing = RegressionCheck.routing(channelCount: channelCount)
+    let routing = RegressionCheck.spreadRouting(channelCount: channelCount)
     var renderer = Renderer(rate: 48_000, settings: RenderSettings(routing: routing), port: link)
-    let seconds = Double(callCount * frameCount) / 48_000
+    let seconds = Double(callCount * blockFrameCount) / 48_000
     let players = try (0..<8).map { group in
       var pattern = HapticPattern(
         events: (0..<8).map { index in
@@ -139,12 +145,12 @@ enum LiveBenchmarks {
             parameters: [.hapticIntensity: 0.09, .hapticSharpness: Float(group * 8 + index) / 64])
         })
       pattern.curves = [
-        VoiceBenchmarks.zigzag(.hapticSharpnessControl, 0.2, -0.2, seconds: seconds)
+        VoiceBenchmarks.zigzagCurve(.hapticSharpnessControl, 0.2, -0.2, seconds: seconds)
       ]
       return RenderPlayer(plan: try RenderPlan(compiling: pattern))
     }
     _ = link.send(players.flatMap { [.add($0), .start($0, at: 0)] })
-    var block = [Float](repeating: 0, count: frameCount * channelCount)
+    var block = [Float](repeating: 0, count: blockFrameCount * channelCount)
     var times: [Double] = []
     times.reserveCapacity(callCount)
     for call in 0..<callCount {
@@ -154,9 +160,9 @@ enum LiveBenchmarks {
         _ = link.send([.control(player, .hapticIntensityControl, value: intensity, at: 0)])
       }
       var span = block.mutableSpan
-      let began = Stopwatch.now(CLOCK_THREAD_CPUTIME_ID)
+      let began = Stopwatch.clockSeconds(CLOCK_THREAD_CPUTIME_ID)
       renderer.render(into: &span)
-      times.append(Stopwatch.now(CLOCK_THREAD_CPUTIME_ID) - began)
+      times.append(Stopwatch.clockSeconds(CLOCK_THREAD_CPUTIME_ID) - began)
     }
     withExtendedLifetime(players) {}
     return times
@@ -176,7 +182,7 @@ enum CoreHapticsBenchmarks {
           relativeTime: 0)
       ], parameters: [])
     let firsts = try (0..<10).map { _ in
-      try Stopwatch.seconds {
+      try Stopwatch.measureSeconds {
         let engine = try CHHapticEngine()
         try engine.start()
         try engine.makePlayer(with: tap).start(atTime: 0)
@@ -190,15 +196,16 @@ enum CoreHapticsBenchmarks {
     try engine.start()
     let plays = try (0..<500).map { _ in
       defer { usleep(2_000) }
-      return try Stopwatch.seconds { try engine.makePlayer(with: tap).start(atTime: 0) }
+      return try Stopwatch.measureSeconds { try engine.makePlayer(with: tap).start(atTime: 0) }
     }
     engine.stop()
     return [
       Measurement(
         "create engine, start, first block of a tap, null device",
-        firsts.sorted()[firsts.count / 2] * 1_000, "ms", target: 50),
+        firsts.sorted()[firsts.count / 2] * 1_000, "ms", targetValue: 50),
       Measurement(
-        "create and start player, median", plays.sorted()[plays.count / 2] * 1e6, "µs", target: 50),
+        "create and start player, median", plays.sorted()[plays.count / 2] * 1e6, "µs",
+        targetValue: 50),
     ]
   }
 }

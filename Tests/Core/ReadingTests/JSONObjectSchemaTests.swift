@@ -5,8 +5,8 @@ import Testing
 /// A schema with a property of each kind, read and written.
 @Suite struct JSONObjectSchemaTests {
   private struct Reader: JSONSchemaReader {
-    var log = FindingLog()
-    let rules = JSONSchemaRules(
+    var findingLog = FindingLog()
+    let schemaRules = JSONSchemaRules(
       missingKey: Rule.error("missing", "", ""), recommendedKey: Rule.warning("expected", "", ""),
       wrongType: Rule.error("type", "", ""), outOfRange: Rule.error("range", "", ""),
       unknownKey: Rule.note("unknown", "", ""), unknownValue: Rule.error("word", "", ""))
@@ -83,7 +83,7 @@ import Testing
     var reader = Reader()
     var clip = Clip()
     Self.clip.read(document.root, into: &clip, reader: &reader)
-    return (clip, reader.log.findings(in: document).map { "\($0.rule) \($0)" })
+    return (clip, reader.findingLog.findings(in: document).map { "\($0.rule) \($0)" })
   }
 
   @Test func writtenTextReadsBackEqual() throws {

@@ -40,7 +40,7 @@ import Testing
       }
       sink = PipeWireSink(
         device: "pipewire:shaker", connection: connection, transfer: transfer,
-        growth: BufferGrowth(initial: 512, maximum: 4_096), adaptsBuffer: adaptsBuffer,
+        growth: BufferGrowth(initial: 512, maximumFrameCount: 4_096), adaptsBuffer: adaptsBuffer,
         periodSize: 256, isPresent: isPresent, clock: server)
     }
 

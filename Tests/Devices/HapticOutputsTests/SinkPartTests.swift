@@ -22,11 +22,11 @@ import Testing
       queue.add(.underrun, missedFrameCount: 2, text: "dry")
     }
     let taken = queue.drain()
-    #expect(taken.count == SinkEventQueue.capacity + 1)
+    #expect(taken.count == SinkEventQueue.maximumEventCount + 1)
     #expect(
       taken.last
         == SinkEvent(
-          .degraded, missedFrameCount: 2 * (1_000 - SinkEventQueue.capacity),
+          .degraded, missedFrameCount: 2 * (1_000 - SinkEventQueue.maximumEventCount),
           text: "984 more interruptions within this time"))
     queue.add(.underrun, text: "dry")
     #expect(queue.drain().count == 1)
@@ -49,7 +49,7 @@ import Testing
   @Test(arguments: [8_000.0, 44_100, 48_000, 192_000]) func framesSurviveTheWayThroughTime(
     rate: Double
   ) {
-    let time = FrameTime(rate: rate)
+    let time = FrameTime(sampleRateHertz: rate)
     for count in [-960, -1, 0, 1, 2, 7, 441, 65_536, 1_000_003] {
       #expect(time.frameCount(in: time.duration(of: count)) == count)
       #expect(time.frameCount(touching: time.duration(of: count)) == count)
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func partsOfFramesAreRounded() {
-    let time = FrameTime(rate: 48_000)
+    let time = FrameTime(sampleRateHertz: 48_000)
     #expect(time.frameCount(in: .microseconds(30)) == 1)
     #expect(time.frameCount(touching: .microseconds(30)) == 2)
     #expect(time.frameCount(in: .microseconds(-30)) == -2)

@@ -73,7 +73,7 @@ import Testing
       let first = await iterator.next()
       #expect(first == .sinkEvent(SinkEvent(.unresponsive, text: "the device does not respond")))
     }
-    #expect(!playback.stop(within: .milliseconds(300)))
+    #expect(!playback.stopPlayback(within: .milliseconds(300)))
     while let event = await iterator.next() {
       if case .sinkEvent(let notice) = event {
         told.append(notice)
@@ -110,7 +110,7 @@ import Testing
     #expect(moment < SystemTimeSource().now)
     // The thread of the call finds another in its place.
     release.raise()
-    #expect(playback.stop())
+    #expect(playback.stopPlayback())
     #expect(playback.hasEnded)
   }
 }

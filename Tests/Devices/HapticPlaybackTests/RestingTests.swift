@@ -160,6 +160,6 @@ import Testing
       try #require(watched[0].receivedEvents != 0, "start \(count)")
       ended.lower()
     }
-    #expect(playback.stop())
+    #expect(playback.stopPlayback())
   }
 }

@@ -52,7 +52,7 @@ import Testing
       break
     }
     #expect(engine.loadedPlayerCount <= shared.count)
-    playback.stop()
+    playback.stopPlayback()
     #expect(playback.hasEnded)
     #expect(ends.value == shared.reduce(0) { $0 + $1.endCount })
   }
@@ -110,6 +110,6 @@ import Testing
       told.append(event)
     }
     #expect(told == [.sinkEvent(SinkEvent(.failed, text: "unplugged")), .ended])
-    playback.stop()
+    playback.stopPlayback()
   }
 }

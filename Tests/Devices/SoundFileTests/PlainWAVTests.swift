@@ -15,10 +15,10 @@ struct PlainWAVTests {
     let descriptor = unsafe open(paths.0, O_RDWR | O_CREAT, 0o644)
     defer { close(descriptor) }
     var plain = PlainWAV(
-      descriptor, path: paths.0, sampleFormat: format, rate: 44_100, channelCount: 2)
+      descriptor, path: paths.0, sampleFormat: format, sampleRateHertz: 44_100, channelCount: 2)
     try plain.write(samples.span.extracting(first: 1_000))
     try plain.write(samples.span.extracting(droppingFirst: 1_000))
-    try plain.finish()
+    try plain.finishHeader()
     var usual = try SoundFileWriter(
       path: paths.1, format: SoundFileFormat(container: .wav, sampleFormat: format), rate: 44_100,
       channelCount: 2)

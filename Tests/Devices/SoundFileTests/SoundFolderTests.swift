@@ -28,7 +28,7 @@ import Testing
     }
     unsafe symlink("root", "\(place)/link-to-root")
     unsafe mkfifo("\(place)/root/pipe.wav", 0o600)
-    folder = SoundFolder(root: "\(place)/root")
+    folder = SoundFolder(rootPath: "\(place)/root")
   }
 
   deinit {
@@ -49,7 +49,7 @@ import Testing
 
   private func kind(_ path: String, in folder: SoundFolder? = nil) -> SoundFileError.Kind? {
     do throws(SoundFileError) {
-      _ = try (folder ?? self.folder).sound(at: path)
+      _ = try (folder ?? self.folder).decodeSound(at: path)
       return nil
     } catch {
       #expect(error.path == path)
@@ -61,7 +61,7 @@ import Testing
     "ok.wav", "sub/ok.wav", "./ok.wav", "near.wav", "sub/../ok.wav", "way/root/ok.wav",
   ])
   func whatIsBelowIsFound(path: String) throws {
-    let sound = try folder.sound(at: path)
+    let sound = try folder.decodeSound(at: path)
     #expect(sound.rate == 8_000)
     #expect(sound.frameCount == 2)
   }
@@ -86,18 +86,19 @@ import Testing
   }
 
   @Test func theRootMayBeALink() throws {
-    let linked = SoundFolder(root: "\(place)/link-to-root")
-    #expect(try linked.sound(at: "ok.wav").frameCount == 2)
+    let linked = SoundFolder(rootPath: "\(place)/link-to-root")
+    #expect(try linked.decodeSound(at: "ok.wav").frameCount == 2)
     #expect(kind("../out.wav", in: linked) == .outside)
   }
 
   @Test func theRootMayBeEverything() throws {
     #expect(
-      try SoundFolder(root: "/").sound(at: "\(place)/out.wav".dropFirst().description).rate > 0)
+      try SoundFolder(rootPath: "/").decodeSound(at: "\(place)/out.wav".dropFirst().description)
+        .rate > 0)
   }
 
   @Test func aRootThatIsNotThereHasNothing() {
-    #expect(kind("ok.wav", in: SoundFolder(root: "\(place)/gone")) == .missing)
+    #expect(kind("ok.wav", in: SoundFolder(rootPath: "\(place)/gone")) == .missing)
   }
 
   @Test func whatHoldsNoSoundIsRefused() throws {

@@ -55,7 +55,7 @@ import Testing
     #expect(truncation.expectedByteCount == announced)
     #expect(truncation.foundByteCount == 200)
     #expect(
-      truncation.text
+      truncation.messageText
         == "has only 200 of the \(announced) bytes of samples that its header specifies")
   }
 

@@ -95,7 +95,7 @@ import Testing
       var times = [timespec(tv_sec: 1_000, tv_nsec: 0), timespec(tv_sec: 1_000, tv_nsec: 0)]
       try #require(unsafe utimensat(AT_FDCWD, scratch(name), &times, 0) == 0)
     }
-    let held = try FileSystem.open(scratch(names[1]))
+    let held = try FileSystem.openForReading(scratch(names[1]))
     defer { close(held) }
     try #require(flock(held, LOCK_EX | LOCK_NB) == 0)
     do {
@@ -167,10 +167,10 @@ import Testing
     try #require(unsafe Glibc.link(scratch("a"), scratch("hard")) == 0)
     let inputs = InputOverwriteCheck(reading: [scratch("a"), scratch("gone")])
     for name in ["a", "./a", "f/../a", "soft", "hard"] {
-      #expect(inputs.isInput(scratch(name)))
+      #expect(inputs.isInputPath(scratch(name)))
     }
     for name in ["other", "gone", "f", "A"] {
-      #expect(!inputs.isInput(scratch(name)))
+      #expect(!inputs.isInputPath(scratch(name)))
     }
   }
 
@@ -178,10 +178,11 @@ import Testing
     try scratch.write("", to: "a")
     let a = scratch("a")
     let no = scratch("no")
-    #expect(InputOverwriteCheck.obstacle(to: "a.wav") == nil)
-    #expect(InputOverwriteCheck.obstacle(to: scratch("a.wav")) == nil)
-    #expect(InputOverwriteCheck.obstacle(to: no + "/") == nil)
-    #expect(InputOverwriteCheck.obstacle(to: no + "/b/") == "the folder '\(no)' does not exist")
-    #expect(InputOverwriteCheck.obstacle(to: a + "/b") == "'\(a)' is not a folder")
+    #expect(InputOverwriteCheck.obstacle(toCreating: "a.wav") == nil)
+    #expect(InputOverwriteCheck.obstacle(toCreating: scratch("a.wav")) == nil)
+    #expect(InputOverwriteCheck.obstacle(toCreating: no + "/") == nil)
+    #expect(
+      InputOverwriteCheck.obstacle(toCreating: no + "/b/") == "the folder '\(no)' does not exist")
+    #expect(InputOverwriteCheck.obstacle(toCreating: a + "/b") == "'\(a)' is not a folder")
   }
 }

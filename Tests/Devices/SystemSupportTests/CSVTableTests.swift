@@ -83,20 +83,20 @@ import Testing
 
   @Test func fieldsHoldQuotationMarksCommasAndLines() throws {
     let table = try CSVTable(Array("\u{FEFF}id,text\r\na,\"x, \"\"y\"\"\r\nz\"\r\n\r\nb,\n".utf8))
-    #expect(table.columns == ["id", "text"])
+    #expect(table.columnNames == ["id", "text"])
     #expect(table.rows.map(\.fields) == [["a", "x, \"y\"\r\nz"], ["b", ""]])
     #expect(table.rows.map(\.lineNumber) == [2, 5])
   }
 
   @Test func whatIsWrittenIsReadAgain() throws {
     for fields in [["a", "b"], ["", ""], ["\"", ","], ["1\n2", "\r"], ["x\r\ny", " é "]] {
-      var table = CSVTable(columns: ["first", "second, quoted"])
-      table.append(fields)
-      #expect(try CSVTable(Array(table.text.utf8)) == table)
+      var table = CSVTable(columnNames: ["first", "second, quoted"])
+      table.appendRow(fields)
+      #expect(try CSVTable(Array(table.csvText.utf8)) == table)
     }
-    var lone = CSVTable(columns: ["only"])
-    lone.append([""])
-    #expect(lone.text == "only\r\n\"\"\r\n")
-    #expect(try CSVTable(Array(lone.text.utf8)) == lone)
+    var lone = CSVTable(columnNames: ["only"])
+    lone.appendRow([""])
+    #expect(lone.csvText == "only\r\n\"\"\r\n")
+    #expect(try CSVTable(Array(lone.csvText.utf8)) == lone)
   }
 }

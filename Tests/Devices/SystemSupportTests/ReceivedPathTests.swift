@@ -47,10 +47,10 @@ import Testing
   @Test func aFileIsCreatedWithItsFolders() throws {
     let path = try ReceivedPath("sounds//hit.wav", in: scratch("out"))
     #expect(path.path == scratch("out/sounds/hit.wav"))
-    #expect(try path.state() == .free)
+    #expect(try path.checkState() == .free)
     try path.createFile(Array("new".utf8))
     #expect(try text("out/sounds/hit.wav") == "new")
-    #expect(try path.state() == .occupied)
+    #expect(try path.checkState() == .occupied)
   }
 
   @Test func anExistingFileIsKept() throws {
@@ -73,14 +73,14 @@ import Testing
       let refusal = reason { try path.createFile([1]) }
       #expect(refusal?.hasPrefix("out/\(link): is a link, and links are not followed") == true)
     }
-    #expect(try FileSystem.names(in: scratch("elsewhere")) == ["a.wav"])
+    #expect(try FileSystem.visibleNames(in: scratch("elsewhere")) == ["a.wav"])
     #expect(try text("elsewhere/a.wav") == "old")
   }
 
   @Test func theFolderItselfMayBeALink() throws {
     try scratch.link("linked", to: scratch("out"))
     try ReceivedPath("a.wav", in: scratch("linked")).createFile([1])
-    #expect(try FileSystem.names(in: scratch("out")) == ["a.wav"])
+    #expect(try FileSystem.visibleNames(in: scratch("out")) == ["a.wav"])
   }
 
   @Test func filesAndFoldersInTheWayAreNamed() throws {
@@ -88,11 +88,11 @@ import Testing
     try scratch.makeFolder("out/b.wav")
     let below = try ReceivedPath("sounds/a.wav", in: scratch("out"))
     #expect(
-      reason { _ = try below.state() }
+      reason { _ = try below.checkState() }
         == "out/sounds: exists and is not a folder; choose a different output folder")
     let folder = try ReceivedPath("b.wav", in: scratch("out"))
     #expect(
-      reason { _ = try folder.state() }
+      reason { _ = try folder.checkState() }
         == "out/b.wav: is a folder; choose a different output folder")
   }
 }

@@ -21,7 +21,7 @@ struct SHA256Tests {
       var hash = SHA256()
       var start = 0
       while start < bytes.count {
-        hash.add(Array(bytes[start..<min(bytes.count, start + length)]))
+        hash.addBytes(Array(bytes[start..<min(bytes.count, start + length)]))
         start += length
       }
       #expect(hash.finish() == SHA256.hash(of: bytes))

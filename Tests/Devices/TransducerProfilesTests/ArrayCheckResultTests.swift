@@ -30,9 +30,10 @@ private func lines(about text: String) -> [String] {
           name: "Seat", layout: .plane,
           transducers: [
             .init(
-              channel: 3, position: .init(-0.5, 1), profile: shaker, gain: -2.5, delay: 0.003,
+              channelNumber: 3, position: .init(-0.5, 1), profile: shaker, gainDecibels: -2.5,
+              delay: 0.003,
               isInverted: true),
-            .init(channel: 1, position: .init(0, 0)),
+            .init(channelNumber: 1, position: .init(0, 0)),
           ]))
   }
 

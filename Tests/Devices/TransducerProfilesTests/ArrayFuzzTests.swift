@@ -40,7 +40,7 @@ import TransducerProfiles
       switch result.outcome {
       case .success(let array):
         #expect(!array.transducers.isEmpty && result.findings.allSatisfy { $0.severity < .error })
-        #expect(array.transducers.allSatisfy { (1...64).contains($0.channel) })
+        #expect(array.transducers.allSatisfy { (1...64).contains($0.channelNumber) })
       case .failure(let error):
         #expect(Mutation.isOneLine("\(error)"), "\(shown)")
       }

@@ -7,7 +7,7 @@ private func array(_ layout: TransducerArray.Layout, _ places: ArrayPosition...)
 {
   TransducerArray(
     name: "seat", layout: layout,
-    transducers: places.enumerated().map { .init(channel: $0 + 1, position: $1) })
+    transducers: places.enumerated().map { .init(channelNumber: $0 + 1, position: $1) })
 }
 
 private let line = array(.line, .init(2), .init(-1), .init(0))
@@ -22,32 +22,32 @@ private func isNear(_ gains: [Double], _ wanted: [Double]) -> Bool {
   private let half = 0.5.squareRoot()
 
   @Test func neighborsOnALineDivideThePowerAndTheOthersAreSilent() {
-    #expect(isNear(line.gains(at: .init(-0.5)), [0, half, half]))
-    #expect(isNear(line.gains(at: .init(1)), [half, 0, half]))
-    let third = line.gains(at: .init(2.0 / 3))
+    #expect(isNear(line.transducerGains(at: .init(-0.5)), [0, half, half]))
+    #expect(isNear(line.transducerGains(at: .init(1)), [half, 0, half]))
+    let third = line.transducerGains(at: .init(2.0 / 3))
     #expect(isNear(third, [0.5, 0, 0.75.squareRoot()]))
   }
 
   @Test func aPlaceOnALineIsHeardThereAlone() {
-    #expect(line.gains(at: .init(2)) == [1, 0, 0])
-    #expect(line.gains(at: .init(-1)) == [0, 1, 0])
-    #expect(line.gains(at: .init(0)) == [0, 0, 1])
+    #expect(line.transducerGains(at: .init(2)) == [1, 0, 0])
+    #expect(line.transducerGains(at: .init(-1)) == [0, 1, 0])
+    #expect(line.transducerGains(at: .init(0)) == [0, 0, 1])
   }
 
   @Test func beyondTheEndsTheEndIsHeardAlone() {
-    #expect(line.gains(at: .init(9)) == [1, 0, 0])
-    #expect(line.gains(at: .init(-9)) == [0, 1, 0])
-    #expect(array(.line, .init(5)).gains(at: .init(-3)) == [1])
+    #expect(line.transducerGains(at: .init(9)) == [1, 0, 0])
+    #expect(line.transducerGains(at: .init(-9)) == [0, 1, 0])
+    #expect(array(.line, .init(5)).transducerGains(at: .init(-3)) == [1])
   }
 
   @Test func aRingGoesRoundThroughZeroAndThroughItsGreatestGap() {
-    #expect(isNear(ring.gains(at: .init(0)), [half, half, 0]))
-    #expect(isNear(ring.gains(at: .init(360)), [half, half, 0]))
-    #expect(isNear(ring.gains(at: .init(-5)), ring.gains(at: .init(355))))
-    #expect(isNear(ring.gains(at: .init(265)), [half, 0, half]))
+    #expect(isNear(ring.transducerGains(at: .init(0)), [half, half, 0]))
+    #expect(isNear(ring.transducerGains(at: .init(360)), [half, half, 0]))
+    #expect(isNear(ring.transducerGains(at: .init(-5)), ring.transducerGains(at: .init(355))))
+    #expect(isNear(ring.transducerGains(at: .init(265)), [half, 0, half]))
     let wide = array(.ring, .init(0), .init(90))
-    #expect(isNear(wide.gains(at: .init(225)), [half, half]))
-    #expect(array(.ring, .init(40)).gains(at: .init(300)) == [1])
+    #expect(isNear(wide.transducerGains(at: .init(225)), [half, half]))
+    #expect(array(.ring, .init(40)).transducerGains(at: .init(300)) == [1])
   }
 
   @Test func aPlaneFavoursWhatIsNearByItsDistance() {
@@ -55,9 +55,10 @@ private func isNear(_ gains: [Double], _ wanted: [Double]) -> Bool {
     let blur = 0.2 * 4 / 3
     let powers = [1 / (blur * blur), 1 / (1 + blur * blur), 1 / (4 + blur * blur)]
     let total = powers.reduce(0, +)
-    #expect(isNear(plane.gains(at: .init(0, 0)), powers.map { ($0 / total).squareRoot() }))
-    #expect(array(.plane, .init(3, 3)).gains(at: .init(0, 0)) == [1])
-    let far = plane.gains(at: .init(1e300, 1e300)).reduce(0) { $0 + $1 * $1 }
+    #expect(
+      isNear(plane.transducerGains(at: .init(0, 0)), powers.map { ($0 / total).squareRoot() }))
+    #expect(array(.plane, .init(3, 3)).transducerGains(at: .init(0, 0)) == [1])
+    let far = plane.transducerGains(at: .init(1e300, 1e300)).reduce(0) { $0 + $1 * $1 }
     #expect(abs(far - 1) < 1e-9)
   }
 
@@ -68,7 +69,7 @@ private func isNear(_ gains: [Double], _ wanted: [Double]) -> Bool {
     var before: [Double]?
     for step in 0...1_000 {
       let place = ArrayPosition(-0.5 * span + span * Double(step) / 1_000, 0.3)
-      let gains = array.gains(at: place)
+      let gains = array.transducerGains(at: place)
       #expect(abs(gains.reduce(0) { $0 + $1 * $1 } - 1) < 1e-6)
       // The narrowest gap, 20 degrees of the ring, is crossed in 55 steps: a quarter turn of power.
       if let before {

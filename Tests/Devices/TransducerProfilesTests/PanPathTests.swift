@@ -4,7 +4,7 @@ import TransducerProfiles
 
 private let seat = TransducerArray(
   name: "seat",
-  transducers: [-1.0, 0, 1].enumerated().map { .init(channel: $0 + 1, position: .init($1)) })
+  transducers: [-1.0, 0, 1].enumerated().map { .init(channelNumber: $0 + 1, position: .init($1)) })
 
 /// The value of a line at a frame.
 private func value(_ line: SendAutomation, _ frame: Int64) -> Double {
@@ -26,7 +26,7 @@ private func value(_ line: SendAutomation, _ frame: Int64) -> Double {
 
   @Test func aWayPassesEachTransducerAtItsFrame() {
     let path = PanPath([
-      .init(time: 0.5, position: .init(-1)), .init(time: 1.5, position: .init(1)),
+      .init(timeSeconds: 0.5, position: .init(-1)), .init(timeSeconds: 1.5, position: .init(1)),
     ])
     let shares = path.sendGains(on: seat, rate: 48_000)
     #expect([0, 23_999, 24_000].map { value(shares[0], $0) } == [1, 1, 1])
@@ -43,10 +43,11 @@ private func value(_ line: SendAutomation, _ frame: Int64) -> Double {
     var array = seat
     array.layout = layout
     for index in array.transducers.indices {
-      array.transducers[index].position.x *= 100
+      array.transducers[index].position.firstCoordinate *= 100
     }
     let path = PanPath([
-      .init(time: 0, position: .init(-200, 10)), .init(time: 0.3, position: .init(500, -20)),
+      .init(timeSeconds: 0, position: .init(-200, 10)),
+      .init(timeSeconds: 0.3, position: .init(500, -20)),
     ])
     let shares = path.sendGains(on: array, rate: 8_000)
     for frame in Int64(0)...2_500 {

@@ -205,11 +205,12 @@ private func profile(_ members: String...) -> String {
     let text = profile(#""$schema": "./profile.schema.json""#)
     let examination = ProfileCheckResult(text: Array(text.utf8), name: "f")
     #expect(examination.findings == [])
-    #expect(examination.schema == "./profile.schema.json")
-    let written = ProfileFile.write(try #require(examination.profile), schema: examination.schema)
+    #expect(examination.schemaLocation == "./profile.schema.json")
+    let written = ProfileFile.write(
+      try #require(examination.profile), schema: examination.schemaLocation)
     #expect(
       String(decoding: written, as: UTF8.self).hasPrefix(
         "{\n  \"$schema\": \"./profile.schema.json\",\n  \"name\": \"mine\",\n"))
-    #expect(ProfileCheckResult(text: written, name: "f").schema == "./profile.schema.json")
+    #expect(ProfileCheckResult(text: written, name: "f").schemaLocation == "./profile.schema.json")
   }
 }

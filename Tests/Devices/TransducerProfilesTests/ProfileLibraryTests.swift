@@ -38,7 +38,7 @@ private final class Scratch {
 @Suite struct ProfileLibraryTests {
   private func low(_ name: String, in library: ProfileLibrary) throws -> Double? {
     guard let entry = library.entry(named: name) else { return nil }
-    return try ProfileFile.read(text: entry.text(), name: entry.sourceName).frequency.lowHertz
+    return try ProfileFile.read(text: entry.readText(), name: entry.sourceName).frequency.lowHertz
   }
 
   @Test func theFirstFolderThatHasTheNameDecides() throws {
@@ -76,9 +76,9 @@ private final class Scratch {
     try scratch.write("mine", "profile.schema.json", text: "{}")
     try scratch.write("mine", ".hidden.json", text: "{}")
     try scratch.write("mine", "notes.txt", text: "")
-    let entries = scratch.library.entries()
+    let entries = scratch.library.allEntries()
     #expect(
-      entries.prefix(4).map { "\($0.name) \($0.origin) \($0.shadowed.map(\.rawValue))" } == [
+      entries.prefix(4).map { "\($0.name) \($0.origin) \($0.shadowedOrigins.map(\.rawValue))" } == [
         #"phone user ["shipped"]"#, #"zebra user ["system"]"#, "ape system []",
         "speaker shipped []",
       ])
@@ -94,7 +94,7 @@ private final class Scratch {
       "mine", "c.json", text: String(repeating: " ", count: ProfileFile.maximumByteCount + 1))
     func complaint(_ name: String) throws -> String? {
       let entry = try #require(scratch.library.entry(named: name))
-      return #expect(throws: ProfileFileError.self) { try entry.text() }?.description
+      return #expect(throws: ProfileFileError.self) { try entry.readText() }?.description
     }
     #expect(try complaint("a") == "\(scratch.path)/mine/a.json: is not a regular file")
     #expect(try complaint("b") == "\(scratch.path)/mine/b.json: is not a regular file")

@@ -151,7 +151,7 @@ private let whole = [
     .deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Profiles")
 
-  private func schema() throws -> Node { try Node(text: ProfileSchema.text()) }
+  private func schema() throws -> Node { try Node(text: ProfileSchema.schemaText()) }
 
   private func findings(_ profile: Node) -> [Finding] {
     ProfileCheckResult(text: Array(profile.text.utf8), name: "f").findings
@@ -166,7 +166,7 @@ private let whole = [
 
   @Test func theFileIsWhatTheProgramPrints() throws {
     let file = try Data(contentsOf: Self.folder.appending(path: "profile.schema.json"))
-    #expect(Array(file) == ProfileSchema.text())
+    #expect(Array(file) == ProfileSchema.schemaText())
   }
 
   @Test(arguments: whole) func theWholeProfilesHaveNoFault(text: String) {

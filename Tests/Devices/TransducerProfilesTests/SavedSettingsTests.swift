@@ -7,17 +7,17 @@ import TransducerProfiles
   private static let library = ProfileLibrary(userFolder: nil)
 
   private func read(_ text: String) throws(InputError) -> SavedSettings {
-    try SavedSettings(text: Array(text.utf8), name: "c", library: Self.library)
+    try SavedSettings(jsonText: Array(text.utf8), name: "c", library: Self.library)
   }
 
   @Test func whatIsWrittenReadsBackEqual() throws {
     var choices = SavedSettings()
-    #expect(try read(String(decoding: choices.text, as: UTF8.self)) == choices)
-    choices.device = "plughw:CARD=Device"
-    choices.profile = "dayton-bst-1"
+    #expect(try read(String(decoding: choices.jsonText, as: UTF8.self)) == choices)
+    choices.deviceName = "plughw:CARD=Device"
+    choices.profileNameOrPath = "dayton-bst-1"
     choices.hapticChannels = [2, 3]
-    choices.strength = 0.032
-    let text = String(decoding: choices.text, as: UTF8.self)
+    choices.masterGain = 0.032
+    let text = String(decoding: choices.jsonText, as: UTF8.self)
     #expect(
       text == """
         {
@@ -87,6 +87,6 @@ import TransducerProfiles
       ("phon", []), ("laptop", []), ("1", []), ("", []), ("-", []), ("zither", []),
     ]) func wholeWordsSpellAProfile(words: String, names: [String])
   {
-    #expect(Self.library.entries(spelled: words).map(\.name) == names)
+    #expect(Self.library.entries(spelledAs: words).map(\.name) == names)
   }
 }

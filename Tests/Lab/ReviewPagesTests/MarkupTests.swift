@@ -37,7 +37,7 @@ import Testing
 
   @Test("Embedded JSON cannot contain a tag")
   func embeddedJSONHasNoTags() {
-    let json = EmbeddedJSON.object(["name": "</script><!--"])
+    let json = EmbeddedJSON.objectBytes(["name": "</script><!--"])
     #expect(String(decoding: json, as: UTF8.self) == #"{"name":"\u003c/script>\u003c!--"}"#)
   }
 

@@ -126,13 +126,13 @@ import Testing
         })
     }
     let weaker = try findings(taps([1, 1, 1, 1, 1, 1]), taps([0.1, 0.2, 0.3, 0.4, 0.5, 1]))
-    #expect(weaker.map(\.title) == ["5 transients 12–40 dB weaker"])
+    #expect(weaker.map(\.titleText) == ["5 transients 12–40 dB weaker"])
     #expect(weaker.map(\.amountText) == ["−40 to −12 dB"])
     let mixed = try findings(
       taps([0.5, 0.5, 0.5, 0.5, 0.5, 1]), taps([0.1, 0.2, 0.6, 0.7, 0.8, 1]))
-    #expect(mixed.map(\.title) == ["Level differs in 5 of 6 events, by −28 to +8.2 dB"])
+    #expect(mixed.map(\.titleText) == ["Level differs in 5 of 6 events, by −28 to +8.2 dB"])
     let alike = try findings(taps([1, 1, 1]), taps([0.5, 0.5, 1]))
-    #expect(alike.map(\.title) == ["Transients 1 and 2 12 dB weaker"])
+    #expect(alike.map(\.titleText) == ["Transients 1 and 2 12 dB weaker"])
   }
 
   @Test("A curve of one take only is missing or added")
@@ -146,15 +146,18 @@ import Testing
       ]
       return pattern
     }
-    #expect(try findings(curved(0.3), Pages.pattern()).map(\.title) == ["Intensity curve missing"])
-    #expect(try findings(Pages.pattern(), curved(0.3)).map(\.title) == ["Intensity curve added"])
-    #expect(try findings(curved(0.3), curved(0.2)).map(\.title) == ["Intensity curve lowered"])
+    #expect(
+      try findings(curved(0.3), Pages.pattern()).map(\.titleText) == ["Intensity curve missing"])
+    #expect(
+      try findings(Pages.pattern(), curved(0.3)).map(\.titleText) == ["Intensity curve added"])
+    #expect(try findings(curved(0.3), curved(0.2)).map(\.titleText) == ["Intensity curve lowered"])
   }
 
   @Test("A summary is one sentence")
   func summariesAreOneSentence() throws {
     func summary(_ second: HapticPattern) throws -> String {
-      ComparisonSummary.text(of: Comparison(try Pages.take("one"), try Pages.take("two", second)))
+      ComparisonSummary.summaryText(
+        of: Comparison(try Pages.take("one"), try Pages.take("two", second)))
     }
     #expect(try summary(Pages.pattern()) == "B is identical to A, sample for sample.")
     #expect(try summary(Pages.pattern(secondTap: 0.55)) == "B ends 150 ms later.")
@@ -174,10 +177,12 @@ import Testing
     longer.events[1].duration = 0.28
     let comparison = Comparison(try Pages.take("one"), try Pages.take("two", longer))
     let finding = try #require(
-      ReportPair(comparison, reference: 0, candidate: 1).findings.first { $0.kind == "duration" })
+      ReportPair(comparison, reference: 0, candidate: 1).findings.first {
+        $0.kindName == "duration"
+      })
     #expect(
-      abs(finding.timeRange.lowerBound - 0.3) < 1e-6
-        && abs(finding.timeRange.upperBound - 0.38) < 1e-6)
+      abs(finding.secondsRange.lowerBound - 0.3) < 1e-6
+        && abs(finding.secondsRange.upperBound - 0.38) < 1e-6)
   }
 
   @Test("A long sound is decimated")
@@ -189,7 +194,7 @@ import Testing
           rate: 8_000))
     }
     let long = try sound(150, seconds: 61)
-    #expect(long.decimationFactor == 4 && long.rate == 8_000)
+    #expect(long.decimationFactor == 4 && long.sampleRateHertz == 8_000)
     #expect(long.fileBytes.count < 200_000)
     #expect(try sound(150, seconds: 2).decimationFactor == 1)
     #expect(try sound(1_200, seconds: 61).decimationFactor == 2)
@@ -198,8 +203,9 @@ import Testing
   @Test("Long JSON is compacted")
   func longJSONIsCompacted() {
     #expect(
-      JSONLayout.compact("{\n  \"a b\" : [ 1, \"x \\\" y\" ]\r\n}\n") == #"{"a b":[1,"x \" y"]}"#)
-    #expect(JSONLayout.compact("<a b>\n</a>\n") == "<a b>\n</a>\n")
+      JSONLayout.compactText("{\n  \"a b\" : [ 1, \"x \\\" y\" ]\r\n}\n")
+        == #"{"a b":[1,"x \" y"]}"#)
+    #expect(JSONLayout.compactText("<a b>\n</a>\n") == "<a b>\n</a>\n")
   }
 
   @Test("A sound is FLAC with the dithered samples")
@@ -207,8 +213,8 @@ import Testing
     let signal = try Pages.signal(Pages.take("x"), profile: .phone)
     let sound = try EmbeddedSound(signal)
     #expect(sound.fileBytes.starts(with: Array("fLaC".utf8)))
-    #expect(sound.rate == 8_000)
-    #expect(sound.encodedLength == Base64.encoded(sound.fileBytes).count)
+    #expect(sound.sampleRateHertz == 8_000)
+    #expect(sound.encodedByteCount == Base64.encoded(sound.fileBytes).count)
     // The file is smaller than the samples and reproducible.
     #expect(sound.fileBytes.count < signal.frameCount)
     #expect(try EmbeddedSound(signal).fileBytes == sound.fileBytes)
@@ -226,11 +232,11 @@ import Testing
         (0..<Int(rate)).map { Float(sin(2 * Double.pi * hertz * Double($0) / rate)) / 2 },
         rate: rate)
     }
-    #expect(PageSounds.minimumRate(for: try Pages.take("x").signal) == 8_000)
-    #expect(PageSounds.minimumRate(for: sine(3_000)) == 8_000)
-    #expect(PageSounds.minimumRate(for: sine(5_000)) == 16_000)
-    #expect(PageSounds.minimumRate(for: sine(15_000)) == 48_000)
-    #expect(PageSounds.minimumRate(for: sine(100, rate: 8_000)) == 8_000)
+    #expect(PageSounds.minimumRateHertz(for: try Pages.take("x").signal) == 8_000)
+    #expect(PageSounds.minimumRateHertz(for: sine(3_000)) == 8_000)
+    #expect(PageSounds.minimumRateHertz(for: sine(5_000)) == 16_000)
+    #expect(PageSounds.minimumRateHertz(for: sine(15_000)) == 48_000)
+    #expect(PageSounds.minimumRateHertz(for: sine(100, rate: 8_000)) == 8_000)
   }
 
   @Test("Pages are small")
@@ -244,12 +250,12 @@ import Testing
   func tooLargePagesThrow() throws {
     let sound = try EmbeddedSound(Pages.twoTakes()[0].signal)
     try EmbeddedSound.checkTotalSize(
-      of: [sound, sound], takeCount: 2, maximumByteCount: 2 * sound.encodedLength)
+      of: [sound, sound], takeCount: 2, maximumByteCount: 2 * sound.encodedByteCount)
     #expect(
       throws: ReviewPageError(
         .tooLarge,
         """
-        the sound of 2 takes needs a page of \(2 * sound.encodedLength / 1_000) kB; the limit is 1 \
+        the sound of 2 takes needs a page of \(2 * sound.encodedByteCount / 1_000) kB; the limit is 1 \
         kB; use fewer or shorter takes
         """
       )
@@ -278,14 +284,15 @@ import Testing
           controlPoints: [.init(time: 0, value: 0.2), .init(time: 1, value: 0.2)])
       ])
     let take = try PageTake(
-      Pages.take("x", pattern), index: 0, sounds: PageSounds(actuator: Signal([0], rate: 8_000)))
+      Pages.take("x", pattern), index: 0,
+      sounds: PageSounds(actuatorSignal: Signal([0], rate: 8_000)))
     let event = try #require(take.events?.first)
-    #expect(event.writtenDuration == 0.5)
-    #expect(event.soundingDuration > 0.5)
-    #expect(event.intensity == 0.9 || abs(event.intensity - 0.9) < 1e-6)
-    #expect(abs(take.intensity(at: 0.3) - 0.18) < 1e-6)
-    #expect(abs((take.sharpness(at: 0.3) ?? 0) - 0.6) < 1e-6)
-    #expect(take.intensity(at: 0.05) == 0)
+    #expect(event.writtenSeconds == 0.5)
+    #expect(event.soundingSeconds > 0.5)
+    #expect(event.writtenIntensity == 0.9 || abs(event.writtenIntensity - 0.9) < 1e-6)
+    #expect(abs(take.intensity(atSeconds: 0.3) - 0.18) < 1e-6)
+    #expect(abs((take.sharpness(atSeconds: 0.3) ?? 0) - 0.6) < 1e-6)
+    #expect(take.intensity(atSeconds: 0.05) == 0)
   }
 
   @Test("A reduced line stays close to the original")
@@ -293,14 +300,14 @@ import Testing
     let straight = (0...100).map {
       EventPlot.Point(timeSeconds: Double($0), intensity: Double($0) / 100, sharpness: 0.5)
     }
-    #expect(PointReduction.reduced(straight, maximumCount: 50).count <= 4)
+    #expect(PointReduction.reducedPoints(straight, maximumCount: 50).count <= 4)
     let bent =
       straight
       + (1...50).map {
         EventPlot.Point(
           timeSeconds: 100 + Double($0), intensity: 1, sharpness: 0.5 + Double($0 % 2) / 4)
       }
-    let reduced = PointReduction.reduced(bent, maximumCount: 40)
+    let reduced = PointReduction.reducedPoints(bent, maximumCount: 40)
     #expect(reduced.count == 40)
     #expect(reduced.first == bent.first && reduced.last == bent.last)
   }

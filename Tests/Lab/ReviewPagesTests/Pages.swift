@@ -75,8 +75,8 @@ enum Pages {
   static func report(_ takes: [Take], hasSpeakers: Bool = true) throws -> [UInt8] {
     let sounds = try takes.map { take in
       PageSounds(
-        actuator: try signal(take, profile: .phone),
-        speaker: hasSpeakers ? try signal(take, profile: speaker) : nil)
+        actuatorSignal: try signal(take, profile: .phone),
+        speakerSignal: hasSpeakers ? try signal(take, profile: speaker) : nil)
     }
     return try ComparisonReport(
       generator: "Temblor test", command: "temblor compare one two -o report.html"
@@ -118,7 +118,8 @@ enum Pages {
       takes,
       sounds: takes.map { take in
         PageSounds(
-          actuator: try signal(take, profile: .phone), speaker: try signal(take, profile: speaker))
+          actuatorSignal: try signal(take, profile: .phone),
+          speakerSignal: try signal(take, profile: speaker))
       })
   }
 

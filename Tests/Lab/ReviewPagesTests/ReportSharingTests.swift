@@ -161,11 +161,13 @@ extension InBrowser {
     @Test("The section about the report names the files")
     func aboutNamesTheFiles() throws {
       let origins = [
-        TakeOrigin(path: "a/soft.ahap", modified: "2026-11-22 17:58 UTC", bytes: Array("abc".utf8)),
+        TakeOrigin(
+          path: "a/soft.ahap", modificationTime: "2026-11-22 17:58 UTC", bytes: Array("abc".utf8)),
         nil,
       ]
       let page = try BrowserPage(
-        ComparisonReport(generator: "Temblor test", origins: origins).html(takes: Pages.twoTakes()))
+        ComparisonReport(generator: "Temblor test", takeOrigins: origins).html(
+          takes: Pages.twoTakes()))
       let about = try page.string("document.getElementById('about').textContent") ?? ""
       #expect(
         about.hasPrefix(

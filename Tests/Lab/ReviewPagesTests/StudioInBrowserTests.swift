@@ -41,10 +41,10 @@ extension InBrowser {
 
     static func html(_ texts: [String] = [text], address: String? = nil) throws -> [UInt8] {
       let names = ["first.ahap", "second.ahap"]
-      return try StudioPage(generator: "Temblor test", profileName: "phone")
+      return try StudioPage(generator: "Temblor test", initialProfileName: "phone")
         .html(
           zip(names, texts).map {
-            StudioPage.OpenDocument(name: $0, bytes: Array($1.utf8), address: address)
+            StudioPage.OpenDocument(fileName: $0, bytes: Array($1.utf8), saveAddress: address)
           })
     }
 
@@ -465,7 +465,7 @@ extension InBrowser {
     func pageOpensWithTheProfile() throws {
       let profile = "document.getElementById('profile').selectedOptions[0].textContent"
       for (name, title) in [("phone", "Phone"), (nil, "Small speakers")] {
-        let html = try StudioPage(generator: "Temblor test", profileName: name).html([])
+        let html = try StudioPage(generator: "Temblor test", initialProfileName: name).html([])
         let page = try BrowserPage(html)
         try page.wait(for: Self.isReady)
         #expect(try page.string(profile) == title)

@@ -134,7 +134,7 @@ import Testing
     try player.loop(passCount: nil)
     try player.start()
     let task = await waiting(for: player)
-    playback.stop()
+    playback.stopPlayback()
     await task.value
   }
 }

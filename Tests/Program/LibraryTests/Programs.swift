@@ -21,7 +21,7 @@ enum Programs {
     let playback = try LivePlayback(engine, sink: output.sink)
     try player.start()
     await player.finished
-    playback.stop()
+    playback.stopPlayback()
   }
 
   static func playIntoOwnOutput(_ path: String, report: @escaping @Sendable (Float) -> Void)
@@ -33,7 +33,7 @@ enum Programs {
     let sink = PeakSink(report: report)
     let playback = try LivePlayback(engine, sink: sink, time: VirtualTimeSource())
     await player.finished
-    playback.stop()
+    playback.stopPlayback()
   }
 
   static func analyse(_ path: String) throws -> (peak: Double, onsets: [Double]) {

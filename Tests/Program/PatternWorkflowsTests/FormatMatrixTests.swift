@@ -34,7 +34,7 @@ import Testing
       text += "|---|" + formats.map { _ in "---|" }.joined() + "\n"
       for source in formats {
         let cells = formats.map { target in
-          marks[FormatMatrix.measure(content, from: source, to: target).grade] ?? "?"
+          marks[FormatMatrix.measureConversion(of: content, from: source, to: target).grade] ?? "?"
         }
         text += "| " + ([source.id] + cells).joined(separator: " | ") + " |\n"
       }
@@ -59,7 +59,7 @@ import Testing
   @Test func everyFormatReadsItsOwnFiles() {
     for format in Self.formats {
       for content in [FormatMatrix.Content.transients, .continuous, .mixed] {
-        let measured = FormatMatrix.measure(content, from: format, to: format)
+        let measured = FormatMatrix.measureConversion(of: content, from: format, to: format)
         #expect(measured.grade == .exact || measured.grade == .close, "\(format.id) \(content)")
       }
     }
@@ -78,7 +78,7 @@ import Testing
             continue
           }
           let difference = CompositionDifference(given.composition, arrived.composition)
-          if difference.maximumError > FormatMatrix.closeTolerance {
+          if difference.maximumError > FormatMatrix.closeToleranceFraction {
             #expect(
               !arrived.losses.isEmpty,
               "\(source.id) to \(target.id), composition \(round): \(difference)")

@@ -36,7 +36,9 @@ import Testing
     let folder = try Scratch()
     try folder.write(Self.text(lastTime: 90_000), to: "a.ahap")
     let pattern = try LoadedPattern(Self.input(folder("a.ahap")))
-    let error = #expect(throws: InputError.self) { try pattern.plans(for: [.phone], rate: 8_000) }
+    let error = #expect(throws: InputError.self) {
+      try pattern.compilePlans(for: [.phone], rate: 8_000)
+    }
     #expect(
       error?.description == "\(folder("a.ahap")):30002:13: error: event 30001 ends at 90000.0 s; "
         + "patterns are limited to one day (86400 s) (Pattern[30000].Event)")

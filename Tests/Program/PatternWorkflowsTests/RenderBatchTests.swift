@@ -26,7 +26,7 @@ import Testing
     let (inputs, problems) = PatternInput.find([folder("in")])
     #expect(inputs.count == 12 && problems == [])
     var job = RenderJob()
-    job.rate = 8_000
+    job.sampleRateHertz = 8_000
     let batch = RenderBatch(
       job: job,
       items: inputs.map {
@@ -38,7 +38,7 @@ import Testing
         continue
       }
       #expect(statistics.peakMagnitudeBeforeLimiter > 0.1)
-      let descriptor = try FileSystem.open(item.name)
+      let descriptor = try FileSystem.openForReading(item.name)
       defer { close(descriptor) }
       let sound = try Sound(readingDescriptor: descriptor, path: item.name)
       // 20 ms of silence follow the sound.
@@ -66,7 +66,7 @@ import Testing
       """,
       to: "two.oh.json")
     var job = RenderJob()
-    job.rate = 8_000
+    job.sampleRateHertz = 8_000
     for count in 1...3 {
       job.channelCount = count
       let path = folder("\(count).wav")
@@ -82,7 +82,7 @@ import Testing
         warnings.map(\.message)
           == (count == 2
             ? [] : ["2 body locations (left, right) are mixed unless there are 2 haptic channels"]))
-      let descriptor = try FileSystem.open(path)
+      let descriptor = try FileSystem.openForReading(path)
       defer { close(descriptor) }
       let sound = try Sound(readingDescriptor: descriptor, path: path)
       let peaks = (0..<count).map { channel in
@@ -121,7 +121,7 @@ import Testing
     try folder.write(Self.pattern(at: 0), to: "a.ahap")
     let asked = Atomic(0)
     var job = RenderJob()
-    job.duration = 600
+    job.durationSeconds = 600
     // The first call of `isCancelled` precedes reading; the others are between blocks.
     job.isCancelled = { asked.add(1, ordering: .relaxed).newValue > 3 }
     let batch = RenderBatch(

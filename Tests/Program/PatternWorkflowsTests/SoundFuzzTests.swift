@@ -40,7 +40,7 @@ import Testing
       """, to: "a.ahap")
     let input = PatternInput(origin: .file(scratch("a.ahap")), outputStem: "a")
     var job = RenderJob()
-    job.rate = 8_000
+    job.sampleRateHertz = 8_000
     var mutation = Mutation(
       seed: 17, words: ["\0\0\0\0", "data", "fmt ", "\u{7F}\u{7F}\u{7F}\u{7F}"])
     var renderedCount = 0
@@ -49,8 +49,8 @@ import Testing
       let head = mutation.damage(Array(good.prefix(96)))
       try scratch.write(head + good.dropFirst(96), to: name)
       do {
-        let plan = try job.plan(input).plan
-        var rendering = OfflineRenderer(plan: plan, settings: job.settings(for: plan))
+        let plan = try job.loadPlan(input).plan
+        var rendering = OfflineRenderer(plan: plan, settings: job.renderSettings(for: plan))
         let samples = rendering.samples()
         #expect(samples.allSatisfy { $0.isFinite && abs($0) <= 0.8913 })
         renderedCount += 1

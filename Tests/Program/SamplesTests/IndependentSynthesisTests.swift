@@ -113,9 +113,9 @@ private struct ArticleSynthesizer {
   /// The share of a render's energy that differs from the article's signal, in decibels.
   private func residual(_ name: String) throws -> (decibels: Double, isLimited: Bool) {
     var job = RenderJob(profile: .phone)
-    job.buses = .haptics
-    let (plan, pattern) = try job.plan(PatternInput(origin: .shipped(name), outputStem: name))
-    var rendering = OfflineRenderer(plan: plan, settings: job.settings(for: plan))
+    job.audibleBuses = .haptics
+    let (plan, pattern) = try job.loadPlan(PatternInput(origin: .shipped(name), outputStem: name))
+    var rendering = OfflineRenderer(plan: plan, settings: job.renderSettings(for: plan))
     let samples = rendering.samples().map(Double.init)
     var expected = [Double](repeating: 0, count: samples.count)
     for layer in pattern.composition.layers {

@@ -56,10 +56,10 @@ import Testing
   @Test func pageIsTheGalleryOfTheShippedPatterns() throws {
     let shipped = try FileSystem.read("\(SamplesTests.folder)/Samples/index.html")
     var job = RenderJob(profile: .phone)
-    job.rate = GalleryCommand.soundRate
+    job.sampleRateHertz = GalleryCommand.soundRateHertz
     let (inputs, problems) = PatternInput.find(["\(SamplesTests.folder)/Patterns"])
     #expect(problems == [])
-    let fresh = try GalleryCommand.page(
+    let fresh = try GalleryCommand.makePage(
       inputs.map { try ReviewTake($0, job: job) }, title: "Haptic patterns", studio: "studio.html")
     let ours = parts(fresh)
     let theirs = parts(shipped)
@@ -78,7 +78,7 @@ import Testing
   @Test func studioIsWhatTheProgramWrites() throws {
     let text = try #require(ShippedPatterns.text(named: "earthquake-splash"))
     let page = StudioPage(generator: "Temblor \(temblorVersion)")
-    let slot = StudioPage.OpenDocument(name: "earthquake-splash.ahap", bytes: text)
+    let slot = StudioPage.OpenDocument(fileName: "earthquake-splash.ahap", bytes: text)
     #expect(try FileSystem.read("\(SamplesTests.folder)/Samples/studio.html") == page.html([slot]))
   }
 

@@ -29,8 +29,8 @@ import Testing
 
     let job = RenderJob(profile: .phone)
     let input = PatternInput(origin: .shipped(name), outputStem: name)
-    let plan = try job.plan(input).plan
-    var rendering = OfflineRenderer(plan: plan, settings: job.settings(for: plan))
+    let plan = try job.loadPlan(input).plan
+    var rendering = OfflineRenderer(plan: plan, settings: job.renderSettings(for: plan))
     let fresh = rendering.samples()
     #expect(fresh.count == sample.frameCount)
     let greatest = zip(fresh, sample.interleaved).map { abs($0 - $1) }.max() ?? 1
@@ -40,13 +40,15 @@ import Testing
   }
 
   @Test func everySampleHasItsPattern() throws {
-    let names = try FileSystem.names(in: "\(Self.folder)/Samples")
+    let names = try FileSystem.visibleNames(in: "\(Self.folder)/Samples")
     #expect(
       Set(names) == Set(ShippedPatterns.names.map { "\($0).wav" } + ["index.html", "studio.html"]))
   }
 
   @Test func everyFileOfThePatternsFolderIsShipped() throws {
-    let files = try FileSystem.names(in: "\(Self.folder)/Patterns").filter { $0.hasSuffix(".ahap") }
+    let files = try FileSystem.visibleNames(in: "\(Self.folder)/Patterns").filter {
+      $0.hasSuffix(".ahap")
+    }
     #expect(Set(files) == Set(ShippedPatterns.names.map { "\($0).ahap" }))
   }
 

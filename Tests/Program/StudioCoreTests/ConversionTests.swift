@@ -18,14 +18,16 @@ struct ConversionTests {
     for format in FormatRegistry.standard.formats where format.isWritable {
       let conversion = PatternConversion(to: format, writingOptions: WritingOptions(baseName: name))
       let expected = try? conversion.convert(file)
-      let saved = try? studio.save(0, as: format)
+      let saved = try? studio.convertedText(0, as: format)
       #expect(saved == expected?.files.first?.bytes, "\(format.id)")
       #expect(
-        studio.losses.map { $0.loss.message } == expected?.losses.map { $0.loss.message } ?? [],
+        studio.lastConversionLosses.map { $0.loss.message } == expected?.losses.map {
+          $0.loss.message
+        } ?? [],
         "\(format.id)")
     }
     let unwritable = try #require(FormatRegistry.standard.formats.first { !$0.isWritable })
-    #expect(throws: InputError.self) { try studio.save(0, as: unwritable) }
+    #expect(throws: InputError.self) { try studio.convertedText(0, as: unwritable) }
   }
 
   @Test(arguments: names) func openingEqualsConverting(_ name: String) throws {
@@ -40,7 +42,7 @@ struct ConversionTests {
       slot.open(file)
       #expect(slot.isReadable, "\(format.id)")
       #expect(slot.text == expected.files[0].bytes, "\(format.id)")
-      #expect(slot.origin?.format.id == format.id)
+      #expect(slot.origin?.sourceFormat.id == format.id)
       #expect(
         slot.origin?.losses.map { $0.loss } == expected.losses.map { $0.loss }, "\(format.id)")
     }

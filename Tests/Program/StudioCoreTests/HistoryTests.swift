@@ -21,17 +21,17 @@ struct HistoryTests {
 
   @Test func stepsHaveTheirNames() throws {
     var slot = slot()
-    #expect(slot.history == (nil, nil, false))
+    #expect(slot.historySummary == (nil, nil, false))
     slot.beginStep("Move event")
     try slot.applyChanges([.set("events[0].time", to: .number(0.1))])
     try slot.applyChanges([.set("events[0].time", to: .number(0.2))])
     slot.beginStep("Delete event")
     try slot.applyChanges([.duplicate("events[0]")])
-    #expect(slot.history == ("Delete event", nil, true))
+    #expect(slot.historySummary == ("Delete event", nil, true))
     #expect(slot.moveInHistory(forward: false) == true)
-    #expect(slot.history == ("Move event", "Delete event", true))
+    #expect(slot.historySummary == ("Move event", "Delete event", true))
     #expect(slot.moveInHistory(forward: false) == true)
-    #expect(slot.history == (nil, "Move event", false))
+    #expect(slot.historySummary == (nil, "Move event", false))
     #expect(text(slot) == Self.tap)
     #expect(slot.moveInHistory(forward: false) == false)
     #expect(slot.moveInHistory(forward: true) == true)
@@ -43,9 +43,9 @@ struct HistoryTests {
     slot.beginStep("Move event")
     try slot.applyChanges([.set("events[0].time", to: .number(0.1))])
     try slot.applyChanges([.set("events[0].time", to: .number(0))])
-    #expect(slot.history == (nil, nil, false))
+    #expect(slot.historySummary == (nil, nil, false))
     slot.beginStep("Nothing")
-    #expect(slot.history == (nil, nil, false))
+    #expect(slot.historySummary == (nil, nil, false))
   }
 
   @Test func changeClearsRedoSteps() throws {
@@ -62,15 +62,15 @@ struct HistoryTests {
       try slot.applyChanges([.set("events[0].time", to: .number(1)), .remove("events[7]")])
     }
     #expect(text(slot) == Self.tap)
-    #expect(slot.history == (nil, nil, false))
+    #expect(slot.historySummary == (nil, nil, false))
   }
 
   @Test func invalidTextIsShownAndLastValidOneSounds() throws {
     var slot = slot()
-    slot.replace(Array("{\"Pattern\":\n[}".utf8))
+    slot.replaceText(Array("{\"Pattern\":\n[}".utf8))
     #expect(!slot.isReadable)
-    #expect(slot.error?.location.position == .text(line: 2, column: 2))
-    #expect(slot.editor?.pattern.events.count == 1)
+    #expect(slot.readingError?.location.position == .text(line: 2, column: 2))
+    #expect(slot.lastReadableEditor?.pattern.events.count == 1)
     #expect(throws: InputError.self) { try slot.applyChanges([.remove("events[0]")]) }
     #expect(slot.moveInHistory(forward: false) == true)
     #expect(slot.isReadable)
@@ -82,7 +82,7 @@ struct HistoryTests {
     slot.open(SourceFile(Array("{".utf8), name: "broken.ahap"))
     #expect(!slot.isReadable)
     #expect(text(slot) == "{")
-    #expect(slot.editor?.pattern.events.count == 1)
+    #expect(slot.lastReadableEditor?.pattern.events.count == 1)
   }
 
   @Test(arguments: ShippedPatterns.names) func randomChangesAreAllUndone(_ name: String) throws {
@@ -90,12 +90,12 @@ struct HistoryTests {
     var slot = Document()
     slot.open(SourceFile(original, name: name + ".ahap"))
     #expect(slot.text == original)
-    #expect(slot.changedLines.isEmpty)
+    #expect(slot.changedLineNumbers.isEmpty)
     var chance = Chance(state: UInt64(name.utf8.count))
     var made = 0
     for number in 0..<40 {
       slot.beginStep("Step \(number)")
-      let count = try #require(slot.editor?.pattern.events.count)
+      let count = try #require(slot.lastReadableEditor?.pattern.events.count)
       guard count > 0 else { break }
       let path = "events[\(Int.random(in: 0..<count, using: &chance))]"
       let change: PatternChange =
@@ -133,10 +133,10 @@ struct HistoryTests {
 
   @Test func changedLinesAreNumbered() {
     var slot = slot("{\n\"Pattern\": [\n]\n}")
-    slot.replace(Array("{\n\"Version\": 1.0,\n\"Pattern\": [\n]\n}".utf8))
-    #expect(slot.changedLines == [2])
-    slot.replace(Array("{\n\"Pattern\": [ ]\n}".utf8))
-    #expect(slot.changedLines == [2])
+    slot.replaceText(Array("{\n\"Version\": 1.0,\n\"Pattern\": [\n]\n}".utf8))
+    #expect(slot.changedLineNumbers == [2])
+    slot.replaceText(Array("{\n\"Pattern\": [ ]\n}".utf8))
+    #expect(slot.changedLineNumbers == [2])
   }
 
   @Test func changesAreReadFromJSON() throws {

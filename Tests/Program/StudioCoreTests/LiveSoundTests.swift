@@ -29,7 +29,7 @@ struct LiveSoundTests {
 
   private func samples(_ live: LiveSound, blocks: Int) -> [Float] {
     (0..<blocks).flatMap { _ -> [Float] in
-      let block = unsafe live.render(Self.block)
+      let block = unsafe live.renderFrames(Self.block)
       return (0..<Self.block).map { unsafe block[$0] }
     }
   }
@@ -39,15 +39,15 @@ struct LiveSoundTests {
   }
 
   @Test func replacingAPlanIsWithoutClick() throws {
-    let live = LiveSound(rate: 48_000)
+    let live = LiveSound(sampleRateHertz: 48_000)
     // A vibration without onsets, so that steps depend only on its phase.
     let plan = try plan(seconds: 4, events: 0)
-    live.load(0, plan, profile: .phone)
-    live.play(true, from: 0)
+    live.loadPlan(0, plan, profile: .phone)
+    live.setPlaying(true, fromFrame: 0)
     let own = greatestStep(samples(live, blocks: 400))
     var all: [Float] = []
     for _ in 0..<40 {
-      live.load(0, plan, profile: .phone)
+      live.loadPlan(0, plan, profile: .phone)
       all += samples(live, blocks: 9)
     }
     #expect(own > 0)
@@ -55,80 +55,80 @@ struct LiveSoundTests {
   }
 
   @Test func aChangeIsHeardWithinTwoBlocks() throws {
-    let live = LiveSound(rate: 48_000)
-    live.load(0, try plan(events: 0), profile: .phone)
-    live.play(true, from: 0)
+    let live = LiveSound(sampleRateHertz: 48_000)
+    live.loadPlan(0, try plan(events: 0), profile: .phone)
+    live.setPlaying(true, fromFrame: 0)
     #expect((samples(live, blocks: 50).map { abs($0) }.max() ?? 0) > 0.1)
-    live.load(0, try plan(intensity: 0, events: 0), profile: .phone)
+    live.loadPlan(0, try plan(intensity: 0, events: 0), profile: .phone)
     _ = samples(live, blocks: 5)
     #expect((samples(live, blocks: 5).map { abs($0) }.max() ?? 1) < 0.01)
   }
 
   @Test func patternsOfDifferentLengthsStayInStep() throws {
-    let live = LiveSound(rate: 48_000)
+    let live = LiveSound(sampleRateHertz: 48_000)
     let long = try plan(seconds: 1)
     let short = try plan(seconds: 0.3)
-    live.load(0, long, profile: .phone)
-    live.load(1, short, profile: .phone)
-    live.play(true, from: 0)
+    live.loadPlan(0, long, profile: .phone)
+    live.loadPlan(1, short, profile: .phone)
+    live.setPlaying(true, fromFrame: 0)
     for _ in 0..<30 {
       _ = samples(live, blocks: 37)
       live.setAudibleSlot(0)
-      let a = live.position
+      let a = live.positionFrame
       live.setAudibleSlot(1)
-      #expect(live.position == a)
+      #expect(live.positionFrame == a)
     }
   }
 
   @Test func replacingAPlanKeepsThePosition() throws {
-    let live = LiveSound(rate: 48_000)
-    live.load(0, try plan(), profile: .phone)
-    live.play(true, from: 4_800)
+    let live = LiveSound(sampleRateHertz: 48_000)
+    live.loadPlan(0, try plan(), profile: .phone)
+    live.setPlaying(true, fromFrame: 4_800)
     _ = samples(live, blocks: 10)
-    let place = live.position
+    let place = live.positionFrame
     #expect(place > 4_800)
-    live.load(0, try plan(seconds: 2), profile: .phone)
+    live.loadPlan(0, try plan(seconds: 2), profile: .phone)
     _ = samples(live, blocks: 1)
-    #expect(live.position == place + Int64(Self.block))
+    #expect(live.positionFrame == place + Int64(Self.block))
   }
 
   @Test func memoryIsBoundedOverReplacements() throws {
     struct Weak { weak var plan: RenderPlan? }
-    let live = LiveSound(rate: 48_000)
+    let live = LiveSound(sampleRateHertz: 48_000)
     var plans: [Weak] = []
-    live.load(0, try plan(), profile: .phone)
-    live.play(true, from: 0)
+    live.loadPlan(0, try plan(), profile: .phone)
+    live.setPlaying(true, fromFrame: 0)
     for _ in 0..<2_000 {
       let plan = try plan(seconds: 0.2, events: 1)
       plans.append(Weak(plan: plan))
-      live.load(0, plan, profile: .phone)
+      live.loadPlan(0, plan, profile: .phone)
       _ = samples(live, blocks: 1)
     }
     _ = samples(live, blocks: 40)
-    live.load(0, try plan(), profile: .phone)
+    live.loadPlan(0, try plan(), profile: .phone)
     #expect(plans.count { $0.plan != nil } <= 2)
   }
 
   @Test func changingTheProfileIsWithoutClick() throws {
-    let live = LiveSound(rate: 48_000)
+    let live = LiveSound(sampleRateHertz: 48_000)
     let studio = Studio()
     let shaker = try #require(studio.profiles.first { $0.hardware?.model != nil })
-    live.load(0, try plan(), profile: .phone)
-    live.play(true, from: 0)
+    live.loadPlan(0, try plan(), profile: .phone)
+    live.setPlaying(true, fromFrame: 0)
     let own = greatestStep(samples(live, blocks: 100))
-    live.load(0, try plan(), profile: shaker)
+    live.loadPlan(0, try plan(), profile: shaker)
     #expect(greatestStep(samples(live, blocks: 20)) <= own * 1.5)
-    #expect(live.isRunning)
+    #expect(live.isAudiblePatternPlaying)
   }
 
   @Test func patternEndsWithoutLoop() throws {
-    let live = LiveSound(rate: 48_000)
-    live.load(0, try plan(seconds: 0.1), profile: .phone)
-    live.setLoop(false, from: 0, to: 0)
-    live.play(true, from: 0)
+    let live = LiveSound(sampleRateHertz: 48_000)
+    live.loadPlan(0, try plan(seconds: 0.1), profile: .phone)
+    live.setLoop(false, fromFrame: 0, toFrame: 0)
+    live.setPlaying(true, fromFrame: 0)
     _ = samples(live, blocks: 10)
-    #expect(live.isRunning)
+    #expect(live.isAudiblePatternPlaying)
     _ = samples(live, blocks: 100)
-    #expect(!live.isRunning)
+    #expect(!live.isAudiblePatternPlaying)
   }
 }

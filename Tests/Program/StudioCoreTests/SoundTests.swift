@@ -26,13 +26,13 @@ struct SoundTests {
 
   @Test func renderingEqualsThatOfTheProgram() throws {
     let studio = try studio("earthquake-splash")
-    let composition = try #require(studio.documents[0].editor?.content.composition)
+    let composition = try #require(studio.documents[0].lastReadableEditor?.content.composition)
     for (index, profile) in studio.profiles.enumerated() {
       let plan = try RenderPlan(compiling: composition, profile: profile)
       let job = RenderJob(profile: profile)
-      var renderer = OfflineRenderer(plan: plan, settings: job.settings(for: plan))
+      var renderer = OfflineRenderer(plan: plan, settings: job.renderSettings(for: plan))
       #expect(
-        try studio.samples(of: 0, profile: index, rate: 48_000) == renderer.samples(),
+        try studio.renderSamples(of: 0, profile: index, rate: 48_000) == renderer.samples(),
         "\(profile.name)")
     }
   }
@@ -107,11 +107,12 @@ struct SoundTests {
       """
     studio.documents[0].open(SourceFile(Array(text.utf8), name: "a.ahap"))
     #expect(studio.findings(of: 0, profile: 0).contains { $0.rule == "sound-missing" })
-    let silent = try studio.samples(of: 0, profile: 0, rate: 48_000)
-    studio.sounds["a.wav"] = DecodedSound(
-      interleaved: (0..<4_410).map { Float($0 % 50) / 100 }, channelCount: 1, rate: 44_100)
+    let silent = try studio.renderSamples(of: 0, profile: 0, rate: 48_000)
+    studio.soundsByPath["a.wav"] = DecodedSound(
+      interleaved: (0..<4_410).map { Float($0 % 50) / 100 }, channelCount: 1,
+      sampleRateHertz: 44_100)
     #expect(!studio.findings(of: 0, profile: 0).contains { $0.rule == "sound-missing" })
-    let heard = try studio.samples(of: 0, profile: 0, rate: 48_000)
+    let heard = try studio.renderSamples(of: 0, profile: 0, rate: 48_000)
     #expect(heard.count > silent.count)
     func sum(_ samples: [Float]) -> Float { samples.prefix(4_000).reduce(0) { $0 + abs($1) } }
     #expect(sum(heard) > sum(silent))
@@ -159,7 +160,8 @@ struct SoundTests {
 
   @Test func sineAppearsInItsRow() {
     let sine = (0..<48_000).map { Float(sin(2 * .pi * 205 * Double($0) / 48_000)) }
-    let picture = Spectrogram.decibels(of: sine, rate: 48_000, columns: 10, rows: 50, upTo: 500)
+    let picture = Spectrogram.decibels(
+      of: sine, rate: 48_000, columns: 10, rows: 50, upToHertz: 500)
     let column = Array(picture[5 * 50..<6 * 50])
     #expect(column.firstIndex(of: column.max() ?? 0) == 20)
     #expect(abs(column[20]) < 0.5)

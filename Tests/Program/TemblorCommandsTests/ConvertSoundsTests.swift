@@ -29,7 +29,7 @@ import VendorFormats
   }
 
   private func writePattern(_ path: String) throws {
-    try FileSystem.makeFolder(FileSystem.folder(of: place(path)))
+    try FileSystem.makeFolder(FileSystem.folderPath(of: place(path)))
     try place.write(Self.pattern, to: path)
   }
 
@@ -47,7 +47,7 @@ import VendorFormats
 
   private func run(_ words: String...) -> (status: CommandLineKit.ExitStatus, error: String) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
     return (status, recorded.error.replacing(place.path + "/", with: "").withoutWrittenFiles)
   }
 
@@ -61,7 +61,7 @@ import VendorFormats
   {
     let recorded = RecordedTerminal()
     let words = ["convert", place("in/tap.ahap"), "--json", "-o", place("out/new.ahap")] + options
-    #expect(TemblorProgram.program().run(words, on: recorded.terminal) == .done)
+    #expect(TemblorProgram.makeProgram().run(words, on: recorded.terminal) == .success)
     #expect(
       recorded.error.replacing(place.path + "/", with: "").withoutWrittenFiles == Self.copied)
     #expect(try sounds(of: "out/new.ahap") == ["sounds/hit.wav", "sounds/hit.wav"])
@@ -75,15 +75,15 @@ import VendorFormats
 
   @Test func areLeftWhereTheOutputFindsThem() throws {
     let run = run("convert", place("in/tap.ahap"), "-o", place("in/new.ahap"))
-    #expect(run.status == .done && run.error == "")
-    #expect(try FileSystem.names(in: place("in")) == ["new.ahap", "sounds", "tap.ahap"])
+    #expect(run.status == .success && run.error == "")
+    #expect(try FileSystem.visibleNames(in: place("in")) == ["new.ahap", "sounds", "tap.ahap"])
   }
 
   @Test func areTakenFromTheFolderThatIsNamed() throws {
     try makeSounds(in: "library/sounds", level: 9)
     let run = run(
       "convert", place("in/tap.ahap"), "--sounds", place("library"), "-o", place("out/new.ahap"))
-    #expect(run.status == .done && run.error == Self.copied.replacing("in/", with: "library/"))
+    #expect(run.status == .success && run.error == Self.copied.replacing("in/", with: "library/"))
     #expect(try FileSystem.read(place("out/sounds/hit.wav")) == Self.sound(9))
     let twice = self.run("convert", place("in/tap.ahap"), "--sounds", "x", "--without-sounds")
     #expect(twice.error.contains("'--sounds' and '--without-sounds' cannot be used together"))
@@ -95,14 +95,14 @@ import VendorFormats
       "other/tap.ahap:3:76: dropped: the sound file 'sounds/hit.wav' was not found in the "
       + "pattern's folder; use '--sounds FOLDER' or '--without-sounds'\n"
     let lax = run("convert", place("other/tap.ahap"), "-o", place("out/new.ahap"))
-    #expect(lax.status == .done)
+    #expect(lax.status == .success)
     #expect(lax.error == message)
-    #expect(try FileSystem.names(in: place("out")) == ["new.ahap"])
+    #expect(try FileSystem.visibleNames(in: place("out")) == ["new.ahap"])
     let strict = run("convert", place("other/tap.ahap"), "--strict", "-o", place("out/no.ahap"))
     #expect(strict.status == .invalidInput)
     #expect(
       strict.error == message + "other/tap.ahap: not converted because of '--strict': 1 loss\n")
-    #expect(try FileSystem.names(in: place("out")) == ["new.ahap"])
+    #expect(try FileSystem.visibleNames(in: place("out")) == ["new.ahap"])
   }
 
   @Test func areLeftOutOnRequest() throws {
@@ -110,18 +110,18 @@ import VendorFormats
     let run = run(
       "convert", "--strict", place("other/tap.ahap"), "--without-sounds", "-o",
       place("out/new.ahap"))
-    #expect(run.status == .done && run.error == "")
+    #expect(run.status == .success && run.error == "")
     #expect(try sounds(of: "out/new.ahap") == [])
   }
 
   @Test func eventsOfSoundAreLossesInFormatsOfHapticsAlone() throws {
     let run = run("convert", place("in/tap.ahap"), "-o", place("out/new.haptic"))
-    #expect(run.status == .done)
+    #expect(run.status == .success)
     #expect(
       run.error
         == [3, 4].map { "in/tap.ahap:\($0):13: dropped: audio events cannot be written\n" }.joined()
     )
-    #expect(try FileSystem.names(in: place("out")) == ["new.haptic"])
+    #expect(try FileSystem.visibleNames(in: place("out")) == ["new.haptic"])
   }
 
   @Test func differentOnesOfOneNameAreRefused() throws {
@@ -134,7 +134,7 @@ import VendorFormats
     #expect(
       run.error == "out/sounds/hit.wav: cannot be a copy of both 'in/sounds/hit.wav' and "
         + "'other/sounds/hit.wav'; convert their patterns to different folders\n")
-    #expect(try FileSystem.names(in: place("out")) == [])
+    #expect(try FileSystem.visibleNames(in: place("out")) == [])
   }
 
   @Test func inputsAreNeverReplaced() throws {
@@ -145,11 +145,11 @@ import VendorFormats
       "convert", "--format", "ahap", place("in/tap.ahap"), place("clip.haptic"),
       place("other/hit.ahap"), "-o",
       place("other"))
-    #expect(run.status == .usage, "\(run.error)")
+    #expect(run.status == .usageError, "\(run.error)")
     let beside = self.run(
       "convert", "--format", "ahap", place("in/tap.ahap"), place("other/hit.ahap"), "-o",
       place("other/sounds/.."))
-    #expect(beside.status != .done)
+    #expect(beside.status != .success)
     #expect(try FileSystem.read(place("other/sounds/hit.wav")) == Self.sound(9))
   }
 
@@ -157,7 +157,7 @@ import VendorFormats
     let words = ["convert", place("in/tap.ahap"), "-o", place("out/new.ahap")]
     for expected in [Self.copied, ""] {
       let recorded = RecordedTerminal()
-      #expect(TemblorProgram.program().run(words, on: recorded.terminal) == .done)
+      #expect(TemblorProgram.makeProgram().run(words, on: recorded.terminal) == .success)
       #expect(
         recorded.error.replacing(place.path + "/", with: "").withoutWrittenFiles == expected)
     }
@@ -171,7 +171,7 @@ import VendorFormats
       run.error
         == "out/sounds/hit.wav: exists and differs from the sound file 'in/sounds/hit.wav'; "
         + "choose a different '--output'\n")
-    #expect(try FileSystem.names(in: place("out")) == ["sounds"])
+    #expect(try FileSystem.visibleNames(in: place("out")) == ["sounds"])
     #expect(try FileSystem.read(place("out/sounds/hit.wav")) == Self.sound(9))
   }
 
@@ -181,11 +181,11 @@ import VendorFormats
     try place.link("linked/sounds/hit.wav", to: place("secret.wav"))
     try writePattern("linked/tap.ahap")
     let run = run("convert", place("linked/tap.ahap"), "-o", place("out/new.ahap"))
-    #expect(run.status == .done)
+    #expect(run.status == .success)
     #expect(
       run.error
         == "linked/tap.ahap:3:76: dropped: the sound file 'sounds/hit.wav' is outside the pattern's "
         + "folder\n")
-    #expect(try FileSystem.names(in: place("out")) == ["new.ahap"])
+    #expect(try FileSystem.visibleNames(in: place("out")) == ["new.ahap"])
   }
 }

@@ -37,7 +37,7 @@ import VendorFormats
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
     let folder = place.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
@@ -52,7 +52,7 @@ import VendorFormats
 
   @Test func aClipBecomesTwoFilesWithTheLossesAndTheirPlaces() throws {
     let run = run("convert", place("knock.haptic"), "-o", place("out.ahap"))
-    #expect(run.status == .done)
+    #expect(run.status == .success)
     #expect(run.output == "")
     #expect(
       run.error == """
@@ -90,14 +90,14 @@ import VendorFormats
   @Test("Vendor names select formats, in any case", arguments: ["richtap", "RichTap", "he"])
   func vendorNamesSelectFormats(name: String) throws {
     let run = run("convert", place("tap.ahap"), "--format", name, "-o", place("out/"))
-    #expect(run.status == .done, "\(run.error)")
-    #expect(try FileSystem.names(in: place("out")) == ["tap.he"])
+    #expect(run.status == .success, "\(run.error)")
+    #expect(try FileSystem.visibleNames(in: place("out")) == ["tap.he"])
   }
 
   @Test("A misspelled vendor name is answered with the vendor name")
   func misspelledVendorNameIsSuggested() {
     let run = run("convert", place("tap.ahap"), "--format", "lofelz")
-    #expect(run.status == .usage)
+    #expect(run.status == .usageError)
     #expect(run.error.contains("; did you mean 'lofelt'?"), "\(run.error)")
   }
 
@@ -112,7 +112,7 @@ import VendorFormats
 
   @Test func theSameFormatIsOnlySetInCanonicalForm() throws {
     let run = run("convert", place("knock.haptic"), "-o", place("same.haptic"))
-    #expect(run.status == .done && run.error == "")
+    #expect(run.status == .success && run.error == "")
     let file = SourceFile(try FileSystem.read(place("knock.haptic")), name: "knock.haptic")
     let format = try FormatRegistry.standard.format(of: file)
     #expect(try FileSystem.read(place("same.haptic")) == format.canonicalText(of: file))
@@ -121,7 +121,7 @@ import VendorFormats
   @Test func inputsAreNeverReplaced() throws {
     let before = try FileSystem.read(place("tap.ahap"))
     let run = run("convert", "--format", "ahap", place("tap.ahap"), "-o", place.path)
-    #expect(run.status == .usage)
+    #expect(run.status == .usageError)
     #expect(run.error.contains("is an input file; choose a different '--output'"), "\(run.error)")
     #expect(try FileSystem.read(place("tap.ahap")) == before)
     try place.write(
@@ -130,7 +130,7 @@ import VendorFormats
     let other = self.run(
       "convert", "--format", "ahap", place("a.haptic"), place("a_transients.ahap"), "-o", place.path
     )
-    #expect(other.status == .usage, "\(other.error)")
+    #expect(other.status == .usageError, "\(other.error)")
     #expect(try FileSystem.read(place("a_transients.ahap")) == before)
   }
 
@@ -160,14 +160,15 @@ import VendorFormats
         """)
     #expect(FileSystem.entryKind(at: place("light.ahap")) == .missing)
     #expect(
-      run("convert", place("tap.ahap"), "--format", "ahap", "-o", place("any.txt")).status == .done)
+      run("convert", place("tap.ahap"), "--format", "ahap", "-o", place("any.txt")).status
+        == .success)
   }
 
   @Test func aNameOfAnotherFormatIsReported() throws {
     try place.write(
       try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "wrong.ahap")
     let run = run("convert", place("wrong.ahap"), "-o", place("right.haptic"))
-    #expect(run.status == .done)
+    #expect(run.status == .success)
     #expect(
       run.error
         == "wrong.ahap: note: the content is haptic, but the file extension indicates ahap; "
@@ -183,7 +184,7 @@ import VendorFormats
 
   @Test func formatsAreListed() throws {
     let list = run("formats")
-    #expect(list.status == .done)
+    #expect(list.status == .success)
     for format in FormatRegistry.standard.formats {
       #expect(list.output.contains("\(format.id) "), "\(format.id)")
       #expect(list.output.contains(format.title), "\(format.id)")
@@ -198,7 +199,7 @@ import VendorFormats
 
   @Test func whatIsLostBetweenTwoIsMeasured() {
     let run = run("formats", "ahap", "haptic")
-    #expect(run.status == .done)
+    #expect(run.status == .success)
     #expect(
       run.output.contains(
         "ahap to haptic: audio       approximate, up to 100 %\n  audio events cannot be written\n"),
@@ -212,14 +213,14 @@ import VendorFormats
     try place.write(
       try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "x")
     let file = place("x")
-    #expect(run("render", file, "-o", place("x.wav"), "-q").status == .done)
+    #expect(run("render", file, "-o", place("x.wav"), "-q").status == .success)
     #expect(run("info", file).output.contains("1 transient, 1 continuous event"))
-    #expect(run("plot", file, "--panels", "score", "--width", "60").status == .done)
-    #expect(run("check", file).status == .done)
-    #expect(run("compare", file, place("tap.ahap")).status != .usage)
+    #expect(run("plot", file, "--panels", "score", "--width", "60").status == .success)
+    #expect(run("check", file).status == .success)
+    #expect(run("compare", file, place("tap.ahap")).status != .usageError)
     let other = run("convert", file, "-o", place("y.ahap"))
-    #expect(other.status == .done)
+    #expect(other.status == .success)
     #expect(run("format", file).output.contains("\"emphasis\": "))
-    #expect(run("gallery", file, "-o", place("g.html")).status == .done)
+    #expect(run("gallery", file, "-o", place("g.html")).status == .success)
   }
 }

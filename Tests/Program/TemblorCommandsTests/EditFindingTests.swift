@@ -27,7 +27,7 @@ import Testing
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
     let folder = place.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
@@ -51,7 +51,7 @@ import Testing
   /// The sharpness of the file is out of range before and after the change.
   @Test func onlyAddedWarningsArePrinted() throws {
     let changed = run("edit", place("x.ahap"), "set", "events[0].intensity", "7")
-    #expect(changed.status == .done)
+    #expect(changed.status == .success)
     #expect(
       changed.error == """
         x.ahap:3:58: warning: HapticIntensity is 7.0, outside 0.0 to 1.0; 1.0 is used \
@@ -61,7 +61,7 @@ import Testing
         """)
     #expect(try text().contains("\"ParameterValue\": 7"))
     let unchanged = run("edit", place("x.ahap"), "set", "events[0].time", "0.5")
-    #expect(unchanged.status == .done && unchanged.error == "", "\(unchanged.error)")
+    #expect(unchanged.status == .success && unchanged.error == "", "\(unchanged.error)")
   }
 
   @Test func textInAnotherEncodingIsRefused() throws {
@@ -73,7 +73,7 @@ import Testing
     #expect(run.status == .failure)
     #expect(run.error == "x.ahap: is not encoded as UTF-8; save it as UTF-8 before editing\n")
     #expect(try FileSystem.read(place("x.ahap")) == bytes)
-    #expect(self.run("edit", place("x.ahap")).status == .done)
+    #expect(self.run("edit", place("x.ahap")).status == .success)
   }
 
   @Test("Commands that render to measure stop after ten minutes, and say so")
@@ -84,7 +84,7 @@ import Testing
         {"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 86000}}]}
       """#, to: "long.ahap")
     let info = run("info", place("long.ahap"), "--rate", "8000")
-    #expect(info.status == .done)
+    #expect(info.status == .success)
     #expect(info.output.contains("never limited in the first 600 s\n"), "\(info.output)")
     let short = run("info", place("x.ahap"))
     #expect(!short.output.contains("in the first"), "\(short.output)")

@@ -27,7 +27,7 @@ import VendorFormats
       let (status, error) = run([
         "convert", "--input-format", id, place("plain"), "-o", place("p.ahap"),
       ])
-      #expect(status == .done, "\(error)")
+      #expect(status == .success, "\(error)")
       return nil
     }
     let path = place(id)
@@ -37,7 +37,7 @@ import VendorFormats
 
   private func run(_ words: [String]) -> (status: CommandLineKit.ExitStatus, error: String) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
     return (status, recorded.error)
   }
 
@@ -54,25 +54,28 @@ import VendorFormats
     ]
     for command in commands {
       let (status, error) = run(command)
-      #expect(status == .done, "\(command.joined(separator: " ")): \(error)")
+      #expect(status == .success, "\(command.joined(separator: " ")): \(error)")
     }
     try isPlayed(id, []) {
-      try PlayCommand.run(PlayCommand.definition().parse([path]), $0.recorded.terminal, on: $0)
+      try PlayCommand.run(
+        PlayCommand.definition().parseArguments([path]), $0.recorded.terminal, on: $0)
     }
     let quit = [(0.5, VirtualStage.Cue.key(.character("q")))]
     try isPlayed(id, quit) {
-      try WatchCommand.run(WatchCommand.definition().parse([path]), $0.recorded.terminal, on: $0)
+      try WatchCommand.run(
+        WatchCommand.definition().parseArguments([path]), $0.recorded.terminal, on: $0)
     }
     try isPlayed(id, quit) {
       try AuditionCommand.run(
-        AuditionCommand.definition().parse([path, path]), $0.recorded.terminal, on: $0)
+        AuditionCommand.definition().parseArguments([path, path]), $0.recorded.terminal, on: $0)
     }
     try isPlayed(id, [(0.01, .key(.character("a")))] + quit) {
       try ABXCommand.run(
-        ABXCommand.definition().parse([path, path, "--match", "none"]), $0.recorded.terminal,
+        ABXCommand.definition().parseArguments([path, path, "--match", "none"]),
+        $0.recorded.terminal,
         on: $0,
         seed: { 3 },
-        now: { CalendarTime(seconds: 1_769_860_800) })
+        now: { CalendarTime(secondsSince1970: 1_769_860_800) })
     }
   }
 
@@ -82,7 +85,7 @@ import VendorFormats
     _ verb: (VirtualStage) throws -> CommandLineKit.ExitStatus
   ) throws {
     let stage = VirtualStage(script)
-    #expect(try verb(stage) == .done, "\(id): \(stage.recorded.error)")
+    #expect(try verb(stage) == .success, "\(id): \(stage.recorded.error)")
     #expect(stage.samples().contains { abs($0) > 0.05 }, "\(id) is silent")
   }
 
@@ -92,7 +95,7 @@ import VendorFormats
     guard let path = try file(id) else { return }
     let engine = PlaybackEngine(rate: 48_000)
     let playback = VirtualPlayback(engine, periodSize: 64)
-    let session = CommandSession(engine, device: "virtual", message: Failure.message(_:))
+    let session = CommandSession(engine, device: "virtual", message: Failure.messageText(_:))
     let request = try #require(CommandGrammar.read("play \(path)"))
     let answer = session.reply(to: request, clientID: 0).line
     #expect(answer.hasPrefix("ok "), "\(answer)")
@@ -137,7 +140,7 @@ import VendorFormats
       """, to: "square")
     let recorded = RecordedTerminal()
     let words = ["plot", place("square"), "--panels", "score", "--width", "60"]
-    #expect(TemblorProgram.program().run(words, on: recorded.terminal) == .done)
+    #expect(TemblorProgram.makeProgram().run(words, on: recorded.terminal) == .success)
     #expect(!recorded.output.contains("no haptic events"), "\(recorded.output)")
   }
 
@@ -147,7 +150,7 @@ import VendorFormats
     let first = try #require(paths.first)
     for path in paths.dropFirst() {
       let (status, error) = run(["compare", first, path])
-      #expect(status == .done || status == .differs, "\(path): \(error)")
+      #expect(status == .success || status == .exceedsTolerance, "\(path): \(error)")
     }
   }
 }

@@ -32,7 +32,7 @@ extension SoundServers {
       """, to: "hum.ahap")
     let recorded = RecordedTerminal()
     let words = ["render", place("hum.ahap"), "-q", "-o", place("hum.wav")]
-    #expect(TemblorProgram.program().run(words, on: recorded.terminal) == .done)
+    #expect(TemblorProgram.makeProgram().run(words, on: recorded.terminal) == .success)
   }
 
   /// A device that gives silence, or refuses.
@@ -51,7 +51,8 @@ extension SoundServers {
     source: @escaping () throws -> any CaptureSource = { SilentSource() }
   ) throws -> CommandLineKit.ExitStatus {
     try FollowCommand.run(
-      FollowCommand.definition.parse(words), stage.recorded.terminal, on: stage, servers: servers
+      FollowCommand.definition.parseArguments(words), stage.recorded.terminal, on: stage,
+      servers: servers
     ) {
       _, _, _ in
       try source()
@@ -76,7 +77,7 @@ extension SoundServers {
       OpenedOutput(sink: NullSink(OutputRequest().requestedFormat), name: device))
     output.isServerStream = isServerStream
     do {
-      try FollowedSource(source, on: Self.desktop).check(output)
+      try FollowedSource(source, on: Self.desktop).checkOutput(output)
       return nil
     } catch {
       return "\(error)"
@@ -85,9 +86,9 @@ extension SoundServers {
 
   @Test func theMonitorHasTheNameOfTheDefaultSink() throws {
     let source = try FollowedSource("monitor", on: Self.desktop)
-    #expect(source.device == "pulse:DEVICE=desktop.monitor")
-    #expect(source.sink == "desktop")
-    #expect(try FollowedSource("hw:2", on: .none).device == "hw:2")
+    #expect(source.deviceName == "pulse:DEVICE=desktop.monitor")
+    #expect(source.recordedSink == "desktop")
+    #expect(try FollowedSource("hw:2", on: .none).deviceName == "hw:2")
     #expect(throws: FileError.self) { try FollowedSource("monitor", on: .none) }
     #expect(throws: FileError.self) { try FollowedSource("pulse:DEVICE=shaker.monitor", on: .none) }
   }
@@ -100,8 +101,8 @@ extension SoundServers {
     let servers = SoundServers(
       pipeWireSinks: { _ in .success(sinks) }, pulseAudio: { _ in .success(pulse) })
     let source = try FollowedSource("monitor", on: servers)
-    #expect(source.device == "pipewire:desktop")
-    #expect(source.sink == "desktop")
+    #expect(source.deviceName == "pipewire:desktop")
+    #expect(source.recordedSink == "desktop")
   }
 
   @Test(
@@ -153,7 +154,7 @@ extension SoundServers {
   @Test func aFileIsFelt() throws {
     let stage = VirtualStage()
     #expect(
-      try follow(["--source", place("hum.wav"), "--json", "--no-config"], on: stage) == .done)
+      try follow(["--source", place("hum.wav"), "--json", "--no-config"], on: stage) == .success)
     #expect(abs(onset(stage.samples()) - 0.505) < 0.01)
     #expect(stage.samples()[30_000..<40_000].reduce(0) { max($0, $1) } > 0.3)
     #expect(stage.engine?.seconds ?? 0 < 1.5)
@@ -164,13 +165,13 @@ extension SoundServers {
     let stage = VirtualStage()
     #expect(
       try follow(["--source", place("hum.wav"), "--delay", "250", "--no-config"], on: stage)
-        == .done)
+        == .success)
     #expect(abs(onset(stage.samples()) - 0.755) < 0.01)
   }
 
   @Test func aSilentSourceAndItsGapsAreToldOnce() throws {
     let stage = VirtualStage(limit: 12)
-    #expect(try follow(["--source", "hw:7", "--no-config"], on: stage) == .done)
+    #expect(try follow(["--source", "hw:7", "--no-config"], on: stage) == .success)
     let told = stage.recorded.error
     #expect(told.components(separatedBy: "hw:7 is silent; check its volume").count == 2)
     #expect(told.components(separatedBy: "hw:7: gone").count == 2)
@@ -183,7 +184,8 @@ extension SoundServers {
   func invalidSinkIsAnErrorOfUsage(device: String) {
     let recorded = RecordedTerminal()
     #expect(
-      TemblorProgram.program().run(["play", "light", "-d", device], on: recorded.terminal) == .usage
+      TemblorProgram.makeProgram().run(["play", "light", "-d", device], on: recorded.terminal)
+        == .usageError
     )
     #expect(recorded.error.contains("run 'temblor devices' to list sinks"))
   }
@@ -192,16 +194,16 @@ extension SoundServers {
     let error = OutputError(
       .notFound, output: "pulse:DEVICE=a", "no such PulseAudio sink; available: b",
       alternatives: ["b"])
-    #expect(Failure.message(error) == "pulse:DEVICE=a: no such PulseAudio sink; available: b")
+    #expect(Failure.messageText(error) == "pulse:DEVICE=a: no such PulseAudio sink; available: b")
     #expect(
-      Failure.message(OutputError(.notFound, output: "a", "no such device"))
+      Failure.messageText(OutputError(.notFound, output: "a", "no such device"))
         == "a: no such device; run 'temblor devices' to list devices")
   }
 
   @Test func devicesEndWithTheOptionOfEachSink() {
     let sink = OutputListing(name: "pipewire:NODE=shaker", description: "PipeWire sink, The shaker")
     #expect(
-      DevicesCommand.advice([sink])
+      DevicesCommand.playAdvice([sink])
         == "To play on a sink, use its option, or save it with 'temblor setup':\n"
         + "  --device pipewire:NODE=shaker  PipeWire sink, The shaker\n")
   }
@@ -226,7 +228,7 @@ extension SoundServers {
     let refusal = OutputError(.notFound, output: "hw:9", "no such device")
     #expect {
       try follow(words, on: VirtualStage(), source: { throw refusal })
-    } throws: { Failure.message($0) == "hw:9: no such device" }
+    } throws: { Failure.messageText($0) == "hw:9: no such device" }
     #expect {
       try follow(
         ["--source", place("hum.wav"), "--low", "90", "--high", "60", "--no-config"],
@@ -237,8 +239,8 @@ extension SoundServers {
     let recorded = RecordedTerminal()
     let missing = place("no.wav")
     #expect(
-      TemblorProgram.program().run(
-        ["follow", "--source", missing, "-d", "null"], on: recorded.terminal) != .done)
+      TemblorProgram.makeProgram().run(
+        ["follow", "--source", missing, "-d", "null"], on: recorded.terminal) != .success)
     #expect(recorded.error.contains("no.wav"))
   }
 }

@@ -69,7 +69,7 @@ import Testing
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
     let folder = place.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
@@ -101,9 +101,9 @@ import Testing
     let run = run(
       "render", place("pad.wav"), "--input-channels", "3,4", "--channels", "2", "-o",
       place("felt.wav"))
-    #expect(run.status == .done, "\(run.error)")
+    #expect(run.status == .success, "\(run.error)")
     let info = self.run("info", place("felt.wav"), "--json")
-    #expect(info.status == .done)
+    #expect(info.status == .success)
     let signal = try TakeInput.loadSound(place("felt.wav"), job: RenderJob(profile: .phone)).signal
     let half = Int(0.65 * signal.rate)
     func peak(_ channel: Int, _ range: Range<Int>) -> Float {
@@ -118,7 +118,7 @@ import Testing
   func protection() {
     let run = run(
       "info", place("equal.wav"), "--input-channels", "1", "--profile", "dayton-bst-1")
-    #expect(run.status == .done)
+    #expect(run.status == .success)
     #expect(run.output.contains("contents   1 sampled signal"), "\(run.output)")
     let rendered = self.run(
       "render", place("equal.wav"), "--profile", "dayton-bst-1", "-o", place("shaker.wav"))
@@ -130,10 +130,10 @@ import Testing
     let info = run("info", place("pad.wav"), "--input-channels", "3,4")
     #expect(info.output.contains("places     channel 3, channel 4"), "\(info.output)")
     let plot = run("plot", place("pad.wav"), "--input-channels", "3", "--width", "60")
-    #expect(plot.status == .done && plot.output.contains("profile phone"), "\(plot.output)")
+    #expect(plot.status == .success && plot.output.contains("profile phone"), "\(plot.output)")
     let comparison = run("compare", place("pad.wav"), place("equal.wav"), "--input-channels", "1")
     #expect(
-      comparison.status == .done
+      comparison.status == .success
         && comparison.output.contains("pad.wav (pattern, profile phone)"), "\(comparison.output)")
   }
 
@@ -144,14 +144,14 @@ import Testing
     #expect(missing.error == "pad.wav: has 4 channels, but '--input-channels' is 3,5\n")
     for text in ["0", "3,3", "", "a", "1,"] {
       let run = run("render", place("pad.wav"), "--input-channels", text, "-o", place("x.wav"))
-      #expect(run.status == .usage, "\(text): \(run.error)")
+      #expect(run.status == .usageError, "\(text): \(run.error)")
     }
   }
 
   @Test("A sound file is not overwritten by its own rendering")
   func overwriting() {
     let run = run("render", place("equal.wav"), "-o", place("equal.wav"))
-    #expect(run.status != .done)
+    #expect(run.status != .success)
     #expect(run.error.contains("equal.wav"), "\(run.error)")
   }
 }

@@ -39,32 +39,32 @@ import Testing
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
     return (status, recorded.output, recorded.error)
   }
 
   @Test func verbsTakeASignal() throws {
     let file = place("late.hjif")
     let info = run("info", file)
-    #expect(info.status == .done && info.output.contains("contents   1 sampled signal"))
+    #expect(info.status == .success && info.output.contains("contents   1 sampled signal"))
     #expect(info.output.contains("length     0.1 s"), "\(info.output)")
     let check = run("check", file)
-    #expect(check.status == .done && check.output == "", "\(check.output)\(check.error)")
+    #expect(check.status == .success && check.output == "", "\(check.output)\(check.error)")
     let plot = run("plot", file, "-o", place("late.svg"))
-    #expect(plot.status == .done, "\(plot.error)")
+    #expect(plot.status == .success, "\(plot.error)")
     let render = run("render", file, "--profile", "mpeg", "-o", place("late.wav"))
-    #expect(render.status == .done, "\(render.error)")
+    #expect(render.status == .success, "\(render.error)")
     let compare = run("compare", file, file)
-    #expect(compare.status == .done, "\(compare.error)")
+    #expect(compare.status == .success, "\(compare.error)")
     let gallery = run("gallery", place.path, "-o", place("index.html"))
-    #expect(gallery.status == .done, "\(gallery.error)")
+    #expect(gallery.status == .success, "\(gallery.error)")
   }
 
   @Test func whatCannotBeWrittenIsRefused() throws {
     let file = place("late.hjif")
     let convert = run("convert", file, "-o", place("late.hmpg"))
     #expect(
-      convert.status == .usage && convert.error.contains("the format hmpg cannot be written"),
+      convert.status == .usageError && convert.error.contains("the format hmpg cannot be written"),
       "\(convert.error)")
     #expect(run("convert", "--strict", file, "-o", place("late.ahap")).status == .invalidInput)
     #expect(FileSystem.entryKind(at: place("late.ahap")) != .file)
@@ -73,9 +73,9 @@ import Testing
   /// What a render job makes of a file at 8 kHz, and the samples that it holds.
   private func rendered(_ file: String) throws -> (sound: [Float], given: [Float]) {
     var job = RenderJob()
-    job.rate = 8_000
+    job.sampleRateHertz = 8_000
     let input = try #require(PatternInput.find([place(file)]).inputs.first)
-    let (plan, pattern) = try job.plan(input)
+    let (plan, pattern) = try job.loadPlan(input)
     var rendering = OfflineRenderer(plan: plan)
     return (rendering.samples(), pattern.composition.layers[0].signals.first?.samples ?? [])
   }

@@ -33,7 +33,7 @@ import Testing
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
     let folder = place.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
@@ -46,8 +46,10 @@ import Testing
     let (inputs, problems) = PatternInput.find([place("drums.hasp")])
     #expect(problems == [])
     #expect(
-      inputs.map { FileSystem.name(of: $0.outputStem) } == ["kick", "___kick", "KICK-2", "_a_b"])
-    #expect(inputs.map(\.part?.index) == [0, 1, 2, 3])
+      inputs.map { FileSystem.fileName(of: $0.outputStem) } == [
+        "kick", "___kick", "KICK-2", "_a_b",
+      ])
+    #expect(inputs.map(\.filePart?.index) == [0, 1, 2, 3])
     #expect(inputs[0].name == "\(place("drums.hasp")) (kick)")
     #expect(PatternInput.find([place.path]).inputs.count == 4)
   }
@@ -55,21 +57,21 @@ import Testing
   @Test("Convert writes a file for each clip")
   func converting() throws {
     let run = run("convert", place("drums.hasp"), "--format", "haptic", "-o", place("out"))
-    #expect(run.status == .done, "\(run.error)")
+    #expect(run.status == .success, "\(run.error)")
     for name in ["kick", "___kick", "KICK-2", "_a_b"] {
       #expect(FileSystem.entryKind(at: place("out/drums/\(name).haptic")) == .file, "\(name)")
       let check = self.run("check", "--no-notes", place("out/drums/\(name).haptic"))
-      #expect(check.status == .done && check.output == "", "\(check.output)")
+      #expect(check.status == .success && check.output == "", "\(check.output)")
     }
   }
 
   @Test("Commands process each clip")
   func processing() {
     let info = run("info", place("drums.hasp"))
-    #expect(info.status == .done)
+    #expect(info.status == .success)
     #expect(info.output.contains("drums.hasp (kick)"), "\(info.output)")
     let check = run("check", place("drums.hasp"), "--no-notes")
-    #expect(check.status == .done, "\(check.output)")
+    #expect(check.status == .success, "\(check.output)")
     let rendering = run("render", place("drums.hasp"), "-o", place("sounds"))
     #expect(rendering.error.hasSuffix("4 of 4 sounds written\n"), "\(rendering.error)")
     let edit = run("edit", place("drums.hasp"))
@@ -80,7 +82,7 @@ import Testing
   func manyClips() throws {
     try place.write(Self.project((0...200).map { "c\($0)" }), to: "many.hasp")
     let (inputs, _) = PatternInput.find([place("many.hasp")])
-    #expect(inputs.count == 1 && inputs[0].part == nil)
+    #expect(inputs.count == 1 && inputs[0].filePart == nil)
     #expect(try LoadedPattern(inputs[0]).composition.layers.count == 201)
   }
 }

@@ -29,12 +29,12 @@ import Testing
   private static func dropped(_ reference: String, _ reason: String) -> (
     CommandLineKit.ExitStatus, String
   ) {
-    (.done, ": dropped: the sound file '\(reference)' \(reason)\n")
+    (.success, ": dropped: the sound file '\(reference)' \(reason)\n")
   }
   private static func copied(_ name: String, from source: String) -> (
     CommandLineKit.ExitStatus, String
   ) {
-    (.done, "home/\(name): copied from 'pack/\(source)'\n")
+    (.success, "home/\(name): copied from 'pack/\(source)'\n")
   }
   private static func refused(_ name: String, _ reason: String, option: String = "'--output'")
     -> (CommandLineKit.ExitStatus, String)
@@ -140,7 +140,7 @@ import Testing
       try place.makeFolder(path)
     case .text, .sound:
       let file = path.hasSuffix("/") ? String(path.dropLast()) : path
-      try FileSystem.makeFolder(place(FileSystem.folder(of: file).replacing("/..", with: "")))
+      try FileSystem.makeFolder(place(FileSystem.folderPath(of: file).replacing("/..", with: "")))
       try place.write(hostile.content == .sound ? Self.sound : Array("echo evil\n".utf8), to: file)
     }
     try place.write(
@@ -179,7 +179,7 @@ import Testing
 
   private func run(_ words: [String]) -> (status: CommandLineKit.ExitStatus, error: String) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
     return (status, recorded.error.replacing(place.path + "/", with: ""))
   }
 
@@ -205,8 +205,8 @@ import Testing
     ])
     #expect(run.status == expected.status, "\(run.error)")
     #expect(run.error.hasSuffix(expected.message), "\(run.error)")
-    try expectUnchanged(before, allowsNew: run.status == .done)
-    let mustExist = expected.message.contains(": copied from ") ? 2 : run.status == .done ? 1 : 0
+    try expectUnchanged(before, allowsNew: run.status == .success)
+    let mustExist = expected.message.contains(": copied from ") ? 2 : run.status == .success ? 1 : 0
     #expect(try state().count == before.count + mustExist)
   }
 
@@ -233,7 +233,7 @@ import Testing
       "convert", "--strict", place("pack/dotfile/dotfile.ahap"), "-o", place("home/new.ahap"),
     ])
     #expect(run.status == .invalidInput)
-    #expect(try FileSystem.names(in: place("home")) == [])
+    #expect(try FileSystem.visibleNames(in: place("home")) == [])
   }
 
   @Test func aScriptThatIsASoundFileIsNotCopied() throws {
@@ -242,7 +242,7 @@ import Testing
     try place.write(script, to: "pack/text/a.wav")
     let run = run(["convert", place("pack/text/text.ahap"), "-o", place("home/new.ahap")])
     #expect(run.error.contains("the sound file 'a.wav' is not in "), "\(run.error)")
-    #expect(try FileSystem.names(in: place("home")) == ["new.ahap"])
+    #expect(try FileSystem.visibleNames(in: place("home")) == ["new.ahap"])
   }
 
   @Test func aTracedSoundReplacesNone() throws {
@@ -272,7 +272,7 @@ import Testing
     }
     #expect(try state() == before)
     let words = ["trace", place("a.wav"), "-q", "-o", place("home/new")]
-    #expect(run(words + ["--with-sound", "--format", "haptic"]).status == .done)
+    #expect(run(words + ["--with-sound", "--format", "haptic"]).status == .success)
   }
 
   /// A sound that `trace` makes a pattern of.
@@ -331,10 +331,10 @@ import Testing
     try fillHome()
     try place.write("id,level\nreference,-40\nb,-30\n", to: "t.csv")
     let words = ["study", place("t.csv"), "--render", place("home")]
-    #expect(run(words).status == .done)
+    #expect(run(words).status == .success)
     // The same stimuli are equal to their files.
     let before = try state()
-    #expect(run(words).status == .done)
+    #expect(run(words).status == .success)
     #expect(try state() == before)
     for (id, message) in [
       (

@@ -12,9 +12,9 @@ import Testing
 /// A pad that does what a script says.
 private final class ScriptedPad: ForceFeedbackPad {
   var events: [PadEvent]
-  var descriptors: [Int32] { [] }
+  var readableDescriptors: [Int32] { [] }
   init(_ events: [PadEvent] = []) { self.events = events }
-  func nextEvent() -> PadEvent? { events.isEmpty ? nil : events.removeFirst() }
+  func readEvent() -> PadEvent? { events.isEmpty ? nil : events.removeFirst() }
 }
 
 @Suite struct RumbleTests {
@@ -31,7 +31,7 @@ private final class ScriptedPad: ForceFeedbackPad {
     func advance(_ seconds: Double) throws {
       let end = engine.seconds + seconds
       while engine.seconds < end - 1e-9 {
-        let rest = try mixer.update(at: playback.time.now)
+        let rest = try mixer.updateLevels(at: playback.time.now)
         playback.advance(seconds: min(rest, end - engine.seconds))
       }
     }
@@ -50,7 +50,7 @@ private final class ScriptedPad: ForceFeedbackPad {
     var effect = ForceFeedbackEffect(kind: .constant(level: 0.8), length: 1, delay: 0.5)
     effect.envelope = .init(attackLength: 0.2, attackLevel: 0, fadeLength: 0.4, fadeLevel: 0.2)
     func level(_ time: Double, _ count: Int = 1) -> Double? {
-      effect.levels(at: time, count: count)?.first
+      effect.motorLevels(atSeconds: time, repetitionCount: count)?.first
     }
     #expect(level(0.4) == 0)
     #expect(abs((level(0.6) ?? 0) - 0.4) < 1e-9)
@@ -60,17 +60,17 @@ private final class ScriptedPad: ForceFeedbackPad {
     #expect(abs((level(2.1, 2) ?? 0) - 0.4) < 1e-9)
     #expect(level(3, 2) == nil)
     let ramp = ForceFeedbackEffect(kind: .ramp(from: 1, to: 0), length: 2)
-    #expect(abs((ramp.levels(at: 0.5, count: 1)?.first ?? 0) - 0.75) < 1e-9)
+    #expect(abs((ramp.motorLevels(atSeconds: 0.5, repetitionCount: 1)?.first ?? 0) - 0.75) < 1e-9)
     // Without a length nothing ends.
-    #expect(Self.rumble(0.5, 0.25).levels(at: 1e6, count: 1)?.second == 0.25)
+    #expect(Self.rumble(0.5, 0.25).motorLevels(atSeconds: 1e6, repetitionCount: 1)?.second == 0.25)
   }
 
   @Test func anEffectIsFeltInTheNextPeriodAndEndsInTime() throws {
     let rig = try Rig(period: 240)
     try rig.advance(0.1)
     #expect(rig.peak(0, 0.1) == 0)
-    try rig.mixer.upload(Self.rumble(1, 0, length: 0.3), as: 0)
-    rig.mixer.play(0, count: 1, at: rig.playback.time.now)
+    try rig.mixer.uploadEffect(Self.rumble(1, 0, length: 0.3), as: 0)
+    rig.mixer.playEffect(0, repetitionCount: 1, at: rig.playback.time.now)
     try rig.advance(0.5)
     let samples = rig.playback.samples()
     let first = try #require(samples.firstIndex { $0 != 0 })
@@ -78,16 +78,16 @@ private final class ScriptedPad: ForceFeedbackPad {
     #expect(first >= 4_800 && first <= 4_800 + 240 + Int(Renderer.lookaheadSeconds * 48_000) + 1)
     #expect(rig.peak(0.2, 0.35) > 0.3)
     #expect(rig.peak(0.43, 0.6) < 1e-3)
-    #expect(rig.mixer.playbacks.isEmpty)
+    #expect(rig.mixer.playbacksByEffect.isEmpty)
   }
 
   @Test func updatesGlide() throws {
     let rig = try Rig()
-    try rig.mixer.upload(Self.rumble(0.2, 0), as: 0)
-    rig.mixer.play(0, count: 1, at: .zero)
+    try rig.mixer.uploadEffect(Self.rumble(0.2, 0), as: 0)
+    rig.mixer.playEffect(0, repetitionCount: 1, at: .zero)
     for step in 0..<60 {
-      try rig.mixer.upload(Self.rumble(step % 2 == 0 ? 1 : 0.2, 0), as: 0)
-      rig.mixer.play(0, count: 1, at: rig.playback.time.now)
+      try rig.mixer.uploadEffect(Self.rumble(step % 2 == 0 ? 1 : 0.2, 0), as: 0)
+      rig.mixer.playEffect(0, repetitionCount: 1, at: rig.playback.time.now)
       try rig.advance(1 / 60.0)
     }
     let samples = rig.playback.samples().dropFirst(4_800)
@@ -101,18 +101,18 @@ private final class ScriptedPad: ForceFeedbackPad {
 
   @Test func theGainOfTheGameIsAFactor() throws {
     let rig = try Rig()
-    try rig.mixer.upload(Self.rumble(1, 0), as: 3)
-    rig.mixer.play(3, count: 1, at: .zero)
+    try rig.mixer.uploadEffect(Self.rumble(1, 0), as: 3)
+    rig.mixer.playEffect(3, repetitionCount: 1, at: .zero)
     try rig.advance(0.3)
-    rig.mixer.gain = 0.25
+    rig.mixer.effectGain = 0.25
     try rig.advance(0.3)
     #expect(abs(rig.peak(0.4, 0.6) / rig.peak(0.1, 0.3) - 0.25) < 0.01)
   }
 
   @Test func aVibrationHasItsFrequency() throws {
     let rig = try Rig()
-    try rig.mixer.upload(ForceFeedbackEffect(kind: .periodic(hertz: 125, level: 1)), as: 1)
-    rig.mixer.play(1, count: 1, at: .zero)
+    try rig.mixer.uploadEffect(ForceFeedbackEffect(kind: .periodic(hertz: 125, level: 1)), as: 1)
+    rig.mixer.playEffect(1, repetitionCount: 1, at: .zero)
     try rig.advance(1)
     let part = rig.playback.samples()[9_600..<43_200]
     let crossings = zip(part, part.dropFirst()).count { $0 <= 0 && $1 > 0 }
@@ -132,33 +132,33 @@ private final class ScriptedPad: ForceFeedbackPad {
       case 0...3:
         let effect = Self.rumble(
           .random(in: 0...1, using: &chance), .random(in: 0...1, using: &chance))
-        try rig.mixer.upload(effect, as: id)
+        try rig.mixer.uploadEffect(effect, as: id)
         held[id] = effect
       case 4...6:
         let count = Int.random(in: 0...2, using: &chance)
-        rig.mixer.play(id, count: count, at: rig.playback.time.now)
+        rig.mixer.playEffect(id, repetitionCount: count, at: rig.playback.time.now)
         if count > 0, held[id] != nil {
           running.insert(id)
         } else {
           running.remove(id)
         }
       case 7:
-        try rig.mixer.erase(id)
+        try rig.mixer.eraseEffect(id)
         held[id] = nil
         running.remove(id)
       case 8:
-        rig.mixer.gain = .random(in: 0...1, using: &chance)
+        rig.mixer.effectGain = .random(in: 0...1, using: &chance)
       default:
         if Int.random(in: 0..<50, using: &chance) == 0 {
           try rig.advance(0.01)
         }
       }
-      #expect(Set(rig.mixer.playbacks.keys) == running)
-      #expect(rig.mixer.effects == held)
+      #expect(Set(rig.mixer.playbacksByEffect.keys) == running)
+      #expect(rig.mixer.effectsByID == held)
     }
     // The kernel erases what a game that ends has left.
     for id in Int16(0)..<16 {
-      try rig.mixer.erase(id)
+      try rig.mixer.eraseEffect(id)
     }
     let now = rig.engine.seconds
     try rig.advance(0.2)
@@ -173,9 +173,9 @@ private final class ScriptedPad: ForceFeedbackPad {
       .gain(1), .upload(Self.rumble(0.5, 0.5, length: 0.2), id: 0), .play(id: 0, count: 1),
       .erase(id: 5),
     ])
-    let words = try RumbleCommand.definition.parse(["--json", "--no-config"])
+    let words = try RumbleCommand.definition.parseArguments(["--json", "--no-config"])
     #expect(
-      try RumbleCommand.run(words, stage.recorded.terminal, on: stage) { _, _ in pad } == .done)
+      try RumbleCommand.run(words, stage.recorded.terminal, on: stage) { _, _ in pad } == .success)
     #expect(stage.samples()[4_800..<9_000].contains { abs($0) > 0.2 })
     #expect(stage.samples()[14_400..<40_000].allSatisfy { abs($0) < 1e-3 })
     #expect(stage.recorded.output.contains("\"plays\": 1"))

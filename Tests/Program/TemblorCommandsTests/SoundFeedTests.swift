@@ -57,13 +57,14 @@ struct SoundFeedTests {
     let source = make(clock)
     let options = FollowingOptions(conversionStyle: .bass, keepsVoices: true, keepsLevel: true)
     let feed = SoundFeed(
-      source, options, outputRate: engine.rate, period: Double(period) / engine.rate, delay: delay,
+      source, options, outputRateHertz: engine.rate, period: Double(period) / engine.rate,
+      delay: delay,
       time: clock
     ) { engine.position }
     try engine.attach(feed.voice)
     while clock.now.inSeconds < seconds {
       _ = feed.runIteration()
-      clock.advance(by: .roundedToNanoseconds(seconds: feed.iterationSeconds))
+      clock.advance(by: .roundedToNanoseconds(seconds: feed.iterationIntervalSeconds))
       while engine.seconds < clock.now.inSeconds {
         playback.advance(seconds: Double(period) / engine.rate)
       }
@@ -152,7 +153,7 @@ struct SoundFeedTests {
     let source = ScriptedSource(time)
     source.events = [.interrupted("gone"), .resumed(.seconds(2))]
     let feed = SoundFeed(
-      source, FollowingOptions(), outputRate: 48_000, period: 0.005, delay: 0, time: time
+      source, FollowingOptions(), outputRateHertz: 48_000, period: 0.005, delay: 0, time: time
     ) { 0 }
     #expect(feed.runIteration() == .interrupted("gone"))
     #expect(feed.runIteration() == .resumed(.seconds(2)))

@@ -19,7 +19,7 @@ import Testing
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
     return (status, recorded.output, recorded.error)
   }
 
@@ -38,11 +38,11 @@ import Testing
   /// Renders a file and returns the frequency of its samples from 0.3 to 0.8 s.
   private func rendered(_ path: String, _ words: String...) throws -> Double {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.program().run(
+    let status = TemblorProgram.makeProgram().run(
       ["render", path, "--profile", "dayton-bst-1", "-o", folder("a.wav"), "--quiet"]
         + words,
       on: recorded.terminal)
-    try #require(status == .done, "\(recorded.error)")
+    try #require(status == .success, "\(recorded.error)")
     let sound = try TakeInput.loadSound(folder("a.wav"), job: RenderJob()).signal
     let samples = sound.channels[0]
     var crossings: [Double] = []

@@ -33,7 +33,7 @@ import VendorFormats
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
     let folder = place.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
@@ -50,7 +50,7 @@ import VendorFormats
 
   @Test func aRenderingBecomesItsPattern() throws {
     let run = run("trace", place("two.wav"), "-o", place("back.ahap"))
-    #expect(run.status == .done && run.output == "")
+    #expect(run.status == .success && run.output == "")
     #expect(
       run.error.hasPrefix(
         """
@@ -76,7 +76,7 @@ import VendorFormats
   func channelsAsBodyLocations() throws {
     renderStereo()
     let run = run("trace", place("stereo.wav"), "-o", place("stereo.hjif"))
-    #expect(run.status == .done)
+    #expect(run.status == .success)
     #expect(
       run.error.contains(
         "stereo.wav → stereo.hjif: 2 different channels, one body location each; "), "\(run)")
@@ -111,11 +111,12 @@ import VendorFormats
     let one = run("trace", place("two.wav"), "--events", "1", "-o", place("one.ahap"))
     #expect(one.error.contains("; omitted 1 weaker event; "))
     #expect(
-      run("trace", place("two.wav"), "-q", "--format", "haptic", "-o", place.path).status == .done)
-    #expect(try FileSystem.names(in: place.path).contains("two.haptic"))
+      run("trace", place("two.wav"), "-q", "--format", "haptic", "-o", place.path).status
+        == .success)
+    #expect(try FileSystem.visibleNames(in: place.path).contains("two.haptic"))
     #expect(
       run("trace", place("two.wav"), "-q", "--start", "0.25", "-o", place("part.ahap")).status
-        == .done)
+        == .success)
     let part = try #require(try events("part.ahap").first)
     #expect(part.kind == .hapticContinuous && abs(part.time - 0.05) < 0.003)
   }
@@ -123,14 +124,15 @@ import VendorFormats
   @Test func theSoundIsPlayedBesideItsPattern() throws {
     try place.makeFolder("out")
     #expect(
-      run("trace", place("two.wav"), "-q", "--with-sound", "-o", place("out") + "/").status == .done
+      run("trace", place("two.wav"), "-q", "--with-sound", "-o", place("out") + "/").status
+        == .success
     )
-    #expect(try FileSystem.names(in: place("out")).sorted() == ["two.ahap", "two.wav"])
+    #expect(try FileSystem.visibleNames(in: place("out")).sorted() == ["two.ahap", "two.wav"])
     #expect(
       try events("out/two.ahap").contains {
         $0.kind == .audioCustom && $0.waveform?.path == "two.wav"
       })
-    #expect(run("check", place("out/two.ahap")).status == .done)
+    #expect(run("check", place("out/two.ahap")).status == .success)
   }
 
   @Test func dataOfAFolderIsAnObject() throws {
@@ -141,7 +143,7 @@ import VendorFormats
     try place.write(FileSystem.read(place("sounds/b.wav")), to: "sounds/c.opus")
     try place.write("no sound", to: "sounds/notes.txt")
     let run = run("trace", place("sounds"), "--json", "-q", "-o", place("sounds"))
-    #expect(run.status == .done && run.error == "")
+    #expect(run.status == .success && run.error == "")
     #expect(
       run.output.contains(#""input": "sounds/a.wav""#)
         && run.output.contains(#""input": "sounds/b.wav""#))
@@ -194,7 +196,7 @@ import VendorFormats
   ])
   func whatCannotBeDoneIsSaid(_ options: [String], _ message: String, _ status: Int) {
     let recorded = RecordedTerminal()
-    let answer = TemblorProgram.program().run(
+    let answer = TemblorProgram.makeProgram().run(
       ["trace", place("two.wav"), "-o", place("no.ahap")] + options, on: recorded.terminal)
     #expect(Int(answer.rawValue) == status)
     #expect(
@@ -207,6 +209,6 @@ import VendorFormats
     let missing = run("trace", place("none.wav"))
     #expect(missing.status == .failure && missing.error == "none.wav: file or folder not found\n")
     let input = run("trace", place("two.wav"), "-o", place("two.wav"))
-    #expect(input.status == .usage)
+    #expect(input.status == .usageError)
   }
 }

@@ -37,7 +37,7 @@ import VendorFormats
   {
     let recorded = RecordedTerminal()
     let description = description(Self.formats)
-    let status = try description.run(description.parse(words), recorded.terminal)
+    let status = try description.action(description.parseArguments(words), recorded.terminal)
     let folder = place.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
@@ -47,7 +47,7 @@ import VendorFormats
 
   @Test func renderWritesItsSound() throws {
     let run = try run(RenderCommand.definition, place("a.beats"), "-o", place("a.wav"), "--json")
-    #expect(run.status == .done, "\(run.error)")
+    #expect(run.status == .success, "\(run.error)")
     #expect(run.output.contains("a.wav") && !run.output.contains("error"), "\(run.output)")
   }
 
@@ -57,13 +57,13 @@ import VendorFormats
       try place.write("beats 1 more\ntap 0 0.8 0.5\ntap 0.1 0.\(index) 0.5\n", to: "\(index).beats")
     }
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.program(Self.formats).run(
+    let status = TemblorProgram.makeProgram(Self.formats).run(
       ["render", place.path, "-o", place("out")], on: recorded.terminal)
-    #expect(status == .done, "\(recorded.error)")
+    #expect(status == .success, "\(recorded.error)")
     for name in many.map({ "\($0)" }) + ["a"] {
       #expect(FileSystem.entryKind(at: place("out/\(name).wav")) == .file, "\(name)")
     }
-    let other = TemblorProgram.program().run(
+    let other = TemblorProgram.makeProgram().run(
       ["render", place.path, "-o", place("none")], on: RecordedTerminal().terminal)
     #expect(other == .failure)
   }
@@ -110,7 +110,7 @@ import VendorFormats
     try place.write(
       "beats 1\nlayer left\ntap 0 0.8 0.5\ntap 0.02 0.8 0.5\nfade 0 0.5\n", to: "b.beats")
     let same = try run(CompareCommand.definition, place("a.beats"), place("a.beats"))
-    #expect(same.status == .done, "\(same.error)")
+    #expect(same.status == .success, "\(same.error)")
     let other = try run(CompareCommand.definition, place("a.beats"), place("b.beats"), "--json")
     #expect(other.output.contains("continuous"), "\(other.output)")
   }
@@ -118,13 +118,13 @@ import VendorFormats
   @Test func plotDrawsIt() throws {
     let run = try run(
       PlotCommand.definition, place("a.beats"), "--panels", "score", "--width", "60")
-    #expect(run.status == .done, "\(run.error)")
+    #expect(run.status == .success, "\(run.error)")
     #expect(run.output.hasPrefix("a.beats\n") || run.output.contains("a.beats"), "\(run.output)")
   }
 
   @Test func infoCountsEveryLayer() throws {
     let run = try run(InfoCommand.definition, place("a.beats"))
-    #expect(run.status == .done, "\(run.error)")
+    #expect(run.status == .success, "\(run.error)")
     #expect(
       run.output.contains("contents   2 transients, 1 continuous event, 1 parameter"),
       "\(run.output)")
@@ -140,13 +140,13 @@ import VendorFormats
 
   @Test func formatRewritesIt() throws {
     let run = try run(FormatCommand.definition, place("a.beats"))
-    #expect(run.status == .done, "\(run.error)")
+    #expect(run.status == .success, "\(run.error)")
     #expect(run.output.hasPrefix("beats 1 two layers\nlayer left\ntap 0.0 0.8 0.5\n"))
   }
 
   @Test func foldersAreSearchedForIt() throws {
     let run = try run(CheckCommand.definition, place.path)
-    #expect(run.status == .done && run.error == "", "\(run.error)")
+    #expect(run.status == .success && run.error == "", "\(run.error)")
     #expect(run.output.hasPrefix("a.beats:4:1: warning: "), "\(run.output)")
     #expect(run.output.hasSuffix(" [transient-gap]\n") && run.output.count { $0 == "\n" } == 1)
     let inputs = PatternInput.find([place.path], formats: Self.formats)
@@ -156,20 +156,23 @@ import VendorFormats
 
   @Test func shellsOfferIt() {
     let endings = FormatRegistry.standard.fileExtensions
-    let files = { Completion(candidateCommand: "patterns --names", paths: .files(extensions: $0)) }
+    let files = {
+      Completion(candidateCommand: "patterns --names", pathCompletion: .files(extensions: $0))
+    }
     #expect(Completion.patterns(Self.formats) == files(endings + ["beats"]))
     #expect(Completion.patterns(.standard) == files(endings))
-    let mine = TemblorProgram.program(Self.formats).completionScript(for: .bash)
-    let plain = TemblorProgram.program().completionScript(for: .bash)
+    let mine = TemblorProgram.makeProgram(Self.formats).completionScript(for: .bash)
+    let plain = TemblorProgram.makeProgram().completionScript(for: .bash)
     #expect(mine.contains("beats/clamped") && !plain.contains("beats"))
   }
 
   @Test func playPlaysIt() throws {
     let stage = VirtualStage()
     let status = try PlayCommand.run(
-      PlayCommand.definition().parse([place("a.beats")]), stage.recorded.terminal, on: stage,
+      PlayCommand.definition().parseArguments([place("a.beats")]), stage.recorded.terminal,
+      on: stage,
       formats: Self.formats)
-    #expect(status == .done, "\(stage.recorded.error)")
+    #expect(status == .success, "\(stage.recorded.error)")
     #expect(stage.samples().contains { abs($0) > 0.3 })
   }
 }

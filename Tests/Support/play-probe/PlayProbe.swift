@@ -60,7 +60,7 @@ import PlayRig
     }
     var judge = BlockJudge(rate: Double(rate), periodSize: grant.periodSize)
     try play(engine, playback, time: time, judge: &judge)
-    playback.stop()
+    playback.stopPlayback()
     judge.look(at: playback.drainBlockTimings(), traces: time.takeTraces())
     say("judged \(judge)")
     say("over")

@@ -27,7 +27,7 @@ import SystemSupport
     var isTold = false
     var hasKeys: Bool?
     while true {
-      var watched = terminal.descriptors.map { PollDescriptor($0) }
+      var watched = terminal.terminalDescriptors.map { PollDescriptor($0) }
       if hasKeys != (watched.count > 1) {
         hasKeys = watched.count > 1
         say(watched.count > 1 ? "listens" : "looks away")
@@ -35,7 +35,7 @@ import SystemSupport
       if !isTold {
         watched.append(PollDescriptor(notice.descriptor))
       }
-      time.wait(for: &watched, timeout: terminal.timeout(at: time.now))
+      time.wait(for: &watched, timeout: terminal.waitTimeout(at: time.now))
       // Before the keys: what happened to the terminal before the signal is seen before it.
       let isGiven = notice.isRaised
       for key in terminal.readKeys(at: time.now) {

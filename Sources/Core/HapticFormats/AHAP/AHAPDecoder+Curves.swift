@@ -64,7 +64,7 @@ extension AHAPDecoder {
       guard let time, let number, let id else { continue }
       if let last = points.last, time < last.time, isSorted {
         isSorted = false
-        log.add(
+        findingLog.add(
           .unsortedCurvePoints, at: element,
           "control points out of order: \(time) s after \(last.time) s; they are sorted")
       }
@@ -85,7 +85,7 @@ extension AHAPDecoder {
     of points: [ParameterCurve.ControlPoint], in list: JSONValue
   ) {
     if points.count > Self.maximumCurvePointCount {
-      log.add(
+      findingLog.add(
         .wrongCurvePointCount, at: list,
         """
         the curve has \(points.count) control points; older devices accept at most \
@@ -93,7 +93,8 @@ extension AHAPDecoder {
         """,
         suggestion: "split it into several curves")
     } else if list.elements.isEmpty {
-      log.add(.wrongCurvePointCount, at: list, "the curve has no control points; it has no effect")
+      findingLog.add(
+        .wrongCurvePointCount, at: list, "the curve has no control points; it has no effect")
     }
   }
 
@@ -108,7 +109,7 @@ extension AHAPDecoder {
     let laterCurves = pattern.curves.indices.filter { pattern.curves[$0].time > 0 }
     guard convertsTimes else {
       if evidence != .none, let first = laterCurves.first {
-        log.add(
+        findingLog.add(
           .absoluteCurveTimes,
           at: JSONValue(document: jsonDocument, index: curveValueIndices[first]),
           "control point times look absolute, but are read as relative to the curve",
@@ -127,7 +128,7 @@ extension AHAPDecoder {
       let curves =
         convertedCurves.count == 1
         ? "this curve" : "this and \(convertedCurves.count - 1) more curves"
-      log.add(
+      findingLog.add(
         .absoluteCurveTimes,
         at: JSONValue(document: jsonDocument, index: curveValueIndices[firstConvertedIndex]),
         "the control points of \(curves) have absolute times; they are converted",

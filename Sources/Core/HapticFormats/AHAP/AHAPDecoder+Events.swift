@@ -37,12 +37,12 @@ extension AHAPDecoder {
   ) {
     guard kind.isContinuous else { return }
     if durationValue == nil {
-      log.add(
+      findingLog.add(
         .missingDuration, at: event.objectValue,
         "a continuous event should have the key \"EventDuration\"",
         suggestion: event.schema.renameSuggestion(for: "EventDuration", in: event.objectValue))
     } else if let duration, let durationValue, duration > HapticEvent.defaultDurationSeconds {
-      log.add(
+      findingLog.add(
         .eventLongerThan30Seconds, at: durationValue,
         "the event lasts \(duration) s; devices may cut it off at 30 s",
         suggestion: "split it into several events")
@@ -75,7 +75,7 @@ extension AHAPDecoder {
         continue
       }
       if parameters[id] != nil {
-        log.add(
+        findingLog.add(
           .duplicateParameter, at: parameter.indexedMembers[ParameterKey.id] ?? element,
           "\(id.rawValue) appears twice; the last value is used")
       }
@@ -83,7 +83,7 @@ extension AHAPDecoder {
         number, to: id.range, name: id.rawValue,
         at: parameter.indexedMembers[ParameterKey.value] ?? element)
       if let kind, !kind.responds(to: id) {
-        log.add(
+        findingLog.add(
           .ineffectiveParameter, at: parameter.indexedMembers[ParameterKey.id] ?? element,
           "\(id.rawValue) has no effect on \(kind.nounPhrase)")
       }
@@ -101,7 +101,7 @@ extension AHAPDecoder {
       // These keys have no effect here, so any value is accepted. Editors write null.
       for index in EventKey.waveformPath...EventKey.isLooping {
         guard let value = event.indexedMembers[index] else { continue }
-        log.add(
+        findingLog.add(
           .ineffectiveParameter, at: value,
           "\(event.schema.keys[index].name) has no effect on \(kind.nounPhrase)")
       }
@@ -111,7 +111,7 @@ extension AHAPDecoder {
     let isLooping = decodeFlag(of: event, keyIndex: EventKey.isLooping) ?? false
     guard let path = readOptionalMember(of: event, keyIndex: EventKey.waveformPath) else {
       guard let kind else { return nil }
-      log.add(
+      findingLog.add(
         .invalidWaveformPath, at: event.objectValue,
         "\(kind.nounPhrase) must have the key \"EventWaveformPath\"",
         suggestion: event.schema.renameSuggestion(for: "EventWaveformPath", in: event.objectValue),
@@ -137,7 +137,8 @@ extension AHAPDecoder {
       waveformPathValues.append(value)
       return path
     }
-    log.add(.invalidWaveformPath, at: value, "\(key.name) \(problem)", errorCode: key.errorCode)
+    findingLog.add(
+      .invalidWaveformPath, at: value, "\(key.name) \(problem)", errorCode: key.errorCode)
     return nil
   }
 
@@ -151,7 +152,7 @@ extension AHAPDecoder {
     let actualValueText =
       value.kind == .number
       ? String(decoding: value.sourceBytes, as: UTF8.self) : value.kind.nounWithArticle
-    log.add(
+    findingLog.add(
       .wrongType, at: value,
       "\(object.schema.keys[keyIndex].name) must be true or false, not \(actualValueText)",
       errorCode: CoreHapticsCode.invalidAudioResource)

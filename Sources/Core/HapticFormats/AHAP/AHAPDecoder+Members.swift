@@ -36,7 +36,7 @@ extension AHAPDecoder {
     if isEvent, key == "Name" { return }
     let isFormerName =
       isEvent ? key == "Duration" : key == "Value" && schema.key(named: "ParameterValue") != nil
-    log.add(
+    findingLog.add(
       isFormerName ? .ignoredDurationKey : .unknownKey, at: member, offset: member.keyOffset,
       "\(isFormerName ? "the" : "unknown") key \(key.quoted()) is ignored",
       suggestion: schema.names.suggestion(for: key))
@@ -47,7 +47,7 @@ extension AHAPDecoder {
     _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue
   ) {
     let isIgnored = key.rule == .unknownParameter && !options.rejectsUnknownParameters
-    log.add(
+    findingLog.add(
       key.rule ?? .wrongType, at: value, severity: isIgnored ? .warning : .error,
       "unknown \(key.noun ?? key.name) \(text.quoted())" + (isIgnored ? " is ignored" : ""),
       suggestion: names.suggestion(for: text), errorCode: key.errorCode)
@@ -66,7 +66,7 @@ extension AHAPDecoder {
     -> JSONValue?
   {
     if let value = object.indexedMembers[keyIndex] { return value }
-    reportMissing(
+    reportMissingKey(
       object.schema.keys[keyIndex], isRequired: true, of: object.objectValue, schema: object.schema)
     return nil
   }
@@ -104,7 +104,7 @@ extension AHAPDecoder {
     }
     guard seconds >= 0 else {
       let key = schema.keys[keyIndex]
-      log.add(
+      findingLog.add(
         key.rule ?? .negativeTime, at: value, "\(key.name) is \(seconds); it must not be negative",
         errorCode: key.errorCode)
       return nil
@@ -127,7 +127,7 @@ extension AHAPDecoder {
   ) -> Float {
     let nearest = min(max(number, Double(range.lowerBound)), Double(range.upperBound))
     if nearest != number {
-      log.add(
+      findingLog.add(
         .valueOutOfRange, at: value,
         """
         \(name) is \(number), outside \(range.lowerBound) to \(range.upperBound); \(nearest) is \

@@ -9,11 +9,11 @@ import Reading
 struct AHAPDecoder: JSONSchemaReader {
   let jsonDocument: JSONDocument
   let options: ReadingOptions
-  let rules = JSONSchemaRules(
+  let schemaRules = JSONSchemaRules(
     missingKey: .missingKey, wrongType: .wrongType, outOfRange: .valueOutOfRange,
     unknownKey: .unknownKey,
     nullHandling: .absentWithFinding(.nullValue))
-  var log = FindingLog()
+  var findingLog = FindingLog()
   /// The pattern decoded so far.
   var pattern = HapticPattern()
   /// The index of the JSON value from which each event, parameter, and curve was read.
@@ -52,7 +52,7 @@ struct AHAPDecoder: JSONSchemaReader {
     let fileSchema = AHAPSchemas.fileSchema
     var content = AHAPContent()
     guard root.kind == .object else {
-      log.add(
+      findingLog.add(
         .invalidStructure, at: root,
         "a pattern file must be an object, not \(root.kind.nounWithArticle)",
         errorCode: fileSchema.errorCode)
@@ -65,7 +65,7 @@ struct AHAPDecoder: JSONSchemaReader {
       content.coreHapticsVersion = readScalar(
         version, key: fileSchema.keys[AHAPSchemas.FileKey.version])
       if let number = content.coreHapticsVersion, !Self.knownVersions.contains(number) {
-        log.add(
+        findingLog.add(
           .unexpectedVersion, at: version, "Version is \(number); patterns have version 1.0",
           suggestion: "write 1.0")
       }
@@ -84,7 +84,7 @@ struct AHAPDecoder: JSONSchemaReader {
     let fileSchema = AHAPSchemas.fileSchema
     if let entries = root["Pattern"] {
       if entries.kind != .array {
-        log.add(
+        findingLog.add(
           .invalidStructure, at: entries,
           "Pattern must be an array, not \(entries.kind.nounWithArticle)",
           errorCode: fileSchema.errorCode)
@@ -93,7 +93,7 @@ struct AHAPDecoder: JSONSchemaReader {
         decodeEntry(entry)
       }
     } else {
-      log.add(
+      findingLog.add(
         .invalidStructure, at: root, "a pattern file must have the key \"Pattern\"",
         suggestion: fileSchema.renameSuggestion(for: "Pattern", in: root),
         errorCode: fileSchema.errorCode)
@@ -127,7 +127,7 @@ struct AHAPDecoder: JSONSchemaReader {
     guard partCount > 0 else { return reportUnknownEntry(entry.objectValue) }
     reportUnknownKeys(of: entry)
     if partCount > 1 {
-      log.add(
+      findingLog.add(
         .unknownEntry, at: entry.objectValue,
         "an entry should contain one object, not \(partCount); all of them are read")
     }
@@ -137,15 +137,15 @@ struct AHAPDecoder: JSONSchemaReader {
   private mutating func reportUnknownEntry(_ entry: JSONValue) {
     guard let firstMember = entry.members.first(where: { _ in true }), let key = firstMember.key
     else {
-      return log.add(.unknownEntry, at: entry, "an empty entry is ignored")
+      return findingLog.add(.unknownEntry, at: entry, "an empty entry is ignored")
     }
     if let key = AHAPSchemas.missingEntryKey(of: entry) {
-      return log.add(
+      return findingLog.add(
         .bareEntry, at: entry, "the contents of an entry must be in an object \(key.quoted())",
         suggestion: "write {\"\(key)\": {…}}, or run 'temblor check --fix'",
         errorCode: AHAPSchemas.entrySchema.errorCode)
     }
-    log.add(
+    findingLog.add(
       .unknownEntry, at: firstMember, offset: firstMember.keyOffset,
       "an entry with the key \(key.quoted()) is ignored",
       suggestion: AHAPSchemas.entrySchema.names.suggestion(for: key))
@@ -153,13 +153,13 @@ struct AHAPDecoder: JSONSchemaReader {
 
   /// Checks the document as a whole after its entries have been decoded.
   mutating func checkDocument() {
-    log.addDeviations(
+    findingLog.addDeviations(
       of: jsonDocument, byteOrderMark: .unexpectedByteOrderMark, trailingComma: .trailingComma,
       duplicateKey: .duplicateKey)
     if let firstSuspiciousTimeValue, hasOnlyIntegerTimes,
       let number = firstSuspiciousTimeValue.number
     {
-      log.add(
+      findingLog.add(
         .timesInMilliseconds, at: firstSuspiciousTimeValue,
         "\(firstSuspiciousTimeValue.key ?? "Time") is \(number) s; times are in seconds",
         suggestion: "if milliseconds were intended, write \(number / 1_000)")
@@ -167,11 +167,11 @@ struct AHAPDecoder: JSONSchemaReader {
     let root = jsonDocument.root
     guard root.kind == .object else { return }
     if root["Version"] == nil {
-      log.add(
+      findingLog.add(
         .missingVersion, at: root, "missing key \"Version\"", suggestion: "add \"Version\": 1.0")
     }
     if let metadata, metadata.kind != .object {
-      log.add(
+      findingLog.add(
         .wrongType, at: metadata, severity: .warning,
         "Metadata should be an object, not \(metadata.kind.nounWithArticle); it is ignored")
     }
@@ -182,7 +182,7 @@ struct AHAPDecoder: JSONSchemaReader {
   mutating func decodeSuppressions() -> [ReadResult.Suppression] {
     guard let list = metadata?["AllowedRules"] else { return [] }
     guard list.kind == .object else {
-      log.add(
+      findingLog.add(
         .wrongType, at: list, severity: .warning,
         "AllowedRules should be an object, not \(list.kind.nounWithArticle)")
       return []
@@ -190,7 +190,7 @@ struct AHAPDecoder: JSONSchemaReader {
     var suppressions: [ReadResult.Suppression] = []
     for member in list.members {
       guard let reason = member.string else {
-        log.add(
+        findingLog.add(
           .wrongType, at: member, severity: .warning,
           "the reason for an allowed rule should be a string, not \(member.kind.nounWithArticle)")
         continue

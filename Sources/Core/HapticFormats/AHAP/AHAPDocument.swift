@@ -36,9 +36,9 @@ package struct AHAPDocument: Sendable {
   ) {
     var decoder = AHAPDecoder(jsonDocument, options: options)
     let content = decoder.decode()
-    guard decoder.log.errorCount == 0 else {
-      let errors = decoder.log.findings(in: jsonDocument).filter { $0.severity == .error }
-      throw InputError(errors[0], otherErrorCount: decoder.log.errorCount - 1)
+    guard decoder.findingLog.errorCount == 0 else {
+      let errors = decoder.findingLog.findings(in: jsonDocument).filter { $0.severity == .error }
+      throw InputError(errors[0], otherErrorCount: decoder.findingLog.errorCount - 1)
     }
     return (content, decoder)
   }
@@ -51,7 +51,7 @@ package struct AHAPDocument: Sendable {
     if options.wantsFindings {
       decoder.checkDocument()
       if encoding != .utf8 {
-        decoder.log.add(
+        decoder.findingLog.add(
           .unusualTextEncoding, at: jsonDocument.root, offset: 0,
           "the text is encoded as \(encoding.rawValue)",
           suggestion: "save it as UTF-8; other readers may not support this encoding")
@@ -59,7 +59,7 @@ package struct AHAPDocument: Sendable {
       suppressions = decoder.decodeSuppressions()
     }
     var result = ReadResult(
-      content.composition, of: jsonDocument, log: decoder.log, options: options,
+      content.composition, of: jsonDocument, log: decoder.findingLog, options: options,
       sourceMap: SourceMap(
         root: (jsonDocument.root["Pattern"] ?? jsonDocument.root).nodeIndex,
         events: [decoder.eventValueIndices],

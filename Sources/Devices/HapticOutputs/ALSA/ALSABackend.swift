@@ -78,7 +78,7 @@ public struct ALSABackend: OutputBackend {
         channelCounts: PCMNegotiation.channelCounts(of: pcm, in: try pcm.channelCounts()),
         encodings: SampleEncoding.allCases.filter { pcm.supports($0) }.map(\.rawValue),
         periodSizes: try pcm.periodSizes(),
-        isHardware: pcm.isSoundCard || pcm.dumpText().mentions("Hardware PCM card"))
+        isHardware: pcm.isSoundCard || pcm.dumpText().containsText("Hardware PCM card"))
     } catch {
       device.probeError = OutputError(error, device: device.name)
     }
@@ -274,7 +274,7 @@ enum PersistentDeviceName {
   }
 
   private static func cardNumbers(root: String) -> [Int] {
-    let names = (try? FileSystem.names(in: root + "/proc/asound")) ?? []
+    let names = (try? FileSystem.visibleNames(in: root + "/proc/asound")) ?? []
     return names.compactMap { $0.hasPrefix("card") ? Int($0.dropFirst(4)) : nil }.sorted()
   }
 

@@ -48,7 +48,7 @@ public final class ALSACapture {
       decoder = SampleDecoder(encoding: granted.encoding)
       frameSize = granted.encoding.byteCount * channelCount
       bytes = Array(repeating: 0, count: granted.periodSize * frameSize)
-      isFasterThanRealTime = pcm.dumpText().mentions("Null PCM")
+      isFasterThanRealTime = pcm.dumpText().containsText("Null PCM")
     } catch let failure as PCMFailure {
       throw Self.captureError(failure, device: device)
     } catch let error as OutputError {
@@ -108,7 +108,8 @@ public final class ALSACapture {
   private var readableFrameCount: Int {
     guard isFasterThanRealTime else { return .max }
     guard let startTime else { return 0 }
-    return FrameTime(rate: Double(rate)).frameCount(in: clock.now - startTime) - frameCount
+    return FrameTime(sampleRateHertz: Double(rate)).frameCount(in: clock.now - startTime)
+      - frameCount
   }
 
   private static func negotiate(

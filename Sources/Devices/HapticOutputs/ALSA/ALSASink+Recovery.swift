@@ -75,16 +75,16 @@ extension ALSASink {
       from: min(now, correction.dueTime), to: now, tolerance: stallTolerance)
 
     let lateCount = max(0, correction.frameCount)
-    let overdueCount = min(lateCount, pendingFrames.count)
+    let overdueCount = min(lateCount, pendingFrames.pendingFrameCount)
     pendingFrames.removeFirst(overdueCount)
     let continues =
       correction.queuedCount > 0 && correction.frameCount > 0 && overdueCount == 0
-      && pendingFrames.count == 0
+      && pendingFrames.pendingFrameCount == 0
     missedFrames.record(lateCount - overdueCount, as: continues ? .late : .interrupted)
     if continues { return lateCount + correction.lostCount }
 
     // The pending frames were rendered to follow lost frames, so silence replaces them.
-    let replacedCount = pendingFrames.count
+    let replacedCount = pendingFrames.pendingFrameCount
     let earlyCount = max(0, -correction.frameCount)
     timeline.addSilence(min(earlyCount + replacedCount, 2 * configuration.bufferSize))
     pendingFrames.removeFirst(replacedCount)
@@ -133,7 +133,7 @@ extension ALSASink {
   /// Configures an empty device with a larger buffer. A stream of a sound server is created again
   /// after an underrun in any case.
   private func growBufferIfRequired(_ pcm: PCM) throws(PCMFailure) {
-    guard mustGrowBuffer, pendingFrames.count == 0 else { return }
+    guard mustGrowBuffer, pendingFrames.pendingFrameCount == 0 else { return }
     mustGrowBuffer = false
     try pcm.endConfiguration()
     let granted: PCMConfiguration

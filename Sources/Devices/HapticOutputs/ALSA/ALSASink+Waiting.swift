@@ -63,7 +63,7 @@ extension ALSASink {
     var available = try measureAvailable(pcm, now: now)
     if missedFrames.isPending { return nil }
     timeline.continueWarmUp(available: available, now: now)
-    if timeline.pendingSilenceFrames > 0 || pendingFrames.count > 0 {
+    if timeline.pendingSilenceFrames > 0 || pendingFrames.pendingFrameCount > 0 {
       available -= try writePending(to: pcm)
     } else if timeline.isFilled {
       // An earlier attempt to start the device failed.
@@ -90,7 +90,9 @@ extension ALSASink {
   /// Returns the readiness for the whole periods that the render loop may write, or nil without
   /// space.
   private func readiness(available: Int) -> SinkReadiness? {
-    guard timeline.pendingSilenceFrames == 0, pendingFrames.count == 0 else { return nil }
+    guard timeline.pendingSilenceFrames == 0, pendingFrames.pendingFrameCount == 0 else {
+      return nil
+    }
     let periodCount = min(available, format.bufferSize) / configuration.periodSize
     guard periodCount > 0 else { return nil }
     return .ready(frameCount: periodCount * configuration.periodSize)

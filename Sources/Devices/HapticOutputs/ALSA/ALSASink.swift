@@ -158,15 +158,15 @@ public final class ALSASink: AudioSink {
   private static func bufferGrowth(_ request: PCMRequest) -> BufferGrowth {
     let doublingCount = request.adaptsBuffer ? BufferGrowth.maximumDoublingCount : 0
     return BufferGrowth(
-      initial: request.bufferSize, maximum: request.bufferSize << doublingCount)
+      initial: request.bufferSize, maximumFrameCount: request.bufferSize << doublingCount)
   }
 
   static func makePendingFrames(for configuration: PCMConfiguration, format: SinkFormat)
     -> PendingFrames
   {
     PendingFrames(
-      capacity: max(configuration.bufferSize, format.bufferSize),
-      silenceCapacity: configuration.periodSize, channelCount: configuration.channelCount,
+      frameCapacity: max(configuration.bufferSize, format.bufferSize),
+      silenceFrameCapacity: configuration.periodSize, channelCount: configuration.channelCount,
       encoding: configuration.encoding)
   }
 
@@ -185,7 +185,8 @@ public final class ALSASink: AudioSink {
   /// The number of frames that were written and not yet heard, at most the buffer and one second.
   public var delayFrames: Int {
     let limit = configuration.bufferSize + configuration.rate
-    return min(max(0, deviceDelay + timeline.pendingSilenceFrames + pendingFrames.count), limit)
+    return min(
+      max(0, deviceDelay + timeline.pendingSilenceFrames + pendingFrames.pendingFrameCount), limit)
   }
 
   private var deviceDelay: Int {
@@ -227,7 +228,7 @@ public final class ALSASink: AudioSink {
   func writePending(to pcm: PCM) throws(PCMFailure) -> Int {
     var total = 0
     var isSilence = timeline.pendingSilenceFrames > 0
-    while isSilence || pendingFrames.count > 0 {
+    while isSilence || pendingFrames.pendingFrameCount > 0 {
       let acceptedCount = try pendingFrames.write(
         silentCount: isSilence ? timeline.pendingSilenceFrames : nil, to: pcm,
         access: configuration.access)
@@ -254,7 +255,7 @@ public final class ALSASink: AudioSink {
   /// All written frames have been heard. The next sound follows a warm-up, like the first frame.
   public func beginIdle() -> Bool {
     guard recovery.phase == .open, timeline.isStarted, let pcm, deferredError == nil,
-      !missedFrames.isPending, pendingFrames.count == 0, !configuration.isJACKClient
+      !missedFrames.isPending, pendingFrames.pendingFrameCount == 0, !configuration.isJACKClient
     else { return false }
     pcm.drop()
     recovery.phase = .idle
@@ -317,7 +318,7 @@ public final class ALSASink: AudioSink {
     let mustProgress = timeline.isSteady || draining || recovery.hasJustReconnected
     let isStalled = mustProgress && now - timeline.lastProgress > stallTolerance
     let overdueCount = timeline.overdueFrameCount(now: now)
-    var unheardCount = timeline.droppedFrameCount(now: now) + pendingFrames.count
+    var unheardCount = timeline.droppedFrameCount(now: now) + pendingFrames.pendingFrameCount
     // The sink does not wait for a failing device.
     if draining, !isStalled, deferredError == nil, let pcm {
       unheardCount = min(unheardCount, (try? drain(pcm)) ?? unheardCount)
@@ -346,7 +347,7 @@ public final class ALSASink: AudioSink {
     let deadline = now + timeline.frameTime.duration(of: maximumCount) + .milliseconds(100)
     while now < deadline {
       _ = try writePending(to: pcm)
-      while pendingFrames.count == 0, remainingPadding > 0 {
+      while pendingFrames.pendingFrameCount == 0, remainingPadding > 0 {
         let acceptedCount = try pendingFrames.write(
           silentCount: remainingPadding, to: pcm, access: configuration.access)
         if acceptedCount == 0 { break }
@@ -356,7 +357,7 @@ public final class ALSASink: AudioSink {
         try start(pcm)
       }
       let remaining = try remainingDuration(pcm, now: now)
-      guard remaining > .zero || pendingFrames.count > 0 else { return 0 }
+      guard remaining > .zero || pendingFrames.pendingFrameCount > 0 else { return 0 }
       for index in watchedDescriptors.indices {
         watchedDescriptors[index].descriptor = -1
       }
@@ -367,7 +368,7 @@ public final class ALSASink: AudioSink {
     }
     let writtenPadding = paddingCount - remainingPadding
     let remainingCount = timeline.frameTime.frameCount(in: try remainingDuration(pcm, now: now))
-    return max(0, remainingCount - writtenPadding) + pendingFrames.count
+    return max(0, remainingCount - writtenPadding) + pendingFrames.pendingFrameCount
   }
 
   /// Returns the remaining duration of the device's frames, by the clock if the device does not

@@ -84,7 +84,7 @@ struct DeviceTimeline {
   init(configuration: PCMConfiguration, rate: Double, warmUpDuration: Duration, now: Duration) {
     self.configuration = configuration
     self.warmUpDuration = warmUpDuration
-    frameTime = FrameTime(rate: rate)
+    frameTime = FrameTime(sampleRateHertz: rate)
     lastAvailableCount = configuration.bufferSize
     lastProgress = now
   }

@@ -1,21 +1,21 @@
 /// The conversion between durations and numbers of frames at a sample rate.
 struct FrameTime {
   /// The sample rate of the frames, in hertz.
-  let rate: Double
+  let sampleRateHertz: Double
 
   /// Returns the duration of a number of frames. The duration of a negative number is negative.
-  func duration(of frameCount: Int) -> Duration { .seconds(Double(frameCount) / rate) }
+  func duration(of frameCount: Int) -> Duration { .seconds(Double(frameCount) / sampleRateHertz) }
 
   /// Returns the number of whole frames in a duration. A hundredth of a frame is added first,
   /// because durations that were computed from frames may be slightly short.
   func frameCount(in duration: Duration) -> Int {
-    Int(((seconds(duration) * rate) + 0.01).rounded(.down))
+    Int(((seconds(duration) * sampleRateHertz) + 0.01).rounded(.down))
   }
 
   /// Returns the number of frames that a duration touches, rounded up after a hundredth of a frame
   /// is subtracted.
   func frameCount(touching duration: Duration) -> Int {
-    Int(((seconds(duration) * rate) - 0.01).rounded(.up))
+    Int(((seconds(duration) * sampleRateHertz) - 0.01).rounded(.up))
   }
 
   private func seconds(_ duration: Duration) -> Double {

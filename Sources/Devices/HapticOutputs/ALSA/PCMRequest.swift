@@ -153,11 +153,11 @@ struct PCMNegotiation {
       rate: rate, channelCount: channelCount, encoding: encoding, access: access,
       periodSize: periodSize,
       bufferSize: bufferSize,
-      isHardware: pcm.isSoundCard || description.mentions("Hardware PCM card"),
-      isFasterThanRealTime: description.mentions("Null PCM"),
-      isServerStream: description.mentions("PulseAudio PCM")
-        || description.mentions("PipeWire PCM"),
-      isJACKClient: description.mentions("JACK"))
+      isHardware: pcm.isSoundCard || description.containsText("Hardware PCM card"),
+      isFasterThanRealTime: description.containsText("Null PCM"),
+      isServerStream: description.containsText("PulseAudio PCM")
+        || description.containsText("PipeWire PCM"),
+      isJACKClient: description.containsText("JACK"))
   }
 
   /// Chooses memory mapping, except for external plug-ins, where the library only emulates it.

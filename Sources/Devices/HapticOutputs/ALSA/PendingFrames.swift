@@ -2,20 +2,20 @@ internal import SoundFile
 
 /// A queue of frames in the device's encoding, with memory that is allocated once.
 @safe struct PendingFrames: ~Copyable {
-  private(set) var count = 0
+  private(set) var pendingFrameCount = 0
   private var firstIndex = 0
   private let bytes: UnsafeMutableRawBufferPointer
   private let silence: UnsafeMutableRawBufferPointer
-  private let frameSize: Int
-  private let capacity: Int
-  private let silenceCapacity: Int
+  private let frameByteCount: Int
+  private let frameCapacity: Int
+  private let silenceFrameCapacity: Int
 
-  init(capacity: Int, silenceCapacity: Int, channelCount: Int, encoding: SampleEncoding) {
-    frameSize = channelCount * encoding.byteCount
-    self.capacity = capacity
-    self.silenceCapacity = silenceCapacity
-    unsafe bytes = .allocate(byteCount: capacity * frameSize, alignment: 16)
-    unsafe silence = .allocate(byteCount: silenceCapacity * frameSize, alignment: 16)
+  init(frameCapacity: Int, silenceFrameCapacity: Int, channelCount: Int, encoding: SampleEncoding) {
+    frameByteCount = channelCount * encoding.byteCount
+    self.frameCapacity = frameCapacity
+    self.silenceFrameCapacity = silenceFrameCapacity
+    unsafe bytes = .allocate(byteCount: frameCapacity * frameByteCount, alignment: 16)
+    unsafe silence = .allocate(byteCount: silenceFrameCapacity * frameByteCount, alignment: 16)
     // Writing to the memory avoids page faults in the first period.
     unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0)
     // Zero is silence in every encoding.
@@ -29,20 +29,21 @@ internal import SoundFile
 
   /// Appends frames, which must fit into the capacity.
   mutating func append(_ samples: Span<Float>, frameCount: Int, with encoder: inout SampleEncoder) {
-    if count == 0 {
+    if pendingFrameCount == 0 {
       firstIndex = 0
     }
     precondition(
-      firstIndex + count + frameCount <= capacity, "more frames than the buffer can hold")
-    let offset = (firstIndex + count) * frameSize
+      firstIndex + pendingFrameCount + frameCount <= frameCapacity,
+      "more frames than the buffer can hold")
+    let offset = (firstIndex + pendingFrameCount) * frameByteCount
     unsafe encoder.encode(samples, into: UnsafeMutableRawBufferPointer(rebasing: bytes[offset...]))
-    count += frameCount
+    pendingFrameCount += frameCount
   }
 
   mutating func removeFirst(_ frameCount: Int) {
-    let dropped = min(frameCount, count)
+    let dropped = min(frameCount, pendingFrameCount)
     firstIndex += dropped
-    count -= dropped
+    pendingFrameCount -= dropped
   }
 
   /// Writes the oldest frames, or silence, to a device. Returns the number of frames that it
@@ -50,12 +51,12 @@ internal import SoundFile
   mutating func write(silentCount: Int? = nil, to pcm: PCM, access: PCMAccess)
     throws(PCMFailure) -> Int
   {
-    let frameCount = silentCount.map { min($0, silenceCapacity) } ?? count
+    let frameCount = silentCount.map { min($0, silenceFrameCapacity) } ?? pendingFrameCount
     guard frameCount > 0 else { return 0 }
     let source = unsafe silentCount == nil ? bytes : silence
     let start =
       unsafe source.baseAddress.unsafelyUnwrapped
-      + (silentCount == nil ? firstIndex * frameSize : 0)
+      + (silentCount == nil ? firstIndex * frameByteCount : 0)
     var acceptedCount = 0
     switch access {
     case .readWrite:
@@ -63,7 +64,7 @@ internal import SoundFile
     case .memoryMapped:
       guard let area = try unsafe pcm.mapBegin(frameCount: frameCount) else { return 0 }
       let count = unsafe min(frameCount, area.frameCount)
-      unsafe area.start.copyMemory(from: start, byteCount: count * frameSize)
+      unsafe area.start.copyMemory(from: start, byteCount: count * frameByteCount)
       acceptedCount = try unsafe min(count, pcm.mapCommit(offset: area.offset, frameCount: count))
     }
     if silentCount == nil {

@@ -3,13 +3,13 @@ internal import HapticPlayback
 /// A bounded queue of events, so that a failing device cannot flood its reader.
 struct SinkEventQueue {
   /// The maximum number of events in the queue.
-  static let capacity = 16
+  static let maximumEventCount = 16
 
   private var events: [SinkEvent] = []
   private var droppedEventCount = 0
   private var droppedEventFrameCount = 0
 
-  init() { events.reserveCapacity(Self.capacity + 1) }
+  init() { events.reserveCapacity(Self.maximumEventCount + 1) }
 
   var isEmpty: Bool { events.isEmpty }
 
@@ -18,7 +18,7 @@ struct SinkEventQueue {
   mutating func add(
     _ kind: SinkEvent.Kind, cause: SinkEvent.Cause? = nil, missedFrameCount: Int = 0, text: String
   ) {
-    if events.count >= Self.capacity {
+    if events.count >= Self.maximumEventCount {
       guard kind != .underrun, kind != .suspended,
         let index = events.firstIndex(where: { $0.kind == .underrun || $0.kind == .suspended })
           ?? events.indices.first

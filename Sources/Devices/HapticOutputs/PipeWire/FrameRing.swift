@@ -5,7 +5,7 @@
 @safe final class FrameRing: @unchecked Sendable {
   let channelCount: Int
   /// The number of frames in the ring, a power of two.
-  let capacity: Int
+  let frameCapacity: Int
   private let samples: UnsafeMutablePointer<Float>
 
   init(minimumCapacity: Int, channelCount: Int) {
@@ -14,7 +14,7 @@
     while capacity < minimumCapacity {
       capacity *= 2
     }
-    self.capacity = capacity
+    self.frameCapacity = capacity
     unsafe samples = .allocate(capacity: capacity * channelCount)
     // Writing to the memory avoids page faults on the real-time thread.
     unsafe samples.initialize(repeating: 0, count: capacity * channelCount)
@@ -50,7 +50,7 @@
 
   /// Returns the contiguous samples in memory that begin at a frame.
   private func part(at frame: Int, sampleCount: Int) -> (offset: Int, count: Int) {
-    let slot = frame & (capacity - 1)
-    return (slot * channelCount, min(sampleCount, (capacity - slot) * channelCount))
+    let slot = frame & (frameCapacity - 1)
+    return (slot * channelCount, min(sampleCount, (frameCapacity - slot) * channelCount))
   }
 }

@@ -161,7 +161,7 @@ public struct PipeWireBackend: OutputBackend {
   ) -> PipeWireTransfer {
     PipeWireTransfer(
       rate: Double(stream.rate), channelCount: stream.channels.count,
-      maximumFill: growth(request).maximum, signal: signal)
+      maximumFill: growth(request).maximumFrameCount, signal: signal)
   }
 
   /// Creates a connection that waits for the server and the sink.
@@ -182,12 +182,12 @@ public struct PipeWireBackend: OutputBackend {
 
   private static func growth(_ request: OutputRequest) -> BufferGrowth {
     guard request.adaptsBuffer else {
-      return BufferGrowth(initial: request.bufferSize, maximum: request.bufferSize)
+      return BufferGrowth(initial: request.bufferSize, maximumFrameCount: request.bufferSize)
     }
     // From 11 ms to 85 ms.
     let initial = 2 * defaultCycleSize
     return BufferGrowth(
-      initial: initial, maximum: initial << BufferGrowth.maximumDoublingCount)
+      initial: initial, maximumFrameCount: initial << BufferGrowth.maximumDoublingCount)
   }
 
   private static func output(

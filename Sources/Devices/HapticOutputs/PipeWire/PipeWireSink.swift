@@ -108,7 +108,7 @@ public final class PipeWireSink: AudioSink {
 
   /// The number of frames to keep written ahead: at least two cycles of the server.
   private func fillTarget(_ snapshot: PipeWireTransfer.Snapshot) -> Int {
-    min(max(growth.frameCount, 2 * snapshot.frameCount), transfer.ring.capacity / 2)
+    min(max(growth.frameCount, 2 * snapshot.frameCount), transfer.ring.frameCapacity / 2)
   }
 
   /// The number of frames that were written and not yet heard.

@@ -11,12 +11,12 @@ struct BufferGrowth: Equatable {
   /// The current size in frames.
   private(set) var frameCount: Int
   /// The maximum size in frames.
-  let maximum: Int
+  let maximumFrameCount: Int
   private var underrunCount = 0
 
-  init(initial: Int, maximum: Int) {
+  init(initial: Int, maximumFrameCount: Int) {
     frameCount = initial
-    self.maximum = maximum
+    self.maximumFrameCount = maximumFrameCount
   }
 
   /// Returns the message about a buffer that has grown.
@@ -30,9 +30,9 @@ struct BufferGrowth: Equatable {
   /// - Returns: True if the buffer has grown.
   mutating func recordUnderrun() -> Bool {
     underrunCount += 1
-    guard underrunCount >= Self.underrunLimit, frameCount < maximum else { return false }
+    guard underrunCount >= Self.underrunLimit, frameCount < maximumFrameCount else { return false }
     underrunCount = 0
-    frameCount = min(2 * frameCount, maximum)
+    frameCount = min(2 * frameCount, maximumFrameCount)
     return true
   }
 }

@@ -92,7 +92,7 @@ package enum SinkPinning {
   /// - Returns: A Boolean value that indicates whether the variables are set.
   @discardableResult package static func apply(namesSink: Bool) throws(OutputError) -> Bool {
     temblor_pin_pulse_streams()
-    let threads = try? FileSystem.names(in: "/proc/self/task")
+    let threads = try? FileSystem.visibleNames(in: "/proc/self/task")
     guard threads?.count == 1 else { return false }
     for variable in try variables(namesSink: namesSink, environment: environment) {
       if let value = variable.value {
@@ -163,7 +163,7 @@ package enum SinkPinning {
         .other, output: name, "unbalanced braces or quotation marks; correct or unset this variable"
       )
     }
-    if isPinned, let detour = detours.first(where: { body.mentions($0) }) {
+    if isPinned, let detour = detours.first(where: { body.containsText($0) }) {
       throw OutputError(
         .other, output: name, "'\(detour)' contradicts the sink in '--device'; unset this variable")
     }

@@ -46,7 +46,7 @@ package struct SoundServers: Sendable {
     }
 
     /// A Boolean value that indicates whether PipeWire answers in the place of PulseAudio.
-    package var isPipeWire: Bool { name.mentions("PipeWire") }
+    package var isPipeWire: Bool { name.containsText("PipeWire") }
   }
 
   /// The reason that a server does not answer.

@@ -718,7 +718,7 @@ final class ThermalStateStore: Sendable {
     var profile: TransducerProfile
     var channel: Int
     var thermalState: TransducerThermalState
-    var storeTime: Duration
+    var storedAt: Duration
   }
 
   private let entries = Locked<[Entry]>([])
@@ -732,7 +732,7 @@ final class ThermalStateStore: Sendable {
         entries.removeAll { $0.channel == channel && $0.profile == profile }
         entries.append(
           Entry(
-            profile: profile, channel: channel, thermalState: thermalState, storeTime: moment))
+            profile: profile, channel: channel, thermalState: thermalState, storedAt: moment))
       }
     }
   }
@@ -743,7 +743,7 @@ final class ThermalStateStore: Sendable {
         guard let profile = route.transducer,
           let entry = entries.first(where: { $0.channel == channel && $0.profile == profile })
         else { return TransducerThermalState() }
-        let seconds = max(0, (moment - entry.storeTime) / .seconds(1))
+        let seconds = max(0, (moment - entry.storedAt) / .seconds(1))
         let thermal = profile.hardware?.thermalParameters ?? ThermalParameters()
         return entry.thermalState.cooled(for: seconds, by: thermal)
       }

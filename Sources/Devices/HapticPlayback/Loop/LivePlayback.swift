@@ -113,7 +113,7 @@ public final class LivePlayback: Sendable {
     }
   }
 
-  deinit { stop() }
+  deinit { stopPlayback() }
 
   /// Fades out, plays the remaining frames, and returns when the threads have ended. Call it once,
   /// and not from a handler.
@@ -122,7 +122,7 @@ public final class LivePlayback: Sendable {
   ///   seconds plus the duration of two buffers.
   /// - Returns: True if the output has ended. Otherwise, the sink hangs, and its thread is
   ///   abandoned. A device that plays to the end but then fails to close is also abandoned.
-  @discardableResult public func stop(within limit: Duration? = nil) -> Bool {
+  @discardableResult public func stopPlayback(within limit: Duration? = nil) -> Bool {
     // Both steps happen under one lock, so that no other thread replaces the render thread in
     // between.
     let (isFirst, thread) = shared.renderThread.withLock { thread in

@@ -30,7 +30,7 @@ package final class PlaybackSimulation {
 
   /// The earliest frame at which a player may end or start a pass, or at which a command is due;
   /// nil if there is none. A frame in the past means that a change is due immediately.
-  package var nextChange: Int64? {
+  package var nextChangeFrame: Int64? {
     // Pending commands are received first.
     renderer.advance(frameCount: 0)
     let frame = renderer.nextChangeFrame

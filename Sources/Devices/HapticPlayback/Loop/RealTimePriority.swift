@@ -6,7 +6,7 @@ enum RealTimePriority {
   /// The requested priority.
   /// It is above ordinary threads, below the kernel's interrupt threads at 50 and the threads of
   /// JACK, and the maximum that RealtimeKit grants by default.
-  static let priority: Int32 = 20
+  static let requestedPriority: Int32 = 20
 
   private static let limitsAdvice =
     "to enable it, start RealtimeKit (package rtkit), or give your user rtprio and memlock limits"
@@ -22,14 +22,16 @@ enum RealTimePriority {
     // Locks only pages that are mapped and in use, because libraries may have reserved much more
     // memory.
     _ = mlockall(MCL_CURRENT | Int32(MCL_ONFAULT))
-    var parameters = sched_param(sched_priority: priority)
+    var parameters = sched_param(sched_priority: requestedPriority)
     let result = unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters)
     if result == 0 { return }
     guard let thread = currentThreadID else {
       return onRefusal("no real-time priority; \(limitsAdvice)")
     }
     let requestThread = try? BackgroundThread {
-      guard let reason = RealtimeKit.requestPriority(priority, thread: thread) else { return }
+      guard let reason = RealtimeKit.requestPriority(requestedPriority, thread: thread) else {
+        return
+      }
       onRefusal(
         "no real-time priority: \(reason); playback continues at normal priority; \(limitsAdvice)")
     }
@@ -45,7 +47,7 @@ enum RealTimePriority {
   static func request(forThreadsNamed names: [String]) {
     var refusedIDs: [UInt64] = []
     for threadID in threadIDs(named: names) {
-      var parameters = sched_param(sched_priority: priority)
+      var parameters = sched_param(sched_priority: requestedPriority)
       let result = unsafe sched_setscheduler(pid_t(threadID), SCHED_FIFO, &parameters)
       if result != 0 {
         refusedIDs.append(threadID)
@@ -54,7 +56,7 @@ enum RealTimePriority {
     guard !refusedIDs.isEmpty else { return }
     _ = try? BackgroundThread { [refusedIDs] in
       for threadID in refusedIDs {
-        _ = RealtimeKit.requestPriority(priority, thread: threadID)
+        _ = RealtimeKit.requestPriority(requestedPriority, thread: threadID)
       }
     }
   }

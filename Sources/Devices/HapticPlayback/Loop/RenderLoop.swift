@@ -14,7 +14,7 @@ public final class RenderLoop {
   /// the wait stays under a second.
   private static let closingTimeout = Duration.milliseconds(500)
   /// The maximum silence that is recorded for a gap, in seconds.
-  private static let maximumRecordedSilence = 10.0
+  private static let maximumRecordedSilenceSeconds = 10.0
 
   /// A closure that is called on the render thread when players changed or the sink reported
   /// events.
@@ -242,7 +242,7 @@ public final class RenderLoop {
       remainingClosingFrames = 0
     }
     guard let recording else { return }
-    var silentFrameCount = min(frameCount, Int(Self.maximumRecordedSilence * engine.rate))
+    var silentFrameCount = min(frameCount, Int(Self.maximumRecordedSilenceSeconds * engine.rate))
     let channelCount = engine.routing.channels.count
     for index in blockSamples.indices {
       blockSamples[index] = 0
@@ -275,7 +275,7 @@ public final class RenderLoop {
     }
     idleState.recordFrames(0, isSilent: false)
     let position = engine.port.renderedFrameCount
-    guard renderer.beginIdle() - position > idleState.wakeUpLead else {
+    guard renderer.beginIdle() - position > idleState.wakeUpLeadFrameCount else {
       renderer.endIdle()
       return true
     }
@@ -292,7 +292,8 @@ public final class RenderLoop {
   func continueIdle() -> Bool {
     let silentUntil = renderer.silenceEndFrame
     let position = engine.port.renderedFrameCount
-    let idleFrameCount = min(silentUntil - position - idleState.wakeUpLead, Int64(engine.rate))
+    let idleFrameCount = min(
+      silentUntil - position - idleState.wakeUpLeadFrameCount, Int64(engine.rate))
     time.wait(
       for: &idleState.watchedDescriptors,
       timeout: min(Self.idlePollInterval, .seconds(Double(max(1, idleFrameCount)) / engine.rate)))
@@ -300,12 +301,12 @@ public final class RenderLoop {
       wakeSignal.lower()
     }
     let now = time.now
-    let reachedPosition = engine.idleClock.withLock { $0?.freeze() } ?? position
+    let reachedPosition = engine.idleClock.withLock { $0?.freezePosition() } ?? position
     let quietEnd = renderer.skipIdle(frameCount: Int(reachedPosition - position))
     clock.update(position: reachedPosition, delay: 0, moment: now)
     let isStopping = stopRequest.load(ordering: .acquiring)
-    if !isStopping, quietEnd - reachedPosition > idleState.wakeUpLead {
-      engine.idleClock.withLock { $0?.unfreeze() }
+    if !isStopping, quietEnd - reachedPosition > idleState.wakeUpLeadFrameCount {
+      engine.idleClock.withLock { $0?.unfreezePosition() }
       reportChanges(always: false)
       return true
     }
@@ -415,25 +416,25 @@ public struct BlockTiming: BitwiseCopyable, Sendable {
 /// The duration of silence so far, after which the device becomes idle.
 struct IdleState {
   /// The number of silent frames after which the device becomes idle; nil to disable idling.
-  let delayFrames: Int?
+  let idleDelayFrameCount: Int?
   /// The number of frames before the next sound at which the idle time ends. A sound server takes
   /// time to start.
-  let wakeUpLead: Int64
+  let wakeUpLeadFrameCount: Int64
   private(set) var silentFrameCount = 0
   /// The wake signal of the loop, in the form that a wait expects.
   var watchedDescriptors: [PollDescriptor]
 
   init(delay: Duration?, rate: Double, descriptor: Int32) {
-    self.delayFrames = delay.map { Int($0 / .seconds(1) * rate) }
-    wakeUpLead = Int64(rate)
+    self.idleDelayFrameCount = delay.map { Int($0 / .seconds(1) * rate) }
+    wakeUpLeadFrameCount = Int64(rate)
     watchedDescriptors = [PollDescriptor(descriptor)]
   }
 
-  var isIdleDue: Bool { delayFrames.map { silentFrameCount >= $0 } ?? false }
+  var isIdleDue: Bool { idleDelayFrameCount.map { silentFrameCount >= $0 } ?? false }
 
   /// Counts silent frames, if the device may become idle.
   mutating func recordFrames(_ frameCount: Int, isSilent: @autoclosure () -> Bool) {
-    if delayFrames == nil { return }
+    if idleDelayFrameCount == nil { return }
     silentFrameCount = isSilent() ? silentFrameCount + frameCount : 0
   }
 }
@@ -460,11 +461,11 @@ struct IdleClock {
 
   /// Freezes the position until the renderer has reached it, and returns the position. It never
   /// decreases.
-  mutating func freeze() -> Int64 {
+  mutating func freezePosition() -> Int64 {
     let position = position
     frozenPosition = position
     return position
   }
 
-  mutating func unfreeze() { frozenPosition = nil }
+  mutating func unfreezePosition() { frozenPosition = nil }
 }

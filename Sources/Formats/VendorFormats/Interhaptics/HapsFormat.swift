@@ -19,7 +19,7 @@ extension HapticFormat {
       var document = HapsDocument()
       HapsDecoder.fileTable.read(json.root, into: &document, reader: &decoder)
       var mapping = HapsReader(amplitudeMapping: options.amplitudeMapping)
-      if decoder.log.errorCount == 0 {
+      if decoder.findingLog.errorCount == 0 {
         mapping.read(document)
       }
       let (layers, references) = mapping.builder.build()
@@ -32,7 +32,7 @@ extension HapticFormat {
         HapticComposition(
           layers: layers, notes: document.description.isEmpty ? nil : document.description),
         of: json,
-        log: decoder.log, options: options, losses: mapping.losses.finish(),
+        log: decoder.findingLog, options: options, losses: mapping.losses.finish(),
         sourceMap: SourceMap(events: [[Int]](mapping.eventValueIndices, at: references)) {
           json.location(ofValue: $0)
         },
@@ -98,8 +98,8 @@ struct HapsDecoder: JSONSchemaReader {
   private typealias Note = HapsDocument.Note
 
   static let writesShortNumbers = true
-  var log = FindingLog()
-  let rules = JSONSchemaRules(
+  var findingLog = FindingLog()
+  let schemaRules = JSONSchemaRules(
     missingKey: .hapsInvalidStructure, wrongType: .wrongType, outOfRange: .hapsValueOutOfRange,
     nullHandling: .absent
   )
@@ -116,12 +116,12 @@ struct HapsDecoder: JSONSchemaReader {
         document.formatVersion = value.string ?? value.number.map { $0.shortText } ?? ""
         let major = document.formatVersion.split(separator: ".").first.flatMap { Int($0) }
         if let major, major > 5 {
-          reader.log.add(
+          reader.findingLog.add(
             .hapsUnknownVersion, at: value, severity: .error,
             "Interhaptics version \(value.truncatedLexeme) is not supported",
             suggestion: "export the material as version 5")
         } else if document.formatVersion != "5" {
-          reader.log.add(
+          reader.findingLog.add(
             .hapsUnknownVersion, at: value,
             "the version is \(value.truncatedLexeme); the file is read as version 5")
         }

@@ -21,12 +21,12 @@ extension HapticFormat {
       var reader = HJIFReader(wantsFindings: options.wantsFindings)
       let document = reader.decodeDocument(from: json)
       if options.wantsFindings {
-        reader.log.addDeviations(
+        reader.findingLog.addDeviations(
           of: json, byteOrderMark: .hjifByteOrderMark, trailingComma: .hjifTrailingComma,
           duplicateKey: .hjifDuplicateKey)
       }
       return ReadResult(
-        of: document, log: reader.log, options: options,
+        of: document, log: reader.findingLog, options: options,
         offset: { JSONValue(document: json, index: $0).byteOffset }
       ) {
         json.location(ofValue: $0, at: $1)
@@ -48,19 +48,19 @@ extension HapticFormat {
 struct HJIFReader: JSONSchemaReader {
   static var writesShortNumbers: Bool { true }
 
-  let rules = JSONSchemaRules(
+  let schemaRules = JSONSchemaRules(
     missingKey: .hjifInvalidStructure, recommendedKey: .hjifMissingKey, wrongType: .wrongType,
     outOfRange: .hjifValueOutOfRange,
     unknownKey: .unknownKey, unknownValue: .hjifUnknownName,
     fractionHandling: .rounded(.hjifFractionalNumber))
   let wantsFindings: Bool
-  var log = FindingLog()
+  var findingLog = FindingLog()
 
   /// Reports an unknown name. Unknown types of bands and effects are errors.
   mutating func reportUnknownValue(
     _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue
   ) {
-    log.add(
+    findingLog.add(
       .hjifUnknownName, at: value, severity: key.presence == .required ? .error : nil,
       "unknown \(key.name) \(text.quoted())", suggestion: names.suggestion(for: text))
   }
@@ -69,7 +69,7 @@ struct HJIFReader: JSONSchemaReader {
   mutating func decodeDocument(from json: JSONDocument) -> MPEGDocument {
     var document = MPEGDocument()
     guard json.root.kind == .object else {
-      log.add(
+      findingLog.add(
         .hjifInvalidStructure, at: json.root,
         "the file must be an object, not \(json.root.kind.nounWithArticle)")
       return document
@@ -83,7 +83,7 @@ struct HJIFReader: JSONSchemaReader {
       !areDigits(document.standardVersion, 4)
         || document.standardVersion.utf8.lexicographicallyPrecedes("2023".utf8)
     {
-      log.add(
+      findingLog.add(
         .hjifDraftVersion, at: value,
         "the version is \(document.standardVersion.quoted()), the version of a draft",
         suggestion: "write \"2023\"")
@@ -92,7 +92,7 @@ struct HJIFReader: JSONSchemaReader {
       !areDigits(document.creationDate, 4)
         || document.creationDate.utf8.dropFirst(4).first != UInt8(ascii: "-")
     {
-      log.add(
+      findingLog.add(
         .hjifInvalidDate, at: value, "the date is \(document.creationDate.quoted())",
         suggestion: "expected the form 2023-04-05T06:07:08Z")
     }
@@ -120,7 +120,7 @@ struct HJIFReader: JSONSchemaReader {
       case UInt8(ascii: "/"):
         digit = 63
       default:
-        log.add(
+        findingLog.add(
           .hjifInvalidWaveletStream, at: value,
           "character \(index + 1) of the wavelet stream is not one of A–Z, a–z, 0–9, +, and /")
         return nil
@@ -268,11 +268,11 @@ private enum HJIFSchema {
       channel.sourceValueIndex = object.nodeIndex
       guard reader.wantsFindings else { return true }
       if let former = object["mixing_weight"] {
-        reader.log.add(
+        reader.findingLog.add(
           .hjifFormerName, at: former, offset: former.keyOffset,
           "\"mixing_weight\" is now called \"mixing_coefficient\"")
       } else if object["mixing_coefficient"] == nil {
-        reader.reportMissing(
+        reader.reportMissingKey(
           JSONKey("mixing_coefficient", .any), isRequired: false, of: object,
           schema: HJIFSchema.channelTable.schema)
       }

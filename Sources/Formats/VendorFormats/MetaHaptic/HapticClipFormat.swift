@@ -97,8 +97,8 @@ struct HapticClipDecoder: JSONSchemaReader {
   private typealias Table<Owner> = JSONObjectSchema<Owner, HapticClipDecoder>
   private typealias Field<Owner> = JSONProperty<Owner, HapticClipDecoder>
 
-  var log = FindingLog()
-  let rules = JSONSchemaRules(
+  var findingLog = FindingLog()
+  let schemaRules = JSONSchemaRules(
     missingKey: .clipInvalidStructure, wrongType: .clipInvalidStructure,
     outOfRange: .clipValueOutOfRange,
     nullHandling: .absent)
@@ -121,7 +121,7 @@ struct HapticClipDecoder: JSONSchemaReader {
     var file = HapticClipFile()
     Self.fileTable.read(value, into: &file, reader: &decoder)
     if options.wantsFindings, value.nodeIndex == json.root.nodeIndex {
-      decoder.log.addDeviations(
+      decoder.findingLog.addDeviations(
         of: json, byteOrderMark: .clipNotStrictJSON, trailingComma: .clipNotStrictJSON,
         duplicateKey: .clipNotStrictJSON)
     }
@@ -130,7 +130,7 @@ struct HapticClipDecoder: JSONSchemaReader {
       HapticComposition(
         layers: file.clip.layers(mapping: options.amplitudeMapping), title: file["project"],
         notes: file["description"], author: file["author"]),
-      of: json, log: decoder.log, options: options,
+      of: json, log: decoder.findingLog, options: options,
       sourceMap: file.clip.sourceLocations(
         of: value, amplitude: decoder.amplitudeEnvelopeValueIndex ?? value.nodeIndex,
         frequency: decoder.frequencyEnvelopeValueIndex, emphases: decoder.emphasisValueIndices),
@@ -162,14 +162,14 @@ struct HapticClipDecoder: JSONSchemaReader {
           value.parent?[key]?.number.flatMap { Int(exactly: $0.rounded()) } ?? 0
         }
         if number != 1 {
-          reader.log.add(
+          reader.findingLog.add(
             .clipUnsupportedVersion, at: value,
             "unsupported version \(value.truncatedLexeme); expected version 1")
         }
         for key in ["minor", "patch"] {
           guard let part = value.parent?[key], let number = part.number else { continue }
           if number < 0 || number != number.rounded() {
-            reader.log.add(
+            reader.findingLog.add(
               .clipUnsupportedVersion, at: part,
               "\(key) is \(part.truncatedLexeme); must be a whole number of at least 0")
           }
@@ -193,7 +193,7 @@ struct HapticClipDecoder: JSONSchemaReader {
             : item.string != nil
           if !isValid {
             let type = name == "tags" ? "an array of strings" : "a string"
-            reader.log.add(
+            reader.findingLog.add(
               .clipInvalidMetadata, at: item,
               "\(name) must be \(type), not \(item.kind.nounWithArticle)",
               suggestion: "Meta's reader rejects the file")
@@ -311,7 +311,7 @@ struct HapticClipDecoder: JSONSchemaReader {
     return Field(key) { value, owner, reader in
       guard let seconds: Double = reader.readScalar(value, key: key) else { return false }
       guard Float(seconds) >= reader.lastPointSeconds else {
-        reader.log.add(
+        reader.findingLog.add(
           .clipDecreasingTimes, at: value,
           "time \(seconds) is before the previous time, \(reader.lastPointSeconds)")
         return false
@@ -329,19 +329,21 @@ struct HapticClipDecoder: JSONSchemaReader {
   private mutating func checkLength(of points: [HapticClip.AmplitudePoint], in list: JSONValue) {
     let count = list.elements.reduce(0) { count, _ in count + 1 }
     guard count >= 2 else {
-      return log.add(
+      return findingLog.add(
         .clipTooFewPoints, at: list,
         """
         the amplitude envelope has \(count == 0 ? "no points" : "one point"); at least two are \
         required
         """)
     }
-    guard log.errorCount == 0, let first = points.first, let lastPoint = points.last else { return }
+    guard findingLog.errorCount == 0, let first = points.first, let lastPoint = points.last else {
+      return
+    }
     if Float(lastPoint.timeSeconds) <= Float(first.timeSeconds) {
-      log.add(.clipHasNoLength, at: list, "the amplitude envelope has zero duration")
+      findingLog.add(.clipHasNoLength, at: list, "the amplitude envelope has zero duration")
     }
     if first.timeSeconds > 0 {
-      log.add(
+      findingLog.add(
         .clipStartsAfterZero, at: list, "the first point is at \(first.timeSeconds) s, not at 0 s")
     }
   }
@@ -351,7 +353,7 @@ struct HapticClipDecoder: JSONSchemaReader {
     guard let value, let emphasis = point.emphasis else { return }
     guard emphasis.amplitude >= point.amplitude else {
       point.emphasis = nil
-      return log.add(
+      return findingLog.add(
         .clipEmphasisBelowEnvelope, at: value["amplitude"] ?? value,
         """
         the emphasis has amplitude \(emphasis.amplitude), below the amplitude \(point.amplitude) \
@@ -361,7 +363,7 @@ struct HapticClipDecoder: JSONSchemaReader {
     }
     emphasisValueIndices.append(value.nodeIndex)
     if Float(point.timeSeconds) == lastEmphasisSeconds {
-      log.add(
+      findingLog.add(
         .clipSimultaneousEmphases, at: value,
         "there is already an emphasis at \(point.timeSeconds) s")
     }
@@ -378,7 +380,7 @@ struct HapticClipDecoder: JSONSchemaReader {
     where Float(point.timeSeconds) < Float(amplitudeStart)
       || Float(point.timeSeconds) > Float(amplitudeEnd)
     {
-      log.add(
+      findingLog.add(
         .clipFrequencyOutsideEnvelope, at: value["time"] ?? value,
         """
         \(point.timeSeconds) s is outside the amplitude envelope, \(amplitudeStart) s to \

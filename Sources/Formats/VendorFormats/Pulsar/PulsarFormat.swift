@@ -23,7 +23,7 @@ extension HapticFormat {
       let layers = pattern.layers
       return ReadResult(
         HapticComposition(layers: layers, title: pattern.name, notes: pattern.description),
-        of: json, log: reader.log, options: options, losses: losses,
+        of: json, log: reader.findingLog, options: options, losses: losses,
         sourceMap: SourceMap(
           root: json.root.nodeIndex,
           events: layers.count > 1 || taps.isEmpty ? [[json.root.nodeIndex], taps] : [taps]
@@ -153,8 +153,8 @@ private struct PulsarReader: JSONSchemaReader {
   private typealias Table<Owner> = JSONObjectSchema<Owner, PulsarReader>
 
   static let writesShortNumbers = true
-  var log = FindingLog()
-  let rules = JSONSchemaRules(
+  var findingLog = FindingLog()
+  let schemaRules = JSONSchemaRules(
     missingKey: .pulsarStructure, wrongType: .wrongType, outOfRange: .pulsarRange,
     nullHandling: .absent)
 
@@ -216,7 +216,7 @@ private struct PulsarReader: JSONSchemaReader {
     guard let last = times.max(), last < Self.maximumSuspiciousMilliseconds,
       times.contains(where: { $0 != $0.rounded() })
     else { return }
-    log.add(
+    findingLog.add(
       .pulsarUnit, at: json.root, "the last time is \(last) ms; times are in milliseconds",
       suggestion: "if seconds were intended, multiply all times by 1000")
   }

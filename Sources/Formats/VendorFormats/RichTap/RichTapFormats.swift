@@ -49,11 +49,11 @@ extension HapticFormat {
           details.append(("created", created))
         }
         let converted = RichTapReader(
-          decoder.log.errorCount == 0 ? decoder.document : RichTapDocument())
+          decoder.findingLog.errorCount == 0 ? decoder.document : RichTapDocument())
         let sourceIndices = [[Int]](
           decoder.eventValueIndices.flatMap { $0 }, at: converted.eventReferences.flatMap { $0 })
         return ReadResult(
-          converted.composition, of: json, log: decoder.log, options: options,
+          converted.composition, of: json, log: decoder.findingLog, options: options,
           losses: converted.losses,
           sourceMap: SourceMap(events: sourceIndices) { json.location(ofValue: $0) },
           details: details)
@@ -91,7 +91,7 @@ struct RichTapDecoder: JSONSchemaReader {
 
   let jsonDocument: JSONDocument
   let dialect: RichTapDialect
-  var log = FindingLog()
+  var findingLog = FindingLog()
   var document = RichTapDocument()
   /// The indices of the JSON values that the events were read from, by group.
   var eventValueIndices: [[Int]] = []
@@ -107,7 +107,7 @@ struct RichTapDecoder: JSONSchemaReader {
   fileprivate var previousPatternMilliseconds = -1
   fileprivate var currentEventMilliseconds = 0
 
-  let rules = JSONSchemaRules(
+  let schemaRules = JSONSchemaRules(
     missingKey: .richTapMissingKey, recommendedKey: .harmonyOSPartialKeys, wrongType: .wrongType,
     outOfRange: .richTapInvalidStructure,
     fractionHandling: .truncated(.richTapFractionalNumber))
@@ -133,12 +133,12 @@ struct RichTapDecoder: JSONSchemaReader {
   private mutating func decodeRoot() {
     let root = jsonDocument.root
     guard root.kind == .object else {
-      return log.add(
+      return findingLog.add(
         .richTapInvalidStructure, at: root,
         "the file must be an object, not \(root.kind.nounWithArticle)")
     }
     if jsonDocument.text.count > dialect.maximumFileByteCount {
-      log.add(
+      findingLog.add(
         .harmonyOSFileTooLarge, at: root, offset: 0,
         """
         the file has \(jsonDocument.text.count) bytes; HarmonyOS rejects more than \
@@ -151,14 +151,14 @@ struct RichTapDecoder: JSONSchemaReader {
     document = decodedDocument
     if let unwrappedEvents {
       let count = unwrappedEvents.count
-      log.add(
+      findingLog.add(
         .richTapMissingEventWrapper,
         at: JSONValue(document: jsonDocument, index: unwrappedEvents.first),
         (count == 1 ? "an event is" : "\(count) events are") + " not under the key \"Event\"",
         suggestion: "write {\"Event\": {…}}")
     }
     if let percentCurveValue {
-      log.add(
+      findingLog.add(
         .richTapPercentCurve, at: percentCurveValue,
         "curve intensities are read as percentages, because one of them is greater than 1",
         suggestion: "divide all curve intensities by 100")
@@ -186,7 +186,7 @@ struct RichTapDecoder: JSONSchemaReader {
         value = entry
       }
       guard let value else {
-        reportMissing(
+        reportMissingKey(
           tables.patternEntrySchema.keys[0], isRequired: true, of: entry,
           schema: tables.patternEntrySchema)
         continue
@@ -195,7 +195,7 @@ struct RichTapDecoder: JSONSchemaReader {
         kind: .transient, startMilliseconds: 0, intensityPercent: 0, frequencyPercent: 50)
       guard tables.eventSchema.read(value, into: &event, reader: &self) else { continue }
       if dialect == .richTapHE, event.startMilliseconds < previousTime {
-        log.add(
+        findingLog.add(
           .richTapInvalidRelativeTime, at: value,
           "RelativeTime is \(event.startMilliseconds), before the previous event at \(previousTime)"
         )
@@ -205,19 +205,19 @@ struct RichTapDecoder: JSONSchemaReader {
       decodedIndices.append(value.nodeIndex)
     }
     if eventCount > dialect.maximumEventCount {
-      log.add(
+      findingLog.add(
         dialect == .richTapHE ? .richTapWrongEventCount : .harmonyOSTooManyEvents, at: pattern,
         "Pattern has \(eventCount) events; HarmonyOS rejects more than \(dialect.maximumEventCount)"
       )
     } else if eventCount == 0, dialect == .richTapHE {
-      log.add(.richTapWrongEventCount, at: pattern, severity: .error, "Pattern is empty")
+      findingLog.add(.richTapWrongEventCount, at: pattern, severity: .error, "Pattern is empty")
     }
     eventValueIndices.append(decodedIndices)
   }
 
   fileprivate mutating func readCurve(_ curve: JSONValue, into event: inout RichTapDocument.Event) {
     currentEventMilliseconds = max(event.durationMilliseconds, 0)
-    let previousErrorCount = log.errorCount
+    let previousErrorCount = findingLog.errorCount
     var pointCount = 0
     for value in curve.elements {
       pointCount += 1
@@ -229,7 +229,7 @@ struct RichTapDecoder: JSONSchemaReader {
       if dialect == .richTapHE, let last = event.curve.last,
         point.timeMilliseconds <= last.timeMilliseconds
       {
-        log.add(
+        findingLog.add(
           .richTapInvalidCurveTime, at: value["Time"] ?? value,
           """
           Time is \(point.timeMilliseconds), not after the previous point at \
@@ -240,7 +240,7 @@ struct RichTapDecoder: JSONSchemaReader {
       event.curve.append(point)
     }
     if !RichTapDialect.curvePointCountRange.contains(pointCount) {
-      log.add(
+      findingLog.add(
         .richTapWrongCurvePointCount, at: curve, "Curve has \(pointCount) points; expected 4 to 16")
     }
     guard dialect == .richTapHE else {
@@ -254,11 +254,11 @@ struct RichTapDecoder: JSONSchemaReader {
       return
     }
     guard let first = event.curve.first, let last = event.curve.last, currentEventMilliseconds > 0,
-      previousErrorCount == log.errorCount,
+      previousErrorCount == findingLog.errorCount,
       first.timeMilliseconds != 0 || first.intensityFactor != 0
         || last.timeMilliseconds != currentEventMilliseconds || last.intensityFactor != 0
     else { return }
-    log.add(
+    findingLog.add(
       .richTapInvalidCurveEnds, at: curve, severity: isFromConverter ? .warning : .error,
       """
       Curve runs from Intensity \(first.intensityFactor) at \(first.timeMilliseconds) to \
@@ -274,7 +274,7 @@ struct RichTapDecoder: JSONSchemaReader {
     if group.startMilliseconds <= previousPatternMilliseconds, let value = object["AbsoluteTime"],
       previousPatternMilliseconds >= 0
     {
-      log.add(
+      findingLog.add(
         .richTapInvalidAbsoluteTime, at: value,
         """
         AbsoluteTime is \(group.startMilliseconds), not after the previous pattern at \
@@ -295,7 +295,7 @@ struct RichTapDecoder: JSONSchemaReader {
     if !readsCurvesAsPercent, number >= 1.01 {
       percentCurveValue = percentCurveValue ?? value
     } else if !(-0.01 < number && number < 1.01) {
-      log.add(
+      findingLog.add(
         .richTapCurvePointOutOfRange, at: value,
         "Intensity is \(value.truncatedLexeme), outside 0 to \(readsCurvesAsPercent ? 100 : 1)")
     } else if readsCurvesAsPercent, percentCurveValue == nil, number > 0.01 {
@@ -307,10 +307,10 @@ struct RichTapDecoder: JSONSchemaReader {
   // MARK: - The text as a whole
 
   mutating func checkWholeText() {
-    log.addDeviations(
+    findingLog.addDeviations(
       of: jsonDocument, byteOrderMark: .richTapByteOrderMark, trailingComma: .richTapTrailingComma,
       duplicateKey: .richTapDuplicateKey)
-    if log.errorCount == 0 {
+    if findingLog.errorCount == 0 {
       checkOverlaps()
     }
   }
@@ -344,7 +344,7 @@ struct RichTapDecoder: JSONSchemaReader {
     }
     guard let overlap else { return }
     let count = overlap.count
-    log.add(
+    findingLog.add(
       .richTapOverlappingEvents, at: JSONValue(document: jsonDocument, index: overlap.value),
       (count == 1 ? "an event starts" : "\(count) events start")
         + """
@@ -428,7 +428,7 @@ struct RichTapSchema: Sendable {
       if document.formatVersion == 2, let list = object["PatternList"], list.kind == .array,
         list.elements.isEmpty
       {
-        reader.log.add(.richTapInvalidStructure, at: list, "PatternList is empty")
+        reader.findingLog.add(.richTapInvalidStructure, at: list, "PatternList is empty")
       }
       return true
     }
@@ -459,7 +459,7 @@ struct RichTapSchema: Sendable {
       else { return true }
       let actualCount = list.elements.reduce(0) { count, _ in count + 1 }
       if document.channelCount != actualCount {
-        reader.log.add(
+        reader.findingLog.add(
           .harmonyOSChannelCountMismatch, at: value,
           "ChannelNumber is \(document.channelCount), but Channels has \(actualCount)")
       }
@@ -513,7 +513,7 @@ struct RichTapSchema: Sendable {
             ("version", dialect == .richTapHE ? "\(Int(number))" : value.truncatedLexeme))
         } else {
           let expectedVersions = dialect == .richTapHE ? "1 or 2" : "1.0"
-          reader.log.add(
+          reader.findingLog.add(
             .richTapUnknownVersion, at: value,
             "Version is \(value.truncatedLexeme); expected \(expectedVersions)")
         }
@@ -576,13 +576,13 @@ struct RichTapSchema: Sendable {
       ]
     ) { object, event, reader in
       if dialect == .richTapHE, !event.isTransient, object["Curve"] == nil {
-        reader.log.add(
+        reader.findingLog.add(
           .richTapMissingCurve, at: object, "a continuous event must have the key \"Curve\"")
       }
       guard !event.isTransient, object["Frequency"] == nil else { return true }
       // For a transient, the key is only recommended.
       if dialect == .harmonyOS {
-        reader.reportMissing(
+        reader.reportMissingKey(
           frequency, isRequired: true, of: object, schema: JSONSchema("Parameters", []))
       }
       return false
@@ -660,7 +660,7 @@ struct RichTapSchema: Sendable {
       guard dialect == .harmonyOS, object["Intensity"] == nil, object["Frequency"] == nil else {
         return true
       }
-      reader.log.add(
+      reader.findingLog.add(
         .richTapMissingKey, at: object,
         "a point of Curve must have the key \"Intensity\" or \"Frequency\"")
       return false

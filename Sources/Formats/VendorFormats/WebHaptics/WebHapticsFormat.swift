@@ -23,7 +23,7 @@ extension HapticFormat {
       reader.read(json)
       let values = reader.eventValueIndices
       return ReadResult(
-        HapticComposition(HapticPattern(events: reader.events)), of: json, log: reader.log,
+        HapticComposition(HapticPattern(events: reader.events)), of: json, log: reader.findingLog,
         options: options,
         sourceMap: SourceMap(events: [values]) { json.location(ofValue: $0) })
     },
@@ -86,8 +86,8 @@ private struct WebVibration: Equatable, Sendable {
 /// Reads vibrations as consecutive events. Adjacent vibrations with the same level are merged.
 private struct WebHapticsReader: JSONSchemaReader {
   let amplitudeMapping: AmplitudeMapping
-  var log = FindingLog()
-  let rules = JSONSchemaRules(
+  var findingLog = FindingLog()
+  let schemaRules = JSONSchemaRules(
     missingKey: .webHapticsStructure, wrongType: .wrongType, outOfRange: .webHapticsRange,
     unknownKey: .unknownKey, nullHandling: .absent)
   private(set) var events: [HapticEvent] = []
@@ -112,7 +112,7 @@ private struct WebHapticsReader: JSONSchemaReader {
   mutating func read(_ json: JSONDocument) {
     let root = json.root
     guard let list = root.kind == .array ? root : root["pattern"], list.kind == .array else {
-      log.add(
+      findingLog.add(
         .webHapticsStructure, at: root,
         "the file must be an array of vibrations, or an object with such an array as \"pattern\"")
       return
@@ -128,12 +128,12 @@ private struct WebHapticsReader: JSONSchemaReader {
   private mutating func add(_ vibration: WebVibration, at value: JSONValue) {
     let level = min(max(vibration.intensity, 0), 1)
     if level != vibration.intensity {
-      log.add(
+      findingLog.add(
         .webHapticsIntensity, at: value["intensity"] ?? value,
         "intensity is \(vibration.intensity.shortText), outside 0 to 1; \(level.shortText) is used")
     }
     if vibration.durationMilliseconds > Double(WebVibration.maximumPlayedMilliseconds) {
-      log.add(
+      findingLog.add(
         .webHapticsDuration, at: value["duration"] ?? value,
         "the library plays at most \(WebVibration.maximumPlayedMilliseconds) ms of a vibration",
         suggestion: "divide it into several vibrations")

@@ -6,7 +6,7 @@ import SystemSupport
 import TransducerCalibration
 
 enum CalibrateCommand {
-  private static let sensor = Option(
+  private static let sensorOption = Option(
     "--sensor", value: "KIND", help: "Quantity that the sensor measures.",
     defaultText: "the best fit"
   ).choice(of: TransducerMeasurement.Sensor.self)
@@ -52,7 +52,7 @@ enum CalibrateCommand {
         completion: .file(withExtension: "wav", "flac", "aiff", "caf"), isOptional: true)
     ],
     options: [
-      SweepOptions.profile, SweepOptions.quick, ManualCalibrationCommand.option,
+      SweepOptions.profileOption, SweepOptions.quickOption, ManualCalibrationCommand.byHandOption,
       Option(
         "-o", "--output", value: "FILE", help: "Write the calibrated profile to this file.",
         completion: .file(withExtension: "json"), writes: ["json"]),
@@ -60,9 +60,9 @@ enum CalibrateCommand {
         "--plot", value: "FILE",
         help: "Plot the measurement, fit, and residual as png, svg, or pdf.",
         completion: .file(withExtension: "svg", "png", "pdf"), writes: ["png", "svg", "pdf"]),
-      SharedOptions.json,
+      SharedOptions.jsonOption,
     ],
-    groups: [
+    optionGroups: [
       OptionGroup(
         "Recording",
         Option(
@@ -70,7 +70,7 @@ enum CalibrateCommand {
           defaultText: "the only channel, or 1"),
         Option(
           "--reference-channel", value: "N",
-          help: "Channel of the recording that contains the signal itself."), sensor,
+          help: "Channel of the recording that contains the signal itself."), sensorOption,
         Option(
           "--impedance", value: "OHMS",
           help:
@@ -90,13 +90,13 @@ enum CalibrateCommand {
             Accept a fit that is uncertain, depends on the level, or has a residual of up to 10 %.
             """),
         Option("--date", value: "TEXT", help: "Date of the measurement.", defaultText: "today")),
-      SweepOptions.group,
+      SweepOptions.optionGroup,
       OptionGroup(
         "Capture", Option("-c", "--capture", value: "NAME", help: "ALSA input device."),
         Option(
           "--capture-channels", value: "N", help: "Number of channels to record, 1 to 64.",
           defaultText: "the number of channels in use"), SweepCommand.haptics),
-      DeviceOptions.group,
+      DeviceOptions.optionGroup,
     ],
     examples: [
       .init(
@@ -124,7 +124,7 @@ enum CalibrateCommand {
   ) { arguments, terminal in try run(arguments, terminal, on: SystemEnvironment()) }
 
   /// The range of plausible latencies, in seconds. Sound servers and networks add up to 3 s.
-  private static let plausibleLatencies = 0.0...3.1
+  private static let plausibleLatencySeconds = 0.0...3.1
 
   /// Returns the latency of the signal path, in seconds, or nil without a reference.
   ///
@@ -133,11 +133,11 @@ enum CalibrateCommand {
   ///   - signal: The measurement signal.
   ///   - input: The recording with its reference.
   /// - Throws: `unsuitableRecording` for an implausible latency.
-  private static func latency(
+  private static func measureLatencySeconds(
     of calibration: Calibration, signal: SweepSignal, in input: CalibrationInput
   ) throws(CalibrationError) -> Double? {
     let start: Double
-    if let reference = input.reference {
+    if let reference = input.referenceRecording {
       start = try ReferenceDelay(measuring: reference, of: signal).signalStartSeconds
     } else if let origin = input.playbackStartSeconds {
       start = origin
@@ -145,7 +145,7 @@ enum CalibrateCommand {
       return nil
     }
     let latency = calibration.signalStartSeconds - start
-    guard plausibleLatencies.contains(latency) else {
+    guard plausibleLatencySeconds.contains(latency) else {
       let milliseconds = (abs(latency) * 1_000).text(places: 2)
       throw CalibrationError(
         .unsuitableRecording,
@@ -171,62 +171,63 @@ enum CalibrateCommand {
     }
     let options = try SweepOptions(arguments)
     if let output = arguments.value("--output"), let path = options.profilePath {
-      try InputOverwriteCheck(reading: [path]).check(output, option: "--output")
+      try InputOverwriteCheck(reading: [path]).checkOutputPath(output, option: "--output")
     }
-    let date = arguments.value("--date") ?? CalibrationAge.today()
-    if arguments.flag("--by-hand") {
+    let date = arguments.value("--date") ?? CalibrationAge.todayText()
+    if arguments.hasFlag("--by-hand") {
       return try ManualCalibrationCommand.run(
         arguments, terminal, options, date: date, on: environment)
     }
-    if let resistor = try arguments.double("--impedance", in: 0.001...100) {
+    if let resistor = try arguments.number("--impedance", in: 0.001...100) {
       return try measureImpedance(
         resistor: resistor, arguments: arguments, terminal: terminal, options: options, date: date,
         time: environment.time)
     }
     if options.isQuick {
-      try SharedOptions.refuse(
+      try SharedOptions.refuseOptions(
         ["--output", "--plot", "--full-scale", "--date"], with: "--quick", in: arguments)
     }
-    let sensors = try arguments[sensor].map { [$0] } ?? TransducerMeasurement.Sensor.allCases
-    let fullScale = try arguments.double("--full-scale", in: 0.001...10_000)
+    let sensors = try arguments[sensorOption].map { [$0] } ?? TransducerMeasurement.Sensor.allCases
+    let fullScale = try arguments.number("--full-scale", in: 0.001...10_000)
     let input = try CalibrationInput(arguments, options: options, time: environment.time)
     let calibration: Calibration
     let latency: Double?
     do {
       calibration = try Calibration(
-        measuring: input.sensor, of: options.signal, sensors: sensors,
-        acceptsPoorFit: arguments.flag("--accept-poor"))
-      latency = try Self.latency(of: calibration, signal: options.signal, in: input)
+        measuring: input.sensorRecording, of: options.sweepSignal, sensors: sensors,
+        acceptsPoorFit: arguments.hasFlag("--accept-poor"))
+      latency = try Self.measureLatencySeconds(
+        of: calibration, signal: options.sweepSignal, in: input)
     } catch {
-      throw CalibrationFailure(name: input.name, error: error)
+      throw CalibrationFailure(name: input.inputName, error: error)
     }
     let old = options.profile
     if options.isQuick, let drift = CalibrationDrift(calibration, from: old) {
       let report = DriftReport(
         drift: drift, warnings: calibration.warningSentences, profileName: old.name,
-        recordingName: input.name)
-      try terminal.output.write(arguments, json: report.fields, text: report.text)
-      return drift.isWithinUncertainty ? .done : .differs
+        recordingName: input.inputName)
+      try terminal.output.write(arguments, json: report.jsonFields, text: report.reportText)
+      return drift.isWithinUncertainty ? .success : .exceedsTolerance
     }
     let new = calibration.applied(
       to: old, in: Calibration.Conditions(dateText: date, latency: latency, fullScale: fullScale))
     let change = ProfileChange(old, new, arguments)
     let report = CalibrationReport(
-      calibration: calibration, change: change, latency: latency, input: input)
+      calibration: calibration, profileChange: change, latencySeconds: latency, input: input)
     if let path = arguments.value("--plot"), let format = PlotFormat(ofName: path) {
-      try AtomicFileWriter.write(report.plot.draw(as: format), to: path)
+      try AtomicFileWriter.write(report.responsePlot.draw(as: format), to: path)
     }
     try change.writeReport(
-      heading: "measured", entries: report.entries, sentences: report.sentences,
+      heading: "measured", entries: report.reportEntries, sentences: report.reportSentences,
       arguments: arguments, terminal: terminal)
-    return .done
+    return .success
   }
 
   private static func measureImpedance(
     resistor: Double, arguments: ParsedArguments, terminal: Terminal, options: SweepOptions,
     date: String, time: any TimeSource
   ) throws -> ExitStatus {
-    try SharedOptions.refuse(
+    try SharedOptions.refuseOptions(
       ["--quick", "--plot", "--sensor", "--full-scale", "--accept-poor"], with: "--impedance",
       in: arguments)
     let input = try CalibrationInput(arguments, options: options, time: time)
@@ -234,10 +235,11 @@ enum CalibrateCommand {
     let measurement: ImpedanceMeasurement
     do throws(CalibrationError) {
       measurement = try ImpedanceMeasurement(
-        measuring: input.sensor, reference: input.reference, of: options.signal, resistor: resistor,
+        measuring: input.sensorRecording, reference: input.referenceRecording,
+        of: options.sweepSignal, resistor: resistor,
         nominal: old.hardware?.impedanceOhms)
     } catch {
-      throw CalibrationFailure(name: input.name, error: error)
+      throw CalibrationFailure(name: input.inputName, error: error)
     }
     let change = ProfileChange(old, measurement.applied(to: old, date: date), arguments)
     func row(_ name: String, _ value: Double, _ unit: String) -> [String] {
@@ -247,32 +249,32 @@ enum CalibrateCommand {
     try change.writeReport(
       heading: "measured",
       entries: [
-        .init("recording", input.name),
+        .init("recording", input.inputName),
         .init(
           "resonance", measurement.resonanceHertz,
-          row: change.row(
+          tableRow: change.tableRow(
             "resonance", \.resonanceHertz, " Hz",
             interval: measurement.resonanceHalfWidthFraction)),
         .init("resonanceInterval", measurement.resonanceHalfWidthFraction),
         .init(
           "qualityFactor", measurement.qualityFactor,
-          row: change.row(
+          tableRow: change.tableRow(
             "quality", \.qualityFactor, "", interval: measurement.qualityHalfWidthFraction)),
         .init("qualityFactorInterval", measurement.qualityHalfWidthFraction),
         .init(
           "mechanicalQualityFactor", measurement.mechanicalQualityFactor,
-          row: row("- mechanical", measurement.mechanicalQualityFactor, "")),
+          tableRow: row("- mechanical", measurement.mechanicalQualityFactor, "")),
         .init(
           "electricalQualityFactor", measurement.electricalQualityFactor,
-          row: row("- electrical", measurement.electricalQualityFactor, "")),
+          tableRow: row("- electrical", measurement.electricalQualityFactor, "")),
         .init(
           "coilResistance", measurement.coilOhms,
-          row: row(
+          tableRow: row(
             "resistance", measurement.coilOhms,
-            input.reference == nil ? " ohm (estimate)" : " ohm")),
+            input.referenceRecording == nil ? " ohm (estimate)" : " ohm")),
         .init(
           "inductance", measurement.coilHenries,
-          row: row("inductance", measurement.coilHenries * 1_000, " mH")),
+          tableRow: row("inductance", measurement.coilHenries * 1_000, " mH")),
         .init("residual", measurement.residualDecibels),
         .init("warnings", warnings),
       ],
@@ -280,6 +282,6 @@ enum CalibrateCommand {
         "The Q factor excludes the resistor, and assumes an amplifier with zero output resistance."
       ] + warnings,
       arguments: arguments, terminal: terminal)
-    return .done
+    return .success
   }
 }

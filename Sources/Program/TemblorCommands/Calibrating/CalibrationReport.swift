@@ -12,26 +12,26 @@ import TransducerProfiles
 
 /// An entry of a report, which is a row of the table, a property of the JSON object, or both.
 struct ReportEntry {
-  var key: String
-  var value: JSONElement?
-  var row: [String]?
+  var jsonKey: String
+  var jsonValue: JSONElement?
+  var tableRow: [String]?
 
-  init(_ key: String, _ value: (any JSONRepresentable)?, row: [String]? = nil) {
-    self.key = key
-    self.value = value?.json
-    self.row = row
+  init(_ key: String, _ value: (any JSONRepresentable)?, tableRow: [String]? = nil) {
+    self.jsonKey = key
+    self.jsonValue = value?.json
+    self.tableRow = tableRow
   }
 
   /// Returns a JSON object with the properties of the entries.
   static func jsonObject(of entries: [ReportEntry]) -> JSONObject {
-    entries.reduce([:]) { $0 + [$1.key: $1.value] }
+    entries.reduce([:]) { $0 + [$1.jsonKey: $1.jsonValue] }
   }
 }
 
 /// The change that a measurement makes to a profile.
 struct ProfileChange {
-  let old: TransducerProfile
-  let new: TransducerProfile
+  let originalProfile: TransducerProfile
+  let changedProfile: TransducerProfile
   private let outputPath: String?
 
   /// Creates a change.
@@ -43,16 +43,16 @@ struct ProfileChange {
   init(_ old: TransducerProfile, _ new: TransducerProfile, _ arguments: ParsedArguments) {
     var new = new
     outputPath = arguments.value("--output")
-    let stem = outputPath.map(FileSystem.stem(of:)) ?? ""
+    let stem = outputPath.map(FileSystem.fileStem(of:)) ?? ""
     if ProfileName.isValid(stem) {
       new.name = stem
     }
-    self.old = old
-    self.new = new
+    self.originalProfile = old
+    self.changedProfile = new
   }
 
   /// Returns a row of the table, with a name and the values before and after the measurement.
-  func row(
+  func tableRow(
     _ name: String, _ key: KeyPath<TransducerHardware, Double?>, _ unit: String,
     interval: Double? = nil
   ) -> [String] {
@@ -66,19 +66,20 @@ struct ProfileChange {
       return value.text(places: 3) + unit + (isEstimate ? " (estimate)" : "")
     }
     let tolerance = interval.map { " ± \(Self.percentage(ofInterval: $0)) %" } ?? ""
-    return [name, cell(old.hardware), cell(new.hardware) + tolerance]
+    return [name, cell(originalProfile.hardware), cell(changedProfile.hardware) + tolerance]
   }
 
   /// Returns an interval as a percentage. An interval is never reported as 0.
   ///
   /// - Parameter interval: The half width of the interval, as a fraction.
   static func percentage(ofInterval interval: Double) -> String {
-    interval < minimumReportedInterval
-      ? "< \((minimumReportedInterval * 100).text(places: 1))" : (interval * 100).text(places: 2)
+    interval < minimumReportedIntervalFraction
+      ? "< \((minimumReportedIntervalFraction * 100).text(places: 1))"
+      : (interval * 100).text(places: 2)
   }
 
   /// The minimum half width of an interval that is reported as a number, as a fraction.
-  private static let minimumReportedInterval = 0.001
+  private static let minimumReportedIntervalFraction = 0.001
 
   /// Writes the profile if requested, and reports the values.
   ///
@@ -93,16 +94,17 @@ struct ProfileChange {
     terminal: Terminal
   ) throws {
     if let outputPath {
-      try AtomicFileWriter.write(ProfileFile.write(new), to: outputPath)
+      try AtomicFileWriter.write(ProfileFile.write(changedProfile), to: outputPath)
     }
-    if arguments.flag("--json") {
-      return try terminal.output.write(
-        json: ["profile": new.name] + ReportEntry.jsonObject(of: entries))
+    if arguments.hasFlag("--json") {
+      return try terminal.output.writeJSON(
+        ["profile": changedProfile.name] + ReportEntry.jsonObject(of: entries))
     }
     let written =
       outputPath.map { "\($0.printable): written" }
       ?? "No profile was written; to write a profile, use '--output FILE'."
-    let table = TextTable.lines([["", old.name, heading]] + entries.compactMap(\.row))
+    let table = TextTable.lines(
+      ofRows: [["", originalProfile.name, heading]] + entries.compactMap(\.tableRow))
     let lines = table + [""] + sentences + [written]
     try terminal.output.write(lines.map { $0 + "\n" }.joined())
   }
@@ -111,36 +113,38 @@ struct ProfileChange {
 /// The report of a calibration, with values, sentences, and a plot.
 struct CalibrationReport {
   let calibration: Calibration
-  let change: ProfileChange
-  let latency: Double?
+  let profileChange: ProfileChange
+  let latencySeconds: Double?
   let input: CalibrationInput
 
   /// The entries in the order of the table, each with a name, the stated value, and the measured
   /// value.
-  var entries: [ReportEntry] {
+  var reportEntries: [ReportEntry] {
     let measured = calibration
     let curve = calibration.responseCurve
-    let before = change.old.hardware
-    let after = change.new.hardware
+    let before = profileChange.originalProfile.hardware
+    let after = profileChange.changedProfile.hardware
     func band(_ band: ClosedRange<Double>) -> String {
       "\(band.lowerBound.text(places: 1)) to \(band.upperBound.text(places: 1)) Hz"
     }
     let ends = [" or lower", " or higher", " or wider"]
     let open = (curve.mayExtendBelow ? 1 : 0) + (curve.mayExtendAbove ? 2 : 0)
-    let milliseconds = [change.old.amplifier.latencySeconds, latency].map {
+    let milliseconds = [profileChange.originalProfile.amplifier.latencySeconds, latencySeconds].map
+    {
       $0.map { ($0 * 1_000).text(places: 3) + " ms" } ?? "unknown"
     }
     return [
-      .init("recording", input.name),
+      .init("recording", input.inputName),
       .init(
         "resonance", measured.resonanceHertz,
-        row: change.row(
+        tableRow: profileChange.tableRow(
           "resonance", \.resonanceHertz, " Hz", interval: measured.resonanceHalfWidthFraction)
       ),
       .init("resonanceInterval", measured.resonanceHalfWidthFraction),
       .init(
         "qualityFactor", measured.qualityFactor,
-        row: change.row("quality", \.qualityFactor, "", interval: measured.qualityHalfWidthFraction)
+        tableRow: profileChange.tableRow(
+          "quality", \.qualityFactor, "", interval: measured.qualityHalfWidthFraction)
       ),
       .init("qualityFactorInterval", measured.qualityHalfWidthFraction),
       .init(
@@ -148,21 +152,23 @@ struct CalibrationReport {
         JSONElement.inlineObject([
           "low": curve.bandHertz.lowerBound, "high": curve.bandHertz.upperBound,
         ]),
-        row: [
+        tableRow: [
           "band, -10 dB", before?.bandHertz.map(band) ?? "unknown",
           band(curve.bandHertz) + (open > 0 ? ends[open - 1] : ""),
         ]),
       .init(
         "acceleration", after?.accelerationInG,
-        row: after?.accelerationInG.map { _ in change.row("acceleration", \.accelerationInG, " g") }
+        tableRow: after?.accelerationInG.map { _ in
+          profileChange.tableRow("acceleration", \.accelerationInG, " g")
+        }
       ),
-      .init("latency", latency, row: ["latency"] + milliseconds),
+      .init("latency", latencySeconds, tableRow: ["latency"] + milliseconds),
       .init(
         "inverted", measured.isInverted,
-        row: ["polarity", "", measured.isInverted ? "inverted" : "normal"]),
+        tableRow: ["polarity", "", measured.isInverted ? "inverted" : "normal"]),
       .init(
         "sensor", measured.sensorQuantity.rawValue,
-        row: ["sensor", "", measured.sensorQuantity.rawValue]),
+        tableRow: ["sensor", "", measured.sensorQuantity.rawValue]),
       .init("gain", measured.fullScaleSineAmplitude), .init("offset", measured.signalStartSeconds),
       .init("inputCorner", measured.inputCornerHertz),
       .init("coilCorner", measured.coilCornerHertz), .init("residual", measured.residualDecibels),
@@ -178,19 +184,19 @@ struct CalibrationReport {
     ]
   }
 
-  var sentences: [String] {
+  var reportSentences: [String] {
     let origin =
-      input.reference != nil
+      input.referenceRecording != nil
       ? "The latency is measured from the reference channel to the movement."
       : "The latency excludes the delays reported by the devices, which can be off by one period."
     return [calibration.verdictSentence] + calibration.warningSentences
-      + (latency == nil ? [] : [origin])
+      + (latencySeconds == nil ? [] : [origin])
   }
 
-  var plot: ResponsePlot {
+  var responsePlot: ResponsePlot {
     let residual = calibration.residualDecibels.text(places: 1)
     return ResponsePlot(
-      title: "\(change.new.name): acceleration, measured and fitted",
+      title: "\(profileChange.changedProfile.name): acceleration, measured and fitted",
       subtitle:
         """
         \(calibration.resonanceHertz.text(places: 2)) Hz, Q factor \
@@ -212,22 +218,22 @@ struct DriftReport {
   let profileName: String
   let recordingName: String
 
-  private var entries: [ReportEntry] {
+  private var reportEntries: [ReportEntry] {
     let tolerance = drift.resonanceComparison.allowedMeasuredToStatedRatio.upperBound - 1
     let factor = drift.qualityFactorComparison.allowedMeasuredToStatedRatio.upperBound
     return [
       .init("recording", recordingName), .init("profile", profileName),
-      entry(
+      reportEntry(
         "resonance", drift.resonanceComparison, unit: " Hz",
         allowed: "±\((tolerance * 100).text(places: 1)) %"),
-      entry(
+      reportEntry(
         "qualityFactor", as: "quality", drift.qualityFactorComparison, unit: "",
         allowed: "within a factor of \(factor.text(places: 2))"),
       .init("within", drift.isWithinUncertainty), .init("warnings", warnings),
     ]
   }
 
-  private func entry(
+  private func reportEntry(
     _ key: String, as label: String? = nil, _ comparison: CalibrationDrift.Comparison, unit: String,
     allowed: String
   ) -> ReportEntry {
@@ -244,20 +250,21 @@ struct DriftReport {
         "highest": comparison.allowedMeasuredToStatedRatio.upperBound,
         "within": comparison.isWithinUncertainty,
       ]),
-      row: [
+      tableRow: [
         label ?? key, comparison.statedValue.text(places: 2) + unit,
         "\(measured) ± \(interval) %",
         (change.hasPrefix("-") ? "" : "+") + change + " %", allowed,
       ])
   }
 
-  var text: String {
+  var reportText: String {
     let table = TextTable.lines(
-      [["", profileName, "measured", "change", "profile value"]] + entries.compactMap(\.row))
-    return (table + ["", verdict] + warnings).map { $0 + "\n" }.joined()
+      ofRows: [["", profileName, "measured", "change", "profile value"]]
+        + reportEntries.compactMap(\.tableRow))
+    return (table + ["", verdictText] + warnings).map { $0 + "\n" }.joined()
   }
 
-  private var verdict: String {
+  private var verdictText: String {
     if drift.isWithinUncertainty { return "Both values are within the uncertainty of the profile." }
     let subject: String
     if drift.resonanceComparison.isWithinUncertainty {
@@ -270,15 +277,15 @@ struct DriftReport {
     return subject + " outside the uncertainty of the profile; calibrate again without '--quick'."
   }
 
-  var fields: JSONObject { ReportEntry.jsonObject(of: entries) }
+  var jsonFields: JSONObject { ReportEntry.jsonObject(of: reportEntries) }
 }
 
 /// The input of a measurement, recorded in channels of a file or by a capture.
 struct CalibrationInput {
-  let name: String
-  let sensor: CalibrationRecording
+  let inputName: String
+  let sensorRecording: CalibrationRecording
   /// The recording of the measurement signal itself, if there is one.
-  let reference: CalibrationRecording?
+  let referenceRecording: CalibrationRecording?
   /// The time in the capture at which the device played the signal's first sample, in seconds by
   /// its clock; nil if the time is unknown.
   let playbackStartSeconds: Double?
@@ -289,20 +296,20 @@ struct CalibrationInput {
     guard (path == nil) != (capture == nil) else {
       throw UsageError("specify either RECORDING or '--capture'")
     }
-    let channel = try arguments.int("--sensor-channel", in: OutputRouting.channelCounts)
-    let reference = try arguments.int("--reference-channel", in: OutputRouting.channelCounts)
+    let channel = try arguments.integer("--sensor-channel", in: OutputRouting.channelCounts)
+    let reference = try arguments.integer("--reference-channel", in: OutputRouting.channelCounts)
     if let channel, channel == reference {
       throw UsageError("'--reference-channel' and '--sensor-channel' must differ")
     }
     let name = FileSystem.displayName(of: path ?? capture ?? "")
-    self.name = name
+    self.inputName = name
     let sound: Sound
     if let path {
       for option in ["--device", "--haptics", "--capture-channels"]
-      where arguments.value(option) != nil && arguments.origins[option] == nil {
+      where arguments.value(option) != nil && arguments.originsByOption[option] == nil {
         throw UsageError("'\(option)' requires '--capture'")
       }
-      let descriptor = try FileSystem.open(path)
+      let descriptor = try FileSystem.openForReading(path)
       defer { close(descriptor) }
       sound = try SoundFileError.namingFileKind(of: path) { () throws(SoundFileError) in
         try Sound(readingDescriptor: descriptor, path: name)
@@ -311,19 +318,22 @@ struct CalibrationInput {
     } else {
       let minimum = max(channel ?? 1, reference ?? 1)
       let count =
-        try arguments.int("--capture-channels", in: OutputRouting.channelCounts) ?? minimum
+        try arguments.integer("--capture-channels", in: OutputRouting.channelCounts) ?? minimum
       guard count >= minimum else {
         throw UsageError("channel \(minimum) is in use, but '--capture-channels' is \(count)")
       }
       try options.checkLimits()
       let player = try SweepPlayer(arguments, options: options, time: time)
-      (sound, playbackStartSeconds) = try player.record(from: name, channelCount: count)
+      (sound, playbackStartSeconds) = try player.playAndRecord(from: name, channelCount: count)
     }
-    sensor = try Self.channel(channel ?? (reference == 1 ? 2 : 1), of: sound, name: name)
-    self.reference = try reference.map { try Self.channel($0, of: sound, name: name) }
+    sensorRecording = try Self.extractChannel(
+      channel ?? (reference == 1 ? 2 : 1), of: sound, name: name)
+    self.referenceRecording = try reference.map {
+      try Self.extractChannel($0, of: sound, name: name)
+    }
   }
 
-  private static func channel(
+  private static func extractChannel(
     _ number: Int, of sound: Sound, name: String
   ) throws -> CalibrationRecording {
     guard number <= sound.channelCount else {
@@ -332,7 +342,7 @@ struct CalibrationInput {
         error: CalibrationError(
           .unsuitableRecording,
           """
-          has \(sound.channelCount.counted("channel")), but channel \(number) is selected
+          has \(sound.channelCount.countText("channel")), but channel \(number) is selected
           """))
     }
     let samples = stride(
@@ -356,27 +366,27 @@ struct CalibrationFailure: Error, Equatable, CustomStringConvertible {
 enum CalibrationAge {
   /// The maximum age of a measurement, in days, before a check is suggested. Glue, springs, and
   /// mountings creep over months.
-  static let maximumDays = 180
+  static let maximumAgeDays = 180
 
   /// Returns the local date in the format of ISO 8601.
-  static func today() -> String { CalendarTime.now.formatted("%Y-%m-%d", isLocal: true) }
+  static func todayText() -> String { CalendarTime.now.formatted("%Y-%m-%d", isLocal: true) }
 
   /// Returns a suggestion to check a profile with an old measurement, or nil. A date that is not in
   /// the format of ISO 8601 counts as recent.
-  static func reminder(for profile: TransducerProfile, today: String = today()) -> String? {
+  static func reminder(for profile: TransducerProfile, today: String = todayText()) -> String? {
     guard let date = profile.hardware?.measurement?.date, let measured = dayNumber(date),
       let now = dayNumber(today),
-      now - measured > maximumDays
+      now - measured > maximumAgeDays
     else { return nil }
     return
       """
       \(profile.name.printable): measured \(date.printable), \((now - measured) / 30) months \
-      ago; \(advice)
+      ago; \(quickCheckAdvice)
       """
   }
 
   /// The remedy for a measured resonance that may have drifted.
-  static let advice = "run 'temblor calibrate --quick' to check it in 5 s"
+  static let quickCheckAdvice = "run 'temblor calibrate --quick' to check it in 5 s"
 
   /// Returns the number of days from a fixed day to a date `YYYY-MM-DD` in the Gregorian calendar,
   /// or nil.

@@ -11,11 +11,11 @@ import TransducerCalibration
 /// The command `temblor calibrate --by-hand`, with which a person presses a key where slow tones
 /// feel strongest.
 enum ManualCalibrationCommand {
-  static let option = Option(
+  static let byHandOption = Option(
     "--by-hand",
     help: "Find the resonance without a sensor: press a key when slow tones feel strongest.")
 
-  private static let usableOptions: Set = [
+  private static let usableOptionNames: Set = [
     "--by-hand", "--profile", "--output", "--json", "--level", "--date", "--haptics",
   ]
 
@@ -25,9 +25,10 @@ enum ManualCalibrationCommand {
   ) throws -> ExitStatus {
     let options =
       CalibrateCommand.definition.options
-      + CalibrateCommand.definition.groups[0..<3].flatMap(\.options)
-    try SharedOptions.refuse(
-      options.compactMap(\.names.last).filter { !usableOptions.contains($0) }, with: "--by-hand",
+      + CalibrateCommand.definition.optionGroups[0..<3].flatMap(\.options)
+    try SharedOptions.refuseOptions(
+      options.compactMap(\.spellings.last).filter { !usableOptionNames.contains($0) },
+      with: "--by-hand",
       in: arguments)
     guard arguments.value("RECORDING") == nil else {
       throw UsageError("'--by-hand' cannot be used with RECORDING")
@@ -37,14 +38,15 @@ enum ManualCalibrationCommand {
     let old = sweep.profile
     let toneProfile: TransducerProfile
     do {
-      toneProfile = try ManualMeasurement.toneProfile(for: old, level: sweep.signal.levelDecibels)
+      toneProfile = try ManualMeasurement.toneProfile(
+        for: old, level: sweep.sweepSignal.levelDecibels)
     } catch {
       throw UsageError(error.description)
     }
     let stated = old.hardware?.resonanceHertz ?? 0
     let session = LiveSession(
       in: environment, terminal: terminal, isQuiet: false, wantsBlockTimings: false)
-    guard terminal.error.isTerminal, session.hasKeyboard else {
+    guard terminal.errorOutput.isTerminal, session.hasKeyboard else {
       throw UsageError(
         """
         '--by-hand' requires a terminal with a keyboard; otherwise, record the sweep with a sensor
@@ -70,15 +72,15 @@ enum ManualCalibrationCommand {
     }
     let measurement: ManualMeasurement
     do {
-      measurement = try self.measurement(from: calibration, around: stated)
+      measurement = try self.makeMeasurement(from: calibration, around: stated)
     } catch {
       throw CalibrationFailure(name: old.name, error: error)
     }
     let change = ProfileChange(old, measurement.applied(to: old, date: date), arguments)
     try report(
-      measurement, pressCount: calibration.presses.count, as: change,
+      measurement, pressCount: calibration.lastPresses.count, as: change,
       qualityFactor: old.hardware?.qualityFactor, arguments, terminal)
-    return .done
+    return .success
   }
 
   /// Returns the resonance that the key presses indicate.
@@ -86,18 +88,18 @@ enum ManualCalibrationCommand {
   /// - Parameters:
   ///   - calibration: The key presses.
   ///   - resonance: The resonance of the profile, in hertz.
-  private static func measurement(
+  private static func makeMeasurement(
     from calibration: ManualCalibration, around resonance: Double
   ) throws(CalibrationError) -> ManualMeasurement {
-    guard !calibration.wentUnanswered else {
+    guard !calibration.endedUnanswered else {
       throw CalibrationError(
         .pressesDisagree,
         """
-        no key was pressed in \(ManualCalibration.maximumUnansweredCount) tones; raise the level \
-        with + until you feel the tones
+        no key was pressed in \(ManualCalibration.maximumUnansweredToneCount) tones; raise the \
+        level with + until you feel the tones
         """)
     }
-    return try ManualMeasurement(agreeingPresses: calibration.presses, around: resonance)
+    return try ManualMeasurement(agreeingPresses: calibration.lastPresses, around: resonance)
   }
 
   /// Writes the report and the profile.
@@ -120,12 +122,12 @@ enum ManualCalibrationCommand {
       entries: [
         .init(
           "resonance", measurement.resonanceHertz,
-          row: change.row(
+          tableRow: change.tableRow(
             "resonance", \.resonanceHertz, " Hz", interval: measurement.uncertaintyFraction)),
         .init("resonanceUncertainty", measurement.uncertaintyFraction),
         .init(
           "qualityFactor", qualityFactor,
-          row: change.row("quality", \.qualityFactor, "")),
+          tableRow: change.tableRow("quality", \.qualityFactor, "")),
         .init("presses", measurement.agreeingPresses.map(fields)),
         .init("leftOut", (measurement.excludedPress.map { [$0] } ?? []).map(fields)),
       ], sentences: [verdict, "The Q factor was not measured."], arguments: arguments,
@@ -136,20 +138,20 @@ enum ManualCalibrationCommand {
 /// The playback of slow tones, which records the frequencies at which a key is pressed.
 final class ManualCalibration: PlaybackActivity {
   /// The number of consecutive tones without a key press after which the calibration ends.
-  static let maximumUnansweredCount = 3
+  static let maximumUnansweredToneCount = 3
   /// The initial level of the tones, in decibels relative to the maximum.
-  private static let initialDecibels = -12.0
+  private static let initialLevelDecibels = -12.0
   /// The minimum level of the tones, in decibels relative to the maximum.
-  private static let minimumDecibels = -36.0
+  private static let minimumLevelDecibels = -36.0
   /// The level change for each key press, in decibels.
   private static let levelStepDecibels = 3.0
   /// The fade-in of a tone in seconds, during which key presses do not count.
-  private static let fadeInDuration = 0.5
+  private static let fadeInSeconds = 0.5
   /// The interval within which several key presses count as one. A key may be held down or pressed
   /// twice.
-  private static let repeatInterval = Duration.milliseconds(800)
+  private static let repeatedPressInterval = Duration.milliseconds(800)
   /// The duration for which a tone continues after its last key press.
-  private static let trailingDuration = Duration.milliseconds(1_500)
+  private static let durationAfterPress = Duration.milliseconds(1_500)
   /// The duration of the silence between tones.
   private static let pauseBetweenTones = Duration.seconds(1)
 
@@ -162,17 +164,17 @@ final class ManualCalibration: PlaybackActivity {
 
   let engine: PlaybackEngine
   /// The last key press of each tone.
-  private(set) var presses: [ManualMeasurement.Press] = []
-  private(set) var wentUnanswered = false
+  private(set) var lastPresses: [ManualMeasurement.Press] = []
+  private(set) var endedUnanswered = false
   private let tones: [ManualMeasurement.Tone]
   private let players: [PatternPlayer]
   private let time: any TimeSource
   private var phase = Phase.ready
-  private var currentPress: ManualMeasurement.Press?
+  private var currentTonePress: ManualMeasurement.Press?
   private var lastPressTime: Duration?
-  private var unansweredCount = 0
-  private var endCount = 0
-  private var levelDecibels = initialDecibels
+  private var unansweredToneCount = 0
+  private var toneEndCount = 0
+  private var levelDecibels = initialLevelDecibels
 
   /// Prepares the players of the tones.
   ///
@@ -190,19 +192,19 @@ final class ManualCalibration: PlaybackActivity {
     if !channelNumbers.isEmpty {
       routing.hapticChannels = channelNumbers.map { .init(index: $0 - 1) }
     }
-    let (channels, profiles) = routing.resolved(
+    let (channels, profiles) = routing.resolvedRouting(
       channelCount: device.format.channelCount, rate: device.format.rate, profile: profile)
     let engine = PlaybackEngine(
       rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
     self.engine = engine
     self.time = time
     tones = ManualMeasurement.tones(around: stated)
-    players = try tones.map { try engine.player(for: Self.pattern($0, on: profile.frequency)) }
+    players = try tones.map { try engine.player(for: Self.tonePattern($0, on: profile.frequency)) }
     applyLevel()
   }
 
   /// Returns a pattern of one event, whose sharpness glides from the start to the end of a tone.
-  private static func pattern(_ tone: ManualMeasurement.Tone, on mapping: FrequencyMapping)
+  private static func tonePattern(_ tone: ManualMeasurement.Tone, on mapping: FrequencyMapping)
     -> HapticPattern
   {
     func sharpness(_ hertz: Double) -> Float {
@@ -223,20 +225,20 @@ final class ManualCalibration: PlaybackActivity {
           ]),
         ParameterCurve(
           id: .hapticIntensityControl, time: 0,
-          controlPoints: [.init(time: 0, value: 0), .init(time: fadeInDuration, value: 1)]),
+          controlPoints: [.init(time: 0, value: 0), .init(time: fadeInSeconds, value: 1)]),
       ])
   }
 
-  private var toneIndex: Int { min(presses.count, tones.count - 1) }
+  private var toneIndex: Int { min(lastPresses.count, tones.count - 1) }
   private var player: PatternPlayer { players[toneIndex] }
-  var state: PlaybackStatus.State {
+  var playbackState: PlaybackStatus.State {
     if case .playing = phase {
       .playing
     } else {
       .idle
     }
   }
-  var progress: (position: Double, duration: Double?) {
+  var playbackProgress: (position: Double, duration: Double?) {
     if case .playing = phase {
       (player.position, nil)
     } else {
@@ -247,23 +249,23 @@ final class ManualCalibration: PlaybackActivity {
   /// A level meter would show the resonance that is to be felt.
   var hidesSoundDetails: Bool { true }
 
-  var title: ActivityTitle? {
+  var statusTitle: ActivityTitle? {
     let level = "\(levelDecibels.text(places: 0)) dB"
     if case .ready = phase {
-      return ActivityTitle(longText: "press Enter to start, \(level)", shortText: "Enter")
+      return ActivityTitle(longTitle: "press Enter to start, \(level)", shortTitle: "Enter")
     }
     let name = "tone \(toneIndex + 1) of \(tones.count)"
     return ActivityTitle(
-      longText: "\(name), \(tones[toneIndex].isRising ? "rising" : "falling"), \(level)",
-      shortText: name,
-      remarks: currentPress == nil ? [] : ["pressed"])
+      longTitle: "\(name), \(tones[toneIndex].isRising ? "rising" : "falling"), \(level)",
+      shortTitle: name,
+      remarks: currentTonePress == nil ? [] : ["pressed"])
   }
 
-  var keys: [KeyHelp] {
+  var keyHelp: [KeyHelp] {
     [("space", "strongest"), ("+ -", "3 dB, repeat the tone"), ("q", "quit")]
   }
 
-  func update(at now: Duration) throws -> ActivityStep {
+  func updateActivity(at now: Duration) throws -> ActivityStep {
     switch phase {
     case .ready:
       return .wait(nil)
@@ -271,14 +273,14 @@ final class ManualCalibration: PlaybackActivity {
       return .finished
     case .pausing(let end):
       guard now >= end else { return .wait(end - now) }
-      endCount = player.endCount
-      currentPress = nil
+      toneEndCount = player.endCount
+      currentTonePress = nil
       lastPressTime = nil
       try player.start()
       phase = .playing
     case .playing:
-      let isAnswered = lastPressTime.map { now >= $0 + Self.trailingDuration } ?? false
-      if isAnswered || player.endCount > endCount {
+      let isAnswered = lastPressTime.map { now >= $0 + Self.durationAfterPress } ?? false
+      if isAnswered || player.endCount > toneEndCount {
         try finishTone(at: now)
       }
     }
@@ -288,16 +290,16 @@ final class ManualCalibration: PlaybackActivity {
   private func finishTone(at now: Duration) throws {
     try player.stop()
     phase = .pausing(until: now + Self.pauseBetweenTones)
-    if let currentPress {
-      presses.append(currentPress)
-      unansweredCount = 0
-      if presses.count == tones.count {
+    if let currentTonePress {
+      lastPresses.append(currentTonePress)
+      unansweredToneCount = 0
+      if lastPresses.count == tones.count {
         phase = .over
       }
     } else {
-      unansweredCount += 1
-      wentUnanswered = unansweredCount == Self.maximumUnansweredCount
-      if wentUnanswered {
+      unansweredToneCount += 1
+      endedUnanswered = unansweredToneCount == Self.maximumUnansweredToneCount
+      if endedUnanswered {
         phase = .over
       }
     }
@@ -308,9 +310,9 @@ final class ManualCalibration: PlaybackActivity {
     case .character(" "), .enter:
       recordPress()
     case .character("+"), .character("="), .up:
-      try changeLevel(by: Self.levelStepDecibels)
+      try changeLevel(byDecibels: Self.levelStepDecibels)
     case .character("-"), .character("_"), .down:
-      try changeLevel(by: -Self.levelStepDecibels)
+      try changeLevel(byDecibels: -Self.levelStepDecibels)
     // Only quitting and help are left to the session; muting and its other keys are disabled.
     case .character("q"), .character("Q"), .control("d"), .character("?"), .character("h"):
       return false
@@ -326,17 +328,17 @@ final class ManualCalibration: PlaybackActivity {
       phase = .pausing(until: now + Self.pauseBetweenTones)
       return
     }
-    guard case .playing = phase, player.position >= Self.fadeInDuration else { return }
-    if lastPressTime.map({ now - $0 >= Self.repeatInterval }) ?? true {
+    guard case .playing = phase, player.position >= Self.fadeInSeconds else { return }
+    if lastPressTime.map({ now - $0 >= Self.repeatedPressInterval }) ?? true {
       let tone = tones[toneIndex]
-      currentPress = ManualMeasurement.Press(
+      currentTonePress = ManualMeasurement.Press(
         toneHertz: tone.hertz(at: player.position), isOnRisingTone: tone.isRising)
     }
     lastPressTime = now
   }
 
-  private func changeLevel(by step: Double) throws {
-    levelDecibels = min(max(levelDecibels + step, Self.minimumDecibels), 0)
+  private func changeLevel(byDecibels step: Double) throws {
+    levelDecibels = min(max(levelDecibels + step, Self.minimumLevelDecibels), 0)
     applyLevel()
     guard case .playing = phase else { return }
     try player.stop()

@@ -23,12 +23,12 @@ enum SweepCommand {
       With --quick, the signal lasts 5 s and is intended for 'temblor calibrate --quick'.
       """,
     options: [
-      SweepOptions.profile, SweepOptions.quick,
+      SweepOptions.profileOption, SweepOptions.quickOption,
       Option(
         "-o", "--output", value: "FILE", help: "Output file, with 24 bits per sample.",
         completion: .file(withExtension: "wav", "flac"),
         writes: []), haptics,
-    ], groups: [SweepOptions.group, DeviceOptions.group],
+    ], optionGroups: [SweepOptions.optionGroup, DeviceOptions.optionGroup],
     examples: [
       .init("temblor sweep --profile dayton-bst-1 -o sweep.wav", "Write a sound file."),
       .init(
@@ -57,24 +57,25 @@ enum SweepCommand {
       throw UsageError("specify either '--output' or '--device'")
     }
     if let output {
-      let rate = try arguments[SharedOptions.rate]
-      try write(options, rate: rate, to: output)
+      let rate = try arguments[SharedOptions.rateOption]
+      try writeSignal(options, rate: rate, to: output)
       try terminal.output.write(
-        "\(output.printable): \(summary(options))\n" + instructions(options, file: output))
-      return .done
+        "\(output.printable): \(signalSummary(options))\n"
+          + measurementInstructions(options, file: output))
+      return .success
     }
     let player = try SweepPlayer(arguments, options: options, time: time)
-    try terminal.output.writeLine("playing \(summary(options))")
-    try player.play()
-    try terminal.output.write(instructions(options, file: nil))
-    return .done
+    try terminal.output.writeLine("playing \(signalSummary(options))")
+    try player.playSweep()
+    try terminal.output.write(measurementInstructions(options, file: nil))
+    return .success
   }
 
-  private static func write(_ options: SweepOptions, rate: Int, to path: String) throws {
+  private static func writeSignal(_ options: SweepOptions, rate: Int, to path: String) throws {
     guard let container = SoundFileFormat.container(ofName: path) else {
       throw UsageError("unknown file extension of \(path.inQuotes); use .wav or .flac")
     }
-    let samples = try options.samples(rate: Double(rate))
+    let samples = try options.makeSamples(rate: Double(rate))
     let format = SoundFileFormat(
       container: container, sampleFormat: container == .ogg ? .float : .s24)
     var file = try AtomicFileWriter(path)
@@ -91,18 +92,19 @@ enum SweepCommand {
 
   /// Returns a summary of the signal, for example `22 s, 10 to 1000 Hz at -12 dBFS for
   /// dayton-bst-1`.
-  static func summary(_ options: SweepOptions) -> String {
-    let signal = options.signal
-    let low = SweepOptions.text(signal.bandHertz.lowerBound)
-    let high = SweepOptions.text(signal.bandHertz.upperBound)
+  static func signalSummary(_ options: SweepOptions) -> String {
+    let signal = options.sweepSignal
+    let low = SweepOptions.numberText(signal.bandHertz.lowerBound)
+    let high = SweepOptions.numberText(signal.bandHertz.upperBound)
     return
       """
       \(signal.totalSeconds.text(places: 1)) s, \(low) to \(high) Hz at \
-      \(SweepOptions.text(signal.levelDecibels)) dBFS for \(options.profile.name)
+      \(SweepOptions.numberText(signal.levelDecibels)) dBFS for \(options.profile.name)
       """
   }
 
-  private static func instructions(_ options: SweepOptions, file: String?) -> String {
+  private static func measurementInstructions(_ options: SweepOptions, file: String?) -> String {
+    let recordingSeconds = Int(options.sweepSignal.totalSeconds.rounded(.up)) + 5
     var text = ""
     if !SweepLimits(options.profile).hasLimits {
       text += "The profile has no power or excursion limit. Start at a low volume.\n"
@@ -111,7 +113,7 @@ enum SweepCommand {
       Attach an accelerometer to the mounted transducer, or hold a microphone against it.
       Record the complete signal without interruption, with automatic gain control off and without \
       clipping:
-        arecord -f S16_LE -r 48000 -d \(Int(options.signal.totalSeconds.rounded(.up)) + 5) take.wav
+        arecord -f S16_LE -r 48000 -d \(recordingSeconds) take.wav
 
       """
     if let file {
@@ -131,22 +133,22 @@ enum SweepCommand {
 
 /// The options of the sweep signal, which `sweep` and `calibrate` share.
 struct SweepOptions {
-  static let group = OptionGroup(
+  static let optionGroup = OptionGroup(
     "Signal",
     Option(
       "--low", value: "HZ", help: "Start frequency, 1 to 10000 Hz.",
-      defaultText: text(SweepSignal.defaultBandHertz.lowerBound)),
+      defaultText: numberText(SweepSignal.defaultBandHertz.lowerBound)),
     Option(
       "--high", value: "HZ", help: "End frequency, 4 to 1000 times the start frequency.",
-      defaultText: text(SweepSignal.defaultBandHertz.upperBound)),
+      defaultText: numberText(SweepSignal.defaultBandHertz.upperBound)),
     Option(
       "--sweep-duration", value: "SECONDS", help: "Duration of each sweep, 0.5 to 30.",
-      defaultText: text(SweepSignal.defaultSweepSeconds)),
+      defaultText: numberText(SweepSignal.defaultSweepSeconds)),
     Option(
       "--level", value: "DB", help: "Peak level in dBFS, -40 to -3.",
-      defaultText: text(SweepSignal.defaultLevelDecibels)))
+      defaultText: numberText(SweepSignal.defaultLevelDecibels)))
 
-  static let profile = Option(
+  static let profileOption = Option(
     "--profile", value: "PROFILE",
     help:
       """
@@ -155,13 +157,13 @@ struct SweepOptions {
       """,
     completion: SharedOptions.profileCompletion)
 
-  static let quick = Option(
+  static let quickOption = Option(
     "--quick", help: "Use a 5 s signal that checks the resonance and the Q factor of a profile.")
 
   let profile: TransducerProfile
   let profilePath: String?
   let profileArgument: String
-  let signal: SweepSignal
+  let sweepSignal: SweepSignal
   let isQuick: Bool
 
   init(_ arguments: ParsedArguments) throws {
@@ -169,36 +171,36 @@ struct SweepOptions {
       throw UsageError("missing '--profile'; run 'temblor profiles' to list profiles")
     }
     self.profileArgument = profileArgument
-    let input = try ProfileInput.find(profileArgument)
-    profile = try input.profile()
-    profilePath = input.entry?.path
-    isQuick = arguments.flag("--quick")
+    let input = try ProfileInput.read(profileArgument)
+    profile = try input.parseProfile()
+    profilePath = input.libraryEntry?.path
+    isQuick = arguments.hasFlag("--quick")
     let level =
-      try arguments.double("--level", in: SweepSignal.supportedLevelDecibels)
+      try arguments.number("--level", in: SweepSignal.supportedLevelDecibels)
       ?? SweepSignal.defaultLevelDecibels
     if isQuick {
-      try SharedOptions.refuse(
+      try SharedOptions.refuseOptions(
         ["--low", "--high", "--sweep-duration"], with: "--quick", in: arguments)
       do {
-        signal = try SweepSignal(checking: profile, levelDecibels: level)
+        sweepSignal = try SweepSignal(checking: profile, levelDecibels: level)
       } catch {
         throw UsageError(error.description)
       }
       return
     }
-    let low = try arguments.double("--low", in: SweepSignal.supportedHertz)
-    let high = try arguments.double("--high", in: SweepSignal.supportedHertz)
+    let low = try arguments.number("--low", in: SweepSignal.supportedHertz)
+    let high = try arguments.number("--high", in: SweepSignal.supportedHertz)
     let defaultBand = SweepSignal.defaultBandHertz
     let first = low ?? min(defaultBand.lowerBound, (high ?? defaultBand.upperBound) / 4)
     let last = high ?? max(defaultBand.upperBound, first * 4)
     guard first < last else {
-      throw UsageError("'--high' must be above '--low', not \(Self.text(last).inQuotes)")
+      throw UsageError("'--high' must be above '--low', not \(Self.numberText(last).inQuotes)")
     }
     let mapping = profile.frequency
     do {
-      signal = try SweepSignal(
+      sweepSignal = try SweepSignal(
         bandHertz: first...last,
-        sweepSeconds: try arguments.double(
+        sweepSeconds: try arguments.number(
           "--sweep-duration", in: SweepSignal.supportedSweepSeconds)
           ?? SweepSignal.defaultSweepSeconds,
         levelDecibels: level,
@@ -211,15 +213,15 @@ struct SweepOptions {
 
   func checkLimits() throws(UsageError) {
     do {
-      try SweepLimits(profile).check(signal)
+      try SweepLimits(profile).check(sweepSignal)
     } catch {
       throw UsageError(error.description)
     }
   }
 
-  func samples(rate: Double) throws(UsageError) -> [Float] {
+  func makeSamples(rate: Double) throws(UsageError) -> [Float] {
     do {
-      return try signal.samples(rate: rate)
+      return try sweepSignal.samples(rate: rate)
     } catch {
       throw UsageError(error.description)
     }
@@ -227,26 +229,26 @@ struct SweepOptions {
 
   /// The options of the signal that differ from their defaults, as text for a command line.
   var commandLineText: String {
-    let band = signal.bandHertz
+    let band = sweepSignal.bandHertz
     let defaultBand = SweepSignal.defaultBandHertz
     let values = [
       ("--low", band.lowerBound, defaultBand.lowerBound),
       ("--high", band.upperBound, defaultBand.upperBound),
-      ("--sweep-duration", signal.sweepSeconds, SweepSignal.defaultSweepSeconds),
-      ("--level", signal.levelDecibels, SweepSignal.defaultLevelDecibels),
+      ("--sweep-duration", sweepSignal.sweepSeconds, SweepSignal.defaultSweepSeconds),
+      ("--level", sweepSignal.levelDecibels, SweepSignal.defaultLevelDecibels),
     ]
     return values.dropFirst(isQuick ? 3 : 0).filter { $0.1 != $0.2 }.map {
-      " \($0.0) \(Self.text($0.1))"
+      " \($0.0) \(Self.numberText($0.1))"
     }.joined()
   }
 
-  static func text(_ value: Double) -> String { value.text(places: 3) }
+  static func numberText(_ value: Double) -> String { value.text(places: 3) }
 }
 
 /// The playback of the sweep on a device, optionally with a simultaneous recording.
 struct SweepPlayer {
-  private let device: String
-  private let request: OutputRequest
+  private let deviceName: String
+  private let outputRequest: OutputRequest
   private let options: SweepOptions
   /// The output channels, numbered from 1; empty for all channels.
   private let channelNumbers: [Int]
@@ -254,33 +256,33 @@ struct SweepPlayer {
 
   /// The duration of the recording after the signal, in seconds. Sound servers and networks have
   /// latencies of up to 3 s.
-  private static let tailDuration = 3.25
+  private static let trailingRecordingSeconds = 3.25
   /// The duration of the recording after a quick sweep, in seconds.
-  private static let quickTailDuration = 0.5
+  private static let quickTrailingRecordingSeconds = 0.5
   /// The time until devices run steadily and their clocks can be compared, in seconds.
-  private static let settlingDuration = 0.25
+  private static let settlingSeconds = 0.25
   /// The default number of frames in a period. A low latency is not required.
-  private static let defaultPeriodSize = 1_024
+  private static let defaultPeriodFrameCount = 1_024
 
   init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws(UsageError)
   {
     channelNumbers = try SweepCommand.channelNumbers(arguments)
     let output = try DeviceOptions(arguments, minimumChannelCount: channelNumbers.max() ?? 1)
-    var request = output.request
+    var request = output.outputRequest
     if arguments.value("--period-size") == nil, arguments.value("--buffer-size") == nil {
-      request.periodSize = Self.defaultPeriodSize
-      request.bufferSize = 8 * Self.defaultPeriodSize
+      request.periodSize = Self.defaultPeriodFrameCount
+      request.bufferSize = 8 * Self.defaultPeriodFrameCount
     }
-    device = output.device
-    self.request = request
+    deviceName = output.deviceName
+    self.outputRequest = request
     self.options = options
     self.time = time
   }
 
-  func play() throws {
+  func playSweep() throws {
     let sink = try openSink()
-    let samples = try options.samples(rate: sink.format.rate)
-    try stream(samples, count: samples.count, to: sink) { _ in true }
+    let samples = try options.makeSamples(rate: sink.format.rate)
+    try writeSamples(samples, count: samples.count, to: sink) { _ in true }
   }
 
   /// Plays the sweep and records it.
@@ -290,12 +292,14 @@ struct SweepPlayer {
   ///   - channelCount: The number of channels to record.
   /// - Returns: The recording, and the time in it at which the device played the signal's first
   ///   sample, in seconds by both clocks.
-  func record(from device: String, channelCount: Int) throws -> (sound: Sound, origin: Double?) {
+  func playAndRecord(from device: String, channelCount: Int) throws -> (
+    sound: Sound, origin: Double?
+  ) {
     let sink = try openSink()
     let rate = sink.format.rate
     let samples: [Float]
     do {
-      samples = try options.signal.samples(rate: rate, includesTones: false)
+      samples = try options.sweepSignal.samples(rate: rate, includesTones: false)
     } catch {
       throw UsageError(error.description)
     }
@@ -303,12 +307,13 @@ struct SweepPlayer {
       device, rate: Int(rate), channelCount: channelCount, clock: time)
     var recorded: [Float] = []
     var origins: [Double] = []
-    let tailDuration = options.isQuick ? Self.quickTailDuration : Self.tailDuration
+    let tailDuration =
+      options.isQuick ? Self.quickTrailingRecordingSeconds : Self.trailingRecordingSeconds
     let requiredCount = samples.count + Int(tailDuration * rate)
     try capture.start()
-    try stream(samples, count: .max, to: sink) { written in
+    try writeSamples(samples, count: .max, to: sink) { written in
       try capture.read(into: &recorded)
-      if Double(written) > Self.settlingDuration * rate, let first = capture.firstFrameTime() {
+      if Double(written) > Self.settlingSeconds * rate, let first = capture.firstFrameTime() {
         let start =
           time.now + .roundedToNanoseconds(seconds: Double(sink.delayFrames - written) / rate)
         origins.append((start - first).inSeconds)
@@ -324,7 +329,7 @@ struct SweepPlayer {
   }
 
   private func openSink() throws(OutputError) -> any AudioSink {
-    try OutputRegistry.standard.open(device, request, time: time).sink
+    try OutputRegistry.standard.open(deviceName, outputRequest, time: time).sink
   }
 
   /// Writes samples to a sink, followed by silence.
@@ -334,7 +339,7 @@ struct SweepPlayer {
   ///   - count: The number of frames to write, or `.max` to write until `isDone` returns true.
   ///   - sink: The output.
   ///   - isDone: A function that is called after each block with the number of written frames.
-  private func stream(
+  private func writeSamples(
     _ samples: [Float], count: Int, to sink: any AudioSink, isDone: (Int) throws -> Bool
   ) throws {
     let channels = sink.format.channelCount
@@ -348,7 +353,7 @@ struct SweepPlayer {
       }
     }
     while true {
-      if SignalHandling.isInterruptRequested { throw FileError(device, "interrupted") }
+      if SignalHandling.isInterruptRequested { throw FileError(deviceName, "interrupted") }
       switch sink.wait(wake) {
       case .ready(let frameCount):
         for frame in 0..<frameCount {
@@ -363,9 +368,9 @@ struct SweepPlayer {
       case .interrupted:
         break
       case .missed, .late:
-        throw failure("underrun during the sweep; use a larger '--buffer-size'")
+        throw outputFailure("underrun during the sweep; use a larger '--buffer-size'")
       case .ended:
-        throw failure("disconnected during the sweep; reconnect it")
+        throw outputFailure("disconnected during the sweep; reconnect it")
       }
       let isDone = try isDone(written)
       if written >= count || (isDone && count == .max) { break }
@@ -384,5 +389,7 @@ struct SweepPlayer {
     thread?.wait(within: Self.closeTimeout)
   }
 
-  private func failure(_ text: String) -> OutputError { OutputError(.other, output: device, text) }
+  private func outputFailure(_ text: String) -> OutputError {
+    OutputError(.other, output: deviceName, text)
+  }
 }

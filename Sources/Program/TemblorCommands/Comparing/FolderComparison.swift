@@ -58,9 +58,9 @@ struct FolderComparison {
 
   private func run(on terminal: Terminal) throws -> ExitStatus {
     var work = BatchWork(on: terminal, problems: pairs.problems)
-    guard !pairs.pairs.isEmpty || pairs.problems.isEmpty else { return work.status }
+    guard !pairs.pairs.isEmpty || pairs.problems.isEmpty else { return work.overallStatus }
     let results = compareAll(on: terminal)
-    if options.job.isCancelled() {
+    if options.renderJob.isCancelled() {
       throw FileError(candidate, "interrupted")
     }
     for status in results.compactMap(\.errorStatus) {
@@ -71,20 +71,20 @@ struct FolderComparison {
     let page = try pages?.writeIndex(
       rows, verdict: verdict, reference: reference, candidate: candidate, options: options)
     if options.printsJSON {
-      try terminal.output.write(
-        json: fields(results), formatVersion: Comparison.formatVersion)
+      try terminal.output.writeJSON(
+        fields(results), formatVersion: Comparison.formatVersion)
     } else {
       try terminal.output.write(text(rows, verdict: verdict, for: terminal.output))
     }
     if let page, let pages {
-      let count = pairs.pairs.count.counted("pair")
-      page.report("\(count), with a page each in \(pages.folder.printable)", on: terminal)
+      let count = pairs.pairs.count.countText("pair")
+      page.reportPage("\(count), with a page each in \(pages.folder.printable)", on: terminal)
     }
     try page?.openInBrowser()
-    if options.tolerance != nil, !isWithinTolerance(rows) {
-      work.recordStatus(.differs)
+    if options.requestedTolerance != nil, !isWithinTolerance(rows) {
+      work.recordStatus(.exceedsTolerance)
     }
-    return work.status
+    return work.overallStatus
   }
 
   // MARK: - Comparing
@@ -94,7 +94,7 @@ struct FolderComparison {
     let results = Mutex([PairResult?](repeating: nil, count: pairs.pairs.count))
     var line = ProgressLine(on: terminal)
     WorkerPool.run(jobCount: pairs.pairs.count) { [self] index in
-      guard !options.job.isCancelled() else { return }
+      guard !options.renderJob.isCancelled() else { return }
       let result = compare(pairs.pairs[index], page: pages?.pairPages[index])
       results.withLock { $0[index] = result }
     } meanwhile: { doneCount in
@@ -108,10 +108,11 @@ struct FolderComparison {
   private func compare(_ pair: FolderPairs.Pair, page: FolderPages.PairPage?) -> PairResult {
     do {
       let inputs = [pair.reference, pair.candidate].map {
-        $0.playingChannels(options.inputChannels)
+        $0.asPattern(ofChannels: options.inputChannels)
       }
-      let takes = try TakeInput.load(inputs, job: options.job, rate: options.rate)
-      let comparisons = CompareCommand.compare(takes, options.comparison)
+      let takes = try TakeInput.loadTakes(
+        inputs, job: options.renderJob, rate: options.requestedRateHertz)
+      let comparisons = CompareCommand.compareTakes(takes, options.comparisonOptions)
       if let page {
         try page.checkFolder()
         _ = try CompareCommand.writePage(
@@ -119,20 +120,20 @@ struct FolderComparison {
           arguments: inputs.map { $0.path ?? $0.name })
       }
       var row = FolderReport.Row(
-        pair.name, comparisons[0], tolerance: options.tolerance?.tolerance)
+        pair.name, comparisons[0], tolerance: options.requestedTolerance?.tolerance)
       row.address = page?.address
       let comparisonFields =
         options.printsJSON
-        ? CompareCommand.fields(comparisons, options.tolerance?.tolerance) : [:]
+        ? CompareCommand.fields(comparisons, options.requestedTolerance?.tolerance) : [:]
       return PairResult(
         row: row, fields: ["name": pair.name, "state": row.state.rawValue] + comparisonFields)
     } catch {
-      let message = Failure.message(error)
+      let message = Failure.messageText(error)
       return PairResult(
         row: .init(pair.name, .unreadable, message),
         fields: [
           "name": pair.name, "state": FolderReport.State.unreadable.rawValue, "error": message,
-        ], errorStatus: Failure.status(of: error))
+        ], errorStatus: Failure.exitStatus(of: error))
     }
   }
 
@@ -159,32 +160,32 @@ struct FolderComparison {
   /// 2 %: 1 of 40 pairs exceeds, 1 file is missing`.
   private func verdict(on rows: [FolderReport.Row]) -> String {
     func count(_ state: FolderReport.State) -> Int { rows.count { $0.state == state } }
-    let pairCount = pairs.pairs.count.counted("pair")
+    let pairCount = pairs.pairs.count.countText("pair")
     var parts: [String] = []
     for (state, predicate) in [
       (FolderReport.State.exceeds, "beyond the tolerance"), (.different, "perceptibly different"),
       (.imperceptible, "different below the perception thresholds"), (.identical, "identical"),
       (.unreadable, "unreadable"),
-    ] where count(state) > 0 && (options.tolerance == nil || state != .identical) {
+    ] where count(state) > 0 && (options.requestedTolerance == nil || state != .identical) {
       parts.append("\(count(state)) of \(pairCount) \(predicate)")
     }
     if count(.missing) > 0 {
-      parts.append("\(count(.missing).counted("file")) missing")
+      parts.append("\(count(.missing).countText("file")) missing")
     }
     if count(.new) > 0 {
-      parts.append("\(count(.new).counted("new file"))")
+      parts.append("\(count(.new).countText("new file"))")
     }
     let counts = parts.isEmpty ? pairCount : parts.joined(separator: ", ")
-    guard let tolerance = options.tolerance else { return counts }
+    guard let tolerance = options.requestedTolerance else { return counts }
     let result = isWithinTolerance(rows) ? "is within" : "exceeds"
-    return "B \(result) the tolerance of \(tolerance.text): \(counts)"
+    return "B \(result) the tolerance of \(tolerance.limitsText): \(counts)"
   }
 
   private func text(_ rows: [FolderReport.Row], verdict: String, for output: Output) -> String {
     var text = ""
     for (label, folder) in [("A", reference), ("B", candidate)] {
       text += output.styled(label, .bold)
-      text += "  \(folder.printable) (folder, profile \(options.job.profile.name))\n"
+      text += "  \(folder.printable) (folder, profile \(options.renderJob.profile.name))\n"
     }
     var cells: [[String]] = []
     for row in rows {
@@ -197,14 +198,14 @@ struct FolderComparison {
       cells.append([row.name.printable, row.state.rawValue, first])
       cells += listed.dropFirst().map { ["", "", $0] }
     }
-    let lines = TextTable.lines(cells).map { line in
+    let lines = TextTable.lines(ofRows: cells).map { line in
       String(line.reversed().drop { $0 == " " }.reversed()) + "\n"
     }
     return text + "\n" + lines.joined() + "\n\(verdict.printable)\n"
   }
 
   private func fields(_ results: [PairResult]) -> JSONObject {
-    let tolerance = options.tolerance?.tolerance
+    let tolerance = options.requestedTolerance?.tolerance
     return [
       "referenceFolder": reference, "candidateFolder": candidate,
       "tolerance": tolerance.map(CompareCommand.fields),
@@ -229,7 +230,7 @@ private struct FolderPages {
     /// - Throws: A `FileError` for a link, because the names of pages come from inputs.
     func checkFolder() throws(FileError) {
       try ReceivedPath.checkLinks(to: String(path.dropFirst(folder.count)), below: folder)
-      try FileSystem.makeFolder(FileSystem.folder(of: path))
+      try FileSystem.makeFolder(FileSystem.folderPath(of: path))
     }
   }
 
@@ -246,9 +247,10 @@ private struct FolderPages {
       throw UsageError("'--output' requires a file name")
     }
     self.path = path
-    let stem = FileSystem.stem(of: path)
-    folder = FileSystem.join(
-      FileSystem.folder(of: path), stem == FileSystem.name(of: path) ? stem + "-pairs" : stem)
+    let stem = FileSystem.fileStem(of: path)
+    folder = FileSystem.joinPath(
+      FileSystem.folderPath(of: path),
+      stem == FileSystem.fileName(of: path) ? stem + "-pairs" : stem)
     var names: Set<String> = []
     for pair in pairs {
       var name = pair.name
@@ -257,17 +259,17 @@ private struct FolderPages {
         name = "\(pair.name)-\(number)"
         number += 1
       }
-      let address = "\(FileSystem.name(of: folder))/\(name).html"
+      let address = "\(FileSystem.fileName(of: folder))/\(name).html"
       pairPages.append(
         PairPage(
-          path: FileSystem.join(folder, name + ".html"), folder: folder,
-          address: SARIFReport.uri(address)))
+          path: FileSystem.joinPath(folder, name + ".html"), folder: folder,
+          address: SARIFReport.uriReference(address)))
     }
     let outputs = [path] + pairPages.map(\.path)
     guard outputs.contains(where: { FileSystem.entryKind(at: $0) != .missing }) else { return }
     let inputs = pairs.flatMap { [$0.reference, $0.candidate] }
     let overwriteCheck = InputOverwriteCheck(reading: inputs.flatMap(\.sourcePaths))
-    for output in outputs where overwriteCheck.isInput(output) {
+    for output in outputs where overwriteCheck.isInputPath(output) {
       throw UsageError("\(output.inQuotes) is an input file; choose a different '--output'")
     }
   }
@@ -279,9 +281,9 @@ private struct FolderPages {
   ) throws -> PageOutput {
     let report = FolderReport(
       generator: "Temblor \(temblorVersion)", referenceFolder: reference,
-      candidateFolder: candidate, tolerance: options.tolerance?.tolerance)
+      candidateFolder: candidate, tolerance: options.requestedTolerance?.tolerance)
     let page = report.html(rows, verdict: verdict)
     try AtomicFileWriter.write(page, to: path)
-    return PageOutput(path: path, byteCount: page.count, opensInBrowser: options.opensPage)
+    return PageOutput(pagePath: path, byteCount: page.count, opensInBrowser: options.opensPage)
   }
 }

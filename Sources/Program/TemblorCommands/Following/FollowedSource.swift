@@ -20,11 +20,11 @@ struct FollowedSource: Equatable {
   /// The name of the device to open.
   /// A source that follows the server's default has the name of the default at the start, so that
   /// it stays the same source.
-  let device: String
+  let deviceName: String
   /// The sink that the device records, or nil for other sources.
-  let sink: String?
+  let recordedSink: String?
   /// The names of all sinks of the server.
-  private let sinks: [String]
+  private let serverSinks: [String]
 
   /// Finds a source through the sound server.
   ///
@@ -34,9 +34,9 @@ struct FollowedSource: Equatable {
     let named = NamedSink(device: name)
     let isDefault = [Self.monitorKeyword, "default", "pulse", "pipewire"].contains(name)
     guard isDefault || named != nil else {
-      device = name
-      sink = nil
-      sinks = []
+      deviceName = name
+      recordedSink = nil
+      serverSinks = []
       return
     }
     let server: SoundServers.PulseAudio
@@ -46,33 +46,33 @@ struct FollowedSource: Equatable {
     case .failure(let problem):
       guard name == Self.monitorKeyword || named?.server == .pulseAudio else {
         // A server that PulseAudio's clients do not reach cannot be asked for its default source.
-        device = name
-        sink = named?.sink
-        sinks = []
+        deviceName = name
+        recordedSink = named?.sink
+        serverSinks = []
         return
       }
       throw FileError(name, "\(problem.error(for: name).description); \(Self.monitorAdvice)")
     }
-    sinks = server.sinks.map(\.name)
+    serverSinks = server.sinks.map(\.name)
     func recorded(by source: String) -> String? {
       server.sinks.first { $0.monitor == source }?.name
     }
     switch (name, named?.sink) {
     case (Self.monitorKeyword, _), (_, "@DEFAULT_MONITOR@"):
       let monitor = server.sinks.first { $0.name == server.defaultSink }?.monitor
-      device =
+      deviceName =
         Self.pipeWireDevice(server, on: servers) ?? pulse + (monitor ?? "@DEFAULT_MONITOR@")
-      sink = server.defaultSink
+      recordedSink = server.defaultSink
     case (_, "@DEFAULT_SOURCE@"), ("pulse", nil):
-      device = pulse + server.defaultSource
-      sink = recorded(by: server.defaultSource)
+      deviceName = pulse + server.defaultSource
+      recordedSink = recorded(by: server.defaultSource)
     case (_, let source?):
-      device = name
+      deviceName = name
       // PipeWire records the monitor of a sink by the name of the sink.
-      sink = recorded(by: source) ?? (sinks.contains(source) ? source : nil)
+      recordedSink = recorded(by: source) ?? (serverSinks.contains(source) ? source : nil)
     default:
-      device = name
-      sink = recorded(by: server.defaultSource)
+      deviceName = name
+      recordedSink = recorded(by: server.defaultSource)
     }
   }
 
@@ -92,11 +92,11 @@ struct FollowedSource: Equatable {
   /// Throws an error for an output that plays on the recorded sink, or may come to play there.
   ///
   /// - Parameter output: The opened output.
-  func check(_ output: DeviceSummary) throws(UsageError) {
-    guard let sink, output.isServerStream else { return }
+  func checkOutput(_ output: DeviceSummary) throws(UsageError) {
+    guard let recordedSink, output.isServerStream else { return }
     let named = NamedSink(device: output.name)
-    guard named == nil || named?.sink == sink else { return }
-    let others = sinks.filter { $0 != sink }.map { "pulse:DEVICE=" + $0.printable }
+    guard named == nil || named?.sink == recordedSink else { return }
+    let others = serverSinks.filter { $0 != recordedSink }.map { "pulse:DEVICE=" + $0.printable }
     let remedy =
       others.isEmpty
       ? "use a sound card with '--device', such as plughw:1"
@@ -107,8 +107,8 @@ struct FollowedSource: Equatable {
       : "the device \(output.name.inQuotes) plays on this sink"
     throw UsageError(
       """
-      '--source' records the sink \(sink.inQuotes), and \(reason), which would cause feedback; \
-      \(remedy)
+      '--source' records the sink \(recordedSink.inQuotes), and \(reason), which would cause \
+      feedback; \(remedy)
       """
     )
   }

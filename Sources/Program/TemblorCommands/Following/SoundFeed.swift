@@ -19,7 +19,7 @@ import SystemSupport
 final class SoundFeed: @unchecked Sendable {
   struct Status: Equatable, Sendable {
     /// The peak amplitude of the last iteration; 1 is full scale.
-    var level = 0.0
+    var peakAmplitude = 0.0
     var gateGain = 1.0
     /// The drift by which the source runs faster than the output, in ppm; nil until it is known.
     var driftPPM: Double?
@@ -35,7 +35,7 @@ final class SoundFeed: @unchecked Sendable {
   let voice: LiveVoice
   private(set) var status = Status()
   private let source: any CaptureSource
-  private let outputRate: Double
+  private let outputRateHertz: Double
   private let time: any TimeSource
   private var follower: SoundFollower
   private var resampler = VariableRateResampler()
@@ -44,35 +44,35 @@ final class SoundFeed: @unchecked Sendable {
   private var outputClock: ClockRateEstimator
   private let outputPosition: @Sendable () -> Int64
   private var lastIterationTime: Duration
-  private var samples: [Float] = []
+  private var sourceSamples: [Float] = []
 
   /// The number of excess frames that are to be discarded.
   private var excessFrameCount = 0
   private var fadeGain: Float = 1
   /// The minimum number of queued frames since the start of the measuring window.
   private var minimumQueuedFrameCount = Int.max
-  private var windowStart = Duration.zero
+  private var excessWindowStartTime = Duration.zero
   private var underrunFrameCount: Int64 = 0
   /// A Boolean value that indicates whether the voice has sounded since the last underrun.
-  private var isSteady = false
-  private let delayFrameCount: Int
+  private var hasSoundedSinceUnderrun = false
+  private let additionalDelayFrameCount: Int
 
   /// The reserve for a late thread, in seconds, in addition to two periods.
-  private static let marginSeconds = 0.002
+  private static let lateThreadReserveSeconds = 0.002
   /// The maximum reserve for sources that deliver in bursts, in seconds.
   private static let maximumReserveSeconds = 0.12
-  private static let reserveGrowth = 1.5
+  private static let reserveGrowthFactor = 1.5
   /// The duration over which the minimum of queued frames is measured, in seconds.
   private static let excessWindowSeconds = 1.0
   private static let excessThresholdSeconds = 0.01
   /// The duration of the fade before frames are discarded, in seconds.
-  private static let fadeSeconds = 0.005
+  private static let discardFadeSeconds = 0.005
   /// The interval between iterations, as a fraction of a period.
   /// It is not a simple fraction, so that iterations and periods do not beat.
-  private static let iterationFraction = 0.382
+  private static let iterationPeriodFraction = 0.382
 
   /// The interval between iterations, in seconds.
-  let iterationSeconds: Double
+  let iterationIntervalSeconds: Double
 
   /// - Parameters:
   ///   - source: The source.
@@ -83,58 +83,60 @@ final class SoundFeed: @unchecked Sendable {
   ///   - time: The clock.
   ///   - outputPosition: A closure that returns the number of frames that the output has played.
   init(
-    _ source: any CaptureSource, _ options: FollowingOptions, outputRate: Double, period: Double,
+    _ source: any CaptureSource, _ options: FollowingOptions, outputRateHertz: Double,
+    period: Double,
     delay: Double,
     time: any TimeSource = SystemTimeSource(), outputPosition: @escaping @Sendable () -> Int64
   ) {
     self.source = source
-    self.outputRate = outputRate
+    self.outputRateHertz = outputRateHertz
     self.time = time
-    self.delayFrameCount = Int(delay * outputRate)
-    let reserve = Int((2 * period + Self.marginSeconds) * outputRate)
+    self.additionalDelayFrameCount = Int(delay * outputRateHertz)
+    let reserve = Int((2 * period + Self.lateThreadReserveSeconds) * outputRateHertz)
     voice = LiveVoice(
-      rate: outputRate,
-      capacity: self.delayFrameCount + Int(10 * Self.maximumReserveSeconds * outputRate),
-      reserveFrameCount: self.delayFrameCount + reserve)
+      rate: outputRateHertz,
+      capacity: self.additionalDelayFrameCount
+        + Int(10 * Self.maximumReserveSeconds * outputRateHertz),
+      reserveFrameCount: self.additionalDelayFrameCount + reserve)
     follower = SoundFollower(options, sampleRate: source.rate)
-    driftLoop = DriftLoop(sourceSampleRate: outputRate)
+    driftLoop = DriftLoop(sourceSampleRate: outputRateHertz)
     sourceClock = ClockRateEstimator(nominalRate: source.rate)
-    outputClock = ClockRateEstimator(nominalRate: outputRate)
+    outputClock = ClockRateEstimator(nominalRate: outputRateHertz)
     self.outputPosition = outputPosition
-    iterationSeconds = Self.iterationFraction * period
+    iterationIntervalSeconds = Self.iterationPeriodFraction * period
     lastIterationTime = time.now
   }
 
   func runIteration() -> CaptureEvent? {
-    samples.removeAll(keepingCapacity: true)
-    let event = source.read(into: &samples)
+    sourceSamples.removeAll(keepingCapacity: true)
+    let event = source.read(into: &sourceSamples)
     if event != nil {
       driftLoop.holdRatio()
       sourceClock.restart()
     }
     let readTime = time.now.inSeconds
-    status.sourceFrameCount += Int64(samples.count / source.channelCount)
-    sourceClock.record(frameCount: status.sourceFrameCount, at: readTime)
-    outputClock.record(frameCount: outputPosition(), at: readTime)
-    let followed = follower.follow(interleaved: samples, channelCount: source.channelCount)
-    status.level = Double(follower.blockPeakMagnitude)
+    status.sourceFrameCount += Int64(sourceSamples.count / source.channelCount)
+    sourceClock.record(frameCount: status.sourceFrameCount, atSeconds: readTime)
+    outputClock.record(frameCount: outputPosition(), atSeconds: readTime)
+    let followed = follower.follow(interleaved: sourceSamples, channelCount: source.channelCount)
+    status.peakAmplitude = Double(follower.blockPeakMagnitude)
     var output = resampler.resample(
-      followed, step: source.rate / outputRate * driftLoop.resamplingRatio)
-    discardExcess(from: &output)
+      followed, step: source.rate / outputRateHertz * driftLoop.resamplingRatio)
+    discardExcessFrames(from: &output)
     if !output.isEmpty, !voice.write(output.span) {
       status.droppedFrameCount += output.count
     }
     status.queuedFrameCount = voice.queuedFrameCount
     let now = time.now
-    adjustDrift(at: now)
+    adjustDriftCorrection(at: now)
     lastIterationTime = now
-    status.driftPPM = drift.map { $0 * 1e6 }
+    status.driftPPM = clockDriftFraction.map { $0 * 1e6 }
     status.gateGain = follower.speechGateGain
     return event
   }
 
   /// The deviation of the source's clock from that of the output, as a fraction.
-  private var drift: Double? {
+  private var clockDriftFraction: Double? {
     guard let source = sourceClock.rateDeviationFraction,
       let output = outputClock.rateDeviationFraction
     else {
@@ -145,47 +147,47 @@ final class SoundFeed: @unchecked Sendable {
 
   /// Follows the drift of the clocks, and corrects the number of queued frames.
   /// The mean of queued frames over irregular times is independent of the periods.
-  private func adjustDrift(at now: Duration) {
+  private func adjustDriftCorrection(at now: Duration) {
     let isGap = voice.underrunFrameCount != underrunFrameCount
     underrunFrameCount = voice.underrunFrameCount
     if isGap {
       // A source that delivers in bursts needs a larger reserve.
-      if isSteady {
+      if hasSoundedSinceUnderrun {
         let reserve = min(
-          Self.maximumReserveSeconds * outputRate,
-          Double(voice.reserveFrameCount - delayFrameCount) * Self.reserveGrowth)
-        voice.reserveFrameCount = delayFrameCount + Int(reserve)
+          Self.maximumReserveSeconds * outputRateHertz,
+          Double(voice.reserveFrameCount - additionalDelayFrameCount) * Self.reserveGrowthFactor)
+        voice.reserveFrameCount = additionalDelayFrameCount + Int(reserve)
       }
-      isSteady = false
+      hasSoundedSinceUnderrun = false
     }
-    if !isSteady {
+    if !hasSoundedSinceUnderrun {
       // The measurement starts when the voice sounds.
-      isSteady = !isGap && status.queuedFrameCount >= voice.reserveFrameCount
+      hasSoundedSinceUnderrun = !isGap && status.queuedFrameCount >= voice.reserveFrameCount
       minimumQueuedFrameCount = .max
-      windowStart = now
+      excessWindowStartTime = now
       driftLoop.holdRatio()
       return
     }
     minimumQueuedFrameCount = min(minimumQueuedFrameCount, status.queuedFrameCount)
-    if (now - windowStart).inSeconds > Self.excessWindowSeconds {
+    if (now - excessWindowStartTime).inSeconds > Self.excessWindowSeconds {
       // Frames that were queued during the whole window are not needed.
       let more = minimumQueuedFrameCount - voice.reserveFrameCount
-      if Double(more) > Self.excessThresholdSeconds * outputRate {
+      if Double(more) > Self.excessThresholdSeconds * outputRateHertz {
         excessFrameCount = more
         driftLoop.holdRatio()
       }
       minimumQueuedFrameCount = .max
-      windowStart = now
+      excessWindowStartTime = now
     }
     driftLoop.update(
       waitingFrames: Double(status.queuedFrameCount), target: Double(voice.reserveFrameCount),
-      elapsedSeconds: (now - lastIterationTime).inSeconds, estimate: drift)
+      elapsedSeconds: (now - lastIterationTime).inSeconds, estimate: clockDriftFraction)
   }
 
   /// Discards excess frames between a fade-out and a fade-in.
-  private func discardExcess(from frames: inout [Float]) {
+  private func discardExcessFrames(from frames: inout [Float]) {
     guard excessFrameCount > 0 || fadeGain < 1 else { return }
-    let step = Float(1 / (Self.fadeSeconds * outputRate))
+    let step = Float(1 / (Self.discardFadeSeconds * outputRateHertz))
     frames = frames.compactMap { frame in
       if excessFrameCount > 0, fadeGain <= 0 {
         excessFrameCount -= 1

@@ -14,7 +14,7 @@ import SystemSupport
 
 /// A take to compare by listening, which is a pattern or a recording.
 struct AuditionTake: Sendable {
-  static let maximumCount = 9
+  static let maximumTakeCount = 9
 
   let name: String
   /// The name for output files, without folder and extension.
@@ -22,34 +22,34 @@ struct AuditionTake: Sendable {
   fileprivate let pattern: LoadedPattern?
   fileprivate let recording: Sound?
   /// The SHA-256 hash of the take's file.
-  let sha256: String
+  let sha256Hash: String
 
   init(_ input: TakeInput, reading: ReadingOptions) throws {
     name = input.name
-    outputStem = FileSystem.stem(of: input.outputStem)
+    outputStem = FileSystem.fileStem(of: input.outputStem)
     switch input {
     case .pattern(let input):
       let loaded = try LoadedPattern(input, options: reading)
       pattern = loaded
       recording = nil
-      sha256 = SHA256.hash(of: loaded.file.bytes)
+      sha256Hash = SHA256.hash(of: loaded.file.bytes)
     case .sound(let path):
-      let (sound, hash) = try Self.read(path)
+      let (sound, hash) = try Self.readSound(path)
       pattern = nil
       recording = sound
-      self.sha256 = hash
+      self.sha256Hash = hash
     }
   }
 
-  private static func read(_ path: String) throws -> (Sound, hash: String) {
-    let descriptor = try FileSystem.open(path)
+  private static func readSound(_ path: String) throws -> (Sound, hash: String) {
+    let descriptor = try FileSystem.openForReading(path)
     defer { close(descriptor) }
     var hash = SHA256()
     var block = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = unsafe Glibc.read(descriptor, &block, block.count)
       guard count > 0 else { break }
-      hash.add(Array(block[..<count]))
+      hash.addBytes(Array(block[..<count]))
     }
     lseek(descriptor, 0, SEEK_SET)
     let name = FileSystem.displayName(of: path)
@@ -62,34 +62,35 @@ struct AuditionTake: Sendable {
 
   /// Reads all takes, or none if one is invalid, since the letters must match their positions.
   /// Reports the errors.
-  static func read(
+  static func readTakes(
     _ words: [String], _ arguments: ParsedArguments, _ formats: FormatRegistry, _ terminal: Terminal
   )
     throws -> (takes: [AuditionTake]?, status: ExitStatus)
   {
-    let reading = try SharedOptions.readingOptions(arguments)
-    let (inputs, problems) = TakeInput.find(
-      words, formats: formats, soundLookup: try SharedOptions.soundLookup(arguments))
+    let reading = try SharedOptions.parseReadingOptions(arguments)
+    let (inputs, problems) = TakeInput.resolve(
+      words, formats: formats, soundLookup: try SharedOptions.parseSoundLookup(arguments))
     var work = BatchWork(on: terminal, problems: problems)
-    if problems.isEmpty, !(2...maximumCount).contains(inputs.count) {
+    if problems.isEmpty, !(2...maximumTakeCount).contains(inputs.count) {
       throw UsageError(
-        "'audition' accepts two to \(maximumCount) patterns or sound files, not \(inputs.count)")
+        "'audition' accepts two to \(maximumTakeCount) patterns or sound files, not \(inputs.count)"
+      )
     }
     var takes: [AuditionTake] = []
     for input in inputs {
       do {
         takes.append(try AuditionTake(input, reading: reading))
       } catch {
-        work.recordFailure(Failure.message(error), Failure.status(of: error))
+        work.recordFailure(Failure.messageText(error), Failure.exitStatus(of: error))
       }
     }
-    return (work.status == .done ? takes : nil, work.status)
+    return (work.overallStatus == .success ? takes : nil, work.overallStatus)
   }
 }
 
 extension [AuditionTake] {
-  var sources: [String] { flatMap { $0.pattern?.sourcePaths ?? [$0.name] } }
-  var channelCounts: [Int] { compactMap { $0.recording?.channelCount } }
+  var sourcePaths: [String] { flatMap { $0.pattern?.sourcePaths ?? [$0.name] } }
+  var recordingChannelCounts: [Int] { compactMap { $0.recording?.channelCount } }
 
   /// The maximum number of body locations of a pattern.
   var bodyLocationCount: Int {
@@ -98,10 +99,10 @@ extension [AuditionTake] {
 
   /// Returns messages about body locations and channels that play together on an engine.
   func mixingMessages(on engine: PlaybackEngine) -> [String] {
-    let channelCount = RecordingChannels(engine.routing).count
+    let channelCount = RecordingChannels(engine.routing).separateChannelCount
     return compactMap { take in
       if let pattern = take.pattern {
-        return pattern.mergedBodyLocations(on: engine.profiles)?.description
+        return pattern.mergedBodyLocationFinding(on: engine.profiles)?.description
       }
       guard let recording = take.recording, recording.channelCount > channelCount else {
         return nil
@@ -110,12 +111,12 @@ extension [AuditionTake] {
     }
   }
 
-  func preparedTakes(for engine: PlaybackEngine) throws -> PreparedTakes {
+  func prepareTakes(for engine: PlaybackEngine) throws -> PreparedTakes {
     let channels = RecordingChannels(engine.routing)
     let sounds = try map { try $0.recording?.resampled(to: engine.rate, path: $0.name) }
     let pieces = try zip(self, sounds).map { take, sound in
       let plans =
-        try sound.map(channels.plans) ?? take.pattern?.plans(
+        try sound.map(channels.makePlans) ?? take.pattern?.compilePlans(
           for: engine.profiles, rate: engine.rate) ?? []
       let length = sound.map { Int64($0.frameCount) } ?? plans.map(\.frameCount).max() ?? 0
       return CompiledPattern(name: take.name, plans: plans, duration: Double(length) / engine.rate)
@@ -123,9 +124,10 @@ extension [AuditionTake] {
     // The channels of a comparison: all outputs if their content may differ.
     let recordedCount = sounds.compactMap { $0?.channelCount }.max() ?? 1
     let count =
-      engine.profiles.count > 1 ? channels.count : Swift.min(channels.count, recordedCount)
+      engine.profiles.count > 1
+      ? channels.separateChannelCount : Swift.min(channels.separateChannelCount, recordedCount)
     let signals = zip(pieces, sounds).map { piece, sound in
-      sound.map { channels.signal(of: $0, channelCount: count) }
+      sound.map { channels.makeSignal(of: $0, channelCount: count) }
         ?? piece.renderedSignal(onBuses: [Int](channels.buses.prefix(count)))
     }
     return PreparedTakes(patterns: pieces, signals: signals)
@@ -140,14 +142,14 @@ struct PreparedTakes: Sendable {
   var signals: [Signal] = []
 
   /// The duration of the longest take, in seconds.
-  var duration: Double { patterns.map(\.duration).max() ?? 0 }
+  var maximumDurationSeconds: Double { patterns.map(\.durationSeconds).max() ?? 0 }
   var areSignalsEqual: Bool {
     signals.count > 1 && signals.allSatisfy { $0.channels == signals[0].channels }
   }
 
   /// The maximum difference between samples of identical takes, as a fraction of the peak (−60 dB).
   /// Quantization makes 16-bit files differ.
-  private static let roundingTolerance: Float = 0.001
+  private static let roundingToleranceFraction: Float = 0.001
 
   /// A Boolean value that indicates whether gains make the first two takes identical, except for
   /// rounding.
@@ -160,7 +162,7 @@ struct PreparedTakes: Sendable {
     let gains = gains.map(Float.init)
     return zip(signals[0].channels, signals[1].channels).allSatisfy { first, second in
       let peaks = [Statistics.peak(of: first) * gains[0], Statistics.peak(of: second) * gains[1]]
-      let tolerance = Self.roundingTolerance * max(peaks[0], peaks[1])
+      let tolerance = Self.roundingToleranceFraction * max(peaks[0], peaks[1])
       let count = min(first.count, second.count)
       let isShared = (0..<count).allSatisfy {
         abs(first[$0] * gains[0] - second[$0] * gains[1]) <= tolerance
@@ -199,7 +201,7 @@ extension CompiledPattern {
 /// They are assigned in turn to the outputs with haptics, or else as audio. A recording with more
 /// channels is heard as their mean on all outputs.
 struct RecordingChannels {
-  private let channelsOfBuses: [Int]
+  private let channelIndicesByBus: [Int]
   private let hapticChannelCount: Int
   /// The bus of each output with haptics; the first bus if no output has haptics.
   let buses: [Int]
@@ -208,10 +210,10 @@ struct RecordingChannels {
     let hapticBuses = routing.channels.compactMap(\.hapticBus)
     buses = hapticBuses.isEmpty ? [0] : hapticBuses
     hapticChannelCount = hapticBuses.count
-    channelsOfBuses = (0..<routing.hapticBusCount).map { hapticBuses.firstIndex(of: $0) ?? 0 }
+    channelIndicesByBus = (0..<routing.hapticBusCount).map { hapticBuses.firstIndex(of: $0) ?? 0 }
   }
 
-  var count: Int { max(1, hapticChannelCount) }
+  var separateChannelCount: Int { max(1, hapticChannelCount) }
 
   /// Divides buses so that recordings of some channel counts can be heard on separate outputs; the
   /// profiles stay.
@@ -246,7 +248,7 @@ struct RecordingChannels {
     return (routing, newProfiles.isEmpty ? profiles : newProfiles)
   }
 
-  func plans(of sound: Sound) throws -> [RenderPlan] {
+  func makePlans(of sound: Sound) throws -> [RenderPlan] {
     guard hapticChannelCount > 0 else {
       let path = "recording"
       let waveform = AudioWaveform(path: path, usesVolumeEnvelope: false)
@@ -258,10 +260,10 @@ struct RecordingChannels {
         samples: [
           path: AudioBuffer(interleaved: sound.interleaved, channelCount: sound.channelCount)
         ])
-      return channelsOfBuses.map { _ in plan }
+      return channelIndicesByBus.map { _ in plan }
     }
     var plansByChannel: [Int: RenderPlan] = [:]
-    return try channelsOfBuses.map { position in
+    return try channelIndicesByBus.map { position in
       let channel = sound.channelCount <= hapticChannelCount ? position % sound.channelCount : -1
       if let plan = plansByChannel[channel] { return plan }
       let samples = channel < 0 ? sound.monoMix : sound.channel(channel)
@@ -272,9 +274,10 @@ struct RecordingChannels {
     }
   }
 
-  func signal(of sound: Sound, channelCount: Int) -> Signal {
+  func makeSignal(of sound: Sound, channelCount: Int) -> Signal {
     let channels = (0..<channelCount).map { position in
-      sound.channelCount <= count ? sound.channel(position % sound.channelCount) : sound.monoMix
+      sound.channelCount <= separateChannelCount
+        ? sound.channel(position % sound.channelCount) : sound.monoMix
     }
     return Signal(channels: channels, rate: sound.rate)
   }

@@ -9,12 +9,12 @@ import SystemSupport
 
 struct LiveOptions {
   static let soundGroup = OptionGroup(
-    "Sound", SharedOptions.profile, SharedOptions.strength,
+    "Sound", SharedOptions.profileOption, SharedOptions.strengthOption,
     Option(
       "--keep-awake",
       help:
         """
-        Play an imperceptible tone (\(Int(KeepAwakeTone.frequency)) Hz at -60 dBFS) that keeps \
+        Play an imperceptible tone (\(Int(KeepAwakeTone.toneHertz)) Hz at -60 dBFS) that keeps \
         amplifiers out of standby.
         """
     ),
@@ -27,14 +27,16 @@ struct LiveOptions {
   /// answer.
   static let unrecordedSoundGroup = OptionGroup(
     soundGroup.title,
-    soundGroup.options.filter { !$0.names.contains("--record") && !$0.names.contains("--force") })
+    soundGroup.options.filter {
+      !$0.spellings.contains("--record") && !$0.spellings.contains("--force")
+    })
 
-  static let recordLimit = Option(
+  static let recordLimitOption = Option(
     "--record-limit", value: "MINUTES",
     help: "Stop recording after this time; playback continues. 1 to 1440."
   ).double(in: 1...1_440, default: 60)
 
-  static let recordRotate = Option(
+  static let recordRotateOption = Option(
     "--record-rotate", value: "MINUTES",
     help:
       """
@@ -42,7 +44,7 @@ struct LiveOptions {
       added to the file name before the extension.
       """
   ).double(in: 1...1_440)
-  static let recordReserve = Option(
+  static let recordReserveOption = Option(
     "--record-reserve", value: "PERCENT",
     help:
       """
@@ -51,17 +53,17 @@ struct LiveOptions {
       """
   ).double(in: 0...50, default: 5)
 
-  static let groups = [soundGroup, RoutingOptions.group, DeviceOptions.group]
-  static let quiet = Option("-q", "--quiet", help: "Print errors only.")
-  static let json = Option("--json", help: "Print a JSON summary on exit.")
+  static let optionGroups = [soundGroup, RoutingOptions.optionGroup, DeviceOptions.optionGroup]
+  static let quietOption = Option("-q", "--quiet", help: "Print errors only.")
+  static let jsonOption = Option("--json", help: "Print a JSON summary on exit.")
 
-  let device: DeviceOptions
-  let routing: ChannelRouting
+  let deviceOptions: DeviceOptions
+  let channelRouting: ChannelRouting
   /// The profile of channels without a profile of their own.
   let profile: TransducerProfile
   private let isProfileExplicit: Bool
   /// The gain of all output, 0 to 1.
-  let strength: Double
+  let masterGain: Double
   private let keepsAwake: Bool
   private let recordPath: String?
   /// A Boolean value that indicates whether the output is also recorded.
@@ -76,28 +78,29 @@ struct LiveOptions {
   let printsJSON: Bool
 
   init(_ arguments: ParsedArguments) throws {
-    routing = try RoutingOptions.routing(arguments)
-    device = try DeviceOptions(arguments, minimumChannelCount: routing.minimumChannelCount)
-    profile = try SharedOptions.profile(arguments)
-    isProfileExplicit = arguments.value("--profile") != nil || routing.hasChannelProfiles
-    strength = try arguments[SharedOptions.strength]
-    keepsAwake = arguments.flag("--keep-awake")
+    channelRouting = try RoutingOptions.parseRouting(arguments)
+    deviceOptions = try DeviceOptions(
+      arguments, minimumChannelCount: channelRouting.minimumChannelCount)
+    profile = try SharedOptions.loadProfile(arguments)
+    isProfileExplicit = arguments.value("--profile") != nil || channelRouting.hasChannelProfiles
+    masterGain = try arguments[SharedOptions.strengthOption]
+    keepsAwake = arguments.hasFlag("--keep-awake")
     let isRecordable = arguments.command.option(named: "--record") != nil
     recordPath = isRecordable ? arguments.value("--record") : nil
-    replacesAnyFile = isRecordable && arguments.flag("--force")
+    replacesAnyFile = isRecordable && arguments.hasFlag("--force")
     let isBounded = arguments.command.option(named: "--record-limit") != nil
-    recordingLimitSeconds = isBounded ? 60 * (try arguments[Self.recordLimit]) : nil
-    let minutes = isBounded ? try arguments[Self.recordRotate] : nil
+    recordingLimitSeconds = isBounded ? 60 * (try arguments[Self.recordLimitOption]) : nil
+    let minutes = isBounded ? try arguments[Self.recordRotateOption] : nil
     rotation = try minutes.map {
       LiveRecording.Rotation(
-        seconds: 60 * $0, reservedFraction: try arguments[Self.recordReserve] / 100)
+        seconds: 60 * $0, reservedFraction: try arguments[Self.recordReserveOption] / 100)
     }
     if rotation != nil, arguments.value("--record-limit") != nil {
       throw UsageError("'--record-rotate' and '--record-limit' cannot be used together")
     }
-    isQuiet = arguments.flag("--quiet")
+    isQuiet = arguments.hasFlag("--quiet")
     // A command that answers other commands prints no summary.
-    printsJSON = arguments.command.option(named: "--json") != nil && arguments.flag("--json")
+    printsJSON = arguments.command.option(named: "--json") != nil && arguments.hasFlag("--json")
     if let recordPath, SoundFileFormat.container(ofName: recordPath) == nil {
       throw UsageError(
         """
@@ -113,7 +116,7 @@ struct LiveOptions {
   func checkOutputs(reading sources: [String]) throws(UsageError) {
     let inputs = InputOverwriteCheck(reading: sources)
     if let recordPath {
-      try inputs.check(recordPath, option: "--record")
+      try inputs.checkOutputPath(recordPath, option: "--record")
       guard rotation != nil || replacesAnyFile || LiveRecording.isReplaceableRecording(recordPath)
       else {
         throw UsageError(
@@ -124,8 +127,8 @@ struct LiveOptions {
         )
       }
     }
-    guard let file = device.file else { return }
-    try inputs.check(file, option: "--device")
+    guard let file = deviceOptions.outputFilePath else { return }
+    try inputs.checkOutputPath(file, option: "--device")
     if let recordPath,
       InputOverwriteCheck.comparablePath(of: recordPath)
         == InputOverwriteCheck.comparablePath(of: file)
@@ -163,76 +166,79 @@ struct LiveOptions {
   ) throws -> (outcome: LiveOutcome, task: Task) {
     do {
       return try session.run(
-        device, keepsAwake: keepsAwake, recording: recordPath,
+        deviceOptions, keepsAwake: keepsAwake, recording: recordPath,
         maximumSeconds: recordingLimitSeconds,
         rotation: rotation
       ) { granted in
         try check(granted)
-        let engine = try engine(
+        let engine = try makeEngine(
           for: granted, bodyLocationCount: placeCount, recordingChannelCounts: channelCounts)
         for note in engine.profiles.compactMap({ CalibrationAge.reminder(for: $0) }) {
-          session.console.hint(note)
+          session.console.reportHint(note)
         }
         if isListened, !isProfileExplicit {
-          session.console.hint(
+          session.console.reportHint(
             """
-            \(profile.frequency.text): for a shaker or headphones; on a laptop, use '--profile \
+            \(profile.frequency.bandText): for a shaker or headphones; on a laptop, use '--profile \
             \(ReviewTake.speakerProfileName)'
             """
           )
         }
         return (engine, try makeTask(engine))
       }
-    } catch let error as OutputError where device.origin != nil || !device.isExplicit {
-      throw DeviceUnavailableError(reason: error, origin: device.origin)
+    } catch let error as OutputError
+      where deviceOptions.nameOrigin != nil || !deviceOptions.isExplicit
+    {
+      throw DeviceUnavailableError(openingError: error, nameOrigin: deviceOptions.nameOrigin)
     }
   }
 
-  func report(_ outcome: LiveOutcome, _ fields: JSONObject, _ terminal: Terminal) throws
+  func reportOutcome(_ outcome: LiveOutcome, _ fields: JSONObject, _ terminal: Terminal) throws
     -> ExitStatus
   {
     if printsJSON {
-      try terminal.output.write(json: fields + outcome.fields)
+      try terminal.output.writeJSON(fields + outcome.jsonFields)
     }
-    return outcome.status
+    return outcome.exitStatus
   }
 
   /// Throws an error for a device that cannot play with these options.
   func checkDevice(_ granted: DeviceSummary) throws(UsageError) {
-    _ = try engine(for: granted, bodyLocationCount: 0, recordingChannelCounts: [])
+    _ = try makeEngine(for: granted, bodyLocationCount: 0, recordingChannelCounts: [])
   }
 
-  private func engine(
+  private func makeEngine(
     for granted: DeviceSummary, bodyLocationCount: Int, recordingChannelCounts: [Int]
   ) throws(UsageError) -> PlaybackEngine {
     let count = granted.format.channelCount
-    guard count >= routing.minimumChannelCount else {
+    guard count >= channelRouting.minimumChannelCount else {
       throw UsageError(
-        "channel \(routing.minimumChannelCount) is in use, but \(granted.name.inQuotes) has "
+        "channel \(channelRouting.minimumChannelCount) is in use, but \(granted.name.inQuotes) has "
           + "\(count == 1 ? "one channel" : "\(count) channels")")
     }
-    try routing.checkFilters(rate: granted.format.rate)
-    var (channels, profiles) = routing.resolved(
+    try channelRouting.checkFilters(rate: granted.format.rate)
+    var (channels, profiles) = channelRouting.resolvedRouting(
       channelCount: count, rate: granted.format.rate, profile: profile,
       bodyLocationCount: bodyLocationCount)
     (channels, profiles) = RecordingChannels.separatingBuses(
       channels, profiles, for: recordingChannelCounts)
     return PlaybackEngine(
-      rate: granted.format.rate, routing: channels, profiles: profiles, strength: Float(strength))
+      rate: granted.format.rate, routing: channels, profiles: profiles, strength: Float(masterGain))
   }
 }
 
 struct DeviceOptions: Sendable {
   static let defaultDevice = "default"
-  private static let automatic = "auto"
+  private static let automaticKeyword = "auto"
 
-  static let group = OptionGroup(
-    "Device", device, SharedOptions.noConfig, rate, channels,
+  static let optionGroup = OptionGroup(
+    "Device", deviceOption, SharedOptions.noConfigOption, rateOption, channelsOption,
     Option(
-      "--sample-format", value: "FORMAT", help: "Sample format.", defaultText: automatic,
-      choices: [automatic] + SampleEncoding.allCases.map(\.rawValue)), periodSize, bufferSize)
+      "--sample-format", value: "FORMAT", help: "Sample format.", defaultText: automaticKeyword,
+      choices: [automaticKeyword] + SampleEncoding.allCases.map(\.rawValue)), periodSizeOption,
+    bufferSizeOption)
 
-  static let device = Option(
+  static let deviceOption = Option(
     "-d", "--device", value: "NAME",
     help:
       """
@@ -240,19 +246,19 @@ struct DeviceOptions: Sendable {
       usb:VENDOR:PRODUCT[:SERIAL]), a sink (pipewire:NODE or pulse:DEVICE=NAME), or wav:FILE.
       """,
     defaultText: defaultDevice, completion: Completion(candidateCommand: "devices --names"))
-  private static let rate = Option(
+  private static let rateOption = Option(
     "--rate", value: "HZ", help: "Sample rate, \(SharedOptions.sampleRateText).",
     defaultText: "48000, or the nearest rate that the device supports"
-  ).int(in: SharedOptions.sampleRates)
-  private static let channels = Option(
+  ).int(in: SharedOptions.sampleRatesHertz)
+  private static let channelsOption = Option(
     "--channels", value: "N", help: "Number of output channels, 1 to 64.",
     defaultText: "the number of channels in use, but at least two"
   ).int(in: OutputRouting.channelCounts)
-  private static let periodSize = Option(
+  private static let periodSizeOption = Option(
     "--period-size", value: "FRAMES", help: "Period size in frames, 16 to 16384.",
     defaultText: "5 ms"
   ).int(in: 16...16_384)
-  private static let bufferSize = Option(
+  private static let bufferSizeOption = Option(
     "--buffer-size", value: "FRAMES",
     help: """
       Buffer size in frames, at least two periods. A larger buffer prevents underruns but adds \
@@ -261,54 +267,54 @@ struct DeviceOptions: Sendable {
     defaultText: "four periods"
   ).int(in: 32...262_144)
 
-  let device: String
+  let deviceName: String
   /// The name that the opened output reports.
-  var name: String {
-    let name = OutputRegistry.standard.parseName(device)
-    return name.scheme == PipeWireBackend.scheme ? device : name.address
+  var reportedName: String {
+    let name = OutputRegistry.standard.parseName(deviceName)
+    return name.scheme == PipeWireBackend.scheme ? deviceName : name.address
   }
-  let request: OutputRequest
+  let outputRequest: OutputRequest
   let isExplicit: Bool
   /// The source of the device name, or nil for the command line.
-  let origin: String?
-  var file: String? {
-    let name = OutputRegistry.standard.parseName(device)
+  let nameOrigin: String?
+  var outputFilePath: String? {
+    let name = OutputRegistry.standard.parseName(deviceName)
     return name.scheme == SoundFileBackend.scheme ? name.address : nil
   }
 
   init(_ device: String, channelCount: Int) {
-    self.device = device
-    request = OutputRequest(
+    self.deviceName = device
+    outputRequest = OutputRequest(
       allowsOtherRate: true, channels: .atLeast(max(2, channelCount)), adaptsBuffer: true)
     isExplicit = true
-    origin = nil
+    nameOrigin = nil
   }
 
   init(_ arguments: ParsedArguments, minimumChannelCount: Int = 1) throws(UsageError) {
-    let rate = try arguments[Self.rate]
+    let rate = try arguments[Self.rateOption]
     var request = OutputRequest(
       rate: rate ?? 48_000, allowsOtherRate: rate == nil, adaptsBuffer: true)
-    let name = try Self.name(arguments)
-    device = name ?? Self.defaultDevice
+    let name = try Self.parseName(arguments)
+    deviceName = name ?? Self.defaultDevice
     isExplicit = name != nil
-    origin = arguments.origins["--device"]
+    nameOrigin = arguments.originsByOption["--device"]
     request.channels = .atLeast(max(2, minimumChannelCount))
-    if let count = try arguments[Self.channels] {
+    if let count = try arguments[Self.channelsOption] {
       guard count >= minimumChannelCount else {
         throw UsageError("channel \(minimumChannelCount) is in use, but '--channels' is \(count)")
       }
       request.channels = .exactly(count)
     }
-    if let word = arguments.value("--sample-format"), word != Self.automatic {
+    if let word = arguments.value("--sample-format"), word != Self.automaticKeyword {
       request.encoding = word
     }
-    let period = try arguments[Self.periodSize]
+    let period = try arguments[Self.periodSizeOption]
     if let period {
       request.periodSize = period
       request.adaptsBuffer = false
       request.bufferSize = 4 * period
     }
-    if let buffer = try arguments[Self.bufferSize] {
+    if let buffer = try arguments[Self.bufferSizeOption] {
       if period == nil {
         request.periodSize = max(16, buffer / 4)
       }
@@ -322,13 +328,13 @@ struct DeviceOptions: Sendable {
       request.bufferSize = buffer
       request.adaptsBuffer = false
     }
-    self.request = request
-    if let file {
-      try arguments.overwriteCheck.check(file, option: "--device")
+    self.outputRequest = request
+    if let outputFilePath {
+      try arguments.overwriteCheck.checkOutputPath(outputFilePath, option: "--device")
     }
   }
 
-  static func name(_ arguments: ParsedArguments) throws(UsageError) -> String? {
+  static func parseName(_ arguments: ParsedArguments) throws(UsageError) -> String? {
     let name = arguments.value("--device")
     if let name, name.isEmpty || name.utf8.contains(0) {
       throw UsageError("'--device' requires the name of an output device, not \(name.inQuotes)")
@@ -357,9 +363,9 @@ struct DeviceOptions: Sendable {
   /// the command line names.
   ///
   /// Call it before the process has a second thread.
-  static func pin(_ arguments: ParsedArguments) throws {
+  static func pinStreams(_ arguments: ParsedArguments) throws {
     guard arguments.command.option(named: "--device") != nil else { return }
-    let device = try name(arguments)
+    let device = try parseName(arguments)
     // 'setup' asks for the device later, and a source to follow is recorded by its name.
     let isChosenLater = device == nil && arguments.command.name == "setup"
     let records = arguments.command.name == "follow"
@@ -369,7 +375,7 @@ struct DeviceOptions: Sendable {
 }
 
 extension OutputError {
-  var message: String {
+  var messageText: String {
     // The program itself lists devices, so the message names its own command.
     let isListed = kind != .notFound || !alternatives.isEmpty
     let reason = isListed ? description : "no such device; run 'temblor devices' to list devices"
@@ -379,21 +385,21 @@ extension OutputError {
 
 /// The error of a device that could not be opened and that the command line does not name.
 struct DeviceUnavailableError: Error, Equatable, CustomStringConvertible {
-  var reason: OutputError
+  var openingError: OutputError
   /// The source of the device's name, or nil for the default device.
-  var origin: String?
+  var nameOrigin: String?
 
   var description: String {
-    if let origin {
+    if let nameOrigin {
       return
         """
-        \(reason.message); \(origin) selects this device: connect it, or use 'temblor setup' or \
-        '--device'
+        \(openingError.messageText); \(nameOrigin) selects this device: connect it, or use \
+        'temblor setup' or '--device'
         """
     }
     return
       """
-      \(reason.message); nothing was played or written; for a sound file, use \
+      \(openingError.messageText); nothing was played or written; for a sound file, use \
       '--device wav:FILE' or 'temblor render'
       """
   }
@@ -403,9 +409,9 @@ extension DeviceSummary {
   /// A description in the form `default: 2 channels at 48000 Hz, float, period 240, buffer 960
   /// frames`.
   var description: String {
-    let channels = format.channelCount.counted("channel")
+    let channels = format.channelCount.countText("channel")
     return """
-      \(name.printable): \(channels) at \(Int(format.rate)) Hz, \(encoding), \
+      \(name.printable): \(channels) at \(Int(format.rate)) Hz, \(sampleFormatName), \
       period \(format.periodSize), buffer \(format.bufferSize) frames
       """
   }

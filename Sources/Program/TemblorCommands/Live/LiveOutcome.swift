@@ -13,65 +13,71 @@ struct LiveOutcome {
   var frameCount: Int64 = 0
   /// The events that the audio device reported.
   var sinkEvents = SinkEventAggregator()
-  var isHeardToEnd = true
-  var peak: Float = 0
+  var wasHeardToEnd = true
+  var peakAmplitude: Float = 0
   /// The number of frames with gain reduction by a limiter.
   var limitedFrameCount: Int64 = 0
-  var protection: ProtectionSummary?
+  var protectionSummary: ProtectionSummary?
   var renderLoad = RenderLoadStatistics()
-  var recording: LiveRecording.Result?
+  var recordingResult: LiveRecording.Result?
 
-  var status: ExitStatus {
-    ending == .deviceEnded || !isHeardToEnd || recording?.isComplete == false ? .failure : .done
+  var exitStatus: ExitStatus {
+    ending == .deviceEnded || !wasHeardToEnd || recordingResult?.isComplete == false
+      ? .failure : .success
   }
 
-  var fields: JSONObject {
+  var jsonFields: JSONObject {
     let rate = device?.format.rate ?? 0
     return [
-      "ending": ending.rawValue, "device": device?.fields, "frames": frameCount,
+      "ending": ending.rawValue, "device": device?.jsonFields, "frames": frameCount,
       "seconds": rate > 0 ? Double(frameCount) / rate : 0, "underruns": sinkEvents.underrunCount,
       "ownUnderruns": sinkEvents.lateDeliveryCount, "missedFrames": sinkEvents.missedFrameCount,
-      "heardToTheEnd": isHeardToEnd,
-      "peakDecibels": NumberFormatting.decibels(peak), "limitedFrames": limitedFrameCount,
-    ] + protection?.fields + [
-      "rendering": rate > 0 ? renderLoad.fields(rate: rate) : nil, "recording": recording?.fields,
+      "heardToTheEnd": wasHeardToEnd,
+      "peakDecibels": NumberFormatting.decibels(ofAmplitude: peakAmplitude),
+      "limitedFrames": limitedFrameCount,
+    ] + protectionSummary?.jsonFields + [
+      "rendering": rate > 0 ? renderLoad.jsonFields(rate: rate) : nil,
+      "recording": recordingResult?.jsonFields,
     ]
   }
 }
 
 struct Distribution: Equatable, Sendable {
-  static let columns: [(name: String, key: String, fraction: Double)] = [
+  static let quantileColumns: [(name: String, key: String, fraction: Double)] = [
     ("min", "min", 0.0), ("median", "median", 0.5), ("90 %", "p90", 0.9), ("99 %", "p99", 0.99),
     ("max", "max", 1.0),
   ]
 
-  private let sorted: [Double]
+  private let sortedValues: [Double]
 
-  init(_ values: [Double]) { sorted = values.sorted() }
+  init(_ values: [Double]) { sortedValues = values.sorted() }
 
   /// Returns the smallest value that at least a fraction of the values does not exceed, or 0
   /// without values.
   func quantile(_ fraction: Double) -> Double {
-    guard !sorted.isEmpty else { return 0 }
-    let index = Int((fraction * Double(sorted.count)).rounded(.up)) - 1
-    return sorted[min(max(0, index), sorted.count - 1)]
+    guard !sortedValues.isEmpty else { return 0 }
+    let index = Int((fraction * Double(sortedValues.count)).rounded(.up)) - 1
+    return sortedValues[min(max(0, index), sortedValues.count - 1)]
   }
 
-  var quantiles: [Double] { Self.columns.map { quantile($0.fraction) } }
+  var quantiles: [Double] { Self.quantileColumns.map { quantile($0.fraction) } }
 
   /// Returns the rows of a histogram, each with the start of its step and a count.
   func histogram(rowCount: Int) -> (step: Double, rows: [(start: Double, count: Int)]) {
-    guard let minimum = sorted.first, let maximum = sorted.last, maximum > minimum, rowCount > 0
+    guard let minimum = sortedValues.first, let maximum = sortedValues.last, maximum > minimum,
+      rowCount > 0
     else {
-      return (0, sorted.isEmpty ? [] : [(sorted[0], sorted.count)])
+      return (0, sortedValues.isEmpty ? [] : [(sortedValues[0], sortedValues.count)])
     }
     let step = (maximum - minimum) / Double(rowCount)
     var counts = [Int](repeating: 0, count: rowCount)
-    for value in sorted {
+    for value in sortedValues {
       counts[min(rowCount - 1, Int((value - minimum) / step))] += 1
     }
     return (step, counts.enumerated().map { (minimum + Double($0.offset) * step, $0.element) })
   }
 
-  var fields: JSONObject { Self.columns.reduce([:]) { $0 + [$1.key: quantile($1.fraction)] } }
+  var jsonFields: JSONObject {
+    Self.quantileColumns.reduce([:]) { $0 + [$1.key: quantile($1.fraction)] }
+  }
 }

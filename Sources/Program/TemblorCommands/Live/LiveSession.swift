@@ -11,7 +11,7 @@ import SystemSupport
 final class LiveSession {
   static let strengthStepCount: Float = 20
   /// The interval between reads of block timings, well before timings would be dropped.
-  private static let blockTimingsInterval = Duration.milliseconds(500)
+  private static let blockTimingsReadInterval = Duration.milliseconds(500)
 
   /// The maximum time for a device to stop after a key press or a signal.
   /// Together with the completion of the file, the stop takes at most one second.
@@ -25,7 +25,7 @@ final class LiveSession {
   private let wantsBlockTimings: Bool
   private let inbox = EventInbox()
   private var outcome = LiveOutcome()
-  private lazy var keyboard: (any Keyboard)? = environment.keyboard()
+  private lazy var keyboard: (any Keyboard)? = environment.makeKeyboard()
 
   init(
     in backend: any PlaybackEnvironment, terminal: Terminal, isQuiet: Bool,
@@ -41,10 +41,10 @@ final class LiveSession {
   var hasKeyboard: Bool { keyboard != nil }
 
   /// The open device, or nil before the device was opened.
-  var device: DeviceSummary? { outcome.device }
+  var openDevice: DeviceSummary? { outcome.device }
 
   /// The signal that ends a wait of the session. Any thread may raise it.
-  var wake: WakeSignal { inbox.wake }
+  var wakeSignal: WakeSignal { inbox.wake }
 
   func run<Task: PlaybackActivity>(
     _ options: DeviceOptions, keepsAwake: Bool = false, recording path: String? = nil,
@@ -59,7 +59,7 @@ final class LiveSession {
     }
     defer { keyboard = nil }
     let inbox = self.inbox
-    let output = try environment.open(options.device, options.request)
+    let output = try environment.openOutput(options.deviceName, options.outputRequest)
     let device = DeviceSummary(output)
     outcome.device = device
     let (engine, task) = try prepare(device)
@@ -69,21 +69,23 @@ final class LiveSession {
         to: $0, device: device, maximumSeconds: seconds, rotation: rotation,
         software: "Temblor \(temblorVersion)"
       ) {
-        inbox.append(.sinkEvent($0))
+        inbox.appendEvent(.sinkEvent($0))
       }
     }
     let playing = ActivePlayback(engine: engine, activity: task, tone: tone, recording: recording)
-    let driver = try environment.play(engine, through: output, recording: recording?.recording) {
-      inbox.append($0)
+    let driver = try environment.play(
+      engine, through: output, recording: recording?.recordingBuffer
+    ) {
+      inbox.appendEvent($0)
     }
     do {
-      outcome.ending = try runLoop(playing, driver, notice)
+      outcome.ending = try runEventLoop(playing, driver, notice)
     } catch {
       outcome.ending = .quit
-      finish(playing, driver)
+      finishPlayback(playing, driver)
       throw error
     }
-    finish(playing, driver)
+    finishPlayback(playing, driver)
     return (outcome, task)
   }
 
@@ -94,14 +96,14 @@ final class LiveSession {
     let recording: LiveRecording?
   }
 
-  private func runLoop(
+  private func runEventLoop(
     _ playing: ActivePlayback, _ driver: any EngineDriver, _ interruption: borrowing InterruptSignal
   ) throws
     -> LiveOutcome.Ending
   {
     let activity = playing.activity
     if let device = outcome.device {
-      console.hint(device.description)
+      console.reportHint(device.description)
     }
     if keyboard != nil {
       showKeys(of: activity)
@@ -114,59 +116,59 @@ final class LiveSession {
           return .quit
         }
       }
-      if keyboard?.isClosed == true, !SignalHandling.isIgnored(SIGHUP) {
+      if keyboard?.isClosed == true, !SignalHandling.isSignalIgnored(SIGHUP) {
         return .quit
       }
-      let step = try activity.update(at: environment.time.now)
-      playing.tone?.matchStrength(playing.engine.strength)
+      let step = try activity.updateActivity(at: environment.time.now)
+      playing.tone?.compensateStrength(playing.engine.strength)
       readBlockTimings(driver, playing)
       guard case .wait(let limit) = step else { return .over }
-      console.show(status(of: playing))
-      wait(for: activity, interruption.descriptor, limit)
+      console.updateStatus(playbackStatus(of: playing))
+      waitForEvents(of: activity, interruption.descriptor, limit)
     }
   }
 
-  private func wait(
-    for activity: any PlaybackActivity, _ interruptionDescriptor: Int32, _ limit: Duration?
+  private func waitForEvents(
+    of activity: any PlaybackActivity, _ interruptionDescriptor: Int32, _ limit: Duration?
   ) {
     var watched = [PollDescriptor(inbox.wake.descriptor), PollDescriptor(interruptionDescriptor)]
     watched += (keyboard?.watchedDescriptors ?? []) + activity.watchedDescriptors
     let limits = [
-      limit, console.timeout(isIdle: activity.state == .idle),
-      keyboard?.timeout(at: environment.time.now),
+      limit, console.timeUntilUpdate(isIdle: activity.playbackState == .idle),
+      keyboard?.waitTimeout(at: environment.time.now),
       outcome.sinkEvents.timeout(at: environment.time.now),
-      wantsBlockTimings ? Self.blockTimingsInterval : nil,
+      wantsBlockTimings ? Self.blockTimingsReadInterval : nil,
     ]
     environment.time.wait(for: &watched, timeout: limits.compactMap { $0 }.min())
   }
 
-  private func finish(_ playing: ActivePlayback, _ driver: any EngineDriver) {
+  private func finishPlayback(_ playing: ActivePlayback, _ driver: any EngineDriver) {
     // An end on request does not wait for the contents of a long buffer.
     let isPrompt = outcome.ending == .interrupted || outcome.ending == .quit
-    let hasEnded = driver.stop(within: isPrompt ? Self.promptStopTimeout : nil)
+    let hasEnded = driver.stopPlayback(within: isPrompt ? Self.promptStopTimeout : nil)
     _ = handleEvents(playing.engine)
     readBlockTimings(driver, playing)
-    readPeaks(playing.engine)
-    readProtection(playing.engine)
-    report(outcome.sinkEvents.drainDueReports(at: nil), playing.engine)
-    console.clear()
+    drainPeaks(playing.engine)
+    drainProtection(playing.engine)
+    reportSinkEvents(outcome.sinkEvents.drainDueReports(at: nil), playing.engine)
+    console.clearStatusLine()
     outcome.frameCount = playing.engine.position
     outcome.limitedFrameCount = playing.engine.limitedFrameCount
-    outcome.isHeardToEnd = hasEnded && !outcome.sinkEvents.hasFailed
-    if let protection = outcome.protection, protection.cause != nil {
-      console.hint(protection.text)
-      if protection.cause == .excursion,
+    outcome.wasHeardToEnd = hasEnded && !outcome.sinkEvents.hasFailed
+    if let protection = outcome.protectionSummary, protection.gainReductionCause != nil {
+      console.reportHint(protection.summaryText)
+      if protection.gainReductionCause == .excursion,
         playing.engine.profiles.contains(where: { $0.hardware?.measurement != nil })
       {
-        console.hint("The resonance may have changed; \(CalibrationAge.advice).")
+        console.reportHint("The resonance may have changed; \(CalibrationAge.quickCheckAdvice).")
       }
     }
     if let recording = playing.recording {
-      let (result, message) = recording.finish(
+      let (result, message) = recording.finishRecording(
         within: isPrompt ? Self.promptRecordingTimeout : Self.recordingTimeout)
-      outcome.recording = result
+      outcome.recordingResult = result
       if let message {
-        console.error(message)
+        console.reportError(message)
       }
     }
   }
@@ -174,21 +176,21 @@ final class LiveSession {
   /// Reports events, and returns whether the device has ended.
   private func handleEvents(_ engine: PlaybackEngine) -> Bool {
     var isOver = false
-    for event in inbox.drain() {
+    for event in inbox.drainEvents() {
       switch event {
       case .sinkEvent(let notice):
-        report(outcome.sinkEvents.add(notice, at: environment.time.now), engine)
+        reportSinkEvents(outcome.sinkEvents.add(notice, at: environment.time.now), engine)
       case .ended: isOver = true
       }
     }
-    report(outcome.sinkEvents.drainDueReports(at: environment.time.now), engine)
+    reportSinkEvents(outcome.sinkEvents.drainDueReports(at: environment.time.now), engine)
     return isOver
   }
 
-  private func report(_ reports: [SinkEventAggregator.Report], _ engine: PlaybackEngine) {
+  private func reportSinkEvents(_ reports: [SinkEventAggregator.Report], _ engine: PlaybackEngine) {
     for report in reports {
-      console.error(
-        report.message(
+      console.reportError(
+        report.messageText(
           rate: engine.rate, lacksRealTimePriority: outcome.sinkEvents.lacksRealTimePriority))
     }
   }
@@ -196,51 +198,54 @@ final class LiveSession {
   private func readBlockTimings(_ driver: any EngineDriver, _ playing: ActivePlayback) {
     guard wantsBlockTimings else { return }
     let records = driver.drainBlockTimings()
-    outcome.renderLoad.add(records, rate: playing.engine.rate)
-    playing.activity.record(records)
+    outcome.renderLoad.addTimings(records, rate: playing.engine.rate)
+    playing.activity.recordBlockTimings(records)
   }
 
-  @discardableResult private func readPeaks(_ engine: PlaybackEngine) -> [Float] {
+  @discardableResult private func drainPeaks(_ engine: PlaybackEngine) -> [Float] {
     let peaks = engine.routing.channels.indices.map { engine.drainPeak(ofChannel: $0) }
-    outcome.peak = max(outcome.peak, peaks.max() ?? 0)
+    outcome.peakAmplitude = max(outcome.peakAmplitude, peaks.max() ?? 0)
     return peaks
   }
 
   /// Returns the activity of the protection since the last call, and adds the activity to the
   /// outcome.
-  @discardableResult private func readProtection(_ engine: PlaybackEngine) -> ProtectionSummary? {
+  @discardableResult private func drainProtection(_ engine: PlaybackEngine) -> ProtectionSummary? {
     guard engine.routing.channels.contains(where: { $0.transducer != nil }) else { return nil }
     let gain = engine.drainMinimumProtectionGain()
     let temperatureRise = engine.temperatureRises.map(\.totalRiseFraction).max() ?? 0
     var sum = ProtectionSummary(
       excursionLimitedFrameCount: engine.excursionLimitedFrameCount,
       powerLimitedFrameCount: engine.powerLimitedFrameCount, minimumGain: gain,
-      temperatureRise: temperatureRise,
-      peakExcursion: Double(engine.peakExcursion))
+      temperatureRiseFraction: temperatureRise,
+      peakExcursionFraction: Double(engine.peakExcursion))
     var recent = sum
-    if let before = outcome.protection {
+    if let before = outcome.protectionSummary {
       recent.excursionLimitedFrameCount -= before.excursionLimitedFrameCount
       recent.powerLimitedFrameCount -= before.powerLimitedFrameCount
       sum.minimumGain = min(sum.minimumGain, before.minimumGain)
-      sum.temperatureRise = max(sum.temperatureRise, before.temperatureRise)
+      sum.temperatureRiseFraction = max(sum.temperatureRiseFraction, before.temperatureRiseFraction)
     }
-    outcome.protection = sum
+    outcome.protectionSummary = sum
     return recent
   }
 
-  private func status(of playing: ActivePlayback) -> PlaybackStatus {
+  private func playbackStatus(of playing: ActivePlayback) -> PlaybackStatus {
     let engine = playing.engine
     let task = playing.activity
-    let (position, duration) = task.progress
-    let peaks = readPeaks(engine)
+    let (position, duration) = task.playbackProgress
+    let peaks = drainPeaks(engine)
     let voiceCount = max(0, engine.voiceCount - (playing.tone?.voiceCount ?? 0))
     return PlaybackStatus(
-      state: engine.isMuted ? .muted : task.state, positionSeconds: task.hasClock ? position : nil,
-      duration: duration,
-      peaks: task.hidesSoundDetails ? [] : peaks, voiceCount: task.title == nil ? voiceCount : nil,
+      state: engine.isMuted ? .muted : task.playbackState,
+      positionSeconds: task.showsClock ? position : nil,
+      durationSeconds: duration,
+      channelPeaks: task.hidesSoundDetails ? [] : peaks,
+      voiceCount: task.statusTitle == nil ? voiceCount : nil,
       underrunCount: outcome.sinkEvents.underrunCount,
-      strength: task.hasFixedLevel ? nil : Double(engine.strength), title: task.title,
-      protection: task.hidesSoundDetails ? nil : readProtection(engine))
+      masterGain: task.hasFixedLevel ? nil : Double(engine.strength),
+      activityTitle: task.statusTitle,
+      protectionSummary: task.hidesSoundDetails ? nil : drainProtection(engine))
   }
 
   private func handleKey(_ key: KeyPress, _ playing: ActivePlayback) throws -> Bool {
@@ -261,14 +266,14 @@ final class LiveSession {
   /// Changes the strength, or mutes, if the key requests it.
   private func changeLevel(_ key: KeyPress, _ playing: ActivePlayback) {
     switch key {
-    case .character("+"), .character("="), .up: changeStrength(by: 1, playing)
-    case .character("-"), .character("_"), .down: changeStrength(by: -1, playing)
+    case .character("+"), .character("="), .up: changeStrength(bySteps: 1, playing)
+    case .character("-"), .character("_"), .down: changeStrength(bySteps: -1, playing)
     case .character("m"), .character("M"): playing.engine.isMuted.toggle()
     default: break
     }
   }
 
-  private func changeStrength(by step: Float, _ playing: ActivePlayback) {
+  private func changeStrength(bySteps step: Float, _ playing: ActivePlayback) {
     // Whole steps lead back to the initial value.
     let steps = (playing.engine.strength * Self.strengthStepCount).rounded() + step
     playing.engine.strength = steps / Self.strengthStepCount
@@ -277,8 +282,9 @@ final class LiveSession {
   private func showKeys(of activity: any PlaybackActivity) {
     let levels: [KeyHelp] = activity.hasFixedLevel ? [] : [("+ -", "strength"), ("m", "mute")]
     let sessionKeys = levels + [("q", "quit"), ("?", "help")]
-    console.showKeys(
-      activity.keys + sessionKeys.filter { key in !activity.keys.contains { $0.key == key.key } })
+    console.showKeyHelp(
+      activity.keyHelp
+        + sessionKeys.filter { key in !activity.keyHelp.contains { $0.key == key.key } })
   }
 }
 
@@ -286,35 +292,35 @@ final class LiveSession {
 protocol PlaybackActivity: AnyObject {
   var watchedDescriptors: [PollDescriptor] { get }
   /// The activity's own keys with their meanings, in the order of help.
-  var keys: [KeyHelp] { get }
-  var state: PlaybackStatus.State { get }
+  var keyHelp: [KeyHelp] { get }
+  var playbackState: PlaybackStatus.State { get }
   /// The position in seconds, and the duration in seconds if there is one.
-  var progress: (position: Double, duration: Double?) { get }
+  var playbackProgress: (position: Double, duration: Double?) { get }
 
   /// The title for the status line, with remarks about playback; nil to show only the time.
-  var title: ActivityTitle? { get }
+  var statusTitle: ActivityTitle? { get }
   /// A Boolean value that indicates whether the status line must hide the level and the voices.
   var hidesSoundDetails: Bool { get }
   /// A Boolean value that indicates whether the level is part of an experiment, so that no key
   /// changes the strength or mutes.
   var hasFixedLevel: Bool { get }
   /// A Boolean value that indicates whether the status line shows the time of the progress.
-  var hasClock: Bool { get }
+  var showsClock: Bool { get }
 
-  func update(at now: Duration) throws -> ActivityStep
+  func updateActivity(at now: Duration) throws -> ActivityStep
 
   /// Handles a key. Returns false for a key that the session should handle.
   func handleKey(_ key: KeyPress) throws -> Bool
 
   /// Receives the timings of rendered blocks, if the session collects them.
-  func record(_ records: [BlockTiming])
+  func recordBlockTimings(_ records: [BlockTiming])
 }
 
 enum ActivityStep: Equatable { case wait(Duration?), finished }
 
 struct ActivityTitle: Equatable, Sendable {
-  var longText: String
-  var shortText: String
+  var longTitle: String
+  var shortTitle: String
   /// The remarks about playback, with the most important remark first. They are omitted without
   /// space.
   var remarks: [String] = []
@@ -325,14 +331,14 @@ typealias KeyHelp = (key: String, meaning: String)
 
 extension PlaybackActivity {
   var watchedDescriptors: [PollDescriptor] { [] }
-  var keys: [KeyHelp] { [] }
-  var state: PlaybackStatus.State { .playing }
-  var title: ActivityTitle? { nil }
+  var keyHelp: [KeyHelp] { [] }
+  var playbackState: PlaybackStatus.State { .playing }
+  var statusTitle: ActivityTitle? { nil }
   var hidesSoundDetails: Bool { false }
   var hasFixedLevel: Bool { false }
-  var hasClock: Bool { true }
+  var showsClock: Bool { true }
   func handleKey(_ key: KeyPress) throws -> Bool { false }
-  func record(_ records: [BlockTiming]) {}
+  func recordBlockTimings(_ records: [BlockTiming]) {}
 }
 
 protocol Keyboard: AnyObject {
@@ -341,12 +347,12 @@ protocol Keyboard: AnyObject {
   /// A Boolean value that indicates whether the terminal was closed, so that no more keys follow.
   var isClosed: Bool { get }
 
-  func timeout(at now: Duration) -> Duration?
+  func waitTimeout(at now: Duration) -> Duration?
   func readKeys(at now: Duration) -> [KeyPress]
 }
 
 extension RawTerminal: Keyboard {
-  var watchedDescriptors: [PollDescriptor] { descriptors.map { PollDescriptor($0) } }
+  var watchedDescriptors: [PollDescriptor] { terminalDescriptors.map { PollDescriptor($0) } }
 }
 
 final class LiveConsole {
@@ -356,7 +362,7 @@ final class LiveConsole {
   private let isQuiet: Bool
   private var endsWithKeyHelp = false
   /// The update interval of the status line while the engine is idle.
-  private static let idleInterval = Duration.seconds(1)
+  private static let idleUpdateInterval = Duration.seconds(1)
   /// The minimum interval between updates of the status line. Fifteen updates per second look
   /// smooth.
   private static let minimumUpdateInterval = Duration.seconds(1) / 15
@@ -366,66 +372,67 @@ final class LiveConsole {
     statusLine = ProgressLine(on: terminal, updateInterval: Self.minimumUpdateInterval)
     self.terminal = terminal
     self.isQuiet = isQuiet
-    showsStatus = terminal.error.isTerminal && !isQuiet
+    showsStatus = terminal.errorOutput.isTerminal && !isQuiet
   }
 
   /// Returns the time until the next update of the status line, or nil without a status line.
-  func timeout(isIdle: Bool) -> Duration? {
-    showsStatus ? isIdle ? Self.idleInterval : Self.minimumUpdateInterval : nil
+  func timeUntilUpdate(isIdle: Bool) -> Duration? {
+    showsStatus ? isIdle ? Self.idleUpdateInterval : Self.minimumUpdateInterval : nil
   }
 
-  func error(_ message: String) {
+  func reportError(_ message: String) {
     endsWithKeyHelp = false
     statusLine.clear()
     terminal.report(message)
   }
 
-  func info(_ message: String) {
+  func reportInformation(_ message: String) {
     if !isQuiet {
-      error(message)
+      reportError(message)
     }
   }
-  func hint(_ message: String) {
+  func reportHint(_ message: String) {
     if showsStatus {
-      error(message)
+      reportError(message)
     }
   }
 
   /// Shows the keys in lines that break between keys. They are shown only once if no other message
   /// came in between.
-  func showKeys(_ keys: [KeyHelp]) {
+  func showKeyHelp(_ keys: [KeyHelp]) {
     guard !endsWithKeyHelp else { return }
     defer { endsWithKeyHelp = true }
     var lines = [""]
     for (index, key) in keys.enumerated() {
       let word = "\(key.key) \(key.meaning)" + (index + 1 < keys.count ? "," : "")
-      if "Keys:".count + lines[lines.count - 1].count + word.count + 1 >= terminal.error.width,
+      if "Keys:".count + lines[lines.count - 1].count + word.count + 1
+        >= terminal.errorOutput.columnCount,
         lines.last != ""
       {
         lines.append("")
       }
       lines[lines.count - 1] += " " + word
     }
-    hint("Keys:" + lines.joined(separator: "\n     "))
+    reportHint("Keys:" + lines.joined(separator: "\n     "))
   }
 
   /// Updates the status line, unless the last update was too recent. In that case, the status is
   /// not evaluated.
-  func show(_ figures: @autoclosure () -> PlaybackStatus) {
+  func updateStatus(_ figures: @autoclosure () -> PlaybackStatus) {
     if showsStatus {
-      statusLine.draw { width in figures().line(width: width, for: terminal.error) }
+      statusLine.draw { width in figures().statusLine(width: width, for: terminal.errorOutput) }
     }
   }
 
-  func clear() { statusLine.clear() }
+  func clearStatusLine() { statusLine.clear() }
 }
 
 extension SinkEventAggregator.Report {
-  func message(rate: Double, lacksRealTimePriority lacksPriority: Bool) -> String {
-    let milliseconds = NumberFormatting.rounded(
+  func messageText(rate: Double, lacksRealTimePriority lacksPriority: Bool) -> String {
+    let milliseconds = NumberFormatting.roundedText(
       Double(event.missedFrameCount) * 1_000 / rate, places: 1)
     guard event.kind == .underrun else {
-      let seconds = NumberFormatting.rounded(Double(event.missedFrameCount) / rate, places: 3)
+      let seconds = NumberFormatting.roundedText(Double(event.missedFrameCount) / rate, places: 3)
       let gap = event.missedFrameCount > 0 ? "; \(seconds) s of audio lost" : ""
       return event.text.printable + gap + (count > 1 ? " (\(count) times)" : "")
     }

@@ -8,11 +8,11 @@ struct LoopRange: Equatable {
   private var startSeconds: Double?
   /// The end of the loop in seconds, or nil for the end of the longest take.
   private var endSeconds: Double?
-  private var argument = ""
+  private var argumentText = ""
 
   init(_ arguments: ParsedArguments) throws(UsageError) {
     guard let word = arguments.value("--loop-range") else { return }
-    self.argument = word
+    self.argumentText = word
     let parts = word.split(separator: "-", omittingEmptySubsequences: false)
     let numbers = parts.map { Double($0) }
     guard parts.count == 2, let start = parts[0].isEmpty ? 0 : numbers[0], start.isFinite,
@@ -29,13 +29,13 @@ struct LoopRange: Equatable {
     }
   }
 
-  func region(of duration: Double) throws(UsageError) -> ClosedRange<Double>? {
+  func loopRegion(ofDuration duration: Double) throws(UsageError) -> ClosedRange<Double>? {
     guard let startSeconds else { return nil }
     let end = min(endSeconds ?? duration, duration)
     guard end - startSeconds >= PatternPlayer.minimumLoopDuration else {
       throw UsageError(
         """
-        the loop range \(argument.inQuotes) starts after the end of the sound at \
+        the loop range \(argumentText.inQuotes) starts after the end of the sound at \
         \(NumberFormatting.secondsText(duration))
         """
       )
@@ -45,24 +45,24 @@ struct LoopRange: Equatable {
 }
 
 extension TakeSwitcher {
-  static let keys = [
+  static let keyHelp = [
     ("space", "pause"), ("left right", "move"), ("home", "start"),
     ("[ ]", "set loop start, end"),
     ("backspace", "loop everything"), ("l", "loop on or off"),
   ]
 
-  func press(_ key: KeyPress) throws -> Bool {
+  func handleKey(_ key: KeyPress) throws -> Bool {
     switch key {
     case .character(" "):
       try togglePause()
     case .left:
-      try stepPlayhead(-1)
+      try movePlayhead(bySteps: -1)
     case .right:
-      try stepPlayhead(1)
+      try movePlayhead(bySteps: 1)
     case .pageUp:
-      try stepPlayhead(-4)
+      try movePlayhead(bySteps: -4)
     case .pageDown:
-      try stepPlayhead(4)
+      try movePlayhead(bySteps: 4)
     case .home:
       try movePlayhead(to: loopStartSeconds)
     case .character("["):
@@ -79,10 +79,10 @@ extension TakeSwitcher {
     return true
   }
 
-  var loopText: String {
+  var loopRegionText: String {
     guard isLooping else { return "no loop" }
-    guard let loopRegion else { return "loop" }
-    return "loop \(NumberFormatting.rounded(loopRegion.lowerBound, places: 2))-"
-      + NumberFormatting.rounded(loopRegion.upperBound, places: 2)
+    guard let loopRegionSeconds else { return "loop" }
+    return "loop \(NumberFormatting.roundedText(loopRegionSeconds.lowerBound, places: 2))-"
+      + NumberFormatting.roundedText(loopRegionSeconds.upperBound, places: 2)
   }
 }

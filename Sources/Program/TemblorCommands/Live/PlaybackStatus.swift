@@ -10,101 +10,105 @@ struct PlaybackStatus: Equatable, Sendable {
   /// shown.
   var positionSeconds: Double?
   /// The duration of the pattern in seconds, or nil for a pattern without an end.
-  var duration: Double?
+  var durationSeconds: Double?
   /// The peak amplitude of each channel since the last status line, 0 to 1.
-  var peaks: [Float]
+  var channelPeaks: [Float]
   /// The number of sounding voices, or nil if it is not shown.
   var voiceCount: Int? = 0
   var underrunCount = 0
   /// The gain of all output, 0 to 1, or nil if the gain is fixed and not shown.
-  var strength: Double? = 1
-  var title: ActivityTitle?
-  var protection: ProtectionSummary?
+  var masterGain: Double? = 1
+  var activityTitle: ActivityTitle?
+  var protectionSummary: ProtectionSummary?
 
   /// Returns the status line for a width in columns. Less important parts are omitted first.
-  func line(width: Int, for output: Output) -> (text: String, length: Int) {
-    var best = Parts(times: [state.rawValue], counts: [])
-    for detail in Detail.allCases {
-      let parts = parts(detail)
-      if parts.length + minimumMeterWidth(detail) <= width {
+  func statusLine(width: Int, for output: Output) -> (text: String, length: Int) {
+    var best = LineParts(times: [state.rawValue], counts: [])
+    for detail in LineDetail.allCases {
+      let parts = lineParts(detail)
+      if parts.columnCount + minimumMeterWidth(detail) <= width {
         best = parts
         break
       }
     }
-    if best.length > width { return ("", 0) }
-    let meter = LevelMeter(peaks, width: width - best.length - 1)
+    if best.columnCount > width { return ("", 0) }
+    let meter = LevelMeter(channelPeaks, width: width - best.columnCount - 1)
     var pieces = best.times
-    if meter.length > 0 {
-      pieces.append(meter.text(for: output))
+    if meter.columnCount > 0 {
+      pieces.append(meter.meterText(for: output))
     }
     pieces += best.counts.map { $0.isAlarm ? output.styled($0.text, .red) : $0.text }
-    let length = best.length + (meter.length > 0 ? meter.length + 1 : 0)
+    let length = best.columnCount + (meter.columnCount > 0 ? meter.columnCount + 1 : 0)
     return (pieces.joined(separator: " "), length)
   }
 
-  private enum Detail: CaseIterable { case full, abbreviated, withoutStrength, position, minimal }
+  private enum LineDetail: CaseIterable {
+    case full, abbreviated, withoutStrength, position, minimal
+  }
 
-  private struct Parts {
+  private struct LineParts {
     var times: [String]
     var counts: [(text: String, isAlarm: Bool)]
 
     /// The width of the parts in columns, with spaces between them. All characters are one column
     /// wide.
-    var length: Int {
+    var columnCount: Int {
       times.reduce(0) { $0 + $1.count } + counts.reduce(0) { $0 + $1.text.count }
         + max(0, times.count + counts.count - 1)
     }
   }
 
   /// The minimum width of the meter in columns, including its space.
-  private func minimumMeterWidth(_ detail: Detail) -> Int {
-    if peaks.isEmpty { return 0 }
+  private func minimumMeterWidth(_ detail: LineDetail) -> Int {
+    if channelPeaks.isEmpty { return 0 }
     return switch detail {
-    case .full: 1 + max(8, min(peaks.count, 16))
-    case .abbreviated, .withoutStrength: 1 + min(peaks.count, 8)
-    case .position: 1 + min(peaks.count, 4)
+    case .full: 1 + max(8, min(channelPeaks.count, 16))
+    case .abbreviated, .withoutStrength: 1 + min(channelPeaks.count, 8)
+    case .position: 1 + min(channelPeaks.count, 4)
     case .minimal: 0
     }
   }
 
-  private func parts(_ detail: Detail) -> Parts {
+  private func lineParts(_ detail: LineDetail) -> LineParts {
     let underruns = (text: countText(underrunCount, "underrun", detail), isAlarm: underrunCount > 0)
     let alarms = underrunCount > 0 ? [underruns] : []
     let voices = voiceCount.map { [(text: countText($0, "voice", detail), isAlarm: false)] } ?? []
-    let held = protection.map { [(text: $0.text, isAlarm: $0.cause != nil)] } ?? []
-    let percent = strength.map { "\(Int((min(1, max(0, $0)) * 100).rounded()))%" }
+    let held =
+      protectionSummary.map { [(text: $0.summaryText, isAlarm: $0.gainReductionCause != nil)] }
+      ?? []
+    let percent = masterGain.map { "\(Int((min(1, max(0, $0)) * 100).rounded()))%" }
     let strengthWords = percent.map { [(text: "strength \($0)", isAlarm: false)] } ?? []
     let strengthFigure = percent.map { [(text: $0, isAlarm: false)] } ?? []
-    let now = positionSeconds.map { [time($0)] } ?? []
-    let times = now + (duration.map { ["/", time($0)] } ?? [])
-    let short = [state.rawValue] + (title.map { [$0.shortText] } ?? [])
-    let long = [state.rawValue] + (title.map { [$0.longText] } ?? [])
-    let remarks = title.map { $0.remarks.map { "  \($0)" } } ?? []
+    let now = positionSeconds.map { [clockText($0)] } ?? []
+    let times = now + (durationSeconds.map { ["/", clockText($0)] } ?? [])
+    let short = [state.rawValue] + (activityTitle.map { [$0.shortTitle] } ?? [])
+    let long = [state.rawValue] + (activityTitle.map { [$0.longTitle] } ?? [])
+    let remarks = activityTitle.map { $0.remarks.map { "  \($0)" } } ?? []
     switch detail {
     case .full:
-      return Parts(
+      return LineParts(
         times: long + times + remarks, counts: voices + strengthWords + held + [underruns])
     case .abbreviated:
-      return Parts(
+      return LineParts(
         times: short + times + remarks,
         counts: voices + strengthFigure + held.filter(\.isAlarm) + alarms)
     case .withoutStrength:
-      return Parts(times: short + times + remarks, counts: alarms)
+      return LineParts(times: short + times + remarks, counts: alarms)
     case .position:
-      return Parts(times: short + now + remarks.prefix(1), counts: alarms)
+      return LineParts(times: short + now + remarks.prefix(1), counts: alarms)
     case .minimal:
-      return Parts(times: short + now, counts: alarms)
+      return LineParts(times: short + now, counts: alarms)
     }
   }
 
   /// Returns a count such as `3 voices`, or `3v` if space is limited.
-  private func countText(_ count: Int, _ word: String, _ detail: Detail) -> String {
-    if case .full = detail { return count.counted(word) }
+  private func countText(_ count: Int, _ word: String, _ detail: LineDetail) -> String {
+    if case .full = detail { return count.countText(word) }
     return "\(count)\(word.prefix(1))"
   }
 
   /// Returns a time as text, such as `1:02.3`, with hours if necessary.
-  private func time(_ seconds: Double) -> String {
+  private func clockText(_ seconds: Double) -> String {
     // The line does not distinguish times beyond 100 hours.
     let tenths = Int((min(max(0, seconds), 359_999) * 10).rounded(.down))
     let minutes = tenths / 600
@@ -120,70 +124,75 @@ struct PlaybackStatus: Equatable, Sendable {
 /// channels.
 struct LevelMeter {
   /// The level of an empty meter in dBFS. A level 48 dB below the peak cannot be felt.
-  static let floorDecibels = -48.0
+  static let emptyMeterDecibels = -48.0
   /// The level in dBFS from which the meter is highlighted, which is half of the ceiling's
   /// amplitude.
   static let highLevelDecibels = -6.0
   /// The maximum length of a bar in columns, of 2 dB each.
-  static let maximumBarLength = 24
+  static let maximumBarColumnCount = 24
   /// The length in columns below which a bar shows less than a column in eighths.
-  static let minimumBarLength = 4
+  static let minimumBarColumnCount = 4
 
-  private let peaks: [Float]
-  private let barLength: Int
-  let length: Int
+  private let channelPeaks: [Float]
+  private let barColumnCount: Int
+  let columnCount: Int
 
   init(_ peaks: [Float], width: Int) {
     let gaps = max(0, peaks.count - 1)
     let bar = peaks.isEmpty ? 0 : (width - gaps) / peaks.count
-    if bar >= Self.minimumBarLength {
-      self.peaks = peaks
-      barLength = min(bar, Self.maximumBarLength)
-      length = barLength * peaks.count + gaps
+    if bar >= Self.minimumBarColumnCount {
+      self.channelPeaks = peaks
+      barColumnCount = min(bar, Self.maximumBarColumnCount)
+      columnCount = barColumnCount * peaks.count + gaps
     } else {
       let count = min(peaks.count, max(0, width))
-      self.peaks = (0..<count).map {
+      self.channelPeaks = (0..<count).map {
         peaks[$0 * peaks.count / count..<($0 + 1) * peaks.count / count].max() ?? 0
       }
-      barLength = 0
-      length = self.peaks.count
+      barColumnCount = 0
+      columnCount = self.channelPeaks.count
     }
   }
 
-  func text(for output: Output) -> String {
+  func meterText(for output: Output) -> String {
     var text = ""
-    for (index, peak) in peaks.enumerated() {
-      if barLength > 0 && index > 0 {
+    for (index, peak) in channelPeaks.enumerated() {
+      if barColumnCount > 0 && index > 0 {
         text += " "
       }
       text += output.styled(
-        barLength > 0 ? Self.barText(peak, length: barLength) : Self.columnText(peak),
-        Self.decibels(peak) >= Self.highLevelDecibels ? .yellow : .green)
+        barColumnCount > 0
+          ? Self.barText(peak, columnCount: barColumnCount) : Self.columnText(peak),
+        Self.clippedDecibels(peak) >= Self.highLevelDecibels ? .yellow : .green)
     }
     return text
   }
 
   /// Returns a horizontal bar in eighths of a column, with dots after its end.
-  private static func barText(_ peak: Float, length: Int) -> String {
-    let eighths = Int((filledFraction(peak) * Double(length * 8)).rounded())
+  private static func barText(_ peak: Float, columnCount: Int) -> String {
+    let eighths = Int((filledFraction(peak) * Double(columnCount * 8)).rounded())
     var text = String(repeating: "█", count: eighths / 8)
     if eighths % 8 > 0 {
-      text.unicodeScalars.append(scalar(0x2590 - UInt32(eighths % 8)))
+      text.unicodeScalars.append(blockElement(0x2590 - UInt32(eighths % 8)))
     }
-    return text + String(repeating: "·", count: length - (eighths + 7) / 8)
+    return text + String(repeating: "·", count: columnCount - (eighths + 7) / 8)
   }
 
   /// Returns one column that is filled from the bottom, or `·` for silence.
   private static func columnText(_ peak: Float) -> String {
     let eighths = Int((filledFraction(peak) * 8).rounded())
-    return eighths == 0 ? "·" : String(Character(scalar(0x2580 + UInt32(eighths))))
+    return eighths == 0 ? "·" : String(Character(blockElement(0x2580 + UInt32(eighths))))
   }
 
   /// Returns a character of Unicode's Block Elements.
   /// The code points 2581 to 2588 grow upward, and 258F to 2588 grow to the right.
-  private static func scalar(_ value: UInt32) -> Unicode.Scalar { Unicode.Scalar(value) ?? "█" }
-  private static func filledFraction(_ peak: Float) -> Double {
-    min(1, max(0, 1 - decibels(peak) / floorDecibels))
+  private static func blockElement(_ value: UInt32) -> Unicode.Scalar {
+    Unicode.Scalar(value) ?? "█"
   }
-  private static func decibels(_ peak: Float) -> Double { NumberFormatting.decibels(min(peak, 1)) }
+  private static func filledFraction(_ peak: Float) -> Double {
+    min(1, max(0, 1 - clippedDecibels(peak) / emptyMeterDecibels))
+  }
+  private static func clippedDecibels(_ peak: Float) -> Double {
+    NumberFormatting.decibels(ofAmplitude: min(peak, 1))
+  }
 }

@@ -15,7 +15,7 @@ final class Playlist: PlaybackActivity {
   private let patterns: [CompiledPattern]
   private let gapFrameCount: Int64
   private let trackPlayer: SingleTrackPlayer
-  private var currentIndex = 0
+  private var currentPatternIndex = 0
   /// The frame at which the whole sound has been heard; nil until the last pattern has ended.
   private var heardEndFrame: Int64?
 
@@ -38,7 +38,7 @@ final class Playlist: PlaybackActivity {
     self.gapFrameCount = FrameConversion.frame(seconds: gapSeconds, rate: engine.rate)
     console = session.console
     trackPlayer = SingleTrackPlayer(
-      engine, passCount: passCount, wake: session.wake, sendGains: sendGains)
+      engine, passCount: passCount, wakeSignal: session.wakeSignal, sendGains: sendGains)
     if let first = patterns.first {
       try trackPlayer.play(
         first, at: .frame(FrameConversion.frame(seconds: Self.leadInSeconds, rate: engine.rate)))
@@ -48,18 +48,18 @@ final class Playlist: PlaybackActivity {
     }
   }
 
-  var keys: [KeyHelp] {
+  var keyHelp: [KeyHelp] {
     let moves = [("n", "next"), ("p", "previous")]
-    return SingleTrackPlayer.keys + (patterns.count > 1 ? moves : [])
+    return SingleTrackPlayer.keyHelp + (patterns.count > 1 ? moves : [])
   }
 
-  var state: PlaybackStatus.State { trackPlayer.state }
-  var progress: (position: Double, duration: Double?) { trackPlayer.progress }
+  var playbackState: PlaybackStatus.State { trackPlayer.state }
+  var playbackProgress: (position: Double, duration: Double?) { trackPlayer.progress }
 
-  func update(at now: Duration) throws -> ActivityStep {
+  func updateActivity(at now: Duration) throws -> ActivityStep {
     if heardEndFrame == nil, let end = trackPlayer.endFrame {
-      if currentIndex + 1 < patterns.count {
-        try play(currentIndex + 1, at: .frame(end + gapFrameCount))
+      if currentPatternIndex + 1 < patterns.count {
+        try playPattern(currentPatternIndex + 1, at: .frame(end + gapFrameCount))
       } else {
         heardEndFrame =
           end
@@ -78,26 +78,26 @@ final class Playlist: PlaybackActivity {
     case .character(" "):
       try trackPlayer.togglePause()
     case .character("r"), .character("R"), .home:
-      try play(currentIndex)
+      try playPattern(currentPatternIndex)
     case .character("n"), .character("N"), .right:
-      if currentIndex + 1 < patterns.count {
-        try play(currentIndex + 1)
+      if currentPatternIndex + 1 < patterns.count {
+        try playPattern(currentPatternIndex + 1)
       } else {
         try trackPlayer.stop()
         heardEndFrame = engine.position
       }
     case .character("p"), .character("P"), .left:
-      try play(max(0, currentIndex - 1))
+      try playPattern(max(0, currentPatternIndex - 1))
     default:
       return false
     }
     return true
   }
 
-  private func play(_ index: Int, at time: PlaybackTime = .now) throws {
+  private func playPattern(_ index: Int, at time: PlaybackTime = .now) throws {
     heardEndFrame = nil
-    let isDifferent = index != self.currentIndex
-    self.currentIndex = index
+    let isDifferent = index != self.currentPatternIndex
+    self.currentPatternIndex = index
     try trackPlayer.play(patterns[index], at: time)
     if isDifferent {
       showPatternName()
@@ -106,21 +106,21 @@ final class Playlist: PlaybackActivity {
 
   private func showPatternName() {
     guard patterns.count > 1 else { return }
-    let pattern = patterns[currentIndex]
-    console.hint(
-      "\(currentIndex + 1) of \(patterns.count): \(pattern.name.printable), "
+    let pattern = patterns[currentPatternIndex]
+    console.reportHint(
+      "\(currentPatternIndex + 1) of \(patterns.count): \(pattern.name.printable), "
         + NumberFormatting.secondsText(pattern.soundSeconds))
   }
 }
 
 extension SingleTrackPlayer {
-  static let keys = [("space", "pause"), ("r", "replay")]
+  static let keyHelp = [("space", "pause"), ("r", "replay")]
 }
 
 extension CompiledPattern {
   init(name: String, _ pattern: LoadedPattern, for engine: PlaybackEngine) throws {
     self.init(
-      name: name, plans: try pattern.plans(for: engine.profiles, rate: engine.rate),
+      name: name, plans: try pattern.compilePlans(for: engine.profiles, rate: engine.rate),
       duration: pattern.composition.durationSeconds)
   }
 }

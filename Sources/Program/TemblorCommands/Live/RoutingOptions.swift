@@ -7,7 +7,7 @@ import SystemSupport
 import TransducerProfiles
 
 enum RoutingOptions {
-  static let group = OptionGroup(
+  static let optionGroup = OptionGroup(
     "Channels",
     Option(
       "--haptics", value: "LIST",
@@ -21,7 +21,7 @@ enum RoutingOptions {
       "--audio", value: "LIST",
       help:
         "Audio output channels, alternating left and right. A single channel carries both sides.",
-      defaultText: "the first two"), channel,
+      defaultText: "the first two"), channelOption,
     Option(
       "--array", value: "FILE",
       help:
@@ -31,7 +31,7 @@ enum RoutingOptions {
         """,
       completion: .file(withExtension: "json")))
 
-  static let channel = Option(
+  static let channelOption = Option(
     "--channel", value: "N=SETTINGS",
     help: """
       Settings for one output channel, such as \
@@ -42,7 +42,7 @@ enum RoutingOptions {
       """,
     isRepeatable: true)
 
-  static let pan = Option(
+  static let panOption = Option(
     "--pan", value: "POS",
     help:
       """
@@ -52,15 +52,15 @@ enum RoutingOptions {
       """,
     defaultText: "the same signal on all transducers")
 
-  static func routing(_ arguments: ParsedArguments) throws -> ChannelRouting {
+  static func parseRouting(_ arguments: ParsedArguments) throws -> ChannelRouting {
     var routing = ChannelRouting()
     if let text = arguments.value("--haptics") {
-      routing.hapticChannels = try channels(text, option: "--haptics")
+      routing.hapticChannels = try parseChannels(text, option: "--haptics")
     }
     if let text = arguments.value("--audio") {
-      routing.audioChannels = try channels(text, option: "--audio")
+      routing.audioChannels = try parseChannels(text, option: "--audio")
     }
-    routing.channelSettings = try channels(arguments)
+    routing.channelSettings = try parseChannelSettings(arguments)
     let pan = arguments.command.option(named: "--pan") == nil ? nil : arguments.value("--pan")
     guard let path = arguments.value("--array") else {
       if pan != nil { throw UsageError("'--pan' requires '--array'") }
@@ -72,19 +72,21 @@ enum RoutingOptions {
     }
     let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)
     let array = try ArrayCheckResult(
-      text: text, name: path, folder: FileSystem.folder(of: path), library: .fromEnvironment()
+      text: text, name: path, folder: FileSystem.folderPath(of: path), library: .fromEnvironment()
     ).outcome.mapError(ProfileError.init).get()
-    routing.array = array
+    routing.transducerArray = array
     routing.panPath = try pan.map { text throws(UsageError) in
-      try PanArgument.path(text, in: array.layout)
+      try PanArgument.parsePath(text, in: array.layout)
     }
     return routing
   }
 
-  static func channels(_ arguments: ParsedArguments) throws -> [ChannelRouting.ChannelSettings] {
+  static func parseChannelSettings(_ arguments: ParsedArguments) throws -> [ChannelRouting
+    .ChannelSettings]
+  {
     try arguments.values("--channel").reduce(into: []) { channels, text in
       let new = try ChannelRouting.ChannelSettings(
-        text, option: "--channel", profileNamed: SharedOptions.profile(named:))
+        text, option: "--channel", profileNamed: SharedOptions.loadProfile(named:))
       guard !channels.contains(where: { $0.channelIndex == new.channelIndex }) else {
         throw UsageError("'--channel' configures channel \(new.channelIndex + 1) twice")
       }
@@ -99,37 +101,37 @@ enum RoutingOptions {
   /// Parses a list of channels without gains, such as `3,4`, or `all`, which is an empty list.
   static func channelNumbers(_ text: String) throws(UsageError) -> [Int] {
     if text == "all" { return [] }
-    let entries = try channels(text, option: "--haptics")
-    guard !entries.isEmpty, entries.allSatisfy({ $0.gain == 1 }) else {
+    let entries = try parseChannels(text, option: "--haptics")
+    guard !entries.isEmpty, entries.allSatisfy({ $0.linearGain == 1 }) else {
       throw .invalidValue(of: "--haptics", expected: "channel numbers or all", actual: text)
     }
     return entries.map { $0.channelIndex + 1 }
   }
 
-  static let none = "none"
+  static let noneKeyword = "none"
   /// The range of accepted gains, in decibels.
-  static let gainDecibelsRange = -120.0...24.0
+  static let acceptedGainDecibels = -120.0...24.0
 
   /// Parses a list of channels such as `1,2:-6`, numbered from 1 with gains in decibels, or `none`.
-  static func channels(_ text: String, option: String) throws(UsageError) -> [ChannelRouting
+  static func parseChannels(_ text: String, option: String) throws(UsageError) -> [ChannelRouting
     .ChannelGain]
   {
     var entries: [ChannelRouting.ChannelGain] = []
-    if text == none { return entries }
+    if text == noneKeyword { return entries }
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
       let parts = word.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      let index = try Self.channelIndex(String(parts[0]), option: option)
+      let index = try Self.parseChannelIndex(String(parts[0]), option: option)
       guard !entries.contains(where: { $0.channelIndex == index }) else {
         throw UsageError("\(option.inQuotes) contains channel \(index + 1) twice")
       }
-      let gain = parts.count > 1 ? try Self.gain(String(parts[1]), option: option) : 1
-      entries.append(ChannelRouting.ChannelGain(index: index, gain: gain))
+      let gain = parts.count > 1 ? try Self.parseGain(String(parts[1]), option: option) : 1
+      entries.append(ChannelRouting.ChannelGain(index: index, linearGain: gain))
     }
     return entries
   }
 
   /// Returns the index of a channel, from 0, for the text of its number.
-  static func channelIndex(_ text: String, option: String) throws(UsageError) -> Int {
+  static func parseChannelIndex(_ text: String, option: String) throws(UsageError) -> Int {
     guard let number = Int(text), (1...OutputRouting.maximumChannelCount).contains(number) else {
       throw UsageError.invalidValue(
         of: option, expected: "channel numbers from 1 to \(OutputRouting.maximumChannelCount)",
@@ -138,10 +140,10 @@ enum RoutingOptions {
     return number - 1
   }
 
-  static func gain(_ text: String, option: String) throws(UsageError) -> Float {
-    guard let number = Double(text), gainDecibelsRange.contains(number) else {
-      let minimum = Int(gainDecibelsRange.lowerBound)
-      let maximum = Int(gainDecibelsRange.upperBound)
+  static func parseGain(_ text: String, option: String) throws(UsageError) -> Float {
+    guard let number = Double(text), acceptedGainDecibels.contains(number) else {
+      let minimum = Int(acceptedGainDecibels.lowerBound)
+      let maximum = Int(acceptedGainDecibels.upperBound)
       throw UsageError.invalidValue(
         of: option, expected: "gains from \(minimum) to \(maximum) dB", actual: text)
     }
@@ -151,7 +153,7 @@ enum RoutingOptions {
 
 extension ChannelRouting.ChannelSettings {
   /// The maximum delay of a channel, in seconds.
-  static let maximumDelay = 1.0
+  static let maximumDelaySeconds = 1.0
   static let settingForms = [
     "haptics", "audio", "left", "right", "off", "source=LOCATION", "profile=NAME", "gain=DB",
     "delay=MSms", "invert",
@@ -162,7 +164,7 @@ extension ChannelRouting.ChannelSettings {
   /// `2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert`.
   init(_ text: String, option: String, profileNamed: (String) throws -> TransducerProfile) throws {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    self.init(index: try RoutingOptions.channelIndex(String(parts[0]), option: option))
+    self.init(index: try RoutingOptions.parseChannelIndex(String(parts[0]), option: option))
     guard parts.count == 2, !parts[1].isEmpty else {
       throw UsageError.invalidValue(
         of: option, expected: "a channel and its settings, such as '1=haptics,gain=-3'",
@@ -179,7 +181,7 @@ extension ChannelRouting.ChannelSettings {
         """
       )
     }
-    if profile != nil || source != nil, content?.hasHaptics == false {
+    if profile != nil || sourceBodyLocation != nil, content?.hasHaptics == false {
       let name = profile != nil ? "profile" : "source"
       throw UsageError(
         "channel \(channelIndex + 1) has a \(name), but no haptics in \(text.inQuotes)")
@@ -207,17 +209,17 @@ extension ChannelRouting.ChannelSettings {
     case ("invert", nil):
       isInverted = true
     case ("source", let bodyLocation?) where !bodyLocation.isEmpty:
-      source = bodyLocation
+      sourceBodyLocation = bodyLocation
     case ("profile", let name?):
       profile = try profileNamed(name)
     case ("gain", let text?):
-      gain = try RoutingOptions.gain(text, option: option)
+      linearGain = try RoutingOptions.parseGain(text, option: option)
     case ("delay", let text?):
-      delaySeconds = try Self.delay(text, option: option)
+      delaySeconds = try Self.parseDelaySeconds(text, option: option)
     case ("eq", let text?):
-      filters.append(try Self.band(text, option: option))
+      filters.append(try Self.parseEqualizerBand(text, option: option))
     case ("crossover", let text?):
-      filters.append(try Self.crossover(text, option: option))
+      filters.append(try Self.parseCrossover(text, option: option))
     default:
       throw UsageError(
         """
@@ -229,7 +231,9 @@ extension ChannelRouting.ChannelSettings {
   }
 
   /// Parses an equalizer band such as `45:-3:2`.
-  private static func band(_ text: String, option: String) throws(UsageError) -> ChannelFilter {
+  private static func parseEqualizerBand(_ text: String, option: String) throws(UsageError)
+    -> ChannelFilter
+  {
     let numbers = text.split(separator: ":", omittingEmptySubsequences: false).map {
       Double($0) ?? .nan
     }
@@ -239,7 +243,8 @@ extension ChannelRouting.ChannelSettings {
     ]
     guard numbers.count == 3, zip(ranges, numbers).allSatisfy({ $0.contains($1) }) else {
       let words =
-        "\(ranges[0].rangeText) Hz, \(ranges[1].rangeText) dB and a Q of \(ranges[2].rangeText)"
+        "\(ranges[0].rangeDescription) Hz, \(ranges[1].rangeDescription) dB "
+        + "and a Q of \(ranges[2].rangeDescription)"
       throw UsageError.invalidValue(
         of: option, expected: "eq=HZ:DB:Q with \(words), such as 'eq=45:-3:2'", actual: "eq=\(text)"
       )
@@ -248,7 +253,8 @@ extension ChannelRouting.ChannelSettings {
   }
 
   /// Parses one side of a crossover such as `low:80`.
-  private static func crossover(_ text: String, option: String) throws(UsageError) -> ChannelFilter
+  private static func parseCrossover(_ text: String, option: String) throws(UsageError)
+    -> ChannelFilter
   {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     if parts.count == 2, let hertz = Double(parts[1]), ChannelFilter.supportedHertz.contains(hertz)
@@ -256,26 +262,28 @@ extension ChannelRouting.ChannelSettings {
       if parts[0] == "low" { return .lowPass(hertz: hertz) }
       if parts[0] == "high" { return .highPass(hertz: hertz) }
     }
-    let range = ChannelFilter.supportedHertz.rangeText
+    let range = ChannelFilter.supportedHertz.rangeDescription
     throw UsageError.invalidValue(
       of: option, expected: "crossover=low:HZ or crossover=high:HZ with \(range) Hz",
       actual: "crossover=\(text)")
   }
 
   /// Parses a delay such as `2ms`, and returns the delay in seconds.
-  private static func delay(_ text: String, option: String) throws(UsageError) -> Double {
+  private static func parseDelaySeconds(_ text: String, option: String) throws(UsageError) -> Double
+  {
     guard text.hasSuffix("ms"), let number = Double(text.dropLast(2)),
-      (0...maximumDelay * 1_000).contains(number)
+      (0...maximumDelaySeconds * 1_000).contains(number)
     else {
       throw UsageError.invalidValue(
-        of: option, expected: "delays from 0ms to \(Int(maximumDelay * 1_000))ms", actual: text)
+        of: option, expected: "delays from 0ms to \(Int(maximumDelaySeconds * 1_000))ms",
+        actual: text)
     }
     return number / 1_000
   }
 }
 
 extension ClosedRange<Double> {
-  fileprivate var rangeText: String { "\(lowerBound.shortText) to \(upperBound.shortText)" }
+  fileprivate var rangeDescription: String { "\(lowerBound.shortText) to \(upperBound.shortText)" }
 }
 
 extension ChannelRouting {
@@ -299,7 +307,8 @@ enum PanArgument {
   private static let maximumPointCount = 1_000
 
   /// Parses a path such as `POS`, or `T:POS,T:POS` with increasing times.
-  static func path(_ text: String, in layout: TransducerArray.Layout) throws(UsageError) -> PanPath
+  static func parsePath(_ text: String, in layout: TransducerArray.Layout) throws(UsageError)
+    -> PanPath
   {
     guard text.contains(":") else { return PanPath(at: try parsePosition(text, layout)) }
     var points: [PanPath.Point] = []
@@ -311,10 +320,10 @@ enum PanArgument {
         throw UsageError.invalidValue(
           of: "--pan", expected: "seconds and positions, such as '0:-1,2.5:1'", actual: word)
       }
-      if let last = points.last, time <= last.time {
+      if let last = points.last, time <= last.timeSeconds {
         throw UsageError("'--pan' requires increasing times; \(parts[0]) is out of order")
       }
-      points.append(.init(time: time, position: try parsePosition(parts[1], layout)))
+      points.append(.init(timeSeconds: time, position: try parsePosition(parts[1], layout)))
     }
     guard points.count <= maximumPointCount else {
       throw UsageError("'--pan' accepts at most \(maximumPointCount) positions")

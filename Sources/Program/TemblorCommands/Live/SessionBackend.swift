@@ -10,8 +10,9 @@ protocol PlaybackEnvironment: Sendable {
 
   /// Returns the keyboard, or nil if the program was not started in a terminal. Only one keyboard
   /// may exist at a time.
-  func keyboard() -> (any Keyboard)?
-  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
+  func makeKeyboard() -> (any Keyboard)?
+  func openOutput(_ output: String, _ request: OutputRequest) throws(OutputError)
+    -> sending OpenedOutput
 
   /// Returns the format that an output would grant, if opening it would replace a file; otherwise,
   /// nil.
@@ -19,7 +20,7 @@ protocol PlaybackEnvironment: Sendable {
 
   /// Returns an output that opens its device as soon as the device is present, or nil without
   /// support.
-  func openAbsent(_ output: String, _ request: OutputRequest) -> sending OpenedOutput?
+  func openAbsentOutput(_ output: String, _ request: OutputRequest) -> sending OpenedOutput?
 
   /// Plays an engine through an output.
   ///
@@ -36,7 +37,7 @@ protocol PlaybackEnvironment: Sendable {
 
 extension PlaybackEnvironment {
   /// Returns nil, because an absent output is refused.
-  func openAbsent(_ output: String, _ request: OutputRequest) -> sending OpenedOutput? { nil }
+  func openAbsentOutput(_ output: String, _ request: OutputRequest) -> sending OpenedOutput? { nil }
 
   /// Returns nil, because an output can be opened and closed without an effect.
   func expectedFormat(
@@ -46,22 +47,23 @@ extension PlaybackEnvironment {
 
 struct SystemEnvironment: PlaybackEnvironment {
   /// The timeout for opening an output. A sound server that must be started needs some seconds.
-  private static let openTimeout = Duration.seconds(10)
+  private static let outputOpenTimeout = Duration.seconds(10)
 
-  var outputs = OutputRegistry.standard
+  var outputRegistry = OutputRegistry.standard
   var time: any TimeSource { SystemTimeSource() }
-  func keyboard() -> (any Keyboard)? { RawTerminal() }
+  func makeKeyboard() -> (any Keyboard)? { RawTerminal() }
 
   /// Opens an output on a separate thread.
   /// A signal or a timeout thus ends the wait for a hanging device.
-  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
+  func openOutput(_ output: String, _ request: OutputRequest) throws(OutputError)
+    -> sending OpenedOutput
   {
     let box = Locked<Result<OpenedOutput, OutputError>?>(nil)
     let thread: BackgroundThread
     do throws(PlaybackError) {
-      thread = try BackgroundThread { [outputs, time] in
+      thread = try BackgroundThread { [outputRegistry, time] in
         let opened = Result { () throws(OutputError) in
-          try outputs.open(output, request, time: time)
+          try outputRegistry.open(output, request, time: time)
         }
         box.withLock { $0 = opened }
       }
@@ -70,7 +72,7 @@ struct SystemEnvironment: PlaybackEnvironment {
     }
     let notice = InterruptSignal()
     var watched = [PollDescriptor(thread.endSignal.descriptor), PollDescriptor(notice.descriptor)]
-    SystemTimeSource().wait(for: &watched, timeout: Self.openTimeout)
+    SystemTimeSource().wait(for: &watched, timeout: Self.outputOpenTimeout)
     guard watched[0].receivedEvents != 0, let result = box.withLock({ $0.take() }) else {
       throw OutputError(
         .unresponsive, output: output,
@@ -88,10 +90,10 @@ struct SystemEnvironment: PlaybackEnvironment {
 
   func expectedFormat(
     _ output: String, _ request: OutputRequest
-  ) throws(OutputError) -> SinkFormat? { try outputs.expectedFormat(output, request) }
+  ) throws(OutputError) -> SinkFormat? { try outputRegistry.expectedFormat(output, request) }
 
-  func openAbsent(_ output: String, _ request: OutputRequest) -> sending OpenedOutput? {
-    outputs.openAbsent(output, request, time: time)
+  func openAbsentOutput(_ output: String, _ request: OutputRequest) -> sending OpenedOutput? {
+    outputRegistry.openAbsent(output, request, time: time)
   }
 
   func play(
@@ -110,7 +112,7 @@ protocol EngineDriver: AnyObject {
   /// Fades out and plays the remaining frames, and returns whether the output has ended in time.
   ///
   /// - Parameter limit: The timeout; nil for the default time of the sink.
-  func stop(within limit: Duration?) -> Bool
+  func stopPlayback(within limit: Duration?) -> Bool
 
   /// Returns the timings of the blocks since the last call, oldest first.
   /// Only about 1,000 timings are kept between calls.
@@ -123,42 +125,43 @@ extension LivePlayback: EngineDriver {}
 /// It is a simulation without a device and with keys at regular times, or an output to a file. It
 /// belongs to one thread.
 final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @unchecked Sendable {
-  static let keyInterval = Duration.milliseconds(100)
-  private static let periodSize = 480
+  static let keyPressInterval = Duration.milliseconds(100)
+  private static let periodFrameCount = 480
 
-  private var keys: [KeyPress]
-  private var nextKeyTime = keyInterval
+  private var pendingKeys: [KeyPress]
+  private var nextKeyTime = keyPressInterval
   private let clock = VirtualTimeSource()
   private var driver: Driver?
   /// The registry of outputs, or nil for a simulation.
-  private let outputs: OutputRegistry?
+  private let outputRegistry: OutputRegistry?
 
   /// Creates a simulation.
-  init(keys: [KeyPress]) {
-    self.keys = keys + [.character("q")]
-    outputs = nil
+  init(pendingKeys: [KeyPress]) {
+    self.pendingKeys = pendingKeys + [.character("q")]
+    outputRegistry = nil
   }
 
   /// Creates an environment without keys that writes to files.
-  init(outputs: OutputRegistry) {
-    keys = []
-    self.outputs = outputs
+  init(outputRegistry: OutputRegistry) {
+    pendingKeys = []
+    self.outputRegistry = outputRegistry
   }
 
   var time: any TimeSource { self }
   var now: Duration { clock.now }
-  func keyboard() -> (any Keyboard)? { outputs == nil ? self : nil }
+  func makeKeyboard() -> (any Keyboard)? { outputRegistry == nil ? self : nil }
   var watchedDescriptors: [PollDescriptor] { [] }
   var isClosed: Bool { false }
-  func timeout(at now: Duration) -> Duration? { nil }
+  func waitTimeout(at now: Duration) -> Duration? { nil }
 
-  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
+  func openOutput(_ output: String, _ request: OutputRequest) throws(OutputError)
+    -> sending OpenedOutput
   {
     var request = request
-    request.periodSize = Self.periodSize
-    request.bufferSize = Self.periodSize
-    if let outputs {
-      return try outputs.open(output, request, time: clock)
+    request.periodSize = Self.periodFrameCount
+    request.bufferSize = Self.periodFrameCount
+    if let outputRegistry {
+      return try outputRegistry.open(output, request, time: clock)
     }
     return OpenedOutput(sink: NullSink(request.requestedFormat, time: clock), name: "simulation")
   }
@@ -177,23 +180,23 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
     while true {
       SystemTimeSource().wait(for: &descriptors, timeout: .zero)
       if descriptors.contains(where: { $0.receivedEvents != 0 }) { return }
-      if !keys.isEmpty, clock.now >= nextKeyTime { return }
+      if !pendingKeys.isEmpty, clock.now >= nextKeyTime { return }
       if let end, clock.now >= end { return }
       guard driver?.runIteration() == true else { return }
     }
   }
 
   func readKeys(at now: Duration) -> [KeyPress] {
-    guard !keys.isEmpty, clock.now >= nextKeyTime else { return [] }
-    nextKeyTime = clock.now + Self.keyInterval
-    return [keys.removeFirst()]
+    guard !pendingKeys.isEmpty, clock.now >= nextKeyTime else { return [] }
+    nextKeyTime = clock.now + Self.keyPressInterval
+    return [pendingKeys.removeFirst()]
   }
 
   private final class Driver: EngineDriver {
     private let loop: RenderLoop
     private let engine: PlaybackEngine
     private let eventHandler: LivePlayback.EventHandler
-    private var isOver = false
+    private var hasEnded = false
 
     init(
       _ engine: PlaybackEngine, _ sink: any AudioSink, _ clock: VirtualTimeSource,
@@ -206,19 +209,19 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
 
     /// Renders a period, and returns whether another period may follow.
     func runIteration() -> Bool {
-      guard !isOver else { return false }
-      isOver = !loop.runIteration()
+      guard !hasEnded else { return false }
+      hasEnded = !loop.runIteration()
       engine.update()
       for event in loop.drainEvents() {
         eventHandler(.sinkEvent(event))
       }
-      if isOver {
+      if hasEnded {
         eventHandler(.ended)
       }
-      return !isOver
+      return !hasEnded
     }
 
-    func stop(within limit: Duration?) -> Bool {
+    func stopPlayback(within limit: Duration?) -> Bool {
       loop.stop()
       while runIteration() {}
       return true

@@ -11,7 +11,7 @@ import VendorFormats
 
 /// The command `studio`, which writes or serves a page that edits patterns and plays them.
 enum StudioCommand {
-  private static let defaultOutput = "studio.html"
+  private static let defaultOutputPath = "studio.html"
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
@@ -36,8 +36,9 @@ enum StudioCommand {
         """,
       arguments: [patternArgument(formats)],
       options: [
-        PageOutput.outputOption(default: defaultOutput),
-        serve, port, address, profile, PageOutput.openOption, LiveOptions.quiet,
+        PageOutput.outputOption(default: defaultOutputPath),
+        serveOption, portOption, address, profileOption, PageOutput.openOption,
+        LiveOptions.quietOption,
       ],
       examples: [
         .init("temblor studio mine.ahap --open", "Write a page with a pattern, and open it."),
@@ -53,16 +54,16 @@ enum StudioCommand {
 
   private static func patternArgument(_ formats: FormatRegistry) -> TypedArgument<[String]> {
     Argument(
-      SharedOptions.patternName,
+      SharedOptions.patternPlaceholder,
       help: "Pattern A and, optionally, pattern B: pattern files or names of shipped patterns.",
       completion: .patterns(formats), isRepeatable: true, isOptional: true
     ).texts()
   }
 
-  private static let serve = Option(
+  private static let serveOption = Option(
     "--serve", help: "Serve the page on this computer, and save changes to the pattern files."
   ).flag()
-  private static let port = Option(
+  private static let portOption = Option(
     "--port", value: "N",
     help: "Port to serve on. Default: a free port that is the same each time for the same files."
   ).int(in: 1...65_535)
@@ -72,26 +73,26 @@ enum StudioCommand {
       IPv4 address of this computer at which other devices reach the page. Default: only this \
       computer reaches it.
       """)
-  private static let profile = Option(
+  private static let profileOption = Option(
     "--profile", value: "PROFILE",
     help: "Initial profile of the page: a name from 'temblor profiles', or a file.",
     defaultText: "speaker", completion: SharedOptions.profileCompletion)
 
   struct Options {
     let patterns: [String]
-    let page: PageOptions
-    let profile: String?
-    let serves: Bool
-    let port: Int?
+    let pageOptions: PageOptions
+    let profileName: String?
+    let servesPage: Bool
+    let requestedPort: Int?
     let address: ServerAddress?
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
       patterns = arguments[patternArgument(formats)]
-      try SharedOptions.refuseBoth("--serve", "--output", in: arguments)
-      page = try PageOptions(arguments, default: defaultOutput)
-      profile = try arguments[StudioCommand.profile.text()]
-      serves = try arguments[serve]
-      port = try arguments[StudioCommand.port]
+      try SharedOptions.refuseCombination("--serve", "--output", in: arguments)
+      pageOptions = try PageOptions(arguments, default: defaultOutputPath)
+      profileName = try arguments[StudioCommand.profileOption.text()]
+      servesPage = try arguments[serveOption]
+      requestedPort = try arguments[StudioCommand.portOption]
       address = try arguments[StudioCommand.address.text()].map { text throws(UsageError) in
         guard let address = ServerAddress(text) else {
           throw UsageError(
@@ -108,55 +109,58 @@ enum StudioCommand {
   {
     let (inputs, problems) = PatternInput.find(options.patterns, formats: formats)
     var work = BatchWork(on: terminal, problems: problems)
-    guard problems.isEmpty else { return work.status }
+    guard problems.isEmpty else { return work.overallStatus }
     let maximumCount = StudioPage.maximumSlotCount
     guard inputs.count <= maximumCount else {
       throw UsageError(
         "'temblor studio' accepts at most \(maximumCount) patterns, A and B, not \(inputs.count)")
     }
-    let page = try page(options)
-    if options.serves {
-      try serve(inputs, page, options, terminal, &work)
-      return work.status
+    let page = try makePage(options)
+    if options.servesPage {
+      try servePage(inputs, page, options, terminal, &work)
+      return work.overallStatus
     }
-    if options.port != nil {
+    if options.requestedPort != nil {
       throw UsageError("'--port' requires '--serve'")
     }
     if options.address != nil {
       throw UsageError("'--address' requires '--serve'")
     }
-    try options.page.checkStream(terminal)
-    try OutputPaths.checkIsNoInput(options.page.path, of: inputs.map(TakeInput.pattern))
+    try options.pageOptions.checkStandardOutput(terminal)
+    try OutputPaths.checkOverwritesNoInput(
+      options.pageOptions.pagePath, of: inputs.map(TakeInput.pattern))
     let slots = try inputs.map { input in
-      StudioPage.OpenDocument(name: name(of: input), bytes: try input.readFile().bytes)
+      StudioPage.OpenDocument(fileName: documentName(of: input), bytes: try input.readFile().bytes)
     }
-    try PageOutput.write(page.html(slots), options.page, state: "written", &work, terminal)
-    return work.status
+    try PageOutput.writePage(
+      page.html(slots), options.pageOptions, state: "written", &work, terminal)
+    return work.overallStatus
   }
 
-  private static func page(_ options: Options) throws -> StudioPage {
+  private static func makePage(_ options: Options) throws -> StudioPage {
     let generator = "Temblor \(temblorVersion)"
-    guard let name = options.profile else {
+    guard let name = options.profileName else {
       return StudioPage(generator: generator)
     }
-    let input = try ProfileInput.find(name)
-    let profile = try input.profile()
-    let isShipped = input.entry.map { $0.path == nil } ?? false
+    let input = try ProfileInput.read(name)
+    let profile = try input.parseProfile()
+    let isShipped = input.libraryEntry.map { $0.path == nil } ?? false
     return StudioPage(
-      generator: generator, profileName: profile.name, profileData: isShipped ? nil : input.text)
+      generator: generator, initialProfileName: profile.name,
+      initialProfileBytes: isShipped ? nil : input.text)
   }
 
   /// Returns the name for the page, with an extension because the page saves the file under this
   /// name.
-  private static func name(of input: PatternInput) -> String {
+  private static func documentName(of input: PatternInput) -> String {
     switch input.origin {
-    case .file(let path): FileSystem.name(of: path)
+    case .file(let path): FileSystem.fileName(of: path)
     case .shipped(let name): "\(name).\(HapticFormat.ahap.id)"
     case .standardInput: "pattern.\(HapticFormat.ahap.id)"
     }
   }
 
-  private static func serve(
+  private static func servePage(
     _ inputs: [PatternInput], _ page: StudioPage, _ options: Options, _ terminal: Terminal,
     _ work: inout BatchWork
   ) throws {
@@ -171,25 +175,26 @@ enum StudioCommand {
     }
     let interruption = InterruptSignal()
     let address = options.address ?? .loopback
-    let server = try server(for: paths, at: address, port: options.port)
+    let server = try server(for: paths, at: address, port: options.requestedPort)
     let site = StudioSite(
-      page: page, paths: paths, secret: makeSecret(), serverAddress: address, port: server.port)
+      studioPage: page, patternPaths: paths, secret: makeSecret(), serverAddress: address,
+      serverPort: server.port)
     // A program that starts this command reads the address here.
-    try terminal.output.writeLine(site.address)
-    if !options.page.isQuiet {
+    try terminal.output.writeLine(site.siteAddress)
+    if !options.pageOptions.isQuiet {
       reportReach(of: site, terminal)
     }
     // The arguments of other programs are public, so the browser reads the address from a file.
     var redirect: RedirectPage?
-    if options.page.opensInBrowser {
-      try work.attempt { _ in
-        let page = try RedirectPage(to: site.address)
+    if options.pageOptions.opensInBrowser {
+      try work.attemptWork { _ in
+        let page = try RedirectPage(to: site.siteAddress)
         redirect = page
         try PageOutput.openInBrowser(page.path, state: "is being served")
       }
     }
     defer { withExtendedLifetime(redirect) {} }
-    server.run(site, until: interruption.descriptor, time: SystemTimeSource())
+    server.serve(site, until: interruption.descriptor, time: SystemTimeSource())
   }
 
   /// Reports who can open the page. For other devices, shows the address as a QR code.
@@ -198,9 +203,9 @@ enum StudioCommand {
       terminal.report("Serving on this computer only. Press Ctrl-C to stop.")
       return
     }
-    if terminal.error.isTerminal {
+    if terminal.errorOutput.isTerminal {
       do throws(QRCode.Failure) {
-        for line in try QRCode(of: site.address).lines {
+        for line in try QRCode(of: site.siteAddress).lines {
           terminal.report(line)
         }
       } catch {
@@ -257,7 +262,7 @@ final class RedirectPage {
   ///   - bases: The folders to try in order.
   init(to address: String, in bases: [String] = privateFolders) throws(FileError) {
     folder = try Self.makeFolder(in: bases)
-    path = FileSystem.join(folder, "studio.html")
+    path = FileSystem.joinPath(folder, "studio.html")
     let page = "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url=\(address)\">\n"
     try AtomicFileWriter.write(Array(page.utf8), to: path)
   }
@@ -267,7 +272,7 @@ final class RedirectPage {
     for base in bases {
       var template = Array("\(base)/temblor-XXXXXX".utf8CString)
       if let folder = unsafe mkdtemp(&template) { return unsafe String(cString: folder) }
-      let error = FileError.system(base, "is not usable for the page that opens the browser")
+      let error = FileError.systemError(base, "is not usable for the page that opens the browser")
       failure = FileError(error.path, error.reason + "; open the address in a browser")
     }
     throw failure

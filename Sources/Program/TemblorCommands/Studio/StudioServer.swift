@@ -61,23 +61,23 @@ final class StudioServer {
   }
 
   let port: UInt16
-  private let descriptor: Int32
+  private let listeningDescriptor: Int32
   private var connections: [Connection] = []
-  private var acceptRetryTime = Duration.zero
+  private var nextAcceptTime = Duration.zero
 
   /// The range of ports for pages, above the default range of Linux for outgoing connections, which
   /// ends at 60,999.
   private static let preferredPortRange: ClosedRange<UInt16> = 61_000...65_535
   /// The number of successive ports that are tried for a key.
-  private static let preferredPortCount: UInt16 = 8
+  private static let successivePortCount: UInt16 = 8
 
   /// Returns the ports for a key in order of preference. Equal keys have equal ports.
   static func preferredPorts(forKey key: String) -> [UInt16] {
     let digits = SHA256.hash(of: Array(key.utf8)).prefix(8)
     let number = UInt32(digits, radix: 16) ?? 0
-    let startCount = UInt32(preferredPortRange.count) - UInt32(preferredPortCount) + 1
+    let startCount = UInt32(preferredPortRange.count) - UInt32(successivePortCount) + 1
     let first = preferredPortRange.lowerBound + UInt16(number % startCount)
-    return Array(first...first + (preferredPortCount - 1))
+    return Array(first...first + (successivePortCount - 1))
   }
 
   /// Listens on one address of this computer.
@@ -106,14 +106,14 @@ final class StudioServer {
       }
     }
     guard descriptor >= 0, isListening else {
-      let error = FileError.system(
+      let error = FileError.systemError(
         "\(listeningAddress.text):\(port)", "cannot be opened for listening")
       if descriptor >= 0 {
         close(descriptor)
       }
       throw error
     }
-    self.descriptor = descriptor
+    self.listeningDescriptor = descriptor
     self.port = UInt16(bigEndian: address.sin_port)
   }
 
@@ -121,7 +121,7 @@ final class StudioServer {
     for connection in connections {
       close(connection.descriptor)
     }
-    close(descriptor)
+    close(listeningDescriptor)
   }
 
   /// Serves requests until a descriptor is readable.
@@ -130,16 +130,16 @@ final class StudioServer {
   ///   - site: The site to serve.
   ///   - end: The descriptor that ends the server.
   ///   - time: The clock.
-  func run(_ site: StudioSite, until end: Int32, time: any TimeSource) {
+  func serve(_ site: StudioSite, until end: Int32, time: any TimeSource) {
     while true {
-      let isResting = acceptRetryTime > time.now
+      let isResting = nextAcceptTime > time.now
       let isOpen = !isResting && canAccept
-      var watched = [PollDescriptor(end)] + (isOpen ? [PollDescriptor(descriptor)] : [])
+      var watched = [PollDescriptor(end)] + (isOpen ? [PollDescriptor(listeningDescriptor)] : [])
       watched += connections.map { connection in
         let isSending = connection.response != nil && !connection.isDiscarding
         return PollDescriptor(connection.descriptor, events: Int16(isSending ? POLLOUT : POLLIN))
       }
-      let next = (connections.map(\.deadline) + (isResting ? [acceptRetryTime] : [])).min().map {
+      let next = (connections.map(\.deadline) + (isResting ? [nextAcceptTime] : [])).min().map {
         max($0 - time.now, .zero)
       }
       time.wait(for: &watched, timeout: next)
@@ -150,7 +150,7 @@ final class StudioServer {
       let now = time.now
       closeConnections { $0.isFinished || $0.deadline <= now }
       if isOpen {
-        accept(at: now)
+        acceptConnections(at: now)
       }
     }
   }
@@ -169,13 +169,13 @@ final class StudioServer {
     connections.removeAll(where: isOver)
   }
 
-  private func accept(at now: Duration) {
+  private func acceptConnections(at now: Duration) {
     // A connection is not closed before its request could be read once.
     for _ in 0..<Self.maximumConnectionCount where canAccept {
-      let client = Glibc.accept(descriptor, nil, nil)
+      let client = Glibc.accept(listeningDescriptor, nil, nil)
       guard client >= 0 else {
         if errno == EMFILE || errno == ENFILE {
-          acceptRetryTime = now + Self.acceptRetryDelay
+          nextAcceptTime = now + Self.acceptRetryDelay
         }
         return
       }
@@ -193,7 +193,7 @@ final class StudioServer {
   /// Continues a connection as far as possible without waiting.
   private func serve(_ connection: inout Connection, _ site: StudioSite) {
     if connection.response == nil || connection.isDiscarding {
-      receive(&connection, site)
+      receiveRequest(&connection, site)
     }
     guard let response = connection.response, !connection.isDiscarding else { return }
     while connection.sentByteCount < response.count {
@@ -217,7 +217,7 @@ final class StudioServer {
     shutdown(connection.descriptor, Int32(SHUT_WR))
   }
 
-  private func receive(_ connection: inout Connection, _ site: StudioSite) {
+  private func receiveRequest(_ connection: inout Connection, _ site: StudioSite) {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     for _ in 0..<Self.maximumReadCount {
       let count = unsafe recv(connection.descriptor, &buffer, buffer.count, 0)
@@ -231,9 +231,10 @@ final class StudioServer {
       case .incomplete:
         continue
       case .refused(let response):
-        connection.response = response.bytes()
+        connection.response = response.encodedBytes()
       case .complete(let request):
-        connection.response = site.response(to: request).bytes(omitsBody: request.method == "HEAD")
+        connection.response = site.response(to: request).encodedBytes(
+          omitsBody: request.method == "HEAD")
       }
       return
     }

@@ -4,14 +4,14 @@ import SystemSupport
 /// An HTTP/1.1 request (RFC 9112) with a body of known length.
 struct HTTPRequest: Equatable {
   /// The maximum size of the head of a request, in bytes. A longer head is rejected.
-  static let maximumHeadLength = 1 << 14
+  static let maximumHeadByteCount = 1 << 14
   /// The maximum size of a saved pattern, in bytes. A longer body is rejected.
-  static let maximumBodyLength = 1 << 23
+  static let maximumBodyByteCount = 1 << 23
 
   let method: String
   let path: String
   /// The header fields, by lowercase name. The last field of a repeated name counts.
-  let headers: [String: String]
+  let headerFields: [String: String]
   var body: [UInt8] = []
 
   /// Parses the head of a request, without the empty line after it.
@@ -39,12 +39,12 @@ struct HTTPRequest: Equatable {
     else {
       throw HTTPRefusal(HTTPResponse(411, "Content-Length is required"))
     }
-    guard length <= maximumBodyLength else {
+    guard length <= maximumBodyByteCount else {
       throw HTTPRefusal(
-        HTTPResponse(413, "the body has \(length) bytes; the limit is \(maximumBodyLength)"))
+        HTTPResponse(413, "the body has \(length) bytes; the limit is \(maximumBodyByteCount)"))
     }
     let request = HTTPRequest(
-      method: String(words[0]), path: String(words[1]), headers: fields)
+      method: String(words[0]), path: String(words[1]), headerFields: fields)
     return (request, length)
   }
 }
@@ -87,7 +87,7 @@ struct HTTPRequestReader {
     var bytes = bytes
     if request == nil {
       guard readHead(&bytes) else {
-        return head.count < HTTPRequest.maximumHeadLength
+        return head.count < HTTPRequest.maximumHeadByteCount
           ? .incomplete
           : .refused(HTTPResponse(431, "the request header has more than 16,384 bytes"))
       }
@@ -111,7 +111,7 @@ struct HTTPRequestReader {
 
   /// Moves bytes to the head; returns true when it is complete.
   private mutating func readHead(_ bytes: inout ArraySlice<UInt8>) -> Bool {
-    while head.count < HTTPRequest.maximumHeadLength, let byte = bytes.popFirst() {
+    while head.count < HTTPRequest.maximumHeadByteCount, let byte = bytes.popFirst() {
       head.append(byte)
       if byte == Self.headEnding[matchedEndingCount] {
         matchedEndingCount += 1
@@ -126,18 +126,18 @@ struct HTTPRequestReader {
 
 /// An HTTP/1.1 response, after which the connection is closed.
 struct HTTPResponse: Equatable {
-  var status: Int
+  var statusCode: Int
   var contentType = "text/plain; charset=utf-8"
   var entityTag: String?
   var body: [UInt8]
 
   init(_ status: Int, _ line: String = "") {
-    self.status = status
+    self.statusCode = status
     body = Array((line.isEmpty ? "" : line + "\n").utf8)
   }
 
   init(_ status: Int = 200, contentType type: String, entityTag tag: String? = nil, body: [UInt8]) {
-    self.status = status
+    self.statusCode = status
     self.contentType = type
     self.entityTag = tag
     self.body = body
@@ -151,17 +151,17 @@ struct HTTPResponse: Equatable {
     431: "Request Header Fields Too Large", 500: "Internal Server Error",
   ]
 
-  func bytes(omitsBody isHead: Bool = false) -> [UInt8] {
+  func encodedBytes(omitsBody isHead: Bool = false) -> [UInt8] {
     var head =
       """
-      HTTP/1.1 \(status) \(Self.reasonPhrases[status] ?? "")\r\nConnection: \
+      HTTP/1.1 \(statusCode) \(Self.reasonPhrases[statusCode] ?? "")\r\nConnection: \
       close\r\nCache-Control: no-store\r\n
       """
     head += "Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n"
     if let entityTag {
       head += "ETag: \"\(entityTag)\"\r\n"
     }
-    if status != 204 {
+    if statusCode != 204 {
       head += "Content-Type: \(contentType)\r\nContent-Length: \(body.count)\r\n"
     }
     return Array((head + "\r\n").utf8) + (isHead ? [] : body)
@@ -174,22 +174,22 @@ struct HTTPResponse: Equatable {
 /// sites cannot, because their requests have a different origin, or a different host if a name was
 /// redirected to this machine.
 struct StudioSite {
-  let page: StudioPage
-  let paths: [String]
+  let studioPage: StudioPage
+  let patternPaths: [String]
   /// The first component of each path, which other users of the machine cannot guess.
   let secret: String
   /// The address on which the server listens.
   var serverAddress = ServerAddress.loopback
-  let port: UInt16
+  let serverPort: UInt16
 
-  var address: String { "http://\(serverAddress.text):\(port)/\(secret)/" }
+  var siteAddress: String { "http://\(serverAddress.text):\(serverPort)/\(secret)/" }
 
   /// Returns the response to a request that its head refuses; nil if it is permitted.
   func refusal(of request: HTTPRequest) -> HTTPResponse? {
-    let localNames = serverAddress == .loopback ? ["localhost:\(port)"] : []
-    let hosts = ["\(serverAddress.text):\(port)"] + localNames
-    guard hosts.contains(request.headers["host"] ?? ""),
-      request.headers["origin"].map({ origin in hosts.contains { "http://\($0)" == origin } })
+    let localNames = serverAddress == .loopback ? ["localhost:\(serverPort)"] : []
+    let hosts = ["\(serverAddress.text):\(serverPort)"] + localNames
+    guard hosts.contains(request.headerFields["host"] ?? ""),
+      request.headerFields["origin"].map({ origin in hosts.contains { "http://\($0)" == origin } })
         ?? true
     else {
       // The address contains the secret, so the reply names the host only.
@@ -204,13 +204,13 @@ struct StudioSite {
     if components[2].isEmpty {
       return isRead ? nil : HTTPResponse(405, "the page is read-only")
     }
-    guard let index = Int(components[2]), paths.indices.contains(index) else {
+    guard let index = Int(components[2]), patternPaths.indices.contains(index) else {
       return HTTPResponse(404, "not found")
     }
     guard isRead || request.method == "PUT" else {
       return HTTPResponse(405, "a pattern supports GET and PUT")
     }
-    guard isRead || request.headers["if-match"] != nil else {
+    guard isRead || request.headerFields["if-match"] != nil else {
       return HTTPResponse(428, "If-Match with the version to replace is required")
     }
     return nil
@@ -222,9 +222,9 @@ struct StudioSite {
     do throws(FileError) {
       guard let index = request.path.split(separator: "/").dropFirst().first.flatMap({ Int($0) })
       else {
-        return HTTPResponse(contentType: "text/html; charset=utf-8", body: try html())
+        return HTTPResponse(contentType: "text/html; charset=utf-8", body: try makeHTML())
       }
-      return try response(to: request, about: paths[index])
+      return try response(to: request, about: patternPaths[index])
     } catch {
       return HTTPResponse(500, error.description)
     }
@@ -238,7 +238,7 @@ struct StudioSite {
     let present = HTTPResponse(contentType: "application/octet-stream", entityTag: tag, body: bytes)
     guard request.method == "PUT" else { return present }
     // The current version is returned so that a concurrent change is not lost.
-    guard request.headers["if-match"] == "\"\(tag)\"" else {
+    guard request.headerFields["if-match"] == "\"\(tag)\"" else {
       return HTTPResponse(412, contentType: present.contentType, entityTag: tag, body: bytes)
     }
     try AtomicFileWriter.write(request.body, to: path)
@@ -247,15 +247,16 @@ struct StudioSite {
       body: [])
   }
 
-  private func html() throws(FileError) -> [UInt8] {
+  private func makeHTML() throws(FileError) -> [UInt8] {
     var slots: [StudioPage.OpenDocument] = []
-    for (index, path) in paths.enumerated() {
+    for (index, path) in patternPaths.enumerated() {
       slots.append(
         .init(
-          name: FileSystem.name(of: path), bytes: try FileSystem.read(path), address: "\(index)"))
+          fileName: FileSystem.fileName(of: path), bytes: try FileSystem.read(path),
+          saveAddress: "\(index)"))
     }
     do throws(ReviewPageError) {
-      return try page.html(slots)
+      return try studioPage.html(slots)
     } catch {
       throw FileError("studio", error.description)
     }

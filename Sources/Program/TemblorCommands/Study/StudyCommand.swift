@@ -14,16 +14,16 @@ import VendorFormats
 
 /// The command `study`, which runs an experiment from a table of stimuli.
 enum StudyCommand {
-  private static let procedure = Option(
+  private static let procedureOption = Option(
     "--procedure", value: "NAME",
     help:
       "Procedure: abx, 2afc, staircase, magnitude, or rating."
   ).choice(default: StudyProcedure.twoChoices)
-  private static let repeats = Option(
+  private static let repeatsOption = Option(
     "--repeats", value: "N", help: "Number of trials per stimulus."
   )
   .int(in: 1...1_000, default: 1)
-  private static let breakInterval = Option(
+  private static let breakIntervalOption = Option(
     "--break-every", value: "N", help: "Pause after every N trials until a key is pressed."
   ).int(in: 1...10_000)
 
@@ -96,9 +96,14 @@ enum StudyCommand {
         """,
       arguments: [tableArgument],
       options: [
-        procedure, repeats, participant, ABXOptions.seedOption, breakInterval, AuditionCommand.gap,
-        question, output, render, page, simulate, report, plot, json, csv, LiveOptions.quiet,
-      ], groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
+        procedureOption, repeatsOption, participantOption, ABXOptions.seedOption,
+        breakIntervalOption, AuditionCommand.gap,
+        questionOption, output, renderOption, page, simulateOption, reportOption, plot, jsonOption,
+        csvOption, LiveOptions.quietOption,
+      ],
+      optionGroups: [
+        LiveOptions.unrecordedSoundGroup, RoutingOptions.optionGroup, DeviceOptions.optionGroup,
+      ],
       examples: [
         .init(
           "temblor study steps.csv --procedure staircase --participant anna", "Measure a threshold."
@@ -120,10 +125,10 @@ enum StudyCommand {
     "TABLE", help: "Table of stimuli; with --report, the result files of one study.",
     completion: .file(withExtension: "csv"), isRepeatable: true
   ).texts()
-  private static let participant = Option(
+  private static let participantOption = Option(
     "--participant", value: "NAME", help: "Participant ID.", defaultText: "p1"
   ).text().map { $0 ?? "p1" }
-  private static let question = Option(
+  private static let questionOption = Option(
     "--question", value: "TEXT",
     help: """
       Question to ask in each trial.
@@ -134,7 +139,7 @@ enum StudyCommand {
     defaultText: "study-TABLE-PARTICIPANT.csv; no file with --simulate",
     completion: .file(withExtension: "csv"), writes: ["csv"]
   ).text()
-  private static let render = Option(
+  private static let renderOption = Option(
     "--render", value: "FOLDER",
     help: """
       Write each stimulus to a WAV file, at the level in the table, instead of running the study, \
@@ -152,7 +157,7 @@ enum StudyCommand {
     help: "Draw the report to a .png, .svg, or .pdf file.",
     completion: .file(withExtension: "svg", "png", "pdf"), writes: ["png", "svg", "pdf"]
   ).text()
-  private static let simulate = Option(
+  private static let simulateOption = Option(
     "--simulate", value: "ANSWERS",
     help: """
       Simulate the answers without a device: right, wrong, random, or a number. If you specify a \
@@ -160,9 +165,9 @@ enum StudyCommand {
       written only with --output.
       """
   ).text()
-  private static let json = Option("--json", help: "Print the report as JSON.").flag()
-  private static let csv = Option("--csv", help: "Print the report as CSV.").flag()
-  private static let report = Option(
+  private static let jsonOption = Option("--json", help: "Print the report as JSON.").flag()
+  private static let csvOption = Option("--csv", help: "Print the report as CSV.").flag()
+  private static let reportOption = Option(
     "--report", help: "Report the pooled results instead of running a study."
   ).flag()
 
@@ -183,25 +188,25 @@ enum StudyCommand {
     init(_ arguments: ParsedArguments, table: String) throws {
       live = try LiveOptions(arguments)
       try live.checkOutputs(reading: [table])
-      participant = try arguments[StudyCommand.participant]
+      participant = try arguments[StudyCommand.participantOption]
       guard !participant.isEmpty, !participant.contains("/") else {
         throw UsageError("'--participant' must be a name without slashes")
       }
-      procedure = try arguments[StudyCommand.procedure]
-      repeatCount = try arguments[StudyCommand.repeats]
+      procedure = try arguments[StudyCommand.procedureOption]
+      repeatCount = try arguments[StudyCommand.repeatsOption]
       seed = try arguments[ABXOptions.seedOption].map { UInt64($0) }
       gapSeconds = try arguments[AuditionCommand.gap]
-      question = try arguments[StudyCommand.question] ?? procedure.question
-      breakInterval = try arguments[StudyCommand.breakInterval]
-      simulation = try arguments[simulate]
+      question = try arguments[StudyCommand.questionOption] ?? procedure.question
+      breakInterval = try arguments[StudyCommand.breakIntervalOption]
+      simulation = try arguments[simulateOption]
       savePath = try arguments[output]
       try OutputPaths.requireFile(savePath)
-      isQuiet = try arguments[LiveOptions.quiet.flag()]
+      isQuiet = try arguments[LiveOptions.quietOption.flag()]
     }
 
     /// The path of the results, or nil if they are not saved.
     func resultsPath(for table: String) -> String? {
-      let defaultPath = "study-\(FileSystem.stem(of: table))-\(participant).csv"
+      let defaultPath = "study-\(FileSystem.fileStem(of: table))-\(participant).csv"
       return savePath ?? (simulation == nil ? defaultPath : nil)
     }
   }
@@ -233,8 +238,8 @@ enum StudyCommand {
     formats: FormatRegistry, seed: () -> UInt64, now: @escaping () -> CalendarTime
   ) throws -> ExitStatus {
     let paths = arguments[tableArgument]
-    if try arguments[report] {
-      try SharedOptions.refuse(["--page"], with: "--report", in: arguments)
+    if try arguments[reportOption] {
+      try SharedOptions.refuseOptions(["--page"], with: "--report", in: arguments)
       return try StudyReport.run(
         paths, ResultFormat(arguments), plotPath: arguments[plot], terminal)
     }
@@ -244,28 +249,29 @@ enum StudyCommand {
     guard paths.count == 1 else { throw UsageError("a study requires exactly one table") }
     let path = paths[0]
     let bytes = try FileSystem.read(path)
-    let table = try StudyTable(path, bytes: bytes, hash: SHA256.hash(of: bytes), formats: formats)
-    var job = RenderJob(profile: try SharedOptions.profile(arguments))
-    if let folder = try arguments[render] {
+    let table = try StudyTable(
+      path, bytes: bytes, tableHash: SHA256.hash(of: bytes), formats: formats)
+    var job = RenderJob(profile: try SharedOptions.loadProfile(arguments))
+    if let folder = try arguments[renderOption] {
       job.sampleFormat = .float
       // A table of one stimulus has no pairs.
       let pairs = try table.pairs(
-        for: table.stimuli.count > 1 ? try arguments[procedure] : .magnitude)
+        for: table.stimuli.count > 1 ? try arguments[procedureOption] : .magnitude)
       return try renderStimuli(of: table, pairs, job, to: folder, terminal)
     }
     let options = try Options(arguments, table: path)
     let pairs = try table.pairs(for: options.procedure)
     if let pagePath = try arguments[page] {
-      try SharedOptions.refuse(
+      try SharedOptions.refuseOptions(
         ["--simulate", "--output", "--participant", "--strength"], with: "--page", in: arguments)
       try StudyPageOutput(table: table, pairs: pairs, options: options, job: job)
         .write(to: pagePath, terminal)
-      return .done
+      return .success
     }
     let save = options.resultsPath(for: path)
     let past = try save.flatMap { try pastResults(at: $0, reading: path) }
     if options.simulation == nil {
-      try refuseSavedStrength(options.live.strength, arguments)
+      try refuseSavedStrength(options.live.masterGain, arguments)
     }
     let pastSeed = past?.rows.first?.fields["seed"].flatMap { UInt64($0) }
     let seed = options.seed ?? pastSeed ?? seed()
@@ -275,17 +281,17 @@ enum StudyCommand {
     }
     guard record.trials.trial != nil else {
       try terminal.output.writeLine("\(record.summary); already complete, nothing was played")
-      return .done
+      return .success
     }
     if let simulation = options.simulation {
       try record.simulate(simulation)
     } else {
       let (answered, status) = try play(record, of: table, job, options, terminal, on: environment)
       record = answered
-      if status != .done { return status }
+      if status != .success { return status }
     }
     try terminal.output.writeLine(record.summary)
-    return .done
+    return .success
   }
 
   private static func makeRecord(
@@ -293,13 +299,13 @@ enum StudyCommand {
     now: @escaping () -> CalendarTime
   ) -> StudyRecord {
     let trials = TrialSequence(
-      options.procedure, values: table.stimuli.map(\.value), pairs: pairs,
+      options.procedure, values: table.stimuli.map(\.staircaseValue), pairs: pairs,
       repeats: options.repeatCount, seed: seed)
     let conditions = StudyConditions(
-      participant: options.participant, seed: seed, profile: options.live.profile.name,
-      strength: options.simulation == nil ? options.live.strength : nil)
+      participant: options.participant, seed: seed, profileName: options.live.profile.name,
+      masterGain: options.simulation == nil ? options.live.masterGain : nil)
     return StudyRecord(
-      trials: trials, table: table, conditions: conditions, path: path, now: now)
+      trials: trials, table: table, conditions: conditions, resultsPath: path, currentTime: now)
   }
 
   /// Plays the remaining trials and returns the record with the answers.
@@ -314,18 +320,18 @@ enum StudyCommand {
     }
     let (outcome, activity) = try options.live.play(in: session) { engine in
       var job = job
-      job.rate = Int(engine.rate)
+      job.sampleRateHertz = Int(engine.rate)
       let renderings = try table.renderings(for: engine.profiles, job: job)
       var record = record
-      record.setDevice(session.device?.name)
+      record.setDevice(session.openDevice?.name)
       return try StudyActivity(record, renderings, options, on: engine, console: session.console)
     }
-    return (activity.record, outcome.status)
+    return (activity.record, outcome.exitStatus)
   }
 
   /// Returns the results that a file contains so far, or nil if there is no file.
   private static func pastResults(at path: String, reading table: String) throws -> StudyResults? {
-    try InputOverwriteCheck(reading: [table]).check(path, option: "--output")
+    try InputOverwriteCheck(reading: [table]).checkOutputPath(path, option: "--output")
     guard FileSystem.entryKind(at: path) == .file else { return nil }
     return try StudyResults(path, bytes: FileSystem.read(path))
   }
@@ -335,7 +341,7 @@ enum StudyCommand {
   private static func refuseSavedStrength(_ strength: Double, _ arguments: ParsedArguments)
     throws(UsageError)
   {
-    guard strength != 1, let origin = arguments.origins["--strength"] else { return }
+    guard strength != 1, let origin = arguments.originsByOption["--strength"] else { return }
     let text = NumberFormatting.plainText(strength)
     throw UsageError(
       """
@@ -360,14 +366,14 @@ enum StudyCommand {
     let renderings = try table.renderings(for: [job.profile], job: job)
     for stimulus in table.stimuli {
       let path = try ReceivedPath("\(stimulus.id).wav", in: folder)
-      if try path.state() == .occupied {
+      if try path.checkState() == .occupied {
         existing.insert(paths.count)
       }
       paths.append(path)
     }
     let conditionsPath = try ReceivedPath(StudyConditionsTable.fileName, in: folder)
     let conditions = StudyConditionsTable.bytes(of: pairs, in: table)
-    let hasConditions = try conditionsPath.state() == .occupied
+    let hasConditions = try conditionsPath.checkState() == .occupied
     var lines = [[String]](repeating: [], count: paths.count)
     // Compare all existing files before the first file is written.
     for index in existing.sorted() {
@@ -392,9 +398,9 @@ enum StudyCommand {
     if !hasConditions {
       try conditionsPath.createFile(conditions)
     }
-    lines.append([conditionsPath.path.printable, pairs.count.counted("condition")])
-    try terminal.output.write(TextTable.text(lines))
-    return .done
+    lines.append([conditionsPath.path.printable, pairs.count.countText("condition")])
+    try terminal.output.write(TextTable.text(ofRows: lines))
+    return .success
   }
 
   /// Returns a stimulus as the bytes of a WAV file, and a description of its levels.
@@ -404,9 +410,9 @@ enum StudyCommand {
     -> (bytes: [UInt8], levels: [String])
   {
     let bytes = try soundFile(of: stimulus, rendering, job)
-    let rms = NumberFormatting.fixed(rendering.levels.rmsDecibels, places: 2)
-    let peak = NumberFormatting.fixed(
-      Decibels.of(amplitude: rendering.levels.samplePeakAmplitude), places: 2)
+    let rms = NumberFormatting.fixedText(rendering.measuredLevels.rmsDecibels, places: 2)
+    let peak = NumberFormatting.fixedText(
+      Decibels.of(amplitude: rendering.measuredLevels.samplePeakAmplitude), places: 2)
     return (bytes, ["\(rms) dBFS RMS", "peak \(peak) dBFS"])
   }
 
@@ -418,7 +424,7 @@ enum StudyCommand {
     if let profile = stimulus.profile {
       job.profile = profile
     }
-    job.strength = rendering.gain
+    job.masterGain = rendering.levelGain
     return try job.waveFileBytes(of: [rendering.plans[0]], title: stimulus.id)
   }
 }
@@ -428,14 +434,14 @@ struct StudyConditions {
   let participant: String
   let seed: UInt64
   /// The name of the profile that maps stimuli without a profile of their own.
-  let profile: String
+  let profileName: String
   /// The gain of all stimuli, or nil for simulated answers, which are not played.
-  let strength: Double?
+  let masterGain: Double?
   /// The output device, or nil until it is open and for simulated answers.
   var device: String?
 
   /// A Boolean value that indicates whether the answers are simulated.
-  var isSimulated: Bool { strength == nil }
+  var isSimulated: Bool { masterGain == nil }
 }
 
 /// A study with its results, which are a row for each answer in a file that is complete after each
@@ -445,19 +451,19 @@ struct StudyRecord {
   private let table: StudyTable
   private var conditions: StudyConditions
   /// The path of the results file, or nil if the results are not saved.
-  private let path: String?
-  private let now: () -> CalendarTime
+  private let resultsPath: String?
+  private let currentTime: () -> CalendarTime
   private var results = StudyResults()
 
   init(
-    trials: TrialSequence, table: StudyTable, conditions: StudyConditions, path: String?,
-    now: @escaping () -> CalendarTime
+    trials: TrialSequence, table: StudyTable, conditions: StudyConditions, resultsPath: String?,
+    currentTime: @escaping () -> CalendarTime
   ) {
     self.trials = trials
     self.table = table
     self.conditions = conditions
-    self.path = path
-    self.now = now
+    self.resultsPath = resultsPath
+    self.currentTime = currentTime
   }
 
   /// Returns the columns of a trial that follow from the study, the participant, and the previous
@@ -470,9 +476,9 @@ struct StudyRecord {
       "procedure": trials.procedure.rawValue, "trial": "\(trials.answers.count + 1)",
       "intervals": trial.intervals.map { stimuli[$0].id }.joined(separator: " "),
       "tested": stimuli[trial.testedIndex].id,
-      "value": stimuli[trial.testedIndex].value.map { "\($0)" } ?? "",
+      "value": stimuli[trial.testedIndex].staircaseValue.map { "\($0)" } ?? "",
       "right": trial.correctAnswer.map(Self.numberText) ?? "",
-      "strength": conditions.strength.map(Self.numberText) ?? "",
+      "strength": conditions.masterGain.map(Self.numberText) ?? "",
       "simulated": "\(conditions.isSimulated)",
     ]
   }
@@ -516,15 +522,15 @@ struct StudyRecord {
     guard let trial = trials.trial else { return }
     var fields = identity(of: trial)
     fields["answer"] = Self.numberText(answer)
-    fields["profile"] = conditions.profile
-    fields["time"] = now().text
-    fields["seconds"] = NumberFormatting.fixed(seconds, places: 3)
+    fields["profile"] = conditions.profileName
+    fields["time"] = currentTime().isoText
+    fields["seconds"] = NumberFormatting.fixedText(seconds, places: 3)
     fields["device"] = conditions.device ?? ""
     fields["program"] = "temblor \(temblorVersion)"
     results.append(fields)
     trials.submit(answer)
-    if let path {
-      try AtomicFileWriter.write(Array(results.text.utf8), to: path)
+    if let resultsPath {
+      try AtomicFileWriter.write(Array(results.text.utf8), to: resultsPath)
     }
   }
 
@@ -539,7 +545,7 @@ struct StudyRecord {
     }
     var generator = SplitMix64(seed: conditions.seed ^ 0x5eed)
     while let trial = trials.trial {
-      let value = table.stimuli[trial.testedIndex].value
+      let value = table.stimuli[trial.testedIndex].staircaseValue
       guard let correctAnswer = trial.correctAnswer else {
         let rating = Self.simulatedRating(of: value ?? 0.5)
         try submit(
@@ -562,9 +568,9 @@ struct StudyRecord {
   var summary: String {
     let count = trials.answers.count
     let noun = (conditions.isSimulated ? "simulated " : "") + "trial"
-    let planned = trials.plannedCount.map { "\(count) of \($0.counted(noun))" }
-    let file = path.map { "\($0.printable): " } ?? ""
-    return file + ([planned ?? count.counted(noun)] + findings).joined(separator: ", ")
+    let planned = trials.plannedCount.map { "\(count) of \($0.countText(noun))" }
+    let file = resultsPath.map { "\($0.printable): " } ?? ""
+    return file + ([planned ?? count.countText(noun)] + findings).joined(separator: ", ")
   }
 
   private var findings: [String] {
@@ -573,7 +579,7 @@ struct StudyRecord {
       return ["\(trials.answers.count { $0.answer == $0.trial.correctAnswer }) correct"]
     case .staircase:
       let threshold = trials.staircase.threshold.map {
-        "threshold \(NumberFormatting.fixed($0, places: 2))"
+        "threshold \(NumberFormatting.fixedText($0, places: 2))"
       }
       return [threshold ?? (trials.trial == nil ? "no threshold" : "no threshold yet")]
     case .magnitude, .rating:
@@ -608,14 +614,14 @@ final class StudyActivity: PlaybackActivity {
     try beginTrials()
   }
 
-  var keys: [KeyHelp] {
+  var keyHelp: [KeyHelp] {
     let digits = record.trials.procedure.hasTwoAnswers ? "1 2" : "0-9"
     return [(digits, "the answer"), ("enter", "confirm the answer"), ("r", "play again")]
   }
 
-  var state: PlaybackStatus.State { engine.position < endFrame ? .playing : .idle }
-  var progress: (position: Double, duration: Double?) { (0, nil) }
-  var hasClock: Bool { false }
+  var playbackState: PlaybackStatus.State { engine.position < endFrame ? .playing : .idle }
+  var playbackProgress: (position: Double, duration: Double?) { (0, nil) }
+  var showsClock: Bool { false }
   var hidesSoundDetails: Bool { true }
   var hasFixedLevel: Bool { true }
 
@@ -623,9 +629,10 @@ final class StudyActivity: PlaybackActivity {
     "\(record.trials.answers.count + 1)" + (record.trials.plannedCount.map { " of \($0)" } ?? "")
   }
 
-  var title: ActivityTitle? {
+  var statusTitle: ActivityTitle? {
     let answer = isOnBreak ? "break" : "answer: \(typedAnswer)"
-    return ActivityTitle(longText: answer, shortText: answer, remarks: ["trial \(trialNumberText)"])
+    return ActivityTitle(
+      longTitle: answer, shortTitle: answer, remarks: ["trial \(trialNumberText)"])
   }
 
   /// Plays the next trial and asks the question.
@@ -646,7 +653,7 @@ final class StudyActivity: PlaybackActivity {
       let rendering = renderings[index]
       let length = rendering.plans.map(\.frameCount).max() ?? 0
       let player = try engine.player(for: rendering.plans, duration: Double(length) / engine.rate)
-      try player.setGain(rendering.gain, over: 0)
+      try player.setGain(rendering.levelGain, over: 0)
       try player.start(at: .frame(frame))
       players.append(player)
       frame += length + FrameConversion.frame(seconds: options.gapSeconds, rate: engine.rate)
@@ -654,10 +661,10 @@ final class StudyActivity: PlaybackActivity {
     endFrame = frame
   }
 
-  func update(at now: Duration) throws -> ActivityStep {
+  func updateActivity(at now: Duration) throws -> ActivityStep {
     guard record.trials.trial != nil else { return .finished }
     if let announcement {
-      console.hint(announcement)
+      console.reportHint(announcement)
     }
     announcement = nil
     return .wait(nil)
@@ -690,10 +697,10 @@ final class StudyActivity: PlaybackActivity {
   private func confirmAnswer() throws {
     guard let answer = Double(typedAnswer), record.trials.procedure.accepts(answer) else {
       typedAnswer = ""
-      return console.hint("Type \(record.trials.procedure.answerText), then press Enter.")
+      return console.reportHint("Type \(record.trials.procedure.answerText), then press Enter.")
     }
     guard engine.position >= endFrame else {
-      return console.hint("Answer after the last stimulus has ended.")
+      return console.reportHint("Answer after the last stimulus has ended.")
     }
     typedAnswer = ""
     try record.submit(answer, after: Double(engine.position - endFrame) / engine.rate)

@@ -12,14 +12,14 @@ enum StudyConditionsTable {
 
   /// Returns the table. In single-stimulus procedures, the reference is the stimulus itself.
   static func bytes(of pairs: [StudyPair], in table: StudyTable) -> [UInt8] {
-    var conditions = CSVTable(columns: columns)
+    var conditions = CSVTable(columnNames: columns)
     for pair in pairs {
       let stimuli = [table.stimuli[pair.tested], table.stimuli[pair.reference]]
-      conditions.append(
+      conditions.appendRow(
         stimuli.flatMap { stimulus in
-          [stimulus.id, "\(stimulus.id).wav", stimulus.value.map { "\($0)" } ?? ""]
+          [stimulus.id, "\(stimulus.id).wav", stimulus.staircaseValue.map { "\($0)" } ?? ""]
         })
     }
-    return Array(conditions.text.utf8)
+    return Array(conditions.csvText.utf8)
   }
 }

@@ -21,12 +21,12 @@ struct StudyPageOutput {
     guard path != OutputPaths.standardOutput else {
       throw UsageError("'--page' requires a file name")
     }
-    try InputOverwriteCheck(reading: [table.path]).check(path, option: "--page")
+    try InputOverwriteCheck(reading: [table.tablePath]).checkOutputPath(path, option: "--page")
     let page = try html()
     try AtomicFileWriter.write(page, to: path)
     guard !options.isQuiet else { return }
-    PageOutput(path: path, byteCount: page.count, opensInBrowser: false)
-      .report("written", on: terminal)
+    PageOutput(pagePath: path, byteCount: page.count, opensInBrowser: false)
+      .reportPage("written", on: terminal)
   }
 
   private func html() throws -> [UInt8] {
@@ -35,19 +35,19 @@ struct StudyPageOutput {
     let renderings = try table.renderings(for: [job.profile], job: job)
     let stimuli = try zip(table.stimuli, renderings).map { stimulus, rendering in
       StudyPage.Stimulus(
-        id: stimulus.id, valueText: stimulus.value.map { "\($0)" } ?? "",
+        id: stimulus.id, valueText: stimulus.staircaseValue.map { "\($0)" } ?? "",
         soundFileBytes: try StudyCommand.soundFile(of: stimulus, rendering, job))
     }
     let program = "temblor \(temblorVersion)"
     return try StudyPage(
-      generator: "Temblor \(temblorVersion)", name: FileSystem.stem(of: table.path),
+      generator: "Temblor \(temblorVersion)", name: FileSystem.fileStem(of: table.tablePath),
       tableHash: table.resultsID, procedure: options.procedure, question: options.question,
       stimuli: stimuli, pairs: pairs, repeatCount: options.repeatCount, seed: options.seed,
       gapSeconds: options.gapSeconds, breakInterval: options.breakInterval,
       conditions: [
         "profile": job.profile.name, "strength": "1", "device": Self.device, "program": program,
         "simulated": "false",
-      ], sampleRate: Double(job.rate)
+      ], sampleRate: Double(job.sampleRateHertz)
     ).html()
   }
 }

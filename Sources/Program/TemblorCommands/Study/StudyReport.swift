@@ -53,17 +53,17 @@ struct StudyReport {
     }
     switch format {
     case .json:
-      try terminal.output.write(json: report.fields)
+      try terminal.output.writeJSON(report.fields)
     case .csv:
-      try terminal.output.write(report.table.text, wraps: false)
+      try terminal.output.write(report.table.csvText, wraps: false)
     case .text:
       try terminal.output.write(report.text)
     }
-    return .done
+    return .success
   }
 
   private static func plotFormat(of path: String, reading paths: [String]) throws -> PlotFormat {
-    try InputOverwriteCheck(reading: paths).check(path, option: "--plot")
+    try InputOverwriteCheck(reading: paths).checkOutputPath(path, option: "--plot")
     guard let format = PlotFormat(ofName: path) else {
       throw UsageError.invalidValue(
         of: "--plot", expected: "a .png, .svg, or .pdf file", actual: path)
@@ -138,10 +138,10 @@ struct StudyReport {
   private var text: String {
     var text = simulated == "true" ? "Simulated answers:\n" : ""
     text += TextTable.text(
-      [["participant", participantTitle]]
+      ofRows: [["participant", participantTitle]]
         + summary.participants.map { [$0.name, participantText($0)] })
     if procedure != .staircase {
-      text += "\n" + TextTable.text(stimulusRows)
+      text += "\n" + TextTable.text(ofRows: stimulusRows)
     }
     let conclusions = thresholdSentences + [intervalSentence].compactMap(\.self)
     return text + (conclusions.isEmpty ? "" : "\n" + conclusions.map { $0 + "\n" }.joined())
@@ -159,7 +159,7 @@ struct StudyReport {
   private func participantText(_ participant: StudySummary.ParticipantResult) -> String {
     let threshold = participant.threshold.map { "threshold \(Self.text($0))" }
     guard procedure != .staircase else {
-      let trials = participant.estimate.answerCount.counted("trial")
+      let trials = participant.estimate.answerCount.countText("trial")
       return "\(threshold ?? "no threshold") after \(trials)"
     }
     return Self.estimateText(participant.estimate) + (threshold.map { "; \($0)" } ?? "")
@@ -185,8 +185,8 @@ struct StudyReport {
   private static func estimateText(_ estimate: StudySummary.Estimate) -> String {
     guard let correctCount = estimate.correctCount else {
       let interval = estimate.interval.map { ", from \(oneDecimal($0))" } ?? ""
-      let mean = NumberFormatting.fixed(estimate.value, places: 1)
-      return "\(mean)\(interval); \(estimate.answerCount.counted("answer"))"
+      let mean = NumberFormatting.fixedText(estimate.value, places: 1)
+      return "\(mean)\(interval); \(estimate.answerCount.countText("answer"))"
     }
     let counts = "\(correctCount) of \(estimate.answerCount) correct"
     let interval = estimate.interval.map { range in
@@ -241,7 +241,9 @@ struct StudyReport {
     }
   }
 
-  private static func text(_ value: Double) -> String { NumberFormatting.fixed(value, places: 2) }
+  private static func text(_ value: Double) -> String {
+    NumberFormatting.fixedText(value, places: 2)
+  }
 
   private static func text(_ range: ClosedRange<Double>) -> String {
     "\(text(range.lowerBound)) to \(text(range.upperBound))"
@@ -249,7 +251,7 @@ struct StudyReport {
 
   private static func oneDecimal(_ range: ClosedRange<Double>) -> String {
     let bounds = [range.lowerBound, range.upperBound]
-    return bounds.map { NumberFormatting.fixed($0, places: 1) }.joined(separator: " to ")
+    return bounds.map { NumberFormatting.fixedText($0, places: 1) }.joined(separator: " to ")
   }
 
   private static func percent(_ proportion: Double) -> String { (100 * proportion).text(places: 0) }
@@ -317,14 +319,14 @@ struct StudyReport {
   /// The results as rows. The rows of participants have no stimulus, the rows of stimuli have no
   /// participant, and the rows of the group have neither.
   private var table: CSVTable {
-    var table = CSVTable(columns: [
+    var table = CSVTable(columnNames: [
       "participant", "stimulus", "reference", "value", "quantity", "count", "correct", "estimate",
       "low", "high", "pValue", "simulated",
     ])
     func append(_ identity: [String], _ quantity: String, _ estimate: StudySummary.Estimate) {
       let interval = estimate.interval
       let values = [estimate.value, interval?.lowerBound, interval?.upperBound, estimate.pValue]
-      table.append(
+      table.appendRow(
         identity + [quantity, "\(estimate.answerCount)", estimate.correctCount?.description ?? ""]
           + values.map(Self.cell) + [simulated])
     }
@@ -384,7 +386,7 @@ struct StudyReport {
       case .magnitude: "Magnitude"
       case .rating: "Rating"
       }
-    let participants = summary.participants.count.counted("participant")
+    let participants = summary.participants.count.countText("participant")
     let threshold = pooled.map { pooled in
       ", threshold \(Self.text(pooled.threshold).replacingScalars([("-", "−")]))"
     }

@@ -46,7 +46,8 @@ struct StudyRowReader {
     return StudyTable.Stimulus(
       id: id, lineNumber: lineNumber, pattern: pattern,
       composition: pattern?.composition ?? HapticComposition(HapticPattern(events: [event])),
-      profile: profile, level: level, value: fields["file"] == nil ? level ?? intensity : level,
+      profile: profile, levelDecibels: level,
+      staircaseValue: fields["file"] == nil ? level ?? intensity : level,
       referenceIDs: (fields["reference"] ?? "").split(separator: " ").map { String($0) })
   }
 
@@ -63,9 +64,9 @@ struct StudyRowReader {
   private mutating func profile() -> TransducerProfile? {
     guard let name = fields["profile"] else { return nil }
     do {
-      return try SharedOptions.profile(named: name)
+      return try SharedOptions.loadProfile(named: name)
     } catch {
-      report("profile", Failure.message(error))
+      report("profile", Failure.messageText(error))
       return nil
     }
   }
@@ -76,7 +77,7 @@ struct StudyRowReader {
       report(column, "cannot be combined with 'file'")
     }
     let neighbor =
-      file.hasPrefix("/") ? file : FileSystem.join(FileSystem.folder(of: path), file)
+      file.hasPrefix("/") ? file : FileSystem.joinPath(FileSystem.folderPath(of: path), file)
     let (inputs, problems) = PatternInput.find(
       [FileSystem.entryKind(at: neighbor) == .file ? neighbor : file], formats: formats)
     if let problem = problems.first {
@@ -90,7 +91,7 @@ struct StudyRowReader {
     do {
       return try LoadedPattern(inputs[0])
     } catch {
-      report("file", Failure.message(error))
+      report("file", Failure.messageText(error))
       return nil
     }
   }

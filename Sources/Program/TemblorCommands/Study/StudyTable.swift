@@ -19,9 +19,9 @@ struct StudyTable {
     /// The profile of this stimulus, or nil for the profile of the study.
     let profile: TransducerProfile?
     /// The RMS level of the rendering in dBFS, or nil to leave the level unchanged.
-    let level: Double?
+    let levelDecibels: Double?
     /// The value that a staircase steps through, which is the level in dBFS or else the intensity.
-    let value: Double?
+    let staircaseValue: Double?
     /// The ids of the stimuli with which this one is compared, or none for the reference of the
     /// study.
     let referenceIDs: [String]
@@ -30,51 +30,51 @@ struct StudyTable {
   /// A stimulus rendered for its profiles, with the gain that sets its level.
   struct Rendering {
     let plans: [RenderPlan]
-    let gain: Double
-    let levels: Levels
+    let levelGain: Double
+    let measuredLevels: Levels
   }
 
   static let numericColumns = [
     "intensity", "sharpness", "duration", "attack", "decay", "release", "level",
   ]
   static let columns = ["id", "file", "profile", "reference"] + numericColumns
-  private static let invalidTable = Rule.error(
+  private static let invalidTableRule = Rule.error(
     "study-table", "study", "A table of stimuli must have the required columns.")
   /// The maximum error of a playback level, in decibels.
   private static let levelToleranceDecibels = 0.01
   /// The id of the reference in a table without the column `reference`.
   private static let referenceID = "reference"
 
-  let path: String
+  let tablePath: String
   /// The SHA-256 hash of the table.
-  let hash: String
+  let tableHash: String
   let stimuli: [Stimulus]
 
   /// The text that identifies the table in results: the beginning of its hash.
-  var resultsID: String { String(hash.prefix(16)) }
+  var resultsID: String { String(tableHash.prefix(16)) }
 
   /// Reads a table.
   ///
   /// - Throws: `InvalidRows` with all errors of the table.
-  init(_ path: String, bytes: [UInt8], hash: String, formats: FormatRegistry) throws {
-    self.path = path
-    self.hash = hash
+  init(_ path: String, bytes: [UInt8], tableHash: String, formats: FormatRegistry) throws {
+    self.tablePath = path
+    self.tableHash = tableHash
     let table: CSVTable
     do throws(CSVTable.Problem) {
       table = try CSVTable(bytes)
     } catch {
       throw InvalidRows([
-        Self.finding(path, line: error.lineNumber, column: error.column, error.reason)
+        Self.finding(path, line: error.lineNumber, column: error.columnName, error.reason)
       ])
     }
-    guard table.columns.contains("id"), table.rows.count > 0 else {
+    guard table.columnNames.contains("id"), table.rows.count > 0 else {
       throw InvalidRows([
         Self.finding(
           path, line: 1, column: nil,
           "the table must have a column 'id' and a row for each stimulus")
       ])
     }
-    var findings = table.columns.filter { !Self.columns.contains($0) }.map { column in
+    var findings = table.columnNames.filter { !Self.columns.contains($0) }.map { column in
       Self.finding(
         path, line: 1, column: column,
         "unknown; valid columns are \(Self.columns.joined(separator: ", "))")
@@ -82,7 +82,7 @@ struct StudyTable {
     var stimuli: [Stimulus] = []
     var lineNumbers: [String: Int] = [:]
     for row in table.rows {
-      var reader = StudyRowReader(row, columns: table.columns, path: path)
+      var reader = StudyRowReader(row, columns: table.columnNames, path: path)
       let stimulus = reader.stimulus(formats: formats)
       if let previous = lineNumbers[stimulus.id] {
         reader.report(
@@ -119,7 +119,7 @@ struct StudyTable {
     let pairs = stimuli.contains { !$0.referenceIDs.isEmpty } ? listedPairs : commonPairs(procedure)
     guard !pairs.isEmpty else {
       throw FileError(
-        path,
+        tablePath,
         """
         the procedure '\(procedure.rawValue)' requires a reference and at least one other stimulus
         """)
@@ -128,7 +128,7 @@ struct StudyTable {
     for pair in pairs where procedure != .rating && pair.tested == pair.reference {
       findings.append(
         Self.finding(
-          path, line: stimuli[pair.tested].lineNumber, column: "reference",
+          tablePath, line: stimuli[pair.tested].lineNumber, column: "reference",
           "a stimulus cannot be its own reference in the procedure '\(procedure.rawValue)'"))
     }
     if procedure == .staircase {
@@ -164,9 +164,9 @@ struct StudyTable {
     var findings: [Finding] = []
     func report(_ stimulus: Stimulus, _ message: String, column: String? = nil) {
       findings.append(
-        Self.finding(path, line: stimulus.lineNumber, column: column, message))
+        Self.finding(tablePath, line: stimulus.lineNumber, column: column, message))
     }
-    if reference.value == nil {
+    if reference.staircaseValue == nil {
       report(reference, "a staircase requires a level or an intensity for each stimulus")
     }
     for pair in pairs {
@@ -175,9 +175,12 @@ struct StudyTable {
         report(
           stimulus, "a staircase requires the same reference for all stimuli",
           column: "reference")
-      } else if stimulus.value == nil || (stimulus.level == nil) != (reference.level == nil) {
+      } else if stimulus.staircaseValue == nil
+        || (stimulus.levelDecibels == nil) != (reference.levelDecibels == nil)
+      {
         report(stimulus, "a staircase requires a level or an intensity for each stimulus")
-      } else if let value = stimulus.value, value <= reference.value ?? -.infinity {
+      } else if let value = stimulus.staircaseValue, value <= reference.staircaseValue ?? -.infinity
+      {
         report(stimulus, "a staircase requires stimuli stronger than the reference")
       }
     }
@@ -205,11 +208,11 @@ struct StudyTable {
     /// Reports each error on a line, and the number of errors beyond the maximum.
     func report(on terminal: Terminal) {
       for finding in findings.prefix(Self.maximumReportedCount) {
-        terminal.report(Failure.message(InputError(finding)))
+        terminal.report(Failure.messageText(InputError(finding)))
       }
       let remainingCount = findings.count - Self.maximumReportedCount
       if remainingCount > 0 {
-        terminal.report("and \(remainingCount.counted("more error"))")
+        terminal.report("and \(remainingCount.countText("more error"))")
       }
     }
   }
@@ -217,7 +220,7 @@ struct StudyTable {
   /// Returns an error at a line of a table, with the column if there is one.
   static func finding(_ path: String, line: Int, column: String?, _ message: String) -> Finding {
     Finding(
-      invalidTable, location: FileLocation(name: path, position: .text(line: line, column: 1)),
+      invalidTableRule, location: FileLocation(name: path, position: .text(line: line, column: 1)),
       (column.map { "column \($0.inQuotes): " } ?? "") + message)
   }
 
@@ -250,23 +253,23 @@ struct StudyTable {
     -> Rendering
   {
     let profiles = stimulus.profile.map { profile in profiles.map { _ in profile } } ?? profiles
-    let rate = Double(job.rate)
+    let rate = Double(job.sampleRateHertz)
     let plans =
-      try stimulus.pattern?.plans(for: profiles, rate: rate)
+      try stimulus.pattern?.compilePlans(for: profiles, rate: rate)
       ?? profiles.map { try RenderPlan(compiling: stimulus.composition, profile: $0, rate: rate) }
     var job = job
     if let profile = stimulus.profile {
       job.profile = profile
     }
     func levels(_ gain: Double) throws -> Levels {
-      job.strength = gain
-      var rendering = OfflineRenderer(plan: plans[0], settings: job.settings(for: [plans[0]]))
+      job.masterGain = gain
+      var rendering = OfflineRenderer(plan: plans[0], settings: job.renderSettings(for: [plans[0]]))
       return try Levels(of: Signal(rendering.samples(), rate: rate))
     }
     var gain = 1.0
     var measured = try levels(1)
-    guard let level = stimulus.level else {
-      return Rendering(plans: plans, gain: 1, levels: measured)
+    guard let level = stimulus.levelDecibels else {
+      return Rendering(plans: plans, levelGain: 1, measuredLevels: measured)
     }
     for _ in 0..<4
     where abs(measured.rmsDecibels - level) > Self.levelToleranceDecibels
@@ -278,16 +281,16 @@ struct StudyTable {
     guard abs(measured.rmsDecibels - level) <= Self.levelToleranceDecibels else {
       throw InvalidRows([
         Self.finding(
-          path, line: stimulus.lineNumber, column: "level",
+          tablePath, line: stimulus.lineNumber, column: "level",
           """
-          \(NumberFormatting.fixed(level, places: 1)) dBFS is too high; \
+          \(NumberFormatting.fixedText(level, places: 1)) dBFS is too high; \
           \(stimulus.id.inQuotes) supports at most \
-          \(NumberFormatting.fixed(measured.rmsDecibels, places: 1)) dBFS, because peaks are \
+          \(NumberFormatting.fixedText(measured.rmsDecibels, places: 1)) dBFS, because peaks are \
           limited to -1 dBFS
           """
         )
       ])
     }
-    return Rendering(plans: plans, gain: gain, levels: measured)
+    return Rendering(plans: plans, levelGain: gain, measuredLevels: measured)
   }
 }

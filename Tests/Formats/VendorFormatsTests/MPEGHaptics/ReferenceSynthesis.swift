@@ -31,7 +31,7 @@ struct ReferenceSynthesis {
   static func samples(hjif bytes: [UInt8]) throws -> [Int] {
     var reader = HJIFReader(wantsFindings: true)
     let document = reader.decodeDocument(from: try JSONDocument(text: bytes, name: "t"))
-    try #require(reader.log.errorCount == 0)
+    try #require(reader.findingLog.errorCount == 0)
     return try samples(of: document)
   }
 

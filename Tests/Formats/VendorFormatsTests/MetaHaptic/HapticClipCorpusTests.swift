@@ -62,7 +62,7 @@ import Testing
     var read = HapticClipFile()
     HapticClipDecoder.fileTable.read(
       try JSONDocument(text: file.bytes, name: file.name).root, into: &read, reader: &decoder)
-    #expect(decoder.log.errorCount == 0, "\(file.name)")
+    #expect(decoder.findingLog.errorCount == 0, "\(file.name)")
     return read.clip
   }
 

@@ -20,8 +20,9 @@ import Testing
 
   private func abx(_ words: [String], on stage: VirtualStage) throws -> CommandLineKit.ExitStatus {
     try ABXCommand.run(
-      ABXCommand.definition().parse(words), stage.recorded.terminal, on: stage, seed: { 3 },
-      now: { CalendarTime(seconds: 1_769_860_800) })
+      ABXCommand.definition().parseArguments(words), stage.recorded.terminal, on: stage,
+      seed: { 3 },
+      now: { CalendarTime(secondsSince1970: 1_769_860_800) })
   }
 
   /// Keys at steady times.
@@ -49,7 +50,7 @@ import Testing
       "--seed", xIsA, "--output", place("r.json"),
     ]
     let stage = VirtualStage(keys("x1!bx2!xabx1!"))
-    #expect(try abx(words, on: stage) == .done)
+    #expect(try abx(words, on: stage) == .success)
     #expect(
       stage.recorded.output.replacing("\n  ", with: " ") == """
         2 of 3 correct. By guessing, the probability of at least 2 correct answers is 50 %. At \
@@ -79,10 +80,10 @@ import Testing
       "--seed", xIsA, "--output", place("r.CSV"),
     ]
     let stage = VirtualStage(keys("x1!bx2!xabx1!"))
-    #expect(try abx(words, on: stage) == .done)
+    #expect(try abx(words, on: stage) == .success)
     let table = try CSVTable(FileSystem.read(place("r.CSV")))
     #expect(
-      table.columns == [
+      table.columnNames == [
         "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset",
         "answered",
         "responseTime", "match", "gainA", "gainB", "strength", "profile", "device", "program",
@@ -116,7 +117,7 @@ import Testing
     let stage = VirtualStage([
       (0.2, .key(.character("x"))), (0.4, .key(.character("b"))), (0.6, .key(.character("q"))),
     ])
-    #expect(try abx(words, on: stage) == .done)
+    #expect(try abx(words, on: stage) == .success)
     let samples = stage.samples()
     expect(samples[240..<9_600], is: takes[0])
     // 30 ms to the change, 5 ms to silence and 5 ms from it.
@@ -136,7 +137,7 @@ import Testing
         place("r.json"),
       ]
       let stage = VirtualStage(keys("bxabx axx2!xbx1!xa"), channelCount: 2)
-      #expect(try abx(words, on: stage) == .done)
+      #expect(try abx(words, on: stage) == .success)
       return (stage.samples(), stage.recorded.error)
     }
     let one = try run(xIsA)
@@ -153,7 +154,7 @@ import Testing
         try place.hum("a.ahap", 0.4), "heartbeat", "--seed", seed, "--output", place("r.json"),
       ]
       let stage = VirtualStage(keys("xbxaxx2!x[x]xlx1!"), channelCount: 2)
-      #expect(try abx(words, on: stage) == .done)
+      #expect(try abx(words, on: stage) == .success)
       return stage.recorded.error
     }
     let one = try line(xIsA)
@@ -167,7 +168,7 @@ import Testing
   @Test func answersNeedListeningAndConfirming() throws {
     let words = ["light", "medium", "--trials", "1", "--output", place("r.json")]
     let stage = VirtualStage(keys("1!x!12!"))
-    #expect(try abx(words, on: stage) == .done)
+    #expect(try abx(words, on: stage) == .success)
     let told = stage.recorded.error
     #expect(told.contains("Press x to listen to X first.\n"))
     #expect(told.contains("Answer first: 1 for A, 2 for B.\n"))
@@ -183,7 +184,7 @@ import Testing
       0.45, .action { seen.entry = FileSystem.entryKind(at: path) }
     )
     let stage = VirtualStage(keys("x1!") + [looks] + keys("x1!", from: 0.6))
-    #expect(try abx(words, on: stage) == .done)
+    #expect(try abx(words, on: stage) == .success)
     #expect(seen.entry == .missing)
     #expect(FileSystem.entryKind(at: path) == .file)
   }
@@ -201,7 +202,7 @@ import Testing
       (0.1, .key(.character("x"))), (0.2, .key(.character("1"))), (0.4, .key(.enter)),
       (0.7, .key(.character("q"))),
     ])
-    #expect(try abx(words, on: stage) == .done)
+    #expect(try abx(words, on: stage) == .success)
     // The seek falls in the middle of the silence.
     let start = 19_200 + 1_440 + 240
     expect(stage.samples()[start + 240 + Self.latency..<33_000], is: takes[0], from: 240)
@@ -211,7 +212,7 @@ import Testing
   @Test func aTestThatEndsEarlyIsIncomplete() throws {
     let words = ["light", "medium", "--output", place("r.json")]
     let stage = VirtualStage(keys("x1!x1!q"))
-    #expect(try abx(words, on: stage) == .done)
+    #expect(try abx(words, on: stage) == .success)
     #expect(
       stage.recorded.output.contains(
         "The test ended after 2 of 16 trials: stopping early inflates the result."))
@@ -228,14 +229,14 @@ import Testing
 
   @Test func withoutAnAnswerNothingIsSaved() throws {
     let words = ["light", "medium", "--output", place("r.json")]
-    #expect(try abx(words, on: VirtualStage(keys("xq"))) == .done)
+    #expect(try abx(words, on: VirtualStage(keys("xq"))) == .success)
     #expect(FileSystem.entryKind(at: place("r.json")) == .missing)
   }
 
   @Test func anOpenTestGoesOnUntilTheKey() throws {
     let words = ["light", "medium", "--trials", "0", "--output", place("r.json")]
     let stage = VirtualStage(keys(String(repeating: "x1!", count: 18) + "q"))
-    #expect(try abx(words, on: stage) == .done)
+    #expect(try abx(words, on: stage) == .success)
     #expect(
       stage.recorded.output.replacing("\n  ", with: " ").contains(
         "The number of trials was not fixed in advance: "))
@@ -246,7 +247,7 @@ import Testing
   @Test func unmatchedLevelsAreWarnedOf() throws {
     let words = ["light", "medium", "--match", "none", "--output", place("r.json")]
     let stage = VirtualStage(keys("x1!q"))
-    #expect(try abx(words, on: stage) == .done)
+    #expect(try abx(words, on: stage) == .success)
     #expect(
       stage.recorded.error.contains(
         "Levels are not matched. A difference in level alone may be audible.\n"))
@@ -262,7 +263,7 @@ import Testing
       place("r.json"),
     ]
     let stage = VirtualStage(keys("x1!q"))
-    #expect(try abx(words, on: stage) == .done)
+    #expect(try abx(words, on: stage) == .success)
     #expect(try record().contains(#""match": "none""#))
     #expect(try record().matches(of: /"gain": 1\.0,/).count == 2)
   }
@@ -280,10 +281,10 @@ import Testing
     for pair in pairs {
       let stage = VirtualStage(keys("x1!q"))
       let words = pair + ["--match", match, "--output", place("r.json")]
-      let error = #expect(throws: NoDifferenceLeft.self) { try abx(words, on: stage) }
+      let error = #expect(throws: NoDifferenceAfterMatching.self) { try abx(words, on: stage) }
       #expect(error?.description == "after matching, A and B are identical; use '--match none'")
       #expect(FileSystem.entryKind(at: place("r.json")) == .missing)
-      #expect(try abx(pair + ["-o", place("r.json")], on: VirtualStage(keys("x1!q"))) == .done)
+      #expect(try abx(pair + ["-o", place("r.json")], on: VirtualStage(keys("x1!q"))) == .success)
       try FileSystem.remove(place("r.json"))
     }
   }
@@ -292,7 +293,7 @@ import Testing
   func theLevelIsFixed() throws {
     let words = ["light", "medium", "--strength", "0.5", "--output", place("r.json")]
     let stage = VirtualStage(keys("?-+--mx1!q") + [(0.35, .key(.down))])
-    #expect(try abx(words, on: stage) == .done)
+    #expect(try abx(words, on: stage) == .success)
     let engine = try #require(stage.engine)
     #expect(engine.strength == 0.5)
     #expect(!engine.isMuted)
@@ -308,7 +309,7 @@ import Testing
       "--match", "loudness", "--output", place("r.json"),
     ]
     let stage = VirtualStage(keys("x1!q"))
-    #expect(try abx(words, on: stage) == .done)
+    #expect(try abx(words, on: stage) == .success)
     #expect(stage.recorded.error.contains("Levels matched by loudness: A -6 dB, B 0 dB.\n"))
     #expect(try record().contains(#""match": "loudness""#))
   }
@@ -331,7 +332,7 @@ import Testing
   }
 
   @Test func theUsualNameHoldsTakesAndTime() {
-    #expect(CalendarTime(seconds: 1_769_860_800).fileNameText == "20260131-120000")
-    #expect(CalendarTime(seconds: 0).text == "1970-01-01T00:00:00Z")
+    #expect(CalendarTime(secondsSince1970: 1_769_860_800).fileNameText == "20260131-120000")
+    #expect(CalendarTime(secondsSince1970: 0).isoText == "1970-01-01T00:00:00Z")
   }
 }

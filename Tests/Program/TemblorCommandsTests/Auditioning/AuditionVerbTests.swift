@@ -21,7 +21,7 @@ import Testing
     -> CommandLineKit.ExitStatus
   {
     try AuditionCommand.run(
-      AuditionCommand.definition().parse(words), stage.recorded.terminal, on: stage)
+      AuditionCommand.definition().parseArguments(words), stage.recorded.terminal, on: stage)
   }
 
   /// What is heard from some frames of the engine on.
@@ -37,7 +37,7 @@ import Testing
     let stage = VirtualStage([
       (0.2, .key(.character("2"))), (0.4, .key(.character("a"))), (0.6, .key(.character("q"))),
     ])
-    #expect(try audition(words, on: stage) == .done)
+    #expect(try audition(words, on: stage) == .success)
     expect(heard(stage, Self.leadIn..<9_600), is: one)
     let first = 9_600 + Self.fade
     expect(heard(stage, first..<19_200), is: two, from: first - Self.leadIn)
@@ -52,7 +52,7 @@ import Testing
     try place.write(locatedPattern(rightIntensity: 0), to: "b.oh.json")
     let words = [place("b.oh.json"), place("a.oh.json")]
     let stage = VirtualStage([(0.15, .key(.character("q")))], channelCount: 2)
-    #expect(try audition(words, on: stage) == .done)
+    #expect(try audition(words, on: stage) == .success)
     let peaks = [0, 1].map { channel in stage.samples(channel).map(abs).max() ?? 0 }
     #expect(peaks[0] > 0.3)
     #expect(peaks[1] == 0)
@@ -66,7 +66,7 @@ import Testing
     try place.write(locatedPattern(rightIntensity: 50), to: "b.oh.json")
     let words = [place("a.oh.json"), place("b.oh.json")]
     let stage = VirtualStage([(0.15, .key(.character("q")))], channelCount: 1)
-    #expect(try audition(words, on: stage) == .done)
+    #expect(try audition(words, on: stage) == .success)
     #expect(stage.recorded.error.contains("2 body locations (left, right) are mixed"))
   }
 
@@ -76,9 +76,9 @@ import Testing
     ]
     let keys = (1...16).map { (Double($0) * 0.0517, VirtualStage.Cue.key(.tab)) }
     let stage = VirtualStage(keys + [(0.9, .key(.character("q")))])
-    #expect(try audition(words, on: stage) == .done)
+    #expect(try audition(words, on: stage) == .success)
     let alone = VirtualStage([(0.9, .key(.character("q")))])
-    #expect(try audition(words.reversed(), on: alone) == .done)
+    #expect(try audition(words.reversed(), on: alone) == .success)
     func greatestStep(_ samples: ArraySlice<Float>) -> Float {
       zip(samples, samples.dropFirst()).map { abs($0 - $1) }.max() ?? 0
     }
@@ -94,9 +94,9 @@ import Testing
   @Test func aPatternSoundsAsItDoesAlone() throws {
     let words = [try place.sound("a.wav", noise(9_600)), try place.hum("b.ahap", 0.3)]
     let stage = VirtualStage([(0.002, .key(.character("b"))), (0.25, .key(.character("q")))])
-    #expect(try audition(words, on: stage) == .done)
+    #expect(try audition(words, on: stage) == .success)
     let alone = VirtualStage([(0.25, .key(.character("q")))])
-    #expect(try audition([words[1], words[0]], on: alone) == .done)
+    #expect(try audition([words[1], words[0]], on: alone) == .success)
     let frames = 1_000..<11_000
     let isLoud = heard(stage, frames).contains { abs($0) > 0.4 }
     #expect(isLoud)
@@ -112,7 +112,7 @@ import Testing
       "0.1-0.3",
     ]
     let stage = VirtualStage([(0.9, .key(.character("q")))])
-    #expect(try audition(words, on: stage) == .done)
+    #expect(try audition(words, on: stage) == .success)
     // The sound's frames 4,800 to 14,400, over and over; each pass fades in over 2 ms.
     for pass in 0..<4 {
       let start = Self.leadIn + pass * 9_600
@@ -125,7 +125,7 @@ import Testing
     let one = noise(9_600)
     let words = [try place.sound("a.wav", one), try place.sound("b.wav", noise(100))]
     let stage = VirtualStage([(1.2, .key(.character("q")))])
-    #expect(try audition(words + ["--gap", "0.3"], on: stage) == .done)
+    #expect(try audition(words + ["--gap", "0.3"], on: stage) == .success)
     expect(heard(stage, 9_800..<24_000), is: silence(14_200))
     expect(heard(stage, Self.leadIn + 24_000..<Self.leadIn + 33_600), is: one)
   }
@@ -138,7 +138,7 @@ import Testing
     let stage = VirtualStage([
       (0.2, .key(.character("g"))), (0.4, .key(.character("g"))), (0.6, .key(.character("q"))),
     ])
-    #expect(try audition(words, on: stage) == .done)
+    #expect(try audition(words, on: stage) == .success)
     expect(heard(stage, Self.leadIn..<9_600), is: one)
     for start in [9_600, 19_200] {
       let frames = start + Self.fade..<start + 9_000
@@ -156,7 +156,7 @@ import Testing
     let two = noise(24_000)
     let words = [try place.sound("a.wav", one), try place.sound("b.wav", two), "--match", "felt"]
     let stage = VirtualStage([(0.2, .key(.character("2"))), (0.4, .key(.character("q")))])
-    #expect(try audition(words, on: stage) == .done)
+    #expect(try audition(words, on: stage) == .success)
     expect(heard(stage, Self.leadIn..<9_600), is: one)
     let first = 9_600 + Self.fade
     expect(heard(stage, first..<18_000), is: two, from: first - Self.leadIn, times: 0.25)
@@ -169,7 +169,7 @@ import Testing
       "loudness",
     ]
     let stage = VirtualStage([(0.2, .key(.character("q")))])
-    #expect(try audition(words, on: stage) == .done)
+    #expect(try audition(words, on: stage) == .success)
     expect(heard(stage, Self.leadIn..<4_900), is: silence(4_756))
     #expect(stage.recorded.error.contains(" felt -100 dB"))
   }
@@ -182,7 +182,7 @@ import Testing
       (0.4, .key(.character(" "))),
       (0.6, .key(.home)), (0.8, .key(.character("q"))),
     ])
-    #expect(try audition(words, on: stage) == .done)
+    #expect(try audition(words, on: stage) == .success)
     expect(heard(stage, 9_800..<19_200), is: silence(9_400))
     // Two sixteenths of a second on.
     expect(heard(stage, 19_296..<28_800), is: one, from: 9_600 - Self.leadIn + 6_000 + 96)
@@ -200,7 +200,7 @@ import Testing
       (0.2, .key(.character("["))), (0.4, .key(.character("]"))), (0.9, .key(.backspace)),
       (1.0, .key(.character("q"))),
     ])
-    #expect(try audition(words, on: stage) == .done)
+    #expect(try audition(words, on: stage) == .success)
     let start = 9_600 - Self.leadIn
     let length = 9_600
     for pass in 0..<2 {
@@ -218,7 +218,7 @@ import Testing
     let stage = VirtualStage([
       (0.1, .key(.character("l"))), (1.0, .key(.character(" "))), (1.3, .key(.character("q"))),
     ])
-    #expect(try audition(words, on: stage) == .done)
+    #expect(try audition(words, on: stage) == .success)
     expect(heard(stage, Self.leadIn..<9_744), is: one)
     expect(heard(stage, 9_744..<48_000), is: silence(38_256))
     expect(heard(stage, 48_000..<57_600), is: one)
@@ -231,7 +231,7 @@ import Testing
     let two = noise(4_800, seed: 2)
     let words = [try place.sound("a.wav", one), try place.sound("b.wav", two)]
     let stage = VirtualStage(hasKeyboard: false)
-    #expect(try audition(words + ["--gap", "0.1"], on: stage) == .done)
+    #expect(try audition(words + ["--gap", "0.1"], on: stage) == .success)
     expect(heard(stage, Self.leadIn..<Self.leadIn + 9_600), is: one)
     let second = Self.leadIn + 9_600 + 4_800
     expect(heard(stage, second..<second + 4_800), is: two)
@@ -245,7 +245,8 @@ import Testing
     let two = noise(9_600, seed: 2)
     let words = [try place.sound("a.wav", one), try place.sound("b.wav", two)]
     let stage = VirtualStage(hasKeyboard: false)
-    #expect(try audition(words + ["--gap", "0", "--loop-range", "0.05-0.1"], on: stage) == .done)
+    #expect(
+      try audition(words + ["--gap", "0", "--loop-range", "0.05-0.1"], on: stage) == .success)
     expect(heard(stage, Self.leadIn + 96..<Self.leadIn + 2_400), is: one, from: 2_496)
     let second = Self.leadIn + 2_400
     expect(heard(stage, second + 96..<second + 2_400), is: two, from: 2_496)
@@ -285,7 +286,7 @@ import Testing
 
   @Test func theKeysAreToldInWholeWords() throws {
     let stage = VirtualStage([(0.01, .key(.character("q")))])
-    #expect(try audition(["light", "medium"], on: stage) == .done)
+    #expect(try audition(["light", "medium"], on: stage) == .success)
     #expect(
       stage.recorded.error.contains(
         """

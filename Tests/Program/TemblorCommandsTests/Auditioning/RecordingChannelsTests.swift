@@ -23,7 +23,8 @@ import Testing
     let words = [path, try place.sound("other.wav", [0.1])] + options
     #expect(
       try AuditionCommand.run(
-        AuditionCommand.definition().parse(words), stage.recorded.terminal, on: stage) == .done)
+        AuditionCommand.definition().parseArguments(words), stage.recorded.terminal, on: stage)
+        == .success)
     return (0..<channelCount).map { stage.samples($0)[240..<9_000] }
   }
 
@@ -80,7 +81,8 @@ import Testing
     ]
     #expect(
       try AuditionCommand.run(
-        AuditionCommand.definition().parse(words), stage.recorded.terminal, on: stage) == .done)
+        AuditionCommand.definition().parseArguments(words), stage.recorded.terminal, on: stage)
+        == .success)
     let engine = try #require(stage.engine)
     #expect(engine.routing.channels.map(\.hapticBus) == [0, 1, 2])
     #expect(engine.profiles.map(\.name) == ["phone", "phone", "speaker"])

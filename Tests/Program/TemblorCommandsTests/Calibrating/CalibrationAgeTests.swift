@@ -39,9 +39,9 @@ import Testing
   }
 
   private final class Idle: PlaybackActivity {
-    let state = PlaybackStatus.State.idle
-    let progress: (position: Double, duration: Double?) = (0, nil)
-    func update(at now: Duration) -> ActivityStep { .wait(nil) }
+    let playbackState = PlaybackStatus.State.idle
+    let playbackProgress: (position: Double, duration: Double?) = (0, nil)
+    func updateActivity(at now: Duration) -> ActivityStep { .wait(nil) }
   }
 
   @Test func playOffersItOnce() throws {
@@ -53,7 +53,9 @@ import Testing
        "measured": {"date": "2001-02-03", "residual": -30, "sensor": "velocity"}}, "sources": ["S"]}
       """, to: "old.json")
     let stage = VirtualStage([(0.2, .key(.character("q")))], channelCount: 2)
-    let arguments = try PlayCommand.definition().parse(["light", "--profile", place("old.json")])
+    let arguments = try PlayCommand.definition().parseArguments([
+      "light", "--profile", place("old.json"),
+    ])
     let options = try LiveOptions(arguments)
     _ = try options.play(in: options.makeSession(in: stage, stage.recorded.terminal)) { _ in Idle()
     }

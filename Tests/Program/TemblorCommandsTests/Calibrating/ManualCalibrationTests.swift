@@ -25,7 +25,7 @@ import TransducerProfiles
         "today",
       ] + words
     return try CalibrateCommand.run(
-      CalibrateCommand.definition.parse(words), stage.recorded.terminal, on: stage)
+      CalibrateCommand.definition.parseArguments(words), stage.recorded.terminal, on: stage)
   }
 
   private var isWritten: Bool { FileSystem.entryKind(at: output) != .missing }
@@ -135,7 +135,7 @@ import TransducerProfiles
         return nil
       }
       if power > 1e-6,
-        hand.presses(feeling: NumberFormatting.decibels(Float(power)) / 2, at: seconds)
+        hand.presses(feeling: NumberFormatting.decibels(ofAmplitude: Float(power)) / 2, at: seconds)
       {
         pressCount += 1
         switch finger {
@@ -159,9 +159,9 @@ import TransducerProfiles
     let person = Person(model, seed: seed, finger: finger)
     let stage = stage()
     stage.person = person.key
-    #expect(try calibrate(on: stage) == .done)
+    #expect(try calibrate(on: stage) == .success)
     #expect(person.pressCount == 6)
-    let profile = try SharedOptions.profile(named: output)
+    let profile = try SharedOptions.loadProfile(named: output)
     let found = try #require(profile.hardware?.resonanceHertz)
     #expect(abs(found / hertz - 1) < 0.02)
     #expect(profile.name == "mine" && profile.sources.last == "Resonance measured by hand, today")
@@ -183,11 +183,12 @@ import TransducerProfiles
       ],
       limit: 300)
     stage.person = { playback, seconds in seconds > 9 ? person.key(playback, seconds) : nil }
-    #expect(try calibrate(["--json"], on: stage) == .done)
+    #expect(try calibrate(["--json"], on: stage) == .success)
     #expect(person.pressCount == 5)
     #expect(stage.recorded.output.contains("\"leftOut\": [\n    { \"hertz\": "))
     #expect(
-      abs((try SharedOptions.profile(named: output).hardware?.resonanceHertz ?? 0) / 31 - 1) < 0.04)
+      abs((try SharedOptions.loadProfile(named: output).hardware?.resonanceHertz ?? 0) / 31 - 1)
+        < 0.04)
     let peak = stage.samples().map(abs).max() ?? 0
     #expect(peak > 0.0633 && peak < 0.0895)
   }

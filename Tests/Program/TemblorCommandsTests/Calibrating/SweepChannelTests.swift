@@ -18,7 +18,7 @@ import Testing
 
   @Test("The highest selected channel must be among the output channels")
   func selectedChannelsMustExist() throws {
-    let arguments = try SweepCommand.definition.parse([
+    let arguments = try SweepCommand.definition.parseArguments([
       "--profile", "dayton-bst-1", "--channels", "2", "--haptics", "1,3", "--device", "null",
     ])
     #expect(try SweepCommand.channelNumbers(arguments) == [1, 3])

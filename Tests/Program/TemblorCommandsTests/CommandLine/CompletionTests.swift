@@ -29,13 +29,13 @@ import Testing
     (["sketch", "help", "compare", ""], ""), (["sketch", "completion", ""], "bash zsh fish"),
     (["sketch", "nonesuch", ""], ""),
   ]) func bashOffers(words: [String], offers: String) throws {
-    let line = words.map(\.shellQuoted).joined(separator: " ")
+    let line = words.map(\.inShellQuotes).joined(separator: " ")
     let typed = Script.typed(words)
     let script =
       SampleProgram.program.completionScript(for: .bash) + """
         compopt() { :; }
         cd /proc/self/task # its folders have numbers for names
-        COMP_WORDS=(\(line)) COMP_CWORD=\(words.count - 1) COMP_LINE=\(typed.shellQuoted)
+        COMP_WORDS=(\(line)) COMP_CWORD=\(words.count - 1) COMP_LINE=\(typed.inShellQuotes)
         _sketch
         echo -n "${COMPREPLY[*]}"
         """

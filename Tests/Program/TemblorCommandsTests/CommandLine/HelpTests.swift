@@ -47,7 +47,7 @@ import Testing
         CommandGroup("Draw", [.init(SampleProgram.paint)]),
         CommandGroup("Look at drawings", [.init(SampleProgram.compare)]),
       ])
-    let help = program.help(for: RecordedTerminal().terminal.output)
+    let help = program.helpText(for: RecordedTerminal().terminal.output)
     #expect(
       help.contains(
         """
@@ -75,8 +75,8 @@ import Testing
         NOTES
         Dry the picture.
         """
-    ) { _, _ in .done }
-    let help = command.help(of: "sketch", for: RecordedTerminal().terminal.output)
+    ) { _, _ in .success }
+    let help = command.helpText(of: "sketch", for: RecordedTerminal().terminal.output)
     #expect(
       help.contains(
         """
@@ -114,11 +114,11 @@ import Testing
     let tones = ["dark", "bright"]
     let named = Option("--tone", value: "TONE", help: "Tone: dark or bright.", choices: tones)
     let unnamed = Option("--tone", value: "TONE", help: "Tone.", choices: tones)
-    let command = Command("mix", abstract: "Mix.", options: [named]) { _, _ in .done }
-    let other = Command("mix", abstract: "Mix.", options: [unnamed]) { _, _ in .done }
+    let command = Command("mix", abstract: "Mix.", options: [named]) { _, _ in .success }
+    let other = Command("mix", abstract: "Mix.", options: [unnamed]) { _, _ in .success }
     let output = RecordedTerminal().terminal.output
-    #expect(command.help(of: "sketch", for: output).contains("  Tone: dark or bright.\n"))
-    #expect(other.help(of: "sketch", for: output).contains("  Tone. One of dark or bright.\n"))
+    #expect(command.helpText(of: "sketch", for: output).contains("  Tone: dark or bright.\n"))
+    #expect(other.helpText(of: "sketch", for: output).contains("  Tone. One of dark or bright.\n"))
   }
 
   @Test func explainsAVerb() {
@@ -219,9 +219,9 @@ import Testing
 
   @Test func keepsAWordWiderThanTheLineWhole() {
     #expect(
-      TextLayout.wrap("a https://example.org/b c", width: 10) == [
+      TextLayout.wrappedLines(of: "a https://example.org/b c", width: 10) == [
         "a", "https://example.org/b", "c",
       ])
-    #expect(TextLayout.wrap("", width: 10) == [])
+    #expect(TextLayout.wrappedLines(of: "", width: 10) == [])
   }
 }

@@ -124,7 +124,7 @@ import Testing
     let paper = OptionGroup("Paper", [Option("--size", value: "COUNT", help: "Dots.")])
     let ink = OptionGroup("Ink", [Option("--tone", value: "TONE", help: "Shade.")])
     let verbs = [("draw", [paper, ink]), ("write", [paper])].map { name, groups in
-      Command(name, abstract: "\(name).", groups: groups) { _, _ in .done }
+      Command(name, abstract: "\(name).", optionGroups: groups) { _, _ in .success }
     }
     let page = Program(
       "sketch", version: "1", abstract: "Draw.",

@@ -10,7 +10,7 @@ private enum Workshop {
     options: [Option("--fine", help: "Cut slowly.")]
   ) { arguments, terminal in
     try terminal.output.writeLine("cut \(arguments.argument("BOARD"))")
-    return .done
+    return .success
   }
 
   static let tools = Command(
@@ -25,16 +25,16 @@ private enum Workshop {
         options: [Option("--depth", value: "MM", help: "How deep.", choices: ["1", "2"])]
       ) { arguments, terminal in
         try terminal.output.writeLine("tool \(arguments.argument("TOOL"))")
-        return .done
+        return .success
       },
       Command("mend", abstract: "Mend a tool.") { _, terminal in
         try terminal.output.writeLine("mended")
-        return .done
+        return .success
       },
     ]
   ) { arguments, terminal in
-    try terminal.output.writeLine(arguments.flag("--json") ? "[]" : "none")
-    return .done
+    try terminal.output.writeLine(arguments.hasFlag("--json") ? "[]" : "none")
+    return .success
   }
 
   static let program = Program(
@@ -119,13 +119,13 @@ private enum Workshop {
     (["shop", "help", "cut", ""], ""), (["shop", "cut", "-"], "--fine -h --help"),
     (["shop", "tools", "mend", ""], ""),
   ]) func bashOffers(words: [String], offers: String) throws {
-    let line = words.map(\.shellQuoted).joined(separator: " ")
+    let line = words.map(\.inShellQuotes).joined(separator: " ")
     let typed = Script.typed(words)
     let script =
       Workshop.program.completionScript(for: .bash) + """
         compopt() { :; }
         shop() { [[ "$*" == "tools --names" ]] && printf 'hammer\\nsaw\\nhw:1,0\\nhw:2,0\\n'; }
-        COMP_WORDS=(\(line)) COMP_CWORD=\(words.count - 1) COMP_LINE=\(typed.shellQuoted)
+        COMP_WORDS=(\(line)) COMP_CWORD=\(words.count - 1) COMP_LINE=\(typed.inShellQuotes)
         _shop
         echo -n "${COMPREPLY[*]}"
         """

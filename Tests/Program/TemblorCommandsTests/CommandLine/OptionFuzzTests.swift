@@ -21,7 +21,7 @@ import TransducerProfiles
     [(name: String, seeds: [String], read: @Sendable (String) throws -> Void)] = [
       (
         "--haptics", ["1,2:-6", "none", "3"],
-        { _ = try RoutingOptions.channels($0, option: "--haptics") }
+        { _ = try RoutingOptions.parseChannels($0, option: "--haptics") }
       ),
       (
         "--channel",
@@ -38,27 +38,28 @@ import TransducerProfiles
         "--pan", ["0:-1,0.5:1", "0.25", "0:0,1:90,2:-90"],
         { text in
           for layout in [TransducerArray.Layout.line, .ring, .plane] {
-            _ = try? PanArgument.path(text, in: layout)
+            _ = try? PanArgument.parsePath(text, in: layout)
           }
-          _ = try PanArgument.path(text, in: .line)
+          _ = try PanArgument.parsePath(text, in: .line)
         }
       ), ("--tolerance", ["0.5dB,5ms,2%", "0", "1 dB, 2 %"], { _ = try ToleranceOption($0) }),
       ("--simulate", ["abba", "right", "wrong"], { _ = try SimulatedListener(option: $0) }),
       (
         "--loop-range", ["0.5-1.2", "0.5-"],
         { text in
-          _ = try LoopRange(AuditionCommand.definition().parse(["a", "b", "--loop-range=\(text)"]))
+          _ = try LoopRange(
+            AuditionCommand.definition().parseArguments(["a", "b", "--loop-range=\(text)"]))
         }
       ),
       (
         "--duration", ["2s", "44.1kHz", "80%", "1min"],
         { text in
-          let arguments = try RenderCommand.definition().parse([
+          let arguments = try RenderCommand.definition().parseArguments([
             "a", "--duration=\(text)", "--rate=\(text)", "--strength=\(text)",
           ])
-          _ = try? arguments.double("--strength", in: 0...1)
-          _ = try? arguments.int("--rate", in: 8_000...192_000)
-          _ = try arguments.double("--duration", in: 0.001...86_400)
+          _ = try? arguments.number("--strength", in: 0...1)
+          _ = try? arguments.integer("--rate", in: 8_000...192_000)
+          _ = try arguments.number("--duration", in: 0.001...86_400)
         }
       ),
     ]
@@ -90,14 +91,14 @@ import TransducerProfiles
       "check --only design --disable transient-gap a.ahap", "compare a b --tolerance 1dB -o r.html",
       "calibrate take.wav --profile phone --reference-channel 2", "help profiles new",
     ]
-    let program = TemblorProgram.program()
+    let program = TemblorProgram.makeProgram()
     var mutation = Mutation(seed: 99, words: Self.words + ["--", " -", " --output="])
     for number in 0..<Mutation.caseCount(default: 500) {
       let words = mutation.damage(lines[number % lines.count]).split(separator: " ").map(
         String.init)
       guard let verb = words.first else { continue }
       do {
-        _ = try program.findCommand(verb).parse(Array(words.dropFirst()))
+        _ = try program.findCommand(verb).parseArguments(Array(words.dropFirst()))
       } catch {
         #expect(Mutation.isOneLine("\(error)"), "\(words): \(error)")
       }

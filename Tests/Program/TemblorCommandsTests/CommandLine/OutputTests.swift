@@ -6,8 +6,8 @@ import Testing
 
 @Suite struct OutputTests {
   @Test func stylesTextOnlyWhereColourIsAllowed() {
-    let styled = Output(isTerminal: true, isColored: true) { _ throws(StreamError) in }
-    let plain = Output(isTerminal: true, isColored: false) { _ throws(StreamError) in }
+    let styled = Output(isTerminal: true, allowsColor: true) { _ throws(StreamError) in }
+    let plain = Output(isTerminal: true, allowsColor: false) { _ throws(StreamError) in }
     #expect(styled.styled("a", .bold) == "\u{1B}[1ma\u{1B}[0m")
     #expect(plain.styled("a", .bold) == "a")
   }
@@ -45,7 +45,9 @@ import Testing
   @Test func emptyTextIsNotWritten() throws {
     let closed = RecordedTerminal(failure: 32).terminal.output
     try closed.write("")
-    #expect(throws: StreamError(stream: "standard output", code: 32)) { try closed.writeLine() }
+    #expect(throws: StreamError(streamName: "standard output", errorNumber: 32)) {
+      try closed.writeLine()
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ParsingTests {
   private func parse(_ line: String...) throws -> ParsedArguments {
-    try SampleProgram.paint.parse(line)
+    try SampleProgram.paint.parseArguments(line)
   }
 
   @Test(arguments: [
@@ -13,7 +13,7 @@ import Testing
     ["-o=f.png", "d"],
     ["d", "-vo", "f.png"], ["d", "-vqof.png"], ["d", "-o", "f.png"],
   ]) func readsEverySpellingOfAValue(line: [String]) throws {
-    let arguments = try SampleProgram.paint.parse(line)
+    let arguments = try SampleProgram.paint.parseArguments(line)
     #expect(arguments.value("--output") == "f.png")
     #expect(arguments.value("-o") == "f.png")
     #expect(arguments.values("DRAWING") == ["d"])
@@ -21,26 +21,26 @@ import Testing
 
   @Test func mixesOptionsAndPositionals() throws {
     let arguments = try parse("a", "--verbose", "b", "--size", "9", "c")
-    #expect(arguments.positionals == ["a", "b", "c"])
+    #expect(arguments.positionalArguments == ["a", "b", "c"])
     #expect(arguments.argument("DRAWING") == "c")
-    #expect(arguments.flag("-v"))
-    #expect(!arguments.flag("--quiet"))
-    #expect(try arguments.int("--size") == 9)
+    #expect(arguments.hasFlag("-v"))
+    #expect(!arguments.hasFlag("--quiet"))
+    #expect(try arguments.integer("--size") == 9)
   }
 
   @Test func takesDashAndNegativeNumbersAsPositionals() throws {
-    #expect(try parse("-", "-3", "-.5").positionals == ["-", "-3", "-.5"])
+    #expect(try parse("-", "-3", "-.5").positionalArguments == ["-", "-3", "-.5"])
   }
 
   @Test func takesDashAndNegativeNumbersAsValues() throws {
     #expect(try parse("d", "-o", "-").value("--output") == "-")
-    #expect(try parse("d", "--gain", "-3.5e1").double("--gain") == -35)
-    #expect(try parse("d", "--gain=-6").int("--gain") == -6)
+    #expect(try parse("d", "--gain", "-3.5e1").number("--gain") == -35)
+    #expect(try parse("d", "--gain=-6").integer("--gain") == -6)
   }
 
   @Test func endsOptionsAtTwoDashes() throws {
     let arguments = try parse("-v", "--", "--size", "-h", "--")
-    #expect(arguments.positionals == ["--size", "-h", "--"])
+    #expect(arguments.positionalArguments == ["--size", "-h", "--"])
     #expect(arguments.value("--size") == nil)
   }
 
@@ -54,7 +54,7 @@ import Testing
 
   @Test func takesEmptyWordsAsTheyAre() throws {
     let arguments = try parse("", "--output=", "--layer", "")
-    #expect(arguments.positionals == [""])
+    #expect(arguments.positionalArguments == [""])
     #expect(arguments.value("--output") == "")
     #expect(arguments.values("--layer") == [""])
   }
@@ -67,16 +67,16 @@ import Testing
     let command = Command(
       "copy", abstract: "Copy.",
       arguments: [Argument("FROM", help: "", isRepeatable: true), Argument("TO", help: "")]
-    ) { _, _ in .done }
-    let arguments = try command.parse(["a", "b", "c"])
+    ) { _, _ in .success }
+    let arguments = try command.parseArguments(["a", "b", "c"])
     #expect(arguments.values("FROM") == ["a", "b"])
     #expect(arguments.argument("TO") == "c")
-    #expect(throws: UsageError("missing TO")) { try command.parse(["c"]) }
+    #expect(throws: UsageError("missing TO")) { try command.parseArguments(["c"]) }
   }
 
   @Test func leavesOptionalArgumentsOut() throws {
-    #expect(try SampleProgram.compare.parse(["a", "b"]).value("FOLDER") == nil)
-    #expect(try SampleProgram.compare.parse(["a", "b", "c"]).value("FOLDER") == "c")
+    #expect(try SampleProgram.compare.parseArguments(["a", "b"]).value("FOLDER") == nil)
+    #expect(try SampleProgram.compare.parseArguments(["a", "b", "c"]).value("FOLDER") == "c")
   }
 
   @Test func readsChoicesAsCases() throws {
@@ -86,8 +86,8 @@ import Testing
   }
 
   @Test func acceptsBothEndsOfARange() throws {
-    #expect(try parse("d", "--size=1").int("--size", in: 1...9) == 1)
-    #expect(try parse("d", "--size=9").double("--size", in: 1...9) == 9)
+    #expect(try parse("d", "--size=1").integer("--size", in: 1...9) == 1)
+    #expect(try parse("d", "--size=9").number("--size", in: 1...9) == 9)
   }
 
   @Test(arguments: [
@@ -102,7 +102,7 @@ import Testing
     ),
   ]) func refusesWholeNumbers(text: String, range: ClosedRange<Int>, message: String) throws {
     let arguments = try parse("d", "--size", text)
-    #expect(throws: UsageError(message)) { try arguments.int("--size", in: range) }
+    #expect(throws: UsageError(message)) { try arguments.integer("--size", in: range) }
   }
 
   @Test(arguments: [
@@ -119,12 +119,12 @@ import Testing
     (" 1", -Double.infinity...0, "invalid value ' 1' for '--gain': expected a number of at most 0"),
   ]) func refusesNumbers(text: String, range: ClosedRange<Double>, message: String) throws {
     let arguments = try parse("d", "--gain", text)
-    #expect(throws: UsageError(message)) { try arguments.double("--gain", in: range) }
+    #expect(throws: UsageError(message)) { try arguments.number("--gain", in: range) }
   }
 
   @Test func stopsWhereAVerbAsksForWhatItDidNotDeclare() async {
     await #expect(processExitsWith: .failure) {
-      _ = try SampleProgram.paint.parse(["d"]).flag("--nonesuch")
+      _ = try SampleProgram.paint.parseArguments(["d"]).hasFlag("--nonesuch")
     }
   }
 }

@@ -47,23 +47,23 @@ final class RecordedTerminal: Sendable {
 
   var terminal: Terminal {
     let output = Output(
-      isTerminal: isTerminal, width: self.width, isColored: isTerminal,
+      isTerminal: isTerminal, columnCount: self.width, allowsColor: isTerminal,
       isForeground: self.isForeground
     ) { [self] bytes throws(StreamError) in
       if let failure {
-        throw StreamError(stream: "standard output", code: failure)
+        throw StreamError(streamName: "standard output", errorNumber: failure)
       }
       let copy = bytes.indices.map { bytes[$0] }
       state.withLock { $0.output += copy }
     }
     let error = Output(
-      isTerminal: isTerminal, width: self.width, isColored: isTerminal,
+      isTerminal: isTerminal, columnCount: self.width, allowsColor: isTerminal,
       isForeground: self.isForeground
     ) { [self] bytes throws(StreamError) in
       let copy = bytes.indices.map { bytes[$0] }
       state.withLock { $0.error += copy }
     }
-    return Terminal(output: output, error: error) { [self] in state.withLock { $0.time } }
+    return Terminal(output: output, errorOutput: error) { [self] in state.withLock { $0.time } }
   }
 }
 

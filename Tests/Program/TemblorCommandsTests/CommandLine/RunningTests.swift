@@ -11,11 +11,11 @@ import Testing
   private func program(_ body: @escaping Command.Action) -> Program {
     Program(
       "sketch", version: "1", abstract: "",
-      groups: [CommandGroup("Commands", [.init(Command("go", abstract: "Go.", run: body))])])
+      groups: [CommandGroup("Commands", [.init(Command("go", abstract: "Go.", action: body))])])
   }
 
   @Test func everyVerbIsFoundByItsName() {
-    let program = TemblorProgram.program()
+    let program = TemblorProgram.makeProgram()
     for command in program.commands {
       #expect(program.command(named: command.name)?.abstract == command.abstract)
     }
@@ -26,7 +26,7 @@ import Testing
   @Test func handsTheVerbItsArgumentsAndItsStatusBack() {
     let recorded = RecordedTerminal()
     let line = ["paint", "--size", "9", "a", "b"]
-    #expect(SampleProgram.program.run(line, on: recorded.terminal) == .done)
+    #expect(SampleProgram.program.run(line, on: recorded.terminal) == .success)
     #expect(recorded.output == "a b 9\n")
     #expect(recorded.error == "")
     #expect(SampleProgram.program.run(["compare", "a", "b"], on: recorded.terminal) == .failure)
@@ -35,14 +35,14 @@ import Testing
 
   @Test func showsTheVersion() {
     let recorded = RecordedTerminal()
-    #expect(SampleProgram.program.run(["--version"], on: recorded.terminal) == .done)
+    #expect(SampleProgram.program.run(["--version"], on: recorded.terminal) == .success)
     #expect(recorded.output == "sketch 1.2.3\n")
   }
 
   @Test(arguments: [["--help"], ["-h"], ["help"]]) func showsTheProgramsHelp(line: [String]) {
     let recorded = RecordedTerminal()
-    #expect(SampleProgram.program.run(line, on: recorded.terminal) == .done)
-    #expect(recorded.output == SampleProgram.program.help(for: recorded.terminal.output))
+    #expect(SampleProgram.program.run(line, on: recorded.terminal) == .success)
+    #expect(recorded.output == SampleProgram.program.helpText(for: recorded.terminal.output))
     #expect(recorded.error == "")
   }
 
@@ -51,25 +51,25 @@ import Testing
     ["paint", "-o", "--help"],
   ]) func helpOfAVerbWinsOverEverything(line: [String]) {
     let recorded = RecordedTerminal()
-    #expect(SampleProgram.program.run(line, on: recorded.terminal) == .done)
+    #expect(SampleProgram.program.run(line, on: recorded.terminal) == .success)
     #expect(
       recorded.output
-        == SampleProgram.paint.help(
+        == SampleProgram.paint.helpText(
           of: "sketch", for: recorded.terminal.output, isShort: line.contains("-h")))
     #expect(recorded.error == "")
   }
 
   @Test func nothingAskedIsAUsageErrorThatShowsHelp() {
     let recorded = RecordedTerminal()
-    #expect(SampleProgram.program.run([], on: recorded.terminal) == .usage)
+    #expect(SampleProgram.program.run([], on: recorded.terminal) == .usageError)
     #expect(recorded.output == "")
-    #expect(recorded.error == SampleProgram.program.help(for: recorded.terminal.output))
+    #expect(recorded.error == SampleProgram.program.helpText(for: recorded.terminal.output))
   }
 
   @Test func aReaderThatLeftIsNoFailure() {
     let recorded = RecordedTerminal(failure: 32)
     let line = ["paint", "a"]
-    #expect(SampleProgram.program.run(line, on: recorded.terminal) == .done)
+    #expect(SampleProgram.program.run(line, on: recorded.terminal) == .success)
     #expect(recorded.error == "")
   }
 

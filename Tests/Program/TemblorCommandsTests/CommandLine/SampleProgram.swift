@@ -32,7 +32,7 @@ enum SampleProgram {
         choices: Tone.allCases.map(\.rawValue)),
       Option("-v", "--verbose", help: "Tell more; twice, tell all."),
     ],
-    groups: [
+    optionGroups: [
       OptionGroup(
         "Paper",
         [
@@ -41,15 +41,15 @@ enum SampleProgram {
           Option(
             "--layer", value: "NAME", help: "Add a layer.",
             completion: Completion(
-              candidates: ["sky", "sea"], paths: .files(extensions: ["png", "svg"])),
+              candidateNames: ["sky", "sea"], pathCompletion: .files(extensions: ["png", "svg"])),
             isRepeatable: true),
           Option("-q", "--quiet", help: "Print nothing."),
         ])
     ], examples: [.init("sketch paint -o tree.png tree.txt", "Paint one tree.")]
   ) { arguments, terminal in
-    let size = try arguments.int("--size", in: 1...4096) ?? 512
+    let size = try arguments.integer("--size", in: 1...4096) ?? 512
     try terminal.output.writeLine("\(arguments.values("DRAWING").joined(separator: " ")) \(size)")
-    return .done
+    return .success
   }
 
   static let compare = Command(
@@ -70,9 +70,9 @@ enum SampleProgram {
       Argument("SHELL", help: "The shell to teach.", choices: Shell.allCases.map(\.rawValue))
     ]
   ) { arguments, terminal in
-    guard let shell = Shell(rawValue: arguments.argument("SHELL")) else { return .usage }
+    guard let shell = Shell(rawValue: arguments.argument("SHELL")) else { return .usageError }
     try terminal.output.write(program.completionScript(for: shell))
-    return .done
+    return .success
   }
 
   static let program: Program = Program(

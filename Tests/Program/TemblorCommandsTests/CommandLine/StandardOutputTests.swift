@@ -32,8 +32,8 @@ import Testing
     }
     let output = Output(descriptor: pipe.writer, name: "pipe")
     #expect(!output.isTerminal)
-    #expect(!output.isColored)
-    #expect(output.width == 80)
+    #expect(!output.allowsColor)
+    #expect(output.columnCount == 80)
   }
 
   @Test func writesEverythingThroughAFullNonBlockingPipe() throws {

@@ -6,19 +6,20 @@ import Testing
 
 @Suite struct StatusLineTests {
   private static let stereo = PlaybackStatus(
-    positionSeconds: 61.29, duration: 125, peaks: [1, 0.5], voiceCount: 3, strength: 0.8)
+    positionSeconds: 61.29, durationSeconds: 125, channelPeaks: [1, 0.5], voiceCount: 3,
+    masterGain: 0.8)
 
   /// 64 channels that rise to full level, with two underruns.
   private static var many: PlaybackStatus {
     var figures = stereo
-    figures.peaks = (0..<64).map { Float($0) / 63 }
+    figures.channelPeaks = (0..<64).map { Float($0) / 63 }
     figures.underrunCount = 2
     return figures
   }
 
   private func line(_ figures: PlaybackStatus, _ width: Int, isColoured: Bool = false) -> String {
-    let output = Output(isTerminal: true, isColored: isColoured) { _ throws(StreamError) in }
-    return figures.line(width: width, for: output).text
+    let output = Output(isTerminal: true, allowsColor: isColoured) { _ throws(StreamError) in }
+    return figures.statusLine(width: width, for: output).text
   }
 
   @Test(arguments: [
@@ -26,7 +27,8 @@ import Testing
     (39, "> 1:01.2 / 2:05.0 ██████ █████▎ 3v 80%"), (19, "> 1:01.2 ████ ███▌"), (8, "> 1:01.2"),
     (5, "> ██▇"),
   ]) func showsLessWhereThereIsLess(width: Int, expected: String) {
-    let narrow = width == 5 ? PlaybackStatus(positionSeconds: 0, peaks: [1, 1, 0.5]) : Self.stereo
+    let narrow =
+      width == 5 ? PlaybackStatus(positionSeconds: 0, channelPeaks: [1, 1, 0.5]) : Self.stereo
     #expect(line(narrow, width) == expected)
   }
 
@@ -38,34 +40,35 @@ import Testing
   }
 
   @Test func theTransducersHeatAndGainAreShown() {
-    var figures = PlaybackStatus(positionSeconds: 1, peaks: [])
-    figures.protection = ProtectionSummary(
+    var figures = PlaybackStatus(positionSeconds: 1, channelPeaks: [])
+    figures.protectionSummary = ProtectionSummary(
       excursionLimitedFrameCount: 0, powerLimitedFrameCount: 0, minimumGain: 1,
-      temperatureRise: 0.63)
+      temperatureRiseFraction: 0.63)
     #expect(line(figures, 79) == "> 0:01.0 0 voices strength 100% heat 63 % 0 underruns")
     #expect(line(figures, 40) == "> 0:01.0 0v 100%")
-    figures.protection?.powerLimitedFrameCount = 32
-    figures.protection?.minimumGain = 0.8128
+    figures.protectionSummary?.powerLimitedFrameCount = 32
+    figures.protectionSummary?.minimumGain = 0.8128
     #expect(line(figures, 50) == "> 0:01.0 0v 100% heat 63 %, gain -1.8 dB (power)")
-    figures.protection?.excursionLimitedFrameCount = 64
+    figures.protectionSummary?.excursionLimitedFrameCount = 64
     #expect(line(figures, 54) == "> 0:01.0 0v 100% heat 63 %, gain -1.8 dB (excursion)")
   }
 
   /// Figures of a transducer that is held back.
   private static var held: PlaybackStatus {
     var figures = stereo
-    figures.protection = ProtectionSummary(
-      excursionLimitedFrameCount: 1, powerLimitedFrameCount: 0, minimumGain: 0, temperatureRise: 1)
+    figures.protectionSummary = ProtectionSummary(
+      excursionLimitedFrameCount: 1, powerLimitedFrameCount: 0, minimumGain: 0,
+      temperatureRiseFraction: 1)
     return figures
   }
 
   @Test func noLineIsTooLong() {
     for figures in [
-      Self.stereo, Self.many, Self.held, PlaybackStatus(positionSeconds: 1e9, peaks: []),
+      Self.stereo, Self.many, Self.held, PlaybackStatus(positionSeconds: 1e9, channelPeaks: []),
     ] {
       for width in 0...200 {
-        let output = Output(isTerminal: true, isColored: false) { _ throws(StreamError) in }
-        let (text, length) = figures.line(width: width, for: output)
+        let output = Output(isTerminal: true, allowsColor: false) { _ throws(StreamError) in }
+        let (text, length) = figures.statusLine(width: width, for: output)
         #expect(text.count == length)
         #expect(length <= width)
       }
@@ -73,16 +76,16 @@ import Testing
   }
 
   @Test func timesHaveHoursWhereTheyNeedThem() {
-    #expect(line(PlaybackStatus(positionSeconds: 0.06, peaks: []), 16) == "> 0:00.0 0v 100%")
-    #expect(line(PlaybackStatus(positionSeconds: 3_599.99, peaks: []), 9) == "> 59:59.9")
-    let hours = PlaybackStatus(positionSeconds: 3_600, duration: 36_000.5, peaks: [])
+    #expect(line(PlaybackStatus(positionSeconds: 0.06, channelPeaks: []), 16) == "> 0:00.0 0v 100%")
+    #expect(line(PlaybackStatus(positionSeconds: 3_599.99, channelPeaks: []), 9) == "> 59:59.9")
+    let hours = PlaybackStatus(positionSeconds: 3_600, durationSeconds: 36_000.5, channelPeaks: [])
     #expect(line(hours, 30) == "> 1:00:00.0 / 10:00:00.5")
   }
 
   @Test func levelsAreInDecibels() {
     func meter(_ peaks: [Float], _ width: Int) -> String {
-      LevelMeter(peaks, width: width).text(
-        for: Output(isTerminal: true, isColored: false) { _ throws(StreamError) in })
+      LevelMeter(peaks, width: width).meterText(
+        for: Output(isTerminal: true, allowsColor: false) { _ throws(StreamError) in })
     }
     // 48 dB in 24 columns: −12 dB leaves six empty, −24 dB twelve.
     #expect(meter([0.251_189], 30) == "██████████████████······")
@@ -105,10 +108,10 @@ import Testing
     var madeCount = 0
     func figures() -> PlaybackStatus {
       madeCount += 1
-      return PlaybackStatus(positionSeconds: Double(madeCount), peaks: [])
+      return PlaybackStatus(positionSeconds: Double(madeCount), channelPeaks: [])
     }
     for _ in 0..<1_000 {
-      line.show(figures())
+      line.updateStatus(figures())
       recorded.advance(by: .milliseconds(1))
     }
     #expect(madeCount == 15)
@@ -118,12 +121,12 @@ import Testing
   @Test func followsTheWindow() {
     let recorded = RecordedTerminal(isTerminal: true, width: 20)
     let line = LiveConsole(on: recorded.terminal, isQuiet: false)
-    line.show(PlaybackStatus(positionSeconds: 1, duration: 2, peaks: []))
+    line.updateStatus(PlaybackStatus(positionSeconds: 1, durationSeconds: 2, channelPeaks: []))
     recorded.resize(to: 10)
     recorded.advance(by: .seconds(1))
-    line.show(PlaybackStatus(positionSeconds: 1, duration: 2, peaks: []))
+    line.updateStatus(PlaybackStatus(positionSeconds: 1, durationSeconds: 2, channelPeaks: []))
     recorded.resize(to: 2)
-    line.clear()
+    line.clearStatusLine()
     let erasing = "\r\u{1B}[J"
     #expect(recorded.error == "\r> 0:01.0 / 0:02.0\r\(erasing)> 0:01.0\r\(erasing)")
   }
@@ -134,20 +137,20 @@ import Testing
     let line = LiveConsole(on: recorded.terminal, isQuiet: false)
     var screen = WrappingScreen(width: 80)
     func play() { screen.write(recorded.takeError()) }
-    line.error("first")
-    line.show(Self.stereo)
+    line.reportError("first")
+    line.updateStatus(Self.stereo)
     play()
     #expect(screen.rows == ["first", self.line(Self.stereo, 79)])
     recorded.resize(to: width)
     screen.resize(to: width)
     // At once, however recent the last line is.
-    line.show(Self.stereo)
+    line.updateStatus(Self.stereo)
     play()
     #expect(screen.rows == ["first", self.line(Self.stereo, width - 1)])
     recorded.resize(to: 80)
     screen.resize(to: 80)
-    line.error("second")
-    line.show(Self.many)
+    line.reportError("second")
+    line.updateStatus(Self.many)
     play()
     #expect(screen.rows == ["first", "second", self.line(Self.many, 79)])
   }
@@ -155,9 +158,9 @@ import Testing
   @Test func messagesTakeTheLinesPlace() {
     let recorded = RecordedTerminal(isTerminal: true, width: 9)
     let line = LiveConsole(on: recorded.terminal, isQuiet: false)
-    line.show(PlaybackStatus(positionSeconds: 1, peaks: []))
-    line.error("away")
-    line.show(PlaybackStatus(positionSeconds: 2, peaks: []))
+    line.updateStatus(PlaybackStatus(positionSeconds: 1, channelPeaks: []))
+    line.reportError("away")
+    line.updateStatus(PlaybackStatus(positionSeconds: 2, channelPeaks: []))
     #expect(recorded.error == "\r> 0:01.0\r\r        \raway\n\r> 0:02.0\r")
   }
 
@@ -167,14 +170,14 @@ import Testing
     let piped = RecordedTerminal(isTerminal: false)
     for recorded in [behind, piped] {
       let line = LiveConsole(on: recorded.terminal, isQuiet: false)
-      line.show(Self.stereo)
-      line.clear()
+      line.updateStatus(Self.stereo)
+      line.clearStatusLine()
       #expect(recorded.error == "")
     }
-    #expect(LiveConsole(on: piped.terminal, isQuiet: false).timeout(isIdle: false) == nil)
+    #expect(LiveConsole(on: piped.terminal, isQuiet: false).timeUntilUpdate(isIdle: false) == nil)
     behind.setForeground(true)
     let line = LiveConsole(on: behind.terminal, isQuiet: false)
-    line.show(Self.stereo)
+    line.updateStatus(Self.stereo)
     #expect(behind.error.contains("1:01.2"))
   }
 }

@@ -10,20 +10,20 @@ import Testing
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
     return (status, recorded.output, recorded.error)
   }
 
   @Test(arguments: [["patterns"], ["info", "light"]]) func oneFormatIsPrinted(words: [String]) {
     let (status, output, error) = run(words + ["--json", "--csv"])
-    #expect(status == .usage)
+    #expect(status == .usageError)
     #expect(output == "")
     #expect(error.contains("'--json' and '--csv' cannot be used together"))
   }
 
   @Test func rowsHaveTheColumnsOfAll() throws {
     let recorded = RecordedTerminal()
-    try recorded.terminal.output.write(csv: [
+    try recorded.terminal.output.writeCSV(rows: [
       ["name": "a, b", "level": -1.5, "counts": ["events": 2] as JSONObject, "times": [1.0]],
       ["name": "c", "loud": true],
     ])
@@ -32,25 +32,25 @@ import Testing
 
   @Test func patternsAreATable() throws {
     let (status, output, error) = run(["patterns", "--csv"])
-    #expect(status == .done)
+    #expect(status == .success)
     #expect(error == "")
     let table = try CSVTable(Array(output.utf8))
-    #expect(table.columns == ["name", "duration", "description"])
+    #expect(table.columnNames == ["name", "duration", "description"])
     #expect(table.rows.map { $0.fields[0] } == ShippedPatterns.names)
     #expect(table.rows.allSatisfy { Double($0.fields[1]).map { $0 > 0 } == true })
   }
 
   @Test func figuresAreATable() throws {
     let (status, output, error) = run(["info", "light", "medium", "--profile", "phone", "--csv"])
-    #expect(status == .done)
+    #expect(status == .success)
     #expect(error == "")
     let table = try CSVTable(Array(output.utf8))
     #expect(
-      table.columns.starts(with: [
+      table.columnNames.starts(with: [
         "pattern", "duration", "soundSeconds", "transients", "continuous",
       ]))
     #expect(table.rows.map { Array($0.fields[0..<1]) } == [["light"], ["medium"]])
-    let transients = try #require(table.columns.firstIndex(of: "transients"))
+    let transients = try #require(table.columnNames.firstIndex(of: "transients"))
     #expect(table.rows.map { $0.fields[transients] } == ["1", "1"])
   }
 }

@@ -70,7 +70,7 @@ import Testing
     let recorded = RecordedTerminal()
     let status = SampleProgram.program.run(refusal.line, on: recorded.terminal)
     let verb = refusal.verb.map { " " + $0 } ?? ""
-    #expect(status == .usage)
+    #expect(status == .usageError)
     #expect(recorded.output == "")
     #expect(recorded.error == "sketch: \(refusal.message)\nSee 'sketch\(verb) --help'.\n")
   }
@@ -78,7 +78,7 @@ import Testing
   @Test func cutsEndlessWordsShort() {
     let recorded = RecordedTerminal()
     let word = String(repeating: "x", count: 1_000_000)
-    #expect(SampleProgram.program.run([word], on: recorded.terminal) == .usage)
+    #expect(SampleProgram.program.run([word], on: recorded.terminal) == .usageError)
     #expect(
       recorded.error == """
         sketch: unknown command '\(word.prefix(80))…'

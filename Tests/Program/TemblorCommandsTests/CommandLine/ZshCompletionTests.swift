@@ -46,11 +46,11 @@ import Testing
       """
     try Data(inner.utf8).write(to: folder.appending(path: ".setup"))
     let outer = """
-      zmodload zsh/zpty && cd \(folder.path.shellQuoted)
+      zmodload zsh/zpty && cd \(folder.path.inShellQuotes)
       zpty shell zsh -f -i
       zpty -w shell 'source ./.setup'
       zpty -r -m shell seen '*<ready>*'
-      for line in \(lines.map(\.shellQuoted).joined(separator: " ")); do
+      for line in \(lines.map(\.inShellQuotes).joined(separator: " ")); do
         zpty -w -n shell "$line"$'\\t'
         zpty -r -m shell seen '*<ready>*'
       done
@@ -86,7 +86,7 @@ import Testing
         'devices --names') print -l default null hw:CARD=A,DEV=0;; esac; }
       """
     let found = try offers(
-      TemblorProgram.program(),
+      TemblorProgram.makeProgram(),
       ["temblor render he", "temblor compare heartbeat hea", "temblor play --device n"],
       setup: answers)
     #expect(found == [["heartbeat", "heavy"], ["heartbeat", "heavy"], ["null"]])

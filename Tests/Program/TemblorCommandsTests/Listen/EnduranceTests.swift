@@ -21,7 +21,7 @@ import Testing
         whereSeparator: \.isWhitespace)[1]
     }
     return figures.map { $0.flatMap { Int($0) } ?? 0 } + [
-      try FileSystem.names(in: "/proc/self/fd").count
+      try FileSystem.visibleNames(in: "/proc/self/fd").count
     ]
   }
 
@@ -42,7 +42,7 @@ import Testing
       rate: 8_000, channelCount: engine.routing.channels.count, periodSize: 400, bufferSize: 1_600)
     let loop = RenderLoop(engine: engine, sink: NullSink(format, time: time), time: time)
     let session = CommandSession(
-      engine, device: "virtual", folder: nil, message: Failure.message(_:))
+      engine, device: "virtual", folder: nil, message: Failure.messageText(_:))
     let upkeep = ServerMaintenance(file: metrics, watchdogLimit: .seconds(30))
     return try (1...10).map { hour in
       for second in (hour - 1) * 3_600..<hour * 3_600 {
@@ -106,9 +106,9 @@ import Testing
     ]
     let terminal = RecordedTerminal()
     let status = try ListenCommand.run(
-      ListenCommand.definition().parse(words), terminal.terminal, on: stage,
+      ListenCommand.definition().parseArguments(words), terminal.terminal, on: stage,
       standard: LineConnection(input: stage.input.exit, output: stage.output.entrance))
-    guard status == .done else { throw FileError("listen", terminal.error) }
+    guard status == .success else { throw FileError("listen", terminal.error) }
     return (hours, stage.device.openCount)
   }
 

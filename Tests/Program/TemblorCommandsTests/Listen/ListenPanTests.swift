@@ -5,7 +5,9 @@ import Testing
 @Suite struct ListenPanTests {
   private let seat = TransducerArray(
     name: "seat",
-    transducers: [.init(channel: 1, position: .init(-1)), .init(channel: 2, position: .init(1))])
+    transducers: [
+      .init(channelNumber: 1, position: .init(-1)), .init(channelNumber: 2, position: .init(1)),
+    ])
 
   private func level(_ studio: ListenStudio, _ channel: Int, _ range: Range<Int>) -> Float {
     studio.playback.samples(ofChannel: channel)[range].map(abs).max() ?? 0

@@ -266,7 +266,7 @@ extension ListenStudio {
   /// The duration of a pattern as answers write it.
   func duration(_ pattern: String) -> String {
     let loader = PatternLoader(profiles: engine.profiles, rate: engine.rate)
-    let duration = (try? loader.pattern(for: pattern).duration) ?? 0
+    let duration = (try? loader.pattern(for: pattern).durationSeconds) ?? 0
     return "\((duration * 1e6).rounded() / 1e6)"
   }
 }

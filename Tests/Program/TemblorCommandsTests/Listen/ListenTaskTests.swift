@@ -28,7 +28,7 @@ import Testing
   private func run(_ performance: ServerActivity, turns: Int, seconds: Double = 0.008) -> Int {
     for turn in 1...turns {
       _ = performance.watchedDescriptors
-      if performance.update(at: studio.playback.time.now) == .finished {
+      if performance.updateActivity(at: studio.playback.time.now) == .finished {
         return turn
       }
       studio.playback.advance(seconds: seconds)

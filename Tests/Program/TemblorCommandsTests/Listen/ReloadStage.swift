@@ -23,16 +23,17 @@ final class ReloadStage: PlaybackEnvironment, TimeSource, @unchecked Sendable {
     output = try StreamPipe()
     self.nextCommand = nextCommand
     simulated = SimulatedEnvironment(
-      outputs: OutputRegistry([device], defaultScheme: CountedOutput.scheme))
+      outputRegistry: OutputRegistry([device], defaultScheme: CountedOutput.scheme))
     next = nextCommand(.zero)
   }
 
   var time: any TimeSource { self }
   var now: Duration { simulated.now }
-  func keyboard() -> (any Keyboard)? { nil }
+  func makeKeyboard() -> (any Keyboard)? { nil }
 
-  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
-  { try simulated.open(output, request) }
+  func openOutput(_ output: String, _ request: OutputRequest) throws(OutputError)
+    -> sending OpenedOutput
+  { try simulated.openOutput(output, request) }
 
   func play(
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,

@@ -16,9 +16,9 @@ import Testing
       ] }
       """, to: "seat.json")
     let stage = VirtualStage(channelCount: 2)
-    let arguments = try PlayCommand.definition().parse(
+    let arguments = try PlayCommand.definition().parseArguments(
       ["heartbeat", "--array", scratch("seat.json")] + words)
-    #expect(try PlayCommand.run(arguments, stage.recorded.terminal, on: stage) == .done)
+    #expect(try PlayCommand.run(arguments, stage.recorded.terminal, on: stage) == .success)
     return [stage.samples(0), stage.samples(1)]
   }
 

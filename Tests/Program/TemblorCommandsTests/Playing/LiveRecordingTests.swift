@@ -31,9 +31,9 @@ import Testing
     // Blocks of 999 frames, about a second of them; what a recording holds at once is more.
     let block = (0..<(2 * 999)).map { Float($0 % 100) / 200 }
     for _ in 0..<48 {
-      recording.recording.write(block.span)
+      recording.recordingBuffer.write(block.span)
     }
-    let (result, message) = recording.finish(within: .seconds(30))
+    let (result, message) = recording.finishRecording(within: .seconds(30))
     let limited = Int64(limit * 48_000)
     #expect(result.isComplete)
     #expect(result.frameCount == min(limited, 48 * 999))
@@ -52,14 +52,14 @@ import Testing
     LiveRecording.Rotation(
       seconds: 0.25,
       freeFraction: { folder in
-        let paths = ((try? FileSystem.names(in: "/proc/self/fd")) ?? []).compactMap { name in
-          try? FileSystem.destination(of: "/proc/self/fd/" + name)
+        let paths = ((try? FileSystem.visibleNames(in: "/proc/self/fd")) ?? []).compactMap { name in
+          try? FileSystem.destinationPath(of: "/proc/self/fd/" + name)
         }
         return held.counts.withLock { counts in
           counts.append(paths.count { $0.hasPrefix(folder + "/") })
           return counts.count > refusals ? 0.05 : 0.049
         }
-      }, now: { CalendarTime(seconds: 1_769_860_800) })
+      }, now: { CalendarTime(secondsSince1970: 1_769_860_800) })
   }
 
   /// Frames that tell their number, in blocks of no common length with files.
@@ -67,7 +67,7 @@ import Testing
     for start in stride(from: 0, to: count, by: 999) {
       let block = (start..<min(start + 999, count)).flatMap { [Float($0) / 1e6, -Float($0) / 1e6] }
       for recording in recordings {
-        recording.recording.write(block.span)
+        recording.recordingBuffer.write(block.span)
       }
     }
   }
@@ -82,11 +82,11 @@ import Testing
       _ in
     }
     write(333_666, to: whole, parts)
-    #expect(whole.finish(within: .seconds(30)).result.frameCount == 333_666)
-    let (result, message) = parts.finish(within: .seconds(30))
+    #expect(whole.finishRecording(within: .seconds(30)).result.frameCount == 333_666)
+    let (result, message) = parts.finishRecording(within: .seconds(30))
     #expect(result.isComplete && result.frameCount == 333_666 && message == nil)
     // The clock is constant, and no file replaces another.
-    let names = try FileSystem.names(in: place.path).sorted().dropLast()
+    let names = try FileSystem.visibleNames(in: place.path).sorted().dropLast()
     #expect(Array(names) == (0..<28).map { "heard-20260131-1200\($0 < 10 ? "0" : "")\($0).wav" })
     let sounds = try names.map { try Sound(contentsOf: place($0)) }
     #expect(
@@ -105,7 +105,7 @@ import Testing
       told.withLock { $0.append(event) }
     }
     write(60_000, to: recording)
-    let (result, message) = recording.finish(within: .seconds(30))
+    let (result, message) = recording.finishRecording(within: .seconds(30))
     #expect(!result.isComplete && result.frameCount == 24_000)
     #expect(message == "\(path): only 0.5 s were written: less than 5 % of the disk is free")
     // What is deleted while there is no space gives its space back.
@@ -117,7 +117,7 @@ import Testing
         == [
           "\(path): less than 5 % of the disk is free; recording pauses until the next file starts"
         ])
-    let names = try FileSystem.names(in: place.path).sorted()
+    let names = try FileSystem.visibleNames(in: place.path).sorted()
     #expect(names == ["00", "01"].map { "heard-20260131-1200\($0).\(ending)" })
     let first = try Sound(contentsOf: place(names[0]))
     #expect(first.interleaved.count == 2 * 12_000 && abs(first.interleaved[0] - 0.036) < 1e-6)
@@ -131,7 +131,7 @@ import Testing
     for words in limits + [["--record-rotate", "10", "--record-limit", "60"]] {
       let words = ["--record", place("a.wav")] + words
       #expect(throws: (any Error).self) {
-        let arguments = try ListenCommand.definition().parse(words)
+        let arguments = try ListenCommand.definition().parseArguments(words)
         _ = try LiveOptions(arguments)
       }
     }

@@ -16,7 +16,8 @@ import Testing
 
   /// Runs `play` with some words on a stage.
   private func play(_ words: [String], on stage: VirtualStage) throws -> CommandLineKit.ExitStatus {
-    try PlayCommand.run(PlayCommand.definition().parse(words), stage.recorded.terminal, on: stage)
+    try PlayCommand.run(
+      PlayCommand.definition().parseArguments(words), stage.recorded.terminal, on: stage)
   }
 
   /// A pattern that hums at full strength.
@@ -34,7 +35,7 @@ import Testing
   /// What `render` makes of a file up to its last frame of sound.
   private func rendered(_ path: String) throws -> [Float] {
     let pattern = try LoadedPattern(PatternInput(origin: .file(path), outputStem: "a"))
-    let plan = try pattern.plans(for: [.phone], rate: 48_000)[0]
+    let plan = try pattern.compilePlans(for: [.phone], rate: 48_000)[0]
     var rendering = OfflineRenderer(plan: plan)
     return rendering.samples()
   }
@@ -42,7 +43,7 @@ import Testing
   @Test func whatIsHeardIsWhatIsRendered() throws {
     let stage = VirtualStage()
     let path = try hum("a.ahap", 0.3)
-    #expect(try play([path], on: stage) == .done)
+    #expect(try play([path], on: stage) == .success)
     let samples = try rendered(path)
     #expect(samples.contains { abs($0) > 0.4 })
     #expect(Array(stage.samples().dropFirst(Self.leadIn).prefix(samples.count)) == samples)
@@ -54,7 +55,7 @@ import Testing
     let stage = VirtualStage()
     let one = try hum("a.ahap", 0.1)
     let two = try hum("b.ahap", 0.2, sharpness: 0.9)
-    #expect(try play([one, two, "--gap", "0.25"], on: stage) == .done)
+    #expect(try play([one, two, "--gap", "0.25"], on: stage) == .success)
     let first = try rendered(one)
     let second = try rendered(two)
     let start = Self.leadIn + first.count + 12_000
@@ -68,7 +69,7 @@ import Testing
 
   @Test func spaceLetsThePatternStandStill() throws {
     let stage = VirtualStage([(0.1, .key(.character(" "))), (0.3, .key(.character(" ")))])
-    #expect(try play([try hum("a.ahap", 0.4)], on: stage) == .done)
+    #expect(try play([try hum("a.ahap", 0.4)], on: stage) == .success)
     let samples = stage.samples()
     // 2 ms of fade and 2 ms of look-ahead behind a key that comes with a period.
     #expect(samples[4_400..<4_800].contains { abs($0) > 0.4 })
@@ -81,7 +82,7 @@ import Testing
   @Test func aPauseInTheGapHoldsTheNextBack() throws {
     let stage = VirtualStage([(0.2, .key(.character(" "))), (1.0, .key(.character(" ")))])
     let words = [try hum("a.ahap", 0.1), try hum("b.ahap", 0.1), "--gap", "0.2"]
-    #expect(try play(words, on: stage) == .done)
+    #expect(try play(words, on: stage) == .success)
     let samples = stage.samples()
     #expect(samples[6_000..<48_000].allSatisfy { abs($0) < 0.002 })
     #expect(samples[48_000..<53_000].contains { abs($0) > 0.4 })
@@ -93,7 +94,7 @@ import Testing
       (0.8, .key(.character("q"))),
     ])
     let words = [try hum("a.ahap", 10), try hum("b.ahap", 10)]
-    #expect(try play(words, on: stage) == .done)
+    #expect(try play(words, on: stage) == .success)
     #expect(abs(Double(stage.samples().count) / 48_000 - 0.8) < 0.02)
     let told = stage.recorded.error.split(separator: "\n").filter { $0.contains(" of 2: ") }
     #expect(
@@ -104,7 +105,7 @@ import Testing
 
   @Test func nextBehindTheLastEnds() throws {
     let stage = VirtualStage([(0.2, .key(.right))])
-    #expect(try play([try hum("a.ahap", 10)], on: stage) == .done)
+    #expect(try play([try hum("a.ahap", 10)], on: stage) == .success)
     #expect(abs(Double(stage.samples().count) / 48_000 - 0.2) < 0.02)
   }
 
@@ -113,7 +114,7 @@ import Testing
       (0.1, .key(.down)), (0.1, .key(.character("-"))), (0.3, .key(.character("m"))),
       (0.5, .key(.character("q"))),
     ])
-    #expect(try play([try hum("a.ahap", 10)], on: stage) == .done)
+    #expect(try play([try hum("a.ahap", 10)], on: stage) == .success)
     #expect(stage.engine?.strength == 0.9)
     #expect(stage.engine?.isMuted == true)
     let samples = stage.samples()
@@ -127,11 +128,11 @@ import Testing
   @Test func loopsCountOrLastUntilTheKey() throws {
     let path = try hum("a.ahap", 0.1)
     let thrice = VirtualStage()
-    #expect(try play([path, "--loop", "3"], on: thrice) == .done)
+    #expect(try play([path, "--loop", "3"], on: thrice) == .success)
     let length = Double(thrice.samples().count)
     #expect(abs(length / 48_000 - 0.323) < 0.01)
     let endless = VirtualStage([(5, .key(.escape)), (6, .key(.character("q")))])
-    #expect(try play([path, "--loop", "0"], on: endless) == .done)
+    #expect(try play([path, "--loop", "0"], on: endless) == .success)
     #expect(abs(Double(endless.samples().count) / 48_000 - 6) < 0.01)
   }
 
@@ -146,7 +147,7 @@ import Testing
       (0.1, .event(.sinkEvent(underrun))),
       (0.11, .event(.sinkEvent(underrun))), (0.12, .event(.sinkEvent(underrun))),
     ])
-    #expect(try play([try hum("a.ahap", 0.3), "--json"], on: stage) == .done)
+    #expect(try play([try hum("a.ahap", 0.3), "--json"], on: stage) == .success)
     // The terminal is narrower than some of the messages.
     let told = stage.recorded.error.replacing("\n  ", with: " ")
     #expect(told.contains("hw:1: device disconnected; reconnect it\n"))
@@ -169,7 +170,7 @@ import Testing
     let stage = VirtualStage([
       (0.05, .event(.sinkEvent(refused))), (0.1, .event(.sinkEvent(underrun))),
     ])
-    #expect(try play([try hum("a.ahap", 0.3)], on: stage) == .done)
+    #expect(try play([try hum("a.ahap", 0.3)], on: stage) == .success)
     #expect(
       stage.recorded.error.replacing("\n  ", with: " ").contains(
         """
@@ -209,7 +210,7 @@ import Testing
   @Test func keepAwakeIsWeakLowAndEverywhere() throws {
     let stage = VirtualStage(channelCount: 2)
     let words = [try hum("a.ahap", 0.01), try hum("b.ahap", 0.01), "--gap", "2", "--keep-awake"]
-    #expect(try play(words, on: stage) == .done)
+    #expect(try play(words, on: stage) == .success)
     // A second in the gap: twenty periods of −60 dBFS, and nothing else.
     for channel in 0..<2 {
       let gap = stage.samples(channel)[40_000..<88_000]
@@ -222,7 +223,7 @@ import Testing
 
   @Test func questionMarkShowsTheKeys() throws {
     let stage = VirtualStage([(0.01, .key(.character("?")))])
-    #expect(try play([try hum("a.ahap", 0.1)], on: stage) == .done)
+    #expect(try play([try hum("a.ahap", 0.1)], on: stage) == .success)
     let line = "Keys: space pause, r replay, + - strength, m mute, q quit, ? help\n"
     // They are shown at the start, and not again while nothing else is.
     #expect(stage.recorded.error.split(separator: line).count == 2)

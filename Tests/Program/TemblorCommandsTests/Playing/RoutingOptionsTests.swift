@@ -9,12 +9,14 @@ import Testing
   private typealias Channel = OutputRouting.Channel
 
   private func options(_ words: String...) throws -> ChannelRouting {
-    try RoutingOptions.routing(PlayCommand.definition().parse(["heartbeat"] + words))
+    try RoutingOptions.parseRouting(PlayCommand.definition().parseArguments(["heartbeat"] + words))
   }
 
   private func channels(_ count: Int, _ words: String...) throws -> [Channel] {
-    let options = try RoutingOptions.routing(PlayCommand.definition().parse(["heartbeat"] + words))
-    return options.resolved(channelCount: count, rate: 48_000, profile: .phone).routing.channels
+    let options = try RoutingOptions.parseRouting(
+      PlayCommand.definition().parseArguments(["heartbeat"] + words))
+    return options.resolvedRouting(channelCount: count, rate: 48_000, profile: .phone).routing
+      .channels
   }
 
   @Test func nothingSaidIsAsUsual() throws {
@@ -65,15 +67,17 @@ import Testing
     let options = try options(
       "--channel", "2=profile=speaker", "--channel", "3=profile=phone", "--channel",
       "4=profile=speaker")
-    let (routing, profiles) = options.resolved(channelCount: 4, rate: 48_000, profile: .phone)
+    let (routing, profiles) = options.resolvedRouting(
+      channelCount: 4, rate: 48_000, profile: .phone)
     #expect(profiles.map(\.name) == ["phone", "speaker"])
     #expect(routing.channels.map(\.hapticBus) == [0, 1, 0, 1])
     #expect(routing.channels.map(\.audioSide) == [.left, .right, .none, .none])
   }
 
   private func places(_ count: Int, of channelCount: Int, _ words: String...) throws -> [String?] {
-    let options = try RoutingOptions.routing(PlayCommand.definition().parse(["heartbeat"] + words))
-    let (routing, profiles) = options.resolved(
+    let options = try RoutingOptions.parseRouting(
+      PlayCommand.definition().parseArguments(["heartbeat"] + words))
+    let (routing, profiles) = options.resolvedRouting(
       channelCount: channelCount, rate: 48_000, profile: .phone, bodyLocationCount: count)
     return routing.channels.map { $0.hapticBus.flatMap { profiles[$0].bodyLocation } }
   }
@@ -198,7 +202,8 @@ import Testing
     ),
   ]) func whatCannotBeSaysWhy(words: [String], message: String) throws {
     let error = #expect(throws: UsageError.self) {
-      try RoutingOptions.routing(PlayCommand.definition().parse(["heartbeat"] + words))
+      try RoutingOptions.parseRouting(
+        PlayCommand.definition().parseArguments(["heartbeat"] + words))
     }
     #expect(error?.description == message)
   }

@@ -12,7 +12,9 @@ import Testing
   private let place: Scratch
 
   /// Saved settings that change level, band and channel of whatever uses them.
-  private var choices: Settings { Settings(path: place("config.json"), environmentVariables: [:]) }
+  private var choices: Settings {
+    Settings(settingsPath: place("config.json"), environmentVariables: [:])
+  }
 
   init() throws {
     place = try Scratch()
@@ -37,7 +39,7 @@ import Testing
   {
     let recorded = RecordedTerminal(isTerminal: isTerminal, width: 200)
     let words = line.replacing("@", with: place.path).split(separator: " ").map(String.init)
-    let status = TemblorProgram.program(settings: choices).run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram(settings: choices).run(words, on: recorded.terminal)
     let file = try name.map { try FileSystem.read(place($0)) }
     return Run(status: status, output: recorded.output, error: recorded.error, file: file)
   }
@@ -71,7 +73,7 @@ import Testing
     try place.write(
       "id,intensity,sharpness,level\nweak,0.3,0.5,-30\nstrong,0.9,0.5,-20\n", to: "steps.csv")
     let golden = try run("render heartbeat -q -o @/golden.wav", with: .none)
-    try #require(golden.status == .done)
+    try #require(golden.status == .success)
 
     func clean(_ run: Run) throws -> Run {
       // A study resumes a results file.
@@ -84,10 +86,11 @@ import Testing
       return run
     }
     let expected = try clean(try run(line, writing: file, with: .none))
-    #expect(expected.status == .done)
+    #expect(expected.status == .success)
     #expect(try clean(try run(line, writing: file, with: choices)) == expected)
 
-    let variables = Settings(path: place("config.json"), environmentVariables: Self.variables)
+    let variables = Settings(
+      settingsPath: place("config.json"), environmentVariables: Self.variables)
     #expect(try clean(try run(line, writing: file, with: variables)) == expected)
 
     // On a terminal, progress differs from run to run.
@@ -103,7 +106,7 @@ import Testing
       "info light", "check light", "compare light heavy", "plot light",
       "render light -q -o @/b.wav",
     ] {
-      #expect(try run(line, with: choices).status == .done, "\(line)")
+      #expect(try run(line, with: choices).status == .success, "\(line)")
     }
     #expect(try run("tap 1 0.5 --device null", with: choices).status == .invalidInput)
   }
@@ -111,7 +114,7 @@ import Testing
   @Test("A calibration of a recording requires the name of the profile")
   func calibrationOfARecordingNamesItsProfile() throws {
     let run = try run("calibrate @/take.wav", with: choices)
-    #expect(run.status == .usage)
+    #expect(run.status == .usageError)
     #expect(run.error.hasPrefix("temblor: missing '--profile'"))
   }
 
@@ -122,7 +125,7 @@ import Testing
     ] {
       #expect(try run("\(line) --no-config", with: choices) == run(line, with: choices), "\(line)")
     }
-    #expect(try run("info light --no-config=1", with: .none).status == .usage)
+    #expect(try run("info light --no-config=1", with: .none).status == .usageError)
   }
 
   // MARK: - Verbs that play
@@ -142,12 +145,13 @@ import Testing
     "A verb that plays uses saved settings and names them, off a terminal and with --json",
     arguments: liveVerbs)
   func verbsThatPlayNameTheSettings(verb: String, words: String) throws {
-    let command = try TemblorProgram.program().findCommand(verb)
+    let command = try TemblorProgram.makeProgram().findCommand(verb)
     let hasJSON = command.option(named: "--json") != nil
     for more in [[], ["--json"]] where more.isEmpty || hasJSON {
       for isTerminal in [false, true] {
         let recorded = RecordedTerminal(isTerminal: isTerminal, width: 200)
-        var arguments = try command.parse(words.split(separator: " ").map(String.init) + more)
+        var arguments = try command.parseArguments(
+          words.split(separator: " ").map(String.init) + more)
         try choices.applyDefaults(to: &arguments, on: recorded.terminal)
         #expect(arguments.value("--device") == "hw:9")
         #expect(arguments.value("--profile") == "dayton-bst-1")
@@ -168,7 +172,7 @@ import Testing
   func settingsThatAreNotUsedAreNotNamed() throws {
     for more in ["-q", "--no-config", "-d null --profile phone"] {
       let recorded = RecordedTerminal()
-      var arguments = try PlayCommand.definition().parse(
+      var arguments = try PlayCommand.definition().parseArguments(
         ["light"] + more.split(separator: " ").map(String.init))
       try choices.applyDefaults(to: &arguments, on: recorded.terminal)
       #expect(recorded.error == "", "\(more)")
@@ -183,9 +187,9 @@ import Testing
     let files = [
       "compare", "render", "plot", "info", "gallery", "studio", "trace", "convert", "check",
     ]
-    for command in TemblorProgram.program().commands {
+    for command in TemblorProgram.makeProgram().commands {
       // Help is broken into lines.
-      let help = command.help(of: "temblor", for: RecordedTerminal().terminal.output)
+      let help = command.helpText(of: "temblor", for: RecordedTerminal().terminal.output)
         .split { $0.isWhitespace }.joined(separator: " ")
       #expect(
         (command.option(named: "--no-config") != nil) == live.contains(command.name),

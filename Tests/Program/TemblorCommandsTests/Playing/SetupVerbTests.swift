@@ -13,7 +13,7 @@ import TransducerProfiles
 @Suite struct SetupVerbTests {
   private let place: Scratch
   private var choices: Settings {
-    Settings(path: place("config/temblor/config.json"), environmentVariables: [:])
+    Settings(settingsPath: place("config/temblor/config.json"), environmentVariables: [:])
   }
 
   init() throws { place = try Scratch() }
@@ -41,12 +41,12 @@ import TransducerProfiles
   ) throws -> CommandLineKit.ExitStatus {
     var left = answers[...]
     return try SetupCommand.run(
-      SetupCommand.definition(.none).parse(words), stage.recorded.terminal,
+      SetupCommand.definition(.none).parseArguments(words), stage.recorded.terminal,
       settings: choices ?? self.choices, on: stage,
       outputs: { outputs }, readAnswer: { left.popFirst() })
   }
 
-  private func saved() throws -> SavedSettings { try choices.readFile() }
+  private func saved() throws -> SavedSettings { try choices.readSavedSettings() }
 
   // MARK: - What goes wrong
 
@@ -73,13 +73,14 @@ import TransducerProfiles
         on: stage, outputs: [OutputListing(name: "default", description: "", probeError: missing)])
     }
     #expect(
-      error?.message == "default: no sound card found; connect a sound card and run setup again")
+      error?.messageText == "default: no sound card found; connect a sound card and run setup again"
+    )
     #expect(stage.recorded.error == "")
   }
 
   @Test(arguments: 0..<3) func theEndOfTheAnswersSavesNothing(count: Int) throws {
     let stage = VirtualStage()
-    #expect(try setup(answers: ["2", "BST-1", ""].dropLast(3 - count), on: stage) == .done)
+    #expect(try setup(answers: ["2", "BST-1", ""].dropLast(3 - count), on: stage) == .success)
     #expect(stage.recorded.error.hasSuffix("No settings were saved.\n"))
     #expect(stage.engine == nil)
     #expect(try saved() == SavedSettings())
@@ -87,14 +88,14 @@ import TransducerProfiles
 
   @Test func quittingTheTapsSavesNothing() throws {
     let stage = VirtualStage([(1, .key(.character("q")))], channelCount: 2)
-    #expect(try setup(answers: ["2", "bst1", "", "y"], on: stage) == .done)
+    #expect(try setup(answers: ["2", "bst1", "", "y"], on: stage) == .success)
     #expect(stage.recorded.error.hasSuffix("No settings were saved.\n"))
     #expect(try saved() == SavedSettings())
   }
 
   @Test func aNoAtTheEndSavesNothing() throws {
     let stage = VirtualStage([(1, .key(.enter))], channelCount: 2)
-    #expect(try setup(answers: ["2", "bst1", "", "no"], on: stage) == .done)
+    #expect(try setup(answers: ["2", "bst1", "", "no"], on: stage) == .success)
     #expect(try saved() == SavedSettings())
   }
 
@@ -145,8 +146,8 @@ import TransducerProfiles
     }
     #expect(try saved() == SavedSettings())
     let busy = OutputError(.busy, output: "hw:7", "is busy")
-    #expect(try setup(["--save", "--device", "hw:7"], on: VirtualStage(refusal: busy)) == .done)
-    #expect(try saved().device == "hw:7")
+    #expect(try setup(["--save", "--device", "hw:7"], on: VirtualStage(refusal: busy)) == .success)
+    #expect(try saved().deviceName == "hw:7")
   }
 
   @Test func withoutAFolderForSettingsNothingIsSaved() {
@@ -167,7 +168,8 @@ import TransducerProfiles
         (4, .key(.enter)),
       ],
       channelCount: 2)
-    #expect(try setup(answers: ["9", "two", "2", "dayton", "BST-1", "", ""], on: stage) == .done)
+    #expect(
+      try setup(answers: ["9", "two", "2", "dayton", "BST-1", "", ""], on: stage) == .success)
     let text = stage.recorded.error
     #expect(text.contains("Devices:\n  1  Default             --device default\n"))
     #expect(text.contains("\n  2  USB Audio, USB Out  --device plughw:CARD=Device\n"))
@@ -180,11 +182,11 @@ import TransducerProfiles
         "Keys: Enter clearly felt, + - 3 dB, right left 1 dB, 1-2 channel, a all channels, "))
     #expect(stage.recorded.output == "\(place("config/temblor/config.json")): written\n")
     var expected = SavedSettings()
-    expected.device = "plughw:CARD=Device"
-    expected.profile = "dayton-bst-1"
+    expected.deviceName = "plughw:CARD=Device"
+    expected.profileNameOrPath = "dayton-bst-1"
     expected.hapticChannels = [2]
     // −30 + 3 + 3 + 1 dB.
-    expected.strength = 0.071
+    expected.masterGain = 0.071
     #expect(try saved() == expected)
   }
 
@@ -194,7 +196,7 @@ import TransducerProfiles
       [(1, .key(.character("2"))), (2, .key(.character("a"))), (3, .key(.enter))], channelCount: 2)
     #expect(
       try setup(["--device", "hw:1", "--profile", "meta-quest"], answers: ["", ""], on: stage)
-        == .done)
+        == .success)
     func peak(_ channel: Int, _ seconds: ClosedRange<Double>) -> Float {
       stage.samples(channel)[Int(seconds.lowerBound * 48_000)..<Int(seconds.upperBound * 48_000)]
         .map(abs).max() ?? 0
@@ -205,15 +207,16 @@ import TransducerProfiles
     #expect(peak(1, 1.1...1.9) > 0.003)
     #expect(peak(0, 2.1...2.9) > 0.003 && peak(1, 2.1...2.9) > 0.003)
     #expect(try saved().hapticChannels == [])
-    #expect(try saved().strength == 0.032)
+    #expect(try saved().masterGain == 0.032)
   }
 
   @Test func noKeyRaisesTheLevelAboveFullStrength() throws {
     let keys = (0..<20).map { (0.5 + 0.1 * Double($0), VirtualStage.Cue.key(.character("+"))) }
     let stage = VirtualStage(keys + [(4, .key(.enter))], channelCount: 2)
     #expect(
-      try setup(["--device", "hw:1", "--profile", "phone"], answers: ["", ""], on: stage) == .done)
-    #expect(try saved().strength == 1)
+      try setup(["--device", "hw:1", "--profile", "phone"], answers: ["", ""], on: stage)
+        == .success)
+    #expect(try saved().masterGain == 1)
     #expect(stage.samples().allSatisfy { abs($0) < 0.3 })
   }
 
@@ -229,8 +232,8 @@ import TransducerProfiles
     let keys = (0..<20).map { (0.9 * Double($0 + 1), VirtualStage.Cue.key(.character("+"))) }
     let stage = VirtualStage(keys + [(19, .key(.enter))], channelCount: 1)
     let words = ["--device", "hw:1", "--profile", place("tight.json")]
-    #expect(try setup(words, answers: ["", ""], on: stage) == .done)
-    let strength = try #require(try saved().strength)
+    #expect(try setup(words, answers: ["", ""], on: stage) == .success)
+    let strength = try #require(try saved().masterGain)
     #expect(strength > 0.032 && strength < 0.8)
   }
 
@@ -238,9 +241,9 @@ import TransducerProfiles
     let stage = VirtualStage(channelCount: 2, isTerminal: false)
     #expect(
       try setup(["--save", "--device", "hw:1", "--haptics", "2", "--profile", "bst1"], on: stage)
-        == .done)
-    #expect(try setup(["--save", "--strength", "0.5"], on: stage) == .done)
-    #expect(try setup(["--show"], on: stage) == .done)
+        == .success)
+    #expect(try setup(["--save", "--strength", "0.5"], on: stage) == .success)
+    #expect(try setup(["--show"], on: stage) == .success)
     let path = place("config/temblor/config.json")
     #expect(
       stage.recorded.output == """
@@ -255,11 +258,11 @@ import TransducerProfiles
         }
 
         """)
-    #expect(try setup(["--save", "--haptics", "all"], on: stage) == .done)
+    #expect(try setup(["--save", "--haptics", "all"], on: stage) == .success)
     #expect(try saved().hapticChannels == [])
-    #expect(try setup(["--forget"], on: stage) == .done)
-    #expect(try setup(["--forget"], on: stage) == .done)
-    #expect(try setup(["--show"], on: stage) == .done)
+    #expect(try setup(["--forget"], on: stage) == .success)
+    #expect(try setup(["--forget"], on: stage) == .success)
+    #expect(try setup(["--show"], on: stage) == .success)
     #expect(
       stage.recorded.output.hasSuffix(
         """
@@ -273,27 +276,29 @@ import TransducerProfiles
   @Test func channelsWithACrossoverAreSavedAndUsed() throws {
     let stage = VirtualStage(channelCount: 2, isTerminal: false)
     let channels = ["1=haptics,crossover=low:60", "2=haptics,crossover=high:60,eq=90:-4:2"]
-    #expect(try setup(["--save", "--device", "hw:1", "--haptics", "2"], on: stage) == .done)
+    #expect(try setup(["--save", "--device", "hw:1", "--haptics", "2"], on: stage) == .success)
     #expect(
-      try setup(["--save", "--channel", channels[0], "--channel", channels[1]], on: stage) == .done)
+      try setup(["--save", "--channel", channels[0], "--channel", channels[1]], on: stage)
+        == .success)
     #expect(try saved().channelSettings == channels)
     #expect(try saved().hapticChannels == [])
     func used(_ words: [String], _ command: Command) throws -> [String] {
-      var arguments = try command.parse(words)
+      var arguments = try command.parseArguments(words)
       try choices.applyDefaults(to: &arguments, on: stage.recorded.terminal)
       return arguments.values("--channel")
     }
     #expect(try used(["light"], PlayCommand.definition()) == channels)
     #expect(try used(["light", "--haptics", "1"], PlayCommand.definition()) == [])
     #expect(try used(["light", "--device", "hw:2"], PlayCommand.definition()) == [])
-    #expect(try setup(["--save", "--haptics", "1"], on: stage) == .done)
+    #expect(try setup(["--save", "--haptics", "1"], on: stage) == .success)
     #expect(try saved().channelSettings == [])
   }
 
   @Test func channelsBesideHapticsAreRefused() {
     let text = #"{"haptics": [1], "channels": ["2=haptics"]}"#
     let error = #expect(throws: InputError.self) {
-      try SavedSettings(text: Array(text.utf8), name: "config.json", library: .fromEnvironment())
+      try SavedSettings(
+        jsonText: Array(text.utf8), name: "config.json", library: .fromEnvironment())
     }
     #expect(
       error?.description
@@ -317,8 +322,8 @@ import TransducerProfiles
   ) throws -> (values: [String?], notice: String) {
     try place.write(Self.file, to: "config.json")
     let recorded = RecordedTerminal(isTerminal: true, width: 200)
-    var arguments = try command.parse(words)
-    try Settings(path: place("config.json"), environmentVariables: environmentVariables)
+    var arguments = try command.parseArguments(words)
+    try Settings(settingsPath: place("config.json"), environmentVariables: environmentVariables)
       .applyDefaults(
         to: &arguments, on: recorded.terminal)
     let values = ["--device", "--profile", "--haptics", "--strength"].map { option in
@@ -392,7 +397,7 @@ import TransducerProfiles
 
   @Test func devicesEndWithTheOptionOfEachCard() {
     #expect(
-      DevicesCommand.advice(Self.card) == """
+      DevicesCommand.playAdvice(Self.card) == """
         To play on a card, use its option, or save it with 'temblor setup':
           --device plughw:CARD=Device  USB Audio, USB Out
 
@@ -400,10 +405,10 @@ import TransducerProfiles
     let second = OutputListing(
       name: "plughw:CARD=PCH,DEV=3", description: "HDA Intel PCH, HDMI 0, Hardware device")
     #expect(
-      DevicesCommand.advice([second]).hasSuffix(
+      DevicesCommand.playAdvice([second]).hasSuffix(
         "\n  --device plughw:CARD=PCH,DEV=3  HDA Intel PCH, HDMI 0\n"))
     #expect(
-      DevicesCommand.advice([OutputListing(name: "default", description: "")])
+      DevicesCommand.playAdvice([OutputListing(name: "default", description: "")])
         == "No sound card found. Connect a sound card, or write a file with --device wav:FILE.\n")
   }
 }

@@ -48,10 +48,11 @@ private final class TrialOutput: OutputBackend {
 private struct TrialBackend: PlaybackEnvironment {
   let system: SystemEnvironment
   var time: any TimeSource { system.time }
-  func keyboard() -> (any Keyboard)? { nil }
-  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
+  func makeKeyboard() -> (any Keyboard)? { nil }
+  func openOutput(_ output: String, _ request: OutputRequest) throws(OutputError)
+    -> sending OpenedOutput
   {
-    try system.open(output, request)
+    try system.openOutput(output, request)
   }
   func play(
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
@@ -65,11 +66,11 @@ private struct TrialBackend: PlaybackEnvironment {
   @Test func aNewKindOfOutputIsReachedByItsScheme() throws {
     let trial = TrialOutput()
     let recorded = RecordedTerminal()
-    let backend = TrialBackend(system: SystemEnvironment(outputs: .standard.adding(trial)))
-    let arguments = try PlayCommand.definition().parse([
+    let backend = TrialBackend(system: SystemEnvironment(outputRegistry: .standard.adding(trial)))
+    let arguments = try PlayCommand.definition().parseArguments([
       "light", "--device", "trial:left", "--channels", "3", "--json",
     ])
-    #expect(try PlayCommand.run(arguments, recorded.terminal, on: backend) == .done)
+    #expect(try PlayCommand.run(arguments, recorded.terminal, on: backend) == .success)
     let played = trial.played.withLock { $0 }
     #expect(Array(played.keys) == ["left"])
     #expect(played["left"]?.count.isMultiple(of: 3) == true)

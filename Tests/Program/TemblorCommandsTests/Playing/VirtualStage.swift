@@ -51,9 +51,10 @@ final class VirtualStage: PlaybackEnvironment, @unchecked Sendable {
 
   var time: any TimeSource { StageTime(stage: self) }
 
-  func keyboard() -> (any Keyboard)? { hasKeyboard ? ScriptedKeyboard(stage: self) : nil }
+  func makeKeyboard() -> (any Keyboard)? { hasKeyboard ? ScriptedKeyboard(stage: self) : nil }
 
-  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
+  func openOutput(_ output: String, _ request: OutputRequest) throws(OutputError)
+    -> sending OpenedOutput
   {
     if let refusal { throw refusal }
     let format = SinkFormat(
@@ -122,7 +123,7 @@ final class VirtualStage: PlaybackEnvironment, @unchecked Sendable {
     init(stage: VirtualStage) { self.stage = stage }
     var watchedDescriptors: [PollDescriptor] { [] }
     var isClosed: Bool { false }
-    func timeout(at now: Duration) -> Duration? { nil }
+    func waitTimeout(at now: Duration) -> Duration? { nil }
     func readKeys(at now: Duration) -> [KeyPress] {
       defer { stage.due = [] }
       return stage.due
@@ -132,7 +133,7 @@ final class VirtualStage: PlaybackEnvironment, @unchecked Sendable {
   private final class Driver: EngineDriver {
     let stage: VirtualStage
     init(stage: VirtualStage) { self.stage = stage }
-    func stop(within limit: Duration?) -> Bool {
+    func stopPlayback(within limit: Duration?) -> Bool {
       stage.playback?.stop()
       stage.isStopped = true
       return true

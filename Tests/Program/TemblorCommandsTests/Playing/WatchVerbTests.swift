@@ -22,7 +22,8 @@ import Testing
   private func watch(_ stage: VirtualStage, _ words: String...) throws -> CommandLineKit.ExitStatus
   {
     try WatchCommand.run(
-      WatchCommand.definition().parse([place("a.ahap")] + words), stage.recorded.terminal, on: stage
+      WatchCommand.definition().parseArguments([place("a.ahap")] + words), stage.recorded.terminal,
+      on: stage
     )
   }
 
@@ -31,8 +32,8 @@ import Testing
     try place.write(locatedPattern(rightIntensity: 100), to: "two.oh.json")
     func messages(channelCount: Int, _ words: String...) throws -> String {
       let stage = VirtualStage([(0.1, .key(.character("q")))], channelCount: channelCount)
-      let arguments = try WatchCommand.definition().parse([place("two.oh.json")] + words)
-      #expect(try WatchCommand.run(arguments, stage.recorded.terminal, on: stage) == .done)
+      let arguments = try WatchCommand.definition().parseArguments([place("two.oh.json")] + words)
+      #expect(try WatchCommand.run(arguments, stage.recorded.terminal, on: stage) == .success)
       return stage.recorded.error
     }
     #expect(try !messages(channelCount: 2).contains("body locations"))
@@ -51,7 +52,7 @@ import Testing
       (0.5, .action { try place.write("{\n", to: "a.ahap") }), (1.0, .key(.character("r"))),
       (1.5, .action { try place.write(new, to: "a.ahap") }), (2.5, .key(.character("q"))),
     ])
-    #expect(try watch(stage, "--json") == .done)
+    #expect(try watch(stage, "--json") == .success)
     let samples = stage.samples()
     func isLoud(_ from: Double, _ to: Double) -> Bool {
       samples[Int(from * 48_000)..<Int(to * 48_000)].contains { abs($0) > 0.05 }
@@ -83,7 +84,7 @@ import Testing
     let stage = VirtualStage(
       [(0.5, .action { try place.write(new, to: "a.ahap") }), (1.5, .key(.character("q")))],
       isTerminal: false)
-    #expect(try (isQuiet ? watch(stage, "--quiet") : watch(stage)) == .done)
+    #expect(try (isQuiet ? watch(stage, "--quiet") : watch(stage)) == .success)
     #expect(stage.recorded.error == (isQuiet ? "" : "\(path): 0.2 s\n"))
   }
 
@@ -95,7 +96,7 @@ import Testing
       (0.8, .action { try place.rename("a.ahap", to: "b.ahap") }), (1.2, .key(.character("?"))),
       (1.5, .key(.character("q"))),
     ])
-    #expect(try watch(stage) == .done)
+    #expect(try watch(stage) == .success)
     // At the start, and again below the message.
     #expect(stage.recorded.error.split(separator: "Keys:").count - 1 == 2)
   }
@@ -107,7 +108,7 @@ import Testing
     let stage = VirtualStage([
       (0.5, .action { try place.write(new, to: "a.ahap") }), (1.5, .key(.character("q"))),
     ])
-    #expect(try watch(stage) == .done)
+    #expect(try watch(stage) == .success)
     #expect(stage.samples()[0..<24_000].allSatisfy { $0 == 0 })
     #expect(stage.samples()[24_000..<72_000].contains { abs($0) > 0.05 })
   }
@@ -119,7 +120,7 @@ import Testing
       (0.3, .action { try place.rename("a.ahap", to: "b.ahap") }),
       (0.8, .action { try place.rename("b.ahap", to: "a.ahap") }), (1.5, .key(.character("q"))),
     ])
-    #expect(try watch(stage, "--json") == .done)
+    #expect(try watch(stage, "--json") == .success)
     #expect(stage.recorded.error.contains("a.ahap was removed; the last version stays loaded\n"))
     #expect(stage.recorded.output.contains(#""goodVersions": 2"#))
   }

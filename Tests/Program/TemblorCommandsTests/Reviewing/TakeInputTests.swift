@@ -18,9 +18,9 @@ struct TakeInputTests {
 
   @Test func patternsAndSoundFilesAreToldApartByWhatTheyHold() throws {
     let job = RenderJob(profile: .phone)
-    let (patterns, _) = TakeInput.find(["heartbeat"])
+    let (patterns, _) = TakeInput.resolve(["heartbeat"])
     #expect(patterns.map(\.name) == ["heartbeat"])
-    let drawn = try #require(patterns.first).load(job)
+    let drawn = try #require(patterns.first).loadTake(job)
     #expect(drawn.composition?.layers[0].pattern.events.isEmpty == false)
     #expect(drawn.sourceText?.contains("HapticTransient") == true)
     #expect(drawn.signal.rate == 48_000)
@@ -31,9 +31,9 @@ struct TakeInputTests {
         16, 0, 0, 0, 1, 0, 2, 0, 0x40, 0x1F, 0, 0, 0, 0x7D, 0, 0, 4, 0, 16, 0,
       ] + Array("data".utf8) + [8, 0, 0, 0] + [0, 0x40, 0, 0xC0, 0, 0, 0, 0]
     try place.write(bytes, to: "sound.ahap")
-    let (sounds, _) = TakeInput.find([place("sound.ahap")])
+    let (sounds, _) = TakeInput.resolve([place("sound.ahap")])
     #expect(sounds == [.sound(path: place("sound.ahap"))])
-    let read = try #require(sounds.first).load(job)
+    let read = try #require(sounds.first).loadTake(job)
     #expect(read.signal.channels == [[0.5, 0], [-0.5, 0]])
     #expect(read.signal.rate == 8_000)
     #expect(read.composition == nil)
@@ -55,16 +55,16 @@ struct TakeInputTests {
     for (name, reason) in [
       ("empty.wav", "contains no audio"), ("bad.wav", "2 of 4 samples are NaN or infinite"),
     ] {
-      let input = try #require(TakeInput.find([place(name)]).inputs.first)
+      let input = try #require(TakeInput.resolve([place(name)]).inputs.first)
       let error = try #require(
-        #expect(throws: SoundFileError.self) { try input.load(RenderJob(profile: .phone)) })
+        #expect(throws: SoundFileError.self) { try input.loadTake(RenderJob(profile: .phone)) })
       #expect(error.description == reason)
-      #expect(Failure.status(of: error) == .invalidInput)
+      #expect(Failure.exitStatus(of: error) == .invalidInput)
     }
   }
 
   @Test func aNameThatIsNothingIsToldAsAPattern() {
-    let (inputs, problems) = TakeInput.find(["hartbeat"])
+    let (inputs, problems) = TakeInput.resolve(["hartbeat"])
     #expect(inputs.isEmpty)
     #expect(
       problems.map(\.description) == [

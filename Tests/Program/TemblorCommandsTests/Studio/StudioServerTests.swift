@@ -24,12 +24,13 @@ import Testing
     nonisolated(unsafe) let server = try StudioServer()
     let port = unsafe server.port
     let site = StudioSite(
-      page: StudioPage(generator: "Temblor", profileName: "phone"), paths: [place("a.ahap")],
+      studioPage: StudioPage(generator: "Temblor", initialProfileName: "phone"),
+      patternPaths: [place("a.ahap")],
       secret: "s",
-      port: port)
+      serverPort: port)
     let end = try WakeSignal()
     let thread = try BackgroundThread {
-      unsafe server.run(site, until: end.descriptor, time: time)
+      unsafe server.serve(site, until: end.descriptor, time: time)
     }
     defer {
       end.raise()
@@ -91,10 +92,10 @@ import Testing
       let page = try RedirectPage(to: "http://127.0.0.1:1/s/", in: [place("absent"), place.path])
       let text = String(decoding: try FileSystem.read(page.path), as: UTF8.self)
       #expect(text.contains("url=http://127.0.0.1:1/s/"))
-      #expect(unsafe stat(FileSystem.folder(of: page.path), &status) == 0)
+      #expect(unsafe stat(FileSystem.folderPath(of: page.path), &status) == 0)
       #expect(status.st_mode & 0o777 == 0o700)
     }
-    #expect(try FileSystem.names(in: place.path) == ["a.ahap"])
+    #expect(try FileSystem.visibleNames(in: place.path) == ["a.ahap"])
     let error = #expect(throws: FileError.self) {
       _ = try RedirectPage(to: "http://127.0.0.1:1/s/", in: [place("absent")])
     }
@@ -120,13 +121,15 @@ import Testing
     let address = try #require(ServerAddress("127.0.0.2"))
     let server = try StudioServer(at: address)
     let site = StudioSite(
-      page: StudioPage(generator: "Temblor", profileName: "phone"), paths: [place("a.ahap")],
-      secret: "s", serverAddress: address, port: server.port)
-    #expect(site.address == "http://127.0.0.2:\(server.port)/s/")
+      studioPage: StudioPage(generator: "Temblor", initialProfileName: "phone"),
+      patternPaths: [place("a.ahap")],
+      secret: "s", serverAddress: address, serverPort: server.port)
+    #expect(site.siteAddress == "http://127.0.0.2:\(server.port)/s/")
     func status(_ host: String) -> Int {
       site.response(
-        to: HTTPRequest(method: "GET", path: "/s/0", headers: ["host": "\(host):\(server.port)"])
-      ).status
+        to: HTTPRequest(
+          method: "GET", path: "/s/0", headerFields: ["host": "\(host):\(server.port)"])
+      ).statusCode
     }
     #expect(status("127.0.0.2") == 200)
     #expect(status("127.0.0.1") == 403)

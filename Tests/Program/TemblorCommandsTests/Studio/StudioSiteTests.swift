@@ -15,9 +15,9 @@ import Testing
     try place.write(#"{"Version":1.0,"Pattern":[]}"#, to: "a.ahap")
     try place.write("second", to: "b.ahap")
     site = StudioSite(
-      page: StudioPage(generator: "Temblor", profileName: "phone"),
-      paths: [place("a.ahap"), place("b.ahap")],
-      secret: "5ec2e7", port: 4_711)
+      studioPage: StudioPage(generator: "Temblor", initialProfileName: "phone"),
+      patternPaths: [place("a.ahap"), place("b.ahap")],
+      secret: "5ec2e7", serverPort: 4_711)
   }
 
   private func ask(
@@ -31,7 +31,7 @@ import Testing
       fields["if-match"] = "\"\(tag)\""
     }
     return site.response(
-      to: HTTPRequest(method: method, path: path, headers: fields, body: Array(body.utf8)))
+      to: HTTPRequest(method: method, path: path, headerFields: fields, body: Array(body.utf8)))
   }
 
   private func tag(_ text: String) -> String {
@@ -40,9 +40,10 @@ import Testing
 
   @Test func aPatternIsSavedWhereItIsWhatThePageWasMadeOf() throws {
     let old = ask("GET", "/5ec2e7/1")
-    #expect(old.status == 200 && old.body == Array("second".utf8) && old.entityTag == tag("second"))
+    #expect(
+      old.statusCode == 200 && old.body == Array("second".utf8) && old.entityTag == tag("second"))
     let saved = ask("PUT", "/5ec2e7/1", tag: tag("second"), body: "third")
-    #expect(saved.status == 204 && saved.entityTag == tag("third") && saved.body.isEmpty)
+    #expect(saved.statusCode == 204 && saved.entityTag == tag("third") && saved.body.isEmpty)
     #expect(try FileSystem.read(place("b.ahap")) == Array("third".utf8))
   }
 
@@ -50,11 +51,11 @@ import Testing
     try place.write("theirs", to: "b.ahap")
     let answer = ask("PUT", "/5ec2e7/1", tag: tag("second"), body: "mine")
     #expect(
-      answer.status == 412 && answer.body == Array("theirs".utf8)
+      answer.statusCode == 412 && answer.body == Array("theirs".utf8)
         && answer.entityTag == tag("theirs"))
     #expect(try FileSystem.read(place("b.ahap")) == Array("theirs".utf8))
-    #expect(ask("PUT", "/5ec2e7/1", body: "mine").status == 428)
-    #expect(ask("PUT", "/5ec2e7/1", with: ["if-match": "*"], body: "mine").status == 412)
+    #expect(ask("PUT", "/5ec2e7/1", body: "mine").statusCode == 428)
+    #expect(ask("PUT", "/5ec2e7/1", with: ["if-match": "*"], body: "mine").statusCode == 412)
     #expect(try FileSystem.read(place("b.ahap")) == Array("theirs".utf8))
   }
 
@@ -70,8 +71,8 @@ import Testing
       case 0, 1:
         let text = "page \(who), step \(step)"
         let answer = ask("PUT", "/5ec2e7/1", tag: tag(seen[who]), body: text)
-        #expect((answer.status == 204) == (seen[who] == present))
-        if answer.status == 204 {
+        #expect((answer.statusCode == 204) == (seen[who] == present))
+        if answer.statusCode == 204 {
           present = text
           seen[who] = text
           savedCount += 1
@@ -92,30 +93,32 @@ import Testing
 
   @Test func othersAreRefused() {
     let refusal = "only pages served from http://127.0.0.1:4711 can use this server\n"
-    #expect(ask(host: "127.0.0.1:4711").status == 200 && ask(host: "localhost:4711").status == 200)
+    #expect(
+      ask(host: "127.0.0.1:4711").statusCode == 200 && ask(host: "localhost:4711").statusCode == 200
+    )
     // A name of another site that was bent to this machine, and a page of another site.
     #expect(ask(host: "evil.example:4711") == HTTPResponse(403, String(refusal.dropLast())))
-    #expect(ask("PUT", with: ["origin": "https://evil.example"], body: "x").status == 403)
-    #expect(ask(with: ["origin": "http://localhost:4711"]).status == 200)
-    #expect(ask("GET", "/0").status == 404 && ask("GET", "/5ec2e8/0").status == 404)
+    #expect(ask("PUT", with: ["origin": "https://evil.example"], body: "x").statusCode == 403)
+    #expect(ask(with: ["origin": "http://localhost:4711"]).statusCode == 200)
+    #expect(ask("GET", "/0").statusCode == 404 && ask("GET", "/5ec2e8/0").statusCode == 404)
     for path in [
       "/5ec2e7/2", "/5ec2e7/-1", "/5ec2e7/../a.ahap", "/5ec2e7/0/", "5ec2e7/0", "/5ec2e7",
     ] {
-      #expect(ask("GET", path).status == 404, "\(path)")
+      #expect(ask("GET", path).statusCode == 404, "\(path)")
     }
-    #expect(ask("DELETE").status == 405 && ask("PUT", "/5ec2e7/").status == 405)
+    #expect(ask("DELETE").statusCode == 405 && ask("PUT", "/5ec2e7/").statusCode == 405)
   }
 
   @Test func thePageHoldsTheFilesAsTheyAreNow() throws {
     try place.write("now", to: "b.ahap")
     let page = ask("GET", "/5ec2e7/")
     let text = String(decoding: page.body, as: UTF8.self)
-    #expect(page.status == 200 && page.contentType == "text/html; charset=utf-8")
+    #expect(page.statusCode == 200 && page.contentType == "text/html; charset=utf-8")
     #expect(
       text.contains(#""name":"b.ahap","text":"bm93","save":{"url":"1","etag":"\#(tag("now"))"}"#))
     place.remove("b.ahap")
     let gone = ask("GET", "/5ec2e7/1")
-    #expect(gone.status == 500)
+    #expect(gone.statusCode == 500)
     #expect(
       String(decoding: gone.body, as: UTF8.self)
         == "\(place("b.ahap")): cannot be opened: No such file or directory\n")
@@ -130,7 +133,7 @@ import Testing
     let bytes = Array(text.utf8)
     let fields = ["host": "127.0.0.1:4711", "if-match": "\"1\"", "content-length": "3"]
     let expected = HTTPRequest(
-      method: "PUT", path: "/5ec2e7/0", headers: fields, body: Array("abc".utf8))
+      method: "PUT", path: "/5ec2e7/0", headerFields: fields, body: Array("abc".utf8))
     for size in 1...bytes.count {
       var reader = HTTPRequestReader()
       var progress = HTTPRequestReader.Progress.incomplete
@@ -168,11 +171,11 @@ import Testing
       Issue.record("not refused")
       return
     }
-    #expect(answer.status == status)
+    #expect(answer.statusCode == status)
   }
 
   @Test func answersKeepTheirBytesFromCachesAndGuesses() {
-    let answer = String(decoding: HTTPResponse(404, "not found").bytes(), as: UTF8.self)
+    let answer = String(decoding: HTTPResponse(404, "not found").encodedBytes(), as: UTF8.self)
     #expect(
       answer == """
         HTTP/1.1 404 Not Found\r

@@ -28,9 +28,10 @@ struct StudyVerbTests {
     _ words: [String], on stage: VirtualStage = VirtualStage([])
   ) throws -> String {
     _ = try StudyCommand.run(
-      StudyCommand.definition().parse(words + ["--no-config"]), stage.recorded.terminal, on: stage,
+      StudyCommand.definition().parseArguments(words + ["--no-config"]), stage.recorded.terminal,
+      on: stage,
       seed: { 3 },
-      now: { CalendarTime(seconds: 1_769_860_800) })
+      now: { CalendarTime(secondsSince1970: 1_769_860_800) })
     return stage.recorded.output
   }
 
@@ -493,13 +494,13 @@ struct StudyVerbTests {
   func aSavedStrengthIsRefused() throws {
     let table = try write("t.csv", Self.pair)
     func run(_ words: [String], _ stage: VirtualStage) throws {
-      var arguments = try StudyCommand.definition().parse([table] + words)
+      var arguments = try StudyCommand.definition().parseArguments([table] + words)
       if arguments.value("--strength") == nil {
         arguments.setDefault(["0.2"], for: "--strength", origin: "config.json")
       }
       _ = try StudyCommand.run(
         arguments, stage.recorded.terminal, on: stage, seed: { 3 },
-        now: { CalendarTime(seconds: 0) })
+        now: { CalendarTime(secondsSince1970: 0) })
     }
     let stage = VirtualStage(keys("2!"))
     #expect {
@@ -558,7 +559,7 @@ struct StudyVerbTests {
   @Test("A simulation writes results only with --output")
   func aSimulationIsNotSaved() throws {
     // The name of the folder is unique, so that no other test writes to this file.
-    let name = FileSystem.name(of: FileSystem.folder(of: place("t.csv")))
+    let name = FileSystem.fileName(of: FileSystem.folderPath(of: place("t.csv")))
     let table = try write("\(name).csv", Self.pair)
     #expect(try study([table, "--simulate", "right"]) == "1 of 1 simulated trial, 1 correct\n")
     #expect(FileSystem.entryKind(at: "study-\(name)-p1.csv") == .missing)
