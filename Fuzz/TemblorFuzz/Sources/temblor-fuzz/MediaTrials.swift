@@ -28,7 +28,7 @@ struct SoundTrial {
       let sound = try Sound(readingDescriptor: descriptor, path: "t")
       require(sound.channelCount > 0 && sound.rate > 0, "a sound of \(sound.channelCount) channels")
       require(sound.interleaved.count % sound.channelCount == 0, "a part of a frame")
-      require(sound.interleaved.count <= Sound.longest, "a sound too long")
+      require(sound.interleaved.count <= Sound.maximumSampleCount, "a sound too long")
       guard sound.interleaved.count <= 65_536, sound.channelCount <= 8 else { return }
       try play(sound)
     } catch {
@@ -57,8 +57,8 @@ struct SoundTrial {
 
 /// Measures a recording of the calibration signal that a text has damaged, or that is the text.
 struct CalibrationTrial {
-  private static let signal = try? SweepSignal(band: 20...400, duration: 0.5)
-  private static let sweep = (try? signal?.samples(rate: 4_000, isWhole: false)) ?? []
+  private static let signal = try? SweepSignal(bandHertz: 20...400, sweepSeconds: 0.5)
+  private static let sweep = (try? signal?.samples(rate: 4_000, includesTones: false)) ?? []
 
   let text: [UInt8]
 
@@ -76,14 +76,18 @@ struct CalibrationTrial {
       }
     }
     do throws(CalibrationError) {
-      let recording = CalibrationRecording(samples: samples, rate: 4_000)
-      let found = try Calibration(measuring: recording, of: signal, acceptsPoor: true)
+      let recording = CalibrationRecording(samples: samples, sampleRate: 4_000)
+      let found = try Calibration(measuring: recording, of: signal, acceptsPoorFit: true)
       let figures = [
-        found.resonance, found.qualityFactor, found.gain, found.offset, found.resonanceInterval,
-        found.qualityInterval, found.residual, found.signalToNoise, found.clockError,
+        found.resonanceHertz, found.qualityFactor, found.fullScaleSineAmplitude,
+        found.signalStartSeconds, found.resonanceHalfWidthFraction,
+        found.qualityHalfWidthFraction, found.residualDecibels, found.signalToNoiseDecibels,
+        found.clockErrorPartsPerMillion,
       ]
       require(figures.allSatisfy(\.isFinite), "figures of \(figures)")
-      require(signal.band.contains(found.resonance), "a resonance at \(found.resonance) Hz")
+      require(
+        signal.bandHertz.contains(found.resonanceHertz),
+        "a resonance at \(found.resonanceHertz) Hz")
       require(found.qualityFactor > 0, "a quality of \(found.qualityFactor)")
     } catch {
       requireOneLine(error.description)

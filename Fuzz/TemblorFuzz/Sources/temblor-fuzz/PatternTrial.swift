@@ -25,9 +25,9 @@ struct PatternTrial {
     checkWriting(composition)
     var choices = Choices(text)
     FormatTrial.checkWriting(composition, &choices)
-    let curveTimes: ReadingOptions.CurveTimes = choices.pick(
+    let curveTimes: ReadingOptions.CurveTimeReference = choices.pick(
       .automatic, .automatic, .relative, .absolute)
-    guard let pattern = read(text, ReadingOptions(curveTimes: curveTimes))?.layers[0].pattern else {
+    guard let pattern = read(text, ReadingOptions(curveTimeReference: curveTimes))?.layers[0].pattern else {
       fatalError("a pattern is refused for where its curves' times count from")
     }
     guard Fuzzer.looksBeyondReading(&choices) else { return }
@@ -112,7 +112,7 @@ struct PatternTrial {
         fatalError("nothing is written")
       }
       require(writing.losses.isEmpty, "one layer is written with losses")
-      let back = read(writing.files[0].bytes, ReadingOptions(curveTimes: .relative))
+      let back = read(writing.files[0].bytes, ReadingOptions(curveTimeReference: .relative))
       require(back == composition, "the file of a pattern says something else")
     } catch {
       fatalError("the file of a pattern is refused: \(error)")

@@ -87,14 +87,14 @@ struct RenderTrial {
     for sample in sound {
       require(sample.isFinite && abs(sample) <= Self.ceiling, "a sample of \(sample)")
     }
-    if settings.fadeLength > 0, let last = sound.last { require(last == 0, "ends at \(last)") }
+    if settings.fadeOutFrameCount > 0, let last = sound.last { require(last == 0, "ends at \(last)") }
 
     var renderer = Renderer(plan: plan, settings: settings)
     var whole = [Float](
-      repeating: .nan, count: (renderer.latency + frameCount) * settings.channelCount)
+      repeating: .nan, count: (renderer.latencyFrameCount + frameCount) * settings.channelCount)
     var span = whole.mutableSpan
     renderer.render(into: &span)
-    let other = whole[(renderer.latency * settings.channelCount)...]
+    let other = whole[(renderer.latencyFrameCount * settings.channelCount)...]
     require(
       other.elementsEqual(sound),
       "the sound depends on the blocks it is rendered in, from sample "
@@ -105,7 +105,7 @@ struct RenderTrial {
 extension HapticPattern {
   /// The pattern with all times in proportion, so that it lasts as many seconds at most.
   fileprivate func lasting(_ seconds: Double) -> HapticPattern {
-    let factor = min(1, seconds / duration)
+    let factor = min(1, seconds / durationSeconds)
     var pattern = self
     for index in events.indices {
       pattern.events[index].time *= factor

@@ -5,6 +5,7 @@ import Reading
 import TransducerProfiles
 
 @testable import CommandLineKit
+@testable import CommandServer
 @testable import ListeningTests
 @testable import PatternWorkflows
 @testable import ReviewPages
@@ -30,7 +31,7 @@ struct ArrayTrial {
     case .success(let array):
       require(!hasError && !array.transducers.isEmpty, "an array with errors, or an empty one")
       for x in Self.places {
-        let gains = array.gains(at: ArrayPosition(x, -x / 3))
+        let gains = array.transducerGains(at: ArrayPosition(x, -x / 3))
         let power = gains.reduce(0) { $0 + $1 * $1 }
         require(gains.count == array.transducers.count, "\(gains.count) gains")
         require(abs(power - 1) < 1e-6, "gains of the power \(power) at \(x)")
@@ -45,10 +46,10 @@ struct ListenTrial {
 
   func run() {
     for line in String(decoding: text, as: UTF8.self).split(separator: "\n").prefix(16) {
-      guard let request = ListenGrammar.read(String(line)) else { continue }
+      guard let request = CommandGrammar.read(String(line)) else { continue }
       if case .failure(let error) = request.command { requireOneLine(error.description) }
       guard line.unicodeScalars.first(where: { $0 != " " && $0 != "\t" }) != "@" else { continue }
-      let tagged = ListenGrammar.read("@t " + line)
+      let tagged = CommandGrammar.read("@t " + line)
       require(tagged?.command == request.command, "a tag changes what is read")
     }
   }
@@ -56,9 +57,9 @@ struct ListenTrial {
 
 /// Reads a text as the value of each option that has a language of its own, and as a command line.
 struct OptionTrial {
-  private static let program = TemblorProgram.program()
-  private static let render = RenderVerb.description()
-  private static let audition = AuditionVerb.description()
+  private static let program = TemblorProgram.makeProgram()
+  private static let render = RenderCommand.definition()
+  private static let audition = AuditionCommand.definition()
 
   let text: [UInt8]
 
@@ -66,7 +67,7 @@ struct OptionTrial {
     // Arguments of a program hold no NUL.
     let word = String(decoding: text.filter { $0 != 0 }, as: UTF8.self)
     for option in ["--haptics", "--audio"] {
-      attempt { _ = try RoutingOptions.channels(word, option: option) }
+      attempt { _ = try RoutingOptions.parseChannels(word, option: option) }
     }
     attempt {
       _ = try ChannelRouting.ChannelSettings(
@@ -74,28 +75,24 @@ struct OptionTrial {
     }
     for layout in TransducerArray.Layout.allCases {
       attempt {
-        let points = try PanArgument.path(word, in: layout).points
+        let points = try PanArgument.parsePath(word, in: layout).points
         require(
-          zip(points, points.dropFirst()).allSatisfy { $0.time <= $1.time }, "times go backwards")
+          zip(points, points.dropFirst()).allSatisfy { $0.timeSeconds <= $1.timeSeconds }, "times go backwards")
         require(
-          points.allSatisfy { $0.position.x.isFinite && $0.position.y.isFinite }, "no position")
+          points.allSatisfy { $0.position.firstCoordinate.isFinite && $0.position.secondCoordinate.isFinite }, "no position")
       }
     }
     attempt {
-      let tolerance = try ToleranceText(word).tolerance
+      let tolerance = try ToleranceOption(word).tolerance
       let limits = [tolerance.decibels, tolerance.seconds, tolerance.percent]
       require(limits.allSatisfy { $0.isFinite && $0 >= 0 }, "limits of \(limits)")
     }
-    attempt { _ = try SimulatedListener(word) }
-    attempt { _ = try LoopPart(Self.audition.parse(["a", "b", "--loop-range=\(word)"])) }
-    attempt {
-      let arguments = try Self.render.parse(["a", "--duration=\(word)"])
-      let seconds = try arguments.double("--duration", in: 0.001...86_400) ?? 1
-      require((0.001...86_400).contains(seconds), "\(seconds) s")
-    }
+    _ = SimulatedListener(word)
+    attempt { _ = try LoopRange(Self.audition.parseArguments(["a", "b", "--loop-range=\(word)"])) }
+    attempt { _ = try Self.render.parseArguments(["a", "--duration=\(word)"]) }
     let words = word.split(separator: " ").map(String.init)
     guard let verb = words.first else { return }
-    attempt { _ = try Self.program.find(verb).parse(Array(words.dropFirst())) }
+    attempt { _ = try Self.program.findCommand(verb).parseArguments(Array(words.dropFirst())) }
   }
 
   private func attempt(_ read: () throws -> Void) {
