@@ -50,7 +50,8 @@ struct XMLTree: Sendable {
       topLevelItems = try unsafe reader.read(keepsComments: keepsComments)
     #else
       var reader = XMLReader(
-        text: text, keepsComments: keepsComments, maximumDepth: Self.sizeLimits.depth)
+        textBytes: text, keepsComments: keepsComments,
+        maximumElementDepth: Self.sizeLimits.depth)
       topLevelItems = try reader.read()
     #endif
   }

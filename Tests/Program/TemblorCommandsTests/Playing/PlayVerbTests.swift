@@ -63,8 +63,8 @@ import Testing
     // What the first left of an offset in the DC blocker is still dying away.
     #expect(zip(heard, second).allSatisfy { abs($0 - $1) < 0.002 })
     #expect(heard.count == second.count)
-    #expect(stage.recorded.error.contains("1 of 2: \(one), 0.1 s\n"))
-    #expect(stage.recorded.error.contains("2 of 2: \(two), 0.2 s\n"))
+    #expect(stage.recorded.error.contains("1 of 2: \(one), 0.101 s\n"))
+    #expect(stage.recorded.error.contains("2 of 2: \(two), 0.201 s\n"))
   }
 
   @Test func spaceLetsThePatternStandStill() throws {

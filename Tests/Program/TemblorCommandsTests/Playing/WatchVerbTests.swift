@@ -69,7 +69,7 @@ import Testing
     #expect(told.contains("[syntax]"))
     #expect(told.contains("The last valid version stays loaded."))
     #expect(
-      told.contains("\(path): 0.2 s")
+      told.contains("\(path): 0.201 s")
         && told.contains("unknown event parameter \"Force\" is ignored"))
     #expect(stage.recorded.output.contains(#""goodVersions": 2"#))
     #expect(stage.recorded.output.contains(#""brokenVersions": 1"#))
@@ -85,7 +85,7 @@ import Testing
       [(0.5, .action { try place.write(new, to: "a.ahap") }), (1.5, .key(.character("q")))],
       isTerminal: false)
     #expect(try (isQuiet ? watch(stage, "--quiet") : watch(stage)) == .success)
-    #expect(stage.recorded.error == (isQuiet ? "" : "\(path): 0.2 s\n"))
+    #expect(stage.recorded.error == (isQuiet ? "" : "\(path): 0.201 s\n"))
   }
 
   @Test func theKeysAreShownOnceWhereNothingElseIs() throws {
