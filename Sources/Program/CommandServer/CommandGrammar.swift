@@ -171,8 +171,9 @@ package enum CommandGrammar {
 
       Up to \(SocketListener.maximumClientCount) clients can connect. The maximum number of sounds \
       is \(Renderer.maximumPlayerCount), divided by the number of profiles. A client can add a \
-      sound only while it has fewer sounds than remain free, so a single client can use at most \
-      half of all sounds. Up to \(CommandSession.maximumNoiseCount) sounds can be noises. Each \
+      sound only while the number of its own sounds is below the number of sounds that are still \
+      available, so a single client can use at most half of all sounds. Up to \
+      \(CommandSession.maximumNoiseCount) sounds can be noises. Each \
       client can schedule up to \(TapSchedule.maximumTapCount) taps, which do not count as sounds \
       until they are about to play. Patterns load in the background, so only the client that \
       requested a pattern waits for it. A pattern file can be at most \

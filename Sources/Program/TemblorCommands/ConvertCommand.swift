@@ -36,9 +36,10 @@ enum ConvertCommand {
       discussion: """
         Each output file is named after its pattern and written to the current folder, or to the \
         file or folder given by --output. The extension of the output file selects the format \
-        unless --format is given. The format of an input file is recognized by its content. You \
-        can also select a format by the name of its vendor, such as richtap; 'temblor formats' \
-        lists these names. Files are replaced atomically, and input files are never overwritten.
+        unless --format is given. The format of an input file is recognized by its content. \
+        --format and --input-format also accept the name of a vendor, such as richtap; \
+        'temblor formats' lists these names. Files are replaced atomically, and input files are \
+        never overwritten.
 
         Every loss is printed as LOCATION: approximated: MESSAGE or LOCATION: dropped: MESSAGE, \
         with the size of the error if it is known. With --quiet, losses are printed only if \
@@ -122,7 +123,8 @@ enum ConvertCommand {
     return Option(
       "--dialect", value: "NAME",
       help: "Variant of the format: \(dialects.joined(separator: "; ")).",
-      defaultText: "the first one listed", completion: .candidates(writable.flatMap(\.dialects))
+      defaultText: "the first listed for the format",
+      completion: .candidates(writable.flatMap(\.dialects))
     ).text()
   }
 

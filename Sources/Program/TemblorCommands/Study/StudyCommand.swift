@@ -41,8 +41,8 @@ enum StudyCommand {
           level       RMS level in dBFS at strength 1, accurate to 0.01 dB.
           profile     Transducer profile of this stimulus, instead of --profile.
           reference   Ids of the stimuli with which this stimulus is compared, separated
-                      by spaces. If any row has a reference, only the pairs of these rows
-                      are tested.
+                      by spaces. If any row has a reference, only the pairs that this
+                      column lists are tested.
 
         Without references in the table, the reference of all stimuli is the stimulus with the id \
         'reference'. If no stimulus has this id, the first row is the reference. Temblor reports \
@@ -70,9 +70,9 @@ enum StudyCommand {
         PAGE
         With --page, Temblor writes a page for participants instead of running the study. The \
         page is a single file with the sounds of all stimuli, and works offline in any browser, \
-        with a keyboard or a touchscreen. Trials and results are those of the program: the same \
-        seed and the same answers produce the same trials, and --report pools the results. The \
-        browser stores the answers, so participants can continue later, and saves them as CSV.
+        with a keyboard or a touchscreen. With the same seed and the same answers, the page and \
+        the program run the same trials. --report also pools results from the page. The browser \
+        stores the answers, so participants can continue later, and saves them as CSV.
 
         REPORT
           abx, 2afc   The proportion of correct answers per participant and per stimulus,
@@ -86,9 +86,9 @@ enum StudyCommand {
           magnitude   The geometric mean per stimulus, with an interval from Student's t.
           rating      The mean per stimulus, with an interval from Student's t.
 
-        All intervals are 95 % confidence intervals. Stimuli are in the order of their levels. \
-        --plot draws the results and the psychometric function. Temblor does not pool simulated \
-        answers with answers of people, and does not pool results that were measured at different \
+        All intervals are 95 % confidence intervals. Stimuli are sorted by level. --plot draws the \
+        results and the psychometric function. Temblor does not pool simulated answers with \
+        answers from participants, and does not pool results that were measured at different \
         strengths.
 
         Tell participants what they may feel, begin with weak stimuli, and let them stop at any \
@@ -142,9 +142,9 @@ enum StudyCommand {
   private static let renderOption = Option(
     "--render", value: "FOLDER",
     help: """
-      Write each stimulus to a WAV file, at the level in the table, instead of running the study, \
-      and the pairs of --procedure to conditions.csv, which PsychoPy reads. Existing files are \
-      never replaced.
+      Instead of running the study, write each stimulus to a WAV file at the level in the table. \
+      Also write the pairs of --procedure to conditions.csv, a file for PsychoPy. Existing files \
+      are never replaced.
       """
   ).text()
   private static let page = Option(
