@@ -1,5 +1,5 @@
-// Reads a file as Apple's Unity plug-in does, for the runner `apple-unity`. The types of Unity that the plug-in's reader
-// mentions, but does not use to read a file, have no function here.
+// Reads a file as Apple's Unity plug-in does, for the runner `apple-unity`. It replaces the types of Unity that the plug-in
+// mentions: messages are not printed, sound files are in the working folder, and the other types have no function.
 using System;
 using System.IO;
 
