@@ -311,7 +311,8 @@ extension ProfileChecker {
       .insufficientHeadroom, at: value,
       """
       \(pair) at full intensity can reach \
-      \((2 * peak * 1_000).rounded().thousandthsText), above the ceiling of \(Renderer.ceilingMagnitude.shortText); the limiter will be active
+      \((2 * peak * 1_000).rounded().thousandthsText), above the ceiling of \
+      \(Renderer.ceilingMagnitude.shortText); the limiter will be active
       """,
       suggestion: maximumLevel >= ProfileLimits.eventAmplitudeRange.lowerBound
         ? "use a level of at most \(maximumLevel.shortText)" : nil)

@@ -358,7 +358,8 @@ struct ReportPage {
       let name = take.name.escapedForMarkup
       return """
         <figure><figcaption>\(takeTag(forTakeAt: index)) \(name)</figcaption>\
-        <pre id="source-\(index)" tabindex="0" aria-label="Source of \(name)">\(sourceText.escapedForContent)</pre></figure>
+        <pre id="source-\(index)" tabindex="0" \
+        aria-label="Source of \(name)">\(sourceText.escapedForContent)</pre></figure>
 
         """
     }

@@ -122,7 +122,8 @@ extension ALSASink {
 
   // MARK: - Buffer growth
 
-  /// Counts an underrun of a sound server's stream. A stopped process is no reason to grow.
+  /// Counts an underrun of a sound server's stream. The buffer does not grow after a stopped
+  /// process.
   private func countUnderrun(_ kind: SinkEvent.Kind, _ cause: SinkEvent.Cause?) {
     guard kind == .underrun, cause != .stoppedProcess, configuration.isServerStream else { return }
     if bufferGrowth.recordUnderrun() {

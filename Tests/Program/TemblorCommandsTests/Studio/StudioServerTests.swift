@@ -220,7 +220,7 @@ import Testing
   }
 }
 
-/// A clock that stands still, so that no deadline passes.
+/// A constant clock, so that no deadline passes.
 private struct StoppedClock: TimeSource {
   var now: Duration { .zero }
 
