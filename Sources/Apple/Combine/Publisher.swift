@@ -191,14 +191,14 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject, @uncheck
 
   /// Calls a closure for each value that is sent.
   public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
-    let number = lock.withLock {
+    let subscriberNumber = lock.withLock {
       lastSubscriberNumber += 1
       subscribersByNumber[lastSubscriberNumber] = receiveValue
       return lastSubscriberNumber
     }
     return AnyCancellable { [weak self] in
       guard let self else { return }
-      _ = lock.withLock { self.subscribersByNumber.removeValue(forKey: number) }
+      _ = lock.withLock { self.subscribersByNumber.removeValue(forKey: subscriberNumber) }
     }
   }
 }

@@ -15,7 +15,8 @@ struct PlayerChangeReader {
   /// An event of the pattern with its onset and length in frames.
   private struct ScheduledEvent {
     var event: HapticEvent
-    var layerIndex: Int
+    /// The index of the event's layer in the composition.
+    var compositionLayerIndex: Int
     var onsetFrame: Int64
     var frameCount: Int64
   }
@@ -59,7 +60,7 @@ struct PlayerChangeReader {
       for event in content.pattern.events where !event.kind.isContinuous || event.holdSeconds != 0 {
         events.append(
           ScheduledEvent(
-            event: event, layerIndex: layer,
+            event: event, compositionLayerIndex: layer,
             onsetFrame: FrameConversion.frame(seconds: event.time, rate: sampleRateHertz),
             frameCount: FrameConversion.frame(
               seconds: event.holdSeconds ?? 0, rate: sampleRateHertz)))
@@ -170,7 +171,7 @@ struct PlayerChangeReader {
     var frames: Set<Int64> = [from]
     let low = currentState.position(at: from) - event.passOriginFrame
     let high = currentState.position(at: end) - event.passOriginFrame
-    for control in controlTimelinesByLayer[event.scheduled.layerIndex].values {
+    for control in controlTimelinesByLayer[event.scheduled.compositionLayerIndex].values {
       for segment in control.segments[(control.segmentIndex(at: Double(low)) + 1)...]
       where segment.startPosition < Double(high) {
         frames.insert(currentState.frame(at: event.passOriginFrame + Int64(segment.startPosition)))
@@ -202,7 +203,8 @@ struct PlayerChangeReader {
   private func level(of active: ActiveEvent, atFrame frame: Int64) -> (Double, Double) {
     let position = currentState.position(at: frame) - active.passOriginFrame
     func control(_ id: DynamicParameterID) -> Double {
-      guard let timeline = controlTimelinesByLayer[active.scheduled.layerIndex][id] else {
+      guard let timeline = controlTimelinesByLayer[active.scheduled.compositionLayerIndex][id]
+      else {
         return Double(id.neutralValue)
       }
       let segment = timeline.segments[timeline.segmentIndex(at: Double(position))]

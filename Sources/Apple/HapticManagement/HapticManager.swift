@@ -239,7 +239,7 @@ public import Observation
   }
 }
 
-/// A store of the setting of a manager.
+/// Storage for the setting of a haptic manager.
 public protocol HapticSettingStore: AnyObject {
   /// Returns the stored setting of a key, or nil if none is stored.
   func isOn(_ key: String) -> Bool?
@@ -247,7 +247,7 @@ public protocol HapticSettingStore: AnyObject {
   func setOn(_ isOn: Bool, for key: String)
 }
 
-/// A store that keeps no setting.
+/// A store for managers on a virtual device. It discards the setting.
 private final class VolatileSettingStore: HapticSettingStore {
   func isOn(_ key: String) -> Bool? { nil }
 

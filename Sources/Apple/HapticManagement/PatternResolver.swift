@@ -37,7 +37,7 @@ public struct PatternResolver: Sendable {
     ShippedPatterns.text(named: name).map { .text(Data($0)) }
   }
 
-  /// Returns a resolver of the pattern files of a folder, by their names without extension.
+  /// Returns a resolver that finds the pattern files in a folder by name, without the extension.
   /// Of several files with the same name, the first in alphabetical order is used.
   public static func folder(_ url: URL, formats: FormatRegistry = .apple) -> PatternResolver {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []

@@ -101,7 +101,7 @@ final class TestWatchdog: Sendable {
   /// - backend: The device of the test.
   /// - limit: The time without progress after which the test hangs.
   /// - framework: The framework of the test.
-  /// - handler: Called once, with a report, if the test hangs: [watchdog thread].
+  /// - handler: A closure that the watchdog thread calls once, with a report, if the test hangs.
   /// - Returns: A number for `endWatch(_:)`.
   func watch(
     _ name: String, on backend: VirtualBackend, limit: Duration,

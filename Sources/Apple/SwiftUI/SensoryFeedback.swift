@@ -12,13 +12,13 @@ public struct SensoryFeedback: Equatable, Sendable {
   /// The stiffness of colliding objects, from rigid to soft.
   public enum Flexibility: String, Sendable { case rigid, solid, soft }
 
-  /// The control that is pressed (iOS 26).
+  /// The kind of control that a person presses, as in iOS 26.
   public enum PressFeedback: String, Sendable { case button, buttonIconOnly, slider, tab, toggle }
 
-  /// The control that is released (iOS 26).
+  /// The kind of control that a person releases, as in iOS 26.
   public enum ReleaseFeedback: String, Sendable { case slider }
 
-  /// The new state of a value (iOS 26).
+  /// The new state of a selected value, as in iOS 26.
   public enum SelectionFeedback: String, Sendable { case on, off, minimum, maximum }
 
   private enum Kind: Equatable {

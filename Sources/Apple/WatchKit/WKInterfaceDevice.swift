@@ -7,7 +7,7 @@ public enum WKHapticType: Int, Sendable {
   case notification = 0, directionUp, directionDown
   /// The haptics of a success, a failure, and a request to retry.
   case success = 3, failure, retry
-  /// The haptics of the start and the end of an activity, and of a tick.
+  /// The haptics for the start of an activity, the end of an activity, and a click.
   case start = 6, stop, click
   /// The haptics of a navigation instruction.
   case navigationLeftTurn = 9, navigationRightTurn, navigationGenericManeuver

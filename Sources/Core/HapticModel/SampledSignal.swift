@@ -26,20 +26,20 @@ public struct SampledSignal: Equatable, Sendable {
   /// The maximum total duration of the signals of a layer, in seconds: half an hour.
   public static let maximumTotalSeconds = 1_800.0
 
-  /// The supported bandwidths of a generated noise, in octaves.
+  /// The supported bandwidths of generated noise, in octaves.
   public static let noiseBandwidthOctaves: ClosedRange<Double> = 0.05...6
-  /// The period after which a generated noise repeats seamlessly, in seconds.
+  /// The period after which generated noise repeats seamlessly, in seconds.
   public static let noisePeriodSeconds = 4.0
-  /// The maximum number of sines in a noise.
+  /// The maximum number of sines in generated noise.
   private static let maximumNoiseSineCount = 96
-  /// The minimum frequency of a noise, in hertz.
+  /// The minimum frequency of generated noise, in hertz.
   private static let minimumNoiseHertz = 1.0
 
-  /// Returns one period of a noise with a flat spectrum over a band.
+  /// Returns one period of noise with a flat spectrum over a band.
   ///
   /// The noise is the sum of up to 96 sines of equal amplitude and random phase. Each has a whole
   /// number of cycles in the period, and none lies outside the band. The peak is 1. The noise
-  /// starts and ends near zero, so that it can loop. Equal arguments yield equal noises.
+  /// starts and ends near zero, so that it can loop. Equal arguments yield equal samples.
   ///
   /// - Parameters:
   ///   - center: The geometric center of the band, in hertz: at least 1, at most 0.4 of the rate.

@@ -182,7 +182,7 @@ public struct Renderer: ~Copyable {
   /// The length of the gate's ramps and of the fades of players, in frames.
   public var fadeFrameCount: Int { @_noLocks get { crossfadeBuffer.value.fadeFrameCount } }
 
-  /// Renders the next frames, interleaved: [render thread].
+  /// Renders the next frames, interleaved. Only the render thread may call this method.
   ///
   /// Frames after the length of the settings are silent. No sample exceeds −1 dBFS.
   ///
@@ -203,7 +203,8 @@ public struct Renderer: ~Copyable {
     publishState()
   }
 
-  /// Skips a number of frames without rendering them, which is faster: [render thread].
+  /// Skips a number of frames faster than rendering them. Only the render thread may call this
+  /// method.
   ///
   /// The last of them are rendered and discarded, which fills the delays with their signal.
   ///
@@ -232,7 +233,8 @@ public struct Renderer: ~Copyable {
     publishState()
   }
 
-  /// Advances the players without any output, in place of rendering: [render thread].
+  /// Advances the players without any output, in place of rendering. Only the render thread may
+  /// call this method.
   ///
   /// Players start, loop, and end in the same frames as in a rendering. A renderer that advances
   /// must not render, and must have no live voices.
@@ -243,7 +245,7 @@ public struct Renderer: ~Copyable {
     publishState()
   }
 
-  /// Advances the players and the gains: [skipping].
+  /// Advances the players and the gains through skipped frames.
   @_noLocks private mutating func skipSubBlocks(frameCount: Int) {
     var remainingCount = frameCount
     while remainingCount > 0 {
@@ -258,7 +260,7 @@ public struct Renderer: ~Copyable {
   }
 
   /// The earliest frame at which a player may end or start a pass, or at which a received command
-  /// is due, or the maximum frame if there is none: [render thread].
+  /// is due, or the maximum frame if there is none. Only the render thread may read it.
   ///
   /// Voices with a received release may sound, and delay the end of their player, after this frame.
   package var nextChangeFrame: Int64 {
@@ -271,7 +273,8 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Opens or closes the gate after the limiter with a ramp: [render thread].
+  /// Opens or closes the gate after the limiter with a ramp. Only the render thread may call this
+  /// method.
   ///
   /// A gate that is closed before a stop and opened after a start prevents clicks.
   ///
@@ -282,7 +285,8 @@ public struct Renderer: ~Copyable {
     outputGate.move(to: gain, over: frameCount ?? crossfadeBuffer.value.fadeFrameCount)
   }
 
-  /// Closes the gate at once, for a device that has stopped by itself: [render thread].
+  /// Closes the gate at once, for a device that has stopped by itself. Only the render thread may
+  /// call this method.
   @_noLocks public mutating func closeGate() { outputGate.move(to: 0, over: 0) }
 
   /// Performs due commands and returns the length of the next sub-block.
@@ -623,7 +627,7 @@ public struct Renderer: ~Copyable {
   }
 
   /// The frame until which no player or live voice plays, unless commands are sent; the current
-  /// position if one plays: [render thread].
+  /// position if one plays. Only the render thread may read it.
   ///
   /// Fades and the content of the output chains are ignored.
   public var silenceEndFrame: Int64 {
@@ -638,8 +642,8 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Begins idling, in which sent commands wake the driver, and receives the commands sent before:
-  /// [render thread].
+  /// Begins idling, in which sent commands wake the driver, and receives the commands sent before.
+  /// Only the render thread may call this method.
   ///
   /// - Returns: `silenceEndFrame`; if it is the current position, the renderer isn't idle.
   @_noLocks public mutating func beginIdle() -> Int64 {
@@ -650,11 +654,11 @@ public struct Renderer: ~Copyable {
     return silenceEndFrame
   }
 
-  /// Ends idling: [render thread].
+  /// Ends idling. Only the render thread may call this method.
   @_noLocks public func endIdle() { sharedState.value.isIdle.store(false, ordering: .relaxed) }
 
-  /// Skips the frames of an idle interval; commands sent meanwhile apply afterward: [render
-  /// thread].
+  /// Skips the frames of an idle interval. Commands sent meanwhile apply afterward. Only the render
+  /// thread may call this method.
   ///
   /// - Returns: `silenceEndFrame`.
   @_noLocks public mutating func skipIdle(frameCount: Int) -> Int64 {

@@ -48,7 +48,7 @@ extension JSONProperty {
       if key.presence == .optional, value == constant ?? Self.value(access, of: defaultOwner) {
         return
       }
-      value.write(key.name, omitsPoint: Reader.writesShortNumbers, to: &object)
+      value.write(key.name, omitsPoint: Reader.omitsPointInWholeNumbers, to: &object)
     }
   }
 

@@ -62,7 +62,7 @@ package struct JSONSchemaRules: Sendable {
 /// `error`, and clamped otherwise.
 package protocol JSONSchemaReader: Sendable {
   /// A Boolean value that indicates whether whole numbers are written without a decimal point.
-  static var writesShortNumbers: Bool { get }
+  static var omitsPointInWholeNumbers: Bool { get }
 
   /// The log of findings so far.
   var findingLog: FindingLog { get set }
@@ -79,7 +79,7 @@ package protocol JSONSchemaReader: Sendable {
 }
 
 extension JSONSchemaReader {
-  package static var writesShortNumbers: Bool { false }
+  package static var omitsPointInWholeNumbers: Bool { false }
 
   package var wantsFindings: Bool { true }
 

@@ -18,13 +18,13 @@ public import Synchronization
   /// The maximum number of values that the queue can hold.
   @_transparent public var capacity: Int { storage.count }
 
-  /// The number of values in the queue: [any thread].
+  /// The number of values in the queue. Any thread may read it.
   @_transparent public var count: Int {
     let read = totalReadCount.load(ordering: .acquiring)
     return totalWrittenCount.load(ordering: .acquiring) &- read
   }
 
-  /// Appends values in order, all or none: [one writing thread].
+  /// Appends values in order, all or none. Only one thread may write.
   ///
   /// - Returns: True if there was enough space.
   @inlinable public func write(_ values: Span<Element>) -> Bool {
@@ -37,7 +37,7 @@ public import Synchronization
     return true
   }
 
-  /// Appends a value: [one writing thread].
+  /// Appends a value. Only one thread may write.
   ///
   /// - Returns: True if there was space.
   @inlinable @discardableResult public func write(_ value: Element) -> Bool {
@@ -48,7 +48,7 @@ public import Synchronization
     return true
   }
 
-  /// Removes the oldest value and stores it in a variable: [one reading thread].
+  /// Removes the oldest value and stores it in a variable. Only one thread may read.
   ///
   /// - Returns: True if there was a value.
   @_transparent public func pop(_ value: inout Element) -> Bool {
@@ -59,7 +59,7 @@ public import Synchronization
     return true
   }
 
-  /// Moves values, oldest first, to the beginning of an array: [one reading thread].
+  /// Moves values, oldest first, to the beginning of an array. Only one thread may read.
   ///
   /// - Returns: The number of values removed.
   @inlinable public func drain(into values: inout [Element]) -> Int {

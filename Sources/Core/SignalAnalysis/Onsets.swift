@@ -402,7 +402,8 @@ struct LinearPredictor: ~Copyable {
     }
   }
 
-  /// Returns the sample at an index for term 0, or the predictor of terms 1 to `coefficientCount`.
+  /// Returns the sample at an index for term 0. For terms 1 to `coefficientCount`, returns the
+  /// earlier samples that predict it.
   private func regressor(_ term: Int, at index: Int) -> Double {
     let position =
       term == 0 ? index : index - Self.horizonFrameCount - Self.tapSpacingFrames * (term - 1)

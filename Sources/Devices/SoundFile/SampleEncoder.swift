@@ -119,7 +119,11 @@ public struct Dither: Sendable {
     return Int16(min(max(roundedValue, -32_768), 32_767))
   }
 
-  /// Quantizes samples in −1…1 to 16-bit integers, in memory for all of them at any alignment.
+  /// Quantizes samples in −1…1 to 16-bit integers.
+  ///
+  /// - Parameters:
+  ///   - samples: The samples.
+  ///   - bytes: The output memory, which has two bytes for each sample and any alignment.
   @unsafe mutating func quantize(_ samples: Span<Float>, to bytes: UnsafeMutableRawPointer) {
     unsafe samples.withUnsafeBufferPointer { samples in
       guard let first = samples.baseAddress else { return }

@@ -85,7 +85,7 @@ package enum TerminalMode {
     return true
   }
 
-  /// Restores the original mode until the next `enter()`: [also a signal handler].
+  /// Restores the original mode until the next `enter()`. A signal handler may call this method.
   package static func restoreOriginalMode() {
     let wasEntered = isRawModeEntered.exchange(false, ordering: .sequentiallyConsistent)
     guard wasEntered, let modes = unsafe currentModes else { return }

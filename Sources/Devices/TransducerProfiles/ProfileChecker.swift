@@ -4,7 +4,7 @@ public import Reading
 /// A reader of the text of a profile or an array, which checks it by its schema and collects all
 /// findings.
 struct ProfileChecker: JSONSchemaReader {
-  static let writesShortNumbers = true
+  static let omitsPointInWholeNumbers = true
 
   let document: JSONDocument
   let schemaRules = JSONSchemaRules(

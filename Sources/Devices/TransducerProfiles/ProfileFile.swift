@@ -92,7 +92,7 @@ public enum ProfileFile {
 public struct ProfileCheckResult: Sendable {
   /// The profile, or the error that rejects the text.
   public var outcome: Result<TransducerProfile, InputError>
-  /// The location of the schema that the text names for editors.
+  /// The location of the JSON schema, from the `$schema` key that editors read.
   public var schemaLocation: String?
   /// The findings in the order of the text.
   /// There are at most 100 findings for each rule, and a finding that counts the rest.

@@ -173,7 +173,8 @@ extension Comparison {
   }
 }
 
-/// The differences that a recording shows, as seen from the comparison's reference.
+/// The differences between a pattern and its recording, each as a change from the comparison's
+/// reference to its candidate.
 struct RecordingDifferences {
   private let result: RecordingResult
   private let pair: RecordingPair

@@ -73,26 +73,27 @@ public struct Tolerance: Equatable, Sendable {
       guard abs(value) > limit * roundingFactor else { return [] }
       return [ExceededLimit(value: value, limit: limit, unit: unit)]
     }
-    let amount = difference.amountBeyondSlack
+    let amountBeyondRounding = difference.amountBeyondRounding
     switch (difference.kind, difference.unit) {
     case (.missing, _), (.added, _), (_, .count), (_, .none):
       return [withoutLimit]
     case (.spectrum, .decibels):
-      return check(Self.levelChange(addingRelativeLevel: amount), decibels, .decibels)
+      return check(Self.levelChange(addingRelativeLevel: amountBeyondRounding), decibels, .decibels)
     case (.tempo, _):
       let shift = difference.maximumShift.map { $0.reducedMagnitude(by: difference.slack) }
       let shiftLimits = shift.map { check($0, seconds, .seconds) } ?? []
-      return check(amount, percent, .percent) + shiftLimits
+      return check(amountBeyondRounding, percent, .percent) + shiftLimits
     case (_, .decibels):
-      return check(amount, decibels, .decibels)
+      return check(amountBeyondRounding, decibels, .decibels)
     case (_, .seconds):
-      return check(amount, seconds, .seconds)
+      return check(amountBeyondRounding, seconds, .seconds)
     case (_, .percent):
-      return check(amount, percent, .percent)
+      return check(amountBeyondRounding, percent, .percent)
     case (_, .fullScale):
       guard referencePeak > 0 else { return [withoutLimit] }
       return check(
-        Self.levelChange(addingRelativeLevel: amount - 20 * log10(referencePeak)), decibels,
+        Self.levelChange(addingRelativeLevel: amountBeyondRounding - 20 * log10(referencePeak)),
+        decibels,
         .decibels)
     }
   }
@@ -227,7 +228,7 @@ extension Difference {
   /// The amount without the part that rounding in the files can explain.
   ///
   /// The slack of another tempo is a time, so the percentage counts as a whole.
-  fileprivate var amountBeyondSlack: Double {
+  fileprivate var amountBeyondRounding: Double {
     kind == .tempo ? amount : amount.reducedMagnitude(by: slack)
   }
 }

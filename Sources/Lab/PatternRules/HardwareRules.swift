@@ -121,7 +121,7 @@ private struct HardwareCheck {
     }
   }
 
-  /// The violation by frequencies of sharpness that the profile changes noticeably.
+  /// A violation if the profile noticeably changes the frequencies of the sharpness, or nil.
   private var bandViolation: Violation? {
     var composition = composition
     composition.layers.removeAll { $0.sharpnessScale != nil }

@@ -139,7 +139,7 @@ struct ChangedEventSearch: ~Copyable {
     }
   }
 
-  /// Returns the two best hypotheses with one variant of an event.
+  /// Returns the two best time shifts of a variant of an event, as hypotheses.
   ///
   /// - Parameters:
   ///   - index: The index of the event's waveform.

@@ -93,17 +93,17 @@ package struct EventWaveform {
     let firstRecordingSample = Int(
       ((onset + firstSampleOffsetSeconds * timeScale) * sampleRate).rounded(.down))
     let lastRecordingSample = firstRecordingSample + Int(Double(samples.count) * timeScale) + 2
-    let range =
+    let recordingRange =
       max(0, firstRecordingSample)..<max(0, firstRecordingSample, min(count, lastRecordingSample))
-    guard !range.isEmpty, !samples.isEmpty else {
+    guard !recordingRange.isEmpty, !samples.isEmpty else {
       return DesignColumn(firstSampleIndex: 0, samples: [])
     }
     let splineStep = 1 / timeScale
     let firstPosition =
-      (Double(range.lowerBound) / sampleRate - onset) * splineStep * sampleRate
+      (Double(recordingRange.lowerBound) / sampleRate - onset) * splineStep * sampleRate
       - firstSampleOffsetSeconds * sampleRate
       + Double(Self.splinePaddingCount)
-    var output = [Float](repeating: 0, count: range.count)
+    var output = [Float](repeating: 0, count: recordingRange.count)
     unsafe splineCoefficients.withUnsafeBufferPointer { c in
       unsafe output.withUnsafeMutableBufferPointer { output in
         for index in 0..<output.count {
@@ -121,7 +121,7 @@ package struct EventWaveform {
         }
       }
     }
-    return DesignColumn(firstSampleIndex: range.lowerBound, samples: output)
+    return DesignColumn(firstSampleIndex: recordingRange.lowerBound, samples: output)
   }
 }
 

@@ -285,8 +285,8 @@ struct RecordingAlignment {
     var tableValue = Value(0)
   }
 
-  /// Returns the highest peaks of a table whose columns have a minimum spacing. Closer peaks are
-  /// periods of one tone.
+  /// Returns the highest peaks of a table, with a minimum spacing between their columns. Peaks that
+  /// are closer together come from the periods of the same tone.
   private static func peaks<Value: BinaryFloatingPoint>(
     in rows: [[Value]], count: Int, spacing: Int
   ) -> [Peak<Value>] {

@@ -217,7 +217,7 @@ struct RecordingChangeSearch {
   private func candidateChanges(
     ofEvent index: Int, in model: RecordingModel, residual: [Double]
   ) -> [RecordingModel.Change] {
-    let maximumCount = model.response.kind.withoutParameters == .anyRoom ? 2 : 4
+    let maximumCount = model.response.kind.parameterFreeKind == .anyRoom ? 2 : 4
     let original = predictor.waveform(of: reference.waveforms[index], tempo: model.tempoDeviation)
     func best(_ kind: RecordingChange.Kind, _ amounts: [Double], _ count: Int) -> [RecordingModel
       .Change]

@@ -121,7 +121,7 @@ extension RecordingResponse.Kind {
   static let anyRoom = Self.room(decaySeconds: 0, reflectionGain: 0)
 
   /// The kind of response, without its parameters.
-  var withoutParameters: Self {
+  var parameterFreeKind: Self {
     switch self {
     case .resonance: .anyResonance
     case .room: .anyRoom

@@ -110,7 +110,7 @@ package struct RecordingModelSelection {
     for model in models {
       guard
         abs(model.delaySamples - bestModel.delaySamples) < predictor.observation.leadSampleCount,
-        model.response.kind.withoutParameters != .anyRoom
+        model.response.kind.parameterFreeKind != .anyRoom
       else {
         continue
       }
@@ -126,7 +126,7 @@ package struct RecordingModelSelection {
         let undone = gain.undone(in: recording, rate: predictor.sampleRate)
         predictor.observation.samples = undone.samples
         let logJacobian = predictor.sumOfLogarithms(of: undone.gains, at: model.delaySamples)
-        current = self.model(model.response.kind.withoutParameters, at: model.delaySamples)
+        current = self.model(model.response.kind.parameterFreeKind, at: model.delaySamples)
         current.logEvidence -= logJacobian + 2 * predictor.logSampleCount
         current.automaticGain = gain
         predictor.observation.samples = recording

@@ -106,7 +106,7 @@ struct RecordingPredictor {
     refitsResonance: Bool = false
   ) -> Double {
     let signal = whitenedSignal(of: model, changes: changes)
-    if refitsResonance, model.response.kind.withoutParameters == .anyResonance {
+    if refitsResonance, model.response.kind.parameterFreeKind == .anyResonance {
       return model.response.mostProbable(for: signal, recorded: recorded, rate: sampleRate).fit
         .logEvidence
     }
@@ -121,7 +121,7 @@ struct RecordingPredictor {
     let signal = whitened(predicted, by: model.whitenerTaps)
     var response = model.response
     var fit = response.fit(signal, to: recorded, rate: sampleRate)
-    if response.kind.withoutParameters == .anyResonance {
+    if response.kind.parameterFreeKind == .anyResonance {
       let best = response.mostProbable(for: signal, recorded: recorded, rate: sampleRate)
       response = best.response
       fit = best.fit

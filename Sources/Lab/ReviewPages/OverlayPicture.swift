@@ -62,8 +62,8 @@ struct OverlayPicture {
     let division = LaneDivision(sources)
     return division.names.enumerated().map { lane, name in
       OverlayPicture(
-        reference.part(division.content(of: sources[0], inLane: lane)),
-        candidate.part(division.content(of: sources[1], inLane: lane)),
+        reference.part(showing: division.content(of: sources[0], inLane: lane)),
+        candidate.part(showing: division.content(of: sources[1], inLane: lane)),
         candidateDelay: candidateDelay, profile: profile, laneName: name)
     }
   }

@@ -195,7 +195,7 @@ struct PageTake {
   }
 
   /// Returns the part of the take that a lane shows.
-  func part(_ content: LaneDivision.Content) -> PageTake {
+  func part(showing content: LaneDivision.Content) -> PageTake {
     var take = self
     switch content {
     case .whole:

@@ -1,6 +1,7 @@
 internal import CMath
 
-/// A control loop that sets the ratio of two clocks so that a number of frames waits between them.
+/// A control loop that adjusts the ratio of two clocks to keep a constant number of frames in the
+/// buffer between them.
 ///
 /// The ratio is that of the clocks, as estimated from counts of frames, and a correction that keeps
 /// the number of waiting frames at a target. With the angular bandwidth ω and the smoothed error e,

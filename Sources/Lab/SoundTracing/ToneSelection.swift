@@ -15,8 +15,8 @@ struct ToneSelection {
   private static let minimumRemovedEnergyFraction = 0.6
   /// The minimum duration of a tone, in seconds.
   private static let minimumToneSeconds = 0.022
-  /// The maximum number of sweeps over all edges.
-  private static let maximumEdgeSweepCount = 3
+  /// The maximum number of passes in which each edge is fitted once.
+  private static let maximumEdgePassCount = 3
   /// The maximum distance of an edge from the windows of a tone, inward, in seconds.
   private static let maximumInwardEdgeSeconds = 0.02
   /// The maximum distance of the edges of two tones that may be a common edge, in seconds.
@@ -116,7 +116,7 @@ struct ToneSelection {
   mutating func fitEdges(to signal: [Float]) -> [Float] {
     var residual = signal
     add(to: &residual, times: -1)
-    for _ in 0..<Self.maximumEdgeSweepCount {
+    for _ in 0..<Self.maximumEdgePassCount {
       var isMoved = false
       for index in selectedTones.indices {
         selectedTones[index].add(to: &residual, times: 1)

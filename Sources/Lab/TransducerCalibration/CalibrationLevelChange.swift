@@ -16,7 +16,7 @@ extension Calibration {
     /// The half width of the 95 % interval of the change of the quality factor.
     let qualityChangeHalfWidth: Double
     /// The change of the resonance in units of its bandwidth.
-    let shiftInBandwidths: Double
+    let resonanceShiftInBandwidths: Double
   }
 }
 
@@ -47,7 +47,7 @@ extension Calibration.LevelChange {
     let loudMode = loudFit.transferFunction.mainMode
     relativeResonanceChange = loudMode.resonanceHertz / quietMode.resonanceHertz - 1
     relativeQualityChange = loudMode.qualityFactor / quietMode.qualityFactor - 1
-    shiftInBandwidths = relativeResonanceChange * model.mainMode.qualityFactor
+    resonanceShiftInBandwidths = relativeResonanceChange * model.mainMode.qualityFactor
     resonanceChangeHalfWidth = combined(
       quietFit.intervalHalfWidths[0].resonance, loudFit.intervalHalfWidths[0].resonance)
     qualityChangeHalfWidth = combined(
@@ -74,7 +74,7 @@ extension Calibration.LevelChange {
   var indicatesStiffnessChange: Bool {
     isSignificant.resonance && !isSignificant.qualityFactor
       && abs(relativeResonanceChange) <= Calibration.maximumStiffeningChangeFraction
-      && abs(shiftInBandwidths) <= Calibration.maximumShiftInBandwidths
+      && abs(resonanceShiftInBandwidths) <= Calibration.maximumShiftInBandwidths
   }
 
   private var summaryText: String {

@@ -208,7 +208,7 @@ struct MainsHum {
       rows[cosine][rightSideIndex] = correlation.real
     }
     rows[constantIndex][constantIndex] = sums[0].real
-    return fit(solving: rows, hertz: hertz)
+    return fit(solvingNormalEquations: rows, hertz: hertz)
   }
 
   /// Fits the harmonics of a fundamental with any phase; nil if the equations are singular.
@@ -222,13 +222,14 @@ struct MainsHum {
       let rows = segment.normalEquations(cycles: cycles)
       sum = sum.map { HumPhase.sum($0, rows) } ?? rows
     }
-    return sum.flatMap { fit(solving: $0, hertz: 0) }
+    return sum.flatMap { fit(solvingNormalEquations: $0, hertz: 0) }
   }
 
-  private static func fit(solving rows: [[Double]], hertz: Double) -> Fit? {
-    guard let coefficients = LevenbergMarquardt.solve(rows) else { return nil }
+  private static func fit(solvingNormalEquations equations: [[Double]], hertz: Double) -> Fit? {
+    guard let coefficients = LevenbergMarquardt.solve(equations) else { return nil }
     return Fit(
-      fittedHertz: hertz, explainedEnergy: HumPhase.explainedEnergy(by: coefficients, of: rows),
+      fittedHertz: hertz,
+      explainedEnergy: HumPhase.explainedEnergy(by: coefficients, of: equations),
       coefficients: coefficients)
   }
 }

@@ -21,9 +21,9 @@ public struct FolderPairs: Sendable {
   /// The pairs, in the order of their names.
   public let pairs: [Pair]
   /// The names, with extensions, of files that only the reference folder contains.
-  public let missingNames: [String]
+  public let referenceOnlyNames: [String]
   /// The names, with extensions, of files that only the candidate folder contains.
-  public let newNames: [String]
+  public let candidateOnlyNames: [String]
   /// The errors in the folders.
   public let problems: [FileError]
 
@@ -69,10 +69,10 @@ public struct FolderPairs: Sendable {
         candidate: candidates[pair.candidate].input)
     }
     let pairedReferences = Set(indexPairs.map(\.reference))
-    missingNames = references.indices.filter { !pairedReferences.contains($0) }
+    referenceOnlyNames = references.indices.filter { !pairedReferences.contains($0) }
       .map { references[$0].fileName }
     let pairedCandidates = Set(indexPairs.map(\.candidate))
-    newNames = candidates.indices.filter { !pairedCandidates.contains($0) }
+    candidateOnlyNames = candidates.indices.filter { !pairedCandidates.contains($0) }
       .map { candidates[$0].fileName }
   }
 

@@ -33,7 +33,8 @@ struct Document {
   private(set) var openedText: [UInt8] = []
   /// The source of a converted text, or nil for an AHAP file.
   private(set) var origin: Origin?
-  /// The editor of the last text without errors, which is audible and drawn; nil before the first.
+  /// The editor of the last text without errors, or nil if every text had errors. The studio plays
+  /// and draws the text of this editor.
   private(set) var lastReadableEditor: AHAPEditor?
   /// The error of the current text, or nil for a readable text.
   private(set) var readingError: InputError?

@@ -168,7 +168,7 @@ final class Studio {
   private static let emptySlotRule = Rule.error(
     "slot-empty", "syntax", "A slot must have a pattern before it is rendered.")
 
-  private static let tooLongRule = Rule.error(
+  private static let renderingTooLongRule = Rule.error(
     "rendering-too-long", "render", "A rendering can have at most 268,435,456 samples.")
   private static let unknownModelRule = Rule.error(
     "hardware-unknown", "render", "The profile must describe the motion of its transducer.")
@@ -189,7 +189,7 @@ final class Studio {
     guard length <= Self.maximumSampleCount else {
       throw InputError(
         Finding(
-          Self.tooLongRule, location: FileLocation(name: documents[index].fileName),
+          Self.renderingTooLongRule, location: FileLocation(name: documents[index].fileName),
           "the rendering has \(length) samples; the maximum is \(Self.maximumSampleCount)",
           suggestion: "use a lower sample rate or a shorter pattern"))
     }

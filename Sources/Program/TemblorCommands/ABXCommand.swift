@@ -397,7 +397,7 @@ final class ABXActivity: PlaybackActivity {
   private func listen(to source: ABXTest.Source) throws {
     self.audibleSource = source
     test.recordSwitch(to: source)
-    try switcher.setGainsViaSilence(gains(of: source))
+    try switcher.setGainsViaSilence(soloGains(for: source))
   }
 
   private func propose(_ answer: Side) {
@@ -414,10 +414,10 @@ final class ABXActivity: PlaybackActivity {
     guard !test.isFinished else { return }
     audibleSource = .a
     test.recordSwitch(to: .a)
-    try switcher.restartThroughSilence(gains(of: .a))
+    try switcher.restartThroughSilence(soloGains(for: .a))
   }
 
-  private func gains(of source: ABXTest.Source) -> [Double] {
+  private func soloGains(for source: ABXTest.Source) -> [Double] {
     AuditionActivity.soloGains(at: test.side(of: source) == .a ? 0 : 1, of: takeGains)
   }
 }

@@ -542,10 +542,10 @@ final class FallbackEnvironment: PlaybackEnvironment {
       opened = try environment.openOutput(output, request)
     } catch {
       if waitsForDevice.load(ordering: .relaxed), error.kind.isTemporary,
-        let absent = environment.openAbsentOutput(output, request)
+        let placeholder = environment.openPlaceholder(for: output, request)
       {
         report("\(error.messageText); waiting for the device")
-        opened = absent
+        opened = placeholder
       } else {
         guard !needsDevice else { throw error }
         report("\(error.messageText); continuing without sound")

@@ -126,7 +126,7 @@ enum SetupCommand {
   ) throws -> ExitStatus {
     let options = try Options(arguments)
     if options.showsFile {
-      try showFile(of: settings, on: terminal.output)
+      try showSavedSettings(of: settings, on: terminal.output)
       return .success
     }
     if options.removesFile {
@@ -160,7 +160,7 @@ enum SetupCommand {
     return .success
   }
 
-  private static func showFile(of settings: Settings, on output: Output) throws {
+  private static func showSavedSettings(of settings: Settings, on output: Output) throws {
     let saved = try settings.readSavedSettings()
     guard let path = settings.settingsPath, saved != SavedSettings() else {
       return try output.writeLine("No saved settings. Run 'temblor setup' to choose and save them.")

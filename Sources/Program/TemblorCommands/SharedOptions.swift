@@ -137,7 +137,8 @@ enum SharedOptions {
     return (start ?? 0)...(end ?? .infinity)
   }
 
-  /// The option of commands that play. A command with this option uses the saved settings.
+  /// The `--no-config` option, for commands that play. Without it, these commands use the saved
+  /// settings.
   static let noConfigOption = Option(
     "--no-config",
     help:

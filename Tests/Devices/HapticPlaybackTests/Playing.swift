@@ -102,7 +102,7 @@ final class ScriptedSink: AudioSink {
 
   func finish(draining: Bool) { isFinished = true }
 
-  var hasEvents: Bool { announcesNotices && !notices.isEmpty }
+  var hasPendingEvents: Bool { announcesNotices && !notices.isEmpty }
 
   func drainEvents() -> [SinkEvent] {
     let taken = notices

@@ -51,7 +51,7 @@ import Synchronization
     }
   }
 
-  /// Takes what was noted since the last call, oldest first: [one thread].
+  /// Removes and returns the traces since the last call, oldest first. Only one thread may call it.
   func takeTraces() -> [Trace] {
     taken.withLock { taken in
       let end = written.load(ordering: .acquiring)

@@ -16,7 +16,7 @@ struct AHAPEditBuilder {
 
   /// An event parameter and its value as JSON text.
   private struct ParameterText {
-    var id: String
+    var parameterID: String
     var valueBytes: [UInt8]
   }
 
@@ -150,9 +150,9 @@ struct AHAPEditBuilder {
     if let existingValue {
       replacementsByValueIndex[existingValue.nodeIndex] = bytes
     } else {
-      addedParameters[object.nodeIndex, default: []].removeAll { $0.id == id.rawValue }
+      addedParameters[object.nodeIndex, default: []].removeAll { $0.parameterID == id.rawValue }
       addedParameters[object.nodeIndex, default: []].append(
-        ParameterText(id: id.rawValue, valueBytes: bytes))
+        ParameterText(parameterID: id.rawValue, valueBytes: bytes))
     }
   }
 
@@ -297,7 +297,7 @@ struct AHAPEditBuilder {
     let parameterTexts = added.map { parameter in
       objectText(
         [
-          MemberText(key: "ParameterID", valueBytes: Array("\"\(parameter.id)\"".utf8)),
+          MemberText(key: "ParameterID", valueBytes: Array("\"\(parameter.parameterID)\"".utf8)),
           MemberText(key: "ParameterValue", valueBytes: parameter.valueBytes),
         ], like: sampleParameter)
     }

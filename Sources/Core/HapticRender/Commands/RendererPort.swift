@@ -12,7 +12,7 @@ public final class RendererPort: @unchecked Sendable {
 
   let sharedState: Cell<SharedState>
   private var sentCommandCount = 0
-  /// A function that is called after commands are sent to an idle renderer: [the sending thread].
+  /// A function that the sending thread calls after it sends commands to an idle renderer.
   public var wakeHandler: (@Sendable () -> Void)?
 
   /// The state that the control thread and the render thread share.
@@ -54,7 +54,7 @@ public final class RendererPort: @unchecked Sendable {
   /// Creates a port for a renderer with a number of channels.
   public init(channelCount: Int) { sharedState = Cell(SharedState(channelCount: channelCount)) }
 
-  /// Sends a group of commands, either all or none: [one control thread at a time].
+  /// Sends a group of commands, either all or none. Only one thread may send at a time.
   ///
   /// - Returns: True if there was enough space.
   public func send(_ commands: [RenderCommand]) -> Bool {
@@ -105,8 +105,8 @@ public final class RendererPort: @unchecked Sendable {
     sharedState.value.powerLimitedFrameCount.load(ordering: .relaxed)
   }
 
-  /// Returns the minimum protection gain since the previous call, and resets it: [one control
-  /// thread].
+  /// Returns the minimum protection gain since the previous call, and resets it. Only one control
+  /// thread may call this method.
   public func drainMinimumProtectionGain() -> Float {
     let gainBits = sharedState.value.minimumProtectionGainBits.exchange(
       Float(1).bitPattern, ordering: .relaxed)
@@ -139,7 +139,8 @@ public final class RendererPort: @unchecked Sendable {
     sharedState.value.playerChangeCount.load(ordering: .acquiring)
   }
 
-  /// Returns the peak of a channel since the previous call, and resets it: [one control thread].
+  /// Returns the peak of a channel since the previous call, and resets it. Only one control thread
+  /// may call this method.
   public func drainPeak(ofChannel channel: Int) -> Float {
     guard (0..<sharedState.value.channelPeaks.count).contains(channel) else { return 0 }
     return Float(
@@ -370,7 +371,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
 }
 
 extension RenderCommand.PlayerAction {
-  /// Releases the cue point of an action that isn't performed: [render thread].
+  /// Releases the cue point of an action that isn't performed. The render thread calls this method.
   @_noLocks func release() {
     switch self {
     case .start(let cue), .loop(_, let cue, _):
@@ -385,7 +386,8 @@ extension RenderCommand.PlayerAction {
 }
 
 extension Reference<CuePoint> {
-  /// Notifies the control side that the cue point is no longer used: [render thread].
+  /// Notifies the control side that the cue point is no longer used. The render thread calls this
+  /// method.
   @_noLocks func release() { value.isReleased.store(true, ordering: .releasing) }
 }
 

@@ -76,7 +76,9 @@ public enum ChannelFilter: Equatable, Sendable {
 
 extension OutputRouting.Channel {
   /// The decay rate of each second-order section, in nepers per second.
-  var filterDecayRates: [Double] { filters.flatMap { $0.decayModels.map { $0.decayRate } } }
+  var filterDecayRatesNepersPerSecond: [Double] {
+    filters.flatMap { $0.decayModels.map { $0.decayRate } }
+  }
 }
 
 extension Biquad {

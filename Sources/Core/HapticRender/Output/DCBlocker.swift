@@ -139,7 +139,7 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   }
 
   /// Returns the number of whole groups before the next scheduled change of mode; 0 within a group.
-  @_noLocks private func groupsInMode(maximumCount: Int) -> Int {
+  @_noLocks private func groupCountBeforeModeChange(maximumCount: Int) -> Int {
     guard groupInputCount == 0 else { return 0 }
     let isFast = state.mode == temblor_dc_fast
     if !isFast, frameIndex >= fastModeEndFrame { return maximumCount }
@@ -164,12 +164,13 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     delayed: UnsafeMutablePointer<Float>, maximumCount: Int,
     _ blockState: inout temblor_limiter_block_state
   ) -> Int {
-    let count = outputFilter.groupsInMode(maximumCount: groupsInMode(maximumCount: maximumCount))
-    guard count > 0 else { return 0 }
+    let inputGroupCount = groupCountBeforeModeChange(maximumCount: maximumCount)
+    let groupCount = outputFilter.groupCountBeforeModeChange(maximumCount: inputGroupCount)
+    guard groupCount > 0 else { return 0 }
     blockState.silence_threshold = Self.negligibleOffsetMagnitude
     blockState.denormal_threshold = Self.denormalOffsetMagnitude
     let passedCount = unsafe temblor_pass_groups(
-      &state, &outputFilter.state, &blockState, input, delayed, count)
+      &state, &outputFilter.state, &blockState, input, delayed, groupCount)
     frameIndex &+= Int64(4 &* passedCount)
     outputFilter.frameIndex &+= Int64(4 &* passedCount)
     return passedCount

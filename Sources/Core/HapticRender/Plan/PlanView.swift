@@ -59,19 +59,19 @@ struct AudioBufferView: BitwiseCopyable {
 /// Haptic voices have no brightness or pan, so those indices are unused.
 struct TrackCursors: BitwiseCopyable, Sendable {
   /// The index of the current intensity or volume segment.
-  var intensityIndex: Int32
+  var intensitySegmentIndex: Int32
   /// The index of the current sharpness or pitch segment.
-  var pitchIndex: Int32
-  var brightnessIndex: Int32
-  var panIndex: Int32
+  var pitchSegmentIndex: Int32
+  var brightnessSegmentIndex: Int32
+  var panSegmentIndex: Int32
 
   /// Returns the index of the current segment of a control.
   @_noLocks func segmentIndex(of id: LiveControlID) -> Int {
     switch id {
-    case .hapticIntensity, .audioVolume: Int(intensityIndex)
-    case .hapticSharpness, .audioPitch: Int(pitchIndex)
-    case .audioBrightness: Int(brightnessIndex)
-    case .audioPan: Int(panIndex)
+    case .hapticIntensity, .audioVolume: Int(intensitySegmentIndex)
+    case .hapticSharpness, .audioPitch: Int(pitchSegmentIndex)
+    case .audioBrightness: Int(brightnessSegmentIndex)
+    case .audioPan: Int(panSegmentIndex)
     }
   }
 }
@@ -88,11 +88,11 @@ struct LayerTracks: BitwiseCopyable, Sendable {
     self.pitchScale = pitchScale
     func start(_ id: LiveControlID) -> Int32 { starts[id.rawValue] }
     hapticCursors = TrackCursors(
-      intensityIndex: start(.hapticIntensity), pitchIndex: start(.hapticSharpness),
-      brightnessIndex: start(.audioBrightness), panIndex: start(.audioPan))
+      intensitySegmentIndex: start(.hapticIntensity), pitchSegmentIndex: start(.hapticSharpness),
+      brightnessSegmentIndex: start(.audioBrightness), panSegmentIndex: start(.audioPan))
     audioCursors = TrackCursors(
-      intensityIndex: start(.audioVolume), pitchIndex: start(.audioPitch),
-      brightnessIndex: start(.audioBrightness), panIndex: start(.audioPan))
+      intensitySegmentIndex: start(.audioVolume), pitchSegmentIndex: start(.audioPitch),
+      brightnessSegmentIndex: start(.audioBrightness), panSegmentIndex: start(.audioPan))
   }
 }
 

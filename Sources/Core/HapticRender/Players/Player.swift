@@ -132,7 +132,7 @@ struct Player: BitwiseCopyable {
     return lowerIndex
   }
 
-  /// The output frame at which a loop cuts off voices, or the maximum frame.
+  /// The next output frame at which a loop cuts off voices, or `Int64.max` if no loop does.
   ///
   /// A loop cuts off voices if it ends before the pattern, or if it jumps into the middle of it.
   var nextLoopJumpFrame: Int64 {

@@ -88,10 +88,10 @@ public final class RenderPlayer: @unchecked Sendable {
   /// A Boolean value that indicates whether the render thread has released the player.
   public var isReleased: Bool { status.value.isReleased.load(ordering: .acquiring) }
 
-  /// Returns the changes since the previous call: [between blocks].
+  /// Returns the changes since the previous call. Call this method only between blocks.
   package func drainChanges() -> [PlayerChange] { changes.value.drain() }
 
-  /// Calls a function with the most recent status of the player: [any thread].
+  /// Calls a function with the most recent status of the player. Any thread may call this method.
   public func withStatus<Result>(_ body: (borrowing PlayerStatus) -> Result) -> Result {
     body(status.value)
   }
@@ -238,19 +238,20 @@ public final class LiveVoice: @unchecked Sendable {
     }
   }
 
-  /// Queues either all or none of the given frames: [one writing thread].
+  /// Queues either all or none of the given frames. Only one thread may write.
   ///
   /// - Parameter samples: The frames, −1…1.
   /// - Returns: True if there was enough space.
   public func write(_ samples: Span<Float>) -> Bool { stateCell.value.sampleQueue.write(samples) }
 
-  /// The number of queued frames: [any thread].
+  /// The number of queued frames. Any thread may read it.
   public var queuedFrameCount: Int { stateCell.value.sampleQueue.count }
-  /// The number of missing frames since playback started: [any thread].
+  /// The number of missing frames since playback started. Any thread may read it.
   public var underrunFrameCount: Int64 {
     stateCell.value.underrunFrameCount.load(ordering: .relaxed)
   }
-  /// A Boolean value that indicates whether the render thread has released the voice: [any thread].
+  /// A Boolean value that indicates whether the render thread has released the voice. Any thread
+  /// may read it.
   public var isReleased: Bool { stateCell.value.isReleased.load(ordering: .acquiring) }
 }
 

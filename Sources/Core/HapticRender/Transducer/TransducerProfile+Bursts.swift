@@ -258,7 +258,8 @@ extension TransientShape {
 }
 
 extension TransducerUncertainty {
-  /// Returns transducer models at the limits and in the middle of the uncertainty.
+  /// Returns 15 transducer models: five resonances across the uncertainty, each with the minimum,
+  /// the nominal, and the maximum quality factor.
   fileprivate func extremeModels(of model: TransducerModel) -> [TransducerModel] {
     let resonanceFactors = [-1, -0.5, 0, 0.5, 1].map { 1 + $0 * resonanceFraction }
     let qualityFactors = [1 / qualityFactorRatio, 1, qualityFactorRatio]

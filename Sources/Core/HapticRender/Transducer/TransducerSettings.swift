@@ -115,7 +115,7 @@ extension OutputRouting {
     for channel in channels {
       let settings = channel.transducer?.transducerSettings(rate: rate)
       let transducerRates = settings?.decayRates(includesTransducer: includesTransducer) ?? []
-      let rates = transducerRates + channel.filterDecayRates
+      let rates = transducerRates + channel.filterDecayRatesNepersPerSecond
       if !rates.isEmpty {
         let tail = TransducerSettings.tailDuration(ofDecayRates: rates)
         maximumTail = max(maximumTail, tail + OfflineRenderer.fadeOutSeconds)

@@ -17,15 +17,15 @@ extension Voice {
     to patternFrame: Int64, isHaptic: Bool, in context: VoiceContext
   ) -> UInt8 {
     let segments = context.plan.value.segments
-    trackCursors.intensityIndex = Self.advancedCursor(
-      trackCursors.intensityIndex, to: patternFrame, in: segments)
-    trackCursors.pitchIndex = Self.advancedCursor(
-      trackCursors.pitchIndex, to: patternFrame, in: segments)
+    trackCursors.intensitySegmentIndex = Self.advancedCursor(
+      trackCursors.intensitySegmentIndex, to: patternFrame, in: segments)
+    trackCursors.pitchSegmentIndex = Self.advancedCursor(
+      trackCursors.pitchSegmentIndex, to: patternFrame, in: segments)
     if !isHaptic {
-      trackCursors.brightnessIndex = Self.advancedCursor(
-        trackCursors.brightnessIndex, to: patternFrame, in: segments)
-      trackCursors.panIndex = Self.advancedCursor(
-        trackCursors.panIndex, to: patternFrame, in: segments)
+      trackCursors.brightnessSegmentIndex = Self.advancedCursor(
+        trackCursors.brightnessSegmentIndex, to: patternFrame, in: segments)
+      trackCursors.panSegmentIndex = Self.advancedCursor(
+        trackCursors.panSegmentIndex, to: patternFrame, in: segments)
     }
     guard context.liveControls.value.hasControls else { return 0 }
     if isHaptic {
@@ -401,12 +401,14 @@ extension Voice {
     let segments = context.plan.value.segments
     var nextCornerFrame = voice.onsetFrame &+ envelope.nextCorner(after: position)
     nextCornerFrame = min(
-      nextCornerFrame, segments[Int(trackCursors.intensityIndex) &+ 1].startFrame)
-    nextCornerFrame = min(nextCornerFrame, segments[Int(trackCursors.pitchIndex) &+ 1].startFrame)
+      nextCornerFrame, segments[Int(trackCursors.intensitySegmentIndex) &+ 1].startFrame)
+    nextCornerFrame = min(
+      nextCornerFrame, segments[Int(trackCursors.pitchSegmentIndex) &+ 1].startFrame)
     if !voice.source.isHaptic {
       nextCornerFrame = min(
-        nextCornerFrame, segments[Int(trackCursors.brightnessIndex) &+ 1].startFrame)
-      nextCornerFrame = min(nextCornerFrame, segments[Int(trackCursors.panIndex) &+ 1].startFrame)
+        nextCornerFrame, segments[Int(trackCursors.brightnessSegmentIndex) &+ 1].startFrame)
+      nextCornerFrame = min(
+        nextCornerFrame, segments[Int(trackCursors.panSegmentIndex) &+ 1].startFrame)
     }
     return nextCornerFrame
   }

@@ -101,7 +101,9 @@ struct Voice: BitwiseCopyable, Sendable {
       plannedVoiceIndex: 0,
       PlannedVoice(source: .burst, onsetFrame: 0, envelope: .flat(length: 0), partialGain: 0),
       passOriginFrame: 0, onsetOutputFrame: 0, envelope: .flat(length: 0),
-      cursors: TrackCursors(intensityIndex: 0, pitchIndex: 0, brightnessIndex: 0, panIndex: 0))
+      cursors: TrackCursors(
+        intensitySegmentIndex: 0, pitchSegmentIndex: 0, brightnessSegmentIndex: 0,
+        panSegmentIndex: 0))
   }
 
   /// The buses that a voice is mixed into.

@@ -144,7 +144,7 @@ extension ALSABackend {
   ///   - name: The name of the device.
   ///   - request: The requested properties.
   ///   - time: The clock for the times that the device does not measure.
-  public func openAbsent(_ name: String, _ request: OutputRequest, time: any TimeSource)
+  public func openPlaceholder(for name: String, _ request: OutputRequest, time: any TimeSource)
     -> sending OpenedOutput?
   {
     guard temblor_has_asound(), let pcmRequest = try? Self.pcmRequest(name, request) else {

@@ -226,41 +226,43 @@ struct DeviceTimeline {
   mutating func track(queuedCount queued: Int, now: Duration) -> Deviation? {
     defer { lastTrackingTime = now }
     let measuredEnd = now + frameTime.duration(of: queued)
-    let tolerance = lateTolerance(queuedCount: queued)
+    let slipTolerance = lateTolerance(queuedCount: queued)
     let slip = measuredEnd - (playbackEndTime ?? measuredEnd)
     playbackEndTime = measuredEnd
     if warmUp != nil {
       // Frames that a server dropped or did not have were silence; later ones may be as well.
-      if slip < .zero - earlyTolerance / 2 || slip > tolerance || queued <= 1 {
+      if slip < .zero - earlyTolerance / 2 || slip > slipTolerance || queued <= 1 {
         warmUp?.steadySince = now
       }
       return nil
     }
-    guard isSteady else { return settle(slip: slip, tolerance: tolerance, now: now) }
-    return accumulate(slip: slip, tolerance: tolerance, now: now)
+    guard isSteady else { return settle(slip: slip, tolerance: slipTolerance, now: now) }
+    return accumulate(slip: slip, tolerance: slipTolerance, now: now)
   }
 
   /// Waits until a device that has just started runs steadily. A sound server may start slowly; the
   /// due time of frames is known only afterward.
-  private mutating func settle(slip: Duration, tolerance: Duration, now: Duration) -> Deviation? {
+  private mutating func settle(slip: Duration, tolerance slipTolerance: Duration, now: Duration)
+    -> Deviation?
+  {
     if warmUpFrameCount > 0, slip < .zero - earlyTolerance {
       accumulatedLag = slip
       return .early
     }
-    if steadySince == nil || slip > tolerance {
+    if steadySince == nil || slip > slipTolerance {
       steadySince = now
     }
     isSteady = now - (steadySince ?? now) > .milliseconds(250)
     return nil
   }
 
-  private mutating func accumulate(slip: Duration, tolerance: Duration, now: Duration)
+  private mutating func accumulate(slip: Duration, tolerance slipTolerance: Duration, now: Duration)
     -> Deviation?
   {
     accumulatedLag += slip
     let drift = min(max(accumulatedLag, .zero - accumulatedLag), (now - lastTrackingTime) / 5_000)
     accumulatedLag -= accumulatedLag > .zero ? drift : .zero - drift
-    if accumulatedLag > tolerance { return .late }
+    if accumulatedLag > slipTolerance { return .late }
     let isEarly = slip < .zero - earlyTolerance / 2 && accumulatedLag < .zero - earlyTolerance
     return isEarly ? .early : nil
   }

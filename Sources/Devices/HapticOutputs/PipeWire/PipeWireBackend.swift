@@ -93,7 +93,7 @@ public struct PipeWireBackend: OutputBackend {
   ///   - name: The name of the sink, or `NODE=NAME`.
   ///   - request: The requested properties.
   ///   - time: The clock, which must be the machine's.
-  public func openAbsent(_ name: String, _ request: OutputRequest, time: any TimeSource)
+  public func openPlaceholder(for name: String, _ request: OutputRequest, time: any TimeSource)
     -> sending OpenedOutput?
   {
     let device = "\(scheme):\(name)"

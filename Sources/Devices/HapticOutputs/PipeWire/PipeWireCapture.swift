@@ -174,7 +174,7 @@ final class PipeWireRecorder: @unchecked Sendable {
       process: { self.process(&$0, $1) })
   }
 
-  /// Stores the frames of a cycle: [real-time thread].
+  /// Stores the frames of a cycle. PipeWire's real-time thread calls this method.
   func process(_ input: inout MutableSpan<Float>, _ cycle: PipeWireCycle) {
     let times = PipeWireTimeline.Cycle(cycle)
     if isNewStream.exchange(false, ordering: .acquiringAndReleasing) {
@@ -193,7 +193,7 @@ final class PipeWireRecorder: @unchecked Sendable {
   }
 
   /// Moves the oldest samples, in whole frames, to the start of an array whose length is a multiple
-  /// of the number of channels: [one reading thread].
+  /// of the number of channels. Only one thread may read.
   ///
   /// - Returns: The number of samples.
   func drain(into destination: inout [Float]) -> Int { samples.drain(into: &destination) }

@@ -11,15 +11,17 @@ protocol PipeWireClient: AnyObject, Sendable {
   func disconnect()
   func openStream(_ request: PipeWireStreamRequest) -> Bool
   func closeStream()
-  /// Pauses or resumes the stream: [any thread].
+  /// Pauses or resumes the stream. Any thread may call this method.
   func setActive(_ isActive: Bool)
   /// Ends the connection; no event follows.
   func free()
 }
 
-/// The receiver of events and cycles: [the connection's thread, the real-time thread].
+/// The receiver of events and cycles.
 struct PipeWireHandler: Sendable {
+  /// Receives an event on the connection's thread.
   var receive: @Sendable (PipeWireMachine.Event) -> Void
+  /// Processes a cycle on the real-time thread.
   var process: @Sendable (_ samples: inout MutableSpan<Float>, _ cycle: PipeWireCycle) -> Void
 }
 
@@ -94,8 +96,8 @@ struct PipeWireCycle: Equatable, Sendable {
             startNanoseconds: cycle.nanoseconds, delayNanoseconds: cycle.delay_nanoseconds))
       }
     }
-    guard let opened = unsafe temblor_pipewire_new(remote, &events) else { return nil }
-    unsafe connection.store(opened, ordering: .releasing)
+    guard let connectionPointer = unsafe temblor_pipewire_new(remote, &events) else { return nil }
+    unsafe connection.store(connectionPointer, ordering: .releasing)
   }
 
   deinit { free() }
@@ -108,20 +110,20 @@ struct PipeWireCycle: Equatable, Sendable {
     unsafe client._withUnsafeGuaranteedRef { $0.handler.receive(event) }
   }
 
-  private var opened: OpaquePointer? { unsafe connection.load(ordering: .acquiring) }
+  private var connectionPointer: OpaquePointer? { unsafe connection.load(ordering: .acquiring) }
 
   func connect() -> Bool {
-    guard let opened = unsafe opened else { return false }
-    return unsafe temblor_pipewire_connect(opened)
+    guard let connectionPointer = unsafe connectionPointer else { return false }
+    return unsafe temblor_pipewire_connect(connectionPointer)
   }
 
   func disconnect() {
-    guard let opened = unsafe opened else { return }
-    unsafe temblor_pipewire_disconnect(opened)
+    guard let connectionPointer = unsafe connectionPointer else { return }
+    unsafe temblor_pipewire_disconnect(connectionPointer)
   }
 
   func openStream(_ request: PipeWireStreamRequest) -> Bool {
-    guard let opened = unsafe opened else { return false }
+    guard let connectionPointer = unsafe connectionPointer else { return false }
     channelCount.store(request.channels.count, ordering: .releasing)
     let channels = request.channels.joined(separator: " ")
     return unsafe request.target.withCString { target in
@@ -134,26 +136,27 @@ struct PipeWireCycle: Equatable, Sendable {
         unsafe values.cycle_size = UInt32(request.cycleSize)
         unsafe values.channel_count = UInt32(request.channels.count)
         unsafe values.channels = channels
-        return unsafe temblor_pipewire_open_stream(opened, &values)
+        return unsafe temblor_pipewire_open_stream(connectionPointer, &values)
       }
     }
   }
 
   func closeStream() {
-    guard let opened = unsafe opened else { return }
-    unsafe temblor_pipewire_close_stream(opened)
+    guard let connectionPointer = unsafe connectionPointer else { return }
+    unsafe temblor_pipewire_close_stream(connectionPointer)
   }
 
   func setActive(_ isActive: Bool) {
-    guard let opened = unsafe opened else { return }
-    unsafe temblor_pipewire_set_active(opened, isActive)
+    guard let connectionPointer = unsafe connectionPointer else { return }
+    unsafe temblor_pipewire_set_active(connectionPointer, isActive)
   }
 
   func free() {
-    guard let opened = unsafe connection.exchange(nil, ordering: .acquiringAndReleasing) else {
+    guard let connectionPointer = unsafe connection.exchange(nil, ordering: .acquiringAndReleasing)
+    else {
       return
     }
-    unsafe temblor_pipewire_free(opened)
+    unsafe temblor_pipewire_free(connectionPointer)
   }
 }
 

@@ -27,7 +27,7 @@ final class PipeWireConnection: Sendable {
     var setGate: @Sendable (Bool) -> Void
     /// Prepares for the cycles of another stream.
     var prepareForStream: @Sendable () -> Void
-    /// Plays or records the frames of a cycle: [real-time thread].
+    /// Plays or records the frames of a cycle on the real-time thread.
     var process: @Sendable (inout MutableSpan<Float>, PipeWireCycle) -> Void
 
     /// An owner without a stream.
@@ -91,7 +91,7 @@ final class PipeWireConnection: Sendable {
     }
   }
 
-  /// Performs all due actions: [one thread].
+  /// Performs all due actions. Only one thread may call this method.
   func step() {
     while true {
       let now = clock.now
@@ -166,7 +166,8 @@ final class PipeWireConnection: Sendable {
     return true
   }
 
-  /// Ends the thread and the connection: [any thread except the connection's own].
+  /// Ends the thread and the connection. Any thread except the connection's own may call this
+  /// method.
   func close() {
     state.isEnding.store(true, ordering: .releasing)
     state.stepSignal.raise()

@@ -102,7 +102,7 @@ public final class PipeWireSink: AudioSink {
   public func drainEvents() -> [SinkEvent] { eventQueue.drain() }
 
   /// A Boolean value that indicates whether there are events.
-  public var hasEvents: Bool { !eventQueue.isEmpty }
+  public var hasPendingEvents: Bool { !eventQueue.isEmpty }
 
   private var nowSeconds: Double { clock.now / .seconds(1) }
 

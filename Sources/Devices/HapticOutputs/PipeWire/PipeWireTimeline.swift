@@ -64,7 +64,7 @@ struct PipeWireTimeline {
   private var hasSkipped = false
   /// The frames that the last cycle played.
   private var lastHeard = 0..<0
-  /// The frames that the last cycle lacked.
+  /// The frames that the last cycle needed but that were not written in time.
   private var lastStarved = 0..<0
 
   init(rate: Double) { self.rate = rate }

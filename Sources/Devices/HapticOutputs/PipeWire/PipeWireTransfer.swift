@@ -32,21 +32,22 @@ internal import Synchronization
   let ring: FrameRing
   /// The signal that is raised after every cycle.
   let signal: WakeSignal
-  /// A Boolean value that indicates whether frames may be heard: [connection].
+  /// A Boolean value that indicates whether frames may be heard. The connection sets it.
   let isGateOpen = Atomic<Bool>(false)
-  /// A Boolean value that indicates whether the next cycle belongs to another stream: [connection].
+  /// A Boolean value that indicates whether the next cycle belongs to another stream. The
+  /// connection sets it.
   let isNewStream = Atomic<Bool>(false)
 
-  /// The number of written frames: [render thread].
+  /// The number of written frames. The render thread sets it.
   private let writtenCount = Atomic<Int>(0)
-  /// The frames before this one are silent, since they were never written: [render thread].
+  /// The first frame after the silent frames, which were never written. The render thread sets it.
   private let silentCount = Atomic<Int>(0)
   /// The number of the last start; negative after a stop.
   private let generation = Atomic<Int>(0)
   private let startFrame = Atomic<Int>(0)
   private let startNanoseconds = Atomic<Int64>(0)
 
-  // [real-time thread]
+  // The state of the real-time thread.
   private var timeline: PipeWireTimeline
   private var timelineGeneration = 0
 

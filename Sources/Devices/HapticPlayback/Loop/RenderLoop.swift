@@ -145,7 +145,7 @@ public final class RenderLoop {
       guard let delay = callSink(sink, { $0.delayFrames }) else { return false }
       clock.update(position: engine.port.renderedFrameCount, delay: delay, moment: time.now)
     case .ready, .interrupted, .ended:
-      reportChanges(always: self.sink.hasEvents)
+      reportChanges(always: self.sink.hasPendingEvents)
     }
     return idleIfSilent()
   }

@@ -249,7 +249,7 @@ public protocol OutputBackend: Sendable {
   /// - name: The part of its name after the colon.
   /// - request: The requested properties.
   /// - time: The clock.
-  func openAbsent(_ name: String, _ request: OutputRequest, time: any TimeSource)
+  func openPlaceholder(for name: String, _ request: OutputRequest, time: any TimeSource)
     -> sending OpenedOutput?
 }
 
@@ -260,7 +260,7 @@ extension OutputBackend {
   ) throws(OutputError) -> SinkFormat? { nil }
 
   /// Returns nil, because the output has no device to wait for.
-  public func openAbsent(_ name: String, _ request: OutputRequest, time: any TimeSource)
+  public func openPlaceholder(for name: String, _ request: OutputRequest, time: any TimeSource)
     -> sending OpenedOutput?
   { nil }
 
@@ -377,11 +377,11 @@ public struct OutputRegistry: Sendable {
   /// - name: The name, in the form that `parseName(_:)` accepts.
   /// - request: The requested properties.
   /// - time: The clock.
-  public func openAbsent(
-    _ name: String, _ request: OutputRequest, time: any TimeSource = SystemTimeSource()
+  public func openPlaceholder(
+    for name: String, _ request: OutputRequest, time: any TimeSource = SystemTimeSource()
   ) -> sending OpenedOutput? {
     let name = parseName(name)
-    return backend(forScheme: name.scheme)?.openAbsent(name.address, request, time: time)
+    return backend(forScheme: name.scheme)?.openPlaceholder(for: name.address, request, time: time)
   }
 
   /// Returns the format that an output would grant, without opening it, if opening it would replace

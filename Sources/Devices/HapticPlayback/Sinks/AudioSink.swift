@@ -44,7 +44,7 @@ public protocol AudioSink: AnyObject {
   /// A Boolean value that indicates whether there are events although the last wait reported no
   /// missed frames.
   /// After missed frames, events are drained in any case.
-  var hasEvents: Bool { get }
+  var hasPendingEvents: Bool { get }
 
   /// A closure that creates a replacement if a call to this sink hangs; nil if the sink cannot be
   /// replaced.
@@ -69,7 +69,7 @@ extension AudioSink {
   public func drainEvents() -> [SinkEvent] { [] }
 
   /// The default value, false, for sinks whose events all come with missed frames.
-  public var hasEvents: Bool { false }
+  public var hasPendingEvents: Bool { false }
 
   /// The default value, zero, for sinks that do not measure calls.
   public var maximumCallDuration: Duration { .zero }

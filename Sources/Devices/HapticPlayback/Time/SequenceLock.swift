@@ -9,7 +9,7 @@ package struct SequenceLock: ~Copyable, Sendable {
 
   package init() {}
 
-  /// Stores values: [one writing thread].
+  /// Stores values. Only one thread may write.
   ///
   /// - Parameter store: A closure that stores the values with relaxed ordering.
   package func write(_ store: () -> Void) {
@@ -19,7 +19,7 @@ package struct SequenceLock: ~Copyable, Sendable {
     version.wrappingAdd(1, ordering: .releasing)
   }
 
-  /// Returns values that were stored together: [any thread].
+  /// Returns values that were stored together. Any thread may read.
   ///
   /// - Parameter load: A closure that loads the values with relaxed ordering, and may be called
   ///   several times.

@@ -97,7 +97,7 @@ struct HapsDecoder: JSONSchemaReader {
   private typealias Field<Owner> = JSONProperty<Owner, HapsDecoder>
   private typealias Note = HapsDocument.Note
 
-  static let writesShortNumbers = true
+  static let omitsPointInWholeNumbers = true
   var findingLog = FindingLog()
   let schemaRules = JSONSchemaRules(
     missingKey: .hapsInvalidStructure, wrongType: .wrongType, outOfRange: .hapsValueOutOfRange,

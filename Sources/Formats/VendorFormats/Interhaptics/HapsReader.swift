@@ -29,7 +29,7 @@ struct HapsReader {
   }
 
   private mutating func add(_ note: HapsDocument.Note, gain: Double) {
-    let noteLength =
+    let noteDurationSeconds =
       note.durationSeconds
       ?? max(
         note.amplitudeKeyframes.last?.timeSeconds ?? 0,
@@ -45,11 +45,11 @@ struct HapsReader {
           ]))
       return
     }
-    guard noteLength > 0 else {
+    guard noteDurationSeconds > 0 else {
       return losses.add(.dropped, .composition, "notes with zero duration are silent")
     }
     var levelBreakpoints: Breakpoints = Self.breakpoints(
-      of: note.amplitudeKeyframes, until: noteLength
+      of: note.amplitudeKeyframes, until: noteDurationSeconds
     ).map {
       ($0.time, clampAmplitude($0.value * gain))
     }
@@ -57,13 +57,13 @@ struct HapsReader {
       levelBreakpoints = [(0, clampAmplitude(gain))]
     }
     var sharpnesses = sharpnessBreakpoints(
-      of: Self.breakpoints(of: note.frequencyKeyframes, until: noteLength))
+      of: Self.breakpoints(of: note.frequencyKeyframes, until: noteDurationSeconds))
     let statesHertz = !sharpnesses.isEmpty
     if !statesHertz {
       sharpnesses = [(0, 0.5)]
     }
     var event = HapticEvent(
-      kind: .hapticContinuous, time: note.startSeconds, duration: noteLength,
+      kind: .hapticContinuous, time: note.startSeconds, duration: noteDurationSeconds,
       parameters: [.hapticIntensity: 1, .hapticSharpness: 0])
     var parameterCurves: [ParameterCurve] = []
     if let level = Self.constantValue(of: levelBreakpoints),
@@ -84,7 +84,7 @@ struct HapsReader {
     }
     eventValueIndices.append(note.jsonValueIndex)
     builder.add(
-      event, curves: parameterCurves, until: note.startSeconds + noteLength,
+      event, curves: parameterCurves, until: note.startSeconds + noteDurationSeconds,
       statesHertz: statesHertz)
   }
 

@@ -46,7 +46,7 @@ extension HapticFormat {
 
 /// Reads the text by the schema of ISO/IEC 23090-31 and its drafts.
 struct HJIFReader: JSONSchemaReader {
-  static var writesShortNumbers: Bool { true }
+  static var omitsPointInWholeNumbers: Bool { true }
 
   let schemaRules = JSONSchemaRules(
     missingKey: .hjifInvalidStructure, recommendedKey: .hjifMissingKey, wrongType: .wrongType,

@@ -152,7 +152,7 @@ private struct PulsarPattern: Sendable {
 private struct PulsarReader: JSONSchemaReader {
   private typealias Table<Owner> = JSONObjectSchema<Owner, PulsarReader>
 
-  static let writesShortNumbers = true
+  static let omitsPointInWholeNumbers = true
   var findingLog = FindingLog()
   let schemaRules = JSONSchemaRules(
     missingKey: .pulsarStructure, wrongType: .wrongType, outOfRange: .pulsarRange,

@@ -87,7 +87,7 @@ extension HapticFormat {
 /// a deviation, the text is read again with tolerance for both.
 struct RichTapDecoder: JSONSchemaReader {
   /// Factors of curves that are whole numbers are written without a decimal point.
-  static let writesShortNumbers = true
+  static let omitsPointInWholeNumbers = true
 
   let jsonDocument: JSONDocument
   let dialect: RichTapDialect

@@ -91,17 +91,17 @@ struct ControlDifferences {
         timeMapping = self.timeMapping
       }
     }
-    var items = ControlItem.items(for: id, in: patterns.0)
-    for index in items.indices {
-      items[index].time = timeMapping.candidateTime(at: items[index].time)
-      for point in items[index].points.indices {
-        items[index].points[point].time *= timeMapping.scale
+    var referenceItems = ControlItem.items(for: id, in: patterns.0)
+    for index in referenceItems.indices {
+      referenceItems[index].time = timeMapping.candidateTime(at: referenceItems[index].time)
+      for point in referenceItems[index].points.indices {
+        referenceItems[index].points[point].time *= timeMapping.scale
       }
     }
     let candidateItems = ControlItem.items(for: id, in: patterns.1)
     let builder = ControlDifferenceBuilder(
       id: id, layerName: layerName, profile: profile, options: options, deviation: deviation)
-    let changed = Self.changedPairs(items, candidateItems)
+    let changed = Self.changedPairs(referenceItems, candidateItems)
     if changed.count == 1, let difference = builder.difference(changed[0].0, changed[0].1) {
       differences.append(difference)
       return

@@ -106,21 +106,21 @@ extension [FeltDifference] {
     var subject: FeltDifference.Subject
   }
 
-  private static func summary(_ unsorted: [FeltDifference]) -> FeltDifference {
-    let group = unsorted.sorted { $0.range.lowerBound < $1.range.lowerBound }
-    guard group.count > 1 else { return group[0] }
-    var summary = group[0]
-    let amounts = group.map(\.amount).sorted()
+  private static func summary(_ differences: [FeltDifference]) -> FeltDifference {
+    let sortedDifferences = differences.sorted { $0.range.lowerBound < $1.range.lowerBound }
+    guard sortedDifferences.count > 1 else { return sortedDifferences[0] }
+    var summary = sortedDifferences[0]
+    let amounts = sortedDifferences.map(\.amount).sorted()
     summary.amount = Statistics.median(of: amounts)
     summary.spread = amounts[0]...amounts[amounts.count - 1]
-    summary.slack = group.map(\.slack).max() ?? 0
-    let maskedAmounts = group.compactMap(\.maskedAmount)
+    summary.slack = sortedDifferences.map(\.slack).max() ?? 0
+    let maskedAmounts = sortedDifferences.compactMap(\.maskedAmount)
     summary.maskedAmount =
-      maskedAmounts.count == group.count ? maskedAmounts.max { abs($0) < abs($1) } : nil
-    summary.events = group.flatMap(\.events)
-    let hasAllCounterparts = group.allSatisfy { !$0.candidateEvents.isEmpty }
-    summary.candidateEvents = hasAllCounterparts ? group.flatMap(\.candidateEvents) : []
-    let end = group.map(\.range.upperBound).max() ?? summary.range.upperBound
+      maskedAmounts.count == sortedDifferences.count ? maskedAmounts.max { abs($0) < abs($1) } : nil
+    summary.events = sortedDifferences.flatMap(\.events)
+    let hasAllCounterparts = sortedDifferences.allSatisfy { !$0.candidateEvents.isEmpty }
+    summary.candidateEvents = hasAllCounterparts ? sortedDifferences.flatMap(\.candidateEvents) : []
+    let end = sortedDifferences.map(\.range.upperBound).max() ?? summary.range.upperBound
     summary.range = summary.range.lowerBound...end
     return summary
   }

@@ -246,7 +246,7 @@ struct FeltPulse {
   private let vibrationEnergy: Double
 
   /// The time before a transient in which the vibration may begin, in seconds.
-  private static let leadSeconds = 0.004
+  private static let vibrationLeadSeconds = 0.004
   /// The time after the start of a transient in which the vibration ends, in seconds.
   private static let lengthSeconds = 0.045
   /// The ratios of energies at which a vibration counts as the transient.
@@ -259,7 +259,7 @@ struct FeltPulse {
     _ transient: FeltTransient, of owner: FeltSide, in other: FeltSide, _ isInReference: Bool,
     context: FeltContext
   ) {
-    let first = context.grid.index(before: transient.time - Self.leadSeconds)
+    let first = context.grid.index(before: transient.time - Self.vibrationLeadSeconds)
     let last = context.grid.index(before: transient.time + Self.lengthSeconds)
     range = first..<max(first, last)
     var surplus = 0.0

@@ -9,7 +9,7 @@ struct FeltGrid {
   private static let maximumPointCount = 1_200_000.0
   /// The maximum number of points of all vibrations.
   private static let maximumTrackPointCount = 4_000_000.0
-  /// The time after the last sound, in seconds.
+  /// The duration of the grid after the end of the longest pattern, in seconds.
   private static let trailingSeconds = 0.1
 
   /// The interval, in seconds.
@@ -261,10 +261,10 @@ struct FeltSide {
 
   /// Returns the integral of the squared amplitudes over a time range.
   func energy(in range: ClosedRange<Double>, grid: FeltGrid) -> Double {
-    let first = max(0, grid.index(before: range.lowerBound))
-    let last = min(amplitudes.count, grid.index(before: range.upperBound))
-    guard first < last else { return 0 }
-    return amplitudes[first..<last].reduce(0) { $0 + $1 * $1 } * grid.step
+    let startIndex = max(0, grid.index(before: range.lowerBound))
+    let endIndex = min(amplitudes.count, grid.index(before: range.upperBound))
+    guard startIndex < endIndex else { return 0 }
+    return amplitudes[startIndex..<endIndex].reduce(0) { $0 + $1 * $1 } * grid.step
   }
 
   /// Returns the mean frequency at a point, weighted by amplitude, as a base-2 logarithm.

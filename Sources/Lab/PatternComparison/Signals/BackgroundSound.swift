@@ -20,7 +20,7 @@ struct BackgroundSound {
   static func background(of pair: SignalPair) -> BackgroundSound? {
     let threshold = ActiveRegion.silenceMagnitude(of: pair.reference)
     let length = max(1, Int(blockSeconds * pair.rate))
-    var quiet: [Float] = []
+    var quietCandidateSamples: [Float] = []
     var powers: [Double] = []
     var referencePowers: [Double] = []
     for start in stride(from: 0, to: pair.reference.count - length + 1, by: length) {
@@ -28,7 +28,7 @@ struct BackgroundSound {
       guard Statistics.peak(of: pair.reference[block]) < threshold else { continue }
       powers.append(Statistics.meanSquare(of: pair.candidate[block]))
       referencePowers.append(Statistics.meanSquare(of: pair.reference[block]))
-      quiet += pair.candidate[block]
+      quietCandidateSamples += pair.candidate[block]
     }
     // Less than 100 ms of silence are not representative.
     guard powers.count >= 5 else { return nil }
@@ -40,7 +40,7 @@ struct BackgroundSound {
     else {
       return nil
     }
-    return BackgroundSound(power: power, hertz: tone(in: quiet, rate: pair.rate))
+    return BackgroundSound(power: power, hertz: tone(in: quietCandidateSamples, rate: pair.rate))
   }
 
   /// Returns the frequency of a tone with most of the power, or nil.

@@ -141,10 +141,10 @@ struct FolderComparison {
 
   /// Returns the rows of the pairs, then those of missing and new files.
   private func rows(_ results: [PairResult]) -> [FolderReport.Row] {
-    let missing = pairs.missingNames.map { name in
+    let missing = pairs.referenceOnlyNames.map { name in
       FolderReport.Row(name, .missing, "only in \(reference)")
     }
-    let new = pairs.newNames.map { name in
+    let new = pairs.candidateOnlyNames.map { name in
       FolderReport.Row(name, .new, "only in \(candidate)")
     }
     return results.map(\.row) + missing + new
@@ -210,7 +210,8 @@ struct FolderComparison {
       "referenceFolder": reference, "candidateFolder": candidate,
       "tolerance": tolerance.map(CompareCommand.fields),
       "withinTolerance": tolerance.map { _ in isWithinTolerance(rows(results)) },
-      "pairs": results.map(\.fields), "missing": pairs.missingNames, "new": pairs.newNames,
+      "pairs": results.map(\.fields), "missing": pairs.referenceOnlyNames,
+      "new": pairs.candidateOnlyNames,
     ]
   }
 }

@@ -139,10 +139,10 @@ struct LevelMeter {
 
   init(_ peaks: [Float], width: Int) {
     let gaps = max(0, peaks.count - 1)
-    let bar = peaks.isEmpty ? 0 : (width - gaps) / peaks.count
-    if bar >= Self.minimumBarColumnCount {
+    let availableBarColumnCount = peaks.isEmpty ? 0 : (width - gaps) / peaks.count
+    if availableBarColumnCount >= Self.minimumBarColumnCount {
       self.channelPeaks = peaks
-      barColumnCount = min(bar, Self.maximumBarColumnCount)
+      barColumnCount = min(availableBarColumnCount, Self.maximumBarColumnCount)
       columnCount = barColumnCount * peaks.count + gaps
     } else {
       let count = min(peaks.count, max(0, width))

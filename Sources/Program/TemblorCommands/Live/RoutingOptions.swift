@@ -94,7 +94,7 @@ enum RoutingOptions {
     }
   }
 
-  /// The help of `--haptics` for commands that drive a single transducer.
+  /// The help text of the `--haptics` option, for commands that drive a single transducer.
   static let transducerChannelsHelp =
     "Output channels of the transducer, numbered from 1, such as 2 or 3,4; or all."
 

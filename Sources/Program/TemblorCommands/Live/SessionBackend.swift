@@ -20,7 +20,7 @@ protocol PlaybackEnvironment: Sendable {
 
   /// Returns an output that opens its device as soon as the device is present, or nil without
   /// support.
-  func openAbsentOutput(_ output: String, _ request: OutputRequest) -> sending OpenedOutput?
+  func openPlaceholder(for output: String, _ request: OutputRequest) -> sending OpenedOutput?
 
   /// Plays an engine through an output.
   ///
@@ -36,10 +36,12 @@ protocol PlaybackEnvironment: Sendable {
 }
 
 extension PlaybackEnvironment {
-  /// Returns nil, because an absent output is refused.
-  func openAbsentOutput(_ output: String, _ request: OutputRequest) -> sending OpenedOutput? { nil }
+  /// Returns nil, because the environment cannot wait for an absent device.
+  func openPlaceholder(for output: String, _ request: OutputRequest) -> sending OpenedOutput? {
+    nil
+  }
 
-  /// Returns nil, because an output can be opened and closed without an effect.
+  /// Returns nil, because opening an output does not replace a file.
   func expectedFormat(
     _ output: String, _ request: OutputRequest
   ) throws(OutputError) -> SinkFormat? { nil }
@@ -92,8 +94,8 @@ struct SystemEnvironment: PlaybackEnvironment {
     _ output: String, _ request: OutputRequest
   ) throws(OutputError) -> SinkFormat? { try outputRegistry.expectedFormat(output, request) }
 
-  func openAbsentOutput(_ output: String, _ request: OutputRequest) -> sending OpenedOutput? {
-    outputRegistry.openAbsent(output, request, time: time)
+  func openPlaceholder(for output: String, _ request: OutputRequest) -> sending OpenedOutput? {
+    outputRegistry.openPlaceholder(for: output, request, time: time)
   }
 
   func play(

@@ -123,9 +123,9 @@ struct StudyReport {
         "strength is \(other.fields["strength"] ?? ""), but it is \(strength ?? "") in "
           + "\(first.path.inQuotes); report the files separately")
     }
-    var named: Set<String> = []
+    var reportedPaths: Set<String> = []
     for row in rows
-    where (row.fields["simulated"] ?? "").isEmpty && named.insert(row.path).inserted {
+    where (row.fields["simulated"] ?? "").isEmpty && reportedPaths.insert(row.path).inserted {
       terminal.report(
         """
         \(row.path.printable): strength unknown; the answers may be simulated
