@@ -74,7 +74,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     public static let allowAirPlay = CategoryOptions(rawValue: 64)
   }
 
-  /// The options of an activation of the audio session.
+  /// The options for activating the audio session.
   public struct SetActiveOptions: OptionSet, Sendable {
     /// The bits of the options on Apple's systems.
     public let rawValue: UInt
@@ -146,12 +146,14 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// Accepts an activation of the session, and has no effect.
   open func setActive(_ active: Bool, options: SetActiveOptions = []) throws {}
 
-  /// The name of the notification of an interrupted session, which is never posted on Linux.
+  /// The name of the notification that a session was interrupted. On Linux, the notification is
+  /// never posted.
   public class var interruptionNotification: Notification.Name {
     Notification.Name("AVAudioSessionInterruptionNotification")
   }
 
-  /// The name of the notification of a reset of the media services, which is never posted on Linux.
+  /// The name of the notification that the media services were reset. On Linux, the notification is
+  /// never posted.
   public class var mediaServicesWereResetNotification: Notification.Name {
     Notification.Name("AVAudioSessionMediaServicesWereResetNotification")
   }
@@ -189,7 +191,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   public let url: URL?
   /// The duration of the sound in seconds, or 0 if the file cannot be read here.
   public let duration: TimeInterval
-  /// The delegate of the player, which is never called.
+  /// The player's delegate. The player never calls it.
   open weak var delegate: (any AVAudioPlayerDelegate)?
   private let lock = NSLock()
   private var state = State()
@@ -204,7 +206,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     duration = sound.map { Double($0.frameCount) / $0.rate } ?? 0
   }
 
-  /// Creates a player of sound data, whose duration is unknown.
+  /// Creates a player for sound data. The duration of the sound is unknown.
   public init(data: Data) throws {
     url = nil
     duration = 0
@@ -256,7 +258,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// The volume of the player, 0…1, which has no effect.
+  /// The player's volume, 0…1. The volume has no effect.
   open var volume: Float {
     get { lock.withLock { state.volume } }
     set { lock.withLock { state.volume = newValue } }

@@ -27,6 +27,6 @@ open class NSHapticFeedbackManager: NSObject {
 
   private static let shared = Performer()
 
-  /// The performer of haptic feedback, which any thread may call.
+  /// The performer of haptic feedback. Any thread may call it.
   open class var defaultPerformer: any NSHapticFeedbackPerformer { shared }
 }

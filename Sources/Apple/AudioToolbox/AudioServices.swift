@@ -28,7 +28,7 @@ public func AudioServicesPlaySystemSoundWithCompletion(
   DispatchQueue.main.async(execute: inCompletionBlock)
 }
 
-/// Plays the haptics of an alert, which are the same as those of a system sound.
+/// Plays the haptics of an alert. The haptics are the same as for a system sound.
 public func AudioServicesPlayAlertSound(_ inSystemSoundID: SystemSoundID) {
   AudioServicesPlaySystemSound(inSystemSoundID)
 }

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// A publisher that publishes one value.
 public struct Just<Output>: Publisher {
-  /// The type of failures, which never occur.
+  /// The failure type. The publisher never fails.
   public typealias Failure = Never
 
   /// The value that is published.

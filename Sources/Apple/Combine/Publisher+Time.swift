@@ -235,7 +235,7 @@ extension Timer {
   public final class TimerPublisher: ConnectablePublisher, @unchecked Sendable {
     /// The type of the published values.
     public typealias Output = Date
-    /// The type of failures, which never occur.
+    /// The failure type. The publisher never fails.
     public typealias Failure = Never
 
     /// The interval between two dates, in seconds.

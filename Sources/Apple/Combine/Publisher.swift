@@ -9,7 +9,7 @@
 public protocol Publisher<Output, Failure> {
   /// The type of the published values.
   associatedtype Output
-  /// The type of failures, which never occur.
+  /// The failure type. The publisher never fails.
   associatedtype Failure: Error
 
   /// Calls a closure for each value, until the returned subscription is canceled or released.
@@ -147,7 +147,7 @@ extension Publisher {
     }
   }
 
-  /// Assigns each value to a property of an object, which the subscription retains.
+  /// Assigns each value to a property of an object. The subscription retains the object.
   public func assign<Root>(to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root)
     -> AnyCancellable
   {

@@ -16,8 +16,7 @@ open class CHHapticEngine: NSObject {
   public typealias FinishedHandler = ((any Error)?) -> CHHapticEngine.FinishedAction
   /// A handler that is called after a stop that the application did not request.
   public typealias StoppedHandler = (CHHapticEngine.StoppedReason) -> Void
-  /// A handler that is called after a reset of the engine, which discards players and registered
-  /// audio.
+  /// A handler that the engine calls after a reset. A reset discards players and registered audio.
   public typealias ResetHandler = () -> Void
 
   /// The action of an engine when all players have finished.

@@ -101,10 +101,10 @@ open class CHHapticEvent: NSObject {
     /// The name of the event type in AHAP files.
     public let rawValue: String
 
-    /// Creates an event type from its name, which may be unknown.
+    /// Creates an event type from its name. The name may be unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The type of a short impulse, which has a fixed duration.
+    /// The type of a short impulse with a fixed duration.
     public static let hapticTransient = EventType(rawValue: "HapticTransient")
     /// The type of a vibration that lasts for the event's duration, at most 30 s on Apple's
     /// devices.

@@ -41,13 +41,13 @@ open class CHHapticPattern: NSObject {
   /// Reads an AHAP file. Its sound files are resolved in its folder and below.
   public convenience init(contentsOfURL ahapURL: URL) throws { try self.init(contentsOf: ahapURL) }
 
-  /// Creates a pattern from AHAP text, which cannot refer to sound files.
+  /// Creates a pattern from AHAP text. The text cannot refer to sound files.
   convenience init(ahap data: Data) throws {
     try self.init(PatternContent(SourceFile(Array(data), name: "pattern data")))
   }
 
-  /// Creates a pattern from the contents of a file of any supported format, which cannot refer to
-  /// sound files.
+  /// Creates a pattern from the contents of a file in any supported format. The contents cannot
+  /// refer to sound files.
   package convenience init(_ file: SourceFile, formats: FormatRegistry) throws {
     try self.init(PatternContent(file, formats: formats))
   }
@@ -57,7 +57,7 @@ open class CHHapticPattern: NSObject {
     try self.init(PatternContent(contentsOf: url, formats: formats))
   }
 
-  /// Creates a pattern from layers, which cannot have sound files.
+  /// Creates a pattern from layers without sound files.
   package convenience init(_ composition: HapticComposition) {
     self.init(PatternContent(composition))
   }
@@ -184,7 +184,7 @@ extension CHHapticPattern.Key {
   }
 }
 
-/// A cache of the compiled plans of a pattern for the most recent kind of engine.
+/// A cache of a pattern's compiled plans, for the most recent kind of engine.
 final class PlanCache: Sendable {
   private let cached = Locked((rate: 0.0, profiles: [TransducerProfile](), plans: [RenderPlan]()))
 

@@ -3,7 +3,7 @@ internal import HapticPlayback
 internal import HapticRender
 public import Foundation
 
-/// A player of one pattern, which can be played any number of times.
+/// A player that can play one pattern any number of times.
 ///
 /// Times refer to the engine's clock. 0 and times in the past mean now.
 public protocol CHHapticPatternPlayer: NSObjectProtocol {

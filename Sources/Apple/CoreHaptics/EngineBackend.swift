@@ -193,7 +193,8 @@ final class LiveBackend: EngineBackend {
 
 #if !SoundOutput
   extension OutputRegistry {
-    /// A registry without real-time outputs, which require the package trait SoundOutput.
+    /// A registry without real-time outputs. Real-time outputs require the package trait
+    /// SoundOutput.
     fileprivate static let standard = OutputRegistry([NullOutput()], defaultScheme: "null")
   }
 #endif

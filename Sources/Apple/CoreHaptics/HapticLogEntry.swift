@@ -16,7 +16,7 @@ public struct HapticLogEntry: Equatable, Sendable {
     case engineStartFailed(CHHapticError.Code)
     /// An engine stopped. The reason is nil if the application requested the stop.
     case engineStopped(CHHapticEngine.StoppedReason?)
-    /// An engine was reset, which invalidates its players.
+    /// An engine was reset. The reset invalidates its players.
     case engineReset
     /// The haptics or the audio of an engine was muted or unmuted.
     case hapticsMuted(Bool), audioMuted(Bool)
@@ -99,13 +99,13 @@ public struct HapticLogEntry: Equatable, Sendable {
 
   /// A use that works on a virtual device but fails on a phone.
   public enum Violation: Equatable, Sendable {
-    /// A handler that the compiler isolated to the main actor was called on another executor, which
-    /// ends the application on a phone.
+    /// A handler that the compiler isolated to the main actor was called on another executor. On a
+    /// phone, this call ends the application.
     case handlerOffMainActor(Handler)
     /// An engine was started without a reset handler. On a phone, it eventually falls silent and
     /// stays silent.
     case noResetHandler
-    /// An engine was released while it played, which ends the sound on a phone.
+    /// An engine was released while it played. On a phone, this release ends the sound.
     case engineReleased
     /// A continuous event exceeds the maximum duration of a phone, 30 s.
     case longEvent(seconds: Double)

@@ -64,7 +64,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   /// The misuse of the device for which a test fails.
   package struct TestMisuse: Sendable {
-    /// The number of waits that became due in a synchronous advance, which cannot end them.
+    /// The number of waits that became due in a synchronous advance. A synchronous advance cannot
+    /// end a wait.
     package var missedWaitCount = 0
     /// The calls that blocked their threads in real time, in order.
     package var realTimeBlockingCalls: [(call: String, seconds: Double)] = []

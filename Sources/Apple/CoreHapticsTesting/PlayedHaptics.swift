@@ -369,8 +369,8 @@ public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStr
   /// A Boolean value that indicates whether the list contains no times.
   public var isEmpty: Bool { seconds.isEmpty }
 
-  /// Returns whether both lists have the same number of times, which differ by at most a
-  /// millisecond.
+  /// Returns whether both lists have the same number of times, and corresponding times differ by at
+  /// most a millisecond.
   public static func == (left: Moments, right: Moments) -> Bool {
     left.count == right.count
       && zip(left.seconds, right.seconds).allSatisfy { abs($0 - $1) <= 0.001 }

@@ -103,7 +103,7 @@ public final class VirtualHapticDevice: Sendable {
     backend.faults.startResults.append(.fail(code))
   }
 
-  /// Delays the next start of an engine by a number of seconds of the device's time.
+  /// Delays the next start of an engine by a number of seconds on the device's clock.
   ///
   /// A blocking start advances the clock. A start with a handler completes when the time has
   /// passed.
@@ -154,7 +154,7 @@ public final class VirtualHapticDevice: Sendable {
     backend.waitingCalls.recordingCall("foreground()") { backend.setInBackground(false) }
   }
 
-  /// Resets every engine, as after a failure of the system's haptic server, which invalidates
+  /// Resets every engine, as after a failure of the system's haptic server. The reset invalidates
   /// players.
   ///
   /// Reset handlers have been called when the method returns.

@@ -47,10 +47,10 @@ open class GCDeviceHaptics: NSObject {
 /// No controller is ever connected: `controllers()` is empty. A test creates a controller, with or
 /// without haptics.
 open class GCController: NSObject {
-  /// The connected controllers, which are none.
+  /// The connected controllers: always an empty array.
   open class func controllers() -> [GCController] { [] }
 
-  /// The most recently used controller, which is none.
+  /// The most recently used controller: always nil.
   open class var current: GCController? { nil }
 
   /// The haptics of the controller, or nil for a controller without haptics.
@@ -70,9 +70,11 @@ open class GCController: NSObject {
 }
 
 extension Notification.Name {
-  /// The name of the notification of a connected controller, which is never posted on Linux.
+  /// The name of the notification that a controller was connected. On Linux, the notification is
+  /// never posted.
   public static let GCControllerDidConnect = Notification.Name("GCControllerDidConnectNotification")
-  /// The name of the notification of a disconnected controller, which is never posted on Linux.
+  /// The name of the notification that a controller was disconnected. On Linux, the notification is
+  /// never posted.
   public static let GCControllerDidDisconnect = Notification.Name(
     "GCControllerDidDisconnectNotification")
 }

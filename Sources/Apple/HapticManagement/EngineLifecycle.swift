@@ -270,7 +270,7 @@ public struct EngineProvider: Sendable {
   public var supportsHaptics: @Sendable () -> Bool
   /// Creates an engine. It is called for the first engine, and after every reset.
   public var makeEngine: @Sendable () throws -> CHHapticEngine
-  /// Returns the time of a monotonic clock in seconds, which determines the interval between
+  /// Returns the time of a monotonic clock in seconds. This time determines the interval between
   /// attempts.
   public var now: @Sendable () -> Double
 

@@ -7,7 +7,7 @@ struct TestProblem {
   /// A Boolean value that indicates whether the problem fails the test.
   var isFailure = true
 
-  /// The test framework that runs a test, which determines the remedies.
+  /// The test framework that runs a test. The framework determines the remedies.
   enum Framework {
     case swiftTesting(VirtualHapticsTrait.Sharing)
     case xcTest

@@ -60,7 +60,8 @@ internal import Foundation
   /// - Parameter count: The number of taps.
   public func tap(count: Int = 1) { performTouch(.tap(count)) }
 
-  /// Touches the view for a number of seconds, which do not pass, and evaluates it again.
+  /// Simulates a touch with a given duration in seconds, without waiting, and evaluates the view
+  /// again.
   public func longPress(for seconds: Double = 0.5) { performTouch(.press(seconds: seconds)) }
 
   private func performTouch(_ touch: Touch) {
@@ -112,8 +113,7 @@ internal import Foundation
     }
   }
 
-  /// Schedules the handler after the change, which has not taken effect yet. Any thread may call
-  /// the method.
+  /// Schedules the handler to run after the change takes effect. Any thread may call the method.
   private nonisolated func scheduleHandler() {
     DispatchQueue.main.async { [weak self] in
       MainActor.assumeIsolated { self?.callHandler() }

@@ -227,7 +227,7 @@ extension View {
   }
 }
 
-/// The location of a property's storage, which the values of one view share.
+/// The location of a property's storage. The values of one view share the storage.
 private final class StorageLocation<Storage: AnyObject> {
   var storage: Storage
 

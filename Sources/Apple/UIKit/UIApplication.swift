@@ -36,7 +36,8 @@ public import Foundation
   public nonisolated static let willEnterForegroundNotification = notification(
     "WillEnterForeground")
 
-  /// The notification that the application is about to terminate, which is never posted on Linux.
+  /// The notification that the application is about to terminate. On Linux, the notification is
+  /// never posted.
   public nonisolated static let willTerminateNotification = notification("WillTerminate")
 
   private nonisolated static func notification(_ name: String) -> Notification.Name {
@@ -59,7 +60,7 @@ public import Foundation
 
   nonisolated override init() { super.init() }
 
-  /// The kind of the device, which is a phone.
+  /// The kind of device: always a phone.
   open var userInterfaceIdiom: UIUserInterfaceIdiom { .phone }
 
   /// Returns the value of a key.

@@ -129,7 +129,7 @@ public enum AmplitudeMapping: String, CaseIterable, Sendable {
   /// Intensity equals amplitude, for profiles whose amplitude is proportional to intensity.
   case linear
 
-  /// Returns the intensity that corresponds to an amplitude, which must not be negative.
+  /// Returns the intensity that corresponds to a nonnegative amplitude.
   public func intensity(ofAmplitude amplitude: Double) -> Double {
     self == .root ? amplitude.squareRoot() : amplitude
   }

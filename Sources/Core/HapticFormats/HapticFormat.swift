@@ -38,8 +38,8 @@ public struct HapticFormat: Sendable {
   public let valueResolution: FormatResolution
   /// Recognizes a file of this format by its content alone, in at most linear time.
   public let recognize: @Sendable (Span<UInt8>) -> Recognition
-  /// Opens a file for in-place editing, which preserves all other bytes of the text; nil if the
-  /// format does not support editing.
+  /// Opens a file for in-place editing, or returns nil if the format does not support editing. An
+  /// edit preserves all other bytes of the text.
   package var makeEditor: (@Sendable (SourceFile) throws(InputError) -> AHAPEditor)?
   /// Lists the separate patterns in a file; nil if each file contains a single pattern.
   package var listParts: (@Sendable (SourceFile) throws(InputError) -> [SourceFile.Part])?

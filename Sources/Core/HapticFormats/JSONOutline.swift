@@ -91,7 +91,7 @@ package struct JSONOutline {
   }
 }
 
-/// The byte-order mark of UTF-8, which text editors of Windows add to the start of a file.
+/// The byte-order mark of UTF-8. Text editors on Windows add it to the start of a file.
 package enum ByteOrderMark {
   /// Returns the length of the byte-order mark at the start of a text, in bytes: 3, or 0 without
   /// a mark.

@@ -30,8 +30,8 @@ public struct EffectiveParameters: Sendable {
     clampsSharpness = layer.hasClampedSharpness
   }
 
-  /// Returns the corners of an event's effective intensity and sharpness, which are linear between
-  /// them.
+  /// Returns the corners of an event's effective intensity and sharpness. Both are linear between
+  /// corners.
   ///
   /// Two points share a time at a jump. Envelopes are ignored. A transient has one point, as does
   /// an event without duration.

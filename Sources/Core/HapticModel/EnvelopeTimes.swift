@@ -11,8 +11,8 @@ public enum EnvelopeTimes {
   public static var growthFactorFromZeroToOne: Double { @_noLocks get { 100 } }
   /// The growth of the exponential, in octaves.
   public static var growthOctavesFromZeroToOne: Float { @_noLocks get { 6.6438562 } }
-  /// The minimum duration of a ramp, in seconds, which prevents clicks at edges without an envelope
-  /// time.
+  /// The minimum duration of a ramp, in seconds. The ramp prevents clicks at edges without an
+  /// envelope time.
   public static let minimumRampSeconds = 0.001
 
   /// Returns the duration of a normalized envelope time, in seconds.

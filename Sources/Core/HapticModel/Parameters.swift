@@ -173,7 +173,7 @@ public enum DynamicParameterID: String, CaseIterable, Sendable {
   }
 }
 
-/// A change of a control to a value, which holds until the next change.
+/// A change of a control to a value. The value holds until the next change.
 public struct DynamicParameter: Equatable, Sendable {
   /// The control whose value changes.
   public var id: DynamicParameterID

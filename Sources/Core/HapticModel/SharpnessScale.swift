@@ -49,8 +49,8 @@ public struct SharpnessScale: Equatable, Sendable {
       : (hertz - minimumHertz) / (maximumHertz - minimumHertz)
   }
 
-  /// The maximum logarithm of the frequency ratio across a line that approximates part of a line on
-  /// the other kind of scale.
+  /// The maximum logarithm of the frequency ratio across a line segment. The segment approximates
+  /// part of a line on the other kind of scale.
   ///
   /// A chord of a logarithm or exponential deviates by an eighth of the squared length, which is
   /// below 10⁻⁴.
@@ -59,8 +59,8 @@ public struct SharpnessScale: Equatable, Sendable {
   /// The maximum number of lines that represent a single line.
   private static let maximumLineCount = 512
 
-  /// Returns the number of lines with equal frequency ratios that represent a line of the other
-  /// kind of scale between two positive frequencies.
+  /// Returns the number of line segments that represent, between two positive frequencies, a line
+  /// on the other kind of scale. The segments have equal frequency ratios.
   ///
   /// - Parameters:
   ///   - first: The frequency at the start, in hertz.

@@ -84,7 +84,7 @@ extension JSONKey {
 package final class JSONSchema: Sendable {
   /// A key whose value determines which other keys are valid.
   package struct Discriminator: Sendable {
-    /// The name of the key, whose value is a string.
+    /// The name of the key. Its value is a string.
     package var keyName: String
     /// The permitted and required keys for each value of the key. The first value is the default.
     package var variants: [(value: String, keys: [String], required: [String])]

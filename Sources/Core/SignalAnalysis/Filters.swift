@@ -154,7 +154,7 @@ package struct TactileBandSignal {
   /// The shape of the Kaiser window: side lobes at −70 dB.
   private static let kaiserBeta = 6.76
 
-  /// Returns the taps for a decimation factor, whose sum is 1.
+  /// Returns the taps for a decimation factor. The sum of the taps is 1.
   private static func lowPassTaps(factor: Int) -> [Float] {
     let halfTapCount = halfLengthOutputSamples * factor
     let taps = (-halfTapCount...halfTapCount).map { offset -> Double in

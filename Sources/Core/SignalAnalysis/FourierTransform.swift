@@ -61,7 +61,7 @@ public struct FourierTransform: ~Copyable {
     }
   }
 
-  /// Returns the spectrum of an array, which is truncated or padded with zeros to the length.
+  /// Truncates an array to the transform's length, or pads it with zeros, and returns its spectrum.
   public mutating func forward(_ samples: [Float]) -> [ComplexNumber] {
     var bins = [ComplexNumber](repeating: ComplexNumber(), count: binCount)
     var span = bins.mutableSpan

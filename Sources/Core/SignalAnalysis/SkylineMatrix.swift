@@ -14,7 +14,7 @@ package struct SkylineMatrix {
   /// The number of rows and columns of the matrix.
   package var rowCount: Int { storedRows.count }
 
-  /// Appends a row of the lower triangle, whose elements before `start` are zero.
+  /// Appends a row of the lower triangle. The row's elements before `start` are zero.
   ///
   /// - Parameters:
   ///   - values: The elements up to the diagonal.

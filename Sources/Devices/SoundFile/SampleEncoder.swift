@@ -29,7 +29,7 @@ public struct SampleEncoder: Sendable {
     unsafe bytes.withUnsafeMutableBytes { unsafe encode(samples, into: $0) }
   }
 
-  /// Encodes samples to memory at any alignment, which must have space for all of them.
+  /// Encodes samples to memory at any alignment. The memory must have space for all samples.
   public mutating func encode(_ samples: Span<Float>, into bytes: UnsafeMutableRawBufferPointer) {
     // The length is checked once; every store below stays within it.
     precondition(bytes.count >= samples.count * encoding.byteCount, "the buffer is too short")

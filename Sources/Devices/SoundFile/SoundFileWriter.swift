@@ -67,7 +67,7 @@
       }
     }
 
-    /// Creates a file at a path, which replaces an existing file. `close()` closes it.
+    /// Creates a file at a path, and replaces an existing file. `close()` closes it.
     ///
     /// - Parameters:
     ///   - path: The path.
@@ -94,7 +94,7 @@
       ownsDescriptor = true
     }
 
-    /// Writes interleaved samples in −1…1, which must be a whole number of frames.
+    /// Writes interleaved samples in −1…1. The samples must form a whole number of frames.
     public mutating func write(_ samples: Span<Float>) throws(SoundFileError) {
       try plainWAVWriter?.write(samples)
       guard let handle = unsafe sndFileHandle else { return }

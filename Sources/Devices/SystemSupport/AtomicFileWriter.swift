@@ -156,7 +156,7 @@ package struct AtomicFileWriter: ~Copyable {
 
 /// The operations on the hidden names of incomplete files.
 enum HiddenFile {
-  /// The prefix of every hidden name, which sixteen hexadecimal digits follow.
+  /// The prefix of every hidden name. Sixteen hexadecimal digits follow the prefix.
   static let namePrefix = ".temblor-"
   private static let nameDigitCount = 16
   /// The age in seconds after which an unlocked file counts as abandoned by a killed process.

@@ -76,7 +76,7 @@ package struct CSVTable: Equatable, Sendable {
     guard irregularRows.isEmpty else { throw fieldCountProblem(of: irregularRows) }
   }
 
-  /// Returns the problem of rows with too few or too many fields, which names their lines.
+  /// Returns the problem that names the lines with too few or too many fields.
   private func fieldCountProblem(of irregularRows: [Row]) -> Problem {
     let first = irregularRows[0]
     let count = first.fields.count

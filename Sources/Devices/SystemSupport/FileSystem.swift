@@ -280,7 +280,7 @@ package struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// The input files of a command, which none of its outputs may overwrite.
+/// The input files of a command. The outputs of the command must not overwrite them.
 package struct InputOverwriteCheck: Sendable {
   private var inputIdentities: Set<FileIdentity> = []
 

@@ -31,8 +31,8 @@ package final class FileWatch {
   /// A Boolean value that indicates whether events may have been missed.
   private var needsRescan = false
 
-  /// Creates a watch of files, which need not exist.
-  /// Create the watch before you read the files, so that no change is missed.
+  /// Creates a watch of files. The files need not exist. Create the watch before you read the
+  /// files, so that no change is missed.
   package init(_ paths: [String], settleTime: Duration = .milliseconds(30))
     throws(FileError)
   {
@@ -206,7 +206,7 @@ package final class FileWatch {
   }
 }
 
-/// The watches of folders, whose events inotify(7) reports.
+/// The folder watches of inotify(7).
 final class FolderWatches {
   enum WatchScope {
     /// The watch covers moves and removals of the folder itself.

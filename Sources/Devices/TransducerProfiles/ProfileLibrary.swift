@@ -13,7 +13,7 @@ public struct ProfileLibrary: Equatable, Sendable {
   /// The folders of the system's profiles, the most important first.
   public var systemFolders: [String]
 
-  /// Creates a library of folders, which need not exist.
+  /// Creates a library of folders. The folders need not exist.
   public init(userFolder: String?, systemFolders: [String] = []) {
     self.userFolder = userFolder
     self.systemFolders = systemFolders

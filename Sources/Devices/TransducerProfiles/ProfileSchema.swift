@@ -710,7 +710,7 @@ public enum ProfileLimits {
   static let eventAmplitudeRange = 0.001...Renderer.maximumUnlimitedMagnitude
   /// The range of the relative frequency of a partial, including the frequency to which it glides.
   static let frequencyRatioRange = 0.01...100.0
-  /// The range of the number of partials of an event. Each partial uses one voice.
+  /// The supported number of partials in an event. Each partial uses one voice.
   static let partialCountRange = 1...16
   /// The range of the duration of a burst, in seconds.
   static let burstDurationSecondsRange = 0.001...1.0
@@ -718,6 +718,6 @@ public enum ProfileLimits {
   static let qualityFactorRange = 0.1...1_000.0
   /// The range of powers, in watts.
   static let powerWattsRange = 0.001...100_000.0
-  /// The range of the number of points of a curve. Two points form a line.
+  /// The supported number of points in a curve. Two points form a line.
   static let curvePointCountRange = 2...1_000
 }

@@ -236,7 +236,7 @@ public struct ArrayCheckResult: Sendable {
     }
   }
 
-  /// Returns whether a text is meant to be an array, which is an object with transducers.
+  /// Returns whether a text is meant to be an array: a JSON object with transducers.
   public static func isArrayText(_ text: [UInt8]) -> Bool {
     (try? ProfileFile.parseDocument(text, name: ""))?.root["transducers"] != nil
   }

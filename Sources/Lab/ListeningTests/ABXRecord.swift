@@ -136,7 +136,7 @@ public struct ABXRecord: Sendable {
     ]
   }
 
-  /// Rounds seconds to milliseconds, which is finer than a key press.
+  /// Rounds seconds to milliseconds, a resolution that is finer than the timing of a key press.
   private static func roundedToMilliseconds(_ seconds: Double) -> Double {
     (seconds * 1_000).rounded() / 1_000
   }

@@ -33,7 +33,7 @@ public struct ABXResult: Equatable, Sendable {
   public var trialCount: Int
   /// The planned number of trials, or nil if the listener ended the test.
   public var plannedCount: Int?
-  /// A Boolean value that indicates whether A and B are identical, which makes the answers
+  /// A Boolean value that indicates whether A and B are identical. If they are, the answers are
   /// meaningless.
   public var isVoid: Bool
 

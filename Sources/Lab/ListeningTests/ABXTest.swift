@@ -25,7 +25,7 @@ public struct ABXTest: Sendable {
   public let seed: UInt64
   /// The planned number of trials, or nil if the listener ends the test.
   public let plannedCount: Int?
-  /// A Boolean value that indicates whether A and B are identical, which makes the result void.
+  /// A Boolean value that indicates whether A and B are identical. If they are, the result is void.
   public var isVoid = false
   /// The trials that the listener answered.
   public private(set) var trials: [Trial] = []

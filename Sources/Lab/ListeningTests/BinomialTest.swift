@@ -31,7 +31,7 @@ public enum BinomialTest {
     return min(1, sum)
   }
 
-  /// Returns the probability of at least a number of successes for any probability of a success.
+  /// Returns the probability of at least a given number of successes, for any success probability.
   ///
   /// Unlike `pValue`, the result is rounded.
   ///

@@ -11,7 +11,7 @@ package struct ProportionEstimate: Equatable, Sendable {
 
   /// The probability outside each bound of the interval.
   private static let tailProbability = 0.025
-  /// The number of bisections, which determine a bound to the precision of a `Double`.
+  /// The number of bisections that determine a bound to the precision of a `Double`.
   private static let bisectionCount = 60
 
   /// Estimates a proportion.

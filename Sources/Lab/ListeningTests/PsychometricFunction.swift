@@ -1,8 +1,7 @@
 internal import CMath
 internal import SystemSupport
 
-/// A psychometric function: the probability of a correct answer as a function of the level of a
-/// stimulus.
+/// A psychometric function: the probability of a correct answer as a function of stimulus level.
 ///
 /// The function is a logistic curve between the guess rate γ and one minus the lapse rate λ:
 ///
@@ -142,7 +141,7 @@ package struct PsychometricFunction: Equatable, Sendable {
 
 /// The maximum-likelihood fit of a psychometric function to answers, with bounds of its parameters.
 private struct PsychometricFit {
-  /// The number of midpoints and of slopes in the grid of initial values.
+  /// The number of midpoints, and of slopes, in the grid of initial values.
   private static let gridSize = 24
   /// The maximum number of Fisher scoring steps.
   private static let maximumStepCount = 60

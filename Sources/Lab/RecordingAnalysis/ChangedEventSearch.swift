@@ -17,7 +17,7 @@ struct ChangedEventSearch: ~Copyable {
     var changedWaveform: EventWaveform
     /// The frequency ratio of the change: 1 for a missing event, nil for a moved event.
     var frequencyRatio: Double?
-    /// The delay of the reference, whose score is the explained noise-weighted energy.
+    /// The delay of the reference. Its score is the explained noise-weighted energy.
     var alignmentCandidate: RecordingAlignment.Candidate
   }
 

@@ -25,7 +25,7 @@ struct RecordingChangeSearch {
       .seconds...RecordingModelFit.maximumTimeShiftSeconds,
     .frequency: RecordingModelSelection.minimumReportedChange.logRatio...1,
   ]
-  /// The cost of each kind of change, in multiples of the logarithm of the number of samples.
+  /// The cost of each kind of change, in multiples of the logarithm of the sample count.
   private static let changeCosts: [RecordingChange.Kind: Double] = [
     .level: 0.5, .time: 0.5, .frequency: 0.5, .added: 1.5,
   ]

@@ -250,7 +250,7 @@ struct RecordingFit {
     return (matrix, rightSide)
   }
 
-  /// Returns the gain that most of the reference has: the mean of the largest set of gains that
+  /// Returns the predominant gain of the reference: the mean of the largest set of gains that
   /// agree.
   private static func commonGain(
     _ gains: [Double], standardErrors: [Double], sigma: Double

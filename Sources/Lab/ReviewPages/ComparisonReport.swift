@@ -52,7 +52,7 @@ public struct ComparisonReport: Sendable {
     self.studioAddress = studioAddress
   }
 
-  /// The maximum number of takes in a report, which has 240 ordered pairs.
+  /// The maximum number of takes in a report. Sixteen takes form 240 ordered pairs.
   public static let maximumTakeCount = 16
 
   /// Returns the bytes of the page, which are reproducible.
@@ -172,7 +172,7 @@ struct ReportPair {
   let referenceIndex: Int
   /// The index of the candidate among the takes.
   let candidateIndex: Int
-  /// The delay of the candidate in seconds, which the page compensates.
+  /// The delay of the candidate in seconds. The page compensates for the delay.
   let candidateDelaySeconds: Double
   /// A sentence that states that the takes are equal, or nil.
   let equalityVerdict: String?

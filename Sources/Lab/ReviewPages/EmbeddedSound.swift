@@ -59,7 +59,7 @@ struct EmbeddedSound: Sendable {
     return nil
   }
 
-  /// The maximum number of channels, which a browser plays on the left and on the right. More are
+  /// The maximum number of channels. A browser plays them on the left and on the right. More are
   /// mixed to their mean, and the page says so.
   private static let maximumChannelCount = 2
 

@@ -229,7 +229,7 @@ struct FindingText: Equatable {
     }
   }
 
-  /// Returns the time of a difference as text, which is a point, a range, or a shift.
+  /// Returns the time of a difference as text: a point in time, a range, or a shift.
   private static func timeText(of difference: Difference, usesMinutes: Bool) -> String {
     func time(_ seconds: Double) -> String {
       guard usesMinutes else { return numberText(seconds, decimalPlaces: 3) }

@@ -148,7 +148,7 @@ struct OverlayPicture {
       + "x2=\"\(Self.svgNumber(x2))\" y2=\"\(Self.svgNumber(y2))\"/>"
   }
 
-  /// The markup of the areas of intensity and the lines of sharpness.
+  /// The markup for the intensity areas and the sharpness lines.
   private var areasMarkup: String {
     let count = Int(
       (Self.pictureSize.width - Self.plotMargin.left - Self.plotMargin.right)
@@ -192,7 +192,7 @@ struct OverlayPicture {
     return areas.isEmpty ? "" : "<path class=\"\(name)\" d=\"\(areas.joined())\"/>"
   }
 
-  /// Returns the markup of the stems and heads of the first 500 transients of a take.
+  /// Returns the markup for the stems and heads of a take's first 500 transients.
   private func transientsMarkup(of take: PageTake, class name: String, delay: Double) -> String {
     let transients = (take.events ?? []).filter { $0.kind.isTransient }.prefix(500)
     let markups = transients.map { event in

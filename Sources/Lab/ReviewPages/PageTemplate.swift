@@ -63,7 +63,7 @@ enum PageResource {
   static let studyScript = scriptBlock(from: contents(ofFiles: studyScriptFiles))
   private static let studyScriptFiles =
     "text.js latency.js sound.js keys.js csv.js random.js study-trials.js study-record.js study.js"
-  /// The scripts of the trials of a study, which need no page.
+  /// The scripts for the trials of a study. These scripts need no page.
   static let trialScript = contents(ofFiles: "random.js study-trials.js")
   static let studioPage = contents(ofFiles: "studio.html")
   static let studioStyle = styleSheet(from: contents(ofFiles: "page.css studio.css"))
@@ -85,7 +85,7 @@ enum PageResource {
   private static let sharedScriptFiles =
     "text.js latency.js sound.js pattern.js drawing.js envelope.js overlay.js player.js keys.js"
 
-  /// Returns the concatenated contents of files, whose names are separated by spaces.
+  /// Returns the concatenated contents of files. Spaces separate the names of the files.
   private static func contents(ofFiles names: String) -> [UInt8] {
     names.split(separator: " ").flatMap { ShippedFiles.pageParts.bytes(named: String($0)) ?? [] }
   }

@@ -25,14 +25,15 @@ public struct StudioPage: Sendable {
     }
   }
 
-  /// The maximum number of patterns in a page, which are A and B.
+  /// The maximum number of patterns in a page: A and B.
   public static let maximumSlotCount = 2
 
   /// The program that generates the page, with its version.
   public var generator: String
   /// The name of the initial profile, or nil for the default of the page, small speakers.
   public var initialProfileName: String?
-  /// The bytes of the profile's file, or nil for a shipped profile, which the page contains.
+  /// The bytes of the profile's file, or nil for a shipped profile. The page contains the shipped
+  /// profiles.
   public var initialProfileBytes: [UInt8]?
 
   /// Creates a page.
@@ -85,8 +86,8 @@ public struct StudioPage: Sendable {
 }
 
 extension StudioPage.OpenDocument {
-  /// Returns the entity tag of a file, which is its SHA-256 hash.
-  /// A server detects by the tag that the file has changed after the page was generated.
+  /// Returns the entity tag of a file: its SHA-256 hash. A server detects by the tag that the file
+  /// has changed after the page was generated.
   public static func entityTag(of bytes: [UInt8]) -> String { SHA256.hash(of: bytes) }
 
   /// The document as JSON for the script of the page.

@@ -13,7 +13,7 @@ public struct ClockRateEstimator: Sendable {
 
   /// The duration of a window of counts, in seconds.
   private static let windowSeconds = 1.0
-  /// The maximum number of windows in an estimate, which span a minute.
+  /// The maximum number of windows in an estimate. Together, these windows span a minute.
   private static let maximumWindowCount = 60
   /// The minimum number of windows for an estimate.
   private static let minimumWindowCount = 15

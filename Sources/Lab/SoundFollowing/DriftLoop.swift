@@ -13,7 +13,7 @@ internal import CMath
 /// Bursts and gaps of a source move e for seconds, but neither the estimate nor, beyond a limit,
 /// the ratio.
 public struct DriftLoop: Sendable {
-  /// The number of frames of the source for each frame of the output.
+  /// The number of source frames for each output frame.
   public private(set) var resamplingRatio = 1.0
 
   /// The bandwidth of the correction, in hertz.

@@ -62,7 +62,7 @@ struct SpeechGate {
     periodicityDetector = PeriodicityDetector(rate: rate)
   }
 
-  /// Adds a sample of the sound, which has no frequencies below 20 Hz.
+  /// Adds a sample of the sound. The sound has no frequencies below 20 Hz.
   mutating func addSample(_ sample: Double) {
     lowBandMeter.addSample(sample)
     midBandMeter.addSample(sample)

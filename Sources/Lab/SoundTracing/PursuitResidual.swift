@@ -155,7 +155,8 @@ struct PursuitResidual {
     return subtract(refined(coarse))
   }
 
-  /// Adds a burst that was subtracted, whose start is a position in the unpadded samples.
+  /// Adds a burst that was subtracted. The start of the burst is a position in the unpadded
+  /// samples.
   mutating func restore(_ burst: FoundBurst) { add(burst.moved(by: paddingSampleCount), times: 1) }
 
   private mutating func add(_ burst: FoundBurst, times sign: Float) {

@@ -268,7 +268,7 @@ struct ToneWindowFit {
 /// The span of the strongest eigenvectors of the covariance of a window's even or odd part.
 private struct SignalSubspace {
   private let describesEvenPart: Bool
-  /// The length of the vectors, which are folded at the window's center.
+  /// The length of the vectors, after folding at the window's center.
   private let foldedLength: Int
   /// Three orthonormal vectors, the strongest first.
   private var orthonormalVectors: [[Double]]

@@ -21,7 +21,7 @@ struct VibrationTrace {
   /// The fraction of the sound's power that the events do not explain.
   private(set) var unexplainedPowerFraction = 0.0
 
-  /// The minimum amplitude of an event, which is about 23 steps of 16 bits.
+  /// The minimum amplitude of an event: about 23 steps of 16-bit samples.
   static let minimumEventAmplitude = Float(7e-4)
   /// The minimum level of a continuous event relative to the strongest, in decibels.
   private static let minimumContinuousLevelDecibels = -36.0

@@ -26,7 +26,7 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
 
   /// The kind of the calibration error.
   public var kind: Kind
-  /// The message of the error on one line, which follows the name of the recording.
+  /// The message of the error on one line. The message follows the name of the recording.
   public var description: String
 
   /// Creates an error.

@@ -11,9 +11,9 @@ extension Calibration {
     public let relativeResonanceChange: Double
     /// The change of the quality factor from the quiet to the loud sweep, as a fraction.
     public let relativeQualityChange: Double
-    /// The half width of the 95 % interval of the change of the resonance.
+    /// The half width of the 95 % interval for the resonance change.
     let resonanceChangeHalfWidth: Double
-    /// The half width of the 95 % interval of the change of the quality factor.
+    /// The half width of the 95 % interval for the quality factor change.
     let qualityChangeHalfWidth: Double
     /// The change of the resonance in units of its bandwidth.
     let resonanceShiftInBandwidths: Double

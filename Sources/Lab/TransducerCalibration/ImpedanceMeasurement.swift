@@ -209,8 +209,8 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     }
   }
 
-  /// Returns a profile with the measured resonance and Q factor, and without a measured response,
-  /// which would belong to another resonance.
+  /// Returns a profile with the measured resonance and Q factor. The profile has no measured
+  /// response, because the response would belong to another resonance.
   ///
   /// - Parameters:
   ///   - profile: The profile of the transducer.

@@ -26,7 +26,7 @@ public struct ManualMeasurement: Equatable, Sendable {
       abs(log2(endHertz / startHertz)) / ManualMeasurement.toneOctavesPerSecond
     }
 
-    /// Returns the frequency in hertz at a time in seconds, which is clamped to the duration.
+    /// Returns the frequency in hertz at a time in seconds. The time is clamped to the duration.
     public func hertz(at seconds: Double) -> Double {
       startHertz * pow(endHertz / startHertz, min(max(seconds / durationSeconds, 0), 1))
     }
@@ -247,9 +247,9 @@ public struct ManualMeasurement: Equatable, Sendable {
 
   // MARK: - Result for a profile
 
-  /// Returns a profile with the measured resonance, rounded to a tenth of a hertz, and without a
-  /// measured response, which would belong to another resonance. The quality factor and its
-  /// uncertainty are kept.
+  /// Returns a profile with the measured resonance, rounded to a tenth of a hertz. The profile has
+  /// no measured response, because the response would belong to another resonance. The quality
+  /// factor and its uncertainty are kept.
   ///
   /// - Parameters:
   ///   - profile: The profile of the transducer.

@@ -273,7 +273,8 @@ struct ResonanceFit {
     }
   }
 
-  /// Returns the frequencies of up to three peaks of the residual power over a sixth of an octave.
+  /// Returns the frequencies of up to three peaks in the residual power, summed over a sixth of
+  /// an octave.
   private static func residualPeaks(
     of residuals: [Double], in response: MeasuredResponse
   ) -> [Double] {
@@ -392,7 +393,7 @@ struct ResonanceSearch {
     subsampledResponse = response.subsampled(by: 3)
   }
 
-  /// Returns the best fit over several starting points, which are compared coarsely.
+  /// Compares several starting points coarsely and returns the best fit.
   func bestFit(from starts: [TransferFunction]) -> Candidate? {
     var best: Candidate?
     for start in starts {

@@ -39,7 +39,7 @@ package struct TextLayout {
     }
   }
 
-  /// Splits a paragraph into its heading, which is a first line in capitals, and its text.
+  /// Splits a paragraph into its heading and its text. A heading is a first line in capitals.
   static func splitHeading(of paragraph: String) -> (heading: String?, text: String) {
     let lines = paragraph.split(separator: "\n", maxSplits: 1)
     guard lines.count == 2, lines[0].allSatisfy({ $0.isUppercase || $0 == " " }),

@@ -686,7 +686,8 @@ package final class CommandSession {
         + Suggestion.didYouMeanText(for: name, among: soundNames))
   }
 
-  /// The maximum number of noises that play or wait at the same time; each has its own samples.
+  /// The maximum number of noise players that play or wait at the same time; each has its own
+  /// samples.
   static let maximumNoiseCount = 16
 
   func playNoise(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {

@@ -70,7 +70,7 @@ package final class StateFile {
 
   private let path: String
   private let report: @Sendable (String) -> Void
-  /// The text of the last save, which may not have ended; nil if it failed.
+  /// The text of the last save, or nil if it failed. The save may still be in progress.
   private var savedText: String?
   private var savedRequestCount: Int?
   private var nextSaveTime = Duration.zero

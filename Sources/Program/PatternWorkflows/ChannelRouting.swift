@@ -72,7 +72,7 @@ public struct ChannelRouting: Sendable {
     return panPath.sendGains(on: transducerArray, rate: rate)
   }
 
-  /// The number of channels that the settings require, which is the number of the highest channel.
+  /// The number of channels that the settings require: the number of the highest channel.
   public var minimumChannelCount: Int {
     let indices =
       [hapticChannels, audioChannels].flatMap { $0?.map(\.channelIndex) ?? [] }

@@ -16,8 +16,8 @@ package protocol ForceFeedbackPad: AnyObject {
   /// The descriptors that are readable while `nextEvent` has an event.
   var readableDescriptors: [Int32] { get }
 
-  /// Returns the next event of a game, which has already been answered, or nil if there is none.
-  /// The call never waits.
+  /// Returns the next event of a game, or nil if there is none. The game has already received the
+  /// reply. The call never waits.
   func readEvent() throws -> PadEvent?
 }
 

@@ -66,8 +66,7 @@ package struct CallError: Error {
 
 // MARK: - Calls
 
-/// Runs a call, which clears the output and sets the status. After a failure, the output is the
-/// reason.
+/// Clears the output, runs a call, and sets the status. After a failure, the output is the reason.
 ///
 /// - Parameters:
 /// - handle: The instance. The call fails without one.

@@ -49,7 +49,7 @@ public func temblorInput(_ handle: StudioHandle, _ count: Int32) -> UnsafeMutabl
   return unsafe instance.inputBuffer.address
 }
 
-/// Returns the address of the output of the last call, which is valid until the next call.
+/// Returns the address of the last call's output. The address is valid until the next call.
 @_expose(wasm, "output") @_cdecl("temblor_output")
 public func temblorOutput(_ handle: StudioHandle?) -> UnsafeMutablePointer<UInt8>? {
   guard let handle = unsafe handle else { return nil }
@@ -63,7 +63,7 @@ public func temblorOutputLength(_ handle: StudioHandle?) -> Int32 {
   return unsafe Int32(clamping: StudioInstance.instance(of: handle).outputBuffer.count)
 }
 
-/// Returns the address of the samples of the last rendering, which are in −1…1.
+/// Returns the address of the last rendering's samples, in −1…1.
 @_expose(wasm, "samples") @_cdecl("temblor_samples")
 public func temblorSamples(_ handle: StudioHandle?) -> UnsafeMutablePointer<Float>? {
   guard let handle = unsafe handle else { return nil }
@@ -498,8 +498,8 @@ public func temblorLiveHear(_ handle: StudioHandle?, _ slot: Int32) -> Int32 {
   }
 }
 
-/// Sets a live control, which is 0 for intensity and 1 for sharpness.
-/// Returns 1, or 0 for an unknown control or a value that is not finite.
+/// Sets a live control: control 0 for intensity, or control 1 for sharpness. Returns 1, or 0 for an
+/// unknown control or a value that is not finite.
 @_expose(wasm, "liveControl") @_cdecl("temblor_live_control")
 public func temblorLiveControl(_ handle: StudioHandle?, _ control: Int32, _ value: Double) -> Int32
 {

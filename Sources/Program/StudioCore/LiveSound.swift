@@ -102,7 +102,7 @@ final class LiveSound {
     sendToPlayers { .gain($1, $0 == slot ? 1 : 0, at: 0) }
   }
 
-  /// Sets a live control, which is 0 for intensity and 1 for sharpness.
+  /// Sets a live control: control 0 for intensity, or control 1 for sharpness.
   func setControlValue(_ index: Int, _ value: Double) {
     controlValues[index].value = value
     sendToPlayers { .control($1, controlValues[index].id, value: value, at: 0) }

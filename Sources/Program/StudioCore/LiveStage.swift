@@ -44,7 +44,7 @@ final class LiveStage {
   /// Sends commands to the renderer.
   func sendCommands(_ commands: [RenderCommand]) { _ = port.send(commands) }
 
-  /// Creates a cue point of a player, which is kept while the renderer may use it.
+  /// Creates a cue point for a player, and keeps the cue point while the renderer may use it.
   func makeCue(_ player: RenderPlayer, atFrame frame: Int64) -> SharedCuePoint {
     retainedCues.removeAll { $0.isReleased }
     let cue = SharedCuePoint(of: player.plan, at: frame)

@@ -160,9 +160,8 @@ final class Studio {
       compiling: composition, profile: profile(index), rate: rate, samples: samples)
   }
 
-  /// The maximum number of samples of a rendering, and of frames of a sound at the sample rate of a
-  /// rendering.
-  /// At 48 kHz, these are 93 minutes.
+  /// The maximum number of samples in a rendering. A sound at the rendering's sample rate can have
+  /// at most this number of frames. At 48 kHz, these are 93 minutes.
   static let maximumSampleCount = 1 << 28
 
   private static let emptySlotRule = Rule.error(

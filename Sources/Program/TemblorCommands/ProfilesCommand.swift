@@ -251,8 +251,8 @@ extension ClosedRange<Double> {
 
 /// The command `profiles new`, which creates a profile.
 enum ProfilesNewCommand {
-  /// The default frequency band of a profile that is created without `--from`, which is the band of
-  /// most shakers.
+  /// The default frequency band of a profile that is created without `--from`: the band of most
+  /// shakers.
   static let defaultFrequencyBand = FrequencyMapping(lowHertz: 20, highHertz: 80)
 
   private static let lowOption = Option(

@@ -4,7 +4,7 @@ import PlaybackSessions
 import RumblePad
 import SystemSupport
 
-/// The command `rumble`, which makes a gamepad whose rumble is felt on a shaker.
+/// The command `rumble`, which creates a virtual gamepad and plays its rumble on a shaker.
 enum RumbleCommand {
   private static let defaultPadName = "Temblor"
 

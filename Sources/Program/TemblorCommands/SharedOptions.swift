@@ -317,7 +317,7 @@ struct BatchWork {
 }
 
 extension Output {
-  /// Writes the JSON object of `--json`, which begins with its format version.
+  /// Writes the JSON object for `--json`. The object begins with its format version.
   ///
   /// - Parameters:
   /// - fields: The fields of the object.

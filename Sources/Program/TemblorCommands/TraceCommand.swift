@@ -306,8 +306,8 @@ struct TracedSoundCopies {
   }
 }
 
-/// The patterns of a sound, which are one pattern of the mean of its channels or one pattern for
-/// each channel.
+/// The patterns of a sound: one pattern for the mean of its channels, or one pattern for each
+/// channel.
 struct ChannelTraces {
   /// The traces of the sound. There is one trace, or one for each channel, which is then a body
   /// location.

@@ -3,7 +3,7 @@ import HapticModel
 import Testing
 
 @Suite struct NoiseTests {
-  /// The amplitude of a frequency of a whole number of cycles in the samples.
+  /// The amplitude of a frequency that has a whole number of cycles in the samples.
   private func amplitude(_ samples: [Float], cycles: Int) -> Double {
     var real = 0.0
     var imaginary = 0.0

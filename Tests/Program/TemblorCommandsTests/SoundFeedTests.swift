@@ -72,7 +72,7 @@ struct SoundFeedTests {
     return (playback.samples(), feed)
   }
 
-  /// The greatest bend, in parts of that of a sine of 50 Hz as strong as the samples.
+  /// The maximum curvature, relative to a 50 Hz sine with the same peak as the samples.
   private static func bend(_ samples: ArraySlice<Float>) -> Double {
     let values = Array(samples)
     let peak = values.reduce(0) { max($0, abs($1)) }

@@ -22,10 +22,10 @@ struct AHAPDecoder: JSONSchemaReader {
   var curveValueIndices: [Int] = []
   /// The JSON strings that contain sound file paths.
   var waveformPathValues: [JSONValue] = []
-  /// A Boolean value that indicates whether all event times and durations are whole numbers, which
-  /// suggests milliseconds.
+  /// A Boolean value that indicates whether all event times and durations are whole numbers. Whole
+  /// numbers suggest milliseconds.
   var hasOnlyIntegerTimes = true
-  /// The first event time or duration of at least 100, which suggests milliseconds.
+  /// The first event time or duration of at least 100. Such a number suggests milliseconds.
   var firstSuspiciousTimeValue: JSONValue?
 
   init(_ json: JSONDocument, options: ReadingOptions) {

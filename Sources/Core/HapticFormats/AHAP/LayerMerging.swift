@@ -1,7 +1,8 @@
 internal import CMath
 import HapticModel
 
-/// Merges the layers of a composition into one pattern, whose controls then affect all events.
+/// Merges the layers of a composition into one pattern. The controls of the pattern affect all
+/// events.
 ///
 /// Exactly one layer may have intensity and sharpness controls. The merge preserves the sensation
 /// of every event as far as the AHAP value ranges permit:

@@ -92,7 +92,7 @@ public final class RendererPort: @unchecked Sendable {
   public var limitedFrameCount: Int64 {
     sharedState.value.limitedFrameCount.load(ordering: .relaxed)
   }
-  /// The number of samples that were NaN or infinite, which became silence.
+  /// The number of NaN or infinite samples. The renderer replaces them with silence.
   public var nonFiniteSampleCount: Int64 {
     sharedState.value.nonFiniteSampleCount.load(ordering: .relaxed)
   }

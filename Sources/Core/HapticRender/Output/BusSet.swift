@@ -73,7 +73,7 @@ struct BusSet: ~Copyable {
   }
 }
 
-/// Temporary buffers for the output of a single player, which is faded or scaled before mixing.
+/// Temporary buffers in which the output of a single player is faded or scaled before mixing.
 struct CrossfadeBuffer: ~Copyable {
   /// The duration, in seconds, of the fade when playback starts in the middle, stops, pauses, or
   /// mutes.

@@ -16,7 +16,7 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   static let fastModeSeconds = 0.5
   /// The threshold (−128 dBFS) below which the offset becomes 0 during silence.
   static let negligibleOffsetMagnitude: Float = 4e-7
-  /// The threshold below which the second filter's offset becomes 0, which prevents denormals.
+  /// The threshold below which the second filter's offset becomes 0, to prevent denormals.
   static let denormalOffsetMagnitude: Float = 1e-12
 
   private let slowFilter: temblor_low_pass

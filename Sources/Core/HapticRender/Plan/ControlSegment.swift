@@ -1,6 +1,6 @@
 internal import HapticModel
 
-/// A linear segment of a control in frames, which lasts until the next segment of its track.
+/// A linear segment of a control, in frames. The segment lasts until the next segment of its track.
 struct ControlSegment: BitwiseCopyable, Sendable {
   /// The first frame, counted from the start of the pattern.
   var startFrame: Int64

@@ -164,7 +164,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
     case sample
     /// A recording on the haptic bus, which plays without mappings and controls.
     case recording
-    /// A sampled signal on the haptic bus, whose level is controlled by intensity.
+    /// A sampled signal on the haptic bus. Intensity controls its level.
     case signal
 
     /// A Boolean value that indicates whether the voice plays on the haptic bus.
@@ -489,7 +489,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     return sharpness > 1 ? 1 : sharpness
   }
 
-  /// Returns the phase increment of a pitch in −1…1, which is an octave each way.
+  /// Returns the phase increment of a pitch in −1…1. A pitch of ±1 is a shift of one octave.
   @_noLocks @inline(__always) func phaseIncrement(atAudioPitch pitch: Float) -> Float {
     centerPitchPhaseIncrement * RealtimeMath.exp2(pitch)
   }

@@ -441,7 +441,8 @@ enum AudioTone {
   static let fundamentalAmplitude = 0.5
   /// The number of harmonics; the amplitude of harmonic n is 1/n times brightnessⁿ⁻¹.
   static let harmonicCount = 4
-  /// The maximum frequency of a partial as a fraction of the sample rate, which prevents aliasing.
+  /// The maximum frequency of a partial as a fraction of the sample rate. The limit prevents
+  /// aliasing.
   static let maximumSampleRateFraction = 0.45
 
   /// Returns the frequency at pitch 0, an octave above the haptic band; a pitch of ±1 is an octave.

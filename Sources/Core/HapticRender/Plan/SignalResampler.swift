@@ -9,7 +9,7 @@ internal import RealtimeMemory
 package enum SignalResampler {
   /// The number of zero crossings of the sinc on each side.
   private static let zeroCrossingCountPerSide = 24.0
-  /// The shape parameter of the window, which gives side lobes below −80 dB.
+  /// The shape parameter of the window. This shape has side lobes below −80 dB.
   private static let kaiserBeta = 8.0
   /// The number of table entries per zero crossing.
   private static let tablePointsPerZeroCrossing = 512

@@ -38,7 +38,7 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
   /// The weights of five inputs: that of the current frame, then those of the four preceding
   /// frames.
   private let feedforwardCoefficients: (Double, Double, Double, Double, Double)
-  /// The weights of two earlier outputs: those of two and of four frames before.
+  /// The weights of the outputs two frames and four frames earlier.
   private let feedbackCoefficients: (Double, Double)
 
   /// The state of the filter: its previous inputs and outputs.

@@ -21,16 +21,15 @@ struct ExcursionLimiter: ~Copyable {
 
   /// The maximum duration of a step of the limiter, in seconds.
   private static let maximumStepSeconds = 0.000_7
-  /// The maximum phase of the highest resonance per step, in radians, which limits the displacement
-  /// within a step to a small fraction of the limit.
+  /// The maximum phase of the highest resonance per step, in radians. This maximum keeps the
+  /// displacement within a step to a small fraction of the limit.
   private static let maximumRadiansPerStep = 0.2
   /// The maximum phase per step, in radians, divided by the square root of the limit, for small
   /// limits.
   private static let maximumRadiansPerRootLimit = 0.49
   /// The margin that covers rounding errors, as a fraction of the excursion limit.
   private static let roundingMarginFraction = 1e-4
-  /// The squared norm of a model's state below which the state is cleared, which prevents
-  /// denormals.
+  /// The squared norm of a model's state below which the state is cleared, to prevent denormals.
   private static let negligibleNormSquare: Float = 1e-24
 
   private let modelLanes: FixedBuffer<ModelLanes>

@@ -37,7 +37,7 @@ enum SensationGrowth {
   }
 }
 
-/// The dependence of the perception threshold of a hand on the duration of a vibration.
+/// The perception threshold of the hand as a function of the duration of a vibration.
 enum TemporalSummation {
   /// The time over which a Pacinian channel sums energy, in seconds.
   ///

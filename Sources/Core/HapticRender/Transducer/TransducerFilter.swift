@@ -6,7 +6,7 @@ struct TransducerFilter: BitwiseCopyable {
   /// The magnitude to which samples are clamped, which prevents overflow: 72 dB above full scale.
   static var maximumInputMagnitude: Float { @_noLocks get { 4_096 } }
 
-  /// The level of a dither with alternating sign, which prevents denormals in the filters.
+  /// The level of dither with alternating sign. The dither prevents denormals in the filters.
   private static let ditherMagnitude = 1e-30
   /// The magnitude below which the output is silent: −140 dBFS, which no 24-bit converter plays.
   ///

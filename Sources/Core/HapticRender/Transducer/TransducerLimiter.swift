@@ -170,7 +170,7 @@ struct StepMoments: BitwiseCopyable, Sendable {
   var fallingFirstMoment: Float { @_noLocks get { driveFirstMoment - rampedFirstMoment } }
 }
 
-/// The weights of the frames of a step for the computation of its moments.
+/// The weight of each frame in the moments of a step.
 struct StepWeights: ~Copyable {
   /// The number of frames that are read; those after the step have a weight of 0.
   let paddedFrameCount: Int

@@ -43,7 +43,7 @@ extension TransducerProfile {
     var sensationExponent: Double
   }
 
-  /// Returns the gains of bursts at evenly spaced points of sharpness of this band-mapped profile.
+  /// Returns the gains of bursts of this band-mapped profile, at evenly spaced sharpness values.
   ///
   /// The peak acceleration determines the sensation and, with temporal summation, also the
   /// duration. Without an equalizer, the steady levels apply.

@@ -48,8 +48,8 @@ extension TransducerProfile {
     hasConvergingContours ? SensationGrowth.exponent(atHertz: hertz) : 1
   }
 
-  /// Returns the exponents of the amplitude at evenly spaced points of sharpness, which keep equal
-  /// intensity equally felt below full intensity.
+  /// Returns the exponents of the amplitude at evenly spaced sharpness values. The exponents keep
+  /// equal intensities equally strong to the touch below full intensity.
   ///
   /// The exponent is 1 in the middle of the scale of continuous events.
   ///
@@ -129,8 +129,8 @@ extension TransducerProfile {
     return last.decibels
   }
 
-  /// The number of points in the search of a band, which are less than 0.01 octaves apart in
-  /// typical bands.
+  /// The number of points in the search of a band. In typical bands, the points are less than 0.01
+  /// octaves apart.
   private static let bandSearchPointCount = 513
 
   /// Returns the profile with its frequency mappings limited to the useful band of its hardware.

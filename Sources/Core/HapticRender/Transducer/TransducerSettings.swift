@@ -299,7 +299,7 @@ public struct EqualizerDesign: Equatable, Sendable {
   /// The gain at high frequencies, which limits the drive to the maximum boost.
   public let highFrequencyGain: Double
 
-  /// Designs the equalizer of a resonance, which follows the high-pass.
+  /// Designs the equalizer of a resonance. The equalizer follows the high-pass.
   ///
   /// Flattening the response below the resonance requires a boost, so the target resonance is
   /// lowered toward the minimum frequency, by at most half of the boost in decibels.

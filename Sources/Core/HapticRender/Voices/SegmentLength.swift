@@ -5,7 +5,8 @@
 /// intensity keeps the level within 0.02 dB; a change of 0.04 in sharpness keeps the frequency of a
 /// two-octave band within 0.04 %.
 enum SegmentLength {
-  /// The maximum length of a segment, in frames, which keeps the glide exact in a 32-bit phase.
+  /// The maximum length of a segment, in frames. This length keeps the glide exact in a 32-bit
+  /// phase.
   static var maximumFrameCount: Int64 { @_noLocks get { 2_048 } }
   /// The minimum length of a segment that isn't cut by a corner, in frames.
   static var minimumFrameCount: Int64 { @_noLocks get { 8 } }

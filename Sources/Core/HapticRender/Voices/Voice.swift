@@ -20,7 +20,7 @@ struct Voice: BitwiseCopyable, Sendable {
   var envelope: Envelope
   /// The sine of the voice, with its phase at the next frame.
   var sine: SineSegment
-  /// The gain of the voice's partial, which live controls change for a burst.
+  /// The gain of the voice's partial. For a burst, live controls change this gain.
   var partialGain: Float
   /// The indices of the control segments that are in effect at the next frame.
   var trackCursors: TrackCursors

@@ -42,7 +42,7 @@ public struct ALSABackend: OutputBackend {
     return devices.sorted { Self.sortRank(of: $0.name) < Self.sortRank(of: $1.name) }
   }
 
-  /// Returns the entry with its capabilities, which are read on a separate thread. The thread is
+  /// Returns the entry with its capabilities, and reads them on a separate thread. The thread is
   /// abandoned if the device hangs.
   public func probed(_ listing: OutputListing) -> OutputListing {
     // A server's plug-in has the same capabilities for every sink.
@@ -60,7 +60,7 @@ public struct ALSABackend: OutputBackend {
     return failed
   }
 
-  /// The plug-ins that convert audio for other devices, which users do not select by name.
+  /// The plug-ins that convert audio for other devices. Users do not select these plug-ins by name.
   private static let conversionPlugins: Set<String> = [
     "lavrate", "samplerate", "speexrate", "speex", "upmix", "vdownmix", "oss",
   ]
@@ -96,7 +96,7 @@ public struct ALSABackend: OutputBackend {
     }
   }
 
-  /// Returns whether the device can be opened, which is tested by opening it.
+  /// Opens the device and returns whether opening succeeded.
   public func isAvailable(_ name: String) -> Bool {
     guard let sink = try? ALSASink(PCMRequest(device: name)) else { return false }
     sink.close()

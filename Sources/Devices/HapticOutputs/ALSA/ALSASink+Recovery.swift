@@ -91,7 +91,7 @@ extension ALSASink {
     return lateCount + correction.lostCount + replacedCount
   }
 
-  /// Returns the cause of late frames, which is a stopped process, a late device, or late delivery.
+  /// Returns the cause of late frames: a stopped process, a late device, or late delivery.
   func lateCause(now: Duration) -> SinkEvent.Cause {
     if waitTimes.wasStopped(before: now) { return .stoppedProcess }
     // A device is also late if its buffer empties too early or before the start.

@@ -69,7 +69,7 @@ package struct PCMConfiguration: Equatable, Sendable {
   package var isFasterThanRealTime: Bool
   /// A Boolean value that indicates whether the device is a stream of PulseAudio or PipeWire.
   package var isServerStream: Bool
-  /// A Boolean value that indicates whether the device is a client of JACK, which loses its
+  /// A Boolean value that indicates whether the device is a client of JACK. A JACK client loses its
   /// connections when it is stopped.
   package var isJACKClient: Bool
 }

@@ -26,8 +26,8 @@ struct WaitTimes {
     workStartTime = now
   }
 
-  /// Records that the sink returns to the render loop, which ends its calls of the device like a
-  /// wait.
+  /// Records that the sink returns to the render loop. The return ends the sink's device calls, as
+  /// a wait does.
   mutating func leave(now: Duration) {
     beginWait(now: now)
     lastReturnTime = now

@@ -145,7 +145,7 @@ package final class PipeWireCapture: CaptureSource {
 
 /// Receives the frames of a recording stream on the real-time thread of PipeWire.
 final class PipeWireRecorder: @unchecked Sendable {
-  /// The length of the buffer in seconds, which is how long a busy machine may delay reading.
+  /// The length of the buffer in seconds. A busy machine may delay reading by this time.
   private static let bufferSeconds = 1.0
 
   let channelCount: Int

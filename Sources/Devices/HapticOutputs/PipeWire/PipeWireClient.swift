@@ -2,7 +2,7 @@ internal import CSoundServers
 internal import HapticPlayback
 internal import Synchronization
 
-/// The calls to a PipeWire server, which tests replace.
+/// The calls to a PipeWire server. Tests replace these calls.
 ///
 /// The calls come from one thread, except for `setActive`.
 protocol PipeWireClient: AnyObject, Sendable {

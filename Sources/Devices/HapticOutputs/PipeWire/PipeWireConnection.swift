@@ -21,7 +21,7 @@ final class PipeWireConnection: Sendable {
     init() throws(PlaybackError) { stepSignal = try WakeSignal() }
   }
 
-  /// The owner of the stream, which is called on any thread.
+  /// The owner of the stream. Any thread may call the owner.
   struct Owner: Sendable {
     /// Opens or closes the gate of the stream.
     var setGate: @Sendable (Bool) -> Void

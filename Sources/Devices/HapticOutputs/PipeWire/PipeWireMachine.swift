@@ -208,7 +208,7 @@ struct PipeWireMachine {
     return route == .incomplete
   }
 
-  /// Records that the owner pauses or resumes the stream, which deactivates its links.
+  /// Records that the owner pauses or resumes the stream. A pause deactivates the stream's links.
   mutating func setPaused(_ isPaused: Bool, at now: Duration) {
     self.isPaused = isPaused
     settlingEnd = isPaused ? nil : now + Self.settlingTimeout

@@ -88,7 +88,7 @@ internal import Synchronization
     writtenCount.store(position, ordering: .releasing)
   }
 
-  /// Starts playing at a frame, which is due at a time.
+  /// Starts playing at a frame that is due at a time.
   ///
   /// - Returns: The generation that the snapshots of its cycles have.
   func start(at anchor: PipeWireTimeline.Anchor) -> Int {

@@ -24,7 +24,7 @@ public final class SoundFileBackend: OutputBackend {
     [OutputListing(name: "wav:FILE", description: "Writes a WAVE file in real time")]
   }
 
-  /// Creates a file, by default with 16 bits, which replaces an existing file.
+  /// Creates a file, by default with 16 bits, and replaces an existing file.
   ///
   /// A path that was opened before gets a number before its extension, so that no file of a run
   /// replaces another.
@@ -112,7 +112,8 @@ public final class SoundFileSink: AudioSink {
   private var writer: SoundFileWriter?
   private var events: [SinkEvent] = []
 
-  /// Creates a file at a path, which replaces an existing file; `finish(draining:)` closes it.
+  /// Creates a file at a path, and replaces an existing file. Close the file with
+  /// `finish(draining:)`.
   public init(
     _ format: SinkFormat, path: String, storedAs fileFormat: SoundFileFormat,
     time: any TimeSource = SystemTimeSource()
@@ -198,8 +199,8 @@ public final class RecordingWriter: Sendable {
 
   /// The interval between two reads of the recording, a small part of its capacity.
   static let pollInterval = Duration.milliseconds(200)
-  /// The interval between updates of the header, which are also written to the disk. With a read,
-  /// it is less than a second, the maximum that a killed process or a power failure loses.
+  /// The interval between updates of the header. Each update is also written to the disk. With a
+  /// read, it is less than a second, the maximum that a killed process or a power failure loses.
   static let flushInterval = Duration.milliseconds(700)
   /// The maximum size of a WAVE in bytes, minus a mebibyte for headers and tags.
   static let maximumByteCount: Int64 = 0xFFFF_FFFF - 0x10_0000

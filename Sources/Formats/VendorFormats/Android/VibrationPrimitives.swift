@@ -19,7 +19,7 @@ enum VibrationPrimitives {
     }
   }
 
-  /// The names of primitives, which can be composed, in vibration XML.
+  /// The names of composable primitives in vibration XML.
   static let primitiveNames = [
     "low_tick", "tick", "click", "slow_rise", "quick_rise", "quick_fall", "spin", "thud",
   ]

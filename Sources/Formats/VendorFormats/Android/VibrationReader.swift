@@ -26,7 +26,7 @@ struct VibrationReader {
 
   /// The maximum error of the sharpness on a line between two frequencies.
   private static let sharpnessTolerance = 0.002
-  /// The duration of a transient, in milliseconds, which determines its end.
+  /// The duration of a transient, in milliseconds.
   private static let transientMilliseconds = 12
 
   /// Creates the layers of an effect; nil is an effect without content.

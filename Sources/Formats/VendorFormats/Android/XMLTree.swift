@@ -95,7 +95,7 @@ struct XMLTree: Sendable {
   }
 
   #if SoundOutput
-    /// The state of a parser, which the callbacks of libexpat change.
+    /// The state of a parser. The callbacks of libexpat change the state.
     @safe private struct ExpatReader {
       let text: [UInt8]
       private var parser: XML_Parser?

@@ -187,8 +187,7 @@ struct EnvelopeSampler {
     }
   }
 
-  /// Returns the envelopes, excluding those that end more than a day after the start, which readers
-  /// reject.
+  /// Returns the envelopes that end within a day after the start. Readers reject later envelopes.
   func envelopes(of composition: HapticComposition, losses: inout LossLog) -> [EventEnvelope] {
     let envelopesByValidity = Dictionary(grouping: envelopes(of: composition)) {
       $0.endSeconds <= FrameConversion.maximumSeconds

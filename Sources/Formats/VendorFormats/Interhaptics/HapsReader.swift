@@ -172,7 +172,7 @@ struct HapsReader {
     return Array(breakpoints[..<max(firstIndexAfterEnd, 1)])
   }
 
-  /// Returns breakpoints of sharpness on the scale of the layer for breakpoints of hertz.
+  /// Converts breakpoints in hertz to breakpoints of sharpness on the layer's scale.
   private mutating func sharpnessBreakpoints(of breakpoints: Breakpoints) -> Breakpoints {
     let scale = SharpnessScale.phone
     var sharpnesses: Breakpoints = []

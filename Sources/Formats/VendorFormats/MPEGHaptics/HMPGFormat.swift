@@ -88,7 +88,7 @@ struct HMPGDecoder {
 
   init(_ bytes: [UInt8]) { self.fileBytes = bytes }
 
-  /// Decodes the file up to the first error, which is logged.
+  /// Decodes the file up to the first error, and logs the error.
   mutating func decode() {
     do throws(BitReadError) {
       try decodeUnits()

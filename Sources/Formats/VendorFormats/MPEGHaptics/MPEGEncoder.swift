@@ -74,7 +74,7 @@ struct MPEGEncoder {
     document.syncPointCount = 1
   }
 
-  /// Adds a loss for envelope times, whose ramps the default profile plays as lines of intensity
+  /// Adds a loss for envelope times. The default profile plays their ramps as lines of intensity
   /// instead of amplitude.
   private mutating func addRampLosses(
     of envelopes: [EventEnvelope], in composition: HapticComposition, tolerance: Double

@@ -229,7 +229,7 @@ struct MPEGReader {
     }
   }
 
-  /// Returns the event of a wave, or nil if the wave has no duration, which is reported as a loss.
+  /// Returns the event of a wave. For a wave without duration, reports a loss and returns nil.
   private mutating func makeEvent(of wave: WaveEvent, effect: MPEGDocument.Effect) -> HapticEvent? {
     if let amplitude = wave.maximumAmplitude, amplitude > Self.continuousReferenceAmplitude {
       reportClamping(

@@ -100,7 +100,7 @@ struct VectorialWave {
   }
 }
 
-/// The samples of a curve effect, whose amplitude is the signal.
+/// The samples of a curve effect. The curve's amplitude is the signal.
 struct CurveInterpolator {
   /// A key frame, with its position in samples from the start.
   struct Point: Equatable {

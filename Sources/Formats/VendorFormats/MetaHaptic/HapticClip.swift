@@ -42,7 +42,7 @@ struct HapticClip: Equatable {
   /// Source: facebook/meta-haptics-sdk, 41c9dcb, `renderer_c`.
   static let defaultNormalizedFrequency: Float = 0.5
 
-  /// The names of the layers of continuous events and of transients.
+  /// The names of the layers for continuous events and for transients.
   static let layerNames = (continuous: "continuous", transients: "transients")
 
   /// The sharpness of a clip without a frequency envelope.

@@ -242,7 +242,7 @@ struct FeltPulse {
   private let decibels: Double
   /// The frequency of the vibration relative to the transient, in octaves.
   private let octaves: Double
-  /// The energy of the vibration around the transient, which both patterns have.
+  /// The energy that both patterns have in the vibration around the transient.
   private let vibrationEnergy: Double
 
   /// The time before a transient in which the vibration may begin, in seconds.
@@ -254,7 +254,7 @@ struct FeltPulse {
   /// The level that a vibration of another length may differ by and feel alike, in decibels.
   private static let slackDecibels = 1.0
 
-  /// Finds the surplus of energy of a side at a transient of the other side, or returns nil.
+  /// Finds the surplus energy of one side at a transient of the other side, or returns nil.
   init?(
     _ transient: FeltTransient, of owner: FeltSide, in other: FeltSide, _ isInReference: Bool,
     context: FeltContext

@@ -82,7 +82,7 @@ struct FeltVibration {
   let event: Int
   /// The start, in seconds.
   let start: Double
-  /// The corners of intensity and frequency, which are linear between them.
+  /// The corners of intensity and frequency. Both are linear between corners.
   let points: [FeltPoint]
   /// The envelope, in seconds from the start.
   let envelope: EnvelopeShape

@@ -77,7 +77,8 @@ extension HapticComposition {
 struct WrittenDifferences {
   /// The differences of haptic events and their controls.
   private(set) var haptic: [Difference] = []
-  /// The differences of audio events, their controls, and body locations, which have no tracks.
+  /// The differences of audio events, their controls, and body locations. These differences have no
+  /// tracks.
   private(set) var always: [Difference] = []
   /// A Boolean value that indicates whether the patterns have enough events in common.
   let isApplicable: Bool

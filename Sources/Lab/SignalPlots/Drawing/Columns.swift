@@ -13,7 +13,7 @@ struct SampleColumns {
   /// The RMS window, in seconds: two periods of 80 Hz, the lowest typical frequency.
   static let rmsWindowSeconds = 0.025
 
-  /// The minimum radius of a mean, in columns, which smooths the line of a long range.
+  /// The minimum radius of a moving mean, in columns. The mean smooths the line of a long range.
   private static let minimumMeanRadiusInColumns = 3
 
   /// Measures the samples of each column.

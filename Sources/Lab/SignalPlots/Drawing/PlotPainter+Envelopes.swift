@@ -1,6 +1,6 @@
 internal import HapticModel
 
-/// Envelopes: the minimum and maximum of many events of one take in each column of time.
+/// Envelopes: for each time column, the minimum and maximum across many events of one take.
 extension PlotPainter {
   /// The maximum number of visible events that are drawn separately.
   private static let maximumSeparateEventCount = 300

@@ -10,7 +10,7 @@ internal import HapticModel
 /// 4. The takes of an overlay are compared column by column (`PlotPainter+Overlays.swift`).
 /// 5. Transients are drawn last (`PlotPainter+Transients.swift`).
 extension PlotPainter {
-  /// The maximum number of points of separately drawn shapes, which overlap.
+  /// The maximum number of points in separately drawn, overlapping shapes.
   private static let maximumSeparateShapePointCount = 20_000
   /// The maximum number of separately drawn continuous events.
   private static let maximumSeparateShapeCount = 400

@@ -5,7 +5,7 @@ package import SignalAnalysis
 package struct LaneSource: Equatable, Sendable {
   /// The names of the body locations or channels. The array is empty if all are alike.
   package let names: [String]
-  /// A Boolean value that indicates whether the source is a sound, whose channels have no
+  /// A Boolean value that indicates whether the source is a sound. The channels of a sound have no
   /// locations.
   package let isSound: Bool
 

@@ -206,7 +206,8 @@ public struct PlotSubject: Sendable {
   /// The sound, or nil if the plot does not show it. The sound of a pattern with body locations has
   /// a channel for each of the composition's `separateLocations`.
   public var signal: Signal?
-  /// The profile that renders the pattern, or nil for a recording, whose frequency band is unknown.
+  /// The profile that renders the pattern, or nil for a recording. The frequency band of a
+  /// recording is unknown.
   public var profile: TransducerProfile?
   /// The sound files of the pattern by path, for their durations.
   public var soundFilesByPath: [String: AudioBuffer]

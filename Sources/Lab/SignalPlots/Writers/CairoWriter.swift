@@ -19,7 +19,7 @@ internal import Glibc
   /// The functions, with the names of Cairo without the prefix.
   let cairoFunctions: temblor_cairo_functions
 
-  /// Loads a library, which is never closed.
+  /// Loads a library. The library is never closed.
   init(named name: String) throws(PlotError) {
     guard let library = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
       throw PlotError(

@@ -138,7 +138,7 @@ struct TerminalWriter {
     min(grid.rowCount - 1, max(0, Int(y / Self.cellSizePixels.height + 1e-3)))
   }
 
-  /// Returns the y coordinates of a line at both edges of each column of cells or dots.
+  /// Returns the y coordinates of a line at both edges of each cell or dot column.
   private func columnExtents(
     from start: PlotPoint, to end: PlotPoint
   ) -> [(column: Int, start: Double, end: Double)] {

@@ -47,6 +47,6 @@ package enum Base64 {
     return text
   }
 
-  /// Returns the length of the Base64 text of a number of bytes.
+  /// Returns the length of the Base64 text that encodes a number of bytes.
   package static func encodedLength(ofByteCount byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
 }

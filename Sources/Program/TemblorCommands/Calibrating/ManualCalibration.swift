@@ -203,7 +203,8 @@ final class ManualCalibration: PlaybackActivity {
     applyLevel()
   }
 
-  /// Returns a pattern of one event, whose sharpness glides from the start to the end of a tone.
+  /// Returns a pattern with one event. The sharpness of the event glides from the start to the end
+  /// of a tone.
   private static func tonePattern(_ tone: ManualMeasurement.Tone, on mapping: FrequencyMapping)
     -> HapticPattern
   {

@@ -98,7 +98,7 @@ enum RoutingOptions {
   static let transducerChannelsHelp =
     "Output channels of the transducer, numbered from 1, such as 2 or 3,4; or all."
 
-  /// Parses a list of channels without gains, such as `3,4`, or `all`, which is an empty list.
+  /// Parses a list of channels without gains, such as `3,4`. Returns an empty list for `all`.
   static func channelNumbers(_ text: String) throws(UsageError) -> [Int] {
     if text == "all" { return [] }
     let entries = try parseChannels(text, option: "--haptics")

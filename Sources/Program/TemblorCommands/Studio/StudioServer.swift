@@ -65,8 +65,8 @@ final class StudioServer {
   private var connections: [Connection] = []
   private var nextAcceptTime = Duration.zero
 
-  /// The range of ports for pages, above the default range of Linux for outgoing connections, which
-  /// ends at 60,999.
+  /// The range of ports for pages. The range is above Linux's default range for outgoing
+  /// connections, which ends at 60,999.
   private static let preferredPortRange: ClosedRange<UInt16> = 61_000...65_535
   /// The number of successive ports that are tried for a key.
   private static let successivePortCount: UInt16 = 8

@@ -63,7 +63,7 @@ struct HTTPRequestReader {
   private static let headEnding = Array("\r\n\r\n".utf8)
 
   private var head: [UInt8] = []
-  /// The number of bytes of the ending of the head at the end of `head`.
+  /// The number of bytes at the end of `head` that match the start of `headEnding`.
   private var matchedEndingCount = 0
   /// The request without its complete body; nil before its head is complete and permitted.
   private var request: HTTPRequest?

@@ -444,7 +444,7 @@ struct StudyConditions {
   var isSimulated: Bool { masterGain == nil }
 }
 
-/// A study with its results, which are a row for each answer in a file that is complete after each
+/// A study with its results. The results file has a row for each answer and is complete after each
 /// answer.
 struct StudyRecord {
   private(set) var trials: TrialSequence

@@ -16,7 +16,7 @@ struct StudyPageOutput {
   let options: StudyCommand.Options
   let job: RenderJob
 
-  /// Writes the page with the sounds of all stimuli, which are those of `--render`.
+  /// Writes the page with the sounds of all stimuli. The sounds are the same as for `--render`.
   func write(to path: String, _ terminal: Terminal) throws {
     guard path != OutputPaths.standardOutput else {
       throw UsageError("'--page' requires a file name")

@@ -5,7 +5,7 @@ import PatternWorkflows
 import Reading
 import SystemSupport
 
-/// A reader of one row of a table of stimuli. It collects the errors of all columns.
+/// A reader for one row of a stimulus table. It collects the errors of all columns.
 struct StudyRowReader {
   private static let maximumHumSeconds = 30.0
 

@@ -15,7 +15,7 @@ import Testing
 
   init() throws { place = try Scratch() }
 
-  /// What the channels of a stage get of the first of two takes.
+  /// The signals that the channels of a stage receive from the first of two takes.
   private func channels(_ path: String, _ options: [String] = [], channelCount: Int) throws
     -> [ArraySlice<Float>]
   {

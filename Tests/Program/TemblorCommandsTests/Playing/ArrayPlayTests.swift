@@ -5,7 +5,7 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct ArrayPlayTests {
-  /// The channels of what `play` made of a shipped pattern with an array of two transducers.
+  /// The channels that `play` renders for a shipped pattern and an array of two transducers.
   private func play(_ words: String...) throws -> [[Float]] {
     let scratch = try Scratch()
     try scratch.write(
