@@ -48,7 +48,9 @@ import Testing
     other.layers[0].bodyLocation = nil
     let subjects = [located(), other].map { PlotSubject(name: "x", composition: $0) }
     let plot = try Plot(of: subjects, parts: [.score])
-    let onsets = plot.lanes.map { lane in lane.takes.map { $0.eventPlot?.events.map(\.onsetSeconds) } }
+    let onsets = plot.lanes.map { lane in
+      lane.takes.map { $0.eventPlot?.events.map(\.onsetSeconds) }
+    }
     #expect(onsets == [[[0], [0]], [[0.3], [0]]])
   }
 
