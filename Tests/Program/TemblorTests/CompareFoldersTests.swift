@@ -64,7 +64,7 @@ import Testing
     #expect(run.status == 0)
     #expect(
       run.output.hasSuffix(
-        "\nB is within the tolerance of 20 dB, 0 ms (not given) and 0 % (not given): 3 pairs\n"))
+        "\nB is within the tolerance of 20 dB, 0 ms (default) and 0 % (default): 3 pairs\n"))
     #expect(try place.temblor("compare", "--tolerance", "1dB", "approved", "Patterns").status == 3)
   }
 
