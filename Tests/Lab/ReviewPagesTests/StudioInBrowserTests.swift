@@ -497,7 +497,8 @@ extension InBrowser {
           "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         #expect(try page.string(PageWidthTests.layout) == "", "\(width) pixels")
         if width < 600 {
-          #expect((try page.number("document.querySelector('.dock').offsetHeight") ?? 999) < 170)
+          let dockHeight = try page.number("document.querySelector('.dock').offsetHeight") ?? 999
+          #expect(dockHeight < 170, "\(width) pixels: \(dockHeight)")
         }
       }
     }
