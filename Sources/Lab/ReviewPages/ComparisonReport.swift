@@ -33,10 +33,10 @@ public struct ComparisonReport: Sendable {
   ///   - generator: The program and its version, such as `Temblor 1.0`.
   ///   - command: The command that generates the report again, or an empty text.
   ///   - levelMatch: The measure by which the page equalizes the levels of takes on request.
-  ///   - options: The options of comparisons that are not passed to
+  ///   - comparisonOptions: The options of comparisons that are not passed to
   ///     `html(takes:comparisons:sounds:)`.
   ///   - tolerance: The tolerance that the page checks the takes against, or nil.
-  ///   - origins: The origin of each take, or nil if it is unknown.
+  ///   - takeOrigins: The origin of each take, or nil if it is unknown.
   ///   - studioAddress: The URL of a studio page that can open takes, or nil.
   public init(
     generator: String, command: String = "", levelMatch: LevelMatch = .loudness,
@@ -145,7 +145,7 @@ public struct TakeOrigin: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - path: The path of the file, as the user typed it.
-  ///   - modified: The modification time of the file as text, or nil without a file.
+  ///   - modificationTime: The modification time of the file as text, or nil without a file.
   ///   - bytes: The bytes of the file.
   public init(path: String, modificationTime: String? = nil, bytes: [UInt8]) {
     self.path = path

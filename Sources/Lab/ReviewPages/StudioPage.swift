@@ -40,8 +40,8 @@ public struct StudioPage: Sendable {
   ///
   /// - Parameters:
   ///   - generator: The program that generates the page, with its version.
-  ///   - profileName: The name of the initial profile, or nil for small speakers.
-  ///   - profileData: The bytes of the profile's file, or nil for a shipped profile.
+  ///   - initialProfileName: The name of the initial profile, or nil for small speakers.
+  ///   - initialProfileBytes: The bytes of the profile's file, or nil for a shipped profile.
   public init(
     generator: String, initialProfileName: String? = nil, initialProfileBytes: [UInt8]? = nil
   ) {
