@@ -90,11 +90,11 @@ public struct ChannelRouting: Sendable {
   /// Returns the routing on a number of channels, with the profile of each haptic bus.
   ///
   /// - Parameters:
-  /// - channelCount: The number of channels.
-  /// - rate: The sample rate in hertz, by which delays become whole frames.
-  /// - profile: The profile of channels without a profile of their own.
-  /// - buses: The parts of the pattern that are rendered.
-  /// - bodyLocationCount: The number of body locations of the pattern.
+  ///   - channelCount: The number of channels.
+  ///   - rate: The sample rate in hertz, by which delays become whole frames.
+  ///   - profile: The profile of channels without a profile of their own.
+  ///   - buses: The parts of the pattern that are rendered.
+  ///   - bodyLocationCount: The number of body locations of the pattern.
   public func resolvedRouting(
     channelCount: Int, rate: Double, profile: TransducerProfile,
     buses: RenderSettings.AudibleBuses = .all,

@@ -24,8 +24,8 @@ public struct LoadedPattern: Sendable {
   /// signals.
   ///
   /// - Parameters:
-  /// - input: The origin of the pattern.
-  /// - options: The options of the format. Findings are never wanted.
+  ///   - input: The origin of the pattern.
+  ///   - options: The options of the format. Findings are never wanted.
   /// - Throws: The first error, an `InputError`, `FileError`, or `SoundFileError`.
   public init(_ input: PatternInput, options: ReadingOptions = ReadingOptions()) throws {
     if let composition = try SoundPattern.readComposition(of: input) {

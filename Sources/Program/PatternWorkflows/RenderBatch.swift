@@ -132,9 +132,9 @@ public struct RenderBatch: Sendable {
   /// Renders one pattern to its file. Any error becomes the outcome.
   ///
   /// - Parameters:
-  /// - item: The item to render.
-  /// - overwriteCheck: The source files of all patterns.
-  /// - progress: A closure that receives the rendered fraction.
+  ///   - item: The item to render.
+  ///   - overwriteCheck: The source files of all patterns.
+  ///   - progress: A closure that receives the rendered fraction.
   private func render(
     _ item: Item, overwriteCheck: InputOverwriteCheck, progress: (Double) -> Void
   ) -> Outcome {

@@ -181,9 +181,9 @@ public struct RenderJob: Sendable {
   /// Renders plans block by block, and returns the statistics.
   ///
   /// - Parameters:
-  /// - renderer: The renderer.
-  /// - interrupted: The error to throw if the job is canceled.
-  /// - body: Receives each block, its number of frames, and the number of remaining frames.
+  ///   - renderer: The renderer.
+  ///   - interrupted: The error to throw if the job is canceled.
+  ///   - body: Receives each block, its number of frames, and the number of remaining frames.
   func renderBlocks(
     _ renderer: consuming OfflineRenderer, interrupted: FileError,
     _ body: (_ block: inout [Float], _ frameCount: Int, _ remainingCount: Int64) throws -> Void
