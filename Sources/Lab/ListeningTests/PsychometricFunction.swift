@@ -64,9 +64,9 @@ package struct PsychometricFunction: Equatable, Sendable {
   ///   - blocks: The answers by level. The levels are different.
   ///   - guessRate: The guess rate of the procedure.
   package init?(fitting blocks: [Block], guessRate: Double) {
-    guard let fitting = PsychometricFit(blocks, guessRate: guessRate) else { return nil }
-    let best = fitting.refined(from: fitting.bestGridPoint())
-    guard fitting.isDetermined(best) else { return nil }
+    guard let fit = PsychometricFit(blocks, guessRate: guessRate) else { return nil }
+    let best = fit.refined(from: fit.bestGridPoint())
+    guard fit.isDetermined(best) else { return nil }
     self = best
   }
 
@@ -112,14 +112,14 @@ package struct PsychometricFunction: Equatable, Sendable {
   /// trials are simulated with this function and fitted, and the interval excludes 2.5 % of these
   /// fits on each side.
   package func interval(ofValueAt proportion: Double, blocks: [Block]) -> ClosedRange<Double>? {
-    guard let fitting = PsychometricFit(blocks, guessRate: guessRate) else { return nil }
+    guard var fit = PsychometricFit(blocks, guessRate: guessRate) else { return nil }
     var generator = SplitMix64(seed: Self.bootstrapSeed)
     var values: [Double] = []
     for _ in 0..<Self.bootstrapCount {
-      let simulated = blocks.map { block in
+      fit.blocks = blocks.map { block in
         simulatedBlock(like: block, using: &generator)
       }
-      let repetition = fitting.replacingBlocks(simulated).refined(from: self)
+      let repetition = fit.refined(from: self)
       values.append(repetition.value(atProportion: proportion))
     }
     values.sort()
@@ -154,7 +154,9 @@ private struct PsychometricFit {
   /// The maximum transition from 5 to 95 %, as a multiple of the range of levels.
   private static let maximumTransitionRatio = 10.0
 
-  private let blocks: [PsychometricFunction.Block]
+  /// The answers by level. New answers must have the same levels, because the bounds of the
+  /// parameters follow from them.
+  var blocks: [PsychometricFunction.Block]
   private let guessRate: Double
   private let midpointRange: ClosedRange<Double>
   private let slopeRange: ClosedRange<Double>
@@ -173,18 +175,6 @@ private struct PsychometricFit {
     let minimumSlope = Self.transitionWidth / (Self.maximumTransitionRatio * range)
     let maximumSlope = Self.transitionWidth / (Self.minimumTransitionRatio * minimumDistance)
     slopeRange = minimumSlope...maximumSlope
-  }
-
-  /// Returns the same fit of other answers at the same levels.
-  func replacingBlocks(_ blocks: [PsychometricFunction.Block]) -> PsychometricFit {
-    PsychometricFit(self, blocks: blocks)
-  }
-
-  private init(_ fit: PsychometricFit, blocks: [PsychometricFunction.Block]) {
-    self.blocks = blocks
-    guessRate = fit.guessRate
-    midpointRange = fit.midpointRange
-    slopeRange = fit.slopeRange
   }
 
   private func function(midpoint: Double, slope: Double) -> PsychometricFunction {

@@ -18,6 +18,9 @@ package enum StudyProcedure: String, CaseIterable, Sendable {
   /// A Boolean value that indicates whether the answers are 1 and 2.
   package var hasTwoAnswers: Bool { self != .magnitude && self != .rating }
 
+  /// A Boolean value that indicates whether the participant chooses the stronger of two stimuli.
+  var comparesStrength: Bool { self == .twoChoices || self == .staircase }
+
   /// The default question to the participant.
   package var question: String {
     switch self {

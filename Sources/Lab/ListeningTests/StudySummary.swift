@@ -44,9 +44,8 @@ package struct StudyAnswer: Sendable {
     } else {
       reference = pair.first { $0 != tested } ?? pair.first
     }
-    let comparesStrength = procedure == .twoChoices || procedure == .staircase
     testedAnswer =
-      comparesStrength ? pair.firstIndex(of: tested).map { Double($0 + 1) } : nil
+      procedure.comparesStrength ? pair.firstIndex(of: tested).map { Double($0 + 1) } : nil
   }
 }
 
@@ -109,21 +108,23 @@ package struct StudySummary: Sendable {
     package var threshold: Double?
   }
 
-  /// The psychometric function of the pooled answers.
-  package struct PooledFunction: Equatable, Sendable {
+  /// A psychometric function with the answers that determine it.
+  package struct FittedFunction: Equatable, Sendable {
     /// The function.
     package var function: PsychometricFunction
-    /// The answers of all participants by level.
+    /// The answers by level.
     package var blocks: [PsychometricFunction.Block]
     /// The proportion that defines the threshold.
     package var thresholdProportion: Double
-    /// The threshold.
-    package var threshold: Double
-    /// The 95 % confidence interval of the threshold, from the parametric bootstrap.
+    /// The 95 % confidence interval of the threshold, from the parametric bootstrap. It is
+    /// determined only for the pooled answers.
     package var interval: ClosedRange<Double>?
     /// A Boolean value that indicates whether the function describes how often the stimulus was
     /// chosen as the stronger one, and not how often the answers were correct.
     package var countsChoices: Bool
+
+    /// The level with the proportion that defines the threshold.
+    package var threshold: Double { function.value(atProportion: thresholdProportion) }
   }
 
   /// The proportion of correct answers to which the staircase converges: two successive correct
@@ -146,7 +147,7 @@ package struct StudySummary: Sendable {
   /// The mean threshold of the participants, or nil if fewer than two have a threshold.
   package let groupThreshold: MeanEstimate?
   /// The psychometric function of the pooled answers, or nil if the answers do not determine it.
-  package let pooledFunction: PooledFunction?
+  package let pooledFunction: FittedFunction?
 
   /// Evaluates the answers of a study.
   package init(_ answers: [StudyAnswer], procedure: StudyProcedure) {
@@ -176,8 +177,8 @@ package struct StudySummary: Sendable {
   /// but do not.
   package var lacksFunction: Bool {
     let hasValues = stimuli.allSatisfy { $0.value != nil }
-    let isComparison = procedure == .twoChoices || procedure == .staircase
-    return isComparison && hasValues && !hasSeveralReferences && pooledFunction == nil
+    return procedure.comparesStrength && hasValues && !hasSeveralReferences
+      && pooledFunction == nil
   }
 
   // MARK: - Estimates
@@ -204,16 +205,13 @@ package struct StudySummary: Sendable {
       return proportionEstimate(of: answers, procedure)
     case .rating:
       let mean = meanOfParticipants(answers) { $0 }
-      return Estimate(
-        answerCount: answers.count, value: mean.estimate.mean,
-        interval: mean.hasInterval ? mean.estimate.interval : nil)
+      return Estimate(answerCount: answers.count, value: mean.value, interval: mean.interval)
     case .magnitude:
       // Magnitudes are ratios, so the mean and its interval are those of the logarithms.
       let mean = meanOfParticipants(answers) { log($0) }
-      let interval = mean.estimate.interval
       return Estimate(
-        answerCount: answers.count, value: exp(mean.estimate.mean),
-        interval: mean.hasInterval ? exp(interval.lowerBound)...exp(interval.upperBound) : nil)
+        answerCount: answers.count, value: exp(mean.value),
+        interval: mean.interval.map { exp($0.lowerBound)...exp($0.upperBound) })
     }
   }
 
@@ -230,11 +228,11 @@ package struct StudySummary: Sendable {
       pValue: isSample ? BinomialTest.pValue(ofAtLeast: correctCount, in: answers.count) : nil)
   }
 
-  /// Returns the mean of the participants' means. The answers of a single participant are the
-  /// sample themselves.
+  /// Returns the mean of the participants' means, with its confidence interval unless there is
+  /// only one value. The answers of a single participant are the sample themselves.
   private static func meanOfParticipants(
     _ answers: [StudyAnswer], transform: (Double) -> Double
-  ) -> (estimate: MeanEstimate, hasInterval: Bool) {
+  ) -> (value: Double, interval: ClosedRange<Double>?) {
     let byParticipant = groups(answers) { $0.participant }
     var values = answers.map { transform($0.answer) }
     if byParticipant.count > 1 {
@@ -242,16 +240,14 @@ package struct StudySummary: Sendable {
         MeanEstimate(of: group.map { transform($0.answer) }).mean
       }
     }
-    return (MeanEstimate(of: values), values.count > 1)
+    let estimate = MeanEstimate(of: values)
+    return (estimate.mean, values.count > 1 ? estimate.interval : nil)
   }
 
   // MARK: - Thresholds
 
   private static func threshold(of answers: [StudyAnswer], _ procedure: StudyProcedure) -> Double? {
-    guard procedure == .staircase else {
-      guard let fit = fit(answers, procedure) else { return nil }
-      return fit.function.value(atProportion: fit.thresholdProportion)
-    }
+    guard procedure == .staircase else { return fit(answers, procedure)?.threshold }
     let thresholds = groups(answers) { $0.seed }.compactMap { run -> Double? in
       var staircase = Staircase()
       for answer in run {
@@ -263,51 +259,38 @@ package struct StudySummary: Sendable {
   }
 
   private static func pooledFunction(of answers: [StudyAnswer], _ procedure: StudyProcedure)
-    -> PooledFunction?
+    -> FittedFunction?
   {
-    guard let fit = fit(answers, procedure) else { return nil }
-    return PooledFunction(
-      function: fit.function, blocks: fit.blocks, thresholdProportion: fit.thresholdProportion,
-      threshold: fit.function.value(atProportion: fit.thresholdProportion),
-      interval: fit.function.interval(ofValueAt: fit.thresholdProportion, blocks: fit.blocks),
-      countsChoices: fit.countsChoices)
+    guard var pooled = fit(answers, procedure) else { return nil }
+    pooled.interval = pooled.function.interval(
+      ofValueAt: pooled.thresholdProportion, blocks: pooled.blocks)
+    return pooled
   }
 
-  /// A psychometric function with the answers that determine it.
-  private struct Fit {
-    let function: PsychometricFunction
-    let blocks: [PsychometricFunction.Block]
-    let thresholdProportion: Double
-    let countsChoices: Bool
-  }
-
-  /// Fits a psychometric function to comparisons with a single reference.
+  /// Fits a psychometric function to comparisons with a single reference, without an interval.
   ///
   /// If all stimuli are stronger than the reference, the proportion of correct answers increases
   /// from the guess rate. If some are weaker, the proportion of choices of the stimulus increases
   /// from the lapse rate, and the threshold is the point of subjective equality.
-  private static func fit(_ answers: [StudyAnswer], _ procedure: StudyProcedure) -> Fit? {
-    guard procedure == .twoChoices || procedure == .staircase,
-      Set(answers.map(\.reference)).count == 1
-    else { return nil }
+  private static func fit(_ answers: [StudyAnswer], _ procedure: StudyProcedure)
+    -> FittedFunction?
+  {
+    guard procedure.comparesStrength, Set(answers.map(\.reference)).count == 1 else { return nil }
     let countsChoices = answers.contains { $0.correctAnswer != $0.testedAnswer }
     var blocks: [PsychometricFunction.Block] = []
-    for answer in answers {
-      guard let value = answer.value else { return nil }
-      let isSuccess = countsChoices ? answer.answer == answer.testedAnswer : answer.isCorrect
-      let index =
-        blocks.firstIndex { $0.value == value } ?? blocks.count
-      if index == blocks.count {
-        blocks.append(.init(value: value, successCount: 0, trialCount: 0))
+    for group in groups(answers, by: \.value) {
+      guard let value = group[0].value else { return nil }
+      let successCount = group.count { answer in
+        countsChoices ? answer.answer == answer.testedAnswer : answer.isCorrect
       }
-      blocks[index].trialCount += 1
-      blocks[index].successCount += isSuccess ? 1 : 0
+      blocks.append(
+        .init(value: value, successCount: successCount, trialCount: group.count))
     }
     blocks.sort { $0.value < $1.value }
     let rate = countsChoices ? PsychometricFunction.lapseRate : guessRate
     guard let function = PsychometricFunction(fitting: blocks, guessRate: rate) else { return nil }
     let strongProportion = procedure == .staircase ? staircaseProportion : choiceProportion
-    return Fit(
+    return FittedFunction(
       function: function, blocks: blocks,
       thresholdProportion: countsChoices ? equalityProportion : strongProportion,
       countsChoices: countsChoices)

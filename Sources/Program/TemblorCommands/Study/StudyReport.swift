@@ -291,7 +291,7 @@ struct StudyReport {
     ]
   }
 
-  private static func fields(of pooled: StudySummary.PooledFunction) -> JSONObject {
+  private static func fields(of pooled: StudySummary.FittedFunction) -> JSONObject {
     [
       "successes": pooled.countsChoices ? "stronger" : "correct",
       "proportion": pooled.thresholdProportion, "threshold": pooled.threshold,
@@ -405,7 +405,7 @@ struct StudyReport {
       level: block.value, estimate: proportion.proportion, interval: proportion.interval)
   }
 
-  private static func curve(_ pooled: StudySummary.PooledFunction) -> PsychometricPlot.Curve? {
+  private static func curve(_ pooled: StudySummary.FittedFunction) -> PsychometricPlot.Curve? {
     guard let first = pooled.blocks.first?.value, let last = pooled.blocks.last?.value else {
       return nil
     }
