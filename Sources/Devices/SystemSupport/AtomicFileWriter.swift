@@ -133,15 +133,8 @@ package struct AtomicFileWriter: ~Copyable {
   }
 
   package func write(_ bytes: [UInt8]) throws(FileError) {
-    var done = 0
-    while done < bytes.count {
-      let count = unsafe bytes.withUnsafeBufferPointer {
-        unsafe Glibc.write(descriptor, $0.baseAddress?.advanced(by: done), bytes.count - done)
-      }
-      if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { throw .systemError(requestedPath, "cannot be written") }
-      done += count
-    }
+    try FileSystem.writeBytes(
+      bytes, to: descriptor, name: requestedPath, problem: "cannot be written")
   }
 
   deinit {

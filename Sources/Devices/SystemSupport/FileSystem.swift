@@ -138,6 +138,28 @@ package enum FileSystem {
     return !isEnd
   }
 
+  /// Writes all bytes to an open file.
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes.
+  ///   - descriptor: The open file.
+  ///   - name: The name of the file in messages.
+  ///   - problem: The problem in the message of an error, such as `cannot be written`.
+  static func writeBytes(
+    _ bytes: [UInt8], to descriptor: Int32, name: String, problem: String
+  ) throws(FileError) {
+    var writtenCount = 0
+    while writtenCount < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes { buffer in
+        unsafe write(
+          descriptor, buffer.baseAddress?.advanced(by: writtenCount), buffer.count - writtenCount)
+      }
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { throw .systemError(name, problem) }
+      writtenCount += count
+    }
+  }
+
   static func tooLargeError(_ name: String, _ limit: Int) -> FileError {
     FileError(name, "is too large; the limit is \(limit >> 20) MiB")
   }

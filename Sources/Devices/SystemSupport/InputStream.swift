@@ -71,22 +71,17 @@ package enum InputStream {
   }
 
   private static func bytes(of path: String, beyond count: Int) throws(FileError) -> [UInt8] {
-    let result = contents.withLock { contents -> Result<[UInt8], FileError> in
-      do throws(FileError) {
-        var content: Content
-        if let known = contents.removeValue(forKey: path) {
-          content = known
-        } else {
-          content = try Content(path)
-        }
-        defer { contents[path] = content }
-        try content.read(beyond: count)
-        return .success(content.bytes)
-      } catch {
-        return .failure(error)
+    try contents.withLock { contents throws(FileError) in
+      var content: Content
+      if let known = contents.removeValue(forKey: path) {
+        content = known
+      } else {
+        content = try Content(path)
       }
+      defer { contents[path] = content }
+      try content.read(beyond: count)
+      return content.bytes
     }
-    return try result.get()
   }
 
   /// Opens a temporary file with all bytes, in which a reader can seek. The caller closes it.
@@ -99,18 +94,12 @@ package enum InputStream {
     defer { unsafe fclose(file) }
     let descriptor = unsafe fcntl(fileno(file), F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { throw .systemError(name, "cannot be opened") }
-    var writtenCount = 0
-    while writtenCount < bytes.count {
-      let count = unsafe bytes.withUnsafeBytes { buffer in
-        unsafe write(
-          descriptor, buffer.baseAddress?.advanced(by: writtenCount), buffer.count - writtenCount)
-      }
-      guard count >= 0 || errno == EINTR else {
-        let error = FileError.systemError(name, "cannot be copied to a temporary file")
-        close(descriptor)
-        throw error
-      }
-      writtenCount += max(0, count)
+    do {
+      try FileSystem.writeBytes(
+        bytes, to: descriptor, name: name, problem: "cannot be copied to a temporary file")
+    } catch {
+      close(descriptor)
+      throw error
     }
     lseek(descriptor, 0, SEEK_SET)
     return descriptor
