@@ -61,6 +61,28 @@ public struct FolderReport: Sendable {
 
     let text: String
     let emphasis: Emphasis
+
+    /// Creates the cell of an aspect from its most significant difference, or returns nil for no
+    /// difference.
+    ///
+    /// - Parameters:
+    ///   - differences: The differences of the aspect.
+    ///   - comparison: The comparison with the differences.
+    ///   - excessKinds: The kinds of differences beyond the tolerance.
+    init?(
+      of differences: [Difference], in comparison: Comparison, excessKinds: Set<Difference.Kind>
+    ) {
+      let strongest = differences.max { $0.significance < $1.significance }
+      guard let strongest else { return nil }
+      let amount = FindingText(strongest, of: comparison).amountText
+      let count = differences.count > 1 ? " (\(differences.count))" : ""
+      text = (amount.isEmpty ? strongest.kind.rawValue : amount) + count
+      if differences.contains(where: { excessKinds.contains($0.kind) }) {
+        emphasis = .beyondTolerance
+      } else {
+        emphasis = strongest.isNoticeable ? .perceptible : .belowThreshold
+      }
+    }
   }
 
   /// The result for a file of the folders.
@@ -74,14 +96,7 @@ public struct FolderReport: Sendable {
     public let sentences: [String]
     /// The URL of the report on the pair, relative to the page, or nil.
     public var address: String?
-    private let comparison: CellSource?
-
-    /// The parts of a comparison that determine the cells.
-    private struct CellSource {
-      let differences: [Difference]
-      let texts: [String]
-      let excessKinds: Set<String>
-    }
+    private let cells: [Aspect: Cell]
 
     /// Creates the row of a pair.
     ///
@@ -107,10 +122,12 @@ public struct FolderReport: Sendable {
       } else {
         sentences = (comparison.verdict.map { [$0] } ?? []) + comparison.differences.map(\.sentence)
       }
-      self.comparison = CellSource(
-        differences: comparison.differences,
-        texts: comparison.differences.map { FindingText($0, of: comparison).amountText },
-        excessKinds: Set(excesses.map(\.kind.rawValue)))
+      let excessKinds = Set(excesses.map(\.kind))
+      let differencesByAspect = Dictionary(
+        grouping: comparison.differences, by: Aspect.init(of:))
+      cells = differencesByAspect.compactMapValues { differences in
+        Cell(of: differences, in: comparison, excessKinds: excessKinds)
+      }
     }
 
     /// Creates the row of a file that cannot be compared.
@@ -123,30 +140,11 @@ public struct FolderReport: Sendable {
       self.name = name
       self.state = state
       sentences = [sentence]
-      comparison = nil
+      cells = [:]
     }
 
-    /// Returns the most significant difference of an aspect, or nil for no difference.
-    func cell(_ aspect: Aspect) -> Cell? {
-      guard let comparison else { return nil }
-      let indices = comparison.differences.indices.filter { index in
-        Aspect(of: comparison.differences[index]) == aspect
-      }
-      let strongest = indices.max { first, second in
-        comparison.differences[first].significance < comparison.differences[second].significance
-      }
-      guard let strongest else { return nil }
-      let difference = comparison.differences[strongest]
-      let isBeyondTolerance = indices.contains { index in
-        comparison.excessKinds.contains(comparison.differences[index].kind.rawValue)
-      }
-      let amount = comparison.texts[strongest]
-      let count = indices.count > 1 ? " (\(indices.count))" : ""
-      return Cell(
-        text: (amount.isEmpty ? difference.kind.rawValue : amount) + count,
-        emphasis: isBeyondTolerance
-          ? .beyondTolerance : difference.isNoticeable ? .perceptible : .belowThreshold)
-    }
+    /// Returns the cell of an aspect, or nil for no difference.
+    func cell(_ aspect: Aspect) -> Cell? { cells[aspect] }
   }
 
   /// The program and its version.
