@@ -106,10 +106,9 @@ public struct LoadedPattern: Sendable {
   }
 
   /// Compiles the pattern once for each distinct profile, and returns the plan of each profile.
-  public func compilePlans(for profiles: [TransducerProfile], rate: Double, isRaw: Bool = false)
-    throws
-    -> [RenderPlan]
-  {
+  public func compilePlans(
+    for profiles: [TransducerProfile], rate: Double, isRaw: Bool = false
+  ) throws -> [RenderPlan] {
     let samples = try soundSamples(rate: rate)
     var plans: [RenderPlan] = []
     for index in profiles.indices {
