@@ -169,11 +169,16 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
 }
 
 extension InputOverwriteCheck {
-  /// Throws an error if an output would overwrite an input, or if its folder does not exist.
-  package func checkOutputPath(_ path: String, option: String) throws(UsageError) {
+  /// Throws an error if an output would overwrite an input.
+  package func checkIsNotInput(_ path: String, option: String) throws(UsageError) {
     if isInputPath(path) {
       throw UsageError("\(path.inQuotes) is an input file; choose a different \(option.inQuotes)")
     }
+  }
+
+  /// Throws an error if an output would overwrite an input, or if its folder does not exist.
+  package func checkOutputPath(_ path: String, option: String) throws(UsageError) {
+    try checkIsNotInput(path, option: option)
     if let obstacle = Self.obstacle(toCreating: path) {
       throw UsageError("cannot write \(path.inQuotes): \(obstacle)")
     }

@@ -206,19 +206,13 @@ public struct PatternInput: Equatable, Sendable {
       let file = try? input.readFile(), let format = try? input.formats.format(of: file),
       let parts = try? format.listParts?(file), 1...maximumPartCount ~= parts.count
     else { return [input] }
-    var names: Set<String> = []
+    var names = UniqueNames()
     return parts.map { part in
-      let name = fileName(forPatternName: part.name)
-      var uniqueName = name
-      var number = 2
-      while !names.insert(uniqueName.lowercased()).inserted {
-        uniqueName = "\(name)-\(number)"
-        number += 1
-      }
+      let name = names.addName(fileName(forPatternName: part.name))
       var input = input
       input.filePart = part
       input.isFromFolder = true
-      input.outputStem = FileSystem.joinPath(input.outputStem, uniqueName)
+      input.outputStem = FileSystem.joinPath(input.outputStem, name)
       return input
     }
   }

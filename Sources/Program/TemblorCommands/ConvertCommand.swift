@@ -384,9 +384,7 @@ struct ConvertOutputs {
     }
     overwriteCheck = InputOverwriteCheck(reading: inputs.flatMap(\.sourcePaths))
     for path in outputPaths where path != OutputPaths.standardOutput {
-      guard !overwriteCheck.isInputPath(path) else {
-        throw UsageError("\(path.inQuotes) is an input file; choose a different '--output'")
-      }
+      try overwriteCheck.checkIsNotInput(path, option: "--output")
     }
   }
 

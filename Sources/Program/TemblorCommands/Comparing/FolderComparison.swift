@@ -72,7 +72,7 @@ struct FolderComparison {
       rows, verdict: verdict, reference: reference, candidate: candidate, options: options)
     if options.printsJSON {
       try terminal.output.writeJSON(
-        fields(results), formatVersion: Comparison.formatVersion)
+        fields(results, rows), formatVersion: Comparison.formatVersion)
     } else {
       try terminal.output.write(text(rows, verdict: verdict, for: terminal.output))
     }
@@ -195,21 +195,19 @@ struct FolderComparison {
       if sentences.count > listed.count {
         first += " (and \(sentences.count - listed.count) more)"
       }
-      cells.append([row.name.printable, row.state.rawValue, first])
+      // Without a sentence, the row ends early, so that its line has no trailing spaces.
+      cells.append([row.name.printable, row.state.rawValue] + (first.isEmpty ? [] : [first]))
       cells += listed.dropFirst().map { ["", "", $0] }
     }
-    let lines = TextTable.lines(ofRows: cells).map { line in
-      String(line.reversed().drop { $0 == " " }.reversed()) + "\n"
-    }
-    return text + "\n" + lines.joined() + "\n\(verdict.printable)\n"
+    return text + "\n" + TextTable.text(ofRows: cells) + "\n\(verdict.printable)\n"
   }
 
-  private func fields(_ results: [PairResult]) -> JSONObject {
+  private func fields(_ results: [PairResult], _ rows: [FolderReport.Row]) -> JSONObject {
     let tolerance = options.requestedTolerance?.tolerance
     return [
       "referenceFolder": reference, "candidateFolder": candidate,
       "tolerance": tolerance.map(CompareCommand.fields),
-      "withinTolerance": tolerance.map { _ in isWithinTolerance(rows(results)) },
+      "withinTolerance": tolerance.map { _ in isWithinTolerance(rows) },
       "pairs": results.map(\.fields), "missing": pairs.referenceOnlyNames,
       "new": pairs.candidateOnlyNames,
     ]
@@ -252,14 +250,9 @@ private struct FolderPages {
     folder = FileSystem.joinPath(
       FileSystem.folderPath(of: path),
       stem == FileSystem.fileName(of: path) ? stem + "-pairs" : stem)
-    var names: Set<String> = []
+    var names = UniqueNames()
     for pair in pairs {
-      var name = pair.name
-      var number = 2
-      while !names.insert(name.lowercased()).inserted {
-        name = "\(pair.name)-\(number)"
-        number += 1
-      }
+      let name = names.addName(pair.name)
       let address = "\(FileSystem.fileName(of: folder))/\(name).html"
       pairPages.append(
         PairPage(
@@ -270,8 +263,8 @@ private struct FolderPages {
     guard outputs.contains(where: { FileSystem.entryKind(at: $0) != .missing }) else { return }
     let inputs = pairs.flatMap { [$0.reference, $0.candidate] }
     let overwriteCheck = InputOverwriteCheck(reading: inputs.flatMap(\.sourcePaths))
-    for output in outputs where overwriteCheck.isInputPath(output) {
-      throw UsageError("\(output.inQuotes) is an input file; choose a different '--output'")
+    for output in outputs {
+      try overwriteCheck.checkIsNotInput(output, option: "--output")
     }
   }
 

@@ -1,0 +1,18 @@
+/// The names of files in a folder, which differ even without regard to case.
+package struct UniqueNames {
+  private var lowercasedNames: Set<String> = []
+
+  /// Creates an empty set of names.
+  package init() {}
+
+  /// Adds a name, with a number from 2 if an earlier name is the same. Returns the added name.
+  package mutating func addName(_ name: String) -> String {
+    var uniqueName = name
+    var number = 2
+    while !lowercasedNames.insert(uniqueName.lowercased()).inserted {
+      uniqueName = "\(name)-\(number)"
+      number += 1
+    }
+    return uniqueName
+  }
+}
