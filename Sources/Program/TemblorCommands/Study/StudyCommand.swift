@@ -251,9 +251,8 @@ enum StudyCommand {
     let bytes = try FileSystem.read(path)
     let table = try StudyTable(
       path, bytes: bytes, tableHash: SHA256.hash(of: bytes), formats: formats)
-    var job = RenderJob(profile: try SharedOptions.loadProfile(arguments))
+    let job = RenderJob(profile: try SharedOptions.loadProfile(arguments))
     if let folder = try arguments[renderOption] {
-      job.sampleFormat = .float
       // A table of one stimulus has no pairs.
       let pairs = try table.pairs(
         for: table.stimuli.count > 1 ? try arguments[procedureOption] : .magnitude)
@@ -358,14 +357,12 @@ enum StudyCommand {
   private static func renderStimuli(
     of table: StudyTable, _ pairs: [StudyPair], _ job: RenderJob, to folder: String,
     _ terminal: Terminal
-  ) throws
-    -> ExitStatus
-  {
+  ) throws -> ExitStatus {
     var paths: [ReceivedPath] = []
     var existing: Set<Int> = []
     let renderings = try table.renderings(for: [job.profile], job: job)
     for stimulus in table.stimuli {
-      let path = try ReceivedPath("\(stimulus.id).wav", in: folder)
+      let path = try ReceivedPath(stimulus.soundFileName, in: folder)
       if try path.checkState() == .occupied {
         existing.insert(paths.count)
       }
@@ -406,9 +403,7 @@ enum StudyCommand {
   /// Returns a stimulus as the bytes of a WAV file, and a description of its levels.
   private static func sound(
     of stimulus: StudyTable.Stimulus, _ rendering: StudyTable.Rendering, _ job: RenderJob
-  ) throws
-    -> (bytes: [UInt8], levels: [String])
-  {
+  ) throws -> (bytes: [UInt8], levels: [String]) {
     let bytes = try soundFile(of: stimulus, rendering, job)
     let rms = NumberFormatting.fixedText(rendering.measuredLevels.rmsDecibels, places: 2)
     let peak = NumberFormatting.fixedText(
@@ -416,11 +411,12 @@ enum StudyCommand {
     return (bytes, ["\(rms) dBFS RMS", "peak \(peak) dBFS"])
   }
 
-  /// Returns a stimulus as the bytes of a WAV file.
+  /// Returns a stimulus as the bytes of a WAV file with 32-bit floating-point samples.
   static func soundFile(
     of stimulus: StudyTable.Stimulus, _ rendering: StudyTable.Rendering, _ job: RenderJob
   ) throws -> [UInt8] {
     var job = job
+    job.sampleFormat = .float
     if let profile = stimulus.profile {
       job.profile = profile
     }
@@ -476,7 +472,7 @@ struct StudyRecord {
       "procedure": trials.procedure.rawValue, "trial": "\(trials.answers.count + 1)",
       "intervals": trial.intervals.map { stimuli[$0].id }.joined(separator: " "),
       "tested": stimuli[trial.testedIndex].id,
-      "value": stimuli[trial.testedIndex].staircaseValue.map { "\($0)" } ?? "",
+      "value": stimuli[trial.testedIndex].valueText,
       "right": trial.correctAnswer.map(Self.numberText) ?? "",
       "strength": conditions.masterGain.map(Self.numberText) ?? "",
       "simulated": "\(conditions.isSimulated)",

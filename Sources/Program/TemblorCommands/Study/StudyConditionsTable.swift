@@ -17,7 +17,7 @@ enum StudyConditionsTable {
       let stimuli = [table.stimuli[pair.tested], table.stimuli[pair.reference]]
       conditions.appendRow(
         stimuli.flatMap { stimulus in
-          [stimulus.id, "\(stimulus.id).wav", stimulus.staircaseValue.map { "\($0)" } ?? ""]
+          [stimulus.id, stimulus.soundFileName, stimulus.valueText]
         })
     }
     return Array(conditions.csvText.utf8)

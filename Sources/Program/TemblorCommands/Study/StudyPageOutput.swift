@@ -30,12 +30,10 @@ struct StudyPageOutput {
   }
 
   private func html() throws -> [UInt8] {
-    var job = job
-    job.sampleFormat = .float
     let renderings = try table.renderings(for: [job.profile], job: job)
     let stimuli = try zip(table.stimuli, renderings).map { stimulus, rendering in
       StudyPage.Stimulus(
-        id: stimulus.id, valueText: stimulus.staircaseValue.map { "\($0)" } ?? "",
+        id: stimulus.id, valueText: stimulus.valueText,
         soundFileBytes: try StudyCommand.soundFile(of: stimulus, rendering, job))
     }
     let program = "temblor \(temblorVersion)"

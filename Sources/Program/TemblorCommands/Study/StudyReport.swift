@@ -21,6 +21,7 @@ struct StudyReport {
   private let simulated: String
 
   private var procedure: StudyProcedure { summary.procedure }
+  private var isSimulated: Bool { simulated == "true" }
 
   /// Pools the results of several files, and prints the report.
   ///
@@ -126,17 +127,14 @@ struct StudyReport {
     var reportedPaths: Set<String> = []
     for row in rows
     where (row.fields["simulated"] ?? "").isEmpty && reportedPaths.insert(row.path).inserted {
-      terminal.report(
-        """
-        \(row.path.printable): strength unknown; the answers may be simulated
-        """)
+      terminal.report("\(row.path.printable): strength unknown; the answers may be simulated")
     }
   }
 
   // MARK: - Text
 
   private var text: String {
-    var text = simulated == "true" ? "Simulated answers:\n" : ""
+    var text = isSimulated ? "Simulated answers:\n" : ""
     text += TextTable.text(
       ofRows: [["participant", participantTitle]]
         + summary.participants.map { [$0.name, participantText($0)] })
@@ -177,15 +175,15 @@ struct StudyReport {
     return [title]
       + summary.stimuli.map { stimulus in
         row(
-          stimulus.name, stimulus.reference ?? "", stimulus.value.map(Self.text) ?? "",
+          stimulus.name, stimulus.reference ?? "", stimulus.value.map { Self.text($0) } ?? "",
           Self.estimateText(stimulus.estimate))
       }
   }
 
   private static func estimateText(_ estimate: StudySummary.Estimate) -> String {
     guard let correctCount = estimate.correctCount else {
-      let interval = estimate.interval.map { ", from \(oneDecimal($0))" } ?? ""
-      let mean = NumberFormatting.fixedText(estimate.value, places: 1)
+      let interval = estimate.interval.map { ", from \(text($0, places: 1))" } ?? ""
+      let mean = text(estimate.value, places: 1)
       return "\(mean)\(interval); \(estimate.answerCount.countText("answer"))"
     }
     let counts = "\(correctCount) of \(estimate.answerCount) correct"
@@ -241,17 +239,12 @@ struct StudyReport {
     }
   }
 
-  private static func text(_ value: Double) -> String {
-    NumberFormatting.fixedText(value, places: 2)
+  private static func text(_ value: Double, places: Int = 2) -> String {
+    NumberFormatting.fixedText(value, places: places)
   }
 
-  private static func text(_ range: ClosedRange<Double>) -> String {
-    "\(text(range.lowerBound)) to \(text(range.upperBound))"
-  }
-
-  private static func oneDecimal(_ range: ClosedRange<Double>) -> String {
-    let bounds = [range.lowerBound, range.upperBound]
-    return bounds.map { NumberFormatting.fixedText($0, places: 1) }.joined(separator: " to ")
+  private static func text(_ range: ClosedRange<Double>, places: Int = 2) -> String {
+    "\(text(range.lowerBound, places: places)) to \(text(range.upperBound, places: places))"
   }
 
   private static func percent(_ proportion: Double) -> String { (100 * proportion).text(places: 0) }
@@ -391,7 +384,7 @@ struct StudyReport {
       ", threshold \(Self.text(pooled.threshold).replacingScalars([("-", "−")]))"
     }
     return PsychometricPlot(
-      title: simulated == "true" ? "\(procedure.rawValue), simulated" : procedure.rawValue,
+      title: isSimulated ? "\(procedure.rawValue), simulated" : procedure.rawValue,
       subtitle: participants + (threshold ?? ""),
       levelUnit: levelTitle,
       quantity: procedure.hasTwoAnswers ? .proportion(title) : .mean(title),

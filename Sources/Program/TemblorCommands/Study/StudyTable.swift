@@ -25,6 +25,11 @@ struct StudyTable {
     /// The ids of the stimuli with which this one is compared, or none for the reference of the
     /// study.
     let referenceIDs: [String]
+
+    /// The staircase value as in the results, or an empty text.
+    var valueText: String { staircaseValue.map { "\($0)" } ?? "" }
+    /// The name of the file with the rendered stimulus.
+    var soundFileName: String { "\(id).wav" }
   }
 
   /// A stimulus rendered for its profiles, with the gain that sets its level.
