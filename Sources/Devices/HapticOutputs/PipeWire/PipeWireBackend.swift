@@ -17,8 +17,6 @@ public struct PipeWireBackend: OutputBackend {
 
   /// The cycle size that is requested by default, in frames: a power of two near 5 ms.
   private static let defaultCycleSize = 256
-  /// The time that the session manager has to connect a stream.
-  private static let connectTimeout = Duration.seconds(3)
 
   /// Returns the sinks of the user's server with their channels.
   public func outputs(probing: Bool) -> [OutputListing] {
@@ -59,31 +57,12 @@ public struct PipeWireBackend: OutputBackend {
       let stream = try Self.stream(request, on: sink, named: namedSink.sink, device: device)
       let transfer = Self.transfer(stream, request, signal: connection.changeSignal)
       connection.requestStream(stream, for: transfer.owner)
-      try Self.start(connection, device)
+      try connection.startStream(of: device, to: "sink")
       return Self.output(
         (connection, transfer), request, stream, device: device, isPresent: true, time)
     } catch {
       connection.close()
       throw error
-    }
-  }
-
-  /// Starts a connection, and waits until its stream is connected.
-  private static func start(
-    _ connection: PipeWireConnection, _ device: String
-  ) throws(OutputError) {
-    do throws(PlaybackError) {
-      try connection.start()
-    } catch {
-      throw OutputError(.other, output: device, error.description)
-    }
-    guard connection.wait(within: connectTimeout, until: \.isVerified) else {
-      throw OutputError(
-        .unresponsive, output: device,
-        """
-        PipeWire did not connect the stream to this sink; check that its session manager, such as \
-        WirePlumber, is running
-        """)
     }
   }
 

@@ -7,8 +7,6 @@ internal import Synchronization
 /// Frames arrive only while all links of the stream are known to come from that node. A source that
 /// disappears is recorded again when it returns.
 package final class PipeWireCapture: CaptureSource {
-  /// The time that the session manager has to connect a stream.
-  private static let connectTimeout = Duration.seconds(3)
   /// The maximum number of channels to record.
   private static let maximumChannelCount = 2
 
@@ -53,7 +51,7 @@ package final class PipeWireCapture: CaptureSource {
         target: node.sink, endpoint: endpoint, rate: rate,
         cycleSize: max(32, Int(periodSeconds * Double(rate))), channels: channels)
       connection.requestStream(request, for: recorder.owner)
-      try Self.start(connection, device)
+      try connection.startStream(of: device, to: "source")
       self.recorder = recorder
     } catch {
       connection.close()
@@ -64,25 +62,6 @@ package final class PipeWireCapture: CaptureSource {
     self.rate = Double(rate)
     channelCount = recorder.channelCount
     chunk = [Float](repeating: 0, count: 4_096 * recorder.channelCount)
-  }
-
-  /// Starts a connection, and waits until its stream is connected.
-  private static func start(
-    _ connection: PipeWireConnection, _ device: String
-  ) throws(OutputError) {
-    do throws(PlaybackError) {
-      try connection.start()
-    } catch {
-      throw OutputError(.other, output: device, error.description)
-    }
-    guard connection.wait(within: connectTimeout, until: \.isVerified) else {
-      throw OutputError(
-        .unresponsive, output: device,
-        """
-        PipeWire did not connect the stream to this source; check that its session manager, such \
-        as WirePlumber, is running
-        """)
-    }
   }
 
   deinit { connection.close() }

@@ -3,6 +3,9 @@ internal import Synchronization
 
 /// Runs the state machine of a stream on its own thread, or step by step in tests.
 final class PipeWireConnection: Sendable {
+  /// The time that the session manager has to connect a stream.
+  private static let connectTimeout = Duration.seconds(3)
+
   /// The signal that is raised when the machine has changed, for the owner of the stream.
   let changeSignal: WakeSignal
   private let machine: Locked<PipeWireMachine>
@@ -142,6 +145,27 @@ final class PipeWireConnection: Sendable {
       }
     }
     state.thread.withLock { $0 = thread }
+  }
+
+  /// Starts the thread, and waits until the requested stream is connected.
+  ///
+  /// - Parameters:
+  ///   - device: The name of the device, for errors.
+  ///   - nodeKind: The kind of the stream's node, `sink` or `source`, for errors.
+  func startStream(of device: String, to nodeKind: String) throws(OutputError) {
+    do throws(PlaybackError) {
+      try start()
+    } catch {
+      throw OutputError(.other, output: device, error.description)
+    }
+    guard wait(within: Self.connectTimeout, until: \.isVerified) else {
+      throw OutputError(
+        .unresponsive, output: device,
+        """
+        PipeWire did not connect the stream to this \(nodeKind); check that its session manager, \
+        such as WirePlumber, is running
+        """)
+    }
   }
 
   /// Pauses or resumes the stream.
