@@ -143,10 +143,10 @@ extension ALSASink {
     } catch {
       throw error as? PCMFailure ?? PCMFailure(.hardwareParameters, code: EINVAL)
     }
-    guard Double(granted.rate) == format.rate, granted.channelCount == format.channelCount else {
+    guard hasFormat(of: granted) else {
       throw PCMFailure(.hardwareParameters, code: EINVAL)
     }
-    use(pcm, granted)
+    apply(granted, of: pcm)
     eventQueue.add(
       .degraded,
       text: BufferGrowth.message(
@@ -154,7 +154,7 @@ extension ALSASink {
   }
 
   /// Adapts the sink to the configuration of a device.
-  private func use(_ pcm: PCM, _ configuration: PCMConfiguration) {
+  private func apply(_ configuration: PCMConfiguration, of pcm: PCM) {
     timeline.configuration = configuration
     encoder = encoder.changingEncoding(to: configuration.encoding)
     pendingFrames = Self.makePendingFrames(for: configuration, format: format)
@@ -299,7 +299,7 @@ extension ALSASink {
       let opened = try result.get()
       let granted = opened.configuration
       // The comparison uses the sink's own format, not that of devices in between.
-      guard Double(granted.rate) == format.rate, granted.channelCount == format.channelCount else {
+      guard hasFormat(of: granted) else {
         reconnector.close(opened.pcm)
         if recovery.isWaitingForFirstDevice {
           recovery.phase = .ended
@@ -322,6 +322,11 @@ extension ALSASink {
     }
   }
 
+  /// Returns whether the rate and the number of channels of a device are those of the sink.
+  private func hasFormat(of granted: PCMConfiguration) -> Bool {
+    Double(granted.rate) == format.rate && granted.channelCount == format.channelCount
+  }
+
   private func install(_ pcm: PCM, _ configuration: PCMConfiguration) {
     self.pcm = pcm
     recovery.isWaitingForFirstDevice = false
@@ -329,7 +334,7 @@ extension ALSASink {
     // Pending frames in the old encoding become silence.
     missedFrames.addDisconnected(
       skipOverdue(silentCount: timeline.warmUpFrameCount, now: clock.now))
-    use(pcm, configuration)
+    apply(configuration, of: pcm)
     resetDevice()
     recovery.hasJustReconnected = true
     eventQueue.add(
