@@ -40,8 +40,8 @@ import Testing
       }
       sink = PipeWireSink(
         device: "pipewire:shaker", connection: connection, transfer: transfer,
-        growth: BufferGrowth(initial: 512, maximumFrameCount: 4_096), adaptsBuffer: adaptsBuffer,
-        periodSize: 256, isPresent: isPresent, clock: server)
+        growth: BufferGrowth(initial: 512, adaptsBuffer: adaptsBuffer), periodSize: 256,
+        isPresent: isPresent, clock: server)
     }
 
     /// Plays numbered frames up to a time since the start of the server.

@@ -156,9 +156,7 @@ public final class ALSASink: AudioSink {
   /// Returns the sizes of the buffer, in frames at the requested rate: by default from 20 ms to 160
   /// ms.
   private static func bufferGrowth(_ request: PCMRequest) -> BufferGrowth {
-    let doublingCount = request.adaptsBuffer ? BufferGrowth.maximumDoublingCount : 0
-    return BufferGrowth(
-      initial: request.bufferSize, maximumFrameCount: request.bufferSize << doublingCount)
+    BufferGrowth(initial: request.bufferSize, adaptsBuffer: request.adaptsBuffer)
   }
 
   static func makePendingFrames(for configuration: PCMConfiguration, format: SinkFormat)

@@ -160,13 +160,9 @@ public struct PipeWireBackend: OutputBackend {
   }
 
   private static func growth(_ request: OutputRequest) -> BufferGrowth {
-    guard request.adaptsBuffer else {
-      return BufferGrowth(initial: request.bufferSize, maximumFrameCount: request.bufferSize)
-    }
-    // From 11 ms to 85 ms.
-    let initial = 2 * defaultCycleSize
-    return BufferGrowth(
-      initial: initial, maximumFrameCount: initial << BufferGrowth.maximumDoublingCount)
+    // By default, the buffer grows from 11 ms to 85 ms at 48 kHz.
+    let initial = request.adaptsBuffer ? 2 * defaultCycleSize : request.bufferSize
+    return BufferGrowth(initial: initial, adaptsBuffer: request.adaptsBuffer)
   }
 
   private static func output(
@@ -175,8 +171,7 @@ public struct PipeWireBackend: OutputBackend {
   ) -> OpenedOutput {
     let sink = PipeWireSink(
       device: device, connection: parts.connection, transfer: parts.transfer,
-      growth: growth(request), adaptsBuffer: request.adaptsBuffer, periodSize: stream.cycleSize,
-      isPresent: isPresent, clock: time)
+      growth: growth(request), periodSize: stream.cycleSize, isPresent: isPresent, clock: time)
     return OpenedOutput(
       sink: sink, name: device, isServerStream: true, isPresent: isPresent)
   }

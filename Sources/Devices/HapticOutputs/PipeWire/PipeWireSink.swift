@@ -47,7 +47,6 @@ public final class PipeWireSink: AudioSink {
 
   private var phase = Phase.filling
   private var growth: BufferGrowth
-  private let adaptsBuffer: Bool
   /// The first frame of the buffer that is being filled, or was filled last.
   private var firstFrame = 0
   private var generation = 0
@@ -68,20 +67,17 @@ public final class PipeWireSink: AudioSink {
   ///   - connection: The connection of the stream that plays the transfer's frames.
   ///   - transfer: The frames for the server.
   ///   - growth: The size of the buffer.
-  ///   - adaptsBuffer: A Boolean value that indicates whether the buffer may grow.
   ///   - periodSize: The number of frames of a cycle.
   ///   - isPresent: A Boolean value that indicates whether the stream is connected. Otherwise,
   ///     frames are missed until the stream is connected.
   init(
     device: String, connection: PipeWireConnection, transfer: PipeWireTransfer,
-    growth: BufferGrowth, adaptsBuffer: Bool, periodSize: Int, isPresent: Bool,
-    clock: any TimeSource
+    growth: BufferGrowth, periodSize: Int, isPresent: Bool, clock: any TimeSource
   ) {
     self.device = device
     self.connection = connection
     self.transfer = transfer
     self.growth = growth
-    self.adaptsBuffer = adaptsBuffer
     self.clock = clock
     format = SinkFormat(
       rate: transfer.rate, channelCount: transfer.ring.channelCount, periodSize: periodSize,
@@ -238,7 +234,7 @@ public final class PipeWireSink: AudioSink {
       eventQueue.add(
         .underrun, cause: isStopped ? .stoppedProcess : .lateDelivery, missedFrameCount: late,
         text: "buffer underrun")
-      if adaptsBuffer, growth.recordUnderrun() {
+      if growth.recordUnderrun() {
         eventQueue.add(
           .degraded,
           text: BufferGrowth.message(device, frameCount: growth.frameCount, rate: format.rate))

@@ -3,8 +3,8 @@
 /// With a sound server, the required buffer size is not known in advance. Every second underrun
 /// doubles the buffer, up to a maximum.
 struct BufferGrowth: Equatable {
-  /// The number of times that a default buffer may double.
-  static let maximumDoublingCount = 3
+  /// The number of times that a buffer may double.
+  private static let maximumDoublingCount = 3
   /// The number of underruns after which the buffer grows.
   private static let underrunLimit = 2
 
@@ -14,9 +14,14 @@ struct BufferGrowth: Equatable {
   let maximumFrameCount: Int
   private var underrunCount = 0
 
-  init(initial: Int, maximumFrameCount: Int) {
+  /// Creates a buffer size.
+  ///
+  /// - Parameters:
+  ///   - initial: The initial size in frames.
+  ///   - adaptsBuffer: A Boolean value that indicates whether the buffer may grow.
+  init(initial: Int, adaptsBuffer: Bool) {
     frameCount = initial
-    self.maximumFrameCount = maximumFrameCount
+    maximumFrameCount = adaptsBuffer ? initial << Self.maximumDoublingCount : initial
   }
 
   /// Returns the message about a buffer that has grown.
