@@ -37,7 +37,7 @@ enum StudioCommand {
       arguments: [patternArgument(formats)],
       options: [
         PageOutput.outputOption(default: defaultOutputPath),
-        serveOption, portOption, address, profileOption, PageOutput.openOption,
+        serveOption, portOption, addressOption, profileOption, PageOutput.openOption,
         LiveOptions.quietOption,
       ],
       examples: [
@@ -67,7 +67,7 @@ enum StudioCommand {
     "--port", value: "N",
     help: "Port to serve on. Default: a free port that is the same each time for the same files."
   ).int(in: 1...65_535)
-  private static let address = Option(
+  private static let addressOption = Option(
     "--address", value: "IP",
     help: """
       IPv4 address of this computer at which other devices reach the page. Default: only this \
@@ -93,7 +93,7 @@ enum StudioCommand {
       profileName = try arguments[StudioCommand.profileOption.text()]
       servesPage = try arguments[serveOption]
       requestedPort = try arguments[StudioCommand.portOption]
-      address = try arguments[StudioCommand.address.text()].map { text throws(UsageError) in
+      address = try arguments[addressOption.text()].map { text throws(UsageError) in
         guard let address = ServerAddress(text) else {
           throw UsageError(
             "'--address' requires an IPv4 address of this computer, such as 192.168.1.5, not "

@@ -67,13 +67,13 @@ struct HTTPRequestReader {
   private var matchedEndingCount = 0
   /// The request without its complete body; nil before its head is complete and permitted.
   private var request: HTTPRequest?
-  private var missingBodyLength = 0
-  private var isComplete = false
+  /// The number of bytes of the body that have not arrived; nil until the head has been read.
+  private var missingBodyLength: Int?
 
   /// A Boolean value that indicates whether the head is complete and was not refused.
   var isPermitted: Bool { request != nil }
   /// A Boolean value that indicates whether more bytes of the request follow.
-  var isIncomplete: Bool { !isComplete }
+  var isIncomplete: Bool { missingBodyLength != 0 }
 
   /// Appends bytes. After a request that is complete or refused, no bytes may be appended.
   ///
@@ -94,18 +94,16 @@ struct HTTPRequestReader {
       do throws(HTTPRefusal) {
         let parsed = try HTTPRequest.parseHead(head.dropLast(Self.headEnding.count))
         missingBodyLength = parsed.bodyLength
-        isComplete = parsed.bodyLength == 0
         if let response = refusal(parsed.request) { return .refused(response) }
         request = parsed.request
       } catch {
         return .refused(error.response)
       }
     }
-    let addition = bytes.prefix(missingBodyLength)
+    let addition = bytes.prefix(missingBodyLength ?? 0)
     request?.body += addition
-    missingBodyLength -= addition.count
+    missingBodyLength? -= addition.count
     guard missingBodyLength == 0, let request else { return .incomplete }
-    isComplete = true
     return .complete(request)
   }
 
