@@ -46,7 +46,7 @@ package struct CommandQueue {
   ///   - session: The session.
   ///   - client: The ID of the client; nil for the commands of a restored state.
   ///   - now: The current time.
-  ///   - period: The period of the device.
+  ///   - period: The delay before a request that failed with `busy` is repeated.
   ///   - answer: A closure that receives the replies.
   /// - Returns: The requested end; nil to continue.
   package mutating func execute(

@@ -102,14 +102,18 @@ package final class StateFile {
   /// Saves the state if requests may have changed it, or if the last save failed. Returns the time
   /// until the next check; nil if none is due.
   package func update(from session: CommandSession, at now: Duration) -> Duration? {
-    guard save != nil || isFailing || session.requestCount != savedRequestCount else { return nil }
+    guard save != nil || mustSave(session) else { return nil }
     guard now >= nextSaveTime else { return nextSaveTime - now }
     guard endSave(within: .zero) else { return Self.saveInterval }
-    guard isFailing || session.requestCount != savedRequestCount else { return nil }
+    guard mustSave(session) else { return nil }
     nextSaveTime = now + (isFailing ? Self.retryInterval : Self.saveInterval)
     savedRequestCount = session.requestCount
     beginSave(session.stateText)
     return save == nil && !isFailing ? nil : nextSaveTime - now
+  }
+
+  private func mustSave(_ session: CommandSession) -> Bool {
+    isFailing || session.requestCount != savedRequestCount
   }
 
   /// Saves the state at the end of a session.

@@ -5,8 +5,8 @@ internal import SystemSupport
 /// Restores the state of a session: loads its patterns in the background, and then performs its
 /// commands, so that its loops start together.
 ///
-/// The commands of clients wait until the state is restored. The sounds belong to no client, and do
-/// not count as sounds of one.
+/// The commands of clients wait until the state is restored. The restored sounds belong to no
+/// client, and do not count toward the quota of a client.
 package struct StateRestoration {
   /// The time from the first command to the start of all loops, in seconds.
   private static let leadSeconds = 0.05
@@ -53,7 +53,7 @@ package struct StateRestoration {
   /// - Parameters:
   ///   - session: The session.
   ///   - now: The current time.
-  ///   - period: The period of the device.
+  ///   - period: The delay before a command that failed with `busy` is repeated.
   package mutating func advance(on session: CommandSession, at now: Duration, period: Duration) {
     guard !isFinished else { return }
     session.pendingState = text
@@ -78,7 +78,8 @@ package struct StateRestoration {
     isFinished = true
   }
 
-  /// Performs lines until one waits for its pattern or for space; returns whether none is left.
+  /// Performs lines until a line waits for its pattern, or failed with `busy`. Returns true if no
+  /// line remains.
   private static func perform(
     _ lines: inout ArraySlice<String>, _ queue: inout CommandQueue, on session: CommandSession,
     at now: Duration, period: Duration, answer: (_ line: String, CommandReply) -> Void
