@@ -213,7 +213,7 @@ struct RecordingChannels {
     channelIndicesByBus = (0..<routing.hapticBusCount).map { hapticBuses.firstIndex(of: $0) ?? 0 }
   }
 
-  var separateChannelCount: Int { max(1, hapticChannelCount) }
+  var separateChannelCount: Int { buses.count }
 
   /// Divides buses so that recordings of some channel counts can be heard on separate outputs; the
   /// profiles stay.

@@ -81,9 +81,9 @@ enum RoutingOptions {
     return routing
   }
 
-  static func parseChannelSettings(_ arguments: ParsedArguments) throws -> [ChannelRouting
-    .ChannelSettings]
-  {
+  static func parseChannelSettings(
+    _ arguments: ParsedArguments
+  ) throws -> [ChannelRouting.ChannelSettings] {
     try arguments.values("--channel").reduce(into: []) { channels, text in
       let new = try ChannelRouting.ChannelSettings(
         text, option: "--channel", profileNamed: SharedOptions.loadProfile(named:))
@@ -113,9 +113,9 @@ enum RoutingOptions {
   static let acceptedGainDecibels = -120.0...24.0
 
   /// Parses a list of channels such as `1,2:-6`, numbered from 1 with gains in decibels, or `none`.
-  static func parseChannels(_ text: String, option: String) throws(UsageError) -> [ChannelRouting
-    .ChannelGain]
-  {
+  static func parseChannels(
+    _ text: String, option: String
+  ) throws(UsageError) -> [ChannelRouting.ChannelGain] {
     var entries: [ChannelRouting.ChannelGain] = []
     if text == noneKeyword { return entries }
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
