@@ -40,9 +40,21 @@ extension SoundServers {
     let rate = 48_000.0
     let channelCount = 1
     var events: [CaptureEvent] = [.interrupted("gone"), .resumed(.seconds(1))]
+    private let reads = DispatchSemaphore(value: 0)
+
     func read(into samples: inout [Float]) -> CaptureEvent? {
       samples += [Float](repeating: 0, count: 96)
+      reads.signal()
       return events.isEmpty ? nil : events.removeFirst()
+    }
+
+    /// Waits until the program has frames of a new read: the thread that reads passes them on
+    /// before its next read.
+    func waitForDelivery() {
+      while reads.wait(timeout: .now()) == .success {}
+      for _ in 0..<2 {
+        _ = reads.wait(timeout: .now() + 30)
+      }
     }
   }
 
@@ -171,7 +183,18 @@ extension SoundServers {
 
   @Test func aSilentSourceAndItsGapsAreToldOnce() throws {
     let stage = VirtualStage(limit: 12)
-    #expect(try follow(["--source", "hw:7", "--no-config"], on: stage) == .success)
+    let source = SilentSource()
+    // The source delivers in real time, so the virtual time waits for it every half second.
+    var nextDelivery = 0.0
+    stage.person = { _, seconds in
+      if seconds >= nextDelivery {
+        source.waitForDelivery()
+        nextDelivery = seconds + 0.5
+      }
+      return nil
+    }
+    #expect(
+      try follow(["--source", "hw:7", "--no-config"], on: stage, source: { source }) == .success)
     let told = stage.recorded.error
     #expect(told.components(separatedBy: "hw:7 is silent; check its volume").count == 2)
     #expect(told.components(separatedBy: "hw:7: gone").count == 2)
