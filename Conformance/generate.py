@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes parse/, model/ and render/ from the cases below, and haptic/ and android/ from generate_vendors.py. Expected values follow from the documents alone: nothing here
-calls a haptic program. An id is never given to another case."""
+"""Writes parse/, model/ and render/ from the cases below, and haptic/ and android/ from the cases of generate_vendors.py.
+Expected values follow from the documents alone: nothing here calls a haptic program. An id is never given to another case."""
 import json
 import math
 import os
@@ -10,6 +10,7 @@ import generate_vendors
 HERE = os.path.dirname(os.path.abspath(__file__))
 AHAP, API, SAMPLE, CHOICE, RFC = "apple-ahap", "apple-api", "apple-samples", "choice", "rfc8259"
 UNITY, ERRORS = "apple-unity", "apple-error-codes"
+ENDINGS = {"haptic": "haptic", "android": "xml"}
 
 
 def confidence(source):
@@ -525,7 +526,8 @@ def write(path, data):
 
 if __name__ == "__main__":
     parse_cases(), model_cases(), render_cases()
-    for folder in ("parse", "model", "render"):
+    vendors = {"haptic": generate_vendors.haptic_cases(), "android": generate_vendors.android_cases()}
+    for folder in ("parse", "model", "render", *vendors):
         os.makedirs(os.path.join(HERE, folder), exist_ok=True)
         for old in os.listdir(os.path.join(HERE, folder)):
             os.remove(os.path.join(HERE, folder, old))
@@ -534,16 +536,8 @@ if __name__ == "__main__":
                                      [("id", "verdict", "confidence", "source", "about")] + [row[:5] for row in PARSE]))
     for row in PARSE:
         write("parse/%s.ahap" % row[0], row[5])
-    for folder, cases in (("model", MODEL), ("render", RENDER)):
-        write(folder + "/cases.jsonl", "".join(json.dumps(case) + "\n" for case, _ in cases))
-        for case, text in cases:
-            write("%s/%s.ahap" % (folder, case["id"]), text)
-    vendors = {"haptic": generate_vendors.haptic_cases(), "android": generate_vendors.android_cases()}
-    for folder, cases in vendors.items():
-        os.makedirs(os.path.join(HERE, folder), exist_ok=True)
-        for old in os.listdir(os.path.join(HERE, folder)):
-            os.remove(os.path.join(HERE, folder, old))
-        ending = {"haptic": "haptic", "android": "xml"}[folder]
+    for folder, cases in (("model", MODEL), ("render", RENDER), *vendors.items()):
+        ending = ENDINGS.get(folder, "ahap")
         write(folder + "/cases.jsonl", "".join(json.dumps(case) + "\n" for case, _ in cases))
         for case, text in cases:
             write("%s/%s.%s" % (folder, case["id"], ending), text)

@@ -43,10 +43,14 @@ def run(runner, *arguments):
 # ---- parse: exit status 0 where the file is read, 2 where it is refused
 
 
-def judge_parse(runner, case, _):
-    status, _ = run(runner, "parse", path("parse", case["id"]))
+def check_verdict(status, case):
     if case["verdict"] != "either" and (status == 0) != (case["verdict"] == "accept"):
         raise Failure("read, must be refused" if status == 0 else "refused, must be read")
+
+
+def judge_parse(runner, case, _):
+    status, _ = run(runner, "parse", path("parse", case["id"]))
+    check_verdict(status, case)
 
 
 # ---- model: events with corners of intensity and sharpness
@@ -62,7 +66,8 @@ def order(event):
 
 
 def values(corners, times):
-    """Intensity and sharpness on the lines between corners; behind a jump where there is one."""
+    """The columns after the time, such as intensity and sharpness, on the lines between corners; after a jump where
+    there is one."""
     index = np.clip(np.searchsorted(corners[:, 0], times, side="right") - 1, 0, len(corners) - 1)
     after = np.minimum(index + 1, len(corners) - 1)
     span = corners[after, 0] - corners[index, 0]
@@ -224,23 +229,15 @@ def amplitudes(points, times):
     points = np.asarray(points, float).reshape(-1, 2)
     if not len(points):
         return np.zeros(len(times))
-    index = np.searchsorted(points[:, 0], times, side="right") - 1
-    inside = (index >= 0) & (index < len(points) - 1)
-    index = np.clip(index, 0, max(len(points) - 2, 0))
-    following = np.minimum(index + 1, len(points) - 1)
-    span = points[following, 0] - points[index, 0]
-    share = np.where(span > 0, (times - points[index, 0]) / np.where(span > 0, span, 1), 0)
-    return np.where(inside, points[index, 1] + share * (points[following, 1] - points[index, 1]), 0)
+    is_inside = (times >= points[0, 0]) & (times < points[-1, 0])
+    return np.where(is_inside, values(points, times)[:, 0], 0)
 
 
 def judge_vendor(group):
     def judge(runner, case, _):
         status, output = run(runner, group, path(group, case["id"]))
-        if case["verdict"] == "either":
-            return
-        if (status == 0) != (case["verdict"] == "accept"):
-            raise Failure("read, must be refused" if status == 0 else "refused, must be read")
-        if status != 0 or not ("points" in case or "taps" in case):
+        check_verdict(status, case)
+        if case["verdict"] == "either" or status != 0 or not ("points" in case or "taps" in case):
             return
         answer = json.loads(output)
         if "points" in case:
@@ -264,6 +261,8 @@ def judge_vendor(group):
     return judge
 
 
+JUDGES = {"parse": judge_parse, "model": judge_model, "render": judge_render,
+          "haptic": judge_vendor("haptic"), "android": judge_vendor("android")}
 ENDINGS = {"haptic": ".haptic", "android": ".xml"}
 
 
@@ -283,16 +282,14 @@ def cases(group):
 def main():
     parser = argparse.ArgumentParser(description="Run the conformance cases with one runner.")
     parser.add_argument("runner")
-    parser.add_argument("--group", choices=("parse", "model", "render", "haptic", "android"))
+    parser.add_argument("--group", choices=JUDGES)
     parser.add_argument("--case", help="an id")
     parser.add_argument("--all", action="store_true", help="print cases that pass, too")
     options = parser.parse_args()
     runner = os.path.abspath(options.runner)
-    judges = {"parse": judge_parse, "model": judge_model, "render": judge_render,
-              "haptic": judge_vendor("haptic"), "android": judge_vendor("android")}
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        for group, judge in judges.items():
+        for group, judge in JUDGES.items():
             if options.group not in (None, group):
                 continue
             tally = {}

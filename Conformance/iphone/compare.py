@@ -13,7 +13,7 @@ CASES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def cases():
-    """Verdict, confidence, and end of the last event of each case."""
+    """Identifier, verdict, confidence, and description of each case."""
     with open(os.path.join(CASES, "parse/cases.tsv"), encoding="utf-8") as file:
         for line in file.readlines()[1:]:
             name, verdict, confidence, _, about = line.rstrip("\n").split("\t")
