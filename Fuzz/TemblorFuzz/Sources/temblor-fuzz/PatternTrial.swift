@@ -27,7 +27,8 @@ struct PatternTrial {
     FormatTrial.checkWriting(composition, &choices)
     let curveTimes: ReadingOptions.CurveTimeReference = choices.pick(
       .automatic, .automatic, .relative, .absolute)
-    guard let pattern = read(text, ReadingOptions(curveTimeReference: curveTimes))?.layers[0].pattern else {
+    let options = ReadingOptions(curveTimeReference: curveTimes)
+    guard let pattern = read(text, options)?.layers[0].pattern else {
       fatalError("a pattern is refused for where its curves' times count from")
     }
     guard Fuzzer.looksBeyondReading(&choices) else { return }

@@ -25,7 +25,9 @@ struct RenderTrial {
 
   /// Renders a plan, or its beginning; whether it was all of it.
   private mutating func render(_ plan: RenderPlan) -> Bool {
-    require(plan.frameCount >= plan.loopFrameCount && plan.soundEndFrame >= 0, "a plan of \(plan.frameCount)")
+    require(
+      plan.frameCount >= plan.loopFrameCount && plan.soundEndFrame >= 0,
+      "a plan of \(plan.frameCount)")
     guard plan.plannedVoiceCount <= Self.voiceLimit else { return true }
     let span = FrameConversion.frame(seconds: Self.span, rate: plan.rate)
     let affordable = Self.frameLimit / Int64(max(4, plan.maximumVoiceCount))
@@ -87,7 +89,9 @@ struct RenderTrial {
     for sample in sound {
       require(sample.isFinite && abs(sample) <= Self.ceiling, "a sample of \(sample)")
     }
-    if settings.fadeOutFrameCount > 0, let last = sound.last { require(last == 0, "ends at \(last)") }
+    if settings.fadeOutFrameCount > 0, let last = sound.last {
+      require(last == 0, "ends at \(last)")
+    }
 
     var renderer = Renderer(plan: plan, settings: settings)
     var whole = [Float](

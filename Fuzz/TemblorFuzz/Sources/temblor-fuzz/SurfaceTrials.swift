@@ -77,9 +77,13 @@ struct OptionTrial {
       attempt {
         let points = try PanArgument.parsePath(word, in: layout).points
         require(
-          zip(points, points.dropFirst()).allSatisfy { $0.timeSeconds <= $1.timeSeconds }, "times go backwards")
+          zip(points, points.dropFirst()).allSatisfy { $0.timeSeconds <= $1.timeSeconds },
+          "times go backwards")
         require(
-          points.allSatisfy { $0.position.firstCoordinate.isFinite && $0.position.secondCoordinate.isFinite }, "no position")
+          points.map(\.position).allSatisfy {
+            $0.firstCoordinate.isFinite && $0.secondCoordinate.isFinite
+          },
+          "no position")
       }
     }
     attempt {
