@@ -168,7 +168,7 @@ class BlindTest {
     this.isSeedChosen = chosenSeed !== null;
     this.seed = chosenSeed ?? randomSeed();
     this.#draws = drawsOf(this.seed);
-    this.startTime = new Date().toISOString().replace(/\.[0-9]+Z$/, "Z");
+    this.startTime = timestampText();
     this.beginning = performance.now();
     this.trialStart = 0;
     this.show("trial");

@@ -30,6 +30,9 @@ function outputLatency(context) {
   return seconds;
 }
 
+/** Returns the time of an audio context's clock that is audible now, in seconds. */
+const audibleTime = (context) => context.currentTime - outputLatency(context);
+
 /** The time without sound after which a page reports that there is none, in milliseconds. */
 const silenceTimeout = 1000;
 /** The message of a page whose browser has no sound output, or waits for it. */

@@ -109,12 +109,12 @@ function agreement(first, second) {
 /**
  * Returns the two lanes of a pair of takes.
  *
- * @param {object} box `left`, `width`, the time range `from`…`to`, and the lanes `strength` and
- *   `tone` as `[top, bottom]`.
+ * @param {object} box `left`, `width`, the time range `from`…`to`, the lanes `strength` and
+ *   `tone` as `[top, bottom]`, and `hasTimeAxis`, which is true for labels below the lanes.
  * @param {object} pair The takes `one` and `other`, and `shift`, the delay of `other` in seconds.
  * @param {string} suffix The end of the titles of the lanes.
  */
-function drawOverlay(box, { one, other, shift }, suffix = "") {
+function drawOverlay(box, { one, other, shift }, suffix) {
   const reading = quantitiesOf(one, other);
   const x = (time) => box.left + (time - box.from) / (box.to - box.from) * box.width;
   const [top, bottom] = box.strength;
@@ -132,8 +132,8 @@ function drawOverlay(box, { one, other, shift }, suffix = "") {
     drawing += label(box.left - 8, sharpnessY(value) + 4, text, "end");
   }
   for (const [value, text] of tone.marks) drawing += label(right + 8, sharpnessY(value) + 4, text);
-  if (box.hasTimeAxis ?? true) drawing += timeAxis(box, [box.strength, box.tone]);
-  else drawing += timeGrid(box, [box.strength, box.tone]);
+  drawing += box.hasTimeAxis
+    ? timeAxis(box, [box.strength, box.tone]) : timeGrid(box, [box.strength, box.tone]);
   drawing += laneTitle(
     box.left, top - 7, reading.strength.title + suffix, reading.strength.unit);
   drawing += laneTitle(box.left, sharpnessTop - 7, tone.title + suffix, tone.unit);
@@ -182,21 +182,21 @@ function placedTimeTicks(box) {
   ));
 }
 
-/** Returns the grid lines of the time axis. */
+/** Returns the grid lines of the time axis in lanes. */
 function timeGrid(box, lanes) {
   return placedTimeTicks(box).map(({ x }) => (
     lanes.map(([top, end]) => line("grid", x, x, top, end)).join("")
   )).join("");
 }
 
-/** Returns the grid lines and labels of the time axis below the last lane. */
-function timeAxis(box, lanes) {
+/** Returns the labels of the time axis below the last lane. */
+function timeLabels(box, lanes) {
   const bottom = lanes.at(-1)[1];
-  return placedTimeTicks(box).map(({ x, text }) => (
-    lanes.map(([top, end]) => line("grid", x, x, top, end)).join("")
-      + label(x, bottom + 18, text, "middle")
-  )).join("");
+  return placedTimeTicks(box).map(({ x, text }) => label(x, bottom + 18, text, "middle")).join("");
 }
+
+/** Returns the grid lines of the time axis, and its labels below the last lane. */
+const timeAxis = (box, lanes) => timeGrid(box, lanes) + timeLabels(box, lanes);
 
 /** The minimum distance of the heads of two transients, in CSS pixels. */
 const minimumHeadDistance = 12;

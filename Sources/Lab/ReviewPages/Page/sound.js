@@ -78,6 +78,15 @@ function audioContext() {
   return audio;
 }
 
+/** Resumes an audio context, and reports that there is no sound while `isWaiting` remains true. */
+async function resumeSound(context, isWaiting) {
+  const timer = setTimeout(() => {
+    if (isWaiting()) showNote(silenceWords);
+  }, silenceTimeout);
+  await context.resume();
+  clearTimeout(timer);
+}
+
 /** A set of tracks with a common play head. */
 class Deck {
   /** @param {() => void} changed Called when playback starts or ends. */
@@ -154,11 +163,7 @@ class Deck {
   async play(position = this.pausedPosition) {
     const turn = ++this.turn;
     const context = audioContext();
-    const timer = setTimeout(() => {
-      if (turn === this.turn) showNote(silenceWords);
-    }, silenceTimeout);
-    await context.resume();
-    clearTimeout(timer);
+    await resumeSound(context, () => turn === this.turn);
     // A later command has replaced this one.
     if (turn !== this.turn) return;
     if (!this.master) {
@@ -196,7 +201,7 @@ class Deck {
 
   /** The pass that is playing now. */
   get current() {
-    const now = audio.currentTime - outputLatency(audio);
+    const now = audibleTime(audio);
     return this.passes.findLast((pass) => pass.start <= now) ?? this.passes[0];
   }
 
@@ -204,7 +209,7 @@ class Deck {
   get position() {
     if (!this.isPlaying || this.passes.length === 0) return this.pausedPosition;
     const pass = this.current;
-    const now = audio.currentTime - outputLatency(audio);
+    const now = audibleTime(audio);
     return clamp(pass.from + now - pass.start, pass.from, pass.to);
   }
 
@@ -248,7 +253,7 @@ class Deck {
     while (isMore() && endOf(last) + this.gap < now + ahead) {
       last = this.schedulePass(endOf(last) + this.gap, this.from, this.to);
     }
-    if (!isMore() && now - outputLatency(audio) >= endOf(last)) {
+    if (!isMore() && audibleTime(audio) >= endOf(last)) {
       this.pause();
       this.pausedPosition = this.from;
       this.changed();

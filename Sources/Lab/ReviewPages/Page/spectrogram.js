@@ -125,7 +125,7 @@ function colorParts(name) {
 async function drawSpectrograms({ box, names, lanes }) {
   const pairs = await Promise.all(names.map((_, lane) => Promise.all(
     [state.one, state.other].map((take) => spectrumOf(take, names, lane)))));
-  const contents = timeAxis(box, lanes).replace(/<line[^>]*>/g, "") + lanes.map(
+  const contents = timeLabels(box, lanes) + lanes.map(
     (lane, index) => spectrogramAxes(box, lane, soundSuffix(names, index))).join("");
   const canvases = pairs.map(([first, second], index) => {
     const [top, bottom] = lanes[index];

@@ -70,7 +70,7 @@ class StudyRecord {
       value: stimuli[tested].value,
       answer: String(answer),
       right: correct === null ? "" : String(correct),
-      time: new Date().toISOString().replace(/\.[0-9]+Z$/, "Z"),
+      time: timestampText(),
       seconds: seconds.toFixed(3),
     });
     this.trials.submit(answer);

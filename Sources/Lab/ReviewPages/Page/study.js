@@ -17,14 +17,14 @@ function soundContext() {
 class TrialPlayer {
   constructor() {
     this.sources = [];
+    this.starts = [];
     this.turn = 0;
     this.end = 0;
   }
 
   /** The time since the end of the trial, in seconds, or a negative number before. */
   get elapsed() {
-    const context = soundContext();
-    return context.currentTime - outputLatency(context) - this.end;
+    return audibleTime(soundContext()) - this.end;
   }
 
   /** Plays stimuli. Returns false if a later call has replaced this one. */
@@ -32,11 +32,7 @@ class TrialPlayer {
     const turn = ++this.turn;
     this.stop();
     const context = soundContext();
-    const timer = setTimeout(() => {
-      if (turn === this.turn) showNote(silenceWords);
-    }, silenceTimeout);
-    await context.resume();
-    clearTimeout(timer);
+    await resumeSound(context, () => turn === this.turn);
     const sounds = await Promise.all(intervals.map((index) => soundOf(`sound-${index}-0`)));
     if (turn !== this.turn) return false;
     let time = context.currentTime + leadIn;
@@ -56,8 +52,7 @@ class TrialPlayer {
 
   /** The number of the playing interval from 1, or 0 before the first. */
   get interval() {
-    const context = soundContext();
-    const now = context.currentTime - outputLatency(context);
+    const now = audibleTime(soundContext());
     return this.starts.filter((start) => start <= now).length;
   }
 

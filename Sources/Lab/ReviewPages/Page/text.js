@@ -70,6 +70,9 @@ function timeTicks({ from, to, width, whole = to }, room) {
   return ticks;
 }
 
+/** Returns the current time as text, such as `2026-01-31T12:00:00Z`. */
+const timestampText = () => new Date().toISOString().replace(/\.[0-9]+Z$/, "Z");
+
 /** Returns a duration as text, such as `34 ms` or `2.2 s`. */
 function spanText(seconds) {
   return seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${numberText(seconds)} s`;
