@@ -50,6 +50,16 @@ function addSegment({ intensity, sharpness }, [start, level, tone], [end, endLev
   }
 }
 
+/**
+ * Returns the position in a repeated range, in seconds, at a time without repetitions.
+ *
+ * @param {number} seconds
+ * @param {number[]} range
+ */
+function repeatedPosition(seconds, [from, to]) {
+  return seconds < to ? seconds : from + (seconds - from) % Math.max(minimumLoop, to - from);
+}
+
 /** A pattern that is playing. `ended` resolves at its end. */
 class Play {
   constructor() {
@@ -98,11 +108,7 @@ class ActuatorPlay extends Play {
   hasEndedAt(seconds) { return !this.range && seconds > this.duration - 1e-6; }
   /** Returns the index of the level at a time since the start, with repetitions. */
   levelIndex(seconds) {
-    let position = seconds;
-    if (this.range && seconds >= this.range[1]) {
-      const [from, to] = this.range;
-      position = from + (seconds - from) % Math.max(minimumLoop, to - from);
-    }
+    const position = this.range ? repeatedPosition(seconds, this.range) : seconds;
     return Math.floor(position / levelStep);
   }
 }

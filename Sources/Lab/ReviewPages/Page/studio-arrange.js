@@ -9,12 +9,7 @@ const timeScaleLimits = { minimum: 1, maximum: 1000 };
  */
 function movableParts() {
   const list = selected();
-  const wholeCurves = new Set();
-  const curves = list.filter(({ type }) => type === "point").map(({ curve }) => curve);
-  for (const curve of new Set(curves)) {
-    const count = list.filter((item) => item.curve === curve).length;
-    if (2 * count === curve.points.length) wholeCurves.add(curve);
-  }
+  const wholeCurves = wholeCurvesIn(list);
   return [
     ...list.filter((item) => !wholeCurves.has(item.curve)),
     ...[...wholeCurves].map(
@@ -22,6 +17,9 @@ function movableParts() {
     ),
   ];
 }
+
+/** Returns the start of the selection, in seconds. */
+const selectionStart = () => Math.min(...selected().map(({ time }) => time));
 
 /** Returns the change that moves a part to a time. */
 function movedTo(part, time) {
@@ -33,8 +31,7 @@ function movedTo(part, time) {
 function alignToPlayHead() {
   const parts = movableParts();
   if (!parts.length) return;
-  const first = Math.min(...selected().map(({ time }) => time));
-  const shift = snapped(state.position) - first;
+  const shift = snapped(state.position) - selectionStart();
   if (!rounded(shift)) return;
   const label = labelFor("Align");
   if (change(label, parts.map((part) => movedTo(part, part.time + shift)))) announce(label);
@@ -60,14 +57,14 @@ function alignToGrid() {
 function scaleTime(factor) {
   const parts = movableParts();
   if (!parts.length || factor === 1) return;
-  const first = Math.min(...selected().map(({ time }) => time));
+  const first = selectionStart();
   const scaled = (time) => first + (time - first) * factor;
   const changes = parts.map((part) => movedTo(part, scaled(part.time)));
   for (const { type, path, event, curve } of parts) {
     if (event?.duration) changes.push(assign(path, "duration", event.duration * factor));
     if (type !== "curve") continue;
     const count = curve.points.length / 2;
-    // Points keep their order if the last moves first when time is stretched.
+    // When time is stretched, the last point moves first, so that the points keep their order.
     const order = Array.from(
       { length: count }, (_, index) => (factor > 1 ? count - 1 - index : index)
     );

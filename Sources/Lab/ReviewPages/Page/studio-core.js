@@ -76,9 +76,11 @@ class Core {
   /** Returns the reason that a file cannot be read, or null if it can. */
   problem(name, bytes) {
     const words = this.open(trialSlot, name, bytes) ? null : this.failure();
-    this.open(trialSlot, "", new Uint8Array(0));
+    this.clearTrial();
     return words;
   }
+  /** Removes the examined file from `trialSlot`. */
+  clearTrial() { this.open(trialSlot, "", new Uint8Array(0)); }
   /**
    * Replaces the text of a slot. Returns false for an invalid text, while the last valid text keeps
    * playing.

@@ -509,7 +509,7 @@ function drawWaveform(context) {
   const half = (box.lanes.sound[1] - box.lanes.sound[0]) / 2 / Math.max(slot.peak, 0.02);
   const [top, bottom] = [[], []];
   const perPixel = (state.to - state.from) * rate / plotWidth();
-  // The groups of `extremes` are small compared with a pixel, or else the samples are few.
+  // A pixel with at least four groups of `extremes` does not need the samples.
   const hasGroups = perPixel >= 4 * extremesLength;
   const values = hasGroups ? slot.extremes : slot.samples;
   const valueRate = hasGroups ? 2 * rate / extremesLength : rate;

@@ -154,7 +154,7 @@ async function drawThumbnail(entry, row) {
   const isRead = core.open(trialSlot, entry.name, bytes);
   const read = isRead ? core.score(trialSlot) : null;
   facts.textContent = isRead ? factsOf(read) : core.failure();
-  core.open(trialSlot, "", new Uint8Array(0));
+  core.clearTrial();
   if (read) drawSmallScore(find("canvas", row), read);
 }
 

@@ -67,7 +67,7 @@ function startFeeling() {
   stopFeeling();
   if (!isFelt || !state.isPlaying || !score()) return;
   const levels = levelsOf(score());
-  const range = state.isLooping ? state.loop ?? [0, wholeLength()] : null;
+  const range = state.isLooping ? playedRange() : null;
   for (const each of actuatorPlays()) {
     Object.assign(each.controls, liveControls());
     if (each.begin(levels, { at: state.position, range })) feltPlays.push(each);

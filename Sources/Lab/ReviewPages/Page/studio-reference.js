@@ -3,8 +3,9 @@
 
 /**
  * @typedef {{file: string, channels: number, rate: number, samples: Float32Array,
- *   peaks: Float32Array, start: number, isHeard: boolean}} Reference Interleaved samples, their
- *   peaks in groups of `extremesLength` frames, and the start in the pattern in seconds.
+ *   peaks: Float32Array, peak: number, start: number, isHeard: boolean}} Reference Interleaved
+ *   samples, their peaks in groups of `extremesLength` frames, the largest of these peaks, and the
+ *   start in the pattern in seconds.
  */
 
 /** @type {Reference | null} */
@@ -29,7 +30,8 @@ function showReference(sound) {
     const group = Math.floor(index / groupLength);
     peaks[group] = Math.max(peaks[group], Math.abs(sample));
   });
-  reference = { ...sound, peaks, start: 0, isHeard: true };
+  const peak = peaks.reduce((one, other) => Math.max(one, other), 0);
+  reference = { ...sound, peaks, peak, start: 0, isHeard: true };
   find("#reference").hidden = false;
   find("#reference-name").textContent = `♪ ${sound.file}`;
   find("#reference-start").value = "0";
@@ -59,7 +61,7 @@ function drawReference(context) {
   const [top, bottom] = box.lanes.reference;
   const middle = (top + bottom) / 2;
   const { peaks, start, rate: soundRate } = reference;
-  const maximum = peaks.reduce((one, other) => Math.max(one, other), 0.02);
+  const maximum = Math.max(reference.peak, 0.02);
   const perSecond = soundRate / extremesLength;
   context.fillStyle = colors["equal-line"];
   for (let x = box.left; x <= box.width - box.right; x++) {
@@ -91,7 +93,7 @@ function restartReference() {
 function followReport({ frame, time, play: reportedPlay }) {
   if (!dueReferencePlay || reportedPlay !== dueReferencePlay || !reference) return;
   dueReferencePlay = 0;
-  const [first, last] = state.loop ?? [0, wholeLength()];
+  const [first, last] = playedRange();
   const start = audio.currentTime + referenceLead;
   let position = frame / rate + start - time;
   if (state.isLooping && position >= last) position = first + (position - last) % (last - first);

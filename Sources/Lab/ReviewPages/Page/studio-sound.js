@@ -129,15 +129,12 @@ function setPlaying(isPlaying) {
   find("#play").setAttribute("aria-label", isPlaying ? "Pause" : "Play");
 }
 
-/** A Boolean value that indicates whether the page plays on motors only, without sound. */
-let isSilent = false;
 /** The time of the page's clock at which a play without sound was at position 0, in seconds. */
 let silentOrigin = 0;
 
 /** Plays on the motors without sound, on the clock of the page. */
 function playSilently(position) {
-  const [first, last] = state.loop ?? [0, wholeLength()];
-  isSilent = true;
+  const [first, last] = playedRange();
   setPlaying(true);
   state.position = position ?? clamp(state.position, first, last);
   if (state.position >= last - 0.005) state.position = first;
@@ -150,7 +147,7 @@ function playSilently(position) {
 function silentPosition(first, last) {
   const elapsed = performance.now() / 1000 - silentOrigin;
   if (elapsed < last) return elapsed;
-  if (state.isLooping) return first + (elapsed - first) % Math.max(minimumLoop, last - first);
+  if (state.isLooping) return repeatedPosition(elapsed, [first, last]);
   setPlaying(false);
   return 0;
 }
@@ -185,7 +182,7 @@ async function play(position = null) {
     return;
   }
   if (!state.isPlaying) return;
-  const [first, last] = state.loop ?? [0, wholeLength()];
+  const [first, last] = playedRange();
   state.position = position
     ?? (state.position < first || state.position >= last - 0.005 ? first : state.position);
   sendLoop();
@@ -215,8 +212,9 @@ let nextFrame = 0;
 /** Draws the play head at the position that is audible now. */
 function advance() {
   if (!state.isPlaying) return;
-  const [first, last] = state.loop ?? [0, wholeLength()];
-  const position = isSilent ? silentPosition(first, last) : audiblePosition(first, last);
+  const [first, last] = playedRange();
+  const position = audio.audioWorklet
+    ? audiblePosition(first, last) : silentPosition(first, last);
   state.position = Math.max(0, position);
   showPosition();
   showMeter();

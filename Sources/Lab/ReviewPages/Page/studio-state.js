@@ -45,6 +45,9 @@ const wholeLength = () => Math.max(
   0.1, referenceEnd(), ...slots.map((slot) => slot?.score?.duration ?? 0)
 );
 
+/** Returns the start and end of playback in seconds: the loop, or the whole time. */
+const playedRange = () => state.loop ?? [0, wholeLength()];
+
 /** Returns the spacing of the grid in seconds, or 0 without a grid. */
 function gridStep() {
   const value = find("#snap").value;
@@ -143,7 +146,7 @@ function refreshEvents(slotIndex, paths) {
   const entries = [...paths, ...controls].map((path) => core.part(slotIndex, path));
   core.open(trialSlot, "changed.ahap", utf8.bytes(`{"Version": 1.0, "Pattern": [${entries}]}`));
   const read = core.score(trialSlot);
-  core.open(trialSlot, "", new Uint8Array(0));
+  core.clearTrial();
   if (read?.events.length !== paths.length) return false;
   const events = read.events.map((event, index) => ({ ...event, path: paths[index] }));
   if (events.some(({ time, duration = 0 }) => time + duration >= last)) return false;
@@ -382,19 +385,26 @@ function addParameter(time) {
   ]);
 }
 
+/** Returns the curves whose points are all in a list of parts. */
+function wholeCurvesIn(list) {
+  const counts = new Map();
+  for (const { curve } of list) {
+    if (curve) counts.set(curve, (counts.get(curve) ?? 0) + 1);
+  }
+  const whole = [...counts].filter(([curve, count]) => 2 * count === curve.points.length);
+  return new Set(whole.map(([curve]) => curve));
+}
+
 function removeSelected() {
   const list = selected();
   if (!list.length) return;
   // If all points of a curve are deleted, the curve is deleted.
-  const whole = new Set(list.filter((item) => item.curve
-    && item.curve.points.length / 2 <= list.filter((each) => each.curve === item.curve).length)
-    .map((item) => item.curve.path));
-  const paths = list.filter(
-    (item) => !(item.curve && whole.has(item.curve.path))
-  ).map((item) => item.path);
+  const wholeCurves = wholeCurvesIn(list);
+  const paths = [...list.filter(({ curve }) => !wholeCurves.has(curve)), ...wholeCurves]
+    .map(({ path }) => path);
   const label = labelFor("Delete", list);
   setSelection([]);
-  if (change(label, [...paths, ...whole].map((remove) => ({ remove })))) announce(label);
+  if (change(label, paths.map((remove) => ({ remove })))) announce(label);
 }
 
 function duplicateSelected() {
