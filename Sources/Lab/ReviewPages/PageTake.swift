@@ -77,10 +77,11 @@ struct PageTake {
     laneSource = LaneSource(take.composition, signal: take.signal)
     if needsTrack {
       signalTrack = SignalTrack(of: take.signal)
-      let hasChannels = take.signal.channels.count == laneSource.names.count
-      channelTracks =
-        hasChannels
-        ? take.signal.channels.map { SignalTrack(of: Signal($0, rate: take.signal.rate)) } : []
+      if laneSource.hasChannelForEachName(take.signal) {
+        channelTracks = take.signal.channels.map {
+          SignalTrack(of: Signal($0, rate: take.signal.rate))
+        }
+      }
     }
     soundDurationSeconds = take.signal.durationSeconds
     guard take.containsOnlyEvents, let composition = take.composition else {
@@ -95,7 +96,16 @@ struct PageTake {
     } catch {
       throw ReviewPageError(.notDrawn, "\(take.name): \(error.description)")
     }
-    events = eventPlot.events.map { PageEvent($0, of: composition) }
+    let locations = laneSource.locations
+    let locationIndices = composition.layers.map { layer in
+      layer.bodyLocation.flatMap { location in
+        locations.firstIndex { $0.isSameLocation(as: location) }
+      }
+    }
+    events = eventPlot.events.map { event in
+      PageEvent(
+        event, of: composition, layerLocationIndex: locationIndices[event.eventReference.layer])
+    }
     controlCount = composition.layers.reduce(0) {
       $0 + $1.pattern.curves.count + $1.pattern.parameters.count
     }
@@ -201,7 +211,7 @@ struct PageTake {
     case .whole:
       break
     case .part(let position):
-      take.events?.removeAll { $0.place != nil && $0.place != position }
+      take.events?.removeAll { $0.locationIndex != nil && $0.locationIndex != position }
       if channelTracks.indices.contains(position) {
         take.signalTrack = channelTracks[position]
       }
@@ -259,14 +269,21 @@ struct PageEvent: Equatable {
   /// The index of the layer that contains the event.
   let layerIndex: Int
   /// The index of the haptic event's body location in the take's names, or nil for all locations.
-  let place: Int?
+  let locationIndex: Int?
   /// The points of the event after controls and envelope, by ascending time.
   let playedPoints: [EventPlot.Point]
 
   /// The maximum number of points of an event.
   private static let maximumPointCount = 240
 
-  init(_ event: EventPlot.Event, of composition: HapticComposition) {
+  /// Creates an event of a page.
+  ///
+  /// - Parameters:
+  ///   - event: The evaluated event.
+  ///   - composition: The pattern that contains the event.
+  ///   - layerLocationIndex: The index of the layer's body location in the take's names, or nil for
+  ///     all locations.
+  init(_ event: EventPlot.Event, of composition: HapticComposition, layerLocationIndex: Int?) {
     kind = event.kind
     onsetSeconds = event.onsetSeconds
     layerIndex = event.eventReference.layer
@@ -275,10 +292,7 @@ struct PageEvent: Equatable {
     writtenSeconds = kind.isTransient ? 0 : written.duration ?? soundingSeconds
     writtenIntensity = event.intensityInFile
     writtenSharpness = event.sharpnessInFile
-    let location = kind.isHaptic ? composition.layers[layerIndex].bodyLocation : nil
-    place = location.flatMap { location in
-      composition.separateLocations.firstIndex { $0.isSameLocation(as: location) }
-    }
+    locationIndex = kind.isHaptic ? layerLocationIndex : nil
     playedPoints = PointReduction.reducedPoints(event.points, maximumCount: Self.maximumPointCount)
   }
 
@@ -304,7 +318,7 @@ struct PageEvent: Equatable {
       "length": soundingSeconds > 0 ? roundedForPage(soundingSeconds) : nil,
       "duration": soundingSeconds > 0 ? roundedForPage(writtenSeconds) : nil,
       "intensity": roundedForPage(writtenIntensity), "sharpness": roundedForPage(writtenSharpness),
-      "layer": layerIndex > 0 ? layerIndex : nil, "place": place,
+      "layer": layerIndex > 0 ? layerIndex : nil, "place": locationIndex,
       // Alternating times, intensities and sharpnesses.
       "points": playedPoints.flatMap {
         [$0.timeSeconds, $0.intensity, $0.sharpness].map(roundedForPage)

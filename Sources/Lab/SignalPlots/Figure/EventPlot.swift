@@ -63,6 +63,8 @@ public struct EventPlot: Sendable {
 
     /// The identifier of the control.
     public let controlID: DynamicParameterID
+    /// The index of the layer that sets the control.
+    let layerIndex: Int
     /// The polyline by ascending time. A jump has two points at the same time.
     public let polyline: [Point]
     /// The control points and parameter changes of the file that are in effect at their time.
@@ -83,11 +85,10 @@ public struct EventPlot: Sendable {
   ///   - profile: The profile that supplies the envelope of events.
   ///   - samples: The sound files of the pattern by path. For a missing file, the duration of its
   ///     event counts.
-  ///   - location: The body location whose haptic events and curves are evaluated; nil for all.
   /// - Throws: `PlotError` of kind `invalidPattern` for a pattern that cannot be rendered.
   public init(
     of composition: HapticComposition, profile: TransducerProfile = .phone,
-    samples: [String: AudioBuffer] = [:], at location: HapticComposition.BodyLocation? = nil
+    samples: [String: AudioBuffer] = [:]
   ) throws(PlotError) {
     var timelines: [PatternTimeline] = []
     do throws(RenderError) {
@@ -104,13 +105,10 @@ public struct EventPlot: Sendable {
     durationSeconds = end
     for (layer, timeline) in timelines.enumerated() {
       let pattern = composition.layers[layer].pattern
-      let isFelt = composition.layers[layer].isFelt(at: location)
-      let layerEvents = Self.events(
+      events += Self.events(
         of: pattern, layer: layer, timeline: timeline, totalEventCount: eventCount)
-      events += layerEvents.filter { isFelt || !$0.kind.isHaptic }
-      guard isFelt else { continue }
       curves += [.hapticIntensityControl, .hapticSharpnessControl].compactMap {
-        Curve($0, of: pattern, control: timeline.control($0), until: end)
+        Curve($0, of: pattern, layer: layer, control: timeline.control($0), until: end)
       }
     }
     if timelines.count > 1 {
@@ -157,6 +155,16 @@ public struct EventPlot: Sendable {
     }
   }
 
+  /// Returns the plot with the haptic events and curves of some layers, and with all audio events.
+  ///
+  /// - Parameter isIncluded: Returns true for the indices of the layers to keep.
+  func keepingHaptics(ofLayers isIncluded: (Int) -> Bool) -> EventPlot {
+    var plot = self
+    plot.events.removeAll { $0.kind.isHaptic && !isIncluded($0.eventReference.layer) }
+    plot.curves.removeAll { !isIncluded($0.layerIndex) }
+    return plot
+  }
+
   /// The haptic events.
   public var hapticEvents: [Event] { events.filter(\.kind.isHaptic) }
 
@@ -170,14 +178,16 @@ extension EventPlot.Curve {
   /// - Parameters:
   ///   - id: The identifier of the control.
   ///   - pattern: The pattern of the layer, for the control points.
+  ///   - layer: The index of the layer.
   ///   - control: The control as the renderer evaluates it.
   ///   - end: The end of the plot, in seconds.
   init?(
-    _ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline?,
+    _ id: DynamicParameterID, of pattern: HapticPattern, layer: Int, control: ControlTimeline?,
     until end: Double
   ) {
     guard let control else { return nil }
     self.controlID = id
+    layerIndex = layer
     let segments = control.segments
     var line: [Point] = []
     for index in segments.indices where index == 0 || segments[index].startPosition <= end {

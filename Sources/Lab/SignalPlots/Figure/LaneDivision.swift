@@ -5,6 +5,8 @@ package import SignalAnalysis
 package struct LaneSource: Equatable, Sendable {
   /// The names of the body locations or channels. The array is empty if all are alike.
   package let names: [String]
+  /// The body locations of a pattern, in the order of the names. The array is empty for a sound.
+  package let locations: [HapticComposition.BodyLocation]
   /// A Boolean value that indicates whether the source is a sound. The channels of a sound have no
   /// locations.
   package let isSound: Bool
@@ -16,13 +18,20 @@ package struct LaneSource: Equatable, Sendable {
   ///   - signal: The sound, whose channels have lanes if they differ; nil if it is unknown.
   package init(_ composition: HapticComposition?, signal: Signal?) {
     isSound = composition == nil
-    if let composition {
-      names = composition.separateLocations.map(\.laneName)
+    locations = composition?.separateLocations ?? []
+    if composition != nil {
+      names = locations.map(\.laneName)
     } else if let signal, signal.hasDifferingChannels {
       names = signal.channels.indices.map { "channel \($0 + 1)" }
     } else {
       names = []
     }
+  }
+
+  /// Returns true if a sound of the source has a channel for each name. Otherwise, all lanes show
+  /// the mean of the sound.
+  package func hasChannelForEachName(_ signal: Signal) -> Bool {
+    signal.channels.count == names.count
   }
 }
 
@@ -53,11 +62,7 @@ package struct LaneDivision {
   /// Divides a figure of sources.
   package init(_ sources: [LaneSource]) {
     let patterns = sources.filter { !$0.isSound && !$0.names.isEmpty }
-    var names: [String] = []
-    for name in (patterns.isEmpty ? sources : patterns).flatMap(\.names)
-    where !names.contains(name) {
-      names.append(name)
-    }
+    let names = (patterns.isEmpty ? sources : patterns).flatMap(\.names).uniqued
     let isDivided = (1...Self.maximumLaneCount).contains(names.count)
     self.names = isDivided ? names : [nil]
   }

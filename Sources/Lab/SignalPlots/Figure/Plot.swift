@@ -177,7 +177,7 @@ extension [String] {
   }
 
   /// The distinct elements, in the order of their first occurrences.
-  fileprivate var uniqued: [String] {
+  var uniqued: [String] {
     reduce(into: []) {
       if !$0.contains($1) {
         $0.append($1)
@@ -256,7 +256,7 @@ struct PlotTake: Sendable {
   /// The profile, or nil if it is unknown.
   let profile: TransducerProfile?
   /// The events, or nil for a recording or a pattern with sampled signals.
-  let eventPlot: EventPlot?
+  private(set) var eventPlot: EventPlot?
   /// The level and frequency of the signal, if a take of the figure has no events.
   var signalTrack: SignalTrack?
   private(set) var signal: Signal?
@@ -267,20 +267,9 @@ struct PlotTake: Sendable {
   private static let minimumTailToPeakRatio: Float = 1e-3
 
   /// Evaluates a subject.
-  ///
-  /// - Parameters:
-  ///   - subject: The subject.
-  ///   - location: The body location whose events are evaluated, or nil for all.
-  ///   - channelIndex: The index of the channel of the sound, or nil for all.
-  init(
-    _ subject: PlotSubject, at location: HapticComposition.BodyLocation? = nil,
-    channelIndex: Int? = nil
-  ) throws(PlotError) {
+  init(_ subject: PlotSubject) throws(PlotError) {
     name = subject.name
     signal = subject.signal
-    if let channelIndex, let sound = subject.signal {
-      signal = Signal(sound.channels[channelIndex], rate: sound.rate)
-    }
     guard let composition = subject.composition else {
       eventPlot = nil
       profile = subject.profile
@@ -290,10 +279,40 @@ struct PlotTake: Sendable {
     let profile = subject.profile ?? .phone
     self.profile = profile
     let evaluated = try EventPlot(
-      of: composition, profile: profile, samples: subject.soundFilesByPath, at: location)
+      of: composition, profile: profile, samples: subject.soundFilesByPath)
     eventPlot = composition.containsOnlyEvents ? evaluated : nil
     // The trailing silence of a rendering is not part of the pattern.
     durationSeconds = max(evaluated.durationSeconds, subject.signal.map(Self.soundEndSeconds) ?? 0)
+  }
+
+  /// Returns the part of the take at a body location or in a channel.
+  ///
+  /// - Parameters:
+  ///   - position: The index of the location or channel in the names of the source.
+  ///   - source: The lane source of the take.
+  ///   - composition: The pattern of the take, or nil for a sound.
+  func part(
+    _ position: Int, of source: LaneSource, composition: HapticComposition?
+  ) -> PlotTake {
+    var part = self
+    if let composition {
+      let location = source.locations[position]
+      part.eventPlot = eventPlot?.keepingHaptics { layer in
+        composition.layers[layer].isFelt(at: location)
+      }
+    }
+    if let signal, source.hasChannelForEachName(signal) {
+      part.signal = Signal(signal.channels[position], rate: signal.rate)
+    }
+    return part
+  }
+
+  /// Returns the take at a body location that it does not address.
+  func withoutHaptics() throws(PlotError) -> PlotTake {
+    var silent = self
+    silent.eventPlot = try EventPlot(of: HapticComposition(HapticPattern()))
+    silent.signal = signal.map { Signal(channels: [[]], rate: $0.rate) }
+    return silent
   }
 
   /// Returns the time after which the signal is silent, in seconds.

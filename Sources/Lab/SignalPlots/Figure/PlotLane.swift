@@ -48,31 +48,14 @@ struct PlotLane: Sendable {
         case .whole:
           laneTakes.append(takes[index])
         case .part(let position):
-          laneTakes.append(try part(position, of: subject))
+          laneTakes.append(
+            takes[index].part(position, of: sources[index], composition: subject.composition))
         case .nothing:
-          laneTakes.append(try silentTake(subject))
+          laneTakes.append(try takes[index].withoutHaptics())
         }
       }
       lanes.append(PlotLane(name: name, takes: laneTakes))
     }
     return lanes
-  }
-
-  /// Returns the take of a subject at a body location or in a channel.
-  private static func part(_ position: Int, of subject: PlotSubject) throws(PlotError) -> PlotTake {
-    guard let locations = subject.composition?.separateLocations else {
-      return try PlotTake(subject, channelIndex: position)
-    }
-    let hasOwnChannel = subject.signal?.channels.count == locations.count
-    return try PlotTake(
-      subject, at: locations[position], channelIndex: hasOwnChannel ? position : nil)
-  }
-
-  /// Returns the take of a subject at a body location that it does not address.
-  private static func silentTake(_ subject: PlotSubject) throws(PlotError) -> PlotTake {
-    var subject = subject
-    subject.composition = HapticComposition(HapticPattern())
-    subject.signal = subject.signal.map { Signal(channels: [[]], rate: $0.rate) }
-    return try PlotTake(subject)
   }
 }
