@@ -58,9 +58,9 @@ public struct ComparisonReport: Sendable {
   /// Returns the bytes of the page, which are reproducible.
   ///
   /// - Parameters:
-  /// - takes: The takes, with the reference first: 2 to `maximumTakeCount` at one sample rate.
-  /// - comparisons: The comparisons of each take with the first. If empty, they are computed.
-  /// - sounds: The sounds of each take. With nil, the page plays the signals of the takes.
+  ///   - takes: The takes, with the reference first: 2 to `maximumTakeCount` at one sample rate.
+  ///   - comparisons: The comparisons of each take with the first. If empty, they are computed.
+  ///   - sounds: The sounds of each take. With nil, the page plays the signals of the takes.
   /// - Throws: `nothingToShow`, `tooMany`, `tooLarge` or `notDrawn`.
   public func html(
     takes: [Take], comparisons: [Comparison] = [], sounds: [PageSounds]? = nil
@@ -188,10 +188,10 @@ struct ReportPair {
   /// Creates a pair by collecting the differences of a comparison.
   ///
   /// - Parameters:
-  /// - comparison: The comparison.
-  /// - reference: The index of the reference among the takes.
-  /// - candidate: The index of the candidate among the takes.
-  /// - tolerance: The tolerance to check, or nil.
+  ///   - comparison: The comparison.
+  ///   - reference: The index of the reference among the takes.
+  ///   - candidate: The index of the candidate among the takes.
+  ///   - tolerance: The tolerance to check, or nil.
   init(
     _ comparison: Comparison, reference: Int, candidate: Int, tolerance: Tolerance? = nil
   ) {

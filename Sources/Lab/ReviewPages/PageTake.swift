@@ -51,11 +51,11 @@ struct PageTake {
   /// Creates a take for a page.
   ///
   /// - Parameters:
-  /// - take: The take.
-  /// - index: The index of the take, which determines its letter.
-  /// - sounds: The sounds that the page plays.
-  /// - measurements: The measurements of the take, or nil to measure it.
-  /// - needsTrack: True to measure its level and frequency over time.
+  ///   - take: The take.
+  ///   - index: The index of the take, which determines its letter.
+  ///   - sounds: The sounds that the page plays.
+  ///   - measurements: The measurements of the take, or nil to measure it.
+  ///   - needsTrack: True to measure its level and frequency over time.
   init(
     _ take: Take, index: Int, sounds: PageSounds, measurements: TakeMeasurements? = nil,
     needsTrack: Bool = false
@@ -145,10 +145,10 @@ struct PageTake {
   /// Creates the takes of a page.
   ///
   /// - Parameters:
-  /// - takes: The takes.
-  /// - sounds: The sounds of each take. With nil, the page plays the signals of the takes.
-  /// - measurements: The measurements of each take, or nil to measure them.
-  /// - needsTrack: Returns true for the indices of takes whose level and frequency are measured.
+  ///   - takes: The takes.
+  ///   - sounds: The sounds of each take. With nil, the page plays the signals of the takes.
+  ///   - measurements: The measurements of each take, or nil to measure them.
+  ///   - needsTrack: Returns true for the indices of takes whose level and frequency are measured.
   static func makeTakes(
     _ takes: [Take], sounds: [PageSounds]?, measurements: [TakeMeasurements]? = nil,
     needsTrack: (Int) -> Bool

@@ -151,10 +151,7 @@ enum ABXCommand {
       (outcome, _) = try options.live.play(
         in: session, placeCount: takes.bodyLocationCount, recordingsOf: takes.recordingChannelCounts
       ) { engine in
-        prepared = try takes.prepareTakes(for: engine)
-        for message in takes.mixingMessages(on: engine) {
-          session.console.reportHint(message)
-        }
+        prepared = try takes.prepareTakes(for: engine, reportingMixesTo: session.console)
         let started = try makeActivity(test, prepared, options, on: engine, session)
         activity = started
         return started

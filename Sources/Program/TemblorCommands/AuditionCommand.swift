@@ -106,10 +106,7 @@ enum AuditionCommand {
     var prepared = PreparedTakes()
 
     func region(on engine: PlaybackEngine) throws -> ClosedRange<Double>? {
-      prepared = try takes.prepareTakes(for: engine)
-      for message in takes.mixingMessages(on: engine) {
-        session.console.reportHint(message)
-      }
+      prepared = try takes.prepareTakes(for: engine, reportingMixesTo: session.console)
       if prepared.areSignalsEqual {
         session.console.reportError("The takes are identical, sample for sample.")
       }
@@ -267,12 +264,12 @@ final class SequentialAuditionActivity: PlaybackActivity {
   /// Schedules all takes with frame accuracy.
   ///
   /// - Parameters:
-  /// - pieces: The takes.
-  /// - engine: The engine that plays them.
-  /// - gains: The gain of each take.
-  /// - region: The time range to play, or nil for each whole take.
-  /// - gap: The pause between takes, in seconds.
-  /// - session: The session.
+  ///   - pieces: The takes.
+  ///   - engine: The engine that plays them.
+  ///   - gains: The gain of each take.
+  ///   - region: The time range to play, or nil for each whole take.
+  ///   - gap: The pause between takes, in seconds.
+  ///   - session: The session.
   init(
     _ pieces: [CompiledPattern], on engine: PlaybackEngine, gains: [Double],
     region: ClosedRange<Double>?, gap: Double,

@@ -357,7 +357,9 @@ struct EventDifferences {
     var candidateEvents: [IndexedEvent] = []
   }
 
-  /// Adds a difference if only one pattern addresses body locations, and returns whether it does.
+  /// Adds a difference if only one pattern addresses body locations.
+  ///
+  /// - Returns: True if a difference was added.
   private mutating func findMissingBodyLocations() -> Bool {
     func names(_ events: [IndexedEvent]) -> [String] {
       events.compactMap { $0.bodyLocation?.displayName }.reduce(into: []) { names, name in

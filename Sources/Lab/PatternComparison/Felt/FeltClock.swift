@@ -11,8 +11,8 @@ struct FeltClock {
 
   /// The minimum fraction of anchors and transients that must be paired.
   private static let minimumPairedFraction = 0.9
-  /// The minimum fraction of anchors that must be paired for another tempo, because two anchors
-  /// always agree with a tempo.
+  /// The minimum fraction of anchors that must be paired to accept another tempo. Two pairs are
+  /// consistent with any tempo.
   private static let minimumTempoAnchorFraction = 0.8
   /// The maximum distance of a pair from the delay, in seconds.
   private static let maximumResidual = 0.0015

@@ -49,6 +49,9 @@ struct FeltDifference {
   /// The body location at which the patterns differ, or nil for all.
   var location: HapticComposition.BodyLocation?
 
+  /// Returns the change of a frequency by an interval in octaves, in percent.
+  static func percent(ofOctaves octaves: Double) -> Double { 100 * (exp2(octaves) - 1) }
+
   /// A Boolean value that indicates whether only one pattern has the sound.
   var isPresence: Bool { kind == .missing || kind == .added }
 

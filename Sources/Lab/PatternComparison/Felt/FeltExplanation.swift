@@ -125,7 +125,7 @@ struct FeltExplanation {
       var difference = FeltDifference(
         kind: .missing, subject: .transient, range: transient.range,
         amount: FeltContext.decibels(transient.amplitude), events: [transient.event])
-      difference.maskedAmount = maskedDecibels(transient.energy, 0, in: transient.range)
+      difference.maskedAmount = mask(around: transient).decibels(from: transient.energy, to: 0)
       differences.append(difference)
     }
     for index in added where candidate.transients[index].amplitude >= context.floor {
@@ -133,20 +133,14 @@ struct FeltExplanation {
       var difference = FeltDifference(
         kind: .added, subject: .transient, range: transient.range,
         amount: FeltContext.decibels(transient.amplitude), candidateEvents: [transient.event])
-      difference.maskedAmount = maskedDecibels(0, transient.energy, in: transient.range)
+      difference.maskedAmount = mask(around: transient).decibels(from: 0, to: transient.energy)
       differences.append(difference)
     }
   }
 
-  /// Returns the change of level in a range from one energy to another, together with the energy of
-  /// the vibration there, in decibels.
-  private func maskedDecibels(
-    _ energy: Double, _ candidateEnergy: Double, in range: ClosedRange<Double>
-  ) -> Double {
-    let vibrationEnergy = candidate.energy(in: range, grid: context.grid)
-    let before = vibrationEnergy + energy + 1e-12
-    let after = vibrationEnergy + candidateEnergy + 1e-12
-    return 10 * log10(after / before)
+  /// Returns the candidate's vibration around a transient.
+  private func mask(around transient: FeltTransient) -> TransientMask {
+    TransientMask(energy: candidate.energy(in: transient.range, grid: context.grid))
   }
 
   private mutating func compare(_ transient: FeltTransient, _ other: FeltTransient) {
@@ -162,16 +156,15 @@ struct FeltExplanation {
     difference.amount =
       FeltContext.decibels(other.amplitude) - FeltContext.decibels(transient.amplitude)
     difference.slack = context.levelSlack(at: transient.amplitude)
-    difference.maskedAmount = maskedDecibels(transient.energy, other.energy, in: transient.range)
+    let mask = mask(around: transient)
+    difference.maskedAmount = mask.decibels(from: transient.energy, to: other.energy)
     if abs(difference.amount) > FeltDifference.Minimum.decibels + difference.slack {
       differences.append(difference)
     }
     difference.kind = .frequency
     difference.amount = other.octaves - transient.octaves
     difference.slack = context.resolution.frequencySlack
-    let vibrationEnergy = candidate.energy(in: transient.range, grid: context.grid)
-    difference.maskedAmount =
-      difference.amount * transient.energy / max(transient.energy + vibrationEnergy, 1e-12)
+    difference.maskedAmount = mask.octaves(difference.amount, of: transient)
     if abs(difference.amount) > context.minimumOctaves {
       differences.append(difference)
     }
@@ -231,6 +224,27 @@ struct FeltExplanation {
   }
 }
 
+/// The vibration around a transient, which hides a part of the transient's changes.
+private struct TransientMask {
+  /// The integral of the squared amplitude of the vibration during the transient.
+  let energy: Double
+
+  /// Returns the change of level of the transient and the vibration together, in decibels.
+  ///
+  /// - Parameters:
+  ///   - before: The energy of the transient in the reference.
+  ///   - after: The energy of the transient in the candidate.
+  func decibels(from before: Double, to after: Double) -> Double {
+    10 * log10((energy + after + 1e-12) / (energy + before + 1e-12))
+  }
+
+  /// Returns the change of frequency of the transient and the vibration together, in octaves: the
+  /// change of the transient, weighted by its fraction of the energy.
+  func octaves(_ change: Double, of transient: FeltTransient) -> Double {
+    change * transient.energy / max(transient.energy + energy, 1e-12)
+  }
+}
+
 /// A transient of one pattern that the other pattern has as a short vibration.
 struct FeltPulse {
   let transient: FeltTransient
@@ -242,8 +256,8 @@ struct FeltPulse {
   private let decibels: Double
   /// The frequency of the vibration relative to the transient, in octaves.
   private let octaves: Double
-  /// The energy that both patterns have in the vibration around the transient.
-  private let vibrationEnergy: Double
+  /// The vibration around the transient that both patterns have.
+  private let mask: TransientMask
 
   /// The time before a transient in which the vibration may begin, in seconds.
   private static let vibrationLeadSeconds = 0.004
@@ -275,7 +289,7 @@ struct FeltPulse {
     self.transient = transient
     self.isInReference = isInReference
     decibels = 10 * log10(ratio)
-    vibrationEnergy = owner.energy(in: transient.range, grid: context.grid)
+    mask = TransientMask(energy: owner.energy(in: transient.range, grid: context.grid))
     octaves = moment / surplus - transient.octaves
   }
 
@@ -286,19 +300,15 @@ struct FeltPulse {
       kind: .level, subject: .transient, range: transient.range, amount: sign * decibels,
       slack: Self.slackDecibels, events: isInReference ? [transient.event] : [],
       candidateEvents: isInReference ? [] : [transient.event])
-    let energy = transient.energy
-    let pulseEnergy = energy * pow(10, decibels / 10)
-    difference.maskedAmount =
-      sign * 10
-      * log10((vibrationEnergy + pulseEnergy + 1e-12) / (vibrationEnergy + energy + 1e-12))
+    let pulseEnergy = transient.energy * pow(10, decibels / 10)
+    difference.maskedAmount = sign * mask.decibels(from: transient.energy, to: pulseEnergy)
     var differences: [FeltDifference] = []
     if abs(decibels) > FeltDifference.Minimum.decibels + Self.slackDecibels {
       differences.append(difference)
     }
     difference.kind = .frequency
     difference.amount = sign * octaves
-    difference.maskedAmount =
-      difference.amount * energy / max(energy + vibrationEnergy, 1e-12)
+    difference.maskedAmount = mask.octaves(difference.amount, of: transient)
     difference.slack = context.resolution.frequencySlack
     if abs(octaves) > context.minimumOctaves {
       differences.append(difference)

@@ -108,7 +108,7 @@ struct FeltSentences {
   private func difference(for felt: FeltDifference) -> Difference {
     let isFrequency = felt.kind == .frequency
     func value(_ amount: Double) -> Double {
-      isFrequency ? 100 * (exp2(amount) - 1) : amount
+      isFrequency ? FeltDifference.percent(ofOctaves: amount) : amount
     }
     var difference = Difference(
       felt.kind, in: felt.range, isOverall: felt.subject == .whole && felt.location == nil,

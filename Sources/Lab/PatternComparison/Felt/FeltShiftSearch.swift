@@ -4,8 +4,8 @@ import SignalAnalysis
 ///
 /// 1. Pairs of anchors whose crossings moved alike propose shifts.
 /// 2. Each vibration with proposals is warped through its anchors: through all, through one, or by
-///    one shift of all. Where events overlap, an end that passes the end of another event is paired
-///    with it, so the ends of other events are tried, too.
+///    one shift of all. Where events overlap, an end that moves past the end of another event is
+///    paired with that end. The search therefore also tries the ends of other events.
 /// 3. The warp that lowers the squared difference of the summed amplitudes most is accepted if it
 ///    removes enough of the difference near the anchors that moved.
 struct FeltShiftSearch {
@@ -113,12 +113,12 @@ struct FeltShiftSearch {
       }
     }
     for single in moved {
-      for shift in [proposals[single].shift] + crossingShifts(of: proposals[single]) {
+      let ownShift = proposals[single].shift
+      for shift in [ownShift] + crossingShifts(of: proposals[single]) {
         options.append(
           Option(proposals: shifted { $0 == single ? shift : 0 }, isMove: false))
       }
-      let shift = proposals[single].shift
-      options.append(Option(proposals: shifted { _ in shift }, isMove: true))
+      options.append(Option(proposals: shifted { _ in ownShift }, isMove: true))
     }
     return options
   }

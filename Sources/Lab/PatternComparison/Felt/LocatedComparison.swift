@@ -17,7 +17,8 @@ struct LocatedComparison {
 
   private let entries: [Entry]
 
-  /// The relative difference of amounts at two locations that are one difference of the whole.
+  /// The maximum relative difference of two amounts at different locations that count as one
+  /// difference of the whole.
   private static let joiningTolerance = 0.1
 
   /// Compares two patterns.
@@ -61,7 +62,7 @@ struct LocatedComparison {
   /// The context of the location with the strongest vibration.
   var loudestContext: FeltContext {
     let contexts = entries.map(\.felt.context)
-    return contexts.dropFirst().reduce(contexts[0]) { $0.floor >= $1.floor ? $0 : $1 }
+    return contexts.max { $0.floor < $1.floor } ?? contexts[0]
   }
 
   /// The differences, sorted by time. Differences that concern one of several body locations have

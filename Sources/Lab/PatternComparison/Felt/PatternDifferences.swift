@@ -212,7 +212,7 @@ struct WrittenExplanation {
   private func slack(_ difference: FeltDifference, unit: Difference.Unit) -> Double {
     switch (difference.kind, unit) {
     case (.level, .decibels): difference.slack
-    case (.frequency, .percent): 100 * (exp2(difference.slack) - 1)
+    case (.frequency, .percent): FeltDifference.percent(ofOctaves: difference.slack)
     case (.time, .seconds), (.duration, .seconds), (.tempo, .percent): difference.slack
     default: 0
     }
@@ -349,7 +349,7 @@ extension IndexedEvent {
 
 extension FeltDifference {
   /// The change of frequency, in percent.
-  var percent: Double { 100 * (exp2(amount) - 1) }
+  var percent: Double { Self.percent(ofOctaves: amount) }
 }
 
 extension Difference {
@@ -359,7 +359,7 @@ extension Difference {
     guard let maskedAmount = felt.maskedAmount, felt.kind == kind else { return }
     let isFrequency = felt.kind == .frequency
     let count = JustNoticeableDifference.count(
-      in: isFrequency ? 100 * (exp2(maskedAmount) - 1) : maskedAmount,
+      in: isFrequency ? FeltDifference.percent(ofOctaves: maskedAmount) : maskedAmount,
       unit: isFrequency ? .percent : .decibels)
     significance = min(significance, count)
   }

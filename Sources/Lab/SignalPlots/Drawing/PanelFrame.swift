@@ -51,8 +51,7 @@ struct PanelFrame {
   ///   - legendNames: All names for which the legend needs room.
   init(_ contents: Contents, width: Double, legendNames: [String]) {
     self.contents = contents
-    // Wider figures are viewed from farther away or reduced in size.
-    scale = max(1, pow(width / 900, 0.6))
+    scale = PlotLayout.drawingScale(forWidth: width)
     let left = (58 * scale).rounded()
     let right = (width - 30 * scale).rounded()
     let names = ["\(contents.verticalTitle) \(contents.verticalUnit)"] + legendNames
@@ -96,13 +95,13 @@ struct PanelFrame {
   }
 
   /// Marks a range of the horizontal axis.
-  mutating func fillBand(_ band: ClosedRange<Double>, opacity: Double) {
+  mutating func fillBand(_ band: ClosedRange<Double>) {
     let bottom = contents.verticalAxis.valueRange.lowerBound
     let left = max(box.left, point(band.lowerBound, bottom).x)
     let right = min(box.right, point(band.upperBound, bottom).x)
     drawing.fillRectangle(
       PlotBox(left: left, top: box.top, right: max(left, right), bottom: box.bottom),
-      paint: .role(.sharedArea), opacity: opacity)
+      paint: .role(.sharedArea), opacity: 0.4)
   }
 
   mutating func drawGrid() {

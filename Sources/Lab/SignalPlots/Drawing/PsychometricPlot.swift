@@ -100,11 +100,7 @@ public struct PsychometricPlot: Equatable, Sendable {
   }
 
   func drawing(width: Int) -> PlotDrawing {
-    PsychometricPlotPainter(
-      plot: self,
-      width: Double(
-        min(max(width, Plot.supportedPixelWidths.lowerBound), Plot.supportedPixelWidths.upperBound))
-    ).drawing
+    PsychometricPlotPainter(plot: self, width: PlotLayout.supportedWidth(width)).drawing
   }
 
   /// The level axis, with a margin on both sides of the points.
@@ -154,7 +150,7 @@ private struct PsychometricPlotPainter {
 
   private mutating func draw() {
     if let interval = plot.curve?.thresholdInterval {
-      frame.fillBand(interval, opacity: 0.4)
+      frame.fillBand(interval)
     }
     frame.drawGrid()
     frame.drawBaseline()

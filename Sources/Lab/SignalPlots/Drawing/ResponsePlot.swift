@@ -94,11 +94,7 @@ public struct ResponsePlot: Equatable, Sendable {
   }
 
   func drawing(width: Int) -> PlotDrawing {
-    ResponsePlotPainter(
-      plot: self,
-      width: Double(
-        min(max(width, Plot.supportedPixelWidths.lowerBound), Plot.supportedPixelWidths.upperBound))
-    ).drawing
+    ResponsePlotPainter(plot: self, width: PlotLayout.supportedWidth(width)).drawing
   }
 }
 
@@ -143,13 +139,13 @@ private struct ResponsePlotPainter {
       verticalTitle: "Level", verticalUnit: "dB")
     frame = PanelFrame(
       contents, width: width,
-      legendNames: ["residual", "measured", "fitted", Self.bandName(plot)])
+      legendNames: Self.curves.map(\.legendName) + [Self.bandName(plot)])
     draw()
   }
 
   private mutating func draw() {
     if let band = plot.markedBandHertz {
-      frame.fillBand(band, opacity: 0.4)
+      frame.fillBand(band)
     }
     frame.drawGrid()
     var legend: [PanelFrame.LegendEntry] = []

@@ -63,12 +63,10 @@ struct PlotLayout: Equatable, Sendable {
 
   /// Lays out a figure at a width in pixels, clamped to `Plot.supportedPixelWidths`.
   init(_ plot: Plot, figureWidth width: Int) {
-    let width = Double(
-      min(max(width, Plot.supportedPixelWidths.lowerBound), Plot.supportedPixelWidths.upperBound))
+    let width = Self.supportedWidth(width)
     self.figureWidth = width
     usesTerminalCells = false
-    // Wider figures are viewed from farther away or reduced in size.
-    drawingScale = max(1, pow(width / 900, 0.6))
+    drawingScale = Self.drawingScale(forWidth: width)
     timeRangeSeconds = plot.timeRangeSeconds
     let isNarrow = width < Self.minimumWideGutterWidth * drawingScale
     showsRightTicks = plot.plotPanels.contains { !$0.rightTicks.isEmpty } && width >= 280
@@ -107,6 +105,18 @@ struct PlotLayout: Equatable, Sendable {
     showsRightTicks = false
     timeTicks = TimeTicks(in: timeRange, atMost: 2)
     self.timeRangeSeconds = timeRange
+  }
+
+  /// Returns a width in pixels, clamped to `Plot.supportedPixelWidths`.
+  static func supportedWidth(_ width: Int) -> Double {
+    Double(
+      min(max(width, Plot.supportedPixelWidths.lowerBound), Plot.supportedPixelWidths.upperBound))
+  }
+
+  /// Returns the size of text and lines in a figure, relative to a figure that is 900 pixels wide.
+  static func drawingScale(forWidth width: Double) -> Double {
+    // Wider figures are viewed from farther away or reduced in size.
+    max(1, pow(width / 900, 0.6))
   }
 
   func x(atTime seconds: Double) -> Double {

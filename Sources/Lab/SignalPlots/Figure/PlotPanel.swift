@@ -78,8 +78,8 @@ struct PlotPanel: Sendable {
       }
     }
     if parts.contains(.waveform) {
+      let height = waveformHeight(panelCount: lanes.count)
       for (index, lane) in lanes.enumerated() {
-        let height = lanes.count == 1 ? 90.0 : lanes.count == 2 ? 76 : 56
         add(waveformPanels(lane.takes, timeRange: timeRange, height: height), of: index)
       }
     }
@@ -217,13 +217,22 @@ struct PlotPanel: Sendable {
       return [panel(", mean of \(channels.count) channels", signal.mono)]
     }
     return channels.enumerated().map { index, samples in
-      panel(", channel \(index + 1)", samples, height: channels.count == 2 ? 76 : 56)
+      panel(
+        ", channel \(index + 1)", samples, height: waveformHeight(panelCount: channels.count))
+    }
+  }
+
+  /// Returns the height of each of several waveforms, in pixels at a scale of 1.
+  private static func waveformHeight(panelCount: Int) -> Double {
+    switch panelCount {
+    case 1: 90
+    case 2: 76
+    default: 56
     }
   }
 
   private static func waveformPanel(
-    titleSuffix: String, traces: [SoundTrace], timeRange: ClosedRange<Double>,
-    height: Double = 90
+    titleSuffix: String, traces: [SoundTrace], timeRange: ClosedRange<Double>, height: Double
   ) -> PlotPanel {
     let peak = traces.map(\.peakMagnitude).max() ?? 0
     let axisMaximum = axisLimit(forPeak: peak)

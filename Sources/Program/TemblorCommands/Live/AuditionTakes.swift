@@ -98,7 +98,7 @@ extension [AuditionTake] {
   }
 
   /// Returns messages about body locations and channels that play together on an engine.
-  func mixingMessages(on engine: PlaybackEngine) -> [String] {
+  private func mixingMessages(on engine: PlaybackEngine) -> [String] {
     let channelCount = RecordingChannels(engine.routing).separateChannelCount
     return compactMap { take in
       if let pattern = take.pattern {
@@ -111,7 +111,22 @@ extension [AuditionTake] {
     }
   }
 
-  func prepareTakes(for engine: PlaybackEngine) throws -> PreparedTakes {
+  /// Prepares the takes for an engine.
+  ///
+  /// - Parameters:
+  ///   - engine: The engine that plays the takes.
+  ///   - console: The console for messages about locations and channels that play together.
+  func prepareTakes(
+    for engine: PlaybackEngine, reportingMixesTo console: LiveConsole
+  ) throws -> PreparedTakes {
+    let prepared = try prepareTakes(for: engine)
+    for message in mixingMessages(on: engine) {
+      console.reportHint(message)
+    }
+    return prepared
+  }
+
+  private func prepareTakes(for engine: PlaybackEngine) throws -> PreparedTakes {
     let channels = RecordingChannels(engine.routing)
     let sounds = try map { try $0.recording?.resampled(to: engine.rate, path: $0.name) }
     let pieces = try zip(self, sounds).map { take, sound in
