@@ -220,10 +220,10 @@ extension Timer {
   /// determines the interval.
   ///
   /// - Parameters:
-  /// - interval: The interval in seconds.
-  /// - tolerance: Ignored.
-  /// - runLoop: Ignored; values are published on the main queue.
-  /// - mode: Ignored.
+  ///   - interval: The interval in seconds.
+  ///   - tolerance: Ignored.
+  ///   - runLoop: Ignored; values are published on the main queue.
+  ///   - mode: Ignored.
   public static func publish(
     every interval: TimeInterval, tolerance: TimeInterval? = nil, on runLoop: RunLoop,
     in mode: RunLoop.Mode

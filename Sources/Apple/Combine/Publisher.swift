@@ -37,8 +37,8 @@ public final class AnyCancellable: Cancellable, Hashable, @unchecked Sendable {
   /// Creates a subscription that may end without being canceled.
   ///
   /// - Parameters:
-  /// - mayDeliver: A closure that returns whether further values may arrive.
-  /// - cancel: A closure that is called once, when the subscription is canceled.
+  ///   - mayDeliverValues: A closure that returns whether further values may arrive.
+  ///   - cancel: A closure that is called once, when the subscription is canceled.
   init(mayDeliverValues: @escaping () -> Bool, _ cancel: @escaping () -> Void) {
     cancelAction = cancel
     self.mayDeliverValues = mayDeliverValues

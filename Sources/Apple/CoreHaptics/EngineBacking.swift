@@ -229,10 +229,10 @@ final class EngineBacking: @unchecked Sendable {
   /// Closes the output and ends all players. Runs on the handler queue.
   ///
   /// - Parameters:
-  /// - reason: The reason for the stopped handler; nil if the application requested the stop, or
-  ///   for a reset.
-  /// - error: The error for completion handlers.
-  /// - isReset: A Boolean value that indicates whether the stop is part of a reset.
+  ///   - reason: The reason for the stopped handler; nil if the application requested the stop, or
+  ///     for a reset.
+  ///   - error: The error for completion handlers.
+  ///   - isReset: A Boolean value that indicates whether the stop is part of a reset.
   private func stop(
     _ reason: CHHapticEngine.StoppedReason? = nil, error: (any Error)? = nil, isReset: Bool = false
   ) {

@@ -30,7 +30,7 @@ package final class MainQueueService: @unchecked Sendable {
 
   package init() {}
 
-  /// Adds a block. For each block, `runNext()` is called once on the main queue.
+  /// Adds a block. For each block, `runNextBlock()` is called once on the main queue.
   package func add(_ block: @escaping @Sendable () -> Void) {
     condition.withLock {
       pendingBlocks.append(block)

@@ -41,8 +41,8 @@ final class SampleRenderer {
   /// Renders the session up to a frame.
   ///
   /// - Parameters:
-  /// - events: The events since the last call, in order.
-  /// - end: The frame.
+  ///   - events: The events since the last call, in order.
+  ///   - end: The frame.
   func render(_ events: [(position: Int64, event: SessionEvent)], untilFrame end: Int64) {
     for (position, event) in events {
       output.render(untilFrame: position)

@@ -215,9 +215,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// Schedules a wait of the application.
   ///
   /// - Parameters:
-  /// - delay: The time until the wait ends.
-  /// - fire: A closure that is called once when the wait ends.
-  /// - cancel: A closure that is called instead if the test ends first, with the remaining time.
+  ///   - delay: The time until the wait ends.
+  ///   - fire: A closure that is called once when the wait ends.
+  ///   - cancel: A closure that is called instead if the test ends first, with the remaining time.
   package func scheduleWait(
     _ delay: Duration, fire: @escaping @Sendable () -> Void,
     cancel: @escaping @Sendable (Duration) -> Void

@@ -17,11 +17,11 @@ public enum HapticSnapshot {
   /// compared.
   ///
   /// - Parameters:
-  /// - played: The haptics of the test.
-  /// - name: The name of the file without extension.
-  /// - tolerance: The maximum differences.
-  /// - path: The path of the test file.
-  /// - environment: The environment variables.
+  ///   - played: The haptics of the test.
+  ///   - name: The name of the file without extension.
+  ///   - tolerance: The maximum differences.
+  ///   - path: The path of the test file.
+  ///   - environment: The environment variables.
   /// - Returns: The reason for a failure, with one sentence for each difference, or nil.
   public static func failure(
     of played: PlayedHaptics, named name: String = #function,

@@ -232,9 +232,9 @@ package final class EngineLifecycle: @unchecked Sendable {
   /// Plays a shipped pattern, and logs the call on a virtual device.
   ///
   /// - Parameters:
-  /// - pattern: The name of the pattern.
-  /// - name: The name in the log.
-  /// - intensity: The factor on the intensity, clamped to 0…1; NaN is 0.
+  ///   - pattern: The name of the pattern.
+  ///   - name: The name in the log.
+  ///   - intensity: The factor on the intensity, clamped to 0…1; NaN is 0.
   package func play(shipped pattern: String, as name: String, intensity: Double = 1) {
     let intensity = intensity.isNaN ? 0 : min(max(intensity, 0), 1)
     EngineBackends.virtualDeviceForCall()?.appendLogEntry(

@@ -23,8 +23,8 @@ struct HangDetector {
   /// Returns whether a test hangs after a poll.
   ///
   /// - Parameters:
-  /// - progress: The progress of the test at a poll; nil if it is unknown.
-  /// - weight: The weight of the poll.
+  ///   - progress: The progress of the test at a poll; nil if it is unknown.
+  ///   - weight: The weight of the poll.
   mutating func detectsHang(
     progress: VirtualBackend.Progress?, weight: Int = HangDetector.idlePollWeight
   ) -> Bool {
@@ -51,8 +51,8 @@ struct ProcessActivity {
   /// Returns the weight of a poll by the processor time that was used since the last poll.
   ///
   /// - Parameters:
-  /// - nanoseconds: The processor time that the process has used.
-  /// - interval: The time since the last poll.
+  ///   - processorNanoseconds: The processor time that the process has used.
+  ///   - interval: The time since the last poll.
   mutating func pollWeight(processorNanoseconds: UInt64, interval: Duration) -> Int {
     let used = Double(processorNanoseconds &- lastProcessorNanoseconds) / 1e9
     lastProcessorNanoseconds = processorNanoseconds
@@ -97,11 +97,11 @@ final class TestWatchdog: Sendable {
   /// Begins to watch a test.
   ///
   /// - Parameters:
-  /// - name: The name of the test.
-  /// - backend: The device of the test.
-  /// - limit: The time without progress after which the test hangs.
-  /// - framework: The framework of the test.
-  /// - handler: A closure that the watchdog thread calls once, with a report, if the test hangs.
+  ///   - name: The name of the test.
+  ///   - backend: The device of the test.
+  ///   - limit: The time without progress after which the test hangs.
+  ///   - framework: The framework of the test.
+  ///   - handler: A closure that the watchdog thread calls once, with a report, if the test hangs.
   /// - Returns: A number for `endWatch(_:)`.
   func watch(
     _ name: String, on backend: VirtualBackend, limit: Duration,

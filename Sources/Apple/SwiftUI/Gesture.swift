@@ -196,9 +196,9 @@ enum Touch {
   /// Performs a touch on the view and its subviews.
   ///
   /// - Parameters:
-  /// - touch: The touch.
-  /// - isExclusive: False if a gesture with precedence has recognized the touch, so that only
-  ///   simultaneous gestures follow.
+  ///   - touch: The touch.
+  ///   - isExclusive: False if a gesture with precedence has recognized the touch, so that only
+  ///     simultaneous gestures follow.
   /// - Returns: Whether a gesture that is not simultaneous has recognized the touch.
   func performTouch(_ touch: Touch, isExclusive: Bool) -> Bool {
     let isHigh = attachment.gesturePriority == .high

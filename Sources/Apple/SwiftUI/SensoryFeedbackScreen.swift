@@ -88,7 +88,7 @@ internal import Foundation
   private let changeHandler: @MainActor () -> Void
   private var subscriptions: [ObjectIdentifier: AnyCancellable] = [:]
 
-  /// - Parameter handler: Called on the main queue after the first change.
+  /// - Parameter changeHandler: Called on the main queue after the first change.
   init(changeHandler: @escaping @MainActor () -> Void) { self.changeHandler = changeHandler }
 
   /// Evaluates a view, and observes the objects that it reads.

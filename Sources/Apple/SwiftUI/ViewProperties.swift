@@ -5,8 +5,8 @@ internal import Foundation
   /// Connects the property to its storage in the screen.
   ///
   /// - Parameters:
-  /// - path: The path of the property in the content of the screen.
-  /// - collector: The collector of the evaluation.
+  ///   - path: The path of the property in the content of the screen.
+  ///   - collector: The collector of the evaluation.
   func connect(at path: String, in collector: inout ObserverCollector)
 }
 

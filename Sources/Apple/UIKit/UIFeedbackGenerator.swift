@@ -25,7 +25,9 @@ package import HapticManagement
     EngineBackends.recordUseOfNewerAPI("UIFeedbackGenerator(view:)", iOS: 17, minor: 5)
   }
 
-  package nonisolated init(engineLifecycle life: EngineLifecycle) { ownLifecycle = life }
+  package nonisolated init(engineLifecycle: EngineLifecycle) {
+    ownLifecycle = engineLifecycle
+  }
 
   /// Starts the engine, so that the first feedback is not delayed. Calling the method is optional.
   open func prepare() {

@@ -157,8 +157,8 @@ public struct Sound: Equatable, Sendable {
     /// Creates a reader of an open file, which stays open.
     ///
     /// - Parameters:
-    /// - descriptor: The open file.
-    /// - path: The name of the file in messages.
+    ///   - descriptor: The open file.
+    ///   - path: The name of the file in messages.
     /// - Throws: `notSound`.
     public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
       var info = SF_INFO()

@@ -22,8 +22,8 @@ package struct AtomicFileWriter: ~Copyable {
   /// Creates an incomplete file in an existing folder.
   ///
   /// - Parameters:
-  /// - path: The path of the file.
-  /// - allowsUnnamed: False to use a hidden name at once, as on file systems that require one.
+  ///   - path: The path of the file.
+  ///   - allowsUnnamed: False to use a hidden name at once, as on file systems that require one.
   package init(_ path: String, allowsUnnamed: Bool = true) throws(FileError) {
     let target = try FileSystem.destinationPath(of: path)
     switch FileSystem.entryKind(at: target) {
@@ -85,9 +85,9 @@ package struct AtomicFileWriter: ~Copyable {
   /// Moves the finished file to its destination.
   ///
   /// - Parameters:
-  /// - isFlushed: True to write the bytes to the disk before they replace an old file, so that a
-  ///   power failure does not lose both; unnecessary for files that can be regenerated.
-  /// - replaces: False to fail if a file with that name exists.
+  ///   - isFlushed: True to write the bytes to the disk before they replace an old file, so that a
+  ///     power failure does not lose both; unnecessary for files that can be regenerated.
+  ///   - replaces: False to fail if a file with that name exists.
   package mutating func commit(isFlushed: Bool = true, replaces: Bool = true) throws(FileError) {
     guard replaces else { return try commitToUnusedPath() }
     let replaces = unsafe access(resolvedPath, F_OK) == 0

@@ -106,10 +106,10 @@ package enum FileSystem {
   /// Appends the next bytes of an open file to an array.
   ///
   /// - Parameters:
-  /// - bytes: The array to append to, without an intermediate copy.
-  /// - count: The number of bytes.
-  /// - descriptor: The open file.
-  /// - name: The name of the file in messages.
+  ///   - bytes: The array to append to, without an intermediate copy.
+  ///   - count: The number of bytes.
+  ///   - descriptor: The open file.
+  ///   - name: The name of the file in messages.
   /// - Returns: False if the file ended before the count.
   package static func appendBytes(
     to bytes: inout [UInt8], _ count: Int, of descriptor: Int32, name: String

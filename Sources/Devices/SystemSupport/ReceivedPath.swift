@@ -69,8 +69,8 @@ package struct ReceivedPath: Equatable, Sendable {
   /// Throws an error for a path that leads through a link below a folder, or ends at a link.
   ///
   /// - Parameters:
-  /// - name: A path relative to the folder.
-  /// - folder: The output folder; empty for the current one.
+  ///   - name: A path relative to the folder.
+  ///   - folder: The output folder; empty for the current one.
   /// - Throws: A `FileError` that names the first link.
   package static func checkLinks(to name: String, below folder: String) throws(FileError) {
     let components = name.split(separator: "/").map(String.init)

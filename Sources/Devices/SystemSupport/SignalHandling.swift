@@ -140,8 +140,8 @@ package enum SignalHandling {
   /// the function.
   ///
   /// - Parameters:
-  /// - time: The time of the signal, in nanoseconds.
-  /// - first: The time of the first signal; 0 while its handler has not stored it.
+  ///   - time: The time of the signal, in nanoseconds.
+  ///   - first: The time of the first signal; 0 while its handler has not stored it.
   static func isRepeatedSignal(_ time: Int64, ofFirst first: Int64) -> Bool {
     first == 0 || time - first < repeatWindowNanoseconds
   }

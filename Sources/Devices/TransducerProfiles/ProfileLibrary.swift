@@ -224,9 +224,9 @@ enum ProfileFileSystem {
   /// links resolved.
   ///
   /// - Parameters:
-  /// - path: The path to check.
-  /// - word: The path as it was written, relative to the folder.
-  /// - folder: The folder.
+  ///   - path: The path to check.
+  ///   - word: The path as it was written, relative to the folder.
+  ///   - folder: The folder.
   static func contains(_ path: String, asWritten word: String, in folder: String) -> Bool {
     guard !word.hasPrefix("/"), !word.split(separator: "/").contains("..") else { return false }
     guard let root = realPath(folder.isEmpty ? "." : folder), let real = realPath(path) else {

@@ -30,9 +30,9 @@ public struct SavedSettings: Equatable, Sendable {
   /// Creates settings from a text. As with profiles, any error rejects the text.
   ///
   /// - Parameters:
-  /// - text: The UTF-8 text, at most `ProfileFile.maximumByteCount`.
-  /// - name: The name of the text in errors, usually the file's path.
-  /// - library: The library that must contain the profile.
+  ///   - jsonText: The UTF-8 text, at most `ProfileFile.maximumByteCount`.
+  ///   - name: The name of the text in errors, usually the file's path.
+  ///   - library: The library that must contain the profile.
   public init(jsonText: [UInt8], name: String, library: ProfileLibrary) throws(InputError) {
     var checker = ProfileChecker(
       try ProfileFile.parseDocument(jsonText, name: name),

@@ -16,9 +16,9 @@ package struct ActiveRegion {
   /// The ratio of a magnitude to the peak below which the signal counts as silent: −50 dB.
   private static let silenceToPeakRatio: Float = 0.003
 
-  package init(sampleRange frames: Range<Int>, sampleRate rate: Double) {
-    self.sampleRange = frames
-    self.sampleRate = rate
+  package init(sampleRange: Range<Int>, sampleRate: Double) {
+    self.sampleRange = sampleRange
+    self.sampleRate = sampleRate
   }
 
   /// The time at which the region starts, in seconds.

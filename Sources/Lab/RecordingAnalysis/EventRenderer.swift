@@ -118,7 +118,7 @@ struct EventRenderer {
   /// - Returns: The samples, and the offset of the first sample from the event, in seconds; nil if
   ///   rendering fails or if the event is longer than 120 s.
   func renderedEvent(at index: Int, changedBy change: (inout HapticEvent) -> Void = { _ in }) -> (
-    samples: LowRateSignal, sampleOffset: Double
+    samples: LowRateSignal, firstSampleOffsetSeconds: Double
   )? {
     var firstEventIndexInLayer = 0
     for layer in composition.layers {

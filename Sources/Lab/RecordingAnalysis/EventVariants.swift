@@ -103,17 +103,18 @@ struct EventVariants {
     else {
       return nil
     }
-    let shiftSamples = Int(
-      ((changed.sampleOffset - waveform.firstSampleOffsetSeconds) * waveform.sampleRate).rounded())
+    let shiftSeconds = changed.firstSampleOffsetSeconds - waveform.firstSampleOffsetSeconds
+    let shiftSamples = Int((shiftSeconds * waveform.sampleRate).rounded())
     let sampleCount = max(waveform.samples.count, changed.samples.samples.count + shiftSamples, 1)
     let leadSamples = max(0, -shiftSamples)
     var samples = [Float](repeating: 0, count: leadSamples + sampleCount)
     Vector.add(waveform.samples, times: 1, to: &samples, at: leadSamples)
     Vector.add(changed.samples.samples, times: 1, to: &samples, at: leadSamples + shiftSamples)
     Vector.add(plain.samples.samples, times: -1, to: &samples, at: leadSamples + shiftSamples)
+    let leadSeconds = Double(leadSamples) / waveform.sampleRate
     return waveform.replacing(
       samples: samples,
-      sampleOffset: waveform.firstSampleOffsetSeconds - Double(leadSamples) / waveform.sampleRate)
+      firstSampleOffsetSeconds: waveform.firstSampleOffsetSeconds - leadSeconds)
   }
 
   /// Returns a waveform with a shifted spectrum: the real part of its analytic signal times a

@@ -20,12 +20,12 @@ package struct EventWaveform {
   private static let splinePaddingCount = 8
 
   init(
-    _ event: IndexedEvent, eventSeconds time: Double, firstSampleOffsetSeconds sampleOffset: Double,
+    _ event: IndexedEvent, eventSeconds: Double, firstSampleOffsetSeconds: Double,
     samples: [Float], sampleRate rate: Double
   ) {
     self.indexedEvent = event
-    self.eventSeconds = time
-    self.firstSampleOffsetSeconds = sampleOffset
+    self.eventSeconds = eventSeconds
+    self.firstSampleOffsetSeconds = firstSampleOffsetSeconds
     self.samples = samples
     self.sampleRate = rate
     sampleEnergy = Vector.energy(samples)
@@ -39,11 +39,11 @@ package struct EventWaveform {
   var endSeconds: Double { startSeconds + Double(samples.count) / sampleRate }
 
   /// Returns a waveform of the same event with other samples.
-  func replacing(samples: [Float], sampleOffset: Double? = nil) -> EventWaveform {
+  func replacing(samples: [Float], firstSampleOffsetSeconds: Double? = nil) -> EventWaveform {
     EventWaveform(
       indexedEvent, eventSeconds: eventSeconds,
-      firstSampleOffsetSeconds: sampleOffset ?? self.firstSampleOffsetSeconds, samples: samples,
-      sampleRate: sampleRate)
+      firstSampleOffsetSeconds: firstSampleOffsetSeconds ?? self.firstSampleOffsetSeconds,
+      samples: samples, sampleRate: sampleRate)
   }
 
   func scaled(by factor: Double) -> EventWaveform {

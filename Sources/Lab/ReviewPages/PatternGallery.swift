@@ -28,8 +28,8 @@ public struct PatternGallery: Sendable {
   /// Returns the bytes of the page, which are reproducible.
   ///
   /// - Parameters:
-  /// - takes: The patterns.
-  /// - sounds: The sounds of each take. With nil, the page plays the signals of the takes.
+  ///   - takes: The patterns.
+  ///   - sounds: The sounds of each take. With nil, the page plays the signals of the takes.
   /// - Throws: `nothingToShow`, `tooLarge` or `notDrawn`.
   public func html(
     _ takes: [Take], sounds: [PageSounds]? = nil

@@ -21,7 +21,7 @@ struct AutomaticLevel {
   private var gainDecibels = 0.0
   private var peakLevel = 0.0
   private var remainingHoldStepCount = 0
-  private var averageLevel: EnvelopeFollower
+  private var averageLevelFollower: EnvelopeFollower
   private let controlStepRate: Double
 
   /// Creates a level control with a gain of 0 dB.
@@ -29,15 +29,15 @@ struct AutomaticLevel {
   /// - Parameter rate: The rate of control steps, in hertz.
   init(controlStepRate rate: Double) {
     self.controlStepRate = rate
-    averageLevel = EnvelopeFollower(rise: 0.05, fall: 0.05, rate: rate)
+    averageLevelFollower = EnvelopeFollower(attack: 0.05, release: 0.05, rate: rate)
   }
 
   /// Returns the gain after a control step with an RMS level.
   mutating func advance(level: Double) -> Double {
-    if level > 2 * averageLevel.currentLevel, level > Self.minimumPerceptibleLevel {
+    if level > 2 * averageLevelFollower.currentLevel, level > Self.minimumPerceptibleLevel {
       remainingHoldStepCount = Int(Self.holdSeconds * controlStepRate)
     }
-    _ = averageLevel.advance(toward: level)
+    _ = averageLevelFollower.advance(toward: level)
     if level > Self.minimumPerceptibleLevel {
       peakLevel *= exp(-1 / (Self.peakDecaySeconds * controlStepRate))
     }

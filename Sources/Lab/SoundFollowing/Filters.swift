@@ -1,29 +1,29 @@
 internal import CMath
 import SignalAnalysis
 
-/// A follower of a level with separate time constants for rise and fall.
+/// A follower of a level with separate attack and release time constants.
 struct EnvelopeFollower {
-  private let riseCoefficient: Double
-  private let fallCoefficient: Double
+  private let attackCoefficient: Double
+  private let releaseCoefficient: Double
   private(set) var currentLevel: Double
 
-  /// Creates a follower with time constants for rise and fall.
+  /// Creates a follower with its time constants.
   ///
   /// - Parameters:
-  ///   - rise: The time constant of rises, in seconds.
-  ///   - fall: The time constant of falls, in seconds.
+  ///   - attack: The time constant of rises, in seconds.
+  ///   - release: The time constant of falls, in seconds.
   ///   - rate: The rate of values, in hertz.
-  ///   - value: The initial value.
-  init(rise: Double, fall: Double, rate: Double, currentLevel value: Double = 0) {
-    riseCoefficient = exp(-1 / (rise * rate))
-    fallCoefficient = exp(-1 / (fall * rate))
-    self.currentLevel = value
+  ///   - initialLevel: The level before the first value.
+  init(attack: Double, release: Double, rate: Double, initialLevel: Double = 0) {
+    attackCoefficient = exp(-1 / (attack * rate))
+    releaseCoefficient = exp(-1 / (release * rate))
+    currentLevel = initialLevel
   }
 
   /// Moves the level toward a target for one step, and returns the new level.
   mutating func advance(toward target: Double) -> Double {
-    currentLevel =
-      target + (currentLevel - target) * (target > currentLevel ? riseCoefficient : fallCoefficient)
+    let coefficient = target > currentLevel ? attackCoefficient : releaseCoefficient
+    currentLevel = target + (currentLevel - target) * coefficient
     return currentLevel
   }
 }

@@ -46,7 +46,7 @@ public struct SoundFollower {
   private var automaticLevel: AutomaticLevel
   private var automaticLevelGain = 1.0
   private var rumbleBand: BandLevelMeter
-  private var rumbleEnvelope: EnvelopeFollower
+  private var rumbleFollower: EnvelopeFollower
   private var transientDetector: TransientDetector
   private var burstGenerator: BurstGenerator
   private var androidChain: AndroidChain
@@ -89,7 +89,7 @@ public struct SoundFollower {
     rumbleBand = BandLevelMeter(
       BiquadCascade(.highPass, order: 1, hertz: 30, rate: rate),
       BiquadCascade(.lowPass, order: 1, hertz: 300, rate: rate))
-    rumbleEnvelope = EnvelopeFollower(rise: 0.004, fall: 0.03, rate: controlRate)
+    rumbleFollower = EnvelopeFollower(attack: 0.004, release: 0.03, rate: controlRate)
     transientDetector = TransientDetector(rate: rate, framesPerStep: framesPerStep)
     burstGenerator = BurstGenerator(hertz: Self.centerHertz(of: options.bandHertz), rate: rate)
     androidChain = AndroidChain(rate: rate)
@@ -110,8 +110,8 @@ public struct SoundFollower {
   /// Returns the vibration of the mean of interleaved channels, approximately in −1...1.
   ///
   /// - Parameters:
-  /// - samples: The interleaved samples.
-  /// - channelCount: The number of channels.
+  ///   - samples: The interleaved samples.
+  ///   - channelCount: The number of channels.
   public mutating func follow(interleaved samples: [Float], channelCount: Int) -> [Float] {
     let weight = 1 / Float(max(1, channelCount))
     let starts = stride(
@@ -197,7 +197,7 @@ public struct SoundFollower {
     outputGain.advance(to: speechGateGain * automaticLevelGain)
     if options.conversionStyle == .engine {
       toneLevel.advance(
-        to: rumbleEnvelope.advance(toward: rumbleBand.drainLevel(count: framesPerStep)))
+        to: rumbleFollower.advance(toward: rumbleBand.drainLevel(count: framesPerStep)))
     }
     if usesTransients, let strength = transientDetector.finishControlStep(count: framesPerStep) {
       burstGenerator.startBurst(strength: min(1, Self.burstToTransientGain * strength))

@@ -53,12 +53,12 @@ struct SpeechGate {
     midBandMeter = BandLevelMeter(
       BiquadCascade(.highPass, order: 1, hertz: 100, rate: rate),
       BiquadCascade(.lowPass, order: 1, hertz: 4_000, rate: rate))
-    lowBandFollower = EnvelopeFollower(rise: 0.001, fall: 0.06, rate: controlStepRate)
-    midBandFollower = EnvelopeFollower(rise: 0.002, fall: 0.06, rate: controlStepRate)
-    voiceFollower = EnvelopeFollower(rise: 0.004, fall: 1, rate: controlStepRate)
-    averageLevelFollower = EnvelopeFollower(rise: 0.03, fall: 0.03, rate: controlStepRate)
+    lowBandFollower = EnvelopeFollower(attack: 0.001, release: 0.06, rate: controlStepRate)
+    midBandFollower = EnvelopeFollower(attack: 0.002, release: 0.06, rate: controlStepRate)
+    voiceFollower = EnvelopeFollower(attack: 0.004, release: 1, rate: controlStepRate)
+    averageLevelFollower = EnvelopeFollower(attack: 0.03, release: 0.03, rate: controlStepRate)
     gainFollower = EnvelopeFollower(
-      rise: 0.0005, fall: 0.008, rate: controlStepRate, currentLevel: 1)
+      attack: 0.0005, release: 0.008, rate: controlStepRate, initialLevel: 1)
     periodicityDetector = PeriodicityDetector(rate: rate)
   }
 
@@ -72,8 +72,8 @@ struct SpeechGate {
   /// Ends a control step, and returns the gain at the end of the step.
   ///
   /// - Parameters:
-  /// - level: The RMS level of the step.
-  /// - count: The number of frames of the step.
+  ///   - level: The RMS level of the step.
+  ///   - count: The number of frames of the step.
   mutating func finishControlStep(level: Double, count: Int) -> Double {
     let lowBandLevel = lowBandFollower.advance(toward: lowBandMeter.drainLevel(count: count))
     let midBandLevel = midBandFollower.advance(toward: midBandMeter.drainLevel(count: count))

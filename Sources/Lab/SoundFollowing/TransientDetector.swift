@@ -42,8 +42,8 @@ struct TransientDetector {
     }
     lowBandMeter = band(25, 250)
     highBandMeter = band(250, 5_000)
-    averageLevelFollower = EnvelopeFollower(rise: 0.04, fall: 0.04, rate: controlStepRate)
-    peakLevelFollower = EnvelopeFollower(rise: 0.0005, fall: 0.2, rate: controlStepRate)
+    averageLevelFollower = EnvelopeFollower(attack: 0.04, release: 0.04, rate: controlStepRate)
+    peakLevelFollower = EnvelopeFollower(attack: 0.0005, release: 0.2, rate: controlStepRate)
     levelHistory = Array(repeating: Levels(), count: Int(0.01 * controlStepRate))
     stepCountSinceOnset = Int(controlStepRate)
   }

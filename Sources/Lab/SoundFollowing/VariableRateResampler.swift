@@ -15,16 +15,16 @@ public struct VariableRateResampler {
   /// Returns the output samples for the next input samples.
   ///
   /// - Parameters:
-  /// - samples: The next samples.
-  /// - step: The number of input samples for each output sample, above 0. It may change from call
-  ///   to call.
+  ///   - samples: The next samples.
+  ///   - step: The number of input samples for each output sample, above 0. It may change from call
+  ///     to call.
   public mutating func resample(_ samples: [Float], step: Double) -> [Float] {
     var output: [Float] = []
     output.reserveCapacity(Int(Double(samples.count) / step) + 2)
     for sample in samples {
       latestSamples = SIMD4(latestSamples[1], latestSamples[2], latestSamples[3], sample)
       while outputPositionFraction < 1 {
-        output.append(interpolatedSample(atPhase: Float(outputPositionFraction)))
+        output.append(interpolatedSample(atFraction: Float(outputPositionFraction)))
         outputPositionFraction += step
       }
       outputPositionFraction -= 1
@@ -32,13 +32,14 @@ public struct VariableRateResampler {
     return output
   }
 
-  private func interpolatedSample(atPhase time: Float) -> Float {
+  /// Interpolates between the middle two of the latest four samples with a cubic Hermite spline.
+  private func interpolatedSample(atFraction fraction: Float) -> Float {
     let slope = (latestSamples[2] - latestSamples[0]) / 2
     let nextSlope = (latestSamples[3] - latestSamples[1]) / 2
     let levelChange = latestSamples[2] - latestSamples[1]
     let cubicCoefficient = slope + nextSlope - 2 * levelChange
     let quadraticCoefficient = 3 * levelChange - 2 * slope - nextSlope
-    return latestSamples[1] + time
-      * (slope + time * (quadraticCoefficient + time * cubicCoefficient))
+    return latestSamples[1] + fraction
+      * (slope + fraction * (quadraticCoefficient + fraction * cubicCoefficient))
   }
 }

@@ -81,17 +81,18 @@ package struct Command: Sendable {
   /// Parses the arguments after the name of the command.
   ///
   /// - Parameters:
-  /// - words: The arguments after the command.
-  /// - optionSuggestions: The options to suggest for an unknown option.
-  /// - acceptedFlags: The flags that are accepted, without effect, if the command does not declare
-  ///   them.
+  ///   - words: The arguments after the command.
+  ///   - optionSuggestions: The options to suggest for an unknown option.
+  ///   - acceptedFlags: The flags that are accepted, without effect, if the command does not
+  ///     declare them.
   func parseArguments(
     _ words: [String],
-    optionSuggestions optionHints: [String: (option: String, value: String)] = [:],
+    optionSuggestions: [String: (option: String, value: String)] = [:],
     acceptedFlags: [String] = []
   ) throws(UsageError) -> ParsedArguments {
     var reader = ArgumentParser(
-      command: self, arguments: words, optionSuggestions: optionHints, acceptedFlags: acceptedFlags)
+      command: self, arguments: words, optionSuggestions: optionSuggestions,
+      acceptedFlags: acceptedFlags)
     try reader.parseAllArguments()
     let assigned = try assignPositionals(reader.positionalArguments)
     return ParsedArguments(

@@ -64,8 +64,8 @@ package struct TextLayout {
   /// The description starts below a long label, and below every label on a narrow terminal.
   ///
   /// - Parameters:
-  /// - rows: The labels and descriptions.
-  /// - aligned: The column of the descriptions, or nil for a column that fits the labels.
+  ///   - rows: The labels and descriptions.
+  ///   - aligned: The column of the descriptions, or nil for a column that fits the labels.
   package mutating func appendTable(
     _ rows: [(label: String, help: String)], column aligned: Int? = nil
   ) {
@@ -141,8 +141,7 @@ package enum TextTable {
   ///   - rows: The cells of each row.
   ///   - alignsRight: A Boolean value that indicates whether all columns except the first are
   ///     right-aligned.
-  package static func lines(ofRows rows: [[String]], alignsRight isRight: Bool = false) -> [String]
-  {
+  package static func lines(ofRows rows: [[String]], alignsRight: Bool = false) -> [String] {
     let count = rows.map(\.count).max() ?? 0
     let widths = (0..<count).map { column in
       rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
@@ -154,7 +153,7 @@ package enum TextTable {
         if column > 0 {
           line += "  "
         }
-        if isRight && column > 0 {
+        if alignsRight && column > 0 {
           line += blank + word
         } else {
           line += word + (column == row.count - 1 ? "" : blank)
@@ -290,9 +289,9 @@ private struct ManualPage {
   /// Appends the description of a command.
   ///
   /// - Parameters:
-  /// - command: The command to describe.
-  /// - program: The program, and the command that precedes a subcommand.
-  /// - shared: The groups of options that have a section of their own.
+  ///   - command: The command to describe.
+  ///   - program: The program, and the command that precedes a subcommand.
+  ///   - shared: The groups of options that have a section of their own.
   mutating func appendCommand(
     _ command: Command, of program: String, sharedGroups shared: [OptionGroup]
   ) {

@@ -274,11 +274,11 @@ package struct Completion: Equatable, Sendable {
   package var pathCompletion: PathCompletion
 
   package init(
-    candidateNames words: [String] = [], candidateCommand query: String = "",
+    candidateNames: [String] = [], candidateCommand: String = "",
     pathCompletion: PathCompletion = .none
   ) {
-    self.candidateNames = words
-    self.candidateCommand = query
+    self.candidateNames = candidateNames
+    self.candidateCommand = candidateCommand
     self.pathCompletion = pathCompletion
   }
 

@@ -69,7 +69,7 @@ package struct Program: Sendable {
     verbSuggestions alternatives: [String: String] = [:],
     universalFlags flagsOfEveryVerb: [String] = [],
     prepare: @escaping @Sendable (inout ParsedArguments, Terminal) throws -> Void = { _, _ in },
-    optionSuggestions optionHints: [String: (option: String, value: String)] = [:],
+    optionSuggestions: [String: (option: String, value: String)] = [:],
     messageForError message: @escaping @Sendable (any Error) -> String = { "\($0)" },
     statusForError status: @escaping @Sendable (any Error) -> ExitStatus = { _ in .failure }
   ) {
@@ -86,7 +86,7 @@ package struct Program: Sendable {
     self.verbSuggestions = alternatives
     self.universalFlags = flagsOfEveryVerb
     self.addDefaults = prepare
-    self.optionSuggestions = optionHints
+    self.optionSuggestions = optionSuggestions
     self.messageForError = message
     self.statusForError = status
   }

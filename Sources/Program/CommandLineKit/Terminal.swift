@@ -18,12 +18,12 @@ package struct Output: Sendable {
 
   package init(
     isTerminal: Bool, columnCount: @autoclosure @escaping @Sendable () -> Int = 80,
-    allowsColor isColoured: Bool,
+    allowsColor: Bool,
     allowsUnicode: Bool = true, isForeground: @autoclosure @escaping @Sendable () -> Bool = true,
     writeBytes: @escaping WriteBytes
   ) {
     self.isTerminal = isTerminal
-    self.allowsColor = isColoured
+    self.allowsColor = allowsColor
     self.allowsUnicode = allowsUnicode
     readColumnCount = columnCount
     isInForeground = isForeground

@@ -47,8 +47,8 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
   /// Returns the levels of both motors, or of the single vibration.
   ///
   /// - Parameters:
-  /// - time: The time since playback started.
-  /// - count: The number of repetitions.
+  ///   - time: The time since playback started.
+  ///   - repetitionCount: The number of repetitions.
   /// - Returns: The levels; nil after the end.
   package func motorLevels(atSeconds time: Double, repetitionCount: Int) -> (
     first: Double, second: Double

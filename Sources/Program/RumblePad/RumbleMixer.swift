@@ -85,7 +85,7 @@ package final class RumbleMixer {
   ///
   /// - Parameters:
   ///   - id: The ID of the effect.
-  ///   - count: The number of repetitions; 0 to stop.
+  ///   - repetitionCount: The number of repetitions; 0 to stop.
   ///   - now: The current time.
   package func playEffect(_ id: Int16, repetitionCount: Int, at now: Duration) {
     playbacksByEffect[id] =

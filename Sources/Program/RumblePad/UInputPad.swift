@@ -41,9 +41,9 @@ package final class UInputPad: ForceFeedbackPad {
   /// Creates a gamepad.
   ///
   /// - Parameters:
-  /// - name: The name of the new gamepad.
-  /// - copied: The device of a gamepad to grab and copy, including its buttons and axes; nil for
-  ///   none.
+  ///   - name: The name of the new gamepad.
+  ///   - copied: The device of a gamepad to grab and copy, including its buttons and axes; nil for
+  ///     none.
   package init(name: String, copying copied: String?) throws(FileError) {
     originalPath = copied ?? ""
     padDescriptor = unsafe open(Self.devicePath, O_RDWR | O_NONBLOCK | O_CLOEXEC)

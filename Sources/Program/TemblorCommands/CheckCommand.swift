@@ -237,9 +237,9 @@ enum CheckCommand {
   /// Returns the findings of a file.
   ///
   /// - Parameters:
-  /// - file: The content, which may differ from that of the input.
-  /// - input: The origin, with the folder of the sound files.
-  /// - profile: The profile whose hardware is checked, or nil.
+  ///   - file: The content, which may differ from that of the input.
+  ///   - input: The origin, with the folder of the sound files.
+  ///   - profile: The profile whose hardware is checked, or nil.
   static func findFindings(
     in file: SourceFile, of input: PatternInput, for profile: TransducerProfile? = nil
   ) throws -> [Finding] {

@@ -402,15 +402,15 @@ struct LinePatch {
   /// Returns the difference as a patch without context lines.
   ///
   /// - Parameters:
-  /// - name: The name of the file.
-  /// - isShown: A Boolean value that indicates whether control characters are escaped for a
-  ///   terminal.
-  func patchText(name: String, escapesControls isShown: Bool) -> String {
+  ///   - name: The name of the file.
+  ///   - escapesControls: A Boolean value that indicates whether control characters are escaped
+  ///     for a terminal.
+  func patchText(name: String, escapesControls: Bool) -> String {
     guard !changedHunks.isEmpty else { return "" }
     func line(_ mark: String, _ line: ArraySlice<UInt8>) -> String {
       let isWhole = line.last == UInt8(ascii: "\n")
       let text = String(decoding: isWhole ? line.dropLast() : line, as: UTF8.self)
-      return mark + (isShown ? text.printable : text)
+      return mark + (escapesControls ? text.printable : text)
         + (isWhole ? "\n" : "\n\\ No newline at end of file\n")
     }
     func range(_ range: Range<Int>) -> String {

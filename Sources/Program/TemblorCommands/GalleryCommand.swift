@@ -15,7 +15,7 @@ import VendorFormats
 /// The command `gallery`, which writes a page of many patterns.
 enum GalleryCommand {
   /// The sample rate of sounds in a gallery, in hertz. Haptics end below 1 kHz; patterns that play
-  /// sound files use `fullBandRate`.
+  /// sound files use `fullBandRateHertz`.
   static let soundRateHertz = 8_000
   private static let defaultOutputPath = "gallery.html"
 

@@ -238,7 +238,7 @@ private final class ServerRun {
       engine.idleDelay = ListenCommand.idleDelay
       let device = environment.device
       // A command that just missed a period is executed in the next period.
-      let period = Double(2 * (device?.format.periodSize ?? 0)) / engine.rate
+      let retryInterval = Double(2 * (device?.format.periodSize ?? 0)) / engine.rate
       let isPresent = device.map { $0.isPresent && $0.name != "none" }
       let server = CommandSession(
         engine, device: device?.name ?? "none", isDevicePresent: isPresent ?? false,
@@ -256,7 +256,7 @@ private final class ServerRun {
       ServiceManager.notifyServiceManager("READY=1\nSTATUS=" + server.summary)
       return ServerActivity(
         server, standard: standardConnection, listener: listener, inbox: environment.inbox,
-        time: environment.time, period: .roundedToNanoseconds(seconds: period),
+        time: environment.time, retryInterval: .roundedToNanoseconds(seconds: retryInterval),
         idleLimit: options.idleTimeout, upkeep: maintenance, state: self.stateFile,
         restoring: restoration, continuing: previous)
     }
@@ -289,7 +289,8 @@ final class ServerActivity: PlaybackActivity {
   private let listener: SocketListener?
   private let inbox: EventInbox
   private let time: any TimeSource
-  private let twoPeriods: Duration
+  /// The time until a command that the device was too busy for is executed again.
+  private let retryInterval: Duration
   private let idleLimit: Duration?
   private let maintenance: ServerMaintenance
   private let stateFile: StateFile?
@@ -308,7 +309,8 @@ final class ServerActivity: PlaybackActivity {
   ///   - listener: The socket, or nil without a socket.
   ///   - inbox: The events from other threads.
   ///   - time: The clock.
-  ///   - period: The duration of two periods of the device.
+  ///   - retryInterval: The time until a command that the device was too busy for is executed
+  ///     again.
   ///   - idleLimit: The time without clients and sound after which the activity ends, or nil for no
   ///     limit.
   ///   - upkeep: The periodic tasks.
@@ -318,7 +320,7 @@ final class ServerActivity: PlaybackActivity {
   init(
     _ session: CommandSession, standard: LineConnection, listener: SocketListener?,
     inbox: EventInbox,
-    time: any TimeSource, period: Duration, idleLimit: Duration? = nil,
+    time: any TimeSource, retryInterval: Duration, idleLimit: Duration? = nil,
     upkeep: ServerMaintenance = ServerMaintenance(), state: StateFile? = nil,
     restoring restoration: StateRestoration? = nil, continuing previous: ServerActivity? = nil
   ) {
@@ -327,7 +329,7 @@ final class ServerActivity: PlaybackActivity {
     self.listener = listener
     self.inbox = inbox
     self.time = time
-    self.twoPeriods = period
+    self.retryInterval = retryInterval
     self.idleLimit = idleLimit
     self.maintenance = upkeep
     stateFile = state
@@ -364,9 +366,9 @@ final class ServerActivity: PlaybackActivity {
       return .finished
     }
     let requestTimes =
-      restoration.map { [$0.timeUntilNextRequest(period: twoPeriods)] }
+      restoration.map { [$0.timeUntilNextRequest(period: retryInterval)] }
       ?? ([standardQueue] + queuesByClient.values).map {
-        $0.timeUntilNextRequest(period: twoPeriods)
+        $0.timeUntilNextRequest(period: retryInterval)
       }
     let due = requestTimes.compactMap(\.self).map { max(.zero, $0 - now) }
     let next = [
@@ -400,17 +402,17 @@ final class ServerActivity: PlaybackActivity {
   /// Executes the commands that can run now, first those that restore the state. Returns whether a
   /// command ends the server.
   private func executeCommands(at now: Duration) -> Bool {
-    restoration?.advance(on: session, at: now, period: twoPeriods)
+    restoration?.advance(on: session, at: now, period: retryInterval)
     guard restoration?.isFinished ?? true else { return false }
     restoration = nil
-    let ending = standardQueue.execute(by: session, at: now, period: twoPeriods) {
+    let ending = standardQueue.execute(by: session, at: now, period: retryInterval) {
       standardConnection.send($0)
     }
     var isOver = ending != nil
     guard let listener else { return isOver }
     for client in listener.clients {
       let ending = queuesByClient[client]?.execute(
-        by: session, client: client, at: now, period: twoPeriods
+        by: session, client: client, at: now, period: retryInterval
       ) {
         listener.send($0, to: client)
       }
@@ -450,7 +452,7 @@ final class ServerActivity: PlaybackActivity {
     if !isFinishing {
       isFinishing = session.finishPlaying()
     }
-    guard isFinishing else { return .wait(twoPeriods) }
+    guard isFinishing else { return .wait(retryInterval) }
     guard let remaining = session.remainingSeconds() else { return .wait(limit) }
     return remaining > 0 ? .wait(.roundedToNanoseconds(seconds: remaining)) : .finished
   }

@@ -137,11 +137,11 @@ struct OutputDestination {
   /// option or the default.
   ///
   /// - Parameters:
-  /// - named: The format of the name, or nil if the extension is unknown.
-  /// - requested: The value of the option, or nil if it is omitted.
-  /// - defaultKind: The format of files in a folder if the option is omitted.
-  /// - option: The option that selects the format.
-  /// - extensions: The known extensions, for messages.
+  ///   - named: The format of the name, or nil if the extension is unknown.
+  ///   - requested: The value of the option, or nil if it is omitted.
+  ///   - defaultKind: The format of files in a folder if the option is omitted.
+  ///   - option: The option that selects the format.
+  ///   - extensions: The known extensions, for messages.
   func format<Kind: RawRepresentable<String> & Equatable>(
     named: Kind?, requested: Kind?, default defaultKind: Kind, option: String, extensions: String
   ) throws(UsageError) -> Kind {

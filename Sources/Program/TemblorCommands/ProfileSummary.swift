@@ -224,13 +224,13 @@ struct ProfileSummary {
   /// Returns the response of the hardware to an amplitude, relative to its peak response to a
   /// full-scale sine.
   /// The response is in g if the acceleration is known.
-  func responseText(ofAmplitude level: Double, atHertz hertz: Double) -> String {
+  func responseText(ofAmplitude amplitude: Double, atHertz hertz: Double) -> String {
     guard let hardware = profile.hardware else { return "" }
     let best = hardware.model.map { profile.hardwareDecibels(atHertz: $0.resonanceHertz) }
     let peak = hardware.responsePoints.map(\.accelerationDecibels).max() ?? best ?? 0
     let decibels =
       profile.hardwareDecibels(atHertz: hertz) - peak
-      + NumberFormatting.decibels(ofAmplitude: Float(level))
+      + NumberFormatting.decibels(ofAmplitude: Float(amplitude))
     guard let acceleration = hardware.accelerationInG else {
       return decibels.text(places: 1) + " dB"
     }

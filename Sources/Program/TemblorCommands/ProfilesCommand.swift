@@ -410,11 +410,11 @@ struct ProfileInput {
   }
 
   /// Returns the profile with a name, or else the only profile whose name or product contains the
-  /// words.
+  /// words of the text.
   ///
   /// - Parameters:
-  /// - words: A name, such as `dayton-bst-1`, or words of a name or a product, such as `BST-1`.
-  /// - library: The profiles to search.
+  ///   - text: A name, such as `dayton-bst-1`, or words of a name or a product, such as `BST-1`.
+  ///   - library: The profiles to search.
   static func entry(for text: String, in library: ProfileLibrary) throws(UsageError)
     -> ProfileEntry
   {

@@ -26,7 +26,8 @@ struct Settings: Sendable {
   /// A line on standard error names the settings in use.
   ///
   /// The option `--no-config` marks the commands that play. All other commands evaluate or write
-  /// files: their results depend only on the command line, as do those of `fileModeOptions`.
+  /// files: their results depend only on the command line, as do those of
+  /// `fileModeOptionsByCommand`.
   func applyDefaults(to arguments: inout ParsedArguments, on terminal: Terminal) throws {
     let command = arguments.command
     guard command.option(named: SharedOptions.noConfigOption.primarySpelling) != nil,

@@ -230,10 +230,10 @@ struct SetupQuestions {
   /// Asks for the settings that the command line omits. Returns nil if the user gave up.
   ///
   /// - Parameters:
-  /// - given: The settings on the command line.
-  /// - hasChannels: A Boolean value that indicates whether the command line selects channels.
-  /// - outputs: Returns the available outputs.
-  /// - environment: The environment that plays taps.
+  ///   - given: The settings on the command line.
+  ///   - hasChannels: A Boolean value that indicates whether the command line selects channels.
+  ///   - outputs: Returns the available outputs.
+  ///   - environment: The environment that plays taps.
   func askSettings(
     _ given: SavedSettings, hasChannels: Bool, outputs: () -> [OutputListing],
     on environment: any PlaybackEnvironment
@@ -379,7 +379,7 @@ final class SetupTapActivity: PlaybackActivity {
   /// - Parameters:
   ///   - profile: The profile of the transducer.
   ///   - device: The open device.
-  ///   - channel: The first channel to tap, from 1, or nil for channel 1.
+  ///   - activeChannelNumber: The first channel to tap, from 1, or nil for channel 1.
   ///   - strength: The initial strength, or nil for a weak tap.
   init(
     _ profile: TransducerProfile, on device: DeviceSummary, activeChannelNumber: Int?,

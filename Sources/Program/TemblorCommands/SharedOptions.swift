@@ -320,8 +320,8 @@ extension Output {
   /// Writes the JSON object for `--json`. The object begins with its format version.
   ///
   /// - Parameters:
-  /// - fields: The fields of the object.
-  /// - formatVersion: The version of the format, or nil for a format that is defined elsewhere.
+  ///   - fields: The fields of the object.
+  ///   - formatVersion: The version of the format, or nil for a format that is defined elsewhere.
   func writeJSON(_ fields: JSONObject, formatVersion: Int? = 1) throws {
     var json = JSONWriter()
     let version: JSONObject = ["formatVersion": formatVersion]

@@ -12,9 +12,9 @@ public enum TemblorProgram {
   /// Returns the program with its commands.
   ///
   /// - Parameters:
-  /// - formats: The formats of patterns.
-  /// - settings: The settings for `setup`. None if only the declarations are needed.
-  /// - prepare: Called with the arguments of a command before it runs.
+  ///   - formats: The formats of patterns.
+  ///   - settings: The settings for `setup`. None if only the declarations are needed.
+  ///   - prepare: Called with the arguments of a command before it runs.
   static func makeProgram(
     _ formats: FormatRegistry = .standard, settings: Settings = .none,
     prepare: @escaping @Sendable (ParsedArguments) throws -> Void = { _ in }

@@ -109,11 +109,11 @@ final class DeviceSession {
   /// Moves a control of a playback to a value. Returns false if the playback has ended.
   ///
   /// - Parameters:
-  /// - number: The number of the playback.
-  /// - control: The control.
-  /// - value: The new value of the control.
-  /// - seconds: The duration of the change.
-  /// - frame: The frame at which the change starts, or a negative number to start immediately.
+  ///   - number: The number of the playback.
+  ///   - control: The control.
+  ///   - value: The new value of the control.
+  ///   - seconds: The duration of the change.
+  ///   - frame: The frame at which the change starts, or a negative number to start immediately.
   func setControl(
     ofPlay number: Int32, _ control: Control, to value: Double, over seconds: Double,
     at frame: Int64

@@ -83,14 +83,14 @@ struct Measurement {
   let isBetterWhenHigher: Bool
 
   init(
-    _ name: String, _ value: Double, _ unit: String, targetValue goal: Double? = nil,
-    isBetterWhenHigher isBetterWhenGreater: Bool = false
+    _ name: String, _ value: Double, _ unit: String, targetValue: Double? = nil,
+    isBetterWhenHigher: Bool = false
   ) {
     self.benchmarkName = name
     self.measuredValue = value
     self.unit = unit
-    self.targetValue = goal
-    self.isBetterWhenHigher = isBetterWhenGreater
+    self.targetValue = targetValue
+    self.isBetterWhenHigher = isBetterWhenHigher
   }
 
   var meetsTarget: Bool? {

@@ -77,7 +77,7 @@ final class SoundFeed: @unchecked Sendable {
   /// - Parameters:
   ///   - source: The source.
   ///   - options: The options for following sound.
-  ///   - outputRate: The sample rate of the output in hertz.
+  ///   - outputRateHertz: The sample rate of the output in hertz.
   ///   - period: The period of the devices in seconds.
   ///   - delay: The additional delay in seconds.
   ///   - time: The clock.

@@ -21,7 +21,7 @@ import Testing
     ServerActivity(
       studio.session, standard: LineConnection(input: input.exit, output: output.entrance),
       listener: listener,
-      inbox: EventInbox(), time: studio.playback.time, period: .zero)
+      inbox: EventInbox(), time: studio.playback.time, retryInterval: .zero)
   }
 
   /// Turns of the loop with some time between, until it is over; answers how many.
