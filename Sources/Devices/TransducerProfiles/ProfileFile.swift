@@ -59,8 +59,8 @@ public enum ProfileFile {
   /// All values must be finite. The order of keys is fixed, so equal profiles have equal bytes.
   ///
   /// - Parameters:
-  /// - profile: The profile.
-  /// - schema: The location of the schema for editors, written as `$schema`, or nil for none.
+  ///   - profile: The profile.
+  ///   - schema: The location of the schema for editors, written as `$schema`, or nil for none.
   public static func write(_ profile: TransducerProfile, schema: String? = nil) -> [UInt8] {
     var json = JSONWriter()
     json.writeObject { file in

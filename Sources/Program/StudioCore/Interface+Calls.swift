@@ -69,9 +69,9 @@ package struct CallError: Error {
 /// Clears the output, runs a call, and sets the status. After a failure, the output is the reason.
 ///
 /// - Parameters:
-/// - handle: The instance. The call fails without one.
-/// - failureResult: The result of a failed call.
-/// - body: The function, which returns the result of a successful call.
+///   - handle: The instance. The call fails without one.
+///   - failureResult: The result of a failed call.
+///   - body: The function, which returns the result of a successful call.
 package func runCall(
   _ handle: StudioHandle?, failureResult: Int32 = 0,
   _ body: (StudioInstance) throws(CallError) -> Int32

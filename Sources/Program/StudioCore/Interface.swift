@@ -231,13 +231,13 @@ public func temblorHertz(_ handle: StudioHandle?, _ profile: Int32, _ sharpness:
 /// Adds a decoded sound file under its path in patterns.
 ///
 /// - Parameters:
-/// - handle: The instance.
-/// - name: The path in patterns, in UTF-8.
-/// - nameLength: The number of bytes of the path.
-/// - samples: The interleaved samples.
-/// - count: The number of samples.
-/// - channels: The number of channels.
-/// - rate: The sample rate, in hertz.
+///   - handle: The instance.
+///   - name: The path in patterns, in UTF-8.
+///   - nameLength: The number of bytes of the path.
+///   - samples: The interleaved samples.
+///   - count: The number of samples.
+///   - channels: The number of channels.
+///   - rate: The sample rate, in hertz.
 /// - Returns: 1, or 0 for invalid arguments.
 @_expose(wasm, "sound") @_cdecl("temblor_sound")
 public func temblorSound(

@@ -87,9 +87,9 @@ final class LiveSound {
   /// Sets the loop of the playing document.
   ///
   /// - Parameters:
-  /// - isLooping: True to repeat, false to play to the end once.
-  /// - start: The first frame of a pass.
-  /// - end: The frame after the pass, or 0 for the end of the longest pattern.
+  ///   - isLooping: True to repeat, false to play to the end once.
+  ///   - start: The first frame of a pass.
+  ///   - end: The frame after the pass, or 0 for the end of the longest pattern.
   func setLoop(_ isLooping: Bool, fromFrame start: Int64, toFrame end: Int64) {
     self.isLooping = isLooping
     loopFrameRange = (max(0, start), max(0, end))

@@ -63,10 +63,10 @@ extension ALSASink {
   /// Silence replaces frames that the device lost before they were due.
   ///
   /// - Parameters:
-  /// - queuedCount: The number of queued frames that the device will still play; nil if it lost
-  ///   them.
-  /// - silentCount: The number of silent frames to play before the next frames.
-  /// - now: The current time.
+  ///   - queuedCount: The number of queued frames that the device will still play; nil if it lost
+  ///     them.
+  ///   - silentCount: The number of silent frames to play before the next frames.
+  ///   - now: The current time.
   /// - Returns: The number of missed frames, rendered or not, that have not been counted before.
   func skipOverdue(queuedCount: Int? = nil, silentCount: Int = 0, now: Duration) -> Int {
     let correction = timeline.correct(queuedCount: queuedCount, silentCount: silentCount, now: now)

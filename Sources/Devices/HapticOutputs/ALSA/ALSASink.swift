@@ -112,9 +112,9 @@ public final class ALSASink: AudioSink {
   /// another rate or other channels ends the sink, so that its caller can open it again.
   ///
   /// - Parameters:
-  /// - request: The requested properties.
-  /// - clock: The clock.
-  /// - interception: The results to force in tests.
+  ///   - request: The requested properties.
+  ///   - clock: The clock.
+  ///   - interception: The results to force in tests.
   package convenience init(
     waitingFor request: PCMRequest, clock: any TimeSource = SystemTimeSource(),
     interception: PCMInterception? = nil

@@ -117,8 +117,8 @@ public final class PatternPlayer: Sendable {
   /// A position at or after the end ends the pattern, or returns a loop to its beginning.
   ///
   /// - Parameters:
-  /// - offset: The position in seconds.
-  /// - time: The time of the move.
+  ///   - offset: The position in seconds.
+  ///   - time: The time of the move.
   /// - Complexity: O(*n*) in the number of events before the position.
   public func seek(to offset: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
     try playerSet.seek(to: offset, at: time)
@@ -165,9 +165,9 @@ public final class PatternPlayer: Sendable {
   /// Changes the gain of the player.
   ///
   /// - Parameters:
-  /// - gain: The gain, 0 or more.
-  /// - ramp: The duration of the change in seconds; nil for 2 ms, which avoids a click.
-  /// - time: The start of the change.
+  ///   - gain: The gain, 0 or more.
+  ///   - ramp: The duration of the change in seconds; nil for 2 ms, which avoids a click.
+  ///   - time: The start of the change.
   public func setGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
@@ -458,9 +458,9 @@ public final class PlayerGroup: Sendable {
   /// The running pass continues; if it is already beyond the end, it ends at once.
   ///
   /// - Parameters:
-  /// - start: The start of the region in seconds.
-  /// - end: The end of the region in seconds.
-  /// - time: The time of the change.
+  ///   - start: The start of the region in seconds.
+  ///   - end: The end of the region in seconds.
+  ///   - time: The time of the change.
   public func loop(from start: Double = 0, end: Double, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {

@@ -140,9 +140,9 @@ public final class PlaybackEngine: Sendable {
   /// Changes the gain of all output gradually. Setting the property `strength` always takes 10 ms.
   ///
   /// - Parameters:
-  /// - strength: The gain, 0…1.
-  /// - ramp: The duration of the change in seconds, at least 10 ms.
-  /// - time: The start of the change.
+  ///   - strength: The gain, 0…1.
+  ///   - ramp: The duration of the change in seconds, at least 10 ms.
+  ///   - time: The start of the change.
   public func setStrength(
     _ strength: Float, over ramp: Double = strengthRampSeconds, at time: PlaybackTime = .now
   )

@@ -237,8 +237,8 @@ public final class LivePlayback: Sendable {
   /// Reports a call that does not return, once for each sink, and starts a replacement.
   ///
   /// - Parameters:
-  /// - shared: The shared state.
-  /// - hanging: The number of the sink that was last reported as hanging.
+  ///   - shared: The shared state.
+  ///   - hanging: The number of the sink that was last reported as hanging.
   private static func checkForHangingCall(_ shared: SharedState, _ hangingCallNumber: inout Int?) {
     guard let duration = shared.loop.callDuration, duration > hangThreshold else { return }
     shared.loop.engine.recordSinkCall(duration: duration)

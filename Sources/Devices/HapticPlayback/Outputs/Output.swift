@@ -246,9 +246,9 @@ public protocol OutputBackend: Sendable {
   /// nil.
   ///
   /// - Parameters:
-  /// - name: The part of its name after the colon.
-  /// - request: The requested properties.
-  /// - time: The clock.
+  ///   - name: The part of its name after the colon.
+  ///   - request: The requested properties.
+  ///   - time: The clock.
   func openPlaceholder(for name: String, _ request: OutputRequest, time: any TimeSource)
     -> sending OpenedOutput?
 }
@@ -374,9 +374,9 @@ public struct OutputRegistry: Sendable {
   /// this kind have no device to wait for.
   ///
   /// - Parameters:
-  /// - name: The name, in the form that `parseName(_:)` accepts.
-  /// - request: The requested properties.
-  /// - time: The clock.
+  ///   - name: The name, in the form that `parseName(_:)` accepts.
+  ///   - request: The requested properties.
+  ///   - time: The clock.
   public func openPlaceholder(
     for name: String, _ request: OutputRequest, time: any TimeSource = SystemTimeSource()
   ) -> sending OpenedOutput? {

@@ -84,8 +84,8 @@ extension AudioSink {
 /// A closure that creates a sink of the same format for a device that must be reopened.
 ///
 /// - Parameters:
-/// - due: The due time of the next frame, on the time source's clock.
-/// - lostFrameCount: The number of earlier frames that never reached the device.
+///   - due: The due time of the next frame, on the time source's clock.
+///   - lostFrameCount: The number of earlier frames that never reached the device.
 public typealias SinkReplacement =
   @Sendable (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink
 
