@@ -36,7 +36,8 @@ package final class EngineLifecycle: @unchecked Sendable {
   private var engine: CHHapticEngine?
   /// The number of the current engine. Handlers of earlier engines have a different number.
   private var engineNumber = 0
-  /// The number of the current start. Starts with another number no longer count.
+  /// The number of the latest attempt to start the engine. Completions of earlier attempts, which
+  /// have other numbers, are ignored.
   private var startNumber = 0
   private var isRunning = false
   private var isStarting = false

@@ -61,7 +61,8 @@ public struct SensoryFeedback: Equatable, Sendable {
     SensoryFeedback(kind: .weight(weight, intensity))
   }
 
-  /// Returns feedback for a collision of objects of a stiffness, with an intensity of 0…1.
+  /// Returns feedback for a collision of objects that are rigid, solid, or soft, with an intensity
+  /// of 0…1.
   public static func impact(flexibility: Flexibility, intensity: Double = 1) -> SensoryFeedback {
     SensoryFeedback(kind: .flexibility(flexibility, intensity))
   }

@@ -48,7 +48,7 @@ struct JSONNode {
   var isKeyEscaped: Bool { packedFormAndKey & 8 != 0 }
 }
 
-/// The location of a key between its quotes, which is kept while its value is parsed.
+/// The byte range of a key without its quotes. The parser keeps it while it parses the value.
 struct JSONKeyRange {
   var startOffset = 0
   var byteCount = 0

@@ -24,7 +24,7 @@ package enum JSONType: Sendable {
 
 /// A key of a JSON object, independent of the Swift property that stores its value.
 package struct JSONKey: Sendable {
-  /// The requirement that a key be present in a text.
+  /// Indicates whether a JSON text must contain a key, and whether the key is written.
   package enum Presence: Sendable {
     /// Must be present. An object without the key is incomplete, which is an error.
     case required

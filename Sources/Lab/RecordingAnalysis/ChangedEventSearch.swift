@@ -105,7 +105,7 @@ struct ChangedEventSearch: ~Copyable {
     let variants = EventVariants(reference: reference)
     let maximumShiftSeconds = RecordingModelFit.maximumTimeShiftSeconds
     let hasControls = reference.eventRenderer?.hasControls == true
-    let shifts =
+    let renderedShiftSeconds =
       hasControls
       ? Array(
         stride(
@@ -114,7 +114,7 @@ struct ChangedEventSearch: ~Copyable {
     let maximumShift = Int(
       (hasControls ? Self.renderingStepSeconds / 2 : maximumShiftSeconds)
         * alignment.alignmentSampleRate)
-    for shift in shifts {
+    for shift in renderedShiftSeconds {
       guard let shifted = variants.shifted(index, by: shift) else { continue }
       hypotheses += self.hypotheses(
         index: index, waveform: shifted, frequencyRatio: nil, maximumShift: maximumShift,

@@ -219,9 +219,9 @@ struct RecordingChangeSearch {
   ) -> [RecordingModel.Change] {
     let maximumCount = model.response.kind.parameterFreeKind == .anyRoom ? 2 : 4
     let original = predictor.waveform(of: reference.waveforms[index], tempo: model.tempoDeviation)
-    func best(_ kind: RecordingChange.Kind, _ amounts: [Double], _ count: Int) -> [RecordingModel
-      .Change]
-    {
+    func bestChanges(
+      _ kind: RecordingChange.Kind, amounts: [Double], count: Int
+    ) -> [RecordingModel.Change] {
       let rated = amounts.compactMap { amount -> (RecordingModel.Change, Double)? in
         let change = RecordingModel.Change(kind: kind, waveformIndex: index, signedAmount: amount)
         return explainedEnergy(by: change, of: original, in: model, residual: residual).map {
@@ -233,10 +233,12 @@ struct RecordingChangeSearch {
     var changes: [RecordingModel.Change] = []
     if reference.waveforms.count > 1 {
       changes.append(RecordingModel.Change(kind: .missing, waveformIndex: index))
-      changes += best(.level, [-9, -6, -4, -2.5, 2.5, 4, 6], 3)
-      changes += best(.time, (-15...15).filter { $0 != 0 }.map { 0.004 * Double($0) }, 4)
+      changes += bestChanges(.level, amounts: [-9, -6, -4, -2.5, 2.5, 4, 6], count: 3)
+      let shifts = (-15...15).filter { $0 != 0 }.map { 0.004 * Double($0) }
+      changes += bestChanges(.time, amounts: shifts, count: 4)
     }
-    changes += best(.frequency, [-0.48, -0.32, -0.16, 0.16, 0.32, 0.48], 3)
+    changes += bestChanges(
+      .frequency, amounts: [-0.48, -0.32, -0.16, 0.16, 0.32, 0.48], count: 3)
     return changes
   }
 

@@ -142,8 +142,8 @@ struct BurstTrainSearch {
     }
   }
 
-  /// Returns the bursts on the smoothed tone of a range, without steps of the tone, and the
-  /// residual.
+  /// Returns the bursts that are added to the tone in a range, and the residual without tone and
+  /// bursts. Sudden changes of the tone itself do not count as bursts.
   ///
   /// - Parameters:
   ///   - range: The samples.

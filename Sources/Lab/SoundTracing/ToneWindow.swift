@@ -272,6 +272,7 @@ private struct SignalSubspace {
   private let foldedLength: Int
   /// Three orthonormal vectors, the strongest first.
   private var orthonormalVectors: [[Double]]
+  /// The covariance matrix of the window's folded vectors, in rows.
   private var covariance: [Double]
 
   private static let subspaceDimension = 3

@@ -142,7 +142,8 @@ struct WidebandTrace {
       sharpness: sharpness)
   }
 
-  /// Returns the positions at which the octaves rise over their past 8 to 33 ms.
+  /// Returns the sample positions at which the level of one or more octave bands exceeds its
+  /// maximum 8 to 33 ms earlier.
   private static func onsets(in octaves: [[Float]], weights: [Float]) -> [Int] {
     let count = octaves[0].count
     let unweighted = totalLevel(of: octaves, weights: octaves.map { _ in 1 })

@@ -395,7 +395,8 @@ struct ChannelTraces {
 private struct TraceRun {
   let options: TraceCommand.Options
   let outputs: ConvertOutputs
-  /// The copies by the path of the original sound, or nil if the pattern does not play its sound.
+  /// The copies of traced sounds by the paths of the originals, or nil if the patterns do not play
+  /// their sounds.
   let copiesByPath: [String: SoundCopy]?
   let terminal: Terminal
   var work: BatchWork

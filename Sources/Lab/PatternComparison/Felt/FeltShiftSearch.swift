@@ -133,7 +133,8 @@ struct FeltShiftSearch {
     return Array(crossing.sorted { abs($0) < abs($1) }.prefix(Self.maximumCrossingCount))
   }
 
-  /// Returns the decrease of the squared difference by replacing a track.
+  /// Returns the amount by which the squared difference between the patterns decreases if one track
+  /// is replaced by another.
   private func residualReduction(replacing track: FeltTrack, by other: FeltTrack) -> Double {
     let lower = min(track.range.lowerBound, other.range.lowerBound)
     let upper = max(track.range.upperBound, other.range.upperBound)
