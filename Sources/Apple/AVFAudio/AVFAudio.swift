@@ -42,11 +42,11 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     public static let voiceChat = Mode(rawValue: "AVAudioSessionModeVoiceChat")
     /// The mode of a voice chat in a game.
     public static let gameChat = Mode(rawValue: "AVAudioSessionModeGameChat")
-    /// The mode of an audio measurement.
+    /// A mode for audio measurements.
     public static let measurement = Mode(rawValue: "AVAudioSessionModeMeasurement")
-    /// The mode of movie playback.
+    /// A mode for movie playback.
     public static let moviePlayback = Mode(rawValue: "AVAudioSessionModeMoviePlayback")
-    /// The mode of continuous speech.
+    /// A mode for continuous speech, such as an audiobook.
     public static let spokenAudio = Mode(rawValue: "AVAudioSessionModeSpokenAudio")
   }
 

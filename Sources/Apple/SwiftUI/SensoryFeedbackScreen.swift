@@ -139,7 +139,8 @@ internal import Foundation
   let observedValue: Any
   /// A closure that is called when the view first appears.
   let appearHandler: () -> Void
-  /// A closure that is called with the value of the last evaluation.
+  /// A closure that is called after each evaluation of the view, with the value that was observed
+  /// in the previous evaluation.
   let updateHandler: (Any) -> Void
 
   init<T: Equatable>(
@@ -154,7 +155,8 @@ internal import Foundation
     }
   }
 
-  /// Creates an observer of a publisher, which replaces the reception of the last evaluation.
+  /// Creates an observer that subscribes to a publisher, or continues the subscription of the
+  /// previous evaluation.
   init(reception: some Reception) {
     observedValue = reception
     appearHandler = { reception.begin() }
@@ -162,10 +164,10 @@ internal import Foundation
   }
 }
 
-/// A reception of the values that arrive between evaluations.
+/// A subscription to a publisher that lasts from one evaluation of a view to the next.
 @MainActor protocol Reception {
   func begin()
-  /// Continues the reception of the last evaluation, or replaces it.
+  /// Continues the subscription of the previous evaluation, or replaces it.
   func `continue`(_ previous: Any)
 }
 
@@ -193,7 +195,7 @@ internal import Foundation
     return persistedStorage
   }
 
-  /// Connects the properties of a view or a modifier.
+  /// Connects the state and environment properties of a view or a modifier to their storage.
   mutating func connectProperties(of owner: Any) {
     for property in Mirror(reflecting: owner).children {
       if let viewProperty = property.value as? any ViewProperty {

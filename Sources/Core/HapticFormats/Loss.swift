@@ -3,7 +3,7 @@ public import Reading
 
 /// Information that was lost while reading or writing a file.
 public struct Loss: Equatable, Sendable {
-  /// The extent of a loss.
+  /// Indicates whether lost content is approximated or omitted.
   public enum Kind: String, Sendable {
     /// The content is preserved only approximately.
     case approximated

@@ -86,7 +86,8 @@ package final class JSONSchema: Sendable {
   package struct Discriminator: Sendable {
     /// The name of the key. Its value is a string.
     package var keyName: String
-    /// The permitted and required keys for each value of the key. The first value is the default.
+    /// The permitted and required keys of the object for each value of the discriminator. The first
+    /// value is the default.
     package var variants: [(value: String, keys: [String], required: [String])]
 
     package init(

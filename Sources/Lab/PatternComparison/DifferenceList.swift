@@ -134,9 +134,9 @@ struct DifferenceList {
   }
 }
 
-/// Names of the events of a take.
+/// The names of a take's events in messages, such as `the second tap of A`.
 struct EventNames {
-  /// The label of the take whose events are named.
+  /// The label of the take that contains the events.
   let owner: String
   private let countsByKind: [HapticEvent.Kind: Int]
   private let totalCount: Int

@@ -10,7 +10,7 @@ struct RecordingDelaySearch {
   /// The minimum power that a delay must explain, relative to the best candidate.
   private static let minimumExplainedPowerRatio = 0.6
   /// The minimum spacing of candidate delays, in seconds.
-  private static let minimumSpacingSeconds = 0.07
+  private static let minimumCandidateSpacingSeconds = 0.07
 
   private var reference: RecordingReference { predictor.reference }
   private var observation: RecordingObservation { predictor.observation }
@@ -40,7 +40,7 @@ struct RecordingDelaySearch {
         lags.map { correlationsByDelay[(delay + $0 + transformLength) % transformLength] })
     }
 
-    let spacingSamples = Int(Self.minimumSpacingSeconds * sampleRate)
+    let spacingSamples = Int(Self.minimumCandidateSpacingSeconds * sampleRate)
     let minimumExplainedEnergy =
       Self.minimumExplainedPowerRatio * (explainedEnergiesByDelay.max() ?? 0)
     var delays: [Int] = []

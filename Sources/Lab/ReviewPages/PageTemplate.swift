@@ -76,9 +76,9 @@ enum PageResource {
   static let studioWorklet = scriptBlock(
     from: contents(ofFiles: "studio-core.js studio-worklet.js"))
   static let studioWorker = scriptBlock(from: contents(ofFiles: "studio-core.js studio-worker.js"))
-  /// The renderer as WebAssembly: the text of its LZMA-compressed streams.
+  /// The WebAssembly module of the renderer, compressed with LZMA and encoded as text.
   static let studioModule = DenseText.encoded(contents(ofFiles: "studio.module"))
-  /// The shipped patterns: the text of their LZMA-compressed list.
+  /// The list of shipped patterns, compressed with LZMA and encoded as text.
   static let studioPatterns = DenseText.encoded(contents(ofFiles: "studio.patterns"))
   /// The names of the scripts that reports and galleries share, for text, sound, patterns, drawing,
   /// the player, and keys.

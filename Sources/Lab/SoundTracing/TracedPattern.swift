@@ -282,7 +282,7 @@ struct TracedPattern {
 }
 
 extension TracedContinuous {
-  /// The event without values before the start of the sound.
+  /// The event without its samples before the start of the sound.
   fileprivate var trimmedToStart: TracedContinuous {
     let skippedCount = max(0, Int((-startSeconds / stepSeconds).rounded()))
     return TracedContinuous(

@@ -34,11 +34,11 @@ public struct CalibrationCurve: Equatable, Sendable {
   /// A Boolean value that indicates whether the band may extend above the measured frequencies.
   public let mayExtendAbove: Bool
 
-  /// The loss at the edges of the band, in decibels.
+  /// The response at the edges of the band, in decibels below the peak.
   private static let bandEdgeLossDecibels = 10.0
   /// The number of points to each side that are averaged for the band: a twelfth of an octave.
   private static let smoothingHalfWidthPoints = 4
-  /// The minimum ratio of the response's power to the noise's.
+  /// The minimum ratio of response power to noise power at a point that counts as measured.
   private static let minimumPowerToNoiseRatio = 4.0
   /// The maximum number of points of a response in a profile.
   private static let maximumProfilePointCount = 24

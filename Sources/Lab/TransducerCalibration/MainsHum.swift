@@ -42,7 +42,7 @@ struct MainsHum {
   private static let searchStepsHertz = [0.005, 0.001, 0.0002]
   /// The number of blocks per second.
   private static let blocksPerSecond = 2_000.0
-  /// The minimum fraction of the silences' power that is attributed to hum.
+  /// The minimum fraction of the power in silences that hum must explain to be removed.
   private static let minimumHumPowerFraction = 0.1
   /// The minimum duration of all silences, in seconds.
   private static let minimumSilenceSeconds = 0.4

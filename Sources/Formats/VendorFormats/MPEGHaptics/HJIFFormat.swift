@@ -3,7 +3,7 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// The text of MPEG-I haptics, ISO/IEC 23090-31, and of its drafts.
+  /// HJIF, the JSON format of MPEG haptics (ISO/IEC 23090-31), including its drafts.
   ///
   /// Each channel becomes layers: transients and sine waves become events, everything else sampled
   /// signals.

@@ -6,7 +6,7 @@ struct FeltClock {
   private let scale: Double
   /// The candidate's time for time 0 of the reference, in seconds.
   private let delay: Double
-  /// The difference that describes the delay or the tempo.
+  /// The difference between the patterns that is reported for the delay or the tempo.
   private(set) var difference: FeltDifference
 
   /// The minimum fraction of anchors and transients that must be paired.

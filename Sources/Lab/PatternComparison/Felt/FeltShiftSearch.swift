@@ -18,11 +18,11 @@ struct FeltShiftSearch {
   private static let maximumShiftSpread = 0.0035
   /// The minimum fraction of the residual near moved anchors that a warp removes.
   private static let minimumExplainedFraction = 0.4
-  /// The number of moved anchors of a vibration up to which each is also tried alone.
+  /// The maximum number of moved anchors in a vibration for which each anchor is also tried alone.
   private static let maximumSingleCount = 24
-  /// The maximum distance of an end from the end of another event that is tried, in seconds.
+  /// The maximum distance between the ends of two events that may be paired, in seconds.
   private static let maximumCrossingSeconds = 0.1
-  /// The maximum number of ends of other events that are tried for an end.
+  /// The maximum number of other events' ends to which an end may be moved.
   private static let maximumCrossingCount = 4
 
   /// A moved or an unmoved anchor of a vibration.

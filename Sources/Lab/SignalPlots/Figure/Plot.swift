@@ -250,7 +250,8 @@ extension HapticComposition {
   package var containsOnlyEvents: Bool { layers.allSatisfy(\.signals.isEmpty) }
 }
 
-/// A subject with its evaluated events or its measured level and frequency.
+/// A pattern or a recording in a plot, with the data to draw: the effective values of its events,
+/// or its measured level and frequency.
 struct PlotTake: Sendable {
   let name: String
   /// The profile, or nil if it is unknown.

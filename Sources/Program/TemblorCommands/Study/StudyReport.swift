@@ -223,7 +223,7 @@ struct StudyReport {
     return sentences
   }
 
-  /// The sentence that names the method of the intervals in the tables.
+  /// A sentence that names the statistical method for the confidence intervals in the tables.
   private var intervalSentence: String? {
     let estimates = summary.stimuli.map(\.estimate)
     guard estimates.contains(where: { $0.interval != nil }) else { return nil }
