@@ -19,35 +19,35 @@ public enum SemanticEvent: String, CaseIterable, Sendable {
 
 /// A kind of feedback in an educational application.
 public enum FeedbackType: String, CaseIterable, Sendable {
-  /// The feedback of a light tap.
+  /// A light tap.
   case light
-  /// The feedback of a firm tap.
+  /// A firm tap.
   case medium
-  /// The feedback of a heavy tap, for important feedback.
+  /// A heavy tap, for important feedback.
   case heavy
-  /// The feedback of the faintest tick.
+  /// The faintest tick.
   case selection
-  /// The feedback of two rising taps.
+  /// Two rising taps.
   case success
-  /// The feedback of two falling taps.
+  /// Two falling taps.
   case warning
-  /// The feedback of four uneven taps.
+  /// Four uneven taps.
   case error
-  /// The feedback of two quick bright taps.
+  /// Two quick bright taps.
   case correctAnswer
-  /// The feedback of a dull knock that sags.
+  /// A dull knock that sags.
   case wrongAnswer
-  /// The feedback of three rising taps and a swelling fourth.
+  /// Three rising taps and a swelling fourth.
   case levelUp
-  /// The feedback of a rocket and its sparks.
+  /// A rocket and its sparks.
   case celebration
-  /// The feedback of one tick of a clock.
+  /// One tick of a clock.
   case countdown
-  /// The feedback of a tap that sinks.
+  /// A tap that sinks.
   case swipeDown
-  /// The feedback of a brush that rises to a tap.
+  /// A brush that rises to a tap.
   case swipeUp
-  /// The feedback of a drag and a heavy stop.
+  /// A drag and a heavy stop.
   case swipeHeavy
 
   /// The name of the pattern that the feedback plays.

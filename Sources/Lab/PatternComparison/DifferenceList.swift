@@ -134,7 +134,7 @@ struct DifferenceList {
   }
 }
 
-/// The names of a take's events in messages, such as `the second tap of A`.
+/// The names of a take's events in messages, such as `third transient`.
 struct EventNames {
   /// The label of the take that contains the events.
   let owner: String
