@@ -70,10 +70,10 @@ package struct Output: Sendable {
   package init(descriptor: Int32, name: String) {
     let isTerminal = isatty(descriptor) == 1
     let isDumb = environmentValue("TERM") == "dumb"
-    let allowsColour = environmentValue("NO_COLOR").isEmpty && !isDumb
+    let colorIsWanted = environmentValue("NO_COLOR").isEmpty && !isDumb
     self.init(
       isTerminal: isTerminal, columnCount: terminalColumnCount(descriptor),
-      allowsColor: isTerminal && allowsColour,
+      allowsColor: isTerminal && colorIsWanted,
       allowsUnicode: hasUnicodeLocale,
       // A terminal of another session has no competing jobs of this session. A terminal that cannot
       // move its cursor cannot rewrite a line in place.
@@ -101,8 +101,7 @@ package struct Output: Sendable {
 }
 
 private func environmentValue(_ name: String) -> String {
-  guard let value = unsafe getenv(name) else { return "" }
-  return unsafe String(cString: value)
+  ProcessEnvironment.value(named: name) ?? ""
 }
 
 /// A Boolean value that indicates whether the locale uses UTF-8. As in POSIX, the first variable

@@ -202,14 +202,16 @@ public struct RenderBatch: Sendable {
     ) { _ in
     }
     lseek(descriptor, 0, SEEK_SET)
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = unsafe buffer.withUnsafeMutableBytes {
-        unsafe read(descriptor, $0.baseAddress, $0.count)
-      }
-      if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { return statistics }
-      try write(buffer.span.extracting(first: count))
+    let blockSize = 1 << 16
+    var block: [UInt8] = []
+    block.reserveCapacity(blockSize)
+    var hasMore = true
+    while hasMore {
+      block.removeAll(keepingCapacity: true)
+      hasMore = try FileSystem.appendBytes(
+        to: &block, blockSize, of: descriptor, name: item.name)
+      try write(block.span)
     }
+    return statistics
   }
 }

@@ -578,8 +578,8 @@ package enum ServiceManager {
   /// The first socket that was passed to this process, by `LISTEN_PID` and `LISTEN_FDS` of
   /// sd_listen_fds(3).
   package static var activatedSocket: Int32? {
-    guard environmentValue("LISTEN_PID").flatMap({ pid_t($0) }) == getpid(),
-      let count = environmentValue("LISTEN_FDS").flatMap({ Int($0) }), count > 0
+    guard ProcessEnvironment.value(named: "LISTEN_PID").flatMap({ pid_t($0) }) == getpid(),
+      let count = ProcessEnvironment.value(named: "LISTEN_FDS").flatMap({ Int($0) }), count > 0
     else { return nil }
     // Passed descriptors begin after the standard streams.
     return 3
@@ -588,17 +588,19 @@ package enum ServiceManager {
   /// The watchdog interval of the service manager, or nil without a watchdog.
   /// It is `WATCHDOG_USEC` of sd_watchdog_enabled(3).
   package static var watchdogInterval: Duration? {
-    guard environmentValue("WATCHDOG_PID").map({ pid_t($0) == getpid() }) ?? true else {
+    guard ProcessEnvironment.value(named: "WATCHDOG_PID").map({ pid_t($0) == getpid() }) ?? true
+    else {
       return nil
     }
-    return environmentValue("WATCHDOG_USEC").flatMap { Int64($0) }.flatMap {
+    return ProcessEnvironment.value(named: "WATCHDOG_USEC").flatMap { Int64($0) }.flatMap {
       $0 > 0 ? .microseconds($0) : nil
     }
   }
 
   /// Reports a state such as `READY=1` to the service manager, if there is one, by sd_notify(3).
   package static func notifyServiceManager(_ state: String) {
-    guard let path = environmentValue("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
+    guard let path = ProcessEnvironment.value(named: "NOTIFY_SOCKET"),
+      path.hasPrefix("/") || path.hasPrefix("@"),
       var address = try? SocketFile.makeAddress(path)
     else { return }
     // The path of an abstract socket begins with a zero byte.
@@ -615,9 +617,5 @@ package enum ServiceManager {
     ) {
       unsafe sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), $0, $1)
     }
-  }
-
-  private static func environmentValue(_ name: String) -> String? {
-    unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 }

@@ -15,11 +15,15 @@ struct Settings: Sendable {
   static let none = Settings(settingsPath: nil, environmentVariables: [:])
 
   static var fromEnvironment: Settings {
-    func value(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
-    let names = ["TEMBLOR_DEVICE", "TEMBLOR_PROFILE"]
+    var environmentVariables: [String: String] = [:]
+    for name in ["TEMBLOR_DEVICE", "TEMBLOR_PROFILE"] {
+      if let value = ProcessEnvironment.value(named: name), !value.isEmpty {
+        environmentVariables[name] = value
+      }
+    }
     return Settings(
-      settingsPath: SavedSettings.path(environment: value),
-      environmentVariables: names.reduce(into: [:]) { $0[$1] = value($1) }.filter { $1 != "" })
+      settingsPath: SavedSettings.path(environment: ProcessEnvironment.value(named:)),
+      environmentVariables: environmentVariables)
   }
 
   /// Adds the saved settings to a command that plays, for the options that the command line omits.

@@ -236,13 +236,13 @@ struct DeviceTimeline {
       }
       return nil
     }
-    guard isSteady else { return settle(slip: slip, tolerance: slipTolerance, now: now) }
-    return accumulate(slip: slip, tolerance: slipTolerance, now: now)
+    guard isSteady else { return settle(slip: slip, slipTolerance: slipTolerance, now: now) }
+    return accumulate(slip: slip, slipTolerance: slipTolerance, now: now)
   }
 
   /// Waits until a device that has just started runs steadily. A sound server may start slowly; the
   /// due time of frames is known only afterward.
-  private mutating func settle(slip: Duration, tolerance slipTolerance: Duration, now: Duration)
+  private mutating func settle(slip: Duration, slipTolerance: Duration, now: Duration)
     -> Deviation?
   {
     if warmUpFrameCount > 0, slip < .zero - earlyTolerance {
@@ -256,7 +256,7 @@ struct DeviceTimeline {
     return nil
   }
 
-  private mutating func accumulate(slip: Duration, tolerance slipTolerance: Duration, now: Duration)
+  private mutating func accumulate(slip: Duration, slipTolerance: Duration, now: Duration)
     -> Deviation?
   {
     accumulatedLag += slip

@@ -94,7 +94,9 @@ package enum SinkPinning {
     temblor_pin_pulse_streams()
     let threads = try? FileSystem.visibleNames(in: "/proc/self/task")
     guard threads?.count == 1 else { return false }
-    for variable in try variables(namesSink: namesSink, environment: environment) {
+    for variable in try variables(
+      namesSink: namesSink, environment: ProcessEnvironment.value(named:))
+    {
       if let value = variable.value {
         unsafe setenv(variable.name, value, 1)
       } else {
@@ -110,7 +112,9 @@ package enum SinkPinning {
   static func require(for sink: NamedSink, device: String) throws(OutputError) {
     try sink.validate()
     temblor_pin_pulse_streams()
-    if !isSet(for: sink.server, environment: environment), try !apply(namesSink: true) {
+    if !isSet(for: sink.server, environment: ProcessEnvironment.value(named:)),
+      try !apply(namesSink: true)
+    {
       let remedy =
         switch sink.server {
         case .pipeWire: "PIPEWIRE_ALSA='{ \(pipeWireProperties) }'"
@@ -146,10 +150,6 @@ package enum SinkPinning {
       PulseAudio moves the stream to another sink if this one disappears, and this process cannot \
       prevent it; use the program 'temblor', or a card such as plughw:1
       """)
-  }
-
-  private static func environment(_ name: String) -> String? {
-    unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 
   // MARK: - PipeWire

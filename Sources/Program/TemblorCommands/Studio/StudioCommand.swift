@@ -251,8 +251,7 @@ final class RedirectPage {
 
   /// The folders for temporary files of this user, the most private first.
   private static var privateFolders: [String] {
-    let runtimeFolder = unsafe getenv("XDG_RUNTIME_DIR").map { unsafe String(cString: $0) }
-    return [runtimeFolder, "/tmp"].compactMap(\.self)
+    [ProcessEnvironment.value(named: "XDG_RUNTIME_DIR"), "/tmp"].compactMap(\.self)
   }
 
   /// Creates the page.
