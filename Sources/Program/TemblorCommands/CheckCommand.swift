@@ -24,19 +24,19 @@ enum CheckCommand {
         that a file suppresses are counted but not listed. To list every finding, use --all, \
         --json, or --sarif.
 
-        With --fix, Temblor applies safe fixes to the files first. It removes byte-order marks and \
-        commas before closing brackets, wraps entries in missing Event, Parameter, or \
-        ParameterCurve objects, and corrects misspelled parameters. It renames the keys Duration \
-        and Value to EventDuration and ParameterValue. It also sorts control points, and converts \
-        their absolute times to relative times. The rest of the text is unchanged.
+        With --fix, Temblor applies safe fixes to the files before it checks them. It removes \
+        byte-order marks and trailing commas, adds missing Event, Parameter, or ParameterCurve \
+        objects around entries, and corrects misspelled parameter names. It renames the keys \
+        Duration and Value to EventDuration and ParameterValue. It also sorts control points, and \
+        converts their absolute times to relative times. The rest of the text is unchanged.
 
-        With --profile, the first ten minutes of the pattern are rendered for the hardware of the \
-        profile. The check reports frequencies that the profile noticeably shifts into its band, \
-        and times at which it limits excursion, temperature, or level.
+        With --profile, Temblor also renders the first ten minutes of each pattern with the \
+        profile. It reports frequencies that the profile noticeably shifts into its band, and \
+        times at which the profile limits excursion, temperature, or level.
 
         \(SharedOptions.settingsUnusedText)
 
-        A file can suppress a warning or note, with a reason:
+        To suppress a warning or note in an AHAP file, add its rule and a reason:
 
           "Metadata": { "AllowedRules": { "transient-count": "the aftershocks of an earthquake" } }
         """, arguments: [SharedOptions.patternArgument(formats, isOptional: true)],
@@ -75,7 +75,10 @@ enum CheckCommand {
   .flag()
   private static let fixOption = Option(
     "--fix",
-    help: "Apply safe fixes to the files first. Symbolic links in a folder are not rewritten."
+    help: """
+      Apply safe fixes to the files before the check. The targets of symbolic links in folders are \
+      not changed.
+      """
   ).flag()
   private static let noNotesOption = Option("--no-notes", help: "Do not print notes.").flag()
   private static let listRulesOption = Option(

@@ -40,7 +40,7 @@ enum CompareCommand {
     "--match", value: "HOW",
     help:
       "Level matching before the comparison: loudness (LUFS), felt (weighted energy), or none.",
-    defaultText: "report and remove the common level difference"
+    defaultText: "report the overall level difference, and remove it"
   ).choice(of: LevelMatch.self)
   private static let searchOption = Option(
     "--search", value: "SECONDS",
@@ -69,34 +69,35 @@ enum CompareCommand {
         With --input-channels, Temblor treats the selected channels of a sound file as a pattern, \
         and renders the pattern with the profile given by --profile.
 
-        Patterns are rendered at the sample rate of the sound file, if there is one. Without a \
-        sound file, purely haptic patterns longer than a minute are rendered at 8 kHz.
+        Without --rate, all takes use the highest sample rate of the sound files. If all takes are \
+        purely haptic patterns longer than a minute, they are rendered at 8 kHz.
 
         \(SharedOptions.settingsUnusedText)
 
         FOLDERS
         If both takes are folders, each pattern and sound file of the first folder is compared \
-        with the file of the same name in the second folder. Subfolders are included. Names are \
-        compared without extensions, so a pattern can be compared with its recording. The result \
-        is a table with a row for each name, and a verdict on both folders. Files without a \
-        counterpart are listed as missing or new, and always exceed the tolerance.
+        with the file of the same name in the second folder. Subfolders are included. Extensions \
+        are ignored, so a pattern can be compared with its recording. The result is a table with a \
+        row for each name, and an overall verdict. Files without a counterpart are listed as \
+        missing or new, and always exceed the tolerance.
 
         TOLERANCE
         With --tolerance, each difference that exceeds its limit is listed with its value, limit, \
         and location. The exit status is 3 if any difference exceeds its limit, and 0 if none \
-        does. An omitted limit is 0. A tempo difference must meet two limits: the frequency limit, \
-        as a percentage, and the time limit, for the largest shift that it causes. A missing or \
-        added event always exceeds the tolerance, and so does a recording that is too noisy to \
+        does. An omitted limit is 0. A tempo difference must be within the frequency limit, as a \
+        percentage. The largest time shift that it causes must be within the time limit. A missing \
+        or added event always exceeds the tolerance, and so does a recording that is too noisy to \
         verify a limit.
 
         Without --tolerance, differences do not affect the exit status.
 
         OUTPUT
-        With --output, Temblor also writes an HTML page that compares any two of up to \
-        \(ComparisonReport.maximumTakeCount) takes. The page marks the differences in the plots, \
-        plays the takes alternately, and contains measurements, pattern sources, the --tolerance \
-        result, and a blind test. For two folders, the page is a table that links to a page for \
-        each pair, in a folder next to the page.
+        With --output, Temblor also writes an HTML page with up to \
+        \(ComparisonReport.maximumTakeCount) takes, on which you can compare any two takes. The \
+        page marks the differences in the plots, plays the takes alternately, and contains \
+        measurements, pattern sources, the --tolerance result, and a blind test. For two folders, \
+        the page contains a table with a link to the report on each pair. These reports are in a \
+        folder next to the page.
 
         Documentation/comparison.schema.json describes the output of --json. Times refer to the \
         input files, regardless of alignment.

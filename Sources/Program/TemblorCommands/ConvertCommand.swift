@@ -34,29 +34,30 @@ enum ConvertCommand {
     return Command(
       "convert", abstract: "Convert patterns to another format.",
       discussion: """
-        Each output file is named after its pattern and written to the current folder, or to the \
-        file or folder given by --output. The extension of the output file selects the format \
-        unless --format is given. The format of an input file is recognized by its content. \
-        --format and --input-format also accept the name of a vendor, such as richtap; \
+        By default, each output file is named after its pattern and written to the current folder. \
+        To choose another file or folder, use --output. The extension of the output file selects \
+        the format unless --format is given. The format of an input file is recognized by its \
+        content. --format and --input-format also accept the name of a vendor, such as richtap; \
         'temblor formats' lists these names. Files are replaced atomically, and input files are \
         never overwritten.
 
-        Every loss is printed as LOCATION: approximated: MESSAGE or LOCATION: dropped: MESSAGE, \
-        with the size of the error if it is known. With --quiet, losses are printed only if \
-        --strict prevents the conversion. To find out what a conversion loses, run \
-        'temblor formats FROM TO'.
+        Every loss is printed as LOCATION: KIND: MESSAGE. KIND is approximated or dropped. The \
+        message includes the size of the error if it is known. With --quiet, losses are printed \
+        only if --strict prevents the conversion. To see in advance what a conversion can lose, \
+        run 'temblor formats FROM TO'.
 
         \(SharedOptions.settingsUnusedText)
 
         COPIES OF SOUND FILES
-        If the new format can play sound files, the sound files of a pattern are copied to the \
-        output folder with the same relative paths. The path of each copy is printed. A copy never \
-        replaces a file and never follows a link: if a different file with its name exists, \
-        nothing is written and the exit status is 1.
+        If the output format supports sound files, the sound files that a pattern plays are copied \
+        to the output folder, with the same relative paths. The path of each copy is printed. \
+        Copying never replaces a file or follows a link. If a different file with the same name \
+        exists, nothing is written, and the exit status is 1.
 
-        A file is reported as dropped instead of copied if it is missing, is not a sound file, or \
-        has a path component that starts with a dot. Events that play sound are also \
-        dropped if the format supports only haptics. With --output -, no sound files are copied.
+        Temblor does not copy a file that is missing, is not a sound file, or has a path component \
+        that starts with a dot. It reports such a file as dropped. Events that play sounds are \
+        also dropped if the format supports only haptics. With --output -, no sound files are \
+        copied.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
         targetOption(formats), sourceOption(formats), outputOption, strictOption,
@@ -87,8 +88,9 @@ enum ConvertCommand {
   private static let splitOption = Option(
     "--split",
     help: """
-      For ahap output, write each layer to its own file, NAME_PART. Without this option, layers \
-      are separated only if a single file would play differently.
+      For ahap output, write each layer to its own file, NAME_LAYER. LAYER is the name or number \
+      of the layer. Without this option, layers are separated only if a single file would play \
+      differently.
       """
   ).flag()
   private static let mergeOption = Option(

@@ -15,7 +15,8 @@ struct RenderOutputs: Sendable {
     defaultText: "wav"
   ).choice(of: SoundFileFormat.Container.self)
   static let stemsOption = Option(
-    "--stems", help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio."
+    "--stems",
+    help: "Write haptics and audio to separate files, such as NAME.haptic.wav and NAME.audio.wav."
   ).flag()
 
   /// The options that determine the outputs.

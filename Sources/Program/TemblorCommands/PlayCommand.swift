@@ -32,9 +32,8 @@ enum PlayCommand {
         of each channel, and the number of underruns. Use the keyboard to pause, repeat, or skip a \
         pattern. Press ? for a list of keys. Ctrl-C fades out and quits.
 
-        Temblor treats a sound file, such as the vibration signal of a console or a headset, as a \
-        pattern of sampled signals. To hear a sound file without the effects of a profile, use \
-        'temblor audition'.
+        PATTERN can also be a sound file, such as a file with the vibration signal of a console or \
+        headset. To hear a sound file without the effects of a profile, use 'temblor audition'.
 
         If no device is available, nothing is played or written, and the exit status is 1. To \
         write a sound file instead, use --device wav:FILE or 'temblor render'.

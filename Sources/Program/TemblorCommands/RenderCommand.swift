@@ -28,8 +28,9 @@ enum RenderCommand {
   ).int(in: 0...1_000_000, default: 1)
   private static let durationOption = Option(
     "--duration", value: "SECONDS",
-    help:
-      "Length of the file. Longer sound is faded out, and shorter sound is padded with silence.",
+    help: """
+      Length of the file. Longer sounds are faded out, and shorter sounds are padded with silence.
+      """,
     defaultText: "the length of the pattern"
   ).double(in: 0.001...FrameConversion.maximumSeconds)
   private static let tailOption = Option(
@@ -44,17 +45,18 @@ enum RenderCommand {
     Command(
       "render", abstract: "Render patterns to sound files.",
       discussion: """
-        Each sound file is named after its pattern and written to the current folder, or to the \
-        file or folder given by --output. Files are replaced atomically. Folders are searched \
-        recursively, without following links to folders, and the output preserves their structure. \
-        Temblor does not follow links below the output folder when it writes files.
+        By default, each sound file is named after its pattern and written to the current folder. \
+        To choose another file or folder, use --output. Files are replaced atomically.
+
+        Folders are searched recursively, and the output preserves their structure. When searching \
+        folders, Temblor does not follow links to folders. When writing files, Temblor does not \
+        follow links below the output folder.
 
         The file extension selects the format: wav, flac, aiff, w64, rf64, caf, or ogg. The same \
         pattern and options produce identical files, except for the serial number of an ogg stream.
 
-        Temblor treats a sound file, such as the vibration signal of a console or a headset, as a \
-        pattern of sampled signals. The profile applies equalization and protection, as for any \
-        other pattern.
+        PATTERN can also be a sound file, such as a file with the vibration signal of a console or \
+        headset. The profile applies equalization and protection, as for any other pattern.
 
         \(SharedOptions.settingsUnusedText)
         """, arguments: [SharedOptions.patternArgument(formats)],
@@ -97,8 +99,9 @@ enum RenderCommand {
     "--acceleration",
     help: """
       Write the simulated acceleration of the profile's transducer instead of the drive signal. A \
-      sample value of 1 is the peak acceleration of a full-scale sine at resonance. Values beyond \
-      the range of the format are clipped. Channels without haptics are unchanged.
+      sample value of 1 corresponds to the peak acceleration that a full-scale sine causes at \
+      resonance. Values beyond the range of the format are clipped. Channels without haptics are \
+      unchanged.
       """
   ).flag()
   private static let rawOption = Option(
@@ -107,7 +110,7 @@ enum RenderCommand {
       Write the synthesized signal without the limiter, DC blocker, transducer processing, or \
       fades, for comparison with other decoders. With '--profile mpeg', HJIF and HMPG patterns \
       are rendered with the amplitudes and frequencies that their files specify. The output may \
-      contain clicks; '--sample-format float' preserves values beyond full scale.
+      contain clicks. To preserve values beyond full scale, use '--sample-format float'.
       """
   ).flag()
 

@@ -27,8 +27,8 @@ enum SharedOptions {
     "--profile", value: "PROFILE",
     help:
       """
-      Transducer profile: a name from 'temblor profiles', part of a name such as 'BST-1', or a \
-      file. Partial names match whole words.
+      Transducer profile: a name from 'temblor profiles', whole words of a name (such as 'BST-1'), \
+      or a file.
       """,
     defaultText: TransducerProfile.phone.name, completion: profileCompletion)
 
@@ -60,9 +60,9 @@ enum SharedOptions {
     "--pitch", value: "PITCH",
     help:
       """
-      Interpretation of frequencies that a file specifies in hertz: hertz (unchanged where the \
-      transducer can reproduce them) or sharpness (mapped to the band of the profile, like \
-      sharpness values).
+      Handling of frequencies that a file specifies in hertz: hertz (keep each frequency that the \
+      transducer can reproduce) or sharpness (convert to sharpness, which the profile maps to its \
+      band).
       """
   ).choice(default: ReadingOptions.FrequencyHandling.hertz)
 
@@ -95,7 +95,7 @@ enum SharedOptions {
   static let inputChannelsOption = Option(
     "--input-channels", value: "LIST",
     help: """
-      Channels of sound files to use, numbered from 1, such as 3,4. Channels with different \
+      Channels to use from sound files, numbered from 1, such as 3,4. Channels with different \
       content become separate body locations.
       """, defaultText: "all"
   ).text()
@@ -151,7 +151,7 @@ enum SharedOptions {
   /// A paragraph for the help of commands that evaluate or write files.
   static let settingsUnusedText = """
     The result depends only on the inputs and the options. It does not depend on the settings \
-    saved by 'temblor setup' or on the variable TEMBLOR_PROFILE.
+    saved by 'temblor setup' or on the environment variable TEMBLOR_PROFILE.
     """
 
   static let jsonOption = Option("--json", help: "Print the result as JSON.").flag()

@@ -13,8 +13,8 @@ enum RoutingOptions {
       "--haptics", value: "LIST",
       help:
         """
-        Haptic output channels, numbered from 1, each with an optional gain in dB, such as 1,2:-6; \
-        or none.
+        Haptic output channels, numbered from 1, each with an optional gain in dB, such as 1,2:-6. \
+        Use 'none' for no haptic output.
         """,
       defaultText: "all"),
     Option(
@@ -38,7 +38,7 @@ enum RoutingOptions {
       '2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. Settings: \
       \(ChannelRouting.ChannelSettings.settingForms.joined(separator: ", ")). Filters (eq and \
       crossover) run in series, at most \(ChannelFilter.maximumCountPerChannel) per channel. \
-      A crossover is a Linkwitz-Riley filter with 24 dB per octave.
+      A crossover is a Linkwitz-Riley filter with a slope of 24 dB per octave.
       """,
     isRepeatable: true)
 
@@ -46,9 +46,9 @@ enum RoutingOptions {
     "--pan", value: "POS",
     help:
       """
-      Position in the array given by --array: a number on a line, an angle in degrees on a ring, \
-      or X/Y in meters on a plane. Write positions over time as T:POS,T:POS; they are interpolated \
-      linearly.
+      Position of the pattern in the array given by --array: a number for a line, an angle in \
+      degrees for a ring, or X/Y in meters for a plane. To move the pattern over time, use \
+      T:POS,T:POS, with times in seconds; positions are interpolated linearly.
       """,
     defaultText: "the same signal on all transducers")
 
