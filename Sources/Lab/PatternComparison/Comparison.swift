@@ -16,20 +16,23 @@ public struct Comparison: Sendable {
   public let options: ComparisonOptions
   /// The overall shift of the candidate, which was removed before the comparison.
   public internal(set) var alignment = TakeAlignment()
-  /// The gain of the reference before shapes were compared.
+  /// The gain that was applied to the reference before the waveforms were compared.
   public internal(set) var referenceGain = 1.0
-  /// The gain of the candidate before shapes were compared; negative if its polarity was inverted.
+  /// The gain that was applied to the candidate before the waveforms were compared; negative if its
+  /// polarity was inverted.
   public internal(set) var candidateGain = 1.0
-  /// The gain that matches the candidate's level with the reference by `options.levelMatch`.
+  /// The gain that matches the candidate's level to that of the reference, as measured by
+  /// `options.levelMatch`.
   public internal(set) var levelMatchGain = 1.0
   /// The result of the comparison.
   public internal(set) var equality = Equality.different
   /// The differences: those of the whole take first, then the others by descending significance.
   public internal(set) var differences: [Difference] = []
-  /// The differences of notation between two patterns that feel alike, as sentences. They have no
-  /// levels and frequencies, and never count against a tolerance.
+  /// Sentences that describe how two patterns that feel alike are written differently. These
+  /// differences have no levels and frequencies, and never count against a tolerance.
   public internal(set) var spelling: [String] = []
-  /// The reference in the recording, if a recording was compared event by event.
+  /// The result of the search for the reference in a recording, or nil if no recording was compared
+  /// event by event.
   public internal(set) var recordingMatch: RecordingMatch?
   /// A Boolean value that indicates whether levels and times of single sounds are relative to the
   /// overall difference.
@@ -37,7 +40,8 @@ public struct Comparison: Sendable {
   /// The measurements of the reference and of the candidate.
   public let measurements: [TakeMeasurements]
 
-  /// The degree of equality of two takes.
+  /// Indicates whether two takes are identical, equal except for a negligible residual, or
+  /// different.
   public enum Equality: Equatable, Sendable {
     /// The takes are identical: all samples are equal.
     case identical
@@ -110,7 +114,7 @@ public struct Comparison: Sendable {
     }
   }
 
-  /// Removes the difference of a kind between the whole takes, and returns its amount.
+  /// Removes the overall difference of the given kind from `differences`, and returns its amount.
   @discardableResult
   private mutating func removeOverallDifference(of kind: Difference.Kind) -> Double? {
     let index = differences.firstIndex { $0.kind == kind && $0.isOverall }
@@ -124,7 +128,7 @@ public struct Comparison: Sendable {
     candidateGain = levelMatchGain
   }
 
-  /// The maximum number of differences with a sentence of their own.
+  /// The maximum number of differences that `sentences` describes individually.
   public static let maximumSentenceCount = 12
 
   /// The equality of the takes in one sentence, or nil if they differ.
@@ -157,7 +161,8 @@ public struct Comparison: Sendable {
     }
   }
 
-  /// The changes to the takes before the comparison that are not differences.
+  /// Sentences about adjustments that were made to the takes before the comparison, such as a time
+  /// shift, a gain, or the removal of a recording chain's effect.
   public var notes: [String] {
     var notes: [String] = []
     if options.alignment == .start, alignment.seconds != 0 {
@@ -197,8 +202,8 @@ public struct Comparison: Sendable {
     return sentences
   }
 
-  /// The limitations of a recording as sentences. The array is empty if the recording shows
-  /// everything.
+  /// Sentences about events and changes that the recording is too noisy to show. The array is empty
+  /// if nothing is hidden by noise.
   public var limitations: [String] {
     guard let recordingMatch, recordingMatch.outcome == .found else { return [] }
     let patternName = isReferenceRecording ? options.candidateLabel : options.referenceLabel

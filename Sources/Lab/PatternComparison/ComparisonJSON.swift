@@ -86,7 +86,7 @@ extension RecordingMatch {
 }
 
 extension Tolerance.Excess {
-  /// The members of the JSON object. An excess without a value has null.
+  /// The members of the JSON object. A missing value or limit is written as null.
   package var fields: JSONObject {
     [
       "kind": kind.rawValue, "value": JSONElement.finiteNumber(value),

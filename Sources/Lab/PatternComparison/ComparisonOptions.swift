@@ -17,7 +17,7 @@ public struct ComparisonOptions: Equatable, Sendable {
   /// The measure by which levels are matched, or nil to remove the level difference that most
   /// sounds share.
   public var levelMatch: LevelMatch?
-  /// The maximum time from the start of a recording to that of its reference, in seconds.
+  /// The latest time at which the reference may start in a recording, in seconds.
   public var searchSeconds: Double
   /// The name of the reference in sentences.
   public var referenceLabel: String
@@ -35,8 +35,8 @@ public struct ComparisonOptions: Equatable, Sendable {
   /// - Parameters:
   ///   - alignment: The alignment of the candidate.
   ///   - levelMatch: The measure by which levels are matched.
-  ///   - searchSeconds: The maximum time from the start of a recording to that of its reference, up
-  ///     to 3,600 s.
+  ///   - searchSeconds: The latest time at which the reference may start in a recording, up to
+  ///     3,600 s.
   ///   - referenceLabel: The name of the reference in sentences.
   ///   - candidateLabel: The name of the candidate in sentences.
   public init(
@@ -58,6 +58,7 @@ public struct TakeAlignment: Equatable, Sendable {
   /// The shift, in seconds; positive if the candidate is later. The shift was removed before the
   /// comparison.
   public var seconds = 0.0
-  /// The correlation coefficient after the shift: 1 for equal shapes, -1 for inverted shapes.
+  /// The correlation coefficient of the aligned takes: 1 for equal waveforms, -1 for inverted
+  /// waveforms.
   public var correlation: Double?
 }

@@ -27,14 +27,14 @@ public struct Difference: Equatable, Sendable {
   /// The amount in multiples of the just-noticeable difference. An amount below 1 is probably
   /// imperceptible.
   public var significance: Double
-  /// The maximum shift of an event by another tempo, in seconds.
+  /// The maximum time by which a tempo difference shifts an event, in seconds; nil for other kinds.
   public var maximumShift: Double?
-  /// The distance of the amount from zero in standard errors, for a recording.
+  /// The magnitude of the amount, divided by its standard error, if a recording was compared.
   public var confidence: Double?
-  /// The standard error of the amount, in `unit`, for a recording.
+  /// The standard error of the amount, in `unit`, if a recording was compared.
   public var standardError: Double?
-  /// The part of the amount that rounding in the files can explain, in `unit`; for another tempo,
-  /// the part of `maximumShift`, in seconds. It does not count against a tolerance.
+  /// The part of the amount that rounding in the files can explain, in `unit`; for a tempo
+  /// difference, the part of `maximumShift`, in seconds. It does not count against a tolerance.
   public var slack = 0.0
   /// The difference in one sentence.
   public var sentence: String
@@ -75,8 +75,8 @@ public struct Difference: Equatable, Sendable {
       ?? (kind.isPerceptible ? JustNoticeableDifference.count(in: amount, unit: unit) : 0)
   }
 
-  /// Sets the maximum shift of an event by another tempo, in seconds, and the significance that
-  /// follows from it.
+  /// Sets the maximum time by which a tempo difference shifts an event, in seconds, and the
+  /// significance that follows from it.
   mutating func setMaximumShift(_ shift: Double) {
     maximumShift = shift
     // 2.5 %: C. Drake and M.-C. Botte, "Tempo sensitivity in auditory sequences", Perception &
@@ -123,7 +123,7 @@ public struct Difference: Equatable, Sendable {
     case parameter
     /// A difference of a parameter curve.
     case curve
-    /// The waveform: the balance of frequencies.
+    /// A difference of the waveform, that is, of the balance of its frequencies.
     case spectrum
     /// Background noise or hum in one of the takes.
     case noise
@@ -172,8 +172,8 @@ public struct Difference: Equatable, Sendable {
 }
 
 extension JustNoticeableDifference {
-  /// Returns an amount in multiples of the just-noticeable difference. A difference without such a
-  /// measure counts as three.
+  /// Returns an amount in multiples of the just-noticeable difference. A difference without a
+  /// published threshold counts as three.
   static func count(in amount: Double, unit: Difference.Unit) -> Double {
     switch unit {
     case .decibels: abs(amount) / levelDecibels

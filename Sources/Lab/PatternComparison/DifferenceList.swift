@@ -1,7 +1,7 @@
 import HapticModel
 import RecordingAnalysis
 
-/// Differences with their sentences.
+/// A list of differences, each described in a sentence.
 struct DifferenceList {
   private(set) var differences: [Difference] = []
   let candidateNames: EventNames
@@ -10,7 +10,7 @@ struct DifferenceList {
   /// reference.
   var overallRange: ClosedRange<Double>
 
-  /// Adds a difference, with a sentence for its kind.
+  /// Adds a difference, described by the standard sentence for its kind.
   ///
   /// - Parameters:
   ///   - difference: The difference.
@@ -39,7 +39,7 @@ struct DifferenceList {
     differences[differences.count - 1].sentence = sentence + "."
   }
 
-  /// Adds noise or hum in the background.
+  /// Adds a difference for background noise or hum that only one of the takes has.
   ///
   /// - Parameters:
   ///   - decibels: The level, in dBFS.
@@ -134,7 +134,7 @@ struct DifferenceList {
   }
 }
 
-/// The names of a take's events in messages, such as `third transient`.
+/// The names by which sentences refer to the events of a take.
 struct EventNames {
   /// The label of the take that contains the events.
   let owner: String
@@ -234,7 +234,7 @@ extension Difference.Kind {
     return "\(SentenceFormatting.magnitude(amount, unit: unit)) \(comparative)"
   }
 
-  /// A predicate of a sentence about an amount.
+  /// The predicate of a sentence that states the amount of a difference.
   fileprivate struct Predicate {
     var singularVerb: String
     var pluralVerb: String

@@ -5,16 +5,20 @@ import RecordingAnalysis
 import SignalAnalysis
 
 extension Comparison {
-  /// The ratio of the background to the peak above which the background is noise: −80 dB.
+  /// The minimum ratio of the background's RMS value to the peak for the background to count as
+  /// noise: −80 dB.
   private static let minimumNoiseRatio = 1e-4
   /// The minimum RMS value of noise: less than the dither of 16 bits.
   private static let minimumNoiseRMS = 4e-6
-  /// The complexity from which a modeled chain is more likely than direct differences.
+  /// The cost of an explanation without a chain at which a model of the playback and recording
+  /// chain becomes more likely.
   private static let maximumDirectCost = 4.0
-  /// The complexity of differences from which another explanation is tried.
+  /// The complexity of the differences above which the takes are also compared as a recording and
+  /// its reference.
   private static let reanalysisThreshold = 1.5
 
-  /// Returns the complexity of an explanation by differences.
+  /// Returns a score for the number and kinds of differences. The explanation with the lower score
+  /// is preferred.
   private static func complexity(of differences: [Difference]) -> Double {
     differences.reduce(0) { sum, difference in
       switch difference.kind {
@@ -50,7 +54,7 @@ extension Comparison {
     }
   }
 
-  /// The evidence that one of two takes is noisy throughout.
+  /// Indicates whether one of two takes is noisy throughout.
   private struct Noisiness {
     /// A Boolean value that indicates whether a take has a background.
     var mayBeNoisy = false
@@ -89,8 +93,8 @@ extension Comparison {
   /// A Boolean value that indicates whether the reference is a recording of the candidate.
   var isReferenceRecording: Bool { reference.composition == nil && candidate.composition != nil }
 
-  /// Returns the pattern, or the clean sound, with its recording, or nil if no take is a sound or
-  /// if the pattern is silent.
+  /// Pairs the pattern or clean sound with its recording. Returns nil if no take is a sound or if
+  /// the pattern is silent.
   private func recordingPair() -> RecordingPair? {
     let pattern = isReferenceRecording ? candidate : reference
     let recording = isReferenceRecording ? reference : candidate
@@ -190,8 +194,8 @@ struct RecordingDifferences {
   /// duration, in seconds.
   private static let minimumTempo = (errors: 5.0, seconds: 0.001)
 
-  /// The note for a change of one of two events. If the chain is unknown, the opposite change of
-  /// the other event is equally likely.
+  /// The note that is appended if one of only two events changed. If the chain is unknown, the
+  /// opposite change of the other event is equally likely.
   private static let ambiguityText =
     " (the pattern has only two events, so the other event may have changed instead)"
 
@@ -341,7 +345,7 @@ struct RecordingDifferences {
     )
   }
 
-  /// Adds the difference of a changed event.
+  /// Adds a difference for a change that was found in the recording.
   private mutating func add(_ change: RecordingChange) {
     var amount =
       change.kind == .level || change.kind == .time
@@ -379,7 +383,7 @@ struct RecordingDifferences {
 }
 
 extension Difference.Kind {
-  /// Creates the kind of difference that a change of a recording causes.
+  /// Creates the kind of difference that corresponds to a kind of change in a recording.
   fileprivate init(_ kind: RecordingChange.Kind) {
     self =
       switch kind {

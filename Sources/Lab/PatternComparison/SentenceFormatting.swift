@@ -3,7 +3,7 @@ internal import SystemSupport
 
 /// Formats numbers, amounts, and lists for sentences.
 package enum SentenceFormatting {
-  /// Returns a number with at most some decimal places, without trailing zeros.
+  /// Returns a number with at most the given number of decimal places, without trailing zeros.
   package static func number(_ value: Double, places: Int) -> String {
     guard value.isFinite else { return "?" }
     let text = NumberFormatting.roundedText(value, places: places)

@@ -26,9 +26,9 @@ public struct Take: Sendable {
   public var duration: Double
   /// The profile of a pattern's rendering. A sound is analyzed as if it were made for this profile.
   public var profile: TransducerProfile
-  /// The text of the pattern's file for a reader, or nil for a sound.
+  /// The contents of the pattern's file as readable text, or nil for a sound.
   public var sourceText: String?
-  /// The description in the pattern's file of the way it feels.
+  /// The description of how the pattern feels, as stored in its file.
   public var feeling: String?
   /// The format of the pattern's file, or nil if it is unknown or the take is a sound.
   public var format: Format?
@@ -37,7 +37,7 @@ public struct Take: Sendable {
   public struct Format: Equatable, Sendable {
     /// The name of the format in messages.
     public var title: String
-    /// The rounding of values in its files.
+    /// The step sizes to which files of the format round values.
     public var resolution: FormatResolution
 
     /// Creates a format.
@@ -102,8 +102,8 @@ public struct TakeMeasurements: Equatable, Sendable {
       value.map { NumberFormatting.fixedText($0, places: decimalPlaces) } ?? "–"
     }
 
-    /// Returns the difference from another measurement, or `=`; an empty string if a value is
-    /// missing.
+    /// Returns the difference from another measurement as text: `=` if there is none, or an empty
+    /// string if a value is missing.
     package func formattedChange(from reference: Measurement) -> String {
       guard let value, let referenceValue = reference.value else { return "" }
       let text = NumberFormatting.fixedText(value - referenceValue, places: decimalPlaces)
@@ -156,8 +156,8 @@ public struct TakeMeasurements: Equatable, Sendable {
     measurements.first { $0.key == key }?.value
   }
 
-  /// Returns the center frequency of the highest peak, down to half its power. For a broad peak, it
-  /// is more stable than the maximum.
+  /// Returns the centroid of the highest spectral peak, measured between its half-power points, in
+  /// hertz. For a broad peak, it is more stable than the frequency of the maximum.
   private static func peakCenter(of spectrum: Spectrum) -> Double? {
     let powers = spectrum.binPowers
     guard let maximumIndex = powers.indices.max(by: { powers[$0] < powers[$1] }) else { return nil }

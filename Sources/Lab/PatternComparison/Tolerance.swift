@@ -27,11 +27,12 @@ public struct Tolerance: Equatable, Sendable {
     public var value: Double?
     /// The limit, in `unit`, or nil if the tolerance has no limit for the difference.
     public var limit: Double?
-    /// The unit of value and limit.
+    /// The unit of `value` and `limit`.
     public var unit: Difference.Unit
     /// The time range, in seconds of the reference.
     public var range: ClosedRange<Double>
-    /// A Boolean value that indicates whether the recording cannot show compliance with the limit.
+    /// A Boolean value that indicates whether noise in the recording prevents verification of the
+    /// limit.
     public var isUnverified: Bool
     /// The value, the limit, and the location, such as `level +1.001 dB > 1 dB: first transient at
     /// 0.4 s`.
@@ -45,7 +46,8 @@ public struct Tolerance: Equatable, Sendable {
     var unit: Difference.Unit
   }
 
-  /// Returns the maximum change of level by adding a signal with a relative level, in decibels.
+  /// Returns the maximum level change caused by adding a second signal of the given relative level,
+  /// both in decibels.
   private static func levelChange(addingRelativeLevel decibels: Double) -> Double {
     20 * log10(1 + pow(10, decibels / 20))
   }
@@ -225,7 +227,7 @@ extension Comparison {
 }
 
 extension Difference {
-  /// The amount without the part that rounding in the files can explain.
+  /// The amount minus the part that rounding in the files can explain.
   ///
   /// The slack of another tempo is a time, so the percentage counts as a whole.
   fileprivate var amountBeyondRounding: Double {
@@ -234,7 +236,7 @@ extension Difference {
 }
 
 extension Double {
-  /// Returns the number with a smaller magnitude, down to 0.
+  /// Returns the number moved toward 0 by an amount, stopping at 0.
   fileprivate func reducedMagnitude(by amount: Double) -> Double {
     self < 0 ? min(0, self + amount) : max(0, self - amount)
   }

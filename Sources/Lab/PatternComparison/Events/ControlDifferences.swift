@@ -68,7 +68,7 @@ struct ControlDifferences {
     return ranges
   }
 
-  /// Finds the differences of a parameter between two layers with matching events.
+  /// Finds the differences in one dynamic parameter between two layers with matching events.
   private mutating func findDifference(
     of id: DynamicParameterID, in patterns: (HapticPattern, HapticPattern), layerName: String,
     ranges: [ClosedRange<Double>]
@@ -110,7 +110,8 @@ struct ControlDifferences {
     differences.append(builder.difference(count: changed.count, areCurves: areCurves))
   }
 
-  /// Returns the items that differ, each with its counterpart or nil.
+  /// Returns the pairs of a reference and a candidate item that differ. An item without a
+  /// counterpart is paired with nil.
   private static func changedPairs(_ items: [ControlItem], _ candidateItems: [ControlItem]) -> [(
     ControlItem?, ControlItem?
   )] {
@@ -139,7 +140,7 @@ struct ControlDifferences {
 }
 
 extension ControlTimeline {
-  /// Returns the control of a pattern whose events occur at other times.
+  /// Returns the control with its times mapped in the same way as the times of the events.
   ///
   /// - Parameters:
   ///   - timeMapping: The mapping of times.
@@ -169,7 +170,8 @@ extension ControlTimeline {
     var duration: Double { range.upperBound - range.lowerBound }
   }
 
-  /// Returns the deviation of another control within time ranges, or nil if the controls agree.
+  /// Returns the time range and the maximum amount by which another control deviates within the
+  /// given ranges, or nil if the controls agree.
   ///
   /// - Parameters:
   ///   - other: The other control.
@@ -243,7 +245,8 @@ extension DynamicParameterID {
       ?? .level
   }
 
-  /// Returns the difference of two values as rendered for a profile, in the unit of its kind.
+  /// Returns the difference between two parameter values as rendered for a profile, in the unit of
+  /// `differenceKind`.
   ///
   /// If the frequency mapping is linear, a change of sharpness is relative to the center of the
   /// band. A change of an envelope time is relative to zero.
@@ -266,7 +269,7 @@ extension DynamicParameterID {
   }
 }
 
-/// Builds the difference of one control.
+/// Builds the difference that describes how one control differs between the takes.
 private struct ControlDifferenceBuilder {
   private let kind: Difference.Kind
   private let controlName: String
@@ -310,7 +313,8 @@ private struct ControlDifferenceBuilder {
       sentence: sentence + ".")
   }
 
-  /// Returns the difference of one item, or nil if it cannot be described in one sentence.
+  /// Returns a difference for a single changed curve or dynamic parameter, or nil if one sentence
+  /// cannot describe it.
   ///
   /// - Parameters:
   ///   - item: The item of the reference, or nil if it was added.
@@ -389,7 +393,7 @@ private struct ControlDifferenceBuilder {
       before: Double(point.value), after: Double(candidatePoint.value))
   }
 
-  /// Returns the difference of several items.
+  /// Returns a difference that summarizes several changed curves or dynamic parameters.
   func difference(count: Int, areCurves: Bool) -> Difference {
     let noun = areCurves ? "curve" : "control"
     let predicate = count > 1 ? "s differ" : " differs"

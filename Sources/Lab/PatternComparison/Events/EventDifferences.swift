@@ -11,7 +11,7 @@ struct EventDifferences {
   private let effectiveValues: EffectiveValues
   private(set) var list: DifferenceList
 
-  /// A different value of a pair of events.
+  /// A value that differs between the two events of a pair.
   private struct Change {
     var event: IndexedEvent
     var candidateEvent: IndexedEvent
@@ -70,7 +70,7 @@ struct EventDifferences {
     return start...max(start, ends.max() ?? start)
   }
 
-  /// Returns the difference that summarizes changes.
+  /// Returns one difference that summarizes the changes of several pairs of events.
   ///
   /// - Parameters:
   ///   - kind: The kind of the difference.
@@ -100,7 +100,8 @@ struct EventDifferences {
     match.pairs.map { (match.reference[$0.0], match.candidate[$0.1]) }
   }
 
-  /// Returns the pairs with different values, and the number of pairs that have values of a kind.
+  /// Returns the pairs whose values of a kind differ, and the number of pairs that have values of
+  /// this kind.
   private func changes(of kind: Difference.Kind) -> (changes: [Change], pairCount: Int) {
     var changes: [Change] = []
     var pairCount = 0
@@ -155,7 +156,7 @@ struct EventDifferences {
     }
   }
 
-  /// Adds one difference for many different amounts.
+  /// Adds one difference that summarizes changes with many different amounts.
   private mutating func addSummary(
     of kind: Difference.Kind, _ changes: [Change], pairCount: Int
   ) {
@@ -174,7 +175,7 @@ struct EventDifferences {
         + (kind.unit == .none ? "" : ", by \(spread)"))
   }
 
-  /// The extreme amounts of changes.
+  /// The minimum and maximum amounts of several changes.
   private struct Extremes {
     var minimum: Double
     var maximum: Double
@@ -197,8 +198,8 @@ struct EventDifferences {
     return sortedGroups.sorted { $0.count > $1.count }
   }
 
-  /// Returns the operation that changed all values, such as `intensity × 0.8` or `sharpness + 0.1`,
-  /// or nil.
+  /// Returns the operation that changed all values alike, or nil if there is none. Examples are
+  /// `intensity × 0.8` and `sharpness + 0.1`.
   private static func formulaText(for group: [Change], kind: Difference.Kind) -> String? {
     let first = group[0]
     guard kind == .level || kind == .frequency,
@@ -216,8 +217,8 @@ struct EventDifferences {
     return "\(name) × \(SentenceFormatting.number(factor, places: 3))"
   }
 
-  /// Adds the differences of time: of the whole pattern, of its end, or of groups with equal
-  /// shifts.
+  /// Adds differences for shifted events: for the whole pattern, for its end, or for groups with
+  /// equal shifts.
   private mutating func findTimeShifts() {
     if match.pairs.count > 1, match.timeMapping != EventMatch.TimeMapping() {
       addTempoAndDelay()
@@ -276,7 +277,7 @@ struct EventDifferences {
         + "starts \(Difference.Kind.time.changeText(shift))")
   }
 
-  /// Adds the differences of a linear mapping of all times.
+  /// Adds a tempo difference and a delay if the times of all events are mapped linearly.
   private mutating func addTempoAndDelay() {
     let delay = match.candidate[0].timeSeconds - match.reference[0].timeSeconds
     var tempo = Difference(
@@ -322,7 +323,7 @@ struct EventDifferences {
     return amplitude > 1e-6 ? 20 * log10(amplitude) : -120
   }
 
-  /// Adds the differences of sound files.
+  /// Adds differences for events that play other sound files.
   private mutating func findWaveformChanges() {
     for (event, candidateEvent) in pairs {
       guard let before = event.audioWaveform, let after = candidateEvent.audioWaveform,

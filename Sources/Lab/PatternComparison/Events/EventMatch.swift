@@ -24,7 +24,7 @@ struct EventMatch {
 
   /// A linear function from times of the reference to times of the candidate.
   struct TimeMapping: Equatable {
-    /// The duration of a second of the reference in the candidate, in seconds.
+    /// The duration in the candidate of one second of the reference, in seconds.
     var scale = 1.0
     /// The candidate's time for time 0 of the reference, in seconds.
     var delaySeconds = 0.0
@@ -32,7 +32,7 @@ struct EventMatch {
     func candidateTime(at time: Double) -> Double { time * scale + delaySeconds }
   }
 
-  /// The minimum difference of times, in seconds: a frame at 96 kHz.
+  /// The time difference above which two times count as different, in seconds: a frame at 96 kHz.
   static let minimumTimeDifference = 1e-5
 
   /// Pairs the events of two compositions.
@@ -154,9 +154,10 @@ struct EventMatch {
     }
   }
 
-  /// The time and the values of an event, in steps of 10⁻⁵, and its sound file.
+  /// A key by which equal events are found: the time and values, rounded to 10⁻⁵, and the sound
+  /// file.
   private struct Key: Hashable {
-    /// The time, the duration, and the values.
+    /// The time, the duration, and the parameter values, in multiples of 10⁻⁵.
     private let values: [Int64]
     private let path: String?
 

@@ -4,12 +4,13 @@ import HapticRender
 import RecordingAnalysis
 
 extension Difference.Kind {
-  /// The kinds that compare values of events.
+  /// The kinds of differences that compare the duration or an event parameter.
   static let eventParameterKinds: [Self] = [
     .level, .frequency, .duration, .attack, .decay, .release, .sustain, .pan, .brightness,
   ]
 
-  /// Returns the parameter with the value of this kind, or nil for the duration.
+  /// Returns the event parameter that this kind compares, or nil for the duration and for kinds
+  /// that compare no parameter.
   func parameter(of kind: HapticEvent.Kind) -> EventParameterID? {
     switch self {
     case .level: kind.isHaptic ? .hapticIntensity : .audioVolume
@@ -24,7 +25,7 @@ extension Difference.Kind {
     }
   }
 
-  /// Returns the value of an event, or nil if the event has no such value.
+  /// Returns the value of an event that this kind compares, or nil if the event has no such value.
   func value(of event: IndexedEvent) -> Double? {
     if self == .duration { return event.durationSeconds }
     guard let id = parameter(of: event.kind), event.kind.responds(to: id) else { return nil }
@@ -61,7 +62,7 @@ extension Difference.Kind {
     }
   }
 
-  /// Returns the difference of two values as rendered for a profile, in the unit of this kind.
+  /// Returns the difference between two values as rendered for a profile, in the unit of this kind.
   func amount(
     from before: Double, to after: Double, of kind: HapticEvent.Kind, profile: TransducerProfile
   ) -> Double {
@@ -114,8 +115,8 @@ struct EffectiveValues {
     }
   }
 
-  /// Returns the maximum difference of two values of an event during its sound, or nil if they have
-  /// the same effect.
+  /// Returns the maximum difference between the effects of two values while an event sounds, or nil
+  /// if they have the same effect.
   ///
   /// - Parameters:
   ///   - kind: The kind of the value.

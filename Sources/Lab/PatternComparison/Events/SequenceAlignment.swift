@@ -6,9 +6,10 @@ enum SequenceAlignment {
   /// The cost of an unpaired element. A pair whose cost exceeds that of two unpaired elements is
   /// not made.
   static let gapCost = 0.5
-  /// The maximum number of cells of the table. Longer sequences are paired by time.
+  /// The maximum number of cells of the dynamic-programming table. Longer sequences are paired by
+  /// time.
   static let maximumCellCount = 1 << 20
-  /// The maximum distance of pairs by time, in seconds.
+  /// The maximum time between two elements that are paired by time, in seconds.
   static let maximumDistanceSeconds = 0.5
 
   /// Returns pairs of indices that ascend in both sequences.
@@ -77,8 +78,8 @@ enum SequenceAlignment {
     return pairs.reversed()
   }
 
-  /// Returns pairs of nearest times. Values don't count, so that many different values don't
-  /// separate pairs.
+  /// Pairs the elements with the nearest times. Values are ignored, so that many different values
+  /// don't separate pairs.
   private static func nearestPairs(_ times: [Double], _ otherTimes: [Double]) -> [(Int, Int)] {
     func distance(_ i: Int, _ j: Int) -> Double {
       i < times.count && j < otherTimes.count ? abs(times[i] - otherTimes[j]) : .infinity

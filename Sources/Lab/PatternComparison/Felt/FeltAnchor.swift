@@ -7,18 +7,18 @@ struct FeltAnchor {
   let track: Int
   /// The times at which the level crosses a tenth, a quarter, and half of the peak, in seconds.
   let times: [Double]
-  /// The amplitude of the peak, or the height of a jump.
+  /// The amplitude of the vibration's peak, or for a jump, the change of the amplitude.
   let strength: Double
 
-  /// The time, in seconds.
+  /// The median of `times`, in seconds.
   var time: Double { times.sorted()[1] }
 
-  /// Returns the error of a crossing on a slope by an error of the amplitude, in seconds.
+  /// Returns the error in the time of a crossing that an error in the amplitude causes, in seconds.
   func uncertainty(amplitudeError: Double) -> Double {
     amplitudeError / (0.4 * strength) * abs(times[2] - times[0])
   }
 
-  /// Returns the shifts of the crossings to those of another anchor.
+  /// Returns the times by which the crossings of another anchor are later than these, in seconds.
   func shifts(to other: FeltAnchor) -> [Double] { zip(times, other.times).map { $1 - $0 } }
 }
 
@@ -136,24 +136,26 @@ struct FeltAnchorPair {
   let counterpart: FeltAnchor
   let isEnd: Bool
 
-  /// The spread of the shifts of the crossings, in seconds.
+  /// The difference between the largest and the smallest shift of the three level crossings, in
+  /// seconds.
   var shiftSpread: Double {
     let shifts = anchor.shifts(to: counterpart)
     return (shifts.max() ?? 0) - (shifts.min() ?? 0)
   }
 
-  /// The median shift of the crossings, in seconds.
+  /// The median shift of the three level crossings, in seconds.
   var shift: Double { anchor.shifts(to: counterpart).sorted()[1] }
 }
 
-/// The pairs of transients and anchors of two patterns, by minimum total cost.
+/// Pairs the transients and anchors of two patterns at the minimum total cost.
 enum FeltPairing {
-  /// The maximum distance of a pair, in seconds.
+  /// The maximum time between the two elements of a pair, in seconds.
   private static let maximumSeconds = 0.25
-  /// The distance that costs as much as an element without a counterpart, in seconds.
+  /// The time between two elements at which their pair costs as much as an element without a
+  /// counterpart, in seconds.
   private static let unitSeconds = 0.08
 
-  /// Returns pairs of indices of transients.
+  /// Returns the indices of paired transients.
   static func pairs(_ transients: [FeltTransient], _ candidates: [FeltTransient]) -> [(Int, Int)] {
     SequenceAlignment.pairs(transients.map(\.time), candidates.map(\.time)) { index, other in
       let transient = transients[index]
@@ -168,7 +170,7 @@ enum FeltPairing {
     }
   }
 
-  /// Returns the pairs of onsets and of ends.
+  /// Pairs the onsets of both patterns, and their ends.
   static func anchorPairs(
     _ anchors: FeltAnchors, _ candidates: FeltAnchors
   ) -> [FeltAnchorPair] {

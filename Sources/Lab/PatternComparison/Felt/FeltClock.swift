@@ -1,8 +1,8 @@
 import SignalAnalysis
 
-/// A delay or another tempo of the whole candidate, with which all paired times agree.
+/// A delay or tempo change of the whole candidate with which the times of all paired events agree.
 struct FeltClock {
-  /// The duration of a second of the reference, in seconds.
+  /// The duration in the candidate of one second of the reference, in seconds.
   private let scale: Double
   /// The candidate's time for time 0 of the reference, in seconds.
   private let delay: Double
@@ -14,10 +14,11 @@ struct FeltClock {
   /// The minimum fraction of anchors that must be paired to accept another tempo. Two pairs are
   /// consistent with any tempo.
   private static let minimumTempoAnchorFraction = 0.8
-  /// The maximum distance of a pair from the delay, in seconds.
+  /// The maximum deviation of a pair's shift from the common delay, in seconds.
   private static let maximumResidual = 0.0015
 
-  /// Finds the clock, or returns nil if times do not agree or do not differ.
+  /// Finds a common delay or tempo change. Returns nil if the times do not agree with one or do not
+  /// differ.
   ///
   /// Times are paired as they are. If they do not agree, they are paired with the first sounds
   /// aligned, and then with the first and the last sounds aligned.
@@ -93,7 +94,7 @@ struct FeltClock {
   }
 }
 
-/// The times of a reference and their counterparts.
+/// The times of the reference's transients and anchors, with their counterparts in the candidate.
 private struct PairedTimes {
   struct Pair {
     var before: Double
@@ -106,14 +107,15 @@ private struct PairedTimes {
   private(set) var times: [Pair]
   /// The number of transients and anchors that should be paired.
   private(set) var elementCount: Int
-  /// The number of anchors of both sides.
+  /// The total number of anchors in both patterns.
   private(set) var anchorCount: Int
-  /// The number of pairs of anchors.
+  /// The number of anchors of the reference that have a counterpart.
   private(set) var pairedAnchorCount: Int
   /// The median shift of the transients, which have exact times, or nil.
   private(set) var transientShift: Double?
 
-  /// The maximum spread of the crossings of an anchor, in seconds.
+  /// The maximum spread of the shifts of an anchor's level crossings, in seconds. Other anchors are
+  /// ignored.
   private static let maximumSpread = 0.004
 
   /// Pairs transients and anchors after mapping the times of the reference.
@@ -143,7 +145,7 @@ private struct PairedTimes {
     times.sort { $0.before < $1.before }
   }
 
-  /// The line through all pairs by least squares.
+  /// The least-squares line that maps the reference's times to the candidate's.
   var regressionLine: (scale: Double, delay: Double) {
     let count = Double(times.count)
     let meanBefore = times.reduce(0) { $0 + $1.before } / count

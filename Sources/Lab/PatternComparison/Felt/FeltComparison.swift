@@ -1,17 +1,18 @@
 import HapticFormats
 import HapticModel
 
-/// The differences of what is felt of two patterns, and the transients that are written in
-/// different ways.
+/// The differences between how two patterns feel, and the transients that only one of them writes
+/// as transients.
 struct FeltComparison {
   /// The differences, sorted by time.
   let differences: [FeltDifference]
-  /// The transients that only one pattern has as transients.
+  /// The transients of one pattern that the other pattern has as short vibrations.
   let pulses: [FeltPulse]
   /// A Boolean value that indicates whether both patterns have the same amplitude and frequency at
   /// every time.
   let isExactlyEqual: Bool
-  /// The mapping of the reference's times to the candidate's, without local differences.
+  /// The mapping of the reference's times to the candidate's by the overall delay or tempo. It
+  /// ignores shifts of single events.
   let clock: TimeWarp
   let context: FeltContext
 
@@ -56,14 +57,14 @@ struct FeltComparison {
     clock = isForward ? forward.warp : backward.warp.inverted
   }
 
-  /// The maximum difference of equal amplitudes, of full scale.
+  /// The maximum difference between amplitudes that count as equal, as a fraction of full scale.
   private static let equalAmplitudes = 1e-6
-  /// The maximum difference of equal frequencies, in octaves.
+  /// The maximum difference between frequencies that count as equal, in octaves.
   private static let equalOctaves = 1e-5
-  /// The maximum difference of equal times, in seconds.
+  /// The maximum difference between times that count as equal, in seconds.
   private static let equalTimes = 1e-5
 
-  /// Returns whether two sides are equal up to the rounding of their sums.
+  /// Returns whether two patterns are equal, except for rounding in their summed amplitudes.
   private static func areEqual(_ side: FeltSide, _ other: FeltSide) -> Bool {
     guard side.transients.count == other.transients.count else { return false }
     for (transient, otherTransient) in zip(side.transients, other.transients) {

@@ -2,15 +2,15 @@ internal import CMath
 import HapticModel
 import SignalAnalysis
 
-/// A difference of what is felt, before it has a sentence.
+/// A difference between how two patterns feel, before a sentence describes it.
 struct FeltDifference {
-  /// The smallest differences that the search names if rounding explains nothing.
+  /// The minimum differences to report between patterns whose values are not rounded.
   enum Minimum {
-    /// The smallest difference of levels, in decibels.
+    /// The minimum difference between levels, in decibels.
     static let decibels = 0.5
-    /// The smallest difference of times, in seconds.
+    /// The minimum difference between times, in seconds.
     static let seconds = 0.003
-    /// The smallest difference of frequencies, in octaves: 2.5 %.
+    /// The minimum difference between frequencies, in octaves: 2.5 %.
     static let octaves = 0.035_624
   }
 
@@ -20,7 +20,7 @@ struct FeltDifference {
     case vibration
     /// A transient.
     case transient
-    /// Everything.
+    /// The whole pattern.
     case whole
   }
 
@@ -29,33 +29,33 @@ struct FeltDifference {
   var subject = Subject.vibration
   /// The time range, in seconds.
   var range: ClosedRange<Double>
-  /// The difference in decibels, seconds, or octaves. For another tempo, the maximum shift. For a
+  /// The difference in decibels, seconds, or octaves. For a tempo change, the maximum shift. For a
   /// missing or added sound, its level in dBFS.
   var amount: Double
-  /// The part of the amount that rounding explains.
+  /// The part of the amount that rounding in the files can explain.
   var slack = 0.0
   /// The change of a transient together with the vibration around it, in decibels or octaves; nil
   /// for other differences. A strong vibration hides a change of the transient alone.
   var maskedAmount: Double?
-  /// The change of duration by another tempo, in percent.
+  /// The relative change of duration due to a tempo change, in percent.
   var tempoPercent = 0.0
   /// The indices of the reference's events. The array is empty for a part of a vibration.
   var events: [Int] = []
   /// The indices of the candidate's events.
   var candidateEvents: [Int] = []
-  /// The minimum and maximum amounts of joined differences.
+  /// The minimum and maximum amounts of the differences that were joined into this one, or nil.
   var spread: ClosedRange<Double>?
 
-  /// The body location at which the patterns differ, or nil for all.
+  /// The body location at which the patterns differ, or nil if they differ at all locations.
   var location: HapticComposition.BodyLocation?
 
-  /// Returns the change of a frequency by an interval in octaves, in percent.
+  /// Converts an interval from octaves to a change of frequency in percent.
   static func percent(ofOctaves octaves: Double) -> Double { 100 * (exp2(octaves) - 1) }
 
   /// A Boolean value that indicates whether only one pattern has the sound.
   var isPresence: Bool { kind == .missing || kind == .added }
 
-  /// Returns the difference with the times of its range mapped.
+  /// Returns the difference with both ends of its time range mapped.
   func mapped(_ time: (Double) -> Double) -> FeltDifference {
     var mapped = self
     let start = time(range.lowerBound)
@@ -63,7 +63,7 @@ struct FeltDifference {
     return mapped
   }
 
-  /// The difference with the patterns exchanged.
+  /// The same difference with reference and candidate exchanged.
   var mirrored: FeltDifference {
     var mirrored = self
     switch kind {
@@ -80,11 +80,11 @@ struct FeltDifference {
 }
 
 extension [FeltDifference] {
-  /// The relative difference of amounts that are joined.
+  /// The maximum relative difference between the amounts of differences that are joined.
   private static var joiningTolerance: Double { 0.1 }
 
-  /// Returns the differences with those of one kind and with nearly equal amounts joined, sorted by
-  /// time.
+  /// Joins differences of the same kind that have nearly equal amounts, and returns the result
+  /// sorted by time.
   func joined() -> [FeltDifference] {
     // Missing and added sounds, and ranges without an event, keep their own sentences.
     var joined = filter { $0.isPresence || $0.events.isEmpty }
@@ -133,10 +133,10 @@ extension [FeltDifference] {
 struct FeltContext {
   let grid: FeltGrid
   let resolution: FeltResolution
-  /// The amplitude below which nothing is judged.
+  /// The amplitude below which differences are ignored.
   let floor: Double
 
-  /// The level of the floor relative to the loudest sound, in decibels.
+  /// The level of `floor` relative to the strongest vibration, in decibels.
   private static let floorDecibels = -35.0
 
   init(grid: FeltGrid, resolution: FeltResolution, peak: Double) {
@@ -147,14 +147,14 @@ struct FeltContext {
       peak * pow(10, Self.floorDecibels / 20), 2 * resolution.amplitudeError(at: 0), 1e-9)
   }
 
-  /// The smallest shift that is named, in seconds.
+  /// The minimum time shift to report, in seconds.
   var minimumShift: Double { FeltDifference.Minimum.seconds + resolution.timeSlack }
-  /// The smallest change of frequency that is named, in octaves.
+  /// The minimum change of frequency to report, in octaves.
   var minimumOctaves: Double { FeltDifference.Minimum.octaves + resolution.frequencySlack }
-  /// The distance within which a jump may move by rounding, in points of the grid.
+  /// The maximum time by which rounding may move a jump of the level, in grid points.
   var shiftReach: Int { grid.pointCount(resolution.timeSlack + 0.002) }
 
-  /// Returns the difference of levels that rounding explains at an amplitude, in decibels.
+  /// Returns the level difference that rounding can explain at an amplitude, in decibels.
   func levelSlack(at amplitude: Double) -> Double {
     resolution.levelSlack(atDecibels: Self.decibels(amplitude))
   }

@@ -1,22 +1,22 @@
 internal import CMath
 import SignalAnalysis
 
-/// The changes of a reference that make another pattern of it.
+/// The changes that turn the reference into the candidate.
 ///
 /// 1. Find a delay or a tempo of the whole, and pair transients.
 /// 2. Move vibrations, or their ends.
 /// 3. Find transients that the other pattern has as short vibrations.
 /// 4. Find differences of level, and then of frequency, of the summed vibrations.
 /// 5. Find differences of the paired transients, and missing and added ones.
-/// 6. Join equal differences of everything.
+/// 6. Join differences that are equal for all transients and vibrations.
 ///
 /// Every step changes the reference, so that no difference is found twice.
 struct FeltExplanation {
-  /// The delay or the tempo of the whole, or nil if the clocks agree.
+  /// The overall delay or tempo change, or nil if there is none.
   private let clock: FeltClock?
   /// The other differences, with ranges in the time of the candidate.
   private var differences: [FeltDifference] = []
-  /// The transients that only one side has as a transient; the other has a short vibration.
+  /// The transients of one pattern that the other pattern has as short vibrations.
   private(set) var pulses: [FeltPulse] = []
 
   private var side: FeltSide
@@ -79,7 +79,7 @@ struct FeltExplanation {
 
   // MARK: - Pulses
 
-  /// Pairs transients without a counterpart with short vibrations of the other side.
+  /// Pairs transients that have no counterpart with short vibrations of the other pattern.
   private mutating func findPulses() {
     var unmatched: [Int] = []
     for index in missing {
@@ -99,7 +99,7 @@ struct FeltExplanation {
     added = unmatched
   }
 
-  /// Finds a short vibration at the time of a transient, and returns whether there is one.
+  /// Finds a short vibration at the time of a transient, and returns true if there is one.
   private mutating func findPulse(
     _ transient: FeltTransient, from owner: FeltSide, in other: FeltSide, isInReference: Bool
   ) -> Bool {
@@ -138,7 +138,7 @@ struct FeltExplanation {
     }
   }
 
-  /// Returns the candidate's vibration around a transient.
+  /// Returns the candidate's vibration that masks changes of a transient.
   private func mask(around transient: FeltTransient) -> TransientMask {
     TransientMask(energy: candidate.energy(in: transient.range, grid: context.grid))
   }
@@ -172,14 +172,16 @@ struct FeltExplanation {
 
   // MARK: - The whole
 
-  /// The maximum distance of amounts from their median that are one change of the whole.
+  /// The maximum deviation of amounts from their median, in decibels or octaves, for them to count
+  /// as one change of the whole pattern.
   private static let wholeTolerances: [(kind: Difference.Kind, tolerance: Double)] = [
     (.level, 0.3), (.frequency, 0.03),
   ]
-  /// The fraction of the vibration that a change of the whole may leave out.
+  /// The maximum fraction of the vibration that a change of the whole pattern may leave unchanged.
   private static let maximumUncoveredFraction = 0.05
 
-  /// Replaces equal changes of everything by one change of the whole.
+  /// Replaces changes that are equal for all transients and vibrations by one change of the whole
+  /// pattern.
   ///
   /// - Parameter amplitudes: The amplitudes of the reference in the time of the candidate.
   private mutating func joinWhole(amplitudes: [Double]) {
@@ -229,7 +231,7 @@ private struct TransientMask {
   /// The integral of the squared amplitude of the vibration during the transient.
   let energy: Double
 
-  /// Returns the change of level of the transient and the vibration together, in decibels.
+  /// Returns the change in the combined level of transient and vibration, in decibels.
   ///
   /// - Parameters:
   ///   - before: The energy of the transient in the reference.
@@ -238,8 +240,8 @@ private struct TransientMask {
     10 * log10((energy + after + 1e-12) / (energy + before + 1e-12))
   }
 
-  /// Returns the change of frequency of the transient and the vibration together, in octaves: the
-  /// change of the transient, weighted by its fraction of the energy.
+  /// Returns the change in the mean frequency of transient and vibration, in octaves: the change of
+  /// the transient, weighted by its fraction of the energy.
   func octaves(_ change: Double, of transient: FeltTransient) -> Double {
     change * transient.energy / max(transient.energy + energy, 1e-12)
   }
@@ -250,25 +252,28 @@ struct FeltPulse {
   let transient: FeltTransient
   /// A Boolean value that indicates whether the reference has the transient.
   let isInReference: Bool
-  /// The range of the vibration on the grid.
+  /// The range of grid points in which the vibration is measured.
   let range: Range<Int>
   /// The level of the vibration relative to the transient, in decibels.
   private let decibels: Double
   /// The frequency of the vibration relative to the transient, in octaves.
   private let octaves: Double
-  /// The vibration around the transient that both patterns have.
+  /// The vibration that surrounds the transient in both patterns.
   private let mask: TransientMask
 
-  /// The time before a transient in which the vibration may begin, in seconds.
+  /// The maximum time by which the vibration may begin before the transient, in seconds.
   private static let vibrationLeadSeconds = 0.004
-  /// The time after the start of a transient in which the vibration ends, in seconds.
+  /// The maximum time from the start of the transient to the end of the vibration, in seconds.
   private static let lengthSeconds = 0.045
-  /// The ratios of energies at which a vibration counts as the transient.
+  /// The ratios of a vibration's energy to a transient's at which the vibration counts as its
+  /// counterpart.
   private static let energyRatios = 0.1...10.0
-  /// The level that a vibration of another length may differ by and feel alike, in decibels.
+  /// The maximum level difference, in decibels, at which a vibration with a different length than
+  /// the transient still feels the same.
   private static let slackDecibels = 1.0
 
-  /// Finds the surplus energy of one side at a transient of the other side, or returns nil.
+  /// Finds the vibration energy that one pattern has in excess at the time of the other pattern's
+  /// transient. Returns nil if the energy does not match the transient's.
   init?(
     _ transient: FeltTransient, of owner: FeltSide, in other: FeltSide, _ isInReference: Bool,
     context: FeltContext

@@ -20,11 +20,12 @@ struct FeltFrequencySearch {
   private static let minimumJump = 0.05
   /// The amplitude below which frequencies are not judged, as a fraction of the peak.
   private static let floorFraction = 0.03
-  /// The fraction of the sum from which a track counts as alone.
+  /// The minimum fraction of the summed amplitude at which a track counts as not overlapped by
+  /// others.
   private static let aloneFraction = 0.97
-  /// The maximum fraction of the difference that remains after the shift of an event.
+  /// The maximum fraction of the difference that may remain after an event's frequency is shifted.
   private static let maximumRemainingFraction = 0.3
-  /// The maximum number of points of the grid on which shifts are tried.
+  /// The total number of grid points after which no further shifts are tried.
   private static let maximumTrialPointCount = 60_000_000
 
   init(_ side: FeltSide, _ candidate: FeltSide, context: FeltContext) {
@@ -45,7 +46,7 @@ struct FeltFrequencySearch {
 
   // MARK: - Overlapping events
 
-  /// The shift of an event's frequency that explains a difference.
+  /// A shift of an event's frequency that explains a difference.
   private struct Shift {
     var track: Int
     /// The change of frequency, in octaves.
@@ -54,7 +55,7 @@ struct FeltFrequencySearch {
     var removedCost: Double
   }
 
-  /// Finds events that overlap others and have another frequency.
+  /// Finds changes of frequency in events that overlap others.
   private mutating func explainByOverlappingEvents() {
     var overlapping = side.tracks.indices.filter { overlapsOthers(side.tracks[$0]) }
     var trialPointCount = 0
@@ -67,7 +68,7 @@ struct FeltFrequencySearch {
     }
   }
 
-  /// Returns whether other events are felt during a track.
+  /// Returns whether other events can be felt while a track sounds.
   private func overlapsOthers(_ track: FeltTrack) -> Bool {
     track.soundingRange.contains { index in
       track.amplitude(at: index) > floor
@@ -157,8 +158,8 @@ struct FeltFrequencySearch {
     return regions
   }
 
-  /// Divides a region where the difference jumps, as it does between two events with changes of
-  /// their own.
+  /// Divides a region at jumps of the frequency difference, which occur between two events that
+  /// changed by different intervals.
   private func parts(of region: Range<Int>, minimumCount: Int) -> [Range<Int>] {
     var parts: [Range<Int>] = []
     var start = region.lowerBound

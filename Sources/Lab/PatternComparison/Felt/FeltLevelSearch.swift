@@ -12,47 +12,47 @@ struct FeltLevelSearch {
   private(set) var side: FeltSide
   private(set) var candidate: FeltSide
   private let context: FeltContext
-  /// The points that are not judged, because another difference explains them.
+  /// The grid points that are ignored because another difference explains them.
   private var isMasked: [Bool]
-  /// The mean squares of the reference's amplitudes.
+  /// The moving averages of the reference's squared amplitudes.
   private var energies: [Double]
-  /// The mean squares of the candidate's amplitudes.
+  /// The moving averages of the candidate's squared amplitudes.
   private var candidateEnergies: [Double]
   /// The mean square below which a sound is noise.
   private let noise: Double
-  /// Half the width of the average, in points.
+  /// Half the width of the moving average, in grid points.
   private let halfWidth: Int
   /// The regions that are not explained yet.
   private var regions: [Region] = []
-  /// The number of points on which explanations were tried.
+  /// The total number of grid points on which explanations were tried.
   private var trialPointCount = 0
 
-  /// The duration of the average, in seconds.
+  /// The duration of the moving average, in seconds.
   private static let windowSeconds = 0.012
   /// The minimum duration of a region, in seconds.
   private static let minimumSeconds = 0.012
   /// The minimum duration of a region with a large difference, in seconds.
   private static let minimumLargeSeconds = 0.0015
-  /// The minimum large difference, in decibels.
+  /// The minimum level difference that counts as large, in decibels.
   private static let largeDecibels = 6.0
-  /// The maximum fraction of the difference that remains after an explanation.
+  /// The maximum fraction of the difference that an explanation may leave.
   private static let maximumRemainingFraction = 0.3
   /// The gain below which an event counts as missing.
   private static let minimumGain = 0.1
-  /// The number of points of the grid on which explanations by events may be tried. Further regions
-  /// are differences without an event.
+  /// The total number of grid points after which no further explanations by events are tried. The
+  /// remaining regions are reported as differences without an event.
   private static let maximumTrialPointCount = 60_000_000
-  /// The distance of a region from a vibration that it belongs to, in seconds.
+  /// The maximum gap between a region and a vibration that it lengthens or shortens, in seconds.
   private static let neighborSeconds = 0.02
 
-  /// A region in which one side is stronger.
+  /// A range of grid points in which one pattern is stronger.
   private struct Region {
     var range: Range<Int>
     /// The sum of the differences, weighted by amplitude.
     var score = 0.0
     /// The mean difference in decibels, weighted by amplitude.
     var decibels = 0.0
-    /// The mean slack in decibels, weighted by amplitude.
+    /// The mean difference that rounding can explain, in decibels, weighted by amplitude.
     var slack = 0.0
   }
 
@@ -84,7 +84,7 @@ struct FeltLevelSearch {
 
   // MARK: - Regions
 
-  /// Returns the mean squares of amplitudes around each point of a range.
+  /// Returns the moving averages of squared amplitudes at each point of a range.
   private func meanSquares(_ amplitudes: ArraySlice<Double>, in range: Range<Int>) -> [Double] {
     func square(_ index: Int) -> Double {
       guard amplitudes.indices.contains(index) else { return 0 }
@@ -116,14 +116,15 @@ struct FeltLevelSearch {
     return context.resolution.levelSlack(atDecibels: 10 * log10(max(quieter, noise)))
   }
 
-  /// Returns the louder amplitude of both sides, or 0 if the point is not judged.
+  /// Returns the greater of both patterns' amplitudes, or 0 if the point is ignored.
   private func weight(at index: Int) -> Double {
     if isMasked[index] { return 0 }
     let louder = max(energies[index], candidateEnergies[index]).squareRoot()
     return louder > context.floor ? louder : 0
   }
 
-  /// Returns the difference that a shift of the reference within the time slack makes, in decibels.
+  /// Returns the maximum level change that shifting the reference within its time rounding causes,
+  /// in decibels.
   private func changeByShift(at index: Int) -> Double {
     let reach = context.shiftReach
     let level = decibels(energies[index])
@@ -143,7 +144,7 @@ struct FeltLevelSearch {
     return change > 0 ? 1 : -1
   }
 
-  /// The maximum distance of points of one region.
+  /// The maximum gap between two points of the same region, in grid points.
   private var gap: Int { context.grid.pointCount(Self.minimumSeconds) }
 
   /// The region with the highest score, or nil if all regions are too short.
@@ -155,7 +156,7 @@ struct FeltLevelSearch {
     return best
   }
 
-  /// Finds the regions near a changed range again.
+  /// Updates the regions in and near a range in which levels changed.
   private mutating func updateRegions(near changed: Range<Int>) {
     let reach = context.shiftReach
     var lower = changed.lowerBound - reach
@@ -192,7 +193,7 @@ struct FeltLevelSearch {
     return regions
   }
 
-  /// Returns a region with its score; 0 for a region that is too short.
+  /// Creates a region and computes its score, which is 0 if the region is too short.
   private func region(_ range: Range<Int>) -> Region {
     var region = Region(range: range)
     var maximum = 0.0
@@ -218,7 +219,7 @@ struct FeltLevelSearch {
 
   // MARK: - Explanations
 
-  /// Explains a region, and returns the range in which levels changed or are no longer judged.
+  /// Explains a region, and returns the range in which levels changed or are now ignored.
   private mutating func explain(_ region: Region) -> Range<Int> {
     var explanations: [Explanation] = []
     if trialPointCount < Self.maximumTrialPointCount {
@@ -238,7 +239,8 @@ struct FeltLevelSearch {
     return add(region)
   }
 
-  /// Returns true if a track is felt in a range. Explanations only change its sounding range.
+  /// Returns true if a track can be felt in a range. Explanations only change the track's sounding
+  /// range.
   private func sounds(_ track: FeltTrack, in range: Range<Int>) -> Bool {
     track.soundingRange.clamped(to: range).contains { track.amplitude(at: $0) > context.floor }
   }
@@ -275,7 +277,7 @@ struct FeltLevelSearch {
       gain: gain)
   }
 
-  /// Returns the explanation that the candidate has a track which the reference lacks.
+  /// Returns the explanation that a track of the candidate is missing in the reference.
   private func additionExplanation(_ index: Int, _ track: FeltTrack) -> Explanation {
     let span = span(of: track)
     let before = cost(side.amplitudes[...], candidate.amplitudes[...], in: span)
@@ -286,12 +288,13 @@ struct FeltLevelSearch {
       gain: 0)
   }
 
-  /// Returns the fraction of a cost that remains. An explanation of no difference explains nothing.
+  /// Returns the ratio of the remaining cost to the original cost, or 1 if the original cost is
+  /// zero.
   private static func remainingFraction(_ remaining: Double, of cost: Double) -> Double {
     cost > 1e-9 ? remaining / cost : 1
   }
 
-  /// Returns the sum of a side near a span, plus a track with a factor.
+  /// Returns the summed amplitudes of a pattern near a span after a multiple of a track is added.
   private func changedAmplitudes(
     of side: FeltSide, _ track: FeltTrack, by factor: Double, around span: Range<Int>
   ) -> ArraySlice<Double> {
@@ -304,7 +307,7 @@ struct FeltLevelSearch {
     return changed
   }
 
-  /// Returns the sum of the differences in a range, weighted by amplitude.
+  /// Returns the sum of the level differences in a range, weighted by amplitude.
   private func cost(
     _ amplitudes: ArraySlice<Double>, _ candidateAmplitudes: ArraySlice<Double>,
     in range: Range<Int>
@@ -360,7 +363,7 @@ struct FeltLevelSearch {
     return span
   }
 
-  /// Adds the difference of a region that no event explains, and masks it.
+  /// Adds a difference for a region that no event explains, and masks the region.
   ///
   /// - Returns: The masked range.
   private mutating func add(_ region: Region) -> Range<Int> {
@@ -403,7 +406,8 @@ struct FeltLevelSearch {
     }
   }
 
-  /// Returns the event that has most of the energy in a region and lies within it, if there is one.
+  /// Returns the event that has most of the energy in a region and lies mostly within it, or an
+  /// empty array if there is none.
   private func eventsCovered(by range: Range<Int>, of side: FeltSide) -> [Int] {
     guard let event = side.dominantEvent(in: range),
       let track = side.tracks.first(where: { $0.event == event })

@@ -2,8 +2,8 @@ internal import CMath
 import HapticModel
 import HapticRender
 
-/// The vibrations and transients of a composition as a profile plays them, after parameters,
-/// curves, envelopes, and the mappings of the profile.
+/// The vibrations and transients of a composition as rendered for a profile: after parameters,
+/// curves, envelopes, and the profile's mappings are applied.
 struct FeltPattern {
   /// The vibrations, in the order of the composition.
   private(set) var vibrations: [FeltVibration] = []
@@ -11,7 +11,7 @@ struct FeltPattern {
   private(set) var transients: [FeltTransient] = []
   let mapping: FeltMapping
 
-  /// Reads the haptic events of a composition.
+  /// Converts the haptic events of a composition into vibrations and transients.
   ///
   /// - Parameters:
   ///   - composition: The composition.
@@ -64,7 +64,7 @@ struct FeltPattern {
   }
 }
 
-/// The intensity and the frequency of an event at a time.
+/// The intensity, sharpness, and frequency of an event at one time.
 struct FeltPoint {
   /// The time, in seconds from the start of the pattern.
   let time: Double
@@ -76,7 +76,7 @@ struct FeltPoint {
   let octaves: Double
 }
 
-/// A continuous event after its controls, with its envelope.
+/// A continuous event with its dynamic parameters and curves applied, and its envelope.
 struct FeltVibration {
   /// The index of the event in the composition, counted layer by layer.
   let event: Int
@@ -91,13 +91,13 @@ struct FeltVibration {
   var end: Double { start + envelope.releaseEndTime }
 }
 
-/// A transient after its controls.
+/// A transient with its dynamic parameters and curves applied.
 struct FeltTransient {
   /// The index of the event in the composition, counted layer by layer.
   let event: Int
   /// The time, in seconds.
   var time: Double
-  /// The amplitude of the burst, of full scale.
+  /// The amplitude of the burst, as a fraction of full scale.
   let amplitude: Double
   /// The base-2 logarithm of the frequency in hertz.
   let octaves: Double
@@ -111,7 +111,7 @@ struct FeltTransient {
   var range: ClosedRange<Double> { time...(time + length) }
 }
 
-/// The envelope times of the events of a pattern after their controls.
+/// Computes the envelopes of a pattern's events with the envelope controls applied.
 private struct EnvelopeControls {
   private let attack: ControlTimeline
   private let decay: ControlTimeline
@@ -177,7 +177,7 @@ struct FeltMapping {
     }
   }
 
-  /// Returns the points of an event with their frequencies.
+  /// Returns the control points of an event with their frequencies.
   ///
   /// - Parameters:
   ///   - points: The points of the event.

@@ -2,22 +2,23 @@ internal import CMath
 import HapticFormats
 import HapticRender
 
-/// The differences that rounding in the files of two patterns explains.
+/// The maximum differences between two patterns that rounding in their files can explain.
 struct FeltResolution {
   private let formats: [FormatResolution]
   /// The mapping of the profile.
   let mapping: FeltMapping
-  /// The maximum difference of times, in seconds.
+  /// The maximum time difference that rounding can explain, in seconds.
   let timeSlack: Double
-  /// The maximum difference of frequencies, in octaves.
+  /// The maximum frequency difference that rounding can explain, in octaves.
   let frequencySlack: Double
-  /// The maximum differences of levels at amplitudes in steps of `tableStep` from 0 dBFS down.
+  /// The maximum level differences that rounding can explain, in decibels, at amplitudes from 0
+  /// dBFS down in steps of `tableStep`.
   private let levelSlacks: [Double]
 
   private static let tableStep = 0.5
   private static let minimumTableDecibels = -120.0
 
-  /// Determines the slack of two formats.
+  /// Determines the differences that rounding in two file formats can explain.
   ///
   /// - Parameters:
   ///   - formats: The resolutions of both files; empty if nothing is rounded.
@@ -43,7 +44,7 @@ struct FeltResolution {
   /// A Boolean value that indicates whether the files state exact values.
   var isExact: Bool { formats.allSatisfy { $0 == .exact } }
 
-  /// Returns the maximum error of an amplitude by rounding in both files.
+  /// Returns the maximum error of an amplitude due to rounding in both files.
   func amplitudeError(at amplitude: Double) -> Double {
     Self.amplitudeError(at: amplitude, formats: formats, mapping: mapping)
   }
@@ -72,7 +73,7 @@ struct FeltResolution {
       - mapping.amplitude(atIntensity: max(0, intensity - error))
   }
 
-  /// Returns the maximum difference of levels at a level, both in decibels.
+  /// Returns the maximum difference that rounding can explain at a level, both in decibels.
   func levelSlack(atDecibels decibels: Double) -> Double {
     let position = min(max(0, -decibels / Self.tableStep), Double(levelSlacks.count - 1))
     let index = min(Int(position), levelSlacks.count - 2)

@@ -2,14 +2,14 @@ internal import CMath
 import HapticModel
 import RecordingAnalysis
 
-/// The sentences for differences of what is felt.
+/// Describes the differences between how two patterns feel in sentences.
 struct FeltSentences {
   private let events: [Int: IndexedEvent]
   private let candidateEvents: [Int: IndexedEvent]
   private let options: ComparisonOptions
   private let emptyList: DifferenceList
 
-  /// The maximum distance between the onsets or ends of counterparts, in seconds.
+  /// The maximum time between the onsets or ends of two events that are counterparts, in seconds.
   private static let counterpartSeconds = 0.01
 
   /// Prepares the names of events.
@@ -51,8 +51,7 @@ struct FeltSentences {
 
   // MARK: - Events
 
-  /// Returns a difference with the candidate's events that are the counterparts of the reference's
-  /// events.
+  /// Returns a difference to which the candidate's counterparts of its reference events were added.
   private func withCounterparts(_ felt: FeltDifference, clock: TimeWarp) -> FeltDifference {
     guard !felt.isPresence, felt.candidateEvents.isEmpty, !felt.events.isEmpty else { return felt }
     var shift = 0.0

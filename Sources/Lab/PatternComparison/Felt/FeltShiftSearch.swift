@@ -14,32 +14,33 @@ struct FeltShiftSearch {
   private let candidate: FeltSide
   private let context: FeltContext
 
-  /// The maximum difference of shifts that count as one, in seconds.
+  /// The maximum difference between shifts that count as the same shift, in seconds.
   private static let maximumShiftSpread = 0.0035
-  /// The minimum fraction of the residual near moved anchors that a warp removes.
+  /// The minimum fraction of the residual near moved anchors that a warp must remove to be
+  /// accepted.
   private static let minimumExplainedFraction = 0.4
-  /// The maximum number of moved anchors in a vibration for which each anchor is also tried alone.
+  /// The maximum number of moved anchors at which shifts of single anchors are also tried.
   private static let maximumSingleCount = 24
-  /// The maximum distance between the ends of two events that may be paired, in seconds.
+  /// The maximum time by which an end is moved to match the end of another event, in seconds.
   private static let maximumCrossingSeconds = 0.1
-  /// The maximum number of other events' ends to which an end may be moved.
+  /// The maximum number of other events' ends to which an end is moved on trial.
   private static let maximumCrossingCount = 4
 
-  /// A moved or an unmoved anchor of a vibration.
+  /// A proposed shift of an anchor, which is 0 if the anchor did not move.
   private struct Proposal {
     var time: Double
     var shift: Double
     var isEnd: Bool
   }
 
-  /// The shifts of all anchors of a vibration that are tried together.
+  /// A set of shifts, one for each anchor of a vibration, that is tried as a whole.
   private struct Option {
     var proposals: [Proposal]
     /// A Boolean value that indicates whether the whole vibration moves by one shift.
     var isMove: Bool
   }
 
-  /// The times of the anchors to which anchors moved, for onsets and for ends.
+  /// The new times of the anchors that moved, by whether the anchor is an end.
   private var movedTargets: [Bool: [Double]] = [:]
 
   init(_ side: FeltSide, _ candidate: FeltSide, context: FeltContext) {
@@ -75,7 +76,8 @@ struct FeltShiftSearch {
       .map { ($0.key, $0.value) }
   }
 
-  /// Warps a track by the proposals that explain most of its difference, if they explain enough.
+  /// Warps a track by the set of shifts that explains most of its difference, if that set explains
+  /// enough.
   private mutating func moveTrack(_ index: Int, proposals: [Proposal]) {
     let track = side.tracks[index]
     var best: (option: Option, track: FeltTrack, gain: Double)?
@@ -96,8 +98,8 @@ struct FeltShiftSearch {
     addDifferences(best.option.proposals, isMove: best.option.isMove, event: track.event)
   }
 
-  /// Returns the shifts to try: those of all anchors, one shift of all, and shifts of single
-  /// anchors.
+  /// Returns the sets of shifts to try: all anchors by their own shifts, all anchors by one shift,
+  /// and single anchors.
   private func options(_ proposals: [Proposal]) -> [Option] {
     let moved = proposals.indices.filter { proposals[$0].shift != 0 }
     let shifts = moved.map { proposals[$0].shift }
@@ -123,7 +125,8 @@ struct FeltShiftSearch {
     return options
   }
 
-  /// Returns the shifts of an anchor to the nearest anchors of other events that moved.
+  /// Returns the shifts that would move an anchor to the new times of other events' anchors, the
+  /// smallest first.
   private func crossingShifts(of proposal: Proposal) -> [Double] {
     let shifts = (movedTargets[proposal.isEnd] ?? []).map { $0 - proposal.time }
     let crossing = shifts.filter {

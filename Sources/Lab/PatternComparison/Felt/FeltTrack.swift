@@ -1,18 +1,18 @@
 internal import CMath
 import HapticModel
 
-/// The grid on which tracks are compared.
+/// The time grid on which the amplitudes and frequencies of vibrations are sampled and compared.
 struct FeltGrid {
-  /// The usual interval, in seconds.
+  /// The interval between grid points unless the patterns are very long, in seconds.
   private static let usualStep = 0.0005
-  /// The maximum number of points of the whole pattern.
+  /// The maximum number of points of the grid.
   private static let maximumPointCount = 1_200_000.0
-  /// The maximum number of points of all vibrations.
+  /// The maximum total number of points in the tracks of all vibrations.
   private static let maximumTrackPointCount = 4_000_000.0
-  /// The duration of the grid after the end of the longest pattern, in seconds.
+  /// The time by which the grid extends past the end of the longest pattern, in seconds.
   private static let trailingSeconds = 0.1
 
-  /// The interval, in seconds.
+  /// The interval between grid points, in seconds.
   let step: Double
   /// The number of points.
   let count: Int
@@ -31,7 +31,7 @@ struct FeltGrid {
   /// Returns the time of a point, in seconds.
   func time(_ index: Int) -> Double { Double(index) * step }
 
-  /// Returns the number of points in a time, rounded down, but at least one.
+  /// Returns the number of grid points in a duration, rounded down, but at least one.
   func pointCount(_ seconds: Double) -> Int { max(1, Int(seconds / step + 1e-6)) }
 
   /// Returns the index of the point before a time, limited to the grid.
@@ -44,9 +44,9 @@ struct FeltGrid {
 struct FeltTrack {
   /// The index of the event in the composition.
   let event: Int
-  /// The index of the first point.
+  /// The grid index of the first sample.
   let start: Int
-  /// The amplitudes, of full scale.
+  /// The amplitude at each point, as a fraction of full scale.
   let amplitudes: [Double]
   /// The base-2 logarithms of the frequencies in hertz.
   let octaves: [Double]
@@ -94,10 +94,10 @@ struct FeltTrack {
     self.init(event: vibration.event, start: first, amplitudes: amplitudes, octaves: octaves)
   }
 
-  /// The range of the grid.
+  /// The range of grid points that the track covers.
   var range: Range<Int> { start..<(start + amplitudes.count) }
 
-  /// Returns the amplitude at a point of the grid.
+  /// Returns the amplitude at a grid point, or 0 outside of the track.
   func amplitude(at index: Int) -> Double {
     range.contains(index) ? amplitudes[index - start] : 0
   }
@@ -111,13 +111,13 @@ struct FeltTrack {
     return (start + first)..<(start + last + 1)
   }
 
-  /// Returns the track with another gain.
+  /// Returns the track with its amplitudes multiplied by a gain.
   func scaled(by gain: Double) -> FeltTrack {
     FeltTrack(
       event: event, start: start, amplitudes: amplitudes.map { $0 * gain }, octaves: octaves)
   }
 
-  /// Returns the track with another frequency.
+  /// Returns the track with its frequencies shifted.
   ///
   /// - Parameter shift: The change of frequency, in octaves.
   func shifted(byOctaves shift: Double) -> FeltTrack {
@@ -155,7 +155,7 @@ struct TimeWarp {
   private var sources: [Double]
   private var targets: [Double]
 
-  /// The time by which a mapping is extrapolated, in seconds.
+  /// The time by which a line through two points is extended on both sides, in seconds.
   private static let extrapolationSeconds = 100_000.0
 
   /// Creates a mapping from points, sorted by time; without points, times do not change.
@@ -216,9 +216,9 @@ struct TimeWarp {
 struct FeltSide {
   private(set) var tracks: [FeltTrack]
   var transients: [FeltTransient]
-  /// The sums of the amplitudes.
+  /// The sum of all tracks' amplitudes at each grid point.
   private(set) var amplitudes: [Double]
-  /// The sums of the frequencies, weighted by amplitude.
+  /// The sum of all tracks' logarithmic frequencies at each grid point, weighted by amplitude.
   private var weightedOctaves: [Double]
 
   init(_ pattern: FeltPattern, grid: FeltGrid) {
@@ -246,7 +246,7 @@ struct FeltSide {
     add(track, sign: 1)
   }
 
-  /// Returns the side with its times mapped.
+  /// Returns the pattern with the times of its tracks and transients mapped.
   func warped(by warp: TimeWarp, grid: FeltGrid) -> FeltSide {
     if warp.isIdentity { return self }
     var moved = self
@@ -267,7 +267,7 @@ struct FeltSide {
     return amplitudes[startIndex..<endIndex].reduce(0) { $0 + $1 * $1 } * grid.step
   }
 
-  /// Returns the mean frequency at a point, weighted by amplitude, as a base-2 logarithm.
+  /// Returns the base-2 logarithm of the mean frequency at a grid point, weighted by amplitude.
   func octaves(at index: Int) -> Double { weightedOctaves[index] / max(amplitudes[index], 1e-12) }
 
   /// The maximum of the summed amplitudes and of the transients.

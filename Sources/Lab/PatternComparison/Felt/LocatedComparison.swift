@@ -2,7 +2,7 @@ internal import CMath
 import HapticFormats
 import HapticModel
 
-/// The differences of what is felt at each body location of two patterns.
+/// The differences between how two patterns feel, at each body location.
 ///
 /// A vibration at one body location does not mask a vibration at another, so each location is
 /// compared on its own. Patterns without body locations are felt alike everywhere and are compared
@@ -10,15 +10,15 @@ import HapticModel
 struct LocatedComparison {
   /// The comparison at a body location.
   private struct Entry {
-    /// The location, or nil for all.
+    /// The body location, or nil if all locations are compared together.
     let location: HapticComposition.BodyLocation?
     let felt: FeltComparison
   }
 
   private let entries: [Entry]
 
-  /// The maximum relative difference of two amounts at different locations that count as one
-  /// difference of the whole.
+  /// The maximum relative difference between amounts at different locations that are joined into
+  /// one difference of the whole pattern.
   private static let joiningTolerance = 0.1
 
   /// Compares two patterns.
@@ -56,17 +56,17 @@ struct LocatedComparison {
   /// A Boolean value that indicates whether both patterns are equal at every time and location.
   var isExactlyEqual: Bool { entries.allSatisfy(\.felt.isExactlyEqual) }
 
-  /// The transients that only one pattern has as transients.
+  /// The transients of one pattern that the other pattern has as short vibrations.
   var pulses: [FeltPulse] { entries.flatMap(\.felt.pulses) }
 
-  /// The context of the location with the strongest vibration.
+  /// The comparison context of the location with the strongest vibration.
   var loudestContext: FeltContext {
     let contexts = entries.map(\.felt.context)
     return contexts.max { $0.floor < $1.floor } ?? contexts[0]
   }
 
-  /// The differences, sorted by time. Differences that concern one of several body locations have
-  /// this location.
+  /// The differences, sorted by time. If there are several body locations, a difference that does
+  /// not apply to all of them states its location.
   var differences: [FeltDifference] {
     guard entries.count > 1 else { return entries[0].felt.differences }
     var differences: [FeltDifference] = []
@@ -81,7 +81,8 @@ struct LocatedComparison {
     return (shared + differences).sorted { $0.range.lowerBound < $1.range.lowerBound }
   }
 
-  /// The differences of the whole that are equal at all body locations where something is felt.
+  /// The differences that apply to the whole pattern and are equal at all body locations that the
+  /// patterns use.
   private var sharedDifferences: [FeltDifference] {
     let wholes = entries[0].felt.differences.filter { $0.subject == .whole }
     return wholes.filter { whole in
@@ -96,7 +97,8 @@ struct LocatedComparison {
       && abs(first.amount - second.amount) <= joiningTolerance * abs(first.amount) + 1e-9
   }
 
-  /// Returns the mapping of the reference's times to the candidate's for a difference.
+  /// Returns the mapping of the reference's times to the candidate's at the body location of a
+  /// difference.
   func clock(of difference: FeltDifference) -> TimeWarp {
     let entry = entries.first { $0.location == difference.location } ?? entries[0]
     return entry.felt.clock

@@ -7,8 +7,8 @@ import SignalAnalysis
 
 /// The differences between two patterns.
 ///
-/// 1. `FeltComparison` finds the differences of what is felt, whatever events make it, at each body
-///    location.
+/// 1. `FeltComparison` finds the differences between how the patterns feel at each body location,
+///    regardless of the events that cause them.
 /// 2. `EventDifferences` and `ControlDifferences` find the differences of the values in the files.
 /// 3. If the values explain what is felt, and nothing else, they are reported, because they have
 ///    exact amounts and the names of parameters. Otherwise, the differences of what is felt are
@@ -18,11 +18,11 @@ import SignalAnalysis
 struct PatternDifferences {
   /// The differences.
   private(set) var differences: [Difference] = []
-  /// The differences of notation, as sentences.
+  /// Sentences that describe how the patterns are written differently.
   private(set) var spelling: [String] = []
 
-  /// Compares two patterns, or returns nil if their sounds must be compared: for a recording, for
-  /// two profiles, and for different sampled signals.
+  /// Compares two patterns. Returns nil if their sounds must be compared instead: if a take is a
+  /// recording, or if their profiles or sampled signals differ.
   ///
   /// - Parameters:
   ///   - reference: The reference.
@@ -77,15 +77,15 @@ extension HapticComposition {
 struct WrittenDifferences {
   /// The differences of haptic events and their controls.
   private(set) var haptic: [Difference] = []
-  /// The differences of audio events, their controls, and body locations. These differences have no
-  /// tracks.
+  /// The differences of audio events, their controls, and body locations, which are always
+  /// reported. They have no tracks to compare.
   private(set) var always: [Difference] = []
   /// A Boolean value that indicates whether the patterns have enough events in common.
   let isApplicable: Bool
-  /// A Boolean value that indicates whether a pattern states hertz, so that its sharpness is not
-  /// that of the profile.
+  /// A Boolean value that indicates whether a pattern specifies frequencies in hertz instead of
+  /// sharpness values of the profile.
   let statesHertz: Bool
-  /// The names of events, and the range of the whole.
+  /// The list of differences, with the names of events and the time range of the whole pattern.
   let list: DifferenceList
   private let events: [IndexedEvent]
   private let candidateEvents: [IndexedEvent]
@@ -125,7 +125,7 @@ struct WrittenDifferences {
     !hapticEvents(of: difference).isEmpty
   }
 
-  /// Returns whether a difference of haptic events is also one of audio events, which are not felt.
+  /// Returns whether a difference of haptic events also affects audio events, which are not felt.
   func alsoConcernsAudio(_ difference: Difference) -> Bool {
     let indices = Set(difference.referenceEvents)
     let candidateIndices = Set(difference.candidateEvents)
@@ -145,23 +145,26 @@ struct WrittenDifferences {
   }
 }
 
-/// The differences of values that explain what is felt.
+/// The differences between values in the files that explain the differences in feeling.
 struct WrittenExplanation {
-  /// The differences, or nil if they do not explain what is felt.
+  /// The differences that explain the differences in feeling, or nil if there is no complete
+  /// explanation.
   private(set) var differences: [Difference]?
-  /// The differences that have no effect, or another effect.
+  /// The differences that have no effect, or an effect other than their values suggest.
   private(set) var unexplained: [Difference] = []
 
   private let written: WrittenDifferences
   private let namesControls: Bool
   private let context: FeltContext
 
-  /// The time by which the ranges of two descriptions of one difference may be apart, in seconds.
+  /// The maximum gap between the time ranges of a difference of values and a difference in feeling
+  /// that count as the same, in seconds.
   private static let marginSeconds = 0.07
-  /// The ratio of lengths from which the values are the better explanation.
+  /// The minimum ratio of the number of differences in feeling to the number of differences of
+  /// values at which the values are the better explanation.
   private static let minimumLengthRatio = 4
 
-  /// Verifies the differences of values.
+  /// Checks which differences of values explain the differences in feeling.
   ///
   /// - Parameters:
   ///   - written: The differences of values.
@@ -220,7 +223,7 @@ struct WrittenExplanation {
 
   // MARK: - Agreement
 
-  /// Returns whether a difference of values and a difference of what is felt are the same.
+  /// Returns whether a difference of values explains a difference in feeling.
   private func agrees(_ difference: Difference, _ felt: FeltDifference) -> Bool {
     let isWhole = difference.isOverall || felt.subject == .whole
     let margin = Self.marginSeconds + (difference.unit == .seconds ? abs(difference.amount) : 0)
@@ -315,8 +318,8 @@ struct WrittenExplanation {
 
   // MARK: - Small differences
 
-  /// Returns whether a difference of exact values is too small, too weak, or too short to be found
-  /// in what is felt.
+  /// Returns whether a difference between unrounded values is too small, too weak, or too short for
+  /// `FeltComparison` to detect.
   private func isBelowDetection(_ difference: Difference) -> Bool {
     guard context.resolution.isExact, written.isApplicable else { return false }
     let events = written.hapticEvents(of: difference)
@@ -343,7 +346,8 @@ struct WrittenExplanation {
 }
 
 extension IndexedEvent {
-  /// A Boolean value that indicates whether the event is too short for a frequency.
+  /// A Boolean value that indicates whether the event is too short for its frequency to be
+  /// compared.
   fileprivate var isShort: Bool { (durationSeconds ?? 0) + tailSeconds < 0.015 }
 }
 
@@ -366,6 +370,6 @@ extension Difference {
 }
 
 extension FeltContext {
-  /// The change of level from which a sound is missing or added, in decibels.
+  /// The minimum change of level at which an event can count as missing or added, in decibels.
   fileprivate var presenceDecibels: Double { 15 }
 }

@@ -1,7 +1,7 @@
 import HapticModel
 import RecordingAnalysis
 
-/// The differences of notation between two patterns, as sentences without levels and frequencies.
+/// Describes how two patterns are written differently, in sentences without levels and frequencies.
 struct SpellingDifferences {
   private let reference: Take
   private let candidate: Take
@@ -26,7 +26,7 @@ struct SpellingDifferences {
   /// Returns the sentences.
   ///
   /// - Parameters:
-  ///   - pulses: The transients that only one pattern has as transients.
+  ///   - pulses: The transients of one pattern that the other pattern has as short vibrations.
   ///   - written: The differences of values without an effect.
   ///   - list: The names of events.
   func sentences(
@@ -96,7 +96,7 @@ struct SpellingDifferences {
 
   // MARK: - Values
 
-  /// Returns the sentence for a difference of values, or nil if it has only an amount.
+  /// Returns the sentence for a difference of values, or nil if nothing remains without the amount.
   private func sentence(for difference: Difference, list: DifferenceList) -> String? {
     switch difference.kind {
     case .missing, .added, .order:

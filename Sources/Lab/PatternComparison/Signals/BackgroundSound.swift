@@ -10,7 +10,7 @@ struct BackgroundSound {
 
   /// The duration of the blocks whose power is measured, in seconds.
   private static let blockSeconds = 0.02
-  /// The minimum fraction of the power around one frequency that makes a tone.
+  /// The minimum fraction of the power near one frequency at which the background counts as a tone.
   private static let minimumTonality = 0.6
 
   /// Returns the background of the candidate while the reference is silent, or nil if it is not
@@ -43,7 +43,7 @@ struct BackgroundSound {
     return BackgroundSound(power: power, hertz: tone(in: quietCandidateSamples, rate: pair.rate))
   }
 
-  /// Returns the frequency of a tone with most of the power, or nil.
+  /// Returns the frequency of a tone that has most of the power, or nil if there is none.
   private static func tone(in samples: [Float], rate: Double) -> Double? {
     let spectrum = Spectrum(of: Signal(samples, rate: rate), window: 0.25)
     guard
@@ -60,6 +60,6 @@ struct BackgroundSound {
   /// The level in dBFS: the peak level of a tone, or the RMS level of noise.
   var decibels: Double { Decibels.of(power: hertz == nil ? power : 2 * power) }
 
-  /// The magnitude that the background hardly ever exceeds.
+  /// The sample magnitude that the background hardly ever exceeds: 4.5 times its RMS value.
   var magnitudeBound: Float { Float(4.5 * power.squareRoot()) }
 }

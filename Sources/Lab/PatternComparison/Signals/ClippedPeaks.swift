@@ -4,19 +4,20 @@ import SignalAnalysis
 ///
 /// A run has at least four samples at the maximum magnitude, and a steep edge.
 struct ClippedPeaks {
-  /// The magnitude of clipped samples.
+  /// The magnitude from which a sample counts as clipped.
   let ceiling: Float
   /// The number of clipped samples.
   private(set) var sampleCount = 0
   /// The number of runs.
   private(set) var runCount = 0
-  /// The frames from the first run to the last one.
+  /// The range of frames from the start of the first run to the end of the last run.
   private(set) var clippedFrames = 0..<0
 
   private static let minimumRunLength = 4
   /// The minimum ceiling. The peaks of weaker signals are flat due to quantization.
   private static let minimumCeiling: Float = 0.1
-  /// The minimum distance of the sample before or after a run from the ceiling, as a fraction.
+  /// The minimum amount by which the sample before or after a run is below the ceiling, as a
+  /// fraction of the ceiling.
   private static let minimumEdgeDrop: Float = 0.001
 
   init?(_ samples: [Float]) {

@@ -1,26 +1,26 @@
 internal import CMath
 import SignalAnalysis
 
-/// A time range in which two levels differ.
+/// A time range in which the levels of two signals differ.
 struct LevelSegment {
   /// The time range, in seconds.
   var range: ClosedRange<Double>
-  /// The median difference, in decibels.
+  /// The median level difference, in decibels.
   var medianDecibels: Double
-  /// The difference with the greatest magnitude, in decibels.
+  /// The level difference with the greatest magnitude, in decibels.
   var extremeDecibels: Double
 }
 
-/// The difference of two levels over time.
+/// The level difference between two signals over time.
 struct LevelDifferenceCurve {
-  /// The difference at each step, in decibels, or nil if both signals are silent.
+  /// The level difference at each step, in decibels, or nil where both signals are silent.
   private let differences: [Double?]
   /// The interval between differences, in seconds.
   private let stepSeconds: Double
 
   /// The duration over which power is averaged, in seconds: a period of 40 Hz.
   static let windowSeconds = 0.025
-  /// The minimum difference of levels, in decibels.
+  /// The minimum level difference that counts, in decibels.
   static let minimumDifferenceDecibels = 0.4
 
   init(_ reference: [Float], _ candidate: [Float], rate: Double) {
@@ -50,7 +50,8 @@ struct LevelDifferenceCurve {
     }
   }
 
-  /// The mean difference if it is constant for 95 % of the time, or nil.
+  /// The mean level difference if the difference is constant for 95 % of the time, or nil
+  /// otherwise.
   var constantDifference: Double? {
     let values = differences.compactMap(\.self)
     guard !values.isEmpty else { return 0 }

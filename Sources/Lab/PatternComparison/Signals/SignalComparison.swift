@@ -4,8 +4,8 @@ import RecordingAnalysis
 import SignalAnalysis
 
 extension Comparison {
-  /// The level of a residual, in dBFS, below which it is the rounding of stored samples: one or two
-  /// steps of 16 bits.
+  /// The level, in dBFS, below which a residual is attributed to the rounding of stored samples:
+  /// one or two steps of 16 bits.
   static let negligibleResidualDecibels = -84.0
   /// The level of a residual, in decibels relative to the reference, above which it is a
   /// difference.
@@ -63,7 +63,8 @@ extension Comparison {
     }
   }
 
-  /// The residual of a candidate after a common gain.
+  /// The residual that remains after the reference, scaled by the best-fitting gain, is subtracted
+  /// from the candidate.
   private struct Residual {
     /// The level of the candidate, in decibels relative to the reference.
     var levelDecibels: Double
@@ -73,7 +74,7 @@ extension Comparison {
     var relativeDecibels: Double
   }
 
-  /// Returns the residual after the gain that minimizes it.
+  /// Returns the residual that remains after the reference is scaled by the gain that minimizes it.
   private func residual(of pair: SignalPair) -> Residual {
     var referenceEnergy = 0.0
     var product = 0.0
@@ -156,7 +157,7 @@ extension Comparison {
         + (isMissing ? " is silent" : " is not silent, unlike \(options.referenceLabel)"))
   }
 
-  /// Adds a difference for another duration if no other difference explains it.
+  /// Adds a difference if the durations of the takes differ and no other difference explains that.
   private mutating func compareLengths() {
     let duration = reference.signal.durationSeconds
     let candidateDuration = candidate.signal.durationSeconds
@@ -178,8 +179,8 @@ extension Comparison {
       sentence: "\(options.candidateLabel)'s recording is \(changeText): \(values) s")
   }
 
-  /// Adds a difference for another number of channels, or for channels that differ although their
-  /// mean is equal.
+  /// Adds a difference if the numbers of channels differ, or if channels differ although their mean
+  /// is equal.
   mutating func compareChannels() {
     let count = reference.signal.channels.count
     let candidateCount = candidate.signal.channels.count

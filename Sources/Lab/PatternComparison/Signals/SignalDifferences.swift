@@ -19,7 +19,7 @@ struct SignalDifferences {
   /// The overall level of the candidate, in decibels relative to the reference.
   private(set) var levelDecibels: Double
 
-  /// The maximum number of segments of a sound with another level that are reported separately.
+  /// The maximum number of segments with a changed level per sound that are reported separately.
   private static let maximumSegmentCount = 3
 
   init(_ pair: SignalPair, options: ComparisonOptions) {
@@ -76,14 +76,15 @@ struct SignalDifferences {
       opposite: pair.reference, delay: shiftSeconds)
   }
 
-  /// The shift of the candidate in the pair, in seconds.
+  /// The shift of the candidate that was removed from the pair, in seconds.
   private var shiftSeconds: Double { Double(pair.shiftFrames) / pair.rate }
-  /// Returns the candidate's sounds at their original times.
+  /// Returns events for the candidate's sounds, at their times before alignment.
   private func candidateEvents(of comparisons: [SoundComparison]) -> [IndexedEvent] {
     comparisons.map { $0.candidateRegion.event(delay: shiftSeconds) }
   }
 
-  /// Adds the differences of the signals as a whole.
+  /// Adds the differences that apply to the whole signals: polarity, DC offset, background noise,
+  /// and clipping.
   private mutating func addWholeSignalDifferences(
     background: BackgroundSound?, clipping: ClippedPeaks?
   ) {
@@ -112,8 +113,8 @@ struct SignalDifferences {
         + "\(plural), between \(SentenceFormatting.range(start...end))")
   }
 
-  /// Returns the value that at least 60 % of the values share within a tolerance, or nil. Two
-  /// values must be equal.
+  /// Returns the value that at least 60 % of the values share within a tolerance, or nil. If there
+  /// are only two values, both must agree.
   private static func commonValue(of values: [Double], within tolerance: Double) -> Double? {
     let sorted = values.sorted()
     guard !sorted.isEmpty else { return nil }
@@ -260,7 +261,8 @@ struct SignalDifferences {
     }
   }
 
-  /// Adds a difference for short, and one for long regions without a counterpart.
+  /// Adds one difference for all taps without a counterpart, and one for all longer regions without
+  /// a counterpart.
   ///
   /// - Parameters:
   ///   - kind: The kind of the differences.
@@ -292,7 +294,8 @@ struct SignalDifferences {
 }
 
 extension Difference {
-  /// Creates a difference of waveforms with a residual in decibels relative to the sound.
+  /// Creates a waveform difference from the level of its residual, in decibels relative to the
+  /// sound.
   init(residual: Double, in range: ClosedRange<Double>, isOverall: Bool = false) {
     self.init(
       .spectrum, in: range, isOverall: isOverall, amount: residual,

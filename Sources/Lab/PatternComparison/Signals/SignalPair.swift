@@ -9,11 +9,12 @@ struct SignalPair {
   /// The candidate, aligned with the reference, and with its DC offset and inverted polarity
   /// corrected.
   private(set) var candidate: [Float]
-  /// The shift of the candidate, in frames; positive if it is later. It was removed.
+  /// The shift that was removed from the candidate, in frames; positive if the candidate was later.
   private(set) var shiftFrames = 0
-  /// A Boolean value that indicates whether the candidate's polarity is inverted. It was corrected.
+  /// A Boolean value that indicates whether the candidate's polarity was inverted, and was
+  /// therefore corrected.
   private(set) var isInverted = false
-  /// The candidate's DC offset minus the reference's. It was removed.
+  /// The DC offset that was removed from the candidate: its own minus the reference's.
   private(set) var dcOffset = 0.0
   /// The correlation coefficient of both signals; negative for inverted polarity.
   private(set) var correlation: Double?
@@ -23,7 +24,7 @@ struct SignalPair {
   /// The minimum DC offset to remove: −60 dBFS.
   static let minimumDCOffset = 1e-3
 
-  /// Creates a pair of two signals, aligned in time.
+  /// Aligns two signals in time, and corrects the candidate's DC offset and polarity.
   ///
   /// - Parameters:
   ///   - reference: The reference.

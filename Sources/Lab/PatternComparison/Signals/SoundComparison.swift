@@ -10,22 +10,22 @@ struct SoundComparison {
   private(set) var timeShiftSeconds = 0.0
   /// The level of the candidate's sound, in decibels relative to the reference, if it is constant.
   private(set) var levelChangeDecibels = 0.0
-  /// The change of frequency.
+  /// The frequencies of both sounds if they differ, or nil.
   private(set) var frequencyChange: FrequencyPair?
   /// The change of duration, in seconds.
   private(set) var durationChangeSeconds = 0.0
-  /// The segments with different levels.
+  /// The time ranges in which the levels of the sounds differ.
   private(set) var levelSegments: [LevelSegment] = []
   /// The level of the residual, in decibels relative to the sound, or nil if the other changes
   /// explain the difference.
   private(set) var residualDecibels: Double?
-  /// A Boolean value that indicates whether the shapes match up to a constant gain, so that the
-  /// time shift is accurate.
+  /// A Boolean value that indicates whether the waveforms are equal up to a constant gain, so that
+  /// the time shift is accurate.
   private(set) var hasMatchingShape = true
 
-  /// The relative power of a residual below which shapes are equal.
+  /// The residual power, relative to the sound, below which waveforms count as equal.
   private static let maximumShapeResidual = 1e-3
-  /// The minimum level to report, in decibels.
+  /// The minimum change of level to report, in decibels.
   static let minimumLevelChange = 0.05
   /// The minimum time shift to report, in seconds.
   static let minimumTimeShift = 0.0002
@@ -95,7 +95,7 @@ struct SoundComparison {
     return residual < maximumShapeResidual * energy + 4 * noiseEnergy
   }
 
-  /// Returns samples, padded with silence beyond the ends of the signal.
+  /// Returns an excerpt of a signal, padded with silence beyond its ends.
   private static func excerpt(of samples: [Float], from start: Int, count: Int) -> [Float] {
     (start..<start + count).map { samples.indices.contains($0) ? samples[$0] : 0 }
   }
@@ -182,7 +182,8 @@ struct SoundComparison {
     }
   }
 
-  /// Finds the level, or the segments with different levels.
+  /// Measures the change of level, or finds the segments in which the levels differ if the change
+  /// is not constant.
   private mutating func findLevelSegments(
     _ reference: [Float], _ candidate: [Float], rate: Double
   ) {
@@ -242,8 +243,8 @@ struct FrequencyPair {
     after = centroids[1]
   }
 
-  /// Returns the median frequencies while both sounds have a tone, or nil if that is for less than
-  /// 30 % of the time.
+  /// Returns the median frequencies of both sounds while both have a pitch, or nil if that is less
+  /// than 30 % of the time.
   private static func trackedFrequencies(
     _ reference: [Float], _ candidate: [Float], rate: Double
   ) -> (before: Double, after: Double)? {
