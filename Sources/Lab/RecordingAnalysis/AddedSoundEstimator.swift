@@ -10,7 +10,7 @@ struct AddedSoundEstimator {
   private var sampleRate: Double { residual.fit.reference.sampleRate }
   private var residualSamples: [Float] { residual.whitenedSamples }
 
-  /// Returns the clearest burst of the residual, or nil if no burst is perceptible and significant.
+  /// Returns the most significant perceptible burst in the residual, or nil if there is none.
   func strongestBurst(of detector: BurstDetector) -> BurstDetector.Burst? {
     detector.strongestBurst(
       in: residualSamples, whitener: residual.fit.whitenerTaps, sigma: residual.noiseDeviation,

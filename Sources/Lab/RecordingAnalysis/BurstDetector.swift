@@ -21,7 +21,7 @@ struct BurstDetector {
   /// The templates of bursts: in-phase samples, and quadrature samples if the phase is free.
   private var burstTemplates: [(inPhase: [Float], quadrature: [Float]?)] = []
 
-  /// Creates the templates of all bursts that are detected.
+  /// Creates the templates of all bursts that can be detected.
   ///
   /// - Parameters:
   ///   - rate: The sample rate, in hertz.

@@ -17,19 +17,21 @@ struct ChangedEventSearch: ~Copyable {
     var changedWaveform: EventWaveform
     /// The frequency ratio of the change: 1 for a missing event, nil for a moved event.
     var frequencyRatio: Double?
-    /// The delay of the reference. Its score is the explained noise-weighted energy.
+    /// The delay of the changed reference. Its score is the noise-weighted energy that the
+    /// reference explains.
     var alignmentCandidate: RecordingAlignment.Candidate
   }
 
-  /// The step between the renderings of a moved event that controls affect, in seconds.
+  /// The interval between the times at which a moved event is rendered if dynamic parameters or
+  /// curves affect it, in seconds.
   private static let renderingStepSeconds = 0.005
   private static let maximumFrequencyRatioCount = 48
-  /// The maximum logarithm of a frequency ratio that is tried.
+  /// The maximum frequency ratio that is tried, as a natural logarithm.
   private static let maximumLogFrequencyRatio = 0.56
   /// The maximum difference of two delays that count as equal, in seconds.
   private static let equalDelayToleranceSeconds = 0.004
   private static let maximumHypothesisCount = 3
-  /// The duration of silence before the reference into which an event can move, in seconds.
+  /// The maximum time by which an event can move before the start of the reference, in seconds.
   private static let leadSeconds = 0.1
 
   private let reference: RecordingReference
@@ -48,7 +50,7 @@ struct ChangedEventSearch: ~Copyable {
   }
 
   /// Returns the most likely hypotheses that differ in event, delay, or kind of change, and the
-  /// most likely hypothesis of a missing event.
+  /// most likely hypothesis that an event is missing.
   mutating func bestHypotheses() -> [Hypothesis] {
     let waveforms = reference.waveforms
     let minimumFraction = waveforms.count <= 3 ? 0.1 : 0.25
@@ -139,7 +141,7 @@ struct ChangedEventSearch: ~Copyable {
     }
   }
 
-  /// Returns the two best time shifts of a variant of an event, as hypotheses.
+  /// Returns hypotheses with the two time shifts at which a changed waveform of an event fits best.
   ///
   /// - Parameters:
   ///   - index: The index of the event's waveform.

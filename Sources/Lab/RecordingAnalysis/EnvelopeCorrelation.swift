@@ -39,7 +39,8 @@ struct EnvelopeCorrelation {
     Double(index - maximumLagInHops + Self.leadValueCount) * hopSeconds
   }
 
-  /// Returns the correlation of the envelopes at each delay.
+  /// Returns the correlation between the envelopes of the reference and the recording at each
+  /// delay.
   ///
   /// - Parameter tempo: The relative tempo deviation of the recording.
   func correlations(tempo: Double) -> [Float] {
@@ -69,7 +70,8 @@ struct EnvelopeCorrelation {
     }
   }
 
-  /// Returns the change of the logarithmic power of 20 ms within 20 ms.
+  /// Returns the change of the signal's logarithmic power over the preceding 20 ms, every 5 ms. The
+  /// power is averaged over 20 ms.
   ///
   /// - Parameters:
   ///   - samples: The signal.

@@ -8,9 +8,9 @@ import SignalAnalysis
 /// it explains, in multiples of the noise power, minus a threshold for each of its parameters.
 struct EventChangeEstimator {
   let residual: RecordingResidual
-  /// The reference as the pattern specifies it, without changes.
+  /// The reference as the pattern specifies it, without the changes that were found.
   let originalReference: RecordingReference
-  /// The hypothesis that led to the placement, if any.
+  /// The hypothesis of a changed event on which the placement is based, or nil if there is none.
   let hypothesis: ChangedEventSearch.Hypothesis?
 
   /// The factor that lowers the score of a waveform change, because it can explain any residual.
@@ -31,7 +31,7 @@ struct EventChangeEstimator {
     var remainingRecording: DesignColumn
     /// The energy of `remainingRecording`.
     var remainingRecordingEnergy: Double
-    /// The energy that remains after the event is subtracted too.
+    /// The energy that remains in `remainingRecording` after the event is also subtracted.
     var residualEnergyWithoutEvent: Double
   }
 
@@ -89,13 +89,14 @@ struct EventChangeEstimator {
       > minimumExplainedEnergy
   }
 
-  /// The derivative of a waveform with respect to time, orthogonal to the waveform.
+  /// The time derivative of a waveform, made orthogonal to the waveform.
   private struct TimeDerivative {
     var derivativeColumn: DesignColumn
     var derivativeEnergy: Double
   }
 
-  /// Returns the derivative of a column with respect to time, without its change of level.
+  /// Returns the time derivative of a column, made orthogonal to the column so that it contains no
+  /// change of level.
   private func timeDerivative(of column: DesignColumn) -> TimeDerivative {
     let energy = max(Vector.energy(column.samples), 1e-30)
     let samples = column.samples
@@ -130,7 +131,7 @@ struct EventChangeEstimator {
       explainedRange: neighborhood.eventColumn.recordingRange)
   }
 
-  /// Returns a change with its score, computed from the energy that remains after it.
+  /// Sets the score of a change from the energy that remains after the change.
   ///
   /// - Parameters:
   ///   - change: The change.
@@ -156,7 +157,7 @@ struct EventChangeEstimator {
     return change.penalizedImprovement > 0 && isReportable ? [change] : []
   }
 
-  /// Returns the scores of a changed waveform at the common gain and at a gain of its own.
+  /// Rates a changed waveform at the common gain and at its best-fitting gain.
   ///
   /// - Parameters:
   ///   - change: The change.
@@ -234,7 +235,7 @@ struct EventChangeEstimator {
 
   // MARK: - Time
 
-  /// Returns changes of time at the peaks of the cross-correlation.
+  /// Returns time shifts of the event to the peaks of its cross-correlation with the recording.
   private func timeChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
     let index = neighborhood.waveformIndex
     let original = originalReference.waveforms[index]
@@ -252,7 +253,8 @@ struct EventChangeEstimator {
     }
   }
 
-  /// Returns the shifts at the highest peaks of the cross-correlation, in seconds of the reference.
+  /// Returns the time shifts at the highest peaks of the event's cross-correlation with the
+  /// recording, in seconds of the reference.
   private func correlationShifts(in neighborhood: EventNeighborhood) -> [Double] {
     let maximumShiftSamples = Int(RecordingModelFit.maximumTimeShiftSeconds * sampleRate)
     let column = neighborhood.eventColumn
@@ -283,7 +285,8 @@ struct EventChangeEstimator {
     }
   }
 
-  /// Returns a change with a refined time that explains more, or nil.
+  /// Returns the change with a refined time, or nil if no refinement explains more of the
+  /// recording.
   ///
   /// The waveform's derivative yields the remaining shift by linearization.
   func refinedTime(
@@ -322,7 +325,8 @@ struct EventChangeEstimator {
 
   // MARK: - Frequency
 
-  /// Returns the best change of frequency.
+  /// Returns the change of frequency that explains the recording best, or an empty array if there
+  /// is none.
   ///
   /// Ratios of short events are searched in steps; long events yield a ratio by their phase.
   private func frequencyChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
@@ -440,7 +444,8 @@ struct EventChangeEstimator {
     return atan2(imaginary, real) / (2 * .pi * Double(segmentSampleCount) / sampleRate)
   }
 
-  /// Returns a change with a refined frequency that explains more, or nil.
+  /// Returns the change with a refined frequency, or nil if no refinement explains more of the
+  /// recording.
   ///
   /// The level is free, and the time within the linear range, because the placement may still be
   /// wrong due to this event.

@@ -21,7 +21,7 @@ struct EventRenderer {
     var transientBank: [EventWaveform]?
   }
 
-  /// The maximum number of renderings over which overlapping events are distributed.
+  /// The maximum number of renderings among which overlapping events are distributed.
   private static let maximumRenderingCount = 16
   /// The maximum duration of an event's decay after its release, in seconds.
   private static let maximumTailSeconds = 0.1
@@ -183,7 +183,7 @@ struct EventRenderer {
       approximateResultRate: approximateResultRate)
   }
 
-  /// Returns the rendered composition as the source of a reference.
+  /// Renders the whole composition, and returns it as the source of a reference.
   func renderedSource() -> ReferenceSource? {
     samples(of: composition).map {
       ReferenceSource(

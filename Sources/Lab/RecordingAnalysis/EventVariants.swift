@@ -53,7 +53,7 @@ struct EventVariants {
     return min(max(ratio, frequencyRatioLimits[0] + 1e-6), frequencyRatioLimits[1] - 1e-6)
   }
 
-  /// Returns the change of sharpness or pitch that multiplies the frequency by a ratio.
+  /// Returns the change of an event's sharpness or pitch that multiplies its frequency by a ratio.
   private func parameterStep(
     of event: IndexedEvent, value: Double, ratio: Double, profile: TransducerProfile
   ) -> Double {
@@ -79,8 +79,8 @@ struct EventVariants {
     return rerendered(moved, with: renderer) { $0.time = max(0, $0.time + seconds) }
   }
 
-  /// Returns the waveform of a change of frequency or time, without a change of level, or nil for
-  /// other changes.
+  /// Returns the waveform of an event whose frequency or time changed, at its original level.
+  /// Returns nil for other kinds of changes.
   func waveform(of change: RecordingChange) -> EventWaveform? {
     guard let index = change.waveformIndex else { return nil }
     return switch change.kind {
@@ -90,8 +90,7 @@ struct EventVariants {
     }
   }
 
-  /// Returns a waveform to which the difference between the changed and the unchanged rendering is
-  /// added.
+  /// Renders an event with and without a change, and adds the difference to its waveform.
   private func rerendered(
     _ waveform: EventWaveform, with renderer: EventRenderer,
     changedBy change: (inout HapticEvent) -> Void

@@ -137,8 +137,8 @@ package struct IndexedEvent {
 }
 
 extension TransducerProfile {
-  /// Returns the frequency of an event's sharpness or pitch, in hertz, or the playback rate of a
-  /// sound file.
+  /// Returns the frequency to which an event's sharpness or pitch is mapped, in hertz, or the
+  /// playback rate for a sound file.
   ///
   /// - Parameters:
   ///   - value: The sharpness of a haptic event, or the pitch of an audio event.

@@ -21,9 +21,10 @@ struct RecordingAlignment {
     var tempoDeviation: Double
     /// The polarity of the recording: 1, or -1 if it is inverted.
     var polaritySign: Double
-    /// The correlation of the reference with the recording. Scores of one search are comparable.
+    /// The correlation of the reference with the recording. Scores are comparable only within one
+    /// search.
     var correlationScore: Double
-    /// A Boolean value that indicates whether the candidate was found by the envelopes.
+    /// A Boolean value that indicates whether the candidate was found by correlating envelopes.
     var isEnvelopeBased = false
   }
 
@@ -39,7 +40,7 @@ struct RecordingAlignment {
   /// The duration of a block of the reference, in seconds.
   private static let blockSeconds = 0.1
   private static let maximumBlockCount = 64
-  /// The number of lags with one pooled value: 8 ms at 2 kHz.
+  /// The number of adjacent lags whose correlations are pooled into one value: 8 ms at 2 kHz.
   private static let pooledLagCount = 16
   /// The interval between refined delays, in seconds.
   private static let refinedDelayStepSeconds = 0.000_25
@@ -171,8 +172,8 @@ struct RecordingAlignment {
     }
   }
 
-  /// Returns for each block the maximum of the squared correlations in 8 ms and in the 8 ms before,
-  /// relative to the block's energy.
+  /// Returns, for each block of the reference, the maximum squared correlation in every 8 ms
+  /// interval and the one before it, relative to the block's energy.
   private func pooledPowers() -> [[Float]] {
     realCorrelations.indices.map { block in
       let scale = Float(1 / blockEnergies[block])
@@ -261,7 +262,8 @@ struct RecordingAlignment {
     return peaks
   }
 
-  /// Returns the sums of the blocks' powers, shifted against each other by a tempo.
+  /// Returns the sum of all blocks' pooled powers at each lag, after the blocks are shifted
+  /// according to a tempo.
   private func summedPowers(_ powers: [[Float]], tempo: Double) -> [Float] {
     var sums = [Float](repeating: 0, count: powers[0].count)
     for (blockPowers, time) in zip(powers, blockCenterSeconds) {
@@ -369,13 +371,14 @@ struct RecordingAlignment {
 
   // MARK: - Tempo
 
-  /// The shift between both ends of the reference from one tempo to the next while correlating
-  /// envelopes, in seconds.
+  /// The step between tempos in the search by envelopes, as the change of the reference's duration
+  /// in seconds.
   private static let coarseTempoShiftSeconds = 0.008
-  /// The shift between both ends of the reference from one tempo to the next while correlating
-  /// samples, in seconds.
+  /// The step between tempos in the search by samples, as the change of the reference's duration in
+  /// seconds.
   private static let fineTempoShiftSeconds = 0.001
-  /// The maximum offset from a delay of the envelopes, in samples.
+  /// The maximum distance from the delay that was found by envelopes at which samples are
+  /// correlated, in samples.
   private static let maximumLagOffsetSamples = 16
 
   /// Returns candidates whose tempo deviates from that of the reference.

@@ -18,7 +18,7 @@ package struct RecordingChange {
 
   package var kind: RecordingChange.Kind
   package var indexedEvent: IndexedEvent
-  /// The time range of the change, in seconds of the reference.
+  /// The time range that the change affects, in seconds of the reference.
   package var secondsRange: ClosedRange<Double>
   /// The amount of change, in decibels, seconds, or percent. For a missing or added sound, its peak
   /// in dBFS.
@@ -27,7 +27,7 @@ package struct RecordingChange {
   package var originalValue: Double?
   /// The time in seconds or the frequency in hertz after the change.
   package var changedValue: Double?
-  /// The index of the changed waveform, or nil for an added sound.
+  /// The index of the changed event's waveform, or nil for an added sound.
   var waveformIndex: Int?
   /// The changed waveform, or nil for a missing event.
   var changedWaveform: EventWaveform?
@@ -41,8 +41,8 @@ package struct RecordingChange {
   var penalizedImprovement = 0.0
   /// The penalty for an added sound that existing events could explain instead.
   var ambiguityPenalty = 0.0
-  /// A Boolean value that indicates whether the opposite change of the other one of two events is
-  /// equally likely.
+  /// A Boolean value that indicates whether the reference has only two events, and the opposite
+  /// change of the other event is equally likely.
   package var isAmbiguous = false
 
   /// The distance of the change's amount from zero, in standard errors.
@@ -65,10 +65,10 @@ package enum RecordingThreshold {
   static let minimumEventEnergyFraction = 0.003
   /// The relative gain below which an event is missing: −12 dB.
   static let maximumMissingGain = 0.25
-  /// The minimum power of a background: −84 dBFS. A weaker background is the rounding of stored
-  /// samples to 16 bits.
+  /// The minimum power of background noise: −84 dBFS. Weaker noise is attributed to the rounding of
+  /// stored samples to 16 bits.
   package static let minimumBackgroundPower = 4e-9
-  /// The maximum changes that a recording may hide if single events cannot be compared.
+  /// The level change and time shift that may go undetected if single events cannot be compared.
   static let undetectableChange = (
     decibels: 12.0, seconds: RecordingModelFit.maximumTimeShiftSeconds
   )

@@ -17,15 +17,16 @@ struct RecordingChangeSearch {
   private static let maximumChangeCount = 4
   /// The minimum fraction of the residual that a change must explain.
   private static let minimumExplainedResidualFraction = 0.2
-  /// The amounts of change that the search considers, by kind: decibels, seconds, and logarithms of
-  /// a frequency ratio.
+  /// The ranges of magnitudes that the search considers for each kind of change: decibels, seconds,
+  /// or the logarithm of a frequency ratio.
   private static let changeAmountRanges: [RecordingChange.Kind: ClosedRange<Double>] = [
     .level: RecordingModelSelection.minimumReportedChange.decibels...40,
     .time: RecordingModelSelection.minimumReportedChange
       .seconds...RecordingModelFit.maximumTimeShiftSeconds,
     .frequency: RecordingModelSelection.minimumReportedChange.logRatio...1,
   ]
-  /// The cost of each kind of change, in multiples of the logarithm of the sample count.
+  /// The penalty in log evidence for each kind of change, in multiples of the logarithm of the
+  /// sample count.
   private static let changeCosts: [RecordingChange.Kind: Double] = [
     .level: 0.5, .time: 0.5, .frequency: 0.5, .added: 1.5,
   ]
@@ -46,7 +47,7 @@ struct RecordingChangeSearch {
     var penalizedLogEvidenceWithOwnNoise = -Double.infinity
   }
 
-  /// Returns a model to which the best change was added for as long as the evidence increased
+  /// Adds the best change to a model repeatedly, as long as each addition increases the evidence
   /// enough.
   func addingChanges(to unchanged: RecordingModel) -> RecordingModel {
     var model = unchanged

@@ -11,14 +11,15 @@ struct Placement {
   /// resampled recording. Otherwise, it only moves the events.
   var isResampled = true
 
-  /// The duration of a second of a waveform in the recording, in seconds.
+  /// The factor by which waveforms are longer in the recording than in the reference.
   var timeScale: Double { isResampled ? 1 + tempoDeviation : 1 }
 
   /// Returns the time in the recording for a time of the reference, in seconds.
   func recordingTime(at time: Double) -> Double { delaySeconds + (1 + tempoDeviation) * time }
 }
 
-/// A fit of an excerpt of a recording by the waveforms of a reference, hum, a DC offset, and noise.
+/// A model of a recording's excerpt as the sum of a reference's waveforms, hum, a DC offset, and
+/// noise.
 ///
 /// The fit alternates two steps:
 ///
@@ -54,15 +55,18 @@ struct RecordingFit {
   private(set) var tempoStandardError = Double.infinity
   /// The columns of the design matrix for the DC offset and hum.
   private var nuisanceColumns: [DesignColumn] = []
-  /// The inner products of the nuisance columns, for each row up to the diagonal.
+  /// The inner products of the DC offset and hum columns with each other, for each row up to the
+  /// diagonal.
   private var nuisanceProducts: [[Double]] = []
 
   private var sampleRate: Double { reference.sampleRate }
 
-  /// A Boolean value that indicates whether the tempo cannot exceed the deviation between clocks.
+  /// A Boolean value that indicates whether the tempo deviation is limited to what two clocks can
+  /// differ by.
   var isLimitedToClockDeviation: Bool { maximumTempoDeviation <= Self.maximumClockTempoDeviation }
 
-  /// The minimum energy of a waveform whose gain is used, relative to that of the strongest.
+  /// The minimum energy at which a waveform's gain is used, relative to the energy of the strongest
+  /// waveform.
   private static let minimumWaveformEnergyRatio = 1e-5
   private static let whitenerTapCount = 33
   /// The maximum tempo deviation between two clocks, as a fraction.
@@ -306,17 +310,19 @@ struct RecordingFit {
     }
   }
 
-  /// The shift of a block of 25 ms between the fitted signal and the recording.
+  /// The time shift between a 25 ms block of the fitted signal and the recording.
   private struct BlockShift {
     /// The center of the block, in seconds from the start of the reference.
     var centerSeconds: Double
-    /// The shift, in seconds; positive if the recording is late.
+    /// The time shift, in seconds; positive if the recording is late.
     var shiftSeconds: Double
     /// The weight of the shift in the regression: its inverse variance.
     var inverseVariance: Double
-    /// The index of the column with most of the block's energy, or -1.
+    /// The index of the column that has most of the block's energy, or -1 if no column overlaps the
+    /// block.
     var columnIndex: Int
-    /// One divided by the number of blocks of that column.
+    /// The reciprocal of the number of blocks with the same `columnIndex`, so that long and short
+    /// events have equal weight.
     var eventWeight = 1.0
   }
 
@@ -350,7 +356,7 @@ struct RecordingFit {
     return shifts
   }
 
-  /// Returns the index of the column with most of each block's energy, or -1.
+  /// Returns, for each block, the index of the column that has most of its energy, or -1.
   private func dominantColumns(_ columns: [DesignColumn], blockLength: Int, count: Int) -> [Int] {
     var dominantColumns = [(energy: Double, column: Int)](repeating: (0, -1), count: count)
     for (index, column) in columns.enumerated() where !column.samples.isEmpty {
@@ -420,7 +426,7 @@ struct RecordingFit {
     var offsetSeconds = 0.0
     var shiftPerSecond = 0.0
     var centerSeconds = 0.0
-    /// The weighted sum of squared times from the center.
+    /// The weighted sum of the blocks' squared time differences from `centerSeconds`.
     var weightedTimeSquareSum = 0.0
 
     func residual(of shift: BlockShift) -> Double {

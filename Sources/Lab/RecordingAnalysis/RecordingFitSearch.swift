@@ -12,10 +12,10 @@ struct RecordingFitSearch {
   private let reference: RecordingReference
   /// The samples of the recording at the rate of the reference.
   private let recording: [Float]
-  /// The cost from which an explanation is abandoned.
+  /// The cost at which an explanation is abandoned.
   private let costLimit: Double
 
-  /// The cost of an explanation from which changed events are assumed.
+  /// The maximum cost of an explanation at which no hypotheses of changed events are tried.
   private static let maximumCostWithoutChangedEvents = 1.3
 
   /// Searches for the best explanation of a recording.
@@ -23,7 +23,7 @@ struct RecordingFitSearch {
   /// - Parameters:
   ///   - pair: The reference and its recording.
   ///   - searchSeconds: The maximum time from the start of the recording to that of the reference.
-  ///   - costLimit: The cost from which explanations are abandoned.
+  ///   - costLimit: The cost at which explanations are abandoned.
   init(_ pair: RecordingPair, searchSeconds: Double, costLimit: Double) {
     reference = pair.reference
     recording = pair.lowRateRecording.samples
@@ -37,7 +37,7 @@ struct RecordingFitSearch {
     }
   }
 
-  /// The cost that a better explanation does not exceed.
+  /// The cost below which an explanation must stay to be better than the best one so far.
   private var currentLimit: Double {
     bestFit.map { $0.containsReference ? min(costLimit, $0.penalty) : costLimit } ?? costLimit
   }

@@ -42,8 +42,8 @@ struct RecordingModel {
 
   /// The log evidence of the model, including the cost of all selected parameters.
   var logEvidence = -Double.infinity
-  /// The score by which models are compared: the log evidence minus the minimum gain of each
-  /// change.
+  /// The score by which models are compared: the log evidence minus `minimumLogEvidenceGain` for
+  /// each change.
   var comparisonScore: Double { logEvidence - Self.minimumLogEvidenceGain * Double(changes.count) }
   /// Returns true if the model is more probable than the best model so far. A score that is not a
   /// number is never better.

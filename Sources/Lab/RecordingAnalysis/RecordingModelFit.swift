@@ -1,7 +1,7 @@
 internal import CMath
 import SignalAnalysis
 
-/// An explanation of a recording by a reference at one placement and a list of changes.
+/// An explanation of a recording as a reference at one placement with a list of changes.
 ///
 /// 1. Estimate noise and hum, and fit one gain for all events (`RecordingResidual`).
 /// 2. Find the change of an event (`EventChangeEstimator`) or the added sound
@@ -16,12 +16,13 @@ struct RecordingModelFit {
   private(set) var detectableWaveformIndices: [Int] = []
   /// A Boolean value that indicates whether the recording contains the reference.
   private(set) var containsReference = false
-  /// A Boolean value that indicates whether single events can be compared. Otherwise, the recording
-  /// was changed by an unknown response.
+  /// A Boolean value that indicates whether single events can be compared. They cannot if an
+  /// unknown response changed the recording.
   private(set) var allowsEventComparison = true
-  /// The cost of all changes. Vague changes, and changes of the reference's events, cost more.
+  /// The total cost of all changes. Changes that explain less clearly, and changes of the
+  /// reference's events, cost more.
   private(set) var changeCost = 0.0
-  /// The gain of each waveform, in standard errors.
+  /// The gain of each waveform, divided by its standard error.
   private(set) var gainsInStandardErrors: [Double] = []
   /// The standard error of each waveform's time, in seconds.
   private(set) var timeErrorsSeconds: [Double] = []
@@ -31,36 +32,38 @@ struct RecordingModelFit {
   private let hypothesis: ChangedEventSearch.Hypothesis?
 
   private static let maximumChangeCount = 24
-  /// The number of changes above the cost limit that are tried. Some changes are removed again.
+  /// The number of changes by which the search may exceed the cost limit, because some changes are
+  /// removed later.
   private static let triedChangesAboveCostLimit = 2.0
   /// The maximum time shift of an event, in seconds.
   static let maximumTimeShiftSeconds = 0.06
-  /// The factor by which an added sound must score higher than a change of an overlapping event.
+  /// The minimum ratio of an added sound's score to that of a change of an overlapping event.
   private static let minimumAddedSoundScoreRatio = 1.3
   /// The fraction of a residual that a change must explain to count as independent of earlier
   /// changes.
   private static let minimumIndependentResidualFraction = 0.95
-  /// The minimum ratio of a change's score to the improvement by an earlier change nearby. A
-  /// smaller score is part of the residual of that change.
+  /// The minimum score of a change relative to the energy that an earlier change nearby explains. A
+  /// change with a lower score is attributed to the residual of the earlier change.
   private static let minimumScoreToImprovementRatio = 0.1
   private static let maximumRefinementCount = 6
-  /// The misfit from which the explanation is incomplete: four times the noise.
+  /// The misfit at which an explanation counts as incomplete: a residual of four times the noise
+  /// power.
   private static let maximumExplainedMisfit = 0.3
   /// The maximum number of changes for which removals are tried.
   private static let maximumSimplifiedChangeCount = 4
-  /// The minimum fraction of the detectable events' energy that is present.
+  /// The minimum fraction of the detectable events' energy that must be present in the recording.
   private static let minimumPresentEnergyFraction = 0.4
-  /// The minimum coherence of a recording that contains the reference.
+  /// The minimum coherence at which a recording counts as containing the reference.
   private static let minimumCoherence = 0.4
-  /// The minimum coherence to compare single events.
+  /// The minimum coherence at which single events can be compared.
   private static let minimumReliableCoherence = 0.98
-  /// The maximum penalty of a reported change.
+  /// The maximum ambiguity penalty of a reported change.
   private static let maximumReportedPenalty = 2.0
   /// The minimum peak of the reference relative to that of added sounds: −26 dB.
   private static let minimumReferencePeakRatio = 0.05
-  /// The number of unchanged events that are seldom found by chance.
+  /// The number of unchanged events at which a match by chance is unlikely.
   private static let minimumUnchangedEventCount = 3
-  /// The factor for penalties if that many events are unchanged.
+  /// The factor by which penalties are lowered if at least that many events are unchanged.
   private static let penaltyFactorWithUnchangedEvents = 0.3
   /// The maximum fraction of changed events if there are more than three.
   private static let maximumChangedEventFraction = 0.6
@@ -70,7 +73,8 @@ struct RecordingModelFit {
   /// - Parameters:
   ///   - placement: The placement.
   ///   - originalReference: The reference without the change of the hypothesis.
-  ///   - hypothesis: The hypothesis that led to the placement, if any.
+  ///   - hypothesis: The hypothesis of a changed event on which the placement is based, or nil if
+  ///     there is none.
   ///   - limit: The cost of the best explanation so far.
   init(
     _ placement: RecordingSearch.FittedPlacement, original originalReference: RecordingReference,
@@ -439,7 +443,7 @@ struct RecordingModelFit {
     }
   }
 
-  /// The minimum changes that are reported if noise does not hide them.
+  /// The minimum level change and time shift that are reported if noise does not hide them.
   var minimumReportedChange: (decibels: Double, seconds: Double) {
     allowsEventComparison
       ? (RecordingThreshold.minimumLevelDecibels, RecordingThreshold.minimumTimeSeconds)

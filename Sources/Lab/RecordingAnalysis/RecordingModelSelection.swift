@@ -20,17 +20,18 @@ package struct RecordingModelSelection {
 
   /// The sample rate of the analysis, in hertz. Haptic signals lie far below its Nyquist frequency.
   static let analysisSampleRate = 2_000.0
-  /// The margins of an excerpt before and after the reference, in seconds.
+  /// The durations by which an excerpt extends before and after the reference, in seconds.
   static let excerptMarginSeconds = (before: 0.08, after: 0.5)
   /// The minimum changes to report: in decibels, in seconds, and as the logarithm of a frequency
   /// ratio.
   package static let minimumReportedChange = (decibels: 2.5, seconds: 0.006, logRatio: 0.1)
 
-  /// The residuals, in decibels relative to the recording, that end a step of the search.
+  /// The residuals, in decibels relative to the recording, below which steps of the search are
+  /// skipped.
   private enum SufficientResidual {
     /// The residual below which no further delay is tried.
     static let delayDecibels = -15.0
-    /// The residual below which no response of a room is tried.
+    /// The residual below which no room response is tried.
     static let roomDecibels = -19.0
     /// The residual below which no further kind of response is tried.
     static let responseDecibels = -24.0

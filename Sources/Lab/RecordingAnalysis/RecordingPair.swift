@@ -2,7 +2,7 @@ package import HapticModel
 package import HapticRender
 package import SignalAnalysis
 
-/// The source of a reference: a rendered pattern, or a clean sound.
+/// A rendered pattern or a clean sound, from which a reference is created.
 package struct ReferenceSource {
   /// The composition, or nil for a sound.
   package let composition: HapticComposition?

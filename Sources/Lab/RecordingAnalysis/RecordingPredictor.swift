@@ -1,7 +1,8 @@
 internal import CMath
 import SignalAnalysis
 
-/// Predicts a recording by the reference, a response, and changes, and computes the evidence.
+/// Predicts a recording from the reference, a response, and changes, and computes the log evidence
+/// of the model.
 ///
 /// 1. The predicted signal is the sum of the events' waveforms at their positions in an excerpt of
 ///    the recording, before the response. Changed events replace the original ones.
@@ -98,7 +99,8 @@ struct RecordingPredictor {
 
   // MARK: - Evidence
 
-  /// Returns the log evidence of a model with different changes, using the model's whitener.
+  /// Returns the log evidence of a model with the given changes instead of its own, using its
+  /// whitener.
   ///
   /// - Parameter refitsResonance: Pass true to refit the parameters of the resonance.
   func evidence(
@@ -113,7 +115,8 @@ struct RecordingPredictor {
     return model.response.fit(signal, to: recorded, rate: sampleRate).logEvidence
   }
 
-  /// Returns the log evidence with the noise spectrum estimated from the model's residual.
+  /// Returns the log evidence of a model with the given changes, using the noise spectrum of its
+  /// residual.
   func evidenceWithResidualNoise(
     of model: RecordingModel, changes: [RecordingModel.Change], recorded: [Double]
   ) -> Double {
@@ -157,12 +160,13 @@ struct RecordingPredictor {
     return spectrum.whiteningFilter(order: RecordingObservation.whitenerOrder).map(Double.init)
   }
 
-  /// Returns the sum of the logarithms of the gains in the excerpt at a delay.
+  /// Returns the sum of the logarithms of the automatic gain over the excerpt at a delay.
   func sumOfLogarithms(of gains: [Double], at delay: Int) -> Double {
     observation.excerpt(of: gains, at: delay).reduce(0) { $0 + ($1 > 0 ? log($1) : 0) }
   }
 
-  /// Sets the most probable response of a model for a signal, and its fit.
+  /// Replaces the response of a model with the most probable one for a signal, and fits it to the
+  /// recording.
   func fitResponse(of model: inout RecordingModel, to signal: [Double]) {
     let recorded = whitenedExcerpt(of: model)
     model.excerptEnergy = Vector.energy(recorded)

@@ -25,13 +25,13 @@ package struct RecordingReference {
 
   /// The correlation coefficient above which overlapping waveforms cannot be distinguished.
   private static let minimumIndistinguishableCorrelation = 0.97
-  /// The ratio to its peak below which the ends of a waveform are cut off.
+  /// The magnitude relative to the peak below which both ends of a waveform are cut off.
   private static let minimumAudiblePeakRatio: Float = 1e-3
 
   /// The time at which the last waveform ends, in seconds.
   package var durationSeconds: Double { waveforms.map(\.endSeconds).max() ?? 0 }
-  /// A Boolean value that indicates whether typical clocks differ by less than 0.5 ms over the
-  /// duration.
+  /// A Boolean value that indicates whether typical clocks drift by less than 0.5 ms over the
+  /// reference.
   var hasNegligibleClockDrift: Bool { durationSeconds < 0.6 }
 
   init(waveforms: [EventWaveform], sampleRate rate: Double, eventRenderer renderer: EventRenderer?)
@@ -196,7 +196,8 @@ extension RecordingReference {
     self.init(waveforms: waveforms, sampleRate: signal.decimatedRate, eventRenderer: renderer)
   }
 
-  /// Adds the residual of separate renderings to the loudest waveform of each 10 ms.
+  /// Adds the residual of the separate renderings to the waveforms: in each 10 ms block, to the
+  /// loudest waveform.
   ///
   /// If the pattern plays sound files, a residual louder than every waveform becomes waveforms of
   /// its own.

@@ -24,7 +24,7 @@ struct RecordingResponse: Equatable, Sendable {
     /// Reflections that decay exponentially, and an arbitrary response of 8 ms. The gain relates
     /// the reflections to that response.
     case room(decaySeconds: Double, reflectionGain: Double)
-    /// An arbitrary response of 44 ms, to find delays.
+    /// An arbitrary response of 44 ms, which is used only to find delays.
     case unconstrained
   }
 
@@ -33,15 +33,15 @@ struct RecordingResponse: Equatable, Sendable {
     var hertz: Double
     var qualityFactor: Double
 
-    /// The grid of modes from which a search starts.
+    /// The frequencies and quality factors at which a search for modes starts.
     static let searchGrid = (0..<15).flatMap { number in
       [1.2, 3, 6, 12, 24].map { Mode(hertz: 25 * pow(16, Double(number) / 14), qualityFactor: $0) }
     }
-    /// The first steps of the refinement, as logarithms of ratios.
+    /// The initial step sizes in the refinement of modes.
     static let refinementSteps = Steps(logFrequency: 0.12, logQuality: 0.4)
   }
 
-  /// The steps of a refinement, as logarithms of ratios.
+  /// The step sizes in frequency and quality factor, as natural logarithms of ratios.
   struct Steps {
     var logFrequency: Double
     var logQuality: Double
@@ -54,11 +54,11 @@ struct RecordingResponse: Equatable, Sendable {
   /// The duration of a response before its main peak, in seconds, because the latency of the chain
   /// is unknown.
   private static let leadSeconds = 0.004
-  /// The decay after which an oscillation is cut off, 60 dB, as a natural logarithm.
+  /// The decay after which an oscillation is cut off, in nepers: 60 dB.
   private static let ringingDecayNepers = log(1_000.0)
 
-  /// The number of parameters that are selected instead of integrated out. Each parameter costs
-  /// half the logarithm of the number of samples.
+  /// The number of parameters that are optimized, and not integrated out. Each parameter costs half
+  /// the logarithm of the number of samples.
   var parameterCount: Double {
     switch kind {
     case .filter, .unconstrained: 2
@@ -71,7 +71,8 @@ struct RecordingResponse: Equatable, Sendable {
   private struct TapPrior {
     /// The lag of the first tap, in samples.
     var firstLagInSamples: Int
-    /// The prior variance at each lag. That of a resonator's coefficients is the scale.
+    /// The prior variance of the tap at each lag. The prior variance of a resonator's coefficients
+    /// is `priorVarianceScale`.
     var variancesByLag: [Double]
   }
 
@@ -85,7 +86,8 @@ struct RecordingResponse: Equatable, Sendable {
         firstLagInSamples: first,
         variancesByLag: lags.map { priorVarianceScale * variance(Double($0) / rate) })
     }
-    /// A peak at time 0 with exponential slopes; the time constants are those of the amplitude.
+    /// Returns the variance at a time for a peak at time 0 with exponential slopes. The time
+    /// constants apply to the amplitude.
     func peak(_ time: Double, rise: Double, decay: Double) -> Double {
       exp(2 * (time < 0 ? time / rise : -time / decay))
     }
@@ -117,12 +119,12 @@ struct RecordingResponse: Equatable, Sendable {
 
   // MARK: - Signals
 
-  /// A signal whose samples begin at an offset; it is zero elsewhere.
+  /// A signal whose samples start at an offset from time 0, and that is zero elsewhere.
   struct OffsetSignal {
     var firstSampleIndex = 0
     var samples: [Double] = []
 
-    /// Adds a multiple of the signal to samples that start at 0.
+    /// Adds a multiple of the signal to samples that start at time 0.
     func add(to sum: inout [Double], times factor: Double = 1) {
       Vector.add(samples, times: factor, to: &sum, at: firstSampleIndex)
     }
@@ -204,7 +206,8 @@ struct RecordingResponse: Equatable, Sendable {
     var residualEnergy: Double
   }
 
-  /// A regression of recordings on one signal through the response.
+  /// A linear regression of recordings on the response's basis functions, applied to one input
+  /// signal.
   ///
   /// The matrix depends on the signal alone, so one factorization serves many recordings.
   struct Regression {
@@ -276,7 +279,8 @@ struct RecordingResponse: Equatable, Sendable {
     }
   }
 
-  /// Fits a recording of a signal by the response, and returns the most probable coefficients.
+  /// Fits the response's coefficients so that the input signal through the response matches a
+  /// recording.
   func fit(_ input: [Double], to recorded: [Double], rate: Double) -> Fit {
     Regression(self, of: input, rate: rate).fit(recorded)
   }
@@ -289,7 +293,8 @@ struct RecordingResponse: Equatable, Sendable {
     var fit: Fit
   }
 
-  /// Fits the prior's scale: the square of the strongest coefficient, relative to the noise power.
+  /// Estimates the scale of the prior variance: the square of the strongest coefficient, relative
+  /// to the noise power.
   private func fittingScale(
     _ input: [Double], to recorded: [Double], rate: Double, rounds: Int
   ) -> MostProbable {
@@ -317,7 +322,7 @@ struct RecordingResponse: Equatable, Sendable {
     return best ?? MostProbable(response: self, fit: fit(input, to: recorded, rate: rate))
   }
 
-  /// Returns the most probable response of the same kind.
+  /// Returns the most probable response of the same kind as this response.
   ///
   /// A resonance is refined near its modes. If the scale is still 0, all modes are searched.
   ///

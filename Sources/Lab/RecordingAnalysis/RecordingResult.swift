@@ -19,7 +19,7 @@ public struct RecordingMatch: Equatable, Sendable {
   public var outcome: Outcome
   /// The start of the reference in the recording, in seconds.
   public var delaySeconds = 0.0
-  /// The deviation of the tempo, in percent; positive if the recording is slower.
+  /// The tempo deviation, in percent; positive if the recording is slower.
   public var tempoPercent = 0.0
   /// The standard error of the tempo, in percent, or nil if the tempo cannot be measured.
   public var tempoErrorPercent: Double?
@@ -45,10 +45,10 @@ public struct RecordingMatch: Equatable, Sendable {
   public var minimumDetectableDecibels: Double?
   /// The minimum shift, in seconds, that is detectable in every detectable event.
   public var minimumDetectableSeconds: Double?
-  /// The maximum time from the start of the recording to that of the reference, in seconds.
+  /// The latest time at which the reference may start in the recording, in seconds.
   public var searchSeconds = defaultSearchSeconds
 
-  /// The default of `searchSeconds`, in seconds.
+  /// The default value of `searchSeconds`, in seconds.
   public static let defaultSearchSeconds = 11.0
 }
 
@@ -73,22 +73,22 @@ package struct RecordingResult {
   package private(set) var allowsEventComparison = false
   /// The level of the residual, in decibels relative to the explained signal.
   package private(set) var residualDecibels = 0.0
-  /// A Boolean value that indicates whether the recording matches without any change.
+  /// A Boolean value that indicates whether the recording matches the reference without any changed
+  /// event.
   var isUnchanged: Bool { match.outcome == .found && changes.isEmpty }
-  /// A Boolean value that indicates whether few, certain changes explain all but noise.
+  /// A Boolean value that indicates whether at most two clear changes explain everything but noise.
   package var hasOnlyCertainChanges: Bool {
     isUnchanged
       || changes.count < 3 && explanationCost < 1.25 * Double(changes.count) + 0.1
         && !isTempoAtClockLimit
   }
-  /// A Boolean value that indicates whether the tempo is at the limit for clocks. Another effect
-  /// probably caused such a tempo.
+  /// A Boolean value that indicates whether the tempo deviation is at the limit for two clocks.
+  /// Something other than clock drift probably caused such a deviation.
   private var isTempoAtClockLimit: Bool {
     abs(abs(match.tempoPercent / 100) - RecordingFit.maximumClockTempoDeviation) < 5e-5
   }
-  /// Returns true if this result is preferable: it is reliable where the other result is not, or
-  /// has
-  /// a much larger residual, or it has a lower penalty.
+  /// Returns true if this result is preferable to another: if it has a lower cost, or if its events
+  /// can be compared and the other result is less reliable.
   package func isBetter(than other: Self) -> Bool {
     allowsEventComparison
       && (!other.allowsEventComparison || other.isTempoAtClockLimit
@@ -224,10 +224,10 @@ extension RecordingResult {
   private static let maximumResidualDecibels = (
     found: -5.0, changed: -12.0, reliable: -8.0, exact: -19.0
   )
-  /// The level change, in decibels, from which a change is large.
+  /// The level change, in decibels, at which a change counts as large.
   private static let largeLevelChangeDecibels = 6.0
-  /// The costs of two assumptions: a response of the chain, and an automatic gain control in
-  /// addition.
+  /// The costs of assuming that the chain has a response, and of assuming an automatic gain control
+  /// in addition.
   private static let assumptionCosts = (response: 0.6, gain: 0.6)
 
   /// Explains a recording by a model of the playback and recording chain, or returns nil if the
@@ -300,15 +300,16 @@ public struct RecordingChain: Equatable, Sendable {
   /// A Boolean value that indicates whether the resonance is that of the profile's transducer. The
   /// recording then shows the transducer's acceleration.
   public let matchesProfile: Bool
-  /// A Boolean value that indicates whether the response is not a resonance, as of a room or a
-  /// microphone.
+  /// A Boolean value that indicates whether the response is not that of a resonance, but of a room
+  /// or a microphone, for example.
   public var hasNonresonantResponse: Bool { resonanceModel == nil }
   /// A Boolean value that indicates whether the chain contains an automatic gain control.
   public let hasAutomaticGain: Bool
   /// A Boolean value that indicates whether the response is that of a room.
   package let hasRoomResponse: Bool
 
-  /// The maximum ratios of resonance frequencies, and of quality factors, that count as equal.
+  /// The maximum ratios at which two resonance frequencies, and two quality factors, count as
+  /// equal.
   private static let maximumEqualityRatios = (hertz: 1.04, quality: 1.25)
 
   init(_ recordingModel: RecordingModel, profile: TransducerModel?) {

@@ -9,7 +9,7 @@ struct RecordingSearch {
   /// The samples of the recording at the rate of the reference.
   let recording: [Float]
 
-  /// The margins of an excerpt before and after the reference, in seconds.
+  /// The duration by which an excerpt extends before and after the reference, in seconds.
   private static let excerptMarginSeconds = 0.7
   /// The minimum score of a candidate relative to the best score.
   private static let minimumCandidateScoreRatio = 0.7
@@ -17,12 +17,12 @@ struct RecordingSearch {
   /// events.
   private static let minimumScoreRatioWithFewEvents = 0.1
   private static let maximumPlacementCount = 5
-  /// The ratio of the residual to the noise below which no further candidate is fitted.
+  /// The ratio of the residual's energy to the noise's below which no further candidate is fitted.
   private static let maximumNoiseOnlyRatio = 1.15
-  /// The minimum deviance, twice the logarithm of the likelihood ratio, by which a later candidate
-  /// must be better.
+  /// The minimum improvement by which a later candidate replaces the best one, as twice the
+  /// logarithm of the likelihood ratio.
   private static let minimumCandidateDeviance = 30.0
-  /// The residual energy relative to the recording above which other tempos are tried.
+  /// The residual energy, relative to that of the recording, above which other tempos are tried.
   private static let maximumResidualAtOriginalTempo = 0.02
 
   /// A fit of the reference to an excerpt of the recording.
@@ -38,9 +38,9 @@ struct RecordingSearch {
     var residualEnergyRatio: Double
     /// The energy of the residual relative to that of the noise.
     var residualToNoiseRatio = Double.infinity
-    /// The factor by which the fit's reference is slower than the original at the same pitch.
+    /// The factor by which the reference was slowed down for the fit without changing its pitch.
     var pitchPreservingStretch = 1.0
-    /// A Boolean value that indicates whether the candidate was found by the envelope.
+    /// A Boolean value that indicates whether the candidate was found by correlating envelopes.
     var isEnvelopeBased = false
 
     /// The start of the excerpt in the recording, in seconds.
@@ -135,7 +135,7 @@ struct RecordingSearch {
     return residualDecrease * count > Self.minimumCandidateDeviance * fitted.residualEnergyRatio
   }
 
-  /// Returns true if two placements differ by more than a few periods of one sound.
+  /// Returns true if two placements differ by more than a few periods of a tone.
   private static func areApart(_ first: FittedPlacement, _ second: FittedPlacement) -> Bool {
     let tempoDifference = abs(
       first.fit.placement.tempoDeviation - second.fit.placement.tempoDeviation)
@@ -183,9 +183,8 @@ struct RecordingSearch {
       isEnvelopeBased: candidate.isEnvelopeBased)
   }
 
-  /// Returns the noise of the recording outside a range of seconds. If less than 0.25 s remain,
-  /// returns the
-  /// stationary part of the whole recording.
+  /// Returns the noise spectrum of the recording outside a range of seconds. If less than 0.25 s
+  /// remain, returns the spectrum of the whole recording's stationary part.
   private func quietNoise(from start: Double, to end: Double) -> NoiseSpectralDensity {
     let rate = reference.sampleRate
     let endSampleBefore = max(0, min(recording.count, Int((start - 0.05) * rate)))
@@ -199,13 +198,14 @@ struct RecordingSearch {
 }
 
 extension RecordingSearch.FittedPlacement {
-  /// The error of even the best waveform, relative to the peak of the recording.
+  /// The model error that remains even with the best-fitting waveform, relative to the peak of the
+  /// recorded reference.
   private static let modelErrorToPeakRatio = 5e-4
-  /// The tempo deviation from which a change of pitch is measurable.
+  /// The tempo deviation above which a change of pitch is measurable.
   private static let minimumMeasurableStretch = 0.002
 
-  /// The placement, and before it one without a tempo deviation if the reference is too short to
-  /// show a tempo. Otherwise, a changed event would look like another tempo.
+  /// The placement, preceded by a placement without a tempo deviation if the deviation is doubtful.
+  /// Without this alternative, a changed event could look like a tempo deviation.
   var tempoAlternatives: [Self] {
     let reference = fit.reference
     guard !fit.isLimitedToClockDeviation || reference.hasNegligibleClockDrift else { return [self] }
@@ -218,8 +218,8 @@ extension RecordingSearch.FittedPlacement {
     return [fixed, self]
   }
 
-  /// Returns a placement at the same tempo but with the original pitch, or nil if it is less
-  /// likely.
+  /// Returns a placement at the same tempo but with the original pitch, or nil if that fits less
+  /// well.
   func stretchedAlternative() -> Self? {
     guard abs(fit.placement.tempoDeviation) > Self.minimumMeasurableStretch else { return nil }
     let stretchFactor = 1 + fit.placement.tempoDeviation
@@ -272,8 +272,8 @@ extension RecordingSearch.FittedPlacement {
     }
   }
 
-  /// Returns true if a tone is nearly as strong while the reference is silent. The residual of an
-  /// event is not.
+  /// Returns true if a tone in the residual is nearly as strong while the reference is silent,
+  /// unlike the residual of an event.
   private func isSteadyTone(at hertz: Double, in residual: [Float]) -> Bool {
     let rate = fit.reference.sampleRate
     let isSilent = fit.silenceMask()
