@@ -21,12 +21,12 @@ struct AnalyticSignal {
     complexSamples = samples.indices.map { ComplexNumber(samples[$0], imaginary[$0]) }
   }
 
-  /// The magnitudes of the values.
+  /// The magnitude of each complex sample.
   var magnitudes: [Float] { complexSamples.map { $0.power.squareRoot() } }
 }
 
-/// A sound at the sample rate of the analysis, with silence around it and without frequencies below
-/// all tones.
+/// A sound prepared for analysis: resampled, padded with silence, and high-pass filtered below the
+/// lowest tone.
 struct AnalysisSignal {
   let samples: [Float]
   /// The sample rate of the analysis, in hertz.
@@ -37,8 +37,8 @@ struct AnalysisSignal {
   /// The duration of the silence before and after the sound, in seconds.
   private static let leadSeconds = 0.15
 
-  /// Returns the sample rate at which a sound is analyzed: at least eight samples in a period of
-  /// the highest frequency and 2,000 a second, if the sound has as many.
+  /// Returns the sample rate at which a sound is analyzed: at least 2,000 Hz and eight times the
+  /// highest frequency, unless the sound's rate is lower.
   ///
   /// - Parameters:
   ///   - rate: The sample rate of the sound, in hertz.
@@ -65,8 +65,8 @@ struct AnalysisSignal {
     samples = highPass.zeroPhaseFiltered(decimated.samples)
   }
 
-  /// Returns the high-pass below the lowest frequency. A corner above a fifth of it would make the
-  /// filter ring before onsets.
+  /// Returns a high-pass filter with its corner far below the lowest frequency. With a corner above
+  /// a fifth of that frequency, the filter would ring before onsets.
   static func highPass(minimumHertz: Double, rate: Double) -> Biquad<Float> {
     Biquad<Float>(.highPass, hertz: max(6, 0.2 * minimumHertz), rate: rate)
   }

@@ -3,8 +3,8 @@ internal import HapticModel
 internal import HapticRender
 internal import SignalAnalysis
 
-/// The inverse of a profile's mapping: the waveforms of its transients as atoms of a matching
-/// pursuit, and the sharpness and intensity of each frequency and level.
+/// The inverse of a profile's mapping: atoms for a matching pursuit, which are the waveforms of the
+/// profile's transients, and tables from frequency and level to sharpness and intensity.
 ///
 /// 1. A calibration pattern is rendered with the profile: transients of all sharpnesses, transients
 ///    of several intensities, and tones over both. About 25 seconds are rendered at 8 kHz, so that
@@ -17,9 +17,9 @@ struct AtomDictionary {
     var sharpness: Double
     /// The position of the transient's onset, in samples from the start of the atom.
     var onsetInSamples: Double
-    /// The range of the atom among the samples of all atoms.
+    /// The range of the atom's samples in `inPhaseSamples` and `quadratureSamples`.
     var sampleRange: Range<Int>
-    /// The norm of the original waveform, by which the atom is divided.
+    /// The norm of the rendered waveform, by which the atom's samples were divided.
     var waveformNorm: Float
     /// The maximum magnitude of the atom.
     var peakMagnitude: Float
@@ -28,7 +28,7 @@ struct AtomDictionary {
     var sampleCount: Int { sampleRange.count }
   }
 
-  /// The measured tones of a sharpness.
+  /// The measured frequency and amplitudes of tones with the same sharpness.
   private struct ToneResponse {
     /// The frequency of the tone at full intensity, in hertz.
     var hertz: Double
@@ -38,19 +38,22 @@ struct AtomDictionary {
 
   /// The sample rate of the analysis, in hertz.
   let sampleRate: Double
-  /// The band of frequencies that the profile's tones have, in hertz.
+  /// The range of the profile's tone frequencies, in hertz.
   private(set) var toneBandHertz = 1.0...1
-  /// The factor that lengthens all durations for profiles with tones below 80 Hz, up to 3.
+  /// The factor, up to 3, by which all durations of the analysis are multiplied for profiles with
+  /// tones below 80 Hz.
   var durationFactor: Double { min(3, max(1, 80 / toneBandHertz.lowerBound)) }
-  /// The atoms by increasing sharpness, each on a sample and half a sample later.
+  /// The atoms by increasing sharpness. For each sharpness, there is one that starts on a sample,
+  /// and one that starts half a sample later.
   private(set) var atoms: [Atom] = []
   /// The samples of all atoms, each of unit energy.
   private(set) var inPhaseSamples: [Float] = []
   /// The samples of all quadratures, each of unit energy and orthogonal to its atom.
   private(set) var quadratureSamples: [Float] = []
-  /// The indices of every second sharpness on a sample, for a coarse search.
+  /// The indices of the atoms for a coarse search: those of every second sharpness that start on a
+  /// sample.
   var coarseSearchAtomIndices: StrideTo<Int> { stride(from: 0, to: atoms.count, by: 4) }
-  /// The frequency ratios of a tone's other partials to the strongest.
+  /// The ratios of the frequencies of a tone's other partials to that of the strongest partial.
   let overtoneFrequencyRatios: [Double]
   /// The maximum length of an atom, in samples.
   private(set) var maximumAtomSampleCount = 0
@@ -58,7 +61,7 @@ struct AtomDictionary {
   private let hasLogarithmicFrequencyScale: Bool
   /// The measured tones by increasing sharpness.
   private var toneResponses: [ToneResponse] = []
-  /// The levels of transients relative to full intensity, by increasing intensity.
+  /// The levels of transients relative to a transient at full intensity, by increasing intensity.
   private var relativeTransientLevels: [Double] = []
 
   /// The number of sharpness values at which transients are measured.
@@ -73,7 +76,8 @@ struct AtomDictionary {
   private static let energyFractionAfterEnd = Float(0.012)
   /// The duration of a transient, in seconds.
   private static let transientSeconds = 0.06
-  /// The position of the measured frame's center within a tone, as a fraction of its duration.
+  /// The time within a tone at which its frequency and amplitude are measured, as a fraction of its
+  /// duration.
   private static let measuredToneFraction = 0.6
   /// The minimum gain of a partial relative to the strongest.
   private static let minimumPartialGainRatio = 0.1
@@ -123,12 +127,12 @@ struct AtomDictionary {
 
   /// The pattern that is rendered to measure a profile.
   private struct CalibrationPattern {
-    /// A transient that becomes an atom.
+    /// A transient whose rendering becomes an atom.
     struct AtomProbe {
-      /// The start in seconds, on a sample of the analysis.
+      /// The start before the shift, in seconds, at an integer sample of the analysis.
       var start: Double
       var sharpness: Double
-      /// The additional delay, in samples.
+      /// The additional delay of the transient, in samples: 0 or 0.5.
       var shift: Double
     }
 
@@ -139,7 +143,7 @@ struct AtomDictionary {
     private let sampleRate: Double
     private(set) var events: [HapticEvent] = []
     private(set) var atomProbes: [AtomProbe] = []
-    /// The starts of transients of all intensities, in seconds.
+    /// The starts of the transients that measure levels, by intensity, in seconds.
     private(set) var transientStartSeconds: [Double] = []
     /// The starts of tones by sharpness and intensity, in seconds.
     private(set) var toneStartSeconds: [[Double]] = []
@@ -171,8 +175,8 @@ struct AtomDictionary {
       }
     }
 
-    /// Adds an event on a sample of the analysis, so that all excerpts start alike, and returns its
-    /// start without the shift.
+    /// Adds an event at an integer sample of the analysis plus a shift, and returns its start
+    /// without the shift. All excerpts therefore start in the same way.
     private mutating func add(
       _ kind: HapticEvent.Kind, intensity: Double, sharpness: Double, shift: Double = 0
     ) -> Double {
@@ -206,7 +210,7 @@ struct AtomDictionary {
 
   // MARK: - Atoms
 
-  /// Adds a transient as an atom with its quadrature.
+  /// Adds an atom and its quadrature from the rendering of a transient.
   ///
   /// - Parameters:
   ///   - samples: The rendering.
@@ -230,7 +234,7 @@ struct AtomDictionary {
     quadratureSamples += Self.quadrature(of: waveform, inPhase: inPhase)
   }
 
-  /// Returns the range that contains all but a small fraction of the energy. Filters ring before
+  /// Trims a range to the part that contains nearly all of the energy, because filters ring before
   /// and after it.
   private static func trimmedRange(
     _ range: Range<Int>, of samples: [Float]
@@ -269,7 +273,7 @@ struct AtomDictionary {
 
   // MARK: - Levels
 
-  /// Returns the levels of transients relative to the last.
+  /// Returns the levels of transients, relative to the last one, which has full intensity.
   private static func relativeLevels(
     _ starts: [Double], in samples: [Float], rate: Double
   ) -> [Double] {
@@ -304,7 +308,7 @@ struct AtomDictionary {
 
   // MARK: - Inverse mapping
 
-  /// Returns the sharpness of a tone's frequency, clamped to 0…1.
+  /// Returns the sharpness at which the profile renders a tone with a frequency, clamped to 0…1.
   func sharpness(atHertz hertz: Double) -> Double {
     toneIndex(atHertz: hertz) / Double(Self.toneSharpnessCount - 1)
   }
@@ -335,7 +339,7 @@ struct AtomDictionary {
     Self.intensity(ofLevel: level, among: relativeTransientLevels)
   }
 
-  /// Returns the frequency of a tone of a sharpness.
+  /// Returns the frequency of the tone that the profile renders at a sharpness.
   private func hertz(atSharpness sharpness: Double) -> Double {
     let tablePosition = min(1, max(0, sharpness)) * Double(Self.toneSharpnessCount - 1)
     let index = min(Self.toneSharpnessCount - 2, Int(tablePosition))
@@ -347,7 +351,7 @@ struct AtomDictionary {
       : lowerHertz + (upperHertz - lowerHertz) * fraction
   }
 
-  /// Returns the interpolated index of a frequency among the tones.
+  /// Returns the fractional index of a frequency in the table of measured tones.
   private func toneIndex(atHertz hertz: Double) -> Double {
     guard let index = toneResponses.lastIndex(where: { $0.hertz <= hertz }) else { return 0 }
     guard index + 1 < toneResponses.count else { return Double(Self.toneSharpnessCount - 1) }
@@ -360,7 +364,7 @@ struct AtomDictionary {
     return Double(index) + fraction
   }
 
-  /// Returns the amplitudes of a tone by increasing intensity.
+  /// Returns the amplitudes of a tone with a frequency, by increasing intensity.
   private func amplitudes(atHertz hertz: Double) -> [Double] {
     let position = toneIndex(atHertz: hertz)
     let index = min(Self.toneSharpnessCount - 2, Int(position))
@@ -371,8 +375,8 @@ struct AtomDictionary {
     }
   }
 
-  /// Returns the intensity of a level among those of the probe intensities. The logarithms are
-  /// interpolated linearly, which is exact for a power law.
+  /// Returns the intensity that produces a level, interpolated between the levels measured at the
+  /// probe intensities. The logarithms are interpolated linearly, which is exact for a power law.
   private static func intensity(ofLevel level: Double, among levels: [Double]) -> Double {
     let level = max(level, 1e-9)
     let index = min(max(0, (levels.lastIndex { $0 <= level }) ?? 0), levels.count - 2)
@@ -386,8 +390,8 @@ struct AtomDictionary {
 }
 
 extension HapticPattern {
-  /// Returns the pattern as the renderer and the profile's hardware stage render it, and the sample
-  /// rate.
+  /// Renders the pattern with the profile, including its hardware stage, and returns the samples
+  /// and their sample rate.
   ///
   /// - Parameters:
   ///   - profile: The profile of the transducer.

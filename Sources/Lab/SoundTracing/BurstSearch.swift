@@ -17,7 +17,8 @@ struct BurstSearch {
   let toneLevels: [Float]
   /// The minimum amplitude of a burst.
   let minimumBurstAmplitude: Float
-  /// A Boolean value that indicates whether bursts may be dense.
+  /// A Boolean value that indicates whether the search allows bursts in such close succession that
+  /// they raise the noise estimate.
   var allowsDenseBursts = false
 
   /// The number of times that a search for dense bursts is repeated.
@@ -26,15 +27,15 @@ struct BurstSearch {
   private static let minimumBurstToToneRatio = Float(0.3)
   /// The minimum level of a burst relative to the median residual.
   private static let minimumBurstToNoiseRatio = Float(3.5)
-  /// The minimum fraction of the energy around it that a burst explains.
+  /// The minimum fraction of the surrounding energy that a burst must explain.
   private static let minimumExplainedEnergyFraction = Float(0.5)
-  /// The minimum fraction of the energy around it that a burst explains after all other bursts were
-  /// subtracted.
+  /// The minimum fraction of the surrounding energy that a burst must explain after all other
+  /// bursts are subtracted.
   private static let minimumExplainedFractionWhenIsolated = Float(0.55)
-  /// The minimum amplitude near a candidate, relative to its threshold, after stronger bursts were
-  /// subtracted.
+  /// The minimum amplitude that must remain near a candidate after stronger bursts are subtracted,
+  /// relative to its threshold.
   private static let minimumRemainingAmplitudeRatio = Float(0.6)
-  /// The interval between samples from which the median level is computed.
+  /// The interval between the samples from which the median level is computed, in samples.
   private static let noiseSampleStride = 8
 
   /// Returns the bursts of a residual, sorted by time.
@@ -83,7 +84,7 @@ struct BurstSearch {
     return SampleMath.movingMean(of: magnitudes, over: max(3, Int(0.004 * dictionary.sampleRate)))
   }
 
-  /// Returns the median level around every eighth sample.
+  /// Returns the noise level around every eighth sample: the median level over 0.5 s.
   private func noise(of levels: [Float]) -> [Float] {
     let decimated = stride(from: 0, to: levels.count, by: Self.noiseSampleStride).map { levels[$0] }
     return SampleMath.movingMedian(

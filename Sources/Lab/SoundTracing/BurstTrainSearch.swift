@@ -23,24 +23,27 @@ struct BurstTrainSearch {
   struct Interpretation {
     /// The bursts of the interpretation, sorted by time.
     var bursts: [FoundBurst]
-    /// Boolean values that mark the samples in which the signal consists only of bursts.
+    /// Boolean values that indicate, for each sample, whether the signal there consists only of
+    /// bursts, without a tone.
     var isBurstTrainSample: [Bool]
   }
 
   /// The window over which interpretations are compared, in seconds.
   private static let comparisonWindowSeconds = 0.12
-  /// The minimum residual of an interpretation, relative to the signal's power, from which other
+  /// The residual power of an interpretation, relative to the signal's power, above which other
   /// interpretations are considered.
   private static let minimumResidualPowerFraction = Float(0.04)
   /// The maximum duration of a segment, in seconds.
   private static let maximumSegmentSeconds = 20.0
-  /// The number of independent samples per second for each hertz of the profile's band.
+  /// The number of statistically independent samples per second for each hertz of the profile's
+  /// highest frequency.
   private static let independentSamplesPerHertz = 2.6
   /// The description length of one burst, in log evidence.
   private static let burstDescriptionLength = Float(12)
-  /// The description length of a tone and its movement, in bursts.
+  /// The description length of a tone and its changes, in multiples of the description length of a
+  /// burst.
   private static let toneDescriptionLengthInBursts = Float(2)
-  /// The fraction of the power that no model explains.
+  /// The fraction of the signal's power that even a correct model leaves unexplained.
   private static let modelErrorPowerFraction = Float(0.004)
   /// The maximum number of bursts per second.
   private static let maximumBurstsPerSecond = 90.0
@@ -48,12 +51,12 @@ struct BurstTrainSearch {
   private static let minimumPowerToStrongestRatio = Float(0.006)
   /// The minimum power of a burst relative to the strongest burst within 50 ms.
   private static let minimumPowerToNeighborRatio = Float(0.03)
-  /// The distance at which a burst is a neighbor of another, in seconds.
+  /// The maximum time between two bursts that count as neighbors, in seconds.
   private static let neighborDistanceSeconds = 0.05
 
   // MARK: - Comparison of interpretations
 
-  /// The values that all interpretations of a signal are compared with.
+  /// The first interpretation of a signal, with which the other interpretations are compared.
   private struct Baseline {
     /// The length of the comparison window, in samples.
     let windowSampleCount: Int
@@ -63,7 +66,7 @@ struct BurstTrainSearch {
     let meanPowers: [Float]
     /// The mean residual power of the first interpretation around each sample.
     let meanResidualPowers: [Float]
-    /// Half of the number of independent samples in a window.
+    /// Half the number of statistically independent samples in a comparison window.
     let halfIndependentSamplesPerWindow: Float
 
     /// Returns true if the residual of the first interpretation is large at a sample.
@@ -127,8 +130,8 @@ struct BurstTrainSearch {
       halfIndependentSamplesPerWindow: Float(independentRate * Double(windowLength) / rate) / 2)
   }
 
-  /// Returns the segments that the first interpretation does not explain, divided to a maximum
-  /// duration.
+  /// Returns the segments that the first interpretation does not explain, divided into parts of at
+  /// most `maximumSegmentSeconds`.
   private func doubtfulSegments(_ baseline: Baseline, margin: Int) -> [Range<Int>] {
     let minimumPower = 4 * minimumBurstAmplitude * minimumBurstAmplitude
     let segments = SampleMath.segments(baseline.meanPowers.count, closing: 2 * margin) {
@@ -167,7 +170,7 @@ struct BurstTrainSearch {
     return (bursts, remaining.unpaddedSamples)
   }
 
-  /// Returns the bursts that are not steps of the tone.
+  /// Returns the bursts that a sudden change of the tone does not explain.
   private func withoutSteps(
     _ bursts: [FoundBurst], of samples: [Float], tone: SustainedTone, residual: [Float]
   ) -> [FoundBurst] {
@@ -178,7 +181,8 @@ struct BurstTrainSearch {
     return bursts.filter { !test.isStep($0) }
   }
 
-  /// Returns the decrease of the description length at each sample of a range.
+  /// Returns the amount by which an interpretation shortens the description compared with the first
+  /// one, at each sample of a range.
   ///
   /// - Parameters:
   ///   - bursts: The bursts of an interpretation.
@@ -256,8 +260,8 @@ struct BurstTrainSearch {
     return (merged(bursts).map { $0.moved(by: start) }, pursuit.unpaddedSamples)
   }
 
-  /// The best match at each position, with the maximum of each block, so that the strongest match
-  /// is found in few steps.
+  /// An index of the best-matching burst at each position. It stores the maximum energy of each
+  /// block of positions, so that the strongest match is found quickly.
   private struct MatchIndex {
     /// The number of positions in a block.
     private static let blockPositionCount = 64
@@ -276,7 +280,7 @@ struct BurstTrainSearch {
     /// The energy of the strongest match.
     var maximumEnergy: Float { maximumEnergyByBlock.max() ?? 0 }
 
-    /// Searches a range of positions again.
+    /// Recomputes the best matches in a range of positions.
     mutating func update(_ range: Range<Int>, _ pursuit: PursuitResidual) {
       let range = range.clamped(to: 0..<positionCount)
       let atoms = pursuit.dictionary.coarseSearchAtomIndices
@@ -293,7 +297,7 @@ struct BurstTrainSearch {
       }
     }
 
-    /// Returns the strongest match, or nil if all are weaker than a minimum.
+    /// Returns the strongest match, or nil if every match has less than a minimum energy.
     func strongestMatch(minimumEnergy: Float) -> FoundBurst? {
       guard
         let block = maximumEnergyByBlock.indices.max(by: {
@@ -335,7 +339,7 @@ struct BurstTrainSearch {
     return merged
   }
 
-  /// Returns the maximum energy of a burst and its neighbors.
+  /// Returns the maximum energy among a burst and its neighbors.
   private func neighborEnergy(of index: Int, in bursts: [FoundBurst]) -> Float {
     let burst = bursts[index]
 
@@ -353,7 +357,8 @@ struct BurstTrainSearch {
 }
 
 extension BurstTrainSearch.Interpretation {
-  /// Replaces the bursts in the segments of a range in which another interpretation is better.
+  /// Adopts the bursts of another interpretation in those segments of a range in which it is
+  /// better.
   ///
   /// - Parameters:
   ///   - range: The samples.

@@ -26,7 +26,7 @@ struct FoundBurst {
     return moved
   }
 
-  /// Returns the level relative to that of a transient at full intensity.
+  /// Returns the level of the burst relative to a transient at full intensity.
   func relativeLevel(in dictionary: AtomDictionary) -> Double {
     let amplitude =
       (inPhaseAmplitude * inPhaseAmplitude + quadratureAmplitude * quadratureAmplitude).squareRoot()

@@ -11,17 +11,18 @@ struct LayeredFit {
 
   /// The interval between the knots of a tone, in seconds.
   private static let knotIntervalSeconds = 0.04
-  /// The regularization toward the current values, relative to the diagonal of the matrix.
+  /// The strength of the regularization toward the current values, relative to the diagonal of the
+  /// normal matrix.
   private static let relativeRegularization = 1e-3
 
-  /// A column of the equations: a waveform and the unknown that scales it.
+  /// A column of the design matrix: a waveform and the unknown that scales it.
   private struct Column {
     let startSample: Int
     let samples: [Float]
     let scalingUnknown: Unknown
   }
 
-  /// An unknown quantity of the normal equations.
+  /// An unknown of the least-squares problem.
   private enum Unknown {
     /// The real or the imaginary part of the gain of a tone at a knot.
     case gain(tone: Int, knot: Int, isImaginary: Bool)
@@ -55,7 +56,7 @@ struct LayeredFit {
     apply(changes, of: columns, to: &tones, &bursts)
   }
 
-  /// Returns a signal without tones and bursts.
+  /// Subtracts tones and bursts from a signal.
   private func residual(
     of tones: [TonePath], _ bursts: [FoundBurst], in signal: [Float]
   ) -> [Float] {
@@ -95,7 +96,7 @@ struct LayeredFit {
     return columns.sorted { $0.startSample < $1.startSample }
   }
 
-  /// Returns the positions of the knots of a tone.
+  /// Returns the positions of a tone's knots, in samples.
   private func knots(of tone: TonePath) -> [Double] {
     let count = max(
       1,

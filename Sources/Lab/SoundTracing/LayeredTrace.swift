@@ -24,17 +24,18 @@ struct LayeredTrace {
   /// The fraction of the sound's power that the events do not explain.
   private(set) var unexplainedPowerFraction = 0.0
 
-  /// The number of times that all steps are repeated.
+  /// The number of passes through all steps.
   private static let passCount = 3
   /// The durations of windows, in seconds. A window in which no tones are found is shortened.
   private static let windowSeconds = [0.064, 0.044]
-  /// The maximum numbers of tones in a window.
+  /// The maximum number of tones in windows of each duration.
   private static let maximumToneCounts = [3, 2]
   /// The interval between windows, in seconds.
   private static let hopSeconds = 0.004
-  /// The minimum number of windows of a tone, in the first and in the following passes.
+  /// The minimum number of windows that a tone must span, for each pass.
   private static let minimumToneWindowCounts = [6, 4, 4]
-  /// The sample rate of windows relative to the highest frequency of the profile.
+  /// The minimum sample rate at which windows are analyzed, relative to the highest frequency of
+  /// the profile.
   private static let minimumSampleRateRatio = 4.3
   /// The duration over which noise is measured, in seconds.
   private static let noiseMeasurementSeconds = 0.05
@@ -46,7 +47,7 @@ struct LayeredTrace {
   private let leadSampleCount: Int
   /// The minimum level of a traced event.
   private let minimumEventLevel: Float
-  /// The level of the noise in the sound.
+  /// The RMS level of the noise in the sound.
   private let noiseLevel: Float
 
   /// Traces the transients and continuous events of a vibration.
@@ -85,7 +86,7 @@ struct LayeredTrace {
       }
   }
 
-  /// Returns the level that is exceeded in 95 % of the sound.
+  /// Returns the noise level: the RMS level that 95 % of the sound exceeds.
   private static func noiseLevel(of signal: AnalysisSignal, peak: Float) -> Float {
     let powers = SampleMath.movingMean(
       of: signal.samples.map { $0 * $0 }, over: Int(noiseMeasurementSeconds * signal.sampleRate))
@@ -133,7 +134,7 @@ struct LayeredTrace {
     _ = selection.fitEdges(to: refined)
   }
 
-  /// Returns the possible tones of a signal.
+  /// Returns all candidate tones in a signal, from which `ToneSelection` selects.
   private func candidates(in signal: [Float], minimumWindowCount: Int) -> [TonePath] {
     let rate = dictionary.sampleRate
     let timeScale = dictionary.durationFactor
@@ -181,7 +182,7 @@ struct LayeredTrace {
 
   // MARK: - Events
 
-  /// Returns the continuous event that a tone becomes.
+  /// Converts a tone to a continuous event.
   ///
   /// The renderer starts each event at phase 0, and the phase between two tones is their beat. The
   /// start of the event is moved to the nearest zero of its sine. The frequency of a steady tone is
@@ -217,13 +218,15 @@ struct LayeredTrace {
       sharpnesses: hertz.map(dictionary.sharpness))
   }
 
-  /// The maximum deviation of the phase of a steady tone from a line, in radians.
+  /// The maximum RMS deviation of a tone's phase from a straight line at which its frequency counts
+  /// as constant, in radians.
   private static let maximumSteadyPhaseDeviation = 0.3
-  /// The maximum distance of the zero of a tone from its start, in seconds.
+  /// The maximum time by which an event's start is moved to a zero crossing of its tone, in
+  /// seconds.
   private static let maximumPhaseShiftSeconds = 0.004
 
-  /// Returns the regression line of some values: its value at index 0, its slope, and the root mean
-  /// square of the deviation.
+  /// Returns the regression line through a range of values: its value at index 0, its slope, and
+  /// the RMS deviation of the values from it.
   private static func line(
     through values: [Double], in range: Range<Int>
   ) -> (start: Double, slope: Double, deviation: Double) {

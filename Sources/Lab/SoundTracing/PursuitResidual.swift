@@ -1,7 +1,7 @@
 internal import SignalAnalysis
 
-/// The residual of a matching pursuit: samples in which bursts are searched, and from which they
-/// are subtracted.
+/// The residual of a matching pursuit: the samples that are searched for bursts, and from which
+/// bursts are subtracted.
 ///
 /// The energy that an atom explains at a position is the square of its projection. With free phase,
 /// that of its quadrature is added. The samples are padded with silence, so that atoms may extend
@@ -29,7 +29,7 @@ struct PursuitResidual {
     paddedSamples = silence + signal + silence
   }
 
-  /// Creates a residual of free phase without bursts.
+  /// Creates a residual by subtracting bursts, which may have any phase, from a signal.
   ///
   /// - Parameters:
   ///   - signal: The samples.
@@ -87,7 +87,7 @@ struct PursuitResidual {
     return best
   }
 
-  /// Returns the best burst among all atoms similar to that of a burst, near its position.
+  /// Refines a burst by searching all similar atoms at nearby positions.
   func refined(_ burst: FoundBurst) -> FoundBurst {
     let center = burst.startSample + dictionary.atoms[burst.atomIndex].sampleCount / 2
     let first = max(0, burst.atomIndex - 4)
@@ -95,7 +95,7 @@ struct PursuitResidual {
     return bestBurst(atoms: stride(from: first, to: end, by: 1), within: 2) { center - $0 / 2 }
   }
 
-  /// Projections of the residual onto atoms.
+  /// Computes projections of the residual onto atoms.
   private struct Matcher: ~Escapable {
     private let residualSamples: Span<Float>
     private let inPhaseAtomSamples: Span<Float>
@@ -109,7 +109,8 @@ struct PursuitResidual {
       hasFixedPhase = residual.hasFixedPhase
     }
 
-    /// Returns the projections onto an atom and, with free phase, onto its quadrature.
+    /// Returns the projections onto an atom and onto its quadrature. The latter is 0 if the phase
+    /// is fixed.
     ///
     /// - Parameters:
     ///   - range: The range of the atom among the dictionary's samples.
@@ -147,7 +148,7 @@ struct PursuitResidual {
     return burst
   }
 
-  /// Fits a subtracted burst again near its position, with all others subtracted.
+  /// Fits a subtracted burst again near its position, while all other bursts remain subtracted.
   mutating func refit(_ burst: FoundBurst) -> FoundBurst {
     restore(burst)
     let center = burst.startSample + paddingSampleCount
@@ -155,8 +156,8 @@ struct PursuitResidual {
     return subtract(refined(coarse))
   }
 
-  /// Adds a burst that was subtracted. The start of the burst is a position in the unpadded
-  /// samples.
+  /// Adds a subtracted burst back to the residual. The start of the burst is a position in the
+  /// unpadded samples.
   mutating func restore(_ burst: FoundBurst) { add(burst.moved(by: paddingSampleCount), times: 1) }
 
   private mutating func add(_ burst: FoundBurst, times sign: Float) {

@@ -2,7 +2,7 @@ import SignalAnalysis
 
 /// Operations on arrays of samples.
 enum SampleMath {
-  /// Returns the sum of squares of a range, which is clamped to the samples.
+  /// Returns the sum of the squared samples in a range, which is clamped to the valid indices.
   static func energy(of samples: [Float], in range: Range<Int>) -> Float {
     var sum = Float(0)
     for index in range.clamped(to: samples.indices) {
@@ -65,8 +65,7 @@ enum SampleMath {
     return medians
   }
 
-  /// Replaces a value of a sorted window. The values between the old and the new position move by
-  /// one.
+  /// Replaces a value in a sorted window. The values between its old and new positions move by one.
   private static func replace(_ old: Float, with new: Float, in window: inout [Float]) {
     var index = firstIndex(of: old, in: window)
     while new > old, index + 1 < window.count, window[index + 1] < new {
@@ -95,7 +94,7 @@ enum SampleMath {
     return lowerIndex
   }
 
-  /// Returns the morphological opening of a level, which removes peaks narrower than a window.
+  /// Returns the morphological opening of a signal, which removes peaks narrower than a window.
   static func opening(of samples: [Float], over count: Int) -> [Float] {
     let radius = count / 2
     let minima = SlidingExtremum.minimum(of: samples, radius: radius)

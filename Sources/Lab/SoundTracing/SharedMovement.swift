@@ -1,21 +1,22 @@
 internal import CMath
 internal import SignalAnalysis
 
-/// The common movement of simultaneous events: each event has a constant base, and all events share
-/// one value that changes over time.
+/// The change over time that simultaneous events share, in intensity or sharpness. Each event has a
+/// constant base value, to which the shared value is applied.
 ///
 /// Intensity is the product of base and value; sharpness is their sum. Values and bases are
 /// estimated in turn: the values as means weighted by the energy of the events, the bases as
 /// medians over time.
 struct SharedMovement {
-  /// The times of the values, in seconds.
+  /// The times of `sharedValues`, in seconds.
   let timesInSeconds: [Double]
-  /// The shared values.
+  /// The shared value at each time: a factor for intensities, or an offset for sharpnesses.
   private(set) var sharedValues: [Double]
-  /// The constant value of each event, to which the shared movement is added.
+  /// The constant base value of each event, which is multiplied by the shared value (intensity) or
+  /// added to it (sharpness).
   private(set) var eventBases: [Double]
 
-  /// The number of times that bases and movement are estimated in turn.
+  /// The number of iterations in which base values and shared values are estimated in turn.
   private static let iterationCount = 8
 
   /// Estimates the shared movement of simultaneous events.
@@ -50,14 +51,15 @@ struct SharedMovement {
     eventBases = isRelative ? offsets.map { exp($0) } : offsets
   }
 
-  /// Scales the values of a relative movement so that the maximum is 1.
+  /// Scales the shared values of intensity so that their maximum is 1, and adjusts the base values
+  /// accordingly.
   mutating func normalize() {
     let maximumValue = max(sharedValues.max() ?? 1, 1e-9)
     sharedValues = sharedValues.map { $0 / maximumValue }
     eventBases = eventBases.map { $0 * maximumValue }
   }
 
-  /// The values of an event on the common grid.
+  /// The values of one event, resampled at the shared times.
   private struct Track {
     let firstGridIndex: Int
     let gridValues: [Double]

@@ -7,15 +7,18 @@ public import SignalAnalysis
 public struct TracingOptions: Equatable, Sendable {
   /// The interpretation of a sound.
   public enum Interpretation: String, CaseIterable, Sendable {
-    /// Vibration if most power is in the profile's band and the pattern explains it, else sound.
+    /// Vibration if most of the power is in the profile's band and the pattern explains it;
+    /// otherwise, sound.
     case automatic
     /// A recording of a transducer or of a rendering: the profile's mapping is inverted.
     case vibration
-    /// Any other sound: levels and centroids of its octaves.
+    /// Any other sound: the pattern follows the levels of its octave bands and their spectral
+    /// centroid.
     case sound
   }
 
-  /// The part of a sound to follow. Of vibration, everything is followed.
+  /// The part of a sound that the pattern follows. If the sound is a vibration, the pattern always
+  /// follows all of it.
   public enum FollowedPart: String, CaseIterable, Sendable {
     /// The whole sound.
     case full
@@ -43,13 +46,13 @@ public struct TracingOptions: Equatable, Sendable {
   public var followedPart: FollowedPart
   /// The maximum number of events, or nil for all events. The weakest events are omitted.
   public var maximumEventCount: Int?
-  /// The maximum deviation of curves in decibels of level, above 0; nil for 1 dB for vibration and
-  /// 3 dB for sounds.
+  /// The maximum deviation of curves from the sound's level, in decibels, above 0; nil for 1 dB for
+  /// vibration and 3 dB for sounds.
   public var toleranceDecibels: Double?
-  /// The minimum level relative to the loudest, in decibels, below 0.
+  /// The minimum level of events relative to the loudest level, in decibels, below 0.
   ///
-  /// Continuous events end at −36 at the latest. In sounds, transients end at −34 and continuous
-  /// events at −30.
+  /// The minimum level of continuous events is never below −36. In sounds, the minimum level is
+  /// never below −34 for transients and −30 for continuous events.
   public var thresholdDecibels: Double
   /// The kinds of events that are traced.
   public var eventSelection: EventSelection
@@ -91,13 +94,14 @@ public struct TracingOptions: Equatable, Sendable {
 /// 3. The strongest events are selected, and become events and curves (`TracedPattern`).
 /// 4. The pattern is rendered and compared with the sound.
 public struct SoundTrace: Sendable {
-  /// The agreement of a rendering with a sound, by levels over 10 ms for vibration and 20 ms for
-  /// other sounds.
+  /// The agreement between the rendered pattern and the sound. Levels are compared over 10 ms for
+  /// vibration and over 20 ms for other sounds.
   public struct Agreement: Equatable, Sendable {
-    /// The correlation of the levels, −1…1; 0 if either is silent or constant.
+    /// The correlation coefficient of the levels, −1…1; 0 if the sound or the rendering is silent
+    /// or constant.
     public var correlation: Double
-    /// The root mean square of the difference of the levels, in decibels, where either is audible.
-    /// For sounds, the mean difference is subtracted.
+    /// The RMS difference between the levels, in decibels, wherever the sound or the rendering is
+    /// audible. For sounds, the mean difference is subtracted.
     public var differenceDecibels: Double
 
     /// Creates an agreement.
@@ -128,18 +132,21 @@ public struct SoundTrace: Sendable {
   /// The supported sample rates, in hertz.
   public static let supportedSampleRates = 500.0...1_000_000
 
-  /// The minimum fraction of a vibration's power below 3.5 times the profile's highest frequency.
+  /// The minimum fraction of a vibration's power that is below 3.5 times the profile's highest
+  /// frequency.
   private static let minimumInBandPowerFraction = 0.8
-  /// The maximum fraction of a vibration's power that the pattern does not explain.
+  /// The maximum fraction of the power that the events may leave unexplained for a sound to count
+  /// as vibration.
   private static let maximumUnexplainedPowerFraction = 0.25
-  /// The maximum length of a sound in which simultaneous tones are searched, in seconds.
+  /// The maximum duration of a sound that is searched for simultaneous tones, in seconds.
   private static let maximumLayeredSeconds = 120.0
-  /// The correlation with the rendering from which on no other interpretation is tried.
+  /// The correlation between sound and rendering at which no other interpretation is tried.
   private static let sufficientCorrelation = 0.999
-  /// The difference of correlations below which the interpretation with fewer transients is better.
+  /// The difference between correlations below which the interpretation with fewer transients is
+  /// preferred.
   private static let similarCorrelationDifference = 0.01
-  /// The ratio of residuals below which the interpretation with fewer transients is better, however
-  /// its rendering correlates.
+  /// The ratio of residuals below which the interpretation with fewer transients is preferred, even
+  /// if its rendering correlates less.
   private static let decisiveResidualRatio = 0.25
   /// The default tolerances of curves, in decibels.
   private static let defaultToleranceDecibels = (vibration: 1.0, sound: 3.0)
@@ -151,7 +158,7 @@ public struct SoundTrace: Sendable {
 
     var eventCount: Int { transients.count + continuousEvents.count }
 
-    /// Removes the events that are not selected.
+    /// Removes the kinds of events that an option does not select.
     mutating func select(_ selection: TracingOptions.EventSelection) {
       if selection == .transients {
         continuousEvents = []
@@ -161,7 +168,7 @@ public struct SoundTrace: Sendable {
       }
     }
 
-    /// Removes the weakest events above a limit.
+    /// Removes the weakest events until no more than a maximum number remain.
     mutating func limit(to maximumCount: Int) {
       guard eventCount > maximumCount else { return }
       let weights =
@@ -326,7 +333,7 @@ public struct SoundTrace: Sendable {
 }
 
 extension SoundTrace.Agreement {
-  /// The number of levels per second that are compared.
+  /// The rate at which levels are compared, in levels per second.
   private static let levelsPerSecond = 200.0
   /// The sample rate at which the pattern is rendered for the comparison, in hertz.
   private static let renderingSampleRate = 8_000.0
@@ -388,7 +395,7 @@ extension SoundTrace.Agreement {
     return product > 1e-24 ? covariance / product.squareRoot() : 0
   }
 
-  /// Returns the root mean square of the difference of two series of levels, in decibels.
+  /// Returns the RMS difference between two series of levels, in decibels.
   ///
   /// - Parameters:
   ///   - sound: The levels of the sound.

@@ -1,6 +1,7 @@
 internal import SignalAnalysis
 
-/// The replacement of bursts within a tone by a step from one tone to the next.
+/// Replaces bursts by a sudden step from one tone to the next where a step explains the signal as
+/// well.
 ///
 /// A tone that is linked across a step leaves a residual that bursts explain. For each burst, the
 /// tone is divided at the best position. The first part may end anywhere, and the second may begin
@@ -13,11 +14,11 @@ struct StepSearch {
   /// The samples of the signal that contains tones and bursts.
   let signalSamples: [Float]
 
-  /// The maximum residual of a step relative to that of bursts.
+  /// The maximum residual energy of a step relative to that of the bursts that it replaces.
   private static let maximumStepToBurstResidualRatio = 1.3
-  /// The residual that no model explains, relative to the energy of the signal.
+  /// The residual energy that even a correct model leaves, relative to the energy of the signal.
   private static let modelErrorEnergyFraction = 0.004
-  /// The distance within which bursts belong to the same step, in seconds.
+  /// The maximum time between bursts that belong to the same step, in seconds.
   private static let stepGroupSeconds = 0.04
   /// The duration of the compared signal on each side of a burst, in seconds.
   private static let comparisonMarginSeconds = 0.06
@@ -29,7 +30,7 @@ struct StepSearch {
     var residualEnergy: Double
   }
 
-  /// Replaces bursts by steps.
+  /// Replaces bursts by steps between tones where the residual remains small.
   ///
   /// - Parameters:
   ///   - bursts: The bursts; those that are steps are removed.
@@ -65,7 +66,7 @@ struct StepSearch {
     }
   }
 
-  /// Returns the maximum residual energy of a step that replaces bursts.
+  /// Returns the maximum residual energy at which a step may replace bursts.
   private func maximumEnergy(
     _ bursts: [FoundBurst], in range: Range<Int>, _ residual: [Float]
   ) -> Double {
@@ -104,7 +105,8 @@ struct StepSearch {
     return best
   }
 
-  /// Returns the division with the best inner edges, by cumulative sums of the removed energy.
+  /// Finds the best end of the first and start of the second tone by cumulative sums of the removed
+  /// energy.
   private func division(
     _ first: TonePath, _ second: TonePath, of tone: TonePath, in range: Range<Int>,
     _ signal: [Float]

@@ -9,9 +9,9 @@ internal import SignalAnalysis
 /// 3. The result is modulated again. With overtones, each partial is measured twice as the residual
 ///    of all others.
 struct SustainedTone {
-  /// The demodulated tone.
+  /// The tone demodulated to baseband, smoothed by a median.
   private(set) var demodulatedTone: [ComplexNumber]
-  /// The frequency of the tone over time.
+  /// The frequency track by which the tone is demodulated.
   var frequencyTrack: ToneTrack
   /// The samples of the tone with its overtones.
   private(set) var samples: [Float]
@@ -71,7 +71,7 @@ struct SustainedTone {
     toneAmplitudes = demodulatedTone.map { $0.power.squareRoot() }
   }
 
-  /// Sets the tone to zero at the marked samples.
+  /// Silences the tone at the marked samples.
   mutating func silence(where isSilent: [Bool]) {
     for index in demodulatedTone.indices where isSilent[index] {
       demodulatedTone[index] = ComplexNumber()

@@ -1,35 +1,36 @@
 internal import CMath
 internal import SignalAnalysis
 
-/// The connection of the tones of consecutive windows to paths.
+/// Links the tones of consecutive windows into paths of tones that last over time.
 ///
 /// A tone continues in the next window if its frequency, its amplitude, and its phase agree.
 struct ToneLinker {
   let sampleRate: Double
   /// The interval between windows, in samples.
   let hopSampleCount: Int
-  /// The factor that lengthens all durations for profiles with low tones.
+  /// The factor by which all durations are multiplied for profiles with low tones.
   let durationFactor: Double
 
   typealias Path = [TonePath.Node]
 
-  /// The maximum duration without a window that consists of tones, in seconds: that of a burst.
+  /// The maximum gap between two windows of the same tone, in seconds: the duration of a burst.
   private static let maximumGapSeconds = 0.11
   /// The maximum relative difference between the frequencies of linked tones.
   private static let maximumFrequencyDifferenceFraction = 0.012
   /// The maximum rate at which the frequency of a tone changes, in hertz per second.
   private static let maximumSweepHertzPerSecond = 80.0
-  /// The maximum relative error of the predicted amplitude and phase.
+  /// The maximum difference between a tone and its prediction from the previous window, relative to
+  /// the amplitude.
   private static let maximumPredictionError = 0.5
-  /// The maximum relative error of the predicted tone after a gap, for a similar frequency and
-  /// amplitude.
+  /// The maximum difference between a tone and its prediction after a gap, relative to the
+  /// amplitude, if frequency and amplitude are similar.
   private static let maximumPredictionErrorAfterGap = 0.9
   /// The minimum duration of silence that divides a path, in seconds.
   private static let minimumSilenceSeconds = 0.002
-  /// The maximum power of silence relative to that of the tone.
+  /// The maximum power, relative to that of the tone, at which the signal counts as silent.
   private static let maximumSilencePowerRatio = 0.15
 
-  /// Returns the paths of all tones, undivided by silence.
+  /// Links the tones of all windows into paths, without dividing them at silences.
   func paths(of windows: [ToneWindow]) -> [Path] {
     var active: [Path] = []
     var finished: [Path] = []
@@ -74,8 +75,8 @@ struct ToneLinker {
 
   private func last(_ path: Path) -> TonePath.Node { path[path.count - 1] }
 
-  /// Returns the index of the tone with the smallest error that continues a path, or nil if no tone
-  /// does.
+  /// Returns the index of the tone that continues a path with the smallest error, or nil if no tone
+  /// continues it.
   private func continuation(of path: Path, in tones: [WindowTone], gap: Int) -> Int? {
     let previous = last(path).tone
     let isAfterGap = gap > 5 * hopSampleCount
@@ -108,8 +109,8 @@ struct ToneLinker {
     return best?.index
   }
 
-  /// Divides a path where the signal is silent between its windows: two events of similar
-  /// frequency.
+  /// Divides a path where the signal is silent between its windows, because it then consists of two
+  /// events with similar frequencies.
   ///
   /// - Parameters:
   ///   - path: The path.

@@ -1,24 +1,24 @@
 internal import CMath
 internal import SignalAnalysis
 
-/// A tone that begins and ends: its waveform through the centers of consecutive windows, and the
-/// samples in which it sounds.
+/// A tone with a start and an end: its waveform, interpolated between consecutive windows, and the
+/// range of samples in which it sounds.
 ///
 /// Between windows, the phase is a cubic curve whose slope at each window is the frequency, and the
 /// amplitude is linear. Before the first and after the last window, frequency and amplitude are
 /// constant, so that the edges can be searched there.
 struct TonePath {
-  /// The windows with the tone's values, by time.
+  /// The values of the tone in each window, by time.
   private(set) var windowNodes: [Node]
   /// The range of samples in which the tone sounds.
   var soundingSamples: Range<Int>
-  /// The samples that the windows of the tone cover, without a small margin.
+  /// The range of samples that the tone's windows cover, without a small margin at both ends.
   var coreSamples: Range<Int>
   /// The index of the sample at which the waveform, levels, and phases start.
   private(set) var waveformStart = 0
   private(set) var waveform: [Float] = []
   private(set) var waveformLevels: [Double] = []
-  /// The unwrapped phases of the waveform, in radians.
+  /// The unwrapped phase at each sample of the waveform, in radians.
   private(set) var waveformPhases: [Double] = []
 
   /// The values of the tone in one window.
@@ -28,13 +28,15 @@ struct TonePath {
     var tone: WindowTone
   }
 
-  /// The duration of the constant continuation at each end, in seconds.
+  /// The duration by which the waveform continues with constant frequency and amplitude before the
+  /// first and after the last window, in seconds.
   private static let continuationSeconds = 0.12
-  /// The margin between the windows and the core, in samples.
+  /// The margin between the ends of the windows and `coreSamples`, in samples.
   private static let coreMarginSamples = 3
-  /// The number of windows from which the amplitude is smoothed by a median.
+  /// The minimum number of windows at which amplitudes are smoothed by a median.
   private static let smoothedNodeCount = 9
-  /// The maximum relative difference between the slope of the phase and the frequency of a window.
+  /// The maximum relative difference between a window's frequency and the slope of the phase around
+  /// it, at which both are averaged.
   private static let maximumPhaseSlopeDifference = 0.1
 
   /// Creates a tone that sounds throughout its windows.
@@ -43,7 +45,7 @@ struct TonePath {
   ///   - nodes: The windows; at least one.
   ///   - rate: The sample rate, in hertz.
   ///   - sampleCount: The number of samples of the signal.
-  ///   - timeScale: The factor of all durations.
+  ///   - timeScale: The factor by which durations are multiplied.
   init(_ nodes: [Node], rate: Double, sampleCount: Int, timeScale: Double) {
     self.windowNodes = nodes
     let first = nodes[0]
@@ -62,16 +64,16 @@ struct TonePath {
     waveform = zip(waveformLevels, waveformPhases).map { Float($0 * cos($1)) }
   }
 
-  /// The range of samples at which the waveform is known.
+  /// The range of samples that `waveform` covers.
   var waveformRange: Range<Int> { waveformStart..<waveformStart + waveform.count }
 
-  /// The level at a sample within the domain.
+  /// Returns the level at a sample within `waveformRange`.
   func level(at position: Int) -> Double { waveformLevels[position - waveformStart] }
 
-  /// The phase at a sample within the domain, in radians.
+  /// Returns the phase at a sample within `waveformRange`, in radians.
   func phase(at position: Int) -> Double { waveformPhases[position - waveformStart] }
 
-  /// Returns the mean frequency of a range within the domain, in hertz.
+  /// Returns the mean frequency of the tone in a range of samples, in hertz.
   func meanHertz(in range: Range<Int>, rate: Double) -> Double {
     let range = range.clamped(to: waveformRange)
     guard range.count > 1 else { return windowNodes[0].tone.hertz }
@@ -79,13 +81,13 @@ struct TonePath {
     return phaseChange / Double(range.count - 1) * rate / (2 * .pi)
   }
 
-  /// Returns the core of a span, without a small margin at both ends.
+  /// Returns a range of samples without a small margin at both ends.
   static func core(of span: Range<Int>) -> Range<Int> {
     let start = min(span.lowerBound + coreMarginSamples, span.upperBound)
     return start..<max(start, span.upperBound - coreMarginSamples)
   }
 
-  /// Adds the tone to a signal, or subtracts it.
+  /// Adds the tone to a signal, or subtracts it if the sign is -1.
   func add(to signal: inout [Float], times sign: Float) {
     for position in soundingSamples.clamped(to: waveformRange) {
       signal[position] += sign * waveform[position - waveformStart]
@@ -110,8 +112,8 @@ struct TonePath {
 
   // MARK: - Interpolation
 
-  /// Returns the phases at the nodes without jumps: each next to that which the mean of both
-  /// frequencies predicts.
+  /// Returns the unwrapped phases at the nodes. Each phase is the one nearest to the prediction
+  /// from the previous phase and the mean frequency in between.
   private static func unwrappedPhases(of nodes: [Node], rate: Double) -> [Double] {
     var phases = [nodes[0].tone.centerPhase]
     for (previous, node) in zip(nodes, nodes.dropFirst()) {
@@ -148,8 +150,8 @@ struct TonePath {
     }
   }
 
-  /// Returns the increment of the phase per sample at each node: the mean of the frequency and of
-  /// the slope between its neighbors, if both agree.
+  /// Returns the slope of the phase at each node, in radians per sample. If the node's frequency
+  /// agrees with the slope between its neighbors, both are averaged.
   private static func slopes(of nodes: [Node], phases: [Double], rate: Double) -> [Double] {
     nodes.indices.map { index in
       let increment = 2 * .pi * nodes[index].tone.hertz / rate

@@ -1,27 +1,29 @@
 internal import CMath
 internal import SignalAnalysis
 
-/// The tones that explain a signal together, and their edges.
+/// The set of tones that together explain a signal, with their starts and ends.
 ///
 /// With all other tones fixed, the energy that a tone removes up to a sample is a cumulative sum.
 /// Its extrema are the best start and end.
 struct ToneSelection {
   let sampleRate: Double
-  /// The factor that lengthens all durations for profiles with low tones.
+  /// The factor by which all durations are multiplied for profiles with low tones.
   let durationFactor: Double
   var selectedTones: [TonePath] = []
 
-  /// The minimum energy that a tone removes, relative to its own energy.
+  /// The minimum energy by which subtracting a tone must reduce the residual, relative to the
+  /// tone's own energy.
   private static let minimumRemovedEnergyFraction = 0.6
   /// The minimum duration of a tone, in seconds.
   private static let minimumToneSeconds = 0.022
-  /// The maximum number of passes in which each edge is fitted once.
+  /// The maximum number of passes over all starts and ends of tones.
   private static let maximumEdgePassCount = 3
-  /// The maximum distance of an edge from the windows of a tone, inward, in seconds.
+  /// The maximum time by which an edge may lie inside of the tone's windows, in seconds.
   private static let maximumInwardEdgeSeconds = 0.02
-  /// The maximum distance of the edges of two tones that may be a common edge, in seconds.
+  /// The maximum time between the edges of two tones that are also tried at a common position, in
+  /// seconds.
   private static let maximumCommonEdgeSeconds = 0.01
-  /// The maximum gap or overlap of two parts of a tone, in seconds.
+  /// The maximum gap or overlap between two tones that may be parts of one tone, in seconds.
   private static let maximumPartGapSeconds = 0.012
 
   init(sampleRate rate: Double, durationFactor timeScale: Double) {
@@ -29,7 +31,7 @@ struct ToneSelection {
     self.durationFactor = timeScale
   }
 
-  /// Adds all tones to a signal, or subtracts them.
+  /// Adds all selected tones to a signal, or subtracts them if the sign is -1.
   func add(to signal: inout [Float], times sign: Float) {
     for tone in selectedTones {
       tone.add(to: &signal, times: sign)
@@ -82,7 +84,8 @@ struct ToneSelection {
     }
   }
 
-  /// Returns the span in which a tone removes the most energy, and that energy.
+  /// Returns the range of samples in which subtracting a tone removes the most energy from the
+  /// residual, and that energy.
   private static func bestSpan(
     of tone: TonePath, in residual: [Float]
   ) -> (span: Range<Int>, removedEnergy: Double) {
@@ -104,15 +107,15 @@ struct ToneSelection {
     return best
   }
 
-  /// Returns the energy that the subtraction of a tone's sample removes.
+  /// Returns the energy that subtracting one sample of a tone removes from the residual.
   private static func removedEnergy(_ residual: Float, _ sample: Float) -> Double {
     Double(sample) * (2 * Double(residual) - Double(sample))
   }
 
   // MARK: - Edges
 
-  /// Moves each edge to the position with the smallest residual, with all other edges fixed, and
-  /// returns the residual.
+  /// Moves the start and end of each tone to the positions with the smallest residual while all
+  /// other tones are fixed, and returns the residual.
   mutating func fitEdges(to signal: [Float]) -> [Float] {
     var residual = signal
     add(to: &residual, times: -1)
@@ -175,8 +178,8 @@ struct ToneSelection {
     return spans != [selectedTones[first].soundingSamples, selectedTones[second].soundingSamples]
   }
 
-  /// Returns the common edge of two tones within a range that removes more energy than their own
-  /// edges, or nil if there is none.
+  /// Returns the common start or end of two tones that removes the most energy, or nil if their
+  /// separate edges are better.
   private func bestCommonEdge(
     _ first: Int, _ second: Int, in range: Range<Int>, _ residual: [Float], isStart: Bool
   ) -> Int? {
@@ -251,7 +254,7 @@ struct ToneSelection {
       innerNodes, span: tone.soundingSamples, core: tone.coreSamples, sampleCount: sampleCount)
   }
 
-  /// Returns the tone of some windows with given edges, as far as its waveform is known.
+  /// Creates a tone from windows and sets its edges, clamped to the range of its waveform.
   private func path(
     _ nodes: [TonePath.Node], span: Range<Int>, core: Range<Int>, sampleCount: Int
   ) -> TonePath {

@@ -1,7 +1,8 @@
 internal import CMath
 import SignalAnalysis
 
-/// The test whether a step of the sustained tone explains the samples as well as a burst does.
+/// Tests whether a sudden step of the sustained tone's frequency or level explains the samples as
+/// well as a burst does.
 ///
 /// A tone that suddenly changes its frequency or level differs from its smoothed track around the
 /// step, and the difference resembles a burst. The test compares two hypotheses by their residual
@@ -17,11 +18,13 @@ struct ToneStepTest {
   /// The frequency of the sustained tone at each sample.
   let toneHertz: [Double]
 
-  /// The maximum residual of a burst relative to that of the best step.
+  /// The maximum residual energy of a burst, relative to that of the best step, at which the burst
+  /// is kept.
   private static let maximumBurstToStepResidualRatio = Float(0.5)
-  /// The maximum residual of a burst relative to the difference from the tone.
+  /// The maximum energy that may remain after a burst is subtracted, relative to the energy before,
+  /// for the burst to be kept.
   private static let maximumBurstToDeviationRatio = Float(0.4)
-  /// The minimum level of a tone relative to the burst.
+  /// The minimum level of the tone, relative to the burst, at which a step is considered.
   private static let minimumToneToBurstRatio = Float(0.15)
 
   /// Returns true if a step explains a burst.
@@ -98,7 +101,7 @@ struct ToneStepTest {
 private struct ToneFit {
   private let radiansPerSample: Double
   private let centerSample: Double
-  /// The scale of t, so that the equations are well conditioned.
+  /// The scale factor of t, which keeps the equations well conditioned.
   private let timeScaleFactor: Double
   private var normalMatrix = InlineArray<16, Double>(repeating: 0)
   private var rightHandSide = InlineArray<4, Double>(repeating: 0)

@@ -1,7 +1,7 @@
 internal import CMath
 internal import SignalAnalysis
 
-/// The strongest tone of a short frame, by a Fourier transform under a Hann window.
+/// Measures the strongest tone in a short frame by a Fourier transform with a Hann window.
 struct ToneSpectrum: ~Copyable {
   private var transform: FourierTransform
   private let windowWeights: [Float]
@@ -98,7 +98,7 @@ struct ToneTrack {
   private(set) var hertzBySample: [Double]
   private let sampleRate: Double
 
-  /// The maximum correction of the track in each step, in hertz.
+  /// The maximum correction of the track in each pass over the phase, in hertz.
   private static let maximumStepCorrectionHertz = 60.0
   /// The maximum correction by `refine(with:)`, in hertz.
   private static let maximumRefinementHertz = 12.0
@@ -143,7 +143,8 @@ struct ToneTrack {
     }
   }
 
-  /// Corrects the track by the median of the instantaneous frequency, where there is any sound.
+  /// Corrects the track by the moving median of the instantaneous frequency, where the signal is
+  /// not silent.
   ///
   /// - Parameters:
   ///   - signal: The analytic signal.
@@ -182,13 +183,14 @@ struct ToneTrack {
     }
   }
 
-  /// Returns the instantaneous frequency between two values, in hertz.
+  /// Returns the instantaneous frequency from the phase difference between two consecutive values,
+  /// in hertz.
   private func frequency(of value: ComplexNumber, after previous: ComplexNumber) -> Float {
     let step = value * previous.conjugate
     return Float(atan2(Double(step.imaginary), Double(step.real)) * sampleRate / (2 * .pi))
   }
 
-  /// Returns the baseband of the tone, or of a partial.
+  /// Demodulates the tone, or one of its partials, to baseband.
   ///
   /// - Parameters:
   ///   - signal: The analytic signal.
@@ -197,7 +199,7 @@ struct ToneTrack {
     rotated(signal.complexSamples, by: -ratio)
   }
 
-  /// Returns the signal of a baseband.
+  /// Modulates a baseband signal back to the frequency of the tone, or of a partial.
   ///
   /// - Parameters:
   ///   - baseband: The demodulated tone or partial.
@@ -216,7 +218,7 @@ struct ToneTrack {
     }
   }
 
-  /// Corrects the track by the mean frequency of a baseband over 30 ms.
+  /// Corrects the track by the moving average of a baseband signal's frequency over 30 ms.
   mutating func refine(with baseband: [ComplexNumber]) {
     var offsets = [Float](repeating: 0, count: baseband.count)
     for index in baseband.indices.dropFirst() {

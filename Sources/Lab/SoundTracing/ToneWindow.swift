@@ -8,7 +8,7 @@ struct WindowTone {
   /// The phase at the center of the window, in radians.
   var centerPhase: Double
 
-  /// The phase that the tone has a number of seconds after the center of its window.
+  /// Returns the phase of the tone a number of seconds after the center of its window, in radians.
   func phase(after seconds: Double, hertz: Double) -> Double {
     centerPhase + 2 * .pi * hertz * seconds
   }
@@ -43,9 +43,9 @@ struct ToneWindowFit {
   private let sampleRate: Double
   private let maximumToneCount: Int
   private let permittedHertz: ClosedRange<Double>
-  /// The number of independent samples in a window.
+  /// The number of statistically independent samples in a window.
   private let independentSampleCount: Double
-  /// The eigenvectors of the even and of the odd part, which start the iteration in the next
+  /// The signal subspaces of the even and the odd part, which are the starting values for the next
   /// window.
   private var subspaces: [SignalSubspace]
   private var evenPart: [Double]
@@ -53,18 +53,19 @@ struct ToneWindowFit {
 
   /// The maximum residual of an accepted window, relative to its power.
   private static let maximumResidualPowerFraction = 0.003
-  /// The residual that no criterion distinguishes from 0, relative to the power of the window.
+  /// The residual power that counts as zero, relative to the power of the window.
   private static let negligibleResidualPowerFraction = 1e-4
-  /// The maximum residual of eight consecutive samples, relative to the limit of a window. A gap
-  /// between two tones is short.
+  /// The maximum residual power of a block of eight samples, relative to the limit for the whole
+  /// window. The limit detects a short gap between two tones.
   private static let maximumBlockToLimitRatio = 3.5
-  /// The number of consecutive samples of a block.
+  /// The number of consecutive samples in a block.
   private static let blockSampleCount = 8
-  /// The minimum distance of two tones, in cycles per window.
+  /// The minimum frequency difference between two tones, in cycles per window.
   private static let minimumToneDistanceCyclesPerWindow = 0.2
-  /// The number of independent samples per second for each hertz of the band.
+  /// The number of statistically independent samples per second for each hertz of the profile's
+  /// highest frequency.
   private static let independentSamplesPerHertz = 3.2
-  /// The maximum degree of the amplitudes for one, two, and three tones.
+  /// The maximum degree of the amplitude polynomials for one, two, and three tones.
   private static let maximumAmplitudeDegrees = [2, 1, 0]
 
   /// Prepares the fit of windows of a fixed length at a sample rate.
@@ -96,7 +97,7 @@ struct ToneWindowFit {
   private struct Model {
     var toneHertz: [Double]
     var amplitudeDegree: Int
-    /// The coefficients of the even and of the odd part, for each tone by degree.
+    /// The least-squares coefficients of the even part, by tone and degree.
     var evenCoefficients: [Double]
     var oddCoefficients: [Double]
     /// The mean square of the model's residual.
@@ -158,7 +159,8 @@ struct ToneWindowFit {
     }
   }
 
-  /// Returns the frequencies of a number of tones, or nil if they are not tones of the profile.
+  /// Estimates the frequencies of the given number of tones. Returns nil if they are not distinct
+  /// or are outside of the profile's band.
   private func frequencies(count: Int) -> [Double]? {
     guard let evenHertz = subspaces[0].frequencies(count: count, rate: sampleRate),
       let oddHertz = subspaces[1].frequencies(count: count, rate: sampleRate)
@@ -170,7 +172,7 @@ struct ToneWindowFit {
     return areDistinct && hertz.allSatisfy(permittedHertz.contains) ? hertz : nil
   }
 
-  /// Returns the tone of a model at the center.
+  /// Returns the frequency, amplitude, and phase of a model's tone at the center of the window.
   private func tone(_ model: Model, _ index: Int) -> WindowTone {
     let cosine = model.evenCoefficients[index * (model.amplitudeDegree + 1)]
     let sine = model.oddCoefficients[index * (model.amplitudeDegree + 1)]
@@ -181,8 +183,8 @@ struct ToneWindowFit {
 
   // MARK: - Least squares
 
-  /// The columns of the even and of the odd part. An even power of time keeps the symmetry of a
-  /// cosine or a sine, and an odd power changes it.
+  /// Returns the columns of the design matrices for the even and the odd part. An even power of
+  /// time keeps the symmetry of a cosine or a sine, and an odd power inverts it.
   private func columns(
     _ hertz: [Double], degree: Int
   ) -> (even: [[Double]], odd: [[Double]]) {
@@ -221,7 +223,7 @@ struct ToneWindowFit {
         + parameterCount * log(independentSampleCount))
   }
 
-  /// Returns the inner product of two folded parts over the whole window.
+  /// Returns the inner product over the whole window of two even or two odd parts.
   private static func product(_ first: [Double], _ second: [Double]) -> Double {
     2 * Vector.dot(first, second) - first[0] * second[0]
   }
@@ -239,7 +241,7 @@ struct ToneWindowFit {
     return (coefficients, product(part, part) - Vector.dot(coefficients, rightSide))
   }
 
-  /// Returns the maximum power of the residual over a few consecutive samples.
+  /// Returns the maximum residual power of a model in any block of eight samples.
   private func maximumBlockPower(of model: Model) -> Double {
     let columns = columns(model.toneHertz, degree: model.amplitudeDegree)
     var evenResidual = evenPart
@@ -268,15 +270,17 @@ struct ToneWindowFit {
 /// The span of the strongest eigenvectors of the covariance of a window's even or odd part.
 private struct SignalSubspace {
   private let describesEvenPart: Bool
-  /// The length of the vectors, after folding at the window's center.
+  /// The length of the vectors: half the length of the window parts, which are folded at their
+  /// centers.
   private let foldedLength: Int
-  /// Three orthonormal vectors, the strongest first.
+  /// Three orthonormal vectors that span the subspace, sorted by descending eigenvalue.
   private var orthonormalVectors: [[Double]]
   /// The covariance matrix of the window's folded vectors, in rows.
   private var covariance: [Double]
 
   private static let subspaceDimension = 3
-  /// The number of iterations for each window. Consecutive windows have similar subspaces.
+  /// The number of orthogonal iterations for each window. Few are sufficient, because consecutive
+  /// windows have similar subspaces.
   private static let iterationCountPerWindow = 4
 
   init(describesEvenPart isEven: Bool, foldedLength: Int) {
@@ -288,7 +292,7 @@ private struct SignalSubspace {
     covariance = [Double](repeating: 0, count: foldedLength * foldedLength)
   }
 
-  /// Computes the subspace of a window, from all parts of twice the length of a vector.
+  /// Computes the subspace of a window from all of its parts that are twice as long as a vector.
   mutating func update(with window: [Double]) {
     let sign = describesEvenPart ? 1.0 : -1
     for index in covariance.indices {
@@ -372,8 +376,8 @@ private struct SignalSubspace {
     }
   }
 
-  /// Returns the frequencies of the strongest vectors in ascending order, or nil if they are not
-  /// sinusoids.
+  /// Returns the frequencies of the sinusoids that span the subspace, in ascending order, or nil if
+  /// sinusoids do not span it.
   func frequencies(count: Int, rate: Double) -> [Double]? {
     let basis = orthonormalVectors.prefix(count)
     // With A = the vectors without their last elements and B = the sums of the neighbors of these

@@ -2,7 +2,7 @@ internal import CMath
 internal import HapticModel
 import SignalAnalysis
 
-/// A pattern of traced transients and continuous events.
+/// The haptic pattern that is created from traced transients and continuous events.
 ///
 /// 1. Each traced tone becomes one continuous event. If its intensity or sharpness varies, a curve
 ///    follows it, simplified to a tolerance.
@@ -15,21 +15,23 @@ struct TracedPattern {
   private var intensityControl = ControlTrack(neutralValue: 1)
   private var sharpnessControl = ControlTrack(neutralValue: 0)
 
-  /// The maximum error of a curve's intensity, relative to the intensity.
+  /// The maximum error of an intensity curve, relative to the intensity.
   private let relativeIntensityTolerance: Double
-  /// The maximum error of a curve's sharpness.
+  /// The maximum error of a sharpness curve.
   private let sharpnessTolerance: Double
-  /// The maximum error that is allowed for low intensities.
+  /// The error of an intensity curve that is always allowed, so that low intensities don't require
+  /// many points.
   private static let minimumIntensityTolerance = 0.02
   /// The interval between values of a curve before its simplification, in seconds.
   private static let curveStepSeconds = 0.002
-  /// The minimum fraction of values within the tolerance of a constant.
+  /// The minimum fraction of an event's values that must be within the tolerance of their median to
+  /// omit the curve.
   private static let minimumConstantValueFraction = 0.97
-  /// The minimum overlap of simultaneous events, in seconds.
+  /// The minimum overlap at which events count as simultaneous, in seconds.
   private static let minimumOverlapSeconds = 0.004
   /// The interval between values of a shared curve before its simplification, in seconds.
   private static let sharedCurveStepSeconds = 0.004
-  /// The tolerance of a shared curve of sharpness.
+  /// The maximum error of a shared sharpness curve.
   private static let sharedSharpnessTolerance = 0.004
   /// The minimum number of values of a continuous event.
   private static let minimumEventValueCount = 4
@@ -161,7 +163,7 @@ struct TracedPattern {
 
   // MARK: - Simultaneous events
 
-  /// Returns the events by time, with those that overlap in one group.
+  /// Sorts events by time, and groups those that overlap.
   private static func overlappingGroups(
     of events: [TracedContinuous]
   ) -> [[TracedContinuous]] {
@@ -177,8 +179,8 @@ struct TracedPattern {
     return groups
   }
 
-  /// Adds events that sound together. A curve acts on all of them, so that each shared curve is the
-  /// mean of their movements.
+  /// Adds events that sound together. A curve acts on all of them, so each curve is the mean of
+  /// their changes over time.
   private mutating func add(_ group: [TracedContinuous]) {
     let events = group.flatMap { $0.trimmedToStart.dividedToMaximumDuration }.filter {
       $0.intensities.count >= Self.minimumEventValueCount && ($0.intensities.max() ?? 0) > 0
@@ -242,13 +244,14 @@ struct TracedPattern {
 
   // MARK: - Rounding and simplification
 
-  /// Rounds a time to a tenth of a millisecond, so that files are readable.
+  /// Returns a time rounded to a tenth of a millisecond, so that files are readable.
   static func rounded(seconds: Double) -> Double { (max(0, seconds) * 1e4).rounded() / 1e4 }
 
   /// Returns a value rounded to a thousandth.
   static func rounded(value: Double) -> Float { Float((value * 1_000).rounded() / 1_000) }
 
-  /// Returns the indices of the points of a simplified line, within a tolerance of each point.
+  /// Simplifies a line, and returns the indices of the remaining points. The simplified line is
+  /// within a tolerance of each original point.
   ///
   /// Source: D. Douglas, T. Peucker, "Algorithms for the reduction of the number of points required
   /// to represent a digitized line", Cartographica 10, 1973.
@@ -292,7 +295,7 @@ extension TracedContinuous {
       sharpnesses: Array(sharpnesses.dropFirst(skippedCount)))
   }
 
-  /// The event in parts of at most the maximum duration of a continuous event.
+  /// The event, divided into parts that do not exceed the maximum duration of a continuous event.
   fileprivate var dividedToMaximumDuration: [TracedContinuous] {
     guard endSeconds - startSeconds > HapticEvent.defaultDurationSeconds else { return [self] }
     return halves.flatMap { $0.dividedToMaximumDuration }
@@ -310,15 +313,14 @@ extension TracedContinuous {
   }
 }
 
-/// The value of a control over a pattern: segments of straight lines by time, with a neutral value
-/// between them.
+/// The value of a control over time: piecewise linear segments, with a neutral value between them.
 private struct ControlTrack {
   typealias Point = (time: Double, value: Double)
   let neutralValue: Double
   private var lineSegments: [[Point]] = []
 
-  /// The duration of the return to neutral after a segment, and of each side of a passage through a
-  /// value, in seconds.
+  /// The duration of the return to neutral after a segment, in seconds. It is also the time before
+  /// and after a point at which `pass(through:at:)` changes the line.
   private static let returnSeconds = 0.001
   /// The maximum number of points of a curve. Longer lines are divided into curves that share an
   /// end point. Source: Apple's documentation of `CHHapticParameterCurve`.
@@ -326,7 +328,8 @@ private struct ControlTrack {
 
   init(neutralValue: Double) { self.neutralValue = neutralValue }
 
-  /// Appends a segment. The previous segment returns to neutral, unless this one follows at once.
+  /// Appends a segment. The previous segment returns to neutral, unless this segment follows
+  /// without a pause.
   mutating func append(_ line: [Point]) {
     let previousEnd = lineSegments.last?.last?.time ?? -.infinity
     let line = line.filter { $0.time > previousEnd }
@@ -363,7 +366,7 @@ private struct ControlTrack {
     index(at: time).map { Self.value(lineSegments[$0], at: time) } ?? neutralValue
   }
 
-  /// Makes the segment at a time pass through a value, if there is a segment.
+  /// Changes the segment at a time to pass through a value. Without a segment, nothing changes.
   mutating func pass(through value: Double, at time: Double) {
     guard let index = index(at: time) else { return }
     let line = lineSegments[index]
@@ -376,14 +379,14 @@ private struct ControlTrack {
       line.prefix { $0.time < start } + passage + line.drop { $0.time <= end }
   }
 
-  /// Returns the parameter curves of the control.
+  /// Converts all segments to parameter curves.
   func curves(_ id: DynamicParameterID) -> [ParameterCurve] {
     var closedTrack = self
     closedTrack.returnToNeutral()
     return closedTrack.lineSegments.flatMap { Self.curves(id, of: Self.withDistinctTimes($0)) }
   }
 
-  /// Returns the last point at each rounded time.
+  /// Removes all but the last of the points that have the same rounded time.
   private static func withDistinctTimes(_ line: [Point]) -> [Point] {
     line.indices.filter { index in
       guard index + 1 < line.count else { return true }
@@ -392,7 +395,7 @@ private struct ControlTrack {
     }.map { line[$0] }
   }
 
-  /// Returns the curves of a line.
+  /// Converts a line to parameter curves with at most `maximumCurvePointCount` points each.
   private static func curves(_ id: DynamicParameterID, of points: [Point]) -> [ParameterCurve] {
     let firstIndices = stride(
       from: 0, to: max(1, points.count - 1), by: maximumCurvePointCount - 1)

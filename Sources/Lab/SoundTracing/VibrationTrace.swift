@@ -23,7 +23,7 @@ struct VibrationTrace {
 
   /// The minimum amplitude of an event: about 23 steps of 16-bit samples.
   static let minimumEventAmplitude = Float(7e-4)
-  /// The minimum level of a continuous event relative to the strongest, in decibels.
+  /// The minimum level of a continuous event, relative to the strongest event, in decibels.
   private static let minimumContinuousLevelDecibels = -36.0
   /// The interval within which two transients are felt as one, in seconds.
   static let fusionSeconds = 0.006
@@ -31,7 +31,8 @@ struct VibrationTrace {
   private static let maximumGapSeconds = 0.012
   /// The minimum duration of a continuous event, in seconds.
   private static let minimumContinuousSeconds = 0.02
-  /// The additional length of the tone's median to each side of a burst, in seconds.
+  /// The margin on each side of a burst by which the median of the tone is longer than the burst,
+  /// in seconds.
   private static let medianMarginSeconds = 0.004
 
   /// Traces the transients and continuous events of a vibration.
@@ -84,7 +85,8 @@ struct VibrationTrace {
 
   // MARK: - Bursts
 
-  /// Returns the bursts of a signal on a tone, without steps of the tone.
+  /// Finds the bursts in a signal with a sustained tone, except for those that a sudden change of
+  /// the tone explains.
   private static func bursts(
     in samples: [Float], tone: SustainedTone, _ dictionary: AtomDictionary, threshold: Double
   ) -> [FoundBurst] {
@@ -103,7 +105,7 @@ struct VibrationTrace {
     return bursts.filter { !stepTest.isStep($0) }
   }
 
-  /// Returns the interpretation of a signal with dense bursts where they are a shorter description.
+  /// Interprets segments of a signal as dense bursts where that is a shorter description.
   private static func interpretation(
     of samples: [Float], tone: SustainedTone, bursts: [FoundBurst], _ dictionary: AtomDictionary,
     medianLength: Int
@@ -123,8 +125,8 @@ struct VibrationTrace {
     }
   }
 
-  /// Returns bursts as transients, without those before the start of the sound. Of two that are
-  /// felt as one, the stronger is kept.
+  /// Converts bursts to transients, without those before the start of the sound. Of two transients
+  /// that are felt as one, the stronger one is kept.
   static func transients(
     _ bursts: [FoundBurst], _ dictionary: AtomDictionary, leadLength: Int
   ) -> [TracedTransient] {
@@ -148,7 +150,7 @@ struct VibrationTrace {
 
   // MARK: - Continuous events
 
-  /// Returns the segments in which the tone is felt.
+  /// Returns a continuous event for each segment in which the tone can be felt.
   ///
   /// - Parameters:
   ///   - levels: The amplitude of the tone at each sample.
@@ -186,8 +188,8 @@ struct VibrationTrace {
     return events
   }
 
-  /// Returns the part of a segment from the sample at which its level passes half of the maximum
-  /// within the first 20 ms, to the sample at which it does so within the last 20 ms.
+  /// Trims a segment at both ends to the samples at which the level crosses half of its maximum in
+  /// the first and in the last 20 ms.
   private static func feltSpan(
     of segment: Range<Int>, levels: [Float], minimumLevel: Float, rate: Double
   ) -> ClosedRange<Int>? {
@@ -202,8 +204,8 @@ struct VibrationTrace {
     return first...last
   }
 
-  /// Returns the frequencies of an event with constant ends, smoothed by a median. The track is
-  /// biased near the ends by the signal beyond them.
+  /// Smooths the frequencies of an event by a median, and makes both ends constant, because the
+  /// signal beyond the ends biases the track near them.
   private static func steadiedFrequencies(_ hertz: ArraySlice<Double>, rate: Double) -> [Float] {
     var frequencies = hertz.map { Float($0) }
     let edgeSamples = min(frequencies.count / 3, Int(0.012 * rate))

@@ -1,13 +1,13 @@
 internal import CMath
 internal import SignalAnalysis
 
-/// The transients and continuous events of any sound, from the levels of its octaves.
+/// The transients and continuous events of any sound, derived from the levels of its octave bands.
 ///
 /// 1. The sound is divided into octaves from 25 Hz to 7.7 kHz, and the level of each is measured
 ///    1000 times a second.
-/// 2. Rises of the octaves over the past 8 to 33 ms are onsets (`onsets(in:weights:)`). Each is a
-///    transient with the level above the continuous level, and the centroid of the rise as its
-///    sharpness.
+/// 2. Rises of the octave levels above their maximum 8 to 33 ms earlier are onsets
+///    (`onsets(in:weights:)`). Each onset is a transient with the level above the continuous level,
+///    and the centroid of the rise as its sharpness.
 /// 3. The weighted sum of the octaves, without peaks narrower than a burst, is the continuous
 ///    level. Segments above a threshold are continuous events, with the centroid as their
 ///    sharpness.
@@ -15,38 +15,40 @@ struct WidebandTrace {
   private(set) var transients: [TracedTransient] = []
   private(set) var continuousEvents: [TracedContinuous] = []
 
-  /// The levels of all octaves.
+  /// The levels of all octave bands over time.
   private struct Octaves {
-    /// The levels by octave, from the lowest, with `levelsPerSecond` values a second.
+    /// The levels of each octave band, from the lowest, with `levelsPerSecond` values per second.
     var levelsByOctave: [[Float]]
     /// The center of each octave, in hertz.
     var centerHertz: [Double]
   }
 
-  /// The levels to which thresholds refer.
+  /// The level of full intensity, to which thresholds are relative.
   private struct Reference {
-    /// The level that becomes full intensity.
+    /// The level that is mapped to full intensity.
     let fullIntensityLevel: Float
     /// The minimum level of an event, in decibels relative to full intensity.
     let thresholdDecibels: Double
 
-    /// Returns the factor of a level in decibels, at least the threshold.
+    /// Converts a level from decibels to an amplitude factor, after raising it to the threshold if
+    /// it is lower.
     func amplitudeFactor(decibels: Double) -> Float {
       Float(Decibels.amplitudeFactor(max(thresholdDecibels, decibels)))
     }
   }
 
-  /// The corners of the octaves, in hertz.
+  /// The edges of the octave bands, in hertz.
   private static let octaveCornerHertz = [25.0, 60, 120, 240, 480, 960, 1_920, 3_840, 7_680]
   /// The number of levels per second.
   private static let levelsPerSecond = 1_000.0
-  /// The centroids at sharpness 0 and 1, in hertz, on a logarithmic scale.
+  /// The spectral centroids that are mapped to sharpness 0 and 1, in hertz. The scale is
+  /// logarithmic.
   private static let centroidHertzRange = (low: 80.0, high: 4_000.0)
-  /// The minimum rise of the octaves at an onset, in decibels.
+  /// The minimum weighted rise of the octave levels at an onset, in decibels.
   private static let minimumOnsetRiseDecibels = Float(6)
-  /// The level relative to the loudest below which rises do not count, in decibels.
+  /// The level, relative to the loudest, below which rises are ignored, in decibels.
   private static let onsetGateDecibels = -36.0
-  /// The quantile of the level that has full intensity.
+  /// The quantile of the sound's level that is mapped to full intensity.
   private static let fullIntensityQuantile = 0.997
   /// The minimum level of a transient relative to full intensity, in decibels.
   private static let minimumTransientLevelDecibels = -34.0
@@ -54,7 +56,8 @@ struct WidebandTrace {
   private static let minimumContinuousLevelDecibels = -30.0
   /// The minimum ratio of a transient's level to the level before it: 2 dB.
   private static let minimumTransientRiseRatio = Float(1.26)
-  /// The minimum length of a continuous event, and the maximum gap in it, in levels.
+  /// The minimum duration of a continuous event and the maximum gap in it, as a number of levels at
+  /// `levelsPerSecond`.
   private static let minimumContinuousLevelCount = 60
   /// The duration of the silence before and after the sound, in seconds.
   private static let leadSeconds = 0.15
@@ -66,8 +69,8 @@ struct WidebandTrace {
   ///   - rate: The sample rate, in hertz.
   ///   - dictionary: The dictionary of the profile.
   ///   - style: The part of the sound to follow.
-  ///   - threshold: The minimum level relative to the loudest, in decibels. Transients end at −34
-  ///     and continuous events at −30 at the latest.
+  ///   - threshold: The minimum level relative to the loudest, in decibels. It is never below −34
+  ///     for transients and −30 for continuous events.
   init(
     of sound: [Float], rate: Double, dictionary: AtomDictionary, style: TracingOptions.FollowedPart,
     threshold: Double
@@ -106,7 +109,7 @@ struct WidebandTrace {
 
   // MARK: - Transients
 
-  /// Returns the transient at an onset without its time, or nil if it is too weak.
+  /// Returns the transient at an onset, with its time not set yet, or nil if it is too weak.
   private static func transient(
     at onset: Int, _ octaves: Octaves, total: [Float], baseLevel: [Float],
     _ reference: Reference, _ dictionary: AtomDictionary
@@ -168,8 +171,8 @@ struct WidebandTrace {
     }
   }
 
-  /// Returns the time near an onset with the greatest ratio of the energies of the 3 ms after and
-  /// before it, in seconds of the padded sound.
+  /// Returns the time near an onset at which the energy rises most, by the ratio of the energy in
+  /// the 3 ms after to that in the 3 ms before it. The time is in seconds of the padded sound.
   private static func refinedOnset(_ onset: Int, in samples: [Float], rate: Double) -> Double {
     let firstSample = max(0, Int(Double(onset - 20) / levelsPerSecond * rate))
     let endSample = min(samples.count, Int(Double(onset + 8) / levelsPerSecond * rate))
@@ -230,7 +233,7 @@ struct WidebandTrace {
     }
   }
 
-  /// Returns the sharpness of the centroid of octaves, on a logarithmic scale.
+  /// Maps the spectral centroid of the octave powers to sharpness, on a logarithmic scale.
   private static func sharpness(of powers: [Double], centers: [Double]) -> Double {
     let powerSum = powers.reduce(0, +)
     guard powerSum > 1e-18 else { return 0 }
@@ -241,7 +244,7 @@ struct WidebandTrace {
 
   // MARK: - Octaves
 
-  /// Returns the root of the weighted sum of the octaves' powers.
+  /// Returns the total level over time: the square root of the weighted sum of the octave powers.
   private static func totalLevel(of octaves: [[Float]], weights: [Float]) -> [Float] {
     var total = [Float](repeating: 0, count: octaves[0].count)
     for (octave, weight) in zip(octaves, weights) {
@@ -252,7 +255,7 @@ struct WidebandTrace {
     return total.map { $0.squareRoot() }
   }
 
-  /// Returns the levels of all octaves below 0.45 of the rate.
+  /// Measures the levels of all octave bands below 0.45 times the sample rate.
   private static func octaves(of samples: [Float], rate: Double) -> Octaves {
     let corners = octaveCornerHertz.filter { $0 < 0.45 * rate }
     let count = Int(Double(samples.count) / rate * levelsPerSecond) + 1
@@ -276,8 +279,8 @@ struct WidebandTrace {
     return Octaves(levelsByOctave: levels.reversed(), centerHertz: centers.reversed())
   }
 
-  /// Returns the level of an octave over time, under a Hann window of at least half of the longest
-  /// period.
+  /// Returns the level of an octave band over time, in a Hann window of at least half of the
+  /// longest period.
   private static func levels(
     of band: [Float], rate: Double, bottom: Double, count: Int
   ) -> [Float] {
@@ -297,7 +300,7 @@ struct WidebandTrace {
 }
 
 extension TracingOptions.FollowedPart {
-  /// The weights with which a style follows octaves, onsets, and continuous events.
+  /// The weights of the octave bands, and the gain of continuous events, for one part of a sound.
   fileprivate struct Weights {
     /// The weight of each octave, from the lowest, in the level of continuous events.
     let continuousByOctave: [Float]
@@ -307,7 +310,7 @@ extension TracingOptions.FollowedPart {
     let continuousGain: Float
   }
 
-  /// The weights of the octaves, from the lowest.
+  /// The weights for this part of the sound.
   fileprivate var weights: Weights {
     switch self {
     case .full:
