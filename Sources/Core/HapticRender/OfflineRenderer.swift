@@ -1,6 +1,8 @@
-/// Renders a plan from its first frame to a given length, with the renderer's latency removed.
+/// An offline renderer, which renders a plan up to a given length and removes the renderer's
+/// latency.
 public struct OfflineRenderer: ~Copyable {
-  /// The minimum trailing silence of a rendering, in seconds. Hardware may need more.
+  /// The minimum silence at the end of a rendering, in seconds. The filters for hardware may decay
+  /// more slowly and need more.
   public static let defaultTailSeconds = 0.02
   /// The duration of the fade at the end of a rendering, in seconds.
   public static let fadeOutSeconds = 0.01
@@ -9,8 +11,8 @@ public struct OfflineRenderer: ~Copyable {
   private var remainingLatencyFrameCount: Int
   private var remainingLength: Int64
 
-  /// Creates a renderer whose length is `settings.outputFrameCount` or, if that is nil, the length
-  /// of the plan.
+  /// Creates a renderer whose output has `settings.outputFrameCount` frames or, if that is nil, as
+  /// many frames as the plan.
   public init(plan: RenderPlan, settings: RenderSettings = RenderSettings()) {
     self.init(plans: [plan], settings: settings)
   }

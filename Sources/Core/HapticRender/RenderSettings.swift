@@ -7,11 +7,11 @@ public struct RenderSettings: Equatable, Sendable {
   public var routing: OutputRouting
   /// The gain of the whole mix before the limiter; 0 is silence.
   public var masterGain: Float
-  /// The number of passes through the pattern, or nil to loop forever.
+  /// The number of times that the pattern plays, or nil to loop forever.
   public var passCount: Int?
-  /// The number of frames after which the output has faded out, or nil for no limit.
+  /// The length of the output in frames, including the fade-out at its end, or nil for no limit.
   public var outputFrameCount: Int64?
-  /// The number of frames of the fade before `outputFrameCount`.
+  /// The length, in frames, of the fade-out that ends at `outputFrameCount`.
   public var fadeOutFrameCount: Int64
   /// A Boolean value that indicates whether the mix bypasses the limiter, the DC blocker, and the
   /// processing for transducers.
@@ -23,9 +23,9 @@ public struct RenderSettings: Equatable, Sendable {
   ///   - channelCount: The number of channels.
   ///   - buses: The buses that are audible.
   ///   - gain: The gain of the whole mix; a gain that isn't finite becomes 0.
-  ///   - passCount: The number of passes, or nil to loop forever.
-  ///   - length: The number of frames after which the output has faded out, or nil.
-  ///   - fadeLength: The number of frames of that fade.
+  ///   - passCount: The number of times that the pattern plays, or nil to loop forever.
+  ///   - length: The length of the output in frames, including the fade-out, or nil for no limit.
+  ///   - fadeLength: The length of the fade-out in frames.
   public init(
     channelCount: Int = 1, buses: AudibleBuses = .all, masterGain gain: Float = 1,
     passCount: Int? = 1,
@@ -36,7 +36,7 @@ public struct RenderSettings: Equatable, Sendable {
       passCount: passCount, outputFrameCount: length, fadeOutFrameCount: fadeLength)
   }
 
-  /// Creates settings with a routing for each channel.
+  /// Creates settings with a custom routing of the buses to the output channels.
   public init(
     routing: OutputRouting, masterGain gain: Float = 1, passCount: Int? = 1,
     outputFrameCount length: Int64? = nil,
@@ -55,18 +55,18 @@ public struct RenderSettings: Equatable, Sendable {
 
 /// The routing of the haptic and audio buses to the output channels.
 public struct OutputRouting: Equatable, Sendable {
-  /// The content of an output channel.
+  /// An output channel: the buses that are mixed into it, and their processing.
   public struct Channel: Equatable, Sendable {
-    /// The part of the stereo audio bus that a channel carries.
+    /// The sides of the stereo audio bus that a channel can carry.
     public enum AudioSide: UInt8, Sendable { case none, left, right, both }
 
-    /// The haptic bus of the channel, or nil for none.
+    /// The index of the haptic bus that the channel carries, or nil if it carries no haptics.
     public var hapticBus: Int?
-    /// The part of the stereo audio bus that the channel carries.
+    /// The side of the stereo audio bus that the channel carries.
     public var audioSide: AudioSide
-    /// The gain with which the haptic bus enters the channel.
+    /// The gain of the haptic bus in the mix of the channel.
     public var hapticGain: Float
-    /// The gain with which the audio bus enters the channel.
+    /// The gain of the audio bus in the mix of the channel.
     public var audioGain: Float
     /// The delay of the channel, in frames, at most `OutputRouting.maximumDelayFrameCount`.
     public var delayFrameCount: Int
@@ -75,10 +75,11 @@ public struct OutputRouting: Equatable, Sendable {
     /// The profile whose hardware determines the filters and limits of the channel, or nil for
     /// none.
     public var transducer: TransducerProfile?
-    /// The filters of the mix, in series, at most `ChannelFilter.maximumCountPerChannel`.
+    /// The user-defined filters of the channel, in series; at most
+    /// `ChannelFilter.maximumCountPerChannel`.
     public var filters: [ChannelFilter] = []
 
-    /// Creates a channel from its buses, gains, and delay; the default is silence.
+    /// Creates a channel from its buses, gains, and delay. By default, the channel is silent.
     ///
     /// - Parameters:
     ///   - hapticBus: The haptic bus, or nil for none.
@@ -122,7 +123,8 @@ public struct OutputRouting: Equatable, Sendable {
   /// The channels in interleaving order, 1–64.
   public var channels: [Channel]
 
-  /// Creates a routing of channels; their number and buses are clamped to the supported ranges.
+  /// Creates a routing from its channels, whose number and bus indices are clamped to the supported
+  /// ranges.
   public init(channels: [Channel]) {
     self.channels = Array(channels.prefix(Self.maximumChannelCount))
     if self.channels.isEmpty {
@@ -134,7 +136,7 @@ public struct OutputRouting: Equatable, Sendable {
     }
   }
 
-  /// Creates the default routing.
+  /// Creates the default routing of the buses to a number of channels.
   ///
   /// A single channel carries everything. Of several channels, all carry the haptics, and the first
   /// two carry the left and the right audio.
@@ -149,7 +151,8 @@ public struct OutputRouting: Equatable, Sendable {
       })
   }
 
-  /// Returns the routing in which every haptic channel drives the hardware of its bus's profile.
+  /// Returns a copy of the routing in which each haptic channel without a transducer drives the
+  /// hardware of its bus's profile.
   ///
   /// - Parameter profiles: The profile of each haptic bus; channels that have a transducer keep it.
   public func fitted(to profiles: [TransducerProfile]) -> OutputRouting {
@@ -166,6 +169,7 @@ public struct OutputRouting: Equatable, Sendable {
 
   /// The number of haptic buses that the channels use.
   public var hapticBusCount: Int { (channels.compactMap { $0.hapticBus }.max() ?? 0) + 1 }
-  /// A Boolean value that indicates whether a channel carries a single side of the audio.
+  /// A Boolean value that indicates whether any channel carries only the left or only the right
+  /// audio.
   var isStereo: Bool { channels.contains { $0.audioSide == .left || $0.audioSide == .right } }
 }

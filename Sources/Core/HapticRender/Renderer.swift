@@ -12,13 +12,14 @@ public struct Renderer: ~Copyable {
   /// The maximum number of players.
   public static let maximumPlayerCount = 1_024
 
-  /// The look-ahead of the limiter, in seconds, which delays the output by up to a frame more.
+  /// The look-ahead of the limiter, in seconds. It delays the output by this time, rounded to whole
+  /// frames.
   public static let lookaheadSeconds = Limiter.lookaheadSeconds
 
   /// The maximum magnitude of a rendered sample: −1 dBFS, minus a 16-bit step for dither.
   public static var ceilingMagnitude: Double { @_noLocks get { 0.891 } }
 
-  /// The maximum level that doesn't activate the limiter, just below the ceiling.
+  /// The maximum sample magnitude that doesn't activate the limiter. It is just below the ceiling.
   public static let maximumUnlimitedMagnitude = 0.89
 
   /// The settings of the renderer.
@@ -34,8 +35,8 @@ public struct Renderer: ~Copyable {
   /// The maximum number of frames in a skipped sub-block in which no voice starts.
   private static var skippedSubBlockFrameCount: Int { @_noLocks get { 65_536 } }
 
-  /// The state shared with the control side, by pointer to avoid reference counting; `port` owns
-  /// it.
+  /// The state shared with the control side, accessed by pointer to avoid reference counting;
+  /// `port` owns it.
   let sharedState: Reference<RendererPort.SharedState>
   let players: FixedBuffer<Reference<Player>>
   var playerCount = 0
@@ -51,32 +52,37 @@ public struct Renderer: ~Copyable {
   private let hasStereoAudio: Bool
   private(set) var outputFrame: Int64 = 0
   private var outputGate: GainRamp
-  /// The number of frames that fill the limiters and the delays of channels.
+  /// The number of frames to render after a skip, so that the limiters and the channels' delay
+  /// lines are filled.
   private let primingFrameCount: Int
   private let frameGains = FixedBuffer<Float>(repeating: 0, count: subBlockFrameCount)
   private let hapticGains = FixedBuffer<Float>(repeating: 0, count: subBlockFrameCount)
   private let audioGains = FixedBuffer<Float>(repeating: 0, count: subBlockFrameCount)
-  /// The constant gains with which the gain buffers are filled, or nil if they change.
+  /// The constant gains that fill the haptic and audio gain buffers, or nil if the gains are
+  /// changing.
   private var constantGains: (haptics: Float?, audio: Float?) = (nil, nil)
   private let mixes: FixedBuffer<OutputMix>
   private let outputs: FixedBuffer<OutputChannel>
   private let port: RendererPort
-  /// The players of a rendering of plans.
+  /// The players that the renderer created for its plans; empty if players arrive through the port.
   private let ownedPlayers: [RenderPlayer]
-  /// The starts of further passes of the owned players; empty for the beginning.
+  /// The cue points at which later passes of the owned players start; empty to start at the
+  /// beginning.
   private var ownedLoopCues: [SharedCuePoint] = []
 
-  /// Creates a renderer of a plan, with about 250 bytes for each simultaneous voice.
+  /// Creates a renderer that plays a plan. It allocates about 250 bytes for each simultaneous
+  /// voice.
   public init(plan: RenderPlan, settings: RenderSettings = RenderSettings()) {
     self.init(plans: [plan], settings: settings)
   }
 
-  /// Creates a renderer of the plans of one pattern, in step, each on its own haptic bus.
+  /// Creates a renderer that plays several plans of one pattern in sync, each on its own haptic
+  /// bus.
   ///
   /// - Parameters:
   ///   - plans: The plan of each haptic bus, at least one, of the same pattern and sample rate. The
   ///     first provides the audio.
-  ///   - sendGains: The send gain of each bus; an absent one is 1.
+  ///   - sendGains: The send gain of each bus; missing gains are 1.
   ///   - settings: The routing, the level, and the length.
   public init(
     plans: [RenderPlan], sendGains: [SendAutomation] = [],
@@ -107,13 +113,13 @@ public struct Renderer: ~Copyable {
     _ = port.send(ownedPlayers.flatMap { [.add($0), .start($0, at: 0)] })
   }
 
-  /// Creates a renderer of the players that are sent through a port.
+  /// Creates a renderer that plays the players it receives through a port.
   ///
   /// - Parameters:
   ///   - rate: The sample rate, in hertz.
   ///   - settings: The routing, the level, and the length.
-  ///   - port: The port.
-  ///   - isGateOpen: Whether the gate is open from the first frame.
+  ///   - port: The port through which the control side sends players and commands.
+  ///   - isGateOpen: Whether the output gate is open from the first frame.
   public init(
     rate: Double, settings: RenderSettings, port: RendererPort, isGateOpen: Bool = true
   ) {
@@ -164,10 +170,10 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// The latency of the output, in frames, without the delays of channels.
+  /// The latency of the output, in frames, not including the delays of individual channels.
   public let latencyFrameCount: Int
 
-  /// The context in which players mix the next sub-block.
+  /// The buses, buffers, and flags with which players mix the next sub-block.
   var mixContext: MixContext {
     @_noLocks get {
       unsafe MixContext(
@@ -179,12 +185,12 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// The length of the gate's ramps and of the fades of players, in frames.
+  /// The length, in frames, of the output gate's ramps and of the players' fades.
   public var fadeFrameCount: Int { @_noLocks get { crossfadeBuffer.value.fadeFrameCount } }
 
   /// Renders the next frames, interleaved. Only the render thread may call this method.
   ///
-  /// Frames after the length of the settings are silent. No sample exceeds −1 dBFS.
+  /// Frames after `settings.outputFrameCount` are silent. No sample exceeds −1 dBFS.
   ///
   /// - Parameter block: The samples to overwrite, a whole number of frames.
   /// - Note: Doesn't allocate or wait. A sine takes about 0.3 ns per frame.
@@ -206,7 +212,8 @@ public struct Renderer: ~Copyable {
   /// Skips a number of frames faster than rendering them. Only the render thread may call this
   /// method.
   ///
-  /// The last of them are rendered and discarded, which fills the delays with their signal.
+  /// The last of these frames are rendered and discarded, so that the delay lines contain their
+  /// signal.
   ///
   /// - Parameters:
   ///   - frameCount: The number of frames.
@@ -233,8 +240,8 @@ public struct Renderer: ~Copyable {
     publishState()
   }
 
-  /// Advances the players without any output, in place of rendering. Only the render thread may
-  /// call this method.
+  /// Advances the players without producing any output, as an alternative to rendering. Only the
+  /// render thread may call this method.
   ///
   /// Players start, loop, and end in the same frames as in a rendering. A renderer that advances
   /// must not render, and must have no live voices.
@@ -259,8 +266,9 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// The earliest frame at which a player may end or start a pass, or at which a received command
-  /// is due, or the maximum frame if there is none. Only the render thread may read it.
+  /// The earliest output frame at which a player may end or start a pass or at which a received
+  /// command is due, or the maximum frame if there is no such frame. Only the render thread may
+  /// read it.
   ///
   /// Voices with a received release may sound, and delay the end of their player, after this frame.
   package var nextChangeFrame: Int64 {
@@ -273,20 +281,20 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Opens or closes the gate after the limiter with a ramp. Only the render thread may call this
-  /// method.
+  /// Opens or closes the output gate, which follows the limiter, with a ramp. Only the render
+  /// thread may call this method.
   ///
   /// A gate that is closed before a stop and opened after a start prevents clicks.
   ///
   /// - Parameters:
-  ///   - gain: The gain at the end, 0 or 1.
-  ///   - frameCount: The length of the ramp, or nil for that of a fade.
+  ///   - gain: The gain at the end of the ramp: 0 to close the gate, or 1 to open it.
+  ///   - frameCount: The length of the ramp, or nil for the length of a fade.
   @_noLocks public mutating func moveGate(to gain: Float, over frameCount: Int? = nil) {
     outputGate.move(to: gain, over: frameCount ?? crossfadeBuffer.value.fadeFrameCount)
   }
 
-  /// Closes the gate at once, for a device that has stopped by itself. Only the render thread may
-  /// call this method.
+  /// Closes the output gate immediately, because the device has already stopped. Only the render
+  /// thread may call this method.
   @_noLocks public mutating func closeGate() { outputGate.move(to: 0, over: 0) }
 
   /// Performs due commands and returns the length of the next sub-block.
@@ -333,7 +341,7 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Mixes a sub-block of all players and processes the distinct mixes.
+  /// Mixes a sub-block of all players into the buses, and processes each distinct output mix.
   @_noLocks private mutating func mixPlayers(frameCount count: Int) {
     // Skipped sub-blocks may be longer than the buses.
     if !isSkipping || liveVoiceCount > 0 {
@@ -386,7 +394,7 @@ public struct Renderer: ~Copyable {
     liveVoiceCount = keptCount
   }
 
-  /// Fills the gain buffers of a sub-block.
+  /// Fills the buffers of haptic and audio gains for a sub-block.
   @_noLocks private mutating func fillBusGains(frameCount count: Int) -> (
     haptics: BusGain, audio: BusGain
   ) {
@@ -420,7 +428,8 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Writes the mixes to the channels of a block, with the gate and the final fade.
+  /// Writes the output mixes to the channels of a block, and applies the output gate and the final
+  /// fade-out.
   @_noLocks private mutating func interleave(
     count: Int, to block: inout MutableSpan<Float>, at start: Int
   ) {
@@ -441,7 +450,7 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Advances the delays of the channels without output.
+  /// Advances the channels' delay lines without writing any output.
   @_noLocks private mutating func discardOutput(frameCount count: Int) {
     var unusedBlock = frameGains.mutableSpan
     for channel in 0..<outputs.count {
@@ -451,7 +460,8 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Returns the gain of the final fade: 1, then linear to 0 at the last frame.
+  /// Returns the gain of the final fade-out at a frame: 1 before the fade, then linear to 0 at the
+  /// last frame.
   @_noLocks private func fadeGain(at frame: Int64) -> Float {
     guard let outputLength = settings.outputFrameCount else { return 1 }
     let remainingCount = outputLength &- 1 &- frame
@@ -490,7 +500,8 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Receives the commands that were sent, and performs those that don't wait for a frame.
+  /// Receives the sent commands, and immediately performs those that aren't scheduled for a later
+  /// frame.
   @_noLocks mutating func receiveCommands() {
     var command = RenderCommand(.noOperation, at: 0)
     while schedule.hasFreeCapacity, sharedState.value.queue.pop(&command) {
@@ -603,7 +614,8 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Releases a player; the others keep their order, so that sums don't change.
+  /// Releases a player. The other players keep their order, so that the rounding of their sum
+  /// doesn't change.
   @_noLocks private mutating func remove(_ player: Reference<Player>) {
     var keptCount = 0
     for index in 0..<playerCount {
@@ -626,8 +638,8 @@ public struct Renderer: ~Copyable {
     _ = sharedState.value.playerChangeCount.wrappingAdd(1, ordering: .releasing)
   }
 
-  /// The frame until which no player or live voice plays, unless commands are sent; the current
-  /// position if one plays. Only the render thread may read it.
+  /// The output frame until which nothing plays unless commands are sent, or the current frame if a
+  /// player or live voice is playing. Only the render thread may read it.
   ///
   /// Fades and the content of the output chains are ignored.
   public var silenceEndFrame: Int64 {
@@ -642,8 +654,8 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Begins idling, in which sent commands wake the driver, and receives the commands sent before.
-  /// Only the render thread may call this method.
+  /// Begins an idle interval, during which sent commands wake the driver, and receives the commands
+  /// sent before it. Only the render thread may call this method.
   ///
   /// - Returns: `silenceEndFrame`; if it is the current position, the renderer isn't idle.
   @_noLocks public mutating func beginIdle() -> Int64 {
@@ -654,7 +666,7 @@ public struct Renderer: ~Copyable {
     return silenceEndFrame
   }
 
-  /// Ends idling. Only the render thread may call this method.
+  /// Ends an idle interval. Only the render thread may call this method.
   @_noLocks public func endIdle() { sharedState.value.isIdle.store(false, ordering: .relaxed) }
 
   /// Skips the frames of an idle interval. Commands sent meanwhile apply afterward. Only the render
@@ -668,7 +680,7 @@ public struct Renderer: ~Copyable {
   }
 }
 
-/// The context in which players are mixed, from an output frame on.
+/// The buses, buffers, and flags with which players are mixed, starting at an output frame.
 struct MixContext: BitwiseCopyable {
   let outputFrame: Int64
   let buses: Reference<BusSet>
@@ -676,16 +688,17 @@ struct MixContext: BitwiseCopyable {
   /// A Boolean value that indicates whether the output is rendered rather than skipped.
   var isAudible: Bool
   let hasStereoAudio: Bool
-  /// A Boolean value that indicates whether haptics aren't muted.
+  /// A Boolean value that indicates whether haptics are audible, that is, not muted.
   let playsHaptics: Bool
-  /// A Boolean value that indicates whether audio isn't muted.
+  /// A Boolean value that indicates whether audio is audible, that is, not muted.
   let playsAudio: Bool
 }
 
-/// The gain of a bus over a sub-block.
+/// The gain of a bus at every frame of a sub-block.
 struct BusGain: BitwiseCopyable {
   /// The gain of the bus at each frame of the sub-block.
   let frameGains: BufferView<Float>
-  /// The gain that all frames of the block share, or nil if the gain changes within the block.
+  /// The gain that all frames of the sub-block share, or nil if the gain changes within the
+  /// sub-block.
   let constantGain: Float?
 }

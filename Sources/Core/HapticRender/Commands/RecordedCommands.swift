@@ -1,6 +1,7 @@
 internal import RealtimeMemory
 
-/// Commands that were sent together, with everything another renderer needs to perform them.
+/// A record of commands that were sent together, with everything that another renderer needs to
+/// perform them.
 package struct RecordedCommands: @unchecked Sendable {
   fileprivate let commands: [RenderCommand]
   /// The players that the commands add, in command order.
@@ -14,7 +15,7 @@ package struct RecordedCommands: @unchecked Sendable {
     let parameters: RenderPlayer.Parameters
   }
 
-  /// Records commands.
+  /// Records a group of commands, with the players and cue points that they refer to.
   ///
   /// - Parameters:
   ///   - commands: The commands.
@@ -29,21 +30,22 @@ package struct RecordedCommands: @unchecked Sendable {
   }
 }
 
-/// The players that perform recorded commands again.
+/// A replay of recorded commands with copies of the original players.
 ///
 /// A replay must outlive the renderer that performs its commands. It is not thread-safe.
 package final class CommandReplay {
-  /// The current copies, with the original players that they replace.
+  /// The copies of the added players that have not been removed, each with the original that it
+  /// replaces.
   private var players: [(original: Reference<Player>, copy: RenderPlayer)] = []
-  /// The removed players that the renderer may still use.
+  /// The copies that were removed but that the renderer may still use.
   private var removedPlayers: [RenderPlayer] = []
-  /// The cue points of all commands, kept alive here because the first renderer releases only its
-  /// own use.
+  /// The cue points of all replayed commands, which are kept alive here because their release by
+  /// the original renderer doesn't end their use by the replay.
   private var cuePoints: [SharedCuePoint] = []
 
   package init() {}
 
-  /// Translates recorded commands to the players of this replay.
+  /// Returns recorded commands with the original players replaced by the copies of this replay.
   ///
   /// Commands of live voices are omitted.
   package func commands(_ recorded: RecordedCommands) -> [RenderCommand] {

@@ -37,13 +37,15 @@ public final class RendererPort: @unchecked Sendable {
       thermalStates = FixedBuffer(count: channelCount) { _ in Atomic(0) }
     }
 
-    /// Raises the peak of a channel since the control side last read it.
+    /// Raises the peak of a channel to a magnitude if that is higher. The control side resets the
+    /// peak when it reads it.
     @_noLocks func raisePeak(of channel: Int, to magnitude: Float) {
       // The bits of non-negative floating-point numbers have the order of the numbers.
       _ = channelPeaks[channel].max(magnitude.bitPattern, ordering: .relaxed)
     }
 
-    /// Lowers the minimum protection gain since the control side last read it.
+    /// Lowers the minimum protection gain to a gain if that is lower. The control side resets the
+    /// minimum when it reads it.
     @_noLocks func lowerProtectionGain(to gain: Float) {
       if gain < 1 {
         _ = minimumProtectionGainBits.min(gain.bitPattern, ordering: .relaxed)
@@ -86,21 +88,21 @@ public final class RendererPort: @unchecked Sendable {
   public var renderedFrameCount: Int64 {
     sharedState.value.renderedFrameCount.load(ordering: .acquiring)
   }
-  /// The number of voices in the last block.
+  /// The number of voices at the end of the last block.
   public var voiceCount: Int { sharedState.value.voiceCount.load(ordering: .relaxed) }
   /// The number of frames with gain reduction by a limiter, summed over distinct channels.
   public var limitedFrameCount: Int64 {
     sharedState.value.limitedFrameCount.load(ordering: .relaxed)
   }
-  /// The number of NaN or infinite samples. The renderer replaces them with silence.
+  /// The number of samples that were NaN or infinite, which the renderer replaced with silence.
   public var nonFiniteSampleCount: Int64 {
     sharedState.value.nonFiniteSampleCount.load(ordering: .relaxed)
   }
-  /// The number of frames with reduced excursion, summed over distinct channels.
+  /// The number of frames in which protection reduces the excursion, summed over distinct channels.
   public var excursionLimitedFrameCount: Int64 {
     sharedState.value.excursionLimitedFrameCount.load(ordering: .relaxed)
   }
-  /// The number of frames with reduced power, summed over distinct channels.
+  /// The number of frames in which protection reduces the power, summed over distinct channels.
   public var powerLimitedFrameCount: Int64 {
     sharedState.value.powerLimitedFrameCount.load(ordering: .relaxed)
   }
@@ -113,13 +115,13 @@ public final class RendererPort: @unchecked Sendable {
     return Float(bitPattern: gainBits)
   }
 
-  /// The peak excursion of a transducer, as a fraction of its limit.
+  /// The peak excursion of any transducer so far, as a fraction of its limit.
   public var peakExcursionFraction: Float {
     Float(bitPattern: sharedState.value.peakExcursionBits.load(ordering: .relaxed))
   }
 
-  /// The temperature rise of each channel's transducer. The values set here initialize a new
-  /// renderer.
+  /// The temperature rise of each channel's transducer. A new renderer starts with the values set
+  /// here.
   public var temperatureRises: [TransducerThermalState] {
     get {
       (0..<sharedState.value.thermalStates.count).map { channel in
@@ -150,27 +152,27 @@ public final class RendererPort: @unchecked Sendable {
 
 /// Statistics collected while rendering.
 public struct RenderStatistics: Equatable, Sendable {
-  /// The number of frames rendered, including the delay of the limiter.
+  /// The number of rendered frames, including those that only fill the limiter's delay.
   public var frameCount: Int64 = 0
   /// The number of frames with gain reduction by a limiter, summed over distinct channels.
   public var limitedFrameCount: Int64 = 0
-  /// The number of samples that were NaN or infinite, which became silence.
+  /// The number of samples that were NaN or infinite, which the renderer replaced with silence.
   public var nonFiniteSampleCount: Int64 = 0
   /// The number of voices in the last sub-block.
   public var latestVoiceCount = 0
-  /// The maximum number of voices in a block.
+  /// The maximum number of voices in any sub-block.
   public var peakVoiceCount = 0
-  /// The peak before the limiter, after DC removal.
+  /// The peak magnitude before gain reduction by the limiter, after DC removal.
   public var peakMagnitudeBeforeLimiter: Float = 0
-  /// The number of frames with reduced excursion, summed over distinct channels.
+  /// The number of frames in which protection reduces the excursion, summed over distinct channels.
   public var excursionLimitedFrameCount: Int64 = 0
-  /// The number of frames with reduced power, summed over distinct channels.
+  /// The number of frames in which protection reduces the power, summed over distinct channels.
   public var powerLimitedFrameCount: Int64 = 0
   /// The minimum protection gain in frames with reduced excursion or power; 1 if there were none.
   public var minimumProtectionGain: Float = 1
-  /// The peak excursion of a transducer, as a fraction of its limit.
+  /// The peak excursion of any transducer, as a fraction of its limit.
   public var peakExcursionFraction: Float = 0
-  /// The peak temperature rise of a transducer, as a fraction of its limit.
+  /// The peak temperature rise of any transducer, as a fraction of its limit.
   public var peakTemperatureRiseFraction: Float = 0
 
   /// Creates empty statistics.
@@ -183,7 +185,7 @@ public struct RenderStatistics: Equatable, Sendable {
 /// has released it. A frame in the past means immediately.
 public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   enum Change: BitwiseCopyable {
-    /// No operation, in place of a dropped command.
+    /// No operation, which replaces a dropped command.
     case noOperation
     case gain(MasterGain, to: Float, frameCount: Int)
     case player(Reference<Player>, PlayerAction)
@@ -199,7 +201,8 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     case seek(to: Reference<CuePoint>)
     case loop(passCount: Int, from: Reference<CuePoint>?, end: Int64)
     case playbackRate(Double)
-    /// A ramp of the gain, over the length of a fade if `frameCount` is nil.
+    /// A ramp to a gain over a number of frames, or over the length of a fade if `frameCount` is
+    /// nil.
     case gain(Float, frameCount: Int?)
     case sendGain(Float, frameCount: Int, serial: Int64)
     case control(LiveControlID, value: Float, slope: Float)
@@ -208,7 +211,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
 
   /// The output frame at which the command is performed.
   var outputFrame: Int64
-  /// The order among commands of the same frame, assigned by the schedule.
+  /// The serial number that orders commands of the same frame; the schedule assigns it.
   var sequenceNumber: UInt64 = 0
   var change: Change
 
@@ -450,7 +453,8 @@ struct CommandSchedule: ~Copyable {
     }
   }
 
-  /// Removes the commands for a player, leaving no-operations until their frame.
+  /// Replaces the scheduled commands for a player with no-operations, which stay in the queue until
+  /// their frames.
   ///
   /// - Complexity: O(*n*).
   @_noLocks mutating func removeCommands(for player: Reference<Player>) {

@@ -12,7 +12,7 @@ struct BusSet: ~Copyable {
   let rightAudio: BufferView<Float>
   private let capacityFrameCount: Int
   private let busSamples: FixedBuffer<Float>
-  /// A ring buffer for each bus.
+  /// A ring buffer with the tail of each bus.
   private let tailRings: FixedBuffer<Float>
   private var tailEndFrame: Int64 = 0
 
@@ -34,7 +34,7 @@ struct BusSet: ~Copyable {
     unsafe busSamples.view.slice(from: index &* capacityFrameCount, count: capacityFrameCount)
   }
 
-  /// Starts a sub-block by filling the buses with their tails or with silence.
+  /// Starts a sub-block by filling the buses with their tails and, after these, with silence.
   @_noLocks mutating func beginBlock(at position: Int64, count: Int) {
     for bus in 0..<hapticBusCount &+ 2 {
       let start = bus &* capacityFrameCount

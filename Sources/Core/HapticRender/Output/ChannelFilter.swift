@@ -20,9 +20,9 @@ public enum ChannelFilter: Equatable, Sendable {
 
   /// The supported frequencies, in hertz, limited to half the sample rate.
   public static let supportedHertz = 1.0...20_000
-  /// The supported gains of a band, in decibels.
+  /// The supported gains of a parametric bell, in decibels.
   public static let supportedGainDecibels = -48.0...24.0
-  /// The supported quality factors of a band.
+  /// The supported quality factors of a parametric bell.
   public static let supportedQualityFactors = 0.1...30.0
   /// The maximum number of filters of a channel.
   public static let maximumCountPerChannel = 16
@@ -53,7 +53,8 @@ public enum ChannelFilter: Equatable, Sendable {
     }
   }
 
-  /// Resonances that decay as slowly as the filter, for computing the length of a tail.
+  /// Resonances that decay as slowly as the filter's sections, for computing the length of the
+  /// trailing silence.
   fileprivate var decayModels: [TransducerModel] {
     switch self {
     case .band(_, let decibels, let quality):

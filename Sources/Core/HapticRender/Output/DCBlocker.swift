@@ -14,16 +14,16 @@ internal import CSampleKernels
 struct DCBlocker: BitwiseCopyable, Sendable {
   /// The duration of the fast mode after a call of `trackFast(from:)`, in seconds.
   static let fastModeSeconds = 0.5
-  /// The threshold (−128 dBFS) below which the offset becomes 0 during silence.
+  /// The magnitude (−128 dBFS) below which the estimated offset is set to 0 during silence.
   static let negligibleOffsetMagnitude: Float = 4e-7
-  /// The threshold below which the second filter's offset becomes 0, to prevent denormals.
+  /// The magnitude below which the second filter's offset is set to 0, to prevent denormals.
   static let denormalOffsetMagnitude: Float = 1e-12
 
   private let slowFilter: temblor_low_pass
   private let fastFilter: temblor_low_pass
   private let fastModeFrameCount: Int64
   private let delayFrameCount: Int
-  /// The active filters and their offsets at the start of the group.
+  /// The filter mode, and the offsets of the active filters at the start of the current group.
   private var state = temblor_dc_blocker()
   /// The inputs of the first low-pass in the current group.
   private var firstStageInputs = GroupInputs()
@@ -31,9 +31,9 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   private var secondStageInputs = GroupInputs()
   /// The number of inputs in the current group.
   private var groupInputCount = 0
-  /// The first frame that is processed in the fast mode.
+  /// The first frame that is processed in fast mode.
   private var fastModeStartFrame = Int64.max
-  /// The end of the frames that are processed in the fast mode.
+  /// The first frame after those that are processed in fast mode.
   private var fastModeEndFrame = Int64.min
   /// The index of the next frame. The first `delayFrameCount` frames have negative indices.
   private(set) var frameIndex: Int64 = 0
@@ -138,7 +138,8 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     }
   }
 
-  /// Returns the number of whole groups before the next scheduled change of mode; 0 within a group.
+  /// Returns the number of whole groups before the filter's next scheduled mode change, or 0 in the
+  /// middle of a group.
   @_noLocks private func groupCountBeforeModeChange(maximumCount: Int) -> Int {
     guard groupInputCount == 0 else { return 0 }
     let isFast = state.mode == temblor_dc_fast
@@ -149,8 +150,8 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     return min(maximumCount, Int(frameCount) / 4)
   }
 
-  /// Filters input groups with this filter and delayed groups with another, until a sample exceeds
-  /// a limit or either filter changes its mode.
+  /// Filters groups of input with this filter and groups of delayed samples with another, until a
+  /// sample exceeds a limit or either filter changes its mode.
   ///
   /// - Parameters:
   ///   - outputFilter: The filter of the delayed groups.
@@ -207,11 +208,11 @@ extension temblor_low_pass {
   init(cornerHertz: Double, rate: Double) {
     let poleRadius = exp(-2 * Double.pi * cornerHertz / rate)
 
-    /// The decay of the initial offset after `count` frames.
+    /// Returns the factor by which the initial offset has decayed after `count` frames.
     func decay(after count: Int) -> Float { Float(pow(poleRadius, Double(count))) }
 
-    /// The weight of a sample in the offset `count` frames after the start of the group. The
-    /// weights sum to 1.
+    /// Returns the weight of a sample in the offset `count` frames after the start of the group.
+    /// The weights sum to 1.
     func weight(of index: Int, after count: Int) -> Float {
       let impulseResponse = pow(poleRadius, Double(count - 1 - index)) * (1 - poleRadius)
       return Float(
@@ -230,7 +231,7 @@ extension temblor_low_pass {
       final_decay: decay(after: 4))
   }
 
-  /// A copy of the filter with zero input gain.
+  /// A copy of the filter that ignores its input, so that its offset decays.
   var decaying: temblor_low_pass {
     @_noLocks get {
       let zero = SIMD4<Float>()

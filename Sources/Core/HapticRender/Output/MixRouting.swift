@@ -39,7 +39,7 @@ struct MixRouting {
     self.mixIndices = mixIndices
   }
 
-  /// Creates the distinct mixes.
+  /// Creates the distinct output mixes, one for each representative channel.
   ///
   /// - Parameters:
   ///   - rate: The sample rate, in hertz.

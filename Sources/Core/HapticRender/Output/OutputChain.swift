@@ -10,7 +10,7 @@ struct OutputChain: ~Copyable {
   private var transducerFilter: TransducerFilter?
   private var transducerLimiter: TransducerLimiter?
 
-  /// Creates the processing chain of an output mix for its filters and its transducer.
+  /// Creates the processing chain of an output mix, with the channel's filters and transducer.
   ///
   /// - Parameters:
   ///   - rate: The sample rate, in hertz.

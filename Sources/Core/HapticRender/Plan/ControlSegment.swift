@@ -1,16 +1,18 @@
 internal import HapticModel
 
-/// A linear segment of a control, in frames. The segment lasts until the next segment of its track.
+/// A segment of a control in which the value changes linearly from frame to frame. The segment
+/// lasts until the next segment of its track.
 struct ControlSegment: BitwiseCopyable, Sendable {
-  /// The first frame, counted from the start of the pattern.
+  /// The first frame of the segment, counted from the start of the pattern.
   var startFrame: Int64
   /// The value of the control at the first frame of the segment.
   var startValue: Float
   /// The increase of the control's value per frame.
   var slopePerFrame: Float
-  /// The number of frames in which the value changes by 1, or 0 if it is constant.
+  /// The number of frames in which the value changes by 1, or 0 if the value is constant.
   var framesPerUnit: Float
-  /// The frame at which the step or curve of the segment took effect, or `noSourceFrame`.
+  /// The frame at which the step or curve that produced the segment took effect, or
+  /// `noSourceFrame`.
   var sourceStartFrame: Int64
 
   /// The value of `sourceStartFrame` before the first step or curve.
@@ -28,19 +30,20 @@ struct ControlSegment: BitwiseCopyable, Sendable {
     framesPerUnit = absoluteSlope > 1e-12 ? 1 / absoluteSlope : 0
   }
 
-  /// Returns the value at a frame.
+  /// Returns the control's value at a frame.
   @_noLocks func value(at frame: Int64) -> Float {
     startValue + slopePerFrame * Float(frame &- startFrame)
   }
 
-  /// Returns the value at a frame. The segment may start at the minimum frame if it is constant.
+  /// Returns the control's value at a frame. A constant segment may start at the minimum frame.
   @_noLocks func valueAllowingUnboundedStart(at frame: Int64) -> Float {
     slopePerFrame == 0 ? startValue : value(at: frame)
   }
 }
 
 extension ControlTimeline {
-  /// Returns the control as segments in frames, with a ramp after every jump.
+  /// Returns the control as linear segments, whose times are in frames, with a short ramp after
+  /// every jump.
   ///
   /// The residual of a jump is added to the following segments and decays linearly, so that curves
   /// and further jumps within the ramp keep their shape.
@@ -90,8 +93,8 @@ extension ControlTimeline {
     return rampedSegments
   }
 
-  /// Returns the control with its values scaled within some spans of frames. The spans must be
-  /// sorted and must not overlap.
+  /// Returns the control with its values multiplied by a factor within the given spans of frames.
+  /// The spans must be sorted and must not overlap.
   func scaled(by factor: Double, within spans: [Range<Int64>]) -> ControlTimeline {
     var remainingSpanEdges = spans.flatMap { [Double($0.lowerBound), Double($0.upperBound)] }[...]
     var isInsideSpan = false

@@ -11,7 +11,7 @@ struct EventControls {
   private var liveValues: [Double]
   private var envelopeValues: [DynamicParameterID: Double] = [:]
 
-  /// Creates the controls of a layer.
+  /// Creates the controls that act on the events of a layer.
   ///
   /// - Parameters:
   ///   - layer: The layer.
@@ -52,12 +52,13 @@ struct EventControls {
   /// Returns the value of a control at the current onset.
   func value(of id: LiveControlID) -> Double { liveValues[id.rawValue] }
 
-  /// Returns a normalized envelope time of an event and its control at the current onset.
+  /// Returns an event's normalized envelope time, and the value of its control at the current
+  /// onset.
   ///
   /// - Parameters:
   ///   - event: The event.
   ///   - id: The parameter of the event.
-  ///   - control: The control of the parameter.
+  ///   - control: The control that is added to the parameter.
   func envelopeTime(
     of event: HapticEvent, parameter id: EventParameterID, control: DynamicParameterID
   ) -> PlannedEnvelope.NormalizedTime {

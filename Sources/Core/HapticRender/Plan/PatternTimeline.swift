@@ -8,9 +8,9 @@ internal import RealtimeMemory
 public struct PatternTimeline: Sendable {
   /// A breakpoint of an event's envelope. The envelope is linear between breakpoints.
   public struct Corner: Equatable, Sendable {
-    /// The time of the corner, in seconds from the start of the pattern.
+    /// The time of the breakpoint, in seconds from the start of the pattern.
     public let seconds: Double
-    /// The factor by which the envelope multiplies the event's amplitude at the corner, 0…1.
+    /// The factor by which the envelope multiplies the event's amplitude at the breakpoint, 0…1.
     public let amplitudeFactor: Double
   }
 
@@ -20,14 +20,14 @@ public struct PatternTimeline: Sendable {
     public let eventIndex: Int
     /// The onset of the event, in seconds from the start of the pattern.
     public let onsetSeconds: Double
-    /// The corners of the envelope, sorted by time; empty if the event is never audible.
+    /// The breakpoints of the envelope, sorted by time; empty if the event is never audible.
     public let corners: [Corner]
 
     /// The end of the event's envelope, in seconds from the start of the pattern.
     public var endSeconds: Double { corners.last?.seconds ?? onsetSeconds }
   }
 
-  /// The events, sorted by onset; events of equal onset have the order of the pattern.
+  /// The events, sorted by onset; events with equal onsets are in the order of the pattern.
   public let events: [Event]
   /// The time at which the pattern has ended and all sound has decayed, in seconds.
   public let durationSeconds: Double
@@ -68,11 +68,11 @@ public struct PatternTimeline: Sendable {
     self.controlTimelines = Self.controls(of: pattern, live: controls.liveTimelines, rate: rate)
   }
 
-  /// Returns the timeline of a control in seconds that lie on frames, or nil if the pattern doesn't
-  /// set it.
+  /// Returns the timeline of a control, with times in seconds rounded to frames, or nil if the
+  /// pattern doesn't set the control.
   public func control(_ id: DynamicParameterID) -> ControlTimeline? { controlTimelines[id] }
 
-  /// Plans an event and returns the corners of its longest envelope.
+  /// Plans the voices of an event and returns the breakpoints of the longest envelope.
   private static func corners(
     of event: HapticEvent, onset: Int64, controls: EventControls, samples: [String: AudioBuffer],
     builder: inout RenderPlanBuilder

@@ -44,7 +44,8 @@ final class PlanMemory {
       maximumVoiceFrameCount: maximumHoldLength)
   }
 
-  /// Adopts a serialized plan, or returns nil if this build did not write it.
+  /// Creates the memory of a plan from its serialized bytes, or returns nil if this build did not
+  /// write them.
   init?(_ bytes: consuming FixedBuffer<UInt8>, count: Int, _ header: PlanHeader) {
     let sections = PlanSections(header)
     guard header.matchesThisBuild, sections.byteCount == count, count <= bytes.count else {

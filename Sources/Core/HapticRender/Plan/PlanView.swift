@@ -9,7 +9,7 @@ struct PlanView: BitwiseCopyable {
   /// The segments of all control tracks, one track after another.
   let segments: BufferView<ControlSegment>
   let sounds: BufferView<AudioBufferView>
-  /// The first segments of each layer's tracks.
+  /// The indices of the first segments of each layer's control tracks.
   let layerTracks: BufferView<LayerTracks>
   let envelopes: BufferView<PlannedEnvelope>
   var mappings: VoiceMappings
@@ -40,7 +40,7 @@ struct PlanView: BitwiseCopyable {
     return (phaseIncrement, mappings.sharpness(atPhaseIncrement: phaseIncrement))
   }
 
-  /// Returns the first segments of the controls of a voice.
+  /// Returns the indices of the first segments of the control tracks that act on a voice.
   @_noLocks func trackCursors(of voice: PlannedVoice) -> TrackCursors {
     let layer = layerTracks[Int(voice.layerIndex)]
     return voice.source.isHaptic ? layer.hapticCursors : layer.audioCursors
@@ -80,10 +80,10 @@ struct TrackCursors: BitwiseCopyable, Sendable {
 struct LayerTracks: BitwiseCopyable, Sendable {
   var hapticCursors: TrackCursors
   var audioCursors: TrackCursors
-  /// The scale of the layer's sharpness.
+  /// The frequency scale of the layer's sharpness.
   var pitchScale: PitchScale
 
-  /// Creates tracks from their first segments, in the order of `LiveControlID`.
+  /// Creates tracks from the indices of their first segments, in the order of `LiveControlID`.
   init(starts: [Int32], pitchScale: PitchScale = PitchScale()) {
     self.pitchScale = pitchScale
     func start(_ id: LiveControlID) -> Int32 { starts[id.rawValue] }
@@ -96,8 +96,8 @@ struct LayerTracks: BitwiseCopyable, Sendable {
   }
 }
 
-/// The scale of a layer's sharpness, which comes from the profile or from frequencies stated in
-/// hertz.
+/// The frequency scale of a layer's sharpness, which comes from the profile or from frequencies
+/// stated in hertz.
 struct PitchScale: BitwiseCopyable, Sendable {
   /// A Boolean value that indicates whether sharpness denotes frequencies on this scale instead of
   /// the profile's scale.
@@ -115,7 +115,7 @@ struct PitchScale: BitwiseCopyable, Sendable {
   /// Creates the scale of a layer whose frequencies are determined by the profile.
   init() {}
 
-  /// Creates the scale of a layer that states hertz.
+  /// Creates the scale of a layer that states frequencies in hertz.
   ///
   /// - Parameters:
   ///   - scale: The scale of the layer.
@@ -140,7 +140,7 @@ struct PitchScale: BitwiseCopyable, Sendable {
     return sharpness > maximumSharpness ? maximumSharpness : sharpness
   }
 
-  /// Returns the phase increment of a sharpness of a layer that states hertz.
+  /// Returns the phase increment of a sharpness in a layer that states frequencies in hertz.
   @_noLocks @inline(__always) func phaseIncrement(atSharpness sharpness: Float) -> Float {
     isLogarithmic
       ? minimumPhaseIncrement * RealtimeMath.exp2(octavesOrIncrementSpan * sharpness)
@@ -162,7 +162,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
     case tone
     /// A sound file on the audio bus, controlled by volume, pitch, brightness, and pan.
     case sample
-    /// A recording on the haptic bus, which plays without mappings and controls.
+    /// A recording on the haptic bus, to which no mappings or controls apply.
     case recording
     /// A sampled signal on the haptic bus. Intensity controls its level.
     case signal
@@ -213,7 +213,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   var partialGain: Float
   /// The frequency of the partial as a multiple of the event's frequency.
   var frequencyRatio: Float = 1
-  /// The exponent of brightness in the amplitude of the partial.
+  /// The exponent to which brightness is raised as a factor of the partial's amplitude.
   var brightnessExponent: Int32 = 0
   /// The amplitude of a burst at full intensity.
   var fullIntensityGain: Float = 0
@@ -230,13 +230,13 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
 /// The parameters of a continuous event's envelope, which is recomputed at the onset if a player
 /// has received envelope times.
 struct PlannedEnvelope: BitwiseCopyable, Sendable {
-  /// A normalized envelope time.
+  /// A normalized attack, decay, or release time.
   struct NormalizedTime: BitwiseCopyable, Sendable {
     /// The normalized time that the event specifies.
     var eventTime: Float
-    /// The value of its control at the onset.
+    /// The value that the envelope time's control adds at the onset.
     var controlOffset: Float
-    /// The frame at which the control value took effect, or `ControlSegment.noSourceFrame`.
+    /// The frame at which the control took this value, or `ControlSegment.noSourceFrame`.
     var controlStartFrame: Int64
   }
 
@@ -248,7 +248,8 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
   var decayTime: NormalizedTime
   var releaseTime: NormalizedTime
 
-  /// Returns the envelope of the event as planned, without live envelope times.
+  /// Returns the planned envelope of the event, without the envelope times that a player has
+  /// received.
   ///
   /// - Parameters:
   ///   - attack: The attack time, in seconds.
@@ -314,7 +315,7 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
   }
 }
 
-/// Tables of gains and exponents of the amplitude at evenly spaced points of sharpness.
+/// Tables of the amplitude's gains and exponents at evenly spaced points of sharpness.
 ///
 /// A plan owns the tables; the render path reads them in place.
 final class LevelTables {
@@ -373,7 +374,8 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
 
   private var intensityShape: IntensityShape
   private var intensityExponent: Float
-  /// The maximum change of intensity within a linear segment, which is 0.1 for the square law.
+  /// The maximum relative change of intensity within a linear segment, which is 0.1 for the square
+  /// law.
   private(set) var segmentLevelTolerance: Float
   private var phaseIncrementAtZeroSharpness: Float
   private var phaseIncrementSpanOverSharpness: Float
@@ -385,8 +387,8 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   private var burstSharpnessOctaves: Float
   private var relativeBurstFrequencySpan: Float
   private var burstAmplitudeAtZeroIntensity: Float
-  /// A Boolean value that indicates whether the increment is exponential in sharpness rather than
-  /// linear.
+  /// A Boolean value that indicates whether the phase increment is exponential in sharpness rather
+  /// than linear.
   private(set) var isLogarithmic: Bool
   private var isBurstLogarithmic: Bool
   private var isLevelUniform: Bool
@@ -443,7 +445,8 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     replaceTables(with: values)
   }
 
-  /// Replaces the tables with others in the same order.
+  /// Replaces the gain and exponent tables with the tables of a buffer, in the order of
+  /// `LevelTables`.
   mutating func replaceTables(with tables: BufferView<Float>) {
     let tablePointCount = LevelTables.sharpnessPointCount
     levelTable = tables.slice(from: 0, count: tablePointCount)
@@ -494,12 +497,13 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     centerPitchPhaseIncrement * RealtimeMath.exp2(pitch)
   }
 
-  /// Returns a phase increment clamped to frequencies that do not alias.
+  /// Returns a phase increment, clamped to frequencies that do not alias.
   @_noLocks @inline(__always) func clampedPhaseIncrement(_ increment: Float) -> UInt32 {
     UInt32(increment < maximumPhaseIncrement ? increment : maximumPhaseIncrement)
   }
 
-  /// Returns the coefficient of the low-pass of a brightness in 0…1: 200 Hz at 0, no filter at 1.
+  /// Returns the low-pass coefficient for a brightness in 0…1: a corner at 200 Hz for 0, no filter
+  /// for 1.
   @_noLocks func smoothingCoefficient(atBrightness brightness: Float) -> Float {
     guard brightness < 1 else { return 1 }
     let unclampedCoefficient =

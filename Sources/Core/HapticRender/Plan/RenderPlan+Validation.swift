@@ -16,7 +16,7 @@ extension RenderPlan {
     "invalid sample rate \(rate) Hz: expected \(Int(rates.lowerBound)) to \(Int(rates.upperBound))"
   }
 
-  /// Returns a path for a single-line message, with control characters escaped.
+  /// Returns a file path with its control characters escaped, for a single-line message.
   static func escaped(_ path: String) -> String {
     path.unicodeScalars.map { scalar in
       switch scalar.properties.generalCategory {
@@ -110,7 +110,8 @@ extension RenderPlan {
     }
   }
 
-  /// Returns the name of an element in messages, with the layer if it is given; both start at 1.
+  /// Returns the name of an element for messages, such as `layer 2, event 5`. The layer is omitted
+  /// if it is nil, and indices count from 1.
   static func elementName(_ noun: String, _ index: Int, layer: Int?) -> String {
     "\(layer.map { "layer \($0 + 1), " } ?? "")\(noun) \(index + 1)"
   }

@@ -19,7 +19,7 @@ public final class RenderPlan: @unchecked Sendable {
   public let loopFrameCount: Int64
   /// The range of frames that each later pass of a loop plays, or nil to play all frames.
   public let loopRange: Range<Int64>?
-  /// The frame after which the plan is silent, including releases.
+  /// The frame after which the plan is silent, because all releases have ended.
   public let soundEndFrame: Int64
   /// The number of events of the pattern.
   public let eventCount: Int
@@ -35,13 +35,13 @@ public final class RenderPlan: @unchecked Sendable {
   /// The view for the render path; `memory` owns its content.
   let view: Cell<PlanView>
   private let memory: PlanMemory
-  /// The number of voices for a player with live envelope times, read from a serialized plan;
-  /// otherwise nil.
+  /// The voice capacity of a player with live envelope times, as read from a serialized plan, or
+  /// nil for a compiled plan.
   private let storedVoiceCapacity: Int?
 
   /// The number of planned sines and sounds.
   public var plannedVoiceCount: Int { view.value.voices.count }
-  /// The length of a rendering, in frames, until the pattern has ended and all sound has decayed.
+  /// The length of a rendering, in frames: until the pattern has ended and all sound has decayed.
   public var frameCount: Int64 { max(loopFrameCount, soundEndFrame) }
   /// The duration of the rendered sound, in seconds.
   public var durationSeconds: Double { Double(frameCount) / rate }
@@ -78,12 +78,13 @@ public final class RenderPlan: @unchecked Sendable {
     view = Cell(memory.view)
   }
 
-  /// The number of frames that each further pass of a loop adds.
+  /// The number of frames that each further pass of a loop adds to the playback.
   public var passFrameCount: Int64 {
     loopRange.map { $0.upperBound - $0.lowerBound } ?? loopFrameCount
   }
 
-  /// Returns the loop length of plans that play in sync: their maximum, or 0 if all are equal.
+  /// Returns the maximum loop length of plans that play in sync, or 0 if all loop lengths are
+  /// equal.
   public static func commonLoopLength(of plans: [RenderPlan]) -> Int64 {
     let maximumLoopLength = plans.map { $0.loopFrameCount }.max() ?? 0
     return plans.allSatisfy { $0.loopFrameCount == maximumLoopLength } ? 0 : maximumLoopLength
@@ -316,7 +317,8 @@ extension RenderPlanBuilder {
     }
   }
 
-  /// Sets the range of later passes. Loop points without a frame between them are ignored.
+  /// Sets the range of frames that later passes of a loop play. Loop points without a frame between
+  /// them are ignored.
   fileprivate mutating func setLoopRange(_ loop: HapticComposition.LoopPoints?) {
     guard let loop else { return }
     let loopStartFrame = max(0, FrameConversion.frame(seconds: loop.startSeconds, rate: rate))

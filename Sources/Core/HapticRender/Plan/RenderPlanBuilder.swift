@@ -23,11 +23,11 @@ struct RenderPlanBuilder: ~Copyable {
   var envelopes: [PlannedEnvelope] = []
   var segments: [ControlSegment] = []
   var currentLayerIndex: UInt16 = 0
-  /// The scale of the current layer if it states frequencies in hertz, otherwise nil.
+  /// The sharpness scale of the current layer if it states frequencies in hertz, otherwise nil.
   var sharpnessScale: SharpnessScale?
   /// The frequencies that the transducer reproduces, in hertz.
   let reproducibleHertz: ClosedRange<Double>
-  /// The first segments of each layer's control tracks.
+  /// The indices of the first segments of each layer's control tracks.
   var layerTracks: [LayerTracks] = []
   var sounds: [AudioBuffer] = []
   var soundIndices: [String: Int32] = [:]
@@ -85,7 +85,8 @@ struct RenderPlanBuilder: ~Copyable {
       LayerTracks(starts: firstSegmentIndices, pitchScale: pitchScale ?? PitchScale()))
   }
 
-  /// Returns the intensity control, with the ducking of continuous events during transients.
+  /// Returns the intensity control with its values lowered during transients, to duck continuous
+  /// events.
   ///
   /// The ducking is a gain of the amplitude, so it is mapped by the inverse of the intensity
   /// mapping. All bursts must have been added before.
@@ -116,7 +117,7 @@ struct RenderPlanBuilder: ~Copyable {
   ///
   /// - Parameters:
   ///   - event: The event.
-  ///   - onset: Its onset, in frames.
+  ///   - onset: The onset of the event, in frames.
   ///   - controls: The controls at the onset.
   ///   - file: The sound file of an event that plays one.
   mutating func add(
@@ -175,7 +176,7 @@ struct RenderPlanBuilder: ~Copyable {
     hasAudio = true
   }
 
-  /// Adds the voice of a sound file, cut, padded, or looped for the duration of the event.
+  /// Adds the voice of a sound file, which is cut, padded, or looped to the duration of the event.
   private mutating func addSample(
     _ event: HapticEvent, onset: Int64, controls: EventControls, file: SoundReference
   ) {
@@ -219,7 +220,7 @@ struct RenderPlanBuilder: ~Copyable {
     hasAudio = true
   }
 
-  /// Adds the voices of a transient: a burst with the level and frequency at its onset.
+  /// Adds the voices of a transient: a burst whose level and frequency are fixed at its onset.
   ///
   /// The sine is odd about the middle of the burst and the envelope is even, so that the burst has
   /// no DC.
@@ -262,7 +263,7 @@ struct RenderPlanBuilder: ~Copyable {
     }
   }
 
-  /// Returns the frequency of a burst and its sharpness on the scale of the profile, 0…1.
+  /// Returns the frequency of a burst, and its sharpness on the scale of the profile, 0…1.
   private func burstTone(
     of event: HapticEvent, controls: EventControls
   ) -> (hertz: Double, sharpness: Double) {
@@ -293,8 +294,8 @@ struct RenderPlanBuilder: ~Copyable {
     return transientShape.fullIntensityAmplitude * fractionOfFullLevel * burstLevel
   }
 
-  /// Returns the harmonics and weights of a mix of a sine and a square wave, below the frequencies
-  /// that alias.
+  /// Returns the harmonics of a mix of a sine and a square wave, and their weights. Harmonics that
+  /// would alias are omitted.
   private func harmonics(squareness: Double, hertz: Double) -> [(Double, Double)] {
     let fundamentalWeight = 4 / Double.pi
     let oddHarmonics = stride(from: 3.0, through: squareness > 0 ? 15 : 0, by: 2)
@@ -367,7 +368,7 @@ struct RenderPlanBuilder: ~Copyable {
   ///
   /// - Parameters:
   ///   - event: The event.
-  ///   - onset: Its onset, in frames.
+  ///   - onset: The onset of the event, in frames.
   ///   - seconds: The duration, or nil for that of the event.
   ///   - controls: The controls at the onset.
   /// - Returns: The envelope and the index of its plan, or nil if the event has no frame.
@@ -445,7 +446,8 @@ enum AudioTone {
   /// aliasing.
   static let maximumSampleRateFraction = 0.45
 
-  /// Returns the frequency at pitch 0, an octave above the haptic band; a pitch of ±1 is an octave.
+  /// Returns the frequency of the tone at pitch 0, an octave above the haptic band; a pitch of ±1
+  /// is an octave.
   static func centerHertz(of profile: TransducerProfile) -> Double {
     2 * profile.frequency.highHertz
   }

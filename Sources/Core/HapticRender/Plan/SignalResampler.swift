@@ -40,7 +40,7 @@ package enum SignalResampler {
     return seriesSum
   }
 
-  /// Returns samples at another rate.
+  /// Returns samples converted to another sample rate.
   ///
   /// - Parameters:
   ///   - samples: The samples.
@@ -78,7 +78,8 @@ package enum SignalResampler {
 }
 
 extension AudioBuffer {
-  /// Creates a sound that was decoded at another sample rate, by band-limited interpolation.
+  /// Creates a sound from samples at another rate, which are resampled by band-limited
+  /// interpolation.
   ///
   /// - Parameters:
   ///   - interleaved: The samples, −1…1; samples that aren't finite become silence.

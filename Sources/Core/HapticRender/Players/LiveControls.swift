@@ -20,7 +20,7 @@ enum LiveControlID: Int, CaseIterable, BitwiseCopyable, Sendable {
   var maskBit: UInt8 { @_noLocks get { 1 &<< UInt8(truncatingIfNeeded: rawValue) } }
 }
 
-/// The controls of the envelope times of events that start later.
+/// The controls of envelope times. A change applies to events that start after it.
 enum EnvelopeTimeID: Int, CaseIterable, BitwiseCopyable, Sendable {
   // Each control adds −1…1 to a normalized time.
   case hapticAttack, hapticDecay, hapticRelease, audioAttack, audioDecay, audioRelease
@@ -30,14 +30,15 @@ enum EnvelopeTimeID: Int, CaseIterable, BitwiseCopyable, Sendable {
     .audioAttackTimeControl, .audioDecayTimeControl, .audioReleaseTimeControl,
   ]
 
-  /// Creates the envelope time of a dynamic parameter, or returns nil for other parameters.
+  /// Creates the control of a dynamic parameter, or returns nil if it is not an envelope time.
   init?(_ id: DynamicParameterID) {
     guard let index = Self.parameterIDs.firstIndex(of: id) else { return nil }
     self = Self.allCases[index]
   }
 }
 
-/// A control that a player received during playback: a linear function from a frame on.
+/// A control that a player received during playback: a linear function of time that starts at a
+/// frame.
 struct LiveControl: BitwiseCopyable, Sendable {
   /// The output frame at which the control value took effect.
   var startFrame: Int64 = 0
@@ -52,7 +53,7 @@ struct LiveControl: BitwiseCopyable, Sendable {
     startValue + slopePerFrame * Float(frame &- startFrame)
   }
 
-  /// Returns true if the control replaces the step or curve of the pattern.
+  /// Returns true if the received control overrides the current step or curve of the pattern.
   ///
   /// - Parameters:
   ///   - sourceStart: The frame at which the step or curve starts.
@@ -126,7 +127,7 @@ struct TempoMap: BitwiseCopyable, Sendable {
 
   @_noLocks init() {}
 
-  /// Assigns a pattern position to an output frame.
+  /// Makes an output frame correspond to a pattern position.
   @_noLocks mutating func setAnchor(position: Int64, at frame: Int64) {
     anchorOutputFrame = frame
     anchorPatternFrame = position
@@ -146,7 +147,7 @@ struct TempoMap: BitwiseCopyable, Sendable {
     isUnityRate = playbackRate == 1 && anchorPatternFrameFraction == 0
   }
 
-  /// Shifts the position at an output frame to a later frame, after a pause.
+  /// Moves the pattern position at an output frame to a later output frame, after a pause.
   @_noLocks mutating func delayPosition(from frame: Int64, to later: Int64) {
     anchorOutputFrame = anchorOutputFrame &+ (later &- frame)
   }
@@ -176,7 +177,8 @@ struct TempoMap: BitwiseCopyable, Sendable {
   }
 }
 
-/// The state of a player from a frame on that determines which events play, when, and how loudly.
+/// The state of a player, valid from an output frame on, that determines which events play, when,
+/// and how loudly.
 ///
 /// The renderer records every change of this state for players that request it.
 package struct PlayerChange: BitwiseCopyable, Sendable {
@@ -184,9 +186,9 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
   package var outputFrame: Int64 = 0
   /// The phase of the player.
   package var phase = PlayerStatus.Phase.playing
-  /// The number of starts, seeks, and loop jumps that cut off voices.
+  /// The number of starts, seeks, and loop jumps so far that cut off voices.
   package var jumpCount = 0
-  /// The pattern frame that was the target of the last jump.
+  /// The pattern frame to which the player last jumped.
   package var jumpTargetFrame: Int64 = 0
   /// The number of passes that started while the previous pass was still sounding.
   package var overlappingPassCount = 0
@@ -218,7 +220,7 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
   /// Returns the pattern position at an output frame.
   package func position(at frame: Int64) -> Int64 { tempoMap.position(at: frame) }
 
-  /// Returns the first output frame that has reached a pattern position.
+  /// Returns the first output frame at which a pattern position has been reached.
   package func frame(at position: Int64) -> Int64 { tempoMap.frame(at: position) }
 
   /// Returns the value of a received control at a frame and the pattern position at which the
@@ -237,8 +239,8 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
   }
 }
 
-/// A fixed-capacity log of a player's changes. Of several changes in one frame, only the last is
-/// kept.
+/// A fixed-capacity log of a player's state changes. Of several changes in one frame, only the last
+/// is kept.
 ///
 /// The render thread and the control side never access the log at the same time: a virtual device
 /// is paused while it is read.

@@ -10,7 +10,7 @@ struct Player: BitwiseCopyable {
   let sharedStatus: Reference<PlayerStatus>
   let changes: Reference<PlayerChanges>
   let voices: BufferView<Voice>
-  /// The haptic bus, or −1 for none.
+  /// The index of the haptic bus, or −1 for none.
   let hapticBusIndex: Int
   let rendersAudio: Bool
 
@@ -24,15 +24,15 @@ struct Player: BitwiseCopyable {
   var passOriginFrame: Int64 = 0
   /// The number of remaining passes, including the current one.
   var remainingPassCount = 1
-  /// The number of passes after the player is started.
+  /// The number of passes that the player plays each time it is started.
   var passCount = 1
-  /// The pattern frame at which a loop jumps, or 0 for the loop length of the plan.
+  /// The pattern frame at which a loop ends, or 0 for the loop length of the plan.
   var loopEndFrame: Int64 = 0
   /// The cue point at which later passes start, or nil for the beginning.
   var loopStartCue: Reference<CuePoint>?
   /// The output frame at which the player was paused.
   var pauseOutputFrame: Int64 = 0
-  /// The cue point of the next start, or nil for the beginning.
+  /// The cue point at which the next start begins, or nil for the beginning of the pattern.
   var startCue: Reference<CuePoint>?
   var gain = GainRamp(1)
   /// The send gain of the haptic bus.
@@ -43,9 +43,9 @@ struct Player: BitwiseCopyable {
   let sendSegments: BufferView<ControlSegment>
   var sendSegmentIndex = 0
 
-  /// The number of starts, seeks, and loop jumps that cut off voices.
+  /// The number of starts, seeks, and loop jumps so far that cut off voices.
   var jumpCount = 0
-  /// The pattern frame that was the target of the last jump.
+  /// The pattern frame to which the player last jumped.
   var jumpTargetFrame: Int64 = 0
   /// The number of passes that started while the previous pass was still sounding.
   var overlappingPassCount = 0
@@ -109,8 +109,8 @@ struct Player: BitwiseCopyable {
     return positionInPattern &+ passFrameCount
   }
 
-  /// Returns the index of the send segment at a frame. Tries the cursor and its successor before a
-  /// binary search.
+  /// Returns the index of the send-gain segment at a frame. Tries the current segment and the next
+  /// before a binary search.
   @_noLocks private func sendSegmentIndex(at frame: Int64) -> Int {
     let segments = sendSegments
     var lowerIndex = sendSegmentIndex
@@ -192,7 +192,7 @@ struct Player: BitwiseCopyable {
 
   /// Mixes a sub-block of the player into the buses.
   ///
-  /// - Returns: True if the player ended in it.
+  /// - Returns: True if the player ended in the sub-block.
   @_noLocks mutating func mix(frameCount count: Int, in context: MixContext) -> Bool {
     guard phase.isPlaying else {
       gain.advance(by: count)
@@ -319,8 +319,8 @@ struct Player: BitwiseCopyable {
     }
   }
 
-  /// Advances every voice by the fade-in, so that skipped voices end in the same frames as rendered
-  /// voices.
+  /// Advances every voice by the length of a fade-in, so that skipped voices end at the same frames
+  /// as rendered voices.
   @_noLocks private mutating func skipFadeIn(in context: MixContext) {
     let buffer = context.crossfadeBuffer
     let target = MixTarget(
@@ -443,7 +443,7 @@ struct Player: BitwiseCopyable {
     cue?.release()
   }
 
-  /// Ends playback; returns false if the player was idle.
+  /// Stops playback with fade-outs. Returns false if the player was idle.
   @_noLocks mutating func stop(in context: MixContext) -> Bool {
     guard !phase.isIdle else { return false }
     fadeOutVoices(in: context)
@@ -451,7 +451,7 @@ struct Player: BitwiseCopyable {
     return true
   }
 
-  /// Pauses playback; voices fade out and keep their position.
+  /// Pauses playback. The voices fade out and keep their positions.
   @_noLocks mutating func pause(in context: MixContext) {
     guard phase.isPlaying else { return }
     preRenderFades(isFadeIn: false, in: context)
@@ -459,7 +459,7 @@ struct Player: BitwiseCopyable {
     setPhase(.paused)
   }
 
-  /// Resumes paused playback; voices fade in.
+  /// Resumes paused playback. The voices fade in.
   @_noLocks mutating func resume(in context: MixContext) {
     guard phase.isPaused else { return }
     tempoMap.delayPosition(from: pauseOutputFrame, to: context.outputFrame)
@@ -470,7 +470,7 @@ struct Player: BitwiseCopyable {
     preRenderFades(isFadeIn: true, in: context)
   }
 
-  /// Continues at a cue point; an idle player starts there next.
+  /// Moves playback to a cue point. An idle player starts there the next time it is started.
   ///
   /// - Returns: True if the player ended.
   @_noLocks mutating func seek(to cue: Reference<CuePoint>, in context: MixContext) -> Bool {
@@ -566,7 +566,7 @@ struct Player: BitwiseCopyable {
     }
   }
 
-  /// Ends playback at an output frame.
+  /// Makes the player idle, and publishes the output frame at which it ended.
   @_noLocks mutating func endPlayback(at position: Int64) {
     setPhase(.idle)
     sharedStatus.value.endOutputFrame.store(position, ordering: .relaxed)
@@ -578,8 +578,8 @@ struct Player: BitwiseCopyable {
     sharedStatus.value.setPhase(phase)
   }
 
-  /// Starts at a cue point. Voices that are sounding there fade in, and later voices start at their
-  /// onsets.
+  /// Begins a pass at a cue point. Voices that are sounding there fade in, and later voices start
+  /// at their onsets.
   @_noLocks mutating func start(at cue: Reference<CuePoint>?, in context: MixContext) {
     passOriginFrame = 0
     activeVoiceCount = 0

@@ -21,7 +21,7 @@ public final class RenderPlayer: @unchecked Sendable {
   private let changes: Cell<PlayerChanges>
   private let voices: FixedBuffer<Voice>
   private let sendSegments: FixedBuffer<ControlSegment>
-  /// The parameters for creating another player that plays the same.
+  /// The parameters from which an identical player can be created.
   let parameters: Parameters
 
   /// The parameters of a player, without its memory.
@@ -63,7 +63,7 @@ public final class RenderPlayer: @unchecked Sendable {
   ///   - rendersAudio: Whether audio events are audible.
   ///   - sendGain: The send gain of the bus, or nil for 1.
   ///   - voiceCapacity: The maximum number of simultaneous voices, or nil for that of the plan.
-  ///   - recordsChanges: Whether `drainChanges` returns the changes of the player.
+  ///   - recordsChanges: Whether the player records its state changes for `drainChanges`.
   package init(
     plan: RenderPlan, hapticBus: Int?, rendersAudio: Bool, sendGain: SendAutomation?,
     voiceCapacity: Int? = nil, recordsChanges: Bool
@@ -88,7 +88,7 @@ public final class RenderPlayer: @unchecked Sendable {
   /// A Boolean value that indicates whether the render thread has released the player.
   public var isReleased: Bool { status.value.isReleased.load(ordering: .acquiring) }
 
-  /// Returns the changes since the previous call. Call this method only between blocks.
+  /// Returns the state changes since the previous call. Call this method only between blocks.
   package func drainChanges() -> [PlayerChange] { changes.value.drain() }
 
   /// Calls a function with the most recent status of the player. Any thread may call this method.
@@ -131,17 +131,17 @@ public struct PlayerStatus: ~Copyable, Sendable {
 
   /// The number of times the player has ended or was stopped.
   public let endCount = Atomic<Int>(0)
-  /// The output frame of the last end.
+  /// The output frame at which the player last ended or was stopped.
   public let endOutputFrame = Atomic<Int64>(0)
   /// The number of times the player has started.
   public let startCount = Atomic<Int>(0)
-  /// The number of starts that were dropped before their frame.
+  /// The number of scheduled starts that were dropped before their frame was reached.
   public let droppedStartCount = Atomic<Int>(0)
   /// The number of commands that were performed or dropped.
   public let completedCommandCount = Atomic<Int>(0)
-  /// The output frame of the last start.
+  /// The output frame at which the player last started.
   public let startOutputFrame = Atomic<Int64>(0)
-  /// The pattern frame at the end of the last block.
+  /// The pattern frame that the player had reached at the end of the last block.
   public let patternFrame = Atomic<Int64>(0)
   /// The number of voices that were dropped for lack of memory.
   public let droppedVoiceCount = Atomic<Int>(0)
@@ -149,7 +149,7 @@ public struct PlayerStatus: ~Copyable, Sendable {
   public let isReleased = Atomic<Bool>(false)
   private let phaseCode = Atomic<UInt8>(0)
 
-  /// The phase at the end of the last block.
+  /// The phase of the player at the end of the last block.
   public var phase: Phase { Phase(rawValue: phaseCode.load(ordering: .acquiring)) ?? .idle }
 
   @_noLocks func setPhase(_ phase: Phase) { phaseCode.store(phase.rawValue, ordering: .releasing) }
@@ -200,7 +200,8 @@ public final class SharedCuePoint: @unchecked Sendable {
   public var isReleased: Bool { cueCell.value.isReleased.load(ordering: .acquiring) }
 }
 
-/// A stream of frames that is produced during playback and added to all haptic buses.
+/// A voice whose samples the caller streams during playback, and which is added to all haptic
+/// buses.
 ///
 /// After an underrun, the voice fades out over 5 ms and restarts once its reserve is full. The
 /// voice must outlive its use by the render thread. After a `detach` command, wait until
@@ -214,7 +215,7 @@ public final class LiveVoice: @unchecked Sendable {
   let stateCell: Cell<LiveVoiceState>
   var stateReference: Reference<LiveVoiceState> { unsafe stateCell.reference }
 
-  /// Creates a voice that waits for frames.
+  /// Creates a live voice, which is silent until enough frames are queued.
   ///
   /// - Parameters:
   ///   - rate: The sample rate of the renderer, in hertz.
@@ -246,7 +247,8 @@ public final class LiveVoice: @unchecked Sendable {
 
   /// The number of queued frames. Any thread may read it.
   public var queuedFrameCount: Int { stateCell.value.sampleQueue.count }
-  /// The number of missing frames since playback started. Any thread may read it.
+  /// The number of frames that were missing when they were due since playback started. Any thread
+  /// may read it.
   public var underrunFrameCount: Int64 {
     stateCell.value.underrunFrameCount.load(ordering: .relaxed)
   }
@@ -260,7 +262,8 @@ struct LiveVoiceState: ~Copyable {
   let sampleQueue: RingQueue<Float>
   let underrunFrameCount = Atomic<Int64>(0)
   let isReleased = Atomic<Bool>(false)
-  /// A Boolean value that indicates whether the voice is fading out permanently.
+  /// A Boolean value that indicates whether the voice is detached, so that it is released after
+  /// fading out.
   var isDetached = false
   let reserveFrameCount: Atomic<Int>
   private let fadeGainPerFrame: Float
@@ -268,7 +271,7 @@ struct LiveVoiceState: ~Copyable {
   private var isPlaying = false
   /// The most recent sample, which is held during a fade-out.
   private var latestSample: Float = 0
-  /// The gain of the fade.
+  /// The current gain of the fade-in or fade-out.
   private var fadeGain: Float = 0
 
   init(capacity: Int, reserve: Int, fadeStep: Float) {

@@ -5,7 +5,7 @@ public import HapticModel
 /// Core Haptics doesn't specify physical quantities. A profile contains them as data: frequencies,
 /// levels, and waveforms.
 public struct TransducerProfile: Equatable, Sendable {
-  /// A sine of a continuous event.
+  /// A sine component of the waveform of a continuous event.
   public struct Partial: Equatable, Sendable {
     /// The frequency of the partial, as a multiple of the mapped frequency of the event.
     public var frequencyRatio: Double
@@ -19,11 +19,11 @@ public struct TransducerProfile: Equatable, Sendable {
     }
   }
 
-  /// A point of a threshold curve of vibration.
+  /// A point on the curve of the perception threshold for vibration.
   public struct Threshold: Equatable, Sendable {
     /// The frequency of the point on the threshold curve, in hertz.
     public var hertz: Double
-    /// The minimum perceptible acceleration, in decibels relative to 1 g.
+    /// The minimum perceptible acceleration at the frequency, in decibels relative to 1 g.
     public var accelerationDecibels: Double
 
     /// Creates a point of a threshold curve from a frequency in hertz and an acceleration in
@@ -44,13 +44,14 @@ public struct TransducerProfile: Equatable, Sendable {
   public var intensity: IntensityMapping
   /// The amplitude of a continuous haptic event at full intensity, 0…1.
   public var fullIntensityAmplitude: Double
-  /// The sines of a continuous event.
+  /// The sine components of the waveform of a continuous event.
   public var partials: [Partial]
   /// The waveform that a transient event produces.
   public var transient: TransientShape
   /// The gain of continuous events while a transient plays.
   public var duckingGain: Double
-  /// The threshold curve, sorted by frequency; empty for the default of the contact site.
+  /// The curve of the perception threshold, sorted by frequency; empty for the default curve of the
+  /// contact site.
   public var perceptionThresholds: [Threshold]
   /// The properties of the hardware, or nil if the signal isn't fitted to hardware.
   public var hardware: TransducerHardware?
@@ -60,12 +61,14 @@ public struct TransducerProfile: Equatable, Sendable {
   public var amplifier: AmplifierParameters
   /// The publications and data sheets from which the values of the profile come.
   public var sources: [String]
-  /// The body location, by number or name, whose layers the transducer plays; nil for all.
+  /// The body location, by number or name, whose layers the transducer plays, or nil for the layers
+  /// of all locations.
   ///
   /// A pattern without body locations plays on every transducer.
   public var bodyLocation: String?
 
-  /// The default amplitude of an event at full intensity: two events fit below the ceiling.
+  /// The default amplitude of an event at full intensity. The sum of two such events stays below
+  /// the output ceiling.
   public static let defaultFullIntensityAmplitude = 0.44
 
   /// Creates a profile from its mappings and, optionally, the hardware that it drives.
@@ -111,7 +114,8 @@ public struct TransducerProfile: Equatable, Sendable {
     self.sources = sources
   }
 
-  /// The frequencies that the transducer reproduces where a pattern states hertz.
+  /// The range of frequencies that the transducer reproduces for patterns that state frequencies in
+  /// hertz.
   ///
   /// The published band of the hardware counts, or, without it, the frequencies that the profile
   /// uses. A profile without hardware reproduces every frequency, as does one whose frequencies
@@ -172,7 +176,7 @@ public struct FrequencyMapping: Equatable, Sendable {
     self.scale = scale
   }
 
-  /// The mapping as a scale that isn't limited to sharpness 0…1.
+  /// The mapping as a frequency scale that extends beyond sharpness 0…1.
   public var sharpnessScale: SharpnessScale {
     SharpnessScale(
       minimumHertz: lowHertz, maximumHertz: highHertz, isLogarithmic: scale == .logarithmic)
@@ -192,8 +196,8 @@ public struct FrequencyMapping: Equatable, Sendable {
 public enum IntensityMapping: Equatable, Sendable {
   /// A power law with a positive exponent: amplitude = intensity^exponent.
   case power(exponent: Double)
-  /// A law of equal steps of sensation: intensity 1 is `decibels` above the detection threshold at
-  /// each frequency, and intensity 0 is silence.
+  /// A mapping of equal steps of intensity to equal steps of sensation: intensity 1 is `decibels`
+  /// above the detection threshold at each frequency, and intensity 0 is silence.
   case sensation(decibels: Double)
 
   /// Returns the amplitude, 0…1, of an intensity, clamped to 0…1.
@@ -209,7 +213,7 @@ public enum IntensityMapping: Equatable, Sendable {
 
 /// The burst that a transient produces.
 public struct TransientShape: Equatable, Sendable {
-  /// A sine of which the burst of a transient consists.
+  /// A sine component of the burst of a transient.
   public struct Partial: Equatable, Sendable {
     /// The frequency of the sine, as a multiple of the mapped frequency of the transient.
     public var frequencyRatio: Double
@@ -220,7 +224,8 @@ public struct TransientShape: Equatable, Sendable {
     /// The frequency at the end of the burst, as a multiple of the frequency at its start.
     public var glideRatio: Double
 
-    /// Creates a partial; the default is a steady sine of the duration of the burst.
+    /// Creates a partial; the default is a sine of constant frequency that lasts as long as the
+    /// burst.
     public init(
       frequencyRatio ratio: Double = 1, amplitudeRatio gain: Double = 1,
       glideRatio glide: Double = 1, durationRatio: Double = 1
@@ -250,17 +255,18 @@ public struct TransientShape: Equatable, Sendable {
   public var floorFraction: Double
   /// The sines whose sum is the burst.
   public var partials: [Partial]
-  /// The fractions of a square wave in the burst at sharpness 0 and at sharpness 1, each 0…1.
+  /// The fraction of the burst that is a square wave rather than a sine, at sharpness 0 and at
+  /// sharpness 1, each 0…1.
   public var squareWaveFractions: ClosedRange<Double>
-  /// The duration of the rise of the burst, in seconds, or nil for an eighth of the burst.
+  /// The rise time of the burst, in seconds, or nil for an eighth of the burst's duration.
   public var attackSeconds: Double?
-  /// The duration of the fall of the burst, in seconds, or nil for an eighth of the burst.
+  /// The fall time of the burst, in seconds, or nil for an eighth of the burst's duration.
   public var releaseSeconds: Double?
 
   /// The default duration of a burst: two cycles, clamped to 8–40 ms.
   public static let defaultDurationRule = DurationRule.cycles(2, seconds: 0.008...0.040)
 
-  /// Creates a burst; the default is two cycles of a sine in 8–40 ms.
+  /// Creates a burst; the default is two cycles of a sine, with a duration clamped to 8–40 ms.
   ///
   /// - Parameters:
   ///   - frequency: The mapping of sharpness to frequency.
@@ -303,7 +309,8 @@ public struct TransientShape: Equatable, Sendable {
     }
   }
 
-  /// Returns the integral of the squared envelope of a burst with the peak 1, in seconds.
+  /// Returns the integral of a burst's squared envelope, in seconds, for an envelope with a peak of
+  /// 1.
   ///
   /// A linear rise or fall has a third of the energy of its duration. Partials add their energies.
   ///
@@ -324,36 +331,40 @@ public struct TransientShape: Equatable, Sendable {
 ///
 /// A nil setting is derived from the known properties of the hardware.
 public struct DriveSettings: Equatable, Sendable {
-  /// A Boolean value that indicates whether the frequency mappings are limited to the useful band.
+  /// A Boolean value that indicates whether the frequency mappings are limited to the useful band
+  /// of the hardware.
   public var isBandMapped: Bool?
-  /// The level below the best frequency down to which frequencies are used, in decibels, 1–40.
+  /// The maximum difference in level between the strongest frequency and a frequency in the useful
+  /// band, in decibels, 1–40.
   public var usableBandDecibels: Double
-  /// A Boolean value that indicates whether the drive is filtered by the inverse of the resonance.
+  /// A Boolean value that indicates whether an equalizer filters the drive with the inverse of the
+  /// transducer's resonance.
   public var isEqualized: Bool?
-  /// The maximum boost of the drive, in decibels, 0–12.
+  /// The maximum boost of the drive by the equalizer, in decibels, 0–12.
   public var maximumBoostDecibels: Double
-  /// The factor by which the hardware appears more damped after the filter, 1–20.
+  /// The factor by which the equalizer makes the hardware appear more damped, 1–20.
   public var dampingFactor: Double
   /// A Boolean value that indicates whether equal intensity feels equal at each sharpness.
   public var hasEqualSensation: Bool?
-  /// The shape of the contours of equal sensation above the threshold.
+  /// The shape of the contours of equal sensation above the perception threshold.
   public var sensationContours: SensationContours
-  /// A Boolean value that indicates whether short bursts are amplified so that they feel like long
-  /// ones in the hand; nil for false.
+  /// A Boolean value that indicates whether short bursts are amplified so that they feel as strong
+  /// in the hand as long bursts; nil for false.
   public var hasTemporalSummation: Bool?
-  /// The contact site, which determines the thresholds of a profile without its own.
+  /// The contact site, which determines the perception thresholds if the profile has no threshold
+  /// curve.
   public var contactSite: ContactSite
-  /// The corner of the high-pass, in hertz; nil for half the minimum frequency.
+  /// The corner frequency of the high-pass filter, in hertz; nil for half the minimum frequency.
   public var highPassHertz: Double?
 
   /// Creates settings; the defaults suit most hardware.
   ///
   /// - Parameters:
   ///   - isBandMapped: Whether the frequency mappings are limited to the useful band.
-  ///   - reach: The level below the best frequency down to which frequencies are used, in decibels.
-  ///   - isEqualized: Whether the drive is filtered by the inverse of the resonance.
-  ///   - boost: The maximum boost of the drive, in decibels.
-  ///   - damping: The factor by which the hardware appears more damped after the filter.
+  ///   - reach: The maximum difference in level within the useful band, in decibels.
+  ///   - isEqualized: Whether an equalizer filters the drive with the inverse of the resonance.
+  ///   - boost: The maximum boost of the drive by the equalizer, in decibels.
+  ///   - damping: The factor by which the equalizer makes the hardware appear more damped.
   ///   - hasEqualSensation: Whether equal intensity feels equal at each sharpness.
   ///   - highPass: The corner of the high-pass, in hertz.
   ///   - contactSite: The contact site.
@@ -380,7 +391,8 @@ public struct DriveSettings: Equatable, Sendable {
   }
 }
 
-/// The shape of contours of equal sensation above the threshold; publications differ.
+/// The shape of contours of equal sensation above the perception threshold, on which publications
+/// differ.
 public enum SensationContours: String, CaseIterable, Sendable {
   /// Sensation grows equally at all frequencies: a contour is parallel to the threshold.
   ///
@@ -486,9 +498,9 @@ public struct TransducerHardware: Equatable, Sendable {
   }
 }
 
-/// An additional resonance, which contributes to the acceleration.
+/// An additional resonance of a transducer, which contributes to its acceleration.
 public struct TransducerMode: Equatable, Sendable {
-  /// The resonance frequency of the transducer, in hertz.
+  /// The frequency of the additional resonance, in hertz.
   public var resonanceHertz: Double
   /// The quality factor of the additional resonance.
   public var qualityFactor: Double
@@ -518,9 +530,10 @@ public struct TransducerMode: Equatable, Sendable {
 /// The depth of the inverse filter suits all transducers within it. Excursion protection holds for
 /// all of them, and for a resonance that deviates as much as that of a data sheet may.
 public struct TransducerUncertainty: Equatable, Sendable {
-  /// The maximum deviation of the true from the stated resonance frequency, as a fraction, 0–0.5.
+  /// The maximum relative deviation of the true resonance frequency from the stated frequency,
+  /// 0–0.5.
   public var resonanceFraction: Double
-  /// The maximum ratio between the true and the stated quality factor, either way, 1–4.
+  /// The maximum ratio between the true and the stated quality factor, in either direction, 1–4.
   public var qualityFactorRatio: Double
 
   /// Creates an uncertainty whose fraction and ratio are clamped to the valid ranges.
@@ -531,7 +544,8 @@ public struct TransducerUncertainty: Equatable, Sendable {
 
   /// The uncertainty of values that are known exactly.
   public static let exact = TransducerUncertainty(resonanceFraction: 0, qualityFactorRatio: 1)
-  /// The uncertainty of a data sheet or an estimate: mounting alone shifts a resonance by a tenth.
+  /// The uncertainty of values from a data sheet or an estimate. Mounting alone can shift a
+  /// resonance by 10 %.
   public static let estimated = TransducerUncertainty(
     resonanceFraction: 0.15, qualityFactorRatio: 1.5)
   /// The uncertainty of values that were measured with the transducer mounted, due to heat and
@@ -611,12 +625,13 @@ public struct TransducerMeasurement: Equatable, Sendable {
   }
 }
 
-/// The power and the latency of the amplifier and the path to the transducer.
+/// An amplifier, described by its power and the latency of the path from the output to the
+/// transducer.
 public struct AmplifierParameters: Equatable, Sendable {
-  /// The power of a full-scale sine, in watts; nil for the peak power, or twice the continuous
-  /// power.
+  /// The power that a full-scale sine delivers, in watts; nil for the transducer's peak power or,
+  /// if that is unknown, twice its continuous power.
   public var fullScaleWatts: Double?
-  /// The measured latency from a sample to its movement, in seconds.
+  /// The measured latency between the output of a sample and the resulting movement, in seconds.
   public var latencySeconds: Double?
 
   /// Creates amplifier parameters.

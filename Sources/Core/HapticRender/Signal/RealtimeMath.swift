@@ -58,8 +58,8 @@ enum RealtimeMath {
 }
 
 extension MutableSpan where Element == Float {
-  /// Returns the address of the first sample of the span, which is valid during the access to the
-  /// span.
+  /// Returns the address of the span's first sample. The address is valid only during the access to
+  /// the span.
   @_noLocks @unsafe @inline(__always) mutating func address() -> UnsafeMutablePointer<Float>? {
     unsafe withUnsafeMutableBufferPointer { $0.baseAddress }
   }

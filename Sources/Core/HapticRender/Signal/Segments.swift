@@ -57,7 +57,7 @@ struct GainRamp: BitwiseCopyable, Sendable {
     remainingFrameCount = frameCount
   }
 
-  /// Returns the gain of the next frame.
+  /// Returns the gain of the next frame, and advances the ramp by one frame.
   @_noLocks mutating func advanceOneFrame() -> Float {
     guard remainingFrameCount > 0 else { return currentGain }
     let valueBeforeStep = currentGain
@@ -110,7 +110,8 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
     self.releaseLevel = releaseLevel
   }
 
-  /// Returns an envelope that rises to 1 and falls from 1; a length of 0 makes a vertical edge.
+  /// Returns an envelope that rises to 1, holds, and falls to 0. A rise or fall of length 0 is
+  /// immediate.
   static func flat(length: Int64, rise: Int64 = 0, fall: Int64 = 0) -> Envelope {
     Envelope(riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length)
   }
@@ -164,7 +165,8 @@ struct SineSegment: BitwiseCopyable, Sendable {
     self.phaseIncrementSlope = glide
   }
 
-  /// Starts a linear ramp of the frequency with the same number of cycles as the exact mapping.
+  /// Starts a linear frequency ramp that contains as many cycles as the exact, possibly
+  /// exponential, ramp.
   ///
   /// A chord of an exponential lies above it, on average by a twelfth of the squared difference
   /// over the mean. A glide in whole units also misses the target slightly. Both errors would
@@ -198,7 +200,7 @@ struct SineSegment: BitwiseCopyable, Sendable {
     phaseIncrement = phaseIncrement &+ phaseIncrementSlope &* frameCount
   }
 
-  /// Adds the sine to a range of a bus.
+  /// Adds the sine to a range of frames of a bus.
   ///
   /// The result doesn't depend on the division into ranges.
   ///

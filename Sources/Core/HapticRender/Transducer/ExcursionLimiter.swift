@@ -1,7 +1,8 @@
 internal import CMath
 internal import RealtimeMemory
 
-/// A limiter of the excursion of every transducer within a profile's tolerance.
+/// A limiter that keeps the excursion of every transducer within the profile's tolerance below its
+/// limit.
 ///
 /// Time is divided into steps of at most 0.7 ms, over each of which the gain is linear:
 ///
@@ -24,8 +25,8 @@ struct ExcursionLimiter: ~Copyable {
   /// The maximum phase of the highest resonance per step, in radians. This maximum keeps the
   /// displacement within a step to a small fraction of the limit.
   private static let maximumRadiansPerStep = 0.2
-  /// The maximum phase per step, in radians, divided by the square root of the limit, for small
-  /// limits.
+  /// The factor by which the square root of a small excursion limit determines the maximum phase
+  /// per step, in radians.
   private static let maximumRadiansPerRootLimit = 0.49
   /// The margin that covers rounding errors, as a fraction of the excursion limit.
   private static let roundingMarginFraction = 1e-4
@@ -34,10 +35,11 @@ struct ExcursionLimiter: ~Copyable {
 
   private let modelLanes: FixedBuffer<ModelLanes>
   private let normLimitSquare: Float
-  /// The weights of the resonances, which the first lanes model, in the displacement relative to
-  /// the limit.
+  /// The weight of each resonance in the total displacement relative to the limit. The first lanes
+  /// model these resonances.
   private let modeWeights: SIMD4<Float>
-  /// The squared norm below which any gain is allowed after a step of any drive.
+  /// The squared norm of a model's state below which every gain is allowed after the next step,
+  /// whatever its drive.
   private let quietNormSquare: Float
   /// The number of steps after which no model's state depends on an earlier gain.
   private let settlingStepCount: Int
@@ -174,7 +176,8 @@ struct ExcursionLimiter: ~Copyable {
       lane.driveSumResponseY * step.rampedSum + lane.driveMomentResponseY * step.rampedFirstMoment
   }
 
-  /// Predicts the end of a step after the kernel has advanced the models by it at unity gain.
+  /// Predicts each model's state at the end of a step over which the kernel has advanced the models
+  /// at unity gain.
   @_noLocks private mutating func predictStates(after step: StepMoments, next: StepMoments) {
     for index in 0..<modelLanes.count {
       var lane = modelLanes[index]
@@ -206,7 +209,7 @@ struct ExcursionLimiter: ~Copyable {
     }
   }
 
-  /// Advances the models' states without gain reduction by the next step.
+  /// Advances by the next step the states that the models would have without gain reduction.
   @_noLocks @inline(__always) private static func advanceUnlimited(
     _ lane: inout ModelLanes, over next: StepMoments
   ) {
@@ -242,8 +245,8 @@ struct ExcursionLimiter: ~Copyable {
 
   // MARK: - Hard limit
 
-  /// Returns true if all models stay within the limit at a gain, and after fading out in the next
-  /// step.
+  /// Returns true if all models stay within the limit at a gain, and also if the gain then fades to
+  /// 0 in the next step.
   @_noLocks private func isAllowed(_ gain: Float, next: StepMoments) -> Bool {
     var maximumNorms = SIMD16<Float>()
     for index in 0..<modelLanes.count {
@@ -360,7 +363,8 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
   private let normLimit: Float
   /// The fraction of the distance to its target that a gain recovers per step.
   private let recoveryFractionPerStep: Float
-  /// The remaining growth to the steady state, relative to the growth over a period.
+  /// The ratio of a resonance's remaining growth until its steady state to its growth over a
+  /// period.
   private let remainingGrowthFactor: Float
 
   private var periodPeaks: PeriodPeaks
@@ -403,7 +407,7 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
   /// Records a squared norm of a model's state.
   @_noLocks mutating func recordPeak(_ normSquare: Float) { periodPeaks.record(normSquare) }
 
-  /// Records a squared norm and returns the gain.
+  /// Records a squared norm and returns the new soft gain.
   ///
   /// - Parameters:
   ///   - unlimitedNormSquare: The squared norm without gain reduction.
@@ -438,7 +442,7 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
     }
   }
 
-  /// Returns a gain with instant attack and slow recovery.
+  /// Returns the next value of a gain that follows a target with instant attack and slow recovery.
   @_noLocks private func recovered(_ gain: Float, toward target: Float) -> Float {
     target < gain ? target : gain + (target - gain) * recoveryFractionPerStep
   }

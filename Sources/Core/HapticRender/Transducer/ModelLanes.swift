@@ -21,16 +21,18 @@ struct ModelLanes: BitwiseCopyable, Sendable {
   /// The response of each model's state to the sum of the drive over a step.
   var driveSumResponseX = SIMD16<Float>()
   var driveSumResponseY = SIMD16<Float>()
-  /// The response to the sum of the drive weighted by the position in the step, −½ to ½.
+  /// The response of each model's state to the sum of the drive weighted by the position in the
+  /// step, −½ to ½.
   var driveMomentResponseX = SIMD16<Float>()
   var driveMomentResponseY = SIMD16<Float>()
-  /// The state of each model at the end of the step that is output.
+  /// The state of each model at the end of the step that is being output.
   var stateX = SIMD16<Float>()
   var stateY = SIMD16<Float>()
   /// The state that each model would have after the next step if the gain had always been 1.
   var unlimitedStateX = SIMD16<Float>()
   var unlimitedStateY = SIMD16<Float>()
-  /// The constant of the state at the end of the step, which is constant + gain · slope.
+  /// The constant term of each model's state at the end of the step: state = constant + gain ·
+  /// slope.
   var endStateConstantX = SIMD16<Float>()
   var endStateConstantY = SIMD16<Float>()
   /// The derivative of each model's state at the end of the step with respect to the gain.

@@ -26,7 +26,8 @@ enum SensationGrowth {
     return lowerPoint.value + (upperPoint.value - lowerPoint.value) * logFrequencyFraction
   }
 
-  /// Returns the sensation of a level above the threshold, in decibels; below it, the level itself.
+  /// Returns the sensation that a level above the threshold causes, in decibels. For a level below
+  /// the threshold, returns the level itself.
   static func sensation(ofDecibels decibels: Double, exponent: Double) -> Double {
     decibels > 0 ? decibels * exponent : decibels
   }
@@ -50,10 +51,12 @@ enum TemporalSummation {
   /// Source: R. T. Verrillo, JASA 35, 1963, as cited by G. A. Gescheider and R. T. Verrillo in
   /// "Sensory Functions of the Skin", 1979.
   private static let crossoverHertz = 40.0
-  /// The difference of the slopes of the thresholds above the crossover, in decibels per octave.
+  /// The difference between the slopes of the Pacinian and the other channels' thresholds above the
+  /// crossover, in decibels per octave.
   private static let decibelsPerOctave = 12.0
 
-  /// Returns the increase of the threshold over that of a long vibration, in decibels, at least 0.
+  /// Returns the increase of the perception threshold of a short vibration over that of a long
+  /// vibration, in decibels, at least 0.
   ///
   /// For a Pacinian channel, the shift is 10·log₁₀(1 / (1 − e^(−t/0.2 s))). Other channels don't
   /// sum sinusoids (G. A. Gescheider, Sensory Processes 1, 1976, 68–76; 1994). The shift ends at
@@ -61,7 +64,7 @@ enum TemporalSummation {
   ///
   /// - Parameters:
   ///   - seconds: The duration of the vibration.
-  ///   - hertz: Its frequency.
+  ///   - hertz: The frequency of the vibration.
   static func thresholdShift(seconds: Double, hertz: Double) -> Double {
     guard hertz > crossoverHertz, seconds > 0 else { return 0 }
     let pacinianShift = -10 * logarithm2(1 - exp(-seconds / timeConstantSeconds)) / logarithm2(10)
@@ -76,9 +79,9 @@ enum TemporalSummation {
 /// measurements rather than perception. The standard covers 0.5–80 Hz; the weighting continues
 /// beyond in proportion to 1/f.
 enum SeatWeighting {
-  /// The transition from acceleration to velocity, with its corner in hertz.
+  /// The transition of the weighting from acceleration to velocity, with its corner in hertz.
   private static let accelerationToVelocityTransition = (corner: 12.5, quality: 0.63)
-  /// The upward step, with its corners in hertz.
+  /// The upward step of the weighting, with its corners in hertz.
   private static let upwardStep = (from: 2.37, to: 3.35, quality: 0.91)
   /// The peak acceleration that half of the people perceive, weighted by Wk, in m/s².
   ///
@@ -87,7 +90,7 @@ enum SeatWeighting {
 
   /// Returns the weighting factor Wk of acceleration at a frequency in hertz.
   static func weight(atHertz hertz: Double) -> Double {
-    /// The squared magnitude of a second-order denominator.
+    /// Returns the squared magnitude of a second-order denominator.
     func square(_ corner: Double, _ quality: Double) -> Double {
       let hertzSquare = hertz * hertz
       let qualitySquare = quality * quality
@@ -107,8 +110,8 @@ enum SeatWeighting {
     return (transitionGainSquare * stepGainSquare).squareRoot()
   }
 
-  /// The thresholds of perception, in decibels relative to 1 g, in thirds of an octave from 0.5 to
-  /// 400 Hz.
+  /// The perception thresholds for acceleration, in decibels relative to 1 g, in thirds of an
+  /// octave from 0.5 to 400 Hz.
   static let thresholds: [TransducerProfile.Threshold] = (-3...26).map { third in
     let hertz = raised(10, to: Double(third) / 10)
     let acceleration = perceptionThresholdMetersPerSecondSquared / weight(atHertz: hertz) / 9.80665
@@ -117,7 +120,7 @@ enum SeatWeighting {
   }
 }
 
-/// The sound pressure of equal loudness at frequencies up to 400 Hz.
+/// The sound pressure at which tones of up to 400 Hz are equally loud.
 ///
 /// The contour of 80 phon of ISO 226:2003, clause 4.1, from the exponents, transfer functions, and
 /// thresholds of its table 1. At this level, in the middle of the range that the standard covers
@@ -125,8 +128,8 @@ enum SeatWeighting {
 /// those of 60 and 90 phon fall by 27.5 and 22.0 dB.
 enum EqualLoudness {
   private static let loudnessLevelPhon = 80.0
-  /// The frequency in hertz, the exponent of loudness, the transfer function relative to 1 kHz in
-  /// decibels, and the threshold of hearing in decibels.
+  /// The rows of the standard's table: the frequency in hertz, the exponent of loudness, the
+  /// transfer function relative to 1 kHz in decibels, and the threshold of hearing in decibels.
   private static let iso226Parameters:
     [(hertz: Double, exponent: Double, transfer: Double, threshold: Double)] = [
       (20, 0.532, -31.6, 78.5), (25, 0.506, -27.2, 68.7), (31.5, 0.480, -23.0, 59.5),

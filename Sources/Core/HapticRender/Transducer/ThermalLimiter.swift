@@ -14,7 +14,7 @@ public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
     self.magnetRiseFraction = magnet
   }
 
-  /// The temperature rise of coil and magnet together, relative to the limit.
+  /// The total temperature rise, of the coil and the magnet, relative to the limit.
   public var totalRiseFraction: Double { @_noLocks get { coilRiseFraction + magnetRiseFraction } }
 
   /// Returns the temperature rise after a time without drive.
@@ -43,7 +43,7 @@ public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
   }
 }
 
-/// A thermal model of a transducer and a limiter of its power.
+/// A limiter of a transducer's power, based on a thermal model of the transducer.
 ///
 /// The temperature rise follows the power with two time constants. Near the continuous rating, the
 /// power is limited to a value that holds the temperature. Far from it, the gain is exactly 1.
@@ -51,9 +51,11 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
   /// The temperature rise of the transducer.
   private(set) var temperatureRise: TransducerThermalState
 
-  /// The allowed power beyond the target, per unit of remaining temperature rise.
+  /// The power that is allowed in addition to the sustainable power, per unit of temperature rise
+  /// that remains until the target.
   private static let allowedPowerPerRemainingRise = 20.0
-  /// The averaging time of the requested power, as a fraction of the coil's time constant.
+  /// The time over which the requested power is averaged, as a fraction of the coil's time
+  /// constant.
   private static let averagingTimeFraction = 0.05
 
   /// The power of a drive with a mean square of 1, relative to the continuous power.

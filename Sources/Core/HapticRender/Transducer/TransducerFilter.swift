@@ -8,7 +8,8 @@ struct TransducerFilter: BitwiseCopyable {
 
   /// The level of dither with alternating sign. The dither prevents denormals in the filters.
   private static let ditherMagnitude = 1e-30
-  /// The magnitude below which the output is silent: −140 dBFS, which no 24-bit converter plays.
+  /// The magnitude below which samples are output as 0: −140 dBFS, which no 24-bit converter
+  /// reproduces.
   ///
   /// A file thus becomes silent soon after its last sound, and the filters come to rest.
   private static let silenceMagnitude = 1e-7
@@ -18,7 +19,7 @@ struct TransducerFilter: BitwiseCopyable {
   private var highPassState = Biquad.State()
   private var equalizerState = Biquad.State()
   private var isOddFrame = false
-  /// The filters of additional resonances.
+  /// The filters that damp additional resonances.
   private let modeFilters: (Biquad, Biquad)
   private let modeFilterCount: Int
   private var modeStates = (Biquad.State(), Biquad.State())

@@ -23,8 +23,8 @@ struct TransducerLimiter: ~Copyable {
   private let stepFrameCount: Int
   private let stepWeights: StepWeights
   private let inverseStepLength: Float
-  /// Two steps and the padding that is read after the second. The input of a step replaces its
-  /// output.
+  /// The delay line: two steps, and the padding that is read after the second. Received input
+  /// replaces the samples that are output.
   private let delayLine: FixedBuffer<Float>
   /// A buffer that holds a copy of the input of a step while the output replaces it.
   private let stepInputCopy: FixedBuffer<Float>
@@ -84,7 +84,8 @@ struct TransducerLimiter: ~Copyable {
     frameIndexInStep = 0
   }
 
-  /// Replaces frames of a block, all in the same step, by delayed frames.
+  /// Replaces frames of a block, which all belong to the same step, with delayed frames at the
+  /// limiter's gain.
   @_noLocks private mutating func processFrames(
     _ block: inout MutableSpan<Float>, in range: Range<Int>
   ) {
@@ -172,7 +173,7 @@ struct StepMoments: BitwiseCopyable, Sendable {
 
 /// The weight of each frame in the moments of a step.
 struct StepWeights: ~Copyable {
-  /// The number of frames that are read; those after the step have a weight of 0.
+  /// The number of frames that are read for a step; frames after its end have a weight of 0.
   let paddedFrameCount: Int
   /// A row of frame weights, each 1 or 0, followed by a row of frame positions.
   let weightsAndPositions: FixedBuffer<Float>

@@ -156,7 +156,8 @@ private struct SimulatedResonance: BitwiseCopyable, Sendable {
   let velocityGain: Double
   private let accelerationGain: Double
   private let transition: MotionStateTransition
-  /// The response to an increase of the drive over a step, beyond that to a constant drive.
+  /// The part of the response that is proportional to the drive at the end of a step, over which
+  /// the drive is linear.
   private let driveEndColumn: SIMD2<Double>
   private let qualityFactor: Double
 

@@ -1,6 +1,6 @@
 internal import CMath
 
-/// The levels of bursts on hardware, which differ from those of steady sines.
+/// The computation of the levels of bursts on hardware, which differ from those of steady sines.
 ///
 /// An equalizer drives the onset of a burst harder than its continuation and brakes at its end. The
 /// levels therefore follow from a simulation of bursts of full intensity:
@@ -12,17 +12,20 @@ internal import CMath
 /// 3. Bursts at other sharpnesses feel equally strong.
 /// 4. The amplifier and the excursion limit bound every level.
 extension TransducerProfile {
-  /// The maximum of a burst's drive: the ceiling, minus the error of a low simulation rate.
+  /// The maximum drive magnitude of a burst: the output ceiling, minus the error of simulating at a
+  /// low sample rate.
   private static let maximumBurstDriveMagnitude = 0.87
   /// The maximum excursion of a burst, as a fraction of the limit, below which protection doesn't
   /// act.
   private static let maximumExcursionFraction = 0.66
-  /// The level of a burst in the middle of the scale above that without an equalizer, in decibels.
+  /// The increase of the level of a burst in the middle of the sharpness scale over the level that
+  /// matches the burst without an equalizer, in decibels.
   private static let burstAdvantageDecibels = 0.5
   /// The number of frames per cycle of the highest simulated frequency, if the sample rate
   /// suffices.
   private static let simulatedFramesPerCycle = 64.0
-  /// The number of simulated cycles of the resonance after a burst; its peak occurs before.
+  /// The number of cycles of the resonance that are simulated after a burst. The peak occurs before
+  /// they end.
   private static let trailingCycleCount = 2.0
 
   /// The drive samples of a burst after the filters of the transducer.
@@ -33,7 +36,7 @@ extension TransducerProfile {
     var peakMagnitude: Double { samples.reduce(0) { max($0, abs($1)) } }
   }
 
-  /// The simulation of a burst at a sharpness.
+  /// The results of simulating a burst at a sharpness.
   private struct SimulatedBurst {
     var filteredBurst: FilteredBurst
     /// The level at which the burst reaches the excursion limit.
@@ -43,7 +46,8 @@ extension TransducerProfile {
     var sensationExponent: Double
   }
 
-  /// Returns the gains of bursts of this band-mapped profile, at evenly spaced sharpness values.
+  /// Returns the gains of bursts at evenly spaced sharpness values, for a profile whose frequencies
+  /// are limited to its useful band.
   ///
   /// The peak acceleration determines the sensation and, with temporal summation, also the
   /// duration. Without an equalizer, the steady levels apply.
@@ -130,7 +134,7 @@ extension TransducerProfile {
       sensationExponent: sensationExponent(atHertz: hertz))
   }
 
-  /// Returns the level at which a drive moves all models at least as far as another drive.
+  /// Returns the level at which a drive accelerates all models at least as much as another drive.
   private static func requiredLevel(
     _ drive: FilteredBurst, toMatch requested: FilteredBurst, models: [TransducerModel]
   ) -> Double {
@@ -140,7 +144,7 @@ extension TransducerProfile {
     return requiredLevels.max() ?? 1
   }
 
-  /// Returns the drive of a burst, filtered if there are settings.
+  /// Returns the drive samples of a burst, filtered for the transducer if settings are given.
   private static func filteredBurst(
     _ burst: TransientShape, atSharpness sharpness: Double, _ model: TransducerModel,
     _ settings: TransducerSettings?, maximumRate: Double

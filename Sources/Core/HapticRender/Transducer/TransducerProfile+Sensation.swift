@@ -5,7 +5,8 @@ extension TransducerProfile {
     return hardware.responsePoints.count > 1 || hardware.model != nil
   }
 
-  /// A Boolean value that indicates whether the drive is filtered by the inverse of the resonance.
+  /// A Boolean value that indicates whether an equalizer filters the drive with the inverse of the
+  /// resonance.
   public var isEqualized: Bool { hardware?.model != nil && (driveSettings.isEqualized ?? true) }
 
   /// A Boolean value that indicates whether equal intensity feels equal at each sharpness.
@@ -43,13 +44,14 @@ extension TransducerProfile {
     return acceleration * (fullScalePowerRatio ?? 1).squareRoot()
   }
 
-  /// Returns the exponent of sensation at a frequency, or 1 if contours don't converge.
+  /// Returns the exponent of the growth of sensation at a frequency, or 1 if the contours of equal
+  /// sensation don't converge.
   func sensationExponent(atHertz hertz: Double) -> Double {
     hasConvergingContours ? SensationGrowth.exponent(atHertz: hertz) : 1
   }
 
-  /// Returns the exponents of the amplitude at evenly spaced sharpness values. The exponents keep
-  /// equal intensities equally strong to the touch below full intensity.
+  /// Returns the exponents of the amplitude at evenly spaced sharpness values. With these
+  /// exponents, equal intensities below full intensity feel equally strong.
   ///
   /// The exponent is 1 in the middle of the scale of continuous events.
   ///
@@ -86,8 +88,8 @@ extension TransducerProfile {
     return modelDecibels + Self.interpolatedDecibels(hardware.measuredCorrections, atHertz: hertz)
   }
 
-  /// Returns the threshold of perception at a frequency, in decibels relative to 1 g, or a contour
-  /// of sound pressure for ears.
+  /// Returns the perception threshold at a frequency, in decibels relative to 1 g, or, for ears,
+  /// the sound pressure of equal loudness.
   func thresholdDecibels(atHertz hertz: Double) -> Double {
     let defaultCurve =
       switch driveSettings.contactSite {
@@ -100,7 +102,8 @@ extension TransducerProfile {
       thresholdCurve.map { ($0.hertz, $0.accelerationDecibels) }, atHertz: hertz)
   }
 
-  /// Returns the level of a full-scale sine above the threshold, up to a constant.
+  /// Returns the level of a full-scale sine above the perception threshold, in decibels, up to an
+  /// unknown constant.
   ///
   /// If equal sensation isn't requested, the result is the level of the acceleration.
   ///
@@ -115,8 +118,8 @@ extension TransducerProfile {
     return hasEqualSensation ? sensationLevel - thresholdDecibels(atHertz: hertz) : sensationLevel
   }
 
-  /// Returns the level at a frequency, interpolated over the logarithm of the frequency; the ends
-  /// are constant.
+  /// Returns the level of a curve at a frequency, interpolated over the logarithm of the frequency.
+  /// The curve is constant beyond its ends.
   private static func interpolatedDecibels(
     _ points: [(hertz: Double, decibels: Double)], atHertz hertz: Double
   ) -> Double {
@@ -129,8 +132,8 @@ extension TransducerProfile {
     return last.decibels
   }
 
-  /// The number of points in the search of a band. In typical bands, the points are less than 0.01
-  /// octaves apart.
+  /// The number of frequencies that are examined to find the useful band. In typical bands, they
+  /// are less than 0.01 octaves apart.
   private static let bandSearchPointCount = 513
 
   /// Returns the profile with its frequency mappings limited to the useful band of its hardware.
@@ -186,7 +189,7 @@ extension TransducerProfile {
     return bandMapping
   }
 
-  /// The tolerance by which a level may be below the usable band's threshold, in decibels.
+  /// The tolerance by which a level may be below the minimum level of the useful band, in decibels.
   private static let reachToleranceDecibels = 0.25
 
   /// Returns the gains of the amplitude at evenly spaced points of sharpness, each at most 1.
@@ -253,8 +256,8 @@ extension TransducerHardware {
   /// decibels, for the points to correct the model.
   private static let maximumModelDeviationDecibels = 3.0
 
-  /// The differences between the measured points and the model, in decibels; empty if the points
-  /// are too sparse or contradict the model.
+  /// The differences between the measured response points and the model, in decibels; empty if the
+  /// points are too sparse or contradict the model.
   ///
   /// Linear interpolation between points errs by several decibels within a resonance that is
   /// narrower than their distance. The points therefore count only if none within half an octave of

@@ -2,8 +2,8 @@
 public struct TransducerSettings: Equatable, Sendable {
   /// The sample rate at which the filters run, in hertz.
   public let rate: Double
-  /// The corner of the high-pass, in hertz. Lower frequencies move the transducer without being
-  /// felt.
+  /// The corner frequency of the high-pass filter, in hertz. Lower frequencies move the transducer
+  /// without being felt.
   public let highPassHertz: Double
   /// The equalizer of the resonance, or nil if it is disabled or the resonance is unknown.
   public let equalizer: EqualizerDesign?
@@ -14,7 +14,7 @@ public struct TransducerSettings: Equatable, Sendable {
   /// The limits of the transducer's excursion and power.
   public let limits: TransducerLimits
 
-  /// The minimum corner of the high-pass, in hertz.
+  /// The minimum corner frequency of the high-pass filter, in hertz.
   private static let minimumCornerHertz = 0.1
 
   /// The additional resonances and their displacements relative to the main resonance.
@@ -63,16 +63,16 @@ public struct TransducerSettings: Equatable, Sendable {
     ) { $0 * $1.filter.magnitude(atHertz: hertz, rate: rate) }
   }
 
-  /// The attenuation that the drive reaches at the end of a tail, in decibels.
+  /// The attenuation that the decaying drive reaches at the end of the trailing silence, in
+  /// decibels.
   private static let tailAttenuationDecibels = 60.0
 
-  /// Returns the time in which the drive of the filters decays by 60 dB after the last sound, in
-  /// seconds.
+  /// Returns the time in which the filtered drive decays by 60 dB after the last sound, in seconds.
   ///
   /// T = A / (8.686·σ₁) + Σ 1.5/σᵢ, where σ₁ is the minimum decay rate of the filters in nepers per
   /// second, and σᵢ are the others.
   ///
-  /// - Parameter includesTransducer: Whether the decay of the transducer itself counts.
+  /// - Parameter includesTransducer: Whether the decay of the transducer's motion is included.
   public func tailDuration(includesTransducer: Bool = false) -> Double {
     Self.tailDuration(ofDecayRates: decayRates(includesTransducer: includesTransducer))
   }
@@ -102,7 +102,7 @@ public struct TransducerSettings: Equatable, Sendable {
 }
 
 extension OutputRouting {
-  /// Returns the time after the last sound in which every channel decays, in seconds.
+  /// Returns the time that every channel needs to decay after the last sound, in seconds.
   ///
   /// The time includes a fade of 10 ms. It is at least `OfflineRenderer.defaultTailSeconds`, which
   /// suffices without hardware and filters.
@@ -126,7 +126,8 @@ extension OutputRouting {
 }
 
 extension TransducerModel {
-  /// The decay rate of the free motion, in nepers per second; the lower of two real poles.
+  /// The decay rate of the model's free motion, in nepers per second; of two real poles, that of
+  /// the slower one.
   var decayRate: Double {
     let dampingRatio = 1 / (2 * qualityFactor)
     let relativeRate =
@@ -145,7 +146,8 @@ extension TransducerModel {
 }
 
 extension TransducerProfile {
-  /// Returns the filters and limits for the hardware at a sample rate, or nil without hardware.
+  /// Returns the filters and limits for the hardware of the profile at a sample rate, or nil if it
+  /// has no hardware.
   ///
   /// They depend on the frequency mappings of the profile.
   public func transducerSettings(rate: Double) -> TransducerSettings? {
@@ -173,7 +175,8 @@ public struct TransducerLimits: Equatable, Sendable {
   /// The thermal parameters of the transducer.
   public let thermal: ThermalParameters
 
-  /// The temperature rise at which a sustained signal is held, slightly below the limit of 1.
+  /// The temperature rise at which the thermal limiter holds the transducer during a sustained
+  /// signal, slightly below the limit of 1.
   public static var targetTemperatureRiseFraction: Double { @_noLocks get { 0.96 } }
 
   /// The assumed ratio of peak power to continuous power.
@@ -218,11 +221,11 @@ public struct TransducerLimits: Equatable, Sendable {
 }
 
 extension TransducerHardware {
-  /// The maximum uncertainty of a resonance for which levels follow the exact figures.
+  /// The maximum uncertainty of a resonance for which levels are computed from the stated figures.
   private static let maximumLevelUncertaintyFraction = 0.05
 
-  /// The model that levels and frequencies follow: the stated figures if they are certain,
-  /// otherwise those of the equalizer.
+  /// The model from which levels and frequencies are computed: the stated figures if they are
+  /// certain, otherwise the model of the equalizer.
   ///
   /// A filter with wrong figures rings; a level is only as wrong as its figures.
   var levelModel: TransducerModel? {
@@ -287,7 +290,7 @@ extension TransducerHardware {
   }
 }
 
-/// The design of an equalizer that makes a transducer respond like a more damped one.
+/// The design of an equalizer that makes a transducer respond as if it were more damped.
 ///
 /// The equalizer cancels the resonance and replaces it by a broader one. It flattens the response,
 /// boosts onsets, and damps ringing after them.
@@ -299,7 +302,7 @@ public struct EqualizerDesign: Equatable, Sendable {
   /// The gain at high frequencies, which limits the drive to the maximum boost.
   public let highFrequencyGain: Double
 
-  /// Designs the equalizer of a resonance. The equalizer follows the high-pass.
+  /// Designs the equalizer for a resonance. The equalizer follows the high-pass filter.
   ///
   /// Flattening the response below the resonance requires a boost, so the target resonance is
   /// lowered toward the minimum frequency, by at most half of the boost in decibels.
@@ -370,8 +373,8 @@ public struct EqualizerDesign: Equatable, Sendable {
 /// An additional resonance of a transducer and its displacement.
 struct ExcursionMode: Equatable {
   var model: TransducerModel
-  /// The displacement at this resonance relative to that at the main resonance, for a full-scale
-  /// sine; negative if it is inverted.
+  /// The displacement at this resonance relative to that at the main resonance, both for a
+  /// full-scale sine; negative if it is inverted.
   var relativeDisplacement: Double
 }
 

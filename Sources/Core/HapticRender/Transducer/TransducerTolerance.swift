@@ -16,7 +16,8 @@ struct TransducerTolerance {
   struct Model: Equatable {
     var resonanceHertz: Double
     var qualityFactor: Double
-    /// The displacement of the model at its resonance, relative to that of the main resonance.
+    /// The displacement of the model at its resonance, relative to that of the main resonance at
+    /// its own frequency.
     var resonanceDisplacement: Double
   }
 
@@ -28,11 +29,13 @@ struct TransducerTolerance {
 
   /// The models of all resonances; the nominal model of each resonance precedes its variants.
   let models: [Model]
-  /// The sum of the full-scale displacements of all resonances, relative to the main resonance.
+  /// The sum of the displacements of all resonances for full-scale sines, relative to that of the
+  /// main resonance.
   let totalDisplacement: Double
   /// The minimum decay rate of the models, in nepers per second.
   let minimumNepersPerSecond: Double
-  /// The factor on the limit that covers resonances between the models.
+  /// The factor that reduces the limit, so that it also holds for resonances between those of the
+  /// models.
   let limitFactor: Double
   /// The maximum number of models at the maximum quality factor.
   private static let modelCountAtMaximumQuality = 24
@@ -103,13 +106,13 @@ struct TransducerTolerance {
   var maximumResonanceHertz: Double { models.map { $0.resonanceHertz }.max() ?? 1 }
   var minimumResonanceHertz: Double { models.map { $0.resonanceHertz }.min() ?? 1 }
 
-  /// The maximum time constant of the decay of a model, in seconds.
+  /// The maximum time constant with which a model decays, in seconds.
   var maximumTimeConstantSeconds: Double {
     models.map { $0.qualityFactor / (Double.pi * $0.resonanceHertz) }.max() ?? 0
   }
 
-  /// Returns the maximum displacement within a step beyond that at its ends, for a full-scale
-  /// drive.
+  /// Returns the maximum amount by which the displacement within a step exceeds that at its ends,
+  /// for a full-scale drive.
   func maximumDisplacementWithinStep(seconds: Double) -> Double {
     models.map { model in
       let phase = 2 * Double.pi * model.resonanceHertz * seconds

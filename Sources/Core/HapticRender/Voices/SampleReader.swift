@@ -44,7 +44,7 @@ struct SampleReader: BitwiseCopyable, Sendable {
     fixedPointPosition = fixedPointPosition &+ fixedPointIncrement &* UInt64(frameCount)
   }
 
-  /// Adds the sound to a range of the audio buses, with linear interpolation.
+  /// Adds the sound to a range of frames of the audio buses, with linear interpolation.
   ///
   /// - Parameters:
   ///   - sound: The sound.
@@ -102,12 +102,12 @@ struct SampleReader: BitwiseCopyable, Sendable {
     }
   }
 
-  /// Adds a mono sound to a range of a bus, frame for frame.
+  /// Adds a mono sound to a range of frames of a bus at normal speed, without interpolation.
   ///
   /// - Parameters:
   ///   - sound: The sound.
   ///   - level: The level.
-  ///   - first: The frame of the level at the start of the range.
+  ///   - first: The frame of the level's ramp at the start of the range.
   ///   - bus: The bus.
   ///   - range: The frames of the bus.
   @_noLocks mutating func add(

@@ -1,19 +1,21 @@
-/// The maximum lengths of segments in which a mapping is approximated linearly.
+/// The maximum lengths of the segments in which a mapping is approximated by a straight line.
 ///
 /// The level is a power of the control, and the frequency is an exponential of it. A limit on the
 /// change of the control within a segment limits the error: for the square law, a change of 10 % of
 /// intensity keeps the level within 0.02 dB; a change of 0.04 in sharpness keeps the frequency of a
 /// two-octave band within 0.04 %.
 enum SegmentLength {
-  /// The maximum length of a segment, in frames. This length keeps the glide exact in a 32-bit
-  /// phase.
+  /// The maximum length of a segment, in frames, for which a 32-bit phase represents the frequency
+  /// ramp exactly.
   static var maximumFrameCount: Int64 { @_noLocks get { 2_048 } }
-  /// The minimum length of a segment that isn't cut by a corner, in frames.
+  /// The minimum length, in frames, of a segment that doesn't end early at a corner of the envelope
+  /// or of a control.
   static var minimumFrameCount: Int64 { @_noLocks get { 8 } }
   /// The maximum change of pitch, sharpness, brightness, or pan in a segment.
   static var controlTolerance: Float { @_noLocks get { 0.04 } }
 
-  /// Returns the number of frames until a level has changed by a fraction of its value.
+  /// Returns the number of frames until the control of a level has changed by a fraction of its
+  /// value.
   ///
   /// - Parameters:
   ///   - value: The value of the level's control.

@@ -11,8 +11,8 @@ extension Voice {
     var pan: Float = 0
   }
 
-  /// Advances the cursors to a pattern frame and returns the bits of the received controls in
-  /// effect.
+  /// Advances the control cursors to a pattern frame, and returns a bit mask of the received
+  /// controls in effect.
   @_noLocks @inline(__always) mutating func advanceCursors(
     to patternFrame: Int64, isHaptic: Bool, in context: VoiceContext
   ) -> UInt8 {
@@ -59,7 +59,7 @@ extension Voice {
     return isInEffect ? id.maskBit : 0
   }
 
-  /// Returns the values of the controls at a pattern frame and its output frame.
+  /// Returns the values of the controls at a pattern frame and the corresponding output frame.
   @_noLocks @inline(__always) func controlValues(
     at patternFrame: Int64, outputFrame: Int64, isHaptic: Bool, in context: VoiceContext
   ) -> ControlValues {
@@ -112,8 +112,8 @@ extension Voice {
 // MARK: - Segments
 
 extension Voice {
-  /// Returns the frame of the envelope at a frame from the onset. A burst ignores the playback
-  /// rate.
+  /// Returns the envelope position for an output frame, both counted from the onset. The envelope
+  /// of a burst doesn't depend on the playback rate.
   @_noLocks @inline(__always) func envelopePosition(
     at frame: Int64, of voice: PlannedVoice, in context: VoiceContext
   ) -> Int64 {
@@ -222,11 +222,11 @@ extension Voice {
     nextSegmentStart = .interrupted
   }
 
-  /// Sets the level and the frequency at the end of a segment.
+  /// Sets the level and the frequency that the voice reaches at the end of a segment.
   ///
   /// - Parameters:
   ///   - voice: The planned voice.
-  ///   - frame: The frame, counted from the onset.
+  ///   - frame: The end of the segment, counted in output frames from the onset.
   ///   - position: The envelope position at the frame.
   ///   - context: The plan and the controls of the player.
   @_noLocks private mutating func setSegmentEnd(
@@ -292,8 +292,8 @@ extension Voice {
 // MARK: - Bursts
 
 extension Voice {
-  /// Applies the received controls at the onset of a burst, like the controls of the pattern when
-  /// it was planned.
+  /// Applies the received controls at the onset of a burst, in the same way as planning applies the
+  /// pattern's controls.
   @_noLocks private mutating func applyLiveControls(
     to voice: PlannedVoice, in context: VoiceContext
   ) {
@@ -347,8 +347,8 @@ extension Voice {
 // MARK: - Length
 
 extension Voice {
-  /// Returns the number of frames until a corner, or until a linear segment deviates too much from
-  /// the mapping.
+  /// Returns the number of frames until the next corner, or until a linear segment would deviate
+  /// too much from the mapping.
   ///
   /// The function is mutating, so that the voice isn't copied for the call.
   @_noLocks private mutating func segmentLength(
@@ -429,7 +429,7 @@ extension Voice {
     return min(patternFrameCount, SegmentLength.maximumFrameCount)
   }
 
-  /// Returns the number of frames until the envelope has changed by the tolerance of the level.
+  /// Returns the number of frames until the envelope has changed by the level tolerance.
   @_noLocks @inline(__always) private func envelopeSegmentLength(
     position: Int64, in context: VoiceContext
   ) -> Int64 {

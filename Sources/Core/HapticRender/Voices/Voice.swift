@@ -12,7 +12,7 @@ internal import RealtimeMemory
 struct Voice: BitwiseCopyable, Sendable {
   /// The index of the voice in the plan.
   var plannedVoiceIndex: Int
-  /// The pattern position of frame 0 in the pass of the voice.
+  /// The pattern position at the start of the pass to which the voice belongs.
   var passOriginFrame: Int64
   /// The output frame of the onset.
   var onsetOutputFrame: Int64
@@ -37,7 +37,7 @@ struct Voice: BitwiseCopyable, Sendable {
   /// The phase increment or the reading speed at the end of the segment.
   var phaseIncrementEnd: Float = 0
   var nextSegmentStart = SegmentStart.initial
-  /// The bits of the controls in the segment that the player received.
+  /// A bit mask of the controls in the current segment that the player received during playback.
   var liveControlMask: UInt8 = 0
   /// The coefficient of a sound file's low-pass; 1 means no filter.
   var smoothingCoefficient: Float = 1
@@ -47,10 +47,10 @@ struct Voice: BitwiseCopyable, Sendable {
   enum SegmentStart: UInt8, BitwiseCopyable, Sendable {
     /// The first segment, which starts at the mapped level.
     case initial
-    /// A segment that starts at the level of the previous.
+    /// A segment that starts at the level of the previous segment.
     case continuing
-    /// A segment after the change of a control, which starts at the level of the previous and has
-    /// the length of a ramp.
+    /// A segment after a control was changed, which starts at the level of the previous segment and
+    /// is as long as a ramp.
     case interrupted
 
     var isInitial: Bool {
@@ -160,7 +160,7 @@ struct Voice: BitwiseCopyable, Sendable {
     envelopePosition(at: nextFrame, of: planned, in: context) >= envelope.endFrame
   }
 
-  /// Advances the phase of the sine or the position in the sound without output.
+  /// Advances the phase of the sine or the position in the sound without producing output.
   @_noLocks @inline(__always) private mutating func skip(
     _ planned: PlannedVoice, frameCount: Int
   ) {
@@ -204,7 +204,7 @@ struct Voice: BitwiseCopyable, Sendable {
   }
 }
 
-/// The plan and the state of the player that determine a voice.
+/// The plan and the parts of the player's state on which the sound of a voice depends.
 struct VoiceContext: BitwiseCopyable {
   let plan: Reference<PlanView>
   let liveControls: Reference<LiveControls>
