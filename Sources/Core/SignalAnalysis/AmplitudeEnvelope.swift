@@ -12,11 +12,11 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   /// The interval between values, in seconds.
   public let stepSeconds: Double
 
-  /// Half of the window of the peak limit, in seconds. It is half a period of 20 Hz, the lowest
-  /// tone that is tracked without ripple.
+  /// Half of the window in which the peak of the samples limits the envelope, in seconds. It is a
+  /// quarter of a period at 20 Hz, the lowest tone that is tracked without ripple.
   private static let peakHalfWindowSeconds = 0.0125
 
-  /// Measures the mean of a signal's channels. Non-finite samples count as silence.
+  /// Measures the envelope of the mean of a signal's channels. Non-finite samples count as silence.
   ///
   /// - Parameters:
   ///   - signal: The signal to measure.
@@ -61,7 +61,8 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   /// The maximum amplitude of the envelope.
   public var peakAmplitude: Float { amplitudes.max() ?? 0 }
 
-  /// Returns the mean of powers under a Hann window, given its center and half width in frames.
+  /// Returns the mean of powers, weighted by a Hann window whose center and half width are given in
+  /// frames.
   private static func hannMean(
     of powers: [Float], around center: Double, halfWidth: Double
   ) -> Float {
@@ -86,7 +87,8 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
       ? max(0, weightedPowerSum / weightSum) : powers[min(firstFrame, powers.count - 1)]
   }
 
-  /// Returns the maximum magnitude around each value, raised by 2 % for peaks between samples.
+  /// Returns the maximum sample magnitude around the time of each envelope value, raised by 2 % to
+  /// allow for peaks between samples.
   private static func slidingMaximum(of samples: [Float], rate: Double, step: Double) -> [Float] {
     let maximaCount = Int(Double(samples.count - 1) / rate / step) + 1
     var maxima = [Float](repeating: 0, count: maximaCount + 1)
@@ -101,7 +103,7 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   }
 }
 
-/// The frequency of a low-frequency tone over time, from 30 to 600 Hz.
+/// The frequency over time of a low-frequency tone, from 30 to 600 Hz.
 ///
 /// The frequency is the mean phase advance of the analytic signal within 12 ms to each side,
 /// weighted by power. A point is a tone if the phase advance over 2 ms is coherent, which that of
@@ -109,7 +111,7 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
 public struct FrequencyTrack: Equatable, Sendable {
   /// The frequency and amplitude of a tone at one time.
   public struct Point: Equatable, Sendable {
-    /// The time from the start, in seconds.
+    /// The time from the start of the signal, in seconds.
     public var seconds: Double
     /// The frequency of the tone, in hertz.
     public var hertz: Double
@@ -124,13 +126,13 @@ public struct FrequencyTrack: Equatable, Sendable {
     }
   }
 
-  /// The points of all tones, sorted by time. Points of a tone are one step apart; gaps have no
-  /// points.
+  /// The points of all tones, sorted by time. Points of a tone are one step apart; there are no
+  /// points between tones.
   public let points: [Point]
   /// The interval between points of one tone, in seconds.
   public let stepSeconds: Double
 
-  /// Half of the averaging window, in seconds: a period of 80 Hz.
+  /// Half of the window over which the frequency is averaged, in seconds: a period of 80 Hz.
   private static let halfWindowSeconds = 0.012
   /// The interval over which a tone must remain coherent, in seconds.
   private static let coherenceLagSeconds = 0.002
@@ -139,7 +141,8 @@ public struct FrequencyTrack: Equatable, Sendable {
   /// The minimum amplitude of a tone: −80 dB.
   private static let minimumToneAmplitude = Float(1e-4)
 
-  /// Tracks the tone in the mean of a signal's channels. Non-finite samples count as silence.
+  /// Tracks the frequency of the tone in the mean of a signal's channels. Non-finite samples count
+  /// as silence.
   ///
   /// - Parameters:
   ///   - signal: The signal to measure.
@@ -191,7 +194,8 @@ public struct FrequencyTrack: Equatable, Sendable {
     return Point(seconds: time, hertz: hertz, amplitude: amplitude)
   }
 
-  /// Returns the mean phase advance over a lag under a Hann window, weighted by power.
+  /// Returns the mean phase advance of an analytic signal over a lag, weighted by power and a Hann
+  /// window.
   ///
   /// - Parameters:
   ///   - analytic: The analytic signal.

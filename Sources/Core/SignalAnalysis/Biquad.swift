@@ -14,7 +14,7 @@ package struct Biquad<Value: BinaryFloatingPoint> {
   private var firstDelayState = Value.zero
   private var secondDelayState = Value.zero
 
-  /// Creates a filter with the coefficients of its numerator and denominator.
+  /// Creates a filter from the coefficients of its transfer function's numerator and denominator.
   package init(
     numeratorB0 b0: Double, numeratorB1 b1: Double, numeratorB2 b2: Double,
     denominatorA1 a1: Double, denominatorA2 a2: Double
@@ -26,7 +26,7 @@ package struct Biquad<Value: BinaryFloatingPoint> {
     self.denominatorA2 = Value(a2)
   }
 
-  /// Creates a low-pass or a high-pass by the bilinear transform.
+  /// Creates a low-pass or high-pass filter by the bilinear transform.
   ///
   /// Source: R. Bristow-Johnson, "Audio EQ Cookbook".
   ///
@@ -45,7 +45,7 @@ package struct Biquad<Value: BinaryFloatingPoint> {
       denominatorA1: -2 * cosine / (1 + alpha), denominatorA2: (1 - alpha) / (1 + alpha))
   }
 
-  /// Filters the next sample, and returns the output.
+  /// Filters the next sample, and returns the output sample.
   @inline(__always) package mutating func process(_ sample: Value) -> Value {
     let output = numeratorB0 * sample + firstDelayState
     firstDelayState = numeratorB1 * sample - denominatorA1 * output + secondDelayState
@@ -54,7 +54,7 @@ package struct Biquad<Value: BinaryFloatingPoint> {
   }
 }
 
-/// The frequencies that a filter passes.
+/// The range of frequencies that a filter passes: below or above its corner frequency.
 package enum PassBand {
   case lowPass
   case highPass
@@ -72,19 +72,19 @@ extension Biquad<Float> {
       band, hertz: min(hertz, 0.49 * rate), quality: 2.0.squareRoot() / 2, rate: rate)
   }
 
-  /// Returns the filtered samples, starting from the state of preceding silence.
+  /// Returns the filtered samples, as if silence preceded them.
   package func filtered(_ samples: [Float]) -> [Float] {
     var filter = self
     return samples.map { filter.process($0) }
   }
 
-  /// Returns the samples filtered forward and backward, without a delay.
+  /// Returns the samples filtered forward and then backward, so that they are not delayed.
   package func zeroPhaseFiltered(_ samples: [Float]) -> [Float] {
     filtered(filtered(samples).reversed()).reversed()
   }
 }
 
-/// A filter of higher order: second-order sections in series.
+/// A filter of higher order, which consists of second-order sections in series.
 package struct BiquadCascade {
   private var sections: [Biquad<Double>]
 
@@ -115,7 +115,7 @@ package struct BiquadCascade {
     }
   }
 
-  /// Creates a section with the given coefficients of numerator and denominator.
+  /// Creates a second-order section from the coefficients of its numerator and denominator.
   package init(_ b0: Double, _ b1: Double, _ b2: Double, _ a1: Double, _ a2: Double) {
     sections = [
       Biquad(
@@ -123,7 +123,7 @@ package struct BiquadCascade {
     ]
   }
 
-  /// Filters the next sample, and returns the output.
+  /// Filters the next sample, and returns the output sample.
   package mutating func process(_ sample: Double) -> Double {
     var sample = sample
     for index in sections.indices {

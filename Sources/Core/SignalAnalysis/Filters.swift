@@ -47,7 +47,7 @@ struct AnalyticFilter: ~Copyable {
     imaginaryResponse = transform.forward(imaginaryKernel).map { $0.imaginary }
   }
 
-  /// Filters a signal that is surrounded by silence, block by block.
+  /// Filters a signal block by block, as if silence surrounded it.
   ///
   /// - Parameters:
   ///   - samples: The signal to filter.
@@ -92,20 +92,20 @@ struct AnalyticFilter: ~Copyable {
 }
 
 extension FourierTransform {
-  /// Transforms an array of `length` samples.
+  /// Computes the spectrum of an array of `length` samples.
   package mutating func forward(_ samples: [Float], into bins: inout [ComplexNumber]) {
     var span = bins.mutableSpan
     forward(samples.span, into: &span)
   }
 
-  /// Inverts the transform of an array of `binCount` bins.
+  /// Computes the samples of a spectrum, given as an array of `binCount` bins.
   mutating func backward(_ bins: [ComplexNumber], into samples: inout [Float]) {
     var span = samples.mutableSpan
     backward(bins.span, into: &span)
   }
 }
 
-/// The tactile band of a signal at a rate of a few kilohertz.
+/// The tactile band of a signal, decimated to a sample rate of a few kilohertz.
 ///
 /// A linear-phase Kaiser filter passes up to 0.36 of the new rate within 0.01 dB and attenuates
 /// everything above half the new rate by 70 dB.
@@ -145,16 +145,17 @@ package struct TactileBandSignal {
     samples = output
   }
 
-  /// Half of the filter's length, in output samples.
+  /// Half of the decimation filter's length, in output samples.
   private static let halfLengthOutputSamples = 16
 
-  /// The cutoff frequency relative to the new rate. The transition band extends 0.07 to each side.
+  /// The cutoff frequency of the decimation filter, relative to the new rate. The transition band
+  /// extends 0.07 to each side.
   package static let cutoffPerOutputRate = 0.43
 
-  /// The shape of the Kaiser window: side lobes at −70 dB.
+  /// The shape parameter of the Kaiser window, for which side lobes are at −70 dB.
   private static let kaiserBeta = 6.76
 
-  /// Returns the taps for a decimation factor. The sum of the taps is 1.
+  /// Returns the taps of the filter for a decimation factor. The sum of the taps is 1.
   private static func lowPassTaps(factor: Int) -> [Float] {
     let halfTapCount = halfLengthOutputSamples * factor
     let taps = (-halfTapCount...halfTapCount).map { offset -> Double in
@@ -171,7 +172,7 @@ package struct TactileBandSignal {
 /// Windows based on the modified Bessel function. Source: J. Kaiser, R. Schafer, "On the use of the
 /// I0-sinh window for spectrum analysis", IEEE Transactions on ASSP 28, 1980.
 enum KaiserWindow {
-  /// Returns the Kaiser window at a position from −1 to 1; it is 1 at 0.
+  /// Returns the value of the Kaiser window at a position from −1 to 1. The value at 0 is 1.
   static func value(at position: Double, beta: Double) -> Double {
     besselI0(beta * max(0, 1 - position * position).squareRoot()) / besselI0(beta)
   }
@@ -205,7 +206,7 @@ enum KaiserWindow {
   }
 }
 
-/// A signal decimated to about 4 kHz with its phase kept, exact up to 1.4 kHz.
+/// A signal decimated to about 4 kHz without phase distortion, which is exact up to 1.4 kHz.
 ///
 /// Each block is transformed, limited to the new band, and transformed back at the lower rate. The
 /// band limit is a raised cosine from 0.36 to 0.46 of the new rate. The time is O(n log n) for
@@ -216,12 +217,12 @@ package struct LowRateSignal {
   /// The new sample rate, in hertz: the old rate divided by a whole number.
   package let decimatedRate: Double
 
-  /// The length of a block, in new samples.
+  /// The length of a block, in samples at the new rate.
   private static let blockOutputSampleCount = 16_384
-  /// The length of the overlap on each side of a block, in new samples.
+  /// The length of the overlap on each side of a block, in samples at the new rate.
   private static let discardedOutputSampleCount = 192
 
-  /// Decimates a signal to about a target rate.
+  /// Decimates a signal by a whole factor, so that the new rate is close to a target rate.
   ///
   /// - Parameters:
   ///   - signal: The signal to decimate.

@@ -16,7 +16,7 @@ public struct FourierTransform: ~Copyable {
   private let forwardPlan: Plan
   private var backwardPlan: Plan?
 
-  /// Prepares transforms of a length.
+  /// Prepares transforms of a given length.
   ///
   /// - Parameter length: A positive even number. Products of 2, 3, and 5 are fast.
   public init(length: Int) {
@@ -44,7 +44,8 @@ public struct FourierTransform: ~Copyable {
     forwardPlan.forward(samples, into: &bins)
   }
 
-  /// Inverts `forward`, including its scale.
+  /// Computes the samples of a spectrum. The result is the exact inverse of `forward`, including
+  /// its scale.
   ///
   /// - Parameters:
   ///   - bins: `binCount` bins. The imaginary parts of the first and last are ignored.
@@ -80,7 +81,7 @@ public struct FourierTransform: ~Copyable {
   }
 
   #if canImport(CKissFFT)
-    /// The plan of one direction, including the library's scratch memory.
+    /// A plan for transforms in one direction, including the library's scratch memory.
     @safe private final class Plan {
       private let memory: UnsafeMutableRawBufferPointer
       private let handle: OpaquePointer?
@@ -109,7 +110,7 @@ public struct FourierTransform: ~Copyable {
         }
       }
 
-      /// Returns the samples multiplied by the plan's length.
+      /// Computes the inverse transform, with samples multiplied by the plan's length.
       func backward(_ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>) {
         guard let handle = unsafe handle else { return }
         unsafe bins.withUnsafeBufferPointer { bins in
@@ -153,7 +154,7 @@ public struct FourierTransform: ~Copyable {
         return factors
       }
 
-      /// Prepares the plan of a length and a direction.
+      /// Prepares a plan for transforms of a given length and direction.
       ///
       /// - Parameters:
       ///   - length: Twice a product of 2, 3, and 5.
@@ -209,7 +210,7 @@ public struct FourierTransform: ~Copyable {
         }
       }
 
-      /// Returns the samples multiplied by the plan's length.
+      /// Computes the inverse transform, with samples multiplied by the plan's length.
       func backward(_ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>) {
         let half = length / 2
         let packed = transformed(

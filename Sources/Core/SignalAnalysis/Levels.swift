@@ -34,8 +34,8 @@ public struct Levels: Equatable, Sendable {
     self.invalidSampleCount = nonFiniteCount
   }
 
-  /// Combines the levels of channels with equal lengths into the maximum peaks, the RMS value, and
-  /// the mean.
+  /// Combines the levels of channels of equal length: their maximum peaks, and the RMS value and
+  /// mean of all samples.
   public init(joining channels: [Levels], integratedLoudnessLUFS integratedLoudness: Double?) {
     let weight = 1 / Double(max(1, channels.count))
     self.init(
@@ -130,7 +130,7 @@ public struct LevelMeasurement: ~Copyable {
   }
 }
 
-/// Measures one channel block by block: its levels without loudness, and its spectrum.
+/// A block-by-block measurement of one channel: its levels without loudness, and its spectrum.
 ///
 /// Several measurements can share the work of a sound of many channels.
 ///
@@ -142,7 +142,8 @@ public final class ChannelMeasurement {
   private let loudnessMeasurement: LoudnessMeasurement?
   private var spectrumMeasurement: SpectrumMeasurement?
   private var truePeakMeter: TruePeakMeter
-  /// The last samples of the previous block, then the block that is being filled.
+  /// A buffer with the last samples of the previous block, followed by the block that is being
+  /// filled.
   private var pendingSamples: [Float]
   private var pendingSampleCount = 0
   private var sampleSum = 0.0
@@ -358,7 +359,8 @@ public final class ChannelMeasurement {
   }
 }
 
-/// The maximum magnitude of a signal including the values between its samples, after ITU-R BS.1770.
+/// A meter of a signal's maximum magnitude, including the values between samples, after ITU-R
+/// BS.1770.
 ///
 /// The meter interpolates to four times the rate, from 96 kHz to twice the rate, and from 192 kHz
 /// not at all. The interpolator is libebur128's windowed sinc of 49 taps. Segments that are too
@@ -367,13 +369,13 @@ struct TruePeakMeter {
   /// The number of preceding samples that the interpolation requires, rounded up to a multiple of
   /// eight.
   static let historySampleCount = 24
-  /// The number of samples that are skipped or interpolated together: more than
+  /// The number of samples in a segment, which is skipped or interpolated as a whole; more than
   /// `historySampleCount`.
   static let segmentSampleCount = 64
 
   private(set) var peakMagnitude = Float(0)
-  /// The taps of each phase, starting with the tap for the latest sample. The phase at the samples
-  /// themselves needs no taps.
+  /// The taps of each interpolation phase, starting with the tap for the latest sample. The phase
+  /// at the samples themselves needs no taps.
   private let polyphaseTaps: [[Float]]
   private let maximumInterpolationGain: Float
   private var previousSegmentPeak = Float(0)

@@ -1,6 +1,6 @@
 internal import CMath
 
-/// The onsets of transients and of continuous events in a signal, by time.
+/// The onsets of transients and of continuous events in a signal, sorted by time.
 ///
 /// An onset is a time at which a signal grows unpredictably and reaches half of its level within 30
 /// ms. Slower rises count as fades. A burst on a steady tone is an onset even if its opposite phase
@@ -30,7 +30,7 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
     onsets = onsetSearch.onsets()
   }
 
-  /// The first position: 0.
+  /// The position of the first onset: 0.
   public var startIndex: Int { 0 }
   /// The number of onsets.
   public var endIndex: Int { onsets.count }
@@ -38,26 +38,28 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
   public subscript(position: Int) -> Onset { onsets[position] }
 }
 
-/// The search through magnitudes and prediction errors of a decimated signal.
+/// A search for onsets in the magnitudes and prediction errors of a decimated signal.
 private struct OnsetSearch {
   /// The minimum interval between two onsets, in seconds.
   static let minimumSpacingSeconds = 0.009
   /// The maximum period of a slow wave that has only one onset, in seconds.
   static let maximumWavePeriodSeconds = 0.05
-  /// The maximum time to half of the level, in seconds. A slower rise is a fade.
+  /// The maximum time from an onset until half of its level is reached, in seconds. A slower rise
+  /// is a fade.
   static let maximumAttackSeconds = 0.03
-  /// The duration of a pause between two onsets, in seconds.
+  /// The minimum duration of a pause, after which an onset need not exceed the level before the
+  /// pause, in seconds.
   static let pauseSeconds = 0.0013
   /// The maximum duration of a burst on a tone, in seconds.
   static let maximumBurstSeconds = 0.045
-  /// The minimum amplitude of a burst on a tone, relative to the tone.
+  /// The minimum amplitude of a burst on a tone, relative to the amplitude of the tone.
   static let minimumBurstToToneRatio = 0.3
-  /// The minimum prediction error of an onset, relative to the level.
+  /// The minimum prediction error at an onset, relative to the level after the onset.
   static let minimumPredictionErrorRatio = 0.3
-  /// The minimum growth of the level at an onset.
+  /// The minimum ratio of the level after an onset to the level before it.
   static let minimumGrowthFactor = 1.2
-  /// The minimum ratio of the prediction error to the preceding median error. In noise, the ratio
-  /// reaches 5 by chance.
+  /// The minimum ratio of the prediction error at an onset to the median error before it. In noise,
+  /// the ratio reaches 5 by chance.
   static let minimumErrorToMedianRatio = 7.0
   /// The minimum level of an onset relative to the signal's peak: −46 dB.
   static let minimumOnsetToPeakRatio = 0.005
@@ -73,7 +75,7 @@ private struct OnsetSearch {
   /// The sample rate of the decimated signal, in hertz.
   let sampleRate: Double
 
-  /// Returns all onsets by time.
+  /// Returns all onsets of the signal, sorted by time.
   func onsets() -> [Onset] {
     let amplitudeFloor = max(
       Self.minimumOnsetAmplitude, Self.minimumOnsetToPeakRatio * (magnitudes.max() ?? 0))
@@ -102,8 +104,8 @@ private struct OnsetSearch {
     return onsets
   }
 
-  /// Returns true if an onset continues the previous one: within a period of the wave that starts
-  /// there, or within 20 ms while the level keeps rising.
+  /// Returns true if an onset continues the previous onset: if their distance is less than a period
+  /// of the wave that starts at the later one, or less than 20 ms while the level keeps rising.
   private func isContinuation(of lastOnset: Onset?, _ onset: Onset) -> Bool {
     guard let lastOnset, onset.timeSeconds - lastOnset.timeSeconds < Self.maximumWavePeriodSeconds
     else { return false }
@@ -126,16 +128,16 @@ private struct OnsetSearch {
         * maximum(of: magnitudes, in: lastOnsetFrame..<lastOnsetFrame + comparisonLength)
   }
 
-  /// Returns the number of frames of a duration, at least one.
+  /// Returns the number of frames in a duration in seconds, at least one.
   private func frameCount(seconds: Double) -> Int { max(1, Int((seconds * sampleRate).rounded())) }
 
-  /// Returns the maximum in a range, which is clamped to the values.
+  /// Returns the maximum of the values in a range, which is clamped to the array.
   private func maximum(of values: [Double], in range: Range<Int>) -> Double {
     values[range.clamped(to: values.indices)].max() ?? 0
   }
 
-  /// Returns the frame near an index with the greatest growth of the residual from the 3 ms before
-  /// to the 3 ms after.
+  /// Returns the frame near an index at which the energy of the prediction error grows most, from
+  /// the 3 ms before the frame to the 3 ms after it.
   private func energyChangeFrame(near index: Int) -> Int {
     let energyWindowLength = frameCount(seconds: 0.003)
     let maximumResidualNearIndex = maximum(
@@ -162,7 +164,8 @@ private struct OnsetSearch {
     return best.frame
   }
 
-  /// Returns the burst that begins at a change, and the number of frames without another onset.
+  /// Returns the onset of a burst on a steady tone at a change of the signal, and the number of
+  /// frames after the change in which no other onset can begin, or nil if there is no such burst.
   ///
   /// The burst must be on a steady tone that continues after it. It is measured as the residual of
   /// the tone fitted to the preceding 60 ms, so that its phase relative to the tone does not
@@ -208,7 +211,7 @@ private struct OnsetSearch {
     )
   }
 
-  /// Returns the onset at a change, or nil if there is none.
+  /// Returns the onset at a change of the signal, or nil if the change is no onset.
   private func onset(at index: Int, floor: Double) -> Onset? {
     let residualRise = maximum(
       of: predictionErrors, in: index..<index + LinearPredictor.horizonFrameCount)
@@ -261,7 +264,7 @@ private struct OnsetSearch {
       reachedAmplitude: attackLevel)
   }
 
-  /// Returns the median of the residual over the preceding 50 ms.
+  /// Returns the median of the prediction error over the 50 ms before a frame.
   private func medianResidual(before index: Int) -> Double {
     let residualRange = (index - frameCount(seconds: 0.05)..<index - 1).clamped(
       to: predictionErrors.indices)
@@ -269,7 +272,7 @@ private struct OnsetSearch {
     return Statistics.median(of: Array(predictionErrors[residualRange]))
   }
 
-  /// Returns the time at which the residual rises to a twentieth of its height, interpolated
+  /// Returns the time at which the prediction error reaches a twentieth of its peak, interpolated
   /// linearly between frames.
   private func onsetTime(at index: Int, rise: Double) -> Double {
     let residualBefore = index > 0 ? predictionErrors[index - 1] : 0
@@ -298,10 +301,10 @@ private struct SteadyTone {
   private let sineAmplitude: Double
   private let cosineAmplitude: Double
 
-  /// The maximum fraction of the power that remains after subtracting the sine.
+  /// The maximum fraction of the segment's power that remains after the sine is subtracted.
   private static let maximumResidualRatio = 0.03
 
-  /// Fits a sine; nil if the segment is not a sine.
+  /// Fits a sine to a segment, or returns nil if the segment is not a sine.
   init?(_ segment: ArraySlice<Double>) {
     // For a sine, x[n − k] + x[n + k] = 2 cos(kω) · x[n]. The least-squares estimate of cos(kω)
     // yields ω.
@@ -368,14 +371,14 @@ public struct Onset: Equatable, Sendable {
   }
 }
 
-/// The prediction error of a low-rate signal.
+/// A linear predictor, which computes the prediction error of a signal at a low rate.
 ///
 /// Each sample is predicted 5 ms ahead by the linear prediction that fits the last 50 ms best.
 /// Steady and gliding tones, their sums, and their fades are predictable; onsets are not.
 struct LinearPredictor: ~Copyable {
-  /// The prediction distance, in frames: 5 ms at 2 kHz.
+  /// The distance over which a sample is predicted, in frames: 5 ms at 2 kHz.
   static let horizonFrameCount = 10
-  /// The length of the window, in frames: 50 ms at 2 kHz.
+  /// The length of the window to which the predictor is fitted, in frames: 50 ms at 2 kHz.
   private static let windowFrameCount = 100
   /// The number of preceding values that predict a sample: enough for four tones.
   private static let coefficientCount = 8
@@ -384,13 +387,14 @@ struct LinearPredictor: ~Copyable {
   private static let tapSpacingFrames = 2
 
   private let samples: [Double]
-  /// The sums of products of the sample and its regressors over the window.
+  /// The sums over the window of the products of each sample and the earlier samples that predict
+  /// it, its regressors.
   private var covariance = [Double](
     repeating: 0, count: (coefficientCount + 1) * (coefficientCount + 1))
   private var choleskyFactor = [Double](repeating: 0, count: coefficientCount * coefficientCount)
   private var coefficients = [Double](repeating: 0, count: coefficientCount)
 
-  /// Prepares for a signal of about 2 kHz.
+  /// Creates a predictor for a signal with a sample rate of about 2 kHz.
   init(_ samples: [Float]) { self.samples = samples.map(Double.init) }
 
   /// Computes the prediction error of each sample.
@@ -410,7 +414,8 @@ struct LinearPredictor: ~Copyable {
     return position < 0 ? 0 : samples[position]
   }
 
-  /// Adds a sample and its regressors to the covariance, or subtracts them for a sign of −1.
+  /// Adds the products of a sample and its regressors to the covariance, or subtracts them if the
+  /// sign is −1.
   private mutating func addToCovariance(_ index: Int, sign: Double) {
     guard index >= 0 else { return }
     let size = Self.coefficientCount + 1
@@ -423,7 +428,8 @@ struct LinearPredictor: ~Copyable {
     }
   }
 
-  /// Returns the least-squares prediction, by Cholesky factorization of the normal equations.
+  /// Returns the least-squares prediction of a sample, by Cholesky factorization of the normal
+  /// equations.
   private mutating func predict(at index: Int) -> Double {
     let order = Self.coefficientCount
     let size = order + 1

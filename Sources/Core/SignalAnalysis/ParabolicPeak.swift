@@ -12,7 +12,7 @@ package struct ParabolicPeak: Equatable, Sendable {
   /// The height of the parabola at its vertex.
   package let peakHeight: Double
 
-  /// Interpolates a peak. If the values have no maximum, the peak is the middle value.
+  /// Interpolates a peak from three values. If the middle value is not the maximum, it is the peak.
   package init(_ before: Double, _ middle: Double, _ after: Double) {
     let curvature = before - 2 * middle + after
     guard curvature < 0 else {

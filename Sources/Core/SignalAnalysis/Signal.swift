@@ -35,7 +35,7 @@ public struct Signal: Equatable, Sendable {
   /// The duration of the signal, in seconds.
   public var durationSeconds: Double { Double(frameCount) / rate }
 
-  /// The samples frame by frame, in the order of sound files.
+  /// The interleaved samples: frame by frame, as in sound files.
   public var interleaved: [Float] {
     guard channels.count > 1 else { return channels.first ?? [] }
     var samples: [Float] = []
@@ -52,7 +52,8 @@ public struct Signal: Equatable, Sendable {
   /// loudest channel: −40 dB.
   private static let minimumNoticeableDifferenceRatio = 0.01
 
-  /// A Boolean value that indicates whether a channel differs noticeably from the mean of all.
+  /// A Boolean value that indicates whether any channel differs noticeably from the mean of all
+  /// channels.
   public var hasDifferingChannels: Bool {
     guard channels.count > 1 else { return false }
     let meanChannel = mono
@@ -74,7 +75,7 @@ public struct Signal: Equatable, Sendable {
       * Self.minimumNoticeableDifferenceRatio
   }
 
-  /// The mean of the channels, for plots and comparisons of a single curve.
+  /// The mean of the channels, for plots and comparisons that require a single channel.
   public var mono: [Float] {
     guard let first = channels.first, channels.count > 1 else { return channels.first ?? [] }
     let weight = 1 / Float(channels.count)
@@ -87,8 +88,7 @@ enum NonFiniteSamples {
   /// The maximum magnitude of a valid sample: 240 dB above full scale.
   static let maximumValidMagnitude = Float(1e12)
 
-  /// Returns the samples with silence in place of those that are infinite, NaN, or beyond the
-  /// maximum.
+  /// Returns the samples with 0 in place of samples that are infinite, NaN, or beyond the maximum.
   static func replaced(in samples: [Float]) -> [Float] {
     guard !areAllValid(samples.span) else { return samples }
     return samples.map { isValid($0) ? $0 : 0 }
@@ -122,7 +122,7 @@ public struct AnalysisError: Error, Equatable, Sendable, CustomStringConvertible
   /// A one-line message for the user, without the name of the signal.
   public var description: String
 
-  /// Creates an error.
+  /// Creates an error of a kind, with a one-line message.
   public init(_ kind: Kind, _ description: String) {
     self.kind = kind
     self.description = description
@@ -131,7 +131,7 @@ public struct AnalysisError: Error, Equatable, Sendable, CustomStringConvertible
 
 /// Conversions between decibels, amplitudes, and powers.
 public enum Decibels {
-  /// The level of silence, in place of negative infinity.
+  /// The level of silence in decibels, which is used instead of negative infinity.
   public static let silenceDecibels = -200.0
 
   /// Returns the amplitude factor of a level in decibels: 10^(decibels / 20).

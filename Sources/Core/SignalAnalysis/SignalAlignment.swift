@@ -59,7 +59,8 @@ public enum SignalAlignment {
 
 /// The cross-correlation of two signals, block by block by Fourier transforms.
 package enum CrossCorrelation {
-  /// Returns `Σ first[n] · second[n + lag]` for all lags from −maximumLag to maximumLag, in frames.
+  /// Returns the cross-correlation `Σ first[n] · second[n + lag]` for all lags from −maximumLag to
+  /// maximumLag, in frames.
   package static func of(_ first: [Float], _ second: [Float], maximumLag: Int) -> [Float] {
     let usefulCount = max(1, min(first.count, second.count + maximumLag))
     let blockLength = min(usefulCount, max(2 * maximumLag, 8_192))

@@ -24,7 +24,8 @@ package struct SkylineMatrix {
     storedRows.append(values)
   }
 
-  /// The logarithm of the root of the determinant. Call `factorize(regularization:)` first.
+  /// The logarithm of the square root of the matrix's determinant. Call
+  /// `factorize(regularization:)` first.
   package var logSquareRootOfDeterminant: Double {
     storedRows.indices.reduce(0) { sum, row in
       sum + log(storedRows[row][row - firstStoredColumns[row]])
@@ -72,8 +73,8 @@ package struct SkylineMatrix {
     return solutionVector
   }
 
-  /// Returns the solution x of the equation L x = right side. Call `factorize(regularization:)`
-  /// first.
+  /// Returns the solution x of the equation L x = right side, where L is the Cholesky factor. Call
+  /// `factorize(regularization:)` first.
   package func forwardSubstitution(of rightSide: [Double]) -> [Double] {
     var solutionVector = rightSide
     for row in storedRows.indices {
@@ -85,8 +86,8 @@ package struct SkylineMatrix {
     return solutionVector
   }
 
-  /// Returns the root of a diagonal element of the inverse. Call `factorize(regularization:)`
-  /// first.
+  /// Returns the square root of a diagonal element of the inverse matrix. Call
+  /// `factorize(regularization:)` first.
   ///
   /// The inverse is L⁻ᵀ L⁻¹, so the element is the energy of a column of L⁻¹.
   package func inverseDiagonalRoot(at index: Int) -> Double {

@@ -1,4 +1,4 @@
-/// The minimum or maximum in a window that moves over values.
+/// The computation of the minimum or maximum in a window that slides over an array of values.
 ///
 /// A monotonic queue contains the candidates for the current and for later windows. Each value
 /// enters and leaves it once, so the time is O(n) for any window. The queue is that of D. Lemire,

@@ -5,15 +5,15 @@ public struct Spectrogram: Equatable, Sendable {
   /// The minimum level, in decibels; lower levels are raised to this value.
   public static let minimumDecibels = Float(-140)
 
-  /// The centers of the frames, in seconds.
+  /// The times of the frames' centers, in seconds.
   public let frameCenterSeconds: [Double]
-  /// The centers of the bins, in hertz.
+  /// The center frequencies of the bins, in hertz.
   public let binHertz: [Double]
   /// The levels by frame and bin, in decibels relative to a full-scale sine.
   public let levelsDecibels: [[Float]]
 
-  /// Measures the mean of a signal's channels under Hann windows. Non-finite samples count as
-  /// silence.
+  /// Measures the spectrogram of the mean of a signal's channels, under Hann windows. Non-finite
+  /// samples count as silence.
   ///
   /// - Parameters:
   ///   - signal: The signal to measure.
@@ -76,7 +76,8 @@ package struct NoiseSpectralDensity {
   /// The length of a frame, in samples: 128 ms at 4 kHz.
   package static let frameSampleCount = 512
 
-  /// Measures frames of 512 samples, half overlapped, under a Hann window.
+  /// Estimates the density of noise from frames of 512 samples that overlap by half, under a Hann
+  /// window.
   ///
   /// - Parameters:
   ///   - samples: The signal to measure.
@@ -123,7 +124,7 @@ package struct NoiseSpectralDensity {
     }
   }
 
-  /// The mean square of a sample.
+  /// The total power of the noise: the mean square of a sample.
   package var totalPower: Double {
     var powerSum = 0.0
     for (index, power) in binPowers.enumerated() {
@@ -132,7 +133,8 @@ package struct NoiseSpectralDensity {
     return powerSum / Double(max(1, binPowers.count - 1))
   }
 
-  /// Returns the power at a normalized frequency: 0 for 0 Hz, 1 for half the rate.
+  /// Returns the power at a normalized frequency, which is 0 for 0 Hz and 1 for half the sample
+  /// rate.
   package func power(atNormalizedFrequency frequency: Double) -> Double {
     let binPosition = min(1, max(0, frequency)) * Double(binPowers.count - 1)
     let lowerBin = min(Int(binPosition), binPowers.count - 2)

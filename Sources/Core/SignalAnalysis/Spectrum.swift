@@ -5,15 +5,16 @@
 /// together have exactly the signal's mean square. The power of a DC offset is only in the bin at 0
 /// Hz.
 public struct Spectrum: Equatable, Sendable {
-  /// The center of each bin, in hertz.
+  /// The center frequency of each bin, in hertz.
   public let binHertz: [Double]
-  /// The fraction of the mean square in each bin, relative to full scale squared. A full-scale sine
-  /// has 0.5.
+  /// The part of the signal's mean square in each bin, relative to full scale squared. All bins of
+  /// a full-scale sine add up to 0.5.
   public let binPowers: [Double]
-  /// The duration that was measured, in seconds.
+  /// The duration of the measured signal, in seconds.
   public let durationSeconds: Double
 
-  /// Measures the mean power of a signal's channels. Non-finite samples count as silence.
+  /// Measures the spectrum of a signal: the mean power of its channels. Non-finite samples count as
+  /// silence.
   ///
   /// - Parameters:
   ///   - signal: The signal to measure.
@@ -61,7 +62,7 @@ public struct Spectrum: Equatable, Sendable {
   /// The mean square of the signal.
   public var totalPower: Double { binPowers.reduce(0, +) }
 
-  /// The mean frequency of the vibration, weighted by power, without the DC offset; nil without
+  /// The mean of the frequencies, weighted by power and without the DC offset; nil if there is no
   /// vibration.
   public var centroidHertz: Double? {
     let totalPower = binPowers.dropFirst().reduce(0, +)
@@ -69,8 +70,8 @@ public struct Spectrum: Equatable, Sendable {
     return zip(binHertz, binPowers).dropFirst().reduce(0) { $0 + $1.0 * $1.1 } / totalPower
   }
 
-  /// Returns the mean square between two frequencies. A bin at an edge counts in proportion to its
-  /// overlap.
+  /// Returns the signal's mean square between two frequencies. A bin at an edge counts in
+  /// proportion to its overlap with the range.
   public func power(in band: ClosedRange<Double>) -> Double {
     guard let nyquist = binHertz.last, binHertz.count > 1 else { return 0 }
     let binWidth = binHertz[1]
@@ -87,7 +88,7 @@ public struct Spectrum: Equatable, Sendable {
     return bandPower
   }
 
-  /// Returns the energy between two frequencies: power times seconds.
+  /// Returns the signal's energy between two frequencies: power times duration in seconds.
   public func energy(in band: ClosedRange<Double>) -> Double { power(in: band) * durationSeconds }
 }
 
@@ -95,14 +96,14 @@ public struct Spectrum: Equatable, Sendable {
 ///
 /// The memory does not grow with the signal. All samples must be finite.
 public struct SpectrumMeasurement: ~Copyable {
-  /// The shape of the Kaiser window: −60 dB three bins away.
+  /// The shape parameter of the Kaiser window, whose response is −60 dB three bins away.
   private static let kaiserBeta = 2.0 * .pi
 
   private let rate: Double
   private let hopFrameCount: Int
   private var transform: FourierTransform
   private let windowWeights: [Float]
-  /// The last half of the previous frame, then the half that is being filled.
+  /// A buffer with the last half of the previous frame, followed by the half that is being filled.
   private var pendingSamples: [Float]
   private var pendingSampleCount = 0
   private var windowedFrame: [Float]

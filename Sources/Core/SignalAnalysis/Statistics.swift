@@ -40,7 +40,8 @@ package enum Statistics {
   /// Returns the mean of the squared samples, or 0 for an empty array.
   package static func meanSquare(of samples: [Float]) -> Double { meanSquare(of: samples[...]) }
 
-  /// Returns the mean of the squares without the DC offset, or 0 for an empty array.
+  /// Returns the mean of the squared samples after their DC offset is removed, or 0 for an empty
+  /// array.
   package static func variance(of samples: ArraySlice<Float>) -> Double {
     let mean = mean(of: samples)
     return max(0, meanSquare(of: samples) - mean * mean)
@@ -63,13 +64,13 @@ package enum Statistics {
     return 0
   }
 
-  /// Returns the value below which a fraction of all values are, or 0 for an empty array.
+  /// Returns the quantile below which a given fraction of the values lie, or 0 for an empty array.
   package static func quantile(of values: [Double], _ fraction: Double) -> Double {
     guard !values.isEmpty else { return 0 }
     return values.sorted()[index(ofQuantile: fraction, count: values.count)]
   }
 
-  /// Returns the value below which a fraction of all values are, or 0 for an empty array.
+  /// Returns the quantile below which a given fraction of the values lie, or 0 for an empty array.
   package static func quantile(of values: [Float], _ fraction: Double) -> Float {
     guard !values.isEmpty else { return 0 }
     return values.sorted()[index(ofQuantile: fraction, count: values.count)]

@@ -13,21 +13,22 @@ package enum Vector {
     product(a, from: 0, b, from: 0, count: min(a.count, b.count))
   }
 
-  /// Returns `Σ a[n + i] · b[m + i]` for `i` below `count`.
+  /// Returns the inner product `Σ a[n + i] · b[m + i]` for `i` below `count`.
   package static func dot(
     _ a: [Float], from n: Int, _ b: [Float], from m: Int, count: Int
   ) -> Double {
     product(a, from: n, b, from: m, count: count)
   }
 
-  /// Returns `Σ a[n + i] · b[m + i]` for `i` below `count`.
+  /// Returns the inner product `Σ a[n + i] · b[m + i]` for `i` below `count`.
   package static func dot(
     _ a: [Double], from n: Int, _ b: [Double], from m: Int, count: Int
   ) -> Double {
     product(a, from: n, b, from: m, count: count)
   }
 
-  /// Returns the product of taps and as many samples, eight at a time, in single precision.
+  /// Returns the inner product of filter taps and as many samples, computed eight at a time in
+  /// single precision.
   ///
   /// - Parameters:
   ///   - samples: The samples.
@@ -96,7 +97,8 @@ package enum Vector {
     accumulate(x, times: factor, to: &y, at: offset, count: count)
   }
 
-  /// Returns `Σ a[n] · b[n + lag]` for each lag. Values outside of `b` are zero.
+  /// Returns the cross-correlation `Σ a[n] · b[n + lag]` for each lag. Values outside of `b` are
+  /// zero.
   package static func crossCorrelation(
     _ a: [Double], _ b: [Double], lags: Range<Int>
   ) -> [Double] {

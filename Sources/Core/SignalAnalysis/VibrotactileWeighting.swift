@@ -11,7 +11,7 @@ public struct VibrotactileWeighting: Equatable, Sendable {
   public let bodyPart: String
   private let sensitivityCurve: Curve
 
-  /// A point of a threshold curve.
+  /// A point on a curve of the perception threshold.
   struct Threshold: Equatable, Sendable {
     var hertz: Double
     /// The perception threshold of acceleration at the frequency, in decibels.
@@ -116,11 +116,12 @@ struct WeightingFilter: Equatable, Sendable {
     var upperCorner: Corner
   }
 
-  /// The corner of the high-pass, a second-order Butterworth filter.
+  /// The corner frequency of the weighting's high-pass, a second-order Butterworth filter, in
+  /// hertz.
   var highPassHertz: Double
-  /// The corner of the low-pass, a second-order Butterworth filter.
+  /// The corner frequency of the weighting's low-pass, a second-order Butterworth filter, in hertz.
   var lowPassHertz: Double
-  /// The transition from acceleration to velocity.
+  /// The transition of the weighting from acceleration to velocity.
   var accelerationVelocityTransition: Corner
   var upwardStep: Step?
 
@@ -162,7 +163,7 @@ public struct WeightedEnergy: Equatable, Sendable {
   /// The duration of the measured signal, in seconds.
   public var durationSeconds: Double
 
-  /// Computes the weighted energy of a spectrum.
+  /// Computes the weighted energy of a signal from its spectrum.
   public init(of spectrum: Spectrum, weighting: VibrotactileWeighting = .hand) {
     weightedPower = zip(spectrum.binHertz, spectrum.binPowers).reduce(0) { sum, bin in
       let gain = weighting.gain(atHertz: bin.0)
@@ -171,7 +172,8 @@ public struct WeightedEnergy: Equatable, Sendable {
     durationSeconds = spectrum.durationSeconds
   }
 
-  /// Weights a signal, by the mean power of its channels. Non-finite samples count as silence.
+  /// Computes the weighted energy of a signal from the mean power of its channels. Non-finite
+  /// samples count as silence.
   public init(of signal: Signal, weighting: VibrotactileWeighting = .hand) {
     self.init(of: Spectrum(of: signal), weighting: weighting)
   }
@@ -180,6 +182,7 @@ public struct WeightedEnergy: Equatable, Sendable {
   public var weightedRMSAmplitude: Double { weightedPower.squareRoot() }
   /// The weighted RMS value, in decibels. A full-scale sine has −3.01 where the weighting is 1.
   public var weightedRMSDecibels: Double { Decibels.of(power: weightedPower) }
-  /// The weighted power times the duration, in full scale squared seconds. Silence adds nothing.
+  /// The weighted energy: the weighted power times the duration, in full scale squared seconds.
+  /// Silence adds nothing.
   public var weightedEnergy: Double { weightedPower * durationSeconds }
 }
