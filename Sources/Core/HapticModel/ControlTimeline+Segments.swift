@@ -1,10 +1,11 @@
 extension ControlTimeline {
-  /// Calls a function for each linear segment in a range, with the values at its ends.
+  /// Calls a function for each linear segment in a range of times, with the control values at its
+  /// ends.
   ///
   /// - Parameters:
   ///   - range: The range of times, in seconds.
-  ///   - budget: The number of segments that may still be visited, which is reduced.
-  ///   - body: Receives the start and the end of the segment, and the values there.
+  ///   - budget: The number of segments that may still be visited, which is reduced for each visit.
+  ///   - body: A closure that receives the start and the end of the segment, and the values there.
   package func forEachSegment(
     in range: ClosedRange<Double>, budget: inout Int,
     _ body: (_ start: Double, _ end: Double, _ startValue: Double, _ endValue: Double) -> Void
@@ -24,12 +25,12 @@ extension ControlTimeline {
     }
   }
 
-  /// Returns the spans of a range in which the value is at least a level.
+  /// Returns the time spans within a range in which the control value is at least a given level.
   ///
   /// - Parameters:
   ///   - level: The minimum value.
   ///   - range: The range of times, in seconds.
-  ///   - budget: The number of segments that may still be visited, which is reduced.
+  ///   - budget: The number of segments that may still be visited, which is reduced for each visit.
   package func spans(atLeast level: Double, in range: ClosedRange<Double>, budget: inout Int)
     -> [ClosedRange<Double>]
   {
@@ -45,11 +46,11 @@ extension ControlTimeline {
     return spans
   }
 
-  /// Returns the minimum and the maximum in a range of times.
+  /// Returns the minimum and maximum of the control value in a range of times.
   ///
   /// - Parameters:
   ///   - range: The range of times, in seconds.
-  ///   - budget: The number of segments that may still be visited, which is reduced.
+  ///   - budget: The number of segments that may still be visited, which is reduced for each visit.
   package func valueRange(in range: ClosedRange<Double>, budget: inout Int)
     -> ClosedRange<Double>
   {
@@ -62,7 +63,7 @@ extension ControlTimeline {
     return minimum...maximum
   }
 
-  /// Returns the minimum and the maximum in a range of times.
+  /// Returns the minimum and maximum of the control value in a range of times.
   ///
   /// - Complexity: O(log *n* + *m*) for *m* segments in the range.
   package func valueRange(in range: ClosedRange<Double>) -> ClosedRange<Double> {

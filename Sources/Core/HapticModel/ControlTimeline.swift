@@ -8,7 +8,7 @@
 ///
 /// Points are sorted by time. Values are clamped to the range of the control; NaN becomes neutral.
 public struct ControlTimeline: Equatable, Sendable {
-  /// The unit and rounding of positions.
+  /// The unit and rounding of positions on the timeline.
   public enum TimeGrid: Equatable, Sendable {
     /// Positions are times in seconds, without rounding.
     case seconds
@@ -38,7 +38,8 @@ public struct ControlTimeline: Equatable, Sendable {
     public var startValue: Double
     /// The increase of the control's value per second or frame.
     public var slopePerPositionUnit: Double
-    /// The start of the step or curve that the segment came from, or nil for the neutral value.
+    /// The position at which the step or curve that produced the segment starts, or nil for the
+    /// neutral value.
     public var sourceStartPosition: Double?
 
     /// Creates a linear segment from its first position, value, and slope.
@@ -58,13 +59,13 @@ public struct ControlTimeline: Equatable, Sendable {
       self.sourceStartPosition = sourceStart
     }
 
-    /// Returns the value at a position, extrapolating beyond the segment.
+    /// Returns the control value at a position, extrapolated if the position is beyond the segment.
     public func value(at position: Double) -> Double {
       startValue + slopePerPositionUnit * (position - startPosition)
     }
   }
 
-  /// The segments, sorted by start. The first starts at 0, with the neutral value or its
+  /// The segments, sorted by position. The first starts at 0, with the neutral value or its
   /// replacement.
   public private(set) var segments: [Segment]
 
@@ -75,7 +76,7 @@ public struct ControlTimeline: Equatable, Sendable {
   ///   - pattern: The pattern that sets it.
   ///   - grid: The grid to which times are rounded.
   ///   - isClamped: Whether values are clamped to the range of the control; false for the sharpness
-  ///     of a layer that states hertz.
+  ///     of a layer that states frequencies in hertz.
   /// - Complexity: O(*n* log *n*) in the number of parameters and control points.
   public init(
     of id: DynamicParameterID, in pattern: HapticPattern, grid: TimeGrid = .seconds,
@@ -125,7 +126,7 @@ public struct ControlTimeline: Equatable, Sendable {
 
   /// Creates the timeline of a control from the steps and curves of a layer.
   ///
-  /// The sharpness of a layer that states hertz is not clamped.
+  /// The sharpness of a layer that states frequencies in hertz is not clamped.
   ///
   /// - Parameters:
   ///   - id: The control.
@@ -167,7 +168,8 @@ public struct ControlTimeline: Equatable, Sendable {
     segments[segmentIndex(at: position)].value(at: position)
   }
 
-  /// Returns the value at a position that is not before the position of the previous call.
+  /// Returns the control value at a position, which must not be before the position of the previous
+  /// call.
   ///
   /// - Parameters:
   ///   - position: The position.
@@ -180,8 +182,8 @@ public struct ControlTimeline: Equatable, Sendable {
     return segments[cursor].value(at: position)
   }
 
-  /// Returns a timeline in which the results of a function replace each segment, such as for
-  /// ducking.
+  /// Returns a timeline in which each segment is replaced by the segments that a function returns
+  /// for it.
   public func mappingSegments(_ transform: (Segment) -> [Segment]) -> ControlTimeline {
     var timeline = self
     timeline.segments = segments.flatMap(transform)
@@ -240,22 +242,26 @@ extension DynamicParameterID {
     return Double(min(max(value, range.lowerBound), range.upperBound))
   }
 
-  /// Returns a value without clamping; NaN becomes the neutral value.
+  /// Returns a value without clamping it to the range of the control; NaN becomes the neutral
+  /// value.
   fileprivate func neutralIfNaN(_ value: Float) -> Double {
     Double(value.isNaN ? neutralValue : value)
   }
 }
 
 extension ParameterCurve {
-  /// The default tolerance of linear segments that approximate a square root.
+  /// The default tolerance with which linear segments approximate a square root, in units of the
+  /// control.
   ///
   /// The error is below 0.1 dB for intensities of at least 0.05.
   public static let defaultSquareRootTolerance = 0.0005
 
-  /// The maximum number of segments that approximate all square roots of one curve.
+  /// The maximum number of linear segments into which a curve is divided to approximate its square
+  /// roots.
   private static let maximumLinearizedPointCount = 1_000_000
 
-  /// Returns the curve with linear interpolation; a linear curve is returned unchanged.
+  /// Returns an approximation of the curve by linear segments. A linear curve is returned
+  /// unchanged.
   ///
   /// - Parameter tolerance: The maximum distance between the linear segments and the curve, in
   ///   units of the control. A curve with very many points may exceed it.
@@ -269,7 +275,7 @@ extension ParameterCurve {
     return curve
   }
 
-  /// Returns the points of the linearized curve, sorted by time.
+  /// Returns the points of an approximation of the curve by linear segments, sorted by time.
   ///
   /// Times count from the start of the curve. Points whose time is NaN are omitted. Values are
   /// clamped to the range of the control unless `isClamped` is false.
@@ -334,7 +340,7 @@ extension ParameterCurve {
 }
 
 extension HapticPattern {
-  /// Returns the pattern with linear interpolation in all curves.
+  /// Returns the pattern with every curve approximated by linear segments.
   public func linearized(tolerance: Double = ParameterCurve.defaultSquareRootTolerance)
     -> HapticPattern
   {
@@ -346,7 +352,7 @@ extension HapticPattern {
 }
 
 extension HapticComposition {
-  /// Returns the composition with linear interpolation in all curves.
+  /// Returns the composition with every curve approximated by linear segments.
   ///
   /// - Parameter tolerance: The maximum distance between the linear segments and a curve, in units
   ///   of its control.

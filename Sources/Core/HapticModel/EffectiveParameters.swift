@@ -1,12 +1,13 @@
 /// The effective intensity and sharpness of haptic events under the controls of their pattern.
 public struct EffectiveParameters: Sendable {
-  /// The effective parameters of an event at a time.
+  /// The effective parameters of an event at one time.
   public struct Point: Equatable, Sendable {
     /// The time, in seconds from the start of the pattern.
     public let time: Double
     /// The intensity of the event multiplied by its control, 0…1.
     public let intensity: Double
-    /// The sharpness of the event plus its control, 0…1 unless it is not clamped.
+    /// The sharpness of the event plus its control, clamped to 0…1 unless the layer states
+    /// frequencies in hertz.
     public let sharpness: Double
   }
 
@@ -22,7 +23,8 @@ public struct EffectiveParameters: Sendable {
 
   /// Creates the effective parameters of a layer's events.
   ///
-  /// - Parameter layer: The layer, whose sharpness is not limited if it states hertz.
+  /// - Parameter layer: The layer, whose sharpness is not limited if the layer states frequencies
+  ///   in hertz.
   /// - Complexity: O(*n* log *n*) in the number of parameters and control points.
   public init(_ layer: HapticComposition.Layer) {
     intensityControl = ControlTimeline(of: .hapticIntensityControl, in: layer)
@@ -30,8 +32,7 @@ public struct EffectiveParameters: Sendable {
     clampsSharpness = layer.hasClampedSharpness
   }
 
-  /// Returns the corners of an event's effective intensity and sharpness. Both are linear between
-  /// corners.
+  /// Returns the points between which an event's effective intensity and sharpness change linearly.
   ///
   /// Two points share a time at a jump. Envelopes are ignored. A transient has one point, as does
   /// an event without duration.

@@ -7,9 +7,9 @@ internal import CMath
 public enum EnvelopeTimes {
   /// The duration of a normalized time of 1, in seconds.
   public static var maximumSeconds: Double { @_noLocks get { 2 } }
-  /// The growth of the exponential from 0 to 1.
+  /// The factor by which the exponential function grows from a normalized time of 0 to 1.
   public static var growthFactorFromZeroToOne: Double { @_noLocks get { 100 } }
-  /// The growth of the exponential, in octaves.
+  /// The binary logarithm of `growthFactorFromZeroToOne`.
   public static var growthOctavesFromZeroToOne: Float { @_noLocks get { 6.6438562 } }
   /// The minimum duration of a ramp, in seconds. The ramp prevents clicks at edges without an
   /// envelope time.
@@ -22,7 +22,8 @@ public enum EnvelopeTimes {
     seconds(ofGrowth: pow(growthFactorFromZeroToOne, min(max(Double(time), 0), 1)))
   }
 
-  /// Returns the duration of a normalized envelope time n, in seconds, given `growthFactor`ⁿ.
+  /// Returns the duration of a normalized envelope time n, in seconds, given the value of
+  /// `growthFactorFromZeroToOne`ⁿ.
   @_noLocks public static func seconds(ofGrowth growth: Double) -> Double {
     maximumSeconds * (growth - 1) / (growthFactorFromZeroToOne - 1)
   }

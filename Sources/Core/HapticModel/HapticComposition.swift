@@ -39,7 +39,7 @@ public struct HapticComposition: Equatable, Sendable {
       self.sharpnessScale = sharpnessScale
     }
 
-    /// Returns a Boolean value that indicates whether the layer is felt at a body location.
+    /// Returns true if the layer is felt at a body location.
     ///
     /// - Parameter location: The location, or nil for every location together.
     public func isFelt(at location: BodyLocation?) -> Bool {
@@ -52,8 +52,8 @@ public struct HapticComposition: Equatable, Sendable {
       !signals.isEmpty || pattern.events.contains { $0.kind.isHaptic }
     }
 
-    /// A Boolean value that indicates whether sharpness is limited to 0…1, because the layer states
-    /// no hertz.
+    /// A Boolean value that indicates whether sharpness is limited to 0…1, because the layer
+    /// doesn't state frequencies in hertz.
     public var hasClampedSharpness: Bool { sharpnessScale == nil }
   }
 
@@ -78,11 +78,11 @@ public struct HapticComposition: Equatable, Sendable {
       self.name = name
     }
 
-    /// Returns a Boolean value that indicates whether both locations have the same number. Formats
-    /// differ in the names of locations.
+    /// Returns true if both locations have the same number. Names are ignored, because formats name
+    /// locations differently.
     public func isSameLocation(as other: BodyLocation) -> Bool { number == other.number }
 
-    /// The name, or the number if the location has no name.
+    /// The name of the location, or its number if it has no name.
     public var displayName: String { name.isEmpty ? "\(number)" : name }
 
     /// Returns true if a text is the location's number or name, ignoring the case of ASCII letters.
@@ -138,7 +138,7 @@ public struct HapticComposition: Equatable, Sendable {
     self.author = author
   }
 
-  /// Creates a composition of one pattern.
+  /// Creates a composition with one layer, which contains a pattern.
   public init(_ pattern: HapticPattern) { self.init(layers: [Layer(pattern)]) }
 
   /// The distinct body locations of the layers, sorted by number and name.
@@ -197,7 +197,7 @@ public struct HapticComposition: Equatable, Sendable {
     return flattenedPattern
   }
 
-  /// A Boolean value that indicates whether `flattened` sounds like the layers.
+  /// A Boolean value that indicates whether `flattened` plays the same as the separate layers.
   public var flattensExactly: Bool {
     layers.allSatisfy { $0.signals.isEmpty }
       && (layers.count <= 1

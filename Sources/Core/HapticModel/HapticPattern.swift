@@ -6,9 +6,9 @@
 public struct HapticPattern: Equatable, Sendable {
   /// The haptic and audio events of the pattern.
   public var events: [HapticEvent]
-  /// The parameters, which step to a value at a time and hold it.
+  /// The dynamic parameters, each of which sets a control to a value from a time on.
   public var parameters: [DynamicParameter]
-  /// The curves, which move linearly between control points.
+  /// The parameter curves, each of which moves a control linearly between control points.
   public var curves: [ParameterCurve]
 
   /// Creates a pattern from events, parameters, and curves.
@@ -59,8 +59,8 @@ public struct HapticEvent: Equatable, Sendable {
     case audioCustom = "AudioCustom"
   }
 
-  /// The duration of a continuous event that specifies none, in seconds: the maximum that Apple
-  /// documents.
+  /// The duration of a continuous event that doesn't specify one, in seconds: the maximum that
+  /// Apple documents.
   public static let defaultDurationSeconds = 30.0
 
   /// The time at which the event starts, in seconds from the start of the pattern.
@@ -74,7 +74,7 @@ public struct HapticEvent: Equatable, Sendable {
   // events.
   /// The kind of the event.
   public var kind: Kind
-  /// The parameter values; an absent parameter has its default.
+  /// The values of the event's parameters; an absent parameter has its default value.
   public var parameters: EventParameters
   /// The sound file that an `audioCustom` event plays, or nil for other kinds.
   public var waveform: AudioWaveform?
@@ -124,17 +124,17 @@ public struct HapticEvent: Equatable, Sendable {
 }
 
 extension HapticEvent.Kind {
-  /// The source of an event's duration. An impulse has none; otherwise, the event or its sound file
-  /// determines it.
+  /// The source of an event's duration: an impulse has no duration, and otherwise the event or its
+  /// sound file determines it.
   public enum DurationSource: Sendable { case impulse, duration, file }
 
-  /// The properties of a kind on which rendering depends, in one place for all kinds.
+  /// The properties of an event kind on which rendering depends, in one place for all kinds.
   struct KindTraits {
     var isHaptic: Bool
     var durationSource: DurationSource
-    /// The intensity of an event that specifies none.
+    /// The intensity of an event that doesn't specify one.
     var defaultIntensity: Float = 0.6
-    /// The sharpness of an event that specifies none.
+    /// The sharpness of an event that doesn't specify one.
     var defaultSharpness: Float = 0.422601
   }
 
@@ -149,7 +149,7 @@ extension HapticEvent.Kind {
     }
   }
 
-  /// The names of a kind in messages, tables, and reports, in one place for all kinds.
+  /// The names of an event kind in messages, tables, and reports, in one place for all kinds.
   private var displayNames: (noun: String, label: String, countKey: String) {
     switch self {
     case .hapticTransient: ("transient", "transient", "transients")
@@ -161,7 +161,7 @@ extension HapticEvent.Kind {
 
   /// The singular noun for an event of this kind in messages.
   public var noun: String { displayNames.noun }
-  /// The label for an event of this kind in tables and in the data of pages.
+  /// The label for an event of this kind in tables and in the data of web pages.
   public var label: String { displayNames.label }
   /// The JSON key for the number of events of this kind in reports.
   public var countKey: String { displayNames.countKey }
@@ -169,10 +169,10 @@ extension HapticEvent.Kind {
   public var isHaptic: Bool { traits.isHaptic }
   /// A Boolean value that indicates whether events of this kind are impulses without an envelope.
   public var isTransient: Bool { traits.durationSource == .impulse }
-  /// A Boolean value that indicates whether events of this kind last for their duration. The
-  /// default duration is 30 s.
+  /// A Boolean value that indicates whether events of this kind last for a specified duration, 30 s
+  /// by default.
   public var isContinuous: Bool { traits.durationSource == .duration }
-  /// A Boolean value that indicates whether events of this kind are vibrations.
+  /// A Boolean value that indicates whether events of this kind are continuous vibrations.
   public var isVibration: Bool { isHaptic && isContinuous }
   /// A Boolean value that indicates whether events of this kind play a sound file.
   public var playsFile: Bool { traits.durationSource == .file }

@@ -4,11 +4,12 @@ public enum EventParameterID: String, CaseIterable, Sendable {
   case hapticIntensity = "HapticIntensity"
   /// The sharpness of a haptic event, from dull (0) to sharp (1).
   case hapticSharpness = "HapticSharpness"
-  /// The duration of the rise at the start, normalized to 0…1.
+  /// The attack time: the duration of the rise at the start of an event, normalized to 0…1.
   case attackTime = "AttackTime"
-  /// The duration of the fall of an event that isn't sustained, normalized to 0…1.
+  /// The decay time: the duration of the fall after the attack of an event that isn't sustained,
+  /// normalized to 0…1.
   case decayTime = "DecayTime"
-  /// The duration of the fall after the end, normalized to 0…1.
+  /// The release time: the duration of the fall after the end of an event, normalized to 0…1.
   case releaseTime = "ReleaseTime"
   /// The envelope mode: 1 holds the level for the duration of the event, 0 decays.
   case sustained = "Sustained"
@@ -62,21 +63,22 @@ public enum EventParameterID: String, CaseIterable, Sendable {
 
 /// The parameter values of an event, as a small dictionary that never allocates.
 public struct EventParameters: Equatable, Sendable {
-  /// A value for each identifier. Absent values are zero, so that equality is by value.
+  /// A value for each identifier. Absent values are stored as zero, so that equal sets have equal
+  /// memory.
   private var storedValues = InlineArray<10, Float>(repeating: 0)
   private var presentMask: UInt16 = 0
 
   /// Creates an empty set of parameter values.
   public init() {}
 
-  /// Creates a set of parameter values.
+  /// Creates a set of parameter values from a dictionary.
   public init(_ values: [EventParameterID: Float]) {
     for (id, value) in values {
       self[id] = value
     }
   }
 
-  /// Returns true if the same identifiers have the same values.
+  /// Returns true if two sets contain the same identifiers with the same values.
   public static func == (lhs: EventParameters, rhs: EventParameters) -> Bool {
     lhs.presentMask == rhs.presentMask
       && lhs.storedValues.indices.allSatisfy { lhs.storedValues[$0] == rhs.storedValues[$0] }
@@ -154,7 +156,8 @@ public enum DynamicParameterID: String, CaseIterable, Sendable {
   public var isMultiplier: Bool { self == .hapticIntensityControl || self == .audioVolumeControl }
   /// The valid range of the control. Values outside the range are clamped.
   public var range: ClosedRange<Float> { isMultiplier ? 0...1 : -1...1 }
-  /// The value before the first parameter or curve: 1 for multipliers, otherwise 0.
+  /// The value of the control before its first parameter or curve: 1 if the control multiplies,
+  /// otherwise 0.
   public var neutralValue: Float { isMultiplier ? 1 : 0 }
 
   /// The event parameter that the control affects.
@@ -195,9 +198,9 @@ public struct DynamicParameter: Equatable, Sendable {
   }
 }
 
-/// A curve of a control: linear between its control points, then constant.
+/// A curve that changes a control: linear between its control points, and then constant.
 public struct ParameterCurve: Equatable, Sendable {
-  /// A point of a curve.
+  /// A control point of a curve.
   public struct ControlPoint: Equatable, Sendable {
     /// The time of the point, in seconds from the start of the curve.
     public var time: Double
@@ -211,11 +214,11 @@ public struct ParameterCurve: Equatable, Sendable {
     }
   }
 
-  /// The interpolation between control points.
+  /// The rule by which values between control points are interpolated.
   public enum Interpolation: String, CaseIterable, Sendable {
     /// Linear interpolation of the value.
     case linear
-    /// Linear interpolation of the square of the value, which the points contain, 0…1.
+    /// Linear interpolation of the square of the value. The control points contain the square, 0…1.
     ///
     /// Formats that specify amplitudes for a control of intensity use these curves; AHAP does not.
     case squared

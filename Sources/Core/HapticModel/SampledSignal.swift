@@ -1,6 +1,6 @@
 internal import CMath
 
-/// A sampled signal on the haptic bus, for motion that no event can describe.
+/// A sampled signal that plays on the haptic bus, for motion that events can't describe.
 ///
 /// The signal plays at its own speed. The intensity control is the only control that acts on it.
 public struct SampledSignal: Equatable, Sendable {
@@ -8,7 +8,7 @@ public struct SampledSignal: Equatable, Sendable {
   public var startSeconds: Double
   /// The sample rate of the signal, in hertz.
   public var sampleRate: Double
-  /// The samples; ±1 is the amplitude of a continuous event at full intensity.
+  /// The samples of the signal, where ±1 is the amplitude of a continuous event at full intensity.
   public var samples: [Float]
 
   /// Creates a signal without validating it.
@@ -18,7 +18,7 @@ public struct SampledSignal: Equatable, Sendable {
     self.samples = samples
   }
 
-  /// The duration of the samples, in seconds.
+  /// The duration of the signal, in seconds.
   public var durationSeconds: Double { sampleRate > 0 ? Double(samples.count) / sampleRate : 0 }
 
   /// The sample rates that can be rendered, in hertz.
@@ -89,7 +89,8 @@ public struct SampledSignal: Equatable, Sendable {
     }
   }
 
-  /// Returns the samples scaled to a peak of 1, starting where they cross zero most slowly.
+  /// Returns the samples of a period, scaled to a peak of 1 and rotated to start where they cross
+  /// zero most slowly.
   private static func normalized(_ samples: [Float]) -> [Float] {
     var peakMagnitude: Float = 0
     var smoothestStart = 0
@@ -115,7 +116,7 @@ public struct SampledSignal: Equatable, Sendable {
 }
 
 extension HapticComposition.Layer {
-  /// The duration until the pattern and the last signal have ended, in seconds.
+  /// The time until the pattern and the last signal of the layer have ended, in seconds.
   public var durationSeconds: Double {
     signals.reduce(pattern.durationSeconds) { max($0, $1.startSeconds + $1.durationSeconds) }
   }

@@ -9,7 +9,7 @@ public struct SharpnessScale: Equatable, Sendable {
   /// The frequency of sharpness 1, in hertz.
   public var maximumHertz: Double
   /// A Boolean value that indicates whether equal steps of sharpness are equal frequency ratios
-  /// instead of equal frequency differences.
+  /// rather than equal frequency differences.
   public var isLogarithmic: Bool
 
   /// Creates a scale between two positive frequencies.
@@ -49,18 +49,18 @@ public struct SharpnessScale: Equatable, Sendable {
       : (hertz - minimumHertz) / (maximumHertz - minimumHertz)
   }
 
-  /// The maximum logarithm of the frequency ratio across a line segment. The segment approximates
-  /// part of a line on the other kind of scale.
+  /// The maximum natural logarithm of the frequency ratio between the ends of a line segment that
+  /// approximates part of a line on the other kind of scale.
   ///
   /// A chord of a logarithm or exponential deviates by an eighth of the squared length, which is
   /// below 10⁻⁴.
   private static let maximumLineLogRatio = 0.021
 
-  /// The maximum number of lines that represent a single line.
+  /// The maximum number of line segments that approximate a single line on the other kind of scale.
   private static let maximumLineCount = 512
 
-  /// Returns the number of line segments that represent, between two positive frequencies, a line
-  /// on the other kind of scale. The segments have equal frequency ratios.
+  /// Returns the number of line segments that approximate a line on the other kind of scale between
+  /// two positive frequencies. The segments have equal frequency ratios.
   ///
   /// - Parameters:
   ///   - first: The frequency at the start, in hertz.
@@ -70,8 +70,8 @@ public struct SharpnessScale: Equatable, Sendable {
     return FrameConversion.clampedInteger(unclampedLineCount, in: 1...maximumLineCount)
   }
 
-  /// Returns the fractions at which a line of hertz is divided into lines of logarithms, in
-  /// ascending order, without 0 and 1.
+  /// Returns the fractions at which a line on a linear frequency scale is divided to approximate it
+  /// by lines on a logarithmic scale, in ascending order, without 0 and 1.
   ///
   /// The parts have equal frequency ratios, because equal differences would be long steps at low
   /// frequencies.
@@ -92,11 +92,11 @@ public struct SharpnessScale: Equatable, Sendable {
 // MARK: - Layers that state hertz
 
 extension HapticComposition {
-  /// A Boolean value that indicates whether a layer states frequencies in hertz.
+  /// A Boolean value that indicates whether any layer states frequencies in hertz.
   public var statesHertz: Bool { layers.contains { $0.sharpnessScale != nil } }
 
-  /// Returns the composition with sharpness on the scale of a device, so that the device determines
-  /// the frequencies.
+  /// Returns the composition with its stated frequencies converted to sharpness on the scale of a
+  /// device, so that the device determines the frequencies.
   ///
   /// - Parameter scale: The scale of the device. A frequency beyond it becomes the nearest end.
   public func convertingStatedHertz(to scale: SharpnessScale) -> HapticComposition {
@@ -106,8 +106,8 @@ extension HapticComposition {
     return composition
   }
 
-  /// Returns the minimum and maximum frequency that the haptic events of the layers that state
-  /// hertz reach; nil if no layer does.
+  /// The range of frequencies, in hertz, that the haptic events reach in layers that state
+  /// frequencies; nil if no layer states frequencies.
   public var statedHertz: ClosedRange<Double>? {
     let layerRanges = layers.compactMap { $0.statedHertz }
     guard let minimum = layerRanges.map({ $0.lowerBound }).min(),
@@ -118,7 +118,8 @@ extension HapticComposition {
 }
 
 extension HapticComposition.Layer {
-  /// Returns the layer with its sharpness on the scale of a device, clamped to 0…1.
+  /// Returns the layer with its stated frequencies converted to sharpness on the scale of a device,
+  /// clamped to 0…1.
   ///
   /// A layer that states no frequencies is returned unchanged. A line stays a line if both scales
   /// have equal steps; otherwise, it becomes several.
@@ -149,10 +150,11 @@ extension HapticComposition.Layer {
     return layer
   }
 
-  /// The minimum and maximum frequency of the haptic events and their control, in hertz.
+  /// The range of frequencies, in hertz, that the haptic events reach, including the changes by
+  /// their control.
   ///
-  /// The result is nil if the layer states no hertz. Points of a control between which no event
-  /// plays also count.
+  /// The result is nil if the layer doesn't state frequencies. Points of a control between which no
+  /// event plays also count.
   public var statedHertz: ClosedRange<Double>? {
     guard let sharpnessScale else { return nil }
     let eventSharpness = EventSharpnessTimeline(pattern)
@@ -178,7 +180,7 @@ extension HapticComposition.Layer {
 }
 
 extension HapticEvent {
-  /// The unclamped sharpness of the event; the default if the event states none or NaN.
+  /// The unclamped sharpness of the event, or the default if the sharpness is absent or NaN.
   public var unclampedSharpness: Double {
     let statedSharpness = parameters[.hapticSharpness] ?? .nan
     return Double(
@@ -187,7 +189,7 @@ extension HapticEvent {
   }
 }
 
-/// The sharpness of the event that a control acts on, by time.
+/// A timeline of the sharpness of the event on which a control acts.
 private struct EventSharpnessTimeline {
   /// The onsets of the haptic events, in ascending order.
   let onsetSeconds: [Double]
@@ -201,7 +203,8 @@ private struct EventSharpnessTimeline {
     sharpnessValues = onsetOrder.map { events[$0].unclampedSharpness }
   }
 
-  /// Returns the sharpness of the last event that starts at a time or before, or of the first.
+  /// Returns the sharpness of the last event that starts at or before a time, or of the first event
+  /// if none does.
   func sharpness(at time: Double) -> Double {
     var lowerIndex = 0
     var upperIndex = onsetSeconds.count
@@ -218,7 +221,8 @@ private struct EventSharpnessTimeline {
   }
 }
 
-/// The conversion of sharpness from a scale of frequencies to another, clamped to 0…1 there.
+/// A conversion of sharpness from one frequency scale to another, on which the result is clamped to
+/// 0…1.
 private struct SharpnessConversion {
   let sourceScale: SharpnessScale
   let targetScale: SharpnessScale
@@ -240,7 +244,8 @@ private struct SharpnessConversion {
     min(max(unclampedSharpness(sharpness), 0), 1)
   }
 
-  /// Returns the control points of a curve on the target scale, relative to the converted base.
+  /// Returns the control points of a curve converted to the target scale, relative to the converted
+  /// base sharpness.
   ///
   /// - Parameters:
   ///   - curve: The curve, whose values are added to a sharpness.
@@ -268,7 +273,8 @@ private struct SharpnessConversion {
     return convertedPoints
   }
 
-  /// Returns the fractions of a line at which its image bends, in ascending order.
+  /// Returns the fractions of a line on the source scale at which the converted line bends, in
+  /// ascending order.
   private func bendFractions(from start: Double, to end: Double) -> [Double] {
     guard start != end else { return [] }
     var fractions: [Double] = []
