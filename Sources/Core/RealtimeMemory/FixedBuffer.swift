@@ -1,4 +1,4 @@
-/// A buffer of a fixed number of elements, allocated once and freed with its owner.
+/// A buffer of a fixed number of elements, which is allocated once and freed with its owner.
 ///
 /// An audio thread accesses elements in place, without reference counting, copy-on-write, or
 /// allocation. Debug builds check indices.
@@ -35,12 +35,12 @@
 }
 
 extension FixedBuffer where Element: BitwiseCopyable {
-  /// Allocates a buffer of equal elements.
+  /// Allocates a buffer whose elements all have the same value.
   @inlinable public init(repeating element: Element, count: Int) {
     self.init(count: count) { _ in element }
   }
 
-  /// Allocates uninitialized elements; write each element before reading it.
+  /// Allocates a buffer of uninitialized elements. Write each element before you read it.
   @unsafe @inlinable public init(uninitialized count: Int) {
     unsafe baseAddress = .allocate(capacity: max(1, count))
     self.count = count
@@ -54,16 +54,18 @@ extension FixedBuffer where Element: BitwiseCopyable {
     }
   }
 
-  /// Allocates a copy of an array.
+  /// Allocates a buffer that contains a copy of an array.
   @inlinable public init(_ elements: [Element]) {
     self.init(count: elements.count) { elements[$0] }
   }
 
-  /// A view of the memory that doesn't own it; the caller keeps the buffer alive during its use.
+  /// An unowned view of the buffer's memory. The caller keeps the buffer alive while the view is in
+  /// use.
   @unsafe @_transparent public var view: BufferView<Element> {
     unsafe BufferView(start: baseAddress, count: count)
   }
-  /// The address of the first element; the caller keeps the buffer alive during its use.
+  /// The address of the first element. The caller keeps the buffer alive while the address is in
+  /// use.
   @unsafe @_transparent public var address: UnsafeMutablePointer<Element> { unsafe baseAddress }
 }
 
@@ -74,7 +76,7 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
   /// The number of elements in the view.
   public let count: Int
 
-  /// Creates a view of memory that the caller keeps alive.
+  /// Creates a view of memory, which the caller keeps alive.
   @unsafe @_transparent public init(start: UnsafeMutablePointer<Element>, count: Int) {
     unsafe self.baseAddress = start
     self.count = count
@@ -109,7 +111,7 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
   }
 }
 
-/// A value at a fixed address, freed with its owner.
+/// A value at a fixed address, which is freed with its owner.
 @frozen @safe public struct Cell<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
   @usableFromInline let pointer: UnsafeMutablePointer<Value>
 
@@ -130,7 +132,8 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
     @_transparent nonmutating unsafeMutableAddress { unsafe pointer }
   }
 
-  /// A reference to the value; the caller keeps the cell alive during its use.
+  /// An unowned reference to the value. The caller keeps the cell alive while the reference is in
+  /// use.
   @unsafe @_transparent public var reference: Reference<Value> { unsafe Reference(pointer) }
 }
 
@@ -138,7 +141,7 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
 @frozen @safe public struct Reference<Value: ~Copyable>: BitwiseCopyable, @unchecked Sendable {
   @usableFromInline let pointer: UnsafeMutablePointer<Value>
 
-  /// Creates a reference to memory that the caller keeps alive.
+  /// Creates a reference to a value in memory, which the caller keeps alive.
   @unsafe @_transparent public init(_ pointer: UnsafeMutablePointer<Value>) {
     unsafe self.pointer = pointer
   }

@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// A wait-free queue of fixed capacity for one writing and one reading thread.
+/// A wait-free queue of fixed capacity for one thread that writes and one that reads.
 @frozen public struct RingQueue<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
   @usableFromInline let storage: FixedBuffer<Element>
   @usableFromInline let totalWrittenCount = Atomic<Int>(0)
@@ -24,7 +24,7 @@ public import Synchronization
     return totalWrittenCount.load(ordering: .acquiring) &- read
   }
 
-  /// Appends values in order, all or none. Only one thread may write.
+  /// Appends either all or none of the given values, in order. Only one thread may write.
   ///
   /// - Returns: True if there was enough space.
   @inlinable public func write(_ values: Span<Element>) -> Bool {
