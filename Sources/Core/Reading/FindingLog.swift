@@ -5,7 +5,7 @@
 /// refer to a parsed document.
 public struct FindingLog: Sendable {
   private struct Entry {
-    /// The finding without its location.
+    /// The finding, whose location is computed later.
     var finding: Finding
     var valueIndex: Int
     var byteOffset: Int

@@ -7,7 +7,7 @@ struct JSONNode {
     case object, array, plainString, escapedString, number, `true`, `false`, null
   }
 
-  /// The `parentIndex` index of the root.
+  /// The value of `parentIndex` for the root, which has no enclosing container.
   static let noParent = UInt32.max
 
   /// The byte offset of the value.

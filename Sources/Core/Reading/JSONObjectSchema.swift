@@ -1,7 +1,8 @@
 /// A key of a JSON object that corresponds to a Swift property, with functions to read and write
 /// it.
 package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
-  /// Provides read and write access to a property of the owner, as in `{ $1(&$0.time) }`.
+  /// A function that passes a property of an owner to a closure for reading and writing, as in `{
+  /// $1(&$0.time) }`.
   ///
   /// A `WritableKeyPath` would be the natural type, but the studio's WebAssembly module is compiled
   /// as Embedded Swift, which has no key paths.
@@ -9,7 +10,8 @@ package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
     @Sendable (_ owner: inout Owner, _ body: (inout Value) -> Void) -> Void
 
   package var key: JSONKey
-  /// Reads the value of the key into the owner. Reports an invalid value and returns false.
+  /// Reads the value of the key into the owner. If the value is invalid, reports it and returns
+  /// false.
   package let read: @Sendable (JSONValue, inout Owner, inout Reader) -> Bool
   /// Writes the value of the owner, unless the key is optional and the value equals that of
   /// `defaultOwner`.
@@ -154,7 +156,8 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
     return isComplete
   }
 
-  /// Returns the permitted keys and the expected keys of an object, as bit sets.
+  /// Returns the keys that an object may contain and those that it is expected to contain, as bit
+  /// sets.
   private func keyBits(of object: JSONValue) -> (permitted: UInt32, expected: UInt32) {
     var permittedKeyBits = schema.allKeyBits
     var expectedKeyBits = schema.expectedKeyBits

@@ -5,7 +5,7 @@ package protocol JSONScalar: Equatable, Sendable {
   static func fromJSON(_ content: JSONScalarContent) -> Self?
   /// A Boolean value that indicates whether the type represents null as nil.
   static var acceptsNull: Bool { get }
-  /// Returns the value of the type that is nearest to a number.
+  /// Returns the value of this type that is nearest to a number.
   static func nearestRepresentable(to number: Double) -> Double
   /// Writes the value as a member of an object.
   ///

@@ -26,13 +26,13 @@ package enum JSONType: Sendable {
 package struct JSONKey: Sendable {
   /// Indicates whether a JSON text must contain a key, and whether the key is written.
   package enum Presence: Sendable {
-    /// Must be present. An object without the key is incomplete, which is an error.
+    /// The key must be present. An object without the key is incomplete, which is an error.
     case required
-    /// Always written. Reading an object without the key reports a warning.
+    /// The key is always written. Reading an object without the key reports a warning.
     case recommended
-    /// Always written. An object without the key is accepted without a finding.
+    /// The key is always written. An object without the key is accepted without a finding.
     case alwaysWritten
-    /// Written only if the value differs from the default.
+    /// The key is written only if the value differs from the default.
     case optional
   }
 
@@ -106,7 +106,7 @@ package final class JSONSchema: Sendable {
   /// The error code for incomplete objects, such as a `CHHapticError` code.
   package let errorCode: Int?
   package let discriminator: Discriminator?
-  /// A bit set of all keys.
+  /// A bit set of all keys of the object.
   let allKeyBits: UInt32
   /// A bit set of the required and recommended keys.
   let expectedKeyBits: UInt32

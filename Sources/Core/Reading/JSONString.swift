@@ -59,7 +59,7 @@ enum JSONString {
     return codeUnit
   }
 
-  /// Returns the value of a hexadecimal digit, or nil if the byte is not one.
+  /// Returns the value of a hexadecimal digit, or nil if the byte is not a hexadecimal digit.
   static func hexadecimalValue(of byte: UInt8) -> UInt16? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))

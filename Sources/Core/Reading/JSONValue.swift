@@ -198,7 +198,7 @@ extension JSONValue.Kind {
 
 /// The members of an object, or the elements of an array.
 public struct JSONChildren: Sequence, IteratorProtocol, Sendable {
-  /// A Boolean value that indicates whether no values remain.
+  /// A Boolean value that indicates whether the sequence has no further values.
   public var isEmpty: Bool { nextNodeIndex >= endNodeIndex }
 
   private let document: JSONDocument
