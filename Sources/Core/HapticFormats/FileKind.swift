@@ -116,10 +116,10 @@ package struct FileKind: Sendable {
 
   // MARK: Other texts
 
-  /// The number of leading bytes that are searched for text marks.
+  /// The number of leading bytes that are searched for the marks of text files.
   private static let searchedTextByteCount = 4_096
 
-  /// A lowercase text that identifies a kind of text file.
+  /// Lowercase texts whose presence identifies a kind of text file.
   private struct TextMark {
     var kind: FileKind
     /// The text at the start of the file, after any byte-order mark and white space.
@@ -191,7 +191,7 @@ package struct FileKind: Sendable {
     }
   }
 
-  /// The sentence that states why the file cannot be read, for errors.
+  /// The sentence for error messages that states why the file cannot be read.
   var unreadableReason: String {
     isForeignFormat
       ? "\(nounPhrase) is not a supported pattern format" : "\(nounPhrase), not a pattern"

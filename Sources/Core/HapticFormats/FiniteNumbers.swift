@@ -2,7 +2,8 @@ package import HapticModel
 package import Reading
 
 extension HapticPattern {
-  /// The path of the first number that is not finite, or nil if all numbers are finite.
+  /// The path of the first element in the pattern that contains a number that is not finite, or nil
+  /// if all numbers are finite.
   package var firstNonFinitePath: String? {
     let eventIndex = events.firstIndex { eventIndex in
       !eventIndex.time.isFinite || eventIndex.duration?.isFinite == false

@@ -2,11 +2,12 @@
 public struct ReadingOptions: Equatable, Sendable {
   /// The time from which control point times are counted.
   public enum CurveTimeReference: String, CaseIterable, Sendable {
-    /// The start of the curve, as Apple documents.
+    /// Control point times count from the start of the curve, as Apple documents.
     case relative
-    /// The start of the pattern, as some tools write.
+    /// Control point times count from the start of the pattern, as some tools write them.
     case absolute
-    /// The start of the curve, unless the curves of the file together indicate absolute times.
+    /// Control point times count from the start of the curve, unless the curves of the file
+    /// together indicate absolute times.
     case automatic
   }
 
@@ -35,7 +36,7 @@ public struct ReadingOptions: Equatable, Sendable {
   /// A Boolean value that indicates whether an unknown parameter in an AHAP file is an error
   /// instead of a warning.
   public var rejectsUnknownParameters = false
-  /// The handling of frequencies in formats that state hertz.
+  /// The handling of frequencies in formats that state frequencies in hertz.
   public var frequencyHandling = FrequencyHandling.hertz
 
   /// Creates reading options. With the defaults, files are read as their formats are documented.

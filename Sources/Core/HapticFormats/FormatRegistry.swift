@@ -16,7 +16,7 @@ public struct FormatRegistry: Sendable {
   private static let unknownFormat = Rule.error(
     "format-unknown", "syntax", "The format of a file must be supported.")
 
-  /// The rule for a file whose name suggests a different format than its content.
+  /// The rule that reports a file whose name suggests a different format than its content.
   public static let misnamedFile = Rule.note(
     "format-name", "syntax", "The file extension should match the format.")
 
@@ -116,7 +116,8 @@ public struct FormatRegistry: Sendable {
           """))
   }
 
-  /// Throws an error for another kind of file, and for a JSON file of an unknown format.
+  /// Throws an error for a file of a known kind that is not a pattern, and for a JSON file of an
+  /// unknown format.
   ///
   /// - Parameters:
   ///   - file: A file that no format recognizes with certainty.

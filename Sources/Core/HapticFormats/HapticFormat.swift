@@ -104,8 +104,8 @@ public struct HapticFormat: Sendable {
     return format
   }
 
-  /// Returns a copy of the format with a clause that distinguishes it from formats with the same
-  /// content.
+  /// Returns a copy of the format with a clause for messages that distinguishes it from formats
+  /// with the same content.
   ///
   /// - Parameter clause: A clause for messages, such as `the first number is a pause`.
   public func distinguished(by clause: String) -> HapticFormat {
@@ -188,7 +188,7 @@ public struct HapticFormat: Sendable {
   }
 }
 
-/// The confidence that a file has a format.
+/// The confidence with which a file is recognized as being in a format.
 public enum Recognition: Int, Comparable, Sendable {
   /// The file has another format or is damaged.
   case unrecognized

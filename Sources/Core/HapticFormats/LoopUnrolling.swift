@@ -97,10 +97,10 @@ private struct UnrolledControls {
     }
   }
 
-  /// The unrolled curves, up to the last appended pass.
+  /// The unrolled curves of all controls, up to the last appended pass.
   var curves: [ParameterCurve] { controlTracks.map { $0.curve } }
 
-  /// Appends the control points of a pass, shifted in time.
+  /// Appends the control points of a time range to the unrolled curves, shifted to a pass.
   mutating func appendPass(from start: Double, to end: Double, shift: Double) {
     for index in controlTracks.indices {
       let segments = controlTracks[index].timeline.segments

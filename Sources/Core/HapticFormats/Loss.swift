@@ -22,7 +22,7 @@ public struct Loss: Equatable, Sendable {
   /// The size of the difference, in the unit used in the message, or nil.
   public var differenceSize: Double?
 
-  /// Creates a loss of an element, with a message.
+  /// Creates a loss that affects an element, with a message.
   ///
   /// - Parameters:
   ///   - kind: The extent of the loss.
@@ -110,7 +110,7 @@ package struct LossLog {
     return lossesWithSizes + summaries
   }
 
-  /// Returns the message of a loss, with the size inserted to three digits.
+  /// Returns the message of a loss, with the size of the difference inserted to three digits.
   private static func messageWithSize(of loss: Loss) -> String {
     guard let size = loss.differenceSize, size.isFinite, loss.message.contains("#") else {
       return loss.message
@@ -194,7 +194,7 @@ package struct LossLog {
     }
   }
 
-  /// The maximum distance, in hertz, from the scale at which a frequency is not a loss.
+  /// The maximum distance of a frequency from the scale, in hertz, that is not reported as a loss.
   private static let unreportedExcessHertz = 1e-3
 
   /// Adds a loss for each layer that has a body location.
@@ -211,7 +211,8 @@ package struct LossLog {
 }
 
 extension HapticComposition {
-  /// Returns the composition with hertz converted to sharpness on the scale of the default profile.
+  /// Returns the composition with frequencies in hertz converted to sharpness on the scale of the
+  /// default profile.
   ///
   /// - Parameter losses: Receives a loss for frequencies beyond the scale.
   package func convertingStatedHertzToDefaultScale(losses: inout LossLog) -> HapticComposition {

@@ -17,7 +17,7 @@ public struct ReadResult: Sendable {
     }
   }
 
-  /// A declaration in a file that a rule is violated on purpose.
+  /// A suppression: the declaration in a file that it violates a rule on purpose.
   public struct Suppression: Equatable, Sendable {
     /// The name of the rule, as written in the file.
     public var ruleID: RuleID
@@ -41,7 +41,7 @@ public struct ReadResult: Sendable {
   public var findings: [Finding]
   /// The number of errors, including those combined into a single finding.
   public var errorCount: Int
-  /// The content of the file that a composition cannot represent.
+  /// The losses: content of the file that a composition cannot represent.
   public var losses: [Loss]
   /// The locations of the composition's elements in the file.
   public var sourceMap: SourceMap
@@ -74,7 +74,7 @@ public struct ReadResult: Sendable {
     self.fileDetails = details
   }
 
-  /// Creates the result of reading a JSON document.
+  /// Creates the result of reading a JSON document, including findings about its syntax.
   ///
   /// - Parameters:
   ///   - composition: Returns the composition. Called only if there are no errors.

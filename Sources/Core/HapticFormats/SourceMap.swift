@@ -2,7 +2,8 @@ public import HapticModel
 public import Reading
 
 extension [[Int]] {
-  /// Groups the values of events by layer and index. Events without a value get 0.
+  /// Creates an array for each layer with a value for each event, from values and the events that
+  /// they belong to. Events without a value get 0.
   package init(_ values: [Int], at references: [EventReference]) {
     self = []
     for (value, event) in zip(values, references) {

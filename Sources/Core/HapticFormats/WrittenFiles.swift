@@ -27,7 +27,7 @@ public struct WrittenFiles: Sendable {
 
   /// The written files, at least one.
   public var files: [File]
-  /// The content that the format cannot represent.
+  /// The losses: content of the composition that the format cannot represent.
   public var losses: [Loss]
 
   /// Creates the result of writing a composition.

@@ -343,8 +343,8 @@ struct AHAPEditBuilder {
     }
   }
 
-  /// Returns the first array element with two members, found under a key of the given values, as a
-  /// formatting model for new elements.
+  /// Returns the first element of an existing array as a formatting model for new elements. The
+  /// array is stored under a key of one of the given values, and its first element has two members.
   private mutating func styleSample(_ key: String, of valueIndices: [Int]) -> JSONValue? {
     if let cached = styleSampleCache[key] { return cached }
     for index in valueIndices {
@@ -360,7 +360,8 @@ struct AHAPEditBuilder {
     return nil
   }
 
-  /// Formats an empty array like another by copying the white space inside its brackets.
+  /// Formats an empty array in the style of another array, whose white space inside the brackets is
+  /// copied.
   private mutating func setDelimiters(of list: Int, like sample: JSONValue?) {
     guard let sample, let first = sample.children.first else { return }
     containerEdits[list, default: ContainerEdit()].openingWhitespace = first.leadingWhitespace

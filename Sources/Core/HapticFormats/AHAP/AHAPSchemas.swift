@@ -1,7 +1,7 @@
 import HapticModel
 import Reading
 
-/// Error codes of `CHHapticError`.
+/// Error codes of Core Haptics, from `CHHapticError`.
 ///
 /// Source: the header CHHapticErrors.h of Apple's SDK. Apple does not document which input causes
 /// which code, so the codes are assigned by name.

@@ -43,7 +43,7 @@ struct ContainerEdit {
     return writer.byteEdits
   }
 
-  /// Returns the edit of a container that was empty or that becomes empty.
+  /// Returns the edit of a container that was empty before or is empty afterward.
   private func contentsEdit(of container: JSONValue, visitedCount: inout Int) -> TextEdits.Edit {
     let text = container.document.text
     let closingBracketOffset = TextEdits.byteRange(of: container, in: text).upperBound - 1
@@ -148,7 +148,8 @@ extension JSONValue {
     return Array(text[whitespaceStart..<keyOffset])
   }
 
-  /// The text between the key and the value; `: ` if the text contains a line break.
+  /// The text between the key and the value of a member, or `: ` if that text contains a line
+  /// break.
   var keySeparator: [UInt8] {
     let text = document.text
     var separatorStart = byteOffset

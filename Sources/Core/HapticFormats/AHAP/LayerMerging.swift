@@ -20,13 +20,13 @@ struct LayerMerging {
   private(set) var maximumFrequencyErrorHertz = 0.0
   /// The maximum level difference between the composition and the merged pattern, in decibels.
   private(set) var maximumLevelErrorDecibels = 0.0
-  /// The number of events that become silent because of the controls.
+  /// The number of events that become silent because the controls of another layer act on them.
   private(set) var silencedEventCount = 0
 
   private let sharpnessControl: ControlTimeline
   private let intensityControl: ControlTimeline
   private let controlledPattern: HapticPattern
-  /// The haptic events of the layers without controls.
+  /// The haptic events of the layers that have no controls.
   private let otherEvents: [HapticEvent]
 
   /// The minimum differences that are reported as losses.
@@ -36,8 +36,8 @@ struct LayerMerging {
   /// The exponent that maps intensity to amplitude in the default profile.
   private static let phoneAmplitudeExponent = 2.0
 
-  /// Merges the layers, or returns nil if several layers have controls or a control is of another
-  /// kind.
+  /// Merges the layers, or returns nil unless exactly one layer has controls, which affect only
+  /// intensity and sharpness.
   init?(_ composition: HapticComposition) {
     let layers = composition.layers
     let controlledLayerIndices = layers.indices.filter { index in
@@ -118,7 +118,7 @@ struct LayerMerging {
     mergedPattern.events += unaffectedEvents
   }
 
-  /// Returns a control value relative to the base values.
+  /// Returns the value of a control relative to the base sharpness or intensity.
   private static func controlValue(
     _ value: Float, of id: DynamicParameterID, relativeToShift shift: Double, scale: Double
   ) -> Float {

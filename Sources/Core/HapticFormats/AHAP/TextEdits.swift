@@ -1,6 +1,6 @@
 import Reading
 
-/// A text in which edits replace ranges of bytes.
+/// A text, with edits that replace ranges of its bytes.
 struct TextEdits {
   /// A replacement for a range of bytes.
   struct Edit {
