@@ -70,7 +70,7 @@ struct RenderPlanBuilder: ~Copyable {
   ///
   /// - Parameters:
   ///   - tracks: The control tracks, in the order of `LiveControlID`.
-  ///   - sharpnessScale: The scale of a layer that states hertz, or nil.
+  ///   - sharpnessScale: The scale of a layer that states frequencies in hertz, or nil.
   mutating func add(tracks: [ControlTimeline], sharpnessScale: SharpnessScale? = nil) {
     var firstSegmentIndices: [Int32] = []
     for (id, track) in zip(LiveControlID.allCases, tracks) {
