@@ -140,8 +140,8 @@ public struct SendAutomation: Equatable, Sendable {
     }
   }
 
-  /// The points, sorted by frame. If several points share a frame, the last one determines the gain
-  /// from there on.
+  /// The points of the automation, sorted by frame. If several points share a frame, the last one
+  /// determines the gain from there on.
   public let points: [Point]
 
   /// Creates an automation from points in any order; without points, the gain is 1.

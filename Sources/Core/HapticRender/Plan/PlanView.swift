@@ -201,7 +201,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   var source: Source
   var layerIndex: UInt16 = 0
   var onsetFrame: Int64
-  /// The envelope, in frames from the onset.
+  /// The planned envelope of the voice, in frames from its onset.
   var envelope: Envelope
   /// The intensity or volume of the event.
   var eventLevel: Float = 1
@@ -218,7 +218,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   /// The amplitude of a burst at full intensity.
   var fullIntensityGain: Float = 0
   var initialSine = SineSegment()
-  /// The index of the sound in the plan.
+  /// The index, in the plan, of the sound that the voice plays.
   var soundIndex: Int32 = 0
   var isLooping = false
   /// The length of the fade at the end of a sound file, in frames; 0 for no fade.
@@ -321,13 +321,13 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
 final class LevelTables {
   static let sharpnessPointCount = 33
 
-  /// A Boolean value that indicates whether all gains of continuous events are 1.
+  /// A Boolean value that indicates whether the gain of continuous events is 1 at every sharpness.
   let areLevelsUniform: Bool
-  /// A Boolean value that indicates whether all gains of bursts are 1.
+  /// A Boolean value that indicates whether the gain of bursts is 1 at every sharpness.
   let areBurstLevelsUniform: Bool
-  /// A Boolean value that indicates whether all exponents are 1.
+  /// A Boolean value that indicates whether all exponents of the amplitude are 1.
   let areExponentsUniform: Bool
-  /// The maximum exponent of continuous events.
+  /// The maximum exponent of the amplitude of continuous events.
   let maximumContinuousExponent: Double
   /// Four tables: the gains of continuous events and of bursts, then the exponents of both.
   fileprivate let tableValues: FixedBuffer<Float>

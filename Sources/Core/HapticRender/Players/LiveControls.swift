@@ -45,7 +45,8 @@ struct LiveControl: BitwiseCopyable, Sendable {
   var startValue: Float = 0
   /// The increase of the value per output frame.
   var slopePerFrame: Float = 0
-  /// The pattern position at which the control took effect. A later step or curve replaces it.
+  /// The pattern position at which the control took effect. A later step or curve of the pattern
+  /// replaces the control.
   var startPatternFrame = Int64.min
   var isSet = false
 

@@ -60,7 +60,7 @@ struct Player: BitwiseCopyable {
       plan: plan, liveControls: liveControls, tempoMap: tempoMap, hasStereoAudio: isStereo)
   }
 
-  /// The buses on which the player's voices are audible.
+  /// The kinds of the player's voices that are audible.
   var audibility: Voice.Audibility {
     @_noLocks get {
       Voice.Audibility(isHapticAudible: hapticBusIndex >= 0, isAudioAudible: rendersAudio)
@@ -506,7 +506,8 @@ struct Player: BitwiseCopyable {
     return false
   }
 
-  /// Sets the loop. The current pass continues, or ends if it is already past the new end.
+  /// Sets the loop of the player. The current pass continues, or ends if it is already past the new
+  /// loop end.
   ///
   /// - Parameters:
   ///   - passCount: The number of passes, including the current one.

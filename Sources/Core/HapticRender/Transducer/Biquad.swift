@@ -52,7 +52,7 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
     @_noLocks init() {}
   }
 
-  /// Creates a filter that passes its input.
+  /// Creates a filter that passes its input unchanged.
   init() {
     feedforwardCoefficients = (1, 0, 0, 0, 0)
     feedbackCoefficients = (0, 0)

@@ -397,7 +397,7 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
     resetGains()
   }
 
-  /// Resets the gains and keeps the peaks.
+  /// Resets the gains to 1, and keeps the recorded peaks.
   @_noLocks mutating func resetGains() {
     peakGain = 1
     steadyStateGain = 1

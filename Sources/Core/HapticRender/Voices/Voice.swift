@@ -95,7 +95,7 @@ struct Voice: BitwiseCopyable, Sendable {
     self.trackCursors = cursors
   }
 
-  /// A voice that fills unused memory.
+  /// A placeholder voice with which unused memory is initialized.
   static var placeholder: Voice {
     Voice(
       plannedVoiceIndex: 0,
@@ -106,7 +106,7 @@ struct Voice: BitwiseCopyable, Sendable {
         panSegmentIndex: 0))
   }
 
-  /// The buses that a voice is mixed into.
+  /// The kinds of voices that are audible when they are mixed.
   struct Audibility: BitwiseCopyable {
     /// A Boolean value that indicates whether haptic voices are audible.
     let isHapticAudible: Bool
