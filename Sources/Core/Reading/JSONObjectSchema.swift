@@ -1,8 +1,8 @@
 /// A key of a JSON object that corresponds to a Swift property, with functions to read and write
 /// it.
 package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
-  /// A function that passes a property of an owner to a closure for reading and writing, as in `{
-  /// $1(&$0.time) }`.
+  /// A function that passes a property of an owner to a closure for reading and writing, such as
+  /// `{ $1(&$0.time) }`.
   ///
   /// A `WritableKeyPath` would be the natural type, but the studio's WebAssembly module is compiled
   /// as Embedded Swift, which has no key paths.
