@@ -46,8 +46,8 @@ package enum CommandGrammar {
     .init(
       "noise INTENSITY SHARPNESS OCTAVES SECONDS [at TIME] [as NAME] [priority N] [seed SEED]",
       """
-      Play noise with a bandwidth of OCTAVES around the frequency of SHARPNESS. The same SEED \
-      produces the same noise. Default: seed 0.
+      Play noise that is OCTAVES octaves wide, centered on the frequency for SHARPNESS. The same \
+      SEED produces the same noise. Default: seed 0.
       """, CommandSession.playNoise),
     .init(
       "set PARAMETER VALUE [of NAME] [over SECONDS] [at TIME]",
@@ -71,8 +71,8 @@ package enum CommandGrammar {
     .init(
       "pan NAME POS [over SECONDS]",
       """
-      Pan a pattern in the array given by --array. POS is a number on a line, an angle in degrees \
-      on a ring, or X/Y in meters on a plane.
+      Pan a pattern in the array given by --array. POS is a number for a line, an angle in degrees \
+      for a ring, or X/Y in meters for a plane.
       """,
       CommandSession.moveSound),
     .init("mute [NAME]", "Mute NAME, or all current and future sounds.", CommandSession.mute),
@@ -80,8 +80,9 @@ package enum CommandGrammar {
     .init(
       "duck GAIN [attack SECONDS] [release SECONDS]",
       """
-      Set the gain of sounds while a sound with a higher priority plays. A GAIN of 1, the initial \
-      value, leaves them unchanged. Default: attack 0.05 seconds, release 0.3 seconds.
+      Set the gain that applies to a sound while a sound with a higher priority plays. A GAIN of \
+      1, the initial value, leaves sounds unchanged. Default: attack 0.05 seconds, release 0.3 \
+      seconds.
       """, CommandSession.configureDucking),
     .init(
       "preload PATTERN", "Load a pattern in advance, so that it starts without delay.",
@@ -91,7 +92,7 @@ package enum CommandGrammar {
       CommandSession.statusReply),
     .init(
       "stats",
-      "Show the dropouts since the start, by type and cause, as JSON.",
+      "Show the dropouts since the program started, by type and cause, as JSON.",
       CommandSession.statisticsReply),
     .init("list", "List the names of all sounds that are playing.", CommandSession.listSounds),
     .init(
@@ -145,12 +146,12 @@ package enum CommandGrammar {
       TIME is either the number of seconds since the start of the session, as shown by status, or \
       +SECONDS from now. INTENSITY, SHARPNESS, and STRENGTH range from 0 to 1, and RATE from \
       \(operandKinds["RATE"]?.bounds ?? ""). Commands without TIME take effect at the next period \
-      of the device. Commands with TIME take effect at that exact frame. NAME refers to all sounds \
-      with that name, both playing and scheduled.
+      of the device. Commands with TIME take effect at exactly that time, to the nearest frame. \
+      NAME refers to all sounds with that name, both playing and scheduled.
 
-      The body locations of a pattern play together, and the reply to play and preload lists them \
-      as mixed=LOCATIONS. To play each location on a channel of its own, start the server with an \
-      array, or with '--channel 1=source=1 --channel 2=source=2'.
+      By default, the body locations of a pattern are mixed, and the replies to play and preload \
+      list them as mixed=LOCATIONS. To play each location on its own channel, start 'temblor \
+      listen' with --array, or with '--channel 1=source=1 --channel 2=source=2'.
 
       Each command receives one reply line, in order. The reply is either 'ok', followed by words \
       or NAME=VALUE fields, or 'error KIND:', followed by the reason. To tag the reply, prefix a \
@@ -160,24 +161,23 @@ package enum CommandGrammar {
       At any time, all connections can receive lines that start with 'event' and an event type. \
       For sounds, the type is finished (a named sound has ended) or stopped (a named sound was \
       stopped), each with name=NAME and time=SECONDS. For the device, the type is underrun (with \
-      count and cause), disconnected, unresponsive, reconnected, suspended, or failed (with a \
-      text), each with time and missed=SECONDS of lost audio. Repeated events of the same type are \
-      combined into one line with a count. Such lines are sent at most once per second, and less \
-      often as the events continue. Later versions may add events and fields.
+      count and cause), disconnected, unresponsive, reconnected, suspended, or failed (with \
+      text=MESSAGE), each with time and missed=SECONDS of lost audio. Repeated events of the same \
+      type are combined into one line with a count. Such lines are sent at most once per second, \
+      and less often as the events continue. Later versions may add events and fields.
 
       Overlapping sounds are mixed, and a limiter keeps the mix in range. A sound replaces only a \
       sound with the same name. N is a priority from 0 (the default) to 9. Taps have priority 0. \
-      While a sound plays, duck sets the gain of sounds with lower priorities.
+      The command duck sets the gain of sounds while a sound with a higher priority plays.
 
       Up to \(SocketListener.maximumClientCount) clients can connect. The maximum number of sounds \
       is \(Renderer.maximumPlayerCount), divided by the number of profiles. A client can add a \
-      sound only while the number of its own sounds is below the number of sounds that are still \
-      available, so a single client can use at most half of all sounds. Up to \
-      \(CommandSession.maximumNoiseCount) sounds can be noises. Each \
-      client can schedule up to \(TapSchedule.maximumTapCount) taps, which do not count as sounds \
-      until they are about to play. Patterns load in the background, so only the client that \
-      requested a pattern waits for it. A pattern file can be at most \
-      \(PatternLoader.maximumByteCount >> 20) MiB in size. A client that leaves \
+      sound only while more sounds are still available than the client already uses, so a single \
+      client can use at most half of the maximum. Up to \(CommandSession.maximumNoiseCount) of \
+      these sounds can be noise. Each client can schedule up to \(TapSchedule.maximumTapCount) \
+      taps, which do not count as sounds until they are about to play. Patterns load in the \
+      background, so only the client that requested a pattern waits for it. A pattern file can be \
+      at most \(PatternLoader.maximumByteCount >> 20) MiB in size. A client that leaves \
       \(LineConnection.maximumQueueSize >> 20) MiB of replies unread is disconnected.
       """
   }()

@@ -35,7 +35,7 @@ enum FollowCommand {
   ).double(in: 5...500)
   private static let maximumFrequencyOption = Option(
     "--high", value: "HZ", help: "Highest vibration frequency, 20 to 1000 Hz.",
-    defaultText: "set by the profile, limited to 80 to 250"
+    defaultText: "set by the profile, within 80 to 250 Hz"
   ).double(in: 20...1_000)
   private static let delayOption = Option(
     "--delay", value: "MS", help: "Delay of the vibration, 0 to 2000 ms."
@@ -80,13 +80,13 @@ enum FollowCommand {
     examples: [
       .init(
         "temblor follow --device plughw:1 --profile dayton-bst-1",
-        "Feel a film or game on the second sound card."),
+        "Feel a film or game through a shaker on the second sound card."),
       .init(
         "temblor follow --source hw:2 --style engine --delay 40",
         "Follow a line input with a delay of 40 ms."),
       .init(
         "temblor follow --source film.wav --device wav:felt.wav",
-        "Write the vibration of a film to a sound file."),
+        "Convert the sound of a film to vibration, and write it to a sound file."),
     ]
   ) { arguments, terminal in
     try run(arguments, terminal, on: SystemEnvironment(), servers: .system) {

@@ -24,10 +24,11 @@ enum ListenCommand {
     Command(
       "listen", abstract: "Play patterns on request from scripts and other programs.",
       discussion: """
-        Temblor reads commands from standard input and from clients of the Unix socket, which only \
-        your user can access. When standard input ends, patterns play to their end, and loops play \
-        to the end of the current pass or to their scheduled stop. Then the program exits. With \
-        --socket, it instead runs until it receives a signal or the command shutdown.
+        Temblor reads commands from standard input. With --socket, it also accepts commands from \
+        clients of a Unix socket, which only your user account can access. When standard input \
+        ends, patterns play to their end, and loops play to the end of the current pass or to \
+        their scheduled stop. Then the program exits. With --socket, it continues to run until it \
+        receives a signal or the command shutdown.
 
         As a systemd service with socket activation, the program uses the socket that systemd \
         created. It notifies systemd when it is ready, reports the amount of lost audio in the \

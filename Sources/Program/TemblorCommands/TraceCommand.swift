@@ -49,11 +49,11 @@ enum TraceCommand {
         follows the onsets, level, and brightness of the sound.
 
         By default, each pattern is named after its sound and written to the current folder; \
-        --output sets another file or folder. The file extension selects the format unless \
-        --format is given. Output files are replaced atomically, and input files are never \
+        --output sets another file or folder. The extension of the output file selects the format \
+        unless --format is given. Output files are replaced atomically, and input files are never \
         overwritten. With --with-sound, Temblor also copies the sound and prints the path of the \
-        copy. The copy never replaces a file and never follows a link: if a different file with \
-        its name exists, nothing is written and the exit status is 1.
+        copy. Copying never replaces a file or follows a link. If a different file with the same \
+        name exists, nothing is written, and the exit status is 1.
 
         If the channels of a sound differ, each channel becomes a body location in formats that \
         support body locations, such as hjif. In other formats, the pattern follows the mean of \

@@ -8,16 +8,16 @@ import TransducerCalibration
 enum CalibrateCommand {
   private static let sensorOption = Option(
     "--sensor", value: "KIND", help: "Quantity that the sensor measures.",
-    defaultText: "the best fit"
+    defaultText: "the quantity that fits best"
   ).choice(of: TransducerMeasurement.Sensor.self)
 
   static let definition = Command(
     "calibrate", abstract: "Measure a transducer with a sensor, with a resistor, or by hand.",
     discussion: """
       The command fits a resonance to a recording of the signal that 'temblor sweep' generates. \
-      With --output, the command writes a copy of the profile with the measured values. Use the \
-      same signal options for both commands. The command rejects an unsuitable recording, and \
-      states the reason.
+      Use the same signal options for both commands. With --output, 'temblor calibrate' writes a \
+      copy of the profile with the measured values. The command rejects an unsuitable recording, \
+      and states the reason.
 
       METHODS
         --quick      Measure how much the resonance and the Q factor differ from the
@@ -27,14 +27,14 @@ enum CalibrateCommand {
                      profile is written.
         --impedance  Measure with a resistor in series with the transducer instead of
                      a sensor. The line input records the voltage across the resistor
-                     on --sensor-channel, and the voltage of the amplifier on
-                     --reference-channel.
+                     on --sensor-channel, and the output voltage of the amplifier
+                     on --reference-channel.
                      Before you connect the resistor, read about the wiring in the
                      article TransducerCalibration: incorrect wiring short-circuits
                      the output of a bridged amplifier.
-        --by-hand    Measure without a sensor. Slow tones rise and fall around the
-                     resonance of the profile. Press the space bar when a tone feels
-                     strongest. The Q factor of the profile is unchanged.
+        --by-hand    Measure without a sensor. Six tones rise or fall slowly through
+                     the resonance of the profile. Press the space bar when a tone
+                     feels strongest. The Q factor of the profile is unchanged.
         --capture    Play and record the sweep at the same time.
 
       LATENCY
@@ -67,7 +67,7 @@ enum CalibrateCommand {
         "Recording",
         Option(
           "--sensor-channel", value: "N", help: "Channel of the sensor in the recording.",
-          defaultText: "the only channel, or 1"),
+          defaultText: "1, or 2 if --reference-channel is 1"),
         Option(
           "--reference-channel", value: "N",
           help: "Channel of the recording that contains the signal itself."), sensorOption,
@@ -104,7 +104,7 @@ enum CalibrateCommand {
         "Calibrate a profile with a recording."),
       .init(
         "temblor calibrate --by-hand --profile dayton-bst-1 --device plughw:1 -o mine.json",
-        "Find the resonance by touch, with the space bar."),
+        "Find the resonance by touch: press the space bar when a tone feels strongest."),
       .init(
         """
         temblor calibrate take.wav --impedance 0.47 --sensor-channel 1 --reference-channel 2 \

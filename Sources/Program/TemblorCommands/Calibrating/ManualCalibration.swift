@@ -13,7 +13,10 @@ import TransducerCalibration
 enum ManualCalibrationCommand {
   static let byHandOption = Option(
     "--by-hand",
-    help: "Find the resonance without a sensor: press a key when slow tones feel strongest.")
+    help: """
+      Find the resonance without a sensor: press a key when a slowly rising or falling tone feels \
+      strongest.
+      """)
 
   private static let usableOptionNames: Set = [
     "--by-hand", "--profile", "--output", "--json", "--level", "--date", "--haptics",

@@ -40,8 +40,8 @@ struct LiveOptions {
     "--record-rotate", value: "MINUTES",
     help:
       """
-      Start a new recording file each time this interval ends, 1 to 1440. The date and time are \
-      added to the file name before the extension.
+      Start a new recording file at this interval, 1 to 1440. The date and time are added to the \
+      file name before the extension.
       """
   ).double(in: 1...1_440)
   static let recordReserveOption = Option(

@@ -96,7 +96,10 @@ enum RoutingOptions {
 
   /// The help text of the `--haptics` option, for commands that drive a single transducer.
   static let transducerChannelsHelp =
-    "Output channels of the transducer, numbered from 1, such as 2 or 3,4; or all."
+    """
+    Output channels of the transducer, numbered from 1, such as 2 or 3,4. Use 'all' for all \
+    channels.
+    """
 
   /// Parses a list of channels without gains, such as `3,4`. Returns an empty list for `all`.
   static func channelNumbers(_ text: String) throws(UsageError) -> [Int] {

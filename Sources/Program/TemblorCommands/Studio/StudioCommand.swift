@@ -22,15 +22,16 @@ enum StudioCommand {
         pattern files on the page. When you save, the page overwrites the file if the browser can \
         write files; otherwise, the browser downloads a copy.
 
-        With --serve, Temblor serves the page to browsers on this computer, at an address that \
-        contains a secret, until you press Ctrl-C. When you save on this page, Temblor writes the \
-        pattern file. If the file has changed since the page loaded it, Temblor writes nothing, \
-        and the page offers both versions. Temblor does not serve symbolic links in a folder.
+        With --serve, Temblor serves the page to browsers on this computer until you press Ctrl-C. \
+        The address of the page contains a secret token. When you save a pattern on this page, \
+        Temblor writes the pattern file. If the file has changed since the page loaded it, Temblor \
+        writes nothing, and the page lets you choose between the two versions. If PATTERN is a \
+        folder, Temblor does not serve symbolic links in this folder.
 
-        To feel a pattern on a phone, specify an address of this computer in the network of the \
-        phone with --address, open the printed address on the phone, and turn on vibration. \
-        Everyone in the network who knows this address can read and change the patterns. The \
-        connection is not encrypted, so the page has no sound on the phone.
+        To feel a pattern on a phone, use --address to specify the address of this computer on the \
+        phone's network. Open the printed address on the phone, and turn on vibration. Anyone on \
+        the network who knows this address can read and change the patterns. The connection is not \
+        encrypted, so the browser of the phone does not let the page play sound.
 
         \(SharedOptions.settingsUnusedText)
         """,
@@ -47,7 +48,7 @@ enum StudioCommand {
           "Edit two patterns for a shaker."),
         .init(
           "temblor studio --serve mine.ahap --address 192.168.1.5",
-          "Show the page on a phone in the same network."),
+          "Show the page on a phone on the same network."),
       ]
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
@@ -70,8 +71,8 @@ enum StudioCommand {
   private static let addressOption = Option(
     "--address", value: "IP",
     help: """
-      IPv4 address of this computer at which other devices reach the page. Default: only this \
-      computer reaches it.
+      IPv4 address of this computer at which other devices can reach the page. Default: only this \
+      computer can reach the page.
       """)
   private static let profileOption = Option(
     "--profile", value: "PROFILE",
