@@ -23,8 +23,8 @@ enum ABXCommand {
         output during a test. A short silence separates the sounds so that the transition does not \
         reveal the answer.
 
-        The result includes a p-value: the probability of at least as many correct answers by \
-        guessing. Choose the number of trials in advance: if you stop as soon as a result looks \
+        The result includes a p-value: the probability of giving at least as many correct answers \
+        by guessing. Choose the number of trials in advance: if you stop as soon as a result looks \
         good, the p-value is too low. If you quit or the device disconnects, Temblor saves the \
         answers so far as an incomplete test. If A and B are identical, sample for sample, the \
         result is void.
@@ -39,8 +39,8 @@ enum ABXCommand {
         a difference between two recordings, use --match:
 
           none      Play A and B at their own levels.
-          loudness  Match perceived loudness (LUFS). LUFS is a model of hearing, and has
-                    little weight from 20 to 40 Hz, the range of shakers.
+          loudness  Match perceived loudness (LUFS). LUFS models hearing, and gives
+                    little weight to the range of shakers, 20 to 40 Hz.
           felt      Match weighted vibrotactile energy.
 
         If A or B is too quiet for a loudness measurement, Temblor matches their vibrotactile \

@@ -15,7 +15,7 @@ enum AuditionCommand {
     "TAKE",
     help: """
       Pattern file, folder of patterns, name of a shipped pattern, sound file, or - for standard \
-      input. Specify two to \(AuditionTake.maximumTakeCount) takes.
+      input. Specify 2 to \(AuditionTake.maximumTakeCount) takes.
       """, completion: .patternsAndSounds(.standard), isRepeatable: true
   ).texts()
 

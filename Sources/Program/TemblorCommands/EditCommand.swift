@@ -14,14 +14,14 @@ enum EditCommand {
       abstract: "Edit values in a pattern without changing the rest of its text.",
       discussion: """
         If you do not specify a CHANGE, the command lists the parts of the pattern with their \
-        paths. The paths in all changes refer to this list, because Temblor applies the changes \
-        together. The file is replaced atomically. Layout, unknown keys, and the spelling of \
+        paths. The paths in all changes refer to this list, even if an earlier change adds or \
+        removes parts. The file is replaced atomically. Layout, unknown keys, and the spelling of \
         numbers are preserved byte for byte.
 
         CHANGES
           set PATH VALUE           Set a field, such as set events[3].intensity 0.6.
           remove PATH              Remove a part or a field.
-          duplicate PATH           Copy a part, and insert the copy after the part.
+          duplicate PATH           Copy a part, and insert the copy after the original.
           add ENTRY [after PATH]   Add a JSON entry to the array Pattern.
           add-point CURVE TIME VALUE
                                    Add a control point.

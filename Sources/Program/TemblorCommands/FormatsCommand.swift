@@ -20,7 +20,9 @@ enum FormatsCommand {
       options: [SharedOptions.jsonOption],
       examples: [
         .init("temblor formats", "List the formats."),
-        .init("temblor formats ahap haptic", "Show what a haptic clip preserves of an AHAP file."),
+        .init(
+          "temblor formats ahap haptic",
+          "Show what is preserved if you convert an AHAP file to a haptic clip."),
       ]
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
@@ -144,7 +146,8 @@ enum FormatCommand {
         Each file keeps its format. In AHAP, keys are sorted, event parameters and control points \
         are written one per line, and numbers are as short as possible. The layout of other \
         formats follows the same rules. Unknown keys are preserved. The result is written to \
-        standard output unless --in-place is given. Symbolic links in a folder are not rewritten.
+        standard output unless --in-place is given. The targets of symbolic links in folders are \
+        not changed.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [inPlaceOption, checkOption, LiveOptions.quietOption],
       examples: [

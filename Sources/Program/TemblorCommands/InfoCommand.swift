@@ -15,11 +15,11 @@ enum InfoCommand {
     Command(
       "info", abstract: "Show the contents and levels of patterns and sound files.",
       discussion: """
-        Temblor measures the levels of a pattern in the first ten minutes.
+        Temblor measures the levels of the first ten minutes of a pattern.
 
         By default, Temblor measures a sound file without changes. With --input-channels, Temblor \
-        treats these channels of a sound file as a pattern, and renders the pattern with the \
-        profile given by --profile.
+        treats the selected channels of a sound file as a pattern, and renders the pattern with \
+        the profile given by --profile.
 
         \(SharedOptions.settingsUnusedText)
         """,

@@ -107,9 +107,9 @@ enum DevicesCommand {
     discussion: """
       Temblor opens each device briefly to query its capabilities. Temblor plays nothing and skips \
       busy devices. A device that does not respond within two seconds is listed as unresponsive. \
-      The first device is the default. The list includes the sinks of PipeWire and PulseAudio, \
-      each with the option that selects the sink, and the sources of PipeWire, each with the \
-      option of 'temblor follow' that records the source.
+      The first device is the default. The list also includes the sinks of PipeWire and \
+      PulseAudio, and the sources of PipeWire. Each sink is listed with the option that selects \
+      the sink, and each source with the option of 'temblor follow' that records the source.
       """,
     options: [namesOption, SharedOptions.jsonOption],
     examples: [.init("temblor devices", "List the devices.")]

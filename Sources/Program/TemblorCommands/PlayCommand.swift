@@ -251,7 +251,7 @@ enum WatchCommand {
     help:
       """
       Play each version N times. If the pattern has loop points, each pass after the first plays \
-      only the part between them. 0 repeats it until the next version.
+      only the part between them. 0 repeats the pattern until the next version.
       """
   ).int(in: 0...1_000_000, default: 1)
 

@@ -34,11 +34,11 @@ enum PlotCommand {
         and frequency instead. To also show the band of the profile with which the sound was \
         rendered, specify this profile with --profile.
 
-        Each body location of a pattern, and each channel of a sound file that differs, has its \
-        own panels.
+        Each body location of a pattern has its own panels. If the channels of a sound file \
+        differ, each channel has its own panels.
 
-        With --input-channels, Temblor treats these channels of a sound file as a pattern, and \
-        draws the pattern with the profile given by --profile.
+        With --input-channels, Temblor treats the selected channels of a sound file as a pattern, \
+        and draws the pattern with the profile given by --profile.
 
         With --overlay, all inputs share one plot with common axes and scales. Content that all \
         inputs have in common is gray. Content of a single input has the color of the input.
@@ -77,7 +77,7 @@ enum PlotCommand {
     ).texts()
   }
 
-  private static let outputOption = OutputPaths.outputOption(for: "pictures")
+  private static let outputOption = OutputPaths.outputOption(for: "plots")
   private static let showOption = Option(
     "--panels", value: "LIST",
     help: """
@@ -87,7 +87,7 @@ enum PlotCommand {
   ).text()
   private static let overlayOption = Option(
     "--overlay",
-    help: "Draw two to \(Plot.maximumSubjectCount) inputs in one plot for comparison."
+    help: "Draw 2 to \(Plot.maximumSubjectCount) inputs in one plot for comparison."
   ).flag()
 
   struct Options {

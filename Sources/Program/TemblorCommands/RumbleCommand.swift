@@ -30,7 +30,7 @@ enum RumbleCommand {
     examples: [
       .init(
         "temblor rumble --device plughw:1 --profile dayton-bst-1",
-        "Feel a game on the second sound card."),
+        "Feel a game through a shaker on the second sound card."),
       .init(
         "temblor rumble --copy /dev/input/event7",
         "Use a connected gamepad and play its rumble on the shaker."),
@@ -44,7 +44,9 @@ enum RumbleCommand {
   ).text().map { $0 ?? defaultPadName }
   private static let copiedPadOption = Option(
     "--copy", value: "EVENT",
-    help: "Forward the buttons and axes of a gamepad, such as /dev/input/event7.",
+    help: """
+      Forward the buttons and axes of the gamepad with this device file, such as /dev/input/event7.
+      """,
     completion: .file
   ).text()
 

@@ -11,7 +11,10 @@ import TransducerProfiles
 enum SetupCommand {
   private static let hapticsOption = Option(
     "--haptics", value: "LIST",
-    help: "Output channels of the transducers, numbered from 1, such as 2 or 3,4; or all."
+    help: """
+      Output channels of the transducers, numbered from 1, such as 2 or 3,4. Use 'all' for all \
+      channels.
+      """
   ).text()
   private static let profileOption = Option(
     "--profile", value: "PROFILE",
@@ -44,9 +47,9 @@ enum SetupCommand {
         Settings are saved in $XDG_CONFIG_HOME/temblor/config.json (default \
         ~/.config/temblor/config.json). Commands that play use these settings and name them on \
         standard error. Commands that evaluate or write files ignore the settings. Specify a \
-        profile for these commands with --profile. Options override the variables TEMBLOR_DEVICE \
-        and TEMBLOR_PROFILE, and the variables override the settings. The saved channels and \
-        strength apply only to the saved device.
+        profile for these commands with --profile. Options override the environment variables \
+        TEMBLOR_DEVICE and TEMBLOR_PROFILE, and these variables override the settings. The saved \
+        channels and strength apply only to the saved device.
         """,
       options: [
         DeviceOptions.deviceOption, profileOption, hapticsOption, RoutingOptions.channelOption,

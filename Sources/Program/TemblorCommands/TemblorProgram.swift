@@ -143,10 +143,10 @@ public enum TemblorProgram {
 
           'temblor setup' saves settings in $XDG_CONFIG_HOME/temblor/config.json. Commands that \
           play use the settings and, unless --quiet is given, name them on standard error. \
-          Commands that evaluate or write files do not use them. Options override the variables \
-          TEMBLOR_DEVICE and TEMBLOR_PROFILE, and the variables override the settings. Every \
-          command accepts --no-config, which ignores the settings. The saved channels and strength \
-          apply only to the saved device.
+          Commands that evaluate or write files do not use them. Options override the environment \
+          variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, and these variables override the settings. \
+          Every command accepts --no-config, which ignores the settings. The saved channels and \
+          strength apply only to the saved device.
           """
         ),
       ],

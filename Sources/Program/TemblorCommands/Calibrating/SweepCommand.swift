@@ -16,9 +16,9 @@ enum SweepCommand {
       The signal consists of two rising sweeps, six tones, and six bursts. The first sweep is 6 dB \
       weaker than the second. The tones and bursts let you feel the transducer at several \
       frequencies. Record the signal with a sensor on the transducer, and measure the recording \
-      with 'temblor calibrate'. The signal has a low level, fades in slowly, and contains nothing \
-      below half the start frequency. Temblor rejects a level that exceeds the limits of the \
-      profile.
+      with 'temblor calibrate'. The signal has a low level, fades in slowly, and contains no \
+      frequencies below half the start frequency. Temblor rejects a level that exceeds the limits \
+      of the profile.
 
       With --quick, the signal lasts 5 s and is intended for 'temblor calibrate --quick'.
       """,
@@ -158,7 +158,7 @@ struct SweepOptions {
     completion: SharedOptions.profileCompletion)
 
   static let quickOption = Option(
-    "--quick", help: "Use a 5 s signal that checks the resonance and the Q factor of a profile.")
+    "--quick", help: "Use a 5 s signal to check the resonance and the Q factor of a profile.")
 
   let profile: TransducerProfile
   let profilePath: String?

@@ -40,22 +40,22 @@ enum StudyCommand {
                       duration empty for a transient (a tap).
           level       RMS level in dBFS at strength 1, accurate to 0.01 dB.
           profile     Transducer profile of this stimulus, instead of --profile.
-          reference   Ids of the stimuli with which this stimulus is compared, separated
+          reference   IDs of the stimuli with which this stimulus is compared, separated
                       by spaces. If any row has a reference, only the pairs that this
                       column lists are tested.
 
         Without references in the table, the reference of all stimuli is the stimulus with the id \
         'reference'. If no stimulus has this id, the first row is the reference. Temblor reports \
-        up to 20 errors of a table at once.
+        up to 20 errors in a table at once.
 
         PROCEDURES
-          abx         Identify which of two stimuli the third stimulus repeats.
+          abx         Decide whether the third stimulus repeats the first or the second.
           2afc        Choose the stronger of two stimuli.
           staircase   Estimate a threshold. The staircase starts at the strongest
                       stimulus. The level decreases by one step after two correct
                       answers, and increases by one step after a wrong answer. The
                       staircase ends after eight reversals. The threshold is the level
-                      with 70.7 % correct answers.
+                      at which 70.7 % of answers are correct.
           magnitude   Rate the strength of a single stimulus with a number.
           rating      Rate the similarity of a stimulus to the reference, from 0 to 100.
 
@@ -68,16 +68,16 @@ enum StudyCommand {
         table, and any other value scales all stimuli. The results contain the strength.
 
         PAGE
-        With --page, Temblor writes a page for participants instead of running the study. The \
-        page is a single file with the sounds of all stimuli, and works offline in any browser, \
-        with a keyboard or a touchscreen. With the same seed and the same answers, the page and \
-        the program run the same trials. --report also pools results from the page. The browser \
-        stores the answers, so participants can continue later, and saves them as CSV.
+        With --page, Temblor writes a page for participants instead of running the study. The page \
+        is a single file with the sounds of all stimuli, and works offline in any browser, with a \
+        keyboard or a touchscreen. With the same seed and the same answers, the page and the \
+        program run the same trials. --report also pools results from the page. The browser stores \
+        the answers, so participants can continue later. It also saves the answers as CSV.
 
         REPORT
           abx, 2afc   The proportion of correct answers per participant and per stimulus,
                       with the Clopper-Pearson interval and the p-value: the probability
-                      of at least as many correct answers by guessing.
+                      of giving at least as many correct answers by guessing.
           2afc, staircase
                       The threshold of each participant, the mean threshold with an
                       interval from Student's t, and the threshold of a psychometric
