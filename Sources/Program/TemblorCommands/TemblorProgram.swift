@@ -96,18 +96,26 @@ public enum TemblorProgram {
           "TEMBLOR_PROFILE",
           "Transducer profile for commands that play, in the form that --profile accepts."
         ),
-        ("XDG_CONFIG_HOME", "Folder of settings and user profiles. Default: ~/.config."),
-        ("XDG_CONFIG_DIRS", "Folders of system profiles, separated by colons. Default: /etc/xdg."),
+        ("XDG_CONFIG_HOME", "Folder for settings and user profiles. Default: ~/.config."),
+        (
+          "XDG_CONFIG_DIRS",
+          """
+          Folders that contain system profiles, separated by colons. Default: /etc/xdg.
+          """
+        ),
         (
           "XDG_RUNTIME_DIR",
           """
-          Folder of the temporary file with which 'studio --serve --open' starts a browser. \
-          Default: /tmp.
+          Folder for the temporary file that 'studio --serve --open' opens in a browser. Default: \
+          /tmp.
           """
         ),
         (
           "LC_ALL",
-          "Locale, in preference to LC_CTYPE and LANG. Text is ASCII unless the locale uses UTF-8."
+          """
+          Locale; takes precedence over LC_CTYPE and LANG. Text is ASCII unless the locale uses \
+          UTF-8.
+          """
         ),
         ("TERM", "If dumb, disables colors and status lines."),
         (

@@ -59,7 +59,7 @@ enum TraceCommand {
         support body locations, such as hjif. In other formats, the pattern follows the mean of \
         the channels, and Temblor reports the loss.
 
-        A sound can have at most 72 million samples: 12.5 minutes of stereo at 48 kHz.
+        A sound can have at most 72 million samples, such as 12.5 minutes of stereo sound at 48 kHz.
 
         For each sound, the program prints its classification (vibration or sound), and the number \
         of transients, continuous events, and control points. It also compares the level of the \

@@ -25,10 +25,10 @@ enum CalibrateCommand {
                      of 'temblor sweep --quick'. The exit status is 3 if a difference
                      exceeds the uncertainty of the profile, and 0 otherwise. No
                      profile is written.
-        --impedance  Measure with a resistor in series with the transducer instead of
-                     a sensor. The line input records the voltage across the resistor
-                     on --sensor-channel, and the output voltage of the amplifier
-                     on --reference-channel.
+        --impedance  Measure with a resistor instead of a sensor. The resistor is in
+                     series with the transducer. The line input records the voltage
+                     across the resistor on --sensor-channel, and the output voltage
+                     of the amplifier on --reference-channel.
                      Before you connect the resistor, read about the wiring in the
                      article TransducerCalibration: incorrect wiring short-circuits
                      the output of a bridged amplifier.

@@ -44,9 +44,9 @@ enum StudyCommand {
                       by spaces. If any row has a reference, only the pairs that this
                       column lists are tested.
 
-        Without references in the table, the reference of all stimuli is the stimulus with the id \
-        'reference'. If no stimulus has this id, the first row is the reference. Temblor reports \
-        up to 20 errors in a table at once.
+        If the table contains no references, the stimulus with the id 'reference' is the reference \
+        for all stimuli. If no stimulus has this id, the first row is the reference. Temblor \
+        reports up to 20 errors in a table at once.
 
         PROCEDURES
           abx         Decide whether the third stimulus repeats the first or the second.
