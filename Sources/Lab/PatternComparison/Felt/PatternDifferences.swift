@@ -164,10 +164,10 @@ struct WrittenExplanation {
   /// values at which the values are the better explanation.
   private static let minimumLengthRatio = 4
 
-  /// Checks which differences of values explain the differences in feeling.
+  /// Checks which differences in values explain the differences in feeling.
   ///
   /// - Parameters:
-  ///   - written: The differences of values.
+  ///   - written: The differences in values.
   ///   - felt: The differences of what is felt.
   ///   - areEqual: Pass true if both patterns feel exactly equal.
   ///   - namesControls: Pass true if the author wrote the curves and parameters. In other formats,

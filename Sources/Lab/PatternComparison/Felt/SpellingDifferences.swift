@@ -27,7 +27,7 @@ struct SpellingDifferences {
   ///
   /// - Parameters:
   ///   - pulses: The transients of one pattern that the other pattern has as short vibrations.
-  ///   - written: The differences of values without an effect.
+  ///   - written: The differences in values without an effect.
   ///   - list: The names of events.
   func sentences(
     pulses: [FeltPulse], written: [Difference], list: DifferenceList

@@ -91,7 +91,7 @@ function drawTolerance() {
     || `<li>Everything is within ${escaped(data.tolerance)}.</li>`;
 }
 
-/** Shows the differences of notation, which cannot be felt. */
+/** Shows differences in notation, which cannot be felt. */
 function drawSpelling() {
   const { spelling } = pair();
   find("#spelling-fold").hidden = !spelling.length;
