@@ -245,12 +245,13 @@ enum ABXCommand {
   }
 }
 
-/// The error for takes that differ only in level, when their levels were matched.
+/// The error thrown if two takes differ only in level, and are therefore identical after level
+/// matching.
 struct NoDifferenceAfterMatching: Error, Equatable, CustomStringConvertible {
   var description: String { "after matching, A and B are identical; use '--match none'" }
 }
 
-/// The options that determine the course of a blind test.
+/// The options of a blind test, such as the number of trials.
 struct ABXOptions {
   /// The default number of trials. With 12 correct answers in 16 trials, the p-value is below 5 %.
   static let defaultTrialCount = 16
@@ -324,9 +325,9 @@ struct ABXOptions {
   }
 }
 
-/// A running blind test, with A, B, and X under one play head.
-/// Every change passes through silence, each trial begins with A, and both takes run all the time.
-/// Only the sound of X depends on its identity.
+/// A running blind test, in which A, B, and X share one playback position. Every change passes
+/// through silence, each trial begins with A, and both takes run all the time. Only the sound of X
+/// depends on its identity.
 final class ABXActivity: PlaybackActivity {
   private let switcher: TakeSwitcher
   private let takeGains: [Double]
@@ -432,7 +433,8 @@ extension SimulatedListener {
       actual: text)
   }
 
-  /// Returns the key presses for answers. Each trial selects X, answers, and confirms.
+  /// Returns the key presses that enter simulated answers. Each trial selects X, answers, and
+  /// confirms.
   static func keys(for answers: [Side]) -> [KeyPress] {
     answers.flatMap { answer -> [KeyPress] in
       [.character("x"), .character(answer == .a ? "1" : "2"), .enter]

@@ -250,7 +250,7 @@ final class AuditionActivity: PlaybackActivity {
   }
 }
 
-/// The playback of each take once, in series, if there is no keyboard.
+/// Plays each take once, one after another, if there is no keyboard.
 final class SequentialAuditionActivity: PlaybackActivity {
   private let engine: PlaybackEngine
   private let console: LiveConsole

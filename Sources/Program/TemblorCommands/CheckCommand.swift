@@ -398,8 +398,8 @@ extension Finding {
   }
 }
 
-/// A grouping of findings for people, with the first three findings of each rule in a file and a
-/// line for the remaining findings.
+/// Shortens a list of findings for people: for each rule in a file, shows the first three findings,
+/// and counts the others in one line.
 enum FindingGrouping {
   static let maximumShownCountPerRule = 3
 
@@ -437,7 +437,8 @@ enum FindingGrouping {
     return shown
   }
 
-  /// Returns a range such as `, lines 12–80`, or an empty string if positions are not lines.
+  /// Returns the lines of a group of findings as text, such as `, lines 12–80`, or an empty string
+  /// if the findings have no line numbers.
   private static func lineRange(from first: Finding, to last: Finding) -> String {
     guard case .text(let start, _) = first.location.position,
       case .text(let end, _) = last.location.position

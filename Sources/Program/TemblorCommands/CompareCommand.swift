@@ -206,7 +206,7 @@ enum CompareCommand {
     return comparisons.allSatisfy { $0.isEqual(within: tolerance) } ? .success : .exceedsTolerance
   }
 
-  /// Writes the page of takes.
+  /// Writes the HTML page that compares the takes.
   ///
   /// - Parameters:
   ///   - path: The path of the page.
@@ -364,7 +364,8 @@ struct ComparisonText {
   }
 }
 
-/// The value of the option `--tolerance`, with a record of the limits that it states.
+/// The parsed value of the option `--tolerance`, which also records the limits that the user
+/// specified.
 struct ToleranceOption {
   private(set) var tolerance = Tolerance()
   private var explicitUnits: Set<String> = []

@@ -215,8 +215,8 @@ enum ConvertCommand {
   }
 }
 
-/// The conversion of several patterns.
-/// No file is written before all patterns are converted and all conflicts are known.
+/// A batch that converts several patterns. No file is written before all patterns are converted and
+/// all conflicts are known.
 private struct ConversionBatch {
   let options: ConvertCommand.Options
   let formats: FormatRegistry
@@ -292,7 +292,8 @@ private struct ConversionBatch {
     plannedConversions.append(planned)
   }
 
-  /// Writes all planned files if there is no conflict, and returns the fields of each conversion.
+  /// Writes all planned files if there is no conflict, and returns the JSON fields of each
+  /// conversion.
   ///
   /// - Parameters:
   ///   - count: The number of patterns.
@@ -323,7 +324,7 @@ private struct ConversionBatch {
 }
 
 extension PatternConversion.LocatedLoss {
-  /// A line in the form `PLACE: KIND: MESSAGE`.
+  /// The description of a loss in the form `LOCATION: KIND: MESSAGE`.
   var reportLine: String { "\(location): \(loss.kind.rawValue): \(loss.message)" }
 
   var jsonFields: JSONObject {
@@ -406,7 +407,7 @@ struct ConvertOutputs {
     )
   }
 
-  /// Returns the files of a pattern with their paths.
+  /// Returns the output files of a converted pattern with their paths.
   func plannedFiles(_ files: [WrittenFiles.File], at path: String) -> [PlannedFiles.File] {
     let folder = FileSystem.folderPath(of: path)
     let name = FileSystem.fileName(of: path)

@@ -6,7 +6,8 @@ import Reading
 import SystemSupport
 import VendorFormats
 
-/// The command `edit`, which changes values and parts of a pattern in its text.
+/// The command `edit`, which changes values and parts of a pattern and leaves the rest of its text
+/// unchanged.
 enum EditCommand {
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
@@ -191,7 +192,7 @@ enum EditCommand {
     PatternChange.fieldNames(ofList: list).joined(separator: ", ")
   }
 
-  /// The changes to suggest for names that other programs use.
+  /// The names of changes to suggest, by names that other programs use for the same changes.
   private static let changeSuggestions = [
     "delete": "remove", "rm": "remove", "copy": "duplicate", "insert": "add", "change": "set",
   ]
@@ -274,7 +275,7 @@ enum EditCommand {
     }
   }
 
-  /// A row of the table of events and controls that `edit` prints.
+  /// A row of the table in which `edit` lists events and controls.
   private struct Row {
     var path: String
     var timeSeconds: Double

@@ -212,11 +212,12 @@ final class FollowActivity: PlaybackActivity {
   private var peakAmplitude = 0.0
   private var interruptionCount = 0
   private var currentSilencePeriod: (since: Duration, isReported: Bool)?
-  /// The total number of frames at the last delivery of the source, and its time.
+  /// The time at which the source last delivered frames, and the total number of frames delivered
+  /// until then.
   private var lastDelivery: (frameCount: Int64, time: Duration)?
   /// A Boolean value that indicates whether a stall of the source has been reported.
   private var isStallReported = false
-  /// A Boolean value that indicates whether the source is interrupted and tries to continue.
+  /// A Boolean value that indicates whether the source is interrupted and trying to reconnect.
   private var isSourceInterrupted = false
 
   private static let updateInterval = Duration.milliseconds(100)

@@ -79,7 +79,8 @@ enum FormatsCommand {
     return .success
   }
 
-  /// A row of the table of conversions, with the quality for a kind of content.
+  /// A row of the table of conversions, which states how well a conversion between two formats
+  /// preserves one kind of content.
   private struct Row {
     var content: FormatMatrix.Content
     var sourceID: String
@@ -162,7 +163,7 @@ enum FormatCommand {
     "--check", help: "Write nothing, and exit with status 2 if a file is not in canonical form."
   ).flag()
 
-  /// The use of the canonical text of a pattern.
+  /// The action that `format` performs with the canonical text of a pattern.
   enum CanonicalTextUse {
     case print
     case check

@@ -12,10 +12,10 @@ import SystemSupport
 import TransducerProfiles
 import VendorFormats
 
-/// The command `gallery`, which writes a page of many patterns.
+/// The command `gallery`, which writes an HTML page with many patterns.
 enum GalleryCommand {
-  /// The sample rate of sounds in a gallery, in hertz. Haptics end below 1 kHz; patterns that play
-  /// sound files use `fullBandRateHertz`.
+  /// The sample rate of sounds in a gallery, in hertz. Haptic signals contain no frequencies above
+  /// 1 kHz; patterns that play sound files use `fullBandRateHertz`.
   static let soundRateHertz = 8_000
   private static let defaultOutputPath = "gallery.html"
 
@@ -113,8 +113,8 @@ enum GalleryCommand {
   }
 }
 
-/// A take with the sounds that a page plays, which are the signal of the transducer and a version
-/// for small speakers.
+/// A take with the sounds that an HTML page plays: the transducer signal and a version for small
+/// speakers.
 struct ReviewTake: Sendable {
   static let speakerProfileName = "speaker"
   /// The sample rate of patterns that play sound files, in hertz.
@@ -168,8 +168,8 @@ struct ReviewTake: Sendable {
     return results.withLock { $0 }.compactMap(\.self)
   }
 
-  /// Renders a pattern for small speakers. Returns nil for a sound file, or if the job is already
-  /// for speakers.
+  /// Renders a pattern for small speakers. Returns nil for a sound file, or if the profile of the
+  /// job is already the profile for speakers.
   static func renderSpeakerSignal(_ input: TakeInput, job: RenderJob) throws -> Signal? {
     guard case .pattern = input, job.profile.name != speakerProfileName,
       let profile = ProfileCatalog.profile(named: speakerProfileName)
@@ -180,7 +180,7 @@ struct ReviewTake: Sendable {
   }
 }
 
-/// A writer of the page that `compare` writes.
+/// Writes the HTML page of the command `compare`.
 enum ReportOutput {
   /// Writes the page and returns its size in bytes.
   /// The levels are matched by loudness if `levelMatch` is nil or none.
@@ -202,7 +202,8 @@ enum ReportOutput {
     return page.count
   }
 
-  /// Returns the origin of a take, or nil if it cannot be read.
+  /// Returns the path, modification time, and content of the file that a take was read from, or nil
+  /// if the file cannot be read.
   private static func takeOrigin(of input: TakeInput) -> TakeOrigin? {
     if let path = input.path {
       guard FileSystem.entryKind(at: path) == .file, let bytes = try? FileSystem.read(path) else {

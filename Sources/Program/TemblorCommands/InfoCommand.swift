@@ -188,7 +188,7 @@ struct PatternSummary {
 
   private typealias ItemCount = (noun: String, key: String, count: Int)
 
-  /// The number of items of each kind, with their singular noun and their JSON key.
+  /// The number of items of each kind, with the singular noun and the JSON key of the kind.
   private var itemCounts: [ItemCount] {
     let patterns = pattern.composition.layers.map(\.pattern)
     func count(_ kind: HapticEvent.Kind) -> Int {
@@ -245,7 +245,7 @@ struct PatternSummary {
   private var measuredSeconds: Double {
     min(Double(measuredFrameCount) / renderPlan.rate, Self.maximumMeasuredSeconds)
   }
-  /// A Boolean value that indicates whether the measured levels are those of the whole pattern.
+  /// A Boolean value that indicates whether the levels were measured over the whole pattern.
   private var isMeasuredCompletely: Bool { measuredFrameCount >= renderPlan.frameCount }
   private var soundDurationSeconds: Double { Double(renderPlan.soundEndFrame) / renderPlan.rate }
   private var usesAbsoluteCurveTimes: Bool {

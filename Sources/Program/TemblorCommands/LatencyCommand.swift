@@ -82,7 +82,8 @@ enum LatencyCommand {
     ]
   }
 
-  /// Returns a table in milliseconds, a histogram if the output is a terminal, and a summary.
+  /// Returns the report of the measured latencies: a table in milliseconds, a histogram if the
+  /// output is a terminal, and a summary.
   static func reportText(
     _ all: [LatencyProbe.Measurement], _ outcome: LiveOutcome, for output: Output
   )

@@ -163,9 +163,8 @@ enum ListenCommand {
   }
 }
 
-/// The sessions of a command server in sequence.
-/// A reload of the settings begins another session, and so does a device that appears with another
-/// format than requested.
+/// Runs the sessions of a command server one after another. A new session begins when the settings
+/// are reloaded, or when a device appears with a format that differs from the requested format.
 private final class ServerRun {
   private let terminal: Terminal
   private let environment: FallbackEnvironment
@@ -283,14 +282,14 @@ private final class ServerRun {
   }
 }
 
-/// The command server as the activity of a live session.
+/// The activity of a live session that runs the command server.
 final class ServerActivity: PlaybackActivity {
   let session: CommandSession
   private let standardConnection: LineConnection
   private let listener: SocketListener?
   private let inbox: EventInbox
   private let time: any TimeSource
-  /// The time until a command that the device was too busy for is executed again.
+  /// The delay before a command that failed with `busy` is executed again.
   private let retryInterval: Duration
   private let idleLimit: Duration?
   private let maintenance: ServerMaintenance
@@ -400,8 +399,8 @@ final class ServerActivity: PlaybackActivity {
     }
   }
 
-  /// Executes the commands that can run now, first those that restore the state. Returns whether a
-  /// command ends the server.
+  /// Executes the commands that can run now, beginning with the commands that restore the state.
+  /// Returns true if a command ends the server.
   private func executeCommands(at now: Duration) -> Bool {
     restoration?.advance(on: session, at: now, period: retryInterval)
     guard restoration?.isFinished ?? true else { return false }
@@ -474,7 +473,7 @@ final class ServerActivity: PlaybackActivity {
   }
 }
 
-/// The events of other threads for the thread of a live command.
+/// A queue through which other threads send events to the thread of a live command.
 final class EventInbox: Sendable {
   let wake = WakeSignal.makeOrInert()
   private let events = Mutex<[LivePlayback.Event]>([])
@@ -524,8 +523,8 @@ final class FallbackEnvironment: PlaybackEnvironment {
   /// Makes later calls of `open(_:_:)` wait for an absent device.
   func waitForDevices() { waitsForDevice.store(true, ordering: .relaxed) }
 
-  /// Returns the properties of an output that can be opened, without a fallback. No file is created
-  /// or replaced.
+  /// Returns the properties with which an output can be opened, or throws an error instead of
+  /// falling back to silence. No file is created or replaced.
   func tryOpening(
     _ output: String, _ request: OutputRequest
   ) throws(OutputError) -> DeviceSummary {
@@ -576,8 +575,8 @@ final class FallbackEnvironment: PlaybackEnvironment {
 
 /// The protocol between a service manager, such as systemd, and this process.
 package enum ServiceManager {
-  /// The first socket that was passed to this process, by `LISTEN_PID` and `LISTEN_FDS` of
-  /// sd_listen_fds(3).
+  /// The first socket that the service manager passed to this process through `LISTEN_PID` and
+  /// `LISTEN_FDS`; see sd_listen_fds(3).
   package static var activatedSocket: Int32? {
     guard ProcessEnvironment.value(named: "LISTEN_PID").flatMap({ pid_t($0) }) == getpid(),
       let count = ProcessEnvironment.value(named: "LISTEN_FDS").flatMap({ Int($0) }), count > 0
@@ -598,7 +597,8 @@ package enum ServiceManager {
     }
   }
 
-  /// Reports a state such as `READY=1` to the service manager, if there is one, by sd_notify(3).
+  /// Reports a state such as `READY=1` to the service manager, if there is one, by the protocol of
+  /// sd_notify(3).
   package static func notifyServiceManager(_ state: String) {
     guard let path = ProcessEnvironment.value(named: "NOTIFY_SOCKET"),
       path.hasPrefix("/") || path.hasPrefix("@"),

@@ -102,7 +102,7 @@ struct RenderOutputs: Sendable {
   }
 }
 
-/// The destination of results, which is a named file or a folder with a file for each result.
+/// The destination of a command's results: a named file, or a folder with a file for each result.
 struct OutputDestination {
   let path: String
   let isFolder: Bool
@@ -133,9 +133,8 @@ struct OutputDestination {
       "\(path.inQuotes) is a file name, but there are \(count) \(noun); specify a folder")
   }
 
-  /// Returns the format of the files.
-  /// The format of a single file follows from its name, and the format of several files from the
-  /// option or the default.
+  /// Returns the format of the output files. The format of a single file follows from its name, and
+  /// the format of several files from the option or the default.
   ///
   /// - Parameters:
   ///   - named: The format of the name, or nil if the extension is unknown.
@@ -224,7 +223,7 @@ enum OutputPaths {
   }
 }
 
-/// The files that a command has written. The command reports them on standard error.
+/// A report of the files that a command has written, printed on standard error.
 struct WrittenFileReport {
   /// The maximum number of inputs whose files are listed.
   private static let maximumListedCount = 2
@@ -259,7 +258,7 @@ struct WrittenFileReport {
   }
 }
 
-/// The options of a command that writes a page.
+/// The options of a command that writes an HTML page.
 struct PageOptions {
   let pagePath: String
   let opensInBrowser: Bool
@@ -271,7 +270,8 @@ struct PageOptions {
     isQuiet = try arguments[LiveOptions.quietOption.flag()]
   }
 
-  /// Throws an error if standard output is a terminal, or if a page without a file is to be opened.
+  /// Throws an error if the page would be written to a terminal, or if a page on standard output is
+  /// to be opened in a browser.
   func checkStandardOutput(_ terminal: Terminal) throws(UsageError) {
     guard pagePath == OutputPaths.standardOutput else { return }
     try SharedOptions.refuseTerminalOutput(terminal)
@@ -281,9 +281,9 @@ struct PageOptions {
   }
 }
 
-/// A page that has been written.
+/// An HTML page that has been written.
 struct PageOutput {
-  /// Writes a page and opens it if that was requested.
+  /// Writes a page, and opens it in a browser if the options request it.
   ///
   /// - Parameters:
   ///   - page: The HTML text.
@@ -336,7 +336,7 @@ struct PageOutput {
         + (opensInBrowser ? "" : "; open it in a browser"))
   }
 
-  /// Opens the page if that was requested. The call does not wait for the browser.
+  /// Opens the page in a browser if the options request it. The call does not wait for the browser.
   func openInBrowser() throws(FileError) {
     if opensInBrowser {
       try Self.openInBrowser(pagePath, state: "was written")

@@ -46,7 +46,8 @@ struct SoundCopy {
     return (copies, losses)
   }
 
-  /// Returns whether an output in a folder already finds a sound file by its name.
+  /// Returns whether a name in the output folder already refers to the sound file, so that no copy
+  /// is needed.
   static func isInPlace(_ name: String, in folder: String, source: String) -> Bool {
     guard let identity = FileIdentity(FileSystem.joinPath(folder, name)) else { return false }
     return identity == FileIdentity(source)
@@ -130,7 +131,7 @@ struct OutputPlan {
   }
 }
 
-/// The files of one pattern, which are written when the whole plan has no conflict.
+/// The output files of one pattern, which are written only if the whole plan has no conflict.
 struct PlannedFiles {
   /// A pattern file, or a sound file made from a signal.
   struct File {
@@ -141,7 +142,7 @@ struct PlannedFiles {
   var outputFiles: [File] = []
   var soundCopies: [SoundCopy] = []
 
-  /// Writes the outputs and the copies, reports each copy, and returns the paths.
+  /// Writes the output files and the copied sound files, reports each copy, and returns all paths.
   func writeFiles(on terminal: Terminal) throws(FileError) -> [String] {
     for output in outputFiles {
       try FileSystem.makeFolder(FileSystem.folderPath(of: output.path))

@@ -72,14 +72,15 @@ enum PatternsCommand {
   }
 }
 
-/// An output of a sound card through ALSA's conversion, which accepts any sample format.
+/// An output of a sound card, opened through ALSA's `plughw` conversion, which accepts any sample
+/// format.
 struct SoundCard: Equatable {
   private static let conversionDevicePrefix = "plughw:"
 
   let cardName: String
   /// The value of `--device` for the card. The first output of a card needs no number.
   let deviceName: String
-  /// The name of the card without conversion, which has only its own channels.
+  /// The name that opens the card without conversion, with only the channels of the hardware.
   let hardwareName: String
 
   /// Creates the output of a listing, or returns nil for another kind of device and for other names
@@ -154,7 +155,7 @@ enum DevicesCommand {
     return .success
   }
 
-  /// Returns the options with which to play on each card, as text.
+  /// Returns help text that lists the `--device` option for each sound card.
   static func playAdvice(_ devices: [OutputListing]) -> String {
     let cards = devices.compactMap(SoundCard.init).map {
       ["  --device \($0.deviceName)", $0.cardName]
@@ -170,7 +171,8 @@ enum DevicesCommand {
       + TextTable.text(ofRows: rows)
   }
 
-  /// Returns the options to follow each source; empty without sources.
+  /// Returns help text that lists the `--source` option for each recording source; empty without
+  /// sources.
   static func sourceAdvice(_ sources: [OutputListing]) -> String {
     guard !sources.isEmpty else { return "" }
     let rows = sources.map { ["  --source \($0.name.printable)", $0.description.printable] }
@@ -197,7 +199,8 @@ enum DevicesCommand {
     return text
   }
 
-  /// The maximum period size that is reported as a limit, in frames.
+  /// The maximum period size that is listed, in frames. Devices with a larger maximum are listed
+  /// with periods of any length.
   private static let maximumListedPeriodFrameCount = 1 << 24
 
   /// Returns a line such as `2 channels; 44100, 48000 Hz; s16; periods of 32 to 4096 frames;

@@ -104,7 +104,7 @@ enum PlayCommand {
 /// The patterns of a live command. Patterns that cannot be loaded are reported and omitted.
 struct LivePatterns {
   private(set) var loadedPatterns: [LoadedPattern] = []
-  /// The duration of each compiled pattern until it is silent, in seconds.
+  /// The time from the start of each compiled pattern until it is silent, in seconds.
   private var soundSeconds: [Double] = []
   private var loadingFailures: [(name: String, message: String, status: ExitStatus)] = []
 
@@ -225,7 +225,7 @@ enum TapCommand {
     return try options.live.reportOutcome(outcome, [:], terminal)
   }
 
-  /// Returns a pattern of equal taps.
+  /// Returns a pattern of identical taps at equal intervals.
   ///
   /// - Parameters:
   ///   - count: The number of taps.

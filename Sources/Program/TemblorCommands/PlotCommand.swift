@@ -169,7 +169,7 @@ enum PlotCommand {
     return work.overallStatus
   }
 
-  /// Returns the inputs of each plot, which are a single input, or all inputs with `--overlay`.
+  /// Returns the inputs of each plot. A plot shows a single input, or all inputs with `--overlay`.
   private static func inputGroups(of inputs: [TakeInput], problemCount: Int, _ options: Options)
     throws(UsageError) -> [[TakeInput]]
   {

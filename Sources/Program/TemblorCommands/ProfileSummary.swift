@@ -214,7 +214,8 @@ struct ProfileSummary {
     (seconds * 1_000).text(places: 1)
   }
 
-  /// Returns `; 25–46.2 Hz played` if the played band differs from the requested band.
+  /// Returns text such as `; 25–46.2 Hz played` if the played frequency band differs from the
+  /// requested band; otherwise, an empty string.
   static func bandChangeText(from requested: FrequencyMapping, to played: FrequencyMapping)
     -> String
   {

@@ -234,7 +234,7 @@ struct ProfileRow {
 extension ProfileEntry.Origin { var text: String { self == .user ? "yours" : rawValue } }
 
 extension FrequencyMapping {
-  /// The band as text, such as `20–80 Hz`, or `175 Hz` for a single frequency.
+  /// The frequency band as text, such as `20–80 Hz`, or `175 Hz` for a single frequency.
   var bandText: String {
     lowHertz == highHertz
       ? Self.hertzText(lowHertz) + " Hz" : (lowHertz...highHertz).rangeText + " Hz"
@@ -243,7 +243,7 @@ extension FrequencyMapping {
 }
 
 extension ClosedRange<Double> {
-  /// The range as text with one decimal place, such as `20–80`.
+  /// The frequency range as text with one decimal place, such as `20–80`.
   var rangeText: String {
     FrequencyMapping.hertzText(lowerBound) + "–" + FrequencyMapping.hertzText(upperBound)
   }
@@ -387,8 +387,8 @@ struct ProfileInput {
   /// The file name without its extension, if the extension is that of a profile; otherwise nil.
   let fileStem: String?
 
-  /// Reads the profile with a name, or the file with a path. A path contains a slash or ends in
-  /// `.json`.
+  /// Reads a profile from the library by its name, or from a file by its path. A path contains a
+  /// slash or ends in `.json`.
   static func read(_ argument: String, allowsStandardInput takesInput: Bool = false) throws
     -> ProfileInput
   {
@@ -409,8 +409,8 @@ struct ProfileInput {
       fileStem: entry.path == nil ? nil : entry.name)
   }
 
-  /// Returns the profile with a name, or else the only profile whose name or product contains the
-  /// words of the text.
+  /// Returns the library profile with the given name, or else the only profile whose name or
+  /// product contains the given words.
   ///
   /// - Parameters:
   ///   - text: A name, such as `dayton-bst-1`, or words of a name or a product, such as `BST-1`.
@@ -459,7 +459,7 @@ struct ProfileInput {
   }
 }
 
-/// The error of a profile or an array, with the command that shows all errors.
+/// The first error in a profile or an array file, with the command that shows all errors.
 struct ProfileError: Error, CustomStringConvertible {
   let inputError: InputError
 

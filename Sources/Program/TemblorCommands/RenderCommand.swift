@@ -224,7 +224,7 @@ struct RenderReport {
   let inputProblems: [FileError]
 
   private static let maximumListedChangeCount = 3
-  /// The peak amplitude from which the limiter changes a sound by at least 0.1 dB.
+  /// The peak amplitude above which the limiter attenuates a sound by at least 0.1 dB.
   private static let limitedPeakAmplitude = Float(Renderer.ceilingMagnitude) * 1.0116
 
   var exitStatus: ExitStatus {
@@ -332,11 +332,11 @@ struct RenderReport {
 /// The level of a rendering as text, with the peak before the limiter and the effect of the
 /// limiter.
 struct LevelText {
-  /// The peak as text, such as `peak -3.2 dBFS`, or `peak 0.7 dBFS before the limiter` above the
-  /// ceiling.
+  /// The peak as text, such as `peak -3.2 dBFS`, or `peak 0.7 dBFS before the limiter` if the peak
+  /// exceeds the limiter's ceiling.
   let peakText: String
-  /// The limiting as text, such as `limited to -1 dBFS for 0.57 s`, or nil if the limiter was not
-  /// active.
+  /// The effect of the limiter as text, such as `limited to -1 dBFS for 0.57 s`, or nil if the
+  /// limiter was not active.
   let limitingText: String?
 
   init(_ statistics: RenderStatistics, rate: Double) {
@@ -357,7 +357,7 @@ struct LevelText {
   var fullText: String { ([peakText] + [limitingText].compactMap(\.self)).joined(separator: ", ") }
 }
 
-/// The actions of the transducer protection during a rendering.
+/// A summary of the transducer protection's effect on a rendering.
 struct ProtectionSummary: Equatable, Sendable {
   enum Cause: String, Sendable { case excursion, power }
 

@@ -53,7 +53,8 @@ enum RumbleCommand {
   struct Options {
     let live: LiveOptions
     let padName: String
-    /// The event file of the gamepad whose buttons and axes are passed through.
+    /// The path of the event device of the physical gamepad whose buttons and axes are passed
+    /// through.
     let copiedPadPath: String?
 
     init(_ arguments: ParsedArguments) throws {
@@ -79,7 +80,7 @@ enum RumbleCommand {
   }
 }
 
-/// The playback of the effects that a game sends to a pad.
+/// Plays the rumble effects that a game sends to the virtual gamepad.
 final class RumbleActivity: PlaybackActivity {
   private let engine: PlaybackEngine
   private let virtualPad: any ForceFeedbackPad

@@ -4,8 +4,8 @@ import Reading
 import SystemSupport
 import TransducerProfiles
 
-/// The settings that exist before a command line, which are environment variables and the file that
-/// `temblor setup` saves.
+/// The defaults for options that a command line omits, from environment variables and from the file
+/// that `temblor setup` saves.
 struct Settings: Sendable {
   /// The path of the settings file, or nil if no folder for settings is known.
   let settingsPath: String?
@@ -83,7 +83,7 @@ struct Settings: Sendable {
       "Using saved settings: \(used.joined(separator: ", ")) (ignore with '--no-config')")
   }
 
-  /// The options and arguments with which a command that can play works on files, by the name of
+  /// The options and arguments that make a command work on files instead of playing, by the name of
   /// the command.
   private static let fileModeOptionsByCommand = [
     "abx": ["--simulate"],
@@ -92,7 +92,7 @@ struct Settings: Sendable {
     "sweep": ["--output"],
   ]
 
-  /// Returns whether a command that can play works on files with these arguments.
+  /// Returns whether these arguments make a command that can play work on files instead.
   private static func worksOnFiles(_ arguments: ParsedArguments) -> Bool {
     let names = fileModeOptionsByCommand[arguments.command.name] ?? []
     return names.contains { !arguments.values($0).isEmpty }
@@ -139,7 +139,7 @@ struct Settings: Sendable {
   }
 }
 
-/// The error of a settings file, with the remedies.
+/// An error in the settings file, with its remedies.
 struct SettingsError: Error, CustomStringConvertible {
   let inputError: InputError
 

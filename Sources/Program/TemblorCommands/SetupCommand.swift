@@ -81,7 +81,7 @@ enum SetupCommand {
     let showsFile: Bool
     let removesFile: Bool
     let savesFile: Bool
-    /// The settings that the command line states.
+    /// The settings that are specified on the command line.
     let requestedSettings: SavedSettings
     /// A Boolean value that indicates whether the command line selects channels.
     let selectsChannels: Bool
@@ -172,7 +172,7 @@ enum SetupCommand {
     try output.write(saved.jsonText.span)
   }
 
-  /// Returns the saved settings with the changes of the command line.
+  /// Returns the saved settings with the changes that the command line requests.
   private static func mergedSettings(_ options: Options, into saved: SavedSettings)
     throws(UsageError)
     -> SavedSettings
@@ -214,7 +214,8 @@ enum SetupCommand {
     } catch let error as OutputError where error.kind == .busy {}
   }
 
-  /// Returns the name of the only profile that matches, or the absolute path of a file.
+  /// Returns the name of the only library profile that matches a text, or the absolute path if the
+  /// text is the path of a profile file.
   static func resolveProfileName(_ text: String) throws -> String {
     let library = ProfileLibrary.fromEnvironment()
     if ProfileFile.isPath(text) {
@@ -295,7 +296,7 @@ struct SetupQuestions {
     return readAnswer().map { String($0.drop { $0 == " " }) }
   }
 
-  /// An output in the list of devices.
+  /// A row in the list of output devices that `setup` offers.
   private typealias DeviceRow = (name: String, description: String, channelCount: Int)
 
   /// Asks for one of the common outputs, which are the default device, sound servers, and sound
@@ -358,7 +359,7 @@ struct SetupQuestions {
   }
 }
 
-/// The playback of taps at a steady pace. Keys change the channel and the level until a tap is
+/// Plays taps at regular intervals, while keys change the channel and the level until a tap is
 /// clearly felt.
 final class SetupTapActivity: PlaybackActivity {
   /// The initial level of the taps, in decibels relative to full strength.
@@ -374,7 +375,8 @@ final class SetupTapActivity: PlaybackActivity {
   private let playersByChannel: [PatternPlayer]
   private var levelDecibels: Double
   private var nextTapTime = Duration.zero
-  /// The number of limited frames at the last change of the level.
+  /// The number of frames that the limiter or the transducer protection had attenuated at the last
+  /// level change.
   private var limitedFrameCountAtLevelChange: Int64 = 0
 
   /// Creates the taps.
@@ -421,7 +423,7 @@ final class SetupTapActivity: PlaybackActivity {
     applyLevel()
   }
 
-  /// The strength as it is saved, with three decimal places and never 0.
+  /// The strength to save in the settings, rounded to three decimal places and never 0.
   var savedStrength: Double { max(0.001, (Double(engine.strength) * 1_000).rounded() / 1_000) }
   var playbackProgress: (position: Double, duration: Double?) { (engine.seconds, nil) }
 
@@ -474,8 +476,8 @@ final class SetupTapActivity: PlaybackActivity {
     return true
   }
 
-  /// Changes the level by a step, up to full strength. The level does not rise while protection
-  /// limits it.
+  /// Changes the level of the taps by a step, up to full strength. The level does not rise while
+  /// the limiter or the transducer protection attenuates the taps.
   private func changeLevel(byDecibels step: Double) {
     let held =
       engine.limitedFrameCount + engine.excursionLimitedFrameCount + engine.powerLimitedFrameCount

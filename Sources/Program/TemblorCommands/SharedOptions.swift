@@ -148,7 +148,8 @@ enum SharedOptions {
       """
   )
 
-  /// A paragraph for the help of commands that evaluate or write files.
+  /// A paragraph in the help of commands that evaluate or write files, which states that saved
+  /// settings do not affect them.
   static let settingsUnusedText = """
     The result depends only on the inputs and the options. It does not depend on the settings \
     saved by 'temblor setup' or on the environment variable TEMBLOR_PROFILE.
@@ -163,8 +164,8 @@ enum SharedOptions {
     try arguments[profileOption.text()].map(loadProfile(named:)) ?? .phone
   }
 
-  /// Returns the settings for reading and rendering patterns. An interrupt by the user cancels the
-  /// job.
+  /// Returns the settings for reading and rendering patterns. The job is canceled if the user
+  /// interrupts the program.
   static func makeRenderJob(_ arguments: ParsedArguments) throws -> RenderJob {
     var job = RenderJob(profile: try loadProfile(arguments))
     job.readingOptions = try parseReadingOptions(arguments)
@@ -239,8 +240,8 @@ extension Completion {
     patterns(formats, or: "wav", "flac", "aiff", "caf", "ogg")
   }
 
-  /// Returns a completion for shipped patterns, pattern files, and files with other extensions
-  /// without the dot.
+  /// Returns a shell completion for shipped patterns, pattern files, and files with the given
+  /// extensions, which are written without the dot.
   static func patterns(_ formats: FormatRegistry, or extensions: String...) -> Completion {
     Completion(
       candidateCommand: "patterns --names",
@@ -248,7 +249,7 @@ extension Completion {
   }
 }
 
-/// The messages and exit statuses of errors.
+/// Determines the message and the exit status for an error.
 enum Failure {
   static func messageText(_ error: any Error) -> String {
     let message =
@@ -276,8 +277,8 @@ enum Failure {
     }
   }
 
-  /// Returns the status of a whole batch.
-  /// A failure takes precedence over an invalid input, and an invalid input over a difference.
+  /// Returns the exit status of a whole batch. A failure takes precedence over an invalid input,
+  /// and an invalid input over a difference.
   static func overallStatus(_ statuses: [ExitStatus]) -> ExitStatus {
     [.failure, .invalidInput, .exceedsTolerance].first(where: statuses.contains) ?? .success
   }
@@ -304,7 +305,8 @@ struct BatchWork {
 
   mutating func recordStatus(_ status: ExitStatus) { fileStatuses.append(status) }
 
-  /// Processes a part of the batch. Only an error of an output stream ends the whole batch.
+  /// Processes a part of the batch and records its error, if any. Only an error of an output stream
+  /// ends the whole batch.
   mutating func attemptWork(_ work: (inout BatchWork) throws -> Void) throws {
     do {
       try work(&self)

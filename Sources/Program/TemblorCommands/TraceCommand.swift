@@ -222,13 +222,14 @@ enum TraceCommand {
   }
 }
 
-/// The sound files for the arguments of `trace`: named files, and the sounds in named folders.
+/// The sound files that the arguments of `trace` select: the named files, and the sound files in
+/// named folders.
 struct FoundSounds {
   private(set) var paths: [String] = []
   /// A Boolean value that indicates whether an argument is a folder.
   private(set) var isFromFolder = false
   private(set) var problems: [FileError] = []
-  /// The errors for named files of other kinds.
+  /// The errors for named files that are not sound files.
   private(set) var wrongFiles: [SoundFileError] = []
 
   init(_ arguments: [String]) {
@@ -267,11 +268,11 @@ struct FoundSounds {
   }
 }
 
-/// The copies of the sounds that traced patterns play, planned before the first sound is traced.
+/// The copies of sound files that traced patterns play, planned before the first sound is traced.
 struct TracedSoundCopies {
-  /// The copies, by the path of the original sound.
+  /// The copies of traced sounds, by the paths of the originals.
   private(set) var copiesByPath: [String: SoundCopy] = [:]
-  /// The reasons why no file must be written.
+  /// The conflicts because of which the command must not write any file.
   private(set) var conflicts: [FileError] = []
 
   init(of sounds: [String], outputs: ConvertOutputs) {
@@ -294,7 +295,7 @@ struct TracedSoundCopies {
     conflicts += plan.conflicts
   }
 
-  /// Returns whether a format keeps an event that plays a sound file.
+  /// Returns whether a format can store an event that plays a sound file.
   private static func keepsSoundEvents(_ format: HapticFormat) -> Bool {
     let event = HapticEvent(
       kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "sound.wav"))
@@ -306,13 +307,13 @@ struct TracedSoundCopies {
   }
 }
 
-/// The patterns of a sound: one pattern for the mean of its channels, or one pattern for each
-/// channel.
+/// The patterns traced from a sound: one pattern for the mean of its channels, or one pattern for
+/// each channel.
 struct ChannelTraces {
-  /// The traces of the sound. There is one trace, or one for each channel, which is then a body
-  /// location.
+  /// The traces of the sound. There is either one trace, or one trace for each channel; in the
+  /// second case, each channel becomes a body location.
   private(set) var channelTraces: [SoundTrace] = []
-  /// The number of channels that differ and were averaged, or nil.
+  /// The number of channels if they differ and were averaged; otherwise, nil.
   private(set) var averagedChannelCount: Int?
 
   /// The maximum number of channels that become body locations.
@@ -349,7 +350,8 @@ struct ChannelTraces {
     }
   }
 
-  /// The layers of the traces, each at its body location if there are several.
+  /// Returns a composition layer for each trace, at its own body location if there are several
+  /// traces.
   func makeLayers(sharpnessScale: SharpnessScale?) -> [HapticComposition.Layer] {
     channelTraces.indices.map { index in
       let location = HapticComposition.BodyLocation(index + 1, of: channelTraces.count)
@@ -364,12 +366,12 @@ struct ChannelTraces {
   var pointCount: Int { channelTraces.reduce(0) { $0 + $1.controlPointCount } }
   var omittedEventCount: Int { channelTraces.reduce(0) { $0 + $1.omittedEventCount } }
 
-  /// The kind of the sound, which is vibration if all channels are vibration.
+  /// The interpretation of the sound: vibration if all channels are vibration, otherwise sound.
   var kind: TracingOptions.Interpretation {
     channelTraces.allSatisfy { $0.interpretation == .vibration } ? .vibration : .sound
   }
 
-  /// The lowest agreement among the channels with events.
+  /// The minimum agreement between trace and sound, over all channels with events.
   var minimumAgreement: SoundTrace.Agreement {
     let audible = channelTraces.filter { !$0.pattern.events.isEmpty }
     return SoundTrace.Agreement(
@@ -379,7 +381,7 @@ struct ChannelTraces {
         ?? channelTraces[0].agreement.differenceDecibels)
   }
 
-  /// Returns whether a format keeps the body locations of layers.
+  /// Returns whether a format can store the body locations of layers.
   private static func supportsBodyLocations(_ format: HapticFormat) -> Bool {
     let tap = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)])
     let layers = (1...2).map { number in
@@ -391,7 +393,7 @@ struct ChannelTraces {
   }
 }
 
-/// The tracing of several sounds.
+/// A run of `trace` over several sounds.
 private struct TraceRun {
   let options: TraceCommand.Options
   let outputs: ConvertOutputs
@@ -455,7 +457,8 @@ private struct TraceRun {
     }
   }
 
-  /// Returns the traced pattern, which plays its sound if that was requested.
+  /// Returns the traced pattern. The pattern also plays its original sound if the options request
+  /// it.
   private func makeComposition(of trace: ChannelTraces, _ path: String) -> HapticComposition {
     // A format with frequencies gets those of the profile that the vibration was made with.
     let format = outputs.format
@@ -472,7 +475,7 @@ private struct TraceRun {
     return HapticComposition(layers: layers, title: TakeInput.sound(path: path).outputStem)
   }
 
-  /// Writes a pattern and the copy of its sound, and returns the paths of the files.
+  /// Writes a pattern and the copy of the sound that it plays, and returns the paths of the files.
   private func writePattern(_ written: WrittenFiles, of path: String, to output: String) throws
     -> [String]
   {

@@ -10,7 +10,8 @@ import SystemSupport
 import TransducerCalibration
 import TransducerProfiles
 
-/// An entry of a report, which is a row of the table, a property of the JSON object, or both.
+/// An entry of a calibration report, which becomes a row of the table, a property of the JSON
+/// object, or both.
 struct ReportEntry {
   var jsonKey: String
   var jsonValue: JSONElement?
@@ -28,7 +29,7 @@ struct ReportEntry {
   }
 }
 
-/// The change that a measurement makes to a profile.
+/// The profile before and after a measurement changes it.
 struct ProfileChange {
   let originalProfile: TransducerProfile
   let changedProfile: TransducerProfile
@@ -51,7 +52,8 @@ struct ProfileChange {
     self.changedProfile = new
   }
 
-  /// Returns a row of the table, with a name and the values before and after the measurement.
+  /// Returns a table row for a hardware property, with its name and its values before and after the
+  /// measurement.
   func tableRow(
     _ name: String, _ key: KeyPath<TransducerHardware, Double?>, _ unit: String,
     interval: Double? = nil
@@ -69,7 +71,7 @@ struct ProfileChange {
     return [name, cell(originalProfile.hardware), cell(changedProfile.hardware) + tolerance]
   }
 
-  /// Returns an interval as a percentage. An interval is never reported as 0.
+  /// Returns a confidence interval as a percentage. An interval is never reported as 0.
   ///
   /// - Parameter interval: The half width of the interval, as a fraction.
   static func percentage(ofInterval interval: Double) -> String {
@@ -78,10 +80,11 @@ struct ProfileChange {
       : (interval * 100).text(places: 2)
   }
 
-  /// The minimum half width of an interval that is reported as a number, as a fraction.
+  /// The minimum half width of a confidence interval that is reported as a number, as a fraction of
+  /// the value.
   private static let minimumReportedIntervalFraction = 0.001
 
-  /// Writes the profile if requested, and reports the values.
+  /// Writes the changed profile if the options request it, and reports the measured values.
   ///
   /// - Parameters:
   ///   - heading: The heading of the column with measured values.
@@ -117,8 +120,8 @@ struct CalibrationReport {
   let latencySeconds: Double?
   let input: CalibrationInput
 
-  /// The entries in the order of the table, each with a name, the stated value, and the measured
-  /// value.
+  /// The entries in the order of the table, each with a name, the value in the original profile,
+  /// and the measured value.
   var reportEntries: [ReportEntry] {
     let measured = calibration
     let curve = calibration.responseCurve
@@ -211,7 +214,7 @@ struct CalibrationReport {
   }
 }
 
-/// The report of a quick check, which shows the drift of a transducer from its profile.
+/// The report of a quick check, which shows how far a transducer has drifted from its profile.
 struct DriftReport {
   let drift: CalibrationDrift
   let warnings: [String]
@@ -284,7 +287,7 @@ struct DriftReport {
 struct CalibrationInput {
   let inputName: String
   let sensorRecording: CalibrationRecording
-  /// The recording of the measurement signal itself, if there is one.
+  /// The reference recording of the measurement signal itself, if there is one.
   let referenceRecording: CalibrationRecording?
   /// The time in the capture at which the device played the signal's first sample, in seconds by
   /// its clock; nil if the time is unknown.
@@ -362,7 +365,7 @@ struct CalibrationFailure: Error, Equatable, CustomStringConvertible {
   var description: String { "\(name): \(error.description)" }
 }
 
-/// The age of the measurement of a profile.
+/// Determines the age of a profile's measurement, and suggests a check after several months.
 enum CalibrationAge {
   /// The maximum age of a measurement, in days, before a check is suggested. Glue, springs, and
   /// mountings creep over months.
@@ -385,7 +388,7 @@ enum CalibrationAge {
       """
   }
 
-  /// The remedy for a measured resonance that may have drifted.
+  /// The advice for a profile whose measured resonance may have drifted.
   static let quickCheckAdvice = "run 'temblor calibrate --quick' to check it in 5 s"
 
   /// Returns the number of days from a fixed day to a date `YYYY-MM-DD` in the Gregorian calendar,

@@ -138,7 +138,7 @@ enum ManualCalibrationCommand {
   }
 }
 
-/// The playback of slow tones, which records the frequencies at which a key is pressed.
+/// Plays slow tones, and records the frequencies at which the user presses a key.
 final class ManualCalibration: PlaybackActivity {
   /// The number of consecutive tones without a key press after which the calibration ends.
   static let maximumUnansweredToneCount = 3
@@ -166,7 +166,7 @@ final class ManualCalibration: PlaybackActivity {
   }
 
   let engine: PlaybackEngine
-  /// The last key press of each tone.
+  /// The last key press during each tone.
   private(set) var lastPresses: [ManualMeasurement.Press] = []
   private(set) var endedUnanswered = false
   private let tones: [ManualMeasurement.Tone]
@@ -179,7 +179,7 @@ final class ManualCalibration: PlaybackActivity {
   private var toneEndCount = 0
   private var levelDecibels = initialLevelDecibels
 
-  /// Prepares the players of the tones.
+  /// Creates the players of the tones.
   ///
   /// - Parameters:
   ///   - profile: The profile of the tones.

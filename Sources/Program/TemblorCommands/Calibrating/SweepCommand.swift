@@ -227,7 +227,7 @@ struct SweepOptions {
     }
   }
 
-  /// The options of the signal that differ from their defaults, as text for a command line.
+  /// The signal options that differ from their defaults, as text for a command line.
   var commandLineText: String {
     let band = sweepSignal.bandHertz
     let defaultBand = SweepSignal.defaultBandHertz
@@ -245,7 +245,7 @@ struct SweepOptions {
   static func numberText(_ value: Double) -> String { value.text(places: 3) }
 }
 
-/// The playback of the sweep on a device, optionally with a simultaneous recording.
+/// Plays the sweep on a device, and optionally records at the same time.
 struct SweepPlayer {
   private let deviceName: String
   private let outputRequest: OutputRequest
@@ -259,7 +259,7 @@ struct SweepPlayer {
   private static let trailingRecordingSeconds = 3.25
   /// The duration of the recording after a quick sweep, in seconds.
   private static let quickTrailingRecordingSeconds = 0.5
-  /// The time until devices run steadily and their clocks can be compared, in seconds.
+  /// The time after which devices run steadily and their clocks can be compared, in seconds.
   private static let settlingSeconds = 0.25
   /// The default number of frames in a period. A low latency is not required.
   private static let defaultPeriodFrameCount = 1_024

@@ -10,11 +10,11 @@ import SystemSupport
 /// The comparison of two folders by `compare`: each file is compared with the file of the same name
 /// in the other folder.
 struct FolderComparison {
-  /// The result for a pair.
+  /// The result of comparing a pair of files.
   private struct PairResult: Sendable {
     let row: FolderReport.Row
     let fields: JSONObject
-    /// The status of an error, or nil.
+    /// The exit status if the pair could not be compared; otherwise, nil.
     var errorStatus: ExitStatus?
   }
 
@@ -104,7 +104,7 @@ struct FolderComparison {
     return results.withLock { $0 }.compactMap(\.self)
   }
 
-  /// Compares a pair, and writes its page.
+  /// Compares a pair of files, and writes its HTML page.
   private func compare(_ pair: FolderPairs.Pair, page: FolderPages.PairPage?) -> PairResult {
     do {
       let inputs = [pair.reference, pair.candidate].map {
@@ -139,7 +139,7 @@ struct FolderComparison {
 
   // MARK: - Results
 
-  /// Returns the rows of the pairs, then those of missing and new files.
+  /// Returns the report rows of all pairs, followed by the rows of missing and new files.
   private func rows(_ results: [PairResult]) -> [FolderReport.Row] {
     let missing = pairs.referenceOnlyNames.map { name in
       FolderReport.Row(name, .missing, "only in \(reference)")
@@ -214,17 +214,18 @@ struct FolderComparison {
   }
 }
 
-/// The pages of a folder comparison: the matrix, and a report for each pair in a folder next to it.
+/// The HTML pages of a folder comparison: a matrix of all pairs, and a report for each pair, in a
+/// folder next to the matrix.
 private struct FolderPages {
-  /// The page of a pair.
+  /// The HTML page that compares a pair of files.
   struct PairPage {
     let path: String
-    /// The folder of all pages of pairs.
+    /// The path of the folder that contains the pages of all pairs.
     let folder: String
-    /// The URL relative to the matrix.
+    /// The URL of the page, relative to the page with the matrix.
     let address: String
 
-    /// Creates the folder of the page.
+    /// Creates the folder that contains the page.
     ///
     /// - Throws: A `FileError` for a link, because the names of pages come from inputs.
     func checkFolder() throws(FileError) {
@@ -234,11 +235,11 @@ private struct FolderPages {
   }
 
   let path: String
-  /// The folder of the pages of pairs.
+  /// The path of the folder that contains the pages of all pairs.
   let folder: String
   private(set) var pairPages: [PairPage] = []
 
-  /// Determines the paths of the pages.
+  /// Determines the paths of the matrix page and of the pages of all pairs.
   ///
   /// - Throws: `UsageError` if a page would overwrite an input.
   init(_ path: String, pairs: [FolderPairs.Pair]) throws {
@@ -268,7 +269,7 @@ private struct FolderPages {
     }
   }
 
-  /// Writes the matrix.
+  /// Writes the page with the matrix of all pairs.
   func writeIndex(
     _ rows: [FolderReport.Row], verdict: String, reference: String, candidate: String,
     options: CompareCommand.Options

@@ -4,11 +4,12 @@ import HapticPlayback
 import PlaybackSessions
 import SystemSupport
 
-/// A recording device to follow, and the sink of a sound server that it records.
+/// A recording device to follow, and, if it is the monitor of a sink, the sound server's sink that
+/// it records.
 ///
 /// Vibration on the recorded sink would be followed again, in an endless loop.
 struct FollowedSource: Equatable {
-  /// The keyword for the monitor of the default sink.
+  /// The keyword that selects the monitor of the default sink as the source.
   static let monitorKeyword = "monitor"
 
   /// The remedy if the sound of the default output cannot be captured.
@@ -26,7 +27,7 @@ struct FollowedSource: Equatable {
   /// The names of all sinks of the server.
   private let serverSinks: [String]
 
-  /// Finds a source through the sound server.
+  /// Determines the device and the sink for a source name, by asking the sound servers.
   ///
   /// - Throws: `FileError` if the source belongs to a sound server that does not answer.
   init(_ name: String, on servers: SoundServers) throws {
@@ -89,7 +90,7 @@ struct FollowedSource: Equatable {
     return NamedSink.Server.pipeWire.device(server.defaultSink)
   }
 
-  /// Throws an error for an output that plays on the recorded sink, or may come to play there.
+  /// Throws an error if an output plays on the recorded sink, or could be moved to that sink.
   ///
   /// - Parameter output: The opened output.
   func checkOutput(_ output: DeviceSummary) throws(UsageError) {

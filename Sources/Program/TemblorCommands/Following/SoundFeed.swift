@@ -3,7 +3,8 @@ import HapticRender
 import SoundFollowing
 import SystemSupport
 
-/// A feed of live sound from a source into a voice, which follows the drift between their clocks.
+/// A feed of live sound from a source into a voice, which compensates for drift between the clocks
+/// of the source and the output.
 ///
 /// Each iteration reads the source, follows its sound, resamples it to the output's rate, and
 /// appends it to the voice's queue:
@@ -18,10 +19,11 @@ import SystemSupport
 /// All iterations belong to one thread; only the voice is shared with the render thread.
 final class SoundFeed: @unchecked Sendable {
   struct Status: Equatable, Sendable {
-    /// The peak amplitude of the last iteration; 1 is full scale.
+    /// The peak amplitude of the source in the last iteration; 1 is full scale.
     var peakAmplitude = 0.0
     var gateGain = 1.0
-    /// The drift by which the source runs faster than the output, in ppm; nil until it is known.
+    /// The clock drift in ppm, positive if the source runs faster than the output; nil until it is
+    /// known.
     var driftPPM: Double?
     /// The number of frames that the source has delivered.
     var sourceFrameCount: Int64 = 0
@@ -57,9 +59,9 @@ final class SoundFeed: @unchecked Sendable {
   private var hasSoundedSinceUnderrun = false
   private let additionalDelayFrameCount: Int
 
-  /// The reserve for a late thread, in seconds, in addition to two periods.
+  /// The reserve of queued sound for a late thread, in seconds, in addition to two periods.
   private static let lateThreadReserveSeconds = 0.002
-  /// The maximum reserve for sources that deliver in bursts, in seconds.
+  /// The maximum reserve of queued sound for sources that deliver in bursts, in seconds.
   private static let maximumReserveSeconds = 0.12
   private static let reserveGrowthFactor = 1.5
   /// The duration over which the minimum of queued frames is measured, in seconds.
@@ -135,7 +137,7 @@ final class SoundFeed: @unchecked Sendable {
     return event
   }
 
-  /// The deviation of the source's clock from that of the output, as a fraction.
+  /// The deviation of the source's clock rate from the output's clock rate, as a fraction.
   private var clockDriftFraction: Double? {
     guard let source = sourceClock.rateDeviationFraction,
       let output = outputClock.rateDeviationFraction
@@ -145,8 +147,8 @@ final class SoundFeed: @unchecked Sendable {
     return (1 + source) / (1 + output) - 1
   }
 
-  /// Follows the drift of the clocks, and corrects the number of queued frames.
-  /// The mean of queued frames over irregular times is independent of the periods.
+  /// Adjusts the resampling ratio to the clock drift, and brings the number of queued frames back
+  /// to the reserve. The mean of queued frames over irregular times is independent of the periods.
   private func adjustDriftCorrection(at now: Duration) {
     let isGap = voice.underrunFrameCount != underrunFrameCount
     underrunFrameCount = voice.underrunFrameCount

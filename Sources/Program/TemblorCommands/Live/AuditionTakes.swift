@@ -60,8 +60,8 @@ struct AuditionTake: Sendable {
     return (sound, hash.finish())
   }
 
-  /// Reads all takes, or none if one is invalid, since the letters must match their positions.
-  /// Reports the errors.
+  /// Reads all takes, or returns nil if any take is invalid, because the letter of a take follows
+  /// from its position. Reports the errors.
   static func readTakes(
     _ words: [String], _ arguments: ParsedArguments, _ formats: FormatRegistry, _ terminal: Terminal
   )
@@ -92,12 +92,13 @@ extension [AuditionTake] {
   var sourcePaths: [String] { flatMap { $0.pattern?.sourcePaths ?? [$0.name] } }
   var recordingChannelCounts: [Int] { compactMap { $0.recording?.channelCount } }
 
-  /// The maximum number of body locations of a pattern.
+  /// The maximum number of body locations in any pattern among the takes.
   var bodyLocationCount: Int {
     map { $0.pattern?.composition.bodyLocationCount ?? 0 }.max() ?? 0
   }
 
-  /// Returns messages about body locations and channels that play together on an engine.
+  /// Returns messages about body locations and recording channels that the engine mixes because it
+  /// has too few outputs.
   private func mixingMessages(on engine: PlaybackEngine) -> [String] {
     let channelCount = RecordingChannels(engine.routing).separateChannelCount
     return compactMap { take in
@@ -111,11 +112,11 @@ extension [AuditionTake] {
     }
   }
 
-  /// Prepares the takes for an engine.
+  /// Compiles or renders the takes for playback on an engine.
   ///
   /// - Parameters:
   ///   - engine: The engine that plays the takes.
-  ///   - console: The console for messages about locations and channels that play together.
+  ///   - console: The console for messages about locations and channels that are mixed.
   func prepareTakes(
     for engine: PlaybackEngine, reportingMixesTo console: LiveConsole
   ) throws -> PreparedTakes {
@@ -149,7 +150,8 @@ extension [AuditionTake] {
   }
 }
 
-/// The gains of takes, none above 1, and the kind of level match that determined them.
+/// The gains that match the levels of takes, at most 1 each, and the measure of level that
+/// determined them.
 typealias MatchedLevels = (match: LevelMatch, gains: [Double])
 
 struct PreparedTakes: Sendable {
@@ -198,7 +200,8 @@ struct PreparedTakes: Sendable {
 }
 
 extension CompiledPattern {
-  /// Renders the pattern on the haptic buses of some outputs: a channel for each output.
+  /// Renders the pattern as a signal with one channel for each output, from the haptic bus of that
+  /// output.
   ///
   /// - Parameter buses: The index of the bus of each output.
   fileprivate func renderedSignal(onBuses buses: [Int]) -> Signal {
@@ -212,13 +215,15 @@ extension CompiledPattern {
   }
 }
 
-/// The outputs on which the channels of a recording are heard.
-/// They are assigned in turn to the outputs with haptics, or else as audio. A recording with more
-/// channels is heard as their mean on all outputs.
+/// Assigns the channels of a recording to output channels. Recording channels are assigned in turn
+/// to the outputs with haptics, or, if no output has haptics, are played as audio. If a recording
+/// has more channels than there are such outputs, the mean of its channels is played on all of
+/// them.
 struct RecordingChannels {
   private let channelIndicesByBus: [Int]
   private let hapticChannelCount: Int
-  /// The bus of each output with haptics; the first bus if no output has haptics.
+  /// The index of the bus of each output with haptics, or only the index of the first bus if no
+  /// output has haptics.
   let buses: [Int]
 
   init(_ routing: OutputRouting) {
@@ -230,8 +235,8 @@ struct RecordingChannels {
 
   var separateChannelCount: Int { buses.count }
 
-  /// Divides buses so that recordings of some channel counts can be heard on separate outputs; the
-  /// profiles stay.
+  /// Splits haptic buses so that each channel of a recording can play on separate outputs. The
+  /// profile of each output does not change.
   ///
   /// - Parameters:
   ///   - routing: The content of each output.

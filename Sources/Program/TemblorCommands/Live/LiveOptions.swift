@@ -23,8 +23,8 @@ struct LiveOptions {
       completion: .file, writes: []
     ), Option("--force", help: "Let --record replace a file that Temblor did not write."))
 
-  /// The sound options of a command that must not be recorded, since the recording would reveal the
-  /// answer.
+  /// The sound options of a command whose output must not be recorded, because a recording would
+  /// reveal the answer.
   static let unrecordedSoundGroup = OptionGroup(
     soundGroup.title,
     soundGroup.options.filter {
@@ -59,7 +59,7 @@ struct LiveOptions {
 
   let deviceOptions: DeviceOptions
   let channelRouting: ChannelRouting
-  /// The profile of channels without a profile of their own.
+  /// The profile of output channels for which no profile is specified.
   let profile: TransducerProfile
   private let isProfileExplicit: Bool
   /// The gain of all output, 0 to 1.
@@ -111,8 +111,8 @@ struct LiveOptions {
     }
   }
 
-  /// Throws an error for a recording or an output file that would overwrite an input, the other
-  /// file, or a file of another program.
+  /// Throws an error if the recording or the output file would overwrite an input or a file of
+  /// another program, or if both would be the same file.
   func checkOutputs(reading sources: [String]) throws(UsageError) {
     let inputs = InputOverwriteCheck(reading: sources)
     if let recordPath {
@@ -137,7 +137,7 @@ struct LiveOptions {
     }
   }
 
-  /// - Parameter showsStatus: False for a command without a live line.
+  /// - Parameter showsStatus: False for a command without a status line.
   func makeSession(
     in backend: any PlaybackEnvironment, _ terminal: Terminal,
     wantsBlockTimings: Bool = false,
@@ -157,7 +157,7 @@ struct LiveOptions {
   ///   - placeCount: The number of body locations.
   ///   - channelCounts: The numbers of channels of the recordings to play.
   ///   - isListened: True to show the frequency range to a person who listens or feels.
-  ///   - check: A closure that may refuse the opened device.
+  ///   - check: A closure that throws an error to reject the opened device.
   ///   - makeTask: A closure that creates the activity.
   func play<Task: PlaybackActivity>(
     in session: LiveSession, placeCount: Int = 0, recordingsOf channelCounts: [Int] = [],
@@ -275,7 +275,7 @@ struct DeviceOptions: Sendable {
   }
   let outputRequest: OutputRequest
   let isExplicit: Bool
-  /// The source of the device name, or nil for the command line.
+  /// A description of the setting that specified the device name, or nil if the command line did.
   let nameOrigin: String?
   var outputFilePath: String? {
     let name = OutputRegistry.standard.parseName(deviceName)
@@ -349,7 +349,8 @@ struct DeviceOptions: Sendable {
     return name
   }
 
-  /// The sound server's sink that a device name refers to; nil for other devices.
+  /// Returns the sound server's sink that a device name refers to, or nil if the device is not a
+  /// sink.
   static func namedSink(_ device: String) -> NamedSink? {
     let name = OutputRegistry.standard.parseName(device)
     switch name.scheme {
@@ -359,8 +360,8 @@ struct DeviceOptions: Sendable {
     }
   }
 
-  /// Names the streams of a live command for the desktop's mixer, and pins them to the sink that
-  /// the command line names.
+  /// Sets the name under which the desktop's mixer shows the streams of a live command, and pins
+  /// the streams to the sink that the command line names.
   ///
   /// Call it before the process has a second thread.
   static func pinStreams(_ arguments: ParsedArguments) throws {
@@ -383,10 +384,10 @@ extension OutputError {
   }
 }
 
-/// The error of a device that could not be opened and that the command line does not name.
+/// The error thrown if a device cannot be opened and was not specified on the command line.
 struct DeviceUnavailableError: Error, Equatable, CustomStringConvertible {
   var openingError: OutputError
-  /// The source of the device's name, or nil for the default device.
+  /// A description of the setting that specified the device name, or nil for the default device.
   var nameOrigin: String?
 
   var description: String {

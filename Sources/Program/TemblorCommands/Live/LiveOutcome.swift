@@ -52,8 +52,8 @@ struct Distribution: Equatable, Sendable {
 
   init(_ values: [Double]) { sortedValues = values.sorted() }
 
-  /// Returns the smallest value that at least a fraction of the values does not exceed, or 0
-  /// without values.
+  /// Returns a quantile: the smallest value such that at least the given fraction of the values is
+  /// at most this value, or 0 if there are no values.
   func quantile(_ fraction: Double) -> Double {
     guard !sortedValues.isEmpty else { return 0 }
     let index = Int((fraction * Double(sortedValues.count)).rounded(.up)) - 1
@@ -62,7 +62,8 @@ struct Distribution: Equatable, Sendable {
 
   var quantiles: [Double] { Self.quantileColumns.map { quantile($0.fraction) } }
 
-  /// Returns the rows of a histogram, each with the start of its step and a count.
+  /// Returns the bins of a histogram, each with its lower bound and its number of values, and the
+  /// width of a bin.
   func histogram(rowCount: Int) -> (step: Double, rows: [(start: Double, count: Int)]) {
     guard let minimum = sortedValues.first, let maximum = sortedValues.last, maximum > minimum,
       rowCount > 0

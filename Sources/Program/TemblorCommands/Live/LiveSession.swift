@@ -10,14 +10,15 @@ import SystemSupport
 /// The terminal is restored, however the session ends.
 final class LiveSession {
   static let strengthStepCount: Float = 20
-  /// The interval between reads of block timings, well before timings would be dropped.
+  /// The interval between reads of block timings, which is short enough that no timings are
+  /// dropped.
   private static let blockTimingsReadInterval = Duration.milliseconds(500)
 
   /// The maximum time for a device to stop after a key press or a signal.
   /// Together with the completion of the file, the stop takes at most one second.
   private static let promptStopTimeout = Duration.milliseconds(750)
   private static let promptRecordingTimeout = Duration.milliseconds(200)
-  /// The maximum time to complete a recording if nobody waits for it.
+  /// The maximum time to complete a recording if the user did not request the stop.
   private static let recordingTimeout = Duration.seconds(30)
 
   let console: LiveConsole
@@ -208,8 +209,8 @@ final class LiveSession {
     return peaks
   }
 
-  /// Returns the activity of the protection since the last call, and adds the activity to the
-  /// outcome.
+  /// Returns a summary of the transducer protection's activity since the last call, and adds it to
+  /// the outcome.
   @discardableResult private func drainProtection(_ engine: PlaybackEngine) -> ProtectionSummary? {
     guard engine.routing.channels.contains(where: { $0.transducer != nil }) else { return nil }
     let gain = engine.drainMinimumProtectionGain()
@@ -288,23 +289,27 @@ final class LiveSession {
   }
 }
 
-/// An activity of a live command on an engine. Its session calls it on one thread.
+/// The part of a live command that controls playback on an engine. Its session calls all methods on
+/// one thread.
 protocol PlaybackActivity: AnyObject {
   var watchedDescriptors: [PollDescriptor] { get }
-  /// The activity's own keys with their meanings, in the order of help.
+  /// The keys that this activity handles, with their meanings, in the order of the help text.
   var keyHelp: [KeyHelp] { get }
   var playbackState: PlaybackStatus.State { get }
-  /// The position in seconds, and the duration in seconds if there is one.
+  /// The playback position in seconds, and the total duration in seconds, or nil for endless
+  /// playback.
   var playbackProgress: (position: Double, duration: Double?) { get }
 
   /// The title for the status line, with remarks about playback; nil to show only the time.
   var statusTitle: ActivityTitle? { get }
-  /// A Boolean value that indicates whether the status line must hide the level and the voices.
+  /// A Boolean value that indicates whether the status line must hide the level meter and the
+  /// number of voices.
   var hidesSoundDetails: Bool { get }
-  /// A Boolean value that indicates whether the level is part of an experiment, so that no key
-  /// changes the strength or mutes.
+  /// A Boolean value that indicates whether the level is part of an experiment, so that the keys
+  /// for strength and muting are disabled.
   var hasFixedLevel: Bool { get }
-  /// A Boolean value that indicates whether the status line shows the time of the progress.
+  /// A Boolean value that indicates whether the status line shows the playback position and
+  /// duration.
   var showsClock: Bool { get }
 
   func updateActivity(at now: Duration) throws -> ActivityStep
@@ -321,12 +326,12 @@ enum ActivityStep: Equatable { case wait(Duration?), finished }
 struct ActivityTitle: Equatable, Sendable {
   var longTitle: String
   var shortTitle: String
-  /// The remarks about playback, with the most important remark first. They are omitted without
-  /// space.
+  /// The remarks about playback in the status line, with the most important remark first. Remarks
+  /// that do not fit are omitted.
   var remarks: [String] = []
 }
 
-/// A key and its meaning, as listed by the key `?`.
+/// A key and its meaning, as listed when the user presses `?`.
 typealias KeyHelp = (key: String, meaning: String)
 
 extension PlaybackActivity {
@@ -342,7 +347,7 @@ extension PlaybackActivity {
 }
 
 protocol Keyboard: AnyObject {
-  /// The descriptors to wait for before reading keys. They may change after each wait.
+  /// The file descriptors that become readable when keys arrive. They may change after each wait.
   var watchedDescriptors: [PollDescriptor] { get }
   /// A Boolean value that indicates whether the terminal was closed, so that no more keys follow.
   var isClosed: Bool { get }
@@ -397,8 +402,8 @@ final class LiveConsole {
     }
   }
 
-  /// Shows the keys in lines that break between keys. They are shown only once if no other message
-  /// came in between.
+  /// Lists the keys, with line breaks only between keys. The list is not repeated unless another
+  /// message has followed it.
   func showKeyHelp(_ keys: [KeyHelp]) {
     guard !endsWithKeyHelp else { return }
     defer { endsWithKeyHelp = true }
@@ -416,8 +421,8 @@ final class LiveConsole {
     reportHint("Keys:" + lines.joined(separator: "\n     "))
   }
 
-  /// Updates the status line, unless the last update was too recent. In that case, the status is
-  /// not evaluated.
+  /// Updates the status line, unless the last update was too recent. In that case, the autoclosure
+  /// `figures` is not evaluated.
   func updateStatus(_ figures: @autoclosure () -> PlaybackStatus) {
     if showsStatus {
       statusLine.draw { width in figures().statusLine(width: width, for: terminal.errorOutput) }

@@ -16,7 +16,7 @@ struct PlaybackStatus: Equatable, Sendable {
   /// The number of sounding voices, or nil if it is not shown.
   var voiceCount: Int? = 0
   var underrunCount = 0
-  /// The gain of all output, 0 to 1, or nil if the gain is fixed and not shown.
+  /// The master gain, 0 to 1, or nil if the gain is fixed and not shown.
   var masterGain: Double? = 1
   var activityTitle: ActivityTitle?
   var protectionSummary: ProtectionSummary?
@@ -50,8 +50,8 @@ struct PlaybackStatus: Equatable, Sendable {
     var times: [String]
     var counts: [(text: String, isAlarm: Bool)]
 
-    /// The width of the parts in columns, with spaces between them. All characters are one column
-    /// wide.
+    /// The total width of the parts of the status line in columns, with spaces between them. All
+    /// characters are one column wide.
     var columnCount: Int {
       times.reduce(0) { $0 + $1.count } + counts.reduce(0) { $0 + $1.text.count }
         + max(0, times.count + counts.count - 1)
@@ -123,14 +123,15 @@ struct PlaybackStatus: Equatable, Sendable {
 /// With less space, each channel has one column, or one column shows the maximum of several
 /// channels.
 struct LevelMeter {
-  /// The level of an empty meter in dBFS. A level 48 dB below the peak cannot be felt.
+  /// The level in dBFS at which the meter is empty. A level 48 dB below the peak cannot be felt.
   static let emptyMeterDecibels = -48.0
   /// The level in dBFS from which the meter is highlighted, which is half of the ceiling's
   /// amplitude.
   static let highLevelDecibels = -6.0
   /// The maximum length of a bar in columns, of 2 dB each.
   static let maximumBarColumnCount = 24
-  /// The length in columns below which a bar shows less than a column in eighths.
+  /// The minimum length of a horizontal bar in columns. With less space, each channel is one column
+  /// that fills upward in eighths.
   static let minimumBarColumnCount = 4
 
   private let channelPeaks: [Float]
@@ -168,7 +169,7 @@ struct LevelMeter {
     return text
   }
 
-  /// Returns a horizontal bar in eighths of a column, with dots after its end.
+  /// Returns a horizontal bar with a resolution of an eighth of a column, padded with dots.
   private static func barText(_ peak: Float, columnCount: Int) -> String {
     let eighths = Int((filledFraction(peak) * Double(columnCount * 8)).rounded())
     var text = String(repeating: "█", count: eighths / 8)
@@ -178,14 +179,14 @@ struct LevelMeter {
     return text + String(repeating: "·", count: columnCount - (eighths + 7) / 8)
   }
 
-  /// Returns one column that is filled from the bottom, or `·` for silence.
+  /// Returns a bar that is one column wide and fills upward, or `·` for silence.
   private static func columnText(_ peak: Float) -> String {
     let eighths = Int((filledFraction(peak) * 8).rounded())
     return eighths == 0 ? "·" : String(Character(blockElement(0x2580 + UInt32(eighths))))
   }
 
-  /// Returns a character of Unicode's Block Elements.
-  /// The code points 2581 to 2588 grow upward, and 258F to 2588 grow to the right.
+  /// Returns a character of the Unicode block Block Elements. The code points 2581 to 2588 grow
+  /// upward, and 258F to 2588 grow to the right.
   private static func blockElement(_ value: UInt32) -> Unicode.Scalar {
     Unicode.Scalar(value) ?? "█"
   }

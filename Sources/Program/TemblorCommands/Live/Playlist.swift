@@ -16,7 +16,8 @@ final class Playlist: PlaybackActivity {
   private let gapFrameCount: Int64
   private let trackPlayer: SingleTrackPlayer
   private var currentPatternIndex = 0
-  /// The frame at which the whole sound has been heard; nil until the last pattern has ended.
+  /// The frame at which all output has been heard, including delays; nil until the last pattern has
+  /// ended.
   private var heardEndFrame: Int64?
 
   /// Creates a playlist that starts its first pattern.

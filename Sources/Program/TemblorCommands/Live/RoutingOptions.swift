@@ -133,7 +133,7 @@ enum RoutingOptions {
     return entries
   }
 
-  /// Returns the index of a channel, from 0, for the text of its number.
+  /// Parses a channel number, counted from 1, and returns the index of the channel, counted from 0.
   static func parseChannelIndex(_ text: String, option: String) throws(UsageError) -> Int {
     guard let number = Int(text), (1...OutputRouting.maximumChannelCount).contains(number) else {
       throw UsageError.invalidValue(
@@ -309,7 +309,8 @@ extension ChannelRouting {
 enum PanArgument {
   private static let maximumPointCount = 1_000
 
-  /// Parses a path such as `POS`, or `T:POS,T:POS` with increasing times.
+  /// Parses a path through the transducer array, which is one position `POS`, or `T:POS,T:POS` with
+  /// increasing times.
   static func parsePath(_ text: String, in layout: TransducerArray.Layout) throws(UsageError)
     -> PanPath
   {

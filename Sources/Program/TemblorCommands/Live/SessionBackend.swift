@@ -3,8 +3,8 @@ import HapticOutputs
 import HapticPlayback
 import SystemSupport
 
-/// The environment of live playback, with outputs, a clock, and a keyboard. Tests substitute
-/// virtual environments.
+/// The access of live playback to outputs, a clock, and a keyboard. Tests use a virtual environment
+/// instead.
 protocol PlaybackEnvironment: Sendable {
   var time: any TimeSource { get }
 
@@ -14,12 +14,12 @@ protocol PlaybackEnvironment: Sendable {
   func openOutput(_ output: String, _ request: OutputRequest) throws(OutputError)
     -> sending OpenedOutput
 
-  /// Returns the format that an output would grant, if opening it would replace a file; otherwise,
+  /// Returns the format that an output would use, if opening it would replace a file; otherwise,
   /// nil.
   func expectedFormat(_ output: String, _ request: OutputRequest) throws(OutputError) -> SinkFormat?
 
-  /// Returns an output that opens its device as soon as the device is present, or nil without
-  /// support.
+  /// Returns an output that opens its device as soon as the device is present, or nil if the
+  /// environment does not support waiting.
   func openPlaceholder(for output: String, _ request: OutputRequest) -> sending OpenedOutput?
 
   /// Plays an engine through an output.
@@ -111,21 +111,22 @@ struct SystemEnvironment: PlaybackEnvironment {
 }
 
 protocol EngineDriver: AnyObject {
-  /// Fades out and plays the remaining frames, and returns whether the output has ended in time.
+  /// Fades out, plays the remaining frames, and returns whether the output ended before the
+  /// timeout.
   ///
   /// - Parameter limit: The timeout; nil for the default time of the sink.
   func stopPlayback(within limit: Duration?) -> Bool
 
-  /// Returns the timings of the blocks since the last call, oldest first.
-  /// Only about 1,000 timings are kept between calls.
+  /// Returns the timings of the blocks that were rendered since the last call, oldest first. Only
+  /// about 1,000 timings are kept between calls.
   func drainBlockTimings() -> [BlockTiming]
 }
 
 extension LivePlayback: EngineDriver {}
 
-/// An environment whose clock runs as fast as the machine can.
-/// It is a simulation without a device and with keys at regular times, or an output to a file. It
-/// belongs to one thread.
+/// A playback environment whose virtual clock advances as fast as the machine can render. It is a
+/// simulation without a device and with keys at regular times, or an output to a file. It belongs
+/// to one thread.
 final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @unchecked Sendable {
   static let keyPressInterval = Duration.milliseconds(100)
   private static let periodFrameCount = 480
@@ -209,7 +210,7 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
       loop = RenderLoop(engine: engine, sink: sink, time: clock)
     }
 
-    /// Renders a period, and returns whether another period may follow.
+    /// Renders a period, and returns whether the loop should continue.
     func runIteration() -> Bool {
       guard !hasEnded else { return false }
       hasEnded = !loop.runIteration()

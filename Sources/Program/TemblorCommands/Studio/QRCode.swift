@@ -4,25 +4,25 @@ import Glibc
 ///
 /// The library libqrencode computes the code. It is loaded at the first use.
 struct QRCode {
-  /// The reason that there is no code.
+  /// The reason that a QR code cannot be created.
   enum Failure: Error {
     /// The library is not installed.
     case missingLibrary
-    /// The text is too long for a code.
+    /// The text is too long for a QR code.
     case tooLong
   }
 
-  /// The name of the library, and the package that contains it.
+  /// The name of the library that encodes QR codes, and the package that contains it.
   static let libraryName = "libqrencode.so.4"
   static let packageName = "libqrencode4"
 
-  /// The number of modules on each side.
+  /// The number of modules (black or white squares) on each side of the code.
   let width: Int
   /// The modules row by row; true for black.
   let modules: [Bool]
 
-  /// The offsets of the members of the type `QRcode`: after its version, the width as an `int`, and
-  /// the address of the modules.
+  /// The byte offsets of the members `width` and `data` in the C structure `QRcode`, which begins
+  /// with `int version` and `int width`, followed by the address of the modules.
   private static let widthOffset = MemoryLayout<Int32>.size
   private static let modulesOffset = 2 * MemoryLayout<Int32>.size
 
@@ -32,8 +32,8 @@ struct QRCode {
     ) -> UnsafeMutableRawPointer?
   private typealias Free = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-  /// The arguments of `QRcode_encodeString`: the smallest version that fits, 15 % redundancy, bytes
-  /// in UTF-8, and distinct cases.
+  /// The arguments of `QRcode_encodeString`: the smallest version that fits, 15 % redundancy, 8-bit
+  /// data (UTF-8), and case-sensitive text.
   private static let anyVersion: Int32 = 0
   private static let mediumRedundancy: Int32 = 1
   private static let byteMode: Int32 = 2
@@ -59,8 +59,8 @@ struct QRCode {
     unsafe free(code)
   }
 
-  /// The number of light modules around the code. The standard (ISO/IEC 18004) requires four. The
-  /// cameras of phones need two.
+  /// The width of the light border around the code, in modules. The standard (ISO/IEC 18004)
+  /// requires four, but two are sufficient for the cameras of phones.
   private static let marginWidth = 2
 
   /// The code as lines of text, with two rows of modules in each line.

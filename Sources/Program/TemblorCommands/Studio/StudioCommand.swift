@@ -151,8 +151,7 @@ enum StudioCommand {
       initialProfileBytes: isShipped ? nil : input.text)
   }
 
-  /// Returns the name for the page, with an extension because the page saves the file under this
-  /// name.
+  /// Returns the name under which the page shows and saves a pattern, including the file extension.
   private static func documentName(of input: PatternInput) -> String {
     switch input.origin {
     case .file(let path): FileSystem.fileName(of: path)
@@ -198,7 +197,7 @@ enum StudioCommand {
     server.serve(site, until: interruption.descriptor, time: SystemTimeSource())
   }
 
-  /// Reports who can open the page. For other devices, shows the address as a QR code.
+  /// Reports who can open the page. If other devices can open it, shows its address as a QR code.
   private static func reportReach(of site: StudioSite, _ terminal: Terminal) {
     guard !site.serverAddress.isLoopback else {
       terminal.report("Serving on this computer only. Press Ctrl-C to stop.")
@@ -220,9 +219,9 @@ enum StudioCommand {
         + "change the patterns. Press Ctrl-C to stop.")
   }
 
-  /// Returns a server that listens on a requested port, or on the preferred port of the files.
-  /// Browsers keep unsaved changes by host and port, so the page offers the changes of the last
-  /// time.
+  /// Returns a server that listens on the requested port, or else on a port that is derived from
+  /// the paths of the files. Browsers keep unsaved changes by host and port, so the page can
+  /// restore the changes of the previous session.
   private static func server(
     for paths: [String], at address: ServerAddress, port: Int?
   ) throws(FileError) -> StudioServer {

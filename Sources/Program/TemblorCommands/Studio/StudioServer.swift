@@ -4,7 +4,7 @@ import SystemSupport
 
 /// An IPv4 address of this computer.
 struct ServerAddress: Equatable {
-  /// The address that only programs of this computer reach.
+  /// The loopback address, which only programs on this computer can reach.
   static let loopback = ServerAddress(text: "127.0.0.1", number: UInt32(0x7F00_0001).bigEndian)
 
   /// The address in decimal, such as `192.168.1.5`.
@@ -18,7 +18,7 @@ struct ServerAddress: Equatable {
   }
 
   /// Creates an address from its text. Returns nil for an invalid address, and for 0.0.0.0, which
-  /// stands for all networks.
+  /// would listen on all networks.
   init?(_ text: String) {
     var parsed = in_addr()
     guard unsafe inet_pton(AF_INET, text, &parsed) == 1, parsed.s_addr != 0 else { return nil }
@@ -51,8 +51,9 @@ final class StudioServer {
     var request = HTTPRequestReader()
     var response: [UInt8]?
     var sentByteCount = 0
-    /// A Boolean value that indicates whether the response is complete, and the rest of a refused
-    /// request is discarded. Closing earlier would discard the response.
+    /// A Boolean value that indicates whether the response has been sent and the rest of a refused
+    /// request is being discarded. If the connection were closed earlier, the client would lose the
+    /// response.
     var isDiscarding = false
     var isFinished = false
 
@@ -68,10 +69,11 @@ final class StudioServer {
   /// The range of ports for pages. The range is above Linux's default range for outgoing
   /// connections, which ends at 60,999.
   private static let preferredPortRange: ClosedRange<UInt16> = 61_000...65_535
-  /// The number of successive ports that are tried for a key.
+  /// The number of successive ports that are tried for one key.
   private static let successivePortCount: UInt16 = 8
 
-  /// Returns the ports for a key in order of preference. Equal keys have equal ports.
+  /// Returns the ports to try for a key, in order of preference. The same key always results in the
+  /// same ports.
   static func preferredPorts(forKey key: String) -> [UInt16] {
     let digits = SHA256.hash(of: Array(key.utf8)).prefix(8)
     let number = UInt32(digits, radix: 16) ?? 0
@@ -155,8 +157,8 @@ final class StudioServer {
     }
   }
 
-  /// A Boolean value that indicates whether there is space for a connection, or a connection that
-  /// can be closed in favor of it.
+  /// A Boolean value that indicates whether a new connection can be accepted, either because the
+  /// maximum is not reached or because an existing connection can be closed in its favor.
   private var canAccept: Bool {
     connections.count < Self.maximumConnectionCount
       || connections.contains(where: \.isReplaceable)

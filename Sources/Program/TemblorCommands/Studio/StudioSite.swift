@@ -10,7 +10,7 @@ struct HTTPRequest: Equatable {
 
   let method: String
   let path: String
-  /// The header fields, by lowercase name. The last field of a repeated name counts.
+  /// The header fields, by lowercase name. If a name is repeated, the last field is used.
   let headerFields: [String: String]
   var body: [UInt8] = []
 
@@ -49,7 +49,7 @@ struct HTTPRequest: Equatable {
   }
 }
 
-/// A response that refuses a request before its body is received.
+/// An error that refuses a request before its body is received, with the response to send.
 private struct HTTPRefusal: Error {
   let response: HTTPResponse
 
@@ -65,9 +65,10 @@ struct HTTPRequestReader {
   private var head: [UInt8] = []
   /// The number of bytes at the end of `head` that match the start of `headEnding`.
   private var matchedEndingCount = 0
-  /// The request without its complete body; nil before its head is complete and permitted.
+  /// The request, whose body may still be incomplete; nil until the head has arrived and was not
+  /// refused.
   private var request: HTTPRequest?
-  /// The number of bytes of the body that have not arrived; nil until the head has been read.
+  /// The number of body bytes that have not arrived; nil until the head has been read.
   private var missingBodyLength: Int?
 
   /// A Boolean value that indicates whether the head is complete and was not refused.
@@ -166,7 +167,8 @@ struct HTTPResponse: Equatable {
   }
 }
 
-/// The web site of the studio, with the page, and with patterns that the page reads and saves.
+/// The web site of the studio, which serves the page and the patterns that the page reads and
+/// saves.
 ///
 /// Anyone who knows the secret can read and write the named files and no others. Pages of other
 /// sites cannot, because their requests have a different origin, or a different host if a name was
@@ -182,7 +184,8 @@ struct StudioSite {
 
   var siteAddress: String { "http://\(serverAddress.text):\(serverPort)/\(secret)/" }
 
-  /// Returns the response to a request that its head refuses; nil if it is permitted.
+  /// Returns the response that refuses a request because of its head, or nil if the request is
+  /// permitted.
   func refusal(of request: HTTPRequest) -> HTTPResponse? {
     let localNames = serverAddress == .loopback ? ["localhost:\(serverPort)"] : []
     let hosts = ["\(serverAddress.text):\(serverPort)"] + localNames

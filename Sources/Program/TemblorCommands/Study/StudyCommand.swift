@@ -335,8 +335,8 @@ enum StudyCommand {
     return try StudyResults(path, bytes: FileSystem.read(path))
   }
 
-  /// Throws an error for a strength that is not on the command line, because it would change the
-  /// levels of the table.
+  /// Throws an error if the strength comes from saved settings instead of the command line, because
+  /// it would change the levels that the table specifies.
   private static func refuseSavedStrength(_ strength: Double, _ arguments: ParsedArguments)
     throws(UsageError)
   {
@@ -350,7 +350,8 @@ enum StudyCommand {
     )
   }
 
-  /// Writes each stimulus to a file with its name, and the pairs to a table of conditions.
+  /// Writes each stimulus to a sound file that has its name, and the pairs of stimuli to a table of
+  /// conditions.
   ///
   /// The names come from the table, so an existing file is never replaced: it must be identical to
   /// its stimulus.
@@ -440,8 +441,8 @@ struct StudyConditions {
   var isSimulated: Bool { masterGain == nil }
 }
 
-/// A study with its results. The results file has a row for each answer and is complete after each
-/// answer.
+/// The trials of a study with the answers so far. The results file has a row for each answer, and
+/// is written after each answer.
 struct StudyRecord {
   private(set) var trials: TrialSequence
   private let table: StudyTable
@@ -462,8 +463,8 @@ struct StudyRecord {
     self.currentTime = currentTime
   }
 
-  /// Returns the columns of a trial that follow from the study, the participant, and the previous
-  /// answers.
+  /// Returns the values of the results columns that identify a trial, which follow from the study,
+  /// the participant, and the previous answers.
   private func identity(of trial: TrialSequence.Trial) -> [String: String] {
     let stimuli = table.stimuli
     return [
@@ -483,7 +484,8 @@ struct StudyRecord {
     number == number.rounded() ? "\(Int(number))" : "\(number)"
   }
 
-  /// Continues after saved answers, which must be those of this study.
+  /// Restores saved answers, which must belong to this study, so that the study continues after
+  /// them.
   mutating func resume(_ past: StudyResults, from path: String) throws {
     for row in past.rows {
       let answer = row.fields["answer"].flatMap(Double.init)
@@ -511,7 +513,7 @@ struct StudyRecord {
     }
   }
 
-  /// Sets the device that plays the following trials.
+  /// Sets the name of the device that plays the following trials.
   mutating func setDevice(_ device: String?) { conditions.device = device }
 
   mutating func submit(_ answer: Double, after seconds: Double) throws {
@@ -560,7 +562,8 @@ struct StudyRecord {
     min(100, max(1, 100 * (value > 0 ? value : Decibels.amplitudeFactor(value))))
   }
 
-  /// The number of trials and the result so far, after the file name.
+  /// A summary of the number of trials and the result so far, preceded by the name of the results
+  /// file.
   var summary: String {
     let count = trials.answers.count
     let noun = (conditions.isSimulated ? "simulated " : "") + "trial"

@@ -6,9 +6,9 @@ import ReviewPages
 import SoundFile
 import SystemSupport
 
-/// The page of a study, on which participants take part in a browser.
+/// The HTML page on which participants take part in a study in a browser.
 struct StudyPageOutput {
-  /// The device of answers that were given on a page.
+  /// The name of the device in the results of participants who answered on the page.
   static let device = "browser"
 
   let table: StudyTable

@@ -13,11 +13,11 @@ struct StudyReport {
     let fields: [String: String]
   }
 
-  /// The number of points of a fitted function in a figure.
+  /// The number of points with which a fitted function is drawn.
   private static let curvePointCount = 100
 
   private let summary: StudySummary
-  /// The text of the column `simulated`, which is empty in files without this column.
+  /// The value of the results column `simulated`, or an empty string for files without this column.
   private let simulated: String
 
   private var procedure: StudyProcedure { summary.procedure }
@@ -163,8 +163,8 @@ struct StudyReport {
     return Self.estimateText(participant.estimate) + (threshold.map { "; \($0)" } ?? "")
   }
 
-  /// The table of stimuli: a column of references if there are several, and of levels if there are
-  /// any.
+  /// The rows of the table of stimuli. The table has a column for references if there are several,
+  /// and a column for levels if any stimulus has a level.
   private var stimulusRows: [[String]] {
     let hasReferences = summary.hasSeveralReferences
     let hasValues = summary.stimuli.contains { $0.value != nil }
@@ -197,7 +197,8 @@ struct StudyReport {
     return counts + (interval ?? "") + (pValue ?? "")
   }
 
-  /// The thresholds of the group with the methods of their intervals.
+  /// Sentences that state the thresholds of the group, and the methods for their confidence
+  /// intervals.
   private var thresholdSentences: [String] {
     var sentences: [String] = []
     if let mean = summary.groupThreshold {
@@ -300,7 +301,7 @@ struct StudyReport {
     ]
   }
 
-  /// The name of the estimate of an answer in the CSV report.
+  /// The name of the quantity that the procedure estimates, for the CSV report.
   private var quantity: String {
     switch procedure {
     case .abx, .twoChoices, .staircase: "proportion"
@@ -309,8 +310,8 @@ struct StudyReport {
     }
   }
 
-  /// The results as rows. The rows of participants have no stimulus, the rows of stimuli have no
-  /// participant, and the rows of the group have neither.
+  /// The results as a CSV table. The rows of participants have no stimulus, the rows of stimuli
+  /// have no participant, and the rows of the group have neither.
   private var table: CSVTable {
     var table = CSVTable(columnNames: [
       "participant", "stimulus", "reference", "value", "quantity", "count", "correct", "estimate",
@@ -354,12 +355,13 @@ struct StudyReport {
 
   // MARK: - Figure
 
-  /// The title of the column of levels. Levels are at most 0 dBFS, and intensities at least 0.
+  /// The title of the level column. Negative values are levels in dBFS; intensities are never
+  /// negative.
   private var levelTitle: String { hasDecibels ? "dBFS" : "intensity" }
 
   private var hasDecibels: Bool { summary.stimuli.contains { ($0.value ?? 0) < 0 } }
 
-  /// The figure, or nil if the stimuli have no levels.
+  /// The plot of answers over stimulus levels, or nil if the stimuli have no levels.
   private var plot: PsychometricPlot? {
     let pooled = summary.pooledFunction
     let points =

@@ -29,7 +29,7 @@ struct StudyRowReader {
     findings.append(StudyTable.finding(path, line: lineNumber, column: column, message))
   }
 
-  /// Reads the stimulus. With errors, the stimulus is incomplete.
+  /// Reads the stimulus from the row. If the row has errors, the stimulus is incomplete.
   mutating func stimulus(formats: FormatRegistry) -> StudyTable.Stimulus {
     let id = fields["id"] ?? ""
     if id.isEmpty || id.contains(where: { $0 == " " || $0 == "/" }) {

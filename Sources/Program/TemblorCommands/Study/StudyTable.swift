@@ -20,13 +20,14 @@ struct StudyTable {
     let profile: TransducerProfile?
     /// The RMS level of the rendering in dBFS, or nil to leave the level unchanged.
     let levelDecibels: Double?
-    /// The value that a staircase steps through, which is the level in dBFS or else the intensity.
+    /// The value that a staircase varies: the level in dBFS, or, for a stimulus without a level,
+    /// the intensity.
     let staircaseValue: Double?
-    /// The ids of the stimuli with which this one is compared, or none for the reference of the
-    /// study.
+    /// The ids of the stimuli with which this stimulus is compared, or an empty array for the
+    /// common reference of the study.
     let referenceIDs: [String]
 
-    /// The staircase value as in the results, or an empty text.
+    /// The staircase value as the results file states it, or an empty string if there is no value.
     var valueText: String { staircaseValue.map { "\($0)" } ?? "" }
     /// The name of the file with the rendered stimulus.
     var soundFileName: String { "\(id).wav" }
@@ -143,7 +144,7 @@ struct StudyTable {
     return pairs
   }
 
-  /// The pairs of the column `reference`.
+  /// The pairs of stimuli that the column `reference` specifies.
   private var listedPairs: [StudyPair] {
     stimuli.indices.flatMap { tested in
       stimuli[tested].referenceIDs.compactMap { id -> StudyPair? in
@@ -153,7 +154,8 @@ struct StudyTable {
     }
   }
 
-  /// The pairs of each stimulus with the stimulus `reference`, or else with the first stimulus.
+  /// The pairs of each stimulus with the stimulus that is called `reference`, or with the first
+  /// stimulus if there is none.
   private func commonPairs(_ procedure: StudyProcedure) -> [StudyPair] {
     let reference = stimuli.firstIndex { $0.id == Self.referenceID } ?? 0
     let tested = stimuli.indices.filter { procedure == .rating || $0 != reference }
@@ -231,7 +233,7 @@ struct StudyTable {
 
   // MARK: - Sounds
 
-  /// Compiles all stimuli like `rendering(of:for:job:)`.
+  /// Compiles all stimuli with `rendering(of:for:job:)`.
   ///
   /// - Throws: `InvalidRows` with all levels that the stimuli do not support.
   func renderings(for profiles: [TransducerProfile], job: RenderJob) throws -> [Rendering] {
