@@ -6,12 +6,13 @@ internal import SystemSupport
 /// The grammar of the commands of `temblor listen`, from which parsing, help, and the manual are
 /// derived.
 package enum CommandGrammar {
-  /// The range of relative times and durations, in seconds.
+  /// The permitted range of relative times and durations in commands, in seconds.
   static let secondsRange = 0...FrameConversion.maximumSeconds
-  /// The range of a session's time, in seconds; the maximum is about thirty years.
+  /// The permitted range of session times in commands, in seconds. The maximum is about thirty
+  /// years.
   static let sessionSecondsRange = 0...1e9
 
-  /// The kinds of operands, by their placeholders in the syntax of commands.
+  /// The kinds of operands, by the placeholders that represent them in the syntax of commands.
   static let operandKinds: [String: CommandSyntax.Kind] = [
     "PATTERN": .text, "NAME": .text, "COMMAND": .text, "POS": .text, "TIME": .time,
     "SECONDS": .number(secondsRange),
@@ -120,7 +121,8 @@ package enum CommandGrammar {
         + Suggestion.didYouMeanText(for: verb, among: commands.map(\.verb)))
   }
 
-  /// Returns the fields of the reply to `help`: all commands, or the usage and help of one.
+  /// Returns the fields of the reply to `help`: the names of all commands, or the usage and help
+  /// text of one command.
   static func help(_ verb: String?) throws(CommandError) -> [CommandReply.Field] {
     guard let verb else { return commands.map { .text($0.verb) } }
     let syntax = try syntax(of: verb)
@@ -187,12 +189,12 @@ struct CommandSyntax: Sendable {
   enum Kind: Equatable, Sendable {
     case text
     case number(ClosedRange<Double>)
-    /// A time of the session in seconds, or `+` and a number of seconds from now.
+    /// A session time in seconds, or `+` and a number of seconds from now.
     case time
     case choice([String])
   }
 
-  /// An operand of a command, with its name in messages.
+  /// An operand of a command, with the name that messages use for it.
   struct Operand: Equatable, Sendable {
     var name: String
     var kind: Kind
@@ -317,7 +319,8 @@ extension CommandSyntax.Kind {
   }
 }
 
-/// A parsed command, with its values by operand or keyword. Each value is within its bounds.
+/// A parsed command, with its values by the names of operands and the keywords of options. Each
+/// value is within its bounds.
 struct ServerCommand: Equatable, Sendable {
   enum Value: Equatable, Sendable { case text(String), number(Double), time(CommandTime), flag }
 
@@ -344,7 +347,7 @@ struct ServerCommand: Equatable, Sendable {
     }
   }
 
-  /// The name of the sounds that the command affects; nil for all sounds.
+  /// The name of the sounds that the command affects, or nil if it affects all sounds.
   var name: String? { text("NAME") }
   var time: CommandTime {
     if case .time(let time) = values["at"] {
@@ -417,8 +420,8 @@ extension CommandGrammar {
 }
 
 extension CommandSyntax.Operand {
-  /// The label of the operand in the usage.
-  /// The label consists of its choices if there are at most two, or else of its name.
+  /// The text that represents the operand in the usage of a command. This is the list of choices if
+  /// there are at most two, and otherwise the name of the operand.
   var label: String {
     if case .choice(let words) = kind, words.count <= 2 {
       return words.joined(separator: "|")

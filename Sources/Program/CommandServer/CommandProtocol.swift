@@ -3,9 +3,9 @@ internal import SystemSupport
 
 enum CommandTime: Equatable, Sendable {
   case now
-  /// A time relative to the moment at which the command is read, in seconds.
+  /// A time in seconds after the moment at which the server reads the command.
   case after(Double)
-  /// A time of the session in seconds, as reported by `status`.
+  /// A session time in seconds, on the clock that `status` reports.
   case at(Double)
 }
 
@@ -13,7 +13,7 @@ enum CommandParameter: Equatable, Sendable {
   case strength
   case control(DynamicParameterID)
 
-  /// The names of all parameters, in the order of help.
+  /// The names of all dynamic parameters that commands can set, in the order of the help text.
   static let names = table.map(\.name)
 
   init?(_ name: String) {
@@ -43,7 +43,7 @@ package struct CommandReply: Equatable, Sendable {
   enum Field: Equatable, Sendable {
     case text(String)
     case pair(String, String)
-    /// An object as JSON text on one line.
+    /// A JSON object as text on one line.
     case json(String)
 
     /// Returns a field with a number in seconds or another unit, rounded to a millionth.
@@ -110,7 +110,7 @@ struct CommandError: Error, Equatable, CustomStringConvertible {
   }
 
   var kind: Kind
-  /// The message on one line, without a period.
+  /// The error message, which is one line without a final period.
   var text: String
 
   init(_ kind: Kind, _ text: String) {
@@ -122,7 +122,7 @@ struct CommandError: Error, Equatable, CustomStringConvertible {
   var description: String { "\(kind.rawValue): \(text.printable)" }
 }
 
-/// A word of a line. A word in quotes is never a keyword.
+/// A word of a command line that a client sent. A word in quotes is never a keyword.
 struct CommandWord: Equatable {
   var text: String
   var isQuoted = false

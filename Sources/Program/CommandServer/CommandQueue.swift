@@ -1,18 +1,19 @@
 internal import HapticPlayback
 internal import PlaybackSessions
 
-/// The lines of a client that have not been performed.
+/// The lines that a client has sent and the server has not yet executed.
 package struct CommandQueue {
-  /// The number of lines after which the next connection has its turn.
+  /// The maximum number of lines that are executed before the next connection has its turn.
   static let maximumBatchCount = 64
 
   package enum Ending: String, Sendable { case quit, shutdown }
 
   private var pendingLines: ArraySlice<LineReader.Line> = []
-  /// The request whose pattern must be loaded again, before the pending lines.
+  /// The request to execute before the pending lines, after its pattern has been loaded again for
+  /// the new session.
   private var restartedRequest: CommandRequest?
   private var loadingRequest: (request: CommandRequest, job: PatternLoader.Job)?
-  /// The request that failed with `busy`, which is repeated once.
+  /// The request that failed with `busy` and will be retried once.
   private var deferredRequest:
     (request: CommandRequest, pattern: Result<CompiledPattern, CommandError>?, since: Duration)?
 
@@ -31,7 +32,8 @@ package struct CommandQueue {
 
   package mutating func add(_ new: [LineReader.Line]) { pendingLines += new }
 
-  /// Prepares the queue for another session: patterns are loaded again for its profiles.
+  /// Prepares the queue for the next session, in which patterns are loaded again for the new
+  /// profiles.
   package mutating func restartLoading() {
     guard let request = loadingRequest?.request ?? deferredRequest?.request else { return }
     restartedRequest = request
@@ -39,8 +41,8 @@ package struct CommandQueue {
     deferredRequest = nil
   }
 
-  /// Performs lines and passes on their replies, until a line requests an end, fails with `busy`,
-  /// or waits for its pattern.
+  /// Executes lines and passes on their replies, until a line ends the connection or the server,
+  /// fails with `busy`, or waits for its pattern.
   ///
   /// - Parameters:
   ///   - session: The session.

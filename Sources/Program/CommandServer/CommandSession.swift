@@ -18,12 +18,13 @@ package final class CommandSession {
   let loader: PatternLoader
   var scheduledTaps = TapSchedule()
   var ducking = Ducking()
-  /// The client of the current command; nil for a command of a restored state.
+  /// The client that sent the current command; nil for a command that restores a saved state.
   var currentClientID: Int? = 0
-  /// The frame before which immediate commands do not take effect, so that restored loops start
-  /// together; nil while no state is restored.
+  /// The earliest frame at which immediate commands take effect while a saved state is being
+  /// restored, so that all its loops start together; otherwise, nil.
   var restorationFrame: Int64?
-  /// The state that is to be restored, and that replaces the state of this session until then.
+  /// The saved state that is still to be restored. Until then, it is saved again instead of the
+  /// state of this session.
   var pendingState: String?
   var generatedNameCount = 0
   let transducerArray: TransducerArray?
@@ -37,7 +38,8 @@ package final class CommandSession {
   private(set) var isDevicePresent: Bool
   /// The number of connected clients, for the metrics.
   package var clientCount = 0
-  /// The number of requests so far. Each request may change the state.
+  /// The number of requests so far. If the count has changed since the last save, the state may
+  /// have changed, too.
   package private(set) var requestCount = 0
   /// A closure that checks and stores changed settings, and throws an error to refuse them; nil if
   /// settings cannot be reloaded.
@@ -53,7 +55,7 @@ package final class CommandSession {
   private var recentPeak: Float = 0
   private(set) var lateCommandCount = 0
   private var isCommandLate = false
-  /// The result of loading the pattern for the current command; nil if it was not loaded in
+  /// The pattern for the current command, or the error in loading it; nil if it was not loaded in
   /// advance.
   private var loadedPattern: Result<CompiledPattern, CommandError>?
 
@@ -131,8 +133,8 @@ package final class CommandSession {
     return events
   }
 
-  /// Lets all sounds play to their ends: loops end after the running pass, and paused sounds are
-  /// stopped. Returns false if commands must be sent again.
+  /// Lets all sounds play to their ends. Loops end after the current pass, and paused sounds are
+  /// stopped. Returns false if the engine was too busy and the call must be repeated.
   package func finishPlaying() -> Bool {
     removeEndedSounds()
     do throws(PlaybackError) {
@@ -149,9 +151,11 @@ package final class CommandSession {
     }
   }
 
-  /// Returns the remaining seconds until all sound has been heard; nil while sounds play or wait.
+  /// Returns the time in seconds until the output of all ended sounds has been heard; nil while any
+  /// sound is playing or scheduled.
   ///
-  /// - Parameter tail: The seconds after the last end; nil for the tail of the output.
+  /// - Parameter tail: The time to add after the end of the last sound, in seconds; nil for the
+  ///   tail of the output routing.
   package func remainingSeconds(tail: Double? = nil) -> Double? {
     removeEndedSounds()
     guard sounds.isEmpty, scheduledTaps.count == 0 else { return nil }
@@ -194,7 +198,7 @@ package final class CommandSession {
     return []
   }
 
-  /// Continues the counts of a session that ended to reload its settings.
+  /// Copies the statistics and counts of the previous session, which ended to reload the settings.
   package func continueCounts(of previous: CommandSession) {
     sinkEvents = previous.sinkEvents
     maximumPeak = previous.maximumPeak
@@ -238,7 +242,8 @@ package final class CommandSession {
     return sounds.contains { $0.isPaused } ? .paused : .idle
   }
 
-  /// The names of all sounds that play or wait, without repetition, in the order of their commands.
+  /// The names of all sounds that are playing or scheduled, without duplicates, in the order of
+  /// their commands.
   var soundNames: [String] {
     var names: [String] = []
     for case let name? in sounds.map(\.name) where !names.contains(name) {
@@ -261,7 +266,7 @@ package final class CommandSession {
     return frame > now ? (.frame(frame), frame) : (.now, now)
   }
 
-  /// Returns the time until work is due without a request; nil if there is none.
+  /// Returns the time until the next scheduled tap needs a player; nil if no taps are scheduled.
   package func timeUntilNextUpdate() -> Duration? {
     scheduledTaps.firstFrame.map { frame in
       let remaining = Double(frame - engine.position) / engine.rate - Self.latePlayerSeconds / 2
@@ -269,7 +274,7 @@ package final class CommandSession {
     }
   }
 
-  /// Removes the sounds that have ended, reports them, and starts imminent taps.
+  /// Starts imminent taps, and removes and reports the sounds that have ended.
   private func removeEndedSounds() {
     startImminentTaps()
     let ended = sounds.filter(\.hasEnded)
@@ -314,10 +319,11 @@ package final class CommandSession {
     }
   }
 
-  /// Returns the time until held events of the device are reported; nil if no events are held.
+  /// Returns the time until device events that were held back, to be combined into one report, are
+  /// reported; nil if there are none.
   package func heldEventsTimeout(at now: Duration) -> Duration? { sinkEvents.timeout(at: now) }
 
-  /// Reports the held events that are due, or all held events without a time.
+  /// Reports the device events that were held back and are now due, or all of them if `now` is nil.
   package func reportHeldEvents(at now: Duration?) {
     for report in sinkEvents.drainDueReports(at: now) {
       self.report(report)
@@ -379,7 +385,8 @@ package final class CommandSession {
     }
   }
 
-  /// Plays a transient without a name. A tap that is not imminent is stored without a player.
+  /// Plays a transient that has no name. A tap that is not imminent is stored in the schedule and
+  /// gets a player later.
   func playTap(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     let moment = scheduledTime(command.time)
     let tap = TapSchedule.Tap(
@@ -409,9 +416,10 @@ package final class CommandSession {
     }
   }
 
-  /// The number of seconds before its time at which a tap gets a player in any case.
+  /// The time before a tap at which the tap gets a player in any case, in seconds.
   static var latePlayerSeconds: Double { 0.1 }
-  /// The number of seconds before its time at which a tap gets a player while there are few sounds.
+  /// The time before a tap at which the tap already gets a player if there are few sounds, in
+  /// seconds.
   private static var earlyPlayerSeconds: Double { 2 }
   private static var earlyPlayerLimit: Int { 256 }
 
@@ -429,7 +437,7 @@ package final class CommandSession {
     _ = try translatingErrors { () throws(PlaybackError) in try start(player, as: nil, at: moment) }
   }
 
-  /// Refuses a sound if its client already has as many sounds as there are free players, so that a
+  /// Throws an error if the client already has as many sounds as there are free players, so that a
   /// single client uses at most half of all players. Sounds of a restored state have no client.
   func checkClientQuota() throws(CommandError) {
     guard currentClientID != nil else { return }
@@ -507,7 +515,7 @@ package final class CommandSession {
     }
   }
 
-  /// Returns a name that is not in use, such as `hum-3`.
+  /// Returns a generated name for a sound that is not in use, such as `hum-3`.
   func makeName(_ word: String) -> String {
     repeat {
       generatedNameCount += 1
@@ -564,8 +572,8 @@ package final class CommandSession {
     return []
   }
 
-  /// Pauses the named sounds, or all that have a name. A sound that has not started yet is paused
-  /// at its start.
+  /// Pauses the sounds with the given name, or all sounds that have a name. A sound that has not
+  /// started yet is paused at its start.
   func pause(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     try changeEach(command.name) { sound throws(PlaybackError) in
       try sound.player.pause(at: sound.changeTime)
@@ -604,8 +612,8 @@ package final class CommandSession {
     }
   }
 
-  /// Moves the named sounds in the array. A sound that has not started yet starts at the new
-  /// position.
+  /// Moves the sounds with the given name to a position in the transducer array. A sound that has
+  /// not started yet starts at the new position.
   func moveSound(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     guard let transducerArray else {
       throw CommandError(
@@ -686,8 +694,8 @@ package final class CommandSession {
         + Suggestion.didYouMeanText(for: name, among: soundNames))
   }
 
-  /// The maximum number of noise players that play or wait at the same time; each has its own
-  /// samples.
+  /// The maximum number of noise sounds that play or wait at the same time. Each of them stores its
+  /// own samples.
   static let maximumNoiseCount = 16
 
   func playNoise(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {

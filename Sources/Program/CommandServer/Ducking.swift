@@ -40,8 +40,8 @@ extension CommandSession {
     }
   }
 
-  /// Updates the ducking of every sound. If there are too many commands, a later call completes the
-  /// update.
+  /// Updates the ducking gain of every sound. If the engine's command queue is full, a later call
+  /// completes the update.
   func adjustDucking() {
     for sound in sounds where !sound.hasEnded {
       let gain = duckGain(of: sound, at: engine.position)

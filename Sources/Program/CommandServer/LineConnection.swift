@@ -50,8 +50,8 @@ package final class LineConnection {
   package var isTerminal: Bool { isatty(input) == 1 }
   var isFinished: Bool { isBroken || isAtEnd && sendBuffer.count == 0 }
 
-  /// The descriptors to poll: for writing while bytes are unsent, and for reading unless too many
-  /// bytes are unsent.
+  /// The descriptors to poll: for writing if there are unsent bytes, and for reading unless there
+  /// are too many unsent bytes.
   package var watchedDescriptors: [PollDescriptor] {
     let sends = sendBuffer.count > 0 && !isBroken
     if isSocket {
@@ -68,7 +68,7 @@ package final class LineConnection {
   }
   func markAtEnd() { isAtEnd = true }
 
-  /// Returns the lines that have arrived, at most 64 KiB, so that every client has its turn.
+  /// Returns the lines that have arrived, up to 64 KiB, so that every client has its turn.
   package func readLines() -> [LineReader.Line] {
     guard isReading, isSocket || isInForeground && isReady(input, POLLIN) else { return [] }
     var bytes = [UInt8](repeating: 0, count: LineReader.maximumLineLength)
@@ -121,8 +121,8 @@ package final class LineConnection {
     return isBroken ? !isSocket : sendBuffer.count <= Self.readPauseThreshold
   }
 
-  /// A Boolean value that indicates whether this job may read from the terminal; otherwise, reading
-  /// would stop the process.
+  /// A Boolean value that indicates whether this process may read from its terminal. Reading in the
+  /// background would stop the process.
   private var isInForeground: Bool {
     isatty(input) == 0 || tcgetpgrp(input) < 0 || TerminalMode.isForegroundJob(ofTerminal: input)
   }

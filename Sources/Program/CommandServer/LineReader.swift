@@ -1,11 +1,11 @@
-/// A divider of bytes into lines with a bounded length. LF or CR LF ends a line.
+/// A reader that splits received bytes into lines of limited length. LF or CR LF ends a line.
 package struct LineReader {
   /// The maximum length of a line in bytes, without its line terminator: sixteen times the maximum
   /// length of a path.
   static let maximumLineLength = 65_536
 
   package enum Line: Equatable, Sendable {
-    /// A text without control characters except tabs.
+    /// A valid line, which contains no control characters except tabs.
     case text(String)
     case invalidUTF8
     case tooLong

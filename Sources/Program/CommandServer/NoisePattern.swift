@@ -3,7 +3,7 @@ internal import HapticRender
 internal import PlaybackSessions
 
 extension CompiledPattern {
-  /// Generates the noise of a command for each profile.
+  /// Generates the noise that a `noise` command requests, separately for each profile.
   ///
   /// - Parameters:
   ///   - command: A `noise` command.

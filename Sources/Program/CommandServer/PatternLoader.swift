@@ -10,7 +10,8 @@ internal import TransducerProfiles
 internal import VendorFormats
 
 extension CompiledPattern {
-  /// The field of a reply with the body locations that play together; empty if they do not.
+  /// The reply field that lists body locations that are mixed because there are too few outputs;
+  /// empty if none are mixed.
   var mixedLocationFields: [CommandReply.Field] {
     guard !mixedLocationNames.isEmpty else { return [] }
     return [.pair("mixed", mixedLocationNames.joined(separator: ","))]
@@ -29,7 +30,7 @@ final class PatternLoader: Sendable {
   /// service has little.
   static let maximumByteCount = 8 << 20
 
-  /// The result of loading; nil while it is in progress.
+  /// The result of loading the pattern; nil while loading is in progress.
   typealias Job = Locked<Result<CompiledPattern, CommandError>?>
 
   private struct Entry {
@@ -99,8 +100,8 @@ final class PatternLoader: Sendable {
     return job
   }
 
-  /// Returns the pattern of a command, which may take any time, or its noise, which takes about 20
-  /// ms for each profile.
+  /// Loads the pattern that a command names, or generates its noise. Loading may take any time;
+  /// noise takes about 20 ms for each profile.
   func pattern(for command: ServerCommand) throws(CommandError) -> CompiledPattern {
     guard let word = command.text("PATTERN") else {
       return try CompiledPattern(noise: command, profiles: profiles, rate: rate)

@@ -6,7 +6,7 @@ internal import SystemSupport
 package final class ServerMaintenance {
   /// The interval between updates of the metrics file.
   package static let fileInterval = Duration.seconds(15)
-  /// The interval between checks of a render thread that has not responded.
+  /// The interval at which a render thread that has not responded is checked again.
   private static let pollInterval = Duration.milliseconds(250)
 
   private let metricsPath: String?
@@ -36,7 +36,8 @@ package final class ServerMaintenance {
     self.report = report
   }
 
-  /// Performs the tasks that are due, and returns the time until the next; nil if there is none.
+  /// Performs the tasks that are due, and returns the time until the next task is due; nil if there
+  /// is none.
   package func perform(at now: Duration, on session: CommandSession) -> Duration? {
     if let wasDevicePresent, wasDevicePresent != session.isDevicePresent {
       notify("STATUS=" + session.summary)
@@ -74,7 +75,8 @@ package final class ServerMaintenance {
   }
 }
 
-/// The metrics of a session, for people, programs, and collectors.
+/// Reports the metrics of a session as text for people, as JSON for programs, and in the
+/// OpenMetrics format for collectors.
 extension CommandSession {
   private var missedSeconds: Double { Double(sinkEvents.missedFrameCount) / engine.rate }
   private var limitedSeconds: Double { Double(engine.limitedFrameCount) / engine.rate }
@@ -134,8 +136,9 @@ extension CommandSession {
     ].joined()
   }
 
-  /// The counters of device events by kind and cause. All series exist from the start and stay,
-  /// since the rise of a series that did not exist cannot raise an alert.
+  /// The counters of device events for OpenMetrics, by kind and cause. All series exist from the
+  /// start and are never removed, because an alert cannot detect the rise of a series that did not
+  /// exist before.
   private var eventSeries: [(labels: String, count: Int, missedFrameCount: Int)] {
     SinkEvent.Kind.allCases.flatMap { kind in
       ([nil] + kind.possibleCauses).map { cause in
@@ -162,7 +165,7 @@ extension CommandSession {
 extension SinkEvent.Kind {
   var name: String { "\(self)" }
 
-  /// The causes of events of this kind, in addition to none.
+  /// The causes that events of this kind can have. Any event may also have no cause.
   var possibleCauses: [SinkEvent.Cause] {
     switch self {
     case .underrun: [.lateDelivery, .stoppedProcess, .lateDevice, .droppedBuffer]

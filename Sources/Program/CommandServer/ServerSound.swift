@@ -5,7 +5,7 @@ internal import TransducerProfiles
 
 /// A sound that a client has started.
 final class ServerSound {
-  /// The name that commands use; nil for a tap.
+  /// The name by which commands refer to the sound; nil for a tap.
   let name: String?
   let player: PatternPlayer
   /// The earliest engine frame at which the sound starts.
@@ -29,13 +29,15 @@ final class ServerSound {
   var totalGain: Double { gain * duckGain }
   var isPaused = false
   var isMuted = false
-  /// The frame from which the end of the sound counts as requested.
+  /// The frame at which a client requested the sound to stop; nil without such a request. An end
+  /// after this frame is reported as requested.
   var stopFrame: Int64?
-  /// The frame at which a sound of the same name replaces this one.
+  /// The frame at which a new sound with the same name replaces this sound; nil without a
+  /// replacement.
   var replacementFrame: Int64?
-  /// The frame of the last scheduled command.
+  /// The latest frame for which a command has been scheduled on the player.
   var lastScheduledFrame: Int64
-  /// The movement in the array; nil before the first `pan`.
+  /// The most recent movement in the transducer array; nil before the first `pan`.
   var panSegment: PanSegment?
   private var controlRamps: [DynamicParameterID: ControlRamp] = [:]
 
@@ -74,7 +76,8 @@ final class ServerSound {
   var hasStarted: Bool { player.startFrame != nil }
   var hasEnded: Bool { player.endCount > 0 }
 
-  /// The time for immediate changes: now, or the start of a sound that has not started yet.
+  /// The time at which immediate changes take effect: now, or the start time if the sound has not
+  /// started yet.
   var changeTime: PlaybackTime { hasStarted ? .now : .frame(startFrame) }
 
   /// Ramps a dynamic parameter linearly from the most recently sent value.
@@ -99,7 +102,7 @@ final class ServerSound {
       startFrame: moment.frame, endFrame: end, startValue: from, endValue: value)
   }
 
-  /// The default duration of a change in seconds.
+  /// The default duration of a parameter change, in seconds.
   private static let defaultRampSeconds = 0.01
   private static let maximumCommandCount = 512
 
@@ -130,7 +133,8 @@ final class ServerSound {
   }
 }
 
-/// A time on the engine's clock and its frame. The frame of `.now` is the next frame.
+/// A playback time and the engine frame that it corresponds to. The frame of `.now` is the next
+/// frame.
 typealias ScheduledTime = (time: PlaybackTime, frame: Int64)
 
 struct PanSegment {

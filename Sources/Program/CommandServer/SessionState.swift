@@ -2,8 +2,8 @@ internal import HapticModel
 internal import HapticPlayback
 package import SystemSupport
 
-/// The state of a session that continues in the next one: loops with their names, strengths, and
-/// priorities, and the settings for all sounds.
+/// The part of a session's state that is restored in the next session: loops with their names,
+/// strengths, and priorities, and the settings for all sounds.
 ///
 /// It is stored as the commands that restore it, so that people can read and edit it.
 extension CommandSession {
@@ -58,19 +58,19 @@ extension CommandSession {
   private static func text(_ number: Double) -> String { "\((number * 1e6).rounded() / 1e6)" }
 }
 
-/// The file of a session's state, which is replaced atomically, on a thread of its own, at most
-/// once a second. A state that could not be saved is saved again later.
+/// The file that stores the state of a session. It is replaced atomically, on a separate thread, at
+/// most once a second. A state that could not be saved is saved again later.
 package final class StateFile {
   /// The minimum interval between two saves.
   package static let saveInterval = Duration.seconds(1)
-  /// The interval between attempts to save while they fail.
+  /// The interval between attempts to save after an attempt has failed.
   package static let retryInterval = Duration.seconds(5)
-  /// The maximum size of a file in bytes.
+  /// The maximum size of a state file, in bytes.
   private static let maximumByteCount = 1 << 20
 
   private let path: String
   private let report: @Sendable (String) -> Void
-  /// The text of the last save, or nil if it failed. The save may still be in progress.
+  /// The text that was last saved, or nil if saving it failed. The save may still be in progress.
   private var savedText: String?
   private var savedRequestCount: Int?
   private var nextSaveTime = Duration.zero
@@ -80,7 +80,7 @@ package final class StateFile {
   /// A save in progress, on its own thread.
   private struct Save {
     let thread: BackgroundThread
-    /// The error; nil without one, or before the end of the thread.
+    /// The error of the save; nil while the thread is running, or if it succeeded.
     let error: Locked<FileError?>
   }
 
@@ -92,7 +92,7 @@ package final class StateFile {
     self.report = report
   }
 
-  /// Returns the stored state; empty without a file.
+  /// Returns the text of the stored state, which is empty if there is no file.
   package func read() throws(FileError) -> String {
     guard FileSystem.entryKind(at: path) != .missing else { return "" }
     let bytes = try FileSystem.read(path, limit: Self.maximumByteCount)
@@ -116,7 +116,7 @@ package final class StateFile {
     isFailing || session.requestCount != savedRequestCount
   }
 
-  /// Saves the state at the end of a session.
+  /// Saves the state for the last time, at the end of a session.
   ///
   /// - Parameters:
   ///   - session: The session.

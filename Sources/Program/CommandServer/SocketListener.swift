@@ -12,7 +12,7 @@ package final class SocketListener {
   package enum Event: Equatable {
     case connected(Client)
     case line(Client, LineReader.Line)
-    /// The client disconnected; replies after its last line did not reach it.
+    /// The client disconnected. Replies that it has not received are lost.
     case disconnected(Client)
   }
 
@@ -109,8 +109,9 @@ package final class SocketListener {
     nextClient += 1
   }
 
-  /// Closes a connection for which no descriptor is left, so that it does not wake the program
-  /// endlessly. Returns whether there was one.
+  /// Accepts and closes a connection after the process has run out of descriptors, because the
+  /// waiting connection would otherwise wake the program endlessly. Returns whether a connection
+  /// was waiting.
   private func rejectConnection() -> Bool {
     if spareDescriptor >= 0 {
       close(spareDescriptor)

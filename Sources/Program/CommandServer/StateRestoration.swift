@@ -15,11 +15,11 @@ package struct StateRestoration {
 
   private let text: String
   private let report: (String) -> Void
-  /// The remaining commands that load patterns in advance.
+  /// The remaining commands that load the patterns of the state in advance.
   private var loadLines: ArraySlice<String>
   /// The remaining commands of the state.
   private var lines: ArraySlice<String>
-  /// The current command.
+  /// The queue that executes one command of the state at a time.
   private var queue = CommandQueue()
   package private(set) var isFinished = false
 
@@ -48,7 +48,7 @@ package struct StateRestoration {
     queue.timeUntilNextRequest(period: period)
   }
 
-  /// Continues without waiting.
+  /// Executes further commands of the state, as far as possible without waiting.
   ///
   /// - Parameters:
   ///   - session: The session.
@@ -78,7 +78,7 @@ package struct StateRestoration {
     isFinished = true
   }
 
-  /// Performs lines until a line waits for its pattern, or failed with `busy`. Returns true if no
+  /// Executes lines until a line waits for its pattern or fails with `busy`. Returns true if no
   /// line remains.
   private static func perform(
     _ lines: inout ArraySlice<String>, _ queue: inout CommandQueue, on session: CommandSession,

@@ -1,5 +1,5 @@
-/// The taps that wait for their time without a player. They form a binary heap by frame, with 32
-/// bytes for each tap.
+/// The scheduled taps that do not have a player yet. They form a binary heap, ordered by frame,
+/// with 32 bytes for each tap.
 struct TapSchedule {
   static let maximumTapCount = 100_000
 
