@@ -42,8 +42,8 @@ public struct ALSABackend: OutputBackend {
     return devices.sorted { Self.sortRank(of: $0.name) < Self.sortRank(of: $1.name) }
   }
 
-  /// Returns the entry with its capabilities, and reads them on a separate thread. The thread is
-  /// abandoned if the device hangs.
+  /// Returns a listing with the capabilities of its device, which are read on a separate thread.
+  /// The thread is abandoned if the device hangs.
   public func probed(_ listing: OutputListing) -> OutputListing {
     // A server's plug-in has the same capabilities for every sink.
     if NamedSink(device: listing.name) != nil { return listing }
@@ -84,7 +84,7 @@ public struct ALSABackend: OutputBackend {
     }
   }
 
-  /// Returns the rank of a kind of device in the list. The device with the smallest rank comes
+  /// Returns the sort rank of a device in the list, by its kind. Devices with the lowest rank come
   /// first.
   private static func sortRank(of name: String) -> Int {
     switch name.prefix(while: { $0 != ":" }) {
@@ -103,8 +103,8 @@ public struct ALSABackend: OutputBackend {
     return true
   }
 
-  /// The duration of the silence before the first frame. It is several times the amount that
-  /// PulseAudio was observed to drop.
+  /// The duration of the silence that warms a stream up before the first frame. It is several times
+  /// longer than the audio that PulseAudio was observed to drop.
   private static let warmUpDuration = Duration.milliseconds(50)
 
   /// Opens a device.
@@ -173,7 +173,8 @@ extension ALSABackend {
   }
 }
 
-/// The calls that list device names, with one function for each list of the ALSA library.
+/// The calls that list devices, with one function for each of the two lists that the ALSA library
+/// provides.
 enum DeviceNameBindings {
   /// Calls `snd_device_name_hint`, and returns the configured devices that can play.
   static func namedDevices() -> [OutputListing] {
@@ -243,12 +244,12 @@ enum DeviceNameBindings {
   }
 }
 
-/// The persistent names of sound cards, which do not depend on the order in which cards are
-/// connected.
-/// A name is `card:ID` by the kernel's `id`, `usb:VENDOR:PRODUCT` for the first card with these
-/// hexadecimal numbers, or `usb:VENDOR:PRODUCT:SERIAL` for the card with a serial number.
+/// Resolves persistent names of sound cards, which do not depend on the order in which cards are
+/// connected. A name is `card:ID` by the kernel's `id`, `usb:VENDOR:PRODUCT` for the first card
+/// with these hexadecimal numbers, or `usb:VENDOR:PRODUCT:SERIAL` for the card with a serial
+/// number.
 enum PersistentDeviceName {
-  /// Returns the name by which ALSA opens a device.
+  /// Returns the ALSA name of the device to which a persistent name currently refers.
   ///
   /// - Parameters:
   ///   - name: A persistent name, or any other name, which is returned unchanged.
@@ -278,7 +279,8 @@ enum PersistentDeviceName {
     return names.compactMap { $0.hasPrefix("card") ? Int($0.dropFirst(4)) : nil }.sorted()
   }
 
-  /// The card's device is an interface; its parent has the serial number.
+  /// Returns the serial number of a USB card. In sysfs, the `device` of a card is a USB interface,
+  /// and its parent has the serial number.
   private static func serialNumber(ofCard card: Int, root: String) -> String? {
     firstLine(ofFile: "\(root)/sys/class/sound/card\(card)/device/../serial")
   }

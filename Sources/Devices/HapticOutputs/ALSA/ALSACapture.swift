@@ -103,8 +103,8 @@ public final class ALSACapture {
   /// Stops recording at once.
   public func stop() { pcm.drop() }
 
-  /// The number of frames that may be read.
-  /// For a device that is faster than real time, only frames that the clock has reached count.
+  /// The maximum number of frames that may have been read by now. For a device that is faster than
+  /// real time, this is the number of frames that the clock has reached.
   private var readableFrameCount: Int {
     guard isFasterThanRealTime else { return .max }
     guard let startTime else { return 0 }
@@ -221,7 +221,7 @@ public final class LiveCapture: CaptureSource {
   private var nextAttemptTime: Duration = .zero
 
   private static let retryInterval = Duration.milliseconds(500)
-  /// The length of the device's buffer, in seconds.
+  /// The requested duration of the device's buffer, in seconds.
   private static let bufferSeconds = 0.25
 
   /// Opens a device at the first sample rate that it supports, with two channels, or one if the

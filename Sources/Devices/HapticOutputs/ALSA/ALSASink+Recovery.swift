@@ -38,7 +38,8 @@ extension ALSASink {
 
   // MARK: - Missed frames
 
-  /// Corrects the sink's timeline after a discontinuity, and reports it with all missed frames.
+  /// Corrects the sink's timeline after a discontinuity, and reports the discontinuity with all
+  /// frames that it caused to be missed.
   ///
   /// - Parameters:
   ///   - kind: The type of the event.
@@ -101,7 +102,8 @@ extension ALSASink {
 
   // MARK: - Underrun and suspension
 
-  /// Empties and restarts the device, whose buffer is lost, and skips overdue frames.
+  /// Prepares the device to restart with an empty buffer, whose content is lost, and skips overdue
+  /// frames.
   private func restartEmpty(_ pcm: PCM, _ kind: SinkEvent.Kind, now: Duration) {
     do {
       try pcm.prepare()
@@ -153,7 +155,7 @@ extension ALSASink {
         request.device, frameCount: granted.bufferSize, rate: format.rate))
   }
 
-  /// Adapts the sink to the configuration of a device.
+  /// Adapts the sink to the configuration of a newly opened or reconfigured device.
   private func apply(_ configuration: PCMConfiguration, of pcm: PCM) {
     timeline.configuration = configuration
     encoder = encoder.changingEncoding(to: configuration.encoding)
@@ -166,8 +168,9 @@ extension ALSASink {
     hasDroppedBuffer(now: now) ? lostBufferCause : lateCause(now: now)
   }
 
-  /// The cause of frames that the device accepted and did not play. A sound server that reads a
-  /// stream late also ends it early, so lost frames of a stream have no other cause.
+  /// The cause of an event in which the device did not play frames that it had accepted. A sound
+  /// server that reads a stream late also ends it early, so lost frames of a server stream have no
+  /// other cause.
   var lostBufferCause: SinkEvent.Cause {
     configuration.isServerStream ? .lateDevice : .droppedBuffer
   }
@@ -266,7 +269,8 @@ extension ALSASink {
       .disconnected, text: "\(request.device): \(OutputError(failure, device: request.device))")
   }
 
-  /// Polls for a disconnected device, and otherwise waits while time passes.
+  /// Tries to reopen a disconnected device when an attempt is due, and otherwise waits while the
+  /// clock paces the output.
   func waitForReconnection(_ nextAttempt: Duration, _ wake: WakeSignal) -> SinkReadiness? {
     var now = clock.now
     let waitsForClosing =
@@ -322,7 +326,7 @@ extension ALSASink {
     }
   }
 
-  /// Returns whether the rate and the number of channels of a device are those of the sink.
+  /// Returns whether a reopened device has the same sample rate and number of channels as the sink.
   private func hasFormat(of granted: PCMConfiguration) -> Bool {
     Double(granted.rate) == format.rate && granted.channelCount == format.channelCount
   }

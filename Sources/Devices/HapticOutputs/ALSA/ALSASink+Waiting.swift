@@ -6,7 +6,8 @@ extension ALSASink {
   /// the sink.
   private static var maximumWait: Duration { .milliseconds(200) }
 
-  /// Waits until whole periods are requested, time was missed, or the thread is woken.
+  /// Waits until the device has space for whole periods, frames were missed, or the thread is
+  /// woken.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
     watchedDescriptors[0] = PollDescriptor(wake.descriptor)
     let start = clock.now
@@ -87,8 +88,8 @@ extension ALSASink {
     return readiness
   }
 
-  /// Returns the readiness for the whole periods that the render loop may write, or nil without
-  /// space.
+  /// Returns the number of frames, in whole periods, that the render loop may write, or nil if
+  /// there is no space.
   private func readiness(available: Int) -> SinkReadiness? {
     guard timeline.pendingSilenceFrames == 0, pendingFrames.pendingFrameCount == 0 else {
       return nil
@@ -157,7 +158,8 @@ extension ALSASink {
     return .interrupted
   }
 
-  /// Measures a call to the device. If the call took longer than a period, the device is late.
+  /// Records the duration of a call to the device. If the call took longer than a period, the
+  /// device counts as late.
   func recordCall(since start: Duration) {
     let duration = clock.now - start
     waitTimes.recordCall(duration)
@@ -168,7 +170,8 @@ extension ALSASink {
 
   // MARK: - Measurement
 
-  /// Returns the free space of the device in frames, and corrects the timeline by it.
+  /// Returns the free space in the device's buffer in frames, and updates the timeline from this
+  /// measurement.
   private func measureAvailable(_ pcm: PCM, now: Duration) throws(PCMFailure) -> Int {
     if configuration.isFasterThanRealTime { return measureByClock(now: now) }
     try checkState(of: pcm)
@@ -198,7 +201,7 @@ extension ALSASink {
     throw PCMFailure(.available, code: code)
   }
 
-  /// Tracks the device's clock, and reports a leap of the clock.
+  /// Tracks the device's clock, and reports a sudden jump of the clock.
   private func trackDeviceClock(queuedCount: Int, now: Duration) {
     switch timeline.track(queuedCount: queuedCount, now: now) {
     case .late?:
@@ -214,8 +217,8 @@ extension ALSASink {
     }
   }
 
-  /// Simulates the space of a device that is faster than real time, as if it played at the pace of
-  /// the clock.
+  /// Returns the free space that a device would have if it played in real time. This simulation
+  /// paces a device that is faster than real time.
   private func measureByClock(now: Duration) -> Int {
     guard timeline.isStarted, timeline.playbackEndTime != nil else {
       return configuration.bufferSize - timeline.prefillFrameCount

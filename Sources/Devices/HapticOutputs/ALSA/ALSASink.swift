@@ -33,7 +33,7 @@ public final class ALSASink: AudioSink {
   public let format: SinkFormat
   /// The request for the initial connection. Later connections request the grown buffer.
   package let request: PCMRequest
-  /// The configuration of the device that is open or was open last.
+  /// The configuration of the open device, or of the device that was open most recently.
   package var configuration: PCMConfiguration { timeline.configuration }
 
   let clock: any TimeSource
@@ -46,13 +46,14 @@ public final class ALSASink: AudioSink {
   var pendingFrames: PendingFrames
   var timeline: DeviceTimeline
   var bufferGrowth: BufferGrowth
-  /// A Boolean value that indicates whether the buffer must grow when the device is next empty.
+  /// A Boolean value that indicates whether the buffer must be enlarged the next time that the
+  /// device is empty.
   var mustGrowBuffer = false
   var missedFrames = MissedFrames()
   var recovery = RecoveryState()
   var waitTimes = WaitTimes()
   var eventQueue = SinkEventQueue()
-  /// The error of a call that could not report it.
+  /// The error of a device call from a method that cannot throw, to be handled by the next wait.
   var deferredError: PCMFailure?
 
   /// Opens a device. The render thread sets its own priority and locks memory.
@@ -146,15 +147,15 @@ public final class ALSASink: AudioSink {
     }
   }
 
-  /// The request for the next connection.
+  /// The request with which the device is reopened, including the grown buffer size.
   var currentRequest: PCMRequest {
     var request = request
     request.bufferSize = bufferGrowth.frameCount
     return request
   }
 
-  /// Returns the sizes of the buffer, in frames at the requested rate: by default from 20 ms to 160
-  /// ms.
+  /// Returns the initial and maximum buffer sizes, in frames at the requested rate; by default, 20
+  /// ms and 160 ms.
   private static func bufferGrowth(_ request: PCMRequest) -> BufferGrowth {
     BufferGrowth(initial: request.bufferSize, adaptsBuffer: request.adaptsBuffer)
   }
@@ -174,13 +175,15 @@ public final class ALSASink: AudioSink {
     configuration.isHardware || configuration.isFasterThanRealTime ? [] : ["threaded-ml"]
   }
 
-  /// The maximum time for which calls to the device have blocked the thread between two waits.
+  /// The longest time for which calls to the device have blocked the render thread between two
+  /// waits.
   public var maximumCallDuration: Duration { waitTimes.maximumCallDuration }
 
   /// Removes and returns the events since the last call, oldest first.
   public func drainEvents() -> [SinkEvent] { eventQueue.drain() }
 
-  /// The number of frames that were written and not yet heard, at most the buffer and one second.
+  /// The number of frames that were written and not yet heard, limited to the buffer size plus one
+  /// second.
   public var delayFrames: Int {
     let limit = configuration.bufferSize + configuration.rate
     return min(
@@ -260,7 +263,7 @@ public final class ALSASink: AudioSink {
     return true
   }
 
-  /// Prepares the device to be filled, as if it had just been opened.
+  /// Prepares the idle device to be filled again, as if it had just been opened.
   func resumeFromIdle() {
     guard let pcm else {
       recovery.phase = .ended
@@ -369,8 +372,8 @@ public final class ALSASink: AudioSink {
     return max(0, remainingCount - writtenPadding) + pendingFrames.pendingFrameCount
   }
 
-  /// Returns the remaining duration of the device's frames, by the clock if the device does not
-  /// know it.
+  /// Returns the time until the device has played all its frames, estimated by the clock if the
+  /// device does not report it.
   private func remainingDuration(_ pcm: PCM, now: Duration) throws(PCMFailure) -> Duration {
     let byClock = (timeline.playbackEndTime ?? now) - now
     if configuration.isFasterThanRealTime { return byClock }

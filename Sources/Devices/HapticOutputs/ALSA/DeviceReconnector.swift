@@ -14,8 +14,7 @@ final class DeviceReconnector: Sendable {
     case done(Outcome)
   }
 
-  /// The maximum number of hanging calls that close devices. At the maximum, no more devices are
-  /// opened.
+  /// The maximum number of devices whose closing hangs. At the maximum, no more devices are opened.
   private static let maximumClosingCount = 8
 
   private let interception: PCMInterception?
@@ -26,8 +25,8 @@ final class DeviceReconnector: Sendable {
     self.interception = interception
   }
 
-  /// A Boolean value that indicates whether an attempt has begun and its result has not been
-  /// received.
+  /// A Boolean value that indicates whether an attempt to open the device has begun and its result
+  /// has not been received.
   var isOpening: Bool {
     state.withLock {
       if case .idle = $0 {
@@ -40,7 +39,7 @@ final class DeviceReconnector: Sendable {
 
   var isClosing: Bool { closingCount.load(ordering: .acquiring) > 0 }
 
-  /// Begins an attempt, one at a time.
+  /// Begins an attempt to open the device, unless another attempt is in progress.
   ///
   /// - Parameter request: The requested properties.
   func beginOpening(_ request: PCMRequest) {

@@ -1,4 +1,4 @@
-/// The times at which the frames of a device are heard.
+/// A timeline that determines when each frame that is written to a device is heard.
 ///
 /// A device plays its frames one after the other, so one time, the end of its last frame,
 /// determines the time of every frame before and after it:
@@ -20,15 +20,15 @@
 ///    device still plays. The difference to the due time, `accumulatedLag` included, is the number
 ///    of frames to skip, or to replace by silence, so that all later frames are heard on time.
 struct DeviceTimeline {
-  /// The direction of a discontinuity.
+  /// A discontinuity in playback, by its direction.
   enum Deviation: Equatable {
     /// The device plays later than its frames are due.
     case late
-    /// The device skipped frames.
+    /// The device plays earlier than its frames are due, because it skipped frames.
     case early
   }
 
-  /// The result of a correction.
+  /// The result of correcting the timeline after a discontinuity.
   struct Correction: Equatable {
     /// The number of frames to skip because they are overdue.
     /// A negative number counts the frames of silence that replace lost frames.
@@ -37,26 +37,29 @@ struct DeviceTimeline {
     let lostCount: Int
     /// The number of frames that the device still plays.
     let queuedCount: Int
-    /// The time at which the next frame was due.
+    /// The time at which the next frame was due before the correction.
     let dueTime: Duration
   }
 
   let frameTime: FrameTime
-  /// The duration of the silence that warms a device up.
+  /// The duration of the silence that is played before the first frame to warm a device up.
   private let warmUpDuration: Duration
-  /// The configuration of the device that is open or was open last.
+  /// The configuration of the open device, or of the device that was open most recently.
   var configuration: PCMConfiguration
 
-  /// The time at which all frames of the device will have been heard; nil before the first start.
+  /// The time at which all frames that the device has accepted will have been heard; nil before the
+  /// first start.
   private(set) var playbackEndTime: Duration?
   /// The time until which the device plays silence, or frames that already count as lost.
   private(set) var silenceEndTime = Duration.zero
-  /// The number of silent frames to write first, because the device is early or to warm it up.
+  /// The number of silent frames to write before the next frame, to delay a device that is early or
+  /// to warm it up.
   private(set) var pendingSilenceFrames = 0
 
-  /// A Boolean value that indicates whether the device runs; before that, it only stores frames.
+  /// A Boolean value that indicates whether the device is running. Before the start, the device
+  /// only stores frames.
   private(set) var isStarted = false
-  /// The number of frames written since the device was prepared, until it starts.
+  /// The number of frames that were written after the device was prepared and before it starts.
   private(set) var prefillFrameCount = 0
   /// The number of silent frames in `prefillFrameCount`.
   private var silentPrefillCount = 0
@@ -66,7 +69,7 @@ struct DeviceTimeline {
   private var steadySince: Duration?
   /// The state of the warm-up, or nil if no warm-up is in progress.
   private(set) var warmUp: WarmUp?
-  /// The lateness of the device that has not been corrected yet.
+  /// The duration by which the device is late and that has not been corrected yet.
   private(set) var accumulatedLag = Duration.zero
   private var lastTrackingTime = Duration.zero
 
@@ -76,8 +79,9 @@ struct DeviceTimeline {
   private(set) var lastProgress: Duration
   /// The time of the last poll for free space.
   private var lastPollTime = Duration.zero
-  /// A Boolean value that indicates whether the device causes its own lateness.
-  /// The device had no space with at most half a period left, or took too long for a call.
+  /// A Boolean value that indicates whether the device, and not the render thread, causes late
+  /// frames. Either the device reported no space although at most half a period remained in its
+  /// buffer, or a call to the device took too long.
   private(set) var isDeviceLate = false
 
   /// Creates the timeline of a device that has not started.
@@ -91,13 +95,14 @@ struct DeviceTimeline {
 
   // MARK: - Changes by the sink
 
-  /// Continues the timeline of another sink. The next frame is due at a time.
+  /// Continues the timeline of the sink that this sink replaces. The next frame is due at the given
+  /// time.
   mutating func resume(at due: Duration) {
     playbackEndTime = due
     isSteady = true
   }
 
-  /// Counts the frames that the device accepted.
+  /// Records the number of frames that the device has accepted.
   mutating func recordWritten(_ frameCount: Int, isSilence: Bool, now: Duration) {
     if !isStarted {
       prefillFrameCount += frameCount
@@ -117,8 +122,8 @@ struct DeviceTimeline {
     isDeviceLate = false
   }
 
-  /// A Boolean value that indicates whether a device that has not started has no space for another
-  /// period.
+  /// A Boolean value that indicates whether the device has not started and its buffer has no space
+  /// for another period.
   var isFilled: Bool {
     !isStarted && prefillFrameCount + configuration.periodSize > configuration.bufferSize
   }
@@ -149,7 +154,8 @@ struct DeviceTimeline {
     isDeviceLate = false
   }
 
-  /// Discards the due times, so that the next frame plays as after the first start.
+  /// Discards the due times of frames, so that the next frame is played as soon as possible, like
+  /// the first frame.
   mutating func restart() {
     playbackEndTime = nil
     isSteady = false
@@ -157,8 +163,8 @@ struct DeviceTimeline {
     accumulatedLag = .zero
   }
 
-  /// Marks the frames of a disconnected device as lost. A sound that has not started would start
-  /// now.
+  /// Marks the frames of a disconnected device as lost. If playback has not started, its start time
+  /// becomes the current time.
   mutating func disconnect(now: Duration) {
     let due = playbackEndTime ?? now + frameTime.duration(of: prefillFrameCount)
     playbackEndTime = due
@@ -172,7 +178,7 @@ struct DeviceTimeline {
 
   // MARK: - Measurements of the device
 
-  /// Records the free space of the device.
+  /// Records the free space in the device's buffer.
   ///
   /// - Parameters:
   ///   - available: The free space in frames.
@@ -190,8 +196,9 @@ struct DeviceTimeline {
 
   mutating func recordProgress(now: Duration) { lastProgress = now }
 
-  /// Returns the number of frames in the device that are rendered, not yet heard, and would now be
-  /// lost. A device that was stalled at the last poll had played nothing until then.
+  /// Returns the number of rendered frames in the device's buffer that have not been heard and
+  /// would be lost if the device stopped now. A device that was stalled at the last poll had played
+  /// nothing until then.
   func droppedFrameCount(now: Duration) -> Int {
     guard isStarted, let playbackEndTime else {
       return max(0, prefillFrameCount - silentPrefillCount)
@@ -204,12 +211,13 @@ struct DeviceTimeline {
     return max(0, min(unplayed, configuration.bufferSize - lastAvailableCount))
   }
 
-  /// Returns the number of queued frames by the clock, for a device that does not measure them.
+  /// Returns the number of queued frames, estimated by the clock for a device that does not measure
+  /// them.
   func queuedFrameCount(now: Duration) -> Int {
     frameTime.frameCount(touching: max(.zero, (playbackEndTime ?? now) - now))
   }
 
-  /// Returns the number of frames by which the clock has passed the end of the device's frames.
+  /// Returns the number of frames that should have been played since the device ran out of frames.
   func overdueFrameCount(now: Duration) -> Int {
     max(0, frameTime.frameCount(in: now - (playbackEndTime ?? now)))
   }
@@ -240,8 +248,8 @@ struct DeviceTimeline {
     return accumulate(slip: slip, slipTolerance: slipTolerance, now: now)
   }
 
-  /// Waits until a device that has just started runs steadily. A sound server may start slowly; the
-  /// due time of frames is known only afterward.
+  /// Follows the clock of a device that has just started, until the device runs steadily. A sound
+  /// server may start slowly, and the due times of frames are known only afterward.
   private mutating func settle(slip: Duration, slipTolerance: Duration, now: Duration)
     -> Deviation?
   {
@@ -267,8 +275,8 @@ struct DeviceTimeline {
     return isEarly ? .early : nil
   }
 
-  /// The tolerance for a device that is ahead of the timeline.
-  /// A device reports its position in steps of a period or less.
+  /// The duration by which a device may be ahead of the timeline without a discontinuity. A device
+  /// reports its position in steps of a period or less.
   private var earlyTolerance: Duration {
     max(.milliseconds(8), frameTime.duration(of: measurementStep))
   }
@@ -279,7 +287,7 @@ struct DeviceTimeline {
       : max(.milliseconds(30), frameTime.duration(of: measurementStep))
   }
 
-  /// The accuracy with which devices report their position, in frames.
+  /// The step in which a device reports its position, in frames.
   private var measurementStep: Int {
     max(2 * configuration.periodSize, configuration.bufferSize / 2)
   }
@@ -326,15 +334,16 @@ struct DeviceTimeline {
   /// The maximum duration of a warm-up, after which frames are played even on an unsteady device.
   static let maximumWarmUp = Duration.seconds(2)
 
-  /// The number of silent frames before the first frame, where a sound server may drop frames.
+  /// The number of silent frames that precede the first frame, because a sound server may drop
+  /// frames when it starts.
   var warmUpFrameCount: Int {
     configuration.isHardware || configuration.isFasterThanRealTime
       ? 0 : frameTime.frameCount(in: warmUpDuration)
   }
 
   /// Starts a warm-up before the first frame of a stream. A buffer much longer than the warm-up
-  /// needs none: it covers the frames that a server drops, and the wait for the first frame would
-  /// be long.
+  /// needs no warm-up: the buffer covers the frames that a server drops, and the wait for the first
+  /// frame would be long.
   mutating func beginWarmUp() {
     pendingSilenceFrames = warmUpFrameCount
     let isNeeded = warmUpFrameCount > 0 && configuration.bufferSize <= 2 * warmUpFrameCount
@@ -348,7 +357,7 @@ struct DeviceTimeline {
     accumulatedLag = .zero
   }
 
-  /// Requests silence until the device has accepted frames in time for long enough.
+  /// Requests silence until the device has accepted frames on time for the required duration.
   ///
   /// - Parameters:
   ///   - available: The free space in frames.
@@ -374,8 +383,8 @@ struct DeviceTimeline {
 
 /// The progress of a warm-up: silence is played until a sound server runs steadily.
 struct WarmUp {
-  /// The time at which the device was first found to be running.
+  /// The time at which a poll first found the device running.
   var startTime: Duration?
-  /// The time since which the device has accepted frames in time.
+  /// The time from which on the device has accepted all frames on time.
   var steadySince = Duration.zero
 }

@@ -1,4 +1,4 @@
-/// The conversion between durations and numbers of frames at a sample rate.
+/// A converter between durations and numbers of frames at a sample rate.
 struct FrameTime {
   /// The sample rate of the frames, in hertz.
   let sampleRateHertz: Double
@@ -12,8 +12,8 @@ struct FrameTime {
     Int(((seconds(duration) * sampleRateHertz) + 0.01).rounded(.down))
   }
 
-  /// Returns the number of frames that a duration touches, rounded up after a hundredth of a frame
-  /// is subtracted.
+  /// Returns the number of frames in a duration, including a partial last frame. A hundredth of a
+  /// frame is subtracted before rounding up.
   func frameCount(touching duration: Duration) -> Int {
     Int(((seconds(duration) * sampleRateHertz) - 0.01).rounded(.up))
   }

@@ -1,6 +1,7 @@
 internal import HapticPlayback
 
-/// The frames that were not heard, until the render loop and the events have reported them.
+/// Counts the frames that were not heard, until they have been reported to the render loop and as
+/// events.
 struct MissedFrames {
   /// The effect of a discontinuity on the frames that follow.
   enum Discontinuity {
@@ -10,13 +11,13 @@ struct MissedFrames {
     case late
   }
 
-  /// The last discontinuity, until `popReadiness()` reports it.
+  /// The most recent discontinuity that `popReadiness()` has not reported yet, or nil.
   private var discontinuity: Discontinuity?
   /// The number of missed frames that `popReadiness()` has not yet reported.
   private var unreportedFrameCount = 0
-  /// The number of missed frames since the disconnection.
+  /// The number of frames that have been missed since the device was disconnected.
   private(set) var countSinceDisconnection = 0
-  /// The interval in which the sound was interrupted, without a longer stretch of sound.
+  /// The time interval of the most recent interruption, which may contain short stretches of sound.
   private var interruption: (start: Duration, end: Duration)?
 
   /// A Boolean value that indicates whether a discontinuity has not been reported.
@@ -32,7 +33,8 @@ struct MissedFrames {
     discontinuity = kind == .late && discontinuity != .interrupted ? .late : .interrupted
   }
 
-  /// Returns the frames that the render loop must skip; nil without a discontinuity.
+  /// Returns the discontinuity that has not been reported, with the number of frames that the
+  /// render loop must skip; nil if there is none.
   mutating func popReadiness() -> SinkReadiness? {
     guard let discontinuity else { return nil }
     let count = unreportedFrameCount
@@ -47,7 +49,7 @@ struct MissedFrames {
 
   mutating func addDisconnected(_ count: Int) { countSinceDisconnection += count }
 
-  /// Returns the number of missed frames since the disconnection, and resets it.
+  /// Returns the number of frames missed since the device was disconnected, and resets the number.
   mutating func endDisconnection() -> Int {
     defer { countSinceDisconnection = 0 }
     return countSinceDisconnection
@@ -55,7 +57,8 @@ struct MissedFrames {
 
   // MARK: - Interruption
 
-  /// Extends the current interruption, or begins another one after a longer stretch of sound.
+  /// Extends the current interruption, or begins a new interruption after a sufficiently long
+  /// stretch of sound.
   ///
   /// - Parameters:
   ///   - start: The start of the silence.
@@ -71,13 +74,13 @@ struct MissedFrames {
     }
   }
 
-  /// Returns whether the last interruption ended within a duration before now.
+  /// Returns whether the most recent interruption ended at most the given duration ago.
   func wasInterrupted(within window: Duration, before now: Duration) -> Bool {
     guard let interruption else { return false }
     return now - interruption.end <= window
   }
 
-  /// The duration of the last interruption.
+  /// The duration of the most recent interruption.
   var interruptionDuration: Duration {
     guard let interruption else { return .zero }
     return interruption.end - interruption.start

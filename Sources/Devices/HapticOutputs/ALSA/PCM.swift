@@ -18,7 +18,7 @@ internal import Synchronization
 
   enum Direction { case playback, capture }
 
-  /// Calls `snd_pcm_open` without waiting and without automatic conversions.
+  /// Calls `snd_pcm_open` in nonblocking mode and without automatic conversions.
   init(opening device: String, for direction: Direction = .playback, interception: PCMInterception?)
     throws(PCMFailure)
   {
@@ -105,7 +105,8 @@ internal import Synchronization
     return true
   }
 
-  /// Performs a call, or uses the forced result, and throws a negative result.
+  /// Performs a library call, or uses the result that a test forces, and throws an error for a
+  /// negative result.
   @discardableResult func check<Number: BinaryInteger>(_ call: PCMCall, _ body: () -> Number)
     throws(PCMFailure) -> Int
   {
@@ -127,13 +128,14 @@ internal import Synchronization
     }
   }
 
-  /// Calls `snd_pcm_avail`: the free space in frames, as exactly as the device knows it.
+  /// Calls `snd_pcm_avail`, and returns the free space in frames, as accurately as the device can
+  /// measure it.
   func available() throws(PCMFailure) -> Int {
     try check(.available) { unsafe snd_pcm_avail(handle) }
   }
 
-  /// Calls `snd_pcm_delay`: the number of frames until a frame written now is heard; negative after
-  /// an underrun.
+  /// Calls `snd_pcm_delay`, and returns the number of frames that are played before a frame written
+  /// now is heard; negative after an underrun.
   func delay() throws(PCMFailure) -> Int {
     var frames: snd_pcm_sframes_t = 0
     try check(.delay) { unsafe snd_pcm_delay(handle, &frames) }
@@ -150,7 +152,7 @@ internal import Synchronization
 
   func drop() { _ = unsafe snd_pcm_drop(handle) }
 
-  /// Calls `snd_pcm_drop` and `snd_pcm_hw_free`, so that the device can be negotiated again.
+  /// Calls `snd_pcm_drop` and `snd_pcm_hw_free`, so that the device can be configured again.
   func endConfiguration() throws(PCMFailure) {
     drop()
     try check(.hardwareFree) { unsafe snd_pcm_hw_free(handle) }
@@ -185,7 +187,8 @@ internal import Synchronization
     }
   }
 
-  /// Performs a transfer; a device without space has not failed.
+  /// Performs a transfer of frames, and returns 0 instead of an error if the device is not ready
+  /// for frames.
   func checkTransfer(_ call: PCMCall, _ body: () -> Int) throws(PCMFailure) -> Int {
     do {
       return try check(call, body)
@@ -197,8 +200,8 @@ internal import Synchronization
 
   var descriptorCount: Int { max(0, Int(unsafe snd_pcm_poll_descriptors_count(handle))) }
 
-  /// Calls `snd_pcm_poll_descriptors`, which stores the device's descriptors in an array, from an
-  /// index on.
+  /// Calls `snd_pcm_poll_descriptors`, which stores the device's descriptors in an array, starting
+  /// at the given index.
   func pollDescriptors(into entries: inout [PollDescriptor], from start: Int) throws(PCMFailure) {
     let capacity = UInt32(clamping: entries.count - start)
     let count = try check(.descriptors) {
@@ -460,7 +463,7 @@ package enum PCMCall: String, CaseIterable, Sendable {
 
 package struct PCMFailure: Error, Equatable, Sendable {
   package var call: PCMCall
-  /// The reason as a positive error number of `errno`.
+  /// The reason for the failure, as a positive `errno` value.
   package var code: Int32
 
   package init(_ call: PCMCall, code: Int32) {
@@ -469,22 +472,23 @@ package struct PCMFailure: Error, Equatable, Sendable {
   }
 }
 
-/// An interception of library calls, with which tests force rare results.
+/// Closures that intercept library calls, so that tests can force rare results.
 package struct PCMInterception: Sendable {
-  /// The result of opening a device.
+  /// The result of intercepting the opening of a device.
   @safe package enum Opening {
     case notIntercepted
     /// A PCM that was opened elsewhere and is closed by its owner.
     case opened(OpaquePointer)
-    /// A refusal with an error number of `errno`.
+    /// Opening fails with the given `errno` value.
     case refused(Int32)
   }
 
   package var open: @Sendable (_ device: String) -> Opening
-  /// A closure that returns the result to use instead of a call, negative for an error; nil to call
-  /// the library.
+  /// A closure that returns the result to use instead of calling the library, negative for an
+  /// error, or nil to call the library.
   package var result: @Sendable (PCMCall) -> Int?
-  /// A closure that returns whether reopening and closing, on their own threads, ever return.
+  /// A closure that returns false to let a call that reopens or closes a device on a separate
+  /// thread hang forever.
   package var callReturns: @Sendable (PCMCall) -> Bool = { _ in true }
 
   package init(

@@ -9,18 +9,18 @@ package struct PCMRequest: Equatable, Sendable {
   package var device: String
   /// The sample rate in hertz.
   package var rate: Int
-  /// A Boolean value that indicates whether the device may use its nearest rate if it does not
-  /// support this one.
+  /// A Boolean value that indicates whether the device may use the nearest rate that it supports,
+  /// if it does not support the requested rate.
   package var allowsOtherRate: Bool
   package var channels: OutputRequest.Channels
-  /// The encoding of samples; nil for the best that the device supports itself.
+  /// The sample encoding; nil for the best encoding that the device supports without conversion.
   package var encoding: SampleEncoding?
   /// The access to the device's buffer; nil for memory mapping if the device supports it.
   package var access: PCMAccess?
-  /// The number of frames between two wake-ups at the requested rate; at another rate, the same
-  /// duration.
+  /// The period size, which is the number of frames between two wake-ups at the requested rate. At
+  /// another rate, the duration is the same.
   package var periodSize: Int
-  /// The number of frames in the buffer at the requested rate; at another rate, the same duration.
+  /// The buffer size in frames at the requested rate. At another rate, the duration is the same.
   package var bufferSize: Int
   /// A Boolean value that indicates whether the buffer of a sound server's stream may grow after
   /// underruns.
@@ -127,7 +127,7 @@ struct PCMNegotiation {
       .notPlayback, output: request.device, "input only; choose an output device")
   }
 
-  /// Configures a device that is open and has no configuration.
+  /// Configures a device that has been opened and not yet configured.
   func negotiate(_ pcm: PCM) throws -> PCMConfiguration {
     try pcm.startNegotiation()
     let access = try chooseAccess(pcm)
@@ -160,7 +160,8 @@ struct PCMNegotiation {
       isJACKClient: description.containsText("JACK"))
   }
 
-  /// Chooses memory mapping, except for external plug-ins, where the library only emulates it.
+  /// Chooses the access to the buffer: memory mapping, except for external plug-ins, for which the
+  /// library only emulates it.
   private func chooseAccess(_ pcm: PCM) throws -> PCMAccess {
     let wanted: [PCMAccess] =
       if let access = request.access {
@@ -235,7 +236,7 @@ struct PCMNegotiation {
     OutputError(.unsupportedFormat, output: request.device, text)
   }
 
-  /// Returns the numbers of channels that a device supports within a range, up to 64.
+  /// Returns the channel counts within a range that a device supports, up to 64 channels.
   static func channelCounts(of pcm: PCM, in range: ClosedRange<Int>) -> [Int] {
     guard range.lowerBound <= 64 else { return [range.lowerBound] }
     return (max(1, range.lowerBound)...max(1, min(64, range.upperBound))).filter {
@@ -252,7 +253,7 @@ struct PCMNegotiation {
     return range.count == 1 ? [range.lowerBound] : [range.lowerBound, range.upperBound]
   }
 
-  /// Returns numbers as text: `a, b and c`, and a run as `a to b`.
+  /// Returns numbers as text, such as `1, 2 and 6`, or `1 to 8` for consecutive numbers.
   static func listText(_ numbers: [Int]) -> String {
     if numbers.count > 2, let first = numbers.first, let last = numbers.last,
       last - first == numbers.count - 1
@@ -265,7 +266,8 @@ struct PCMNegotiation {
 }
 
 extension OutputError {
-  /// Creates the error for a failed call. This is the only place that interprets error numbers.
+  /// Creates the error for a failed library call. This is the only place that interprets error
+  /// numbers.
   init(_ failure: PCMFailure, device: String) {
     let (kind, text) = Self.kindAndText(of: failure)
     self.init(kind, output: device, text)

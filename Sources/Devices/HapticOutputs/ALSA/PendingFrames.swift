@@ -46,8 +46,8 @@ internal import SoundFile
     pendingFrameCount -= dropped
   }
 
-  /// Writes the oldest frames, or silence, to a device. Returns the number of frames that it
-  /// accepted.
+  /// Writes the oldest frames, or silence, to a device. Returns the number of frames that the
+  /// device accepted.
   mutating func write(silentCount: Int? = nil, to pcm: PCM, access: PCMAccess)
     throws(PCMFailure) -> Int
   {

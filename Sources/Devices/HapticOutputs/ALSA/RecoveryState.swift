@@ -1,6 +1,7 @@
 internal import HapticPlayback
 
-/// The connection of a sink to its device, with the attempts to recover or reconnect it.
+/// The state of a sink's connection to its device, including the attempts to recover or reopen the
+/// device.
 struct RecoveryState {
   enum Phase: Equatable {
     case open
@@ -13,8 +14,8 @@ struct RecoveryState {
   /// The maximum number of consecutive recoveries without success, after which a device counts as
   /// disconnected.
   static let maximumRecoveryCount = 64
-  /// The interval between attempts to reopen a device. In the first two seconds, attempts come
-  /// twice as often, since a restarted server is back by then.
+  /// The interval between attempts to reopen a device. In the first two seconds, attempts are twice
+  /// as frequent, because a restarted server usually returns within this time.
   static let retryInterval = Duration.milliseconds(500)
 
   var phase = Phase.open
@@ -31,7 +32,7 @@ struct RecoveryState {
   /// The error that was last reported about a disconnected device.
   private var lastReportedError: OutputError?
 
-  /// Counts an attempt to recover the device.
+  /// Counts an attempt to recover the device, and returns whether another attempt is permitted.
   ///
   /// - Parameters:
   ///   - now: The current time.
@@ -46,8 +47,8 @@ struct RecoveryState {
     return recoveryCount <= Self.maximumRecoveryCount
   }
 
-  /// Records a disconnection. The first attempt follows at once, unless the last one was too
-  /// recent.
+  /// Records a disconnection. The first attempt to reopen the device follows at once, unless the
+  /// previous attempt was too recent.
   mutating func disconnect(now: Duration) {
     lastReportedError = nil
     disconnectionTime = now
@@ -55,22 +56,22 @@ struct RecoveryState {
     phase = .disconnected(nextAttempt: nextAttempt)
   }
 
-  /// Starts a sink that replaces a hanging one: its device is disconnected, and the first attempt
-  /// follows after an interval.
+  /// Initializes the state of a sink that replaces a hanging sink. The device starts as
+  /// disconnected, and the first attempt to reopen it follows after the retry interval.
   mutating func startDisconnected(now: Duration) {
     lastAttemptTime = now
     phase = .disconnected(nextAttempt: now + Self.retryInterval)
   }
 
-  /// Records an attempt to reopen the device, and schedules the next one.
+  /// Records an attempt to reopen the device, and schedules the next attempt.
   mutating func beginAttempt(now: Duration) {
     lastAttemptTime = now
     let divisor = now - disconnectionTime < .seconds(2) ? 2 : 1
     phase = .disconnected(nextAttempt: now + Self.retryInterval / divisor)
   }
 
-  /// Returns whether a device that is being closed must be waited for before it is reopened,
-  /// because it would be busy.
+  /// Returns whether the sink must wait until the lost device is closed before it reopens the
+  /// device, which would otherwise be busy.
   ///
   /// libjack frees the clients of a lost server when it opens another client; it would free a
   /// client that is being closed twice. The wait for a JACK client is therefore longer.
@@ -79,8 +80,8 @@ struct RecoveryState {
     return now - disconnectionTime < timeout
   }
 
-  /// Returns whether the error of an attempt is new. A device that is still missing is not an
-  /// error.
+  /// Returns whether the error of an attempt to reopen the device is new and must be reported. A
+  /// device that is still missing is not reported.
   mutating func shouldReport(_ error: OutputError) -> Bool {
     defer { lastReportedError = error }
     return error != lastReportedError && error.kind != .notFound

@@ -1,6 +1,6 @@
 internal import HapticPlayback
 
-/// A bounded queue of events, so that a failing device cannot flood its reader.
+/// A queue of sink events with a limited length, so that a failing device cannot flood the reader.
 struct SinkEventQueue {
   /// The maximum number of events in the queue.
   static let maximumEventCount = 16
@@ -13,8 +13,8 @@ struct SinkEventQueue {
 
   var isEmpty: Bool { events.isEmpty }
 
-  /// Adds an event. A full queue drops an event other than a disconnection, a reconnection, or a
-  /// failure, and keeps count of its frames.
+  /// Adds an event. A full queue drops underruns and suspensions first, keeps disconnections,
+  /// reconnections, and failures, and counts the missed frames of dropped events.
   mutating func add(
     _ kind: SinkEvent.Kind, cause: SinkEvent.Cause? = nil, missedFrameCount: Int = 0, text: String
   ) {

@@ -1,24 +1,25 @@
-/// The times at which the render thread waits and works, which show whether it, the device, or the
-/// process causes a delay.
+/// Records when the render thread waits and works, to determine whether the thread, the device, or
+/// a stopped process causes a delay.
 struct WaitTimes {
-  /// The excess duration of a wait from which the process counts as stopped.
+  /// The minimum duration by which a wait must be too long for the process to count as stopped.
   private static let processStopThreshold = Duration.milliseconds(250)
-  /// The time after a stop within which late frames are attributed to it.
+  /// The time after the process was stopped within which late frames are attributed to the stop.
   private static let stopAttributionWindow = Duration.milliseconds(100)
 
-  /// The maximum time for which calls of the device have blocked the thread between two waits.
+  /// The longest time for which calls to the device have blocked the render thread between two
+  /// waits.
   private(set) var maximumCallDuration = Duration.zero
   /// The end of the last wait, at which the thread continued to render.
   private var workStartTime = Duration.zero
   /// The time at which the sink last returned to the render loop; nil before that.
   private var lastReturnTime: Duration?
-  /// The excess duration of the last wait that was too long.
+  /// The duration by which the most recent overlong wait exceeded its expected end.
   private var oversleepDuration = Duration.zero
-  /// The end of the wait that overslept.
+  /// The time at which the most recent overlong wait ended.
   private var oversleepEnd = Duration.zero
 
-  /// Records that the render loop calls the sink. A thread that was elsewhere for longer than the
-  /// buffer was stopped.
+  /// Records that the render loop calls the sink. If the thread spent longer than the duration of
+  /// the buffer outside the sink, the process was stopped.
   mutating func enter(now: Duration, bufferDuration: Duration) {
     if let lastReturnTime {
       recordOversleep(now - lastReturnTime - bufferDuration, end: now)
@@ -26,34 +27,36 @@ struct WaitTimes {
     workStartTime = now
   }
 
-  /// Records that the sink returns to the render loop. The return ends the sink's device calls, as
-  /// a wait does.
+  /// Records that the sink returns to the render loop. The return ends the interval in which device
+  /// calls can block the thread, as a wait does.
   mutating func leave(now: Duration) {
     beginWait(now: now)
     lastReturnTime = now
   }
 
-  /// Forgets the last return, after which the thread may be elsewhere for any time.
+  /// Discards the time of the last return, so that the thread may stay outside the sink for any
+  /// time.
   mutating func restart() { lastReturnTime = nil }
 
-  /// Records the start of a wait. Since the end of the last wait, calls of the device have blocked
-  /// the thread.
+  /// Records the start of a wait. The time since the end of the previous wait counts as blocked by
+  /// calls to the device.
   mutating func beginWait(now: Duration) {
     maximumCallDuration = max(maximumCallDuration, now - workStartTime)
   }
 
-  /// Records the end of a wait that should have ended at a time.
+  /// Records the end of a wait that was expected to end at a given time.
   mutating func endWait(now: Duration, expectedEnd: Duration) {
     workStartTime = now
     recordOversleep(now - expectedEnd, end: now)
   }
 
-  /// Excludes a call of the device from the time that the thread was elsewhere.
+  /// Excludes the duration of a device call from the time that the thread spent outside the sink.
   mutating func recordCall(_ duration: Duration) {
     lastReturnTime = lastReturnTime.map { $0 + duration }
   }
 
-  /// Returns whether the process was stopped recently: a stopped process is not a slow one.
+  /// Returns whether the process was stopped recently, in which case late frames are not caused by
+  /// a slow process.
   func wasStopped(before now: Duration) -> Bool {
     oversleepDuration > Self.processStopThreshold && now - oversleepEnd < Self.stopAttributionWindow
   }

@@ -22,7 +22,7 @@
 
   deinit { unsafe samples.deallocate() }
 
-  /// Stores interleaved frames, beginning at a frame number.
+  /// Stores interleaved frames in the ring, beginning at the given frame number.
   func write(_ source: Span<Float>, at first: Int) {
     unsafe source.withUnsafeBufferPointer { source in
       guard let start = source.baseAddress else { return }
@@ -35,7 +35,8 @@
     }
   }
 
-  /// Copies as many frames as fit into the destination, beginning at a frame number.
+  /// Copies frames from the ring until the destination is full, beginning at the given frame
+  /// number.
   func read(into destination: inout MutableSpan<Float>, at first: Int) {
     unsafe destination.withUnsafeMutableBufferPointer { destination in
       guard let start = destination.baseAddress else { return }
@@ -48,7 +49,8 @@
     }
   }
 
-  /// Returns the contiguous samples in memory that begin at a frame.
+  /// Returns the offset and count of the samples that are contiguous in memory from the given frame
+  /// on.
   private func part(at frame: Int, sampleCount: Int) -> (offset: Int, count: Int) {
     let slot = frame & (frameCapacity - 1)
     return (slot * channelCount, min(sampleCount, (frameCapacity - slot) * channelCount))

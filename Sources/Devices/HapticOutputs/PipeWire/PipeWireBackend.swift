@@ -101,7 +101,8 @@ public struct PipeWireBackend: OutputBackend {
     return sink
   }
 
-  /// Returns the stream that a sink grants.
+  /// Returns the stream request for a sink, adapted to the channels and the rate that the sink
+  /// supports.
   private static func stream(
     _ request: OutputRequest, on sink: SoundServers.Sink, named name: String, device: String
   ) throws(OutputError) -> PipeWireStreamRequest {
@@ -143,7 +144,7 @@ public struct PipeWireBackend: OutputBackend {
       maximumFill: growth(request).maximumFrameCount, signal: signal)
   }
 
-  /// Creates a connection that waits for the server and the sink.
+  /// Creates a connection that waits until the server is running and the sink is present.
   private static func makeWaitingConnection(
     _ stream: PipeWireStreamRequest, _ request: OutputRequest, _ remote: String?,
     _ time: any TimeSource

@@ -2,7 +2,7 @@ package import HapticPlayback
 internal import RealtimeMemory
 internal import Synchronization
 
-/// Records only one named PipeWire source, or the sound of one named sink.
+/// Records from one named PipeWire source, or the output of one named sink, and from no other node.
 ///
 /// Frames arrive only while all links of the stream are known to come from that node. A source that
 /// disappears is recorded again when it returns.
@@ -142,10 +142,10 @@ final class PipeWireRecorder: @unchecked Sendable {
     timeline = PipeWireTimeline(rate: rate)
   }
 
-  /// The number of frames that the server or the buffer lost.
+  /// The number of frames that were lost because the server skipped them or the buffer was full.
   var lostCount: Int { lost.load(ordering: .relaxed) }
 
-  /// The owner of a stream that is recorded.
+  /// The callbacks through which the connection delivers the recorded stream.
   var owner: PipeWireConnection.Owner {
     PipeWireConnection.Owner(
       setGate: { self.isGateOpen.store($0, ordering: .releasing) },

@@ -2,7 +2,7 @@ internal import CSoundServers
 internal import HapticPlayback
 internal import Synchronization
 
-/// The calls to a PipeWire server. Tests replace these calls.
+/// An interface to the PipeWire client library. Tests replace it.
 ///
 /// The calls come from one thread, except for `setActive`.
 protocol PipeWireClient: AnyObject, Sendable {
@@ -13,11 +13,11 @@ protocol PipeWireClient: AnyObject, Sendable {
   func closeStream()
   /// Pauses or resumes the stream. Any thread may call this method.
   func setActive(_ isActive: Bool)
-  /// Ends the connection; no event follows.
+  /// Disconnects from the server and releases the client. No event is sent after this call.
   func free()
 }
 
-/// The receiver of events and cycles.
+/// The callbacks that receive the events and process cycles of a PipeWire client.
 struct PipeWireHandler: Sendable {
   /// Receives an event on the connection's thread.
   var receive: @Sendable (PipeWireMachine.Event) -> Void
@@ -25,7 +25,7 @@ struct PipeWireHandler: Sendable {
   var process: @Sendable (_ samples: inout MutableSpan<Float>, _ cycle: PipeWireCycle) -> Void
 }
 
-/// The time of a cycle, as the server states it.
+/// The timing of a PipeWire process cycle, as the server reports it.
 struct PipeWireCycle: Equatable, Sendable {
   var frameCount: Int
   var ticks: UInt64

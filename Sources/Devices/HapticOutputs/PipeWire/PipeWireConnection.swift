@@ -1,12 +1,12 @@
 internal import HapticPlayback
 internal import Synchronization
 
-/// Runs the state machine of a stream on its own thread, or step by step in tests.
+/// Runs the state machine of a PipeWire stream on a separate thread, or step by step in tests.
 final class PipeWireConnection: Sendable {
-  /// The time that the session manager has to connect a stream.
+  /// The timeout for the session manager to connect a stream.
   private static let connectTimeout = Duration.seconds(3)
 
-  /// The signal that is raised when the machine has changed, for the owner of the stream.
+  /// The signal that wakes the owner of the stream when the state machine has changed.
   let changeSignal: WakeSignal
   private let machine: Locked<PipeWireMachine>
   private let client: any PipeWireClient
@@ -15,7 +15,7 @@ final class PipeWireConnection: Sendable {
   private let state: State
 
   /// The state that the connection shares with the client's handler, so that the client does not
-  /// depend on the connection.
+  /// retain the connection.
   private final class State: Sendable {
     let stepSignal: WakeSignal
     let isEnding = Atomic<Bool>(false)
@@ -24,21 +24,21 @@ final class PipeWireConnection: Sendable {
     init() throws(PlaybackError) { stepSignal = try WakeSignal() }
   }
 
-  /// The owner of the stream. Any thread may call the owner.
+  /// The callbacks of the sink or recorder that owns the stream. Any thread may call them.
   struct Owner: Sendable {
-    /// Opens or closes the gate of the stream.
+    /// Opens or closes the gate that permits the stream to be heard or recorded.
     var setGate: @Sendable (Bool) -> Void
-    /// Prepares for the cycles of another stream.
+    /// Prepares for the process cycles of a new stream.
     var prepareForStream: @Sendable () -> Void
-    /// Plays or records the frames of a cycle on the real-time thread.
+    /// Plays or records the frames of a process cycle on the real-time thread.
     var process: @Sendable (inout MutableSpan<Float>, PipeWireCycle) -> Void
 
-    /// An owner without a stream.
+    /// An owner that ignores all calls.
     static let none = Owner(setGate: { _ in }, prepareForStream: {}, process: { _, _ in })
   }
 
-  /// The owner, which is set before the stream is requested, and so before the real-time thread of
-  /// the stream reads it.
+  /// The owner, which is set before the stream is requested, and therefore before the stream's
+  /// real-time thread reads it.
   private final class OwnerReference: @unchecked Sendable {
     var owner: Owner
 
@@ -81,12 +81,12 @@ final class PipeWireConnection: Sendable {
     self.changeSignal = changeSignal
   }
 
-  /// Reads or changes the machine.
+  /// Reads or changes the state machine while holding its lock.
   func withMachine<Result>(_ body: (inout PipeWireMachine) -> Result) -> Result {
     machine.withLock { body(&$0) }
   }
 
-  /// Sets the owner and requests its stream, before the thread starts.
+  /// Sets the owner and requests its stream. Call this method before the thread starts.
   func requestStream(_ request: PipeWireStreamRequest, for owner: Owner) {
     machine.withLock { machine in
       ownerReference.owner = owner
@@ -94,7 +94,7 @@ final class PipeWireConnection: Sendable {
     }
   }
 
-  /// Performs all due actions. Only one thread may call this method.
+  /// Performs all actions of the state machine that are due. Only one thread may call this method.
   func step() {
     while true {
       let now = clock.now
@@ -128,13 +128,13 @@ final class PipeWireConnection: Sendable {
     changeSignal.raise()
   }
 
-  /// The time until the next step without an event; nil if none is due.
+  /// The time until the next step is due if no event arrives; nil if none is due.
   var timeout: Duration? {
     let now = clock.now
     return machine.withLock { $0.timeout(at: now) }
   }
 
-  /// Starts the thread that performs the actions. `close` ends it.
+  /// Starts the thread that performs the actions of the state machine. `close` ends the thread.
   func start() throws(PlaybackError) {
     let thread = try BackgroundThread { [self] in
       var watched = [PollDescriptor(state.stepSignal.descriptor)]
@@ -175,7 +175,7 @@ final class PipeWireConnection: Sendable {
     state.stepSignal.raise()
   }
 
-  /// Waits until a condition of the machine is true.
+  /// Waits until the state machine satisfies a condition.
   ///
   /// - Returns: False after the timeout.
   func wait(within limit: Duration, until isTrue: (PipeWireMachine) -> Bool) -> Bool {

@@ -31,9 +31,9 @@ struct PipeWireGraph {
 
   struct Port: Equatable {
     var node: UInt32
-    /// The position among the ports of the node.
+    /// The index of the port among the ports of its node.
     var position: UInt32
-    /// The channel, such as `FL`.
+    /// The name of the audio channel, such as `FL`.
     var channel: String
     var isInput: Bool
     var isMonitor: Bool
@@ -44,17 +44,17 @@ struct PipeWireGraph {
     var outputPort: UInt32
     var inputNode: UInt32
     var inputPort: UInt32
-    /// A Boolean value that indicates whether samples flow.
+    /// A Boolean value that indicates whether samples flow through the link.
     var isActive = false
   }
 
-  /// The state of a stream's connection.
+  /// The state of the links between a stream and its target.
   enum Route: Equatable {
-    /// A channel has no active link yet.
+    /// At least one channel has no active link yet.
     case incomplete
     /// All channels are linked to the target, and to no other node.
     case verified
-    /// A link leads to another node.
+    /// At least one link leads to a node other than the target.
     case stray(name: String)
   }
 
@@ -80,7 +80,7 @@ struct PipeWireGraph {
 
   // MARK: - Endpoints
 
-  /// Returns the identifiers of the nodes of a type with a name.
+  /// Returns the identifiers of the nodes that have the given name and type.
   func nodes(named name: String, _ endpoint: Endpoint) -> [UInt32] {
     endpoints(endpoint).filter { nodes[$0]?.name == name }
   }
@@ -91,7 +91,7 @@ struct PipeWireGraph {
     return nodes.filter { classes.contains($0.value.mediaClass) }.keys.sorted()
   }
 
-  /// Returns the channels of a node, in the order of its ports.
+  /// Returns the channel names of a node, in the order of its ports.
   func channels(of node: UInt32, _ endpoint: Endpoint) -> [String] {
     let matching = ports.values.filter { port in
       port.node == node && port.isInput == !endpoint.isCapture
@@ -102,7 +102,7 @@ struct PipeWireGraph {
 
   // MARK: - Identity
 
-  /// Returns the connection of a stream.
+  /// Returns the state of the links between a stream and its target.
   ///
   /// - Parameters:
   ///   - stream: The node of the stream.

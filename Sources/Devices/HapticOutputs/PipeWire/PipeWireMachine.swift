@@ -70,33 +70,34 @@ struct PipeWireMachine {
   private static let connectInterval = Duration.milliseconds(100)
   /// The interval between attempts to open a stream that the session manager has refused.
   private static let openInterval = Duration.milliseconds(500)
-  /// The time that a resumed stream has until its links are active.
+  /// The timeout for the links of a resumed stream to become active.
   private static let settlingTimeout = Duration.seconds(1)
-  /// The time that the ports of a target have to appear.
+  /// The timeout for the ports of a target node to appear.
   private static let portTimeout = Duration.seconds(1)
 
   /// The name of the requested node.
   private(set) var target: String
   private(set) var endpoint: PipeWireGraph.Endpoint
-  /// The properties of the stream; nil if the machine only reads the objects of the server.
+  /// The requested stream; nil if the machine only reads the objects of the server.
   private(set) var request: PipeWireStreamRequest?
 
   private(set) var graph = PipeWireGraph()
-  /// The default rate of the graph in hertz; nil before the server states it.
+  /// The default sample rate of the graph in hertz; nil before the server reports it.
   private(set) var graphRate: Int?
   /// A Boolean value that indicates whether the stream may be heard.
   private(set) var isVerified = false
   private var server = Server.absent(nextAttempt: .zero)
   private var stream = Stream.closed(nextAttempt: .zero)
-  /// The node that the open stream was requested for.
+  /// The identifier of the node for which the open stream was requested.
   private var streamTarget: UInt32?
-  /// A Boolean value that indicates whether the last notice was an interruption, or the stream has
-  /// never been heard.
+  /// A Boolean value that indicates whether the most recent notice reported an interruption, or the
+  /// stream has never been heard.
   private var isInterrupted = true
   private var hasBeenVerified = false
   /// A Boolean value that indicates whether the owner has paused the stream.
   private var isPaused = false
-  /// The time until which a resumed stream may have inactive links; nil if there is none.
+  /// The time until which the links of a resumed stream may remain inactive; nil if the stream was
+  /// not just resumed.
   private var settlingEnd: Duration?
   private var targetTime: Duration?
   private var hasReportedChannels = false
@@ -140,7 +141,7 @@ struct PipeWireMachine {
     return matches.count == 1 ? matches.first : nil
   }
 
-  /// The connection of the open stream.
+  /// The state of the links between the open stream and its target.
   private var route: PipeWireGraph.Route {
     guard isComplete, case .open(let node?) = stream, let streamTarget, streamTarget == targetNode,
       let request
@@ -201,7 +202,8 @@ struct PipeWireMachine {
     }
   }
 
-  /// Returns whether the links of a stream that is paused, or was just resumed, are only inactive.
+  /// Returns whether the stream is expected to be heard again, because it is paused or was just
+  /// resumed and its links are merely inactive.
   private func isExpectedToReturn(_ route: PipeWireGraph.Route) -> Bool {
     guard isPaused || settlingEnd != nil else { return false }
     guard isComplete, case .open = stream, streamTarget == targetNode else { return false }
@@ -272,7 +274,7 @@ struct PipeWireMachine {
     }
   }
 
-  /// Reports a target with too few channels, after the time that its ports have to appear.
+  /// Reports a target with too few channels, after the timeout for its ports to appear.
   private mutating func reportChannels(_ count: Int, at now: Duration) {
     guard let since = targetTime else {
       targetTime = now
@@ -284,7 +286,7 @@ struct PipeWireMachine {
     notices.append(.lacksChannels(count: count))
   }
 
-  /// The time until an action may be due without an event; nil if none will be.
+  /// Returns the time until an action may be due if no event arrives; nil if none will be due.
   func timeout(at now: Duration) -> Duration? {
     switch server {
     case .lost:
@@ -303,7 +305,7 @@ struct PipeWireMachine {
     return nextAttempt > now ? nextAttempt - now : nil
   }
 
-  /// Records the start of an action, before its events can arrive.
+  /// Records the start of an action. Call this method before the events of the action can arrive.
   mutating func begin(_ action: Action, at now: Duration) {
     switch action {
     case .connect:

@@ -52,7 +52,7 @@ enum PipeWireRegistry {
 }
 
 extension PipeWireRegistry.Contents {
-  /// Collects the sinks and sources that a machine knows.
+  /// Collects the sinks and sources that the server has reported to a state machine.
   init(_ machine: PipeWireMachine) {
     func endpoints(_ endpoint: PipeWireGraph.Endpoint) -> [SoundServers.Sink] {
       machine.graph.endpoints(endpoint).compactMap { id in

@@ -1,7 +1,7 @@
 public import HapticPlayback
 internal import Synchronization
 
-/// Plays only on one named PipeWire sink.
+/// Plays on one named PipeWire sink, and on no other node.
 ///
 /// Three rules keep the sound on its sink:
 /// 1. A stream exists only while the server has exactly one sink with the requested name.
@@ -15,23 +15,24 @@ internal import Synchronization
 /// server did not request it with the gate open.
 public final class PipeWireSink: AudioSink {
   private enum Phase {
-    /// The buffer is being filled; the next frames play as after the first start.
+    /// The buffer is being filled before a start or restart.
     case filling
     case playing
     case idle
     case ended
   }
 
-  /// The progress of playback.
+  /// The current playback position, and the clock that determines it.
   private struct Progress {
-    /// The next frame that the server plays, or that is due if there are no cycles.
+    /// The next frame that the server will play, or, if the server runs no cycles, the next frame
+    /// that is due.
     var position: Int
     /// A Boolean value that indicates whether the server does not run the stream, so that the
     /// machine's clock paces the output.
     var isByClock: Bool
   }
 
-  /// The interval between reports of missed frames without cycles, in seconds.
+  /// The interval between reports of missed frames while the server runs no cycles, in seconds.
   private static let missedReportSeconds = 0.02
   /// The maximum duration of one wait.
   private static let maximumWait = Duration.milliseconds(200)
@@ -47,15 +48,18 @@ public final class PipeWireSink: AudioSink {
 
   private var phase = Phase.filling
   private var growth: BufferGrowth
-  /// The first frame of the buffer that is being filled, or was filled last.
+  /// The first frame of the buffer that is being filled, or, during playback, that was filled
+  /// before the start.
   private var firstFrame = 0
   private var generation = 0
   private var startSeconds = 0.0
   private var reportedMissedCount = 0
   private var reportedStarvedCount = 0
-  /// A Boolean value that indicates whether the stream is not heard, and an event has reported it.
+  /// A Boolean value that indicates whether the stream is currently not heard and an event has
+  /// reported the interruption.
   private var isInterrupted: Bool
-  /// The number of heard frames when the stream became audible again; nil if it is not returning.
+  /// The number of frames that had been heard when the stream became audible again; nil if it is
+  /// not returning from an interruption.
   private var heardCountAtReturn: Int?
   private var eventQueue = SinkEventQueue()
   private var watchedDescriptors: [PollDescriptor]
@@ -91,7 +95,7 @@ public final class PipeWireSink: AudioSink {
 
   deinit { connection.close() }
 
-  /// The names of PipeWire's stream threads, which depend on its version.
+  /// The names of PipeWire's real-time threads in its different versions.
   public var deviceThreadNames: [String] { ["data-loop.0", "pw-data-loop", "data-loop"] }
 
   /// Returns the events since the last call, oldest first.
@@ -152,7 +156,8 @@ public final class PipeWireSink: AudioSink {
     }
   }
 
-  /// Returns the missed or requested frames; nil if there are none yet.
+  /// Returns the frames that were missed or that the render loop must write; nil if there are none
+  /// yet.
   private func readiness(_ progress: Progress, _ snapshot: PipeWireTransfer.Snapshot)
     -> SinkReadiness?
   {
@@ -247,8 +252,8 @@ public final class PipeWireSink: AudioSink {
     }
   }
 
-  /// Returns the number of frames that were missed since the last call, and the number of these
-  /// that were delivered too late.
+  /// Returns the number of frames that were missed since the last call, and how many of them were
+  /// missed because they were delivered too late.
   private func takeMissed(_ snapshot: PipeWireTransfer.Snapshot, position: Int) -> (
     count: Int, starved: Int
   ) {

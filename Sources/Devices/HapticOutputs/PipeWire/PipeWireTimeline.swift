@@ -20,9 +20,9 @@
 struct PipeWireTimeline {
   struct Cycle {
     var frameCount: Int
-    /// The position of the server's clock.
+    /// The position of the server's clock at the start of the cycle, in ticks.
     var ticks: UInt64
-    /// The duration of a tick in seconds; 0 without a clock.
+    /// The duration of a tick in seconds, or 0 if the server has no clock.
     var tickSeconds: Double
     /// The start of the cycle, in seconds on the machine's clock.
     var startSeconds: Double
@@ -30,19 +30,19 @@ struct PipeWireTimeline {
     var heardSeconds: Double
   }
 
-  /// A frame and the time at which it is heard.
+  /// A pair of a frame number and the time at which the frame is heard.
   struct Anchor: Equatable, Sendable {
     var frame: Int
     var seconds: Double
 
-    /// Returns the frame that is heard at another time.
+    /// Returns the frame that is heard at the given time, extrapolated from this anchor.
     func frame(at seconds: Double, rate: Double) -> Int {
       frame + Int(((seconds - self.seconds) * rate).rounded(.down))
     }
   }
 
-  /// The maximum deviation between the ticks and the machine's clock, in seconds.
-  /// Beyond it, the machine's clock determines the position.
+  /// The maximum deviation between the server's ticks and the machine's clock, in seconds. Beyond
+  /// it, the machine's clock determines the position.
   private static let clockToleranceSeconds = 0.05
   /// The minimum time without a cycle, in seconds, after which a stream counts as interrupted.
   static let minimumInterruptionSeconds = 0.1
@@ -51,7 +51,7 @@ struct PipeWireTimeline {
   let rate: Double
   /// The number of the next frame of the stream.
   private(set) var position = 0
-  /// The number of frames that were heard so far.
+  /// The number of frames that have been heard so far.
   private(set) var heardCount = 0
   /// The number of frames that were not heard because they were delivered too late.
   private(set) var starvedCount = 0
@@ -62,14 +62,14 @@ struct PipeWireTimeline {
   private var lastFrameCount = 0
   /// A Boolean value that indicates whether the server skipped frames before the last cycle.
   private var hasSkipped = false
-  /// The frames that the last cycle played.
+  /// The range of frames that the last cycle played.
   private var lastHeard = 0..<0
-  /// The frames that the last cycle needed but that were not written in time.
+  /// The range of frames that the last cycle needed but that were not written in time.
   private var lastStarved = 0..<0
 
   init(rate: Double) { self.rate = rate }
 
-  /// Starts at a frame that was due at a time.
+  /// Starts the timeline at a frame and the time at which the frame is due.
   mutating func start(at anchor: Anchor) {
     position = anchor.frame
     self.anchor = nil
@@ -79,13 +79,14 @@ struct PipeWireTimeline {
     lastStarved = 0..<0
   }
 
-  /// The start that the next cycle follows.
+  /// The frame and time of a start that no cycle has followed yet; nil after the first cycle.
   private var startAnchor: Anchor?
 
-  /// Continues on another stream: the next cycle finds its position by the machine's clock.
+  /// Continues the timeline on a new stream. The machine's clock determines the position of the
+  /// next cycle.
   mutating func resume() { expectedTicks = nil }
 
-  /// Begins a cycle, and returns its first frame.
+  /// Begins a cycle, and returns the number of its first frame.
   mutating func begin(_ cycle: Cycle) -> Int {
     let shift = shift(at: cycle)
     hasSkipped = shift > 0
@@ -119,7 +120,8 @@ struct PipeWireTimeline {
     starvedCount += lastStarved.count
   }
 
-  /// Returns the number of frames to skip. A negative number counts the frames to repeat.
+  /// Returns the number of frames to skip before a cycle, so that it is on time. A negative number
+  /// counts the frames to repeat.
   private func shift(at cycle: Cycle) -> Int {
     if let startAnchor {
       let elapsed = cycle.startSeconds - startAnchor.seconds

@@ -7,11 +7,11 @@ internal import Synchronization
 /// them cycle by cycle, and the thread of the connection opens and closes the gate. No thread waits
 /// for another.
 @safe final class PipeWireTransfer: @unchecked Sendable {
-  /// The state after a cycle.
+  /// The playback state after a process cycle.
   struct Snapshot: Equatable {
-    /// The start that the cycle follows; see `start(at:)`.
+    /// The number of the start that the cycle follows; see `start(at:)`.
     var generation = 0
-    /// The next frame.
+    /// The number of the next frame to play.
     var position = 0
     var heardCount = 0
     var starvedCount = 0
@@ -21,7 +21,7 @@ internal import Synchronization
     var startSeconds = -1.0
     var frameCount = 0
 
-    /// The time from the start of the cycle until its first frame is heard, in seconds.
+    /// The latency from the start of the cycle until its first frame is heard, in seconds.
     var delaySeconds: Double { startSeconds < 0 ? 0 : anchor.seconds - startSeconds }
   }
 
@@ -32,17 +32,19 @@ internal import Synchronization
   let ring: FrameRing
   /// The signal that is raised after every cycle.
   let signal: WakeSignal
-  /// A Boolean value that indicates whether frames may be heard. The connection sets it.
+  /// A Boolean value that indicates whether frames may be heard, because the stream is linked only
+  /// to its target. The connection sets it.
   let isGateOpen = Atomic<Bool>(false)
-  /// A Boolean value that indicates whether the next cycle belongs to another stream. The
+  /// A Boolean value that indicates whether the next cycle is the first cycle of a new stream. The
   /// connection sets it.
   let isNewStream = Atomic<Bool>(false)
 
   /// The number of written frames. The render thread sets it.
   private let writtenCount = Atomic<Int>(0)
-  /// The first frame after the silent frames, which were never written. The render thread sets it.
+  /// The end of the range of skipped frames, which were never written and are silent. The render
+  /// thread sets it.
   private let silentCount = Atomic<Int>(0)
-  /// The number of the last start; negative after a stop.
+  /// The number of the most recent start; negative after a stop.
   private let generation = Atomic<Int>(0)
   private let startFrame = Atomic<Int>(0)
   private let startNanoseconds = Atomic<Int64>(0)
@@ -82,13 +84,13 @@ internal import Synchronization
     writtenCount.store(position + frames.count / ring.channelCount, ordering: .releasing)
   }
 
-  /// Skips frames up to a position: they are never written, and are silent.
+  /// Skips frames up to a position. Skipped frames are never written, and are silent.
   func skip(to position: Int) {
     silentCount.store(position, ordering: .releasing)
     writtenCount.store(position, ordering: .releasing)
   }
 
-  /// Starts playing at a frame that is due at a time.
+  /// Starts playback at a frame and the time at which the frame is due.
   ///
   /// - Returns: The generation that the snapshots of its cycles have.
   func start(at anchor: PipeWireTimeline.Anchor) -> Int {
@@ -102,7 +104,7 @@ internal import Synchronization
   /// Stops playing. Cycles are silent until the next start.
   func stop() { generation.store(-abs(generation.load(ordering: .relaxed)), ordering: .releasing) }
 
-  /// The state after the last cycle.
+  /// The playback state after the most recent process cycle.
   var snapshot: Snapshot {
     snapshotLock.read {
       Snapshot(
@@ -142,7 +144,7 @@ internal import Synchronization
     signal.raise()
   }
 
-  /// Returns whether frames play.
+  /// Starts the timeline if a start was requested, and returns whether frames are played.
   private func startIfRequested() -> Bool {
     let wanted = generation.load(ordering: .acquiring)
     guard wanted > 0 else { return false }
@@ -159,7 +161,7 @@ internal import Synchronization
     return true
   }
 
-  /// Counts the frames of a cycle, and returns those to play.
+  /// Counts the frames of a cycle as heard or late, and returns the range of frames to play.
   private func play(_ frames: Range<Int>) -> Range<Int> {
     let written = writtenCount.load(ordering: .acquiring)
     let silent = min(silentCount.load(ordering: .acquiring), written)
@@ -186,7 +188,7 @@ internal import Synchronization
 }
 
 extension PipeWireTransfer {
-  /// The owner of a stream that plays these frames.
+  /// The callbacks through which a connection plays the written frames on a stream.
   var owner: PipeWireConnection.Owner {
     PipeWireConnection.Owner(
       setGate: { self.isGateOpen.store($0, ordering: .releasing) },

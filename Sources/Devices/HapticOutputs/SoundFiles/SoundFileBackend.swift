@@ -3,7 +3,7 @@ public import HapticPlayback
 public import SoundFile
 internal import Synchronization
 
-/// An output that writes WAVE files in real time.
+/// The output backend that writes WAVE files in real time.
 public final class SoundFileBackend: OutputBackend {
   private static let defaultFormat = SampleFormat.s16
 
@@ -19,7 +19,8 @@ public final class SoundFileBackend: OutputBackend {
   /// The placeholder for the path in names of outputs: `FILE`.
   public var parameter: String? { "FILE" }
 
-  /// Returns the form of the names, because there are no files to list before they are written.
+  /// Returns a single listing that shows the form of output names, because the files do not exist
+  /// before they are written.
   public func outputs(probing: Bool) -> [OutputListing] {
     [OutputListing(name: "wav:FILE", description: "Writes a WAVE file in real time")]
   }
@@ -48,7 +49,7 @@ public final class SoundFileBackend: OutputBackend {
     }
   }
 
-  /// Returns the requested format if a file with it can be created.
+  /// Returns the requested format if a file can be created in this format.
   public func expectedFormat(
     _ name: String, _ request: OutputRequest
   ) throws(OutputError) -> SinkFormat? {
@@ -94,8 +95,8 @@ public final class SoundFileBackend: OutputBackend {
 }
 
 extension OutputRegistry {
-  /// The registry with ALSA's devices, the sinks of PipeWire, WAVE files, and the null output;
-  /// names without a scheme belong to ALSA.
+  /// The registry that contains ALSA devices, PipeWire sinks, WAVE files, and the null output.
+  /// Names without a scheme belong to ALSA.
   public static let standard = OutputRegistry(
     [ALSABackend(), PipeWireBackend(), SoundFileBackend(), NullOutput()], defaultScheme: "alsa")
 }
@@ -125,7 +126,7 @@ public final class SoundFileSink: AudioSink {
     pacer = SinkPacer(format, time: time, losesLateFrames: false)
   }
 
-  /// The number of frames that the clock has not reached.
+  /// The number of written frames that the clock has not reached yet.
   public var delayFrames: Int { pacer.delay }
 
   /// Waits for the clock. The file has no playback clock, so no frame is ever missed.
@@ -134,7 +135,7 @@ public final class SoundFileSink: AudioSink {
     return pacer.wait(wake)
   }
 
-  /// Writes frames to the file, and counts them for the pace.
+  /// Writes frames to the file, and counts them for pacing.
   public func write(_ frames: Span<Float>) {
     writeToFile(frames)
     pacer.recordWritten(frames.count / format.channelCount)
@@ -150,7 +151,7 @@ public final class SoundFileSink: AudioSink {
     writer = nil
   }
 
-  /// Removes and returns the errors as events.
+  /// Removes and returns the write errors that have occurred, as events.
   public func drainEvents() -> [SinkEvent] { exchange(&events, with: []) }
 
   private func writeToFile(_ frames: Span<Float>) {
@@ -172,7 +173,7 @@ public final class SoundFileSink: AudioSink {
 ///
 /// Errors are reported once and do not affect playback.
 public final class RecordingWriter: Sendable {
-  /// The result of a recording.
+  /// The result of a completed recording.
   public struct Outcome: Equatable, Sendable {
     /// The number of frames in the recorded file.
     public var frameCount: Int64
@@ -190,19 +191,22 @@ public final class RecordingWriter: Sendable {
     }
   }
 
-  /// If the next file is due, finishes the current file and opens the next; before each write,
-  /// throws if the file must not grow.
+  /// A closure that opens the next file of a divided recording when it is due, and that is also
+  /// called before each write to throw an error if the file must not grow.
   ///
   /// Returns the descriptor of the file. After an error, frames are not written until the next file
   /// is due. It is called on the writing thread.
   public typealias FileRotation = @Sendable (_ isDue: Bool) throws(SoundFileError) -> Int32
 
-  /// The interval between two reads of the recording, a small part of its capacity.
+  /// The interval between two reads from the recording buffer, which is a small fraction of the
+  /// buffer's capacity.
   static let pollInterval = Duration.milliseconds(200)
-  /// The interval between updates of the header. Each update is also written to the disk. With a
-  /// read, it is less than a second, the maximum that a killed process or a power failure loses.
+  /// The interval between updates of the header. Each update is also written to the disk. Together
+  /// with the interval between reads, it is less than a second, which is the maximum that a killed
+  /// process or a power failure loses.
   static let flushInterval = Duration.milliseconds(700)
-  /// The maximum size of a WAVE in bytes, minus a mebibyte for headers and tags.
+  /// The maximum size of the samples in a WAVE file, in bytes: 4 GiB minus a mebibyte for headers
+  /// and tags.
   static let maximumByteCount: Int64 = 0xFFFF_FFFF - 0x10_0000
 
   private let shared: SharedState
@@ -222,13 +226,15 @@ public final class RecordingWriter: Sendable {
     var writer: SoundFileWriter
     var samples: [Float]
     var outcome = Outcome(frameCount: 0)
-    /// The number of frames since the file was due, written or not.
+    /// The number of frames recorded since the current file was due, whether they were written or
+    /// not.
     var framesInFile: Int64 = 0
     var isStopped = false
     private let synchronizer = FileSynchronizer()
     private var descriptor: Int32
     private var flushSchedule = FlushSchedule()
-    /// The error that stopped this file, or the previous file before the first frame of this one.
+    /// The error that stopped the current file, or, before its first frame, the error that stopped
+    /// the previous file.
     var failure: SoundFileError?
 
     init(
@@ -264,7 +270,8 @@ public final class RecordingWriter: Sendable {
       }
     }
 
-    /// Makes the file valid with the frames until now, and starts to write it to the disk.
+    /// When a flush is due, updates the file's header for the frames written so far, and starts to
+    /// write the file to the disk.
     private func flushIfDue() {
       guard !isStopped,
         flushSchedule.beginFlush(of: framesInFile, at: SystemTimeSource().now)
@@ -291,7 +298,7 @@ public final class RecordingWriter: Sendable {
       }
     }
 
-    /// Begins the next file. Returns false if there is none.
+    /// Begins the next file of the recording. Returns false if no other file follows.
     private func beginNextFile() -> Bool {
       guard let rotateFile else {
         fail(limit.error)
@@ -415,13 +422,13 @@ public final class RecordingWriter: Sendable {
   }
 }
 
-/// The times at which a growing file is made valid and written to the disk: at regular intervals,
-/// but only after it has grown.
+/// A schedule for updating the header of a growing file and writing the file to the disk: at
+/// regular intervals, but only if it has grown.
 struct FlushSchedule {
   private var lastFlushTime = Duration.zero
   private var flushedFrameCount: Int64 = 0
 
-  /// Returns whether the file must be written to the disk now, and if so, counts this as done.
+  /// Returns whether the file must be written to the disk now, and if so, records the flush.
   mutating func beginFlush(of frameCount: Int64, at now: Duration) -> Bool {
     guard frameCount != flushedFrameCount,
       now - lastFlushTime >= RecordingWriter.flushInterval

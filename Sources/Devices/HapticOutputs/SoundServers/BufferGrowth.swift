@@ -1,4 +1,5 @@
-/// The size of a buffer that starts small and grows while a busy machine causes underruns.
+/// A buffer size that starts small and grows each time that a busy machine causes several
+/// underruns.
 ///
 /// With a sound server, the required buffer size is not known in advance. Every second underrun
 /// doubles the buffer, up to a maximum.
@@ -8,9 +9,9 @@ struct BufferGrowth: Equatable {
   /// The number of underruns after which the buffer grows.
   private static let underrunLimit = 2
 
-  /// The current size in frames.
+  /// The current buffer size in frames.
   private(set) var frameCount: Int
-  /// The maximum size in frames.
+  /// The maximum buffer size in frames.
   let maximumFrameCount: Int
   private var underrunCount = 0
 
@@ -24,7 +25,7 @@ struct BufferGrowth: Equatable {
     maximumFrameCount = adaptsBuffer ? initial << Self.maximumDoublingCount : initial
   }
 
-  /// Returns the message about a buffer that has grown.
+  /// Returns the message that reports the new size of a buffer that has grown.
   static func message(_ device: String, frameCount: Int, rate: Double) -> String {
     let milliseconds = Int((1_000 * Double(frameCount) / rate).rounded())
     return "\(device): the buffer is now \(milliseconds) ms because of underruns"

@@ -16,7 +16,8 @@ package struct NamedSink: Equatable, Sendable {
       }
     }
 
-    /// The plug-in's arguments up to the sink's, in the order of ALSA's configuration.
+    /// The names of the plug-in's arguments in the order of ALSA's configuration, of which the last
+    /// is the name of the sink.
     fileprivate var arguments: [String] {
       switch self {
       case .pipeWire: ["SERVER", "NODE"]
@@ -24,28 +25,28 @@ package struct NamedSink: Equatable, Sendable {
       }
     }
 
-    /// The device that plays on a sink.
+    /// Returns the name of the device that plays on a sink.
     package func device(_ sink: String) -> String {
       self == .pipeWire ? "\(plugIn):\(sink)" : plugInDevice(sink)
     }
 
-    /// The device that plays on a sink through ALSA's plug-in.
+    /// Returns the name of the ALSA device that plays on a sink through the server's plug-in.
     func plugInDevice(_ sink: String) -> String { "\(plugIn):\(arguments.last ?? "")=\(sink)" }
   }
 
   package let server: Server
   /// The name of the sink: the `node.name` of PipeWire.
   package let sink: String
-  /// The name of the PipeWire server; nil for the user's.
+  /// The name of the PipeWire server; nil for the user's own server.
   package let remote: String?
-  /// The device as the user named it.
+  /// The device name as the user entered it.
   private let device: String
 
-  /// The device that plays on the sink through ALSA's plug-in.
+  /// The name of the ALSA device that plays on the sink through the server's plug-in.
   var plugInDevice: String { remote == nil ? server.plugInDevice(sink) : device }
 
-  /// Reads the name of a device; nil if the device follows the server's default sink or belongs to
-  /// no sound server.
+  /// Parses a device name. The result is nil if the device follows the server's default sink or
+  /// belongs to no sound server.
   package init?(device: String) {
     if let sink = Self.plainName(in: device) {
       server = .pipeWire
@@ -75,9 +76,9 @@ package struct NamedSink: Equatable, Sendable {
     return nil
   }
 
-  /// Refuses a name that a server would not treat as a sink name. PipeWire plays on any sink for
-  /// `-1`, and on the object with a given number. PulseAudio plays on its default sink for an empty
-  /// name.
+  /// Throws an error for a name that a server would not interpret as the name of a sink. PipeWire
+  /// plays on any sink for `-1`, and on the object with a given number. PulseAudio plays on its
+  /// default sink for an empty name.
   package func validate() throws(OutputError) {
     guard !sink.isEmpty, Int(sink) == nil else {
       throw OutputError(
@@ -106,7 +107,7 @@ package struct NamedSink: Equatable, Sendable {
     return try find(among: sinks)
   }
 
-  /// Finds the sink among those of its server.
+  /// Finds the sink in a list of the server's sinks.
   ///
   /// - Throws: `notFound` with the names of the sinks that exist.
   func find(among sinks: [SoundServers.Sink]) throws(OutputError) -> SoundServers.Sink {
@@ -126,7 +127,8 @@ package struct NamedSink: Equatable, Sendable {
       alternatives: names)
   }
 
-  /// The name of a PipeWire sink in the form `pipewire:NAME`; nil for the arguments of a plug-in.
+  /// Returns the sink name in a device name of the form `pipewire:NAME`, or nil if the name has
+  /// plug-in arguments instead.
   private static func plainName(in device: String) -> String? {
     let prefix = PipeWireBackend.scheme + ":"
     guard device.hasPrefix(prefix) else { return nil }
@@ -134,8 +136,8 @@ package struct NamedSink: Equatable, Sendable {
     return name.contains { ",={}\"'".contains($0) } ? nil : name
   }
 
-  /// The arguments of a plug-in in a device's name; nil if there are none. The plug-in may be the
-  /// slave of another plug-in.
+  /// Returns the arguments of a plug-in in a device name, or nil if the name does not contain the
+  /// plug-in. The plug-in may be the slave of another plug-in.
   private static func arguments(of plugIn: String, in device: String) -> [String]? {
     let prefix = plugIn + ":"
     let start = device.indices.first {
@@ -165,7 +167,8 @@ package struct NamedSink: Equatable, Sendable {
 }
 
 extension Result where Failure == SoundServers.Problem {
-  /// The value, or the problem as an error of a device.
+  /// Returns the value of a successful server query, or throws its problem as an error that names
+  /// the device.
   func unwrapped(for device: String) throws(OutputError) -> Success {
     switch self {
     case .success(let value): return value

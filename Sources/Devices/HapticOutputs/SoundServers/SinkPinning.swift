@@ -3,8 +3,8 @@ internal import Glibc
 internal import SystemSupport
 package import HapticPlayback
 
-/// Keeps the streams of this process on the sinks that they name: a server that cannot find the
-/// sink, or loses it, ends the stream instead of moving it to another sink.
+/// Keeps the streams of this process on their named sinks: if a server cannot find the sink, or
+/// loses it, the server ends the stream instead of moving it to another sink.
 ///
 /// PipeWire and `pipewire-pulse` read the properties of streams from variables of the environment.
 /// Two properties do the same in different versions of WirePlumber: `node.dont-reconnect` before
@@ -13,25 +13,26 @@ package import HapticPlayback
 /// mixer remembers. PulseAudio reads a flag of the stream, which `pa_stream_connect_playback` of
 /// the module CSoundServers adds.
 package enum SinkPinning {
-  /// A variable of the environment and its new value; nil removes the variable.
+  /// An environment variable and its new value, or nil to remove the variable.
   package struct Variable: Equatable, Sendable {
     package var name: String
     package var value: String?
   }
 
-  /// The properties by which a stream stays on its sink.
+  /// The stream properties that keep a stream on its sink.
   private static let pins = [
     "node.dont-reconnect": "true", "node.dont-fallback": "true", "node.dont-move": "true",
     "state.restore-target": "false",
   ].sorted { $0.key < $1.key }
 
-  /// The properties with the names that the desktop's mixer shows.
+  /// The stream properties with the names that the desktop's mixer shows.
   private static let labels = [
     "application.name": "Temblor", "media.name": "Haptics", "node.description": "Temblor",
     "node.name": "temblor",
   ].sorted { $0.key < $1.key }
 
-  /// Properties that lead a stream to a sink other than the one that the device names.
+  /// The stream properties that would direct a stream to a sink other than the sink that the device
+  /// names.
   private static let detours = ["target.object", "node.target", "node.linger"]
 
   private static var pipeWireProperties: String {
@@ -41,7 +42,8 @@ package enum SinkPinning {
     pins.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
   }
 
-  /// The variables to set for a process, merged with the user's.
+  /// Returns the environment variables to set for this process, merged with the values that the
+  /// user has set.
   ///
   /// - Parameters:
   ///   - namesSink: A Boolean value that indicates whether a stream names its sink.
@@ -70,7 +72,7 @@ package enum SinkPinning {
     return variables
   }
 
-  /// A Boolean value that indicates whether the variables for a server are set.
+  /// Returns whether the environment variables that pin the streams of a server are set.
   package static func isSet(for server: NamedSink.Server, environment: (String) -> String?) -> Bool
   {
     switch server {
@@ -83,7 +85,7 @@ package enum SinkPinning {
     }
   }
 
-  /// Sets the variables for this process.
+  /// Sets the environment variables that pin the streams of this process.
   ///
   /// Other threads may read the environment at any time, and the C library does not synchronize
   /// that. A process with several threads therefore keeps its environment. Streams of PulseAudio
@@ -137,7 +139,8 @@ package enum SinkPinning {
   /// The number of PulseAudio streams that have been pinned so far.
   static var pinnedStreamCount: Int { Int(temblor_pinned_pulse_stream_count()) }
 
-  /// Checks that PulseAudio's streams were pinned since a count was read.
+  /// Throws an error if no PulseAudio stream has been pinned since `pinnedStreamCount` had the
+  /// given value.
   static func checkPinned(_ sink: NamedSink, since count: Int, device: String) throws(OutputError) {
     guard sink.server == .pulseAudio, temblor_pins_pulse_streams() else { return }
     if pinnedStreamCount == count { throw unpinned(device) }
@@ -188,10 +191,10 @@ package enum SinkPinning {
   }
 }
 
-/// The forms in which PipeWire and PulseAudio write properties.
+/// Parses the text formats in which PipeWire and PulseAudio write properties.
 enum PropertyText {
-  /// The properties within the outer braces of PipeWire's relaxed JSON; nil if braces or quotation
-  /// marks do not match.
+  /// Returns the text within the outer braces of a property list in PipeWire's relaxed JSON, or nil
+  /// if braces or quotation marks do not match.
   static func body(_ text: String) -> String? {
     var openBrackets: [Character] = []
     var isString = false
@@ -241,9 +244,8 @@ enum PropertyText {
     return trimmed(text[start..<end])
   }
 
-  /// A Boolean value that indicates whether a text has the form of PulseAudio's property lists,
-  /// such as
-  /// `media.role=test application.name="My program"`.
+  /// Returns whether a text has the form of PulseAudio's property lists, such as `media.role=test
+  /// application.name="My program"`.
   static func isPulseList(_ text: String) -> Bool {
     var rest = text[...].drop { $0.isWhitespace }
     while !rest.isEmpty {

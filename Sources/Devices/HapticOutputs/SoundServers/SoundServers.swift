@@ -28,7 +28,7 @@ package struct SoundServers: Sendable {
     }
   }
 
-  /// A PulseAudio server, or PipeWire in its place.
+  /// A PulseAudio server, or a PipeWire server that replaces it.
   package struct PulseAudio: Equatable, Sendable {
     package var name: String
     package var defaultSink: String
@@ -45,7 +45,7 @@ package struct SoundServers: Sendable {
       self.sinks = sinks
     }
 
-    /// A Boolean value that indicates whether PipeWire answers in the place of PulseAudio.
+    /// A Boolean value that indicates whether the server is PipeWire, which replaces PulseAudio.
     package var isPipeWire: Bool { name.containsText("PipeWire") }
   }
 
@@ -93,7 +93,7 @@ package struct SoundServers: Sendable {
     self.pulseAudio = pulseAudio
   }
 
-  /// The servers that run.
+  /// The sound servers that are running on this system.
   package static let system = SoundServers(
     pipeWireSinks: { PipeWireRegistry.read($0, within: .seconds(timeoutSeconds)).map(\.sinks) },
     pipeWireSources: {
@@ -110,8 +110,8 @@ package struct SoundServers: Sendable {
   /// The timeout for a server's reply in seconds, which includes the time to start a server.
   static let timeoutSeconds = 5.0
 
-  /// The sinks of PulseAudio, which can be played on by name through ALSA's plug-in, each with the
-  /// device to use. The sinks of PipeWire have a backend of their own.
+  /// Returns the sinks of PulseAudio, each with the name of the ALSA plug-in device that plays on
+  /// it. The sinks of PipeWire have a separate backend.
   ///
   /// - Parameter plugIns: The names of ALSA's configuration.
   func listings(plugIns: Set<String>) -> [OutputListing] {
@@ -140,7 +140,7 @@ extension SoundServers {
 }
 
 extension SoundServers.Sink {
-  /// Returns the entry of a PipeWire node in lists.
+  /// Returns the listing of a PipeWire node for lists of devices.
   ///
   /// - Parameter noun: The type of the node: `sink` or `source`.
   func listing(as noun: String) -> OutputListing {
