@@ -43,7 +43,8 @@ public final class PatternPlayer: Sendable {
   /// The number of times that the pattern has ended or was stopped.
   public var endCount: Int { firstCore.endCount }
 
-  /// A Boolean value that indicates whether a start is scheduled.
+  /// A Boolean value that indicates whether a start is scheduled and the pattern has not started
+  /// yet.
   public var isWaitingToStart: Bool { firstCore.isWaitingToStart }
 
   /// The frame of the engine at which the pattern last ended.
@@ -68,7 +69,7 @@ public final class PatternPlayer: Sendable {
     }
   }
 
-  /// Calls a closure once, as soon as `endCount` exceeds `count`, the engine's driver ends, or
+  /// Calls a closure once, as soon as `endCount` exceeds `count`, the engine's driver stops, or
   /// `resumeWaiter(_:)` is called.
   ///
   /// - Parameters:
@@ -200,7 +201,7 @@ public final class PatternPlayer: Sendable {
     try playerSet.send(at: time) { .control($0, id, value: value, at: $1) }
   }
 
-  /// Schedules a parameter curve to start at a time. The curve's own start time is ignored.
+  /// Schedules a parameter curve to start at the given time. The curve's own start time is ignored.
   public func schedule(_ curve: ParameterCurve, at time: PlaybackTime = .now) throws(PlaybackError)
   {
     let requestedFrame = time.frame(rate: engine.rate)
@@ -237,7 +238,8 @@ public final class PatternPlayer: Sendable {
     try playerSet.send(at: time) { .gain($0, gain, over: rampFrames, at: $1) }
   }
 
-  /// Changes the send gains of all haptic buses in the same frames. Audio is not affected.
+  /// Changes the gains with which the pattern is sent to all haptic buses, in the same frames.
+  /// Audio is not affected.
   ///
   /// A later call replaces an earlier one whose changes are not complete.
   ///
@@ -334,7 +336,7 @@ public enum PlaybackTime: Equatable, Sendable {
   }
 }
 
-/// A set of players whose render players all receive each command in the same frame.
+/// A set of pattern players. All their render players receive each command in the same frame.
 struct PlayerSet: Sendable {
   let cores: [PlayerCore]
   let engine: PlaybackEngine
@@ -401,7 +403,7 @@ struct PlayerSet: Sendable {
 /// use, its players must not receive other commands. Every call may come from any thread and
 /// returns at once.
 public final class PlayerGroup: Sendable {
-  /// The players of the group, in the order of their gains.
+  /// The players of the group, in the order in which methods of the group expect gains.
   public let players: [PatternPlayer]
   private let playerSet: PlayerSet
   private var engine: PlaybackEngine { playerSet.engine }
@@ -452,10 +454,10 @@ public final class PlayerGroup: Sendable {
     try playerSet.seek(to: offset, at: time)
   }
 
-  /// Repeats a region endlessly. If the region extends beyond the end of a pattern, the pattern is
-  /// silent there.
+  /// Loops a region of all patterns endlessly. If the region extends beyond the end of a pattern,
+  /// the pattern is silent there.
   ///
-  /// The running pass continues; if it is already beyond the end, it ends at once.
+  /// The current pass continues. If it is already beyond the end of the region, it ends at once.
   ///
   /// - Parameters:
   ///   - start: The start of the region in seconds.
@@ -527,8 +529,8 @@ public final class PlayerGroup: Sendable {
   }
 }
 
-/// A loaded pattern as the engine stores it. It has one render player for each haptic bus, and all
-/// receive the same commands.
+/// The engine's internal representation of a loaded pattern. It has one render player for each
+/// haptic bus, and all of them receive the same commands.
 final class PlayerCore: Sendable {
   /// The render players, one for each haptic bus. The first player also renders the audio.
   let renderPlayers: [RenderPlayer]
@@ -539,8 +541,8 @@ final class PlayerCore: Sendable {
   struct State {
     var endHandler: (@Sendable () -> Void)?
     var reportedEndCount = 0
-    /// The closures that wait for an end, by the IDs of the waiters, each with the end count that
-    /// must be exceeded.
+    /// The closures to call when the pattern ends, by the IDs of the waiters, each with the end
+    /// count that must be exceeded.
     var waiters: [Int: (after: Int, resume: @Sendable () -> Void)] = [:]
     var lastWaiterID = 0
     /// A Boolean value that indicates whether the pattern can no longer end, because no driver runs
@@ -574,7 +576,8 @@ final class PlayerCore: Sendable {
     state.withLock { body(&$0) }
   }
 
-  /// Returns a cue point at a frame for each render player.
+  /// Returns a cue point for each render player, from which it can start at the given frame of the
+  /// pattern.
   ///
   /// - Complexity: O(*n*) in the number of events before the frame.
   func cuePoints(at frame: Int64) -> [SharedCuePoint] {
@@ -676,13 +679,14 @@ final class PlayerCore: Sendable {
 
 /// The region of a pattern that a loop repeats.
 struct LoopRegion {
-  /// The frame at which a pass ends, or 0 for the pattern's own end if all render players share it.
+  /// The frame at which a pass ends, or 0 for the end of the pattern if all render players end
+  /// there.
   let endFrame: Int64
-  /// The cue points at which later passes begin, one for each render player; empty for the
-  /// pattern's beginning.
+  /// The cue points at which later passes begin, one for each render player; empty if they begin at
+  /// the start of the pattern.
   let startCuePoints: [SharedCuePoint]
 
-  /// Creates a region of at least the minimum loop duration.
+  /// Creates a loop region, which is extended to the minimum loop duration if necessary.
   ///
   /// - Parameters:
   ///   - start: The start in seconds; nil for the composition's loop start, or its beginning.
@@ -707,10 +711,9 @@ struct LoopRegion {
   }
 }
 
-/// The temperatures of the transducers that this process has driven. The next playback starts with
-/// them.
-/// A transducer is identified by its profile and its channel. Heating by other processes is not
-/// included.
+/// Stores the temperatures of the transducers that this process has driven, so that the next
+/// playback starts with them. A transducer is identified by its profile and its channel. Heating by
+/// other processes is not included.
 final class ThermalStateStore: Sendable {
   static let shared = ThermalStateStore()
 

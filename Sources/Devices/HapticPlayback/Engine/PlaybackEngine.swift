@@ -2,7 +2,7 @@ public import HapticModel
 public import HapticRender
 internal import Synchronization
 
-/// An engine that plays many patterns at once on one clock, the control side of a renderer.
+/// An engine that plays many patterns at once on one clock. It is the control side of a renderer.
 ///
 /// Every call returns at once, from any thread. The render thread carries out each request at its
 /// frame. A driver runs the renderer: `LivePlayback` in real time, `VirtualPlayback` as fast as the
@@ -19,7 +19,8 @@ public final class PlaybackEngine: Sendable {
   public let profiles: [TransducerProfile]
 
   let port: RendererPort
-  /// The clock that runs while the device is idle.
+  /// The clock that replaces the render position while the device is idle; nil while the device is
+  /// running.
   let idleClock = Locked<IdleClock?>(nil)
   private let state: Locked<State>
 
@@ -62,12 +63,12 @@ public final class PlaybackEngine: Sendable {
   /// The position of the engine, which is the next frame to render.
   public var position: Int64 { idleClock.withLock { $0?.position } ?? port.renderedFrameCount }
 
-  /// The number of iterations of the render thread. Another thread detects by it that the render
-  /// thread responds. Any thread may read it.
+  /// The number of iterations of the render thread, from which any thread can detect whether the
+  /// render thread responds.
   package var iterationCount: Int { iterations.load(ordering: .relaxed) }
   let iterations = Atomic<Int>(0)
 
-  /// The maximum duration of a call to the device so far. Any thread may read it.
+  /// The longest duration of any call to the device so far. Any thread may read it.
   package var maximumCallDuration: Duration {
     .nanoseconds(maximumCallNanoseconds.load(ordering: .relaxed))
   }
@@ -94,7 +95,7 @@ public final class PlaybackEngine: Sendable {
     state.withLock { _ in port.wakeHandler = handler }
   }
 
-  /// The number of voices in the last block.
+  /// The number of voices that sounded in the last block.
   public var voiceCount: Int { port.voiceCount }
 
   /// The number of frames in which a limiter reduced the gain, summed over channels that differ.
@@ -110,7 +111,7 @@ public final class PlaybackEngine: Sendable {
   /// differ.
   public var powerLimitedFrameCount: Int64 { port.powerLimitedFrameCount }
 
-  /// Returns the minimum gain that the protection has applied since the last call.
+  /// Returns the minimum gain that the transducer protection has applied since the last call.
   public func drainMinimumProtectionGain() -> Float { port.drainMinimumProtectionGain() }
 
   /// The temperature rise of each channel's transducer. A value that is set before a driver starts
@@ -123,10 +124,10 @@ public final class PlaybackEngine: Sendable {
   /// The number of players that occupy memory, including released players that still play.
   public var loadedPlayerCount: Int { state.withLock { $0.players.count } }
 
-  /// Returns the peak magnitude of a channel since the last call.
+  /// Returns the peak magnitude of a channel's samples since the last call.
   public func drainPeak(ofChannel channel: Int) -> Float { port.drainPeak(ofChannel: channel) }
 
-  /// The gain of all output, 0…1. A change takes 10 ms.
+  /// The master gain, which applies to all output, 0…1. A change takes 10 ms.
   public var strength: Float {
     get { state.withLock { $0.strength } }
     set {
@@ -137,7 +138,7 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Changes the gain of all output gradually. Setting the property `strength` always takes 10 ms.
+  /// Changes the master gain gradually. Setting the property `strength` always takes 10 ms.
   ///
   /// - Parameters:
   ///   - strength: The gain, 0…1.
@@ -183,7 +184,8 @@ public final class PlaybackEngine: Sendable {
     send(.audioGain(isMuted ? 0 : 1, over: muteRampFrameCount, at: 0))
   }
 
-  /// The duration of a mute in frames, or 0 during silence, when no click is possible.
+  /// The duration of the fade when the engine is muted or unmuted, in frames; 0 during silence,
+  /// when no click is possible.
   private var muteRampFrameCount: Int { voiceCount == 0 ? 0 : Int(Self.strengthRampSeconds * rate) }
 
   /// Compiles a pattern for each haptic bus and loads it.
@@ -327,8 +329,8 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Sends the commands for all render players together, and retains their cue points until the
-  /// render thread has released them.
+  /// Sends commands for all render players of several players in one batch, and retains the cue
+  /// points until the render thread has released them.
   ///
   /// - Parameters:
   ///   - cores: The players.
@@ -357,7 +359,8 @@ public final class PlaybackEngine: Sendable {
     guard isTaken else { throw .tooManyCommands }
   }
 
-  /// Sends a command for the whole engine. The port keeps space free for immediate commands.
+  /// Sends a command that affects the whole engine. The command port reserves space for such
+  /// immediate commands.
   private func send(_ command: RenderCommand) {
     state.withLock { state in _ = send([command], state) }
   }
@@ -369,7 +372,7 @@ public final class PlaybackEngine: Sendable {
     _ = send([.masterGain(gain, over: Int(Self.strengthRampSeconds * rate), at: 0)], state)
   }
 
-  /// Sends commands to the renderer and records them. Requires the state lock.
+  /// Sends commands to the renderer and records them. The caller must hold the state lock.
   private func send(
     _ commands: [RenderCommand], adding players: [RenderPlayer] = [],
     keeping cuePoints: [SharedCuePoint] = [], _ state: borrowing State

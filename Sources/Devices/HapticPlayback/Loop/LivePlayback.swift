@@ -30,7 +30,7 @@ public final class LivePlayback: Sendable {
   private let time: any TimeSource
   private let controlThread: BackgroundThread
 
-  /// The state that the owner and all threads share. It outlives all of them.
+  /// The state that the owner and both threads share. It lives until the last of them releases it.
   private final class SharedState: @unchecked Sendable {
     let loop: RenderLoop
     let changeSignal: WakeSignal
@@ -150,8 +150,8 @@ public final class LivePlayback: Sendable {
     return hasEnded
   }
 
-  /// Returns the number of frames that became due between the time at which the device last
-  /// accepted frames and another time. After the request to stop, no frames become due.
+  /// Returns the number of frames that became due between the last time at which the device
+  /// accepted frames and the given time. After the request to stop, no frames become due.
   private func overdueFrameCount(at moment: Duration) -> Int {
     let reading = shared.loop.clock.reading
     guard reading.moment != .zero else { return 0 }
@@ -194,8 +194,8 @@ public final class LivePlayback: Sendable {
     shared.changeSignal.raise()
   }
 
-  /// Moves events to the control thread. If that thread holds the lock, the next iteration moves
-  /// them.
+  /// Forwards the sink's events to the control thread. If that thread holds the lock, the next
+  /// iteration forwards them.
   private static func forwardEvents(_ shared: SharedState) {
     guard shared.loop.hasEvents else { return }
     let transferred: Void? = shared.pendingEvents.withLockIfAvailable { pending in
@@ -234,7 +234,7 @@ public final class LivePlayback: Sendable {
     shared.eventHandler(.ended)
   }
 
-  /// Reports a call that does not return, once for each sink, and starts a replacement.
+  /// Reports a call to the sink that does not return, once for each sink, and replaces the sink.
   ///
   /// - Parameters:
   ///   - shared: The shared state.
@@ -268,8 +268,8 @@ public final class LivePlayback: Sendable {
   }
 }
 
-/// A driver that runs an engine as fast as the machine can, on a clock that advances on request,
-/// for tests and CI.
+/// A driver that runs an engine on a virtual clock, which advances on request, as fast as the
+/// machine can. It is for tests and CI.
 ///
 /// It uses the loop and the renderer of live playback. Handlers are called between periods, so all
 /// runs are identical.

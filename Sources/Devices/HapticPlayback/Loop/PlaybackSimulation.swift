@@ -1,7 +1,7 @@
 internal import HapticRender
 
-/// A simulation that advances the players of an engine without rendering, in place of a render
-/// loop.
+/// A simulation that replaces a render loop, and advances the players of an engine without
+/// rendering.
 ///
 /// Players start, loop, and end in the same frames as in a render loop. The engine must have no
 /// other driver and no live voices. A simulation is not thread-safe.
@@ -28,8 +28,8 @@ package final class PlaybackSimulation {
     }
   }
 
-  /// The earliest frame at which a player may end or start a pass, or at which a command is due;
-  /// nil if there is none. A frame in the past means that a change is due immediately.
+  /// The earliest frame at which a player may end or begin a pass, or at which a command is due;
+  /// nil if no change is expected. A frame in the past means that a change is due immediately.
   package var nextChangeFrame: Int64? {
     // Pending commands are received first.
     renderer.advance(frameCount: 0)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The real-time priority of threads, requested from the system or, if it refuses, from
+/// Requests real-time priority for threads from the system or, if the system refuses, from
 /// RealtimeKit.
 enum RealTimePriority {
   /// The requested priority.
@@ -40,7 +40,7 @@ enum RealTimePriority {
     }
   }
 
-  /// Requests real-time priority for all threads of the process with certain names, if possible.
+  /// Requests real-time priority for the threads of this process that have one of the given names.
   ///
   /// Each request to RealtimeKit takes at most a few seconds, on a separate thread. The render
   /// thread, which has the same permissions, reports a refusal.
@@ -61,7 +61,7 @@ enum RealTimePriority {
     }
   }
 
-  /// Returns the kernel's IDs of the process's threads with certain names.
+  /// Returns the kernel's IDs of the threads of this process that have one of the given names.
   static func threadIDs(named names: [String]) -> [UInt64] {
     guard !names.isEmpty, let folder = unsafe opendir("/proc/self/task") else { return [] }
     defer { unsafe closedir(folder) }

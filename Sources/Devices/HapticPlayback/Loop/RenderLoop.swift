@@ -10,10 +10,10 @@ internal import Synchronization
 public final class RenderLoop {
   /// The maximum number of frames in a rendered block.
   public static let maximumBlockSize = 4_096
-  /// The maximum wait until the sink requests the closing fade. Together with the sink's own end,
-  /// the wait stays under a second.
+  /// The maximum time to wait until the sink has requested all frames of the final fade-out.
+  /// Together with the sink's own closing time, it is less than a second.
   private static let closingTimeout = Duration.milliseconds(500)
-  /// The maximum silence that is recorded for a gap, in seconds.
+  /// The maximum duration of silence that is recorded in place of missed frames, in seconds.
   private static let maximumRecordedSilenceSeconds = 10.0
 
   /// A closure that is called on the render thread when players changed or the sink reported
@@ -34,19 +34,19 @@ public final class RenderLoop {
   let engine: PlaybackEngine
   private(set) var sink: any AudioSink
   let time: any TimeSource
-  /// A counter that identifies the thread that owns the loop.
-  /// It is twice the number of replaced sinks, plus 1 during a call to the sink, when another
-  /// thread may take over.
+  /// A counter that determines which thread owns the loop, so that a thread can detect that another
+  /// thread has taken over. It is twice the number of replaced sinks, plus 1 during a call to the
+  /// sink, when another thread may take over.
   private let ownershipCounter = Atomic<Int>(0)
-  /// The start of the last call to the sink, in nanoseconds on the machine's clock.
+  /// The time at which the last call to the sink began, in nanoseconds on the machine's clock.
   private let callStartNanoseconds = Atomic<Int64>(0)
-  /// The blocks that a hanging call may still read.
+  /// The sample buffers that a hanging call to a replaced sink may still read.
   private var abandonedBlocks: [[Float]] = []
   var renderer: Renderer
   private var blockSamples: [Float]
   private var isGateOpen = false
   private var remainingClosingFrames: Int?
-  /// The way in which the next iteration ends the sink, or nil before the end.
+  /// The way in which the next iteration finishes the sink, or nil if the loop is not about to end.
   private var pendingEnding: Ending?
   private var closingDeadline = Duration.zero
   private var reportedChangeCount = 0
@@ -150,7 +150,7 @@ public final class RenderLoop {
     return idleIfSilent()
   }
 
-  /// Schedules the end of the sink for the next iteration. The driver thus receives all earlier
+  /// Schedules the next iteration to finish the sink, so that the driver receives all earlier
   /// events first, even if a call to the device hangs. Returns true.
   private func prepareToFinish(_ ending: Ending) -> Bool {
     self.pendingEnding = ending
@@ -158,8 +158,8 @@ public final class RenderLoop {
     return true
   }
 
-  /// Ends the sink. The next iteration closes its device, so that the driver first receives all
-  /// events. Returns whether this thread still owns the loop.
+  /// Finishes the output of the sink. The next iteration closes its device, so that the driver
+  /// receives all events first. Returns whether this thread still owns the loop.
   private func finish(_ ending: Ending) -> Bool {
     guard callSink(sink, { $0.finish(draining: ending == .draining) }) != nil else { return false }
     reportChanges(always: true)
@@ -167,7 +167,8 @@ public final class RenderLoop {
     return true
   }
 
-  /// Closes the gate of the renderer, so that only the fade and the limiter's look-ahead follow.
+  /// Begins to close the gate of the renderer, so that only the final fade-out and the limiter's
+  /// look-ahead are still rendered.
   private func beginClosing() {
     renderer.moveGate(to: 0)
     remainingClosingFrames = renderer.fadeFrameCount + 1
@@ -220,8 +221,8 @@ public final class RenderLoop {
     renderer.render(into: &span)
   }
 
-  /// Receives the commands that were sent, to free space for more commands. Only the render thread
-  /// may call the method.
+  /// Processes the pending commands without rendering, to free space for more commands. Only the
+  /// render thread may call the method.
   package func receiveCommands() { renderer.skip(frameCount: 0) }
 
   private func fadeOut() -> Bool {
@@ -230,7 +231,8 @@ public final class RenderLoop {
     return renderAndWrite(renderer.fadeFrameCount + 1)
   }
 
-  /// Skips missed time, so that later frames are on time, and continues from silence.
+  /// Skips the frames that were missed, so that later frames are on time, and continues from
+  /// silence.
   private func skipMissed(_ frameCount: Int) {
     renderer.skip(frameCount: frameCount)
     renderer.closeGate()
@@ -333,8 +335,8 @@ public final class RenderLoop {
     return nil
   }
 
-  /// Closes a sink that was replaced during a call, on the thread of that call. No other thread
-  /// waits for it, and its device may be busy until it is closed.
+  /// Closes a sink that was replaced while a call to it was hanging, on the thread of that call. No
+  /// other thread waits for the sink, whose device may be busy until it is closed.
   private func abandon(_ sink: any AudioSink) {
     sink.finish(draining: false)
     sink.close()
@@ -354,11 +356,12 @@ public final class RenderLoop {
     .exchanged
   }
 
-  /// The number of replaced sinks. Any thread may read it.
+  /// The number of sinks that have been replaced because a call to them hung. Any thread may read
+  /// it.
   var replacementCount: Int { ownershipCounter.load(ordering: .acquiring) / 2 }
 
-  /// The duration so far of the current call to the sink, on the machine's clock; nil between
-  /// calls. Any thread may read it.
+  /// The elapsed time of the current call to the sink, on the machine's clock; nil between calls.
+  /// Any thread may read it.
   var callDuration: Duration? {
     guard ownershipCounter.load(ordering: .acquiring) % 2 == 1 else { return nil }
     return .nanoseconds(
@@ -413,15 +416,15 @@ public struct BlockTiming: BitwiseCopyable, Sendable {
     position: 0, frameCount: 0, renderStart: .zero, renderEnd: .zero, writeEnd: .zero, delay: 0)
 }
 
-/// The duration of silence so far, after which the device becomes idle.
+/// Counts silent frames, to determine when the device becomes idle.
 struct IdleState {
   /// The number of silent frames after which the device becomes idle; nil to disable idling.
   let idleDelayFrameCount: Int?
-  /// The number of frames before the next sound at which the idle time ends. A sound server takes
-  /// time to start.
+  /// The number of frames before the next scheduled sound at which the device is restarted, because
+  /// a sound server takes time to start.
   let wakeUpLeadFrameCount: Int64
   private(set) var silentFrameCount = 0
-  /// The wake signal of the loop, in the form that a wait expects.
+  /// The descriptor of the loop's wake signal, in an array as waits expect it.
   var watchedDescriptors: [PollDescriptor]
 
   init(delay: Duration?, rate: Double, descriptor: Int32) {
@@ -439,7 +442,7 @@ struct IdleState {
   }
 }
 
-/// A clock that derives the engine's position while the device is idle.
+/// A clock that derives the engine's position from elapsed time while the device is idle.
 struct IdleClock {
   private let startPosition: Int64
   private let startTime: Duration
@@ -459,8 +462,8 @@ struct IdleClock {
     frozenPosition ?? startPosition + Int64((time.now - startTime) / .seconds(1) * rate + 0.01)
   }
 
-  /// Freezes the position until the renderer has reached it, and returns the position. It never
-  /// decreases.
+  /// Stops the clock at the current position, until the renderer has reached this position, and
+  /// returns the position. The position never decreases.
   mutating func freezePosition() -> Int64 {
     let position = position
     frozenPosition = position

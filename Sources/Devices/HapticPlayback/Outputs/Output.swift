@@ -1,4 +1,5 @@
-/// The requested properties of an output. The format of the sink has the granted properties.
+/// The properties that are requested when an output is opened. The granted properties are in the
+/// format of its sink.
 public struct OutputRequest: Equatable, Sendable {
   /// The requested number of channels.
   public enum Channels: Equatable, Sendable {
@@ -50,7 +51,7 @@ public struct OutputRequest: Equatable, Sendable {
     self.adaptsBuffer = adaptsBuffer
   }
 
-  /// The format of an output that grants the whole request.
+  /// The format of the sink if the output grants every requested property.
   public var requestedFormat: SinkFormat {
     SinkFormat(
       rate: Double(rate), channelCount: channels.count, periodSize: periodSize,
@@ -93,7 +94,8 @@ public struct OpenedOutput {
   public var format: SinkFormat { sink.format }
 }
 
-/// The reason that an output cannot be used. Callers decide by the kind, never by the wording.
+/// An error that states why an output cannot be used. Callers distinguish errors by their kind,
+/// never by their wording.
 public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The kind of an error, which determines the remedy.
   public enum Kind: String, Sendable {
@@ -398,7 +400,7 @@ public struct OutputRegistry: Sendable {
     return try backend(forScheme: name.scheme)?.expectedFormat(name.address, request)
   }
 
-  /// Returns whether the output with a name could be opened now.
+  /// Returns whether the output with the given name could be opened now.
   public func isAvailable(_ name: OutputName) -> Bool {
     backend(forScheme: name.scheme)?.isAvailable(name.address) ?? false
   }
@@ -438,7 +440,8 @@ public struct NullOutput: OutputBackend {
 
   /// The scheme of the null output: `null`.
   public var scheme: String { "null" }
-  /// The parameter of the name, which is nil because there is only one null output.
+  /// The placeholder for the address in names of outputs, which is nil because there is only one
+  /// null output.
   public var parameter: String? { nil }
 
   /// Returns the null output.

@@ -10,7 +10,7 @@ public protocol AudioSink: AnyObject {
   /// The number of frames that were written and not yet heard.
   var delayFrames: Int { get }
 
-  /// The maximum duration of a call to the device so far; zero if calls are not measured.
+  /// The longest duration of any call to the device so far; zero if calls are not measured.
   var maximumCallDuration: Duration { get }
 
   /// Waits until the sink requests frames, frames were missed, or the thread is woken.
@@ -41,9 +41,8 @@ public protocol AudioSink: AnyObject {
   /// Removes and returns the events since the last call, oldest first.
   func drainEvents() -> [SinkEvent]
 
-  /// A Boolean value that indicates whether there are events although the last wait reported no
-  /// missed frames.
-  /// After missed frames, events are drained in any case.
+  /// A Boolean value that indicates whether events are pending although the last wait reported no
+  /// missed frames. After missed frames, events are drained in any case.
   var hasPendingEvents: Bool { get }
 
   /// A closure that creates a replacement if a call to this sink hangs; nil if the sink cannot be
@@ -68,7 +67,7 @@ extension AudioSink {
   /// Returns the default, an empty array, for sinks without events.
   public func drainEvents() -> [SinkEvent] { [] }
 
-  /// The default value, false, for sinks whose events all come with missed frames.
+  /// The default value, false, for sinks that report events only together with missed frames.
   public var hasPendingEvents: Bool { false }
 
   /// The default value, zero, for sinks that do not measure calls.
@@ -81,7 +80,8 @@ extension AudioSink {
   public func close() {}
 }
 
-/// A closure that creates a sink of the same format for a device that must be reopened.
+/// A closure that creates a replacement for a hanging sink, with the same format, whose device must
+/// be reopened.
 ///
 /// - Parameters:
 ///   - due: The due time of the next frame, on the time source's clock.
@@ -185,7 +185,7 @@ extension SinkEvent {
   /// The minimum duration of missed frames after which the process counts as stopped, in seconds.
   private static let stopThresholdSeconds = 0.25
 
-  /// Creates the event of frames that the render thread did not deliver in time.
+  /// Creates an underrun event for frames that the render thread did not deliver in time.
   fileprivate init(lateFrameCount: Int, rate: Double) {
     let isStopped = Double(lateFrameCount) > Self.stopThresholdSeconds * rate
     self.init(
@@ -194,8 +194,8 @@ extension SinkEvent {
   }
 }
 
-/// A pacer for a sink that could accept frames faster than real time.
-/// The sink is at most one buffer ahead of the clock.
+/// A pacer that limits a sink to real time if the sink could accept frames faster. The sink is at
+/// most one buffer ahead of the clock.
 public struct SinkPacer {
   private let format: SinkFormat
   private let time: any TimeSource
@@ -290,7 +290,7 @@ public final class NullSink: AudioSink {
     pacer = SinkPacer(format, time: time)
   }
 
-  /// The number of frames that the clock has not reached.
+  /// The number of written frames that the clock has not reached yet.
   public var delayFrames: Int { pacer.delay }
 
   /// Waits until the clock has room for frames.
@@ -338,7 +338,7 @@ public final class MemorySink: AudioSink {
     pacer = SinkPacer(format, time: time)
   }
 
-  /// The number of frames that the clock has not reached.
+  /// The number of written frames that the clock has not reached yet.
   public var delayFrames: Int { pacer.delay }
 
   /// Waits until the clock has room for frames.
@@ -392,9 +392,9 @@ public enum CaptureEvent: Equatable, Sendable {
 /// The first event of a kind and cause is reported at once. Later events within a second are
 /// reported together. While they continue, the interval between reports doubles, up to a minute.
 package struct SinkEventAggregator {
-  /// Events of one kind and cause that are reported together.
+  /// A report that combines several events of the same kind and cause.
   package struct Report: Equatable, Sendable {
-    /// The last event, with the missed frames of all events combined.
+    /// The most recent event, with the total number of frames that all combined events missed.
     package var event: SinkEvent
     package var count: Int
 
@@ -411,25 +411,27 @@ package struct SinkEventAggregator {
     package fileprivate(set) var missedFrameCount = 0
     fileprivate var heldReport: Report?
     fileprivate var reportInterval = SinkEventAggregator.minimumReportInterval
-    /// The time until which events are held.
+    /// The time until which further events of this kind are held back, to be combined into one
+    /// report.
     fileprivate var holdDeadline: Duration
   }
 
-  /// The initial interval between reports of a kind.
+  /// The initial interval between reports of the same kind.
   package static let minimumReportInterval = Duration.seconds(1)
-  /// The maximum interval between reports of a kind that continues.
+  /// The maximum interval between reports of the same kind while such events continue.
   package static let maximumReportInterval = Duration.seconds(60)
 
   /// The groups of events, in the order of their first events.
   package private(set) var groups: [Group] = []
   package var underrunCount: Int { groups.reduce(0) { $0 + ($1.kind == .underrun ? $1.count : 0) } }
-  /// The number of underruns because of late delivery.
+  /// The number of underruns that were caused by late delivery of frames.
   package var lateDeliveryCount: Int {
     groups.first { $0.kind == .underrun && $0.cause == .lateDelivery }?.count ?? 0
   }
   package var lacksRealTimePriority: Bool { groups.contains { $0.cause == .refusedPriority } }
   package var missedFrameCount: Int { groups.reduce(0) { $0 + $1.missedFrameCount } }
-  /// A Boolean value that indicates whether the output was not heard to its end.
+  /// A Boolean value that indicates whether the sink failed, so that the output was not heard to
+  /// its end.
   package var hasFailed: Bool { groups.contains { $0.kind == .failed } }
 
   package init() {}
@@ -463,12 +465,14 @@ package struct SinkEventAggregator {
     return due
   }
 
-  /// Returns the time until the next report of held events; nil if no events are held.
+  /// Returns the time until the next report of events that are held back; nil if no events are held
+  /// back.
   package func timeout(at now: Duration) -> Duration? {
     groups.filter { $0.heldReport != nil }.map { max(.zero, $0.holdDeadline - now) }.min()
   }
 
-  /// Returns the held events that are due, or all held events without a time.
+  /// Returns the reports of held events that are due at the given time, or all reports of held
+  /// events if the time is nil.
   package mutating func drainDueReports(at now: Duration?) -> [Report] {
     var reports: [Report] = []
     for index in groups.indices {

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Lets readers see several atomic values as one thread stored them together. The writing thread
-/// never waits.
+/// A sequence lock, with which readers obtain a consistent set of several atomic values that one
+/// thread writes. The writing thread never waits.
 ///
 /// The version is odd during a write. A reader that finds an odd or a changed version reads again.
 package struct SequenceLock: ~Copyable, Sendable {
@@ -9,7 +9,7 @@ package struct SequenceLock: ~Copyable, Sendable {
 
   package init() {}
 
-  /// Stores values. Only one thread may write.
+  /// Stores a consistent set of values. Only one thread may write.
   ///
   /// - Parameter store: A closure that stores the values with relaxed ordering.
   package func write(_ store: () -> Void) {
@@ -19,7 +19,7 @@ package struct SequenceLock: ~Copyable, Sendable {
     version.wrappingAdd(1, ordering: .releasing)
   }
 
-  /// Returns values that were stored together. Any thread may read.
+  /// Returns a consistent set of values that were stored by one write. Any thread may read.
   ///
   /// - Parameter load: A closure that loads the values with relaxed ordering, and may be called
   ///   several times.

@@ -74,7 +74,7 @@ public final class VirtualTimeSource: TimeSource {
   private let elapsed: Locked<Duration>
   private let systemTime = SystemTimeSource()
 
-  /// Creates a virtual clock at a time.
+  /// Creates a virtual clock that starts at the given time.
   public init(startingAt moment: Duration = .zero) { elapsed = Locked(moment) }
 
   /// The current virtual time.
@@ -100,13 +100,13 @@ public final class VirtualTimeSource: TimeSource {
 ///
 /// The render thread updates the clock after every block; any thread may read it.
 public final class PlaybackClock: Sendable {
-  /// The state of playback after a block.
+  /// A snapshot of the playback position after a block was written.
   public struct Reading: Equatable, Sendable {
     /// The number of frames that were written so far.
     public var position: Int64
     /// The number of frames that were written and not yet heard.
     public var delay: Int
-    /// The time of the reading on the time source's clock.
+    /// The time at which the snapshot was taken, on the time source's clock.
     public var moment: Duration
   }
 
@@ -139,7 +139,8 @@ public final class PlaybackClock: Sendable {
     return min(reading.position, heardFrame)
   }
 
-  /// Stores a reading after a block. Only the render thread may call the method.
+  /// Stores the playback position after a block was written. Only the render thread may call the
+  /// method.
   func update(position: Int64, delay: Int, moment: Duration) {
     let (seconds, attoseconds) = moment.components
     sequenceLock.write {
