@@ -9,10 +9,11 @@ package struct CompiledPattern: Sendable {
   package var plans: [RenderPlan]
   /// The duration of the pattern, in seconds.
   package var durationSeconds: Double
-  /// The duration until the pattern has ended and its output is silent, in seconds.
+  /// The time from the start until the pattern has ended and its output is silent, in seconds.
   package var soundSeconds: Double { plans.map(\.durationSeconds).max() ?? durationSeconds }
-  /// The names of the body locations that play together, because no bus is for one of them. The
-  /// array is empty if the locations play separately, or if the pattern does not address several.
+  /// The names of the body locations that are mixed, because at least one of them has no bus of its
+  /// own. The array is empty if the locations play separately, or if the pattern does not address
+  /// several locations.
   package var mixedLocationNames: [String]
 
   package init(

@@ -37,7 +37,7 @@ package final class KeepAwakeTone {
     try player.start()
   }
 
-  /// Sets the gain that compensates for the engine's strength.
+  /// Adjusts the gain of the tone to compensate for the engine's strength.
   package func compensateStrength(_ strength: Float) {
     guard strength != compensatedStrength else { return }
     compensatedStrength = strength

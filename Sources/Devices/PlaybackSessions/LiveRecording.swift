@@ -59,14 +59,14 @@ package final class LiveRecording {
     }
   }
 
-  /// The current file of a recording and the following files.
-  /// They belong to the writing thread until that thread has ended.
+  /// The current and the following files of a recording. They belong to the writing thread until
+  /// that thread has ended.
   private final class RecordingFiles: @unchecked Sendable {
     let path: String
     let rotation: Rotation?
     private var file: AtomicFileWriter?
-    /// A duplicate descriptor, so that a hanging disk never writes to a descriptor that another
-    /// file reuses.
+    /// A duplicate of the file's descriptor, so that a write that hangs never reaches another file
+    /// that reuses the descriptor.
     private(set) var descriptor: Int32 = -1
     private var isNamed = false
     /// The path of the current file.
@@ -86,7 +86,7 @@ package final class LiveRecording {
       isNamed = false
     }
 
-    /// Names the current file after its header has been written.
+    /// Gives the current file its name after its header has been written.
     func nameFile() throws(FileError) {
       guard !isNamed else { return }
       try file?.commit()
@@ -188,8 +188,8 @@ package final class LiveRecording {
     }
   }
 
-  /// Returns whether a path is free or leads to a file of this program.
-  /// The tags at the start of a file identify the program; W64 has no tags.
+  /// Returns whether a recording may be written to a path, because no file exists there or this
+  /// program made the file. The tags at the start of a file identify the program; W64 has no tags.
   package static func isReplaceableRecording(_ path: String) -> Bool {
     guard FileSystem.entryKind(at: path) == .file,
       let descriptor = try? FileSystem.openForReading(path)

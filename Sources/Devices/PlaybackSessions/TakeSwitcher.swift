@@ -2,19 +2,20 @@ package import HapticPlayback
 internal import HapticModel
 internal import HapticRender
 
-/// A switcher that plays several takes in sync under one play head, with one audible take and a
-/// loop region.
+/// A switcher that plays several takes in sync with a common play head and loop region. One take is
+/// audible at a time.
 package final class TakeSwitcher {
   /// The duration of the crossfade from one take to another, in seconds.
   package static let crossfadeSeconds = 0.01
   /// The duration of each of the two fades when takes change through silence, in seconds.
   package static let silenceFadeSeconds = 0.005
-  /// The time from the request to change through silence to its first frame, in seconds.
-  /// It is well after the frames that are rendered ahead.
+  /// The time from the request for a change through silence until the fade-out begins, in seconds.
+  /// It is longer than the time by which frames are rendered ahead.
   package static let silenceLeadSeconds = 0.03
-  /// The size of a step of the play head, as a fraction of the duration.
+  /// The distance by which a key press moves the play head, as a fraction of the duration.
   package static let playheadStepFraction = 1.0 / 16
-  /// The end of a take that does not repeat, in seconds. It is longer than any pattern.
+  /// The loop end of a take that does not repeat, in seconds. It is later than the end of any
+  /// pattern.
   private static let unreachableEndSeconds = 2 * FrameConversion.maximumSeconds
 
   private let engine: PlaybackEngine
@@ -27,8 +28,8 @@ package final class TakeSwitcher {
   package private(set) var loopRegionSeconds: ClosedRange<Double>?
   package private(set) var isLooping: Bool
   package private(set) var isPaused = false
-  /// The target of the last seek, and the position from before the seek, which the last block still
-  /// reports.
+  /// The target of a seek that the engine has not performed yet, and the position before the seek,
+  /// which the last block still reports; otherwise nil.
   private var pendingSeekSeconds: (target: Double, previous: Double)?
 
   /// Creates a switcher that starts the takes.
@@ -81,7 +82,8 @@ package final class TakeSwitcher {
     try playerGroup.setGains(gains, over: Self.crossfadeSeconds)
   }
 
-  /// Changes the gains through silence, in the same way for every take.
+  /// Changes the gains of the takes with a fade to silence in between, which sounds the same for
+  /// every take.
   package func setGainsViaSilence(_ gains: [Double]) throws {
     try playerGroup.setGainsThroughSilence(
       gains, over: Self.silenceFadeSeconds, at: .frame(silenceFadeStartFrame))

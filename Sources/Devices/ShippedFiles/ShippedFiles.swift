@@ -22,7 +22,7 @@ internal import CShippedFiles
     unsafe self.fileTable = table
   }
 
-  /// Returns the contents of the file with a name, or nil if there is none.
+  /// Returns the contents of the file with the given name, or nil if there is none.
   package func bytes(named name: String) -> [UInt8]? {
     guard let index = names.firstIndex(of: name), let text = unsafe fileTable[index].text else {
       return nil
@@ -40,7 +40,7 @@ public enum ShippedPatterns {
   /// The names of the shipped patterns, sorted.
   public static let names = ShippedFiles.patterns.names.map { String($0.dropLast(5)) }
 
-  /// Returns the AHAP text of the pattern with a name, or nil if there is none.
+  /// Returns the AHAP text of the shipped pattern with the given name, or nil if there is none.
   public static func text(named name: String) -> [UInt8]? {
     ShippedFiles.patterns.bytes(named: name + ".ahap")
   }

@@ -10,7 +10,7 @@ public struct SampleEncoder: Sendable {
   public let encoding: SampleEncoding
   private var dither: Dither
 
-  /// Creates an encoder for the beginning of a stream.
+  /// Creates an encoder that starts at the beginning of a stream.
   public init(_ encoding: SampleEncoding, dither: Dither = Dither()) {
     self.encoding = encoding
     self.dither = dither
@@ -63,7 +63,8 @@ public struct SampleEncoder: Sendable {
     }
   }
 
-  /// Returns the sample as the nearest integer in −steps…steps; halves are rounded away from zero.
+  /// Returns a sample, scaled by the number of steps, as the nearest integer in −steps…steps.
+  /// Halves are rounded away from zero.
   static func quantized(_ sample: Float, stepCount: Double) -> Int32 {
     guard sample == sample else { return 0 }
     let value = min(max(Double(sample) * stepCount, -stepCount), stepCount)
@@ -132,6 +133,6 @@ public struct Dither: Sendable {
     }
   }
 
-  /// Returns the upper half of the next random number.
+  /// Returns the upper 32 bits of the next random number.
   private mutating func nextRandomNumber() -> UInt32 { UInt32(randomGenerator.next() >> 32) }
 }

@@ -15,8 +15,8 @@
       return unsafe sf_format_check(&info) != 0
     }
 
-    /// A lock for the reason of the last failed opening, of which libsndfile stores only one per
-    /// process.
+    /// A lock for opening files, because libsndfile stores the reason of the last failed opening
+    /// only once per process.
     private static let openingLock = Mutex(())
 
     /// Calls `sf_open_fd`. The descriptor stays open when the handle closes.

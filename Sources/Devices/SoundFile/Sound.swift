@@ -13,7 +13,7 @@ public struct Sound: Equatable, Sendable {
   public var channelCount: Int
   /// The sample rate of the sound, in hertz.
   public var rate: Double
-  /// The truncation of the file that the sound was read from; nil if it was complete.
+  /// The truncation of the file from which the sound was read; nil if the file was complete.
   public var truncation: SoundTruncation?
 
   /// Creates a sound.
@@ -146,9 +146,9 @@ public struct Sound: Equatable, Sendable {
     public let rate: Double
     /// The number of frames that the header states. The file may contain fewer or more frames.
     public let frameCount: Int64
-    /// The name of the container format by libsndfile, such as "WAV (Microsoft)".
+    /// libsndfile's name for the container format, such as "WAV (Microsoft)".
     public let container: String
-    /// The name of the sample encoding by libsndfile, such as "Signed 16 bit PCM".
+    /// libsndfile's name for the sample encoding, such as "Signed 16 bit PCM".
     public let encoding: String
 
     private let handle: OpaquePointer

@@ -91,8 +91,8 @@ internal import Glibc
     }
   }
 
-  /// The representation of a stored sample.
-  /// It is a dithered 16-bit integer, a 24- or 32-bit integer, or 32-bit floating point.
+  /// The representation of a sample in a file. It is a dithered 16-bit integer, a 24- or 32-bit
+  /// integer, or 32-bit floating point.
   public enum SampleFormat: String, CaseIterable, Sendable {
     case s16, s24, s32, float
 

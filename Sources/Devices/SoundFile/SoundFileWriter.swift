@@ -121,7 +121,7 @@
       }
     }
 
-    /// Updates the header, so that the file is valid with the samples until now.
+    /// Updates the header, so that the file is valid with the samples written so far.
     ///
     /// FLAC and Ogg are streams, whose headers need no update.
     public mutating func updateHeader() throws(SoundFileError) {
@@ -268,7 +268,7 @@
   }
 
   extension SampleEncoder {
-    /// Encodes samples to the start of an array, which grows as needed.
+    /// Encodes samples to the start of an array, which is enlarged if necessary.
     fileprivate mutating func encode<Number: FixedWidthInteger & BitwiseCopyable>(
       _ samples: Span<Float>, growing stored: inout [Number]
     ) {

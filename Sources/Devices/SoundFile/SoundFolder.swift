@@ -41,7 +41,8 @@ public struct SoundFolder: Equatable, Sendable {
     return real
   }
 
-  /// Returns the path of the file that a wrong path probably means, or nil if there is none.
+  /// Returns the path of the existing file to which an invalid path probably refers, or nil if
+  /// there is none.
   ///
   /// The method recognizes a different case, a missing extension, and a folder that does not exist
   /// here, such as an app's bundle. The search does not leave the root.

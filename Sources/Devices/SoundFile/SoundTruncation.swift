@@ -7,10 +7,10 @@ public struct SoundTruncation: Equatable, Sendable {
   /// The size of the sample data that the file contains, in bytes.
   public let foundByteCount: UInt64
 
-  /// The length values that programs write if they cannot update the header.
-  /// FFmpeg and other programs write the first value, and SoX writes the second.
+  /// The values that programs write as the length of the sample data if they cannot update the
+  /// header afterward. FFmpeg and other programs write the first value, and SoX writes the second.
   private static let unknownLengthValues: Set<UInt64> = [0xFFFF_FFFF, 0x7FFF_F000]
-  /// The maximum number of chunks to examine. Files from music programs have a few dozen.
+  /// The maximum number of chunks to examine in a file. Files from music programs have a few dozen.
   private static let maximumChunkCount = 10_000
 
   /// Creates the truncation of a WAV, RF64, or AIFF file whose header states more sample data than

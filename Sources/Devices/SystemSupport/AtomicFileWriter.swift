@@ -1,8 +1,8 @@
 internal import Glibc
 internal import Synchronization
 
-/// A writer of a file that gets its name only when it is complete. A failure leaves an existing
-/// file intact.
+/// A file writer that creates or replaces the named file only when the content is complete. A
+/// failure leaves an existing file intact.
 ///
 /// Until `commit()`, the file has no name, if the file system supports that; even a process that is
 /// killed leaves no trace. Otherwise, it is a hidden file in the same folder, which is removed
@@ -61,10 +61,11 @@ package struct AtomicFileWriter: ~Copyable {
 
   /// The flags of `O_TMPFILE`, a macro that Swift does not import.
   private static let unnamedFileFlags = 0o20_000_000 | O_DIRECTORY
-  /// The folder with the names of the open files of this process.
+  /// The folder in which the system lists the open file descriptors of this process.
   private static let descriptorFolder = "/proc/self/fd"
 
-  /// Throws an error for a read-only file, even if its folder permits to replace it.
+  /// Throws an error for a read-only file, even if the permissions of its folder allow its
+  /// replacement.
   private static func checkIsWritable(_ target: String, _ path: String) throws(FileError) {
     var status = stat()
     guard unsafe stat(target, &status) == 0 else { return }
@@ -107,7 +108,7 @@ package struct AtomicFileWriter: ~Copyable {
     }
   }
 
-  /// Names the file in one atomic step, unless another file has the name.
+  /// Gives the file its name in one atomic step, unless another file already has this name.
   private mutating func commitToUnusedPath() throws(FileError) {
     let isNamed =
       if let hiddenPath {
@@ -147,7 +148,7 @@ package struct AtomicFileWriter: ~Copyable {
   }
 }
 
-/// The operations on the hidden names of incomplete files.
+/// Operations on incomplete files, which have hidden names.
 enum HiddenFile {
   /// The prefix of every hidden name. Sixteen hexadecimal digits follow the prefix.
   static let namePrefix = ".temblor-"

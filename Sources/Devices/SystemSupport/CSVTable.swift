@@ -1,10 +1,10 @@
-/// A table of text fields in named columns, read and written by RFC 4180.
+/// A table of text fields in named columns, read and written in the CSV format of RFC 4180.
 package struct CSVTable: Equatable, Sendable {
   /// The maximum number of rows, which bounds the work of reading a table.
   package static let maximumRowCount = 100_000
   package static let maximumFieldByteCount = 65_536
   package static let maximumColumnCount = 256
-  /// The maximum number of lines that an error lists in addition to the first.
+  /// The maximum number of line numbers that an error lists in addition to the first.
   private static let maximumListedLineCount = 10
 
   package struct Row: Equatable, Sendable {
@@ -76,7 +76,7 @@ package struct CSVTable: Equatable, Sendable {
     guard irregularRows.isEmpty else { throw fieldCountProblem(of: irregularRows) }
   }
 
-  /// Returns the problem that names the lines with too few or too many fields.
+  /// Returns the problem that lists the numbers of the lines with too few or too many fields.
   private func fieldCountProblem(of irregularRows: [Row]) -> Problem {
     let first = irregularRows[0]
     let count = first.fields.count
@@ -98,7 +98,8 @@ package struct CSVTable: Equatable, Sendable {
     return Problem(lineNumber: first.lineNumber, reason: reason)
   }
 
-  /// Returns the kind of a text that is evidently not a table, or nil.
+  /// Returns the name of the format of a file that is evidently not a CSV table, such as `JSON`, or
+  /// nil.
   private static func otherKind(of bytes: [UInt8]) -> String? {
     let whitespace: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
     switch bytes.first(where: { !whitespace.contains($0) }) {
@@ -108,7 +109,7 @@ package struct CSVTable: Equatable, Sendable {
     }
   }
 
-  /// Returns the name of the separator in a header row without commas, or nil.
+  /// Returns the name of the separator that a header row uses instead of commas, or nil.
   private static func foreignSeparator(in header: String) -> String? {
     if header.utf8.contains(UInt8(ascii: ";")) { return "semicolons" }
     return header.utf8.contains(UInt8(ascii: "\t")) ? "tabs" : nil
@@ -248,6 +249,6 @@ private struct CSVReader {
 }
 
 extension Double {
-  /// Returns the number as text with at most a number of decimal places.
+  /// Returns the number as text with at most the given number of decimal places.
   package func text(places: Int) -> String { NumberFormatting.roundedText(self, places: places) }
 }

@@ -4,7 +4,7 @@ extension Duration {
     Double(components.seconds) + Double(components.attoseconds) * 1e-18
   }
 
-  /// Returns a duration rounded to nanoseconds.
+  /// Returns the duration of a number of seconds, rounded to nanoseconds.
   package static func roundedToNanoseconds(seconds: Double) -> Duration {
     .nanoseconds(Int64(seconds * 1e9))
   }

@@ -271,7 +271,7 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
   public var description: String { "\(path): \(reason)".printable }
 }
 
-/// The status of a file that changes when the file is modified or replaced.
+/// A stamp that identifies the state of a file. It changes when the file is modified or replaced.
 package struct FileStamp: Equatable {
   /// The device, inode, and size, and the seconds and nanoseconds of the last change.
   private let statusFields: [Int]
@@ -302,11 +302,11 @@ package struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// The input files of a command. The outputs of the command must not overwrite them.
+/// A check that the outputs of a command do not overwrite its input files.
 package struct InputOverwriteCheck: Sendable {
   private var inputIdentities: Set<FileIdentity> = []
 
-  /// Creates a check for the files at some paths. Paths without a file are ignored.
+  /// Creates a check for the input files at the given paths. Paths without a file are ignored.
   package init(reading paths: some Sequence<String> = [String]()) { addInputs(paths) }
 
   package mutating func addInputs(_ paths: some Sequence<String>) {
@@ -321,8 +321,8 @@ package struct InputOverwriteCheck: Sendable {
     FileIdentity(path).map(inputIdentities.contains) ?? false
   }
 
-  /// Returns the reason that a file cannot be created at a path, which is a missing folder or
-  /// another kind of entry in its place; nil if there is none.
+  /// Returns the reason that a file cannot be created at a path: a missing folder, or another kind
+  /// of entry at the path; nil if the file can be created.
   package static func obstacle(toCreating path: String) -> String? {
     var path = path
     while path.count > 1, path.hasSuffix("/") {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A watch that reports written and removed files without polling.
+/// A watch that reports when files are written or removed, without polling.
 ///
 /// It watches folders, so that a file may be replaced, as editors do, and may appear and disappear
 /// with its folder. A link is watched together with its target; links among the parent folders are
@@ -18,17 +18,18 @@ package final class FileWatch {
     }
   }
 
-  /// The descriptor that is readable when something may have happened.
+  /// The descriptor that is readable when a watched file may have changed.
   package var descriptor: Int32 { folderWatches.descriptor }
 
-  /// The time without events after which a file counts as written, since editors perform several
-  /// steps in a row.
+  /// The time without events after which a file counts as completely written, because editors save
+  /// a file in several steps.
   private let settleTime: Duration
   private let folderWatches: FolderWatches
   private var watchedFiles: [File] = []
   private var missingFolderEntries: [(folder: String, name: String)] = []
 
-  /// A Boolean value that indicates whether events may have been missed.
+  /// A Boolean value that indicates whether all files must be checked again, because events may
+  /// have been missed.
   private var needsRescan = false
 
   /// Creates a watch of files. The files need not exist. Create the watch before you read the
@@ -58,8 +59,8 @@ package final class FileWatch {
     }
   }
 
-  /// Returns the maximum time until `pollChanges(at:)` should be called, or nil if the descriptor
-  /// signals changes.
+  /// Returns the maximum time until `pollChanges(at:)` must be called, or nil if it is sufficient
+  /// to wait for the descriptor.
   package func waitTimeout(at now: Duration) -> Duration? {
     if needsRescan { return .zero }
     return watchedFiles.compactMap { $0.eventBurst?.end }.min().map { max(.zero, $0 - now) }
@@ -87,7 +88,7 @@ package final class FileWatch {
     return watchedFiles.indices.compactMap { watchedFiles[$0].popSettledChange(at: now) }
   }
 
-  /// Watches the current locations of the files, and records those that have changed.
+  /// Watches the current locations of all files again, and records the files that have changed.
   private func rescanFiles(at now: Duration) throws(FileError) {
     needsRescan = false
     folderWatches.removeAllFolders()
@@ -154,12 +155,13 @@ package final class FileWatch {
     var locations: [Location] = []
     /// The state of the file when its last change was reported, or nil if the file was missing.
     var reportedStamp: FileStamp?
-    /// The start and the end of a series of events that has not settled yet.
+    /// The start and the expected end of a series of events that has not settled yet.
     var eventBurst: (start: Duration, end: Duration)?
 
     init(_ path: String) { self.path = path }
 
-    /// The settle time of a file that a writer has not closed yet.
+    /// The time without events after which a file counts as written although a writer has not
+    /// closed it yet.
     static let openFileSettleTime = Duration.milliseconds(300)
     /// The maximum time before a file that never settles is reported.
     static let maximumBurstDuration = Duration.seconds(1)
@@ -194,7 +196,8 @@ package final class FileWatch {
       eventBurst = (start, min(end, start + Self.maximumBurstDuration))
     }
 
-    /// Returns the change of a settled file and clears it, or returns nil if there is none.
+    /// Returns and clears the change of the file if its events have settled; otherwise, returns
+    /// nil.
     mutating func popSettledChange(at now: Duration) -> Change? {
       guard let eventBurst, now >= eventBurst.end else { return nil }
       self.eventBurst = nil
@@ -206,7 +209,7 @@ package final class FileWatch {
   }
 }
 
-/// The folder watches of inotify(7).
+/// Watches folders through inotify(7).
 final class FolderWatches {
   enum WatchScope {
     /// The watch covers moves and removals of the folder itself.
@@ -217,7 +220,7 @@ final class FolderWatches {
   }
 
   enum Event: Equatable {
-    /// An event concerns a file or folder with a name. `isUnfinished` means that more writes are
+    /// A file or folder with the given name has changed. `isUnfinished` means that more writes are
     /// likely.
     case name(String, folders: [String], isUnfinished: Bool)
     /// A folder disappeared, or the system dropped events, so that all files must be checked again.

@@ -13,11 +13,12 @@ package enum InputStream {
   package static let standardInputName = "standard input"
 
   private static let descriptorFolders = ["/dev/fd/", "/proc/self/fd/"]
-  /// The maximum size of a copy, in bytes: more than 45 minutes of 48 kHz stereo in 32 bits.
+  /// The maximum number of bytes that are copied to a temporary file: more than 45 minutes of 48
+  /// kHz stereo in 32 bits.
   private static let maximumCopySize = 1 << 30
   private static let contents = Mutex<[String: Content]>([:])
 
-  /// The bytes of a stream that have been read.
+  /// The content of an input stream, as far as it has been read.
   private struct Content {
     let name: String
     private let descriptor: Int32
@@ -34,7 +35,7 @@ package enum InputStream {
       guard descriptor >= 0 else { throw .systemError(path, "cannot be opened") }
     }
 
-    /// Reads until there are more than `count` bytes, or to the end.
+    /// Reads from the stream until more than `count` bytes have been read, or to the end.
     mutating func read(beyond count: Int) throws(FileError) {
       while !isComplete, bytes.count <= count {
         let blockSize = min(count + 1 - bytes.count, max(65_536, bytes.count))
@@ -44,7 +45,7 @@ package enum InputStream {
     }
   }
 
-  /// Returns true for a path that names a stream.
+  /// Returns true if a path refers to an input stream instead of a file.
   package static func isStream(_ path: String) -> Bool {
     guard path != standardInput, path != "/dev/stdin" else { return true }
     // A descriptor of a regular file can be opened again.
@@ -52,7 +53,7 @@ package enum InputStream {
       && FileSystem.entryKind(at: path) == .other
   }
 
-  /// Returns all bytes.
+  /// Returns all bytes of an input stream.
   ///
   /// - Parameters:
   ///   - path: The path of the stream.
@@ -65,7 +66,7 @@ package enum InputStream {
     return bytes
   }
 
-  /// Returns the first bytes, without waiting for more.
+  /// Returns the first bytes of an input stream, without waiting for more bytes than requested.
   static func firstBytes(of path: String, count: Int) throws(FileError) -> [UInt8] {
     Array(try bytes(of: path, beyond: count - 1).prefix(count))
   }
@@ -84,7 +85,8 @@ package enum InputStream {
     }
   }
 
-  /// Opens a temporary file with all bytes, in which a reader can seek. The caller closes it.
+  /// Copies all bytes of an input stream to a temporary file, in which a reader can seek, and opens
+  /// the file. The caller closes it.
   static func openCopy(of path: String) throws(FileError) -> Int32 {
     let bytes = try read(path, limit: maximumCopySize)
     let name = FileSystem.displayName(of: path)

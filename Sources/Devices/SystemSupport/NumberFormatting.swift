@@ -18,7 +18,8 @@ extension String {
     "²": "^2",
   ]
 
-  /// The text with the program's own symbols in ASCII. Text from files is not changed.
+  /// The text with the program's own symbols, such as dashes, replaced by ASCII characters. Text
+  /// from files is not changed.
   package var asASCII: String {
     if utf8.allSatisfy({ $0 < 0x80 }) { return self }
     var text = ""
@@ -51,8 +52,8 @@ extension Unicode.Scalar {
 }
 
 extension StringProtocol {
-  /// Returns the range of the first occurrence of a nonempty text, byte by byte; nil if there is
-  /// none.
+  /// Returns the range of the first occurrence of a nonempty text, compared byte by byte; nil if
+  /// there is none.
   ///
   /// The standard library's search would link its regular expressions, a megabyte of the program.
   package func byteRange(of text: String) -> Range<Index>? {
@@ -66,7 +67,7 @@ extension StringProtocol {
 }
 
 extension [String] {
-  /// The list as text, such as `a`, `a or b`, or `a, b, or c`.
+  /// The elements joined as a list of alternatives, such as `a`, `a or b`, or `a, b, or c`.
   package var joinedWithOr: String {
     guard count > 1 else { return joined() }
     return dropLast().joined(separator: ", ") + (count > 2 ? ", or " : " or ") + self[count - 1]
@@ -137,7 +138,8 @@ package enum NumberFormatting {
 
   package static func amplitude(decibels: Double) -> Double { pow(10, decibels / 20) }
 
-  /// Returns the exponential decay from 1 after a number of time constants.
+  /// Returns the value of an exponential decay that starts at 1, after the given number of time
+  /// constants.
   package static func decayFactor(timeConstants constants: Double) -> Double { exp(-constants) }
 
   /// Returns a peak level as text in the form `peak -3.2 dBFS`, or `silent`.
@@ -152,14 +154,15 @@ package enum NumberFormatting {
     return (decibels == "-0" ? "0" : decibels) + " dB"
   }
 
-  /// Returns a number as text with at most a number of decimal places.
+  /// Returns a number as text with at most the given number of decimal places.
   package static func roundedText(_ value: Double, places: Int) -> String {
     let scale = pow(10, Double(places))
     // Adding 0 turns a negative zero into zero.
     return plainText((value * scale).rounded() / scale + 0)
   }
 
-  /// Returns a number as text with exactly a number of decimal places, so that columns align.
+  /// Returns a number as text with exactly the given number of decimal places, so that columns
+  /// align.
   package static func fixedText(_ value: Double, places: Int) -> String {
     let parts = roundedText(value, places: places).split(separator: ".")
     let decimals = parts.count > 1 ? parts[1] : ""

@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// An output path that the content of an input determines, below a folder that the user selects.
+/// An output path that comes from the content of an input file, relative to a folder that the user
+/// selects.
 ///
 /// The input may come from anyone. Therefore, the path stays below the folder, none of its
 /// components begins with a dot, no link below the folder is followed, and no existing file is
@@ -20,7 +21,7 @@ package struct ReceivedPath: Equatable, Sendable {
   /// The whole path, without repeated slashes.
   package var path: String { Self.joinPath(outputFolder, pathComponents[...]) }
 
-  /// Validates a name that an input states.
+  /// Creates a path from a name in an input file, and validates the name.
   ///
   /// - Parameters:
   ///   - name: A path relative to the folder.
@@ -41,8 +42,8 @@ package struct ReceivedPath: Equatable, Sendable {
     self.pathComponents = components
   }
 
-  /// Checks that no link and no file in place of a folder obstructs the path, and returns whether a
-  /// file exists at it.
+  /// Checks that the path contains no link, and no file in place of a folder, and returns whether a
+  /// file exists at the path.
   ///
   /// - Throws: A `FileError` that names the obstacle.
   package func checkState() throws(FileError) -> State {
@@ -66,7 +67,7 @@ package struct ReceivedPath: Equatable, Sendable {
     return .free
   }
 
-  /// Throws an error for a path that leads through a link below a folder, or ends at a link.
+  /// Throws an error if any component of a path below the output folder is a link.
   ///
   /// - Parameters:
   ///   - name: A path relative to the folder.

@@ -96,7 +96,7 @@ package struct SHA256 {
     }
   }
 
-  /// Returns the first 32 bits of the fraction of a root.
+  /// Returns the first 32 bits of the fractional part of a root of a prime.
   private static func fractionBits(of root: Double) -> UInt32 {
     UInt32((root - root.rounded(.down)) * 0x1p32)
   }

@@ -35,8 +35,8 @@ package enum SignalHandling {
     return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// Announces an unfinished file. Returns false if the program is already ending.
-  /// A call of `endFileCreation()` must follow.
+  /// Announces that an unfinished file is about to be created. Returns false if the program is
+  /// already ending. A call of `endFileCreation()` must follow.
   static func beginFileCreation() -> Bool {
     unfinishedFileCount.add(1, ordering: .sequentiallyConsistent)
     if !interruptRequest.load(ordering: .sequentiallyConsistent) { return true }
@@ -79,7 +79,8 @@ package enum SignalHandling {
     }
   }
 
-  /// Adds a listener for the first signal, which makes the returned descriptor readable.
+  /// Adds a listener for the first signal, and returns the descriptor that the signal makes
+  /// readable.
   static func addListener() -> Int32 {
     let descriptor = listenerSignal.descriptor
     listenerCount.add(1, ordering: .sequentiallyConsistent)
@@ -88,8 +89,8 @@ package enum SignalHandling {
 
   static func removeListener() { listenerCount.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// Ends the process by the signal that a listener received, so that the shell sees the cause.
-  /// Returns if no listener received a signal.
+  /// Ends the process by the signal that a listener received, so that the shell reports the signal
+  /// as the cause. Returns if no listener received a signal.
   package static func terminateByRecordedSignal() {
     let number = recordedSignalNumber.load(ordering: .sequentiallyConsistent)
     if number != 0 {
@@ -97,9 +98,8 @@ package enum SignalHandling {
     }
   }
 
-  /// The handler of signals.
-  /// Either it sees the file that `beginFileCreation()` announced, or `beginFileCreation()` sees
-  /// the request.
+  /// The signal handler for interruption, termination, and hang-up. Either the handler sees the
+  /// file that `beginFileCreation()` announced, or `beginFileCreation()` sees the request to end.
   private static let signalHandler: @convention(c) (Int32) -> Void = { number in
     let code = errno
     defer { errno = code }
@@ -186,7 +186,7 @@ package struct InterruptSignal: ~Copyable {
   /// It is negative if no descriptor was free.
   package let descriptor: Int32
 
-  /// Adds a listener for signals. Any earlier signal ends the program.
+  /// Adds a listener for signals. A signal that arrives before this call ends the program.
   package init() { descriptor = SignalHandling.addListener() }
 
   package var isRaised: Bool { SignalHandling.isInterruptRequested }

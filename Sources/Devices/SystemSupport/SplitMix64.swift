@@ -14,11 +14,12 @@ package struct SplitMix64: RandomNumberGenerator, Equatable, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// Returns a number of at least 0 and less than 1 with 53 random bits.
+  /// Returns a random number of at least 0 and less than 1, with 53 random bits.
   package mutating func nextFraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-  /// Returns a number from 0 to `bound` − 1 without bias: the upper half of the product of a random
-  /// number and the bound (Lemire 2019, "Fast random integer generation in an interval").
+  /// Returns a uniformly distributed random number from 0 to `bound` − 1: the upper half of the
+  /// product of a random number and the bound (Lemire 2019, "Fast random integer generation in an
+  /// interval").
   package mutating func next(below bound: UInt64) -> UInt64 {
     var product = next().multipliedFullWidth(by: bound)
     if product.low < bound {

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import Synchronization
 
-/// The raw mode of the terminal, in which keys are read one by one, and its restoration, even by a
-/// signal handler.
+/// Sets the raw mode of the terminal, in which keys are read one by one, and restores the original
+/// mode, even in a signal handler.
 ///
 /// In raw mode, Ctrl-Z and a quit signal restore the original mode first, and continuing the
 /// process enters raw mode again. A terminal that belongs to another job is not changed.
@@ -50,7 +50,8 @@ package enum TerminalMode {
     isTerminalClaimed.store(false, ordering: .sequentiallyConsistent)
   }
 
-  /// Sets whether standard error is a terminal that shows a line to erase before the process stops.
+  /// Records whether a status line is shown on standard error, which must be erased before the
+  /// process stops.
   package static func setStatusLineShown(_ isShown: Bool) {
     isStatusLineShown.store(isShown, ordering: .sequentiallyConsistent)
   }
@@ -94,7 +95,8 @@ package enum TerminalMode {
     }
   }
 
-  /// Enters raw mode again, since another process may have changed the mode.
+  /// Enters raw mode again after the process was stopped, because another process may have changed
+  /// the mode.
   fileprivate static func reenterRawMode() {
     guard let modes = unsafe currentModes else { return }
     isRawModeEntered.store(false, ordering: .sequentiallyConsistent)
@@ -112,8 +114,8 @@ package enum TerminalMode {
 
 private struct SavedTerminalModes {
   let descriptor: Int32
-  /// A Boolean value that indicates whether the original mode was read, which must happen in the
-  /// foreground.
+  /// A Boolean value that indicates whether the original mode has been read. It can be read only in
+  /// the foreground.
   var isOriginalModeSaved = false
   var originalMode = termios()
   var rawMode = termios()
@@ -174,8 +176,8 @@ private let stopHandler: @convention(c) (Int32) -> Void = { number in
 
 private func handleRepeatedStop(_ number: Int32) { stopHandler(number) }
 
-/// The handler of continuation, which enters raw mode again, also after a stop that left no time to
-/// restore the terminal.
+/// The handler of the signal `SIGCONT`, which enters raw mode again, even if the process was
+/// stopped without restoring the terminal.
 private let continueHandler: @convention(c) (Int32) -> Void = { _ in
   let code = errno
   defer { errno = code }

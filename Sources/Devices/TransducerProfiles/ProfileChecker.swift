@@ -12,7 +12,8 @@ struct ProfileChecker: JSONSchemaReader {
     unknownKey: .unknownKey,
     unknownValue: .invalidValue, emptyText: .invalidValue, checksRepeatedKeys: true)
   var findingLog = FindingLog(maximumCountPerRule: ProfileRules.maximumFindingCountPerRule)
-  /// The source of the profiles that an array names, or nil for a text that names no profiles.
+  /// A closure that returns the profiles that an array names, or nil for a text that names no
+  /// profiles.
   var profileSource: ProfileSource?
 
   typealias ProfileSource = @Sendable (String) throws(SourceError) -> TransducerProfile
@@ -28,7 +29,7 @@ struct ProfileChecker: JSONSchemaReader {
     self.profileSource = source
   }
 
-  /// The findings so far, in the order of the text.
+  /// The findings so far, in the order of their positions in the text.
   var findings: [Finding] { findingLog.findings(in: document) }
 
   /// The first error, which rejects the text, or nil if the text is valid.
@@ -85,8 +86,8 @@ struct ProfileChecker: JSONSchemaReader {
         + names.names.joined(separator: ", "))
   }
 
-  /// Checks that a number in an object is not less than another number, and adds an error if it is.
-  /// An absent number has its default value.
+  /// Checks that two numbers in an object are in ascending order, and adds an error if they are
+  /// not. If a number is absent, its default value is used.
   ///
   /// - Returns: True if the numbers are in order.
   mutating func checkAreAscending(
@@ -153,7 +154,7 @@ struct ProfileChecker: JSONSchemaReader {
     }
   }
 
-  /// Checks that each estimated property has a value.
+  /// Checks that each hardware property that is listed as estimated has a value.
   private mutating func checkEstimates(of root: JSONValue) {
     guard let hardware = root["hardware"], let list = hardware["estimated"] else { return }
     for element in list.elements {
@@ -166,8 +167,8 @@ struct ProfileChecker: JSONSchemaReader {
     }
   }
 
-  /// Checks that a drive or an amplifier comes with hardware, and that equalization has its
-  /// required properties.
+  /// Checks that a profile with a drive or an amplifier also describes the hardware, and that the
+  /// properties that equalization requires are present.
   private mutating func checkDrive(of root: JSONValue) {
     guard let hardware = root["hardware"] else {
       for key in ["drive", "amplifier"] {
@@ -342,7 +343,7 @@ extension ProfileChecker {
   /// The maximum plausible ratio of peak to continuous power. A higher ratio is probably a wrong
   /// digit.
   private static let maximumPeakPowerRatio = 20.0
-  /// The range of plausible powers of amplifiers, in watts.
+  /// The range of plausible amplifier powers, in watts.
   private static let plausibleAmplifierWatts = 0.1...10_000.0
 
   /// Adds warnings about values that are valid alone, but implausible together.
@@ -396,13 +397,15 @@ extension ProfileChecker {
 
   // MARK: - The fit to hardware
 
-  /// The minimum ratio of the upper to the lower end of a band: half an octave. In a narrower band,
-  /// sharpness is hardly felt.
+  /// The minimum ratio of the upper to the lower frequency of a band: half an octave. In a narrower
+  /// band, differences in sharpness are hardly felt.
   private static let minimumBandRatio = 2.0.squareRoot()
-  /// The sample rate at which the fit of the hardware is examined, in hertz.
+  /// The sample rate for which the frequency band is fitted to the hardware during checks, in
+  /// hertz.
   private static let bandFitSampleRateHertz = 48_000.0
 
-  /// Adds warnings about a narrow band, missing limits, and estimates that the fit depends on.
+  /// Adds warnings about a narrow band, missing limits, and estimated properties on which the fit
+  /// of the profile to the hardware depends.
   mutating func warnAboutFit(of profile: TransducerProfile) {
     guard let hardware = profile.hardware, let value = document.root["hardware"] else { return }
     warnAboutNarrowBand(of: profile)
@@ -457,7 +460,7 @@ extension ProfileChecker {
 }
 
 extension Double {
-  /// The number divided by 1,000, as text.
+  /// A number of thousandths as decimal text, such as `1.234` for 1,234.
   fileprivate var thousandthsText: String { (self / 1_000).shortText }
 }
 

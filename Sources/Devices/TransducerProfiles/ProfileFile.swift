@@ -9,14 +9,15 @@ public enum ProfileCatalog {
   /// transducers, and vendors' mappings.
   public static let names = ShippedFiles.profiles.names.map { String($0.dropLast(5)) }
 
-  /// Returns the profile with a name, or nil if there is none. The text is read at every call.
+  /// Returns the shipped profile with the given name, or nil if there is none. The text is parsed
+  /// at every call.
   public static func profile(named name: String) -> TransducerProfile? {
     guard let text = text(named: name) else { return nil }
     // The tests read every shipped text.
     return try? ProfileFile.read(text: text, name: name)
   }
 
-  /// Returns the JSON text of the profile with a name, or nil if there is none.
+  /// Returns the JSON text of the shipped profile with the given name, or nil if there is none.
   public static func text(named name: String) -> [UInt8]? {
     ShippedFiles.profiles.bytes(named: name + ".json")
   }
@@ -53,8 +54,8 @@ public enum ProfileFile {
     try ProfileCheckResult(text: text, name: name, warns: false).outcome.get()
   }
 
-  /// Returns a profile as text from which the reader restores an equal profile. Default values are
-  /// omitted.
+  /// Returns a profile as JSON text from which the reader restores an equal profile. Default values
+  /// are omitted.
   ///
   /// All values must be finite. The order of keys is fixed, so equal profiles have equal bytes.
   ///
@@ -82,8 +83,8 @@ public enum ProfileFile {
     }
   }
 
-  /// The empty profile with which a profile is compared to omit defaults. The frequency is always
-  /// written.
+  /// A profile with default values, with which a profile is compared to omit defaults. The
+  /// frequency is always written.
   static let emptyProfile = TransducerProfile(
     name: "", summary: "", frequency: TransducerProfile.phone.frequency)
 }
@@ -108,7 +109,7 @@ public struct ProfileCheckResult: Sendable {
     self.init(text: text, name: name, stem: stem, warns: true)
   }
 
-  /// Checks a text for errors and, if requested, for warnings.
+  /// Checks the text of a profile for errors and, if requested, for warnings.
   init(text: [UInt8], name: String, stem: String? = nil, warns: Bool) {
     do throws(InputError) {
       let document = try ProfileFile.parseDocument(text, name: name)

@@ -2,7 +2,7 @@ internal import Glibc
 import HapticRender
 import Reading
 
-/// The profiles that are available by name, which are the user's, the system's, and the shipped
+/// A library of the profiles that are available by name: the user's, the system's, and the shipped
 /// profiles.
 ///
 /// The first folder with a file `NAME.json` determines the profile, so a file can replace a shipped
@@ -19,8 +19,8 @@ public struct ProfileLibrary: Equatable, Sendable {
     self.systemFolders = systemFolders
   }
 
-  /// Returns the entry with a name, or nil if there is none. The search makes one system call for
-  /// each folder.
+  /// Returns the library entry with the given name, or nil if there is none. The search makes one
+  /// system call for each folder.
   public func entry(named name: String) -> ProfileEntry? {
     guard ProfileName.isValid(name) else { return nil }
     for (folder, origin) in searchFolders {
@@ -33,8 +33,8 @@ public struct ProfileLibrary: Equatable, Sendable {
     return ProfileEntry(name: name, origin: .shipped)
   }
 
-  /// Returns all profiles, with the user's profiles by name, then the system's, then the shipped
-  /// profiles.
+  /// Returns all profiles: first the user's profiles, sorted by name, then the system's, then the
+  /// shipped profiles.
   ///
   /// No file is opened. Each entry lists the origins of the profiles that it shadows.
   public func allEntries() -> [ProfileEntry] {
@@ -57,9 +57,9 @@ public struct ProfileLibrary: Equatable, Sendable {
     return entries
   }
 
-  /// Returns the profiles whose name or product contains all words of a text.
-  /// If there are none, returns the profiles whose summary contains them. Case, hyphens, and spaces
-  /// are ignored. All profiles are read.
+  /// Returns the profiles whose name or product contains all words of the given text. If there are
+  /// none, returns the profiles whose summary contains them. Case, hyphens, and spaces are ignored.
+  /// All profiles are read.
   public func entries(matching text: String) -> [ProfileEntry] {
     let words = text.split { $0 == " " || $0 == "," }.map(Self.lowercasedLetters).filter {
       !$0.isEmpty
@@ -100,7 +100,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     }
   }
 
-  /// Returns whether letters are a sequence of whole words of a name.
+  /// Returns whether the given letters consist of consecutive whole words of a name.
   private static func matchesWholeWords(_ letters: String, of name: String) -> Bool {
     let words = name.lowercased().split { !$0.isLetter && !$0.isNumber }
     return words.indices.contains { start in
@@ -128,7 +128,8 @@ public struct ProfileLibrary: Equatable, Sendable {
     }
   }
 
-  /// Returns the path of the user's profile with a name, or nil if the user's folder is unknown.
+  /// Returns the path at which the user's profile with the given name is stored, or nil if the
+  /// user's folder is unknown.
   public func userPath(of name: String) -> String? {
     userFolder.map { Self.profilePath(of: name, in: $0) }
   }
@@ -149,7 +150,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     joinPath(folder, name + ".json")
   }
 
-  /// Returns the library of the environment of this process.
+  /// Returns the library for the environment variables of this process.
   public static func fromEnvironment() -> ProfileLibrary {
     ProfileLibrary { name in
       guard let value = unsafe getenv(name) else { return nil }
@@ -157,8 +158,8 @@ public struct ProfileLibrary: Equatable, Sendable {
     }
   }
 
-  /// Creates the library of an environment, from `temblor/profiles` in `XDG_CONFIG_HOME` and
-  /// `XDG_CONFIG_DIRS`.
+  /// Creates the library for the given environment variables, from the folders `temblor/profiles`
+  /// in `XDG_CONFIG_HOME` and `XDG_CONFIG_DIRS`.
   ///
   /// If these are unset or empty, their defaults are `$HOME/.config` and `/etc/xdg`. Relative paths
   /// are ignored. Source: XDG Base Directory Specification 0.8.
@@ -170,7 +171,8 @@ public struct ProfileLibrary: Equatable, Sendable {
       systemFolders: system.map { Self.joinPath(String($0), "temblor/profiles") })
   }
 
-  /// Returns the folder of the user's settings in an environment, `temblor` in `XDG_CONFIG_HOME`.
+  /// Returns the folder of the user's settings for the given environment variables: `temblor` in
+  /// `XDG_CONFIG_HOME`.
   static func settingsFolder(_ value: (String) -> String?) -> String? {
     func absolute(_ name: String) -> String? {
       value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
@@ -206,7 +208,7 @@ public struct ProfileEntry: Equatable, Sendable {
   /// The origins of the profiles with the same name that this profile shadows.
   public var shadowedOrigins: [Origin] = []
 
-  /// The name of the text in errors, which is the file's path or the profile's name.
+  /// The name by which errors refer to the text, which is the file's path or the profile's name.
   public var sourceName: String { path ?? name }
 
   /// Returns the text of the profile, which is read from its file at every call.
@@ -303,7 +305,7 @@ public struct ProfileFileError: Error, Equatable, CustomStringConvertible, Senda
   public var kind: Kind
   /// The path of the profile file.
   public var path: String
-  /// The reason of the error, without a full stop.
+  /// The reason for the error, without a full stop.
   public var reason: String
 
   /// The message of the error on one line, in the form `FILE: REASON`.
@@ -400,8 +402,8 @@ extension JSONObjectWriter {
     }
   }
 
-  /// Writes the keys that are valid for each value of the discriminator. Without a discriminator,
-  /// the keys of the first value are valid.
+  /// Writes a schema condition for each value of the discriminator, with the keys that are valid
+  /// for that value. If the discriminator is absent, the keys of the first value are valid.
   private mutating func writeVariants(of choice: JSONSchema.Discriminator) {
     guard let defaultVariant = choice.variants.first else { return }
     writeArray("allOf") { list in
@@ -425,9 +427,8 @@ extension JSONObjectWriter {
     }
   }
 
-  /// Writes the conditions for thresholds.
-  /// The sensation law requires thresholds. Other laws permit them only with hardware that
-  /// equalizes sensation across frequencies.
+  /// Writes the schema conditions for perception thresholds. The sensation law requires thresholds.
+  /// Other laws permit them only with hardware that equalizes sensation across frequencies.
   fileprivate mutating func writeThresholdConditions() {
     writeObject("if") { condition in
       condition.writeObject("properties", layout: .singleLine) { properties in

@@ -247,7 +247,7 @@ public enum ProfileSchema {
     }
     return true
   }
-  /// The keys of the length of a burst that the key `duration` replaces.
+  /// The keys that specify the length of a burst in cycles, which the key `duration` replaces.
   static let keysReplacedByDuration = ["cycles", "minDuration", "maxDuration"]
 
   private static let threshold = ProfileObjectSchema<TransducerProfile.Threshold>(
@@ -524,8 +524,8 @@ public enum ProfileSchema {
   private static let defaultDrive = DriveSettings()
 }
 
-/// The law and the parameter of the intensity mapping, as separate properties. The law is read
-/// first.
+/// Accessors for the law and the parameter of the intensity mapping as separate properties. The law
+/// is read first.
 extension IntensityMapping {
   fileprivate enum Law: String, JSONEnumeration { case power, sensation }
 
@@ -571,7 +571,8 @@ extension IntensityMapping {
   }
 }
 
-/// The keys of the burst's length, as separate properties. The default length has no keys.
+/// Accessors for the keys that specify the length of a burst, as separate properties. The default
+/// length is written without keys.
 extension TransientShape {
   fileprivate static var defaultCycles: (count: Double, seconds: ClosedRange<Double>) {
     if case .cycles(let count, let range) = defaultDurationRule {
@@ -660,7 +661,7 @@ extension TransducerHardware {
   }
 }
 
-/// A pair of values at sharpness 0 and 1, or at the two ends of a range.
+/// A pair of values that apply at sharpness 0 and 1, or at the two ends of a range.
 struct ProfileEndpoints: Sendable {
   var lowValue: Double
   var highValue: Double
@@ -678,8 +679,8 @@ extension ContactSite: JSONEnumeration {}
 extension TransducerMeasurement.Sensor: JSONEnumeration {}
 
 extension JSONProperty where Reader == ProfileChecker {
-  /// Returns a property that stores the ends of a range, `low` and `high`, on one line. An absent
-  /// range is omitted.
+  /// Returns a property that stores the ends of a range as an object with the keys `low` and
+  /// `high`, on one line. An absent range is omitted.
   fileprivate static func endpoints(
     _ name: String, _ range: ClosedRange<Double>, low: String, high: String,
     isAscending: Bool = true,
@@ -698,8 +699,8 @@ extension JSONProperty where Reader == ProfileChecker {
   }
 }
 
-/// The ranges of a profile's values.
-/// They are wide enough for any transducer, and narrow enough to detect mistakes.
+/// The permitted ranges of the values in a profile. They are wide enough for any transducer, and
+/// narrow enough to detect mistakes.
 public enum ProfileLimits {
   /// The range of frequencies that can be rendered, in hertz.
   public static let hertzRange = 0.1...20_000.0

@@ -18,16 +18,16 @@ public struct SavedSettings: Equatable, Sendable {
   public var profileNameOrPath: String?
   /// The numbers of the channels that carry haptics, from 1; empty for all channels.
   public var hapticChannels: [Int] = []
-  /// The channels with settings of their own, in the form of `--channel`; empty if `hapticChannels`
-  /// is not empty.
+  /// The settings of individual channels, in the form of the option `--channel`; empty if
+  /// `hapticChannels` is not empty.
   public var channelSettings: [String] = []
-  /// The gain of all output, 0 to 1, or nil for the default.
+  /// The master gain, 0 to 1, or nil for the default.
   public var masterGain: Double?
 
   /// Creates empty settings.
   public init() {}
 
-  /// Creates settings from a text. As with profiles, any error rejects the text.
+  /// Creates settings from JSON text. As with profiles, any error rejects the text.
   ///
   /// - Parameters:
   ///   - jsonText: The UTF-8 text, at most `ProfileFile.maximumByteCount`.
@@ -44,8 +44,8 @@ public struct SavedSettings: Equatable, Sendable {
   /// The JSON text, from which `init(text:name:library:)` restores equal settings.
   public var jsonText: [UInt8] { Self.schema.text(self) }
 
-  /// Returns the path of the settings file in an environment, `temblor/config.json` in
-  /// `XDG_CONFIG_HOME`; nil if no folder is known.
+  /// Returns the path of the settings file for the given environment variables:
+  /// `temblor/config.json` in `XDG_CONFIG_HOME`; nil if no folder is known.
   public static func path(environment value: (String) -> String?) -> String? {
     ProfileLibrary.settingsFolder(value).map { ProfileLibrary.joinPath($0, "config.json") }
   }

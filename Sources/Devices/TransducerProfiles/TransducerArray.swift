@@ -63,8 +63,8 @@ public struct TransducerArray: Equatable, Sendable {
     self.transducers = transducers
   }
 
-  /// Returns the gain of each transducer for a position. On a line or a ring, at most two gains are
-  /// not zero.
+  /// Returns the gain of each transducer that plays a pattern at the given position. On a line or a
+  /// ring, at most two gains are not zero.
   ///
   /// On a line or a ring, the two neighbors of the position divide the power by sine and cosine.
   /// Beyond the ends of a line, the last transducer has the whole power.
@@ -153,7 +153,8 @@ public struct TransducerArray: Equatable, Sendable {
     return powers.map { ($0 / total).squareRoot() }
   }
 
-  /// Divides the power between two transducers by sine and cosine.
+  /// Divides the signal between two transducers by the sine-cosine pan law, so that the total power
+  /// is constant.
   ///
   /// - Parameters:
   ///   - fraction: The position between the transducers, 0…1.
@@ -169,7 +170,7 @@ public struct TransducerArray: Equatable, Sendable {
   }
 }
 
-/// A position in an array, on its line, around its ring, or on its plane.
+/// A position in a transducer array: on its line, around its ring, or on its plane.
 public struct ArrayPosition: Equatable, Sendable {
   /// The coordinate on a line, the angle on a ring in degrees, or the first coordinate on a plane
   /// in meters.
@@ -207,7 +208,7 @@ public struct ArrayCheckResult: Sendable {
   /// There are at most 100 findings of each rule, and a finding that counts the rest.
   public var findings: [Finding] = []
 
-  /// Checks a text, and reads the profiles that it names.
+  /// Checks the text of an array, and reads the profiles that it names.
   ///
   /// - Parameters:
   ///   - text: The UTF-8 text, at most `ProfileFile.maximumByteCount`.
@@ -391,8 +392,8 @@ extension ProfileChecker {
 }
 
 extension ProfileLibrary {
-  /// Returns the source of the profiles that a text names.
-  /// It contains the profiles of the library, and files in the folder of the text.
+  /// Returns a closure that reads the profiles that the text of an array names. It finds profiles
+  /// in the library and files in the folder of the array's text.
   ///
   /// - Parameter folder: The folder to which paths are relative, or nil for the working folder.
   func profileSource(inFolder folder: String?) -> ProfileChecker.ProfileSource {
@@ -436,11 +437,12 @@ extension ProfileLibrary {
   }
 }
 
-/// The path of a pattern's position in an array over time, with linear interpolation.
+/// A path along which a pattern moves through an array over time, with linear interpolation between
+/// points.
 public struct PanPath: Equatable, Sendable {
   /// A point of a pan path, with a time and a position.
   public struct Point: Equatable, Sendable {
-    /// The time in the pattern, in seconds.
+    /// The time from the start of the pattern, in seconds.
     public var timeSeconds: Double
     /// The position at the time of the point.
     public var position: ArrayPosition
@@ -462,7 +464,7 @@ public struct PanPath: Equatable, Sendable {
   /// Creates a path with a constant position.
   public init(at position: ArrayPosition) { points = [Point(timeSeconds: 0, position: position)] }
 
-  /// Returns the gain of each transducer's haptic bus over the pattern.
+  /// Returns the gain of each transducer's haptic bus over the duration of the pattern.
   ///
   /// Between two points, the gains follow the pan law in straight segments, at least 36 between
   /// neighboring transducers. The sum of their squares stays within 0.001 of 1 unless the path is
@@ -499,10 +501,12 @@ public struct PanPath: Equatable, Sendable {
 }
 
 extension TransducerArray {
-  /// The number of straight segments between two neighboring transducers.
+  /// The number of straight segments that approximate the pan law between two neighboring
+  /// transducers.
   private static let stepsBetweenTransducers = 36
 
-  /// Returns the fractions of a path at which the gains have breakpoints, in 0..<1.
+  /// Returns the positions along a straight path at which the gains have breakpoints, as fractions
+  /// of its length in 0..<1.
   func breakpointFractions(from start: ArrayPosition, to end: ArrayPosition) -> [Double] {
     guard start != end else { return [0] }
     var breakFractions = [0.0]
