@@ -18,7 +18,7 @@ package struct Command: Sendable {
 
   package var name: String
   package var abstract: String
-  /// The help text after the usage, in paragraphs separated by an empty line.
+  /// The help text that follows the usage, in paragraphs that are separated by an empty line.
   /// Indented paragraphs keep their layout. The text is composed only when it is shown.
   package var discussion: String { makeDiscussion() }
   private var makeDiscussion: @Sendable () -> String
@@ -319,8 +319,8 @@ extension TextLayout {
   }
 }
 
-/// Returns the choice that a value names, directly or through an alias.
-/// Throws an error for any other value, unless every value is allowed.
+/// Returns the choice that a value on the command line names, directly or through an alias. Throws
+/// an error for any other value, unless every value is allowed.
 private func validatedChoice(
   _ value: String, of name: String, choices: [String], aliases: [String: String]
 ) throws(UsageError) -> String {

@@ -1,6 +1,6 @@
 /// A layout of help text for a stream, with headings, wrapped paragraphs, and two-column tables.
 package struct TextLayout {
-  /// The columns of a table that a label does not use: its indent, and the gap before its
+  /// The number of columns around the label of a table row: its indent, and the gap before its
   /// description.
   static let labelMarginColumns = 4
 
@@ -129,7 +129,7 @@ package struct TextLayout {
   }
 }
 
-/// A formatter of tables of text with aligned columns.
+/// Formats text tables with aligned columns.
 package enum TextTable {
   package static func text(ofRows rows: [[String]]) -> String {
     lines(ofRows: rows).map { $0 + "\n" }.joined()
@@ -249,7 +249,7 @@ private struct ManualPage {
     roff += ".SH \(Self.quotedRequestArgument(title.uppercased()))\n"
   }
 
-  /// Appends the line of the section NAME in the form that `whatis` reads.
+  /// Appends the text of the section NAME, in the form that `whatis` reads.
   mutating func appendName(_ name: String, abstract: String) {
     roff += "\(Self.roffEscaped(name)) \\- \(Self.roffEscaped(abstract))\n"
   }

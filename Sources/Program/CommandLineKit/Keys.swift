@@ -27,7 +27,7 @@ package final class RawTerminal {
     return isClosed || !TerminalMode.enterRawMode() ? [wake] : [wake, terminalDescriptor]
   }
 
-  /// Returns the maximum time to wait, or nil to wait for the descriptors only.
+  /// Returns the maximum time to wait for the descriptors, or nil to wait without a timeout.
   ///
   /// A background job has to poll, because shells do not report when it returns to the foreground.
   package func waitTimeout(at now: Duration) -> Duration? {
@@ -72,16 +72,17 @@ package final class RawTerminal {
 /// It decodes the ECMA-48 sequences that xterm and compatible terminals send. Unknown sequences are
 /// dropped.
 struct KeyDecoder {
-  /// The maximum pause between the bytes of a sequence.
-  /// The pause is much longer than the gaps on a slow line, and too short to notice.
+  /// The maximum pause between the bytes of an escape sequence. The pause is much longer than the
+  /// gaps on a slow line, and too short to notice.
   static let maximumSequencePause = Duration.milliseconds(50)
-  /// The maximum number of bytes in a sequence. Longer input is noise.
+  /// The maximum number of bytes in an escape sequence. Longer input is discarded as noise.
   static let maximumSequenceByteCount = 32
 
   private var pendingBytes: [UInt8] = []
   private(set) var sequenceDeadline: Duration?
 
-  /// Returns the keys that these bytes complete, and a pending Escape whose timeout has passed.
+  /// Returns the keys that the given bytes complete, and the key Escape if its timeout has passed
+  /// without further bytes.
   mutating func decode(_ bytes: [UInt8], at now: Duration) -> [KeyPress] {
     var keys: [KeyPress] = []
     // A lone escape byte is the Escape key. Any other incomplete sequence is dropped.

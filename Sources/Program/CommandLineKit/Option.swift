@@ -8,19 +8,18 @@ package struct Option: Equatable, Sendable {
   /// The placeholder for the option's value in help, such as `FILE`, or nil for a flag.
   package var valuePlaceholder: String?
   package var helpText: String
-  /// The default value as help describes it. The command itself supplies the value.
+  /// The default value as described in the help. The command itself supplies the value.
   package var defaultText: String?
   /// The allowed values of the option. An empty list allows any value.
   package var choices: [String]
   /// Other spellings of choices in lower case, and the choices that replace them.
   package var choiceAliases: [String: String]
-  /// The completion that shells offer for the value. Without a completion, shells offer the
-  /// choices.
+  /// The completion that shells offer for the value of the option. Without a completion, shells
+  /// offer the choices.
   package var completion: Completion
   package var isRepeatable: Bool
-  /// The extensions, without dots, that an output file may have.
-  /// The list is empty if the command decides. It is nil for an option that does not name an output
-  /// file.
+  /// The file extensions, without dots, that the output file named by the option may have. The list
+  /// is empty if the command decides. It is nil for an option that does not name an output file.
   package var outputExtensions: [String]?
 
   package init(
@@ -61,8 +60,8 @@ package struct Option: Equatable, Sendable {
   }
 }
 
-/// An entry in the options of a command.
-/// It is an option that is read by name, or a typed option that reads its own value.
+/// A declaration in the list of options of a command. It is an option that is read by name, or a
+/// typed option that reads its own value.
 package protocol OptionDeclaration: Sendable { var option: Option { get } }
 
 extension Option: OptionDeclaration { package var option: Option { self } }
@@ -178,7 +177,8 @@ package struct OptionGroup: Sendable, Equatable {
 }
 
 extension String {
-  /// Returns a help text with the choices of a value, unless it names all of them.
+  /// Returns the help text with a list of the choices appended, unless the text already names all
+  /// choices.
   fileprivate func appendingChoices(_ choices: [String]) -> String {
     choices.allSatisfy { containsText($0) } ? self : "\(self) One of \(choices.joinedWithOr)."
   }
@@ -225,7 +225,7 @@ package struct Argument: Sendable {
   var fullHelpText: String { helpText.appendingChoices(choices) }
 }
 
-/// An entry in the arguments of a command.
+/// A declaration in the list of arguments of a command.
 package protocol ArgumentDeclaration: Sendable {
   var argument: Argument { get }
 }

@@ -1,14 +1,14 @@
 package import SystemSupport
 
-/// The values of a command line by declared name.
-/// Each spelling of an option is accepted as its name. An undeclared name is a programming error.
+/// The parsed values of a command line, by the names of declared options and arguments. Each
+/// spelling of an option is accepted as its name. An undeclared name is a programming error.
 package struct ParsedArguments: Sendable {
   package let command: Command
   /// The values of options and arguments by name. A flag has an empty value for each occurrence.
   package private(set) var valuesByName: [String: [String]]
   let positionalArguments: [String]
-  /// The sources of values that the command line does not contain, by the primary spelling of their
-  /// option.
+  /// The sources of default values, such as a settings file, by the primary spelling of the option
+  /// that the command line omits.
   package private(set) var originsByOption: [String: String] = [:]
 
   /// Sets the values of an option that the command line omits.
@@ -22,7 +22,7 @@ package struct ParsedArguments: Sendable {
     originsByOption[primaryName(for: name)] = origin
   }
 
-  /// The arguments of the command line without defaults.
+  /// The parsed arguments without default values, as the user entered them.
   package var withoutDefaults: ParsedArguments {
     var arguments = self
     for key in originsByOption.keys {
@@ -206,9 +206,8 @@ extension ParsedArguments {
     return InputOverwriteCheck(reading: paths)
   }
 
-  /// Checks the output files before the command runs.
-  /// No output may overwrite an input or another output, and each extension and folder must be
-  /// valid.
+  /// Checks the output files that the options name, before the command runs. No output may
+  /// overwrite an input or another output, and each extension and folder must be valid.
   func checkOutputs() throws(UsageError) {
     let inputs = overwriteCheck
     var optionsByPath: [String: String] = [:]

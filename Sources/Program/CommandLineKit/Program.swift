@@ -1,7 +1,7 @@
 import SystemSupport
 
-/// A command by its name. The declaration is created on demand, because one run of the program
-/// needs only one.
+/// A reference to a command by its name. The command's declaration is created on demand, because
+/// one run of the program needs only one declaration.
 package struct CommandReference: Sendable {
   package let name: String
   package let makeCommand: @Sendable () -> Command
@@ -27,7 +27,7 @@ package struct CommandGroup: Sendable {
   }
 }
 
-/// A program with commands, its help, its manual page, and its completions.
+/// A command-line program with commands, help, a manual page, and shell completions.
 package struct Program: Sendable {
   package var name: String
   package var version: String
@@ -100,7 +100,7 @@ package struct Program: Sendable {
     return commands + [helpCommand(listing: commands)]
   }
 
-  /// Returns the command with a name, or nil if there is none. No other command is created.
+  /// Returns the command with the given name, or nil if there is none. No other command is created.
   package func command(named name: String) -> Command? {
     if let entry = commandReferences.first(where: { $0.name == name }) {
       return entry.makeCommand()
@@ -231,7 +231,7 @@ package struct Program: Sendable {
     return .unknown("option", option, among: Self.standardOptions.flatMap(\.spellings))
   }
 
-  /// The column of the descriptions in all tables of commands.
+  /// The column at which descriptions begin in all tables of commands.
   private var commandDescriptionColumn: Int {
     let names = commandReferences.map(\.name) + [Self.helpVerb]
     return (names.map(\.count).max() ?? 0) + TextLayout.labelMarginColumns

@@ -1,7 +1,8 @@
 internal import Glibc
 internal import SystemSupport
 
-/// An output stream to the user, with its capabilities. Each call corresponds to one `write`.
+/// An output stream that the user reads, with its capabilities. Each call to write text makes one
+/// `write` system call.
 package struct Output: Sendable {
   package typealias WriteBytes = @Sendable (_ bytes: Span<UInt8>) throws(StreamError) -> Void
 
@@ -113,8 +114,8 @@ private var hasUnicodeLocale: Bool {
 }
 
 extension String {
-  /// Returns the text with long lines wrapped. A continuation line is indented to the last column
-  /// of the table.
+  /// Returns the text with long lines wrapped. A continuation line is indented to the last table
+  /// column of its line.
   func wrapped(to width: Int) -> String {
     split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.utf8.count > width ? Self.wrapped(line, to: width) : String(line)
@@ -175,7 +176,7 @@ private func terminalColumnCount(_ descriptor: Int32) -> Int {
   return Int(size.ws_col)
 }
 
-/// An error of a failed write to a standard stream.
+/// The error thrown if a write to a standard stream fails.
 package struct StreamError: Error, Equatable, CustomStringConvertible {
   package var streamName: String
   /// The error number of the failed `write`.
@@ -196,7 +197,8 @@ package struct StreamError: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// The connection of a command to the user, with the output, the messages, and the clock.
+/// The streams through which a command communicates with the user: its output and its messages; and
+/// a clock.
 package struct Terminal: Sendable {
   package var output: Output
   package var errorOutput: Output

@@ -29,7 +29,7 @@ public struct ChannelRouting: Sendable {
   public struct ChannelSettings: Sendable {
     /// The index of the channel, from 0.
     public var channelIndex: Int
-    /// The content of the channel, or nil for the content by the lists of channels.
+    /// The content of the channel, or nil if the lists of haptic and audio channels determine it.
     public var content: (hasHaptics: Bool, audio: OutputRouting.Channel.AudioSide)?
     /// The profile of the channel's transducer, or nil for the default profile.
     public var profile: TransducerProfile?
@@ -72,7 +72,8 @@ public struct ChannelRouting: Sendable {
     return panPath.sendGains(on: transducerArray, rate: rate)
   }
 
-  /// The number of channels that the settings require: the number of the highest channel.
+  /// The minimum number of output channels that the settings require, which is the number of the
+  /// highest channel in use.
   public var minimumChannelCount: Int {
     let indices =
       [hapticChannels, audioChannels].flatMap { $0?.map(\.channelIndex) ?? [] }
@@ -82,12 +83,13 @@ public struct ChannelRouting: Sendable {
     return maximumIndex + 1
   }
 
-  /// A Boolean value that indicates whether any channel has a profile of its own.
+  /// A Boolean value that indicates whether a profile is specified for any individual channel.
   public var hasChannelProfiles: Bool {
     transducerArray != nil || channelSettings.contains { $0.profile != nil }
   }
 
-  /// Returns the routing on a number of channels, with the profile of each haptic bus.
+  /// Returns the output routing for the given number of channels, with the profile of each haptic
+  /// bus.
   ///
   /// - Parameters:
   ///   - channelCount: The number of channels.
@@ -226,7 +228,7 @@ public struct ChannelRouting: Sendable {
 extension ArrayPosition {
   /// The maximum magnitude of a coordinate on a line or a plane.
   private static let maximumCoordinateMagnitude = 1e6
-  /// The maximum magnitude of an angle around a ring, in degrees; ten turns.
+  /// The maximum magnitude of an angle around a ring, in degrees, which is ten full turns.
   private static let maximumRingDegrees = 3_600.0
 
   /// Parses a position from a number, or from two numbers with a slash for a plane; nil for any

@@ -8,7 +8,7 @@ internal import VendorFormats
 /// compared with its recording or with its conversion to another format. If several files of a
 /// folder have the same name, those with the same extension are paired first.
 public struct FolderPairs: Sendable {
-  /// A file of each folder with the same name.
+  /// A pair of files with the same name, one from each folder.
   public struct Pair: Equatable, Sendable {
     /// The name that both files have in common.
     public let name: String
@@ -24,15 +24,15 @@ public struct FolderPairs: Sendable {
   public let referenceOnlyNames: [String]
   /// The names, with extensions, of files that only the candidate folder contains.
   public let candidateOnlyNames: [String]
-  /// The errors in the folders.
+  /// The errors that occurred while the folders were searched.
   public let problems: [FileError]
 
-  /// A file of a folder.
+  /// A pattern or sound file in one of the folders.
   private struct Entry {
     let input: TakeInput
-    /// The path below the folder.
+    /// The path relative to the folder.
     let fileName: String
-    /// The path below the folder, without extension.
+    /// The path relative to the folder, without extension.
     let name: String
   }
 
@@ -76,13 +76,13 @@ public struct FolderPairs: Sendable {
       .map { candidates[$0].fileName }
   }
 
-  /// The indices of the files of a pair.
+  /// The indices of the two files of a pair in the lists of references and candidates.
   private struct IndexPair {
     let reference: Int
     let candidate: Int
   }
 
-  /// Returns the pairs in the order of the references.
+  /// Returns the pairs of files with the same name, in the order of the references.
   private static func indexPairs(_ references: [Entry], _ candidates: [Entry]) -> [IndexPair] {
     func firstIndices(of entries: [Entry], by key: (Entry) -> String) -> [String: Int] {
       Dictionary(entries.indices.map { (key(entries[$0]), $0) }) { first, _ in first }

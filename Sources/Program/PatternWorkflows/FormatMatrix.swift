@@ -2,8 +2,7 @@ public import HapticFormats
 public import HapticModel
 internal import VendorFormats
 
-/// A measurement of the quality of conversions between formats. Examples are converted and read
-/// again.
+/// Measures how well formats preserve patterns, by converting examples and reading them again.
 public enum FormatMatrix {
   /// The kind of content of an example pattern.
   public enum Content: String, CaseIterable, Sendable {
@@ -17,7 +16,7 @@ public enum FormatMatrix {
     case audio
   }
 
-  /// The quality of a conversion.
+  /// The quality of a conversion between two formats.
   public enum Grade: String, CaseIterable, Sendable {
     /// The conversion keeps all values exactly.
     case exact
@@ -33,16 +32,17 @@ public enum FormatMatrix {
   public struct Measurement: Sendable {
     /// The quality of the conversion.
     public var grade: Grade
-    /// The maximum difference of a value, as a fraction of full scale.
+    /// The maximum difference between a value before and after the conversion, as a fraction of
+    /// full scale.
     public var maximumDifferenceFraction: Double
     /// The messages of the losses without duplicates, in their original order.
     public var losses: [String]
   }
 
-  /// The maximum difference of an exact conversion, as a fraction of full scale: the precision of
-  /// 32-bit numbers.
+  /// The maximum difference of a value in an exact conversion, as a fraction of full scale: the
+  /// precision of 32-bit numbers.
   private static let exactToleranceFraction = 1e-6
-  /// The maximum difference of a close conversion, as a fraction of full scale.
+  /// The maximum difference of a value in a close conversion, as a fraction of full scale.
   public static let closeToleranceFraction = 0.01
 
   /// Returns the example pattern for a kind of content.

@@ -10,11 +10,11 @@ internal import VendorFormats
 public struct LoadedPattern: Sendable {
   /// The input that names the origin of the pattern.
   public let input: PatternInput
-  /// The pattern's file with its bytes. The bytes of a sound file are omitted.
+  /// The name and bytes of the pattern's file. The bytes of a sound file are omitted.
   public let file: SourceFile
-  /// The composition of the pattern, with curves as straight lines.
+  /// The composition of the pattern, with curves converted to straight segments.
   public let composition: HapticComposition
-  /// The further information in the file, as names and values.
+  /// The additional metadata in the file, as names and values.
   public let details: [(name: String, value: String)]
   private let sourceMap: SourceMap
   private let soundReferences: [ReadResult.SoundReference]
@@ -66,26 +66,26 @@ public struct LoadedPattern: Sendable {
     return paths
   }
 
-  /// Returns the decoded sound files of the pattern at a sample rate, by their paths.
+  /// Returns the sound files of the pattern, decoded at the given sample rate, by their paths.
   public func soundSamples(rate: Double) throws(InputError) -> [String: AudioBuffer] {
     try WaveformFiles.load(soundReferences, from: input.soundFolder, rate: rate)
   }
 
-  /// Returns the warnings about deviations in playback. Reads the sound files again.
+  /// Returns warnings about playback that deviates from the pattern. Reads the sound files again.
   public func warnings() -> [Finding] {
     findings + WaveformFiles.warnings(soundReferences, from: input.soundFolder)
   }
 
-  /// Returns a finding if body locations of the pattern are merged, because no profile is for one
-  /// of them.
+  /// Returns a finding if the body locations of the pattern are merged, because none of the
+  /// profiles is assigned to a body location.
   public func mergedBodyLocationFinding(on profiles: [TransducerProfile]) -> Finding? {
     guard profiles.allSatisfy({ $0.bodyLocation == nil }) else { return nil }
     return PatternRules.mergedBodyLocations(
       of: composition, at: sourceMap.location(of: .composition))
   }
 
-  /// Returns findings about parts of the pattern that do not play as the file states on profiles:
-  /// body locations that are merged or not played, and frequencies that are moved.
+  /// Returns findings about parts of the pattern that the given profiles do not play as the file
+  /// states: body locations that are merged or not played, and frequencies that are moved.
   public func playbackFindings(on profiles: [TransducerProfile], rate: Double) -> [Finding] {
     let unplayed = PatternRules.unplayedBodyLocations(
       of: composition, on: profiles.map(\.bodyLocation),

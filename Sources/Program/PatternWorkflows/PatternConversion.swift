@@ -36,8 +36,8 @@ public struct PatternConversion: Sendable {
     public var sourceFormat: HapticFormat
     /// The written files in the target format, at least one.
     public var files: [WrittenFiles.File]
-    /// The sound files that the written files refer to, relative to their folder.
-    /// Each path occurs once, with its location in the source file.
+    /// The paths of the sound files that the written files refer to, relative to the folder of the
+    /// written files. Each path occurs once, with its location in the source file.
     public var soundReferences: [ReadResult.SoundReference]
     /// The losses of reading, followed by the losses of writing.
     public var losses: [LocatedLoss]
@@ -124,7 +124,8 @@ public struct PatternConversion: Sendable {
     return readResult.soundReferences.filter { remainingPaths.remove($0.path) != nil }
   }
 
-  /// A Boolean value that indicates whether the options request no change except of the format.
+  /// A Boolean value that indicates whether the options request no change other than the conversion
+  /// to another format.
   private var changesOnlyFormat: Bool {
     writingOptions == WritingOptions(baseName: writingOptions.baseName)
       && readingOptions.amplitudeMapping == .root && !omitsSounds

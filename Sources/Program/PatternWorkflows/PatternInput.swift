@@ -3,7 +3,7 @@ internal import ShippedFiles
 public import SystemSupport
 public import VendorFormats
 
-/// A pattern that the user named, which is a file, a shipped pattern, or standard input.
+/// A pattern that the user specified: a file, a shipped pattern, or standard input.
 public struct PatternInput: Equatable, Sendable {
   /// The origin of the pattern's content.
   public enum Origin: Equatable, Sendable {
@@ -15,7 +15,7 @@ public struct PatternInput: Equatable, Sendable {
     case standardInput
   }
 
-  /// The lookup of the sound files of a pattern.
+  /// The folder in which the sound files of a pattern are looked up.
   public enum SoundLookup: Equatable, Sendable {
     /// The sound files are in the folder of the pattern.
     case patternFolder
@@ -27,15 +27,16 @@ public struct PatternInput: Equatable, Sendable {
 
   /// The origin of the pattern's content.
   public var origin: Origin
-  /// The path below the named folder, without extension, which determines the name of the output.
+  /// The path relative to the folder that the user named, without extension, which determines the
+  /// name of the output.
   public var outputStem: String
   /// A Boolean value that indicates whether the pattern was found in a folder that the user named.
   public var isFromFolder: Bool
   /// The formats that are recognized when the pattern is read.
   public var formats: FormatRegistry
-  /// The lookup of the pattern's sound files.
+  /// The folder in which the pattern's sound files are looked up.
   public var soundLookup = SoundLookup.patternFolder
-  /// The only pattern to read from a file with several patterns; nil to read all of them in
+  /// The pattern to read from a file that contains several patterns; nil to read all of them in
   /// sequence.
   public var filePart: SourceFile.Part?
   /// The channels of a sound file that are played as a pattern, from 0; nil for all channels.
@@ -119,7 +120,7 @@ public struct PatternInput: Equatable, Sendable {
     return (inputs, problems)
   }
 
-  /// The files that are found in a folder.
+  /// The kinds of files that a search of a folder finds.
   private struct FolderSearch {
     let formats: FormatRegistry
     let includesSounds: Bool
@@ -197,9 +198,9 @@ public struct PatternInput: Equatable, Sendable {
     return inputs
   }
 
-  /// Returns the patterns of a file with several patterns, named like files in a folder with the
-  /// name of the file.
-  /// For any other file, returns only the input itself.
+  /// Returns an input for each pattern in a file that contains several patterns. The inputs are
+  /// named like files in a folder that has the name of the file. For any other file, returns only
+  /// the input itself.
   private static func partInputs(of input: PatternInput) -> [PatternInput] {
     guard case .file(let path) = input.origin,
       input.formats.formats(forFileName: path).contains(where: { $0.listParts != nil }),
@@ -217,8 +218,8 @@ public struct PatternInput: Equatable, Sendable {
     }
   }
 
-  /// The maximum number of patterns of a file that are separate inputs. More patterns play in
-  /// sequence, because each separate input reads the whole file.
+  /// The maximum number of patterns in a file that become separate inputs. If there are more
+  /// patterns, they play in sequence, because each separate input reads the whole file.
   private static let maximumPartCount = 200
 
   /// The maximum length, in characters, of a file name that is made from the name of a pattern.
@@ -242,15 +243,15 @@ public struct PatternInput: Equatable, Sendable {
     return formats.contains { $0.recognize(bytes.span) == .certain }
   }
 
-  /// Returns the reason that a name cannot be looked up, or nil. Bytes that are not UTF-8 were
-  /// decoded as the replacement character.
+  /// Returns the reason that a file name cannot be used, or nil. Bytes that are not valid UTF-8
+  /// were decoded as the replacement character.
   private static func problem(ofName name: String) -> String? {
     name.unicodeScalars.contains("\u{FFFD}")
       ? "the file name is not valid UTF-8; rename the file" : nil
   }
 
-  /// Refuses to rewrite a file through a link that was found in a folder, because the user did not
-  /// name its target.
+  /// Throws an error if a file would be rewritten through a link that was found in a folder,
+  /// because the user did not name the target of the link.
   ///
   /// - Throws: A `FileError` that names the link.
   package func checkRewriting() throws(FileError) {

@@ -11,7 +11,7 @@ internal import SystemSupport
 public struct RenderBatch: Sendable {
   /// A sound file to write, with the pattern to render.
   public struct Item: Sendable {
-    /// The destination of the bytes of a sound file.
+    /// The destination to which a sound file is written.
     public enum Destination: Sendable {
       /// A file with a path, which is replaced atomically when it is complete. Missing folders are
       /// created.
@@ -66,7 +66,7 @@ public struct RenderBatch: Sendable {
     case failed(any Error)
   }
 
-  /// The settings for rendering all patterns. The buses are those of each item.
+  /// The settings for rendering all patterns. The buses to render are specified by each item.
   public var job: RenderJob
   /// The sound files to write.
   public var items: [Item]

@@ -11,13 +11,13 @@ package let temblorVersion = "0.3.0"
 
 /// The settings for rendering patterns to sound.
 public struct RenderJob: Sendable {
-  /// The profile of channels without a profile of their own.
+  /// The profile of output channels for which no profile is specified.
   public var profile: TransducerProfile
   /// The sample rate of the output, in hertz.
   public var sampleRateHertz = 48_000
   /// The number of channels of the output.
   public var channelCount = 1
-  /// The gain of the whole output, 0 to 1.
+  /// The master gain, which applies to the whole output, 0 to 1.
   public var masterGain = 1.0
   /// A Boolean value that indicates whether the peak of the output is normalized to −1 dBFS.
   public var isNormalized = false
@@ -36,8 +36,8 @@ public struct RenderJob: Sendable {
   /// A Boolean value that indicates whether the output is the simulated acceleration instead of the
   /// drive signal.
   public var rendersAcceleration = false
-  /// A Boolean value that indicates whether the output is the unprocessed signal.
-  /// The unprocessed signal has no limiter, DC blocker, hardware stages, or fades.
+  /// A Boolean value that indicates whether the output is the unprocessed signal, without a
+  /// limiter, DC blocker, hardware stages, or fades.
   public var isRaw = false
   /// The options for reading patterns.
   public var readingOptions = ReadingOptions()
@@ -55,7 +55,7 @@ public struct RenderJob: Sendable {
     return (plans[0], pattern)
   }
 
-  /// Reads a pattern and compiles it for profiles.
+  /// Reads a pattern and compiles it for the profile of each bus.
   ///
   /// - Parameters:
   ///   - input: The pattern.
@@ -75,7 +75,7 @@ public struct RenderJob: Sendable {
     return (plans, pattern)
   }
 
-  /// Returns the routing with the profile of each haptic bus.
+  /// Returns the output routing of this job, with the profile of each haptic bus.
   ///
   /// - Parameter bodyLocationCount: The number of body locations of the pattern.
   public func resolvedRouting(bodyLocationCount: Int = 0) -> (
@@ -87,7 +87,8 @@ public struct RenderJob: Sendable {
       bodyLocationCount: bodyLocationCount)
   }
 
-  /// Returns the routing for the plans of a pattern. A single plan contains all body locations.
+  /// Returns the output routing for the compiled plans of a pattern. A single plan contains all
+  /// body locations.
   func resolvedRouting(for plans: [RenderPlan]) -> (
     routing: OutputRouting, profiles: [TransducerProfile]
   ) {
@@ -123,7 +124,7 @@ public struct RenderJob: Sendable {
     return settings
   }
 
-  /// Returns the number of frames of all passes, without trailing silence.
+  /// Returns the total number of frames in all passes of a pattern, without trailing silence.
   func soundFrameCount(of plans: [RenderPlan]) -> Int64 {
     let furtherPasses =
       passCount > 1 ? (plans.map(\.passFrameCount).max() ?? 0) * Int64(passCount - 1) : 0
@@ -178,7 +179,7 @@ public struct RenderJob: Sendable {
     return bytes
   }
 
-  /// Renders plans block by block, and returns the statistics.
+  /// Renders the plans of a pattern block by block, and returns the statistics of the renderer.
   ///
   /// - Parameters:
   ///   - renderer: The renderer.
@@ -215,7 +216,7 @@ public struct RenderJob: Sendable {
     return (names.count == 1 ? "profile " : "profiles ") + names.joined(separator: ", ")
   }
 
-  /// Returns the gain that raises the peak of the output to just below the ceiling.
+  /// Returns the gain that brings the peak of the output to just below the limiter's ceiling.
   private func measureNormalizingGain(_ plans: [RenderPlan], settings: RenderSettings) throws
     -> Float
   {

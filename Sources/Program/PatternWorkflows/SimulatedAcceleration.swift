@@ -1,6 +1,7 @@
 internal import HapticRender
 
-/// A stage that replaces drive signals by the simulated acceleration of their transducers.
+/// A processing stage that replaces the drive signals of transducers by their simulated
+/// acceleration.
 struct SimulatedAcceleration {
   /// The simulation of each channel, or nil for a channel without a transducer of known resonance.
   private var simulationsByChannel: [TransducerSimulation?]
@@ -15,7 +16,7 @@ struct SimulatedAcceleration {
     }
   }
 
-  /// Replaces the drive by the acceleration in the first frames of a block.
+  /// Replaces the drive signals by the simulated acceleration in the first frames of a block.
   mutating func replaceDrive(in block: inout [Float], frameCount: Int) {
     let count = simulationsByChannel.count
     for channel in 0..<count {

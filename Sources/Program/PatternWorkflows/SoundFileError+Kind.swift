@@ -5,7 +5,7 @@ internal import SystemSupport
 internal import VendorFormats
 
 extension SoundFileError {
-  /// The number of first bytes that determine the kind of a file.
+  /// The number of bytes at the start of a file that determine its kind.
   private static let examinedByteCount = 65_536
 
   /// Reads a sound file. If the file is not a sound file, the error names the kind of the file.

@@ -4,8 +4,8 @@ public import SoundFile
 internal import Synchronization
 internal import SystemSupport
 
-/// The measurement of a sound file of any length on all cores, with a few tens of megabytes of
-/// memory.
+/// Measures the levels, spectra, and onsets of a sound file of any length, on all cores and with a
+/// few tens of megabytes of memory.
 public struct SoundMeasurement {
   /// The maximum duration of a sound that is searched for onsets, in seconds.
   static let maximumOnsetSearchSeconds = 60.0
@@ -18,7 +18,8 @@ public struct SoundMeasurement {
   public let sampleRateHertz: Double
   /// The number of frames in the file.
   public let frameCount: Int
-  /// The difference between the announced and the actual length, or nil for a complete file.
+  /// The difference between the length that the header states and the actual length, or nil for a
+  /// complete file.
   public let truncation: SoundTruncation?
   /// The levels of all channels together.
   public let overallLevels: Levels
@@ -26,7 +27,7 @@ public struct SoundMeasurement {
   public let channelLevels: [Levels]
   /// The spectrum of each channel.
   public let channelSpectra: [Spectrum]
-  /// The onsets in the mean of the channels, or nil for a long sound.
+  /// The onsets in the mean of all channels, or nil if the sound is too long to search.
   public let onsets: [Onset]?
 
   /// Measures a sound file.
@@ -79,7 +80,7 @@ public struct SoundMeasurement {
   }
 }
 
-/// A distributor of the measurement of a sound to threads. While a block is measured, the next
+/// Distributes the measurement of a sound to several threads. While a block is measured, the next
 /// block is read.
 private final class SoundMeasurementWorkers: Sendable {
   /// The number of samples in a block. A block has 8 MiB and needs about 20 ms of work.
@@ -90,7 +91,8 @@ private final class SoundMeasurementWorkers: Sendable {
   private let loudnessMeasurement: Mutex<LoudnessMeasurement>
   private let channelMeasurements: [Channel]
 
-  /// The reader of the file and the most recent block. An empty block marks the end of the file.
+  /// A reader of the sound file that stores the most recent block. An empty block marks the end of
+  /// the file.
   private struct BlockReader: ~Copyable {
     var reader: SoundFileReader
     var latestBlock = Result<[Float], SoundFileError>.success([])
@@ -110,7 +112,7 @@ private final class SoundMeasurementWorkers: Sendable {
     }
   }
 
-  /// The measurement of a channel, used by one thread at a time.
+  /// The measurement of a single channel, which one thread at a time may use.
   private final class Channel: Sendable {
     let measurement: Mutex<ChannelMeasurement>
     init(rate: Double) { measurement = Mutex(ChannelMeasurement(rate: rate)) }
@@ -150,7 +152,7 @@ private final class SoundMeasurementWorkers: Sendable {
     return try blockReader.withLock { $0.latestBlock }.get()
   }
 
-  /// Returns the results after the last block.
+  /// Completes the measurement after the last block, and returns the results.
   func finishMeasurement() -> (overall: Levels, channels: [Levels], spectra: [Spectrum]) {
     let results = channelMeasurements.map { channel in channel.measurement.withLock { $0.finish() }
     }

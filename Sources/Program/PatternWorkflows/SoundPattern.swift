@@ -54,7 +54,7 @@ enum SoundPattern {
 }
 
 extension Signal {
-  /// Returns a signal with some of the channels of a sound file.
+  /// Returns a signal that contains the selected channels of a sound file.
   ///
   /// - Parameters:
   ///   - indices: The indices of the channels, in the order of the result.

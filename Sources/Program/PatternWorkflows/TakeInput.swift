@@ -46,7 +46,7 @@ public enum TakeInput: Equatable, Sendable {
     }
   }
 
-  /// The input as a pattern input, which provides its origin and output name.
+  /// A pattern input that provides the origin and the output name of this input.
   private var patternInput: PatternInput {
     switch self {
     case .pattern(let input): input
@@ -74,8 +74,8 @@ public enum TakeInput: Equatable, Sendable {
   /// A Boolean value that indicates whether the input is a pattern that was found in a folder.
   package var isFromFolder: Bool { patternInput.isFromFolder }
 
-  /// The paths of the file and, for a pattern, of its sound files. Files that cannot be read are
-  /// not included.
+  /// The paths of the input's file and, for a pattern, of its sound files. Files that cannot be
+  /// read are not included.
   package var sourcePaths: [String] {
     if case .pattern(let input) = self {
       input.sourcePaths
@@ -171,7 +171,8 @@ public enum TakeInput: Equatable, Sendable {
       interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate)
   }
 
-  /// Returns the input with a sound file as a pattern of some of its channels.
+  /// Returns the input, in which a sound file is replaced by a pattern that plays the selected
+  /// channels.
   ///
   /// - Parameter channels: The channels from 0, or nil to keep the sound.
   public func asPattern(ofChannels channels: [Int]?) -> TakeInput {
@@ -243,7 +244,8 @@ extension HapticComposition {
 }
 
 extension RenderJob {
-  /// Returns the job with a channel for each body location, which also carries all audio events.
+  /// Returns the render job with one channel for each body location. Each channel also carries all
+  /// audio events.
   ///
   /// A job with settings for channels or with an array is unchanged.
   fileprivate func separating(_ locations: [HapticComposition.BodyLocation]) -> RenderJob {

@@ -1,11 +1,11 @@
-/// The names of files in a folder, which differ even without regard to case.
+/// A set of file names for one folder, which are unique even if case is ignored.
 package struct UniqueNames {
   private var lowercasedNames: Set<String> = []
 
   /// Creates an empty set of names.
   package init() {}
 
-  /// Adds a name, with a number from 2 if an earlier name is the same. Returns the added name.
+  /// Adds a name, with a number from 2 appended if the name already exists. Returns the added name.
   package mutating func addName(_ name: String) -> String {
     var uniqueName = name
     var number = 2

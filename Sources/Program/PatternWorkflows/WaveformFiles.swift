@@ -5,7 +5,7 @@ package import Reading
 internal import SoundFile
 internal import SystemSupport
 
-/// A loader of the sound files that a pattern refers to, only from its own folder.
+/// Loads the sound files that a pattern refers to, and only from the folder of the pattern.
 package enum WaveformFiles {
   /// Decodes the sound files at a sample rate in hertz.
   ///
@@ -77,7 +77,7 @@ package enum WaveformFiles {
       "the sound file \(waveform.path.inQuotes) \(error.description)", suggestion: suggestion)
   }
 
-  /// Returns the errors and warnings about the sound files.
+  /// Returns the errors and warnings about the sound files of a pattern.
   package static func findings(_ waveforms: [ReadResult.SoundReference], from folder: String?)
     -> [Finding]
   {

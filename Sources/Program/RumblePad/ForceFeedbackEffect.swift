@@ -1,7 +1,7 @@
-/// A force feedback effect as uploaded by a game. Levels are 0…1, and times are in seconds.
+/// A force feedback effect that a game has uploaded. Levels are 0…1, and times are in seconds.
 package struct ForceFeedbackEffect: Equatable, Sendable {
   package enum Kind: Equatable, Sendable {
-    /// A vibration by the levels of a slow (strong) and a fast (weak) motor.
+    /// A vibration of a slow (strong) motor and a fast (weak) motor, by their levels.
     case rumble(strong: Double, weak: Double)
     /// A vibration with its own frequency in hertz, regardless of its waveform.
     case periodic(hertz: Double, level: Double)
@@ -9,8 +9,8 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
     case ramp(from: Double, to: Double)
   }
 
-  /// The attack and fade of an effect, with their durations and the levels at the start and the
-  /// end.
+  /// The envelope of an effect: the durations of its attack and fade, and the levels at the start
+  /// of the attack and the end of the fade.
   package struct Envelope: Equatable, Sendable {
     package var attackSeconds = 0.0
     package var attackLevel = 0.0
@@ -44,7 +44,8 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
     self.envelope = envelope
   }
 
-  /// Returns the levels of both motors, or of the single vibration.
+  /// Returns the levels of both motors, or the level of a periodic or constant vibration, at a
+  /// time.
   ///
   /// - Parameters:
   ///   - time: The time since playback started.
@@ -82,8 +83,8 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
     return level
   }
 
-  /// Returns the seconds until the levels change on their own. During a continuous change, returns
-  /// the seconds until the next step.
+  /// Returns the time until the levels change without a command from the game, in seconds. During a
+  /// continuous change, returns the time until the next step.
   package func secondsUntilChange(atSeconds time: Double, repetitionCount: Int) -> Double {
     let position =
       durationSeconds > 0

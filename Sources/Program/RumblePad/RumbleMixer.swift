@@ -8,14 +8,14 @@ internal import SystemSupport
 /// The event for slow motors has a low sharpness, and the event for fast motors has a high
 /// sharpness. The mixer belongs to one thread.
 package final class RumbleMixer {
-  /// The interval between levels during a continuous change, and the duration of each change, in
-  /// seconds.
+  /// The interval between level updates during a continuous change, and the duration of the ramp to
+  /// each level, in seconds.
   package static let levelStepSeconds = 0.01
   /// The sharpness of the tone for slow motors.
   private static let slowMotorSharpness: Float = 0.2
   /// The sharpness of the tone for fast motors.
   private static let fastMotorSharpness: Float = 0.8
-  /// The duration of the looped event of a tone, in seconds.
+  /// The duration of the continuous event that is looped to produce a tone, in seconds.
   private static let toneLoopSeconds = 3_600.0
 
   private final class MotorTone {
@@ -32,7 +32,7 @@ package final class RumbleMixer {
   private var periodicTonesByEffect: [Int16: MotorTone] = [:]
   package private(set) var effectsByID: [Int16: ForceFeedbackEffect] = [:]
   package private(set) var playbacksByEffect: [Int16: (start: Duration, count: Int)] = [:]
-  /// The gain of all effects, 0…1, which a game sets.
+  /// The gain that a game has set for all effects, 0…1.
   package var effectGain = 1.0
 
   package init(_ engine: PlaybackEngine) throws {

@@ -2,18 +2,18 @@ internal import CUInput
 internal import Glibc
 package import SystemSupport
 
-/// An event of a game that uses a gamepad.
+/// An event that a game sends to a gamepad.
 package enum PadEvent: Equatable {
   case upload(ForceFeedbackEffect, id: Int16)
   case erase(id: Int16)
   case play(id: Int16, count: Int)
-  /// The gain of all effects, 0…1.
+  /// The game sets the gain of all effects, 0…1.
   case gain(Double)
 }
 
-/// A gamepad with force feedback, as the program provides it to games.
+/// A virtual gamepad with force feedback that the program provides to games.
 package protocol ForceFeedbackPad: AnyObject {
-  /// The descriptors that are readable while `nextEvent` has an event.
+  /// The descriptors that are readable while `readEvent()` has an event to return.
   var readableDescriptors: [Int32] { get }
 
   /// Returns the next event of a game, or nil if there is none. The game has already received the
@@ -21,7 +21,8 @@ package protocol ForceFeedbackPad: AnyObject {
   func readEvent() throws -> PadEvent?
 }
 
-/// A gamepad that the kernel module uinput provides; it exists as long as this object.
+/// A virtual gamepad that the kernel module uinput provides. The gamepad exists as long as this
+/// object.
 package final class UInputPad: ForceFeedbackPad {
   private static let devicePath = "/dev/uinput"
   /// The USB vendor ID of the Xbox 360 controller, which games recognize.
@@ -30,7 +31,7 @@ package final class UInputPad: ForceFeedbackPad {
   private static let productID: UInt16 = 0x028E
 
   private let padDescriptor: Int32
-  /// The device of the gamepad whose buttons and axes are passed through.
+  /// The descriptor of the physical gamepad whose buttons and axes are passed through.
   private let originalDescriptor: Int32?
   private let originalPath: String
 
@@ -131,7 +132,7 @@ package final class UInputPad: ForceFeedbackPad {
     return unsafe Glibc.read(descriptor, &event, size) == size ? event : nil
   }
 
-  /// Receives an effect and replies to the game, which waits for the reply.
+  /// Receives an uploaded effect and replies to the game, which waits for the reply.
   private func receiveEffect(_ request: UInt32) -> PadEvent? {
     var kernelEffect = cuinput_effect()
     guard unsafe cuinput_begin_upload(padDescriptor, request, &kernelEffect) == 0 else {

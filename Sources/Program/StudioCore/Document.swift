@@ -3,7 +3,8 @@ internal import HapticModel
 internal import Reading
 internal import VendorFormats
 
-/// A pattern that is being edited. The text is the model, and every change modifies the text.
+/// A pattern that is being edited, with its undo history. The text is the model, and every change
+/// modifies the text.
 struct Document {
   /// The source of a text that was converted from another format.
   struct Origin {
@@ -19,7 +20,7 @@ struct Document {
     var text: [UInt8]
   }
 
-  /// The maximum number of undo steps. The oldest are removed first.
+  /// The maximum number of undo steps. The oldest steps are removed first.
   private static let maximumStepCount = 1_000
   /// The maximum number of bytes in the texts of all undo steps.
   private static let maximumStepByteCount = 64 << 20
@@ -40,11 +41,11 @@ struct Document {
   private(set) var readingError: InputError?
   private var undoSteps: [HistoryStep] = []
   private var redoSteps: [HistoryStep] = []
-  /// The name of the next undo step.
+  /// The name for the undo step that the next change begins.
   private var nextStepLabel = Self.defaultStepLabel
-  /// A Boolean value that indicates whether further changes belong to the last undo step.
+  /// A Boolean value that indicates whether further changes are added to the most recent undo step.
   private var isStepOpen = false
-  /// The editor before the changes of the current step.
+  /// The AHAP editor with the text from before the first change of the current undo step.
   private var editorBeforeStep: AHAPEditor?
 
   /// A Boolean value that indicates whether the text has no errors.
@@ -79,7 +80,8 @@ struct Document {
     openedText = text
   }
 
-  /// Sets the text, and reads it. The editor stays if the text has errors.
+  /// Sets and parses the text. If the text has errors, the editor of the last readable text is
+  /// kept.
   private mutating func parse(_ text: [UInt8]) {
     self.text = text
     do {
@@ -120,7 +122,7 @@ struct Document {
     recordStep(textBefore: oldText)
   }
 
-  /// Applies all changes of a list, or throws the first error and applies none.
+  /// Applies all changes in a list, or throws the first error and applies no change.
   mutating func applyChanges(_ changes: [PatternChange]) throws(InputError) {
     if let readingError { throw readingError }
     guard let lastReadableEditor else {
@@ -154,7 +156,8 @@ struct Document {
     return true
   }
 
-  /// Records the text before a change, unless the current step already has one.
+  /// Records the text from before a change as an undo step, unless the change belongs to the
+  /// current step.
   private mutating func recordStep(textBefore oldText: [UInt8]) {
     if !isStepOpen {
       guard text != oldText else { return }
@@ -175,7 +178,7 @@ struct Document {
     }
   }
 
-  /// The maximum number of lines of a text for a line-by-line comparison.
+  /// The maximum number of lines for which a text is compared line by line with the opened text.
   private static let maximumComparedLineCount = 2_000
 
   /// The numbers of the lines that differ from the opened text, from 1.

@@ -12,12 +12,13 @@ struct LocatedLoss {
   var location: FileLocation
 }
 
-/// A converter of patterns between formats, which works as `temblor convert` does.
+/// A converter of patterns between formats, with the same results as `temblor convert`.
 enum DocumentConversion {
   private static let unwritableFormatRule = Rule.error(
     "format-unwritable", "syntax", "The target format must be writable.")
 
-  /// Converts a file to one file of another format, also if the format would normally use several.
+  /// Converts a file to a single file in another format, even if the format normally uses several
+  /// files.
   ///
   /// - Returns: The bytes of the file, the losses, and the composition of the source.
   static func convert(_ file: SourceFile, from source: HapticFormat, to target: HapticFormat)

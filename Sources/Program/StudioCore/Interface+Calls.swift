@@ -81,8 +81,8 @@ package func runCall(
   return unsafe runLiveCall(handle, failureResult: failureResult, body)
 }
 
-/// Runs a call of live sound, which changes the output only if it fails.
-/// A successful call thus neither allocates nor frees memory.
+/// Runs a call that controls live sound. The call changes the output of the instance only if it
+/// fails. A successful call thus neither allocates nor frees memory.
 func runLiveCall(
   _ handle: StudioHandle?, failureResult: Int32 = 0,
   _ body: (StudioInstance) throws(CallError) -> Int32
@@ -148,7 +148,7 @@ func copySamples(_ start: UnsafePointer<Float>?, _ count: Int32, channels: Int32
   return unsafe Array(UnsafeBufferPointer(start: start, count: Int(count)))
 }
 
-/// The maximum number of channels of a sound file that the host adds.
+/// The maximum number of channels in a sound file that the host adds.
 private let maximumSoundChannelCount: Int32 = 64
 
 private func checkLength(_ length: Int32, of name: String, hasAddress: Bool) throws(CallError) {
@@ -190,7 +190,7 @@ package func checkSampleRate(_ rate: Double) throws(CallError) {
 // MARK: - Slots and profiles
 
 extension StudioInstance {
-  /// Returns the profile with an index.
+  /// Returns the profile with the given index.
   package func profile(_ index: Int32) throws(CallError) -> TransducerProfile {
     studio.profiles[try checkedProfileIndex(index)]
   }
@@ -213,7 +213,7 @@ extension StudioInstance {
     return Int(slot)
   }
 
-  /// Calls a closure with a document.
+  /// Calls a closure with the document at the given index.
   func withDocument<Result>(
     _ slot: Int32, _ body: (inout Document) throws(CallError) -> Result
   ) throws(CallError) -> Result {
@@ -258,7 +258,8 @@ extension StudioInstance {
     }
   }
 
-  /// Plays a plan from the position of the previous plan.
+  /// Plays a compiled plan in place of the previous plan, from the previous plan's current
+  /// position.
   func play(
     _ slot: Int32, profile: Int32, _ makePlan: (LiveSound) throws(CallError) -> RenderPlan
   ) throws(CallError) -> Int32 {

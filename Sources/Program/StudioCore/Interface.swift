@@ -120,7 +120,7 @@ public func temblorChange(
   }
 }
 
-/// Begins an undo step with a name. Returns 1, or 0 for an invalid document.
+/// Begins an undo step with the given name. Returns 1, or 0 for an invalid document.
 @_expose(wasm, "begin") @_cdecl("temblor_begin")
 public func temblorBegin(
   _ handle: StudioHandle?, _ slot: Int32, _ label: BytePointer?, _ length: Int32
@@ -147,8 +147,8 @@ public func temblorStep(_ handle: StudioHandle?, _ slot: Int32, _ forward: Int32
   }
 }
 
-/// Sets the output to a report with a name, and returns its length, or 0 for an unknown report or
-/// document.
+/// Sets the output to the report with the given name, and returns its length, or 0 for an unknown
+/// report or document.
 ///
 /// - `text` and `original` are the bytes of a document.
 /// - `history`, `lines` (changed ones), `score`, `origin`, and `check` (for a profile) are JSON
@@ -174,7 +174,8 @@ public func temblorReport(
   }
 }
 
-/// Sets the output to the source text of the part at a path. An invalid path is an error.
+/// Sets the output to the source text of the part of the pattern at the given path. An invalid path
+/// is an error.
 @_expose(wasm, "part") @_cdecl("temblor_part")
 public func temblorPart(
   _ handle: StudioHandle?, _ slot: Int32, _ path: BytePointer?, _ length: Int32
@@ -191,8 +192,8 @@ public func temblorPart(
   }
 }
 
-/// Sets the output to the pattern in a format with an id. The output is empty if the pattern cannot
-/// be written.
+/// Sets the output to the pattern in the format with the given id. The output is empty if the
+/// pattern cannot be written.
 @_expose(wasm, "save") @_cdecl("temblor_save")
 public func temblorSave(
   _ handle: StudioHandle?, _ slot: Int32, _ format: BytePointer?, _ length: Int32
@@ -214,8 +215,8 @@ public func temblorSave(
 
 // MARK: - Sound
 
-/// Returns the frequency in hertz at which a profile plays a sharpness, or NaN for an invalid
-/// profile or sharpness.
+/// Returns the frequency in hertz at which a profile plays the given sharpness, or NaN for an
+/// invalid profile or sharpness.
 @_expose(wasm, "hertz") @_cdecl("temblor_hertz")
 public func temblorHertz(_ handle: StudioHandle?, _ profile: Int32, _ sharpness: Double) -> Double {
   var hertz = Double.nan
@@ -228,7 +229,7 @@ public func temblorHertz(_ handle: StudioHandle?, _ profile: Int32, _ sharpness:
   return hertz
 }
 
-/// Adds a decoded sound file under its path in patterns.
+/// Adds a decoded sound file under the path by which patterns refer to it.
 ///
 /// - Parameters:
 ///   - handle: The instance.

@@ -13,9 +13,9 @@ final class LiveSound {
   static let maximumBlockFrameCount = 4_096
 
   let sampleRateHertz: Double
-  /// The renderer of the current profile.
+  /// The renderer for the current profile, with its players.
   private var currentStage: LiveStage
-  /// The stage of the previous profile, used in the block in which it fades out.
+  /// The renderer for the previous profile, in the block in which it fades out; otherwise nil.
   private var fadingStage: LiveStage?
   private var audibleSlot = 0
   private var isPlaying = false
@@ -41,7 +41,8 @@ final class LiveSound {
     currentStage.playersBySlot[audibleSlot]?.withStatus { $0.phase == .playing } ?? false
   }
 
-  /// Loads a plan and plays it from the position of the previous plan, with a crossfade.
+  /// Loads a compiled plan and plays it from the current position of the previous plan, with a
+  /// crossfade.
   func loadPlan(_ slot: Int, _ plan: RenderPlan, profile: TransducerProfile) {
     let startPosition =
       currentStage.playersBySlot[slot] == nil ? positionFrame : currentStage.positionFrame(of: slot)
@@ -56,7 +57,7 @@ final class LiveSound {
     sendToPlayers { $0 == slot ? nil : loopCommand(of: $1) }
   }
 
-  /// Creates a stage for another profile. The previous stage fades out.
+  /// Creates a renderer for another profile, while the previous renderer fades out.
   private func replaceStage(profile: TransducerProfile, keepingPlansExcept replacedSlot: Int) {
     let oldStage = currentStage
     currentStage = LiveStage(profile: profile, rate: sampleRateHertz)
@@ -84,7 +85,7 @@ final class LiveSound {
     }
   }
 
-  /// Sets the loop of the playing document.
+  /// Sets the loop range of both patterns, or turns looping off.
   ///
   /// - Parameters:
   ///   - isLooping: True to repeat, false to play to the end once.
@@ -108,7 +109,7 @@ final class LiveSound {
     sendToPlayers { .control($1, controlValues[index].id, value: value, at: 0) }
   }
 
-  /// Returns the command that sets the loop of a player.
+  /// Returns the command that sets the loop range of a player.
   private func loopCommand(of player: RenderPlayer) -> RenderCommand {
     let plans = currentStage.playersBySlot.compactMap { $0?.plan }
     let end = loopFrameRange.end > 0 ? loopFrameRange.end : RenderPlan.commonLoopLength(of: plans)
@@ -117,7 +118,8 @@ final class LiveSound {
     return .loop(player, passCount: isLooping ? nil : 1, from: startCue, end: end, at: 0)
   }
 
-  /// Sends a command to the player of each slot for which a closure returns one.
+  /// Sends the command that a closure returns to the player of each slot. The closure may return
+  /// nil to send no command.
   private func sendToPlayers(_ command: (Int, RenderPlayer) -> RenderCommand?) {
     for (slot, player) in currentStage.playersBySlot.enumerated() {
       if let player, let command = command(slot, player) {

@@ -9,7 +9,7 @@ final class LiveStage {
   private(set) var playersBySlot: [RenderPlayer?] = [nil, nil]
   private let port = RendererPort(channelCount: 1)
   private var renderer: Renderer
-  /// The players that the renderer may still read.
+  /// The replaced players that the renderer may still read.
   private var retiredPlayers: [RenderPlayer] = []
   /// The cue points that the renderer may still read.
   private var retainedCues: [SharedCuePoint] = []
@@ -21,12 +21,12 @@ final class LiveStage {
       rate: rate, settings: RenderSettings(routing: routing, passCount: nil), port: port)
   }
 
-  /// Returns the next frame of the player of a slot.
+  /// Returns the next frame of the pattern that the player of a slot will render.
   func positionFrame(of slot: Int) -> Int64 {
     playersBySlot[slot]?.withStatus { $0.patternFrame.load(ordering: .relaxed) } ?? 0
   }
 
-  /// Sets the plan of a slot. The previous player fades out.
+  /// Sets the plan that a slot plays. The previous player of the slot fades out.
   func setPlan(_ plan: RenderPlan, slot: Int) {
     let player = RenderPlayer(plan: plan)
     retiredPlayers.removeAll { $0.isReleased }
@@ -44,7 +44,7 @@ final class LiveStage {
   /// Sends commands to the renderer.
   func sendCommands(_ commands: [RenderCommand]) { _ = port.send(commands) }
 
-  /// Creates a cue point for a player, and keeps the cue point while the renderer may use it.
+  /// Creates a cue point for a player, and retains it while the renderer may use it.
   func makeCue(_ player: RenderPlayer, atFrame frame: Int64) -> SharedCuePoint {
     retainedCues.removeAll { $0.isReleased }
     let cue = SharedCuePoint(of: player.plan, at: frame)

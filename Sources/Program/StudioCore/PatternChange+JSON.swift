@@ -2,7 +2,7 @@ internal import HapticFormats
 internal import Reading
 
 extension [PatternChange] {
-  /// Parses a list of changes of a pattern in the following forms:
+  /// Parses a JSON list of changes to a pattern, in the following forms:
   ///
   /// - `{"set": "events[3].time", "to": 1.25}`
   /// - `{"remove": "curves[0].points[2]"}`
@@ -28,7 +28,7 @@ extension [PatternChange] {
 }
 
 extension PatternChange {
-  /// Parses a change of a pattern from JSON.
+  /// Parses a single change to a pattern from JSON.
   fileprivate init(_ json: JSONValue) throws(InputError) {
     let target = json["to"]
     if let path = json["set"]?.string, let target {

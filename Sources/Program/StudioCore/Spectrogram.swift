@@ -2,11 +2,11 @@ internal import CMath
 internal import HapticRender
 internal import SignalAnalysis
 
-/// A computation of spectrograms, which show the level of each frequency over time.
+/// Computes spectrograms, which show the level of each frequency over time.
 enum Spectrogram {
   /// The length of the spectrogram's window, in seconds.
   private static let windowSeconds = 0.064
-  /// The level of a silent cell, in decibels.
+  /// The level in decibels that a silent cell of a spectrogram has.
   private static let silenceDecibels = Float(-120)
 
   /// Returns levels in decibels relative to full scale, column by column, with the rows from 0 Hz

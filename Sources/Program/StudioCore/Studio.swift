@@ -20,7 +20,8 @@ final class Studio {
   var soundsByPath: [String: DecodedSound] = [:]
   /// The shipped profiles, followed by the user's profiles.
   var profiles = ProfileCatalog.names.compactMap { ProfileCatalog.profile(named: $0) }
-  /// The last rendering, with its samples, their rate, and the index of the profile.
+  /// The samples of the last rendering, their sample rate in hertz, and the index of the profile
+  /// that was used.
   var lastRendering: (samples: [Float], rate: Double, profile: Int) = (
     [], Studio.defaultRateHertz, 0
   )
@@ -30,7 +31,7 @@ final class Studio {
   /// The maximum number of documents.
   static let maximumDocumentCount = 65_536
 
-  /// Creates documents up to an index, if it is within the maximum.
+  /// Creates empty documents up to the given index, if the index is within the maximum.
   func makeDocuments(upToIndex index: Int) {
     while documents.count <= index, index < Self.maximumDocumentCount {
       documents.append(Document())
@@ -48,13 +49,13 @@ final class Studio {
     return conversion.bytes
   }
 
-  /// The rules that a suppression can name.
+  /// The rules that a suppression in a pattern file can name.
   private static let suppressibleRules =
     FormatRegistry.standard.rules + PatternRules.compositionRules + PatternRules.playbackRules
     + PatternRules.hardwareRules + PatternRules.compilationRules
 
-  /// Returns the findings of a document in the order of its text, as `temblor check --profile`
-  /// does.
+  /// Returns the same findings about a document as `temblor check --profile`, in the order of the
+  /// text.
   ///
   /// A sound file that the host has not added is reported as missing.
   func findings(of index: Int, profile: Int) -> [Finding] {
@@ -107,21 +108,22 @@ final class Studio {
     return findings
   }
 
-  /// The maximum duration in seconds for the hardware check, so that reports are quick.
+  /// The maximum duration of a pattern that the hardware rules examine, in seconds. It keeps
+  /// reports fast.
   private static let maximumHardwareCheckSeconds = 30.0
 
-  /// Returns the profile with an index, or the first one for an invalid index.
+  /// Returns the profile with the given index, or the first profile for an invalid index.
   func profile(_ index: Int) -> TransducerProfile {
     profiles.indices.contains(index) ? profiles[index] : profiles.first ?? .phone
   }
 
-  /// Returns the frequency in hertz at which a profile plays a sharpness.
+  /// Returns the frequency in hertz at which a profile plays the given sharpness.
   func hertz(profile index: Int, sharpness: Double) -> Double {
     profile(index).bandMapped(rate: Self.defaultRateHertz).frequency.hertz(
       atSharpness: min(max(sharpness, 0), 1))
   }
 
-  /// The sample rate of reports and of the first rendering, in hertz.
+  /// The sample rate that reports assume and that the first rendering uses, in hertz.
   static let defaultRateHertz = 48_000.0
 
   /// Compiles a composition for a profile. Events whose sound file the host has not added are
@@ -160,8 +162,8 @@ final class Studio {
       compiling: composition, profile: profile(index), rate: rate, samples: samples)
   }
 
-  /// The maximum number of samples in a rendering. A sound at the rendering's sample rate can have
-  /// at most this number of frames. At 48 kHz, these are 93 minutes.
+  /// The maximum number of samples in a rendering. A sound, converted to the rendering's sample
+  /// rate, can have at most the same number of frames. At 48 kHz, this is 93 minutes.
   static let maximumSampleCount = 1 << 28
 
   private static let emptySlotRule = Rule.error(
@@ -241,7 +243,8 @@ final class Studio {
     }
   }
 
-  /// Returns the samples between two times, with silence beyond the ends.
+  /// Returns the samples of a rendering between two times, padded with silence before its start and
+  /// after its end.
   static func excerpt(
     of samples: [Float], rate: Double, fromSeconds start: Double, toSeconds end: Double
   )
@@ -280,7 +283,7 @@ struct DecodedSound {
   var channelCount: Int
   var sampleRateHertz: Double
 
-  /// Returns the approximate number of frames at another sample rate.
+  /// Returns the approximate number of frames after conversion to another sample rate.
   func frameCount(playedAtHertz targetRate: Double) -> Double {
     Double(interleaved.count / channelCount) * targetRate / sampleRateHertz
   }

@@ -18,12 +18,12 @@ internal import RealtimeMemory
   var sampleBuffer = FixedBuffer<Float>(repeating: 0, count: 0)
   /// The memory of a compiled plan that is being copied.
   var incomingPlanBytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
-  /// The owner of the instance, which lives as long as the instance: the session of a C program.
+  /// An object that the instance retains, such as the device session of a C program.
   package var sessionOwner: AnyObject?
 
   package init() {}
 
-  /// Returns the instance at an address.
+  /// Returns the instance that a handle refers to.
   package static func instance(of handle: StudioHandle) -> StudioInstance {
     unsafe Unmanaged<StudioInstance>.fromOpaque(handle).takeUnretainedValue()
   }
@@ -49,7 +49,7 @@ internal import RealtimeMemory
     outputBuffer = FixedBuffer(repeating: 0, count: 0)
   }
 
-  /// Sets the status to that of a failure, and the output to its reason as JSON.
+  /// Sets the status to the status of a failed call, and the output to the reason as JSON.
   func setFailure(_ error: CallError) {
     status = error.status
     _ = setOutput(JSONWriter.compactObjectText { $0.writeMembers(of: error.reason) })
@@ -58,5 +58,6 @@ internal import RealtimeMemory
 
 /// The address of an instance, which identifies the instance in calls.
 public typealias StudioHandle = UnsafeMutableRawPointer
-/// The address of bytes that are valid during a call. The next argument is the number of the bytes.
+/// The address of bytes that are valid during a call. The next argument of the call is the number
+/// of bytes.
 public typealias BytePointer = UnsafePointer<UInt8>

@@ -2,7 +2,7 @@ public import HapticPlayback
 internal import _Concurrency
 
 extension PatternPlayer {
-  /// Waits until playback ends, on its own or by a stop.
+  /// Waits until playback ends, either at the end of the pattern or because the player is stopped.
   ///
   /// Returns immediately if the player is idle and no start is pending. Also returns, without an
   /// end of playback, if the driver stops or the task is canceled.

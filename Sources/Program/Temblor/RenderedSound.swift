@@ -64,11 +64,12 @@ extension HapticComposition {
   }
 }
 
-/// The rendering of a composition for a profile, with its samples and their source.
+/// A rendered composition: the samples, and the composition and the profile from which they were
+/// rendered.
 public struct RenderedSound: Sendable {
   /// The composition that was rendered.
   public let composition: HapticComposition
-  /// The profile that rendered the composition.
+  /// The profile for which the composition was rendered.
   public let profile: TransducerProfile
   /// The sample rate in hertz, and the number of channels; both are at least 1.
   public let rate, channelCount: Int

@@ -4,7 +4,8 @@ public import PatternComparison
 public import Temblor
 
 extension HapticComposition {
-  /// Renders this composition and another one, and lists how the other one differs.
+  /// Renders this composition and another composition, and lists the differences of the other
+  /// composition from this one.
   ///
   /// - Parameters:
   ///   - candidate: The composition that is compared with this one, the reference.
@@ -21,7 +22,7 @@ extension HapticComposition {
 }
 
 extension RenderedSound {
-  /// Returns the sound with the composition that it was rendered from, for a comparison.
+  /// Returns a take for comparisons, which contains the rendered sound and its composition.
   ///
   /// - Parameter name: The name of the take in reports.
   public func take(named name: String) -> Take {

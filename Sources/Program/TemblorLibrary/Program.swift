@@ -8,7 +8,7 @@ internal import TemblorCommands
 // The part of the C interface that is not in the studio's module: the version, the program, and
 // sound on devices. See Library/temblor.h.
 
-/// The text of the library's version, which lives as long as the process.
+/// The version of the library as a C string, which is valid as long as the process runs.
 private nonisolated(unsafe) let versionText: UnsafePointer<CChar> = {
   let bytes = temblorVersion.utf8CString
   let text = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
@@ -58,11 +58,11 @@ public func temblorRun(_ host: StudioHandle?, _ words: BytePointer?, _ length: I
   }
 }
 
-/// The exit status of a command that is used incorrectly.
+/// The exit status of a command that is called with invalid arguments.
 private let usageStatus: Int32 = 64
 
-/// Runs a command for an instance.
-/// The output of the instance is then the standard output, a zero byte, and the standard error.
+/// Runs a command of the program, and stores its output in an instance. The output of the instance
+/// is then the standard output, a zero byte, and the standard error.
 private func runCommand(_ arguments: [String], for host: StudioInstance) -> Int32 {
   // A call to a missing library would end the process.
   if let missing = missingLibraryMessage(for: arguments.first ?? "") {
@@ -97,7 +97,7 @@ private func missingLibraryMessage(for command: String) -> String? {
   return missing.map { "\($0.0) not found; install the package \($0.1)" }
 }
 
-/// Returns a stream that collects its bytes.
+/// Returns an output stream that collects the written bytes in memory.
 private func collectingOutput(to gathered: Locked<[UInt8]>) -> Output {
   Output(isTerminal: false, allowsColor: false) { bytes throws(StreamError) in
     gathered.withLock { gathered in

@@ -5,9 +5,9 @@ internal import HapticRender
 public import StudioCore
 internal import SystemSupport
 
-/// A session of playback on a device, for the C interface.
+/// A session that plays patterns on a device, for the C interface.
 final class DeviceSession {
-  /// A playback of a pattern. Its player is released at the end.
+  /// One playback of a pattern. Its player is released when the playback ends.
   struct PatternPlayback {
     var player: PatternPlayer?
     var startFrame: Int64?
@@ -20,7 +20,7 @@ final class DeviceSession {
       if endFrame != nil { return "ended" }
       return startFrame == nil ? "waiting" : "playing"
     }
-    /// The latest values of the intensity control and the sharpness control.
+    /// The most recently set values of the intensity control and the sharpness control.
     var controlValues: [Float] = [1, 0]
   }
 
@@ -28,10 +28,10 @@ final class DeviceSession {
   private static let maximumEndedPlayCount = 1_024
 
   let engine: PlaybackEngine
-  /// The delay of the limiters and transducer stages, in frames.
+  /// The latency of the limiters and transducer stages, in frames.
   private let latencyFrameCount: Int
   private let clock: PlaybackClock
-  /// The playback that drives the engine, or nil if another object drives the engine.
+  /// The live playback that drives the engine, or nil if another object drives the engine.
   private var playback: LivePlayback?
   private let sinkEvents: Notices
   private var playbacksByNumber: [Int32: PatternPlayback] = [:]
@@ -74,7 +74,7 @@ final class DeviceSession {
       ).latencyFrameCount
   }
 
-  /// Plays a plan and returns the number of the playback.
+  /// Plays a compiled plan and returns the number that identifies the playback.
   ///
   /// - Parameters:
   ///   - plan: The plan to play.
@@ -216,7 +216,7 @@ extension StudioInstance {
   }
 }
 
-/// The maximum frame of a session, which its clock does not reach.
+/// The maximum frame number that a call may specify. The clock of a session never reaches it.
 private let maximumFrame: Int64 = 1 << 53
 
 private func checkFrame(_ frame: Int64) throws(CallError) {
@@ -225,7 +225,7 @@ private func checkFrame(_ frame: Int64) throws(CallError) {
   }
 }
 
-/// Runs an operation of the playback engine, and turns its error into the error of the call.
+/// Runs an operation of the playback engine, and converts its error to a `CallError`.
 private func convertingPlaybackErrors<Result>(_ body: () throws(PlaybackError) -> Result)
   throws(CallError)
   -> Result
@@ -313,7 +313,7 @@ public func temblorSessionControl(
   }
 }
 
-/// Makes the state of the session the output, as JSON.
+/// Sets the output to the state of the session as JSON.
 ///
 /// - Returns: The number of bytes, or 0 if no device is open.
 @_cdecl("temblor_session_status")

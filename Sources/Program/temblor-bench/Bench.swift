@@ -98,10 +98,10 @@ struct Measurement {
   }
 }
 
-/// A stopwatch that measures the duration of work on a clock and returns the median.
+/// Measures the median duration of several runs of some work.
 enum Stopwatch {
-  /// Returns the time of a clock, in seconds. The clock of the thread excludes the time of other
-  /// programs.
+  /// Returns the current time of a system clock, in seconds. The thread's CPU-time clock excludes
+  /// the time that other programs use.
   static func clockSeconds(_ clock: clockid_t = CLOCK_MONOTONIC) -> Double {
     var time = timespec()
     unsafe clock_gettime(clock, &time)

@@ -7,8 +7,8 @@ import ShippedFiles
 import SoundFile
 import SystemSupport
 
-/// Work whose cost is measured relative to a reference loop, so that the result hardly depends on
-/// the load of the machine.
+/// A benchmark workload whose cost is measured relative to a reference loop, so that the result
+/// hardly depends on the load of the machine.
 struct Workload: Sendable {
   let workloadName: String
   /// Runs the work once, which takes tens of milliseconds.
@@ -21,11 +21,11 @@ struct Workload: Sendable {
 /// CPU time of several runs, which alternate with the loop. The ratios depend on the kind of
 /// processor; `--update` measures them on the current machine.
 enum RegressionCheck {
-  /// The maximum ratio of a cost to its threshold.
+  /// The maximum ratio of the measured cost of a workload to its threshold.
   static let maximumCostRatio = 1.25
-  /// The maximum number of attempts for a workload that is too slow.
+  /// The maximum number of attempts to measure a workload that is too slow.
   private static let maximumAttemptCount = 3
-  /// The number of runs of a workload in each attempt.
+  /// The number of times that a workload runs in each attempt.
   private static let runsPerAttempt = 9
 
   /// Compares all workloads with the thresholds in a file, and returns true if all are within them.

@@ -86,7 +86,7 @@ enum VoiceBenchmarks {
       parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
   }
 
-  /// Returns a control curve that moves all the time, with a point every tenth of a second.
+  /// Returns a control curve that changes all the time, with a point every tenth of a second.
   static func zigzagCurve(
     _ id: DynamicParameterID, _ first: Float, _ second: Float, seconds: Double
   )
@@ -131,7 +131,7 @@ enum LiveBenchmarks {
     ]
   }
 
-  /// Returns the duration of each call, in seconds.
+  /// Returns the duration of each measured call of the renderer, in seconds.
   private static func measureCallSeconds() throws -> [Double] {
     let link = RendererPort(channelCount: channelCount)
     let routing = RegressionCheck.spreadRouting(channelCount: channelCount)
