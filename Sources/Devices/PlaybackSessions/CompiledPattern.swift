@@ -11,9 +11,9 @@ package struct CompiledPattern: Sendable {
   package var durationSeconds: Double
   /// The time from the start until the pattern has ended and its output is silent, in seconds.
   package var soundSeconds: Double { plans.map(\.durationSeconds).max() ?? durationSeconds }
-  /// The names of the body locations that are mixed, because at least one of them has no bus of its
-  /// own. The array is empty if the locations play separately, or if the pattern does not address
-  /// several locations.
+  /// The names of the body locations that are mixed, because no bus is assigned to an individual
+  /// location. The array is empty if the locations play separately, or if the pattern does not
+  /// address several locations.
   package var mixedLocationNames: [String]
 
   package init(

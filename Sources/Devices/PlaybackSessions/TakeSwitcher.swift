@@ -160,7 +160,7 @@ package final class TakeSwitcher {
     try applyLoop()
   }
 
-  /// Turns looping of the region or the take on or off.
+  /// Turns looping on or off, for the loop region or for the whole take.
   package func toggleLooping() throws {
     isLooping.toggle()
     try applyLoop()

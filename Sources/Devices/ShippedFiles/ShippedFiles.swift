@@ -2,7 +2,7 @@ internal import CShippedFiles
 
 /// A folder of files that are embedded in the program, so that they are available on any machine.
 @safe package struct ShippedFiles: Sendable {
-  /// The profile files, in the order of lists.
+  /// The profile files, in the order in which they are listed.
   package static let profiles = unsafe ShippedFiles(temblor_profiles)
   /// The HTML, style sheets, and scripts of generated pages.
   package static let pageParts = unsafe ShippedFiles(temblor_page)

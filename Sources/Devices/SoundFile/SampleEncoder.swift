@@ -16,7 +16,8 @@ public struct SampleEncoder: Sendable {
     self.dither = dither
   }
 
-  /// Returns an encoder for another encoding that continues the dither of this one.
+  /// Returns an encoder for another sample encoding, which continues the dither sequence of this
+  /// encoder.
   public func changingEncoding(to encoding: SampleEncoding) -> SampleEncoder {
     SampleEncoder(encoding, dither: dither)
   }

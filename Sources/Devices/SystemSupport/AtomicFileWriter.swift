@@ -204,7 +204,8 @@ enum HiddenFile {
     return nil
   }
 
-  /// Removes the files that killed processes have not removed from a folder, once for each folder.
+  /// Removes the incomplete files that killed processes left in a folder. Each folder is cleaned
+  /// only once.
   private static func removeStaleFiles(in folder: String) {
     guard cleanedFolders.withLock({ $0.insert(folder).inserted }) else { return }
     let names = (try? FileSystem.allNames(in: folder.isEmpty ? "." : folder)) ?? []

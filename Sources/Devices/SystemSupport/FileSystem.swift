@@ -13,8 +13,8 @@ package enum FileSystem {
     }
   }
 
-  /// Returns the time of the last change in the form `2026-11-22 17:58 UTC`, or nil if it is
-  /// unknown.
+  /// Returns the time at which a file was last modified, in the form `2026-11-22 17:58 UTC`, or nil
+  /// if it is unknown.
   package static func modificationTimeText(of path: String) -> String? {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }

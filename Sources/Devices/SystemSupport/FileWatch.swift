@@ -32,8 +32,8 @@ package final class FileWatch {
   /// have been missed.
   private var needsRescan = false
 
-  /// Creates a watch of files. The files need not exist. Create the watch before you read the
-  /// files, so that no change is missed.
+  /// Creates a watch for the given files. The files need not exist. Create the watch before you
+  /// read the files, so that no change is missed.
   package init(_ paths: [String], settleTime: Duration = .milliseconds(30))
     throws(FileError)
   {

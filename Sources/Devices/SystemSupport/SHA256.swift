@@ -43,7 +43,7 @@ package struct SHA256 {
     return hashState.map { String(UInt64($0) | 1 << 32, radix: 16).dropFirst() }.joined()
   }
 
-  /// Returns the hash of some bytes, in hexadecimal digits.
+  /// Returns the hash of the given bytes, in hexadecimal digits.
   package static func hash(of bytes: [UInt8]) -> String {
     var hash = SHA256()
     hash.addBytes(bytes)

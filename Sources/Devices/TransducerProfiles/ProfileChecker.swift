@@ -1,7 +1,7 @@
 import HapticRender
 public import Reading
 
-/// A reader of the text of a profile or an array, which checks it by its schema and collects all
+/// A reader that checks the text of a profile or an array against its schema, and collects all
 /// findings.
 struct ProfileChecker: JSONSchemaReader {
   static let omitsPointInWholeNumbers = true
@@ -471,10 +471,11 @@ extension ClosedRange<Double> {
 
 /// The rules for profiles and arrays.
 public enum ProfileRules {
-  /// The maximum number of findings of a rule that are listed. Further findings are only counted.
+  /// The maximum number of findings that are listed for one rule. Further findings are only
+  /// counted.
   static let maximumFindingCountPerRule = 100
 
-  /// The rules of profiles and arrays, in the order of their list.
+  /// The rules for profiles and arrays, in the order in which they are listed.
   public static let all: [Rule] = [
     .invalidSyntax, .trailingComma, .duplicateKey, .wrongType, .missingKey, .unknownKey,
     .outOfRange,

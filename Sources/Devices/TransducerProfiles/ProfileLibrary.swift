@@ -181,7 +181,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     return home.map { joinPath($0, "temblor") }
   }
 
-  /// Returns the path of a file with a name in a folder.
+  /// Returns the path of the profile file with the given name in a folder.
   static func joinPath(_ folder: String, _ name: String) -> String {
     folder + (folder.hasSuffix("/") ? "" : "/") + name
   }

@@ -91,7 +91,7 @@ public struct TransducerArray: Equatable, Sendable {
     return angle < degreesPerTurn ? angle : 0
   }
 
-  /// Returns the distance of two positions, in the unit of the layout.
+  /// Returns the distance between two positions, in the unit of the layout.
   func distance(from first: ArrayPosition, to second: ArrayPosition) -> Double {
     guard layout == .ring else { return first.distance(to: second) }
     let angle = Self.normalizedDegrees(first.firstCoordinate - second.firstCoordinate)

@@ -269,7 +269,8 @@ package struct Completion: Equatable, Sendable {
   }
 
   package var candidateNames: [String]
-  /// The command line of this program that prints more candidates, one plain name per line.
+  /// The command line of this program that a shell runs to list more candidates, one plain name per
+  /// line.
   package var candidateCommand: String
   package var pathCompletion: PathCompletion
 

@@ -338,7 +338,7 @@ struct ServerCommand: Equatable, Sendable {
     }
   }
 
-  /// Returns a number, or the default if the number was omitted.
+  /// Returns the number for an operand or keyword, or the default if the number was omitted.
   func number(_ name: String, default defaultValue: Double = 0) -> Double {
     if case .number(let number) = values[name] {
       number

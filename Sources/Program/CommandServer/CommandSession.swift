@@ -49,9 +49,9 @@ package final class CommandSession {
   private let message: @Sendable (any Error) -> String
   /// A Boolean value that indicates whether a client has set the strength of all sounds.
   var hasSetStrength = false
-  /// The peak magnitude since the start.
+  /// The peak magnitude of the output since the start of the server.
   private var maximumPeak: Float = 0
-  /// The peak magnitude since `status` last reported it.
+  /// The peak magnitude of the output since `status` last reported it.
   private var recentPeak: Float = 0
   private(set) var lateCommandCount = 0
   private var isCommandLate = false
@@ -226,7 +226,7 @@ package final class CommandSession {
     ]
   }
 
-  /// Updates and returns the peak magnitude since the start.
+  /// Updates and returns the peak magnitude of the output since the start of the server.
   @discardableResult func updatePeak() -> Float {
     for channel in engine.routing.channels.indices {
       recentPeak = max(recentPeak, engine.drainPeak(ofChannel: channel))
@@ -648,7 +648,7 @@ package final class CommandSession {
     }
   }
 
-  /// Ends a sound at a time; a sound that would start later never starts.
+  /// Ends a sound at the given time. A sound that would start later never starts.
   func endSound(_ sound: ServerSound, at moment: ScheduledTime, isReplacement: Bool = false)
     throws(PlaybackError)
   {

@@ -10,7 +10,7 @@ internal import TransducerProfiles
 internal import VendorFormats
 
 extension CompiledPattern {
-  /// The reply field that lists body locations that are mixed because there are too few outputs;
+  /// The reply field that lists the body locations that are mixed instead of played separately;
   /// empty if none are mixed.
   var mixedLocationFields: [CommandReply.Field] {
     guard !mixedLocationNames.isEmpty else { return [] }
@@ -172,8 +172,8 @@ final class PatternLoader: Sendable {
     return input
   }
 
-  /// Returns the path of a name within the folder; a plain name that does not exist there is
-  /// returned unchanged.
+  /// Returns the path of the pattern with the given name within the folder. A plain name that does
+  /// not exist there is returned unchanged.
   private func confinedPath(of word: String) throws(CommandError) -> String {
     guard let folder else { return word }
     let path = word.hasPrefix("/") ? word : FileSystem.joinPath(folder, word)

@@ -29,8 +29,8 @@ final class ServerSound {
   var totalGain: Double { gain * duckGain }
   var isPaused = false
   var isMuted = false
-  /// The frame at which a client requested the sound to stop; nil without such a request. An end
-  /// after this frame is reported as requested.
+  /// The frame at which the sound was requested to stop; nil without such a request. An end from
+  /// this frame on is reported as requested.
   var stopFrame: Int64?
   /// The frame at which a new sound with the same name replaces this sound; nil without a
   /// replacement.
@@ -143,7 +143,7 @@ struct PanSegment {
   var startPosition: ArrayPosition
   var endPosition: ArrayPosition
 
-  /// Returns the position at a frame.
+  /// Returns the position in the transducer array at the given frame.
   func position(at frame: Int64) -> ArrayPosition {
     guard frame < endFrame else { return endPosition }
     let fraction = Double(max(0, frame - startFrame)) / Double(endFrame - startFrame)

@@ -7,9 +7,9 @@ public import VendorFormats
 public struct PatternInput: Equatable, Sendable {
   /// The origin of the pattern's content.
   public enum Origin: Equatable, Sendable {
-    /// The pattern is in a file with a path.
+    /// The pattern is in the file at this path.
     case file(String)
-    /// The pattern is shipped, and has a name.
+    /// The pattern is the shipped pattern with this name.
     case shipped(String)
     /// The pattern comes from standard input.
     case standardInput
@@ -19,7 +19,7 @@ public struct PatternInput: Equatable, Sendable {
   public enum SoundLookup: Equatable, Sendable {
     /// The sound files are in the folder of the pattern.
     case patternFolder
-    /// The sound files are in another folder, with a path.
+    /// The sound files are in the folder at this path.
     case folder(String)
     /// Sound files are not looked up. Events that play sound files are omitted.
     case none

@@ -13,8 +13,8 @@ public struct RenderBatch: Sendable {
   public struct Item: Sendable {
     /// The destination to which a sound file is written.
     public enum Destination: Sendable {
-      /// A file with a path, which is replaced atomically when it is complete. Missing folders are
-      /// created.
+      /// The file at this path, which is replaced atomically when it is complete. Missing folders
+      /// are created.
       case file(path: String)
       /// A stream with a name, which receives all bytes in order when the file is complete.
       case stream(name: String, write: @Sendable (Span<UInt8>) throws -> Void)

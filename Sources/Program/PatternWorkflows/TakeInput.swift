@@ -8,7 +8,7 @@ internal import SoundFile
 public import SystemSupport
 public import VendorFormats
 
-/// A pattern or a sound file that the user named to view it or to listen to it.
+/// A pattern or a sound file that the user specified, to view it or to listen to it.
 public enum TakeInput: Equatable, Sendable {
   /// A take that is a pattern.
   case pattern(PatternInput)
@@ -231,7 +231,7 @@ public enum TakeInput: Equatable, Sendable {
     }
   }
 
-  /// The sample rate of long haptic patterns, in hertz.
+  /// The sample rate at which long haptic patterns are rendered, in hertz.
   private static let longPatternRateHertz = 8_000
 }
 

@@ -7,7 +7,7 @@ internal import SystemSupport
 
 /// Loads the sound files that a pattern refers to, and only from the folder of the pattern.
 package enum WaveformFiles {
-  /// Decodes the sound files at a sample rate in hertz.
+  /// Decodes the sound files of a pattern at the given sample rate, in hertz.
   ///
   /// - Throws: The error of the first file that cannot be decoded, with its location.
   package static func load(

@@ -104,7 +104,7 @@ struct Document {
     (undoSteps.last?.label, redoSteps.last?.label, text != openedText)
   }
 
-  /// Begins an undo step with a name. All changes until the next call form one step.
+  /// Begins an undo step with the given name. All changes until the next call form one step.
   mutating func beginStep(_ label: String) {
     nextStepLabel = label.isEmpty ? Self.defaultStepLabel : label
     isStepOpen = false

@@ -177,7 +177,7 @@ enum ABXCommand {
     return outcome.exitStatus
   }
 
-  /// Matches the levels, reports them, and starts the test.
+  /// Matches the levels of the takes, reports the levels, and starts the test.
   private static func makeActivity(
     _ test: ABXTest, _ prepared: PreparedTakes, _ options: Options, on engine: PlaybackEngine,
     _ session: LiveSession

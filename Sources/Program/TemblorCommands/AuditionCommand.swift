@@ -231,7 +231,8 @@ final class AuditionActivity: PlaybackActivity {
     gains.indices.map { $0 == index ? gains[$0] : 0 }
   }
 
-  /// Returns the index of the take for a digit, or for a letter without another meaning.
+  /// Returns the index of the take that a key selects. The key is a digit, or a letter that has no
+  /// other meaning.
   private static func takeIndex(for character: Character) -> Int? {
     if let number = Int(String(character)), number > 0 { return number - 1 }
     return character.lowercased().first.flatMap { takeKeyLetters.firstIndex(of: $0) }

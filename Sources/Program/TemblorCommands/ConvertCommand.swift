@@ -337,7 +337,7 @@ extension PatternConversion.LocatedLoss {
 
 /// The format and the paths of the outputs of a conversion.
 struct ConvertOutputs {
-  /// The options that determine the outputs.
+  /// The command-line options that determine the format and the paths of the outputs.
   struct Options {
     let path: String?
     /// The identifier of the format, or nil to use the extension of the path.

@@ -362,7 +362,7 @@ final class FollowActivity: PlaybackActivity {
     }
   }
 
-  /// Stops the thread. A thread that is blocked by its device is abandoned.
+  /// Stops the thread that reads the source. A thread that is blocked by its device is abandoned.
   func stopThread() {
     sharedState.withLock { $0.hasEnded = true }
     feedThread?.wait(within: .milliseconds(200))

@@ -202,8 +202,8 @@ enum ReportOutput {
     return page.count
   }
 
-  /// Returns the path, modification time, and content of the file that a take was read from, or nil
-  /// if the file cannot be read.
+  /// Returns the name, the content, and, for a file, the modification time of a take's source, or
+  /// nil if the source cannot be read.
   private static func takeOrigin(of input: TakeInput) -> TakeOrigin? {
     if let path = input.path {
       guard FileSystem.entryKind(at: path) == .file, let bytes = try? FileSystem.read(path) else {

@@ -191,7 +191,7 @@ private final class ServerRun {
     self.stateFile = stateFile
   }
 
-  /// Runs sessions until one ends for good.
+  /// Runs sessions until one of them ends and no other session must follow.
   ///
   /// - Parameters:
   ///   - options: The settings of the first session.
@@ -262,7 +262,7 @@ private final class ServerRun {
     }
   }
 
-  /// Returns the settings, or throws an error if no session can run with them.
+  /// Returns the settings for a session, or throws an error if no session can run with them.
   private func checkSettings(_ options: ListenCommand.Options, isRecording: Bool) throws
     -> ListenCommand.Options
   {

@@ -19,7 +19,7 @@ struct RenderOutputs: Sendable {
     help: "Write haptics and audio to separate files, such as NAME.haptic.wav and NAME.audio.wav."
   ).flag()
 
-  /// The options that determine the outputs.
+  /// The command-line options that determine the output files.
   struct Options {
     let path: String?
     let container: SoundFileFormat.Container?
@@ -231,7 +231,7 @@ struct WrittenFileReport {
   private var lines: [String] = []
   private var doneCount = 0
 
-  /// Adds the files of an input.
+  /// Adds the files that were written for an input.
   mutating func add(_ files: [(path: String, byteCount: Int)]) {
     doneCount += 1
     lines += files.map { file in

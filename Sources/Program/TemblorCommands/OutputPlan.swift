@@ -83,7 +83,8 @@ struct OutputPlan {
     }
   }
 
-  /// Plans a copy, and returns it, or nil if the same copy is planned or exists.
+  /// Plans to copy a sound file, and returns the copy, or nil if the same copy is already planned
+  /// or exists.
   mutating func addCopy(_ copy: SoundCopy) -> SoundCopy? {
     let path = copy.receivedPath.path
     if inputCheck.isInputPath(path) {

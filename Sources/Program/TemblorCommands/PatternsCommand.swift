@@ -83,8 +83,8 @@ struct SoundCard: Equatable {
   /// The name that opens the card without conversion, with only the channels of the hardware.
   let hardwareName: String
 
-  /// Creates the output of a listing, or returns nil for another kind of device and for other names
-  /// of the same output.
+  /// Creates the sound card output of a listing. The result is nil for another kind of device, and
+  /// for an additional name of the same output.
   init?(_ listing: OutputListing) {
     guard listing.name.hasPrefix(Self.conversionDevicePrefix), listing.name.containsText("CARD=")
     else {

@@ -64,7 +64,7 @@ enum PlayCommand {
 
   struct Options {
     let live: LiveOptions
-    /// The number of passes, or nil to repeat.
+    /// The number of times to play, or nil to repeat endlessly.
     let passCount: Int?
     /// The duration of the silence between patterns, in seconds.
     let gapSeconds: Double
@@ -288,7 +288,7 @@ enum WatchCommand {
 
   struct Options {
     let live: LiveOptions
-    /// The number of passes, or nil to repeat.
+    /// The number of times to play, or nil to repeat endlessly.
     let passCount: Int?
     let readingOptions: ReadingOptions
     let patternPath: String

@@ -10,7 +10,7 @@ struct ProfileSummary {
   let originText: String
 
   static let sharpnessStepCount = 6
-  /// The sample rate for which filters are shown, in hertz.
+  /// The sample rate for which the filters of a profile are shown, in hertz.
   static let displayRateHertz = 48_000.0
 
   init(profile: TransducerProfile, originText: String) {

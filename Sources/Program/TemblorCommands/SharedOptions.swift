@@ -173,7 +173,7 @@ enum SharedOptions {
     return job
   }
 
-  /// Returns the profile with a name, or the profile in a file.
+  /// Returns the library profile with the given name, or reads a profile from a file.
   static func loadProfile(named name: String) throws -> TransducerProfile {
     try ProfileInput.read(name).parseProfile()
   }

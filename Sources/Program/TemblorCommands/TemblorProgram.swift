@@ -218,7 +218,7 @@ public enum TemblorProgram {
     return status.rawValue
   }
 
-  /// Runs the program on other streams, without saved settings or environment variables.
+  /// Runs the program on the given streams, without saved settings or environment variables.
   package static func run(_ words: [String], on terminal: Terminal) -> Int32 {
     makeProgram().run(words, on: terminal).rawValue
   }

@@ -107,7 +107,7 @@ enum EndToEndBenchmarks {
 /// Measures reading in all formats: recognition by content, parsing, and conversion to a
 /// composition.
 enum FormatBenchmarks {
-  /// The minimum size of a file, in bytes.
+  /// The minimum size of a pattern file that is read, in bytes.
   private static let minimumFileByteCount = 4_000_000
 
   static func run() throws -> [Measurement] {

@@ -350,7 +350,8 @@ struct DeviceTimeline {
     warmUp = isNeeded ? WarmUp() : nil
   }
 
-  /// Restarts the warm-up of a device that is not steady yet; only silence was lost.
+  /// Restarts the warm-up of a device that does not run steadily yet. The lost frames were only
+  /// silence.
   mutating func restartWarmUp(now: Duration) {
     warmUp?.steadySince = now
     playbackEndTime = nil

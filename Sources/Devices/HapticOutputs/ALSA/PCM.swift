@@ -409,10 +409,12 @@ internal import Synchronization
     }
   }
 
-  /// A Boolean value that indicates whether the PCM is a sound card itself, by `snd_pcm_type`.
+  /// A Boolean value that indicates whether the PCM is a sound card itself, according to
+  /// `snd_pcm_type`.
   var isSoundCard: Bool { unsafe snd_pcm_type(handle) == SND_PCM_TYPE_HW }
 
-  /// A Boolean value that indicates whether the PCM is an external plug-in, by `snd_pcm_type`.
+  /// A Boolean value that indicates whether the PCM is an external plug-in, according to
+  /// `snd_pcm_type`.
   var isExternalPlugin: Bool { unsafe snd_pcm_type(handle) == SND_PCM_TYPE_IOPLUG }
 
   /// Calls `snd_pcm_dump`, and returns the library's description of the PCM and its slaves. It

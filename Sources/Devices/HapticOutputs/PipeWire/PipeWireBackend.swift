@@ -7,7 +7,7 @@ public struct PipeWireBackend: OutputBackend {
   /// Creates the backend.
   public init() {}
 
-  /// The scheme of these outputs.
+  /// The scheme in the names of PipeWire outputs.
   public static let scheme = "pipewire"
 
   /// The scheme `pipewire`.

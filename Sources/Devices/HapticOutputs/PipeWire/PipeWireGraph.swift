@@ -14,7 +14,7 @@ struct PipeWireGraph {
 
     var isCapture: Bool { self != .sink }
 
-    /// The values of `media.class` of these nodes.
+    /// The values of the property `media.class` that nodes of this type have.
     fileprivate var mediaClasses: Set<String> {
       switch self {
       case .sink, .monitor: ["Audio/Sink", "Audio/Duplex", "Audio/Sink/Virtual"]

@@ -101,7 +101,7 @@ public final class PipeWireSink: AudioSink {
   /// Returns the events since the last call, oldest first.
   public func drainEvents() -> [SinkEvent] { eventQueue.drain() }
 
-  /// A Boolean value that indicates whether there are events.
+  /// A Boolean value that indicates whether events are pending.
   public var hasPendingEvents: Bool { !eventQueue.isEmpty }
 
   private var nowSeconds: Double { clock.now / .seconds(1) }
@@ -126,7 +126,7 @@ public final class PipeWireSink: AudioSink {
 
   // MARK: - Waiting
 
-  /// Waits until the server has played a cycle, time was missed, or the thread is woken.
+  /// Waits until the server has played a cycle, frames were missed, or the thread is woken.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
     watchedDescriptors[0] = PollDescriptor(wake.descriptor)
     let end = clock.now + Self.maximumWait

@@ -106,7 +106,7 @@ struct PipeWireTimeline {
     return position
   }
 
-  /// Ends a cycle.
+  /// Ends a cycle, and counts the frames that were heard or delivered too late.
   ///
   /// - Parameters:
   ///   - heard: The frames that were played.

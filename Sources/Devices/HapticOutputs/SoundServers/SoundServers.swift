@@ -4,7 +4,7 @@ package import HapticPlayback
 
 /// The user's sound servers, queried through their own client libraries.
 package struct SoundServers: Sendable {
-  /// A sink of a server.
+  /// A sink or a source of a sound server.
   package struct Sink: Equatable, Sendable {
     package var name: String
     package var description: String

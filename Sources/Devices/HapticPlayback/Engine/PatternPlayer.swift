@@ -104,12 +104,12 @@ public final class PatternPlayer: Sendable {
     try playerSet.send(at: time) { .stop($0, at: $1) }
   }
 
-  /// Pauses the pattern at a time of the engine.
+  /// Pauses the pattern at a time on the engine's clock.
   public func pause(at time: PlaybackTime = .now) throws(PlaybackError) {
     try playerSet.send(at: time) { .pause($0, at: $1) }
   }
 
-  /// Resumes a paused pattern at a time of the engine.
+  /// Resumes a paused pattern at a time on the engine's clock.
   public func resume(at time: PlaybackTime = .now) throws(PlaybackError) {
     try playerSet.send(at: time) { .resume($0, at: $1) }
   }

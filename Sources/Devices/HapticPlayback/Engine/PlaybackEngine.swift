@@ -8,7 +8,8 @@ internal import Synchronization
 /// frame. A driver runs the renderer: `LivePlayback` in real time, `VirtualPlayback` as fast as the
 /// machine can.
 public final class PlaybackEngine: Sendable {
-  /// The duration of changes of strength and mute, in seconds.
+  /// The duration of the ramp when the strength changes or the output is muted or unmuted, in
+  /// seconds.
   public static let strengthRampSeconds = 0.01
 
   /// The sample rate of the engine, in hertz.
@@ -98,17 +99,18 @@ public final class PlaybackEngine: Sendable {
   /// The number of voices that sounded in the last block.
   public var voiceCount: Int { port.voiceCount }
 
-  /// The number of frames in which a limiter reduced the gain, summed over channels that differ.
+  /// The number of frames in which a limiter reduced the gain, summed over the channels with
+  /// different signals.
   public var limitedFrameCount: Int64 { port.limitedFrameCount }
 
-  /// The number of frames in which excursion protection reduced the gain, summed over channels that
-  /// differ.
+  /// The number of frames in which excursion protection reduced the gain, summed over the channels
+  /// with different signals.
   public var excursionLimitedFrameCount: Int64 { port.excursionLimitedFrameCount }
   /// The peak excursion of a transducer so far, as a fraction of its limit.
   public var peakExcursion: Float { port.peakExcursionFraction }
 
-  /// The number of frames in which thermal protection reduced the gain, summed over channels that
-  /// differ.
+  /// The number of frames in which thermal protection reduced the gain, summed over the channels
+  /// with different signals.
   public var powerLimitedFrameCount: Int64 { port.powerLimitedFrameCount }
 
   /// Returns the minimum gain that the transducer protection has applied since the last call.

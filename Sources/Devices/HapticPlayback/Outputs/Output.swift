@@ -291,7 +291,7 @@ public struct OutputName: Hashable, Sendable {
 ///
 /// A registry is a value: tests and programs add backends to their own copies.
 public struct OutputRegistry: Sendable {
-  /// The backends of the registry, in the order of lists.
+  /// The backends of the registry, in the order in which their outputs are listed.
   public let backends: [any OutputBackend]
   /// The scheme of the names that do not state a scheme.
   public let defaultScheme: String

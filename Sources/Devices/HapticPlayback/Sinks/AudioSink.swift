@@ -293,7 +293,7 @@ public final class NullSink: AudioSink {
   /// The number of written frames that the clock has not reached yet.
   public var delayFrames: Int { pacer.delay }
 
-  /// Waits until the clock has room for frames.
+  /// Waits until, at the pace of the clock, the buffer has space for frames.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
     let readiness = pacer.wait(wake)
     if case .missed(let frameCount) = readiness {
@@ -341,7 +341,7 @@ public final class MemorySink: AudioSink {
   /// The number of written frames that the clock has not reached yet.
   public var delayFrames: Int { pacer.delay }
 
-  /// Waits until the clock has room for frames.
+  /// Waits until, at the pace of the clock, the buffer has space for frames.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
     let readiness = pacer.wait(wake)
     if case .missed(let frameCount) = readiness {

@@ -289,8 +289,8 @@ struct CalibrationInput {
   let sensorRecording: CalibrationRecording
   /// The reference recording of the measurement signal itself, if there is one.
   let referenceRecording: CalibrationRecording?
-  /// The time in the capture at which the device played the signal's first sample, in seconds by
-  /// its clock; nil if the time is unknown.
+  /// The position in the capture at which the device played the first sample of the signal, in
+  /// seconds on the capture's clock; nil if it is unknown.
   let playbackStartSeconds: Double?
 
   init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws {

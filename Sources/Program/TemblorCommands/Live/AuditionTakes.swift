@@ -97,8 +97,8 @@ extension [AuditionTake] {
     map { $0.pattern?.composition.bodyLocationCount ?? 0 }.max() ?? 0
   }
 
-  /// Returns messages about body locations and recording channels that the engine mixes because it
-  /// has too few outputs.
+  /// Returns messages about body locations and recording channels that the engine mixes instead of
+  /// playing them separately.
   private func mixingMessages(on engine: PlaybackEngine) -> [String] {
     let channelCount = RecordingChannels(engine.routing).separateChannelCount
     return compactMap { take in

@@ -62,7 +62,7 @@ struct LiveOptions {
   /// The profile of output channels for which no profile is specified.
   let profile: TransducerProfile
   private let isProfileExplicit: Bool
-  /// The gain of all output, 0 to 1.
+  /// The master gain, which applies to all output, 0 to 1.
   let masterGain: Double
   private let keepsAwake: Bool
   private let recordPath: String?

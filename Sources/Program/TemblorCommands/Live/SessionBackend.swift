@@ -3,8 +3,8 @@ import HapticOutputs
 import HapticPlayback
 import SystemSupport
 
-/// The access of live playback to outputs, a clock, and a keyboard. Tests use a virtual environment
-/// instead.
+/// An environment that provides outputs, a clock, and a keyboard for live playback. Tests use
+/// virtual environments.
 protocol PlaybackEnvironment: Sendable {
   var time: any TimeSource { get }
 

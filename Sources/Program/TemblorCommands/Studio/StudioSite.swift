@@ -108,7 +108,7 @@ struct HTTPRequestReader {
     return .complete(request)
   }
 
-  /// Moves bytes to the head; returns true when it is complete.
+  /// Moves bytes to the head of the request, and returns true when the head is complete.
   private mutating func readHead(_ bytes: inout ArraySlice<UInt8>) -> Bool {
     while head.count < HTTPRequest.maximumHeadByteCount, let byte = bytes.popFirst() {
       head.append(byte)
@@ -176,7 +176,8 @@ struct HTTPResponse: Equatable {
 struct StudioSite {
   let studioPage: StudioPage
   let patternPaths: [String]
-  /// The first component of each path, which other users of the machine cannot guess.
+  /// The first component of each URL path, which is a secret that other users of the machine cannot
+  /// guess.
   let secret: String
   /// The address on which the server listens.
   var serverAddress = ServerAddress.loopback

@@ -430,11 +430,11 @@ enum StudyCommand {
 struct StudyConditions {
   let participant: String
   let seed: UInt64
-  /// The name of the profile that maps stimuli without a profile of their own.
+  /// The name of the profile for stimuli that do not specify a profile.
   let profileName: String
   /// The gain of all stimuli, or nil for simulated answers, which are not played.
   let masterGain: Double?
-  /// The output device, or nil until it is open and for simulated answers.
+  /// The name of the output device, or nil if it is not open yet or the answers are simulated.
   var device: String?
 
   /// A Boolean value that indicates whether the answers are simulated.

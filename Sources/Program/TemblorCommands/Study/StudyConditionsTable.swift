@@ -1,7 +1,8 @@
 import ListeningTests
 import SystemSupport
 
-/// The table of conditions next to rendered stimuli: one row for each pair.
+/// The table of conditions that is written next to the rendered stimuli, with one row for each
+/// pair.
 ///
 /// The names of its columns are valid Python identifiers, as PsychoPy requires.
 enum StudyConditionsTable {

@@ -212,7 +212,7 @@ struct StudyTable {
       return lineNumber
     }
 
-    /// Reports each error on a line, and the number of errors beyond the maximum.
+    /// Reports each error on a separate line, and then the number of errors beyond the maximum.
     func report(on terminal: Terminal) {
       for finding in findings.prefix(Self.maximumReportedCount) {
         terminal.report(Failure.messageText(InputError(finding)))
