@@ -211,7 +211,7 @@ private struct OnsetSearch {
     )
   }
 
-  /// Returns the onset at a change of the signal, or nil if the change is no onset.
+  /// Returns the onset at a change of the signal, or nil if the change is not an onset.
   private func onset(at index: Int, floor: Double) -> Onset? {
     let residualRise = maximum(
       of: predictionErrors, in: index..<index + LinearPredictor.horizonFrameCount)
