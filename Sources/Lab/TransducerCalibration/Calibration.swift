@@ -23,16 +23,18 @@ public struct Calibration: Equatable, Sendable {
     public let accelerationRatio: Double
   }
 
-  /// Facts about a measurement that its recording does not contain.
+  /// Facts about a measurement that cannot be derived from its recording: date, latency, and
+  /// sensitivity.
   public struct Conditions: Equatable, Sendable {
-    /// The day of the measurement, as the user wrote it.
+    /// The date of the measurement, as the user wrote it.
     public var dateText: String
-    /// The time from a sample to its movement in seconds, if known.
+    /// The latency from the output of a sample to the transducer's movement in seconds, if known.
     public var latencySeconds: Double?
-    /// The acceleration in g at the recording's full scale, if known.
+    /// The acceleration, in g, that corresponds to the recording's full scale, if known.
     public var fullScaleAccelerationInG: Double?
 
-    /// Creates conditions from the date, the latency, and the acceleration at full scale.
+    /// Creates measurement conditions from the date, the latency, and the acceleration at full
+    /// scale.
     public init(dateText date: String, latency: Double? = nil, fullScale: Double? = nil) {
       self.dateText = date
       self.latencySeconds = latency
@@ -51,7 +53,8 @@ public struct Calibration: Equatable, Sendable {
   public let sensorQuantity: TransducerMeasurement.Sensor
   /// A Boolean value that indicates whether the recording has inverted polarity.
   public let isInverted: Bool
-  /// The amplitude of the recording at resonance for a full-scale sine, relative to its full scale.
+  /// The amplitude of the recording for a full-scale sine at the resonance, relative to the
+  /// recording's full scale.
   ///
   /// The loss of the recorder's input high-pass is compensated.
   public let fullScaleSineAmplitude: Double
@@ -64,66 +67,70 @@ public struct Calibration: Equatable, Sendable {
   public let inputCornerHertz: Double?
   /// The frequency of the mains hum that was removed, in hertz, if any.
   public let humHertz: Double?
-  /// The half width of the 95 % interval of the resonance, as a fraction.
+  /// The half width of the 95 % confidence interval of the resonance, as a fraction of its
+  /// frequency.
   public let resonanceHalfWidthFraction: Double
-  /// The half width of the 95 % interval of the quality factor, as a fraction.
+  /// The half width of the 95 % confidence interval of the quality factor, as a fraction of its
+  /// value.
   public let qualityHalfWidthFraction: Double
-  /// The differences between the loud and the quiet sweep.
+  /// The differences between the resonances that the loud and the quiet sweep show.
   public let levelChange: LevelChange
   /// The residual power of the fit relative to the recorded power, in decibels.
   public let residualDecibels: Double
-  /// The residual power that noise alone causes, from the difference of the sweeps, relative to the
-  /// recorded power, in decibels.
+  /// The residual power that noise alone causes, estimated from the difference between the sweeps,
+  /// in decibels relative to the recorded power.
   public let noiseResidualDecibels: Double
   /// The level of the loud sweep above the silence before it, within the band, in decibels.
   public let signalToNoiseDecibels: Double
   /// The error of the recorder's clock relative to the player's, in parts per million; positive if
-  /// it is faster.
+  /// the recorder's clock is faster.
   public let clockErrorPartsPerMillion: Double
-  /// The measured and the fitted response.
+  /// The measured and the fitted acceleration response by frequency.
   public let responseCurve: CalibrationCurve
 
   // MARK: - Limits
 
   /// The minimum level of the sweeps above the noise, in decibels.
   static let minimumSignalToNoiseDecibels = 6.0
-  /// The maximum error of a clock of sound hardware, in parts per million.
+  /// The maximum plausible error of a sound device's clock, in parts per million.
   static let maximumClockErrorPartsPerMillion = 200.0
   /// The maximum residual of a good fit, in decibels.
   static let maximumGoodResidualDecibels = -15.0
   /// The maximum residual of a fit that a caller can accept as poor, in decibels.
   static let maximumPoorResidualDecibels = -10.0
-  /// The maximum residual power besides noise: −22 dB. Stronger echoes bias the quality factor by
-  /// more than its interval.
+  /// The maximum residual power beyond the power of the noise: −22 dB. Stronger echoes bias the
+  /// quality factor by more than its interval.
   static let maximumExcessResidualPowerRatio = 0.0063
-  /// The maximum half width of the resonance's interval. With a wider interval, the braking of
-  /// transients would be tuned by chance.
+  /// The maximum half width of the resonance's confidence interval, as a fraction. With a wider
+  /// interval, the braking of transients would be tuned by chance.
   static let maximumResonanceHalfWidthFraction = 0.01
-  /// The maximum half width of the quality factor's interval.
+  /// The maximum half width of the quality factor's confidence interval, as a fraction.
   static let maximumQualityHalfWidthFraction = 0.05
-  /// The maximum change of the resonance between sweeps 6 dB apart. A spring that is stiffer by
-  /// some fraction at the loud sweep is stiffer by a quarter of it at the quiet sweep.
+  /// The maximum relative change of the resonance between sweeps 6 dB apart. If a spring's
+  /// stiffness increases by some fraction during the loud sweep, it increases by a quarter of this
+  /// fraction during the quiet sweep.
   static let maximumResonanceChangeFraction = 0.007
-  /// The maximum change of the quality factor between the sweeps.
+  /// The maximum relative change of the quality factor between the sweeps.
   static let maximumQualityChangeFraction = 0.04
-  /// The maximum change of the resonance that is attributed to the stiffness of a spring.
+  /// The maximum relative change of the resonance that is attributed to a spring's stiffness.
   static let maximumStiffeningChangeFraction = 0.025
-  /// The ratio of the additional uncertainty to the change of the resonance: 4/3 would cover the
-  /// sweep's level, 4 covers 4.8 dB more.
+  /// The ratio of the additional uncertainty to the change of the resonance between the sweeps. A
+  /// ratio of 4/3 would cover the loud sweep's level, and 4 covers levels up to 4.8 dB higher.
   static let stiffeningUncertaintyFactor = 4.0
-  /// The maximum change of the resonance, in bandwidths, that is proportional to the square of the
-  /// level.
+  /// The maximum change of the resonance, in bandwidths, that can be assumed to be proportional to
+  /// the square of the level.
   static let maximumShiftInBandwidths = 0.15
-  /// The shift of a resonance by mounting and heat, besides the interval of the fit.
+  /// The shift of a resonance that mounting and heat cause, which adds to the confidence interval
+  /// of the fit.
   private static let resonanceDriftFraction = 0.02
-  /// The minimum uncertainty of the quality factor, as a factor.
+  /// The minimum uncertainty of the quality factor, as a multiplicative factor.
   private static let minimumQualityUncertaintyRatio = 1.05
-  /// The minimum residual in a profile, in decibels.
+  /// The minimum residual that a profile states, in decibels.
   static let minimumProfileResidualDecibels = -120.0
 
   // MARK: - Measurement
 
-  /// Measures a transducer by the recording of two sweeps.
+  /// Measures a transducer's resonance from a recording of two sweeps.
   ///
   /// - Parameters:
   ///   - recording: The whole signal, with some silence after the first sweep.
@@ -277,7 +284,7 @@ public struct Calibration: Equatable, Sendable {
     return "\(subject) only \(percentage) % of the recorded power"
   }
 
-  /// A Boolean value that indicates whether the results are only estimates.
+  /// A Boolean value that indicates whether the measured values are only estimates.
   public var hasPoorFit: Bool {
     levelChange.rejectionReason != nil || residualDecibels > Self.maximumGoodResidualDecibels
       || pow(10, residualDecibels / 10) - pow(10, noiseResidualDecibels / 10)
@@ -346,8 +353,9 @@ public struct Calibration: Equatable, Sendable {
     return profile
   }
 
-  /// Returns the union of the measured and the published band, as far as the response is above the
-  /// noise. The equalizer acts beyond the −10 dB points of the measured band.
+  /// Returns the union of the measured and the published band, limited to the frequencies at which
+  /// the response is above the noise. The equalizer acts beyond the −10 dB points of the measured
+  /// band.
   private func measuredBand(published: ClosedRange<Double>?) -> ClosedRange<Double> {
     let published = published ?? responseCurve.bandHertz
     let audibleBandHertz = responseCurve.bandAboveNoiseHertz
@@ -358,8 +366,8 @@ public struct Calibration: Equatable, Sendable {
     return Self.rounded(lowestHertz, places: 1)...Self.rounded(high, places: 1)
   }
 
-  /// Returns the amplitude of a sine of the hardware's continuous power, relative to full scale,
-  /// at most 1. A profile states the acceleration at continuous power.
+  /// Returns the amplitude of a sine at the hardware's continuous power rating, relative to full
+  /// scale and at most 1. A profile states the acceleration at continuous power.
   private static func continuousAmplitude(of profile: TransducerProfile) -> Double {
     // The limits do not depend on the rate.
     let fullScalePowerRatio =
@@ -375,7 +383,7 @@ public struct Calibration: Equatable, Sendable {
       resonance: resonanceHalfWidthFraction + stiffening, qualityFactor: qualityHalfWidthFraction)
   }
 
-  /// Returns the uncertainty that a profile states for the intervals of a measurement.
+  /// Returns the uncertainty that a profile states for the confidence intervals of a measurement.
   ///
   /// - Parameters:
   ///   - resonance: The half width of the resonance's interval, as a fraction.
@@ -397,7 +405,7 @@ public struct Calibration: Equatable, Sendable {
 // MARK: - Sentences
 
 extension Calibration {
-  /// A sentence about the part of the recorded power that the resonances explain.
+  /// A sentence that states how much of the recorded power the resonances explain.
   public var verdictSentence: String {
     let unexplained = pow(10, residualDecibels / 10)
     let decimalPlaces = unexplained < 0.001 ? 3 : 1
@@ -413,7 +421,7 @@ extension Calibration {
     return explained + "; most of the rest is other resonances or distortion, not noise."
   }
 
-  /// The sentences about limitations of the result and corrections that were made.
+  /// The sentences about limitations of the result and corrections of the recording.
   public var warningSentences: [String] {
     var warnings: [String] = []
     if hasPoorFit {
@@ -441,7 +449,7 @@ extension Calibration {
       "Another resonance is at \(hertz) Hz, with a Q factor of \(qualityFactor), at \(level) dB."
   }
 
-  /// The sentences about corrections of the recording.
+  /// The sentences about corrections of the recording, such as the removal of hum.
   private var correctionSentences: [String] {
     var corrections: [String] = []
     if let humHertz {

@@ -17,30 +17,31 @@ public struct CalibrationCurve: Equatable, Sendable {
     public let fittedDecibels: Double
     /// The magnitude of the complex difference of measured and fitted response, in decibels.
     public let residualDecibels: Double
-    /// A Boolean value that indicates whether the response is above the noise, from this point to
-    /// the resonance.
+    /// A Boolean value that indicates whether the response is above the noise at every frequency
+    /// from this point to the resonance.
     public let isAboveNoise: Bool
   }
 
-  /// The points by increasing frequency, up to 96 in an octave.
+  /// The points of the curve by increasing frequency, up to 96 per octave.
   public let points: [Point]
   /// The band of frequencies around the peak in which the response is within 10 dB of the peak.
   public let bandHertz: ClosedRange<Double>
-  /// The frequencies around the resonance at which the response is above the noise, or the band if
-  /// there are none.
+  /// The frequencies around the resonance at which the response is above the noise, or `bandHertz`
+  /// if there are none.
   public let bandAboveNoiseHertz: ClosedRange<Double>
   /// A Boolean value that indicates whether the band may extend below the measured frequencies.
   public let mayExtendBelow: Bool
   /// A Boolean value that indicates whether the band may extend above the measured frequencies.
   public let mayExtendAbove: Bool
 
-  /// The response at the edges of the band, in decibels below the peak.
+  /// The decrease of the response from the peak to the edges of the band, in decibels.
   private static let bandEdgeLossDecibels = 10.0
-  /// The number of points to each side that are averaged for the band: a twelfth of an octave.
+  /// The number of points on each side over which the response is averaged before the band is
+  /// determined: a twelfth of an octave.
   private static let smoothingHalfWidthPoints = 4
   /// The minimum ratio of response power to noise power at a point that counts as measured.
   private static let minimumPowerToNoiseRatio = 4.0
-  /// The maximum number of points of a response in a profile.
+  /// The maximum number of points of the response that a profile contains.
   private static let maximumProfilePointCount = 24
 
   /// Creates the curve of a measured response and its fit.
@@ -54,7 +55,8 @@ public struct CalibrationCurve: Equatable, Sendable {
     // The number of derivatives from the sensor's quantity to acceleration.
     let frequencyExponent = Double(2 - model.derivativeOrder)
 
-    /// Returns the smoothed acceleration power of a group, without the recorder's high-pass.
+    /// Returns the smoothed acceleration power of a group of bins, without the effect of the
+    /// recorder's high-pass.
     func power(_ response: MeasuredResponse, _ index: Int) -> Double {
       Self.smoothedPower(of: response, around: index, exponent: frequencyExponent)
         / max(model.highPassValue(atHertz: response.groups[index].meanHertz).power, 1e-9)
@@ -128,14 +130,16 @@ public struct CalibrationCurve: Equatable, Sendable {
     }
   }
 
-  /// Returns only the contiguous run of true values that contains an index.
+  /// Returns the values with all elements false except the contiguous run of true values that
+  /// contains an index.
   private static func contiguousRun(of values: [Bool], around index: Int) -> [Bool] {
     let first = (values.prefix(index).lastIndex(of: false) ?? -1) + 1
     let end = values.dropFirst(index).firstIndex(of: false) ?? values.count
     return values.indices.map { end > index && (first..<end).contains($0) }
   }
 
-  /// Returns the mean power around a group, multiplied by a power of the frequency.
+  /// Returns the mean power of the response around a group of bins, with each power multiplied by a
+  /// power of the frequency.
   ///
   /// - Parameters:
   ///   - response: The measured response.

@@ -8,14 +8,17 @@ public struct CalibrationDrift: Equatable, Sendable {
     public let statedValue: Double
     /// The value that the calibration measured.
     public let measuredValue: Double
-    /// The half width of the 95 % interval of the measured value, as a fraction.
+    /// The half width of the 95 % confidence interval of the measured value, as a fraction of the
+    /// value.
     public let intervalHalfWidthFraction: Double
-    /// The range of the ratio of measured to stated value, by the profile's uncertainty.
+    /// The range of ratios of the measured to the stated value that the profile's uncertainty
+    /// allows.
     public let allowedMeasuredToStatedRatio: ClosedRange<Double>
 
-    /// The change of the measured from the stated value, as a fraction.
+    /// The relative change from the stated to the measured value, as a fraction.
     public var relativeChange: Double { measuredValue / statedValue - 1 }
-    /// A Boolean value that indicates whether the measured value is within the uncertainty.
+    /// A Boolean value that indicates whether the measured value is within the profile's
+    /// uncertainty.
     public var isWithinUncertainty: Bool {
       allowedMeasuredToStatedRatio.contains(measuredValue / statedValue)
     }

@@ -35,7 +35,8 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
     self.description = description
   }
 
-  /// Returns the error of drifting mains hum if there is such hum, or the unchanged error.
+  /// Returns an error about drifting mains hum if the recording contains such hum; otherwise,
+  /// returns the unchanged error.
   static func attributing(_ error: CalibrationError, to hum: MainsHum?) -> CalibrationError {
     guard let hum, hum.isDrifting else { return error }
     let hertz = hum.frequencyHertz.text(places: 1)

@@ -1,7 +1,8 @@
 internal import SystemSupport
 
 extension Calibration {
-  /// The differences between the loud sweep and the quiet sweep, which is 6 dB weaker.
+  /// The differences in resonance and quality factor between the loud sweep and the quiet sweep,
+  /// which is 6 dB weaker.
   ///
   /// In a linear system, there are no differences. A spring that stiffens slightly with movement
   /// shifts the resonance; its small-signal response can be extrapolated from both sweeps. Any
@@ -11,9 +12,9 @@ extension Calibration {
     public let relativeResonanceChange: Double
     /// The change of the quality factor from the quiet to the loud sweep, as a fraction.
     public let relativeQualityChange: Double
-    /// The half width of the 95 % interval for the resonance change.
+    /// The half width of the 95 % confidence interval of the resonance change, as a fraction.
     let resonanceChangeHalfWidth: Double
-    /// The half width of the 95 % interval for the quality factor change.
+    /// The half width of the 95 % confidence interval of the quality factor change, as a fraction.
     let qualityChangeHalfWidth: Double
     /// The change of the resonance in units of its bandwidth.
     let resonanceShiftInBandwidths: Double
@@ -21,8 +22,8 @@ extension Calibration {
 }
 
 extension Calibration.LevelChange {
-  /// The number of interval half widths that a significant change exceeds. Chance exceeds them in 3
-  /// of 1,000 measurements.
+  /// The number of half widths of the confidence interval that a significant change exceeds. Chance
+  /// alone exceeds this threshold in 3 of 1,000 measurements.
   private static let significantHalfWidthCount = 1.5
 
   /// Fits the loud and the quiet sweep separately, and compares the results.
@@ -54,8 +55,8 @@ extension Calibration.LevelChange {
       quietFit.intervalHalfWidths[0].qualityFactor, loudFit.intervalHalfWidths[0].qualityFactor)
   }
 
-  /// The Boolean values that indicate whether a change is both greater than allowed and
-  /// statistically significant.
+  /// The Boolean values that indicate for each quantity whether its change is both greater than
+  /// allowed and statistically significant.
   var isSignificant: (resonance: Bool, qualityFactor: Bool) {
     let minimumResonanceChange = max(
       Calibration.maximumResonanceChangeFraction,
@@ -89,7 +90,7 @@ extension Calibration.LevelChange {
       """
   }
 
-  /// A sentence about a spring that stiffens or softens slightly, or nil.
+  /// A sentence about a spring that stiffens or softens slightly with the level, or nil.
   var stiffnessWarning: String? {
     guard indicatesStiffnessChange else { return nil }
     return

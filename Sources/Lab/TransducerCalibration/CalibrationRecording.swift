@@ -21,7 +21,8 @@ public struct CalibrationRecording: Equatable, Sendable {
   /// The supported sample rates, in hertz.
   public static let supportedSampleRates = 4_000.0...384_000.0
 
-  /// Checks that the recording can contain a signal.
+  /// Checks that the recording is long enough and otherwise suitable to contain a measurement
+  /// signal.
   ///
   /// - Throws: `unsuitableRecording` for an unsuitable rate or length, and for samples that are
   ///   silent or not finite.
@@ -75,6 +76,6 @@ public struct CalibrationRecording: Equatable, Sendable {
     CalibrationError(.unsuitableRecording, text)
   }
 
-  /// Returns the time of a frame in seconds, as messages state it.
+  /// Returns the time of a frame as the text of a number of seconds, for messages.
   func timeText(ofFrame frame: Int) -> String { (Double(frame) / sampleRate).text(places: 2) }
 }

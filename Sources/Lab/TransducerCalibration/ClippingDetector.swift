@@ -7,12 +7,12 @@ enum ClippingDetector {
   private static let peakLevelRatio = Float(0.998)
   /// The magnitude, relative to the peak, from which a sample counts as near the peak.
   private static let nearPeakLevelRatio = Float(0.968)
-  /// The minimum fraction of samples near the peak that are at the peak in a clipped signal. A
-  /// steady sine has a quarter.
+  /// The minimum ratio of the samples at the peak to the samples near the peak in a clipped signal.
+  /// The ratio of a steady sine is a quarter.
   private static let minimumClippedSampleFraction = 0.5
   /// The magnitude from which a sample counts as at full scale.
   private static let fullScaleMagnitude = Float(0.9995)
-  /// The number of samples at full scale that are tolerated, because they occur by chance.
+  /// The number of full-scale samples that are tolerated, because they can occur by chance.
   private static let toleratedFullScaleSampleCount = 3
 
   /// Returns the first clipped frame of a range, or nil if there is none.

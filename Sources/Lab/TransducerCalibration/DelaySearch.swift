@@ -52,7 +52,7 @@ enum DelaySearch {
     }
   }
 
-  /// Refines a maximum by ternary search.
+  /// Refines the delay at a maximum of the cross-correlation by ternary search.
   private static func refine(
     _ terms: [(hertz: Double, value: Phasor)], from delay: Double, step: Double, ignoresSign: Bool
   ) -> Double {

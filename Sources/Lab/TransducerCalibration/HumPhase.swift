@@ -1,6 +1,7 @@
 internal import CMath
 
-/// The phase of mains hum whose frequency is constant or a polynomial of time, up to degree two.
+/// The phase of mains hum over time. The frequency of the hum is constant or a polynomial of time,
+/// up to degree two.
 ///
 /// Within each silence, the frequency is known only to some hundredths of a hertz. Between
 /// silences, the phase shows the mean frequency to millihertz, except for whole cycles:
@@ -11,9 +12,9 @@ internal import CMath
 /// 3. A polynomial is fitted to the frequencies within the silences and the mean frequencies
 ///    between them, weighted by their accuracy.
 struct HumPhase {
-  /// An observation as a linear equation for the coefficients of the frequency polynomial.
+  /// An observed frequency, as a linear equation for the coefficients of the frequency polynomial.
   private struct Observation {
-    /// The factors by which the observation multiplies the polynomial's coefficients.
+    /// The factors of the polynomial's coefficients in the linear equation.
     var coefficientFactors: SIMD3<Double>
     /// The observed frequency, in hertz.
     var hertz: Double
@@ -21,24 +22,26 @@ struct HumPhase {
     var standardDeviationHertz: Double
   }
 
-  /// The frequency at the origin in hertz, its slope, and its curvature.
+  /// The coefficients of the frequency polynomial: the frequency at the origin in hertz, its slope,
+  /// and its curvature.
   private var frequencyPolynomial = SIMD3<Double>()
-  /// The time at which the polynomial has its origin, in seconds.
+  /// The time of the polynomial's origin in the recording, in seconds.
   private var originSeconds = 0.0
 
-  /// The number of phases that are compared for each silence.
+  /// The number of candidate phases that are compared for each silence.
   private static let comparedPhaseCount = 32
-  /// The number of times that the best phase is refined.
+  /// The number of refinement steps of the best phase.
   private static let refinementCount = 8
-  /// The standard deviation of a frequency within a silence, in hertz.
+  /// The standard deviation of a frequency measured within one silence, in hertz.
   private static let silenceFrequencyDeviationHertz = 0.02
-  /// The standard deviation of a mean frequency between silences, in hertz.
+  /// The standard deviation of a mean frequency measured between two silences, in hertz.
   private static let meanFrequencyDeviationHertz = 0.002
 
   /// Creates the phase of a constant frequency.
   init(hertz: Double) { frequencyPolynomial.x = hertz }
 
-  /// Tracks the phase through silences; nil for fewer than two silences.
+  /// Tracks the phase of the hum through the silences of a recording; nil for fewer than two
+  /// silences.
   ///
   /// - Parameter silences: The silences with the frequencies of their separate fits.
   init?(through silences: [(silence: HumSilence, hertz: Double)]) {
@@ -74,7 +77,7 @@ struct HumPhase {
   /// The frequency of the hum at the polynomial's origin, in hertz.
   var originHertz: Double { frequencyPolynomial.x }
 
-  /// Returns the number of cycles since the origin: the integral of the frequency.
+  /// Returns the number of hum cycles between the origin and a time: the integral of the frequency.
   func cycles(at seconds: Double) -> Double {
     let secondsFromOrigin = seconds - originSeconds
     let slope = frequencyPolynomial.y
@@ -85,7 +88,7 @@ struct HumPhase {
 
   // MARK: - Phases
 
-  /// Returns the phase of each silence relative to the first, in cycles.
+  /// Returns the phase of the hum in each silence relative to the first silence, in cycles.
   private static func phases(of silences: [(silence: HumSilence, hertz: Double)]) -> [Double] {
     let equations = silences.map { entry in
       entry.silence.normalEquations { ($0 - entry.silence.centerSeconds) * entry.hertz }
@@ -101,7 +104,7 @@ struct HumPhase {
     return phases
   }
 
-  /// Returns the energy that a least-squares solution explains.
+  /// Returns the signal energy that a least-squares solution explains.
   ///
   /// - Parameters:
   ///   - coefficients: The solution.
@@ -110,8 +113,8 @@ struct HumPhase {
     zip(coefficients, rows).reduce(0) { $0 + $1.0 * ($1.1.last ?? 0) }
   }
 
-  /// Returns the phase shift with which two systems of equations explain the most together, and
-  /// their sum.
+  /// Returns the phase shift of one system of normal equations at which its sum with another system
+  /// explains the most energy, and this sum.
   private static func bestPhase(
     of rows: [[Double]], relativeTo combined: [[Double]]
   ) -> (phase: Double, sum: [[Double]]) {
@@ -139,13 +142,13 @@ struct HumPhase {
     return (best.phase, best.sum)
   }
 
-  /// Returns the sum of two systems of equations.
+  /// Returns the elementwise sum of two systems of normal equations.
   static func sum(_ first: [[Double]], _ second: [[Double]]) -> [[Double]] {
     zip(first, second).map { zip($0, $1).map(+) }
   }
 
-  /// Returns normal equations for a phase that is advanced by a number of cycles. Each harmonic's
-  /// sine and cosine are rotated.
+  /// Returns the normal equations after the phase of the fundamental is advanced by a number of
+  /// cycles. Each harmonic's sine and cosine are rotated.
   private static func phaseShifted(_ rows: [[Double]], by cycles: Double) -> [[Double]] {
     var rows = rows
     for harmonic in 0..<MainsHum.harmonicCount {
@@ -172,15 +175,15 @@ struct HumPhase {
 
   // MARK: - Polynomial
 
-  /// Returns the factors of the coefficients in the frequency at a time.
+  /// Returns the factors of the polynomial's coefficients in the frequency at a time.
   private static func terms(at time: Double) -> SIMD3<Double> { [1, time, time * time] }
 
-  /// Returns the factors of the coefficients in the mean frequency of an interval.
+  /// Returns the factors of the polynomial's coefficients in the mean frequency of a time interval.
   private static func meanTerms(from start: Double, to end: Double) -> SIMD3<Double> {
     [1, (start + end) / 2, (start * start + start * end + end * end) / 3]
   }
 
-  /// Returns the coefficients that fit observations best.
+  /// Returns the coefficients of the frequency polynomial that fits observed frequencies best.
   ///
   /// - Parameters:
   ///   - observations: The observed frequencies.

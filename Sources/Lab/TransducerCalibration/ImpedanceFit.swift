@@ -1,6 +1,6 @@
 internal import CMath
 
-/// The admittance of a resistor and a transducer in series, up to a gain.
+/// The admittance of a resistor and a transducer in series, up to a constant gain.
 ///
 /// With x = f/f₀ − f₀/f, the rise ρ = Res / (Rs + Re), the coil's time constant τ = Le / (Rs + Re),
 /// and the loaded Q factor Q′:
@@ -11,16 +11,16 @@ struct AdmittanceModel: Equatable {
   var resonanceHertz: Double
   /// The Q factor with the resistor in the circuit.
   var loadedQualityFactor: Double
-  /// The rise of the impedance at resonance, Res / (Rs + Re).
+  /// The increase in the impedance at the resonance as a ratio, Res / (Rs + Re).
   var impedanceRiseRatio: Double
-  /// The electrical time constant in seconds, Le / (Rs + Re).
+  /// The electrical time constant of the coil in seconds, Le / (Rs + Re).
   var coilTimeConstantSeconds = 1e-4
   /// The delay of the current relative to the signal, in seconds.
   var delaySeconds = 0.0
   /// The high-pass filter of the recorder's input.
   var inputFilter = TransferFunction(modes: [], delaySeconds: 0, derivativeOrder: 1)
 
-  /// Returns the complex admittance at a frequency in hertz, up to a gain.
+  /// Returns the complex admittance at a frequency in hertz, up to a constant gain.
   func value(atHertz hertz: Double) -> Phasor {
     let detuning = hertz / resonanceHertz - resonanceHertz / hertz
     let mechanical = Phasor(1, loadedQualityFactor * (1 + impedanceRiseRatio) * detuning)
@@ -32,7 +32,7 @@ struct AdmittanceModel: Equatable {
   }
 }
 
-/// The admittance model that fits a response best.
+/// The admittance model that best fits a measured response.
 ///
 /// 1. A grid over all parameters is compared by magnitude; its best distinct resonances are
 ///    starting points, each with its best delay.
@@ -40,10 +40,10 @@ struct AdmittanceModel: Equatable {
 ///    resonance. Farther away, eddy currents make the coil's inductance decrease with frequency.
 /// 3. The fit with the smallest residual, relative to the power of its resonance, is refined.
 struct ImpedanceFit {
-  /// The best gain of a model for a response.
+  /// The gain with which a model best fits a response, and the residuals of the fit.
   private struct GainFit {
     let bestGain: Double
-    /// The weighted real and imaginary residuals of each group in turn.
+    /// The weighted residuals: the real and the imaginary part for each group in turn.
     let weightedResiduals: [Double]
     /// The sum of the squared residuals.
     var squaredResidualSum: Double { weightedResiduals.reduce(0) { $0 + $1 * $1 } }
@@ -52,28 +52,31 @@ struct ImpedanceFit {
   /// An admittance model and the cost of its fit.
   private typealias Candidate = (cost: Double, model: AdmittanceModel)
 
-  /// The admittance model with a gain of 1.
+  /// The fitted admittance model, without its gain.
   let model: AdmittanceModel
-  /// The gain of the model.
+  /// The gain by which the model is multiplied to fit the response.
   let modelGain: Double
   /// The sum of the squared residuals.
   let squaredResidualSum: Double
-  /// The power of the change in the current that the resonance causes.
+  /// The power of the current component that the resonance causes.
   let motionalPower: Double
-  /// The half widths of the 95 % intervals of resonance, loaded Q factor, and rise, as fractions.
+  /// The half widths of the 95 % confidence intervals of the resonance, the loaded Q factor, and
+  /// the impedance rise, as fractions of their values.
   let parameterHalfWidths: [Double]
 
-  /// The bandwidth of the fit to each side of the resonance, in octaves.
+  /// The bandwidth of the fit on each side of the resonance, in octaves.
   private static let fittedOctavesPerSide = 2.0
-  /// The maximum ratio of costs at which a high-pass of a higher order is accepted.
+  /// The maximum ratio of the costs with and without a higher high-pass order at which the higher
+  /// order is accepted.
   private static let maximumHigherOrderCostRatio = 0.6
-  /// The initial corner of a high-pass, in hertz.
+  /// The initial corner frequency of the recorder's high-pass in a fit, in hertz.
   private static let initialHighPassHertz = 8.0
-  /// The steps of the numerical derivative by each parameter; the last is the high-pass corner.
+  /// The step of each parameter in numerical derivatives; the last parameter is the high-pass
+  /// corner.
   private static let derivativeSteps = [1e-5, 1e-4, 1e-4, 1e-4, 1e-3, 1e-4]
   /// The maximum number of starting points.
   private static let maximumStartingPointCount = 5
-  /// The minimum distance of the resonances of two starting points, in octaves.
+  /// The minimum distance between the resonances of two starting points, in octaves.
   private static let minimumStartDistanceOctaves = 1.0 / 3
 
   /// Returns the best fit to a response, or nil if all resonances are at the edges of the band.
@@ -135,7 +138,7 @@ struct ImpedanceFit {
     self.parameterHalfWidths = intervals ?? [1, 1, 1]
   }
 
-  /// Returns a model with refined parameters and a high-pass of an order.
+  /// Refines the parameters of a model that has a high-pass of a given order.
   private static func refined(
     _ start: AdmittanceModel, _ response: MeasuredResponse, highPassOrder: Int,
     _ termination: LevenbergMarquardt.Termination
@@ -154,7 +157,8 @@ struct ImpedanceFit {
     return (fitGain(of: refined, to: response).squaredResidualSum, refined)
   }
 
-  /// Returns the power of the difference between the response and that without a resonance.
+  /// Returns the power of the difference between the modeled responses with and without the
+  /// resonance.
   private static func motionalPower(
     of model: AdmittanceModel, gain: Double, _ response: MeasuredResponse
   ) -> Double {
@@ -205,7 +209,7 @@ struct ImpedanceFit {
 
   // MARK: - Starting points
 
-  /// Returns the best models of a grid by magnitude, each with its best delay.
+  /// Returns the models of a grid whose magnitudes fit a response best, each with its best delay.
   private static func startingModels(
     for response: MeasuredResponse, band: ClosedRange<Double>, highPassOrders: ClosedRange<Int>
   ) -> [AdmittanceModel] {
@@ -240,7 +244,7 @@ struct ImpedanceFit {
     return models
   }
 
-  /// Returns the grid over all parameters but the resonance.
+  /// Returns a grid of models with all combinations of parameters except the resonance frequency.
   private static func gridModels(highPassOrders: ClosedRange<Int>) -> [AdmittanceModel] {
     var models: [AdmittanceModel] = []
     for quality in [0.5, 1.5, 5] {
@@ -260,7 +264,8 @@ struct ImpedanceFit {
     return models
   }
 
-  /// Returns the cost of a model's magnitude with its best gain, up to a constant.
+  /// Returns the cost of fitting a model's magnitude to that of the response with the best gain, up
+  /// to a constant.
   private static func magnitudeCost(
     of model: AdmittanceModel, _ groups: [MeasuredResponse.Group]
   ) -> Double {
@@ -274,7 +279,7 @@ struct ImpedanceFit {
     return -crossProduct * crossProduct / modelPower
   }
 
-  /// Returns the gain that minimizes the squared residuals of a response.
+  /// Returns the gain that minimizes the squared residuals between a model and a response.
   private static func fitGain(
     of model: AdmittanceModel, to response: MeasuredResponse
   ) -> GainFit {

@@ -22,45 +22,46 @@ internal import SystemSupport
 public struct ImpedanceMeasurement: Equatable, Sendable {
   /// The resonance frequency, in hertz.
   public let resonanceHertz: Double
-  /// The Q factor due to mechanical losses.
+  /// The Q factor due to mechanical losses only.
   public let mechanicalQualityFactor: Double
-  /// The Q factor due to the coil, driven by an amplifier without output resistance, and without
-  /// the resistor.
+  /// The Q factor due to losses in the coil only, when driven by an amplifier with zero output
+  /// resistance and without the series resistor.
   public let electricalQualityFactor: Double
-  /// The Q factor due to mechanical and electrical losses, without the resistor.
+  /// The Q factor due to mechanical and electrical losses, without the series resistor.
   public let qualityFactor: Double
-  /// The coil's resistance in ohms: measured with a reference, or 85 % of the nominal impedance.
+  /// The coil's resistance in ohms: measured relative to a reference channel, or 85 % of the
+  /// nominal impedance without one.
   public let coilOhms: Double
   /// The inductance of the coil, in henries.
   public let coilHenries: Double
-  /// The half width of the 95 % interval of the resonance, as a fraction.
+  /// The half width of the 95 % confidence interval of the resonance, as a fraction of its
+  /// frequency.
   public let resonanceHalfWidthFraction: Double
-  /// The half width of the 95 % interval of `qualityFactor`, as a fraction.
+  /// The half width of the 95 % confidence interval of `qualityFactor`, as a fraction of its value.
   public let qualityHalfWidthFraction: Double
-  /// The residual power of the fit relative to the power of the resonance in the current, in
-  /// decibels.
+  /// The residual power of the fit relative to the power of the current component that the
+  /// resonance causes, in decibels.
   public let residualDecibels: Double
-  /// A sentence about a coil resistance that the profile's nominal impedance excludes, or nil.
+  /// A sentence about a coil resistance that contradicts the profile's nominal impedance, or nil.
   public let resistanceWarning: String?
 
-  /// The maximum ratio of the measured coil resistance to the expected, or of the expected to the
-  /// measured.
+  /// The maximum ratio between the measured and the expected coil resistance, in either direction.
   private static let maximumResistanceRatio = 1.5
-  /// The maximum residual, relative to the power of the resonance, with which a resonance is
-  /// reported as inexact instead of missing.
+  /// The maximum residual, relative to the power of the resonance, up to which a poor fit is
+  /// reported as an inexact resonance instead of a missing one.
   private static let maximumInexactResidualPowerRatio = 0.6
   /// The ratio of the coil's resistance to the nominal impedance. IEC 60268-5 requires at least
   /// 0.8.
   private static let coilToNominalResistanceRatio = 0.85
   /// The uncertainty of the ratio of the coil's resistance to the nominal impedance, as a fraction.
   private static let resistanceRatioUncertaintyFraction = 0.2
-  /// The minimum rise of the impedance at the resonance, relative to the resistance of coil and
-  /// resistor.
+  /// The minimum increase in the impedance at the resonance, relative to the total resistance of
+  /// coil and resistor.
   private static let minimumImpedanceRiseRatio = 0.05
   /// The maximum power of the residual, relative to the power of the resonance.
   private static let maximumResidualPowerRatio = 0.1
 
-  /// Measures a transducer's impedance by the recording of two sweeps.
+  /// Measures a transducer's impedance from a recording of two sweeps.
   ///
   /// - Parameters:
   ///   - recording: The voltage at the resistor.
@@ -113,7 +114,7 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     try checkAccuracy()
   }
 
-  /// Returns a sentence about a coil resistance that a nominal impedance excludes, or nil.
+  /// Returns a sentence about a coil resistance that contradicts a nominal impedance, or nil.
   private static func resistanceWarning(measured: Double, nominal: Double?) -> String? {
     guard let nominal else { return nil }
     let measuredToExpectedRatio = measured / (coilToNominalResistanceRatio * nominal)
@@ -127,7 +128,8 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
       """
   }
 
-  /// Returns the response of the resistor's voltage, relative to the reference if there is one.
+  /// Returns the frequency response of the resistor's voltage, relative to the reference channel if
+  /// there is one.
   private static func response(
     of recording: CalibrationRecording, reference: CalibrationRecording?, signal: SweepSignal
   ) throws(CalibrationError) -> MeasuredResponse {
@@ -175,7 +177,7 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     return fit
   }
 
-  /// Returns the interval of the Q factor by error propagation.
+  /// Returns the confidence interval of the Q factor, computed by error propagation.
   ///
   /// With the loaded Q factor Q′, the rise ρ, and r = Rs / Re, Q = Q′ (1 + ρ) / (1 + ρ (1 + r)).
   /// Its logarithmic derivatives by ρ and Re are the factors of their relative errors.
@@ -233,8 +235,8 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
 }
 
 extension TransducerProfile {
-  /// Returns a profile with another resonance, without data that was measured around the previous
-  /// one.
+  /// Returns a profile with a new resonance, without data that was measured at the previous
+  /// resonance.
   ///
   /// - Parameters:
   ///   - resonance: The resonance, in hertz.

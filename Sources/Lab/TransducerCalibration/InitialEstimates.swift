@@ -6,19 +6,19 @@ internal import CMath
 /// grid over resonance and quality factor. The grid is compared by magnitude only: without phase,
 /// the cost has few local minima. Then each starting point receives the delay that fits it best.
 enum InitialEstimates {
-  /// The resolution of the grid over the resonance.
+  /// The number of grid steps of the resonance frequency per octave.
   private static let resonanceStepsPerOctave = 24.0
-  /// The grid over the quality factor, from 0.4 to 40.
+  /// The grid values of the quality factor, from 0.4 to 40.
   private static let qualityFactorGrid = (0..<13).map { 0.4 * pow(100, Double($0) / 12) }
-  /// The number of groups of the response that are combined to one magnitude.
+  /// The number of groups of the response that are averaged into one magnitude.
   private static let groupCountPerMagnitude = 3
   /// The maximum number of starting points.
   private static let maximumEstimateCount = 4
 
-  /// The minimum distance of two starting points, in octaves. Closer points lead to the same
-  /// minimum.
+  /// The minimum distance between the resonances of two starting points, in octaves. Closer points
+  /// lead to the same minimum.
   private static let minimumResonanceDistanceOctaves = 1.0 / 6
-  /// The minimum distance of two starting points, in the logarithm of the quality factor.
+  /// The minimum difference between the logarithms of the quality factors of two starting points.
   private static let minimumLogQualityDistance = 0.8
 
   /// A magnitude of the response, averaged over several groups.
@@ -28,7 +28,8 @@ enum InitialEstimates {
     var magnitudeWeight: Double
   }
 
-  /// Returns starting points for a sensor, the best first, each with its best delay.
+  /// Returns starting points for a fit with one type of sensor, the best first, each with its best
+  /// delay.
   ///
   /// - Parameters:
   ///   - response: The measured response.
@@ -60,7 +61,7 @@ enum InitialEstimates {
     return estimates.map { fittingDelay(of: $0, to: response, band: band) }
   }
 
-  /// Returns a transfer function of one resonance with the delay that fits a response best.
+  /// Returns a transfer function with one resonance and the delay that fits a response best.
   ///
   /// - Parameters:
   ///   - transferFunction: The transfer function; its own delay is ignored.
@@ -103,7 +104,8 @@ enum InitialEstimates {
       || abs(log(first.qualityFactor / second.qualityFactor)) > minimumLogQualityDistance
   }
 
-  /// Returns the cost of a resonance with its best gain, up to a constant: −(Σ w m r)² / Σ w m².
+  /// Returns the cost of fitting a single resonance with the best gain, up to a constant: −(Σ w m
+  /// r)² / Σ w m².
   private static func cost(
     of transferFunction: TransferFunction, _ magnitudes: [Magnitude]
   ) -> Double {

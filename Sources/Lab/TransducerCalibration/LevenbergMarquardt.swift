@@ -1,4 +1,4 @@
-/// Nonlinear least squares for functions of few parameters.
+/// A nonlinear least-squares solver for functions of a few parameters.
 ///
 /// Each iteration solves the damped normal equations (JᵀJ + λ · diag JᵀJ) Δ = −Jᵀr, where J is the
 /// Jacobian of the residuals r. A step that lowers the cost is accepted and divides the damping λ
@@ -7,7 +7,7 @@
 /// Source: K. Levenberg, Quarterly of Applied Mathematics 2, 1944; D. Marquardt, Journal of SIAM
 /// 11, 1963.
 enum LevenbergMarquardt {
-  /// The condition under which a search ends.
+  /// The condition that ends a search for the minimum.
   struct Termination {
     /// The maximum number of iterations.
     var maximumIterationCount: Int
@@ -18,7 +18,7 @@ enum LevenbergMarquardt {
     static let coarse = Termination(maximumIterationCount: 30, minimumRelativeCostDecrease: 1e-4)
   }
 
-  /// The damping above which no step is tried.
+  /// The damping factor above which no further step is tried.
   private static let maximumDampingFactor = 1e8
   private static let minimumDampingFactor = 1e-12
   private static let initialDampingFactor = 1e-3
@@ -69,7 +69,8 @@ enum LevenbergMarquardt {
     return parameterValues
   }
 
-  /// Returns the derivatives of the residuals by each parameter, as forward differences.
+  /// Returns the partial derivatives of the residuals with respect to each parameter, as forward
+  /// differences.
   ///
   /// - Parameters:
   ///   - point: The parameters.
@@ -88,7 +89,7 @@ enum LevenbergMarquardt {
     }
   }
 
-  /// Solves the damped normal equations.
+  /// Solves the damped normal equations for the next step of the parameters.
   private static func step(
     _ jacobian: [[Double]], residuals: [Double], damping: Double
   ) -> [Double]? {
@@ -123,7 +124,7 @@ enum LevenbergMarquardt {
     return solution.allSatisfy(\.isFinite) ? solution : nil
   }
 
-  /// Returns the diagonal of the inverse of JᵀJ, or nil if it is singular.
+  /// Returns the diagonal of the inverse of JᵀJ, or nil if JᵀJ is singular.
   static func inverseDiagonal(of jacobian: [[Double]]) -> [Double]? {
     let matrix = jacobian.map { row in jacobian.map { dot(row, $0) } }
     var diagonal: [Double] = []

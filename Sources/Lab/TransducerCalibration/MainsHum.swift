@@ -1,6 +1,6 @@
 internal import CMath
 
-/// The mains hum of a recording, fitted to its silences.
+/// The mains hum of a recording, fitted to the silences in it.
 ///
 /// 1. The silences are reduced to the means of short blocks (`HumSilence`).
 /// 2. Sines at the mains frequency and its harmonics, and a constant, are fitted to all silences by
@@ -10,16 +10,16 @@ internal import CMath
 ///    phase is tracked from silence to silence (`HumPhase`).
 /// 4. The hum is removed from the whole recording.
 struct MainsHum {
-  /// The sine and cosine amplitudes of a harmonic.
+  /// The sine and cosine amplitudes of one harmonic.
   private typealias Amplitude = (sine: Double, cosine: Double)
 
-  /// A least-squares fit of the harmonics.
+  /// A least-squares fit of the hum's harmonics.
   private struct Fit {
     /// The fitted mains frequency, in hertz.
     var fittedHertz = 0.0
-    /// The energy that the fit explains.
+    /// The signal energy that the fit explains.
     var explainedEnergy = 0.0
-    /// The sine and cosine amplitude of each harmonic, then the constant.
+    /// The sine and cosine amplitudes of each harmonic, followed by the constant offset.
     var coefficients: [Double] = []
   }
 
@@ -37,21 +37,23 @@ struct MainsHum {
   private static let nominalHertz = [50.0, 60]
   /// The maximum deviation of a mains frequency, including that of a recorder's clock, in hertz.
   private static let maximumFrequencyDeviationHertz = 0.3
-  /// The steps of the search, in hertz. Over 15 s, the harmonics of the nearest first step are off
-  /// by a fraction of a period.
+  /// The successive step sizes of the frequency search, in hertz. With the first step size, the
+  /// harmonics of the nearest candidate deviate by a fraction of a period over 15 s.
   private static let searchStepsHertz = [0.005, 0.001, 0.0002]
-  /// The number of blocks per second.
+  /// The number of blocks per second over which samples are averaged before the fit.
   private static let blocksPerSecond = 2_000.0
   /// The minimum fraction of the power in silences that hum must explain to be removed.
   private static let minimumHumPowerFraction = 0.1
-  /// The minimum duration of all silences, in seconds.
+  /// The minimum total duration of the silences in a recording, in seconds.
   private static let minimumSilenceSeconds = 0.4
-  /// The minimum additional fraction of the hum that separate fits explain if the frequency drifts.
+  /// The minimum additional fraction of the hum's energy that separate fits of the silences explain
+  /// if the frequency drifts.
   private static let minimumDriftEnergyFraction = 1e-4
-  /// The minimum ratio of the additional energy to that which separate fits explain of noise.
+  /// The minimum ratio of this additional energy to the energy of noise alone that separate fits
+  /// would explain.
   private static let minimumDriftEnergyToNoiseRatio = 4.0
 
-  /// Fits hum to the silences of a recording; nil if there is none.
+  /// Fits mains hum to the silences of a recording; nil if the recording contains no hum.
   ///
   /// - Parameters:
   ///   - samples: The recording.
@@ -111,7 +113,8 @@ struct MainsHum {
       coefficients, hertz: humPhase.originHertz, rate: rate, blockLength: blockLength)
   }
 
-  /// Returns the amplitudes of samples, given those of the means of blocks.
+  /// Returns the amplitudes of the hum in the samples, computed from its amplitudes in the block
+  /// means.
   ///
   /// The mean of a sine over a block is a sine of the same frequency, attenuated by the Dirichlet
   /// kernel.
@@ -126,7 +129,7 @@ struct MainsHum {
     }
   }
 
-  /// Returns samples without the hum.
+  /// Returns the samples of a recording without the hum.
   ///
   /// - Parameters:
   ///   - samples: The recording.
@@ -147,7 +150,8 @@ struct MainsHum {
 
   // MARK: - Least squares
 
-  /// Returns the best fit of a constant frequency, by a grid that is refined in two steps.
+  /// Returns the best fit of hum with a constant frequency, found on a frequency grid that is
+  /// refined in two steps.
   private static func steadyFit(of segments: [HumSilence]) -> Fit {
     var best = Fit()
 
@@ -173,7 +177,7 @@ struct MainsHum {
     return best
   }
 
-  /// Fits the harmonics of a constant frequency; nil if the equations are singular.
+  /// Fits the harmonics of hum with a constant frequency; nil if the equations are singular.
   ///
   /// The products of two sines are sines at the sum and the difference of their frequencies, so
   /// that the normal equations follow from sums of exponentials in closed form.
@@ -211,7 +215,8 @@ struct MainsHum {
     return fit(solvingNormalEquations: rows, hertz: hertz)
   }
 
-  /// Fits the harmonics of a fundamental with any phase; nil if the equations are singular.
+  /// Fits the harmonics of a fundamental with an arbitrary phase over time; nil if the equations
+  /// are singular.
   ///
   /// - Parameters:
   ///   - segments: The silences.
@@ -234,7 +239,7 @@ struct MainsHum {
   }
 }
 
-/// A silence of a recording, reduced to the means of blocks.
+/// A silent range of a recording, reduced to the means of blocks of samples.
 struct HumSilence {
   /// The time of the first block's center, in seconds.
   let startSeconds: Double
@@ -242,7 +247,7 @@ struct HumSilence {
   let blockSpacingSeconds: Double
   private(set) var blockMeans: [Double]
 
-  /// Reduces a range of a recording to the means of its blocks.
+  /// Reduces a range of a recording to the means of blocks of samples.
   ///
   /// - Parameters:
   ///   - samples: The recording.
@@ -265,7 +270,7 @@ struct HumSilence {
     startSeconds + blockSpacingSeconds * Double(blockMeans.count - 1) / 2
   }
 
-  /// The energy of the silence: the sum of the squared block means.
+  /// The signal energy in the silence: the sum of the squared block means.
   var meanSquareSum: Double { blockMeans.reduce(0) { $0 + $1 * $1 } }
 
   mutating func subtractMean(_ mean: Double) {

@@ -3,8 +3,8 @@ internal import CMath
 internal import SignalAnalysis
 internal import SystemSupport
 
-/// The resonance of a transducer, found by a person who presses a key where slow tones feel
-/// strongest.
+/// The resonance of a transducer, measured by a person who presses a key when a slowly rising or
+/// falling tone feels strongest.
 ///
 /// 1. Six slow tones around the stated resonance rise and fall in turn (`tones(around:)`).
 /// 2. The person presses a key in each tone. A reaction is late by the same interval in both
@@ -12,7 +12,7 @@ internal import SystemSupport
 /// 3. A press that disagrees with all others is excluded. The mean of the rising and the falling
 ///    presses is the resonance; their spread yields its uncertainty.
 public struct ManualMeasurement: Equatable, Sendable {
-  /// A slow tone that rises or falls through the stated resonance.
+  /// A tone whose frequency rises or falls slowly through the stated resonance.
   public struct Tone: Equatable, Sendable {
     /// The frequency at which the tone starts, in hertz.
     public let startHertz: Double
@@ -26,7 +26,8 @@ public struct ManualMeasurement: Equatable, Sendable {
       abs(log2(endHertz / startHertz)) / ManualMeasurement.toneOctavesPerSecond
     }
 
-    /// Returns the frequency in hertz at a time in seconds. The time is clamped to the duration.
+    /// Returns the frequency of the tone, in hertz, at a time in seconds. The time is clamped to
+    /// the duration.
     public func hertz(at seconds: Double) -> Double {
       startHertz * pow(endHertz / startHertz, min(max(seconds / durationSeconds, 0), 1))
     }
@@ -39,7 +40,7 @@ public struct ManualMeasurement: Equatable, Sendable {
     /// A Boolean value that indicates whether the tone was rising.
     public let isOnRisingTone: Bool
 
-    /// Creates a press from the tone's frequency in hertz and its direction.
+    /// Creates a key press from the tone's frequency in hertz and its direction.
     public init(toneHertz hertz: Double, isOnRisingTone isRising: Bool) {
       self.toneHertz = hertz
       self.isOnRisingTone = isRising
@@ -48,36 +49,39 @@ public struct ManualMeasurement: Equatable, Sendable {
 
   /// The measured resonance frequency, in hertz.
   public let resonanceHertz: Double
-  /// The maximum deviation of the true resonance, as a fraction.
+  /// The maximum deviation of the true from the measured resonance, as a fraction.
   public let uncertaintyFraction: Double
   /// The key presses whose frequencies agree.
   public let agreeingPresses: [Press]
-  /// The press that was excluded, if any.
+  /// The key press that was excluded because it disagrees with the others, if any.
   public let excludedPress: Press?
 
-  /// The speed of the tones. A reaction time that varies by 0.08 s shifts a press by half a
-  /// percent.
+  /// The rate at which the frequency of the tones changes. A variation of the reaction time by 0.08
+  /// s shifts the frequency of a press by half a percent.
   private static let toneOctavesPerSecond = 0.1
-  /// The distances of the tones' starts from the stated resonance, in octaves. They differ, so that
-  /// counting seconds does not help.
+  /// The distances of the tones' starting frequencies from the stated resonance, in octaves. They
+  /// differ, so that a person cannot find the resonance by counting seconds.
   private static let toneStartOctaves = [0.75, 0.95, 0.85]
-  /// The distance of the tones' ends from the stated resonance, in octaves.
+  /// The distance of the tones' final frequencies from the stated resonance, in octaves.
   private static let toneEndOctaves = 0.95
-  /// The maximum distance of the result from the stated resonance in octaves, within the tones.
+  /// The maximum distance of the measured from the stated resonance, in octaves. The distance is
+  /// within the range of the tones.
   private static let maximumOffsetOctaves = 0.55
-  /// The maximum distance of a press from the median of its direction, in octaves: 9 %.
+  /// The maximum distance of a key press from the median of the presses in the same direction, in
+  /// octaves: 9 %.
   private static let maximumPressDistanceOctaves = 0.125
-  /// The interval of rising above falling presses, in octaves: a reaction time of 0.25 s, and 1.5
-  /// dB beyond the peak of a Q factor of 2 in each direction.
+  /// The allowed differences between the frequencies of presses on rising and on falling tones, in
+  /// octaves. A reaction time of 0.25 s and a press 1.5 dB beyond the peak of a resonance with a Q
+  /// factor of 2 are allowed in each direction.
   private static let responseLagOctaves = -0.1...0.6
   /// The minimum uncertainty of the resonance, caused by heat, mounting, and the slope of a
   /// person's sensitivity.
   private static let minimumUncertaintyFraction = 0.04
-  /// The maximum uncertainty of a useful result: half of a data sheet's. Presses at regular
-  /// intervals, without feeling, have more.
+  /// The maximum uncertainty of a useful result: half the uncertainty of a data sheet. Presses at
+  /// regular intervals, without regard to the feeling, exceed it.
   private static let maximumUncertaintyFraction = 0.075
-  /// The number of standard errors in a 95 % interval with three or four degrees of freedom, by
-  /// Student's distribution.
+  /// The half width of a 95 % confidence interval in standard errors, from Student's t-distribution
+  /// with three or four degrees of freedom.
   private static let intervalStandardErrorCount = 3.0
 
   // MARK: - Tones
@@ -94,8 +98,8 @@ public struct ManualMeasurement: Equatable, Sendable {
     }
   }
 
-  /// Returns a profile that renders the tones without equalization, with the sharpness 0…1 over all
-  /// frequencies.
+  /// Returns a profile that renders the tones without equalization and maps the sharpness range 0…1
+  /// to all their frequencies.
   ///
   /// The level decreases with frequency as the acceleration of a free mass and the sensitivity of a
   /// person increase. A transducer is then felt most at its resonance, and equally less at equal
@@ -150,7 +154,7 @@ public struct ManualMeasurement: Equatable, Sendable {
 
   // MARK: - Presses
 
-  /// Computes the resonance from the presses, one for each tone.
+  /// Computes the resonance from the key presses, one for each tone.
   ///
   /// - Parameters:
   ///   - presses: At least two presses in each direction.
@@ -161,7 +165,7 @@ public struct ManualMeasurement: Equatable, Sendable {
   {
     func octaves(_ press: Press) -> Double { log2(press.toneHertz / statedResonance) }
 
-    /// Returns the distance of each press from the median of its direction.
+    /// Returns the distance of each key press from the median of the presses in the same direction.
     func distances(_ presses: [Press]) -> [Double] {
       presses.map { press in
         let sameDirection = presses.filter { $0.isOnRisingTone == press.isOnRisingTone }
@@ -204,7 +208,8 @@ public struct ManualMeasurement: Equatable, Sendable {
     self.excludedPress = excludedPress
   }
 
-  /// Returns the uncertainty of the mean of both directions, as a fraction.
+  /// Returns the uncertainty of the resonance, the mean of the rising and the falling presses, as a
+  /// fraction.
   ///
   /// - Parameters:
   ///   - rising: The offsets of presses in rising tones, in octaves.

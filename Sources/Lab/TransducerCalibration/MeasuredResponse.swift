@@ -1,6 +1,7 @@
 internal import CMath
 
-/// The response to a sweep, in groups of bins of equal width on a logarithmic frequency axis.
+/// The frequency response to a sweep, as groups of spectral bins that are equally wide on a
+/// logarithmic frequency axis.
 ///
 /// The gain of a group is the least-squares estimate Σ recorded · played* / Σ |played|². Weighted
 /// by the sweep's power, a fit to the groups is therefore equivalent to a least-squares fit to the
@@ -8,7 +9,7 @@ internal import CMath
 struct MeasuredResponse {
   /// The combined spectral bins of a narrow band.
   struct Group: BitwiseCopyable {
-    /// The mean frequency in hertz, weighted by the sweep's power.
+    /// The mean frequency of the group in hertz, weighted by the sweep's power.
     var meanHertz: Double
     /// The ratio of the recorded to the played spectrum.
     var spectrumRatio: Phasor
@@ -16,17 +17,19 @@ struct MeasuredResponse {
     var sweepPower: Double
   }
 
-  /// The resolution of the groups. A group is a tenth as wide as a resonance with a Q factor of 14.
+  /// The number of groups per octave. A group is a tenth as wide as a resonance with a Q factor of
+  /// 14.
   static let groupsPerOctave = 96.0
 
-  /// The groups by increasing frequency. Groups without a bin are absent.
+  /// The groups by increasing frequency. Groups without a spectral bin are absent.
   let groups: [Group]
   /// The square roots of the groups' weights.
   let rootWeights: [Double]
-  /// The gains multiplied by the roots of their weights.
+  /// The spectrum ratios multiplied by the square roots of their weights.
   let weightedGains: [Phasor]
 
-  /// Combines the bins of two spectra to groups.
+  /// Computes the response from the recorded and the played spectrum by combining spectral bins
+  /// into groups.
   ///
   /// - Parameters:
   ///   - bins: The spectra of the recording and of the sweep in the band, by increasing frequency.
@@ -67,18 +70,18 @@ struct MeasuredResponse {
   /// The total power of the recorded response.
   var responsePower: Double { groups.reduce(0) { $0 + $1.sweepPower * $1.spectrumRatio.power } }
 
-  /// Returns every n-th group, to compare fits quickly.
+  /// Returns a response with every n-th group, for a fast comparison of fits.
   func subsampled(by count: Int) -> MeasuredResponse {
     MeasuredResponse(stride(from: 0, to: groups.count, by: count).map { groups[$0] })
   }
 
-  /// Returns the groups within a band.
+  /// Returns a response with only the groups within a frequency band.
   func limited(to band: ClosedRange<Double>) -> MeasuredResponse {
     MeasuredResponse(groups.filter { band.contains($0.meanHertz) })
   }
 
-  /// Returns the response relative to another response in the same groups, with the weights of the
-  /// recording.
+  /// Returns the ratio of this response to a reference response with the same groups. The weights
+  /// are scaled so that errors count as they do in the recording.
   func divided(by reference: MeasuredResponse) -> MeasuredResponse {
     MeasuredResponse(
       zip(groups, reference.groups).map { group, reference in

@@ -10,7 +10,7 @@ struct Phasor: Equatable, BitwiseCopyable {
     self.imaginary = imaginary
   }
 
-  /// Converts a number from single precision.
+  /// Creates a phasor from a single-precision complex number.
   init(_ number: ComplexNumber) { self.init(Double(number.real), Double(number.imaginary)) }
 
   static let zero = Phasor(0, 0)

@@ -16,39 +16,42 @@ internal import SignalAnalysis
 /// All parameters but the gains are searched by Levenberg–Marquardt (`LevenbergMarquardt`); the
 /// gains are linear (`TransferFunction.fitGains(to:)`).
 struct ResonanceFit {
-  /// The transfer function, the main resonance first.
+  /// The fitted transfer function, with the main resonance first.
   let transferFunction: TransferFunction
   /// The gain of each resonance; negative for inverted polarity.
   let gainsByResonance: [Double]
   /// The cost of the fit: the sum of its squared residuals.
   let squaredResidualSum: Double
-  /// The cost relative to the power of the response, in decibels.
+  /// The cost of the fit relative to the power of the response, in decibels.
   let residualDecibels: Double
-  /// A Boolean value that indicates whether the main resonance is at the edge of the band, or its
-  /// quality factor at the end of its range.
+  /// A Boolean value that indicates whether the main resonance is at the edge of the band or its
+  /// quality factor is at the limit of the allowed range.
   let hasMainResonanceAtBound: Bool
-  /// The half widths of the 95 % intervals of each resonance and its quality factor, as fractions.
+  /// The half widths of the 95 % confidence intervals of each resonance frequency and its quality
+  /// factor, as fractions.
   let intervalHalfWidths: [(resonance: Double, qualityFactor: Double)]
 
-  /// The quality factors that the fit considers.
+  /// The range of quality factors that the fit allows.
   static let qualityFactorRange = 0.2...100.0
-  /// The range of the coil's time constant, in seconds.
+  /// The allowed range of the coil's time constant, in seconds.
   static let coilTimeConstantSecondsRange = 1e-6...5e-3
-  /// The range of the corner of the recorder's high-pass, in hertz.
+  /// The allowed range of the corner frequency of the recorder's high-pass, in hertz.
   static let highPassHertzRange = 0.5...200.0
   /// The maximum number of resonances that are fitted.
   static let maximumResonanceCount = 3
 
-  /// The maximum ratio of costs at which another sensor, a coil, or a further resonance is
-  /// accepted: −3 dB.
+  /// The maximum ratio of the new to the previous cost at which a different sensor type, a coil, or
+  /// a further resonance is accepted: −3 dB.
   private static let maximumExtensionCostRatio = 0.5
-  /// The maximum ratio of costs at which a high-pass is accepted.
+  /// The maximum ratio of the costs with and without a high-pass at which the high-pass is
+  /// accepted.
   private static let maximumHighPassCostRatio = 0.6
-  /// The residual in decibels above which a high-pass is searched from all starting points.
+  /// The residual in decibels above which the search for a high-pass begins at all starting points.
   private static let doubtfulResidualDecibels = -20.0
-  /// The residual in decibels below which no further resonance is searched.
+  /// The residual in decibels below which the fit does not search for further resonances.
   private static let cleanResidualDecibels = -36.0
-  /// The minimum residual above the noise for a further resonance, in decibels.
+  /// The minimum level of the residual above the noise at which the fit searches for a further
+  /// resonance, in decibels.
   private static let minimumDecibelsAboveNoise = 2.0
   /// The minimum gain of a further resonance relative to the strongest: −30 dB.
   private static let minimumFurtherResonanceGainRatio = 0.03
@@ -58,7 +61,8 @@ struct ResonanceFit {
   private static let minimumMainResonanceGainRatio = 0.5
   /// The minimum distance of the main resonance from the edges of the band, in octaves.
   static let minimumEdgeDistanceOctaves = 1.0 / 6
-  /// The unit of the delay in seconds, chosen so that its steps resemble those of logarithms.
+  /// The unit of the delay parameter in seconds, chosen so that its steps are similar in effect to
+  /// those of the logarithmic parameters.
   static let delayUnitSeconds = 1.0 / 48_000
 
   /// Fits up to three resonances to a measured response.
@@ -98,7 +102,7 @@ struct ResonanceFit {
     self.init(model, response, band: band)
   }
 
-  /// Fits a transfer function of the same structure to another response.
+  /// Fits a transfer function with the same resonances and filters to another response.
   ///
   /// - Parameters:
   ///   - start: The transfer function at which the search starts.
@@ -135,14 +139,14 @@ struct ResonanceFit {
     return sum * transferFunction.filterValue(atHertz: hertz)
   }
 
-  /// Returns the fitted response at a frequency.
+  /// Returns the fitted response at a frequency, including the delay.
   func value(atHertz hertz: Double) -> Phasor {
     undelayedValue(atHertz: hertz) * transferFunction.delayPhasor(atHertz: hertz)
   }
 
   // MARK: - Structure
 
-  /// Returns the best fit of a single resonance over all sensors.
+  /// Returns the best fit of a single resonance among all sensor types.
   private static func singleMode(
     search: ResonanceSearch, sensors: [TransducerMeasurement.Sensor]
   ) -> TransferFunction {
@@ -232,7 +236,7 @@ struct ResonanceFit {
     return best
   }
 
-  /// Returns a fit with a further resonance, or nil if none is significant.
+  /// Returns a fit with one more resonance, or nil if no additional resonance is significant.
   private static func addingMode(
     to model: TransferFunction, search: ResonanceSearch
   ) -> TransferFunction? {
@@ -344,7 +348,8 @@ struct ResonanceFit {
     return model.modes.indices.map { (intervals[2 * $0], intervals[2 * $0 + 1]) }
   }
 
-  /// Returns the half widths of the 95 % intervals, from the curvature of the cost at its minimum.
+  /// Returns the half widths of the 95 % confidence intervals, from the curvature of the cost at
+  /// its minimum.
   ///
   /// The covariance of the parameters is σ² (JᵀJ)⁻¹. The variance σ² of the residuals is widened by
   /// the correlation ρ of neighboring groups, (1 + ρ) / (1 − ρ): a model error is not independent
@@ -384,7 +389,7 @@ struct ResonanceSearch {
 
   let response: MeasuredResponse
   let bandHertz: ClosedRange<Double>
-  /// Every third group of the response, to compare starting points.
+  /// Every third group of the response, for a fast comparison of starting points.
   private let subsampledResponse: MeasuredResponse
 
   init(response: MeasuredResponse, bandHertz band: ClosedRange<Double>) {
@@ -393,7 +398,7 @@ struct ResonanceSearch {
     subsampledResponse = response.subsampled(by: 3)
   }
 
-  /// Compares several starting points coarsely and returns the best fit.
+  /// Fits from several starting points coarsely, and returns the best fit after refinement.
   func bestFit(from starts: [TransferFunction]) -> Candidate? {
     var best: Candidate?
     for start in starts {
@@ -428,7 +433,7 @@ struct ResonanceSearch {
   }
 }
 
-/// The conversion between a transfer function and the parameters of a search.
+/// The conversion between a transfer function and the vector of parameters that a search varies.
 ///
 /// The parameters are the logarithms of each resonance and quality factor, the delay, and, if
 /// present, the logarithms of the coil's time constant and the high-pass corner.
@@ -436,7 +441,7 @@ private struct ResonanceParameters {
   private let startingFunction: TransferFunction
   /// The values of the search's parameters.
   private(set) var parameterValues = [Double]()
-  /// The steps of the numerical derivative.
+  /// The step of each parameter in numerical derivatives.
   private(set) var derivativeSteps = [Double]()
   /// The allowed ranges of the search's parameters.
   private(set) var parameterBounds = [ClosedRange<Double>]()

@@ -2,7 +2,7 @@ public import HapticRender
 internal import SignalAnalysis
 internal import SystemSupport
 
-/// The limits of a profile's transducer for a sweep signal.
+/// The excursion and power limits of a profile's transducer for a sweep signal.
 ///
 /// A sweep is so slow that the movement of the transducer is the steady-state response of its
 /// model.
@@ -11,10 +11,10 @@ public struct SweepLimits: Equatable, Sendable {
   private let transducerLimits: TransducerLimits?
   private let resonanceModel: TransducerModel?
 
-  /// The margin to the limits, in decibels.
+  /// The margin that a signal must keep to the limits, in decibels.
   private static let headroomDecibels = 1.0
 
-  /// Reads the limits of a profile. A profile without hardware has none.
+  /// Reads the limits of a profile. A profile without hardware has no limits.
   ///
   /// - Parameters:
   ///   - profile: The profile of the transducer.
@@ -31,12 +31,14 @@ public struct SweepLimits: Equatable, Sendable {
     transducerLimits?.maximumExcursionRatio != nil || transducerLimits?.fullScalePowerRatio != nil
   }
 
-  /// Returns the level of a signal above the limits, in decibels; negative if it is below.
+  /// Returns the level by which a signal exceeds the limits, in decibels; negative below the
+  /// limits.
   public func excessDecibels(of signal: SweepSignal) -> Double {
     excessDecibels(ofAmplitude: signal.peakAmplitude, within: signal.bandHertz)
   }
 
-  /// Returns the level of an amplitude above the limits, in decibels; negative if it is below.
+  /// Returns the level by which a sine of an amplitude exceeds the limits, in decibels; negative
+  /// below the limits.
   ///
   /// - Parameters:
   ///   - amplitude: The amplitude, relative to full scale.

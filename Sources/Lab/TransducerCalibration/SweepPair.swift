@@ -1,7 +1,7 @@
 internal import CMath
 internal import SignalAnalysis
 
-/// The spectra of both sweeps of a recording, scaled to equal level.
+/// The spectra of both sweeps in a recording, scaled to the same level.
 ///
 /// The first sweep is quieter by a known factor. In a linear system, both spectra are equal after
 /// scaling, except for noise:
@@ -20,34 +20,35 @@ struct SweepPair {
     var loudValue: Phasor
   }
 
-  /// A combination of both sweeps.
+  /// A way to combine the two sweeps into one response.
   enum Combination {
     /// The mean of both sweeps, weighted by the inverse of their noise.
     case weightedMean
-    /// The response to the quiet sweep only.
+    /// The quiet sweep only.
     case quiet
-    /// The response to the loud sweep only.
+    /// The loud sweep only.
     case loud
-    /// The extrapolation to zero movement. The stiffness of a spring changes in proportion to the
-    /// square of the level, so with levels of 1/2 and 1, it is 4/3 · quiet − 1/3 · loud.
+    /// The extrapolation to infinitely small movement. The stiffness of a spring changes in
+    /// proportion to the square of the level, so with levels of 1/2 and 1, the extrapolation is 4/3
+    /// · quiet − 1/3 · loud.
     case smallSignal
   }
 
-  /// The duration of the excerpt before a sweep, in seconds. A detected sweep may have started
-  /// earlier.
+  /// The duration of the part of an excerpt before the sweep, in seconds. A detected sweep may have
+  /// started earlier.
   static let preRollSeconds = 0.25
-  /// The duration of the excerpt after a sweep, in seconds. The rest of the pause belongs to the
-  /// next sweep's pre-roll.
+  /// The duration of the part of an excerpt after the sweep, in seconds. The rest of the pause
+  /// belongs to the next sweep's pre-roll.
   static let postRollSeconds = 1.1
 
-  /// The bins in the band of the sweep.
+  /// The spectral bins in the frequency band of the sweep.
   let bins: [Bin]
-  /// The recorder's sample rate in hertz, measured by the player's clock.
+  /// The recorder's sample rate in hertz, relative to the player's clock.
   let recorderSampleRate: Double
-  /// The start of the excerpt in the recording, in seconds of the player's clock.
+  /// The start of the first excerpt in the recording, in seconds of the player's clock.
   let excerptStartSeconds: Double
 
-  /// Transforms both sweeps of a recording.
+  /// Computes the spectra of both sweeps in a recording.
   ///
   /// - Parameters:
   ///   - recording: The recording.
@@ -90,7 +91,8 @@ struct SweepPair {
     excerptStartSeconds = Double(firstFrame) / rate
   }
 
-  /// The delay of the second sweep relative to its nominal time, in seconds.
+  /// The delay of the second sweep relative to its nominal distance from the first sweep, in
+  /// seconds.
   var clockSkewSeconds: Double {
     // Bins within a hertz rotate together for all delays of the search.
     let bandwidth = (bins.last?.hertz ?? 1) - (bins.first?.hertz ?? 0)
@@ -106,7 +108,7 @@ struct SweepPair {
       of: terms, within: SweepSearch.secondSweepToleranceSeconds, ignoresSign: false)
   }
 
-  /// The power of the difference of the sweeps, relative to the power of a sweep.
+  /// The power of the difference between the scaled sweeps, relative to the power of a sweep.
   var differencePowerRatio: Double {
     var differencePower = 0.0
     var sweepPower = 0.0
@@ -117,15 +119,15 @@ struct SweepPair {
     return sweepPower > 0 ? differencePower / sweepPower : 1
   }
 
-  /// The amplitude of the loud sweep relative to that expected from the quiet sweep; 1 for a
-  /// constant gain.
+  /// The ratio of the loud sweep's amplitude to the amplitude expected from the quiet sweep; 1 for
+  /// a constant gain.
   var loudToExpectedAmplitudeRatio: Double {
     let quietPower = bins.reduce(0) { $0 + $1.quietValue.power }
     let loudPower = bins.reduce(0) { $0 + $1.loudValue.power }
     return quietPower > 0 ? (loudPower / quietPower).squareRoot() : 0
   }
 
-  /// Returns the response to a combination of both sweeps, without a delay.
+  /// Returns the frequency response of a combination of both sweeps, with a delay removed.
   ///
   /// - Parameters:
   ///   - combination: The combination of both sweeps.
@@ -148,7 +150,7 @@ struct SweepPair {
       }, minimumHertz: bins.first?.hertz ?? 1)
   }
 
-  /// The noise in the weighted mean, estimated from the difference of the sweeps.
+  /// The noise in the weighted mean of the sweeps, estimated from the difference between them.
   var noiseResponse: MeasuredResponse {
     // The ratio of the variance of the weighted mean to that of the difference.
     let noiseAmplitudeRatio = (Self.quietSweepWeight * (1 - Self.quietSweepWeight)).squareRoot()
@@ -159,13 +161,14 @@ struct SweepPair {
       minimumHertz: bins.first?.hertz ?? 1)
   }
 
-  /// The weight of the quiet sweep in the mean. Its noise is scaled together with the sweep.
+  /// The weight of the quiet sweep in the weighted mean. The noise of the quiet sweep is scaled up
+  /// together with the sweep.
   private static let quietSweepWeight: Double = {
     let power = SweepSignal.quietToLoudAmplitudeRatio * SweepSignal.quietToLoudAmplitudeRatio
     return power / (1 + power)
   }()
 
-  /// Returns an excerpt of a recording without its mean, padded with silence.
+  /// Returns an excerpt of a recording with its mean subtracted, padded with silence.
   private static func excerpt(of samples: [Float], from start: Int, count: Int) -> [Float] {
     let range = max(0, min(start, samples.count))..<max(0, min(start + count, samples.count))
     let mean = samples[range].reduce(0) { $0 + Double($1) } / Double(max(1, range.count))

@@ -11,7 +11,8 @@ internal import SystemSupport
 ///    corrected rate (`SweepPair`).
 /// 5. The level above the noise and the ratio of the sweeps' levels are checked.
 struct SweepRecording {
-  /// The spectra of both sweeps, computed at the rate of the player's clock.
+  /// The spectra of both sweeps, corrected for the difference between the player's and the
+  /// recorder's clock.
   let sweepPair: SweepPair
   /// The level of the loud sweep above the silence before it, in decibels.
   let signalToNoiseDecibels: Double
@@ -20,12 +21,13 @@ struct SweepRecording {
   /// The recording without the hum.
   let cleanRecording: CalibrationRecording
 
-  /// The maximum power of the difference of the sweeps, besides noise: −10 dB.
+  /// The maximum relative power of the difference between the sweeps, beyond the power of the
+  /// noise: −10 dB.
   private static let maximumSweepDifferencePowerRatio = 0.1
-  /// The minimum level ratio of the sweeps, including noise. A lower ratio indicates a gain that
-  /// changed.
+  /// The minimum ratio between the measured and the expected level ratio of the sweeps, including
+  /// noise. A lower value indicates that the gain changed during the recording.
   private static let minimumSweepLevelRatio = 0.6
-  /// The time after a sweep in which the transducer still rings, in seconds.
+  /// The time for which the transducer still rings after a sweep, in seconds.
   private static let ringingSeconds = 0.6
 
   /// Locates and checks the sweeps of a recording.
@@ -87,7 +89,7 @@ struct SweepRecording {
     }
   }
 
-  /// Returns the sweeps at the rate of the player's clock, and the level of the loud sweep above
+  /// Returns the sweeps, corrected for the clock difference, and the level of the loud sweep above
   /// the silence before it in decibels.
   private static func sweepPair(
     in recording: CalibrationRecording, signal: SweepSignal, starts: SweepSearch.Starts
@@ -159,12 +161,13 @@ struct SweepRecording {
   }
 }
 
-/// The time at which a channel recorded the signal directly, without the transducer.
+/// The time at which a reference channel recorded the signal directly, bypassing the transducer.
 public struct ReferenceDelay: Equatable, Sendable {
-  /// The time of the signal's first sample in the recording, in seconds, to a fraction of a frame.
+  /// The time of the signal's first sample in the recording in seconds, accurate to a fraction of a
+  /// frame.
   public let signalStartSeconds: Double
 
-  /// The minimum fraction of the channel's signal that has the same delay.
+  /// The minimum fraction of the reference channel's signal that a single delay explains.
   private static let minimumCoherentFraction = 0.8
 
   /// Measures the delay of a reference channel.

@@ -7,7 +7,7 @@ internal import SystemSupport
 /// impulse response of the transducer at each sweep: a short peak for each sweep, well above the
 /// noise. The peaks must be as far apart as the sweeps of the signal.
 struct SweepSearch {
-  /// The start times of both sweeps, in seconds, each delayed by the transducer's response.
+  /// The start times of both sweeps in seconds, including the delay of the transducer's response.
   typealias Starts = (first: Double, second: Double)
 
   /// A peak of the impulse response.
@@ -24,7 +24,7 @@ struct SweepSearch {
   private static let minimumPeakToMedianRatio = Float(9)
   /// The minimum ratio of the lower to the higher peak.
   private static let minimumLowerToHigherPeakRatio = Float(0.2)
-  /// The interval around a peak, in seconds, in which its echoes are.
+  /// The interval around a peak that contains its echoes, in seconds.
   private static let echoSeconds = 0.5
 
   private let impulseMagnitudes: [Float]
@@ -32,7 +32,7 @@ struct SweepSearch {
   private let impulseSampleRate: Double
   private let signal: SweepSignal
 
-  /// Computes the impulse response of a recording that passed its checks.
+  /// Computes the impulse response from a recording that passed the checks of its length and rate.
   ///
   /// - Parameters:
   ///   - recording: The recording.
@@ -100,7 +100,8 @@ struct SweepSearch {
       """)
   }
 
-  /// Returns the error for a second sweep that is missing or at a wrong distance.
+  /// Returns the error for a second sweep that is missing or not at the expected time after the
+  /// first.
   private func misalignmentError(_ mainPeak: Peak) -> CalibrationError {
     let earlierPeak = peak(in: 0...max(0, mainPeak.timeSeconds - Self.echoSeconds))
     let start = mainPeak.timeSeconds + Self.echoSeconds

@@ -3,7 +3,8 @@ internal import CMath
 internal import SignalAnalysis
 internal import SystemSupport
 
-/// The signal to measure a transducer: two sweeps, then tones and bursts to feel.
+/// The signal for the measurement of a transducer: two sweeps, followed by tones and bursts for a
+/// person to feel.
 ///
 ///     margin │ quiet sweep │ pause │ loud sweep │ pause │ 6 tones │ 6 bursts │ margin
 ///
@@ -25,7 +26,7 @@ public struct SweepSignal: Equatable, Sendable {
   /// A Boolean value that indicates whether tones and bursts follow the sweeps.
   public let hasTones: Bool
 
-  /// The default band of a sweep, in hertz, which extends an octave beyond that of tactile
+  /// The default band of a sweep, in hertz. It extends an octave beyond the band of tactile
   /// transducers.
   public static let defaultBandHertz = 10.0...1_000.0
   /// The default duration of a sweep in seconds: enough to measure a resonance in noise of equal
@@ -39,7 +40,7 @@ public struct SweepSignal: Equatable, Sendable {
   public static let supportedSweepSeconds = 0.5...30.0
   /// The supported frequencies of a sweep, in hertz.
   public static let supportedHertz = 1.0...10_000.0
-  /// The accepted ratios of the last to the first frequency.
+  /// The supported ratios of the last to the first frequency of a sweep.
   private static let supportedBandRatios = 4.0...1_000.0
   /// The minimum duration of a sweep, in periods of its lowest frequency.
   private static let minimumPeriodsPerSweep = 5.0
@@ -127,20 +128,21 @@ public struct SweepSignal: Equatable, Sendable {
 
   /// The ratio of the quiet to the loud sweep's amplitude.
   static let quietToLoudAmplitudeRatio = 0.5
-  /// The duration of the silence at both ends, in seconds.
+  /// The duration of the silence at each end of the signal, in seconds.
   static let marginSeconds = 0.5
-  /// The duration of the silence after a sweep, in which the transducer stops, in seconds.
+  /// The duration of the silence after a sweep, during which the transducer comes to rest, in
+  /// seconds.
   static let pauseSeconds = 1.5
-  /// The number of tones, and of bursts.
+  /// The number of tones, which is also the number of bursts.
   static let toneCount = 6
-  /// The interval between tones and between bursts, in seconds.
+  /// The interval between the starts of successive tones or bursts, in seconds.
   static let toneSpacingSeconds = 0.5
 
   /// The start of the first sweep, in seconds.
   var firstSweepSeconds: Double { Self.marginSeconds }
   /// The interval between the starts of both sweeps, in seconds.
   public var sweepSpacingSeconds: Double { sweepSeconds + Self.pauseSeconds }
-  /// The duration of the part that a measurement requires, in seconds.
+  /// The duration of the part of the signal that a measurement requires, in seconds.
   public var measuredSeconds: Double { Self.marginSeconds + 2 * sweepSpacingSeconds }
   /// The duration of the whole signal, in seconds.
   public var totalSeconds: Double {
@@ -161,7 +163,7 @@ public struct SweepSignal: Equatable, Sendable {
 
   // MARK: - Samples
 
-  /// Returns the samples of the signal.
+  /// Returns the samples of the whole signal.
   ///
   /// - Parameters:
   ///   - rate: The sample rate in hertz, at least 2.5 times the highest frequency.
@@ -196,7 +198,7 @@ public struct SweepSignal: Equatable, Sendable {
     return filtered(signal, rate: rate)
   }
 
-  /// Returns the loud sweep as it is in the signal, including the decay of the high-pass.
+  /// Returns the samples of the loud sweep in the signal, including the decay of the high-pass.
   ///
   /// - Parameter rate: The sample rate in hertz, not necessarily whole, so that it can include the
   ///   error of a clock.
@@ -222,7 +224,7 @@ public struct SweepSignal: Equatable, Sendable {
     return signal.map { Float(filter.process($0)) }
   }
 
-  /// Returns an exponential sine: its frequency grows by e in each time constant.
+  /// Returns an exponential sine sweep, whose frequency grows by a factor of e per time constant.
   private func unfilteredSweep(rate: Double) -> [Double] {
     let timeConstant = sweepSeconds / log(bandHertz.upperBound / bandHertz.lowerBound)
     let phaseScale = 2 * Double.pi * bandHertz.lowerBound * timeConstant
@@ -267,15 +269,15 @@ public struct SweepSignal: Equatable, Sendable {
   }
 }
 
-/// A Butterworth high-pass of second order, which removes movement below the sweep that the fades
-/// would cause.
+/// A second-order Butterworth high-pass, which removes the movement at frequencies below the sweep
+/// that the fades would otherwise cause.
 ///
 /// The filter is a bilinear transform with a prewarped corner, in direct form II.
 struct SweepHighPass {
   private let inputGain: Double
   private let firstFeedbackCoefficient: Double
   private let secondFeedbackCoefficient: Double
-  /// The two previous values of the recursion, the latest first.
+  /// The two previous values of the filter's recursion, the latest first.
   private var recursionState = (0.0, 0.0)
 
   init(hertz: Double, rate: Double) {

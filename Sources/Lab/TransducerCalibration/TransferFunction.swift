@@ -1,7 +1,7 @@
 internal import CMath
 internal import HapticRender
 
-/// The transfer function from the signal to the recording, up to a gain for each resonance.
+/// The transfer function from the played signal to the recording, up to a gain for each resonance.
 ///
 ///     signal → coil → Σ gain · resonance → delay → sensor (jω)ⁿ → recorder's high-pass → recording
 ///
@@ -17,14 +17,15 @@ struct TransferFunction: Equatable {
     var qualityFactor: Double
   }
 
-  /// The best gains of the resonances for a response.
+  /// The gains of the resonances with which a transfer function best fits a response, and the
+  /// residuals of the fit.
   struct GainFit {
     /// The gain of each resonance; negative for inverted polarity.
     let gainsByResonance: [Double]
     /// The cost of the fit: the sum of its squared residuals.
     let squaredResidualSum: Double
-    /// The real and imaginary residuals of each group in turn, multiplied by the root of its
-    /// weight.
+    /// The real and the imaginary residual for each group in turn, multiplied by the square root of
+    /// the group's weight.
     let weightedResiduals: [Double]
   }
 
@@ -36,16 +37,16 @@ struct TransferFunction: Equatable {
   var derivativeOrder: Int
   /// The electrical time constant of the coil, in seconds; 0 for no effect.
   var coilTimeConstantSeconds = 0.0
-  /// The corner of the high-pass of the recorder's input, in hertz.
+  /// The corner frequency of the high-pass at the recorder's input, in hertz.
   var highPassHertz = 0.0
-  /// The order of the high-pass: 0 for none, 1, or 2.
+  /// The order of the recorder's high-pass: 0 (no filter), 1, or 2.
   var highPassOrder = 0
 
   /// The main resonance of the transducer.
   var mainMode: Mode { modes[0] }
 
-  /// Returns the value of a resonance without filters and delay, scaled to magnitude 1 at the
-  /// resonance.
+  /// Returns the response of a resonance at a frequency without filters and delay, scaled to
+  /// magnitude 1 at the resonance.
   ///
   /// - Parameters:
   ///   - index: The index of the resonance.
@@ -63,14 +64,15 @@ struct TransferFunction: Equatable {
     return scaled / Phasor(1 - frequencyRatio * frequencyRatio, frequencyRatio / mode.qualityFactor)
   }
 
-  /// Returns the value of the coil's low-pass and the recorder's high-pass at a frequency.
+  /// Returns the combined response of the coil's low-pass and the recorder's high-pass at a
+  /// frequency.
   func filterValue(atHertz hertz: Double) -> Phasor {
     let highPass = highPassValue(atHertz: hertz)
     guard coilTimeConstantSeconds > 0 else { return highPass }
     return highPass / Phasor(1, 2 * .pi * hertz * coilTimeConstantSeconds)
   }
 
-  /// Returns the value of the recorder's high-pass at a frequency.
+  /// Returns the response of the recorder's high-pass at a frequency.
   func highPassValue(atHertz hertz: Double) -> Phasor {
     let cornerFrequencyRatio = hertz / max(highPassHertz, 1e-9)
     switch highPassOrder {
@@ -83,7 +85,7 @@ struct TransferFunction: Equatable {
     }
   }
 
-  /// Returns the rotation by the delay at a frequency, exp(−jωτ).
+  /// Returns the complex phase factor of the delay at a frequency, exp(−jωτ).
   func delayPhasor(atHertz hertz: Double) -> Phasor {
     let angle = 2 * Double.pi * hertz * delaySeconds
     return Phasor(cos(angle), -sin(angle))
@@ -134,7 +136,7 @@ struct TransferFunction: Equatable {
     return columns
   }
 
-  /// Returns the real part of the inner product of two columns.
+  /// Returns the real part of the inner product of two columns of the design matrix.
   private static func dot(_ first: [Phasor], _ second: [Phasor]) -> Double {
     var sum = 0.0
     for index in first.indices {
