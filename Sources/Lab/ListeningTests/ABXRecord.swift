@@ -3,15 +3,15 @@ package import SystemSupport
 
 /// The complete record of a blind test, which is saved as JSON.
 public struct ABXRecord: Sendable {
-  /// A take of the blind test: its name, content, and playback gain.
+  /// A take of the blind test, with its name, the hash of its content, and its playback gain.
   public struct Take: Equatable, Sendable {
     /// The name of the take in messages.
     public var name: String
-    /// The SHA-256 hash of the file, in hexadecimal digits.
+    /// The SHA-256 hash of the take's file, in hexadecimal digits.
     public var sha256: String
-    /// The gain at which the take was played.
+    /// The gain with which the take was played.
     public var gain: Double
-    /// The duration in seconds.
+    /// The duration of the take, in seconds.
     public var duration: Double
 
     /// Creates a take.
@@ -32,19 +32,20 @@ public struct ABXRecord: Sendable {
   public var a: Take
   /// The second take.
   public var b: Take
-  /// The level matching: `loudness`, `felt`, or `none`.
+  /// The measure by which the levels of the takes were matched: `loudness`, `felt`, or `none`.
   public var levelMatch: String
   /// The profile with which patterns were rendered.
   public var profile: String
-  /// The gain of both takes, from 0 to 1.
+  /// The playback gain that applies to both takes, from 0 to 1.
   public var playbackStrength: Double
   /// The name and version of the program.
   public var programVersion: String
-  /// The version of the rendering model.
+  /// The version of the model that rendered the patterns.
   public var renderingModel: Int
-  /// The start of the test, such as `2026-01-31T12:00:00Z`, or nil without a clock.
+  /// The time at which the test started, such as `2026-01-31T12:00:00Z`, or nil if no clock was
+  /// available.
   public var startTime: String?
-  /// The output device, or nil if nobody listened.
+  /// The output device, or nil if the takes were not played.
   public var device: String?
   /// A Boolean value that indicates whether the answers were simulated.
   public var isSimulated: Bool
@@ -136,7 +137,7 @@ public struct ABXRecord: Sendable {
     ]
   }
 
-  /// Rounds seconds to milliseconds, a resolution that is finer than the timing of a key press.
+  /// Rounds a time in seconds to whole milliseconds, which is finer than the timing of a key press.
   private static func roundedToMilliseconds(_ seconds: Double) -> Double {
     (seconds * 1_000).rounded() / 1_000
   }

@@ -2,21 +2,21 @@
 ///
 /// The sentence depends only on the three counts, by the rules in ``ListeningTests``.
 public struct ABXResult: Equatable, Sendable {
-  /// The conclusion from the counts.
+  /// The conclusion that the number of correct answers allows.
   public enum Conclusion: String, Sendable {
     /// Takes A and B are identical, so that no test is possible.
     case identical
     /// The listener answered no trial.
     case noTrials = "nothing"
-    /// Even if all answers were correct, guessing would explain them.
+    /// There are so few answers that guessing would explain them even if all were correct.
     case tooFewTrials
-    /// The p-value is at most 1 %.
+    /// The number of correct answers is highly significant: the p-value is at most 1 %.
     case highlySignificant
-    /// The p-value is at most 5 %.
+    /// The number of correct answers is significant: the p-value is at most 5 %.
     case significant
-    /// At most 5 % of guessers have as few correct answers.
+    /// There are unusually few correct answers: at most 5 % of guessers have so few.
     case belowChance
-    /// Guessing explains the answers.
+    /// The number of correct answers is not significant: guessing explains the answers.
     case notSignificant
   }
 
@@ -24,7 +24,8 @@ public struct ABXResult: Equatable, Sendable {
   public static let significantPValue = 0.05
   /// The p-value up to which a result is highly significant.
   public static let highlySignificantPValue = 0.01
-  /// The minimum number of trials for a result: guessing answers 5 of 5 correctly in 1 of 32 tests.
+  /// The minimum number of answers for a significant result. A guesser answers 5 of 5 trials
+  /// correctly in 1 of 32 tests.
   public static let minimumTrialCount = 5
 
   /// The number of correct answers.
@@ -45,18 +46,19 @@ public struct ABXResult: Equatable, Sendable {
     self.isVoid = isVoid
   }
 
-  /// The probability of at least this many correct answers by guessing.
+  /// The p-value: the probability that guessing gives at least this many correct answers.
   public var pValue: Double { BinomialTest.pValue(ofAtLeast: correctCount, in: trialCount) }
 
-  /// The probability of at most this many correct answers by guessing.
+  /// The probability that guessing gives at most this many correct answers.
   public var pValueOfFewer: Double {
     BinomialTest.pValue(ofAtLeast: trialCount - correctCount, in: trialCount)
   }
 
-  /// A Boolean value that indicates whether exactly the planned trials were answered.
+  /// A Boolean value that indicates whether the number of answers equals the planned number of
+  /// trials.
   public var isComplete: Bool { plannedCount == trialCount }
 
-  /// The conclusion from the counts.
+  /// The conclusion that the number of correct answers allows.
   public var conclusion: Conclusion {
     if isVoid { return .identical }
     if trialCount == 0 { return .noTrials }
@@ -101,7 +103,7 @@ public struct ABXResult: Equatable, Sendable {
     return "\(conclusionText) \(reservation): stopping early inflates the result."
   }
 
-  /// Returns a probability for people: `3.8 %`, `23 %`, or `less than 0.1 %`.
+  /// Returns a probability as readable text, such as `3.8 %`, `23 %`, or `less than 0.1 %`.
   public static func percentText(_ pValue: Double) -> String {
     if pValue < 0.001 { return "less than 0.1 %" }
     let tenths = Int((pValue * 1_000).rounded())

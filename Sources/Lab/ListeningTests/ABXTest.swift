@@ -1,6 +1,7 @@
 internal import SystemSupport
 
-/// A running ABX test: in each trial, X is A or B at random, and the listener decides which.
+/// An ABX test in progress. In each trial, X is either A or B at random, and the listener decides
+/// which.
 ///
 /// Each trial is drawn independently, so that earlier trials give no information about later
 /// trials. Answers are final.
@@ -21,15 +22,16 @@ public struct ABXTest: Sendable {
   /// The maximum seed. Every JSON reader represents it exactly.
   public static let maximumSeed: UInt64 = (1 << 53) - 1
 
-  /// The seed of the random draws.
+  /// The seed of the random sequence that determines X in each trial.
   public let seed: UInt64
   /// The planned number of trials, or nil if the listener ends the test.
   public let plannedCount: Int?
-  /// A Boolean value that indicates whether A and B are identical. If they are, the result is void.
+  /// A Boolean value that indicates whether takes A and B are identical. If they are, the result is
+  /// void.
   public var isVoid = false
   /// The trials that the listener answered.
   public private(set) var trials: [Trial] = []
-  /// The identity of X in the current trial. It selects the sound and is never shown.
+  /// The take that is X in the current trial. It selects the sound and is never shown.
   public private(set) var hiddenSide: Side
   private var generator: SplitMix64
   private var switchCounts = SwitchCounts()
@@ -78,7 +80,7 @@ public struct ABXTest: Sendable {
     }
   }
 
-  /// Counts a selection by the listener.
+  /// Counts the selection of a sound by the listener.
   public mutating func recordSwitch(to source: Source) {
     switch source {
     case .a: switchCounts.a += 1
@@ -104,7 +106,8 @@ public struct ABXTest: Sendable {
     hiddenSide = generator.nextSide()
   }
 
-  /// Returns the identity of X in the first trials of a seed, for simulated answers.
+  /// Returns the take that is X in each of the first trials of a test with a seed, for simulated
+  /// answers.
   public static func hiddenSides(seed: UInt64, count: Int) -> [Side] {
     var generator = SplitMix64(seed: seed)
     return (0..<count).map { _ in generator.nextSide() }
@@ -115,9 +118,9 @@ public struct ABXTest: Sendable {
 public struct Trial: Equatable, Sendable {
   /// The take that X was.
   public var hiddenSide: Side
-  /// The answer of the listener.
+  /// The take that the listener chose as X.
   public var answer: Side
-  /// The number of selections of each sound.
+  /// The number of times that the listener selected each sound in the trial.
   public var switchCounts: SwitchCounts
   /// The start of the trial, in seconds since the beginning of the test.
   public var startSeconds: Double
@@ -137,7 +140,7 @@ public struct SwitchCounts: Equatable, Sendable {
   /// The number of selections of X.
   public var x = 0
 
-  /// Creates counts of zero.
+  /// Creates selection counts of zero.
   public init() {}
 }
 
@@ -156,6 +159,6 @@ public enum Side: String, CaseIterable, Sendable {
 }
 
 extension SplitMix64 {
-  /// Returns a random side: A if the highest bit is 0.
+  /// Returns a random take: A if the highest bit of the random number is 0.
   fileprivate mutating func nextSide() -> Side { next() >> 63 == 0 ? .a : .b }
 }

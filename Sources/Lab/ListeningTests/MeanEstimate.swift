@@ -2,7 +2,7 @@
 package struct MeanEstimate: Equatable, Sendable {
   /// The mean of the values.
   package let mean: Double
-  /// Half the width of the confidence interval, or 0 for a single value.
+  /// The half width of the confidence interval, or 0 for a single value.
   package let confidenceHalfWidth: Double
 
   /// The confidence interval, which contains only the mean for a single value.

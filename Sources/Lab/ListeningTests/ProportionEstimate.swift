@@ -6,10 +6,10 @@
 package struct ProportionEstimate: Equatable, Sendable {
   /// The observed proportion of successes.
   package let proportion: Double
-  /// The confidence interval.
+  /// The 95 % confidence interval of the proportion.
   package let interval: ClosedRange<Double>
 
-  /// The probability outside each bound of the interval.
+  /// The probability beyond each bound of the confidence interval.
   private static let tailProbability = 0.025
   /// The number of bisections that determine a bound to the precision of a `Double`.
   private static let bisectionCount = 60
@@ -41,7 +41,7 @@ package struct ProportionEstimate: Equatable, Sendable {
     interval = lower...max(lower, upper)
   }
 
-  /// Returns the proportion above which a monotonic condition is true.
+  /// Returns the proportion above which a monotonic condition is true, found by bisection.
   private static func root(where isAbove: (Double) -> Bool) -> Double {
     var lower = 0.0
     var upper = 1.0

@@ -12,7 +12,7 @@ internal import SystemSupport
 /// from flattening the curve (Wichmann and Hill 2001, "The psychometric function: I. Fitting,
 /// sampling, and goodness of fit", Perception & Psychophysics 63).
 package struct PsychometricFunction: Equatable, Sendable {
-  /// The answers at one level.
+  /// The answers to stimuli at one level.
   package struct Block: Equatable, Sendable {
     /// The level of the stimulus.
     package var value: Double
@@ -31,18 +31,18 @@ package struct PsychometricFunction: Equatable, Sendable {
 
   /// The lapse rate λ of all fits.
   package static let lapseRate = 0.02
-  /// The minimum number of different levels of a fit.
+  /// The minimum number of different stimulus levels for a fit.
   package static let minimumBlockCount = 3
   /// The number of simulated repetitions of an experiment for a confidence interval.
   private static let bootstrapCount = 1_000
-  /// The seed of these simulations. A report is therefore reproducible.
+  /// The fixed seed of the simulated repetitions, which makes a report reproducible.
   private static let bootstrapSeed: UInt64 = 1
-  /// The fraction of the repetitions outside each bound of the confidence interval.
+  /// The fraction of the simulated repetitions beyond each bound of the confidence interval.
   private static let tailProbability = 0.025
 
   /// The probability γ of a success far below the midpoint.
   package let guessRate: Double
-  /// The level α at which F is one half.
+  /// The midpoint: the level α at which F is one half.
   package let midpoint: Double
   /// The slope β, per unit of the level.
   package let slope: Double
@@ -54,7 +54,7 @@ package struct PsychometricFunction: Equatable, Sendable {
     self.slope = slope
   }
 
-  /// Fits a function by maximum likelihood.
+  /// Fits a psychometric function to answers by maximum likelihood.
   ///
   /// Returns nil if the answers do not determine the function: with fewer than three levels, if the
   /// answers do not improve with the level, or if they change from guesses to certainty between two
@@ -70,7 +70,7 @@ package struct PsychometricFunction: Equatable, Sendable {
     self = best
   }
 
-  /// Returns the probability of a success at a level.
+  /// Returns the probability of a success at a stimulus level.
   package func proportion(at value: Double) -> Double {
     let logistic = 1 / (1 + exp(-slope * (value - midpoint)))
     return guessRate + (1 - guessRate - Self.lapseRate) * logistic
@@ -83,7 +83,7 @@ package struct PsychometricFunction: Equatable, Sendable {
     return midpoint + log(logistic / (1 - logistic)) / slope
   }
 
-  /// Returns the logarithm of the likelihood of answers, without their binomial coefficients.
+  /// Returns the log likelihood of answers, without the binomial coefficients.
   func logLikelihood(of blocks: [Block]) -> Double {
     blocks.reduce(0) { sum, block in
       let probability = proportion(at: block.value)
@@ -93,9 +93,9 @@ package struct PsychometricFunction: Equatable, Sendable {
     }
   }
 
-  /// Returns the deviance of the fit: twice the difference between the logarithm of the likelihood
-  /// of the observed proportions and of this function. For a valid model, the expected deviance is
-  /// about the number of levels minus 2.
+  /// Returns the deviance of the fit: twice the difference between the log likelihoods of the
+  /// observed proportions and of this function. For a valid model, the expected deviance is about
+  /// the number of levels minus 2.
   package func deviance(of blocks: [Block]) -> Double {
     let saturated = blocks.reduce(0.0) { sum, block in
       let counts = [block.successCount, block.trialCount - block.successCount]
@@ -107,10 +107,10 @@ package struct PsychometricFunction: Equatable, Sendable {
     return 2 * (saturated - logLikelihood(of: blocks))
   }
 
-  /// Returns the 95 % confidence interval of the level with a probability, by the parametric
-  /// bootstrap (Wichmann and Hill 2001, part II): experiments with the same levels and numbers of
-  /// trials are simulated with this function and fitted, and the interval excludes 2.5 % of these
-  /// fits on each side.
+  /// Returns the 95 % confidence interval of the level at which successes have a given probability,
+  /// by the parametric bootstrap (Wichmann and Hill 2001, part II): experiments with the same
+  /// levels and numbers of trials are simulated with this function and fitted, and the interval
+  /// excludes 2.5 % of these fits on each side.
   package func interval(ofValueAt proportion: Double, blocks: [Block]) -> ClosedRange<Double>? {
     guard var fit = PsychometricFit(blocks, guessRate: guessRate) else { return nil }
     var generator = SplitMix64(seed: Self.bootstrapSeed)
@@ -127,7 +127,8 @@ package struct PsychometricFunction: Equatable, Sendable {
     return values[outsideCount]...values[values.count - 1 - outsideCount]
   }
 
-  /// Returns answers at a level that are drawn with the probability of this function.
+  /// Returns random answers at a level, which are successes with the probability that this function
+  /// gives.
   private func simulatedBlock(like block: Block, using generator: inout SplitMix64) -> Block {
     let probability = proportion(at: block.value)
     var simulated = block
@@ -139,19 +140,20 @@ package struct PsychometricFunction: Equatable, Sendable {
   }
 }
 
-/// The maximum-likelihood fit of a psychometric function to answers, with bounds of its parameters.
+/// The maximum-likelihood fit of a psychometric function to answers, with bounded parameters.
 private struct PsychometricFit {
-  /// The number of midpoints, and of slopes, in the grid of initial values.
+  /// The number of midpoints, which is also the number of slopes, in the grid of initial values.
   private static let gridSize = 24
   /// The maximum number of Fisher scoring steps.
   private static let maximumStepCount = 60
   /// The change of the log likelihood below which the fit ends.
   private static let tolerance = 1e-12
-  /// The difference of β (x − α) between F = 5 % and F = 95 %.
+  /// The difference in β (x − α) between F = 5 % and F = 95 %.
   private static let transitionWidth = 5.888_877_957_332_88
-  /// The minimum transition from 5 to 95 %, as a fraction of the smallest distance of two levels.
+  /// The minimum width of the transition from 5 to 95 %, as a fraction of the smallest distance
+  /// between two levels.
   private static let minimumTransitionRatio = 0.25
-  /// The maximum transition from 5 to 95 %, as a multiple of the range of levels.
+  /// The maximum width of the transition from 5 to 95 %, as a multiple of the range of levels.
   private static let maximumTransitionRatio = 10.0
 
   /// The answers by level. New answers must have the same levels, because the bounds of the
@@ -184,7 +186,8 @@ private struct PsychometricFit {
       slope: min(max(slope, slopeRange.lowerBound), slopeRange.upperBound))
   }
 
-  /// Returns the most likely function of a grid, because the likelihood can have several maxima.
+  /// Returns the most likely function in a grid of midpoints and slopes. The grid is necessary
+  /// because the likelihood can have several maxima.
   func bestGridPoint() -> PsychometricFunction {
     var best = function(midpoint: midpointRange.lowerBound, slope: slopeRange.lowerBound)
     var bestLikelihood = -Double.infinity
@@ -206,8 +209,8 @@ private struct PsychometricFit {
     return best
   }
 
-  /// Returns the function at the maximum of the likelihood near a function, by Fisher scoring with
-  /// step halving.
+  /// Returns the function at the maximum of the likelihood near an initial function, by Fisher
+  /// scoring with step halving.
   func refined(from start: PsychometricFunction) -> PsychometricFunction {
     var best = start
     var bestLikelihood = start.logLikelihood(of: blocks)
@@ -272,8 +275,8 @@ private struct PsychometricFit {
     )
   }
 
-  /// Returns a Boolean value that indicates whether the answers, and not the bounds of the
-  /// parameters, determine a function.
+  /// Returns a Boolean value that indicates whether the answers determine a function, rather than
+  /// the bounds of its parameters.
   func isDetermined(_ function: PsychometricFunction) -> Bool {
     let margin = 1.001
     return function.slope > slopeRange.lowerBound * margin

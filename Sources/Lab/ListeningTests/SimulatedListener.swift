@@ -1,20 +1,22 @@
-/// Answers that are determined before a test begins, so that no device and no keyboard are needed.
+/// A simulated listener, whose answers are determined before a test begins, so that the test needs
+/// neither device nor keyboard.
 package struct SimulatedListener: Equatable, Sendable {
-  /// A rule that determines the answers.
+  /// A rule that determines the simulated answers.
   package enum Strategy: String, CaseIterable, Sendable {
     case right
     case wrong
-    /// A guess in each trial. The guesses also follow from the seed.
+    /// A random guess in each trial. The guesses are derived from the seed of the test.
     case random
   }
 
-  /// The mask that derives the seed of guesses from the seed of the test.
+  /// The bit mask by which the seed of the guesses differs from the seed of the test.
   private static let guessSeedMask: UInt64 = 0x5eed
 
   private let strategy: Strategy?
   private let fixedAnswers: [Side]
 
-  /// Parses `right`, `wrong`, `random`, or a letter for each trial. Returns nil for any other text.
+  /// Parses a rule: `right`, `wrong`, `random`, or a letter for each trial. Returns nil for any
+  /// other text.
   package init?(_ text: String) {
     strategy = Strategy(rawValue: text)
     fixedAnswers =
@@ -23,10 +25,10 @@ package struct SimulatedListener: Equatable, Sendable {
     guard strategy != nil || areLetters else { return nil }
   }
 
-  /// The number of fixed answers, or nil for a strategy.
+  /// The number of answers that are given by letters, or nil for any other rule.
   package var fixedAnswerCount: Int? { strategy == nil ? fixedAnswers.count : nil }
 
-  /// Returns the answers of a test.
+  /// Returns the simulated answers for a test.
   ///
   /// - Parameters:
   ///   - seed: The seed of the test.

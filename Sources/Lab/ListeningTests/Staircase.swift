@@ -13,7 +13,7 @@ package struct Staircase {
 
   package init() {}
 
-  /// The mean of the counted reversals, or nil before the last reversal.
+  /// The threshold: the mean value at the counted reversals, or nil before the last reversal.
   package var threshold: Double? {
     let last = reversalValues.dropFirst(Self.ignoredReversalCount)
     return reversalValues.count < Self.reversalCount ? nil : last.reduce(0, +) / Double(last.count)

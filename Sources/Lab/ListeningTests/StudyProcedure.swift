@@ -1,18 +1,21 @@
-/// The procedure of a study, which turns stimuli into trials.
+/// The procedure of a study, which determines how trials present the stimuli and which answers are
+/// valid.
 package enum StudyProcedure: String, CaseIterable, Sendable {
-  /// The reference, another stimulus, and one of the two again. The participant says which of the
-  /// two was repeated.
+  /// A trial presents the reference, another stimulus, and one of the two again. The participant
+  /// says which of the two was repeated.
   case abx
-  /// The reference and another stimulus. The stimulus with the larger value is the correct answer.
+  /// A trial presents the reference and another stimulus. The stimulus with the larger value is the
+  /// correct answer.
   case twoChoices = "2afc"
   /// Like `twoChoices`, with a stimulus that depends on the answers: one step down after two
   /// correct answers and one step up after an incorrect answer. This converges to the level with
   /// 70.7 % correct answers (Levitt 1971).
   case staircase
-  /// A single stimulus, whose strength the participant rates with any positive number.
+  /// A trial presents a single stimulus, whose strength the participant rates with any positive
+  /// number.
   case magnitude
-  /// The reference and a stimulus, whose similarity the participant rates from 0 to 100. The
-  /// reference itself is also a stimulus.
+  /// A trial presents the reference and a stimulus. The participant rates their similarity from 0
+  /// to 100. The reference itself is also a stimulus.
   case rating
 
   /// A Boolean value that indicates whether the answers are 1 and 2.

@@ -1,32 +1,32 @@
 package import Reading
 internal import SystemSupport
 
-/// The answers of a participant with their conditions: a row for each trial, as in the file.
+/// The results file of a participant: a row for each trial, with the answer and its conditions.
 package struct StudyResults {
-  /// A row of the file, and the number of its first line.
+  /// A row of the results file, and the number of its first line.
   package struct Row {
     package let lineNumber: Int
     package let fields: [String: String]
   }
 
-  /// The columns of files of the former version, which have no conditions. Their answers may be
-  /// simulated.
+  /// The columns of files in the previous format version, which has no conditions. The answers in
+  /// such files may be simulated.
   private static let formerColumns = [
     "study", "participant", "seed", "procedure", "profile", "trial", "intervals", "tested", "value",
     "answer", "right", "time", "seconds",
   ]
-  /// The columns of the current version.
+  /// The columns of files in the current format version.
   package static let columns = formerColumns + ["strength", "device", "program", "simulated"]
   private static let invalidResults = Rule.error(
     "study-results", "study", "The results must belong to the study.")
 
-  /// The rows in the order of the trials.
+  /// The rows of the results in the order of the trials.
   package private(set) var rows: [Row] = []
 
   /// Creates results without rows.
   package init() {}
 
-  /// Reads results. In a file without conditions, these columns are empty.
+  /// Reads a results file. If the file has no conditions, the columns of the conditions are empty.
   package init(_ path: String, bytes: [UInt8]) throws {
     let table: CSVTable
     do throws(CSVTable.Problem) {
@@ -47,7 +47,7 @@ package struct StudyResults {
     }
   }
 
-  /// Returns an error at a line of a file.
+  /// Returns an error that names a line of the results file.
   package static func error(_ path: String, line: Int, _ message: String) -> InputError {
     InputError(
       Finding(
@@ -56,12 +56,12 @@ package struct StudyResults {
     )
   }
 
-  /// Adds an answer by column name.
+  /// Adds a row for an answer, from values by column name.
   package mutating func append(_ fields: [String: String]) {
     rows.append(Row(lineNumber: rows.count + 2, fields: fields))
   }
 
-  /// The results as CSV text.
+  /// The results as the text of a CSV file.
   package var text: String {
     var table = CSVTable(columnNames: Self.columns)
     for row in rows {

@@ -1,10 +1,10 @@
 internal import CMath
 
-/// An answer of a study for its evaluation: a row of the results.
+/// An answer in a study, read from a row of the results for the evaluation.
 package struct StudyAnswer: Sendable {
-  /// The participant.
+  /// The name of the participant who answered.
   package let participant: String
-  /// The seed, which identifies a run of the participant.
+  /// The seed of the trials, which distinguishes the participant's runs.
   package let seed: String
   /// The name of the tested stimulus.
   package let stimulus: String
@@ -12,9 +12,9 @@ package struct StudyAnswer: Sendable {
   package let reference: String?
   /// The level of the tested stimulus, or its intensity if it has no level, or nil.
   package let value: Double?
-  /// The answer.
+  /// The participant's answer.
   package let answer: Double
-  /// The correct answer, or nil for a magnitude or a rating.
+  /// The correct answer to the trial, or nil for a magnitude or a rating.
   package let correctAnswer: Double?
   /// The answer that selects the tested stimulus, or nil if the stimuli are not compared by
   /// strength.
@@ -49,7 +49,7 @@ package struct StudyAnswer: Sendable {
   }
 }
 
-/// The results of a study: of each participant, of each stimulus, and of the group.
+/// The results of a study for each participant, for each stimulus, and for the whole group.
 ///
 /// | quantity | estimate | 95 % confidence interval |
 /// | --- | --- | --- |
@@ -59,7 +59,7 @@ package struct StudyAnswer: Sendable {
 /// | threshold of the group | mean of the participants | Student's t |
 /// | threshold of pooled answers | psychometric function | parametric bootstrap |
 package struct StudySummary: Sendable {
-  /// The number of answers to a stimulus or of a participant, with their evaluation.
+  /// An evaluation of the answers to one stimulus or by one participant.
   package struct Estimate: Equatable, Sendable {
     /// The number of answers.
     package var answerCount: Int
@@ -67,9 +67,9 @@ package struct StudySummary: Sendable {
     package var correctCount: Int?
     /// The proportion of correct answers, or the mean of the answers.
     package var value: Double
-    /// The 95 % confidence interval, or nil if there are too few values.
+    /// The 95 % confidence interval of the value, or nil if there are too few answers.
     package var interval: ClosedRange<Double>?
-    /// The probability of at least as many correct answers by guessing.
+    /// The p-value: the probability that guessing gives at least as many correct answers.
     package var pValue: Double?
 
     /// Creates an estimate.
@@ -93,7 +93,7 @@ package struct StudySummary: Sendable {
     package var reference: String?
     /// The level or intensity of the stimulus.
     package var value: Double?
-    /// The evaluation of the answers of all participants.
+    /// The evaluation of the answers to the stimulus by all participants.
     package var estimate: Estimate
   }
 
@@ -108,13 +108,13 @@ package struct StudySummary: Sendable {
     package var threshold: Double?
   }
 
-  /// A psychometric function with the answers that determine it.
+  /// A fitted psychometric function with its threshold and the answers that determine it.
   package struct FittedFunction: Equatable, Sendable {
-    /// The function.
+    /// The fitted psychometric function.
     package var function: PsychometricFunction
-    /// The answers by level.
+    /// The answers at each stimulus level.
     package var blocks: [PsychometricFunction.Block]
-    /// The proportion that defines the threshold.
+    /// The proportion of successes that defines the threshold.
     package var thresholdProportion: Double
     /// The 95 % confidence interval of the threshold, from the parametric bootstrap. It is
     /// determined only for the pooled answers.
@@ -123,21 +123,21 @@ package struct StudySummary: Sendable {
     /// chosen as the stronger one, and not how often the answers were correct.
     package var countsChoices: Bool
 
-    /// The level with the proportion that defines the threshold.
+    /// The threshold: the level at which the function has `thresholdProportion`.
     package var threshold: Double { function.value(atProportion: thresholdProportion) }
   }
 
-  /// The proportion of correct answers to which the staircase converges: two successive correct
-  /// answers have a probability of one half (Levitt 1971).
+  /// The proportion of correct answers to which the staircase converges. With this proportion, two
+  /// successive correct answers have a probability of one half (Levitt 1971).
   private static let staircaseProportion = 0.5.squareRoot()
-  /// The proportion of correct answers at the threshold of constant stimuli: halfway between
-  /// guessing and certainty.
+  /// The proportion of correct answers that defines the threshold of constant stimuli: halfway
+  /// between guessing and certainty.
   private static let choiceProportion = 0.75
-  /// The proportion of choices at the point of subjective equality.
+  /// The proportion of choices that defines the point of subjective equality.
   private static let equalityProportion = 0.5
   private static let guessRate = 0.5
 
-  /// The procedure.
+  /// The procedure of the study.
   package let procedure: StudyProcedure
   /// The results of the participants, in the order of their first answers.
   package let participants: [ParticipantResult]
@@ -228,8 +228,8 @@ package struct StudySummary: Sendable {
       pValue: isSample ? BinomialTest.pValue(ofAtLeast: correctCount, in: answers.count) : nil)
   }
 
-  /// Returns the mean of the participants' means, with its confidence interval unless there is
-  /// only one value. The answers of a single participant are the sample themselves.
+  /// Returns the mean of the participants' means, with its confidence interval unless there is only
+  /// one value. With a single participant, the sample consists of the participant's answers.
   private static func meanOfParticipants(
     _ answers: [StudyAnswer], transform: (Double) -> Double
   ) -> (value: Double, interval: ClosedRange<Double>?) {
@@ -267,7 +267,8 @@ package struct StudySummary: Sendable {
     return pooled
   }
 
-  /// Fits a psychometric function to comparisons with a single reference, without an interval.
+  /// Fits a psychometric function to comparisons with a single reference, without a confidence
+  /// interval of the threshold.
   ///
   /// If all stimuli are stronger than the reference, the proportion of correct answers increases
   /// from the guess rate. If some are weaker, the proportion of choices of the stimulus increases

@@ -1,8 +1,8 @@
 internal import SystemSupport
 
-/// The trials of a study. The next trial follows from the seed and the previous answers.
+/// The sequence of trials in a study. Each trial follows from the seed and the previous answers.
 package struct TrialSequence {
-  /// A trial of the study: intervals in order, and the correct answer.
+  /// A trial of the study: the stimuli in the order in which they play, and the correct answer.
   package struct Trial: Equatable {
     /// The indexes of the stimuli in the order in which they play.
     package var intervals: [Int]
@@ -16,14 +16,14 @@ package struct TrialSequence {
   package static let maximumStaircaseTrialCount = 100
 
   package let procedure: StudyProcedure
-  /// The pairs in the order of the trials. In a staircase, from the weakest tested stimulus to the
-  /// strongest.
+  /// The stimulus pairs in the order of the trials. In a staircase, the pairs ascend from the
+  /// weakest to the strongest tested stimulus.
   private let pairOrder: [StudyPair]
   private let values: [Double?]
   private var generator: SplitMix64
-  /// The answered trials.
+  /// The trials that the participant has answered.
   package private(set) var answers: [(trial: Trial, answer: Double)] = []
-  /// The current trial, or nil after the last trial.
+  /// The trial to answer next, or nil after the last trial.
   package private(set) var trial: Trial?
   private var stepIndex: Int
   package private(set) var staircase = Staircase()
@@ -58,7 +58,7 @@ package struct TrialSequence {
   /// The planned number of trials, or nil for a staircase, whose length depends on the answers.
   package var plannedCount: Int? { procedure == .staircase ? nil : pairOrder.count }
 
-  /// The pair of the next trial, or nil after the last trial.
+  /// The stimulus pair of the next trial, or nil after the last trial.
   private var nextPair: StudyPair? {
     guard procedure == .staircase else {
       return answers.count < pairOrder.count ? pairOrder[answers.count] : nil
