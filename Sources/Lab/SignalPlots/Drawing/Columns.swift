@@ -1,22 +1,23 @@
-/// The minimum, maximum and RMS of the samples in each column of pixels.
+/// The minimum, maximum and RMS of a sound's samples in each pixel column.
 struct SampleColumns {
   /// The minimum sample of each column. Adjacent columns share a sample, so that there are no gaps.
   private(set) var minimumSamples: [Double] = []
   /// The maximum sample of each column.
   private(set) var maximumSamples: [Double] = []
-  /// The RMS around each column over `rmsWindowSeconds`, with a triangular weighting.
+  /// The triangularly weighted RMS of the samples around each column, over `rmsWindowSeconds`.
   private(set) var rmsLevels: [Double] = []
 
   /// The maximum magnitude of the samples in each column.
   var peakMagnitudes: [Double] { zip(minimumSamples, maximumSamples).map { max(abs($0), abs($1)) } }
 
-  /// The RMS window, in seconds: two periods of 80 Hz, the lowest typical frequency.
+  /// The length of the RMS window, in seconds: two periods of 80 Hz, the lowest typical frequency.
   static let rmsWindowSeconds = 0.025
 
-  /// The minimum radius of a moving mean, in columns. The mean smooths the line of a long range.
+  /// The minimum radius of the moving average that smooths the RMS line, in columns. The minimum
+  /// takes effect over long time ranges.
   private static let minimumMeanRadiusInColumns = 3
 
-  /// Measures the samples of each column.
+  /// Measures the samples of a sound in each column.
   ///
   /// - Parameters:
   ///   - samples: The samples. Those that are not finite count as 0.
@@ -77,9 +78,10 @@ struct SampleColumns {
   }
 }
 
-/// The strongest event in each column of pixels or characters.
+/// A selection of the strongest event in each column of pixels or characters.
 enum EventColumns {
-  /// Returns the strongest point of each column, with an intensity of 0 in a column without events.
+  /// Returns the strongest event point in each column, with an intensity of 0 in columns without
+  /// events.
   ///
   /// - Parameters:
   ///   - events: The events.

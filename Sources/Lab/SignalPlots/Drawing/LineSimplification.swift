@@ -1,9 +1,10 @@
-/// Removes the points of a line that no pixel can show.
+/// Removes those points of a line that do not change its drawing.
 enum LineSimplification {
-  /// The maximum number of points of a line that is not decimated.
+  /// The maximum number of points with which a line is drawn without decimation.
   static let maximumUndecimatedPointCount = 4_000
 
-  /// Returns a line with at most the first, highest, lowest and last point of each pixel column.
+  /// Returns a line decimated to at most four points per pixel column: the first, the highest, the
+  /// lowest, and the last.
   ///
   /// - Parameter points: The points by ascending `x`.
   static func decimated(_ points: [PlotPoint]) -> [PlotPoint] {
@@ -96,7 +97,7 @@ enum LineSimplification {
 }
 
 extension Range<Int> {
-  /// Returns the maximal ranges of consecutive indices that match.
+  /// Returns the longest possible ranges of consecutive indices that match a condition.
   package func runs(where matches: (Int) -> Bool) -> [Range<Int>] {
     filter(matches).reduce(into: []) { runs, index in
       if let last = runs.last, last.upperBound == index {

@@ -4,27 +4,28 @@ internal import CMath
 ///
 /// In a narrow figure, the subtitle and the legend have lines of their own.
 struct PanelFrame {
-  /// The texts and axes of a figure.
+  /// The texts and axes of a figure with one panel.
   struct Contents {
     var title: String
-    /// The smaller text next to or below the title.
+    /// The subtitle: a smaller text next to or below the title.
     var subtitle: String
     /// A sentence that describes the figure, for screen readers.
     var summary: String
     var horizontalAxis: PlotAxis
-    /// The unit after the last label of the horizontal axis.
+    /// The unit of the horizontal axis, which follows its last label.
     var horizontalUnit: String
     var verticalAxis: PlotAxis
     /// The title of the vertical axis.
     var verticalTitle: String
     var verticalUnit: String
-    /// The minimum distance of the ticks of the horizontal axis, in pixels at a scale of 1.
+    /// The minimum distance between ticks of the horizontal axis, in pixels at a drawing scale of
+    /// 1.
     var horizontalTickSpacing = 40.0
   }
 
-  /// A symbol of the legend with its name.
+  /// An entry of the legend: a symbol with its name.
   struct LegendEntry {
-    /// The shape of a symbol.
+    /// The shape of a legend symbol.
     enum Symbol {
       case line(PlotDrawing.Stroke)
       case area
@@ -37,13 +38,13 @@ struct PanelFrame {
 
   /// The size of text and lines, relative to a figure that is 900 pixels wide.
   let scale: Double
-  /// The rectangle of the panel.
+  /// The rectangle of the panel's plot area.
   let box: PlotBox
   var drawing: PlotDrawing
   private let contents: Contents
   private let legendLineCount: Double
 
-  /// Draws the background and the title.
+  /// Draws the background, the title, and the subtitle of the figure.
   ///
   /// - Parameters:
   ///   - contents: The texts and axes.
@@ -81,20 +82,20 @@ struct PanelFrame {
     }
   }
 
-  /// Returns the position of a point of the two axes.
+  /// Returns the pixel position of a point from its values on the two axes.
   func point(_ horizontal: Double, _ vertical: Double) -> PlotPoint {
     PlotPoint(
       box.left + box.width * contents.horizontalAxis.fraction(of: horizontal),
       box.bottom - box.height * contents.verticalAxis.fraction(of: vertical))
   }
 
-  /// Returns a stroke whose width and dashes are in pixels at a scale of 1.
+  /// Returns a stroke from a width and dash lengths that are in pixels at a drawing scale of 1.
   func stroke(_ role: PlotRole, width: Double, dashes: [Double] = []) -> PlotDrawing.Stroke {
     PlotDrawing.Stroke(
       paint: .role(role), widthPixels: width * scale, dashPixelLengths: dashes.map { $0 * scale })
   }
 
-  /// Marks a range of the horizontal axis.
+  /// Marks a range of the horizontal axis with a colored band.
   mutating func fillBand(_ band: ClosedRange<Double>) {
     let bottom = contents.verticalAxis.valueRange.lowerBound
     let left = max(box.left, point(band.lowerBound, bottom).x)
@@ -133,7 +134,8 @@ struct PanelFrame {
       width: scale)
   }
 
-  /// Draws the title of the vertical axis and the legend, at the right or in lines of its own.
+  /// Draws the title of the vertical axis and the legend, which is at the right or on separate
+  /// lines.
   mutating func drawLegend(_ entries: [LegendEntry]) {
     let title = PlotDrawing.TextRun(
       text: contents.verticalTitle, fontSizePixels: PlotLayout.panelTitleFontPixels * scale,
@@ -177,7 +179,7 @@ struct PanelFrame {
     }
   }
 
-  /// Returns the width of a legend entry at a scale of 1.
+  /// Returns the width of a legend entry, in pixels at a drawing scale of 1.
   private static func entryWidth(_ name: String) -> Double {
     TextWidth.inEms(name) * PlotLayout.labelFontPixels + PlotLayout.legendSymbolPixels + 22
   }

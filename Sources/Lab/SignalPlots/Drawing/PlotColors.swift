@@ -47,7 +47,7 @@ public struct PlotColor: Hashable, Sendable {
       blue: blue + (color.blue - blue) * fraction)
   }
 
-  /// The index of the nearest color of the 6 × 6 × 6 cube among a terminal's 256 colors, 16…231.
+  /// The index of the nearest color in the 6 × 6 × 6 color cube of 256-color terminals, 16…231.
   var terminalColorIndex: Int {
     // The levels of the cube, as defined by xterm.
     let levels = [0, 95, 135, 175, 215, 255]
@@ -62,12 +62,12 @@ public struct PlotColor: Hashable, Sendable {
 
 /// A perceptually uniform color scale from 0 to 1.
 public struct Colormap: Sendable {
-  /// The equally spaced colors between which the scale is interpolated.
+  /// The equally spaced colors between which the color scale is interpolated.
   public let anchorColors: [PlotColor]
 
   init(_ anchors: [PlotColor]) { self.anchorColors = anchors }
 
-  /// Returns the color of a value, clamped to 0…1.
+  /// Returns the color for a value, which is clamped to 0…1.
   public func color(at value: Double) -> PlotColor {
     let clamped = value.isNaN ? 0 : min(max(value, 0), 1)
     let position = clamped * Double(anchorColors.count - 1)
@@ -87,27 +87,27 @@ public struct Colormap: Sendable {
 
 /// The role of a color in a drawing. A theme defines the color of each role.
 public enum PlotRole: Hashable, Sendable {
-  /// The color of the background.
+  /// The background of the drawing.
   case background
-  /// Titles, control curves and RMS lines.
+  /// The color of titles, control curves and RMS lines.
   case foreground
   /// The color of labels.
   case muted
-  /// The color of axes.
+  /// The color of axis lines.
   case edge
-  /// Grid lines, which need no contrast.
+  /// The color of grid lines, which need no contrast.
   case grid
-  /// The common area of all takes.
+  /// The color of the area that all overlaid takes have in common.
   case sharedArea
-  /// The common line of all takes.
+  /// The color of the line that all overlaid takes have in common.
   case sharedLine
-  /// The waveform and the audio events of a single take.
+  /// The color of the waveform and the audio events of a single take.
   case signal
-  /// The shapes of the take with an index. The four colors repeat.
+  /// The color of the take with an index in an overlay. The four colors repeat.
   case take(Int)
 }
 
-/// The colors of a theme.
+/// The palette of a theme: the color of each role.
 ///
 /// Text has a contrast of at least 4.5:1 with its background; meaningful lines have at least 3:1.
 /// The first two takes are blue and orange, which are distinguishable with every type of color
@@ -115,10 +115,10 @@ public enum PlotRole: Hashable, Sendable {
 public struct PlotPalette: Sendable {
   private let colorTheme: PlotTheme
 
-  /// The number of different take colors.
+  /// The number of distinct colors for takes.
   public static let takeColorCount = 4
 
-  /// The name in style sheets and the colors in light and dark themes of each role.
+  /// The name of each role in style sheets, and its colors in light and dark themes.
   fileprivate static let roleColors: [PlotRole: (name: String, light: UInt32, dark: UInt32)] = [
     .background: ("paper", 0xFFFFFF, 0x14181F),
     .foreground: ("ink", 0x13171D, 0xEAEEF3),
@@ -137,7 +137,7 @@ public struct PlotPalette: Sendable {
   /// Creates the palette of a theme.
   public init(_ theme: PlotTheme) { self.colorTheme = theme }
 
-  /// Returns the color of a role.
+  /// Returns the color that the palette defines for a role.
   public func color(of role: PlotRole) -> PlotColor {
     guard let colors = Self.roleColors[role.withRepeatedTakeIndex] else {
       return PlotColor(0x808080)
@@ -147,7 +147,7 @@ public struct PlotPalette: Sendable {
 }
 
 extension PlotRole {
-  /// The role with a take index in the range of the take colors.
+  /// The role with its take index reduced to the number of distinct take colors.
   var withRepeatedTakeIndex: PlotRole {
     if case .take(let index) = self {
       return .take(index % PlotPalette.takeColorCount)

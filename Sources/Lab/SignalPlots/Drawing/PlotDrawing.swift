@@ -5,9 +5,9 @@ internal import CMath
 ///
 /// SVG, PNG, PDF and terminal text are all written from a drawing, so that they show the same.
 struct PlotDrawing: Equatable, Sendable {
-  /// The color or gradient of a shape.
+  /// The paint of a shape: a color or a gradient.
   enum Paint: Equatable, Hashable, Sendable {
-    /// The color that the theme has for a role.
+    /// The color that the theme defines for a role.
     case role(PlotRole)
     /// A color that is the same in every theme.
     case color(PlotColor)
@@ -38,7 +38,7 @@ struct PlotDrawing: Equatable, Sendable {
     }
   }
 
-  /// A color at a position of a gradient.
+  /// A gradient stop: a color at a position along the gradient.
   struct GradientStop: Equatable, Hashable, Sendable {
     /// The position of the color along the gradient, from 0 at the start to 1 at the end.
     var positionFraction: Double
@@ -55,49 +55,50 @@ struct PlotDrawing: Equatable, Sendable {
     var paint: Paint
     /// The width of the line, in pixels.
     var widthPixels: Double
-    /// The alternating lengths of dashes and gaps, in pixels. An empty array is a solid line.
+    /// The alternating lengths of dashes and gaps, in pixels. An empty array gives a solid line.
     var dashPixelLengths: [Double] = []
     /// The opacity of the line, 0…1.
     var opacity = 1.0
   }
 
-  /// The part of a line of text that is at its position. The raw values are those of SVG.
+  /// The alignment of a line of text: the part of the line that is at the text's position. The raw
+  /// values are those of `text-anchor` in SVG.
   enum Anchor: String, Sendable {
     case start
     case middle
     case end
   }
 
-  /// A part of a line of text with one font.
+  /// A part of a text line that has a single font and color.
   struct TextRun: Equatable, Sendable {
     var text: String
     /// The font size, in pixels.
     var fontSizePixels: Double
     var role = PlotRole.muted
     var isBold = false
-    /// The space before the text, in pixels.
+    /// The horizontal space before the text, in pixels.
     var leadingGapPixels = 0.0
   }
 
-  /// A grid of cells that a paint covers with different opacities.
+  /// A grid of cells, filled with one paint at a different opacity for each cell.
   struct Raster: Equatable, Sendable {
     /// The opacity of each cell, 0…255, row by row from the top left.
     var cellOpacities: [UInt8]
     var columnCount: Int
-    /// The rectangle that the grid fills.
+    /// The rectangle that the grid of cells fills.
     var filledBox: PlotBox
     var paint: Paint
 
     var rowCount: Int { columnCount > 0 ? cellOpacities.count / columnCount : 0 }
   }
 
-  /// A shape or a line of text.
+  /// An item of a drawing: a shape or a line of text.
   enum Item: Equatable, Sendable {
-    /// Polylines, which are closed if they have a fill.
+    /// A set of polylines, which are closed if they have a fill.
     case path([[PlotPoint]], fill: Fill?, stroke: Stroke?)
     case disc(PlotPoint, radius: Double, fill: Fill?, stroke: Stroke?)
     case rectangle(PlotBox, radius: Double, fill: Fill)
-    /// A line of text with its baseline at the position.
+    /// A line of text whose baseline is at the given position.
     case text([TextRun], at: PlotPoint, anchor: Anchor)
     case raster(Raster)
   }

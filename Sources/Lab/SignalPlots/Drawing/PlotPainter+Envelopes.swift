@@ -1,17 +1,19 @@
 internal import HapticModel
 
-/// Envelopes: for each time column, the minimum and maximum across many events of one take.
+/// Draws many events of one take as envelopes: the minimum and maximum of the events in each
+/// column.
 extension PlotPainter {
-  /// The maximum number of visible events that are drawn separately.
+  /// The maximum number of visible events that are drawn separately instead of as envelopes.
   private static let maximumSeparateEventCount = 300
-  /// The width of a column, in pixels at a scale of 1.
+  /// The width of an envelope's columns, in pixels at a drawing scale of 1.
   private static let envelopeColumnWidthPixels = 3.0
-  /// The maximum number of columns without events within a shape.
+  /// The maximum number of consecutive columns without events that do not divide an envelope's
+  /// shape.
   private static let maximumEmptyColumnGap = 8
-  /// The number of columns on either side over which colors are averaged.
+  /// The number of columns on each side of a column over which its color is averaged.
   private static let colorAveragingRadiusColumns = 6
 
-  /// The range of intensity and sharpness of the events in a column.
+  /// The ranges of intensity and sharpness among the events in a column.
   private struct EnvelopeColumn {
     var minimumIntensity = Double.infinity
     var maximumIntensity = 0.0
@@ -30,7 +32,7 @@ extension PlotPainter {
     }
   }
 
-  /// The events of a single take if they are too many to be drawn separately, or nil.
+  /// The events of a single take if there are too many to draw separately, or nil.
   var denseEventPlot: EventPlot? {
     guard !layout.usesTerminalCells, takes.count == 1, let eventPlot = takes[0].eventPlot else {
       return nil
@@ -45,7 +47,8 @@ extension PlotPainter {
     return isDense ? eventPlot : nil
   }
 
-  /// Returns the columns that contain events, with their x coordinates, in runs without long gaps.
+  /// Returns the columns that contain events, with their x coordinates, divided into runs at long
+  /// gaps.
   private func envelopeColumns(
     of eventPlot: EventPlot
   ) -> [[(x: Double, column: EnvelopeColumn)]] {
@@ -84,8 +87,8 @@ extension PlotPainter {
     return runs
   }
 
-  /// Draws the maximum intensity as a pale shape and the minimum as an opaque shape, in the color
-  /// of the mean sharpness of the surrounding columns.
+  /// Draws the maximum intensity as a pale shape and the minimum as an opaque shape. The color
+  /// shows the mean sharpness of the surrounding columns.
   mutating func drawIntensityEnvelope(of eventPlot: EventPlot) {
     for columns in envelopeColumns(of: eventPlot) {
       let colors = columns.indices.map { index -> (time: Double, sharpness: Double) in
@@ -108,7 +111,7 @@ extension PlotPainter {
     }
   }
 
-  /// Draws the band between minimum and maximum sharpness, and the line of the mean.
+  /// Draws a band between the minimum and maximum sharpness, and a line of the mean sharpness.
   mutating func drawSharpnessEnvelope(of eventPlot: EventPlot, paint: PlotDrawing.Paint) {
     let runs = envelopeColumns(of: eventPlot)
     func lines(_ value: (EnvelopeColumn) -> Double) -> [[PlotPoint]] {

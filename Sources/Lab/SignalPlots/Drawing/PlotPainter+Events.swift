@@ -10,11 +10,11 @@ internal import HapticModel
 /// 4. The takes of an overlay are compared column by column (`PlotPainter+Overlays.swift`).
 /// 5. Transients are drawn last (`PlotPainter+Transients.swift`).
 extension PlotPainter {
-  /// The maximum number of points in separately drawn, overlapping shapes.
+  /// The maximum total number of points for which overlapping events are drawn as separate shapes.
   private static let maximumSeparateShapePointCount = 20_000
-  /// The maximum number of separately drawn continuous events.
+  /// The maximum number of continuous events that are drawn separately.
   private static let maximumSeparateShapeCount = 400
-  /// The minimum mean distance of drawn control points, in pixels.
+  /// The minimum mean distance at which control points are drawn, in pixels.
   private static let minimumControlPointSpacingPixels = 12.0
 
   /// Draws the intensity of events, or the levels of sounds.
@@ -63,7 +63,8 @@ extension PlotPainter {
     }
   }
 
-  /// Returns the maximum number of events that overlap at one time. Events are sorted by onset.
+  /// Returns the maximum number of events that overlap at one time. The events must be sorted by
+  /// onset.
   private static func maximumOverlap(of events: [EventPlot.Event]) -> Int {
     let sortedEndSeconds = events.map(\.endSeconds).sorted()
     var endedCount = 0
@@ -182,7 +183,7 @@ extension PlotPainter {
     drawTransientSharpness()
   }
 
-  /// Returns the lines of an event's sharpness while its intensity is visible.
+  /// Returns polylines of an event's sharpness over the times at which its intensity is visible.
   private func sharpnessLines(of event: EventPlot.Event) -> [[PlotPoint]] {
     let points = event.points
     // A line extends to the first and last silent points.
@@ -197,7 +198,7 @@ extension PlotPainter {
     }
   }
 
-  /// Returns the lines of the sharpness of the strongest event in each column.
+  /// Returns polylines that show the sharpness of the strongest event in each column.
   private func mergedSharpnessLines(of events: [EventPlot.Event]) -> [[PlotPoint]] {
     let strongest = strongestPoints(of: events)
     return Self.polylines(
@@ -206,10 +207,11 @@ extension PlotPainter {
       point: { PlotPoint(columnX($0), y(of: strongest[$0].sharpness)) })
   }
 
-  /// The approximate maximum number of drawn audio events. More would not be distinguishable.
+  /// The approximate maximum number of audio events that are drawn. More would not be
+  /// distinguishable.
   private static let maximumDrawnAudioEventCount = 2_000
 
-  /// Draws the volume and the file names of the audio events of the take with an index.
+  /// Draws the audio events of the take with an index, as their volume and file names.
   mutating func drawAudio(of take: Int) {
     let events = (takes[take].eventPlot?.audioEvents ?? []).filter { isVisible($0) }
     let eventStride = max(1, events.count / Self.maximumDrawnAudioEventCount)
@@ -246,7 +248,8 @@ extension PlotPainter {
 // MARK: - Columns and visibility
 
 extension PlotPainter {
-  /// Returns the polylines of the runs of matching indices, simplified to what pixels can show.
+  /// Returns a polyline for each run of matching indices, simplified to the points that affect the
+  /// drawing.
   ///
   /// - Parameters:
   ///   - indices: The indices.
@@ -260,7 +263,8 @@ extension PlotPainter {
     }
   }
 
-  /// Returns the part of a line by ascending x within the panel.
+  /// Returns the part of a line that is within the panel's horizontal range. The points ascend by
+  /// x.
   func clippedToPanel(_ points: [PlotPoint]) -> [PlotPoint] {
     LineSimplification.clipped(points, to: layout.panelLeft...layout.panelRight)
   }
@@ -275,12 +279,12 @@ extension PlotPainter {
       seconds)
   }
 
-  /// The number of columns of the time axis. A column is half a pixel wide.
+  /// The number of columns into which the time axis is divided. A column is half a pixel wide.
   var timeColumnCount: Int {
     max(1, Int(((layout.panelRight - layout.panelLeft) * 2 / drawingScale).rounded(.up)))
   }
 
-  /// Returns the strongest point of the events in each column.
+  /// Returns the strongest event point in each column.
   private func strongestPoints(of events: [EventPlot.Event]) -> [EventPlot.Point] {
     let columnWidth = (layout.panelRight - layout.panelLeft) / Double(timeColumnCount)
     return EventColumns.strongestPoints(of: events, count: timeColumnCount) { time in

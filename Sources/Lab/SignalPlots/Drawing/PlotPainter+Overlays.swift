@@ -1,12 +1,13 @@
-/// Overlays of takes: the common part is gray, and each difference has the color of its take.
+/// Draws overlaid takes: the part that they have in common in gray, and each difference in the
+/// color of its take.
 extension PlotPainter {
   /// The opacity of the area by which one take exceeds the other.
   private static let excessAreaOpacity = 0.34
 
-  /// The minimum value of a column that is drawn.
+  /// The minimum value at which a column is drawn.
   private static let minimumVisibleColumnValue = 0.0005
 
-  /// The stroke of the common part of all takes.
+  /// The stroke for the part that all takes have in common.
   private var sharedStroke: PlotDrawing.Stroke {
     if takes.count > 1 {
       return .init(paint: .role(.sharedLine), widthPixels: 1.5 * drawingScale)
@@ -36,7 +37,7 @@ extension PlotPainter {
     }
   }
 
-  /// Draws the curves of takes over each other: a gray area below all curves, and with two takes
+  /// Draws the overlaid intensity curves of takes: a gray area below all curves and, for two takes,
   /// the area by which one exceeds the other.
   ///
   /// - Parameters:
@@ -77,7 +78,8 @@ extension PlotPainter {
     drawOutlines(values, differs: differs, baseline: baseline, signs: signs)
   }
 
-  /// Draws the outline of the common part, and the outlines of all takes where they differ.
+  /// Draws the outline of the part that all takes have in common, and the outlines of all takes at
+  /// the times when they differ.
   ///
   /// - Parameters:
   ///   - values: The values of each take, one for each column.
@@ -109,7 +111,7 @@ extension PlotPainter {
     }
   }
 
-  /// Returns the simplified line of a run of columns, with values of 0 for nil.
+  /// Returns a simplified line through a run of column values, in which nil becomes 0.
   private func columnLine(
     _ values: [Double]?, in run: Range<Int>, baseline: Double, sign: Double
   ) -> [PlotPoint] {

@@ -1,12 +1,13 @@
 internal import HapticRender
 internal import SignalAnalysis
 
-/// Waveforms and spectrograms.
+/// Draws waveforms and spectrograms.
 extension PlotPainter {
-  /// The duration of the window of a peak, in seconds.
+  /// The duration of the window in which each waveform peak is measured, in seconds.
   private static let peakWindowSeconds = 0.006
 
-  /// Draws sounds as lines of samples in a short range, and otherwise as peaks with RMS.
+  /// Draws waveforms: as lines through the samples in a short time range, and otherwise as peaks
+  /// with RMS.
   mutating func drawWaveform(_ traces: [SoundTrace]) {
     let isOverlay = traces.count > 1
     if SoundTrace.showsSamples(in: plot.timeRangeSeconds) {
@@ -77,7 +78,8 @@ extension PlotPainter {
     drawing.stroke(rmsLines, .init(paint: .role(.foreground), widthPixels: 1.25 * drawingScale))
   }
 
-  /// Returns the peak of a sound in each column of the time axis, from peaks for each millisecond.
+  /// Returns the peak of a sound in each column of the time axis, computed from the peaks of each
+  /// millisecond.
   private func columnPeaks(of trace: SoundTrace) -> [Double] {
     let step =
       (plot.timeRangeSeconds.upperBound - plot.timeRangeSeconds.lowerBound)
@@ -95,8 +97,8 @@ extension PlotPainter {
     }
   }
 
-  /// Draws levels as opacities of colors: the colors of sharpness for one take; for an overlay,
-  /// gray for the common part and the color of a take for its excess.
+  /// Draws spectrograms, with levels as opacities. A single take has the colors of sharpness. In an
+  /// overlay, the common part is gray, and the excess of a take has the take's color.
   ///
   /// - Parameters:
   ///   - traces: The spectrograms of all takes.
@@ -147,14 +149,14 @@ extension PlotPainter {
     }
   }
 
-  /// Returns the coverage 0…255 of the excess of one take. An excess of 2 dB is invisible; 25 dB
-  /// has the maximum coverage.
+  /// Returns the opacity 0…255 for the level by which one take exceeds the others. An excess of 2
+  /// dB is invisible; 25 dB has the maximum opacity.
   private static func excessCoverage(ofDifference difference: Double) -> UInt8 {
     UInt8((255 * min(max((difference - 0.035) * 2.6, 0), 0.95)).rounded())
   }
 
-  /// Returns a vertical gradient: at each frequency, the color of the sharpness that is mapped to
-  /// it. Without a mapping, returns the color of text.
+  /// Returns the paint of a spectrogram: a vertical gradient that has, at each frequency, the color
+  /// of the sharpness that a profile maps to it. Without a mapping, returns the color of text.
   private func spectrogramPaint(for mapping: FrequencyMapping?) -> PlotDrawing.Paint {
     guard let mapping, mapping.lowHertz > 0, mapping.highHertz > 0,
       mapping.lowHertz != mapping.highHertz

@@ -1,13 +1,14 @@
 internal import HapticModel
 
-/// Transients: a stem with a head for each, columns if they are too dense, and arrows between the
+/// Draws transients: as stems with heads, or as columns if they are too dense. Arrows connect
 /// transients that two takes have at different times.
 extension PlotPainter {
-  /// The minimum distance of separately drawn stems, in pixels.
+  /// The minimum distance between stems that are drawn separately, in pixels.
   private static let minimumStemSpacingPixels = 4.0
-  /// The maximum difference of the onsets of simultaneous transients, in seconds.
+  /// The maximum difference between the onsets of transients that count as simultaneous, in
+  /// seconds.
   private static let maximumSimultaneousOnsetSeconds = 0.000_5
-  /// The maximum shift of a transient from one take to the other, in seconds.
+  /// The maximum time shift at which transients of two takes count as corresponding, in seconds.
   private static let maximumArrowShiftSeconds = 0.09
 
   /// Returns the visible transients of a take. In a terminal, only the strongest in each column.
@@ -22,8 +23,8 @@ extension PlotPainter {
     return strongest.sorted { $0.key < $1.key }.map(\.value)
   }
 
-  /// Returns the scale of stems and heads for a number of transients, or nil if they are too dense
-  /// to be drawn separately.
+  /// Returns the scale at which the stems and heads of a number of transients are drawn, or nil if
+  /// the transients are too dense to be drawn separately.
   func markerScale(count: Int) -> Double? {
     if layout.usesTerminalCells { return 1 }
     let spacing = (layout.panelRight - layout.panelLeft) / drawingScale / Double(max(1, count))
@@ -68,7 +69,7 @@ extension PlotPainter {
     }
   }
 
-  /// Draws the stem and the heads of simultaneous transients.
+  /// Draws the common stem and the heads of simultaneous transients.
   private mutating func drawTransientGroup(
     _ group: [EventPlot.Point?], markerScale: Double, occupied: inout Set<[Int]>
   ) {
@@ -139,8 +140,8 @@ extension PlotPainter {
       : .role(isShared ? .sharedLine : .take(take))
   }
 
-  /// Draws dense transients in columns of one pixel: the minimum of all takes in gray, and above it
-  /// the maximum in the color of its take.
+  /// Draws dense transients in columns of one pixel: the minimum intensity among all takes in gray
+  /// and, above it, the maximum in the color of its take.
   private mutating func drawTransientColumns(_ groups: [[EventPlot.Point?]]) {
     var columns: [Int: [Double]] = [:]
     for group in groups {
@@ -172,13 +173,14 @@ extension PlotPainter {
     }
   }
 
-  /// Draws the heads of simultaneous transients.
+  /// Draws the heads of simultaneous transients of several takes.
   ///
   /// - Parameters:
   ///   - group: The transients, indexed by take.
   ///   - value: Returns the value of a transient on the axis of the panel.
   ///   - areEqual: True to draw a single gray head for all takes.
-  ///   - radius: The radius of a head at a scale of 1; nil for dots, at most one for each pixel.
+  ///   - radius: The radius of a head in pixels at a drawing scale of 1; nil for dots, at most one
+  ///     for each pixel.
   ///   - occupied: The pixels that have dots.
   private mutating func drawTransientHeads(
     of group: [EventPlot.Point?], value: (EventPlot.Point) -> Double, areEqual: Bool,
@@ -200,7 +202,8 @@ extension PlotPainter {
     }
   }
 
-  /// Draws arrows from the transients of the first take to the corresponding ones of the second.
+  /// Draws arrows from the transients of the first take to the corresponding transients of the
+  /// second.
   private mutating func drawShifts(_ groups: [[EventPlot.Point?]]) {
     let unmatchedGroups = groups.filter { $0.contains(nil) }
     var candidates = unmatchedGroups.compactMap { $0[1] }

@@ -1,12 +1,12 @@
 internal import CMath
 
-/// Draws a figure as shapes and text: header, grid, axes and legends in this file, and the contents
-/// of panels in extensions.
+/// Draws a figure as shapes and text. This file draws the header, grid, axes and legends.
+/// Extensions draw the contents of panels.
 struct PlotPainter {
   let plot: Plot
   let layout: PlotLayout
   var drawing: PlotDrawing
-  /// The takes of the current panel's lane.
+  /// The takes in the current panel's lane.
   private(set) var takes: [PlotTake] = []
   /// The value axis of the current panel.
   var currentPanelAxis = PlotPanel.intensityAxis
@@ -25,7 +25,7 @@ struct PlotPainter {
     return painter.drawing
   }
 
-  /// Returns the drawing of the contents of one panel in a grid of character cells.
+  /// Returns the drawing of one panel's contents for a grid of character cells.
   ///
   /// - Parameters:
   ///   - panel: The panel.
@@ -107,17 +107,17 @@ struct PlotPainter {
     layout.y(of: value, on: currentPanelAxis, in: currentPanelBox)
   }
 
-  /// Returns a line across the current panel.
+  /// Returns a horizontal line across the current panel.
   func horizontalLine(atY y: Double) -> [PlotPoint] {
     [PlotPoint(currentPanelBox.left, y), PlotPoint(currentPanelBox.right, y)]
   }
 
-  /// Returns the position of a value at a time in the current panel.
+  /// Returns the pixel position of a value at a time in the current panel.
   func point(atTime seconds: Double, value: Double) -> PlotPoint {
     PlotPoint(layout.x(atTime: seconds), y(of: value))
   }
 
-  /// Draws the title, or the names of takes with their symbols, and the facts.
+  /// Draws the header: the title or the names of takes with their symbols, and the facts.
   private mutating func drawHeader() {
     if let title = layout.title {
       drawing.drawText(
@@ -146,7 +146,7 @@ struct PlotPainter {
     }
   }
 
-  /// Returns the left ticks that fit into the height of the current panel.
+  /// Returns the ticks on the left axis that fit into the height of the current panel.
   private func fittingTicks(of panel: PlotPanel) -> [AxisTick] {
     let maximumCount = max(2, Int(currentPanelBox.height / (16 * drawingScale)))
     // Every second tick is removed until the rest fits, so that the first tick stays.
@@ -251,7 +251,7 @@ struct PlotPainter {
   ///   - center: The center of the head.
   ///   - take: The index of the take.
   ///   - paint: The color.
-  ///   - radius: The radius in pixels at a scale of 1.
+  ///   - radius: The radius of the head, in pixels at a drawing scale of 1.
   mutating func drawTransientHead(
     at center: PlotPoint, take: Int, paint: PlotDrawing.Paint, radius: Double = 5
   ) {
@@ -354,12 +354,13 @@ struct PlotPainter {
     drawing.add(.raster(raster))
   }
 
-  /// Returns the coverage 0…255 of a normalized level 0…1: 255 · 0.92 · level^1.25.
+  /// Returns the opacity 0…255 of a spectrogram cell for a normalized level 0…1: 255 · 0.92 ·
+  /// level^1.25.
   static func coverage(ofLevel level: Double) -> UInt8 {
     // The exponent above 1 keeps weak noise pale.
     UInt8((255 * 0.92 * level * level.squareRoot().squareRoot()).rounded())
   }
 
-  /// Returns the normalized level of a coverage 0…1, the inverse of `coverage(ofLevel:)`.
+  /// Returns the normalized level for an opacity 0…1. This is the inverse of `coverage(ofLevel:)`.
   static func level(ofCoverage coverage: Double) -> Double { pow(coverage / 0.92, 0.8) }
 }

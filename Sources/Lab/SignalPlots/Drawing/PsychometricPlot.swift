@@ -1,9 +1,9 @@
 internal import CMath
 
-/// A figure of the results of a study by the level of the stimuli: estimates with confidence
-/// intervals, and optionally a psychometric function with its threshold.
+/// A figure of a study's results by stimulus level: estimates with confidence intervals and,
+/// optionally, a psychometric function with its threshold.
 public struct PsychometricPlot: Equatable, Sendable {
-  /// The result at one level.
+  /// The result of a study at one stimulus level.
   public struct Point: Equatable, Sendable {
     /// The level of the stimulus.
     public var level: Double
@@ -20,13 +20,13 @@ public struct PsychometricPlot: Equatable, Sendable {
     }
   }
 
-  /// A fitted function with its threshold.
+  /// A fitted psychometric function with its threshold.
   public struct Curve: Equatable, Sendable {
-    /// Points of the function by ascending level.
+    /// The points of the function by ascending level.
     public var points: [Point]
     /// The level at the threshold.
     public var threshold: Double
-    /// The function at the threshold.
+    /// The value of the function at the threshold.
     public var thresholdEstimate: Double
     /// The confidence interval of the threshold, or nil.
     public var thresholdInterval: ClosedRange<Double>?
@@ -45,23 +45,23 @@ public struct PsychometricPlot: Equatable, Sendable {
 
   /// The quantity of the vertical axis.
   public enum Quantity: Equatable, Sendable {
-    /// A proportion from 0 to 1, with a title.
+    /// A proportion from 0 to 1. The associated value is the axis title.
     case proportion(String)
-    /// A mean of numbers that are at least 0, with a title.
+    /// A mean of nonnegative numbers. The associated value is the axis title.
     case mean(String)
   }
 
-  /// The title.
+  /// The title of the figure.
   public var title: String
-  /// The smaller text next to or below the title.
+  /// The subtitle: a smaller text next to or below the title.
   public var subtitle: String
-  /// The unit of the levels.
+  /// The unit of the stimulus levels.
   public var levelUnit: String
-  /// The quantity of the estimates.
+  /// The quantity that is estimated, on the vertical axis.
   public var quantity: Quantity
-  /// The results by ascending level.
+  /// The results by ascending stimulus level.
   public var points: [Point]
-  /// The fitted function, or nil.
+  /// The fitted psychometric function, or nil.
   public var curve: Curve?
 
   /// Creates a figure.
@@ -103,7 +103,7 @@ public struct PsychometricPlot: Equatable, Sendable {
     PsychometricPlotPainter(plot: self, width: PlotLayout.supportedWidth(width)).drawing
   }
 
-  /// The level axis, with a margin on both sides of the points.
+  /// The horizontal axis of levels, with a margin on both sides of the points.
   var levelAxis: PlotAxis {
     let levels = points.map(\.level) + (curve?.points.map(\.level) ?? [])
     let minimum = levels.min() ?? 0
@@ -112,7 +112,7 @@ public struct PsychometricPlot: Equatable, Sendable {
     return PlotAxis(valueRange: (minimum - margin)...(maximum + margin))
   }
 
-  /// The vertical axis, from 0 to 1 or to the maximum of the intervals.
+  /// The vertical axis, from 0 to 1 or to the maximum of the confidence intervals.
   var estimateAxis: PlotAxis {
     guard case .mean = quantity else { return PlotAxis(valueRange: 0...1) }
     let maximum = points.reduce(0.0) { maximum, point in

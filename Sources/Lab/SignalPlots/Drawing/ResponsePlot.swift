@@ -1,11 +1,11 @@
 internal import CMath
 
-/// A figure of a measured frequency response, the fitted response, and the residual.
+/// A figure that shows a measured frequency response, the fitted response, and the residual.
 ///
 /// The level axis is in decibels, and the frequency axis is logarithmic. Parts below the level axis
 /// are not drawn, and a curve that is entirely below it has no legend entry.
 public struct ResponsePlot: Equatable, Sendable {
-  /// The levels at one frequency, in decibels.
+  /// The levels of the three curves at one frequency, in decibels.
   public struct Point: Equatable, Sendable {
     /// The frequency of the point, in hertz.
     public var hertz: Double
@@ -29,7 +29,7 @@ public struct ResponsePlot: Equatable, Sendable {
   public var title: String
   /// The subtitle of the figure, in smaller text next to or below the title.
   public var subtitle: String
-  /// The finite points by ascending frequency.
+  /// The points with finite values, by ascending frequency.
   public let responsePoints: [Point]
   /// A frequency band to mark, in hertz.
   public var markedBandHertz: ClosedRange<Double>?
@@ -72,7 +72,7 @@ public struct ResponsePlot: Equatable, Sendable {
       isLogarithmic: true)
   }
 
-  /// The level axis, from the multiple of 10 dB above the maximum downward.
+  /// The level axis, which extends downward from the multiple of 10 dB above the maximum.
   var levelAxis: PlotAxis {
     let maximum = responsePoints.reduce(-300) { max($0, $1.measuredDecibels, $1.fittedDecibels) }
     let topDecibels = maximum > -300 ? (maximum / 10).rounded(.up) * 10 : 0
@@ -100,12 +100,12 @@ public struct ResponsePlot: Equatable, Sendable {
 
 /// Lays out and draws a response plot.
 private struct ResponsePlotPainter {
-  /// A curve of the plot.
+  /// A response curve of the plot, with its color and width.
   private struct Curve {
     let legendName: String
     let levelDecibels: (ResponsePlot.Point) -> Double
     let colorRole: PlotRole
-    /// The width of the line, in pixels at a scale of 1.
+    /// The width of the line, in pixels at a drawing scale of 1.
     let lineWidth: Double
     var dashLengths: [Double] = []
   }
@@ -163,7 +163,7 @@ private struct ResponsePlotPainter {
     frame.drawLegend(legend)
   }
 
-  /// Returns the parts of a curve above the bottom of the level axis.
+  /// Returns the parts of a curve that are above the bottom of the level axis.
   private func lines(of level: (ResponsePlot.Point) -> Double) -> [[PlotPoint]] {
     let bottom = frame.box.bottom
     var lines: [[PlotPoint]] = []

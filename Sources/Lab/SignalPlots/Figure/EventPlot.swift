@@ -51,7 +51,7 @@ public struct EventPlot: Sendable {
     public var peakIntensity: Double { points.reduce(0) { max($0, $1.intensity) } }
   }
 
-  /// A dynamic control that a layer sets, over time.
+  /// The values of a dynamic control over time in the layer that sets it.
   public struct Curve: Equatable, Sendable {
     /// The value of a control at one time.
     public struct Point: Equatable, Sendable {
@@ -65,20 +65,23 @@ public struct EventPlot: Sendable {
     public let controlID: DynamicParameterID
     /// The index of the layer that sets the control.
     let layerIndex: Int
-    /// The polyline by ascending time. A jump has two points at the same time.
+    /// The points of the control's polyline by ascending time. A jump has two points at the same
+    /// time.
     public let polyline: [Point]
-    /// The control points and parameter changes of the file that are in effect at their time.
+    /// The control points and parameter changes in the file, except those that have no effect at
+    /// their time.
     public let controlPoints: [Point]
   }
 
   /// The events of all layers by ascending onset.
   public private(set) var events: [Event]
-  /// The intensity and sharpness controls of the layers that set them.
+  /// The intensity and sharpness controls of all layers that set them.
   public private(set) var curves: [Curve]
   /// The time at which the pattern has ended and every event is silent, in seconds.
   public let durationSeconds: Double
 
-  /// Evaluates a pattern. Controls affect the events of their own layer only.
+  /// Evaluates the events and controls of a pattern. Controls affect only the events of their own
+  /// layer.
   ///
   /// - Parameters:
   ///   - composition: The pattern.
@@ -155,7 +158,8 @@ public struct EventPlot: Sendable {
     }
   }
 
-  /// Returns the plot with the haptic events and curves of some layers, and with all audio events.
+  /// Returns the plot limited to the haptic events and curves of some layers, and to all audio
+  /// events.
   ///
   /// - Parameter isIncluded: Returns true for the indices of the layers to keep.
   func keepingHaptics(ofLayers isIncluded: (Int) -> Bool) -> EventPlot {
@@ -233,7 +237,8 @@ extension EventPlot.Curve {
   }
 }
 
-/// Evaluates an event under its controls and its envelope at the times where the result bends.
+/// Evaluates an event's intensity and sharpness, with controls and envelope, at the times at which
+/// their curves bend.
 ///
 /// With the envelope e(t), the intensity control i(t), and the sharpness control s(t):
 ///
@@ -243,9 +248,9 @@ extension EventPlot.Curve {
 /// Envelope and controls are piecewise linear. Their product is quadratic between two corners, so
 /// such a range is divided into `subdivisionCountPerSegment` straight lines.
 struct EventSampler {
-  /// The control that multiplies the intensity, or nil if the pattern does not set it.
+  /// The control that scales the intensity, or nil if the pattern does not set it.
   private let intensityControl: ControlTimeline?
-  /// The control that is added to the sharpness, or nil if the pattern does not set it.
+  /// The control that offsets the sharpness, or nil if the pattern does not set it.
   private let sharpnessControl: ControlTimeline?
   /// The approximate maximum number of points of one event.
   private let maximumPointCountPerEvent: Int
@@ -256,7 +261,7 @@ struct EventSampler {
 
   /// The approximate maximum number of points of all events together.
   private static let maximumTotalPointCount = 400_000
-  /// The number of straight lines for a range in which both envelope and control change.
+  /// The number of line segments for a time range in which both the envelope and a control change.
   private static let subdivisionCountPerSegment = 6
 
   init(
@@ -272,7 +277,7 @@ struct EventSampler {
     maximumPointCountPerEvent = min(1_000, max(8, Self.maximumTotalPointCount / max(1, eventCount)))
   }
 
-  /// Returns the point of an event at a time.
+  /// Returns the intensity and sharpness of an event at a time.
   ///
   /// - Parameters:
   ///   - time: The time, in seconds.
@@ -290,7 +295,7 @@ struct EventSampler {
       sharpness: clamped(sharpness + offset))
   }
 
-  /// Returns the points of an event by ascending time.
+  /// Returns the evaluated points of an event by ascending time.
   ///
   /// - Parameters:
   ///   - corners: The corners of the envelope.
@@ -315,7 +320,8 @@ struct EventSampler {
     return points
   }
 
-  /// Returns the times between two corners at which the event bends, both corners included.
+  /// Returns the times from one corner of the controls to the next at which the event's curve
+  /// bends, including both corners.
   ///
   /// A jump of a control has two times, one microsecond apart.
   private func bendTimes(from: PatternTimeline.Corner, to: PatternTimeline.Corner, duration: Double)

@@ -1,9 +1,10 @@
 package import HapticModel
 package import SignalAnalysis
 
-/// The body locations of a pattern, or the channels of a sound, that a figure draws separately.
+/// The body locations of a pattern, or the channels of a sound, that have separate lanes in a
+/// figure.
 package struct LaneSource: Equatable, Sendable {
-  /// The names of the body locations or channels. The array is empty if all are alike.
+  /// The names of the body locations or channels. The array is empty if all have the same contents.
   package let names: [String]
   /// The body locations of a pattern, in the order of the names. The array is empty for a sound.
   package let locations: [HapticComposition.BodyLocation]
@@ -11,7 +12,7 @@ package struct LaneSource: Equatable, Sendable {
   /// locations.
   package let isSound: Bool
 
-  /// Finds the parts of a pattern or a sound that differ.
+  /// Finds the body locations of a pattern or the channels of a sound that differ from each other.
   ///
   /// - Parameters:
   ///   - composition: The pattern, or nil for a sound.
@@ -28,8 +29,8 @@ package struct LaneSource: Equatable, Sendable {
     }
   }
 
-  /// Returns true if a sound of the source has a channel for each name. Otherwise, all lanes show
-  /// the mean of the sound.
+  /// Returns true if a sound has one channel for each name. Otherwise, all lanes show the mean of
+  /// its channels.
   package func hasChannelForEachName(_ signal: Signal) -> Bool {
     signal.channels.count == names.count
   }
@@ -53,13 +54,13 @@ package struct LaneDivision {
   package enum Content: Equatable, Sendable {
     /// The whole take.
     case whole
-    /// A body location or channel, by its index in the names of the source.
+    /// A body location or channel, given by its index in the names of the source.
     case part(Int)
     /// Nothing, because the take does not address the body location.
     case nothing
   }
 
-  /// Divides a figure of sources.
+  /// Divides a figure of several sources into lanes.
   package init(_ sources: [LaneSource]) {
     let patterns = sources.filter { !$0.isSound && !$0.names.isEmpty }
     let names = (patterns.isEmpty ? sources : patterns).flatMap(\.names).uniqued
@@ -67,7 +68,7 @@ package struct LaneDivision {
     self.names = isDivided ? names : [nil]
   }
 
-  /// Returns the part of a source that a lane shows.
+  /// Returns the part of a take that a lane shows.
   package func content(of source: LaneSource, inLane lane: Int) -> Content {
     guard let name = names[lane], !source.names.isEmpty else { return .whole }
     if let index = source.names.firstIndex(of: name) {
@@ -79,6 +80,6 @@ package struct LaneDivision {
 }
 
 extension HapticComposition.BodyLocation {
-  /// The name, or a description of a location without a name.
+  /// The name of the body location, or a description if it has no name.
   fileprivate var laneName: String { name.isEmpty ? "location \(number)" : name }
 }

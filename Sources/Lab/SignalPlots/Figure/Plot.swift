@@ -12,26 +12,26 @@ public import SignalAnalysis
 public struct Plot: Sendable {
   /// The title of the figure.
   public let title: String
-  /// The facts of the figure as short texts: duration, contents, and profile.
+  /// The facts about the figure as short texts: duration, contents, and profile.
   public let factTexts: [String]
   /// The range of the time axis, in seconds.
   public let timeRangeSeconds: ClosedRange<Double>
-  /// The time at which the last take ends, in seconds, whatever part of it is shown.
+  /// The time at which the last take ends, in seconds, even if the figure shows only a part of it.
   public let durationSeconds: Double
   /// A sentence that describes the figure, for screen readers.
   public let accessibleDescription: String
   let takes: [PlotTake]
-  /// The lanes, at least one.
+  /// The lanes of the figure, at least one.
   let lanes: [PlotLane]
   let plotPanels: [PlotPanel]
 
   /// The minimum length of the time axis, in seconds.
   static let minimumTimeSpanSeconds = 0.005
 
-  /// The maximum number of subjects in one figure.
+  /// The maximum number of patterns and sounds in one figure.
   public static let maximumSubjectCount = 8
 
-  /// The widths that a figure can be drawn at, in pixels.
+  /// The widths at which a figure can be drawn, in pixels.
   public static let supportedPixelWidths = 200...10_000
 
   /// Creates the figure of one pattern or sound.
@@ -46,8 +46,8 @@ public struct Plot: Sendable {
     timeRangeSeconds timeRange: ClosedRange<Double>? = nil
   ) throws(PlotError) { try self.init(of: [subject], parts: parts, timeRangeSeconds: timeRange) }
 
-  /// Creates a figure that overlays patterns and sounds on shared axes: the common part is gray,
-  /// and each difference has the color of its take.
+  /// Creates a figure that overlays patterns and sounds on shared axes. The part that they have in
+  /// common is gray, and each difference has the color of its take.
   ///
   /// - Parameters:
   ///   - subjects: The patterns and sounds. Those after the first `maximumSubjectCount` are
@@ -145,7 +145,7 @@ public struct Plot: Sendable {
     return AxisTick.shortText(seconds, decimalPlaces: seconds < 10 ? 2 : 1) + " s"
   }
 
-  /// Returns texts such as `3 continuous events` and `1 transient`.
+  /// Returns the numbers of events as texts, such as `3 continuous events` and `1 transient`.
   private static func eventCountTexts(of eventPlot: EventPlot) -> [String] {
     let texts = HapticEvent.Kind.allCases.compactMap { kind -> String? in
       let count = eventPlot.events.count { $0.kind == kind }
@@ -187,7 +187,8 @@ extension [String] {
 }
 
 extension PlotDrawing {
-  /// Returns the drawing as the bytes of a file. Only SVG without a theme follows its page.
+  /// Returns the drawing as the bytes of a file. SVG without a theme uses the colors of the page
+  /// that shows it; other formats default to the light theme.
   func bytes(as format: PlotFormat, theme: PlotTheme?) throws(PlotError) -> [UInt8] {
     guard format == .svg else {
       return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: format == .pdf)
@@ -201,7 +202,7 @@ extension PlotDrawing {
 public struct PlotSubject: Sendable {
   /// The name of the subject in the figure's title.
   public var name: String
-  /// The pattern with all layers, or nil for a recording.
+  /// The pattern with all its layers, or nil for a recording.
   public var composition: HapticComposition?
   /// The sound, or nil if the plot does not show it. The sound of a pattern with body locations has
   /// a channel for each of the composition's `separateLocations`.
@@ -209,7 +210,7 @@ public struct PlotSubject: Sendable {
   /// The profile that renders the pattern, or nil for a recording. The frequency band of a
   /// recording is unknown.
   public var profile: TransducerProfile?
-  /// The sound files of the pattern by path, for their durations.
+  /// The sound files that the pattern plays, by path. The plot uses their durations.
   public var soundFilesByPath: [String: AudioBuffer]
 
   /// Creates the subject of a plot from a pattern, a sound, or both.
@@ -235,12 +236,12 @@ public struct PlotSubject: Sendable {
 
 /// A group of panels in a plot. The raw value is the name that users type.
 public enum PlotPart: String, CaseIterable, Sendable {
-  /// The intensity and sharpness of events with their control curves, or the level and frequency
-  /// of a recording.
+  /// The panels of intensity and sharpness, with control curves, or of the level and frequency of a
+  /// recording.
   case score
-  /// The samples of the sound over time.
+  /// The waveform: the samples of the sound over time.
   case waveform
-  /// The frequencies of the sound over time.
+  /// The spectrogram: the frequencies of the sound over time.
   case spectrogram
 }
 
@@ -254,20 +255,20 @@ extension HapticComposition {
 /// or its measured level and frequency.
 struct PlotTake: Sendable {
   let name: String
-  /// The profile, or nil if it is unknown.
+  /// The profile that renders the take, or nil if it is unknown.
   let profile: TransducerProfile?
-  /// The events, or nil for a recording or a pattern with sampled signals.
+  /// The evaluated events, or nil for a recording or a pattern with sampled signals.
   private(set) var eventPlot: EventPlot?
-  /// The level and frequency of the signal, if a take of the figure has no events.
+  /// The measured level and frequency of the signal, if any take in the figure has no events.
   var signalTrack: SignalTrack?
   private(set) var signal: Signal?
   /// The time at which the take is silent, in seconds.
   let durationSeconds: Double
 
-  /// The minimum level, relative to the peak, that counts as sound after the last event: −60 dB.
+  /// The minimum level that counts as sound after the last event, relative to the peak: −60 dB.
   private static let minimumTailToPeakRatio: Float = 1e-3
 
-  /// Evaluates a subject.
+  /// Evaluates the events of a subject, or measures its sound.
   init(_ subject: PlotSubject) throws(PlotError) {
     name = subject.name
     signal = subject.signal
@@ -286,7 +287,7 @@ struct PlotTake: Sendable {
     durationSeconds = max(evaluated.durationSeconds, subject.signal.map(Self.soundEndSeconds) ?? 0)
   }
 
-  /// Returns the part of the take at a body location or in a channel.
+  /// Returns the take limited to one body location or channel.
   ///
   /// - Parameters:
   ///   - position: The index of the location or channel in the names of the source.
@@ -308,7 +309,8 @@ struct PlotTake: Sendable {
     return part
   }
 
-  /// Returns the take at a body location that it does not address.
+  /// Returns the take as it appears in the lane of a body location that it does not address:
+  /// without haptic events.
   func withoutHaptics() throws(PlotError) -> PlotTake {
     var silent = self
     silent.eventPlot = try EventPlot(of: HapticComposition(HapticPattern()))
@@ -373,13 +375,13 @@ public enum PlotTheme: String, CaseIterable, Sendable {
 
 /// The reason that a figure cannot be drawn.
 public struct PlotError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The cause of an error, which determines the remedy.
+  /// The cause of a plot error, which determines the remedy.
   public enum Kind: String, Sendable {
-    /// A library is missing: install it.
+    /// A required library is missing: install it.
     case missingLibrary
     /// The drawing is too large for its format or for memory: draw a smaller one.
     case tooLarge
-    /// The library reported a different error.
+    /// The drawing library reported a different error.
     case drawingFailed
     /// The pattern cannot be rendered: change the pattern.
     case invalidPattern
@@ -399,22 +401,22 @@ public struct PlotError: Error, Equatable, Sendable, CustomStringConvertible {
 
 /// The level and frequency of a signal over time, for takes without known events.
 package struct SignalTrack: Equatable, Sendable {
-  /// The interval between values, in seconds.
+  /// The interval between measured values, in seconds.
   package let intervalSeconds: Double
   /// The levels of the signal in dBFS, where a full-scale sine of the same power has 0.
   package let levelsDecibels: [Double]
   /// The frequencies of the signal in hertz; 0 at times without a tone.
   package private(set) var hertzByInterval: [Double]
 
-  /// The approximate maximum number of values.
+  /// The approximate maximum number of measured values.
   private static let maximumValueCount = 4_000
-  /// The minimum interval between values, in seconds.
+  /// The minimum interval between measured values, in seconds.
   private static let minimumIntervalSeconds = 0.005
   /// The level of silence, in dBFS. Lower levels are raised to it.
   package static let minimumLevelDecibels = -80.0
-  /// The level axis, in dBFS.
+  /// The range of the level axis, in dBFS.
   package static let levelRangeDecibels = -60.0...0
-  /// The frequency axis, in hertz.
+  /// The range of the frequency axis, in hertz.
   package static let frequencyRangeHertz = 30.0...600
 
   /// Measures the level and the frequency of a signal.
@@ -435,10 +437,11 @@ package struct SignalTrack: Equatable, Sendable {
     }
   }
 
-  /// Returns the index of the value at a time in seconds; out of bounds after the end.
+  /// Returns the index of the measured value at a time in seconds. The index is out of bounds after
+  /// the end.
   package func index(at time: Double) -> Int { Int((time / intervalSeconds).rounded()) }
 
-  /// Returns the level at an index as a fraction of `levelRangeDecibels`, 0…1.
+  /// Returns the level at an index as a position 0…1 within `levelRangeDecibels`.
   package func normalizedLevel(at index: Int) -> Double {
     levelsDecibels.indices.contains(index)
       ? min(
@@ -446,8 +449,8 @@ package struct SignalTrack: Equatable, Sendable {
       ) : 0
   }
 
-  /// Returns the frequency at an index as a fraction of the logarithmic `frequencyRangeHertz`,
-  /// 0…1; nil without a tone or if the level is below `levelRangeDecibels`.
+  /// Returns the frequency at an index as a logarithmic position 0…1 within `frequencyRangeHertz`;
+  /// nil without a tone or if the level is below `levelRangeDecibels`.
   package func normalizedFrequency(at index: Int) -> Double? {
     guard normalizedLevel(at: index) > 0, hertzByInterval.indices.contains(index),
       hertzByInterval[index] > 0
@@ -465,16 +468,17 @@ struct ColumnValue: Equatable, Sendable {
   /// The sharpness of that event, or the normalized frequency of a sound; nil if it is invisible.
   var sharpness: Double?
 
-  /// The minimum intensity of an event whose sharpness is drawn.
+  /// The minimum intensity at which the sharpness of an event is drawn.
   static let minimumVisibleIntensity = 0.003
-  /// The maximum difference of two intensities or levels that count as equal.
+  /// The maximum difference between two intensities or levels that count as equal.
   static let maximumEqualIntensityDifference = 0.012
-  /// The maximum difference of two sharpnesses that count as equal.
+  /// The maximum difference between two sharpnesses that count as equal.
   static let maximumEqualSharpnessDifference = 0.008
 }
 
 extension PlotTake {
-  /// Returns the values of equally wide columns of a time range: in each column, the maximum.
+  /// Returns the intensity and sharpness in each of several equally wide columns of a time range.
+  /// The value of a column is its maximum.
   func columnValues(columnCount: Int, timeRange: ClosedRange<Double>) -> [ColumnValue] {
     let columnDuration = (timeRange.upperBound - timeRange.lowerBound) / Double(columnCount)
     if let signalTrack {

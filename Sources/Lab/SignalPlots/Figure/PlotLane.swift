@@ -10,7 +10,7 @@ struct PlotLane: Sendable {
   let name: String?
   private(set) var takes: [PlotTake]
 
-  /// The name as the end of a panel title.
+  /// The name of the lane as the end of a panel title.
   var titleSuffix: String { name.map { ", \($0)" } ?? "" }
 
   /// Measures the level and the frequency of all sounds, if a take of the lane has no events.
@@ -21,7 +21,7 @@ struct PlotLane: Sendable {
     }
   }
 
-  /// Texts for the sounds whose channels differ but are drawn as their mean.
+  /// The texts about sounds whose channels differ but are drawn as their mean.
   var mixedChannelTexts: [String] {
     takes.enumerated().compactMap { index, take in
       guard let signal = take.signal, signal.hasDifferingChannels else { return nil }

@@ -8,11 +8,11 @@ internal import CMath
 struct PlotLayout: Equatable, Sendable {
   /// The layout of one panel.
   struct Panel: Equatable, Sendable {
-    /// The start of the title's baseline.
+    /// The position of the start of the title's baseline.
     var titlePosition: PlotPoint
     /// A Boolean value that indicates whether there is room for the unit after the title.
     var showsUnit: Bool
-    /// The start of the baseline of each legend entry.
+    /// The position of the start of each legend entry's baseline.
     var legendPositions: [PlotPoint]
     /// The rectangle of the panel's contents.
     var contentBox: PlotBox
@@ -21,7 +21,7 @@ struct PlotLayout: Equatable, Sendable {
   /// A line of text with its position.
   struct TextLine: Equatable, Sendable {
     var text: String
-    /// The point of the baseline that the anchor names.
+    /// The position of the point on the baseline that the anchor specifies.
     var baselinePosition: PlotPoint
     var textAnchor = PlotDrawing.Anchor.start
   }
@@ -36,9 +36,9 @@ struct PlotLayout: Equatable, Sendable {
   let panelLeft: Double
   /// The x coordinate of the right edge of all panels.
   let panelRight: Double
-  /// The title of a figure of one take.
+  /// The title line of a figure with one take.
   private(set) var title: TextLine?
-  /// The names of the takes of an overlay.
+  /// The text lines with the names of the takes in an overlay.
   private(set) var takeNames: [TextLine] = []
   private(set) var factLines: [TextLine] = []
   private(set) var panelLayouts: [Panel] = []
@@ -48,17 +48,18 @@ struct PlotLayout: Equatable, Sendable {
   let usesTerminalCells: Bool
   private let timeRangeSeconds: ClosedRange<Double>
 
-  /// The font size of the figure's title at a scale of 1.
+  /// The font size of the figure's title, in pixels at a drawing scale of 1.
   static let titleFontPixels = 16.0
-  /// The font size of the panels' titles at a scale of 1.
+  /// The font size of the panels' titles, in pixels at a drawing scale of 1.
   static let panelTitleFontPixels = 12.0
-  /// The font size of labels at a scale of 1.
+  /// The font size of labels, in pixels at a drawing scale of 1.
   static let labelFontPixels = 11.0
-  /// The minimum width of a figure with wide gutters, at a scale of 1.
+  /// The minimum width of a figure that has wide margins beside the panels, in pixels at a drawing
+  /// scale of 1.
   private static let minimumWideGutterWidth = 520.0
-  /// The width of a legend's symbol at a scale of 1.
+  /// The width of a symbol in a legend, in pixels at a drawing scale of 1.
   static let legendSymbolPixels = 26.0
-  /// The width of text in a wide font, such as DejaVu Sans, relative to the estimate.
+  /// The ratio of the text width in a wide font, such as DejaVu Sans, to the estimated width.
   private static let wideFontRatio = 1.15
 
   /// Lays out a figure at a width in pixels, clamped to `Plot.supportedPixelWidths`.
@@ -90,7 +91,8 @@ struct PlotLayout: Equatable, Sendable {
     figureHeight = (bottom + 40 * drawingScale).rounded()
   }
 
-  /// Lays out a single box of character cells, without labels, at a scale of a cell's width.
+  /// Lays out a single panel of character cells without labels. A drawing scale of 1 corresponds to
+  /// one cell's width.
   ///
   /// - Parameters:
   ///   - columnCount: The number of cells in a row.
@@ -138,7 +140,7 @@ struct PlotLayout: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - text: The text.
-  ///   - fontSize: The font size at a scale of 1.
+  ///   - fontSize: The font size, in pixels at a drawing scale of 1.
   ///   - maximumWidth: The maximum width in pixels.
   ///   - isBold: True for bold text.
   func truncated(
@@ -211,7 +213,8 @@ struct PlotLayout: Equatable, Sendable {
     return x
   }
 
-  /// Returns texts joined to lines of at most a width. A longer text has a line of its own.
+  /// Returns texts joined into lines of at most a given width. A text that is longer has a line of
+  /// its own.
   private func wrappedLines(_ texts: [String], width maximumWidth: Double) -> [String] {
     var lines: [String] = []
     for text in texts {
@@ -287,7 +290,7 @@ struct PlotLayout: Equatable, Sendable {
 }
 
 extension PlotPanel.LegendEntry {
-  /// The label after the symbol; for a color scale, the labels at its two ends.
+  /// The labels of the legend entry: one after the symbol, or two at the ends of a color scale.
   var labels: [String] {
     switch self {
     case .sharpnessScale:
@@ -313,7 +316,8 @@ extension PlotPanel.LegendEntry {
 
 /// An estimate of the width of text that does not depend on installed fonts.
 enum TextWidth {
-  /// Returns the width in ems, from the typical widths of Arial by class of letter.
+  /// Returns the estimated width of a text in ems, from the typical widths of letter classes in
+  /// Arial.
   static func inEms(_ text: String) -> Double {
     text.unicodeScalars.reduce(0) { $0 + emWidth(of: $1) }
   }
@@ -337,9 +341,10 @@ enum TextWidth {
 
 /// A linear or logarithmic axis: its range, its ticks, and the positions of values along it.
 struct PlotAxis: Equatable, Sendable {
-  /// The values at the two ends. On a logarithmic axis, both are positive.
+  /// The values at the two ends of the axis. On a logarithmic axis, both are positive.
   var valueRange: ClosedRange<Double>
-  /// A Boolean value that indicates whether equal ratios have equal lengths.
+  /// A Boolean value that indicates whether the axis is logarithmic, so that equal ratios have
+  /// equal lengths.
   var isLogarithmic = false
 
   /// Returns the position of a value along the axis: 0 at the lower end, 1 at the upper end.
@@ -351,14 +356,15 @@ struct PlotAxis: Equatable, Sendable {
     return (value - valueRange.lowerBound) / (valueRange.upperBound - valueRange.lowerBound)
   }
 
-  /// Returns the value at a position along the axis, 0…1.
+  /// Returns the value at a position along the axis, where 0 is the lower end and 1 is the upper
+  /// end.
   func value(atFraction fraction: Double) -> Double {
     isLogarithmic
       ? valueRange.lowerBound * pow(valueRange.upperBound / valueRange.lowerBound, fraction)
       : valueRange.lowerBound + (valueRange.upperBound - valueRange.lowerBound) * fraction
   }
 
-  /// Returns ticks at round values, at most a number of them.
+  /// Returns at most a given number of ticks, at round values.
   func ticks(atMost count: Int) -> [AxisTick] {
     guard isLogarithmic else { return AxisTick.roundTicks(in: valueRange, atMost: count) }
     // The densest of three, two or one tick in each decade.
@@ -370,7 +376,7 @@ struct PlotAxis: Equatable, Sendable {
     return []
   }
 
-  /// The ticks at the octaves of 25 Hz.
+  /// The ticks at 25 Hz and its octaves.
   var octaveTicks: [AxisTick] { ticks(at: (0...7).map { 25 * pow(2, Double($0)) }) }
 
   private func ticks(at values: [Double]) -> [AxisTick] {
@@ -393,7 +399,8 @@ public struct AxisTick: Equatable, Sendable {
     self.labelText = label
   }
 
-  /// Returns ticks at the multiples of 1, 2 or 5 times a power of ten in a range.
+  /// Returns ticks in a range at the multiples of a round step, which is 1, 2 or 5 times a power of
+  /// ten.
   ///
   /// - Parameters:
   ///   - range: The range of the axis.
@@ -405,8 +412,8 @@ public struct AxisTick: Equatable, Sendable {
     return multiples(of: step, in: range).map { AxisTick($0, text($0, step: step)) }
   }
 
-  /// Returns the smallest step of 1, 2 or 5 times a power of ten that divides a length into at most
-  /// a number of intervals.
+  /// Returns the smallest step of the form 1, 2 or 5 times a power of ten that divides a length
+  /// into at most a given number of intervals.
   static func roundStep(for length: Double, atMost count: Int) -> Double {
     let minimumStep = length / Double(max(1, count))
     let decade = pow(10, log10(minimumStep).rounded(.down))
@@ -427,13 +434,13 @@ public struct AxisTick: Equatable, Sendable {
     return (0...Int(last - first)).map { (first + Double($0)) * step + 0 }
   }
 
-  /// Returns a value with the decimal places that multiples of a step need.
+  /// Returns a value as text with the number of decimal places that multiples of a step need.
   static func text(_ value: Double, step: Double) -> String {
     let decimalPlaces = step >= 1 ? 0 : Int((-log10(step) - 1e-9).rounded(.up))
     return shortText(value, decimalPlaces: min(decimalPlaces, 9))
   }
 
-  /// Returns a value rounded to a number of decimal places, without trailing zeros.
+  /// Returns the text of a value rounded to a number of decimal places, without trailing zeros.
   static func shortText(_ value: Double, decimalPlaces: Int) -> String {
     var text = text(value, decimalPlaces: decimalPlaces)
     guard text.contains(".") else { return text }
@@ -443,7 +450,7 @@ public struct AxisTick: Equatable, Sendable {
     return text.hasSuffix(".") ? String(text.dropLast()) : text
   }
 
-  /// Returns a value rounded to a number of decimal places, with the character U+2212 for minus.
+  /// Returns the text of a value rounded to a number of decimal places, with the minus sign U+2212.
   static func text(_ value: Double, decimalPlaces: Int) -> String {
     let decimalScale = pow(10, Double(decimalPlaces))
     let scaled = (abs(value) * decimalScale).rounded()
@@ -468,12 +475,12 @@ public struct TimeTicks: Equatable, Sendable {
   static let minimumSecondsForMinutes = 120.0
   /// The maximum length of an axis labeled in milliseconds, in seconds.
   static let maximumSecondsForMilliseconds = 0.2
-  /// The steps of an axis labeled in minutes, in seconds.
+  /// The possible tick steps of an axis labeled in minutes, in seconds.
   private static let clockStepSeconds: [Double] = [
     10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400,
   ]
 
-  /// Creates ticks at round values.
+  /// Creates the ticks of a time axis at round values.
   ///
   /// - Parameters:
   ///   - range: The range of the axis, in seconds.

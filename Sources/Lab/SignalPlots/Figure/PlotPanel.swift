@@ -14,7 +14,7 @@ struct PlotPanel: Sendable {
     case audio(take: Int)
     /// The waveform of a sound, or the overlaid waveforms of all takes.
     case waveform([SoundTrace])
-    /// The spectrograms of all takes, of which those with the indices `shownTakes` are drawn.
+    /// The spectrograms of all takes. Only the takes with the indices `shownTakes` are drawn.
     case spectrogram([SpectrogramTrace], shownTakes: [Int])
   }
 
@@ -24,9 +24,9 @@ struct PlotPanel: Sendable {
     case intensityCurve
     case samplePeak
     case rmsLevel
-    /// The length of the analysis window, in seconds.
+    /// The length of the spectrogram's analysis window, in seconds.
     case analysisWindow(Double)
-    /// The frequency band of the profile with a name.
+    /// The frequency band of a profile, with the profile's name.
     case profileBand(String)
     /// The levels of the lightest and the darkest color, in dBFS.
     case levelScale(from: Int, to: Int)
@@ -35,25 +35,25 @@ struct PlotPanel: Sendable {
   var title: String
   /// The index of the lane whose takes the panel shows.
   var lane = 0
-  /// The unit or meaning of the values, after the title.
+  /// The unit or meaning of the values, which follows the title.
   var valueUnit: String
   var content: Content
   var valueAxis: PlotAxis
   var leftTicks: [AxisTick]
   var rightTicks: [AxisTick] = []
   var legendEntries: [LegendEntry] = []
-  /// The height of the box in pixels at a scale of 1.
+  /// The height of the panel's box, in pixels at a drawing scale of 1.
   var boxHeight: Double
-  /// A text in the middle of a panel without contents.
+  /// The text that is shown in the middle of a panel without contents.
   var emptyMessage: String?
 
-  /// A noun for the summary of the figure.
+  /// The noun that refers to the panel in the summary of the figure.
   var summaryNoun: String {
     if case .audio = content { return "audio events" }
     return title.prefix { $0 != "," }.lowercased()
   }
 
-  /// Returns the panels of a figure from top to bottom: those of the score of each lane, then the
+  /// Returns the panels of a figure from top to bottom: the score panels of each lane, then the
   /// waveforms, then the spectrograms.
   static func panels(
     of lanes: [PlotLane], parts: Set<PlotPart>, timeRange: ClosedRange<Double>
@@ -92,17 +92,17 @@ struct PlotPanel: Sendable {
     return panels
   }
 
-  /// Returns the panels of intensity and sharpness, or of level and frequency.
+  /// Returns the score panels of a lane: intensity and sharpness, or level and frequency.
   private static func scorePanels(_ takes: [PlotTake]) -> [PlotPanel] {
     takes.allSatisfy { $0.eventPlot != nil } ? eventPanels(takes) : trackPanels(takes)
   }
 
-  /// The axis of values from 0 to 1, with space above for the heads of transients.
+  /// The axis for intensities from 0 to 1, with space above for the heads of transients.
   static let intensityAxis = PlotAxis(valueRange: 0...1.057)
-  /// The axis of values from 0 to 1 in a low panel, with space above and below.
+  /// The axis for values from 0 to 1 in a panel of small height, with space above and below.
   static let sharpnessAxis = PlotAxis(valueRange: -0.058...1.096)
 
-  /// Returns the panels of intensity and sharpness, of takes that all have events.
+  /// Returns the panels of intensity and sharpness for takes that all have events.
   private static func eventPanels(_ takes: [PlotTake]) -> [PlotPanel] {
     let eventPlots = takes.compactMap(\.eventPlot)
     let hapticEvents = eventPlots.flatMap(\.hapticEvents)
@@ -162,7 +162,7 @@ struct PlotPanel: Sendable {
     AxisTick.text(value, decimalPlaces: 0) + " Hz"
   }
 
-  /// Returns the panels of level and frequency, of takes that have no known events.
+  /// Returns the panels of level and frequency for takes without known events.
   private static func trackPanels(_ takes: [PlotTake]) -> [PlotPanel] {
     guard takes.contains(where: { $0.signalTrack != nil }) else { return [] }
     let levelAxis = PlotAxis(valueRange: SignalTrack.levelRangeDecibels)
@@ -222,7 +222,8 @@ struct PlotPanel: Sendable {
     }
   }
 
-  /// Returns the height of each of several waveforms, in pixels at a scale of 1.
+  /// Returns the height of each waveform panel for a number of waveforms, in pixels at a drawing
+  /// scale of 1.
   private static func waveformHeight(panelCount: Int) -> Double {
     switch panelCount {
     case 1: 90
@@ -264,13 +265,13 @@ struct PlotPanel: Sendable {
     return panel
   }
 
-  /// Returns the upper end of a waveform axis: the round value above the peak.
+  /// Returns the upper end of a waveform's value axis: the next round value above the peak.
   private static func axisLimit(forPeak peak: Double) -> Double {
     peak > 1e-6 && peak.isFinite ? AxisTick.roundStep(for: peak, atMost: 1) : 1
   }
 
-  /// Returns the panels of each lane: one panel for up to two takes, and a panel for each of more
-  /// takes. All lanes have the same axis and colors.
+  /// Returns the spectrogram panels of each lane: a single panel for up to two takes, or a panel
+  /// for each take if there are more. All lanes have the same axis and colors.
   ///
   /// - Parameters:
   ///   - lanes: The takes of each lane.
@@ -298,7 +299,7 @@ struct PlotPanel: Sendable {
     }
   }
 
-  /// The height of a spectrogram in a figure with several lanes, in pixels at a scale of 1.
+  /// The height of a spectrogram in a figure with several lanes, in pixels at a drawing scale of 1.
   private static let multiLaneSpectrogramHeight = 76.0
 
   /// Returns the spectrogram panels of one lane.
@@ -349,39 +350,40 @@ struct SoundTrace: Sendable {
   /// The time of the first sample, in seconds.
   var startSeconds = 0.0
 
-  /// The maximum magnitude of the finite samples.
+  /// The peak: the maximum magnitude of the finite samples.
   var peakMagnitude: Double {
     let finiteSamples = samples.lazy.filter(\.isFinite)
     return Double(finiteSamples.reduce(Float(0)) { max($0, abs($1)) })
   }
 
-  /// Returns true for a range so short that the samples are drawn instead of peaks and RMS.
+  /// Returns true for a time range so short that the individual samples are drawn instead of peaks
+  /// and RMS.
   static func showsSamples(in timeRange: ClosedRange<Double>) -> Bool {
     timeRange.upperBound - timeRange.lowerBound < 0.16
   }
 }
 
-/// A spectrogram of a take with the range of levels that its colors show.
+/// A spectrogram of a take, with the range of levels that its colors show.
 struct SpectrogramTrace: Sendable {
-  /// The length of the analysis window, in seconds.
+  /// The length of the spectrogram's analysis window, in seconds.
   let windowSeconds: Double
   /// The level of the darkest color, in dB relative to a full-scale sine.
   fileprivate(set) var maximumDecibels = 0
   /// The mapping of sharpness to frequency, or nil without a profile.
   let frequencyMapping: FrequencyMapping?
   private let spectrogram: Spectrogram
-  /// The time of the first frame, in seconds.
+  /// The time of the first spectrum, in seconds.
   private let startSeconds: Double
 
-  /// The range from the lightest to the darkest color, in decibels: about the range that is
+  /// The level range from the lightest to the darkest color, in decibels: about the range that is
   /// perceptible next to a strong vibration.
   static let dynamicRangeDecibels = 60
-  /// The approximate maximum number of spectra.
+  /// The approximate maximum number of spectra in a spectrogram.
   private static let maximumFrameCount = 12_000.0
-  /// The maximum measured frequency, in hertz.
+  /// The maximum frequency that a spectrogram measures, in hertz.
   private static let maximumMeasuredHertz = 2_000.0
 
-  /// Measures the part of a take within a range, or returns nil without a sound.
+  /// Measures the part of a take within a time range, or returns nil if the take has no sound.
   init?(of take: PlotTake, timeRange: ClosedRange<Double>) {
     let seconds = timeRange.upperBound - timeRange.lowerBound
     let stepSeconds = max(0.002, seconds / Self.maximumFrameCount)
@@ -398,10 +400,12 @@ struct SpectrogramTrace: Sendable {
     frequencyMapping = take.profile?.frequency
   }
 
-  /// The range of levels whose frequencies the axis includes, in decibels below the maximum.
+  /// The range of levels below the maximum whose frequencies the frequency axis must include, in
+  /// decibels.
   private static let axisRangeDecibels = 25
 
-  /// Sets the level of the darkest color of all traces, and returns it with a shared axis.
+  /// Sets the same level for the darkest color of all spectrograms, and returns this level with a
+  /// shared frequency axis.
   ///
   /// The axis includes the bands of the profiles and the frequencies within
   /// `axisRangeDecibels` of the maximum. Its ends are round values, so that figures of similar
@@ -445,8 +449,8 @@ struct SpectrogramTrace: Sendable {
     return (PlotAxis(valueRange: range, isLogarithmic: true), maximumDecibels)
   }
 
-  /// Returns the levels of a grid of cells, row by row from the top: 0 for the lightest color, 1
-  /// for the darkest.
+  /// Returns the normalized levels of a grid of cells, row by row from the top: 0 for the lightest
+  /// color, 1 for the darkest.
   ///
   /// A cell shows the maximum of its frames. Levels between frequency bins are interpolated
   /// linearly.
@@ -485,7 +489,7 @@ struct SpectrogramTrace: Sendable {
     return normalizedLevels
   }
 
-  /// Returns the maximum level of some frames at a fractional bin, in decibels.
+  /// Returns the maximum level among several spectra at a fractional bin, in decibels.
   private func maximumLevel(atBin fractionalBin: Double, in frames: ClosedRange<Int>) -> Double {
     let bin = min(Int(fractionalBin), spectrogram.binHertz.count - 2)
     let fraction = min(1, fractionalBin - Double(bin))

@@ -1,7 +1,7 @@
 internal import CCairo
 internal import Glibc
 
-/// The functions of libcairo, which is loaded at the first drawing.
+/// The functions of libcairo. The library is loaded when a figure is first drawn.
 ///
 /// A linked library would delay the start of programs that draw nothing. The functions are looked
 /// up by name and have the types of Cairo's header. They can be called on any thread, but a handle
@@ -16,7 +16,7 @@ internal import Glibc
     try CairoBindings(named: "libcairo.so.2")
   }
 
-  /// The functions, with the names of Cairo without the prefix.
+  /// The functions of Cairo, whose names omit the prefix `cairo_`.
   let cairoFunctions: temblor_cairo_functions
 
   /// Loads a library. The library is never closed.
@@ -40,7 +40,7 @@ internal import Glibc
 }
 
 extension CairoBindings {
-  /// Creates an image with 24-bit color, or a mask with 8 bits for each pixel.
+  /// Creates an image surface with 24-bit color, or a mask surface with 8 bits per pixel.
   func makeImage(width: Int, height: Int, isMask: Bool = false) throws(PlotError) -> Handle {
     try unsafe checked(
       cairoFunctions.image_surface_create(
@@ -48,7 +48,7 @@ extension CairoBindings {
         Int32(clamping: height)))
   }
 
-  /// Creates a mask with one pixel for each cell of a raster.
+  /// Creates a mask surface with one pixel for each cell of a raster.
   func makeMask(of raster: PlotDrawing.Raster) throws(PlotError) -> Handle {
     let width = raster.columnCount
     let height = raster.rowCount
@@ -96,7 +96,8 @@ extension CairoBindings {
     return unsafe context
   }
 
-  /// Returns a surface without an error status, or destroys it and throws its error.
+  /// Returns the surface if it has no error status; otherwise, destroys the surface and throws its
+  /// error.
   private func checked(_ surface: Handle?) throws(PlotError) -> Handle {
     guard let surface = unsafe surface else { throw drawingError("out of memory") }
     do throws(PlotError) {
@@ -195,7 +196,7 @@ extension CairoBindings {
     return try writer.finish()
   }
 
-  /// Returns a PNG file of the coverages of a raster.
+  /// Returns a grayscale PNG file with the opacities of a raster's cells.
   static func png(of raster: PlotDrawing.Raster) throws(PlotError) -> [UInt8] {
     let cairo = try CairoBindings.loadedLibrary.get()
     let sink = ByteSink()
@@ -373,7 +374,7 @@ extension CairoBindings {
   }
 }
 
-/// The receiver of a file's bytes. It must outlive the surface that writes to it.
+/// The receiver of the bytes that Cairo writes. It must outlive the surface that writes to it.
 final class ByteSink {
   var bytes: [UInt8] = []
 

@@ -1,10 +1,10 @@
 /// Writes a drawing as SVG. Roles become CSS classes, so that one file fits light and dark pages.
 struct SVGWriter {
   private let drawing: PlotDrawing
-  /// The theme, or nil to follow the page that shows the file.
+  /// The color theme, or nil to follow the theme of the page that shows the file.
   private let theme: PlotTheme?
   private var bodyMarkup = ""
-  /// The gradients and masks of the element `defs`.
+  /// The gradients and masks for the SVG element `defs`.
   private var definitionMarkup = ""
   private var gradientIDs: [PlotDrawing.Paint: String] = [:]
   private var maskCount = 0
@@ -24,7 +24,7 @@ struct SVGWriter {
     self.theme = theme
   }
 
-  /// Returns the text of the file.
+  /// Returns the text of the SVG file.
   mutating func makeDocument() throws(PlotError) -> String {
     for item in drawing.items {
       try append(item)
@@ -102,7 +102,7 @@ struct SVGWriter {
     return "\(prefix)-\(role.cssName)"
   }
 
-  /// Returns the identifier of a gradient. Equal gradients have one definition.
+  /// Returns the identifier of a gradient. Equal gradients share one definition.
   private mutating func makeGradient(
     for paint: PlotDrawing.Paint, stops: [PlotDrawing.GradientStop], from: PlotPoint, to: PlotPoint
   ) -> String {
@@ -166,7 +166,7 @@ struct SVGWriter {
     return " class=\"\(className)\"\(size) font-weight=\"\(weight)\""
   }
 
-  /// Appends a raster as a rectangle with a PNG image of the coverages as its mask.
+  /// Appends a raster as a rectangle whose mask is a PNG image of the cell opacities.
   private mutating func appendRaster(_ raster: PlotDrawing.Raster) throws(PlotError) {
     guard raster.rowCount > 0 else { return }
     let image = String(decoding: Base64.encoded(try CairoWriter.png(of: raster)), as: UTF8.self)
@@ -216,7 +216,7 @@ struct SVGWriter {
     return text
   }
 
-  /// Returns a number rounded to a number of decimal places, without trailing zeros.
+  /// Returns the text of a value rounded to a number of decimal places, without trailing zeros.
   static func numberText(_ value: Double, decimalPlaces: Int = 1) -> String {
     guard abs(value) < 1e10 else { return "0" }
     let text = AxisTick.shortText(value, decimalPlaces: decimalPlaces)

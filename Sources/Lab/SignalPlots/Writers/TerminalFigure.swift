@@ -14,7 +14,7 @@ struct TerminalFigure {
   private var plotColumnCount: Int { max(8, columnCount - labelColumnCount - 2) }
 
   /// The panels adapted to characters: without space above the axis, and with the right ticks on
-  /// the left if there are no others.
+  /// the left side if there are no left ticks.
   private var terminalPanels: [PlotPanel] {
     plot.plotPanels.map { panel in
       var panel = panel
@@ -139,7 +139,7 @@ struct TerminalFigure {
     return lines
   }
 
-  /// Returns the title of a panel and the entries of its legend.
+  /// Returns the texts of a panel's heading: its title and its legend entries.
   private func headingEntries(of panel: PlotPanel) -> [String] {
     var entries = [panel.title] + (panel.emptyMessage.map { [$0] } ?? [])
     switch panel.content {
@@ -172,7 +172,7 @@ struct TerminalFigure {
     return entries
   }
 
-  /// Six blocks in the colors of sharpness.
+  /// The legend of the sharpness scale: six blocks in the colors of sharpness.
   private var sharpnessScale: String {
     var grid = TerminalGrid(columnCount: 6, rowCount: 1)
     for column in 0..<6 {
@@ -183,7 +183,8 @@ struct TerminalFigure {
     return String(grid.text(row: 0, usesColors: true).dropLast())
   }
 
-  /// Returns the tick labels by row. Of two labels in one row, the one closer to its center counts.
+  /// Returns the tick labels by row. If two labels fall in one row, the row has the label that is
+  /// closer to its center.
   private func tickLabels(of panel: PlotPanel, height: Int) -> [Int: String] {
     var rows: [Int: (distance: Double, label: String)] = [:]
     for tick in panel.leftTicks {
@@ -240,7 +241,7 @@ struct TerminalFigure {
 }
 
 extension String {
-  /// The text without trailing spaces.
+  /// The text with trailing spaces removed.
   fileprivate var trimmedAtEnd: String {
     guard let last = lastIndex(where: { $0 != " " }) else { return "" }
     return String(self[...last])
@@ -248,7 +249,7 @@ extension String {
 }
 
 extension Plot {
-  /// Draws the figure with characters. Each line ends in a line break.
+  /// Draws the figure with characters, as text. Each line ends in a line break.
   ///
   /// - Parameters:
   ///   - width: The width in columns, clamped to 20…1,000.

@@ -2,13 +2,13 @@
 struct TerminalGrid {
   struct Cell: Equatable {
     var character: Character = " "
-    /// The index of a terminal's color, or nil for the default color.
+    /// The color index in a terminal's 256-color palette, or nil for the default color.
     var colorIndex: Int?
   }
 
   let columnCount: Int
   let rowCount: Int
-  /// The cells, row by row from the top.
+  /// The cells of the grid, row by row from the top.
   private var cells: [Cell]
 
   init(columnCount width: Int, rowCount height: Int) {
@@ -23,7 +23,7 @@ struct TerminalGrid {
     set { cells[row * columnCount + column] = newValue }
   }
 
-  /// Sets the color of the cells that have the same character in all grids.
+  /// Sets the color of those cells that have the same character in all grids.
   static func colorSharedCells(in grids: inout [TerminalGrid], color: PlotColor) {
     for cell in grids[0].cells.indices {
       let character = grids[0].cells[cell].character
@@ -57,7 +57,7 @@ struct TerminalStyle {
   let usesColors: Bool
   let usesUnicode: Bool
 
-  /// Returns a block that is filled from the bottom. ASCII has three levels.
+  /// Returns a block character that is filled from the bottom. ASCII has three levels.
   func block(eighths: Int) -> Character {
     if eighths <= 0 { return " " }
     if usesUnicode { return Self.character(0x2580 + UInt32(min(eighths, 8))) }
@@ -66,9 +66,9 @@ struct TerminalStyle {
   }
 
   var stemCharacter: Character { usesUnicode ? "┃" : "|" }
-  /// The head of a transient that is silent, or common to all takes.
+  /// The character for the head of a transient that is silent or common to all takes.
   var hollowHeadCharacter: Character { usesUnicode ? "○" : "0" }
-  /// The head of a transient.
+  /// The character for the head of a transient.
   var filledHeadCharacter: Character { usesUnicode ? "●" : "o" }
   var lineCharacter: Character { usesUnicode ? "━" : "-" }
   var curveCharacter: Character { usesUnicode ? "·" : "+" }
@@ -79,13 +79,13 @@ struct TerminalStyle {
     usesUnicode ? ("└", "─", "┬") : ("+", "-", "+")
   }
 
-  /// Returns the shade of a level 0…1.
+  /// Returns the shading character for a level 0…1.
   func shade(forLevel level: Double) -> Character {
     let shades = Array(usesUnicode ? " ░▒▓█" : " .:-=+*#")
     return shades[min(shades.count - 1, max(0, Int(level * Double(shades.count))))]
   }
 
-  /// The numbers of dots in a row and in a column of a cell.
+  /// The number of braille dots in each row and in each column of a cell.
   var dotsPerCell: (across: Int, down: Int) { usesUnicode ? (2, 4) : (1, 2) }
 
   /// Returns the braille character whose dots are set in a byte, in the bit order of Unicode.

@@ -12,16 +12,17 @@ struct TerminalWriter {
   private(set) var grid: TerminalGrid
   /// The Braille dots of each cell, as bits.
   private var brailleBitsByCell: [UInt8]
-  /// The filled height of each cell in eighths, or its coverage 0…1 for a raster.
+  /// The filled height of each cell in eighths, or its opacity 0…1 for a raster.
   private var cellLevels: [Double]
 
   /// The size of a cell, in pixels.
   static let cellSizePixels = (width: 8.0, height: 16.0)
-  /// The bits of a braille character, by row and column of its dots.
+  /// The bit of each dot in a braille character, by row and column.
   private static let brailleDotBits: [[UInt8]] = [
     [0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80],
   ]
-  /// The minimum coverage of the excess of a take, 0…1: an excess of about 3 dB.
+  /// The minimum opacity 0…1 at which the excess of a take is drawn. It corresponds to an excess of
+  /// about 3 dB.
   private static let minimumDrawnExcessCoverage = 0.04
 
   /// Draws the items of a drawing.
@@ -86,7 +87,8 @@ struct TerminalWriter {
     }
   }
 
-  /// Returns true for the paints of the common part and of the drawn take.
+  /// Returns true if the grid shows shapes with a paint: those of the drawn take and those common
+  /// to all takes.
   private func isShown(_ paint: PlotDrawing.Paint) -> Bool {
     switch paint {
     case .role(.background), .role(.muted): false
@@ -95,7 +97,7 @@ struct TerminalWriter {
     }
   }
 
-  /// Returns true for the paints of the common part of all takes.
+  /// Returns true for the paints that mark the common part of all takes.
   private func isShared(_ paint: PlotDrawing.Paint) -> Bool {
     paint == .role(.sharedArea) || paint == .role(.sharedLine)
   }
@@ -132,13 +134,13 @@ struct TerminalWriter {
     min(grid.columnCount - 1, max(0, Int(x / Self.cellSizePixels.width)))
   }
 
-  /// Returns the row of a y coordinate.
+  /// Returns the index of the character row that contains a y coordinate.
   private func row(_ y: Double) -> Int {
     // The tolerance accounts for decimal values of 32 bits that are slightly above an edge.
     min(grid.rowCount - 1, max(0, Int(y / Self.cellSizePixels.height + 1e-3)))
   }
 
-  /// Returns the y coordinates of a line at both edges of each cell or dot column.
+  /// Returns the y coordinates of a line at both edges of each column of cells or dots.
   private func columnExtents(
     from start: PlotPoint, to end: PlotPoint
   ) -> [(column: Int, start: Double, end: Double)] {
@@ -170,7 +172,7 @@ struct TerminalWriter {
     }
   }
 
-  /// Fills a polygon that has a single vertical extent in each column.
+  /// Fills a polygon that covers a single vertical range in each column.
   private mutating func fillArea(_ polygon: [PlotPoint], paint: PlotDrawing.Paint) {
     guard let first = polygon.first else { return }
     var extents: [Int: (top: Double, bottom: Double)] = [:]
@@ -208,12 +210,13 @@ struct TerminalWriter {
     }
   }
 
-  /// Returns the shade of a paint in an overlay without colors: light for the common part.
+  /// Returns the shading character of a paint in an overlay without colors. The shade of the common
+  /// part is light.
   private func overlayShade(of paint: PlotDrawing.Paint) -> Character {
     terminalStyle.shade(forLevel: isShared(paint) ? 0.3 : 1)
   }
 
-  /// Draws a vertical line as a stem, and other lines by columns.
+  /// Draws a vertical line as a stem, and any other line column by column.
   private mutating func drawLine(_ line: [PlotPoint], stroke: PlotDrawing.Stroke, hasAreas: Bool) {
     if line.count == 2, line[0].x == line[1].x {
       let top = min(line[0].y, line[1].y)

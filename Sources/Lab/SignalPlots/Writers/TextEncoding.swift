@@ -1,12 +1,12 @@
 extension String {
-  /// The text escaped for the contents and the quoted attributes of HTML and XML.
+  /// The text escaped for contents and quoted attributes in HTML and XML.
   package var escapedForMarkup: String {
     replacingScalars([
       ("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;"),
     ])
   }
 
-  /// Returns the text with each scalar of a table replaced by its text.
+  /// Returns the text with each Unicode scalar in a table replaced by the text in the table.
   package func replacingScalars(_ replacements: [(Unicode.Scalar, String)]) -> String {
     unicodeScalars.reduce(into: "") { text, scalar in
       if let replacement = replacements.first(where: { $0.0 == scalar }) {
@@ -18,12 +18,12 @@ extension String {
   }
 }
 
-/// Base64 (RFC 4648, section 4).
+/// The Base64 encoding (RFC 4648, section 4).
 package enum Base64 {
   private static let digitBytes = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-  /// Returns the padded Base64 text of bytes.
+  /// Returns the bytes encoded as padded Base64 text.
   package static func encoded(_ bytes: [UInt8]) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(encodedLength(ofByteCount: bytes.count))
