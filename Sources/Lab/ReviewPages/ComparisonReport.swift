@@ -16,9 +16,11 @@ public struct ComparisonReport: Sendable {
   public var generator: String
   /// The command that generates the report again, or an empty text.
   public var command: String
-  /// The measure by which the page equalizes the levels of takes on request.
+  /// The loudness measure by which the page equalizes the levels of takes when the user requests
+  /// it.
   public var levelMatch: LevelMatch
-  /// The options of comparisons that are not passed to `html(takes:comparisons:sounds:)`.
+  /// The options of those comparisons that the report makes itself, because they are not passed to
+  /// `html(takes:comparisons:sounds:)`.
   public var comparisonOptions: ComparisonOptions
   /// The tolerance that the page checks the takes against, or nil.
   public var tolerance: Tolerance?
@@ -55,7 +57,7 @@ public struct ComparisonReport: Sendable {
   /// The maximum number of takes in a report. Sixteen takes form 240 ordered pairs.
   public static let maximumTakeCount = 16
 
-  /// Returns the bytes of the page, which are reproducible.
+  /// Returns the bytes of the HTML page, which are reproducible.
   ///
   /// - Parameters:
   ///   - takes: The takes, with the reference first: 2 to `maximumTakeCount` at one sample rate.
@@ -91,7 +93,7 @@ public struct ComparisonReport: Sendable {
       .makeHTML()
   }
 
-  /// Sets the gains that reduce each sound to the level of the weakest take.
+  /// Sets the gain of each sound so that all takes have the level of the weakest take.
   private func setGains(of pageTakes: inout [PageTake], takes: [Take], sounds: [PageSounds]?) {
     let actuatorGains = levelMatch.gains(for: sounds?.map(\.actuatorSignal) ?? takes.map(\.signal))
     let speakers = sounds?.compactMap(\.speakerSignal) ?? []
@@ -104,7 +106,7 @@ public struct ComparisonReport: Sendable {
     }
   }
 
-  /// Returns the ordered pairs of all takes.
+  /// Returns the comparisons of all ordered pairs of takes.
   ///
   /// - Parameters:
   ///   - takes: The takes.
@@ -132,16 +134,16 @@ public struct ComparisonReport: Sendable {
   }
 }
 
-/// The file that a take comes from, which distinguishes takes with the same name.
+/// The file from which a take was read, which distinguishes takes with the same name.
 public struct TakeOrigin: Equatable, Sendable {
   /// The path of the file, as the user typed it.
   public var path: String
-  /// The modification time of the file as text, or nil without a file.
+  /// The modification time of the file as text, or nil if there is no file.
   public var modificationTime: String?
   /// The SHA-256 hash of the bytes of the file, in hexadecimal.
   public var sha256Hash: String
 
-  /// Creates an origin.
+  /// Creates an origin from the path, the modification time, and the hash of the file.
   ///
   /// - Parameters:
   ///   - path: The path of the file, as the user typed it.
@@ -156,7 +158,7 @@ public struct TakeOrigin: Equatable, Sendable {
 
 /// The differences between two takes of a report.
 struct ReportPair {
-  /// A difference between two takes, as the report lists it.
+  /// A difference between two takes, as it appears in the list of the report.
   struct Finding {
     let text: FindingText
     let kindName: String
@@ -164,7 +166,7 @@ struct ReportPair {
     let secondsRange: ClosedRange<Double>
     /// A Boolean value that indicates whether the difference affects the whole take.
     let isOverall: Bool
-    /// The size of the difference in just-noticeable differences.
+    /// The size of the difference as a multiple of the just-noticeable difference.
     let significance: Double
   }
 
@@ -178,9 +180,9 @@ struct ReportPair {
   let equalityVerdict: String?
   /// A sentence that summarizes the differences.
   let summary: String
-  /// The lines about differences beyond the tolerance, or nil without a tolerance.
+  /// The lines of text about differences beyond the tolerance, or nil without a tolerance.
   let toleranceExcesses: [String]?
-  /// The sentences about differences in notation only.
+  /// The sentences about differences that affect only the notation of the files.
   let notationDifferences: [String]
   /// The differences of the pair, by descending significance.
   let findings: [Finding]
@@ -221,7 +223,7 @@ struct ReportPair {
     return start + min(before, after)...start + max(before, after)
   }
 
-  /// The pair as JSON for the script of the page.
+  /// The differences of the pair as JSON for the script of the page.
   var jsonFields: JSONObject {
     [
       "shift": roundedForPage(candidateDelaySeconds), "summary": summary,
@@ -268,7 +270,7 @@ public struct ReviewPageError: Error, Equatable, Sendable, CustomStringConvertib
   }
 }
 
-/// The contents of a report page, from which its HTML is made.
+/// The contents of a report page, from which the HTML is generated.
 struct ReportPage {
   let report: ComparisonReport
   let takes: [PageTake]
@@ -301,7 +303,7 @@ struct ReportPage {
     return names.joined(separator: " ")
   }
 
-  /// Returns the colored letter of the take with an index.
+  /// Returns the HTML of the colored letter that identifies the take with an index.
   private func takeTag(forTakeAt index: Int) -> String {
     "<span class=\"tag k\(index % 4)\">\(takes[index].letter)</span>"
   }
@@ -329,7 +331,7 @@ struct ReportPage {
     return rows.joined()
   }
 
-  /// The measurements of the first take, which define the rows of the table.
+  /// The measurements of the first take, which determine the rows of the table of measurements.
   private var referenceMeasurements: [TakeMeasurements.Measurement] {
     takes[0].measurements.measurements
   }
@@ -366,7 +368,7 @@ struct ReportPage {
     return listings.joined()
   }
 
-  /// Returns the limits of a tolerance, such as `0.5 dB, 5 ms and 2 %`.
+  /// Returns the limits of a tolerance as text, such as `0.5 dB, 5 ms and 2 %`.
   static func toleranceText(_ tolerance: Tolerance) -> String {
     func text(_ value: Double) -> String { SentenceFormatting.number(value, places: 3) }
     return

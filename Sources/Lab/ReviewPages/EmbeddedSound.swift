@@ -9,8 +9,8 @@ internal import SystemSupport
 /// Such a sound longer than a minute is decimated by 4 if 99 % of its power is below 860 Hz, or by
 /// 2 if 99 % is below 1,720 Hz. It then has 12-bit samples.
 struct EmbeddedSound: Sendable {
-  /// The maximum size of the text of all sounds in a page, in bytes. Browsers load longer pages
-  /// slowly.
+  /// The maximum total size of all sounds in a page when encoded as text, in bytes. Browsers load
+  /// longer pages slowly.
   static let maximumTotalByteCount = 100_000_000
   /// The sample rates of sounds in pages, in hertz. Every browser plays them.
   static let supportedRatesHertz: [Double] = [8_000, 16_000, 24_000, 32_000, 48_000]
@@ -24,9 +24,9 @@ struct EmbeddedSound: Sendable {
 
   /// The maximum duration of a sound that is not decimated, in seconds.
   private static let longSoundThresholdSeconds = 60.0
-  /// The maximum fraction of the power that a long sound may lose by decimation.
+  /// The maximum fraction of its power that a long sound may lose when it is decimated.
   private static let maximumLostPowerFraction = 0.01
-  /// The number of quantization steps from silence to full scale in a long sound.
+  /// The number of quantization steps from silence to full scale in the samples of a long sound.
   private static let longSoundStepCount = Float(2_048)
 
   /// Returns the quantized samples of a long sound at a lower rate, with the decimation factor.
@@ -59,11 +59,11 @@ struct EmbeddedSound: Sendable {
     return nil
   }
 
-  /// The maximum number of channels. A browser plays them on the left and on the right. More are
-  /// mixed to their mean, and the page says so.
+  /// The maximum number of channels, which a browser plays on the left and on the right. If a
+  /// signal has more channels, the page contains their mean and states this.
   private static let maximumChannelCount = 2
 
-  /// Embeds a sound file without a change.
+  /// Embeds the bytes of a sound file unchanged.
   ///
   /// - Parameters:
   ///   - fileBytes: The bytes of a file in a format that browsers decode, such as WAV.
@@ -74,7 +74,8 @@ struct EmbeddedSound: Sendable {
     decimationFactor = 1
   }
 
-  /// Encodes a signal. More than `maximumChannelCount` channels are mixed to their mean.
+  /// Encodes a signal as a sound file. A signal with more than `maximumChannelCount` channels is
+  /// mixed down to the mean.
   ///
   /// - Throws: `notDrawn` if the file cannot be encoded, for example at a rate that FLAC does not
   ///   support.
@@ -133,9 +134,9 @@ public struct PageSounds: Sendable {
   /// The signal for small speakers, or nil without such a signal.
   public var speakerSignal: Signal?
 
-  /// The maximum fraction of the power that a sound may lose at a lower rate: −40 dB.
+  /// The maximum fraction of its power that a sound may lose at a lower sample rate: −40 dB.
   private static let maximumLostPowerFraction = 1e-4
-  /// The upper edge of the passband of resampling, as a fraction of the sample rate.
+  /// The upper edge of the resampling filter's passband, as a fraction of the sample rate.
   private static let passbandEdgeFraction = 0.45
 
   /// Creates the sounds of a take from a signal for the actuator and one for small speakers.

@@ -9,17 +9,18 @@ internal import SystemSupport
 struct FindingText: Equatable {
   /// The title of the difference, such as `Second transient 50 ms later`.
   let titleText: String
-  /// The values before and after, such as `onset 1.2 → 1.25 s`; the text may be empty.
+  /// The values in the reference and in the candidate, such as `onset 1.2 → 1.25 s`; the text may
+  /// be empty.
   let detailText: String
   /// The amount of the difference, such as `+50 ms`.
   let amountText: String
   /// The time range of the difference, such as `1.2 – 1.25 s`.
   let timeText: String
 
-  /// The minimum duration of takes whose times are written in minutes and seconds, in seconds.
+  /// The duration, in seconds, from which the times of a take are written in minutes and seconds.
   private static let minuteNotationThresholdSeconds = 120.0
 
-  /// Describes a difference of a comparison.
+  /// Creates the texts that describe a difference found by a comparison.
   init(_ difference: Difference, of comparison: Comparison) {
     let sentence = Self.titleText(
       from: difference.sentence, label: comparison.options.candidateLabel)
@@ -100,7 +101,8 @@ struct FindingText: Equatable {
     }
   }
 
-  /// Returns a range of magnitudes, such as `22–40 dB`, or nil if both ends are displayed equally.
+  /// Returns a range of magnitudes as text, such as `22–40 dB`, or nil if both ends would be
+  /// displayed as the same number.
   private static func rangeText(of spread: ClosedRange<Double>, unit: Difference.Unit) -> String? {
     let scale = unit == .seconds ? 1_000.0 : 1
     let magnitudes = [spread.lowerBound, spread.upperBound].map { abs($0) * scale }.sorted()
@@ -109,13 +111,15 @@ struct FindingText: Equatable {
     return "\(texts[0])–\(texts[1]) \(unit == .seconds ? "ms" : unit.rawValue)"
   }
 
-  /// The verbs in sentences about a control that only one take has, and the words of a title.
+  /// The verbs in sentences about a control that only one take has, and the corresponding word in a
+  /// title.
   private static let presencePhrases: [(verb: String, titleWord: String)] = [
     ("is missing", "missing"), ("does not set", "missing"), ("has an extra", "added"),
     ("sets", "added"),
   ]
 
-  /// Returns the title of a difference of a control, such as `Intensity curve raised`, or nil.
+  /// Returns the title for a difference in a control, such as `Intensity curve raised`, or nil for
+  /// other differences.
   private static func controlTitleText(
     of difference: Difference, in comparison: Comparison
   ) -> String? {
@@ -133,7 +137,7 @@ struct FindingText: Equatable {
     }
   }
 
-  /// Returns a sentence as a title, without the label of the take and the full stop.
+  /// Returns a sentence shortened to a title, without the label of the take and the full stop.
   private static func titleText(from sentence: String, label: String) -> String {
     var text = sentence[...]
     if text.hasSuffix(".") {
@@ -152,7 +156,8 @@ struct FindingText: Equatable {
     return String(text).capitalizedFirst
   }
 
-  /// Returns the values of an added or missing event, or the values before and after.
+  /// Returns the values of an added or missing event, or otherwise the values in the reference and
+  /// in the candidate.
   private static func valuesText(of difference: Difference, in comparison: Comparison) -> String {
     if difference.isPresence {
       let (indices, composition) = differingEvents(of: difference, in: comparison)
@@ -187,8 +192,8 @@ struct FindingText: Equatable {
     }
   }
 
-  /// Returns the intensity and sharpness of an event with the effect of controls, such as
-  /// `intensity 0.8 × 0.5 = 0.4, sharpness 0.6`.
+  /// Returns the intensity and sharpness of an event as text that shows the effect of controls,
+  /// such as `intensity 0.8 × 0.5 = 0.4, sharpness 0.6`.
   private static func valuesText(ofEvent index: Int, in composition: HapticComposition) -> String {
     let events = composition.layers.flatMap { layer in
       layer.pattern.events.map { ($0, layer.pattern) }
@@ -212,7 +217,7 @@ struct FindingText: Equatable {
     return text + ", \(isHaptic ? "sharpness" : "brightness") \(shiftedSharpness)"
   }
 
-  /// Returns the signed amount of a difference, such as `+50 ms`.
+  /// Returns the signed amount of a difference as text, such as `+50 ms`.
   private static func amountText(of difference: Difference) -> String {
     if let spread = difference.spread, rangeText(of: spread, unit: difference.unit) != nil {
       return SentenceFormatting.spread(
@@ -254,13 +259,13 @@ struct FindingText: Equatable {
 }
 
 extension Difference {
-  /// A Boolean value that indicates whether only one take has the events.
+  /// A Boolean value that indicates whether the difference concerns events that only one take has.
   fileprivate var isPresence: Bool { kind == .missing || kind == .added }
 }
 
 /// The summary of a comparison in one sentence.
 enum ComparisonSummary {
-  /// The minimum difference of two durations that the summary mentions, in seconds.
+  /// The minimum difference between the takes' durations that the summary mentions, in seconds.
   private static let minimumEndDifferenceSeconds = 0.02
 
   /// Returns a sentence such as `B is stronger and duller, lacks an event and ends 0.2 s later.`
@@ -292,7 +297,7 @@ enum ComparisonSummary {
     return "\(label) \(predicates.isEmpty ? "differs in its details" : predicates.joinedWithAnd)."
   }
 
-  /// Returns the comparatives of differences, such as `stronger` and `duller`.
+  /// Returns the comparatives that describe differences, such as `stronger` and `duller`.
   private static func comparativeWords(of differences: [Difference]) -> [String] {
     let levels = differences.filter { $0.unit == .decibels && $0.kind != .spectrum }
     let sharpnesses = differences.filter { difference in
@@ -307,8 +312,8 @@ enum ComparisonSummary {
     return comparatives.compactMap(\.self)
   }
 
-  /// Returns the predicates of missing and added events, such as `is missing an event` and `has 2
-  /// extra events`.
+  /// Returns the predicates that state missing and added events, such as `is missing an event` and
+  /// `has 2 extra events`.
   private static func presencePredicates(of differences: [Difference]) -> [String] {
     let missingCount = differences.filter { $0.kind == .missing }.reduce(0) { count, difference in
       count + max(1, difference.referenceEvents.count)
@@ -326,8 +331,8 @@ enum ComparisonSummary {
     return predicates
   }
 
-  /// Returns the comparative of differences, or both comparatives with `partly` if their signs
-  /// differ.
+  /// Returns the comparative that describes several differences, or both comparatives with `partly`
+  /// if the signs of the differences vary.
   private static func comparativeWord(
     of differences: [Difference], more: String, less: String
   ) -> String? {

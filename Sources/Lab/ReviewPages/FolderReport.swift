@@ -8,7 +8,7 @@ internal import SystemSupport
 /// The page is static and contains no sound. Each row can link to the ``ComparisonReport`` of its
 /// pair.
 public struct FolderReport: Sendable {
-  /// The result for a file. The raw value is the word for users.
+  /// The outcome of the comparison for a file. The raw value is the word that users see.
   public enum State: String, CaseIterable, Sendable {
     /// The takes are equal.
     case identical
@@ -16,9 +16,10 @@ public struct FolderReport: Sendable {
     case within
     /// A difference exceeds the tolerance.
     case exceeds
-    /// All differences are below the perception thresholds. Only without a tolerance.
+    /// All differences are below the perception thresholds. This outcome occurs only without a
+    /// tolerance.
     case imperceptible
-    /// A difference is perceptible. Only without a tolerance.
+    /// A difference is perceptible. This outcome occurs only without a tolerance.
     case different
     /// Only the reference folder contains the file.
     case missing
@@ -52,7 +53,7 @@ public struct FolderReport: Sendable {
 
   /// A cell of the matrix.
   struct Cell {
-    /// The emphasis of a cell. The raw value is the class in the style sheet.
+    /// The emphasis of a cell. The raw value is its class in the style sheet.
     enum Emphasis: String {
       case belowThreshold = "low"
       case perceptible = "felt"
@@ -85,11 +86,11 @@ public struct FolderReport: Sendable {
     }
   }
 
-  /// The result for a file of the folders.
+  /// The row of the matrix for a file or a pair of files.
   public struct Row: Sendable {
     /// The name of the file, or the name that both files of a pair have in common.
     public let name: String
-    /// The result.
+    /// The outcome of the comparison.
     public let state: State
     /// The reasons for the result as sentences, in descending order of importance: the differences
     /// beyond the tolerance, all differences, or an error.
@@ -98,7 +99,7 @@ public struct FolderReport: Sendable {
     public var address: String?
     private let cells: [Aspect: Cell]
 
-    /// Creates the row of a pair.
+    /// Creates the row for a pair of files.
     ///
     /// - Parameters:
     ///   - name: The name that both files have in common.
@@ -130,7 +131,7 @@ public struct FolderReport: Sendable {
       }
     }
 
-    /// Creates the row of a file that cannot be compared.
+    /// Creates the row for a file that cannot be compared.
     ///
     /// - Parameters:
     ///   - name: The name of the file.
@@ -173,7 +174,7 @@ public struct FolderReport: Sendable {
     self.tolerance = tolerance
   }
 
-  /// Returns the page. The bytes are reproducible.
+  /// Returns the bytes of the HTML page, which are reproducible.
   ///
   /// - Parameters:
   ///   - rows: The results, in the order of the page.
@@ -194,7 +195,7 @@ public struct FolderReport: Sendable {
       ], data: [])
   }
 
-  /// Returns the table row of a result.
+  /// Returns the HTML of the table row for a file or a pair of files.
   private static func markup(of row: Row) -> String {
     let name = row.name.escapedForMarkup
     let link = row.address.map { "<a href=\"\($0.escapedForMarkup)\">\(name)</a>" } ?? name

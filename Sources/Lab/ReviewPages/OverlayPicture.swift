@@ -3,15 +3,15 @@ internal import HapticRender
 internal import SignalPlots
 internal import SystemSupport
 
-/// A figure of two overlaid takes for readers without script.
-/// The common part is gray, and each excess has the color of its take.
+/// A figure that overlays two takes, for browsers without scripts. The part that both takes have in
+/// common is gray, and the excess of each take has the take's color.
 ///
 /// The style sheet of the page defines the colors. The script of the page draws a more detailed
 /// version.
 struct OverlayPicture {
   private let reference: PageTake
   private let candidate: PageTake
-  /// The delay of the candidate to compensate, in seconds.
+  /// The delay of the candidate for which the figure compensates, in seconds.
   private let candidateDelaySeconds: Double
   private let profile: TransducerProfile
   /// The name of the body location or channel, or nil for all.
@@ -23,7 +23,7 @@ struct OverlayPicture {
   private static let plotMargin = (left: 58.0, right: 58.0)
   private static let intensityLane = (top: 22.0, bottom: 210.0)
   private static let sharpnessLane = (top: 250.0, bottom: 320.0)
-  /// The distance of two points of a curve, in CSS pixels.
+  /// The horizontal distance between the points of a curve, in CSS pixels.
   private static let columnWidthPixels = 4.0
 
   /// Creates a figure.
@@ -31,7 +31,7 @@ struct OverlayPicture {
   /// - Parameters:
   ///   - reference: The first take.
   ///   - candidate: The second take.
-  ///   - candidateDelay: The delay of the second take to compensate, in seconds.
+  ///   - candidateDelay: The delay of the second take for which the figure compensates, in seconds.
   ///   - profile: The profile whose frequencies label the sharpness axis.
   ///   - laneName: The name of the body location or channel, or nil for all.
   private init(
@@ -52,7 +52,7 @@ struct OverlayPicture {
   /// - Parameters:
   ///   - reference: The first take.
   ///   - candidate: The second take.
-  ///   - candidateDelay: The delay of the second take to compensate, in seconds.
+  ///   - candidateDelay: The delay of the second take for which the figure compensates, in seconds.
   ///   - profile: The profile whose frequencies label the sharpness axis.
   static func pictures(
     _ reference: PageTake, _ candidate: PageTake, candidateDelay: Double,
@@ -103,7 +103,7 @@ struct OverlayPicture {
     "\(Self.svgNumber(x(atTime: seconds))) \(Self.svgNumber(y))"
   }
 
-  /// The markup of the titles, axes and labels of both lanes, and of the labels of the time axis.
+  /// The SVG markup of the titles, axes and labels of both lanes, and of the time axis labels.
   private var axesMarkup: String {
     let left = Self.plotMargin.left
     let right = Self.pictureSize.width - Self.plotMargin.right
@@ -148,7 +148,7 @@ struct OverlayPicture {
       + "x2=\"\(Self.svgNumber(x2))\" y2=\"\(Self.svgNumber(y2))\"/>"
   }
 
-  /// The markup for the intensity areas and the sharpness lines.
+  /// The SVG markup of the intensity areas and the sharpness lines.
   private var areasMarkup: String {
     let count = Int(
       (Self.pictureSize.width - Self.plotMargin.left - Self.plotMargin.right)
@@ -177,7 +177,8 @@ struct OverlayPicture {
     return markup
   }
 
-  /// Returns the markup of the area between a curve and a lower curve, or the baseline for nil.
+  /// Returns the SVG markup of the area between a curve and a lower curve, or above the baseline if
+  /// the lower curve is nil.
   private func areaMarkup(
     class name: String, times: [Double], values: [Double], over lowerValues: [Double]?
   ) -> String {
@@ -192,7 +193,7 @@ struct OverlayPicture {
     return areas.isEmpty ? "" : "<path class=\"\(name)\" d=\"\(areas.joined())\"/>"
   }
 
-  /// Returns the markup for the stems and heads of a take's first 500 transients.
+  /// Returns the SVG markup of the stems and heads of a take's first 500 transients.
   private func transientsMarkup(of take: PageTake, class name: String, delay: Double) -> String {
     let transients = (take.events ?? []).filter { $0.kind.isTransient }.prefix(500)
     let markups = transients.map { event in

@@ -7,9 +7,8 @@ internal import SystemSupport
 
 /// A take with its events, sounds and measurements, as a page shows it.
 struct PageTake {
-  /// The polylines of the controls of a layer.
-  /// A polyline has alternating times in seconds and values. It is nil for a control that the layer
-  /// does not set.
+  /// The polylines of a layer's controls. A polyline has alternating times in seconds and values.
+  /// It is nil for a control that the layer does not set.
   private struct ControlLines {
     let intensity: [Double]?
     let sharpness: [Double]?
@@ -21,7 +20,7 @@ struct PageTake {
   let notes: String?
   /// The duration of the sounds, in seconds.
   let soundDurationSeconds: Double
-  /// The duration until the pattern is silent, in seconds.
+  /// The time after which the pattern is silent, in seconds.
   let patternDurationSeconds: Double
   /// The events by ascending onset, or nil if the pattern has sampled signals.
   private(set) var events: [PageEvent]?
@@ -30,13 +29,13 @@ struct PageTake {
   /// The control polylines of each layer of the pattern.
   private let layerControls: [ControlLines]
   private var signalTrack: SignalTrack?
-  /// The tracks of the channels with lanes of their own.
+  /// The level and frequency tracks of the channels that have separate lanes.
   private var channelTracks: [SignalTrack] = []
-  /// The body locations, or the channels of a sound, that have lanes of their own.
+  /// The body locations of a pattern, or the channels of a sound, that have separate lanes.
   let laneSource: LaneSource
-  /// The text of the take's file. Long JSON is compacted.
+  /// The text of the take's file. Long JSON texts are compacted.
   let sourceText: String?
-  /// The SHA-256 hash of the original text, in hexadecimal.
+  /// The SHA-256 hash of the original text before compaction, in hexadecimal.
   let sourceSHA256: String?
   var origin: TakeOrigin?
   let measurements: TakeMeasurements
@@ -45,7 +44,7 @@ struct PageTake {
   /// The gain of each sound, which equalizes the levels of all takes.
   var soundGains: [Double] = []
 
-  /// The minimum size of a text that is compacted, in bytes.
+  /// The size from which the text of a file is compacted, in bytes.
   private static let compactingThresholdByteCount = 100_000
 
   /// Creates a take for a page.
@@ -142,7 +141,7 @@ struct PageTake {
     return numbers.isEmpty ? nil : numbers.map(roundedForPage)
   }
 
-  /// Creates the takes of a page.
+  /// Creates the takes that a page shows.
   ///
   /// - Parameters:
   ///   - takes: The takes.
@@ -204,7 +203,7 @@ struct PageTake {
     ]
   }
 
-  /// Returns the part of the take that a lane shows.
+  /// Returns the take limited to the part that a lane shows.
   func part(showing content: LaneDivision.Content) -> PageTake {
     var take = self
     switch content {
@@ -248,8 +247,8 @@ struct PageTake {
 }
 
 extension Take {
-  /// A Boolean value that indicates whether events describe the whole take.
-  /// Recordings and patterns with sampled signals are shown by their sound.
+  /// A Boolean value that indicates whether the events describe the whole take. Recordings and
+  /// patterns with sampled signals are shown by their sound.
   var containsOnlyEvents: Bool { composition?.containsOnlyEvents ?? false }
 }
 
@@ -258,7 +257,8 @@ struct PageEvent: Equatable {
   let kind: HapticEvent.Kind
   /// The start of the event, in seconds.
   let onsetSeconds: Double
-  /// The duration until the event is silent, including its release, in seconds; 0 for a transient.
+  /// The duration of the event until it is silent, including its release, in seconds; 0 for a
+  /// transient.
   let soundingSeconds: Double
   /// The duration of the event in the file, in seconds; 0 for a transient.
   let writtenSeconds: Double
@@ -270,13 +270,14 @@ struct PageEvent: Equatable {
   let layerIndex: Int
   /// The index of the haptic event's body location in the take's names, or nil for all locations.
   let locationIndex: Int?
-  /// The points of the event after controls and envelope, by ascending time.
+  /// The intensity and sharpness of the event after controls and envelope, as points by ascending
+  /// time.
   let playedPoints: [EventPlot.Point]
 
   /// The maximum number of points of an event.
   private static let maximumPointCount = 240
 
-  /// Creates an event of a page.
+  /// Creates an event as a page shows it.
   ///
   /// - Parameters:
   ///   - event: The evaluated event.
@@ -327,15 +328,16 @@ struct PageEvent: Equatable {
   }
 }
 
-/// Returns a time in seconds or a value rounded to four decimal places, the precision of a page.
+/// Returns a number rounded to four decimal places, the precision of times in seconds and values in
+/// a page.
 func roundedForPage(_ value: Double) -> Double { (value * 1e4).rounded() / 1e4 }
 
 /// A reduction of a polyline of intensity and sharpness to the necessary points.
 enum PointReduction {
-  /// The maximum error of intensity and sharpness at a removed point, on the scale 0…1.
+  /// The maximum error in intensity and sharpness at a removed point, on the scale 0…1.
   private static let valueTolerance = 0.001
 
-  /// Returns the necessary points, evenly thinned to a maximum number.
+  /// Returns the necessary points of a polyline, evenly thinned to a maximum number.
   ///
   /// From a kept point, a straight line is extended as long as all points between its ends are
   /// within the tolerance (similar to the algorithm of Reumann and Witkam, 1974).

@@ -11,8 +11,8 @@ struct PageTemplate {
 
   init(_ text: [UInt8]) { self.templateBytes = text }
 
-  /// Returns the page with contents by the names of placeholders. Placeholders without contents are
-  /// removed.
+  /// Returns the page with each placeholder replaced by the contents for its name. Placeholders
+  /// without contents are removed.
   func filled(with contents: [String: [UInt8]]) -> [UInt8] {
     var page: [UInt8] = []
     page.reserveCapacity(contents.reduce(templateBytes.count) { $0 + $1.value.count })
@@ -63,7 +63,7 @@ enum PageResource {
   static let studyScript = scriptBlock(from: contents(ofFiles: studyScriptFiles))
   private static let studyScriptFiles =
     "text.js latency.js sound.js keys.js csv.js random.js study-trials.js study-record.js study.js"
-  /// The scripts for the trials of a study. These scripts need no page.
+  /// The scripts that generate the trials of a study. These scripts do not require a page.
   static let trialScript = contents(ofFiles: "random.js study-trials.js")
   static let studioPage = contents(ofFiles: "studio.html")
   static let studioStyle = styleSheet(from: contents(ofFiles: "page.css studio.css"))
@@ -85,7 +85,7 @@ enum PageResource {
   private static let sharedScriptFiles =
     "text.js latency.js sound.js pattern.js drawing.js envelope.js overlay.js player.js keys.js"
 
-  /// Returns the concatenated contents of files. Spaces separate the names of the files.
+  /// Returns the concatenated contents of shipped files, given their names separated by spaces.
   private static func contents(ofFiles names: String) -> [UInt8] {
     names.split(separator: " ").flatMap { ShippedFiles.pageParts.bytes(named: String($0)) ?? [] }
   }
@@ -133,9 +133,8 @@ enum DenseText {
   private static let bitsPerPair = 13
   private static let firstCharacterCode = UInt8(ascii: "!")
 
-  /// Returns the text for some bytes.
-  /// The bits of the bytes follow each other from the least significant bit, and zero bits fill the
-  /// last two characters.
+  /// Returns the encoded text of some bytes. The bits of the bytes follow each other from the least
+  /// significant bit, and zero bits fill the last two characters.
   static func encoded(_ bytes: [UInt8]) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count * 16 / bitsPerPair + 2)
@@ -165,7 +164,7 @@ enum DenseText {
   }
 }
 
-/// A page, which is a template with the contents that all kinds of pages have.
+/// An HTML page: a template with the contents that all kinds of pages have in common.
 struct Page {
   let templateBytes: [UInt8]
   let script: [UInt8]
@@ -173,9 +172,9 @@ struct Page {
   let generator: String
   let title: String
   var takes: [PageTake] = []
-  /// The sounds that do not belong to takes.
+  /// The sounds in the page that do not belong to takes.
   var sounds: [EmbeddedSound] = []
-  /// The additions to the content security policy, which are sources of scripts and directives.
+  /// Additional script sources and directives for the content security policy.
   var additionalPolicyText = ""
 
   /// Returns the page as HTML.
@@ -212,7 +211,7 @@ struct Page {
 /// Script and style sheet are identified by their hashes, so that markup injected by a text cannot
 /// run.
 enum ContentSecurityPolicy {
-  /// Returns the policy of a page with one script and one style sheet.
+  /// Returns the content security policy for a page with one script and one style sheet.
   ///
   /// - Parameters:
   ///   - script: The script.
@@ -226,7 +225,7 @@ enum ContentSecurityPolicy {
       + "base-uri 'none'; form-action 'none'"
   }
 
-  /// Returns the SHA-256 hash of a text as a source expression of the policy.
+  /// Returns the SHA-256 hash of a text as a source expression of the content security policy.
   static func hashSource(of text: [UInt8]) -> String {
     let digits = Array(SHA256.hash(of: text))
     let hash = stride(from: 0, to: digits.count, by: 2).compactMap {
@@ -237,7 +236,8 @@ enum ContentSecurityPolicy {
 }
 
 extension String {
-  /// The text escaped for the contents of an element, where quotation marks have no meaning.
+  /// The text escaped for the contents of an HTML element, in which quotation marks have no special
+  /// meaning.
   var escapedForContent: String { replacingScalars([("&", "&amp;"), ("<", "&lt;")]) }
 }
 

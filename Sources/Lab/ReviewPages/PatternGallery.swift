@@ -3,8 +3,8 @@ public import PatternComparison
 internal import SignalPlots
 internal import SystemSupport
 
-/// A self-contained HTML page that shows many patterns.
-/// Each pattern has a figure, a player, and the notes from its file.
+/// A self-contained HTML page that shows a gallery of patterns. Each pattern has a figure, a
+/// player, and the notes from its file.
 public struct PatternGallery: Sendable {
   /// The title of the gallery page.
   public var title: String
@@ -25,7 +25,7 @@ public struct PatternGallery: Sendable {
     self.studioAddress = studioAddress
   }
 
-  /// Returns the bytes of the page, which are reproducible.
+  /// Returns the bytes of the HTML page, which are reproducible.
   ///
   /// - Parameters:
   ///   - takes: The patterns.
@@ -60,8 +60,8 @@ public struct PatternGallery: Sendable {
     return page.makeHTML(texts: texts, data: data)
   }
 
-  /// Returns the card of a pattern for readers without script. The script of the page also reads
-  /// its source.
+  /// Returns the HTML card of a pattern for browsers without scripts. The script of the page also
+  /// reads the pattern from it.
   private static func cardMarkup(_ take: PageTake, index: Int) -> String {
     let duration = NumberFormatting.roundedText(take.patternDurationSeconds, places: 3)
     let source = take.sourceText.map { text in

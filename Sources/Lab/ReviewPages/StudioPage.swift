@@ -7,11 +7,11 @@ internal import SignalPlots
 ///
 /// The page needs no network. It contains the bytes of the patterns' files.
 public struct StudioPage: Sendable {
-  /// A pattern that is open when the page opens.
+  /// A pattern that the studio shows when the page is opened.
   public struct OpenDocument: Sendable {
     /// The file name of the pattern, with its extension.
     public var fileName: String
-    /// The bytes of the file, in any format that can be read.
+    /// The bytes of the pattern file, in any format that Temblor can read.
     public var bytes: [UInt8]
     /// The URL to which the page saves the pattern, relative to its own URL; nil to save in the
     /// browser only.
@@ -25,7 +25,7 @@ public struct StudioPage: Sendable {
     }
   }
 
-  /// The maximum number of patterns in a page: A and B.
+  /// The maximum number of open patterns in a page: A and B.
   public static let maximumSlotCount = 2
 
   /// The program that generates the page, with its version.
@@ -50,7 +50,7 @@ public struct StudioPage: Sendable {
     self.initialProfileBytes = initialProfileBytes
   }
 
-  /// Returns the bytes of the page, which are reproducible.
+  /// Returns the bytes of the HTML page, which are reproducible.
   ///
   /// - Parameter slots: No patterns, A, or A and B.
   /// - Throws: `tooMany` for more than `maximumSlotCount` patterns.
@@ -86,8 +86,8 @@ public struct StudioPage: Sendable {
 }
 
 extension StudioPage.OpenDocument {
-  /// Returns the entity tag of a file: its SHA-256 hash. A server detects by the tag that the file
-  /// has changed after the page was generated.
+  /// Returns the entity tag of a file: its SHA-256 hash. A server uses the tag to detect that the
+  /// file has changed since the page was generated.
   public static func entityTag(of bytes: [UInt8]) -> String { SHA256.hash(of: bytes) }
 
   /// The document as JSON for the script of the page.

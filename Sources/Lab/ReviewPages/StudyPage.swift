@@ -8,11 +8,11 @@ internal import SystemSupport
 /// the program, and stores the answers in the browser. The results have the format of
 /// `StudyResults`, with `browser` as the device.
 package struct StudyPage {
-  /// A stimulus with its sound.
+  /// A stimulus of the study with its sound file.
   package struct Stimulus {
     /// The name of the stimulus.
     package var id: String
-    /// The level or intensity, as in the results, or an empty text.
+    /// The level or intensity of the stimulus, as the results file states it, or an empty text.
     package var valueText: String
     /// The bytes of the sound file, in WAV format.
     package var soundFileBytes: [UInt8]
@@ -29,22 +29,23 @@ package struct StudyPage {
   package var generator: String
   /// The name of the study, which is the title of the page and a part of the name of the results.
   package var name: String
-  /// The beginning of the SHA-256 hash of the table, as in the results.
+  /// The beginning of the SHA-256 hash of the stimulus table, as the results file states it.
   package var tableHash: String
   package var procedure: StudyProcedure
   /// The question to the participant.
   package var question: String
   package var stimuli: [Stimulus]
   package var pairs: [StudyPair]
-  /// The number of trials per pair.
+  /// The number of trials for each pair of stimuli.
   package var repeatCount: Int
   /// The seed of the random order, or nil for a random seed for each participant.
   package var seed: UInt64?
-  /// The silence between two stimuli, in seconds.
+  /// The duration of the silence between two stimuli, in seconds.
   package var gapSeconds: Double
   /// The number of trials between two breaks, or nil without breaks.
   package var breakInterval: Int?
-  /// The columns of the results that are the same for all answers, such as `profile`.
+  /// The values of those columns in the results file that are the same for all answers, such as
+  /// `profile`.
   package var conditions: [String: String]
   /// The sample rate of the sounds, in hertz.
   package var sampleRate: Double
@@ -70,7 +71,7 @@ package struct StudyPage {
     self.sampleRate = sampleRate
   }
 
-  /// Returns the page. The bytes are reproducible.
+  /// Returns the bytes of the HTML page, which are reproducible.
   ///
   /// - Throws: `tooLarge` if the sounds are too large for a browser.
   package func html() throws(ReviewPageError) -> [UInt8] {
@@ -91,7 +92,7 @@ package struct StudyPage {
       ], data: EmbeddedJSON.objectBytes(fields))
   }
 
-  /// The data of the script.
+  /// The data of the study as JSON for the script of the page.
   private var fields: JSONObject {
     [
       "name": name, "columns": StudyResults.columns, "answerText": procedure.answerText,
@@ -101,20 +102,21 @@ package struct StudyPage {
     ]
   }
 
-  /// The conditions in alphabetical order, so that the page is reproducible.
+  /// The conditions of the study in alphabetical order, so that the page is reproducible.
   private var conditionFields: JSONObject {
     conditions.sorted { $0.key < $1.key }.reduce([:]) { fields, condition in
       fields + [condition.key: condition.value]
     }
   }
 
-  /// The settings of the trials. The script adds the values of the stimuli.
+  /// The settings from which the script generates the trials. The script adds the values of the
+  /// stimuli.
   private var study: JSONObject {
     Self.trialFields(
       procedure: procedure, pairs: pairs, repeatCount: repeatCount) + ["table": tableHash]
   }
 
-  /// Returns the settings of the trials for the script.
+  /// Returns the settings from which the script generates the trials.
   static func trialFields(
     procedure: StudyProcedure, pairs: [StudyPair], repeatCount: Int
   ) -> JSONObject {
