@@ -3,7 +3,7 @@ public import HapticRender
 public import Reading
 
 extension PatternRules {
-  /// The rules about errors that prevent a composition from being compiled, in any format.
+  /// The rules for errors that prevent the compilation of a composition, independent of its format.
   public static let compilationRules: [Rule] = [
     .invalidEventTime, .patternTooLong, .missingSound, .unsupportedSampleRate,
   ]
@@ -23,7 +23,7 @@ extension Rule {
   static let unsupportedSampleRate = error(
     "frame-rate", "playback", "The sample rate must be from 8 to 192 kHz.")
 
-  /// Returns the rule for an error of compilation.
+  /// Returns the rule for a compilation error.
   public init(of kind: RenderError.Kind) {
     self =
       switch kind {
@@ -36,7 +36,7 @@ extension Rule {
 }
 
 extension InputError {
-  /// Creates an error of compilation at the location of the event.
+  /// Creates a finding for a compilation error at the location of the event.
   public init(_ error: RenderError, location: (CompositionElement) -> FileLocation) {
     let element = error.eventReference.map { CompositionElement.event($0) } ?? .composition
     self.init(Finding(Rule(of: error.kind), location: location(element), error.description))

@@ -7,23 +7,23 @@ import Reading
 /// apart, at most three or four in a sequence, and rarely heavy. Patterns last 200 to 500 ms.
 /// Nothing is harsh or sustained, and spacing is regular.
 extension PatternRules {
-  /// The minimum gap, in seconds, between transients that are felt as separate.
+  /// The minimum interval between transients that are felt as separate, in seconds.
   private static let minimumGapSeconds = 0.05
   /// The minimum number of transients without perceptible gaps that count as a texture.
   private static let minimumTextureCount = 8
-  /// The maximum number of transients in a sequence.
+  /// The maximum recommended number of transients in a sequence.
   private static let maximumTransientCount = 4
-  /// The maximum number of heavy transients in a sequence.
+  /// The maximum recommended number of heavy transients in a sequence.
   private static let maximumHeavyCount = 2
-  /// The intensity and sharpness from which a transient is harsh.
+  /// The minimum intensity and sharpness of a transient that counts as harsh.
   private static let harshIntensity: Float = 0.9
-  /// The intensity that must not be sustained.
+  /// The minimum intensity of vibration that counts as strong and should not be sustained.
   private static let strongVibrationIntensity = 0.8
-  /// The maximum duration of strong vibration, in seconds.
+  /// The maximum recommended duration of strong vibration, in seconds.
   private static let maximumStrongSeconds = 1.0
-  /// The maximum length of typical feedback, in seconds.
+  /// The maximum length of a pattern that gives typical feedback, in seconds.
   private static let typicalMaximumSeconds = 5.0
-  /// The maximum number of control segments that are visited.
+  /// The maximum number of control segments that a check visits, which bounds its running time.
   ///
   /// No pattern from a person or a tool has as many, but a malicious file may combine a million
   /// events with a million points.
@@ -51,7 +51,7 @@ extension PatternRules {
 
   // MARK: - Transients
 
-  /// Checks transients one by one, by their gaps, and in sequences.
+  /// Checks the transients of a composition one by one, by their gaps, and in sequences.
   private static func checkTransients(
     of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
@@ -70,7 +70,7 @@ extension PatternRules {
     checkSequences(of: countable, log: &log)
   }
 
-  /// Reports transients that are too close to be felt as separate, with one finding for all.
+  /// Reports all transients that are too close together to be felt as separate, in one finding.
   ///
   /// A long run of close transients is a texture, which is a technique: it is not reported, and its
   /// transients do not count as taps.
@@ -96,20 +96,20 @@ extension PatternRules {
     return countable
   }
 
-  /// A run of transients without perceptible gaps, and their minimum gap; infinite for a single
-  /// one.
+  /// A run of transients without perceptible gaps, with the minimum gap in it; the gap is infinite
+  /// for a single transient.
   private struct CloseRun {
     var transients: ArraySlice<EffectiveTransient>
     var minimumGap: Double
   }
 
-  /// The transients that follow others too closely, over all runs.
+  /// The transients in all runs that follow the preceding transient too closely.
   private struct CloseTransients {
     var first: EffectiveTransient
     var count: Int
     var minimumGap: Double
 
-    /// Adds a run to the transients so far; nil if there are none.
+    /// Adds a run to the transients that follow too closely; nil if there are none so far.
     init?(adding run: CloseRun, to previous: CloseTransients?) {
       guard let second = run.transients.dropFirst().first else {
         guard let previous else { return nil }
@@ -155,7 +155,7 @@ extension PatternRules {
     log.add(.shortTransientGap, at: .event(closeTransients.first.event), message)
   }
 
-  /// Checks the number, the spacing, and the heaviness of transients in sequences.
+  /// Checks the number, spacing, and heaviness of the transients in each sequence.
   private static func checkSequences(
     of transients: [EffectiveTransient], log: inout CompositionFindingLog
   ) {
@@ -198,7 +198,8 @@ extension PatternRules {
     }
   }
 
-  /// Reports sequences with irregular spacing, given by their first transients, with one finding.
+  /// Reports all sequences with irregular spacing in one finding, given the first transient of
+  /// each.
   private static func reportIrregular(
     _ starts: [EffectiveTransient], log: inout CompositionFindingLog
   ) {
@@ -217,7 +218,7 @@ extension PatternRules {
 
   // MARK: - Sustained vibration
 
-  /// Reports strong vibration that lasts too long.
+  /// Reports strong vibration that lasts longer than recommended.
   ///
   /// The perceived strength is the intensity times the intensity control. Overlapping events and
   /// events less than 50 ms apart are joined. Events that are not sustained decay, and are ignored.
@@ -245,7 +246,7 @@ extension PatternRules {
     }
   }
 
-  /// Returns the spans in which a sustained event is strong, sorted by time.
+  /// Returns the time spans in which a continuous event is strong, sorted by time.
   private static func strongSpans(in composition: HapticComposition) -> [(
     span: ClosedRange<Double>, event: EventReference
   )] {

@@ -1,13 +1,13 @@
 public import HapticModel
 public import Reading
 
-/// The rules about content without effect.
+/// The rules about events and controls without effect.
 extension PatternRules {
   /// The rules about playback: undocumented defaults, too many voices, and damaged sound files.
   public static let playbackRules: [Rule] = [.unsetParameter, .excessivePolyphony, .damagedSound]
 
-  /// The number of simultaneous voices above which rendering is slow and no device plays all of
-  /// them.
+  /// The maximum number of simultaneous voices. With more voices, rendering is slow and no device
+  /// plays all of them.
   private static let maximumVoiceCount = 256
 
   /// Returns a finding if more voices sound at once than can be rendered in real time.
@@ -26,8 +26,8 @@ extension PatternRules {
     ]
   }
 
-  /// Returns the findings about undocumented defaults of haptic events, one for each kind and
-  /// parameter.
+  /// Returns the findings about haptic events that rely on undocumented defaults, one for each kind
+  /// of event and parameter.
   public static func defaultFindings(
     in composition: HapticComposition, location: (CompositionElement) -> FileLocation
   ) -> [Finding] {
@@ -38,10 +38,10 @@ extension PatternRules {
 
   /// The level below which intensities and volumes are silent: −120 dB.
   private static let silenceThreshold = 1e-6
-  /// The maximum release time of an event, in seconds.
+  /// The maximum release time that an event can have, in seconds.
   private static let maximumReleaseSeconds = 2.0
 
-  /// Checks a composition for content without effect.
+  /// Checks a composition for silent patterns, duplicate events, and controls without effect.
   @Sendable static func checkEffects(
     of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
@@ -54,7 +54,7 @@ extension PatternRules {
 
   // MARK: - Silence
 
-  /// Reports a composition without an audible or perceptible event.
+  /// Reports a composition that has no audible or perceptible event.
   private static func checkSilence(
     of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
@@ -117,7 +117,7 @@ extension PatternRules {
     }
   }
 
-  /// Reports control points after the last event.
+  /// Reports control points that are after the end of the last event.
   private static func reportLatePoints(
     of curve: ParameterCurve, lastEventEnd: Double, at element: CompositionElement,
     log: inout CompositionFindingLog
@@ -136,7 +136,8 @@ extension PatternRules {
       """)
   }
 
-  /// Reports a parameter or curve after the last event, or without any. Returns whether it did.
+  /// Reports a parameter or curve that is after the last event or in a layer without events.
+  /// Returns true if it reported one.
   @discardableResult private static func reportWithoutEffect(
     _ id: DynamicParameterID, time: Double, lastEventEnd: Double?,
     at element: CompositionElement,
@@ -160,15 +161,15 @@ extension PatternRules {
     return true
   }
 
-  /// Returns the end of the last event: infinity if the length of a sound file determines it, nil
-  /// without events.
+  /// Returns the end time of the last event: infinity if the length of a sound file determines it,
+  /// or nil without events.
   private static func latestEnd(of events: [HapticEvent]) -> Double? {
     events.map { $0.time + ($0.holdSeconds ?? .infinity) }.max()
   }
 
   // MARK: - Duplicates
 
-  /// Reports events that are equal to an earlier one.
+  /// Reports events that duplicate an earlier event.
   private static func checkDuplicates(
     of events: [HapticEvent], layer: Int, log: inout CompositionFindingLog
   ) {
@@ -194,7 +195,7 @@ extension PatternRules {
 
   // MARK: - Defaults
 
-  /// Reports the first event of each kind that uses the default of a parameter.
+  /// Reports the first event of each kind that relies on the default of a parameter.
   private static func reportDefaults(
     of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
@@ -230,7 +231,7 @@ extension Rule {
     "An event should not be repeated at the same time. Both events play, twice as strong.")
   static let excessivePolyphony = warning(
     "polyphony", "compatibility", "At most 256 events should overlap.")
-  /// The rule for a sound file with samples that cannot be played.
+  /// The rule for a damaged sound file, whose samples cannot all be played.
   public static let damagedSound = warning(
     "sound-damaged", "compatibility",
     "Sound files should be as long as their headers specify, and their samples should be finite.")

@@ -9,7 +9,7 @@ import SystemSupport
 /// 2. The plan is rendered without limits into a simulation of the transducer. This finds the
 ///    maximum excursion and the mean power that the pattern demands.
 struct HardwareLoad {
-  /// A gain reduction: its first frame, and its maximum in decibels.
+  /// A gain reduction by a protection stage: its first frame, and its maximum in decibels.
   struct ProtectionEvent: Equatable {
     var frame: Int64
     var gainReductionDecibels: Double
@@ -18,13 +18,14 @@ struct HardwareLoad {
   /// The maximum excursion that the pattern demands, as a fraction of the limit, with its frame;
   /// nil without a limit.
   private(set) var peakExcursion: (fraction: Double, frame: Int64)?
-  /// The mean power of one pass of a loop, relative to the continuous power; nil if it is unknown.
+  /// The mean power of one pass of a loop, relative to the transducer's continuous power; nil if it
+  /// is unknown.
   private(set) var meanPowerRatio: Double?
-  /// The gain reduction by the excursion limiter, or nil.
+  /// The gain reduction by the excursion limiter, or nil if there is none.
   private(set) var excursionProtection: ProtectionEvent?
-  /// The gain reduction by the thermal limiter, or nil.
+  /// The gain reduction by the thermal limiter, or nil if there is none.
   private(set) var powerProtection: ProtectionEvent?
-  /// The first frame with gain reduction by the limiter, and the number of such frames.
+  /// The first frame with gain reduction by the output limiter, and the number of such frames.
   private(set) var ceilingLimiting: (frame: Int64, count: Int64)?
 
   private let limits: TransducerLimits?
@@ -33,10 +34,11 @@ struct HardwareLoad {
   /// long event.
   static let maximumSeconds = 600.0
 
-  /// The interval between two comparisons of the statistics: 64 frames, or 1.3 ms at 48 kHz.
+  /// The interval at which the statistics of the protection stages are compared: 64 frames, or 1.3
+  /// ms at 48 kHz.
   private static let blockLength = 64
 
-  /// Renders a plan with the limits of a profile, and without them.
+  /// Renders a plan both with and without the limits of a profile.
   init(_ plan: RenderPlan, profile: TransducerProfile) {
     let settings = profile.transducerSettings(rate: plan.rate)
     limits = settings?.limits
@@ -102,7 +104,7 @@ struct HardwareLoad {
     return upper
   }
 
-  /// Renders with limits, and records the start and the maximum of each gain reduction.
+  /// Renders the plan with limits, and records the start and the maximum of each gain reduction.
   private mutating func findProtectionEvents(_ plan: RenderPlan, profile: TransducerProfile) {
     var previous = RenderStatistics()
     Self.renderBlocks(of: plan, for: profile) { _, current in
@@ -137,7 +139,8 @@ struct HardwareLoad {
     FrameConversion.frame(seconds: maximumSeconds, rate: rate)
   }
 
-  /// Renders one channel for the hardware of a profile, in blocks, up to the maximum duration.
+  /// Renders one channel of a plan for the hardware of a profile, in blocks, up to the maximum
+  /// duration.
   ///
   /// - Parameters:
   ///   - plan: The plan to render.
@@ -161,7 +164,7 @@ struct HardwareLoad {
 }
 
 extension TransducerProfile {
-  /// The profile with limits that no signal reaches.
+  /// The profile with its limits raised so high that no signal reaches them.
   fileprivate var withoutLimits: TransducerProfile {
     var profile = self
     profile.hardware?.accelerationInG = 0.001

@@ -40,8 +40,8 @@ extension PatternRules {
 }
 
 extension PatternRules {
-  /// Returns the finding that a profile does not reproduce frequencies that a composition states in
-  /// hertz, or nil.
+  /// Returns the finding about frequencies, stated in hertz by a composition, that a profile does
+  /// not reproduce; or nil.
   ///
   /// - Parameters:
   ///   - composition: The composition.
@@ -74,7 +74,7 @@ extension PatternRules {
   }
 }
 
-/// Compares the demands of a composition with the hardware of a profile, rule by rule.
+/// A check that compares the demands of a composition with the hardware of a profile, rule by rule.
 private struct HardwareCheck {
   /// A violation of a rule by an event, or by the whole composition.
   struct Violation {
@@ -88,7 +88,7 @@ private struct HardwareCheck {
   let composition: HapticComposition
   let profile: TransducerProfile
   let rate: Double
-  /// The duration of the plan, in seconds.
+  /// The duration of the composition's plan, in seconds.
   let duration: Double
   let load: HardwareLoad
 
@@ -99,7 +99,7 @@ private struct HardwareCheck {
     ].compactMap { $0 }
   }
 
-  /// The violation by a pattern that is longer than the part that is rendered.
+  /// The violation if the pattern is longer than the part that is rendered, or nil.
   private var durationViolation: Violation? {
     guard duration > HardwareLoad.maximumSeconds else { return nil }
     return Violation(
@@ -110,7 +110,8 @@ private struct HardwareCheck {
         """)
   }
 
-  /// The violation by frequencies in hertz that the transducer does not reproduce.
+  /// The violation if the transducer does not reproduce frequencies that the composition states in
+  /// hertz, or nil.
   private var hertzViolation: Violation? {
     PatternRules.movedFrequenciesText(of: composition, on: profile, rate: rate).map {
       let firstLayer = composition.layers.firstIndex { $0.sharpnessScale != nil }
@@ -121,7 +122,8 @@ private struct HardwareCheck {
     }
   }
 
-  /// A violation if the profile noticeably changes the frequencies of the sharpness, or nil.
+  /// The violation if the profile noticeably changes the frequencies to which sharpness is mapped,
+  /// or nil.
   private var bandViolation: Violation? {
     var composition = composition
     composition.layers.removeAll { $0.sharpnessScale != nil }
@@ -153,7 +155,7 @@ private struct HardwareCheck {
     return Violation(rule: .frequencyOutsideBand, event: firstHaptic?.reference, message: message)
   }
 
-  /// The violation by an excursion above the limit.
+  /// The violation if the excursion exceeds the limit, or nil.
   private var excursionViolation: Violation? {
     guard let protection = load.excursionProtection, let (fraction, frame) = load.peakExcursion
     else { return nil }
@@ -168,7 +170,8 @@ private struct HardwareCheck {
       suggestion: "reduce the intensity at this time")
   }
 
-  /// The violation by a power above the thermal limit, at once or when the pattern is looped.
+  /// The violation if the power exceeds the thermal limit, in one pass or when the pattern is
+  /// looped, or nil.
   private var powerViolation: Violation? {
     if let protection = load.powerProtection {
       return Violation(
@@ -192,7 +195,7 @@ private struct HardwareCheck {
         """)
   }
 
-  /// The violation by a signal above the output ceiling.
+  /// The violation if the signal exceeds the output ceiling, or nil.
   private var ceilingViolation: Violation? {
     guard let (frame, count) = load.ceilingLimiting else { return nil }
     return Violation(
@@ -222,7 +225,7 @@ private struct HardwareCheck {
 }
 
 extension TransducerProfile {
-  /// Returns the range of frequencies of the haptic events, under the sharpness controls of their
+  /// Returns the range of frequencies that haptic events have under the sharpness controls of their
   /// layers; nil without haptic events.
   ///
   /// Layers that state hertz count with these frequencies.
@@ -230,7 +233,8 @@ extension TransducerProfile {
     sharpnessFrequencyRange(of: composition).union(composition.statedHertz)
   }
 
-  /// Returns the range of frequencies that the transducer plays; nil without haptic events.
+  /// Returns the range of frequencies that the transducer plays for the haptic events of a
+  /// composition; nil without haptic events.
   ///
   /// - Parameters:
   ///   - composition: The composition.
@@ -242,7 +246,8 @@ extension TransducerProfile {
     return bandMapped(rate: rate).sharpnessFrequencyRange(of: composition).union(stated)
   }
 
-  /// Returns the frequency range of the haptic events whose frequency the profile determines.
+  /// Returns the frequency range of those haptic events whose frequency the profile derives from
+  /// sharpness.
   private func sharpnessFrequencyRange(of composition: HapticComposition) -> ClosedRange<Double>? {
     var minimum = Double.infinity
     var maximum = 0.0
@@ -280,12 +285,12 @@ extension HapticComposition {
 }
 
 extension FrequencyMapping {
-  /// The range of frequencies from sharpness 0 to 1.
+  /// The range of frequencies to which sharpness from 0 to 1 is mapped.
   fileprivate var frequencyRange: ClosedRange<Double> { lowHertz...max(lowHertz, highHertz) }
 }
 
 extension ClosedRange<Double>? {
-  /// Returns the range from the minimum to the maximum of two ranges, of which nil is empty.
+  /// Returns the smallest range that contains two ranges. A nil range is empty.
   fileprivate func union(_ other: ClosedRange<Double>?) -> ClosedRange<Double>? {
     guard let range = self, let other else { return self ?? other }
     return min(range.lowerBound, other.lowerBound)...max(range.upperBound, other.upperBound)
@@ -293,14 +298,15 @@ extension ClosedRange<Double>? {
 }
 
 extension ClosedRange<Double> {
-  /// The range to one decimal place: `20–80`, or `175` for a single frequency.
+  /// The range as text with at most one decimal place, such as `20–80`, or `175` for a single
+  /// frequency.
   fileprivate var rangeText: String {
     let lowerText = NumberFormatting.roundedText(lowerBound, places: 1)
     let upperText = NumberFormatting.roundedText(upperBound, places: 1)
     return lowerBound == upperBound ? lowerText : "\(lowerText)–\(upperText)"
   }
 
-  /// The range with its unit.
+  /// The range as text with its unit, such as `20–80 Hz`.
   fileprivate var hertzText: String { rangeText + " Hz" }
 
   /// Returns whether a bound differs from that of another range by at least the just noticeable

@@ -8,8 +8,8 @@ public import Reading
 public enum PatternRules {
   private typealias Check = @Sendable (HapticComposition, inout CompositionFindingLog) -> Void
 
-  /// The checks with their rules: differences between programs and devices, content without effect,
-  /// and design.
+  /// The checks with the rules that they apply: differences between programs and devices, content
+  /// without effect, and design.
   private static let ruleChecks: [(rules: [Rule], run: Check)] = [
     ([.noEvents, .overlappingCurves, .severalBodyLocations], checkPortability),
     ([.silentPattern, .ineffectiveControl, .duplicateEvent], checkEffects),
@@ -23,13 +23,14 @@ public enum PatternRules {
     ),
   ]
 
-  /// The rules that need only a composition, in the order of lists.
+  /// The rules that can be checked with only a composition, in listing order.
   public static let compositionRules = ruleChecks.flatMap { $0.rules }
 
-  /// The rules about Apple's parameters and curves, which apply to files that consist of them.
+  /// The rules about Apple's haptic parameters and curves, which apply only to file formats that
+  /// use them.
   public static let appleRules: [Rule] = [.overlappingCurves, .ineffectiveControl, .unsetParameter]
 
-  /// Checks a composition that was read, by the rules for its format.
+  /// Checks a composition that was read from a file, by the rules for the file's format.
   ///
   /// - Parameters:
   ///   - composition: The composition.
@@ -72,7 +73,7 @@ public enum PatternRules {
   }
 }
 
-/// The findings about parts of a composition, in the order of addition.
+/// A log of the findings about elements of a composition, in the order in which they were added.
 struct CompositionFindingLog {
   private var log = FindingLog()
   private var elements: [CompositionElement] = []
@@ -90,6 +91,6 @@ struct CompositionFindingLog {
 }
 
 extension Double {
-  /// The time for a message, rounded to the millisecond.
+  /// The time as text for a message, rounded to the millisecond.
   var secondsText: String { "\((self * 1000).rounded() / 1000) s" }
 }

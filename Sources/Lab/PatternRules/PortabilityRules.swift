@@ -2,10 +2,10 @@ package import HapticModel
 package import Reading
 
 extension PatternRules {
-  /// The maximum difference, in seconds, between times that a tool wrote as equal.
+  /// The maximum rounding difference between two times that count as equal, in seconds.
   private static let timeTolerance = 1e-6
 
-  /// Checks a composition for differences between programs and devices.
+  /// Checks a composition for content that programs and devices play differently.
   @Sendable static func checkPortability(
     of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
@@ -20,8 +20,8 @@ extension PatternRules {
     }
   }
 
-  /// Returns the finding that several body locations of a composition play together; nil for fewer
-  /// than two.
+  /// Returns the finding that several body locations of a composition are merged into the same
+  /// output; nil for fewer than two locations.
   package static func mergedBodyLocations(
     of composition: HapticComposition, at location: FileLocation
   ) -> Finding? {
@@ -33,7 +33,8 @@ extension PatternRules {
     }
   }
 
-  /// Returns the finding that body locations of a composition are not felt; nil if all are.
+  /// Returns the finding that no output plays some body locations of a composition; nil if all are
+  /// played.
   ///
   /// - Parameters:
   ///   - composition: The composition.
@@ -52,7 +53,7 @@ extension PatternRules {
       suggestion: "use '--channel N=source=\(first.displayName)'")
   }
 
-  /// Returns the message about several body locations, or nil for fewer than two.
+  /// Returns the message about the body locations of a composition, or nil for fewer than two.
   private static func mergedBodyLocationsText(of composition: HapticComposition) -> String? {
     let count = composition.bodyLocationCount
     guard count > 1 else { return nil }
@@ -61,7 +62,7 @@ extension PatternRules {
       "\(count) body locations (\(names)) are mixed unless there are \(count) haptic channels"
   }
 
-  /// Reports curves that begin before an earlier curve of the same control ends.
+  /// Reports control curves that begin before an earlier curve of the same control ends.
   private static func checkCurveOverlaps(
     of curves: [ParameterCurve], layer: Int, log: inout CompositionFindingLog
   ) {

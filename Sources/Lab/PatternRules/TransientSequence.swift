@@ -36,12 +36,13 @@ struct EffectiveTransient {
 struct TransientSequence {
   /// The maximum gap within a sequence, in seconds.
   static let maximumGapSeconds = 0.25
-  /// A bound of the difference between decimal times and their binary representations, in seconds.
+  /// An upper bound on the difference between decimal times and their binary representations, in
+  /// seconds.
   static let timeTolerance = 1e-6
 
   let transients: ArraySlice<EffectiveTransient>
 
-  /// Divides transients, sorted by time, into sequences.
+  /// Divides transients that are sorted by time into sequences.
   static func all(of transients: [EffectiveTransient]) -> [TransientSequence] {
     var sequences: [TransientSequence] = []
     var start = 0
