@@ -1,8 +1,8 @@
 internal import CMath
 import SignalAnalysis
 
-/// The signal chain of HapticGenerator in Android's open source (frameworks/av,
-/// media/libeffects/hapticgenerator), with its constants.
+/// The signal chain of HapticGenerator from Android's open-source code (frameworks/av,
+/// media/libeffects/hapticgenerator), with the same constants.
 ///
 /// 1. Band-pass from 50 Hz to 9 kHz, then rectify.
 /// 2. Band-pass from 60 Hz to 400 Hz, and resonate at 150 Hz with a quality of 1.
@@ -17,7 +17,7 @@ struct AndroidChain {
   private var bandStopFilter: BiquadCascade
   private var outputFilters: [BiquadCascade] = []
 
-  /// The denominator coefficients of a pair of complex poles.
+  /// The denominator coefficients of a filter with a pair of complex poles.
   private struct PolePair {
     var firstDenominatorCoefficient: Double
     var secondDenominatorCoefficient: Double

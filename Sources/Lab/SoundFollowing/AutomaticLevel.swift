@@ -5,17 +5,17 @@ internal import CMath
 struct AutomaticLevel {
   /// The peak level toward which the gain moves.
   private static let targetPeakLevel = 0.25
-  /// The maximum magnitude of the gain, in decibels.
+  /// The maximum boost or attenuation, in decibels.
   private static let maximumGainDecibels = 12.0
-  /// The maximum rise of the gain, in decibels per second.
+  /// The maximum rate at which the gain rises, in decibels per second.
   private static let riseDecibelsPerSecond = 2.0
-  /// The maximum fall of the gain, in decibels per second.
+  /// The maximum rate at which the gain falls, in decibels per second.
   private static let fallDecibelsPerSecond = 6.0
-  /// The time for which the gain holds after a rise of the level by 6 dB, in seconds.
+  /// The time for which the gain stays constant after the level has risen by 6 dB, in seconds.
   private static let holdSeconds = 0.4
-  /// The time constant with which the peak level decays, in seconds.
+  /// The time constant of the decay of the measured peak level, in seconds.
   private static let peakDecaySeconds = 3.0
-  /// The level below which vibration is imperceptible, so that the gain holds.
+  /// The level below which vibration is imperceptible and the gain stays constant.
   private static let minimumPerceptibleLevel = 1e-3
 
   private var gainDecibels = 0.0
@@ -32,7 +32,7 @@ struct AutomaticLevel {
     averageLevelFollower = EnvelopeFollower(attack: 0.05, release: 0.05, rate: rate)
   }
 
-  /// Returns the gain after a control step with an RMS level.
+  /// Advances by a control step with an RMS level, and returns the new gain.
   mutating func advance(level: Double) -> Double {
     if level > 2 * averageLevelFollower.currentLevel, level > Self.minimumPerceptibleLevel {
       remainingHoldStepCount = Int(Self.holdSeconds * controlStepRate)

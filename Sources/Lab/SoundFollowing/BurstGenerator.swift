@@ -1,9 +1,9 @@
 internal import CMath
 
-/// A generator of bursts of two cycles. Bursts may overlap.
+/// A generator of vibration bursts that last two cycles each. Bursts may overlap.
 struct BurstGenerator {
   private struct Burst {
-    /// The index of the burst's next sample.
+    /// The index of the next sample within the burst.
     var nextSampleIndex = 0
     var burstAmplitude: Double
   }
@@ -19,7 +19,7 @@ struct BurstGenerator {
     }
   }
 
-  /// Starts a burst with a strength.
+  /// Starts a burst of a given strength.
   mutating func startBurst(strength: Double) {
     activeBursts.append(Burst(burstAmplitude: strength))
   }

@@ -1,4 +1,4 @@
-/// An estimator of the rate of a clock that counts frames, from counts at known times.
+/// An estimator of the actual rate of a sound clock, based on frame counts at known times.
 ///
 /// Frames arrive in bursts, and a busy machine counts them late, so each count is a little too low.
 /// The estimate takes three steps:
@@ -8,23 +8,24 @@
 /// Theil–Sen estimator), so that windows in which every count was late have no effect.
 /// 3. A leap between two windows is a gap, after which the estimate starts again.
 public struct ClockRateEstimator: Sendable {
-  /// The deviation from the nominal rate as a fraction, or nil until enough windows have passed.
+  /// The deviation of the clock from its nominal rate as a fraction, or nil until enough windows
+  /// have passed.
   public private(set) var rateDeviationFraction: Double?
 
-  /// The duration of a window of counts, in seconds.
+  /// The duration of each window in which counts are compared, in seconds.
   private static let windowSeconds = 1.0
   /// The maximum number of windows in an estimate. Together, these windows span a minute.
   private static let maximumWindowCount = 60
   /// The minimum number of windows for an estimate.
   private static let minimumWindowCount = 15
-  /// The minimum leap between two windows from which frames count as lost or repeated, in seconds.
+  /// The minimum jump between two windows that indicates lost or repeated frames, in seconds.
   private static let minimumLeapSeconds = 0.1
 
-  /// The least delayed count of a window.
+  /// The least delayed frame count in a window.
   private struct Reading {
     /// The time of the count, in seconds.
     var seconds: Double
-    /// The difference of the count from the nominal count, in frames.
+    /// The difference between the count and the count at the nominal rate, in frames.
     var excessFrameCount: Double
   }
 
@@ -62,8 +63,8 @@ public struct ClockRateEstimator: Sendable {
     }
   }
 
-  /// Starts the estimate again, after frames were lost. The last estimate remains until there is a
-  /// new one.
+  /// Restarts the estimate after frames were lost. The previous result remains until there is a new
+  /// one.
   public mutating func restart() {
     firstCount = nil
     windowReading = nil

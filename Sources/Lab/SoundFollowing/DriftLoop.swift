@@ -13,21 +13,22 @@ internal import CMath
 /// Bursts and gaps of a source move e for seconds, but neither the estimate nor, beyond a limit,
 /// the ratio.
 public struct DriftLoop: Sendable {
-  /// The number of source frames for each output frame.
+  /// The resampling ratio: the number of source frames for each output frame.
   public private(set) var resamplingRatio = 1.0
 
-  /// The bandwidth of the correction, in hertz.
+  /// The bandwidth of the control loop, in hertz.
   private static let bandwidthHertz = 0.02
-  /// The maximum deviation of the clocks from each other, as a fraction.
+  /// The maximum deviation between the rates of the two clocks, as a fraction.
   private static let maximumClockDeviationFraction = 1e-3
   /// The maximum correction of the resampling ratio, as a fraction.
   private static let maximumCorrectionFraction = 3e-4
-  /// The maximum change of the resampling ratio in a second. Faster changes would be audible.
+  /// The maximum change of the resampling ratio per second. Faster changes would be audible.
   private static let maximumRatioChangePerSecond = 1e-4
-  /// The time constant of each of two smoothing stages, in seconds.
+  /// The time constant of each of the two smoothing stages for the number of buffered frames, in
+  /// seconds.
   private static let smoothingTimeConstantSeconds = 0.5
 
-  /// The number of waiting frames after one and after two smoothing stages.
+  /// The smoothed number of frames in the buffer after one and after two smoothing stages.
   private struct SmoothedFrames {
     var afterFirstStage: Double
     var afterSecondStage: Double
@@ -41,7 +42,7 @@ public struct DriftLoop: Sendable {
   /// - Parameter rate: The nominal sample rate, in hertz.
   public init(sourceSampleRate rate: Double) { self.sourceSampleRate = rate }
 
-  /// Updates the resampling ratio from the number of waiting frames.
+  /// Updates the resampling ratio from the number of frames that wait in the buffer.
   ///
   /// - Parameters:
   ///   - waitingFrames: The number of waiting frames. Measure it at varying phases of the devices'
@@ -74,6 +75,7 @@ public struct DriftLoop: Sendable {
     min(limit, max(-limit, value))
   }
 
-  /// Discards the measurements and keeps the ratio. Call the method after a gap.
+  /// Discards the measurements but keeps the resampling ratio. Call this method after a gap in the
+  /// source.
   public mutating func holdRatio() { smoothedFrames = nil }
 }

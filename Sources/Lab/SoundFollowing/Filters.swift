@@ -1,13 +1,13 @@
 internal import CMath
 import SignalAnalysis
 
-/// A follower of a level with separate attack and release time constants.
+/// An envelope follower with separate attack and release time constants.
 struct EnvelopeFollower {
   private let attackCoefficient: Double
   private let releaseCoefficient: Double
   private(set) var currentLevel: Double
 
-  /// Creates a follower with its time constants.
+  /// Creates a follower with attack and release time constants.
   ///
   /// - Parameters:
   ///   - attack: The time constant of rises, in seconds.
@@ -28,7 +28,7 @@ struct EnvelopeFollower {
   }
 }
 
-/// A meter of the RMS level of a frequency band in each control step.
+/// A meter that measures the RMS level of a frequency band in each control step.
 struct BandLevelMeter {
   private var filters: [BiquadCascade]
   private var summedEnergy = 0.0

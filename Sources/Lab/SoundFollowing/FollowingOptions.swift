@@ -16,17 +16,16 @@ public struct FollowingOptions: Equatable, Sendable {
 
   /// The kind of conversion from sound to vibration.
   public var conversionStyle: ConversionStyle
-  /// The band of frequencies that the vibration has, in hertz.
+  /// The frequency band of the vibration, in hertz.
   public var bandHertz: ClosedRange<Double>
-  /// A Boolean value that indicates whether speech causes vibration.
-  /// With the style `android`, it always does.
+  /// A Boolean value that indicates whether speech in the source causes vibration. With the style
+  /// `android`, it always does.
   public var keepsVoices: Bool
-  /// A Boolean value that indicates whether the level of the source is kept, without a slow gain of
-  /// ±12 dB.
-  /// With the style `android`, it always is.
+  /// A Boolean value that indicates whether the vibration follows the level of the source, without
+  /// an automatic gain of up to ±12 dB. With the style `android`, it always does.
   public var keepsLevel: Bool
 
-  /// Creates options.
+  /// Creates options for the conversion from sound to vibration.
   ///
   /// - Parameters:
   ///   - style: The kind of conversion.

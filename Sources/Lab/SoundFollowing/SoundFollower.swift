@@ -19,11 +19,11 @@ import SignalAnalysis
 /// - Note: A follower uses less than 1 % of a core at 48 kHz. It belongs to one thread, and it
 ///   allocates memory, so don't call it from a realtime thread.
 public struct SoundFollower {
-  /// The conversion of sound to vibration.
+  /// The options of the conversion from sound to vibration.
   public let options: FollowingOptions
-  /// The RMS level of the last half millisecond of input, which is 1 for a full-scale square wave.
+  /// The RMS level of the most recent half millisecond of input; 1 for a full-scale square wave.
   public private(set) var inputLevel = 0.0
-  /// The peak amplitude of the last interleaved block.
+  /// The peak amplitude in the most recent block of interleaved input.
   public private(set) var blockPeakMagnitude = Float(0)
   /// The gain of the speech gate, 0...1.
   public private(set) var speechGateGain = 1.0
@@ -170,7 +170,7 @@ public struct SoundFollower {
     return output
   }
 
-  /// Returns the next sample of the tone.
+  /// Returns the next sample of the rumble tone.
   ///
   /// - Parameter fraction: The position within the control step, 0...1.
   private mutating func nextToneSample(at fraction: Double) -> Double {

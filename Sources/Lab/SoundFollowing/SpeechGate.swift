@@ -8,25 +8,27 @@ import SignalAnalysis
 /// of a voice, the knee is higher; during a transient without a voice, it is lower. The gate opens
 /// in 1 ms and closes in 8 ms.
 struct SpeechGate {
-  /// The ratio of the levels of both bands at which the gate begins to close, in decibels.
+  /// The ratio of the level below 60 Hz to the level from 100 Hz to 4 kHz at which the gate begins
+  /// to close, in decibels.
   private static let closingKneeDecibels = -19.0
-  /// The attenuation for each decibel of the ratio below the knee, in decibels.
+  /// The attenuation in decibels for each decibel by which the level ratio is below the knee.
   private static let attenuationDecibelsPerDecibel = 4.0
   /// The gain of the closed gate, in decibels.
   private static let closedGainDecibels = -60.0
   /// The level below 60 Hz under which the gate is closed, as a fraction of full scale.
   private static let minimumLowBandLevel = 1e-3
-  /// The increase of the knee if the sound is a voice, in decibels.
+  /// The amount by which the knee rises if the sound is a voice, in decibels.
   private static let voiceKneeIncreaseDecibels = 10.0
-  /// The decrease of the knee during a transient, in decibels.
+  /// The amount by which the knee falls during a transient, in decibels.
   private static let transientKneeDecreaseDecibels = 14.0
   /// The periodicity above which a sound may be a voice, as a normalized autocorrelation.
   private static let minimumVoicePeriodicity = 0.55
-  /// The periodicity from which a sound is certainly a voice, as a normalized autocorrelation.
+  /// The periodicity above which a sound counts as a voice with certainty, as a normalized
+  /// autocorrelation.
   private static let certainVoicePeriodicity = 0.85
   /// The minimum ratio of a transient's level to the average of the preceding 30 ms.
   private static let minimumTransientRiseRatio = 12.0
-  /// The duration of a transient for the gate, in seconds.
+  /// The time for which the gate treats a sound as a transient after its onset, in seconds.
   private static let transientSeconds = 0.06
 
   private var lowBandMeter: BandLevelMeter
@@ -36,7 +38,7 @@ struct SpeechGate {
   private var voiceFollower: EnvelopeFollower
   private var averageLevelFollower: EnvelopeFollower
   private var gainFollower: EnvelopeFollower
-  /// The average levels of the last six control steps.
+  /// The average levels in the most recent six control steps.
   private var recentAverageLevels: [Double] = [0, 0, 0, 0, 0, 0]
   private var periodicityDetector: PeriodicityDetector
   private var remainingTransientStepCount = 0
@@ -120,9 +122,9 @@ private struct PeriodicityDetector {
 
   /// The range of the periods of voices, in samples at 4 kHz.
   private static let voicePeriodLagSamples = 10..<54
-  /// The number of samples that are correlated, for 30 ms.
+  /// The length of the correlated window in samples, for 30 ms.
   private static let windowSampleCount = 120
-  /// The number of samples between two measurements, for 4 ms.
+  /// The interval between two periodicity measurements in samples, for 4 ms.
   private static let hopSampleCount = 16
 
   private let decimationFactor: Int

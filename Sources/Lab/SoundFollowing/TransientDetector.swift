@@ -1,7 +1,7 @@
 import SignalAnalysis
 
-/// A detector of transients, for which the level within 1 ms is twice the level of the preceding 40
-/// ms.
+/// A detector of transients: sounds whose level within 1 ms is at least twice the average level of
+/// the preceding 40 ms.
 struct TransientDetector {
   /// The minimum ratio of a transient's level to the average of the preceding 40 ms.
   private static let minimumRiseRatio = 2.0
@@ -12,7 +12,7 @@ struct TransientDetector {
   /// The time after a transient in which no other transient is detected, in seconds.
   private static let holdOffSeconds = 0.05
 
-  /// The levels of an earlier control step.
+  /// The average and the peak level in an earlier control step.
   private struct Levels {
     var averageLevel = 0.0
     var peakLevel = 0.0
@@ -22,7 +22,7 @@ struct TransientDetector {
   private var highBandMeter: BandLevelMeter
   private var averageLevelFollower: EnvelopeFollower
   private var peakLevelFollower: EnvelopeFollower
-  /// The levels of the control steps of the last 10 ms.
+  /// The levels in the control steps of the most recent 10 ms.
   private var levelHistory: [Levels]
   private var peakStrength = 0.0
   private var stepCountSinceOnset: Int
@@ -48,13 +48,14 @@ struct TransientDetector {
     stepCountSinceOnset = Int(controlStepRate)
   }
 
-  /// Adds a sample of the sound.
+  /// Adds a sample of the sound to the current control step.
   mutating func addSample(_ sample: Double) {
     lowBandMeter.addSample(sample)
     highBandMeter.addSample(sample)
   }
 
-  /// Ends a control step, and returns the strength of a transient when it has been measured.
+  /// Ends a control step. Returns the strength of a transient in the step in which its measurement
+  /// is complete, and otherwise nil.
   ///
   /// - Parameter count: The number of frames of the control step.
   mutating func finishControlStep(count: Int) -> Double? {

@@ -4,9 +4,10 @@
 /// A cubic Hermite polynomial through four samples interpolates between the middle two, with the
 /// slopes of the Catmull–Rom spline.
 public struct VariableRateResampler {
-  /// The latest four samples of the input.
+  /// The most recent four input samples.
   private var latestSamples = SIMD4<Float>()
-  /// The position of the next output sample between the second and the third sample, 0 to 1.
+  /// The position of the next output sample between the second and the third of these samples, 0 to
+  /// 1.
   private var outputPositionFraction = 0.0
 
   /// Creates a resampler whose history is silence.
@@ -32,7 +33,8 @@ public struct VariableRateResampler {
     return output
   }
 
-  /// Interpolates between the middle two of the latest four samples with a cubic Hermite spline.
+  /// Interpolates between the middle two of the most recent four samples with a cubic Hermite
+  /// spline.
   private func interpolatedSample(atFraction fraction: Float) -> Float {
     let slope = (latestSamples[2] - latestSamples[0]) / 2
     let nextSlope = (latestSamples[3] - latestSamples[1]) / 2
