@@ -17,7 +17,7 @@ extension FormatRegistry {
 }
 
 extension HapticFormat {
-  /// Returns a format of JSON texts that are recognized by their keys.
+  /// Creates a format whose files are JSON texts that are recognized by their keys.
   ///
   /// - Parameters:
   ///   - id: The identifier.
@@ -61,7 +61,7 @@ extension HapticFormat {
 }
 
 extension SourceFile {
-  /// Parses the file as JSON.
+  /// Parses the bytes of the file as a JSON document.
   func jsonDocument() throws(InputError) -> JSONDocument {
     do {
       return try JSONDocument(text: bytes, name: name)

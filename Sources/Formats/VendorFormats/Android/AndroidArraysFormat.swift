@@ -3,8 +3,8 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// The timings and amplitudes of Android's `VibrationEffect.createWaveform`, as exported by
-  /// Haptics Studio: an object with two arrays.
+  /// The format of timings and amplitudes for Android's `VibrationEffect.createWaveform`, as
+  /// exported by Haptics Studio: a JSON object with two arrays.
   ///
   /// The key `repeat` is the repeat index of Android's function. Without amplitudes, timings are
   /// alternately off and on. Levels are written as `steps`, or, for `studio`, sampled and never 0,
@@ -16,8 +16,8 @@ extension HapticFormat {
       timingsKey: "timings", amplitudesKey: "amplitudes", repeatIndexKey: "repeat"),
     dialects: ["steps", "studio"])
 
-  /// The vibrations that Hapticlabs Studio exports for Android: timings, amplitudes, and a repeat
-  /// index as in ``androidArrays``, with the names of a project and a track.
+  /// The format of the vibrations that Hapticlabs Studio exports for Android: timings, amplitudes,
+  /// and a repeat index as in ``androidArrays``, with the names of a project and a track.
   ///
   /// Sounds that accompany the vibrations are ignored. Source: HapticlabsIO/androidplayer, 081a2cf,
   /// MIT license.
@@ -76,8 +76,8 @@ extension HapticFormat {
 }
 
 extension ReadResult {
-  /// Creates the result of reading a text with one effect. The effect is used only if there are no
-  /// errors.
+  /// Creates the result of reading a text that contains one Android effect. The effect is used only
+  /// if there are no errors.
   init(
     of effect: VibrationEffect?, _ json: JSONDocument, _ log: FindingLog, _ options: ReadingOptions
   ) {
@@ -89,11 +89,11 @@ extension ReadResult {
   }
 }
 
-/// The names of the keys of a format with timings and amplitudes.
+/// The JSON keys of a format with timings and amplitudes.
 private struct TimingArrayKeys: Sendable {
-  /// The key of the durations.
+  /// The key of the array of durations.
   var timingsKey: String
-  /// The key of the amplitudes.
+  /// The key of the array of amplitudes.
   var amplitudesKey: String
   /// The key of the repeat index.
   var repeatIndexKey: String
@@ -102,7 +102,8 @@ private struct TimingArrayKeys: Sendable {
   /// The key of the track's name, or nil if the format has no tracks.
   var trackKey: String?
 
-  /// Returns the text of levels, with the name of the track in formats that have tracks.
+  /// Returns the JSON text for a series of levels, with the name of the track in formats that have
+  /// tracks.
   func text(of levels: VibrationSteps, track name: String) -> [UInt8] {
     var writer = JSONWriter()
     writer.writeObject { file in
@@ -140,7 +141,7 @@ private struct TimingArraysDecoder {
   let keys: TimingArrayKeys
   var log = FindingLog()
 
-  /// Returns the levels, or nil if the text has none.
+  /// Decodes the levels of the text, or returns nil if there are none.
   mutating func decode() -> VibrationEffect? {
     let root = json.root
     guard root.kind == .object, let timings = root[keys.timingsKey] else {
@@ -226,9 +227,9 @@ private struct TimingArraysDecoder {
   }
 }
 
-/// The rules of Android's vibration files.
+/// The rules for Android vibration files.
 extension Rule {
-  /// The rules of vibration XML, in listing order.
+  /// The rules for vibration XML, in listing order.
   static let androidXMLRules: [Rule] = [
     .androidInvalidSyntax, .androidUnknownRoot, .androidUnexpectedElement, .androidUnknownAttribute,
     .androidMissingAttribute,

@@ -3,8 +3,8 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// Android's vibration effects up to API 36: an XML text that is checked against every rule of
-  /// Android's parser.
+  /// The XML format of Android's vibration effects up to API 36. Texts are checked against every
+  /// rule of Android's parser.
   ///
   /// Primitives and predefined effects, which devices play by name, are approximated by
   /// ``VibrationPrimitives``.
@@ -103,7 +103,7 @@ private struct VibrationDecoder {
   typealias Element = XMLTree.Element
 
   var log = FindingLog()
-  /// The effects of the file; several if the device chooses one.
+  /// The effects in the file. There are several if the device selects one of them.
   private(set) var effects: [VibrationEffect] = []
   private(set) var firstEffectOffset = 0
   private var xmlTree: XMLTree?
@@ -440,7 +440,7 @@ private struct VibrationDecoder {
 
 // MARK: - Writing
 
-/// Writes effects, or the elements of a text, as vibration XML.
+/// A writer of effects, or of parsed XML elements, as vibration XML.
 private struct VibrationWriter {
   private var outputBytes: [UInt8] = []
   private var elementDepth = 0
@@ -558,7 +558,7 @@ private struct VibrationWriter {
     return text
   }
 
-  /// The order in which attributes are written, except in entries, where the duration is first.
+  /// The order in which attributes are written, except in entries, which have the duration first.
   private static let attributeOrder = [
     "name", "initialSharpness", "initialFrequencyHz", "intensity", "sharpness", "amplitude",
     "frequencyHz", "scale",

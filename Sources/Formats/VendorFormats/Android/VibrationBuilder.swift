@@ -1,8 +1,8 @@
 internal import HapticFormats
 internal import HapticModel
 
-/// Converts a composition into effects. Overlapping events are merged into one envelope, because an
-/// Android vibration has only one.
+/// Converts a composition into Android vibration effects. Overlapping events are merged, because an
+/// Android vibration has only one envelope.
 struct VibrationBuilder {
   private let composition: HapticComposition
   private let amplitudeMapping: AmplitudeMapping
@@ -12,7 +12,8 @@ struct VibrationBuilder {
 
   /// The rise and fall times of a transient within an envelope, in milliseconds.
   static let transientPulseMilliseconds = (rise: 1, fall: 12)
-  /// The maximum distance of a removed point from a straight line, as a fraction of full scale.
+  /// The maximum distance from a straight line at which a point is removed, as a fraction of full
+  /// scale.
   private static let collinearityToleranceFraction = 0.0025
 
   init(_ composition: HapticComposition, options: WritingOptions) {
@@ -57,12 +58,12 @@ struct VibrationBuilder {
     return makeEffect(of: removingCollinearPoints(points), isBasic: false)
   }
 
-  /// The number of lines of hertz that represent a change in sharpness from 0 to 1 within the line
-  /// tolerance.
+  /// The number of straight frequency lines in hertz that represent a change of the sharpness from
+  /// 0 to 1 within the tolerance.
   private static let hertzLinesPerSharpnessUnit = 8.0
 
-  /// Returns the points without those that only approximate a line between two breakpoints of the
-  /// composition.
+  /// Returns the points of an envelope, except those that only approximate a line between two
+  /// breakpoints of the composition.
   private func removingCollinearPoints(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
     var anchorMicroseconds: Set<Double> = []
     func anchor(_ seconds: Double) { anchorMicroseconds.insert((seconds * 1e6).rounded()) }
@@ -94,7 +95,7 @@ struct VibrationBuilder {
         remainingPoints.isEmpty ? 0 : 1)
   }
 
-  /// Merges all events into a single line of levels and sharpness.
+  /// Merges all events into a single envelope of levels and sharpness.
   ///
   /// - Parameters:
   ///   - quantity: The quantity of the levels.
@@ -136,8 +137,8 @@ struct VibrationBuilder {
     return Self.roundedToFloat(mergedEnvelope.mergedPoints)
   }
 
-  /// Returns the points in the precision of the file, so that rounding errors at one time don't
-  /// become jumps.
+  /// Returns the points rounded to the precision of the file, so that points at nearly equal times
+  /// don't become jumps.
   private static func roundedToFloat(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
     var roundedPoints: [EnvelopePoint] = []
     for var point in points {
@@ -170,7 +171,7 @@ struct VibrationBuilder {
     return .repeating(preamble: preamble, repeating)
   }
 
-  /// Returns the points between two times, excluding jumps at the ends.
+  /// Returns the points of an envelope between two times, excluding jumps at the ends.
   private static func clippedPoints(of points: [EnvelopePoint], from start: Double, to end: Double)
     -> [EnvelopePoint]
   {
@@ -201,8 +202,8 @@ struct VibrationBuilder {
     losses.add(.approximated, .composition, "jumps are written as ramps of # ms", size: 1)
   }
 
-  /// Returns the ends of lines of whole milliseconds, from level 0 at the start back to level 0,
-  /// and the sharpness at the start.
+  /// Returns an envelope as lines that last whole milliseconds, given by their ends. The lines
+  /// begin and end at level 0. Also returns the sharpness at the start.
   private mutating func roundedLines(_ points: [EnvelopePoint], from start: Int, to end: Int?) -> (
     sharpness: Double, ends: [(point: EnvelopePoint, duration: Int)]
   ) {
@@ -277,7 +278,7 @@ struct VibrationBuilder {
 
   // MARK: Primitives
 
-  /// Returns the transients as primitives. Other events are dropped.
+  /// Returns the transients of the composition as primitives. Other events are dropped.
   mutating func makePrimitives() -> VibrationEffect {
     var primitives: [VibrationEffect.Primitive] = []
     var previousStart = 0

@@ -1,11 +1,11 @@
 internal import HapticFormats
 internal import HapticModel
 
-/// An Android vibration.
+/// An Android vibration effect, such as a predefined effect, a waveform, or an envelope.
 indirect enum VibrationEffect: Equatable, Sendable {
-  /// A device vibration with a name.
+  /// A predefined vibration of the device, given by its name.
   case predefined(String)
-  /// A sequence of device vibrations.
+  /// A sequence of primitives, which are predefined vibrations of the device.
   case primitives([Primitive])
   /// A sequence of constant levels that repeats from a step index, or once if the index is nil.
   case waveform([Step], repeatIndex: Int?)
@@ -15,19 +15,19 @@ indirect enum VibrationEffect: Equatable, Sendable {
   /// A preamble, or nil for none, followed by an effect that repeats.
   case repeating(preamble: VibrationEffect?, VibrationEffect)
 
-  /// A device vibration with a scale and a delay.
+  /// A primitive of a sequence: a predefined vibration of the device, with a scale and a delay.
   struct Primitive: Equatable, Sendable {
     var name: String
     /// The factor that multiplies the strength of the device vibration, 0…1.
     var strengthFactor: Float = 1
-    /// The delay before the vibration, in milliseconds.
+    /// The delay before the primitive, in milliseconds.
     var delayMilliseconds = 0
     /// A Boolean value that indicates whether the delay starts at the start of the preceding
     /// primitive, rather than at its end.
     var delaysFromPreviousStart = false
   }
 
-  /// A vibration of constant amplitude.
+  /// A step: a vibration of constant amplitude.
   struct Step: Equatable, Sendable {
     /// The duration of the step, in milliseconds.
     var durationMilliseconds: Int
@@ -35,17 +35,17 @@ indirect enum VibrationEffect: Equatable, Sendable {
     var amplitudeCode: Int?
   }
 
-  /// The end of one line of an envelope.
+  /// A control point of an envelope: the end of one straight line.
   struct ControlPoint: Equatable, Sendable {
     /// The level at the end of the line, 0…1.
     var level: Float
-    /// The sharpness, 0…1, or the frequency in hertz at the end of the line.
+    /// The sharpness, 0…1, or the frequency, in hertz, at the end of the line.
     var sharpnessOrHertz: Float
     /// The duration of the line that ends here, in milliseconds.
     var lineMilliseconds: Int
   }
 
-  /// Returns the names of an envelope and its attributes in vibration XML.
+  /// Returns the names of an envelope's elements and attributes in vibration XML.
   static func xmlNames(isBasic: Bool) -> (
     element: String, initial: String, level: String, tone: String
   ) {
@@ -54,6 +54,6 @@ indirect enum VibrationEffect: Equatable, Sendable {
       : ("waveform-envelope-effect", "initialFrequencyHz", "amplitude", "frequencyHz")
   }
 
-  /// The maximum amplitude of a step.
+  /// The maximum amplitude of a step in a waveform.
   static let maximumAmplitudeCode = 255
 }

@@ -1,11 +1,11 @@
-/// Approximations of the vibrations that devices play from their own recordings. Android publishes
-/// names and descriptions of them, but no waveforms; the events follow the descriptions, and the
-/// durations are estimates.
+/// Approximations of the predefined vibrations, for which each device has its own waveforms.
+/// Android publishes their names and descriptions, but no waveforms; the events follow the
+/// descriptions, and the durations are estimates.
 enum VibrationPrimitives {
-  /// An approximation: transients with delays in milliseconds, and a continuous event whose
-  /// intensity is linear between points.
+  /// An approximation of one predefined vibration: transients with delays in milliseconds, and a
+  /// continuous event whose intensity is linear between points.
   struct Approximation: Sendable {
-    /// The time after which the next vibration can begin, in milliseconds.
+    /// The duration of the vibration, after which the next vibration can begin, in milliseconds.
     var blockedMilliseconds: Int
     var transients: [(delay: Int, intensity: Float, sharpness: Float)] = []
     var intensityPoints: [(time: Int, intensity: Float)] = []
@@ -46,8 +46,8 @@ enum VibrationPrimitives {
     approximations[name] ?? Approximation(blockedMilliseconds: 0)
   }
 
-  /// Returns the primitive that is closest to a transient, with its scale and the maximum
-  /// difference in intensity and sharpness.
+  /// Returns the primitive that is closest to a transient, its scale, and the larger of its
+  /// differences in intensity and sharpness.
   static func nearest(intensity: Double, sharpness: Double) -> (
     primitive: String, scale: Float, error: Double
   ) {

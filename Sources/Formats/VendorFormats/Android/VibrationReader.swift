@@ -12,24 +12,24 @@ struct VibrationReader {
   private let intensitiesByAmplitude: [Float]
   private let sharpnessScale = SharpnessScale.phone
   private var builder = ScaledLayerBuilder(scale: .phone)
-  /// The losses of events, by their indices in the builder.
+  /// The losses that concern single events, with the indices of the events in the builder.
   private var eventLosses: [(event: Int, message: String, size: Double?)] = []
   private let recordsLosses: Bool
-  /// The duration of the added effects, in milliseconds.
+  /// The total duration of the effects added so far, in milliseconds.
   private var elapsedMilliseconds = 0
-  /// The end of the last event, in milliseconds.
+  /// The end time of the last event, in milliseconds.
   private var lastEventEndMilliseconds = 0
   private var loopPoints: HapticComposition.LoopPoints?
   /// A Boolean value that indicates whether any event has a sharpness curve, so that every event
   /// with curves needs one.
   private let needsSharpnessCurves: Bool
 
-  /// The maximum error of the sharpness on a line between two frequencies.
+  /// The maximum error in sharpness when a line between two frequencies becomes lines of sharpness.
   private static let sharpnessTolerance = 0.002
-  /// The duration of a transient, in milliseconds.
+  /// The duration assumed for a transient, in milliseconds.
   private static let transientMilliseconds = 12
 
-  /// Creates the layers of an effect; nil is an effect without content.
+  /// Converts an effect into layers; nil stands for an effect without content.
   init(_ effect: VibrationEffect?, options: ReadingOptions) {
     let mapping = options.amplitudeMapping
     self.amplitudeMapping = mapping
@@ -165,7 +165,8 @@ struct VibrationReader {
     }
   }
 
-  /// Adds contiguous levels as one event. Each level has a point at its start and one at its end.
+  /// Adds contiguous constant levels as one event, whose curve has a point at the start and at the
+  /// end of each level.
   private mutating func addRun(_ run: inout Points, duration length: inout Int) {
     guard let first = run.first else { return }
     if run.count == 2 {

@@ -1,21 +1,22 @@
 internal import HapticFormats
 internal import HapticModel
 
-/// Converts a composition into a staircase of levels, for devices without envelopes.
+/// Converts a composition into a sequence of steps with constant levels, for devices without
+/// envelopes.
 struct VibrationSteps {
   private(set) var steps: [VibrationEffect.Step] = []
-  /// The index of the level from which the levels repeat, or nil.
+  /// The index of the step to which a loop returns, or nil if the steps do not repeat.
   private(set) var repeatIndex: Int?
   private(set) var losses: LossLog
   private var quantizer = Quantizer()
 
-  /// The rendering of Meta's waveforms for Android: an emphasis ducks the envelope and is added to
-  /// it. It lasts from 36.4 ms (dull) to 12.1 ms (sharp).
+  /// The constants of Meta's waveforms for Android. An emphasis ducks the envelope and is added to
+  /// it, and lasts from 36.4 ms (dull) to 12.1 ms (sharp).
   ///
   /// Source: facebook/meta-haptics-sdk, 41c9dcb, `android_waveform.rs`.
   private enum MetaWaveform {
     static let stepSeconds = 0.01
-    /// The maximum number of samples. Longer compositions are sampled less often.
+    /// The maximum number of samples of the envelope. Longer compositions are sampled less often.
     static let maximumStepCount = 500_000.0
     static let duckingGain = 0.5
     static let dullTransientSeconds = 0.0364
@@ -32,8 +33,8 @@ struct VibrationSteps {
   private var emphases: [Emphasis] = []
   private var envelopePoints: [EnvelopePoint] = []
 
-  /// Creates the levels of a composition. Levels that are constant between jumps are written as
-  /// they are; other levels are sampled.
+  /// Converts a composition into steps. Levels that are constant between jumps are written as they
+  /// are; other levels are sampled.
   ///
   /// - Parameters:
   ///   - composition: The composition.
@@ -113,13 +114,14 @@ struct VibrationSteps {
     }
   }
 
-  /// The times at which the level may jump, in any order.
+  /// The times at which the level of the envelope may jump, in any order.
   private var levelJumpSeconds: [Double] {
     [0] + envelopePoints.map { $0.timeSeconds }
       + emphases.flatMap { [$0.startSeconds, $0.endSeconds] }
   }
 
-  /// Returns the times at which the level is sampled, and records the sampling as a loss.
+  /// Returns the times at which the level of the envelope is sampled, and records the sampling as a
+  /// loss.
   private mutating func sampleLevelTimes(until end: Double, rate: Double?) -> [Double] {
     let stepInterval = max(
       1 / min(max(rate ?? 1 / MetaWaveform.stepSeconds, 1), 1000),
@@ -131,7 +133,8 @@ struct VibrationSteps {
     return (0..<stepCount).map { Double($0) * stepInterval }
   }
 
-  /// Adds a step for each interval between successive times, and extends a step of equal amplitude.
+  /// Adds a step for each interval between successive times, or extends the last step if it has the
+  /// same amplitude.
   ///
   /// - Parameters:
   ///   - times: The times in seconds, in ascending order.
@@ -184,7 +187,7 @@ struct VibrationSteps {
     }
   }
 
-  /// Returns the amplitude at a time that is not before that of the preceding call.
+  /// Returns the amplitude of the envelope at a time. Times must not descend from call to call.
   private func level(at time: Double, cursor: inout (point: Int, emphasis: Int)) -> Double {
     var maximumLevel = envelopePoints.point(at: time, cursor: &cursor.point)?.level ?? 0
     while cursor.emphasis < emphases.count, emphases[cursor.emphasis].endSeconds <= time {

@@ -1,4 +1,4 @@
-/// Reads an XML text of elements and attributes into a tree, without libexpat.
+/// Parses an XML text of elements and attributes into a tree, without libexpat.
 ///
 /// Accepts the documents that ``XMLTree`` accepts: UTF-8 without document type declaration, and
 /// without text between elements. Names may have all characters outside of ASCII.
@@ -12,7 +12,7 @@ struct XMLReader {
   private let keepsComments: Bool
   private let maximumElementDepth: Int
   private var byteOffset = 0
-  /// The open elements, after a placeholder that contains the root.
+  /// The stack of open elements, above a placeholder that contains the root.
   private var openElements = [Element(name: "", byteOffset: 0)]
   private var hasRoot = false
 
@@ -22,7 +22,7 @@ struct XMLReader {
     self.maximumElementDepth = maximumDepth
   }
 
-  /// Returns the root, with the comments before and after it.
+  /// Parses the text, and returns the root element with the comments before and after it.
   mutating func read() throws(ParseError) -> [Element] {
     if let offset = Self.invalidUTF8Offset(in: textBytes) {
       throw invalidTokenError(at: offset)
@@ -83,7 +83,7 @@ struct XMLReader {
         name: String(decoding: textBytes[start..<byteOffset], as: UTF8.self), byteOffset: start))
   }
 
-  /// Skips a CDATA section [18], which may have only whitespace.
+  /// Skips a CDATA section [18], which may contain only whitespace.
   private mutating func skipCharacterData() throws(ParseError) {
     let start = byteOffset
     guard openElements.count > 1 else { throw invalidTokenError(at: start) }
@@ -254,7 +254,7 @@ struct XMLReader {
     return Character(scalar)
   }
 
-  /// Returns true for the characters of XML [2].
+  /// Returns true for a character that XML allows [2].
   private static func isAllowed(_ number: UInt32) -> Bool {
     switch number {
     case 0x09, 0x0A, 0x0D: true
@@ -280,7 +280,7 @@ struct XMLReader {
     return byteOffset > start
   }
 
-  /// Skips an expected ASCII character.
+  /// Skips an expected ASCII character, or throws an error if the next character is different.
   private mutating func skipExpected(_ character: StaticString) throws(ParseError) {
     guard starts(with: character) else {
       throw invalidTokenError(at: byteOffset)
@@ -317,7 +317,7 @@ struct XMLReader {
       suggestion: "use only elements and attributes")
   }
 
-  /// Returns the offset of the first byte that is not UTF-8, or nil.
+  /// Returns the offset of the first byte that is not valid UTF-8, or nil.
   private static func invalidUTF8Offset(in text: [UInt8]) -> Int? {
     var position = 0
     while position < text.count {

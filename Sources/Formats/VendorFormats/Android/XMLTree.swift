@@ -4,11 +4,12 @@ internal import HapticFormats
   internal import CExpat
 #endif
 
-/// The elements of an XML text, read by libexpat without opening other files, or by ``XMLReader``
-/// in builds without it. Document type declarations are rejected, so there are only the predefined
-/// entities.
+/// The tree of elements in an XML text, read by libexpat without opening other files, or by
+/// ``XMLReader`` in builds without libexpat. Document type declarations are rejected, so there are
+/// only the predefined entities.
 struct XMLTree: Sendable {
-  /// An element. The name of a comment, if comments are kept, is its text including the delimiters.
+  /// An XML element, or a comment if comments are kept. The name of a comment is its text including
+  /// the delimiters.
   struct Element: Sendable {
     var name: String
     var attributes: [(name: String, value: String)] = []
@@ -19,7 +20,7 @@ struct XMLTree: Sendable {
     var isComment: Bool { name.hasPrefix("<") }
   }
 
-  /// An error with its offset in bytes.
+  /// An XML syntax error with its offset in bytes.
   struct ParseError: Error {
     var byteOffset: Int
     var message: String
@@ -30,7 +31,7 @@ struct XMLTree: Sendable {
   static let sizeLimits = (bytes: 10_000_000, depth: 32)
 
   let textBytes: [UInt8]
-  /// The root, with the comments before and after it.
+  /// The root element, with the comments before and after it.
   let topLevelItems: [Element]
 
   var root: Element? { topLevelItems.first { !$0.isComment } }
@@ -56,7 +57,7 @@ struct XMLTree: Sendable {
     #endif
   }
 
-  /// Returns the offset of an attribute in bytes.
+  /// Returns the offset of an attribute in the text, in bytes.
   func offset(ofAttribute index: Int, in element: Element) -> Int {
     var position = element.byteOffset + 1 + element.name.utf8.count
     func skip(to isEnd: (UInt8) -> Bool) {
@@ -95,11 +96,11 @@ struct XMLTree: Sendable {
   }
 
   #if SoundOutput
-    /// The state of a parser. The callbacks of libexpat change the state.
+    /// The state of the parser, which the callbacks of libexpat change.
     @safe private struct ExpatReader {
       let text: [UInt8]
       private var parser: XML_Parser?
-      /// The open elements, after a placeholder that contains the root.
+      /// The stack of open elements, above a placeholder that contains the root.
       private var openElements = [Element(name: "", byteOffset: 0)]
       private var parseError: ParseError?
 

@@ -16,15 +16,16 @@ package struct CompositionDifference: Equatable, Sendable {
   /// A Boolean value that indicates whether audio events or sampled signals differ.
   package private(set) var differsInSound = false
 
-  /// The maximum of all differences; 1 if sound differs.
+  /// The maximum of all differences; 1 if audio events or sampled signals differ.
   package var maximumError: Double {
     max(continuousAmplitudeError, sharpnessError, transientError, differsInSound ? 1 : 0)
   }
 
-  /// The length of a window, in seconds.
+  /// The length of each window in which the compositions are compared, in seconds.
   private static let windowSeconds = 0.02
   private static let stepsPerWindow = 10
-  /// The offset of a sample within its step. It avoids whole milliseconds, where many formats jump.
+  /// The offset of a sample within its time step. It avoids whole milliseconds, at which many
+  /// formats have jumps.
   private static let sampleOffsetStepFraction = 0.37
   /// The maximum number of windows that are compared.
   private static let maximumWindowCount = 100_000

@@ -2,14 +2,15 @@ internal import CMath
 internal import HapticFormats
 internal import HapticModel
 
-/// A breakpoint of a level and a sharpness that are linear between breakpoints. Two points with the
-/// same time are a jump.
+/// A breakpoint of an envelope, whose level and sharpness are linear between breakpoints. Two
+/// points with the same time form a jump.
 struct EnvelopePoint: Equatable {
   /// The time of the breakpoint, in seconds from the start of the composition.
   var timeSeconds: Double
-  /// The level at the breakpoint, 0…1, which is an intensity or an amplitude.
+  /// The level at the breakpoint, 0…1: an intensity or an amplitude.
   var level: Double
-  /// The sharpness at the breakpoint, 0…1, or unlimited on the scale of a writer with frequencies.
+  /// The sharpness at the breakpoint, 0…1; not limited on the scale of a format that states
+  /// frequencies.
   var sharpness: Double
 
   static func interpolated(from: EnvelopePoint, to: EnvelopePoint, at time: Double) -> EnvelopePoint
@@ -24,7 +25,8 @@ struct EnvelopePoint: Equatable {
 }
 
 extension EnvelopePoint {
-  /// Returns the points that divide the line to another point into equal parts, without its ends.
+  /// Returns the points that divide the line from this to another point into equal parts, excluding
+  /// both ends.
   func subdivided(to end: EnvelopePoint, count: Int) -> [EnvelopePoint] {
     (1..<max(count, 1)).map {
       .interpolated(
@@ -35,8 +37,8 @@ extension EnvelopePoint {
 }
 
 extension [EnvelopePoint] {
-  /// Returns the interpolated point at a time, or nil before the first point and from the last
-  /// point on.
+  /// Returns the interpolated point of an envelope at a time, or nil before the first point and
+  /// from the last point on.
   ///
   /// - Parameters:
   ///   - time: The time, in seconds; not before that of the preceding call.
@@ -51,14 +53,14 @@ extension [EnvelopePoint] {
   }
 }
 
-/// The level and sharpness of one haptic event over time, including its envelope times and the
-/// parameters and curves of its layer.
+/// The envelope of one haptic event: its level and sharpness over time, including its envelope
+/// times and the parameters and curves of its layer.
 struct EventEnvelope {
   var eventReference: EventReference
   var kind: HapticEvent.Kind
   /// The breakpoints, sorted by time: one for a transient, at least two for a continuous event.
   var points: [EnvelopePoint]
-  /// A Boolean value that indicates whether lines between the points approximate the level.
+  /// A Boolean value that indicates whether lines between the points only approximate the level.
   var hasApproximatedLevel = false
 
   var startSeconds: Double { points[0].timeSeconds }
@@ -66,7 +68,8 @@ struct EventEnvelope {
   var endSeconds: Double { points[points.count - 1].timeSeconds }
 }
 
-/// The quantity of an envelope's levels, and its relation to intensity.
+/// The scale of an envelope's levels: the quantity that they measure, and its relation to
+/// intensity.
 struct EnvelopeScale: Equatable {
   /// The quantity that a level of the envelope measures.
   enum Quantity { case intensity, amplitude }
@@ -96,16 +99,16 @@ struct EnvelopeScale: Equatable {
   var isLinearInGain: Bool { levelQuantity == .amplitude || amplitudeMapping == .linear }
 }
 
-/// The conversion of a layer's sharpness to the scale of a writer.
+/// The conversion of a layer's sharpness to the frequency scale of a written format.
 private struct PitchConversion {
   /// The scale on which the layer states sharpness.
   private let sourceScale: SharpnessScale
-  /// The scale on which the writer states frequencies.
+  /// The scale on which the written format states frequencies.
   private let targetScale: SharpnessScale
   /// A Boolean value that indicates whether the sharpness of the layer is limited to 0…1.
   let clampsSharpness: Bool
 
-  /// Creates the conversion for a layer and the scale of a writer.
+  /// Creates the conversion from the scale of a layer to that of a written format.
   ///
   /// - Parameters:
   ///   - source: The scale of a layer that states hertz, or nil for sharpness, which has the
@@ -117,15 +120,15 @@ private struct PitchConversion {
     clampsSharpness = source == nil || target == nil
   }
 
-  /// A Boolean value that indicates whether the conversion maps lines to lines.
+  /// A Boolean value that indicates whether the conversion maps straight lines to straight lines.
   var isLinear: Bool { sourceScale.isLogarithmic == targetScale.isLogarithmic }
 
-  /// Returns the sharpness of an event on the scale of the layer.
+  /// Returns the sharpness of an event on the layer's scale.
   func sharpness(of event: HapticEvent) -> Double {
     clampsSharpness ? Double(event.value(of: .hapticSharpness)) : event.unclampedSharpness
   }
 
-  /// Returns the sharpness on the scale of the writer.
+  /// Converts a sharpness to the scale of the written format.
   ///
   /// - Parameter sum: The sum of an event's sharpness and its control.
   func sharpness(_ sum: Double) -> Double {
@@ -144,7 +147,8 @@ private struct PitchConversion {
 struct EnvelopeSampler {
   let levelScale: EnvelopeScale
   let levelTolerance: Double
-  /// The scale of the writer's frequencies, on which sharpness is not limited; nil for sharpness.
+  /// The scale of the written format's frequencies, on which sharpness is not limited; nil if the
+  /// format states sharpness.
   let targetSharpnessScale: SharpnessScale?
 
   /// The maximum number of bisections between two breakpoints.
@@ -187,7 +191,8 @@ struct EnvelopeSampler {
     }
   }
 
-  /// Returns the envelopes that end within a day after the start. Readers reject later envelopes.
+  /// Returns the envelopes that end within a day after the start. Readers reject envelopes that end
+  /// later.
   func envelopes(of composition: HapticComposition, losses: inout LossLog) -> [EventEnvelope] {
     let envelopesByValidity = Dictionary(grouping: envelopes(of: composition)) {
       $0.endSeconds <= FrameConversion.maximumSeconds
@@ -200,7 +205,7 @@ struct EnvelopeSampler {
     return envelopesByValidity[true] ?? []
   }
 
-  /// Adds a loss if lines approximate the level of an event.
+  /// Adds a loss if straight lines only approximate the level of an event.
   func addApproximation(of envelopes: [EventEnvelope], to losses: inout LossLog) {
     guard envelopes.contains(where: { $0.hasApproximatedLevel }) else { return }
     losses.add(
@@ -231,7 +236,8 @@ struct EnvelopeSampler {
     }
   }
 
-  /// Returns the points of an event, and whether the lines between them approximate its level.
+  /// Returns the breakpoints of an event's envelope. Also returns true if the lines between them
+  /// only approximate the level.
   private func points(
     of event: HapticEvent, controls: Controls
   ) -> (points: [EnvelopePoint], isApproximated: Bool) {
@@ -317,7 +323,7 @@ struct EnvelopeSampler {
       isSustained: event.value(of: .sustained) >= 0.5)
   }
 
-  /// Returns the ascending times between which the envelope and both controls are lines.
+  /// Returns the ascending times between which the envelope and both controls are straight lines.
   private func breakpointTimes(of event: HapticEvent, shape: EnvelopeShape, controls: Controls)
     -> [Double]
   {
@@ -345,9 +351,9 @@ struct EnvelopeSampler {
     return times
   }
 
-  /// Returns the amplitude gain at a time after the onset. At a breakpoint, the gain belongs to the
-  /// segment that starts there if `isLineStart` is true, otherwise to the segment that ends
-  /// there.
+  /// Returns the amplitude gain of an event at a time after its onset. At a breakpoint, the gain
+  /// belongs to the segment that starts there if `isLineStart` is true, otherwise to the segment
+  /// that ends there.
   private static func envelopeGain(of shape: EnvelopeShape, at time: Double, isLineStart: Bool)
     -> Double
   {

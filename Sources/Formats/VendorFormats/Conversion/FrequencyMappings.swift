@@ -2,7 +2,7 @@ internal import HapticFormats
 public import HapticModel
 
 extension SharpnessScale {
-  /// The scale of MPEG-I haptics, 65–300 Hz in equal differences.
+  /// The sharpness scale of MPEG-I haptics: linear from 65 to 300 Hz.
   ///
   /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, the AHAP input of its encoder.
   public static let mpeg = SharpnessScale(minimumHertz: 65, maximumHertz: 300, isLogarithmic: false)
@@ -23,9 +23,9 @@ enum PercentConversion {
   static func percent(ofFraction fraction: Double) -> Double { fraction * 100 }
 }
 
-/// Rounds times and levels for a file, and collects the maximum errors.
+/// Rounds times and levels to the precision of a file, and records the maximum errors.
 struct Quantizer {
-  /// The maximum rounding error of floating-point numbers that is not reported as a loss.
+  /// The maximum floating-point rounding error that is not reported as a loss.
   static let unreportedRoundingError = 1e-6
 
   /// The maximum rounding errors of times, in milliseconds, and of levels, as a fraction of full

@@ -1,17 +1,18 @@
 internal import HapticFormats
 internal import HapticModel
 
-/// Distributes events among layers, separating events with sharpness from those that state hertz.
+/// Distributes events among layers, and separates events with a sharpness from those with a
+/// frequency in hertz.
 struct ScaledLayerBuilder {
-  /// The scale of events that state hertz.
+  /// The sharpness scale of the layers whose events state a frequency in hertz.
   private let statedHertzScale: SharpnessScale
   private var sharpnessBuilder = LayerBuilder()
   private var hertzBuilder = LayerBuilder()
-  /// The layer (0 for sharpness, 1 for hertz) of each added event, and its index in that layer's
-  /// builder.
+  /// The builder of each added event, as layer 0 for sharpness or 1 for hertz, with the event's
+  /// index in that builder.
   private var eventReferences: [EventReference] = []
 
-  /// Creates a builder for events that state hertz on a scale.
+  /// Creates a builder with the sharpness scale of events that state hertz.
   init(scale: SharpnessScale) { self.statedHertzScale = scale }
 
   /// Adds an event with the curves that act only on it. Each curve must start no later than the
@@ -56,8 +57,8 @@ struct ScaledLayerBuilder {
   }
 }
 
-/// Distributes events among as few layers as possible, so that no curve acts on an event that it
-/// doesn't belong to.
+/// Distributes events among as few layers as possible such that each curve acts only on the event
+/// to which it belongs.
 ///
 /// All events without curves share the first layer. The others are assigned by greedy interval
 /// partitioning: each goes to the layer that became free first, or to a new layer if none is free.
@@ -71,8 +72,8 @@ struct LayerBuilder {
 
   private var plainEvents: [HapticEvent] = []
   private var curvedEvents: [CurvedEvent] = []
-  /// For each added event: layer 0 and its index in `plainEvents`, or layer 1 and its index in
-  /// `curvedEvents`.
+  /// The location of each added event: layer 0 with its index in `plainEvents`, or layer 1 with its
+  /// index in `curvedEvents`.
   private var eventReferences: [EventReference] = []
 
   /// Adds an event without curves.
@@ -138,8 +139,8 @@ struct LayerBuilder {
     return indicesByTime
   }
 
-  /// Returns the position of each event with curves, and the number of events in each layer that
-  /// has curves.
+  /// Returns the layer and index of each event with curves, and the number of events in each layer
+  /// that has curves.
   private func assignLayers(in order: [Int]) -> (references: [EventReference], counts: [Int]) {
     let firstCurvedLayer = plainEvents.isEmpty ? 0 : 1
     var references = Array(repeating: EventReference(event: 0), count: curvedEvents.count)

@@ -2,7 +2,7 @@ internal import HapticFormats
 internal import HapticModel
 
 extension LossLog {
-  /// Records a loss for each event that was merged or dropped.
+  /// Records a loss for each event that was merged with others or dropped.
   mutating func add(_ merged: MergedEnvelope) {
     for event in merged.overlappingEvents.sorted() {
       add(.approximated, .event(event), "overlapping events are merged into one envelope")
@@ -13,8 +13,8 @@ extension LossLog {
   }
 }
 
-/// The sum of overlapping continuous events as one envelope: amplitudes add up to 1 at most, and
-/// sharpness is the mean, weighted by amplitude.
+/// The sum of overlapping continuous events as one envelope. Amplitudes are added, up to a sum of
+/// 1, and the sharpness is the mean weighted by amplitude.
 struct MergedEnvelope {
   /// The breakpoints, sorted by time, from the start of the first event to the end of the last. The
   /// level is 0 between events.
@@ -22,7 +22,7 @@ struct MergedEnvelope {
   private(set) var overlappingEvents: Set<EventReference> = []
   private(set) var droppedEvents: [EventReference] = []
 
-  /// The maximum number of overlapping events. Additional events are dropped.
+  /// The maximum number of events that overlap at one time. Additional events are dropped.
   static let maximumOverlapCount = 256
 
   private let envelopeSampler: EnvelopeSampler
@@ -65,7 +65,7 @@ struct MergedEnvelope {
     }
   }
 
-  /// An envelope that is sounding, with the index of its current segment.
+  /// An envelope that is active at the current time, with the index of its current segment.
   private struct ActiveEnvelope {
     let eventEnvelope: EventEnvelope
     var segmentIndex = 0

@@ -1,4 +1,4 @@
-/// A simplified curve by the Ramer–Douglas–Peucker algorithm: a segment is divided at the point
+/// A curve simplified by the Ramer–Douglas–Peucker algorithm: a segment is divided at the point
 /// farthest from its chord for as long as the distance exceeds the tolerance. Distances are
 /// measured between values at the same time.
 ///
@@ -14,7 +14,7 @@ struct PointReduction {
   /// quadratic.
   private static let pointsPerBlock = 2048
 
-  /// Removes as many points as a tolerance allows.
+  /// Simplifies a curve by removing as many points as a tolerance allows.
   ///
   /// - Parameters:
   ///   - original: The points, sorted by time.
@@ -48,7 +48,7 @@ struct PointReduction {
     maximumDeviation = maximumBlockError
   }
 
-  /// Keeps the most important points.
+  /// Simplifies a curve to a maximum number of points by keeping the most important ones.
   ///
   /// - Parameters:
   ///   - original: The points, sorted by time.

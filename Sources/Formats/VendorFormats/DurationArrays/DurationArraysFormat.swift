@@ -3,8 +3,9 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// The durations of `navigator.vibrate` on web pages: alternately on and off, in milliseconds, as
-  /// an array or as comma-separated numbers. When written, the vibrator is on at any level above 0.
+  /// The format of the durations that web pages pass to `navigator.vibrate`: alternately on and
+  /// off, in milliseconds, as an array or as comma-separated numbers. When written, the vibrator is
+  /// on at any level above 0.
   ///
   /// The content does not distinguish this format from ``waitFirst``, so the file name must.
   public static let vibrate = durationArray(
@@ -12,8 +13,8 @@ extension HapticFormat {
     rules: [.vibrateInvalidSyntax, .vibrateInvalidDuration, .vibrateExceedsChromiumLimits]
   ).distinguished(by: "the first number is a vibration, as on web pages")
 
-  /// The durations of `vibrate(long[], int)` in Android, and of the argument `pattern` in Flutter
-  /// and React Native: alternately off and on, in milliseconds.
+  /// The format of the durations that apps pass to `vibrate(long[], int)` in Android, or as the
+  /// argument `pattern` in Flutter and React Native: alternately off and on, in milliseconds.
   ///
   /// Source: the documentation of `android.os.Vibrator`, of the Flutter package `vibration`, and of
   /// React Native's `Vibration` on Android.
@@ -66,19 +67,20 @@ extension HapticFormat {
 
 /// The limits of a platform that plays lists of durations.
 private struct DurationLimits: Sendable {
-  /// The maximum number of durations.
+  /// The maximum number of durations in a list.
   var maximumDurationCount: Int
-  /// The maximum duration, in milliseconds.
+  /// The maximum length of one duration, in milliseconds.
   var maximumDurationMilliseconds: Int
-  /// The message for a list that exceeds the limits.
+  /// The message about a list of durations that exceeds the limits.
   var violationMessage: String
 
-  /// The limits of Chromium. Source: Chromium's web tests of the Vibration API.
+  /// The limits of Chromium for `navigator.vibrate`. Source: Chromium's web tests of the Vibration
+  /// API.
   static let chromium = DurationLimits(
     maximumDurationCount: 99, maximumDurationMilliseconds: 10_000,
     violationMessage: "Chromium plays at most 99 durations of at most 10000 ms")
 
-  /// Returns whether durations exceed the limits.
+  /// Returns true if a list of durations exceeds the limits.
   func isExceeded(by durations: [Int]) -> Bool {
     durations.count > maximumDurationCount
       || durations.contains { $0 > maximumDurationMilliseconds }
@@ -91,10 +93,10 @@ private struct DurationArray {
   private(set) var log = FindingLog()
   private(set) var steps: [VibrationEffect.Step] = []
 
-  /// The number of bytes at the start of a text that identify it.
+  /// The number of bytes at the start of a text by which the format is recognized.
   private static let recognizedByteCount = 1 << 12
 
-  /// Returns whether a text consists of numbers in an array, or of several numbers separated by
+  /// Returns true if a text consists of numbers in an array or of several numbers separated by
   /// commas.
   static func matches(_ text: Span<UInt8>) -> Bool {
     var hasDigit = false
@@ -117,7 +119,7 @@ private struct DurationArray {
     return hasDigit && hasSeparator
   }
 
-  /// Parses a text with or without brackets, and reports invalid durations.
+  /// Parses a list of durations with or without brackets, and reports invalid durations.
   init(_ file: SourceFile, beginsWithPause: Bool, maximum: DurationLimits?) throws(InputError) {
     let list = file.bytes.dropFirst(ByteOrderMark.utf8Length(in: file.bytes.span))
     let hasBracket = list.first { !XMLTree.isWhitespace($0) } == UInt8(ascii: "[")
@@ -152,7 +154,8 @@ private struct DurationArray {
     }
   }
 
-  /// Returns alternating durations of levels, without a pause at the end.
+  /// Returns the alternating durations of vibration and pause in a series of levels, without a
+  /// pause at the end.
   static func durations(of levels: VibrationSteps, beginsWithPause: Bool) -> [Int] {
     var durations: [Int] = []
     for step in levels.steps {
@@ -175,7 +178,7 @@ private struct DurationArray {
   }
 }
 
-/// The rules of lists of durations.
+/// The rules for files with lists of durations.
 extension Rule {
   static let vibrateInvalidSyntax = error(
     "syntax", "syntax", "The text must be a JSON array of numbers, or numbers separated by commas.")

@@ -3,8 +3,8 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// The project of Meta Haptics Studio: a JSON text with clips, each of which contains a haptic
-  /// clip as in ``hapticClip``, and the path of a sound file.
+  /// The project format of Meta Haptics Studio: a JSON text with clips. Each contains a haptic clip
+  /// as in ``hapticClip``, and the path of a sound file.
   ///
   /// A file is several patterns. Without a part, the clips follow each other. The sounds play with
   /// their clips. Source: facebook/haptics-studio, ea7a3d0, MIT license.
@@ -27,7 +27,7 @@ extension HapticFormat {
   }()
 }
 
-/// The clips of a project.
+/// A Meta Haptics Studio project with its clips.
 private struct StudioProject {
   private let jsonDocument: JSONDocument
 
@@ -36,7 +36,7 @@ private struct StudioProject {
 
   init(_ file: SourceFile) throws(InputError) { jsonDocument = try file.jsonDocument() }
 
-  /// The clips with haptics.
+  /// The clips of the project that have haptics.
   var clipParts: [SourceFile.Part] {
     var parts: [SourceFile.Part] = []
     guard let clips = jsonDocument.root["clips"] else { return parts }
@@ -46,7 +46,7 @@ private struct StudioProject {
     return parts
   }
 
-  /// Reads a clip, or all clips one after the other.
+  /// Reads one clip, or all clips as a sequence.
   func readResult(part: SourceFile.Part?, options: ReadingOptions) -> ReadResult {
     var log = FindingLog()
     guard let clips = jsonDocument.root["clips"], clips.kind == .array else {
@@ -100,7 +100,7 @@ private struct StudioProject {
   }
 }
 
-/// Clips that play one after the other, as layers with the names of the clips.
+/// A sequence of clips, as layers that have the names of the clips.
 private struct CombinedClips {
   var layers: [HapticComposition.Layer] = []
   var findings: [Finding] = []
@@ -108,12 +108,13 @@ private struct CombinedClips {
   var losses: [Loss] = []
   var soundReferences: [ReadResult.SoundReference] = []
   var notes: String?
-  /// For each layer, the map of its clip and the index of the first layer of the clip.
+  /// The source map of the clip that each layer comes from, with the index of the clip's first
+  /// layer.
   var sourceMaps: [(map: SourceMap, firstLayer: Int)] = []
-  /// The end of the last clip, in seconds.
+  /// The end time of the last clip in the sequence, in seconds.
   private var endSeconds: Double?
 
-  /// Adds a clip after a pause.
+  /// Adds a clip to the sequence after a pause.
   mutating func add(_ clip: JSONValue, readingOptions options: ReadingOptions, pause: Double) {
     guard let haptic = clip["haptic"] else { return }
     let result = HapticClipDecoder.readResult(of: haptic, options: options)
@@ -161,7 +162,7 @@ private struct CombinedClips {
 }
 
 extension CompositionElement {
-  /// The index of the layer of the part, or nil for the whole composition.
+  /// The index of the layer that contains the element, or nil for the whole composition.
   fileprivate var layer: Int? {
     switch self {
     case .composition: nil
@@ -172,7 +173,7 @@ extension CompositionElement {
     }
   }
 
-  /// Returns the part with another layer.
+  /// Returns the same element in a different layer.
   fileprivate func movedToLayer(_ layer: Int) -> CompositionElement {
     switch self {
     case .composition: .composition

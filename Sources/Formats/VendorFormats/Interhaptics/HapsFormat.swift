@@ -47,16 +47,16 @@ extension HapticFormat {
     }, shape: { HapsDecoder.fileTable.schema })
 }
 
-/// The vibration content of a file: melodies that sound together, and their notes.
+/// The vibration content of a `.haps` file: melodies that play together, with their notes.
 struct HapsDocument: Equatable, Sendable {
-  /// A key frame of an amplitude or a frequency.
+  /// A key frame of a note's amplitude or frequency.
   struct Keyframe: Equatable, Sendable {
     /// The time of the key frame, in seconds from the start of the note.
     var timeSeconds = 0.0
     /// The value of the key frame: an amplitude, 0…1, or a frequency in hertz.
     var amplitudeOrHertz = 0.0
-    /// The slope per second at the end of the preceding cubic segment; a segment without slopes is
-    /// a line.
+    /// The slope, per second, at the end of the preceding cubic segment. A segment without slopes
+    /// is a line.
     var incomingSlopePerSecond: Double?
     var outgoingSlopePerSecond: Double?
   }
@@ -65,7 +65,7 @@ struct HapsDocument: Equatable, Sendable {
   struct Note: Equatable, Sendable {
     /// The time at which the note starts, in seconds from the start of the file.
     var startSeconds = 0.0
-    /// The length in seconds, or nil to end with the last key frame.
+    /// The length of the note in seconds, or nil if it ends with the last key frame.
     var durationSeconds: Double?
     var noteGain = 1.0
     var isTransient = false
@@ -74,14 +74,14 @@ struct HapsDocument: Equatable, Sendable {
     var jsonValueIndex = 0
   }
 
-  /// A series of notes with a common gain.
+  /// A melody: a series of notes with a common gain.
   struct Melody: Equatable, Sendable {
     var melodyGain = 1.0
     var isMuted = false
     var notes: [Note] = []
   }
 
-  /// The duration of a transient, in seconds. Source: all transients of public files.
+  /// The duration of a transient, in seconds. Source: all transients in public `.haps` files.
   static let transientSeconds = 0.022
 
   var formatVersion = ""
@@ -91,7 +91,7 @@ struct HapsDocument: Equatable, Sendable {
   var melodies: [Melody] = []
 }
 
-/// Reads and writes the JSON of haptic materials.
+/// Reads and writes the JSON of haptic materials (`.haps` files).
 struct HapsDecoder: JSONSchemaReader {
   private typealias Table<Owner> = JSONObjectSchema<Owner, HapsDecoder>
   private typealias Field<Owner> = JSONProperty<Owner, HapsDecoder>
@@ -260,15 +260,15 @@ extension Rule {
   static let hapsUnknownVersion = warning(
     "version", "compatibility", "The version should be 5, the only known version.")
 
-  /// The rules of haptic materials, in listing order.
+  /// The rules for haptic materials, in listing order.
   static let hapsRules: [Rule] = [
     .invalidSyntax, .hapsInvalidStructure, .wrongType, .hapsValueOutOfRange, .hapsUnknownVersion,
   ]
 }
 
 extension HapsDocument {
-  /// Creates the document of a composition: transients share one melody, and continuous events use
-  /// as many melodies as events overlap.
+  /// Creates the document for a composition. Transients share one melody, and continuous events use
+  /// as many melodies as the maximum number of overlapping events.
   init(of given: HapticComposition, options: WritingOptions, losses: inout LossLog) {
     losses.addNonHapticLosses(of: given)
     let composition = given.unrolled(passCount: options.loopPassCount, losses: &losses)

@@ -1,7 +1,7 @@
 internal import HapticFormats
 internal import HapticModel
 
-/// Converts the notes of a document into events with curves.
+/// Converts the notes of a `.haps` document into events with curves.
 struct HapsReader {
   private typealias Breakpoints = [(time: Double, value: Double)]
 
@@ -112,8 +112,8 @@ struct HapsReader {
       interpolation: interpolation)
   }
 
-  /// Returns the breakpoints from 0 to a time. Cubic segments become lines; the first and the last
-  /// value hold.
+  /// Returns the breakpoints of key frames from time 0 to a given time. Cubic segments become
+  /// lines, and the first and the last value are extended.
   private static func breakpoints(of keyframes: [HapsDocument.Keyframe], until length: Double)
     -> Breakpoints
   {
@@ -132,8 +132,8 @@ struct HapsReader {
     return trimmed(breakpoints, to: length)
   }
 
-  /// Returns points of the cubic Hermite curve between two key frames, or none if their slopes are
-  /// missing or are those of a line.
+  /// Returns points of the cubic Hermite curve between two key frames. The result is empty if the
+  /// slopes are missing or are those of a line.
   private static func cubicPoints(
     from start: HapsDocument.Keyframe, to end: HapsDocument.Keyframe
   ) -> Breakpoints {

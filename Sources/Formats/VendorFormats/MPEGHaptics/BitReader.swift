@@ -4,7 +4,7 @@ internal import Reading
 /// An error while reading bits: the violated rule, the location, and a message.
 struct BitReadError: Error {
   var violatedRule: Rule
-  /// The offset of the bit from the start of the file.
+  /// The offset of the error from the start of the file, in bits.
   var bitOffset: Int
   var message: String
 
@@ -15,12 +15,13 @@ struct BitReadError: Error {
   }
 }
 
-/// Reads numbers with any number of bits, most significant bit first, within a range of a file.
+/// A reader of numbers with any number of bits, most significant bit first, within a range of a
+/// file.
 struct BitReader {
   private let fileBytes: [UInt8]
-  /// The offset of the next bit from the start of the file.
+  /// The offset of the next unread bit from the start of the file, in bits.
   private(set) var bitOffset = 0
-  /// The offset after the last readable bit.
+  /// The offset after the last readable bit, in bits from the start of the file.
   private var endBitOffset: Int
   private var subjectName: String
 
@@ -32,7 +33,8 @@ struct BitReader {
 
   var remainingBitCount: Int { endBitOffset - bitOffset }
 
-  /// Throws an error unless a number of bits remain. The message is the predicate for the subject.
+  /// Throws an error unless a number of bits remain. The message of the error combines the subject
+  /// with a predicate.
   private func requireRemainingBits(_ bits: Int, _ message: @autoclosure () -> String)
     throws(BitReadError)
   {
@@ -44,7 +46,7 @@ struct BitReader {
     "byte \(bitOffset / 8)" + (bitOffset % 8 == 0 ? "" : ", bit \(bitOffset % 8)")
   }
 
-  /// Reads an unsigned number of at most 32 bits, clamped to the maximum `Int`.
+  /// Reads an unsigned number of at most 32 bits as an `Int`, clamped to the maximum `Int`.
   mutating func readBits(_ count: Int) throws(BitReadError) -> Int {
     Int(clamping: try readUnsignedBits(count))
   }
@@ -76,8 +78,8 @@ struct BitReader {
     return unsignedValue >> (count - 1) == 1 ? unsignedValue - 1 << count : unsignedValue
   }
 
-  /// Reads a number that is scaled to a range, in as many steps as its bits allow, in the single
-  /// precision of the standard.
+  /// Reads a number that is quantized within a range with as many steps as its bits allow. The
+  /// computation has single precision, as in the standard.
   mutating func readScaledBits(_ count: Int, from low: Float, to high: Float) throws(BitReadError)
     -> Float
   {

@@ -44,7 +44,7 @@ extension HapticFormat {
 
 // MARK: - Tables
 
-/// Reads the text by the schema of ISO/IEC 23090-31 and its drafts.
+/// Reads an HJIF text by the schema of ISO/IEC 23090-31 and its drafts.
 struct HJIFReader: JSONSchemaReader {
   static var omitsPointInWholeNumbers: Bool { true }
 
@@ -56,7 +56,7 @@ struct HJIFReader: JSONSchemaReader {
   let wantsFindings: Bool
   var findingLog = FindingLog()
 
-  /// Reports an unknown name. Unknown types of bands and effects are errors.
+  /// Reports an unknown enumeration name. Unknown types of bands and effects are errors.
   mutating func reportUnknownValue(
     _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue
   ) {
@@ -65,7 +65,8 @@ struct HJIFReader: JSONSchemaReader {
       "unknown \(key.name) \(text.quoted())", suggestion: names.suggestion(for: text))
   }
 
-  /// Returns the document of a text. Content that cannot be read is logged as an error.
+  /// Returns the document that an HJIF text contains. Content that cannot be read is logged as an
+  /// error.
   mutating func decodeDocument(from json: JSONDocument) -> MPEGDocument {
     var document = MPEGDocument()
     guard json.root.kind == .object else {
@@ -99,7 +100,8 @@ struct HJIFReader: JSONSchemaReader {
     return document
   }
 
-  /// Returns the bits of a wavelet stream: six bits per character, most significant first.
+  /// Returns the bits of a wavelet stream from its text, which has six bits per character, most
+  /// significant first.
   mutating func decodeWaveletBits(of value: JSONValue) -> [UInt8]? {
     guard expectKind(.string, of: value, as: value.key ?? ""), let text = value.string else {
       return nil
@@ -137,7 +139,7 @@ struct HJIFReader: JSONSchemaReader {
   }
 }
 
-/// The objects of the text, with keys in the order in which they are written.
+/// The JSON objects of an HJIF text, with their keys in the order in which they are written.
 private enum HJIFSchema {
   typealias Table<Owner> = JSONObjectSchema<Owner, HJIFReader>
   typealias Field<Owner> = JSONProperty<Owner, HJIFReader>
@@ -146,7 +148,7 @@ private enum HJIFSchema {
   private static let idType = JSONType.integer(0...Int(Int32.max))
   private static let unsignedType = JSONType.integer(0...Int(clamping: UInt32.max))
   private static let gainType = JSONType.number(0...10_000)
-  /// The range of positions. The maximum is a day at a million ticks per second.
+  /// The allowed range of positions, in ticks. The maximum is a day at a million ticks per second.
   private static let tickType = JSONType.integer(0...Int(clamping: 1 << 37 as Int64))
 
   private static func recordingSourceIndex<Owner>(
@@ -341,7 +343,7 @@ private enum HJIFSchema {
       },
     ], check: recordingSourceIndex { $0.sourceValueIndex = $1 })
 
-  /// Passes a number to a closure as an optional: NaN becomes nil, and nil becomes NaN.
+  /// Calls a closure with a number as an optional. NaN becomes nil, and a nil result becomes NaN.
   private static func withNaNAsNil(_ number: inout Float, _ body: (inout Float?) -> Void) {
     var optionalNumber = number.isNaN ? nil : number
     body(&optionalNumber)
@@ -361,7 +363,7 @@ private enum HJIFSchema {
 }
 
 extension Rule {
-  /// The rules of the text, in listing order.
+  /// The rules for HJIF texts, in listing order.
   static let hjifRules: [Rule] =
     [
       .invalidSyntax, .hjifTrailingComma, .hjifByteOrderMark, .hjifDuplicateKey,

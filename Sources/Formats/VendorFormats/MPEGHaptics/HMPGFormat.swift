@@ -2,7 +2,8 @@ public import HapticFormats
 internal import Reading
 
 extension HapticFormat {
-  /// The binary file of MPEG-I haptics, ISO/IEC 23090-31. Locations are byte and bit offsets.
+  /// HMPG, the binary format of MPEG haptics (ISO/IEC 23090-31). The locations of findings are byte
+  /// and bit offsets.
   ///
   /// The format is read-only. A file is read as the same layers as its text equivalent, ``hjif``.
   public static let hmpg = HapticFormat(
@@ -37,7 +38,7 @@ extension HapticFormat {
     })
 }
 
-/// Decodes a binary file: units that contain packets.
+/// Decodes an HMPG file, which consists of units that contain packets.
 ///
 /// Metadata packets describe perceptions, channels, and bands. Data packets contain effects of a
 /// band, which may continue in later packets.
@@ -45,7 +46,7 @@ struct HMPGDecoder {
   typealias Effect = MPEGDocument.Effect
   typealias Keyframe = MPEGDocument.Keyframe
 
-  /// The type of a packet. Raw values are the binary codes.
+  /// The type of a packet. The raw values are the codes in the file.
   enum Packet: Int {
     case timing, haptics, perception, channel, band, data, library
     case crc32, crc16, globalCRC16, globalCRC32, initialTiming
@@ -65,20 +66,20 @@ struct HMPGDecoder {
   }
 
   private static let maximumEffectNestingDepth = 32
-  /// The maximum phase, in radians: a full turn in the precision of the format.
+  /// The maximum phase, in radians: a full cycle in the precision of the format.
   private static let maximumPhaseRadians: Float = 6.28318
 
   private let fileBytes: [UInt8]
   private(set) var log = FindingLog()
   private(set) var document = MPEGDocument()
-  /// The start of the current unit, in ticks.
+  /// The start of the current unit, in ticks from the start of the document.
   private var unitStartTicks = 0
   private var isSpatialUnit = false
-  /// The indices of perceptions, channels, and bands in their parents, by the path of ids from the
-  /// perception to the element.
+  /// The indices of perceptions, channels, and bands within their parents, by the path of ids from
+  /// the perception to the element.
   private var documentIndicesByIDs: [[Int]: Int] = [:]
-  /// The announced number of children of the file (empty path), a perception, a channel, or a band,
-  /// by its path of ids, with the location of the announcement.
+  /// The number of children that the file announces for itself (empty path), a perception, a
+  /// channel, or a band, by path of ids; with the location of the announcement.
   private var announcedCountsByIDs: [[Int]: (count: Int, bit: Int)] = [[]: (0, 0)]
   /// The indices of a band's effects that may continue in later packets, by the band's path of ids
   /// and the effect's id.
@@ -202,8 +203,8 @@ struct HMPGDecoder {
     try reader.skipBits(49)
   }
 
-  /// Verifies a checksum of the preceding packet, or of as many packets as a global checksum
-  /// announces.
+  /// Verifies the checksum of the preceding packet or, for a global checksum, of the announced
+  /// number of packets.
   ///
   /// Source of the polynomials: MPEGGroup/HapticReferenceSoftware, 2de9ff1.
   private mutating func verifyChecksum(
@@ -234,8 +235,8 @@ struct HMPGDecoder {
     )
   }
 
-  /// Returns the cyclic redundancy check of bytes: the remainder of the division by a polynomial of
-  /// 16 or 32 bits, most significant bit first, with an initial value of 0.
+  /// Returns the cyclic redundancy check (CRC) of bytes: the remainder of the division by a
+  /// polynomial of 16 or 32 bits, most significant bit first, with an initial value of 0.
   static func checksum(of bytes: ArraySlice<UInt8>, bits: Int) -> UInt32 {
     let polynomial: UInt64 = bits == 16 ? 0xC021 : 0x8260_8ED7
     var checksumRegister: UInt64 = 0
@@ -265,8 +266,8 @@ struct HMPGDecoder {
     return Value.allCases[code]
   }
 
-  /// Reads the ids of a perception, of one of its channels, and of one of its bands, up to a count.
-  /// Throws if an element has not been described.
+  /// Reads a path of up to three ids: of a perception, of one of its channels, and of one of that
+  /// channel's bands. Throws if an element has not been described.
   private func readDescribedIDs(count: Int, from reader: inout BitReader) throws(BitReadError)
     -> [Int]
   {
@@ -364,7 +365,7 @@ struct HMPGDecoder {
     }
   }
 
-  /// Returns the name of a device, and skips its other fields.
+  /// Reads the name of a reference device, and skips its other fields.
   private mutating func decodeDeviceName(_ reader: inout BitReader) throws(BitReadError) -> String {
     try reader.skipBits(8)
     let name = try reader.readText()
@@ -520,7 +521,7 @@ struct HMPGDecoder {
     effect.baseSignal = try readCode(bits: 4, noun: "base signal", from: &reader)
   }
 
-  /// Decodes effects of a band, or continuations of effects.
+  /// Decodes effects of a band, or the continuations of earlier effects.
   private mutating func decodeEffectData(_ reader: inout BitReader) throws(BitReadError) {
     // Skip the flag that indicates whether the packet can be decoded independently.
     try reader.skipBits(1)
@@ -606,7 +607,8 @@ struct HMPGDecoder {
     return effect
   }
 
-  /// Decodes a position relative to the unit. Positions before the start of the document become 0.
+  /// Decodes a position relative to the start of the unit. Positions before the start of the
+  /// document become 0.
   private func decodePosition(_ reader: inout BitReader) throws(BitReadError) -> Int {
     max(unitStartTicks + (try reader.readSignedBits(25)), 0)
   }
@@ -672,7 +674,7 @@ struct HMPGDecoder {
     }
   }
 
-  /// Restores the lengths of wavelet blocks, of which the file contains only the lowest eight bits.
+  /// Restores the full lengths of wavelet blocks. The file contains only their lowest eight bits.
   private mutating func restoreBlockLengths() {
     for (ids, _) in announcedCountsByIDs where ids.count == 3 && self[band: ids].kind == .wavelet {
       var band = self[band: ids]
@@ -696,7 +698,7 @@ struct HMPGDecoder {
 }
 
 extension Rule {
-  /// The rules of the binary file, in listing order.
+  /// The rules for HMPG files, in listing order.
   static let hmpgRules: [Rule] =
     [
       .hmpgTruncatedData, .hmpgInvalidStructure, .hmpgUnknownPacket, .hmpgTrailingBits,

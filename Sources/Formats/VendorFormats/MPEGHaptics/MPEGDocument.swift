@@ -2,8 +2,8 @@ internal import HapticFormats
 internal import HapticModel
 internal import Reading
 
-/// A haptic experience of ISO/IEC 23090-31, the content of its text (HJIF) and of its binary file
-/// (HMPG). Times are whole ticks.
+/// A haptic experience as defined by ISO/IEC 23090-31: the common content of its text format (HJIF)
+/// and its binary format (HMPG). Times are in whole ticks.
 ///
 /// A `sourceValueIndex` is the location of an element in the file: the index of a JSON value in a
 /// text, or the offset of a bit in a binary file.
@@ -13,20 +13,20 @@ struct MPEGDocument: Equatable, Sendable {
   var conformanceLevel = 1
   var creationDate = ""
   var description = ""
-  /// The number of ticks per second in which positions are stated.
+  /// The resolution of positions, in ticks per second.
   var ticksPerSecond = 1_000
   var avatars: [Avatar] = []
   var perceptions: [Perception] = []
-  /// The number of synchronization points.
+  /// The number of synchronization points in the document.
   var syncPointCount = 0
 
-  /// A body to which effects can be applied.
+  /// An avatar: a virtual body to which effects can be applied.
   struct Avatar: Equatable, Sendable {
     var id = 0
     var sourceValueIndex = 0
   }
 
-  /// The signals for one sense.
+  /// A perception: the signals for one sense.
   struct Perception: Equatable, Sendable {
     var id = 0
     var modality = MPEGModality.other
@@ -34,13 +34,13 @@ struct MPEGDocument: Equatable, Sendable {
     var effectLibrary: [Effect] = []
     var deviceNames: [String] = []
     var channels: [Channel] = []
-    /// The power of ten by which amplitudes are multiplied.
+    /// The exponent of the power of ten by which amplitudes are multiplied.
     var amplitudeExponentOfTen = 0
     var semanticScheme: String?
     var sourceValueIndex = 0
   }
 
-  /// The signal of one actuator or body location: the sum of its bands.
+  /// A channel: the signal of one actuator or body location, which is the sum of its bands.
   struct Channel: Equatable, Sendable {
     var id = 0
     var description = ""
@@ -48,22 +48,22 @@ struct MPEGDocument: Equatable, Sendable {
     /// A Boolean value that indicates whether the channel names a body part, an actuator, a
     /// direction, or vertices.
     var namesBodyLocation = false
-    /// The sample rate of the recording that the channel was made from, in hertz, or 0.
+    /// The sample rate of the recording from which the channel was encoded, in hertz; 0 if unknown.
     var recordingSampleRate = 0
-    /// The length of that recording, in frames, or 0.
+    /// The length of the recording from which the channel was encoded, in frames; 0 if unknown.
     var recordingFrameCount = 0
     var bands: [Band] = []
     var sourceValueIndex = 0
 
-    /// The length of the recording that the channel was made from, in seconds, or nil if the file
-    /// does not state it.
+    /// The length of the recording from which the channel was encoded, in seconds, or nil if the
+    /// file does not state it.
     var recordingSeconds: Double? {
       guard recordingSampleRate > 0, recordingFrameCount > 0 else { return nil }
       return Double(recordingFrameCount) / Double(recordingSampleRate)
     }
   }
 
-  /// Effects with the same kind of synthesis.
+  /// A band: a part of a channel whose effects have the same kind of synthesis.
   struct Band: Equatable, Sendable {
     var kind = MPEGBandKind.transient
     var curveKind = MPEGCurveKind.unknown
@@ -79,7 +79,7 @@ struct MPEGDocument: Equatable, Sendable {
 
   /// An effect of a band or of a library.
   struct Effect: Equatable, Sendable {
-    /// The kind of an effect, in the order of the binary codes.
+    /// The kind of an effect. The order of the cases is that of the codes in binary files.
     enum Kind: String, JSONEnumeration {
       case basis = "Basis", reference = "Reference", composite = "Composite"
     }
@@ -87,12 +87,14 @@ struct MPEGDocument: Equatable, Sendable {
     var kind = Kind.basis
     /// The effect's id; for a reference, the id of the library effect that it plays.
     var id: Int?
-    /// The start, in ticks from the start of the document or of the enclosing composite effect.
+    /// The start of the effect, in ticks from the start of the document or of the enclosing
+    /// composite effect.
     var startTicks = 0
     /// The phase of the wave at the start of the effect, in radians.
     var initialPhaseRadians = 0.0
     var baseSignal = MPEGBaseSignal.sine
-    /// A Boolean value that indicates whether phase and base signal are written.
+    /// A Boolean value that indicates whether files contain the phase and the base signal of the
+    /// effect.
     var isVectorialWave = false
     var keyframes: [Keyframe] = []
     var children: [Effect] = []
@@ -119,25 +121,28 @@ struct MPEGDocument: Equatable, Sendable {
   }
 }
 
-/// The kind of synthesis of a band's effects, in the order of the binary codes.
+/// The kind of synthesis of a band's effects. The order of the cases is that of the codes in binary
+/// files.
 enum MPEGBandKind: String, JSONEnumeration {
   case transient = "Transient", curve = "Curve", vectorial = "VectorialWave", wavelet =
     "WaveletWave"
 }
 
-/// The interpolation between key frames of a curve, in the order of the binary codes.
+/// The interpolation between key frames of a curve. The order of the cases is that of the codes in
+/// binary files.
 enum MPEGCurveKind: String, JSONEnumeration {
   case unknown = "Unknown", cubic = "Cubic", linear = "Linear", akima = "Akima", bezier = "Bezier",
     bSpline = "BSpline"
 }
 
-/// The waveform of a vectorial wave, in the order of the binary codes.
+/// The waveform of a vectorial wave. The order of the cases is that of the codes in binary files.
 enum MPEGBaseSignal: String, JSONEnumeration {
   case sine = "Sine", square = "Square", triangle = "Triangle", sawToothUp = "SawToothUp",
     sawToothDown = "SawToothDown"
 }
 
-/// The sense that a perception addresses; the first fourteen in the order of the binary codes.
+/// The sense that a perception addresses. The order of the first fourteen cases is that of the
+/// codes in binary files.
 enum MPEGModality: String, JSONEnumeration {
   case other = "Other", pressure = "Pressure", acceleration = "Acceleration", velocity = "Velocity"
   case position = "Position", temperature = "Temperature", vibrotactile = "Vibrotactile", water =
@@ -149,11 +154,11 @@ enum MPEGModality: String, JSONEnumeration {
 
   static let binaryCodeCount = 14
 
-  /// The way in which a signal for this sense can be played by a vibrating actuator.
+  /// The way in which a vibrating actuator can play signals for this sense.
   enum Playability { case unchanged, asVibration, unplayable }
 
-  /// The playability on a vibrating actuator. Positions in textures, stiffness, and friction are
-  /// spatial, so they have no time.
+  /// The playability of signals for this sense on a vibrating actuator. Positions in textures,
+  /// stiffness, and friction are spatial, so they have no time.
   var playability: Playability {
     switch self {
     case .vibrotactile, .acceleration, .other, .temporal:

@@ -1,21 +1,23 @@
 internal import HapticFormats
 internal import HapticModel
 
-/// Converts a composition into a document with one perception and one channel for each body
-/// location.
+/// Converts a composition into an MPEG document that has one perception, with a channel for each
+/// body location.
 ///
 /// Transients share one band. Continuous events use as many vectorial bands as events overlap.
 /// Sampled signals become linear curves.
 struct MPEGEncoder {
-  /// The number of ticks per second.
+  /// The resolution of the written times, in ticks per second.
   private static let ticksPerSecond = 48_000
   /// The maximum position of a key frame within its effect, in ticks.
   private static let maximumEffectTicks = Int(Int32.max)
-  /// The maximum numbers of effects, key frames, bands per channel, and channels that are written.
+  /// The maximum numbers of effects, key frames, bands per channel, and channels in a written
+  /// document.
   private static let maximumCounts = (
     effects: 4_000_000, keyframes: 8_000_000, bands: 1_000, channels: 64
   )
-  /// The maximum distance between a signal's lines and its samples, as a fraction of full scale.
+  /// The maximum deviation of a signal's straight lines from its samples, as a fraction of full
+  /// scale.
   private static let signalToleranceFraction = 1.0 / 8_192
 
   private(set) var document = MPEGDocument()
@@ -74,8 +76,8 @@ struct MPEGEncoder {
     document.syncPointCount = 1
   }
 
-  /// Adds a loss for envelope times. The default profile plays their ramps as lines of intensity
-  /// instead of amplitude.
+  /// Adds a loss for the envelope times of events. The default profile plays their ramps as lines
+  /// of intensity instead of amplitude.
   private mutating func addRampLosses(
     of envelopes: [EventEnvelope], in composition: HapticComposition, tolerance: Double
   ) {
@@ -118,7 +120,7 @@ struct MPEGEncoder {
     return band
   }
 
-  /// Returns a band that contains the frequencies of its key frames.
+  /// Returns a band whose limits contain the frequencies of all its key frames.
   private static func widened(_ band: MPEGDocument.Band) -> MPEGDocument.Band {
     guard band.kind != .curve else { return band }
     var widenedBand = band

@@ -4,7 +4,7 @@ import Reading
 import HapticModel
 
 extension ReadResult {
-  /// Creates the result of reading a document, from a text or from a binary file.
+  /// Creates the result of reading an MPEG document, which came from a text or a binary file.
   ///
   /// - Parameters:
   ///   - document: The document.
@@ -63,23 +63,23 @@ extension MPEGDocument {
   }
 }
 
-/// Converts the channels of a document into layers: waves and transients become events if events
-/// can represent them exactly, everything else becomes sampled signals.
+/// Converts the channels of an MPEG document into layers. Waves and transients become events if
+/// events can represent them exactly; everything else becomes sampled signals.
 struct MPEGReader {
-  /// The amplitude of a continuous event of intensity 1.
+  /// The amplitude that a continuous event of intensity 1 has in a document.
   ///
   /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, the AHAP input of its encoder.
   static let continuousReferenceAmplitude = 0.6138
   static let transientReferenceAmplitude = 0.792
-  /// The duration of a transient, in seconds: two cycles of 90.9 Hz. Source: as for
+  /// The duration of a transient effect, in seconds: two cycles of 90.9 Hz. Source: as for
   /// ``continuousReferenceAmplitude``.
   private static let transientSeconds = 0.022
-  /// The sample rates of curves and waves that become signals, up to a minute and for longer
-  /// signals. The lower rate bounds the memory that a small file can claim.
+  /// The sample rates at which curves and waves become signals: for signals of up to a minute, and
+  /// for longer signals. The lower rate bounds the memory that a small file can claim.
   private static let curveSampleRates = (short: 48_000.0, long: 8_000.0)
-  /// The maximum number of samples in all signals together.
+  /// The maximum total number of samples in all signals of a document.
   private static let maximumTotalSampleCount = 1 << 24
-  /// An amplitude of 0 as quantized by the binary file: half a step below 0.
+  /// The value of an amplitude of 0 after quantization in binary files: half a step below 0.
   static let maximumQuantizedZeroAmplitude: Float = -1 / 255 - 1e-6
 
   let document: MPEGDocument
@@ -254,7 +254,7 @@ struct MPEGReader {
 
   // MARK: - Signals
 
-  /// Counts samples toward the limits, and logs an error if they exceed a limit.
+  /// Counts samples toward the limits of the reader, and logs an error if they exceed a limit.
   private mutating func reserveSamples(seconds: Double, rate: Double, at sourceIndex: Int) -> Bool {
     let sampleCountToReserve = seconds * rate + 1
     guard reservedSignalSeconds + seconds <= SampledSignal.maximumTotalSeconds,
@@ -319,7 +319,7 @@ struct MPEGReader {
       samples: samples.map { Float($0) })
   }
 
-  /// Returns the end of a channel's transients, waves, and curves, in ticks.
+  /// Returns the time at which a channel's transients, waves, and curves end, in ticks.
   private static func endTick(of channel: MPEGResolver.Channel, burst: Double) -> Double {
     var latestEndTick = 0.0
     for band in channel.bands where band.bandDescription.kind != .wavelet {
@@ -397,8 +397,8 @@ struct MPEGReader {
     return SampledSignal(startSeconds: 0, sampleRate: rate, samples: samples)
   }
 
-  /// Returns the samples of a band of wavelets, without those of its last block that are beyond the
-  /// recording.
+  /// Returns the samples of a wavelet band, without samples of its last block that are beyond the
+  /// end of the recording.
   private mutating func sampledSignal(
     ofBlocks band: MPEGResolver.Band, of channel: MPEGResolver.Channel
   ) -> SampledSignal? {

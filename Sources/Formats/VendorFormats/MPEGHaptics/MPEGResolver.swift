@@ -3,34 +3,35 @@ internal import HapticFormats
 import Reading
 import HapticModel
 
-/// The channels of a document in playable form: references are replaced by library effects, effects
-/// and key frames are sorted, and silent content is removed and reported.
+/// Resolves the channels of an MPEG document to a playable form: references are replaced by library
+/// effects, effects and key frames are sorted, and silent content is removed and reported.
 struct MPEGResolver {
-  /// A channel with its own name and gain.
+  /// A resolved channel with its own name and gain.
   struct Channel {
     var name: String
     var modality: MPEGModality
     var channelGain: Double
     var bands: [Band]
-    /// The length of the recording that the channel was made from, in seconds, or nil.
+    /// The length of the recording from which the channel was encoded, in seconds, or nil if
+    /// unknown.
     var recordingSeconds: Double?
     var sourceValueIndex: Int
   }
 
-  /// A band without references.
+  /// A resolved band, in which no effect is a reference.
   struct Band {
     var bandDescription: MPEGDocument.Band
     /// The basis effects, sorted by position from the start of the document.
     var effects: [MPEGDocument.Effect]
   }
 
-  /// The maximum number of key frames, counting those of every reference.
+  /// The maximum number of key frames in a document, including the key frames of every reference.
   static let maximumKeyframeCount = 4_000_000
-  /// The maximum number of effects, counting those of every reference.
+  /// The maximum number of effects in a document, including the effects of every reference.
   static let maximumEffectCount = 2_000_000
   private static let maximumReferenceDepth = 16
 
-  /// Returns the location of an element in the file, for the order of findings.
+  /// A function that returns the offset of an element in the file, by which findings are sorted.
   let sourceOffset: (Int) -> Int
   /// A Boolean value that indicates whether frequencies are clamped to the limits of their band.
   private let clampsFrequencies: Bool
@@ -39,7 +40,7 @@ struct MPEGResolver {
   private var keyframeCount = 0
   private var effectCount = 0
 
-  /// Resolves the channels of a document.
+  /// Resolves all channels of a document.
   ///
   /// - Parameters:
   ///   - document: The document.

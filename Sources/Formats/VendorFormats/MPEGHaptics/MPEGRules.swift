@@ -1,8 +1,8 @@
 internal import Reading
 
-/// The common rules of the text (HJIF) and of the binary file (HMPG).
+/// The rules that HJIF texts and HMPG files have in common.
 extension Rule {
-  /// The rules that apply to the document, in listing order.
+  /// The rules for the content of MPEG documents, in listing order.
   static let mpegRules: [Rule] = [
     .mpegUnknownReference, .mpegDuplicateID, .mpegMissingKeyframes, .mpegMissingAmplitude,
     .mpegMissingFrequency,

@@ -2,11 +2,11 @@ internal import HapticModel
 internal import HapticFormats
 internal import CMath
 
-/// The waveform of a vectorial wave at ascending positions. Amplitude and frequency are linear
-/// between the key frames that have them; the phase is the integral of the frequency.
+/// A generator of a vectorial wave's values at ascending positions. Amplitude and frequency are
+/// linear between the key frames that have them; the phase is the integral of the frequency.
 struct VectorialWave {
   private let amplitudeBreakpoints: [(position: Double, value: Double)]
-  /// The frequencies, with the phase at each key frame, in radians.
+  /// The frequencies of the wave, with the phase at each key frame in radians.
   private let frequencyBreakpoints: [(position: Double, hertz: Double, phase: Double)]
   private let initialPhaseRadians: Double
   private let baseSignal: MPEGBaseSignal
@@ -37,8 +37,8 @@ struct VectorialWave {
     baseSignal = effect.baseSignal
   }
 
-  /// Returns the value at a position in ticks from the start of the effect; not before that of the
-  /// preceding call.
+  /// Returns the value of the wave at a position, in ticks from the start of the effect. Positions
+  /// must not descend from call to call.
   mutating func value(at position: Double) -> Double {
     while nextAmplitudeIndex < amplitudeBreakpoints.count,
       amplitudeBreakpoints[nextAmplitudeIndex].position < position
@@ -102,7 +102,7 @@ struct VectorialWave {
 
 /// The samples of a curve effect. The curve's amplitude is the signal.
 struct CurveInterpolator {
-  /// A key frame, with its position in samples from the start.
+  /// A key frame of the curve, with its position in samples from the start.
   struct Point: Equatable {
     var samplePosition: Double
     var amplitude: Double
@@ -124,7 +124,7 @@ struct CurveInterpolator {
     return distinctPoints
   }
 
-  /// Returns the samples from 0 to the last key frame.
+  /// Returns the samples of the curve from position 0 to the last key frame.
   func samples(of kind: MPEGCurveKind) -> [Double] {
     guard points.count > 1, let last = points.last, last.samplePosition >= 0 else { return [] }
     var samples = [Double](repeating: 0, count: Int(last.samplePosition) + 1)
@@ -142,7 +142,7 @@ struct CurveInterpolator {
     return samples
   }
 
-  /// Adds the samples between successive key frames.
+  /// Adds the samples of the curve between successive key frames.
   ///
   /// - Parameters:
   ///   - samples: The output.
@@ -159,7 +159,8 @@ struct CurveInterpolator {
     }
   }
 
-  /// Returns the indices of the samples from one position to another, including both.
+  /// Returns the indices of the samples between two positions, including samples exactly at the
+  /// positions.
   private static func sampleIndices(from: Double, to: Double, in samples: [Double]) -> ClosedRange<
     Int
   > {

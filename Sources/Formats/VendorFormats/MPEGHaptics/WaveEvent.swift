@@ -5,15 +5,15 @@ import HapticModel
 
 /// A vectorial wave as a continuous event with its own curves.
 struct WaveEvent {
-  /// The event, or nil for a wave without a duration.
+  /// The continuous event, or nil for a wave without a duration.
   private(set) var event: HapticEvent?
   private(set) var curves: [ParameterCurve] = []
   private(set) var maximumAmplitude: Double?
 
   private typealias Breakpoints = [(time: Double, value: Double)]
 
-  /// Returns nil for a wave that no event represents: one with another waveform than a sine, an
-  /// initial phase, or negative amplitudes.
+  /// Converts a wave to an event. Returns nil for a wave that no event can represent: one with a
+  /// waveform other than a sine, an initial phase, or negative amplitudes.
   init?(_ effect: MPEGDocument.Effect, timescale: Int, gain: Double) {
     guard effect.baseSignal == .sine, effect.initialPhaseRadians == 0, gain >= 0,
       effect.keyframes.allSatisfy({
@@ -78,8 +78,8 @@ struct WaveEvent {
       controlPoints: breakpoints.map { .init(time: $0.time, value: Float($0.value)) })
   }
 
-  /// Returns breakpoints clamped to 0…1, with additional breakpoints where the line crosses a
-  /// bound.
+  /// Returns breakpoints with values clamped to 0…1, and with additional breakpoints at the points
+  /// where the lines cross 0 or 1.
   private static func clamped(_ breakpoints: Breakpoints) -> Breakpoints {
     if breakpoints.allSatisfy({ 0...1 ~= $0.value }) { return breakpoints }
     var clampedBreakpoints: Breakpoints = []

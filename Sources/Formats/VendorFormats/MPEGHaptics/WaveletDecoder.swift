@@ -4,11 +4,12 @@ internal import CMath
 
 /// The block length of a wavelet band, in samples.
 struct WaveletBlock {
-  /// The number of samples, a power of two from 16 to 65,536, or nil if the band has an invalid
-  /// block length.
+  /// The number of samples in a block, a power of two from 16 to 65,536, or nil if the band has an
+  /// invalid block length.
   let blockSampleCount: Int?
 
-  /// Computes the block length. The upper frequency limit of a wavelet band is its sample rate.
+  /// Computes the block length in samples from the length in ticks. The upper frequency limit of a
+  /// wavelet band is its sample rate.
   init(_ band: MPEGDocument.Band, timescale: Int) {
     let exactSampleCount =
       Double(band.waveletBlockTicks) / Double(timescale) * band.upperHertzOrSampleRate
@@ -31,7 +32,7 @@ struct WaveletBlock {
 /// in hierarchical trees*, 1996; A. Cohen, I. Daubechies, J. Feauveau, *Biorthogonal bases of
 /// compactly supported wavelets*, 1992, for the filters.
 enum WaveletDecoder {
-  /// Returns the samples of one block.
+  /// Returns the samples of one wavelet block.
   ///
   /// - Parameters:
   ///   - stream: The bits of the block; bits after its end count as 0.
@@ -58,7 +59,7 @@ enum WaveletDecoder {
     -0.037828455506995,
   ]
 
-  /// Merges the low-pass and high-pass halves of the first coefficients into samples of twice the
+  /// Merges the low-pass and high-pass halves of a range of coefficients into samples at twice the
   /// rate.
   private static func invertWaveletLevel(_ values: inout [Double], count: Int) {
     var lowPassOutput = [Double](repeating: 0, count: count)
@@ -97,16 +98,16 @@ enum WaveletDecoder {
 /// plane at a time. Coefficient *i* has the children 2*i* and 2*i* + 1; a set contains the
 /// descendants of its root.
 private struct SPIHTDecoder {
-  /// The kinds of decisions. Each kind has its own probability.
+  /// The contexts of the arithmetic decoder, one for each kind of decision. Each has its own
+  /// probability.
   private enum Context: Int {
     case header, sign, coefficient, descendants, child, indirectDescendants, refinement
   }
 
-  /// A set of descendants of a coefficient.
+  /// A set of descendants of a wavelet coefficient.
   private struct CoefficientSet {
     var rootCoefficientIndex: Int
-    /// A Boolean value that indicates whether the set contains only descendants beyond the
-    /// children.
+    /// A Boolean value that indicates whether the set excludes the coefficient's direct children.
     var excludesChildren: Bool
   }
 
@@ -127,7 +128,7 @@ private struct SPIHTDecoder {
     }
   }
 
-  /// Returns the quantized coefficients and their scale.
+  /// Decodes the block, and returns the quantized coefficients and their scale.
   mutating func decode() -> ([Int], Double) {
     let bitPlaneCount = decodeNumber(bits: 4)
     let isAboveOne = decodeBit(.header)
@@ -147,7 +148,7 @@ private struct SPIHTDecoder {
     arithmeticDecoder.decodeBit(context: context.rawValue)
   }
 
-  /// Decodes a number, least significant bit first.
+  /// Decodes an unsigned number, least significant bit first.
   private mutating func decodeNumber(bits count: Int) -> Int {
     var decodedNumber = 0
     for bitIndex in 0..<count where decodeBit(.header) {
@@ -221,7 +222,7 @@ private struct ArithmeticDecoder {
   private var currentCode = 0
   private var intervalLow = 0
   private var intervalHigh = codeValueCount
-  /// For each context, the number of zeros and of all symbols so far.
+  /// The number of zeros and the number of all symbols decoded so far, for each context.
   private var symbolCounts: [(zeros: Int, all: Int)]
 
   init(_ stream: [UInt8], contextCount: Int) {

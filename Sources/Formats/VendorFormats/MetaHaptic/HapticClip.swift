@@ -1,12 +1,12 @@
 internal import HapticFormats
 import HapticModel
 
-/// The content of a `.haptic` file: an amplitude envelope, emphases on its points, and a frequency
-/// envelope.
+/// The content of a `.haptic` file: an amplitude envelope, emphases (transients) at its points, and
+/// a frequency envelope.
 struct HapticClip: Equatable {
-  /// A transient that exceeds the amplitude envelope.
+  /// An emphasis: a transient that rises above the amplitude envelope.
   struct Emphasis: Equatable {
-    /// The amplitude, 0…1; at least that of the envelope point.
+    /// The amplitude of the transient, 0…1; at least the amplitude of the envelope point.
     var amplitude: Float
     /// The normalized frequency of the transient, from dull (0) to sharp (1).
     var normalizedFrequency: Float
@@ -18,7 +18,7 @@ struct HapticClip: Equatable {
     var timeSeconds: Double
     /// The amplitude of the envelope at the point, 0…1.
     var amplitude: Float
-    /// The transient that starts at the point, or nil.
+    /// The emphasis that starts at the point, or nil.
     var emphasis: Emphasis?
   }
 
@@ -37,12 +37,12 @@ struct HapticClip: Equatable {
   /// if it has no list.
   var frequencyPoints: [FrequencyPoint]?
 
-  /// The frequency of a clip that has no frequency envelope.
+  /// The normalized frequency of a clip that has no frequency envelope.
   ///
   /// Source: facebook/meta-haptics-sdk, 41c9dcb, `renderer_c`.
   static let defaultNormalizedFrequency: Float = 0.5
 
-  /// The names of the layers for continuous events and for transients.
+  /// The names of the layers that contain the continuous event and the transients of a clip.
   static let layerNames = (continuous: "continuous", transients: "transients")
 
   /// The sharpness of a clip without a frequency envelope.
@@ -54,8 +54,8 @@ struct HapticClip: Equatable {
 // MARK: - As a composition
 
 extension HapticClip {
-  /// A Boolean value that indicates whether only emphases can be felt. Even then, the format
-  /// requires an envelope, which lasts slightly longer than the last emphasis.
+  /// A Boolean value that indicates whether the clip's only perceptible content is emphases. Even
+  /// then, the format requires an envelope, which lasts slightly longer than the last emphasis.
   var hasOnlyEmphases: Bool {
     guard let lastPoint = amplitudePoints.last,
       let tap = amplitudePoints.last(where: { $0.emphasis != nil })
@@ -66,9 +66,9 @@ extension HapticClip {
       && lastPoint.timeSeconds - tap.timeSeconds <= 2 * Self.trailingSilenceSeconds
   }
 
-  /// Returns the clip as layers: one continuous event with the envelopes as its curves, and the
-  /// emphases as transients in a layer without curves. Clips with only emphases have no continuous
-  /// event. Control points keep the values of the file.
+  /// Returns the layers of a composition for the clip: one continuous event with the envelopes as
+  /// its curves, and the emphases as transients in a layer without curves. Clips with only emphases
+  /// have no continuous event. Control points keep the values of the file.
   func layers(mapping: AmplitudeMapping) -> [HapticComposition.Layer] {
     guard let firstPoint = amplitudePoints.first, let last = amplitudePoints.last else { return [] }
     let hasFrequency = frequencyPoints?.isEmpty == false
@@ -114,7 +114,7 @@ extension HapticClip {
     return layers
   }
 
-  /// Creates the clip from which a composition was read, with identical values. Returns nil if a
+  /// Restores the clip from which a composition was read, with identical values. Returns nil if a
   /// clip cannot represent the composition.
   init?(exactly composition: HapticComposition, mapping: AmplitudeMapping) {
     guard composition.loop == nil, (1...2).contains(composition.layers.count),
@@ -148,8 +148,8 @@ extension HapticClip {
     guard addEmphases(of: composition.layers[1].pattern, mapping: mapping) else { return nil }
   }
 
-  /// Adds the transients of a pattern as emphases of the points that they were read from, and
-  /// returns whether a clip can hold all of them.
+  /// Adds the transients of a pattern as emphases to the envelope points that they were read from.
+  /// Returns false if a clip cannot contain all of them.
   private mutating func addEmphases(of pattern: HapticPattern, mapping: AmplitudeMapping) -> Bool {
     guard pattern.curves.isEmpty else { return false }
     var pointIndex = 0
@@ -184,8 +184,8 @@ extension HapticClip {
     return true
   }
 
-  /// Returns the amplitude that maps to an intensity. Of several matching values, the one with the
-  /// fewest digits is most likely the original.
+  /// Returns the amplitude that maps to an intensity. If several values match, returns the one with
+  /// the fewest digits, which is most likely the original.
   private static func shortestDecimalAmplitude(of intensity: Float, mapping: AmplitudeMapping)
     -> Float?
   {
@@ -200,7 +200,8 @@ extension HapticClip {
     }.min { $0.description.utf8.count < $1.description.utf8.count }
   }
 
-  /// Returns whether a curve is one that a clip can produce: from time 0, sorted, and within 0…1.
+  /// Returns true if a curve can result from reading a clip: it starts at time 0, and its points
+  /// are sorted and within 0…1.
   private static func isPlainCurve(
     _ curve: ParameterCurve, of id: DynamicParameterID, isSquared: Bool
   )
@@ -216,12 +217,14 @@ extension HapticClip {
 }
 
 extension HapticClip {
-  /// The silence after the last emphasis of a clip without other haptics, in seconds.
+  /// The duration of the silence after the last emphasis in a clip with only emphases, in seconds.
   static let trailingSilenceSeconds = 0.02
-  /// The maximum distance, in seconds, between a transient and its envelope point.
+  /// The maximum time difference between a transient and the envelope point that carries it, in
+  /// seconds.
   private static let timeToleranceSeconds = 1e-6
 
-  /// Creates the clip that is closest to a composition, and records each loss.
+  /// Creates the clip that is closest to a composition, and records what the clip cannot represent
+  /// as losses.
   init(approximating composition: HapticComposition, options: WritingOptions, losses: inout LossLog)
   {
     losses.addNonHapticLosses(of: composition)
@@ -294,8 +297,8 @@ extension HapticClip {
     return points
   }
 
-  /// Returns the frequency envelope: the square of a sharpness that is linear between points. The
-  /// square is approximated by lines.
+  /// Returns the frequency envelope for a sharpness that is linear between points. The envelope is
+  /// the square of the sharpness, approximated by lines.
   private static func squaredSharpness(of points: [EnvelopePoint], tolerance: Double)
     -> [EnvelopePoint]
   {
@@ -327,7 +330,7 @@ extension HapticClip {
     return frequencyPoints
   }
 
-  /// Adds transients to envelope points as emphases, and inserts missing points.
+  /// Adds transients as emphases to envelope points, and inserts missing points.
   private mutating func insertEmphases(of transients: [EventEnvelope], losses: inout LossLog) {
     var pointsWithEmphases: [AmplitudePoint] = []
     pointsWithEmphases.reserveCapacity(amplitudePoints.count + transients.count)
@@ -378,8 +381,9 @@ extension HapticClip {
     amplitudePoints = pointsWithEmphases + amplitudePoints[nextIndex...]
   }
 
-  /// Returns the index of the lowest point from a time on, or nil if there is no such point. The
-  /// lowest point carries an emphasis, so that its amplitude needs the least change.
+  /// Returns the index of the point with the lowest amplitude at or after a time, or nil if there
+  /// is no such point. This point carries an emphasis, so that its amplitude needs the least
+  /// change.
   private static func lowestPointIndex(in points: [AmplitudePoint], from time: Double) -> Int? {
     var lowestIndex: Int?
     for index in points.indices.reversed() {

@@ -3,8 +3,8 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// The haptic clip of the Meta Haptics SDK, Haptics Studio, Lofelt Studio, and Nice Vibrations: a
-  /// JSON text.
+  /// The `.haptic` format of the Meta Haptics SDK, Haptics Studio, Lofelt Studio, and Nice
+  /// Vibrations: a JSON text.
   ///
   /// Files are checked by the rules of the SDK's readers. Frequency points after the end of the
   /// amplitude envelope are accepted, as in the older readers.
@@ -38,8 +38,8 @@ extension HapticFormat {
 }
 
 extension HapticClip {
-  /// Returns the source locations of the layers, events, and curves of the clip, from the indices
-  /// of the JSON values that they were read from.
+  /// Returns the source locations of the layers, events, and curves that a clip becomes, from the
+  /// indices of the JSON values that they were read from.
   fileprivate func sourceLocations(
     of value: JSONValue, amplitude: Int, frequency: Int?, emphases: [Int]
   )
@@ -76,7 +76,7 @@ struct HapticClipFile: Sendable {
 }
 
 extension HapticClip {
-  /// Creates the clip from which the haptics of a composition were read, with identical values.
+  /// Restores the clip from which the haptics of a composition were read, with identical values.
   /// Returns nil if a clip cannot represent them. Audio layers are reported as losses.
   fileprivate init?(
     hapticsOf composition: HapticComposition, options: WritingOptions, losses: inout LossLog
@@ -106,11 +106,11 @@ struct HapticClipDecoder: JSONSchemaReader {
   private(set) var amplitudeEnvelopeValueIndex: Int?
   private(set) var frequencyEnvelopeValueIndex: Int?
   private(set) var emphasisValueIndices: [Int] = []
-  /// The time of the last envelope point, in the precision of the format.
+  /// The time of the most recently read envelope point, in the precision of the format.
   private var lastPointSeconds = -Float.infinity
   private var lastEmphasisSeconds = -Float.infinity
 
-  /// Reads a clip.
+  /// Reads a haptic clip from JSON.
   ///
   /// - Parameters:
   ///   - value: The object of the clip: the root of a text, or a part of it.
@@ -300,8 +300,8 @@ struct HapticClipDecoder: JSONSchemaReader {
       },
     ])
 
-  /// Returns the field of a time that must not be before the preceding time, in the precision of
-  /// the format.
+  /// Returns the JSON field for a time that must not be before the preceding time, in the precision
+  /// of the format.
   private static func timeProperty<Owner>(_ accessor: @escaping Field<Owner>.Accessor<Double>)
     -> Field<
       Owner
@@ -392,8 +392,8 @@ struct HapticClipDecoder: JSONSchemaReader {
 }
 
 extension HapticFormat {
-  /// The predecessor of the haptic clip, version 0.2 of Lofelt's data model: a JSON text that is
-  /// only read.
+  /// The predecessor of the `.haptic` format, version 0.2 of Lofelt's data model: a JSON text that
+  /// Temblor reads but does not write.
   ///
   /// It is read into the clip that Lofelt's own upgrade produces: the last value holds until the
   /// duration, and transients are placed on points of the amplitude envelope.
@@ -473,7 +473,8 @@ private struct LofeltVoicesDecoder {
     return clip
   }
 
-  /// Returns the points with the last value repeated at the duration, if the duration is later.
+  /// Returns envelope points extended to a duration by repeating the last value, if the duration is
+  /// later than the last point.
   private func extended(_ points: [TimedLevel], to duration: Double) -> [TimedLevel] {
     guard var lastLevel = points.last, Float(duration) > Float(lastLevel.time) else {
       return points
@@ -572,7 +573,7 @@ extension EnvelopePoint {
   }
 }
 
-/// The rules of `.haptic` files and of their predecessor.
+/// The rules for `.haptic` files and their predecessor.
 ///
 /// Source: facebook/meta-haptics-sdk, 41c9dcb, `haptic-file-spec.md`, `v1.rs`, and `renderer_c`.
 extension Rule {
@@ -618,7 +619,7 @@ extension Rule {
     "same-time-emphasis", "compatibility",
     "Emphases should be at different times. Meta's C++ player rejects simultaneous emphases.")
 
-  /// The rules of `.haptic` files, in listing order.
+  /// The rules for `.haptic` files, in listing order.
   static let hapticClipRules: [Rule] = [
     .invalidSyntax, .clipNotStrictJSON, .clipInvalidStructure, .clipUnsupportedVersion,
     .clipTooFewPoints, .clipHasNoLength,

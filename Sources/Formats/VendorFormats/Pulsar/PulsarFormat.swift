@@ -3,8 +3,8 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// The patterns of the library Pulsar for iOS, Android, React Native, and Flutter: a JSON text
-  /// with a continuous and a discrete pattern. Times are in milliseconds.
+  /// The pattern format of the library Pulsar for iOS, Android, React Native, and Flutter: a JSON
+  /// text with a continuous and a discrete pattern. Times are in milliseconds.
   ///
   /// As in the library, amplitude is intensity and frequency is sharpness, and the continuous
   /// pattern plays only if it has points of both. Source: software-mansion/pulsar, f61b7ea, MIT
@@ -41,13 +41,14 @@ extension HapticFormat {
 
 /// A haptic pattern of the library Pulsar.
 private struct PulsarPattern: Sendable {
-  /// A level or a normalized frequency at a time in milliseconds.
+  /// A point of the continuous pattern: a level or a normalized frequency at a time in
+  /// milliseconds.
   struct Point: Equatable, Sendable {
     var timeMilliseconds = 0.0
     var level = 0.0
   }
 
-  /// A transient of the pattern, at a time in milliseconds.
+  /// A transient of the discrete pattern, at a time in milliseconds.
   struct Tap: Equatable, Sendable {
     var timeMilliseconds = 0.0
     var amplitude = 0.0
@@ -63,7 +64,8 @@ private struct PulsarPattern: Sendable {
 
   init() {}
 
-  /// Creates the pattern of a composition: the sum of its continuous events, and its transients.
+  /// Creates the pattern for a composition, from the sum of its continuous events and from its
+  /// transients.
   init(of composition: HapticComposition, options: WritingOptions, losses: inout LossLog) {
     losses.addNonHapticLosses(of: composition)
     name = composition.title
@@ -90,13 +92,14 @@ private struct PulsarPattern: Sendable {
     }
   }
 
-  /// The duration of the continuous pattern, in milliseconds; 0 if it does not play.
+  /// The duration of the continuous pattern, in milliseconds; 0 if the library does not play it.
   private var continuousMilliseconds: Double {
     guard !amplitudePoints.isEmpty, !frequencyPoints.isEmpty else { return 0 }
     return (amplitudePoints + frequencyPoints).map { $0.timeMilliseconds }.max() ?? 0
   }
 
-  /// The continuous pattern as one event with curves, and the transients, each as a layer.
+  /// The pattern as two layers: the continuous pattern as one event with curves, and the
+  /// transients.
   var layers: [HapticComposition.Layer] {
     var layers: [HapticComposition.Layer] = []
     let milliseconds = continuousMilliseconds
@@ -148,7 +151,7 @@ private struct PulsarPattern: Sendable {
   }
 }
 
-/// Reads and writes the JSON of a pattern.
+/// Reads and writes the JSON of a Pulsar pattern.
 private struct PulsarReader: JSONSchemaReader {
   private typealias Table<Owner> = JSONObjectSchema<Owner, PulsarReader>
 
@@ -205,7 +208,8 @@ private struct PulsarReader: JSONSchemaReader {
     return true
   }
 
-  /// The time in milliseconds below which fractions indicate seconds.
+  /// The pattern length in milliseconds below which fractional times indicate that the unit is
+  /// seconds.
   private static let maximumSuspiciousMilliseconds = 10.0
 
   /// Reports times that are probably in seconds: fractions in a pattern of a few milliseconds.
@@ -233,7 +237,7 @@ extension Rule {
     "time-unit", "range",
     "Times are in milliseconds. Fractions in a pattern of a few milliseconds usually mean seconds.")
 
-  /// The rules of patterns of Pulsar, in listing order.
+  /// The rules for Pulsar patterns, in listing order.
   static let pulsar: [Rule] = [
     .invalidSyntax, .pulsarStructure, .wrongType, .pulsarRange, .pulsarUnit,
   ]

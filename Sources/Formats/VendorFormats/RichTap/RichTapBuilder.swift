@@ -2,8 +2,9 @@ internal import HapticFormats
 internal import HapticModel
 internal import Reading
 
-/// Converts a composition into a document of a dialect. Events whose curves fit the format are
-/// written directly. Other events are written as their envelope, which includes all controls.
+/// Converts a composition into a RichTap document in one of the two dialects. Events whose curves
+/// fit the format are written directly. Other events are written as their envelope, which includes
+/// all controls.
 struct RichTapBuilder {
   private let dialect: RichTapDialect
   private let levelTolerance: Double
@@ -11,7 +12,7 @@ struct RichTapBuilder {
   var losses: LossLog
   private var quantizer = Quantizer()
 
-  /// The maximum pause within a pattern, in milliseconds.
+  /// The maximum pause between events within a pattern, in milliseconds.
   ///
   /// Source: OpenHarmony's converter (openharmony/sensors_miscdevice, 9394f74, utils/tools).
   private static let maximumGapMilliseconds = 1_000
@@ -46,14 +47,14 @@ struct RichTapBuilder {
     quantizer.reportErrors(to: &losses)
   }
 
-  /// The events, sorted by time.
+  /// The converted events, sorted by time.
   private var eventsByTime: [RichTapDocument.Event] {
     events.indices.sorted {
       (events[$0].startMilliseconds, $0) < (events[$1].startMilliseconds, $1)
     }.map { events[$0] }
   }
 
-  /// Returns whether an event does not exceed the maximum duration of the format.
+  /// Returns true if an event does not exceed the maximum duration of the format.
   private func fitsMaximumDuration(_ event: HapticEvent) -> Bool {
     (event.duration ?? 0) * 1000 < Double(dialect.durationRangeMilliseconds.upperBound) + 0.5
   }
@@ -233,7 +234,7 @@ struct RichTapBuilder {
 
   // MARK: HE
 
-  /// Returns the text of version 2, in patterns of at most 16 events.
+  /// Returns the text of a RichTap HE file of version 2, with patterns of at most 16 events.
   mutating func patternListText(notes: String?) -> [UInt8] {
     var groups: [RichTapDocument.Group] = []
     let events = eventsByTime

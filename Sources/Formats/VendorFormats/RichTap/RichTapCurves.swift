@@ -2,10 +2,10 @@ internal import HapticFormats
 internal import HapticModel
 internal import Reading
 
-/// The curves of one layer, if each curve acts on only one event.
+/// The curves of one layer in which each curve acts on only one event.
 struct IndividualCurves {
-  /// A breakpoint: the time from the start of the event in seconds, the intensity gain, and the
-  /// sharpness offset.
+  /// A breakpoint of a curve: the time from the start of the event in seconds, the intensity gain,
+  /// and the sharpness offset.
   struct Point: Equatable {
     var eventSeconds: Double
     var intensityGain: Double
@@ -17,8 +17,9 @@ struct IndividualCurves {
     var startSeconds: [Double] = []
     var curves: [ParameterCurve?] = []
 
-    /// Returns the only curve that is active in a range, without control points if no curve is
-    /// active. Returns nil if several curves are active, or if the curve began before the range.
+    /// Returns the only curve that is active in a time range, or a curve without control points if
+    /// no curve is active. Returns nil if several curves are active, or if the curve began before
+    /// the range.
     func onlyCurve(in range: ClosedRange<Double>, of id: DynamicParameterID) -> ParameterCurve? {
       let onset = range.lowerBound
       // Find the first curve that starts at or after the onset.
@@ -70,8 +71,8 @@ struct IndividualCurves {
     )
   }
 
-  /// Returns the breakpoints of the curves that act only on an event. The result is empty if no
-  /// curve does, and nil if the format cannot hold the event.
+  /// Returns the breakpoints of the curves that act only on one event. The result is empty if no
+  /// curve acts on the event, and nil if the format cannot represent the event.
   func curve(of event: HapticEvent) -> [Point]? {
     guard let duration = event.duration, duration > 0, !hasEnvelopeControls,
       ![.attackTime, .decayTime, .releaseTime].contains(where: { event.value(of: $0) != 0 }),
@@ -110,7 +111,7 @@ extension EventParameterID {
   }
 }
 
-/// Fits a curve to the number of points and to the times that the format allows.
+/// Fits a curve to the number of points and the whole milliseconds that the format allows.
 ///
 /// 1. Remove points if there are too many.
 /// 2. Separate points with equal times.
@@ -125,8 +126,8 @@ struct RichTapCurveFitter {
     curvePoints.allSatisfy { $0.intensityFactor == 1 && $0.frequencyOffsetPercent == 0 }
   }
 
-  /// Adds ramps from and to a gain of 0, and returns whether the curve started or ended at another
-  /// gain.
+  /// Adds ramps from and to a gain of 0 at the ends of a curve. Returns true if the curve started
+  /// or ended at a different gain.
   mutating func setEndsToZero() -> Bool {
     guard let first = curvePoints.first, let last = curvePoints.last else { return false }
     var isChanged = false

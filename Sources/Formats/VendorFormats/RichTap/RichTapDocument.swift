@@ -5,15 +5,16 @@ internal import Reading
 /// The common content of a RichTap HE file and a HarmonyOS haptic file: groups of events, in whole
 /// milliseconds and percent.
 struct RichTapDocument: Equatable, Sendable {
-  /// Events with times relative to a common start: a pattern of HE, or a channel of HarmonyOS.
+  /// A group of events with times relative to a common start: a pattern in HE files, or a channel
+  /// in HarmonyOS files.
   struct Group: Equatable, Sendable {
     /// The start of the group, in milliseconds from the start of the file; 0 for a channel.
     var startMilliseconds = 0
-    /// The vibrator of a channel. Patterns of HE name a vibrator with each event.
+    /// The vibrator of a channel. In HE files, each event names its vibrator.
     var targetVibrator = Vibrator.both
     var events: [Event] = []
 
-    /// The events with times from the start of the file, and with their vibrator.
+    /// The events of the group with their vibrators and with times from the start of the file.
     var absoluteEvents: [Event] {
       events.map { event in
         var event = event
@@ -26,22 +27,23 @@ struct RichTapDocument: Equatable, Sendable {
     }
   }
 
-  /// A transient or continuous vibration of a group.
+  /// An event of a group: a transient or continuous vibration.
   struct Event: Equatable, Sendable {
-    /// The kind of an event. Raw values are the names in files.
+    /// The kind of an event. The raw values are the names in files.
     enum Kind: String, JSONEnumeration { case transient, continuous }
 
     var kind: Kind
     /// The start of the event, in milliseconds from the start of the group.
     var startMilliseconds: Int
-    /// The duration in milliseconds; ignored for a transient.
+    /// The duration of the event in milliseconds; ignored for a transient.
     var durationMilliseconds = 0
     var targetVibrator = Vibrator.both
     /// The intensity of the event, in percent, 0…100.
     var intensityPercent: Int
-    /// The frequency, from dull (0) to sharp (100). A transient of HE may have −50…150.
+    /// The relative frequency of the event, from dull (0) to sharp (100). A transient in HE files
+    /// may have −50…150.
     var frequencyPercent: Int
-    /// The curve of a continuous event; empty for a constant event.
+    /// The points of a continuous event's curve; empty for an event of constant intensity.
     var curve: [CurvePoint] = []
 
     var isTransient: Bool { kind == .transient }
@@ -57,7 +59,8 @@ struct RichTapDocument: Equatable, Sendable {
     var frequencyOffsetPercent: Int
   }
 
-  /// The vibrator that plays, in the order of its `Index`. The raw value is the name of its layers.
+  /// A vibrator of the device. The order of the cases is that of `Index` in files, and the raw
+  /// value is the name of the vibrator's layers.
   enum Vibrator: String, CaseIterable, Sendable {
     case both = ""
     case left
@@ -77,17 +80,18 @@ struct RichTapDocument: Equatable, Sendable {
     }
   }
 
-  /// The version of HE, 1 for a single pattern and 2 for a list of patterns; 0 if unknown.
+  /// The version of the HE format: 1 for a single pattern, 2 for a list of patterns, or 0 if
+  /// unknown.
   var formatVersion = 0
   var channelCount = 0
-  /// The date or the author's name, as in the file.
+  /// The creation date or the author's name, as the file states it.
   var creationText: String?
   var notes: String?
   var groups: [Group] = []
 
 }
 
-/// The two notations of a ``RichTapDocument``, with the limits of their decoders.
+/// The two file formats of a ``RichTapDocument``, with the limits of their decoders.
 ///
 /// Source of the limits: the decoders of HarmonyOS, which plays both
 /// (openharmony/sensors_miscdevice, 9394f74, utils/haptic_decoder).
@@ -95,11 +99,11 @@ enum RichTapDialect: Sendable {
   case richTapHE, harmonyOS
 
   var maximumEventCount: Int { self == .richTapHE ? 16 : 128 }
-  /// The range of event starts, in milliseconds.
+  /// The allowed range of event starts, in milliseconds.
   var eventTimeRangeMilliseconds: ClosedRange<Int> {
     self == .richTapHE ? 0...Int(Int32.max) : 0...1_800_000
   }
-  /// The range of durations of a continuous event, in milliseconds.
+  /// The allowed range of a continuous event's duration, in milliseconds.
   var durationRangeMilliseconds: ClosedRange<Int> { (self == .richTapHE ? 1 : 0)...5_000 }
   static let curvePointCountRange = 4...16
   /// The maximum file size, in bytes.
@@ -111,7 +115,7 @@ enum RichTapDialect: Sendable {
     self == .richTapHE && isTransient ? -50...150 : 0...100
   }
 
-  /// The duration of a transient, in milliseconds.
+  /// The duration that a transient has on the device, in milliseconds.
   static let transientDurationMilliseconds = 48
 
   /// The length of the ramps that HE requires at the ends of an event, in milliseconds.

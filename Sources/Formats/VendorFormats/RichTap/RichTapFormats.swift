@@ -81,12 +81,12 @@ extension HapticFormat {
   }
 }
 
-/// Reads the text of a RichTap HE file or of a HarmonyOS file.
+/// A decoder of RichTap HE and HarmonyOS files.
 ///
 /// Files of OpenHarmony's converter deviate from the format in two ways. If a strict reading finds
 /// a deviation, the text is read again with tolerance for both.
 struct RichTapDecoder: JSONSchemaReader {
-  /// Factors of curves that are whole numbers are written without a decimal point.
+  /// Writes the intensity factors of curves without a decimal point if they are whole numbers.
   static let omitsPointInWholeNumbers = true
 
   let jsonDocument: JSONDocument
@@ -353,7 +353,8 @@ struct RichTapDecoder: JSONSchemaReader {
   }
 }
 
-/// The keys of one notation. Each property reads, checks, orders, and writes one key.
+/// The JSON schema of one of the two file formats. Each property reads, checks, orders, and writes
+/// one key.
 struct RichTapSchema: Sendable {
   typealias Table<Owner> = JSONObjectSchema<Owner, RichTapDecoder>
   private typealias Field<Owner> = JSONProperty<Owner, RichTapDecoder>
@@ -366,8 +367,8 @@ struct RichTapSchema: Sendable {
   let fileSchema: Table<RichTapDocument>
   let eventSchema: Table<RichTapDocument.Event>
   let curvePointSchema: Table<RichTapDocument.CurvePoint>
-  /// An entry of `Pattern`: an object with the key `Event`, or the event itself, as OpenHarmony's
-  /// converter writes it.
+  /// An entry in the array `Pattern`: an object with the key `Event`, or the event itself, as
+  /// OpenHarmony's converter writes it.
   let patternEntrySchema: JSONSchema
 
   static func schema(of dialect: RichTapDialect) -> RichTapSchema {
@@ -467,7 +468,7 @@ struct RichTapSchema: Sendable {
     }
   }
 
-  /// Returns the field `Pattern`, the events of a group.
+  /// Returns the JSON field `Pattern`, which contains the events of a group.
   private static func patternField<Owner>(
     entry: JSONSchema, event: Table<Event>, _ accessor: @escaping Field<Owner>.Accessor<Group>
   ) -> Field<Owner> {

@@ -2,9 +2,9 @@ internal import HapticFormats
 internal import HapticModel
 internal import Reading
 
-/// Converts a document into layers. For each vibrator, all events without curves share one layer,
-/// and events with curves use as few layers as possible, because a curve acts on all events of its
-/// layer.
+/// Converts a RichTap document into the layers of a composition. For each vibrator, all events
+/// without curves share one layer, and events with curves use as few layers as possible, because a
+/// curve acts on all events of its layer.
 struct RichTapReader {
   let composition: HapticComposition
   private(set) var eventReferences: [[EventReference]]

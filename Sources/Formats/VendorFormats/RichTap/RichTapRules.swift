@@ -3,7 +3,7 @@ internal import HapticModel
 internal import Reading
 
 extension RichTapDialect {
-  /// The rules of the notation, in listing order.
+  /// The rules for files of the dialect, in listing order.
   var rules: [Rule] {
     switch self {
     case .richTapHE:
@@ -39,8 +39,8 @@ extension RichTapDialect {
   }
 }
 
-/// The rules of RichTap files. Names with `richTap` apply to both notations; names with
-/// `harmonyOS` are specific to HarmonyOS, or state the same rule in its terms.
+/// The rules for RichTap files. Rules with `richTap` in their names apply to both formats; those
+/// with `harmonyOS` are specific to HarmonyOS, or state the same rule in its terms.
 extension Rule {
   static let richTapDuplicateKey = warning(
     "duplicate-key", "syntax", "A key should appear only once in an object. The last value is used."

@@ -3,8 +3,8 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// The vibrations of the library web-haptics: an array of objects with a duration, an intensity,
-  /// and a delay, or an object with such an array as `pattern`.
+  /// The vibration format of the JavaScript library web-haptics: an array of objects with a
+  /// duration, an intensity, and a delay, or an object with such an array as `pattern`.
   ///
   /// Times are in milliseconds. The library modulates the width of pulses by the intensity, so the
   /// intensity is an amplitude. Source: lochie/web-haptics, 50597b9, MIT license.
@@ -50,10 +50,11 @@ private struct WebVibration: Equatable, Sendable {
 
   /// The default level of a vibration.
   static let defaultIntensity = 0.5
-  /// The maximum duration that the library plays, in milliseconds.
+  /// The maximum duration of a vibration that the library plays, in milliseconds.
   static let maximumPlayedMilliseconds = 1_000
 
-  /// Returns the JSON text of levels. Long levels are divided, and pauses become delays.
+  /// Returns the JSON text for a series of levels. Long levels are divided, and pauses become
+  /// delays.
   static func text(of levels: VibrationSteps) -> [UInt8] {
     var writer = JSONWriter()
     writer.writeArray { list in
@@ -173,7 +174,7 @@ extension Rule {
     "duration", "compatibility",
     "A vibration should last at most 1000 ms. The library shortens longer vibrations.")
 
-  /// The rules of vibrations of web-haptics, in listing order.
+  /// The rules for vibrations of web-haptics, in listing order.
   static let webHaptics: [Rule] = [
     .invalidSyntax, .webHapticsStructure, .wrongType, .webHapticsRange, .unknownKey,
     .webHapticsIntensity,
