@@ -11,18 +11,18 @@ internal import HapticModel
 open class CHHapticEngine: NSObject {
   /// A handler that is called when a start or stop has finished, with an error if it has failed.
   public typealias CompletionHandler = ((any Error)?) -> Void
-  /// A handler that is called when no player is active any more, and returns the next action of the
-  /// engine.
+  /// A handler that is called when all players have finished. It returns the action that the engine
+  /// takes next.
   public typealias FinishedHandler = ((any Error)?) -> CHHapticEngine.FinishedAction
-  /// A handler that is called after a stop that the application did not request.
+  /// A handler that is called after the engine stops without a request by the application.
   public typealias StoppedHandler = (CHHapticEngine.StoppedReason) -> Void
   /// A handler that the engine calls after a reset. A reset discards players and registered audio.
   public typealias ResetHandler = () -> Void
 
-  /// The action of an engine when all players have finished.
+  /// The action that an engine takes when all players have finished.
   public enum FinishedAction: Int, Sendable { case stopEngine = 1, leaveEngineRunning }
 
-  /// The reason for which an engine stopped.
+  /// The reason that an engine stopped.
   public enum StoppedReason: Int, Sendable {
     /// The audio session was interrupted. Only tests cause this on Linux.
     case audioSessionInterrupt = 1
@@ -34,9 +34,9 @@ open class CHHapticEngine: NSObject {
     case notifyWhenFinished = 4
     /// The engine was released while it played.
     case engineDestroyed = 5
-    /// A game controller was disconnected. Does not occur on Linux.
+    /// A game controller was disconnected. This reason does not occur on Linux.
     case gameControllerDisconnect = 6
-    /// Any other reason: the device was lost.
+    /// Any other reason, such as the loss of the device.
     case systemError = -1
   }
 
@@ -87,7 +87,7 @@ open class CHHapticEngine: NSObject {
     }
   }
 
-  /// Stops the engine. Players fade out.
+  /// Stops the engine. Active players fade out.
   @preconcurrency
   open func stop(completionHandler: (@Sendable ((any Error)?) -> Void)? = nil) {
     backing.stopAsynchronously(completionHandler)
@@ -101,17 +101,18 @@ open class CHHapticEngine: NSObject {
     }
   }
 
-  /// Calls a handler once when no player is active any more.
+  /// Calls a handler once when all players have finished.
   open func notifyWhenPlayersFinished(finishedHandler: @escaping CHHapticEngine.FinishedHandler) {
     backing.addFinishedHandler(finishedHandler)
   }
 
-  /// Returns a new player.
+  /// Returns a new player for a pattern.
   open func makePlayer(with pattern: CHHapticPattern) throws -> any CHHapticPatternPlayer {
     PatternPlayerObject(try backing.makePlayer(pattern))
   }
 
-  /// Returns a new player that can also be paused, sought, looped, and played at other rates.
+  /// Returns a new advanced player for a pattern, which can also be paused, sought, looped, and
+  /// played at other rates.
   open func makeAdvancedPlayer(with pattern: CHHapticPattern) throws
     -> any CHHapticAdvancedPatternPlayer
   {
@@ -128,7 +129,7 @@ open class CHHapticEngine: NSObject {
     try backing.playOnce(CHHapticPattern(ahap: data))
   }
 
-  /// Reads a sound file, and returns its number for events.
+  /// Registers a sound file with the engine, and returns the number by which events refer to it.
   open func registerAudioResource(_ resourceURL: URL, options: [AnyHashable: Any] = [:]) throws
     -> CHHapticAudioResourceID
   { try backing.registerAudioResource(resourceURL, options: options) }
@@ -141,25 +142,27 @@ open class CHHapticEngine: NSObject {
   /// The time on the engine's clock, in seconds. The clock stops while the engine is stopped.
   open var currentTime: TimeInterval { backing.currentSeconds }
 
-  /// The handler of stops that the application did not request.
+  /// The handler that is called after the engine stops without a request by the application.
   open var stoppedHandler: CHHapticEngine.StoppedHandler {
     get { backing.withLockedState { $0.stoppedHandler } }
     set { backing.withLockedState { $0.stoppedHandler = newValue } }
   }
 
-  /// The handler of resets, which is called when a lost device has returned.
+  /// The handler that is called after a reset of the engine, when a lost device has returned.
   open var resetHandler: CHHapticEngine.ResetHandler {
     get { backing.withLockedState { $0.resetHandler ?? {} } }
     set { backing.withLockedState { $0.resetHandler = newValue } }
   }
 
-  /// A Boolean value that indicates whether audio events are omitted, from the next start on.
+  /// A Boolean value that indicates whether audio events are omitted. The value takes effect at the
+  /// next start.
   open var playsHapticsOnly: Bool {
     get { backing.withLockedState { $0.playsHapticsOnly } }
     set { backing.withLockedState { $0.playsHapticsOnly = newValue } }
   }
 
-  /// A Boolean value that indicates whether haptic events are omitted, from the next start on.
+  /// A Boolean value that indicates whether haptic events are omitted. The value takes effect at
+  /// the next start.
   open var playsAudioOnly: Bool {
     get { backing.withLockedState { $0.playsAudioOnly } }
     set {
@@ -168,26 +171,27 @@ open class CHHapticEngine: NSObject {
     }
   }
 
-  /// A Boolean value that indicates whether audio is silent. Takes effect immediately.
+  /// A Boolean value that indicates whether audio is muted. The value takes effect immediately.
   open var isMutedForAudio: Bool {
     get { backing.withLockedState { $0.isMutedForAudio } }
     set { backing.setMuted(audio: newValue) }
   }
 
-  /// A Boolean value that indicates whether haptics are silent. Takes effect immediately.
+  /// A Boolean value that indicates whether haptics are muted. The value takes effect immediately.
   open var isMutedForHaptics: Bool {
     get { backing.withLockedState { $0.isMutedForHaptics } }
     set { backing.setMuted(haptics: newValue) }
   }
 
-  /// A Boolean value that indicates whether the engine stops after two idle minutes and starts on
-  /// demand.
+  /// A Boolean value that indicates whether auto shutdown is enabled: the engine stops after two
+  /// idle minutes and starts on demand.
   open var isAutoShutdownEnabled: Bool {
     get { backing.withLockedState { $0.isAutoShutdownEnabled } }
     set { backing.setAutoShutdown(newValue) }
   }
 
-  /// Returns the samples that were rendered since the last start, if the output is in memory.
+  /// Returns the samples that the engine has rendered since its last start, if the output is in
+  /// memory.
   package func renderedSamples(ofChannel channel: Int) -> [Float] {
     backing.withLockedState { $0.lastVirtualSession }?.samples(ofChannel: channel) ?? []
   }
@@ -217,13 +221,13 @@ public protocol CHHapticDeviceCapability: NSObjectProtocol {
   )
     throws -> any CHHapticParameterAttributes
 
-  /// Returns the range and neutral value of a control. Throws `invalidParameterType` for an unknown
-  /// identifier.
+  /// Returns the range and neutral value of a dynamic parameter. Throws `invalidParameterType` for
+  /// an unknown identifier.
   func attributes(forDynamicParameter inParameter: CHHapticDynamicParameter.ID) throws
     -> any CHHapticParameterAttributes
 }
 
-/// The range and the default of a parameter.
+/// The range and the default value of a parameter.
 public protocol CHHapticParameterAttributes: NSObjectProtocol {
   /// The minimum value of the parameter. Lower values are clamped.
   var minValue: Float { get }
@@ -270,7 +274,7 @@ final class DeviceCapability: NSObject, CHHapticDeviceCapability {
   }
 }
 
-/// The range and the default of a parameter.
+/// The range and the default value of a parameter.
 final class ParameterAttributes: NSObject, CHHapticParameterAttributes {
   let minValue: Float
   let maxValue: Float

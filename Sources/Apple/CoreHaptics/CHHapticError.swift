@@ -1,23 +1,23 @@
 import Reading
 public import Foundation
 
-/// The domain of all errors of this module.
+/// The error domain of Core Haptics.
 public let CoreHapticsErrorDomain = "com.apple.CoreHaptics"
 
-/// An error of Core Haptics, which consists of a code and a sentence for people.
+/// An error of Core Haptics, which consists of a code and a description.
 ///
 /// This structure is thrown. It matches `catch CHHapticError.notSupported` and casts to `NSError`.
-/// `NSLocalizedDescriptionKey` of `userInfo` contains the sentence.
+/// `NSLocalizedDescriptionKey` of `userInfo` contains the description.
 public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, Sendable {
-  /// The domain of all errors of this module.
+  /// The error domain of Core Haptics.
   public static var errorDomain: String { CoreHapticsErrorDomain }
 
   /// The code that identifies the kind of the error.
   public let code: Code
   let bridgedError: NSError
 
-  /// Creates an error. If `userInfo` contains no description, the error has the description of its
-  /// code.
+  /// Creates an error with a code. If `userInfo` contains no description, the error has the
+  /// description of its code.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     self.code = code
     var userInfo = userInfo
@@ -36,10 +36,10 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
   /// The user information of a bridged `NSError`.
   public var errorUserInfo: [String: Any] { bridgedError.userInfo }
 
-  /// The sentence for people: the description in `userInfo`, or the description of the code.
+  /// The localized description: the description in `userInfo`, or otherwise that of the code.
   public var localizedDescription: String { bridgedError.localizedDescription }
 
-  /// Returns whether two errors have the same code and the same user information.
+  /// Returns true if two errors have the same code and the same user information.
   public static func == (left: CHHapticError, right: CHHapticError) -> Bool {
     left.bridgedError == right.bridgedError
   }
@@ -47,7 +47,7 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
   /// Hashes the code of the error.
   public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
-  /// The kind of an error. The static properties of the error describe each kind.
+  /// The code of an error. The static properties of `CHHapticError` describe each code.
   ///
   /// Source of the values: the header CHHapticErrors.h of Apple's SDK.
   public enum Code: Int, Sendable {
@@ -89,7 +89,7 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
   public static var serverInitFailed: Code { .serverInitFailed }
   /// The code for an output that failed while it was running.
   public static var serverInterrupted: Code { .serverInterrupted }
-  /// The code for a player of an engine that was reset.
+  /// The code for the use of a player after its engine was reset.
   public static var invalidPatternPlayer: Code { .invalidPatternPlayer }
   /// The code for a pattern that cannot be read.
   public static var invalidPatternData: Code { .invalidPatternData }
@@ -111,9 +111,9 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
   public static var invalidAudioResource: Code { .invalidAudioResource }
   /// The code for too many registered sounds.
   public static var resourceNotAvailable: Code { .resourceNotAvailable }
-  /// The code for a malformed event of a dictionary.
+  /// The code for a malformed event in a dictionary.
   public static var badEventEntry: Code { .badEventEntry }
-  /// The code for a malformed parameter or curve of a dictionary.
+  /// The code for a malformed parameter or curve in a dictionary.
   public static var badParameterEntry: Code { .badParameterEntry }
   /// The code for a time that is negative or not a number.
   public static var invalidTime: Code { .invalidTime }
@@ -121,7 +121,7 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
   public static var fileNotFound: Code { .fileNotFound }
   /// The code for a device without enough power to play.
   public static var insufficientPower: Code { .insufficientPower }
-  /// The code for a failure without a code of its own.
+  /// The code for a failure that has no specific code.
   public static var unknownError: Code { .unknownError }
   /// The code for a lack of memory.
   public static var memoryError: Code { .memoryError }
@@ -138,12 +138,13 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
       error.description)
   }
 
-  /// A description on one line, with the name of the code, its number, and the sentence.
+  /// A description on one line, with the name and the number of the code, and the localized
+  /// description.
   public var description: String { "CHHapticError.\(code) (\(errorCode)): \(localizedDescription)" }
 }
 
 extension CHHapticError.Code {
-  /// Returns whether a caught error has this code, as in `catch CHHapticError.engineNotRunning`.
+  /// Returns true if a caught error has this code, as in `catch CHHapticError.engineNotRunning`.
   public static func ~= (code: CHHapticError.Code, error: any Error) -> Bool {
     (error as? CHHapticError)?.code == code
   }
@@ -178,18 +179,18 @@ extension CHHapticError.Code {
   }
 }
 
-/// Casts between this error and `NSError` succeed as on Apple's systems. Without the conformance,
-/// `catch let error as NSError` would not catch a ``CHHapticError``.
+/// The conformance that lets casts between this error and `NSError` succeed, as on Apple's systems.
+/// Without the conformance, `catch let error as NSError` would not catch a ``CHHapticError``.
 extension CHHapticError: _ObjectiveCBridgeable {
   /// Returns the error as an `NSError`.
   public func _bridgeToObjectiveC() -> NSError { bridgedError }
 
-  /// Creates the structure from an `NSError`. The result is nil for an error of another domain.
+  /// Creates a `CHHapticError` from an `NSError`. The result is nil for an error of another domain.
   public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout CHHapticError?) {
     result = CHHapticError(source)
   }
 
-  /// Creates the structure from an `NSError`, and returns false for an error of another domain.
+  /// Creates a `CHHapticError` from an `NSError`, and returns false for an error of another domain.
   public static func _conditionallyBridgeFromObjectiveC(
     _ source: NSError, result: inout CHHapticError?
   ) -> Bool {
@@ -197,7 +198,8 @@ extension CHHapticError: _ObjectiveCBridgeable {
     return result != nil
   }
 
-  /// Creates the structure from an `NSError`. An error of another domain becomes `unknownError`.
+  /// Creates a `CHHapticError` from an `NSError`. An error of another domain becomes
+  /// `unknownError`.
   public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> CHHapticError {
     source.flatMap { CHHapticError($0) } ?? CHHapticError(.unknownError)
   }

@@ -7,7 +7,7 @@ public import Foundation
 open class CHHapticEvent: NSObject {
   /// The type of the event.
   public let type: EventType
-  /// The parameters that were set for the event. All other parameters have their defaults.
+  /// The parameters that were set for the event. All other parameters have their default values.
   public let eventParameters: [CHHapticEventParameter]
   /// The start of the event, in seconds from the start of the pattern.
   open var relativeTime: TimeInterval
@@ -17,7 +17,8 @@ open class CHHapticEvent: NSObject {
     set { explicitDuration = newValue }
   }
 
-  /// The duration in seconds, or nil if none was set. A continuous event then lasts 30 s.
+  /// The duration of the event in seconds, or nil if none was set. A continuous event without a
+  /// duration lasts 30 s.
   var explicitDuration: TimeInterval?
   /// The identifier of the event's registered sound, or nil for an event without a sound.
   let audioResourceID: CHHapticAudioResourceID?
@@ -80,7 +81,7 @@ open class CHHapticEvent: NSObject {
     audioResourceID = nil
   }
 
-  /// A description on one line, with the type, time, duration, and parameters.
+  /// A description of the event on one line, with the type, time, duration, and parameters.
   open override var description: String {
     var text = "CHHapticEvent(\(type.rawValue)"
     if let audioResourceID {
@@ -104,12 +105,12 @@ open class CHHapticEvent: NSObject {
     /// Creates an event type from its name. The name may be unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The type of a short impulse with a fixed duration.
+    /// The type of a transient event: a short impulse with a fixed duration.
     public static let hapticTransient = EventType(rawValue: "HapticTransient")
-    /// The type of a vibration that lasts for the event's duration, at most 30 s on Apple's
-    /// devices.
+    /// The type of a continuous event: a vibration that lasts for the event's duration, at most 30
+    /// s on Apple's devices.
     public static let hapticContinuous = EventType(rawValue: "HapticContinuous")
-    /// The type of a synthetic tone that lasts for the event's duration.
+    /// The type of a continuous audio event: a synthetic tone that lasts for the event's duration.
     public static let audioContinuous = EventType(rawValue: "AudioContinuous")
     /// The type of an event that plays a sound file.
     public static let audioCustom = EventType(rawValue: "AudioCustom")
@@ -133,7 +134,7 @@ open class CHHapticEvent: NSObject {
     public static let decayTime = ParameterID(rawValue: "DecayTime")
     /// The release time after the end of the event, normalized to 0…1.
     public static let releaseTime = ParameterID(rawValue: "ReleaseTime")
-    /// The shape of the envelope: 1 holds for the duration, and 0 decays.
+    /// The shape of the envelope: 1 sustains the level for the duration, and 0 lets it decay.
     public static let sustained = ParameterID(rawValue: "Sustained")
     /// The volume of an audio event, 0…1.
     public static let audioVolume = ParameterID(rawValue: "AudioVolume")
@@ -141,7 +142,7 @@ open class CHHapticEvent: NSObject {
     public static let audioPitch = ParameterID(rawValue: "AudioPitch")
     /// The pan of an audio event, from left (−1) to right (1).
     public static let audioPan = ParameterID(rawValue: "AudioPan")
-    /// The high-frequency content of an audio event, 0…1.
+    /// The brightness of an audio event: its high-frequency content, 0…1.
     public static let audioBrightness = ParameterID(rawValue: "AudioBrightness")
   }
 }
@@ -165,23 +166,24 @@ open class CHHapticEventParameter: NSObject {
     value = 0
   }
 
-  /// A description on one line, with the name and the value.
+  /// A description of the parameter on one line, with the name and the value.
   open override var description: String { "CHHapticEventParameter(\(nameAndValueText))" }
 
   var nameAndValueText: String { "\(parameterID.rawValue) \(value)" }
 }
 
-/// A control value that takes effect at a time and holds until the next value of its control.
+/// A dynamic parameter: a control value that takes effect at a time and lasts until the next value
+/// of the same control.
 open class CHHapticDynamicParameter: NSObject {
   /// The identifier of a control that acts on all events of a pattern.
   public struct ID: RawRepresentable, Hashable, Sendable {
-    /// The name of the control in AHAP files.
+    /// The name of the dynamic parameter in AHAP files.
     public let rawValue: String
 
     /// Creates an identifier from its name, which may be unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// A factor on the intensity of haptic events, 0…1.
+    /// A factor that multiplies the intensity of haptic events, 0…1.
     public static let hapticIntensityControl = ID(rawValue: "HapticIntensityControl")
     /// An offset to the sharpness of haptic events, −1…1.
     public static let hapticSharpnessControl = ID(rawValue: "HapticSharpnessControl")
@@ -191,7 +193,7 @@ open class CHHapticDynamicParameter: NSObject {
     public static let hapticDecayTimeControl = ID(rawValue: "HapticDecayTimeControl")
     /// An offset to the release time of haptic events that start later, −1…1.
     public static let hapticReleaseTimeControl = ID(rawValue: "HapticReleaseTimeControl")
-    /// A factor on the volume of audio events, 0…1.
+    /// A factor that multiplies the volume of audio events, 0…1.
     public static let audioVolumeControl = ID(rawValue: "AudioVolumeControl")
     /// An offset to the pan of audio events, −1…1.
     public static let audioPanControl = ID(rawValue: "AudioPanControl")
@@ -229,13 +231,14 @@ open class CHHapticDynamicParameter: NSObject {
     relativeTime = 0
   }
 
-  /// A description on one line, with the name, value, and time.
+  /// A description of the parameter on one line, with the name, value, and time.
   open override var description: String {
     "CHHapticDynamicParameter(\(parameterID.rawValue) \(value) at \(relativeTime) s)"
   }
 }
 
-/// A curve of a control, which is linear between control points and then holds its last value.
+/// A parameter curve: values of a control that are linear between control points, and constant
+/// after the last point.
 open class CHHapticParameterCurve: NSObject {
   /// A control point of a parameter curve.
   open class ControlPoint: NSObject {
@@ -256,7 +259,7 @@ open class CHHapticParameterCurve: NSObject {
       value = 0
     }
 
-    /// A description on one line, with the value and time.
+    /// A description of the control point on one line, with the value and time.
     open override var description: String {
       "CHHapticParameterCurve.ControlPoint(\(value) at \(relativeTime) s)"
     }
@@ -286,7 +289,7 @@ open class CHHapticParameterCurve: NSObject {
     relativeTime = 0
   }
 
-  /// A description on one line, with the name, time, and control points.
+  /// A description of the curve on one line, with the name, time, and control points.
   open override var description: String {
     let points = controlPoints.map { "\($0.value) at \($0.relativeTime) s" }
     return "CHHapticParameterCurve(\(parameterID.rawValue) from \(relativeTime) s: "

@@ -23,7 +23,7 @@ open class CHHapticPattern: NSObject {
     content = try PatternContent(events: events, curves: parameterCurves)
   }
 
-  /// Creates a pattern from nested dictionaries with the keys of AHAP, by the rules of AHAP text.
+  /// Creates a pattern from nested dictionaries, which have the same keys and rules as AHAP text.
   ///
   /// Keys may be `Key` values or strings at every level. Enumerated values may be of any type that
   /// can be represented by their name. Numbers may be of any type, and arrays and dictionaries may
@@ -32,13 +32,15 @@ open class CHHapticPattern: NSObject {
     content = try PatternContent(dictionary: patternDict)
   }
 
-  /// Reads an AHAP file. Its sound files are resolved in its folder and below.
+  /// Reads a pattern from an AHAP file. Its sound files must be in the folder of the AHAP file or
+  /// in subfolders.
   public init(contentsOf ahapURL: URL) throws {
     EngineBackends.recordUseOfNewerAPI("CHHapticPattern(contentsOf:)", iOS: 16)
     content = try PatternContent(contentsOf: ahapURL)
   }
 
-  /// Reads an AHAP file. Its sound files are resolved in its folder and below.
+  /// Reads a pattern from an AHAP file. Its sound files must be in the folder of the AHAP file or
+  /// in subfolders.
   public convenience init(contentsOfURL ahapURL: URL) throws { try self.init(contentsOf: ahapURL) }
 
   /// Creates a pattern from AHAP text. The text cannot refer to sound files.
@@ -52,7 +54,8 @@ open class CHHapticPattern: NSObject {
     try self.init(PatternContent(file, formats: formats))
   }
 
-  /// Reads a file of any supported format. Its sound files are resolved in its folder and below.
+  /// Reads a pattern from a file of any supported format. Its sound files must be in the folder of
+  /// the file or in subfolders.
   package convenience init(contentsOf url: URL, formats: FormatRegistry) throws {
     try self.init(PatternContent(contentsOf: url, formats: formats))
   }
@@ -71,12 +74,13 @@ open class CHHapticPattern: NSObject {
     content = PatternContent(HapticComposition(HapticPattern()))
   }
 
-  /// The duration of the pattern, in seconds, until its last event ends or its last parameter or
-  /// curve begins.
-  /// Releases are not included. A loop returns to the beginning at this time.
+  /// The duration of the pattern in seconds: the time until its last event ends or its last
+  /// parameter or curve begins. Releases are not included. A loop returns to the beginning at this
+  /// time.
   open var duration: TimeInterval { content.composition.durationSeconds }
 
-  /// Returns the pattern as nested dictionaries for `init(dictionary:)` and `JSONSerialization`.
+  /// Returns the pattern as nested dictionaries that `init(dictionary:)` and `JSONSerialization`
+  /// accept.
   ///
   /// Names are strings, numbers are `Double`, switches are `Bool`, and inner dictionaries have keys
   /// of type `Key`. Throws `operationNotPermitted` for registered sounds, and for several layers
@@ -85,7 +89,7 @@ open class CHHapticPattern: NSObject {
     try content.exportedDictionary()
   }
 
-  /// A description on one line, with the duration and the number of elements.
+  /// A description of the pattern on one line, with the duration and the number of elements.
   open override var description: String {
     let patterns = content.composition.layers.map(\.pattern)
     func count(_ size: (HapticPattern) -> Int) -> Int { patterns.reduce(0) { $0 + size($1) } }
@@ -128,7 +132,7 @@ open class CHHapticPattern: NSObject {
       ? try compile() : try planCache.renderPlans(for: engine, compile: compile)
   }
 
-  /// A key of the dictionaries that patterns are created from and exported to.
+  /// A key in the dictionaries that patterns are created from and exported to.
   ///
   /// On Apple's systems, keys and strings can be cast to each other. Here, that requires a type to
   /// which strings can already be cast. Therefore a key is the name itself, and `jsonObject as?
@@ -137,54 +141,54 @@ open class CHHapticPattern: NSObject {
 }
 
 extension CHHapticPattern.Key {
-  /// The type of the name of a key.
+  /// The type of a key's name.
   public typealias RawValue = String
 
   /// Creates a key from its name, which may be unknown.
   public init(rawValue: String) { self.init(rawValue) }
 
-  /// The name of the key. For a value that is not a name, its description.
+  /// The name of the key, or the description of a value that is not a name.
   public var rawValue: String { base as? String ?? String(describing: base) }
 
-  /// The key of the version of Core Haptics that a pattern requires, a number.
+  /// The key for the version of Core Haptics that a pattern requires, a number.
   public static var version: CHHapticPattern.Key { .init(rawValue: "Version") }
-  /// The key of the entries of a pattern, an array of dictionaries.
+  /// The key for the entries of a pattern, an array of dictionaries.
   public static var pattern: CHHapticPattern.Key { .init(rawValue: "Pattern") }
-  /// The key of an entry that is an event, a dictionary.
+  /// The key for an event in an entry of a pattern, a dictionary.
   public static var event: CHHapticPattern.Key { .init(rawValue: "Event") }
-  /// The key of the type of an event, an `EventType` or its name.
+  /// The key for the type of an event, an `EventType` or its name.
   public static var eventType: CHHapticPattern.Key { .init(rawValue: "EventType") }
-  /// The key of a time in seconds, from the start of the pattern or of the curve.
+  /// The key for a time in seconds, from the start of the pattern or of the curve.
   public static var time: CHHapticPattern.Key { .init(rawValue: "Time") }
-  /// The key of the time from an event's start to its release, in seconds.
+  /// The key for the duration of an event: the time from its start to its release, in seconds.
   public static var eventDuration: CHHapticPattern.Key { .init(rawValue: "EventDuration") }
-  /// The key of the parameters of an event, an array of dictionaries.
+  /// The key for the parameters of an event, an array of dictionaries.
   public static var eventParameters: CHHapticPattern.Key { .init(rawValue: "EventParameters") }
-  /// The key of the path of a sound file, relative to the pattern's folder.
+  /// The key for the path of a sound file, relative to the pattern's folder.
   public static var eventWaveformPath: CHHapticPattern.Key { .init(rawValue: "EventWaveformPath") }
-  /// The key of a Boolean value that indicates whether a sound fades in and out.
+  /// The key for a Boolean value that indicates whether a sound fades in and out.
   public static var eventWaveformUseVolumeEnvelope: CHHapticPattern.Key {
     .init(rawValue: "EventWaveformUseVolumeEnvelope")
   }
-  /// The key of a Boolean value that indicates whether a sound repeats for the event's duration.
+  /// The key for a Boolean value that indicates whether a sound repeats for the event's duration.
   public static var eventWaveformLoopEnabled: CHHapticPattern.Key {
     .init(rawValue: "EventWaveformLoopEnabled")
   }
-  /// The key of an entry that is a dynamic parameter, a dictionary.
+  /// The key for a dynamic parameter in an entry of a pattern, a dictionary.
   public static var parameter: CHHapticPattern.Key { .init(rawValue: "Parameter") }
-  /// The key of the identifier of a parameter, a `ParameterID`, an `ID`, or its name.
+  /// The key for the identifier of a parameter, a `ParameterID`, an `ID`, or its name.
   public static var parameterID: CHHapticPattern.Key { .init(rawValue: "ParameterID") }
-  /// The key of the value of a parameter, a number.
+  /// The key for the value of a parameter, a number.
   public static var parameterValue: CHHapticPattern.Key { .init(rawValue: "ParameterValue") }
-  /// The key of an entry that is a parameter curve, a dictionary.
+  /// The key for a parameter curve in an entry of a pattern, a dictionary.
   public static var parameterCurve: CHHapticPattern.Key { .init(rawValue: "ParameterCurve") }
-  /// The key of the control points of a curve, an array of dictionaries.
+  /// The key for the control points of a curve, an array of dictionaries.
   public static var parameterCurveControlPoints: CHHapticPattern.Key {
     .init(rawValue: "ParameterCurveControlPoints")
   }
 }
 
-/// A cache of a pattern's compiled plans, for the most recent kind of engine.
+/// A cache of the plans that a pattern was compiled to, for the most recently used kind of engine.
 final class PlanCache: Sendable {
   private let cached = Locked((rate: 0.0, profiles: [TransducerProfile](), plans: [RenderPlan]()))
 

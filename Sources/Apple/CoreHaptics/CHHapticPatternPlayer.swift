@@ -7,33 +7,34 @@ public import Foundation
 ///
 /// Times refer to the engine's clock. 0 and times in the past mean now.
 public protocol CHHapticPatternPlayer: NSObjectProtocol {
-  /// Plays the pattern from its beginning. An active player restarts.
+  /// Plays the pattern from its beginning. If the player is active, it restarts.
   func start(atTime time: TimeInterval) throws
-  /// Stops the player at a time of the engine's clock, in seconds.
+  /// Stops the player at a time on the engine's clock, in seconds.
   func stop(atTime time: TimeInterval) throws
-  /// Applies dynamic parameters. Their relative times are relative to `time`.
+  /// Applies dynamic parameters, whose relative times count from `time`.
   func sendParameters(_ parameters: [CHHapticDynamicParameter], atTime time: TimeInterval) throws
-  /// Applies a parameter curve from a time on. The relative time of the curve is ignored.
+  /// Applies a parameter curve that begins at a time. The relative time of the curve is ignored.
   func scheduleParameterCurve(_ parameterCurve: CHHapticParameterCurve, atTime time: TimeInterval)
     throws
   /// Stops the player immediately and discards pending commands.
   func cancel() throws
-  /// A Boolean value that indicates whether the player is silent while it continues.
+  /// A Boolean value that indicates whether the player is muted. A muted player continues to play
+  /// silently.
   var isMuted: Bool { get set }
 }
 
 /// A player that can also be paused, sought, looped, and played at other rates.
 public protocol CHHapticAdvancedPatternPlayer: CHHapticPatternPlayer {
-  /// Pauses the player at a time of the engine's clock, in seconds.
+  /// Pauses the player at a time on the engine's clock, in seconds.
   func pause(atTime time: TimeInterval) throws
-  /// Resumes the player at a time of the engine's clock, in seconds.
+  /// Resumes the player at a time on the engine's clock, in seconds.
   func resume(atTime time: TimeInterval) throws
-  /// Moves the playback position to a time of the pattern, in seconds.
+  /// Moves the playback position to a time in the pattern, in seconds.
   func seek(toOffset offsetTime: TimeInterval) throws
   /// A Boolean value that indicates whether the pattern repeats.
   var loopEnabled: Bool { get set }
-  /// The time of the pattern at which a loop returns to the start, in seconds; 0 means the
-  /// pattern's end.
+  /// The time in the pattern at which a loop returns to the start, in seconds; 0 means the end of
+  /// the pattern.
   var loopEnd: TimeInterval { get set }
   /// The playback rate, 1 by default. Values that are not positive are ignored.
   var playbackRate: Float { get set }
@@ -44,10 +45,10 @@ public protocol CHHapticAdvancedPatternPlayer: CHHapticPatternPlayer {
 /// A handler that an advanced player calls when it has ended, with an error if it could not play.
 public typealias CHHapticAdvancedPatternPlayerCompletionHandler = ((any Error)?) -> Void
 
-/// The time that means now for all commands of a player, 0.
+/// The time 0, which makes a command of a player take effect immediately.
 public var CHHapticTimeImmediate: TimeInterval { 0 }
 
-/// The pattern player that an application holds.
+/// The pattern player object that an application receives and retains.
 class PatternPlayerObject: NSObject, CHHapticPatternPlayer {
   let backing: PlayerBacking
 
@@ -77,7 +78,7 @@ class PatternPlayerObject: NSObject, CHHapticPatternPlayer {
   }
 }
 
-/// The advanced pattern player that an application holds.
+/// The advanced pattern player object that an application receives and retains.
 final class AdvancedPatternPlayerObject: PatternPlayerObject, CHHapticAdvancedPatternPlayer {
   func pause(atTime time: TimeInterval) throws { try backing.pause(atEngineSeconds: time) }
 
@@ -112,14 +113,15 @@ final class AdvancedPatternPlayerObject: PatternPlayerObject, CHHapticAdvancedPa
   }
 }
 
-/// The state and behavior of a player, independent of the object that the application holds.
-/// Each session of the engine gets its own renderer player with the settings of this player.
+/// The state and behavior of a player, independent of the player object that the application
+/// retains. Each session of the engine gets its own renderer player with the settings of this
+/// player.
 final class PlayerBacking: @unchecked Sendable {
-  /// The settings of a player that outlive a session of the engine.
+  /// The settings of a player that remain when a session of the engine ends.
   struct Settings {
     var isMuted = false
     var isLooping = false
-    /// The end of the loop in seconds of the pattern, or nil for the end of the pattern.
+    /// The end of the loop as a time in the pattern, in seconds; nil for the end of the pattern.
     var loopEndSeconds: Double?
     var playbackRate: Float = 1
   }
@@ -133,13 +135,14 @@ final class PlayerBacking: @unchecked Sendable {
   private var session: (any EngineSession)?
   private var sessionPlayer: PatternPlayer?
   private var reportedEndCount = 0
-  /// The number of starts that have been registered with the engine but not yet sent to the player.
+  /// The number of starts that have been registered with the engine but not yet sent to the
+  /// session's player.
   private var pendingStartCount = 0
   /// The virtual device that the player is registered with, or nil in real time.
   private let virtualBackend: VirtualBackend?
   private let playerNumber: Int
 
-  /// Creates a player of an engine. A virtual device may limit the number of players.
+  /// Creates a player for an engine. A virtual device may limit the number of players.
   init(_ engine: EngineBacking, _ pattern: CHHapticPattern, engineGeneration: Int) throws {
     self.engineBacking = engine
     self.pattern = pattern
@@ -152,7 +155,7 @@ final class PlayerBacking: @unchecked Sendable {
 
   var settings: Settings { lock.withLock { storedSettings } }
 
-  /// Changes the settings, immediately if the player is in a session.
+  /// Changes the settings. If the player is in a session, the change takes effect immediately.
   func changeSettings(_ body: (inout Settings) -> Void) {
     lock.withLock {
       let previous = storedSettings
@@ -185,7 +188,7 @@ final class PlayerBacking: @unchecked Sendable {
     }
   }
 
-  /// Returns the number of ends since the last call.
+  /// Returns the number of times that the player has ended since the last call of this method.
   func drainEndCount() -> Int {
     lock.withLock {
       guard let sessionPlayer else { return 0 }
@@ -286,7 +289,7 @@ final class PlayerBacking: @unchecked Sendable {
     }
   }
 
-  /// Returns the player in the running session, and creates the player if necessary.
+  /// Returns the player's counterpart in the running session, and creates it if necessary.
   private func makeSessionPlayer(startingIfAllowed: Bool = false) throws -> PatternPlayer {
     guard engineBacking.withLockedState({ $0.resetCount }) == engineGeneration else {
       log(.violation(.playerUsedAfterReset))
@@ -326,7 +329,8 @@ final class PlayerBacking: @unchecked Sendable {
     }
   }
 
-  /// Converts a time of the application to the clock of the session.
+  /// Converts a time on the engine's clock, as the application states it, to the clock of the
+  /// session.
   private func playbackTime(_ time: TimeInterval) -> PlaybackTime {
     guard time > 0, time.isFinite else { return .now }
     let elapsed = engineBacking.withLockedState { $0.pastSessionSeconds }

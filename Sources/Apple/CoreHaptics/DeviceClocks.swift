@@ -1,7 +1,7 @@
 internal import Glibc
 internal import HapticPlayback
 
-/// The system's clocks in the time of a device. The device's lock guards them.
+/// The system clocks as they appear in a virtual device's time. The device's lock guards them.
 ///
 /// Within a process, no clock goes back from one device to the next: a manager that remembers a
 /// time, such as a singleton that limits its rate, outlives the device of a test. The clocks of a
@@ -13,16 +13,16 @@ internal import HapticPlayback
 final class DeviceClocks {
   private static let systemClockNumbers = [CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME]
   private static let nanosecondsPerSecond: Int64 = 1_000_000_000
-  /// The unit to which the first start of a clock of the system's uptime is rounded, in
-  /// nanoseconds: 12 days.
+  /// The unit to which the first start time of an uptime clock is rounded, in nanoseconds: 12 days.
   private static let uptimeRoundingUnitNanoseconds = nanosecondsPerSecond << 20
   /// The latest times that the devices of the process have shown on each clock, in nanoseconds.
   private static let latestShownNanoseconds = Locked(systemClockNumbers.map { _ in Int64.min })
 
-  /// The time of each clock at time 0 of the device, in nanoseconds; nil before the first use.
+  /// The time of each system clock at the device's time 0, in nanoseconds; nil before the first
+  /// use.
   private var clockStartNanoseconds: [Int64]?
 
-  /// Returns the time of a clock, in nanoseconds, by the number of the clock in C; nil for an
+  /// Returns the time of a system clock, in nanoseconds, given its clock ID in C; nil for an
   /// unknown clock.
   func nanoseconds(onClock number: Int32, elapsed: Duration) -> Int64? {
     guard let index = Self.systemClockNumbers.firstIndex(of: number) else { return nil }

@@ -9,7 +9,7 @@ package import HapticRender
   internal import TransducerProfiles
 #endif
 
-/// The environment of engines, which provides their output and its clock.
+/// A backend of engines, which provides their output and its clock.
 package protocol EngineBackend: AnyObject, Sendable {
   var isOutputAvailable: Bool { get }
 
@@ -19,7 +19,7 @@ package protocol EngineBackend: AnyObject, Sendable {
   func schedule(after seconds: Double, _ body: @escaping @Sendable () -> Void)
 }
 
-/// The parameters of a session of an engine.
+/// The parameters with which an engine opens a session.
 package struct SessionRequest: Sendable {
   package var audibleBuses: RenderSettings.AudibleBuses
   /// A handler that is called when the output device is lost or returns, on any thread.
@@ -28,20 +28,20 @@ package struct SessionRequest: Sendable {
   package var devicePresenceHandler: @Sendable (Bool) -> Void
 }
 
-/// An open output with the playback engine that plays to it.
+/// A session of an engine: an open output with the playback engine that plays to it.
 package protocol EngineSession: AnyObject, Sendable {
   var playbackEngine: PlaybackEngine { get }
 
-  /// Updates whether a player plays, is paused, or waits for its start.
+  /// Tells the session whether any player plays, is paused, or waits for its start.
   func updateActivity(_ isActive: Bool)
 
   /// Fades out, closes the output, and returns when it is closed.
   func close()
 }
 
-/// The selection of the backend for an engine.
+/// The selection of the backend on which a new engine plays.
 package enum EngineBackends {
-  /// The device of the current task's test, or of the engine whose handler is running.
+  /// The virtual device of the current task's test, or of the engine whose handler is running.
   @TaskLocal package static var scopedDevice: VirtualBackend?
 
   private static let installedBackend = Locked<(any EngineBackend)?>(nil)
@@ -53,7 +53,7 @@ package enum EngineBackends {
     return VirtualBackend.shared
   }()
 
-  /// The backend of an engine that is created now. The first available entry of this list is used:
+  /// The backend for an engine that is created now. The first available entry of this list is used:
   ///
   /// 1. The device of the current task.
   /// 2. The device of the work on the current thread.
@@ -75,8 +75,8 @@ package enum EngineBackends {
 
   package static var hasConcurrentTests: Bool { runningTestDevices.withLock { $0.count > 1 } }
 
-  /// Returns the backend of a new engine. All tests to which it could belong are notified if there
-  /// are several.
+  /// Returns the backend for a new engine. If the engine could belong to any of several tests, all
+  /// of them are notified.
   static func backendForNewEngine() -> any EngineBackend {
     let current = currentBackend
     if current === VirtualBackend.unattributed {
@@ -87,8 +87,8 @@ package enum EngineBackends {
     return current
   }
 
-  /// Returns the virtual device for a call that plays now, or nil in real time.
-  /// If the call could belong to any of several tests, all of them are notified.
+  /// Returns the virtual device on which a call plays haptics, or nil if it plays in real time. If
+  /// the call could belong to any of several tests, all of them are notified.
   package static func virtualDeviceForCall() -> VirtualBackend? {
     backendForNewEngine() as? VirtualBackend
   }
@@ -121,12 +121,13 @@ package enum EngineBackends {
     runningTestDevices.withLock { $0.append(backend) }
   }
 
-  /// The setup that makes audio of applications follow the virtual device's time, run on first use.
+  /// The setup that makes audio playback of applications follow the virtual device's time. It runs
+  /// on first use.
   private static let mediaTimeSetup: Void = MediaClock.setVirtualTimeSource {
     currentVirtualDevice?.mediaSeconds
   }
 
-  /// Ends the test of a device. Engines that outlive the test move to the next device.
+  /// Ends the test that runs on a device. Engines that outlive the test move to the next device.
   package static func endTest(on backend: VirtualBackend) {
     runningTestDevices.withLock { $0.removeAll { $0 === backend } }
     backend.endTest()
@@ -137,7 +138,8 @@ package enum EngineBackends {
 final class LiveBackend: EngineBackend {
   /// The sample rate of outputs that do not specify a rate, in hertz.
   private static let defaultRateHertz = 48_000
-  /// The minimum interval between two checks for an unavailable device, in seconds.
+  /// The minimum interval between two checks whether an unavailable device has become available, in
+  /// seconds.
   private static let pollIntervalSeconds = 1.0
 
   private let configuration: OutputConfiguration
@@ -231,7 +233,7 @@ private final class LiveEngineSession: EngineSession {
   func close() { livePlayback.stopPlayback() }
 }
 
-/// The output settings of the environment variables `TEMBLOR_OUTPUT` or `TEMBLOR_DEVICE`,
+/// The output settings in the environment variables `TEMBLOR_OUTPUT` or `TEMBLOR_DEVICE`,
 /// `TEMBLOR_PROFILE`, and `TEMBLOR_STRENGTH`.
 struct OutputConfiguration: Sendable {
   private static let virtualOutputName = "virtual"

@@ -3,7 +3,8 @@ internal import Glibc
 internal import HapticPlayback
 internal import HapticRender
 
-/// The state and behavior of an engine, with its session, players, resources, and handlers.
+/// The state and behavior of a `CHHapticEngine`: its session, players, audio resources, and
+/// handlers.
 ///
 /// One lock guards the state. No handler is called, and no session is opened or closed, while the
 /// lock is held. Handlers run in series on a queue of the engine.
@@ -11,7 +12,7 @@ final class EngineBacking: @unchecked Sendable {
   /// The idle time after which auto shutdown stops the engine, in seconds.
   static let idleTimeoutSeconds = 120.0
 
-  /// The state of an engine, guarded by its lock.
+  /// The mutable state of an engine, which the engine's lock guards.
   struct State {
     var stoppedHandler: CHHapticEngine.StoppedHandler = { _ in }
     var resetHandler: CHHapticEngine.ResetHandler?
@@ -21,20 +22,21 @@ final class EngineBacking: @unchecked Sendable {
     var isMutedForHaptics = false
     var isAutoShutdownEnabled = false
     var session: (any EngineSession)?
-    /// The session whose device was lost, and which waits for the return of the device.
+    /// The session that waits for the return of its lost device.
     var lostSession: (any EngineSession)?
-    /// A Boolean value that indicates whether the application has started the engine without
-    /// stopping it since.
-    /// Interruptions by a test's device do not change it.
+    /// A Boolean value that indicates whether the application has started the engine and has not
+    /// stopped it since. Interruptions by a test's device do not change it.
     var isStartRequested = false
     /// The total duration of past sessions, in seconds.
     var pastSessionSeconds = 0.0
-    /// The number of resets. Players that were created before the last reset are invalid.
+    /// The number of resets of the engine. Players that were created before the last reset are
+    /// invalid.
     var resetCount = 0
-    /// A number that increases with every start of a player. An idle timer of an earlier number is
-    /// obsolete.
+    /// A number that increases whenever the engine starts or a player starts or ends. An idle timer
+    /// that was created at a lower number is obsolete.
     var playerStartNumber = 0
-    /// The start number of the running idle timer, so that there is only one timer for each number.
+    /// The value of `playerStartNumber` for which the running idle timer was created. There is only
+    /// one timer for each value.
     var idleTimerStartNumber = -1
     var finishedHandlers: [CHHapticEngine.FinishedHandler] = []
     /// The players that play, are paused, or are about to start.
@@ -85,8 +87,8 @@ final class EngineBacking: @unchecked Sendable {
       action, engine: home.engineNumber, player: player)
   }
 
-  /// Runs a closure on the handler queue. Engines that the closure creates belong to the engine's
-  /// device.
+  /// Runs a closure on the engine's handler queue. Engines that the closure creates belong to the
+  /// same device as this engine.
   func enqueueHandlerWork(_ body: @escaping @Sendable () -> Void) {
     guard let virtualBackend else { return handlerQueue.async(execute: body) }
     virtualBackend.registerWork(on: handlerQueue)
@@ -99,7 +101,7 @@ final class EngineBacking: @unchecked Sendable {
       .elapsedSeconds ?? 0
   }
 
-  /// Calls a handler of the application. Runs on the handler queue.
+  /// Calls a handler of the application. This method runs on the handler queue.
   func callHandler<Result>(_ handler: HapticLogEntry.Handler, _ body: () -> Result) -> Result {
     log(.handlerCalled(handler))
     guard virtualBackend?.faults.detectsIsolationViolations == true else { return body() }
@@ -385,7 +387,8 @@ final class EngineBacking: @unchecked Sendable {
     try player.start(atEngineSeconds: 0)
   }
 
-  /// Returns the running session for a player. Auto shutdown starts a session if necessary.
+  /// Returns the running session for a player. If auto shutdown is enabled, starts a session if
+  /// necessary.
   func runningSession(startingIfAllowed: Bool) throws -> any EngineSession {
     if virtualBackend?.noop == true, withLockedState({ $0.isStartRequested }) {
       try start()
@@ -416,7 +419,8 @@ final class EngineBacking: @unchecked Sendable {
     enqueueHandlerWork { self.reportEndedPlayers() }
   }
 
-  /// Reports the players that have ended since the last call. Runs on the handler queue.
+  /// Calls the completion handlers of players that have ended since the last call. Runs on the
+  /// handler queue.
   private func reportEndedPlayers() {
     for player in withLockedState({ Array($0.activePlayers.values) }) {
       let previousActivity = withLockedState { $0.playerStartNumber }
@@ -452,7 +456,7 @@ final class EngineBacking: @unchecked Sendable {
   }
 }
 
-/// A detector of handlers that belong to the main actor and are called on another executor.
+/// A detector of handlers that are isolated to the main actor but called on a different executor.
 ///
 /// Code that was compiled with `-enable-actor-data-race-checks` asks the runtime to check the
 /// executor, and the runtime ends the process if the check fails. A hook of the runtime records the
@@ -461,14 +465,14 @@ package enum IsolationMonitor {
   private typealias OriginalCheck = @convention(thin) (UnownedSerialExecutor) -> Void
   private typealias CheckHook = @convention(thin) (UnownedSerialExecutor, OriginalCheck) -> Void
 
-  /// The threads that are calling a handler, each with a Boolean value that indicates a detected
-  /// violation.
+  /// The threads that are calling a handler, each with a Boolean value that indicates whether a
+  /// violation was detected.
   private static let violationsByThread = Locked<[UInt: Bool]>([:])
 
   private static var currentThreadID: UInt { UInt(pthread_self()) }
 
-  /// A Boolean value that indicates whether the runtime offers the hook. The hook is installed on
-  /// first use.
+  /// A Boolean value that indicates whether the runtime offers a hook for executor checks. The hook
+  /// is installed on first use.
   package static let isHookAvailable: Bool = {
     guard let address = unsafe dlsym(unsafe dlopen(nil, RTLD_LAZY), "swift_task_checkIsolated_hook")
     else { return false }
@@ -481,7 +485,7 @@ package enum IsolationMonitor {
     return true
   }()
 
-  /// Records that this thread is on the wrong executor, and returns whether it is calling a
+  /// Records that this thread is on the wrong executor. Returns true if the thread is calling a
   /// monitored handler.
   private static func recordViolation() -> Bool {
     violationsByThread.withLock { calls in
@@ -491,7 +495,8 @@ package enum IsolationMonitor {
     }
   }
 
-  /// Calls a handler, and returns whether it ran on the wrong executor.
+  /// Calls a handler, and returns its result with a Boolean value that indicates whether it ran on
+  /// the wrong executor.
   static func detectingViolation<Result>(_ body: () -> Result) -> (result: Result, isNoticed: Bool)
   {
     guard isHookAvailable else { return (body(), false) }

@@ -6,10 +6,11 @@ internal import HapticModel
 internal import HapticPlayback
 internal import HapticRender
 
-/// An entry of `HapticLog`, which is a call of an application on a virtual device or an event of
-/// the device.
+/// An entry of `HapticLog`: a call of an application on a virtual device, or an event of the
+/// device.
 public struct HapticLogEntry: Equatable, Sendable {
-  /// A call or event. `at` is the time at which it takes effect, in seconds of the device.
+  /// The action of an entry: a call or event. `at` is the time at which the call takes effect, in
+  /// seconds on the device's clock.
   public enum Action: Equatable, Sendable {
     case engineMade, engineStarted
     /// A start of an engine failed with an error of this code.
@@ -26,9 +27,9 @@ public struct HapticLogEntry: Equatable, Sendable {
     case playerMade(eventCount: Int)
     case started(at: Double), stopped(at: Double), paused(at: Double), resumed(at: Double),
       cancelled
-    /// A player was sought to a time of its pattern, in seconds.
+    /// The playback position of a player was moved to a time in its pattern, in seconds.
     case sought(to: Double)
-    /// A player ended, at its end or by a stop.
+    /// A player ended, because it reached the end of its pattern or was stopped.
     case ended(at: Double)
     /// The looping, the playback rate, or the muting of a player was set.
     case looping(Bool), rate(Double), muted(Bool)
@@ -40,23 +41,22 @@ public struct HapticLogEntry: Equatable, Sendable {
     case generator(GeneratorCall), prepared(Generator)
     /// A system sound was played.
     case systemSound(Int)
-    /// The application was notified. The name is that of a property of `UIApplication`, such as
-    /// `didEnterBackground`.
+    /// The application received a notification. The name is that of a property of `UIApplication`,
+    /// such as `didEnterBackground`.
     case application(String)
     /// A rule of phones was violated.
     case violation(Violation)
   }
 
-  /// A handler of the application.
-  /// It is a handler of a start, a stop, `notifyWhenPlayersFinished`, an engine that stopped or was
-  /// reset, or a player that ended.
+  /// A kind of handler of the application. It is a handler of a start, a stop,
+  /// `notifyWhenPlayersFinished`, an engine that stopped or was reset, or a player that ended.
   public enum Handler: String, Sendable { case start, stop, finished, stopped, reset, completion }
 
   /// A call of a feedback generator, with its style or type.
   public enum GeneratorCall: Equatable, Sendable {
-    /// The style of an impact, which is a weight or a stiffness.
+    /// An impact with its style, which is a weight or a stiffness.
     public enum Style: String, Sendable { case light, medium, heavy, soft, rigid }
-    /// The type of a notification.
+    /// A notification with its type.
     public enum Notification: String, Sendable { case success, warning, error }
 
     case impact(Style, intensity: Double = 1)
@@ -83,7 +83,8 @@ public struct HapticLogEntry: Equatable, Sendable {
     }
   }
 
-  /// A feedback generator for impacts of a style, for other feedback, or of the common base class.
+  /// A kind of feedback generator: for impacts of a style, for other feedback, or of the common
+  /// base class.
   public enum Generator: Equatable, Sendable {
     case impact(GeneratorCall.Style), notification, selection, canvas, general
 
@@ -97,7 +98,7 @@ public struct HapticLogEntry: Equatable, Sendable {
     }
   }
 
-  /// A use that works on a virtual device but fails on a phone.
+  /// A rule violation: a use that works on a virtual device but fails on a phone.
   public enum Violation: Equatable, Sendable {
     /// A handler that the compiler isolated to the main actor was called on another executor. On a
     /// phone, this call ends the application.
@@ -113,7 +114,7 @@ public struct HapticLogEntry: Equatable, Sendable {
     case playerUsedAfterReset
     /// A feedback generator was called off the main thread.
     case generatorOffMainThread
-    /// A declaration was used that requires a version of iOS.
+    /// A declaration that requires a specific version of iOS was used.
     case newerAPI(String, version: String)
   }
 

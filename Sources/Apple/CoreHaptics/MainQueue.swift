@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Foundation
 internal import HapticPlayback
 
-/// The main queue, which any thread of a test process may serve.
+/// A namespace for the main queue, whose work any thread of a test process may run.
 package enum MainQueue {
   private static let currentQueueKey: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()
@@ -16,7 +16,8 @@ package enum MainQueue {
   }
 }
 
-/// The blocks that other threads of a device submit to the main queue and wait for.
+/// A service that runs the blocks that other threads of a device submit to the main queue and wait
+/// for.
 ///
 /// A call such as `interrupt()` returns when the handlers of the application have returned. On a
 /// phone, the main queue is free meanwhile, so a handler may wait for it: by
@@ -30,7 +31,8 @@ package final class MainQueueService: @unchecked Sendable {
 
   package init() {}
 
-  /// Adds a block. For each block, `runNextBlock()` is called once on the main queue.
+  /// Adds a block to the service. For each block, `runNextBlock()` must be called once on the main
+  /// queue.
   package func add(_ block: @escaping @Sendable () -> Void) {
     condition.withLock {
       pendingBlocks.append(block)
@@ -45,7 +47,7 @@ package final class MainQueueService: @unchecked Sendable {
     block?()
   }
 
-  /// Returns when all blocks that were submitted to a serial queue so far have run.
+  /// Waits until all blocks that have been submitted to a serial queue so far have run.
   func waitForSubmittedBlocks(of queue: DispatchQueue) {
     guard MainQueue.isCurrent else { return queue.sync {} }
     let completion = CompletionFlag()
@@ -62,7 +64,7 @@ package final class MainQueueService: @unchecked Sendable {
     }
   }
 
-  /// Waits for the next block. Returns nil when the completion has been reached and no block
+  /// Waits for the next block to run. Returns nil when the awaited blocks are complete and no block
   /// remains.
   private func nextBlock(until completion: CompletionFlag) -> (@Sendable () -> Void)? {
     condition.withLock {
@@ -80,14 +82,14 @@ package final class MainQueueService: @unchecked Sendable {
   }
 }
 
-/// The names of the calls that block a thread of a device's test, for the report of a test that
-/// hangs.
+/// A record of the calls that currently block threads of a device's test, for the report about a
+/// hang.
 package final class WaitingCalls: Sendable {
   private let runningCallNames = Locked<[String]>([])
 
   package init() {}
 
-  /// The names of the calls that have not returned, each once, in the order of their starts.
+  /// The distinct names of the calls that have not returned, in the order in which they began.
   package var names: [String] {
     runningCallNames.withLock { calls in
       var names: [String] = []
@@ -107,7 +109,7 @@ package final class WaitingCalls: Sendable {
     }
   }
 
-  /// Runs a call that may block its thread, and records its name meanwhile.
+  /// Runs a call that may block its thread, and keeps a record of its name until it returns.
   package func recordingCall<Result>(_ name: String, _ body: () throws -> Result) rethrows -> Result
   {
     beginCall(name)

@@ -5,7 +5,7 @@ import HapticFormats
 import HapticModel
 import Reading
 
-/// The validated content of a pattern, copied from its arguments.
+/// The validated content of a pattern, copied from the arguments of its initializer.
 struct PatternContent: Equatable, Sendable {
   /// The layers of events, parameters, and curves. Values are within their ranges, and control
   /// points are sorted.
@@ -90,8 +90,8 @@ struct PatternContent: Equatable, Sendable {
     return [.version: 1.0, .pattern: entries]
   }
 
-  /// Creates the content from nested dictionaries. They are written as text, so that one reader
-  /// validates both.
+  /// Creates the content from nested dictionaries. They are first written as AHAP text, so that the
+  /// same reader validates both.
   init(dictionary: [AnyHashable: Any]) throws {
     var writer = DictionaryJSONWriter()
     try writer.writeValue(dictionary)
@@ -146,8 +146,7 @@ extension HapticEvent {
     return event
   }
 
-  /// Creates an event from an event of an application. Error messages refer to the event by its
-  /// path.
+  /// Converts an event that an application created. Error messages refer to the event by its path.
   init(_ event: CHHapticEvent, path: String) throws {
     let kind = try Kind(event.type, path: path)
     try Self.checkTime(event.relativeTime, path: "\(path).relativeTime", code: .invalidEventTime)
@@ -228,7 +227,8 @@ extension ParameterCurve {
 }
 
 extension Float {
-  /// The number with the fewest digits that converts to this value: 0.8, not 0.800000011920929.
+  /// The decimal number with the fewest digits that rounds to this value, such as 0.8 rather than
+  /// 0.800000011920929.
   fileprivate var shortestDouble: Double { Double(description) ?? Double(self) }
 }
 
@@ -236,8 +236,7 @@ extension Float {
 // effect. Patterns from AHAP and from values follow the same rules.
 
 extension RawRepresentable<String> {
-  /// Creates the value from a name in Apple's interface. Error messages refer to the value by its
-  /// path.
+  /// Creates the value from its name in Apple's API. Error messages refer to the value by its path.
   fileprivate init(known name: String, _ noun: String, _ path: String?, _ code: CHHapticError.Code)
     throws
   {
@@ -268,7 +267,7 @@ extension DynamicParameterID {
 }
 
 extension CHHapticError {
-  /// Creates the error of a dictionary, with the path to the value instead of a line and column.
+  /// Creates an error about a dictionary, with the path to the value instead of a line and column.
   /// Values that JSON cannot represent were written as placeholders; the message describes the
   /// original value.
   fileprivate init(_ error: InputError, unrepresentable: String?) {
@@ -299,7 +298,7 @@ private struct DictionaryJSONWriter {
   private(set) var unrepresentableValues: [String: String] = [:]
   private var path: [String] = []
 
-  /// Writes a value of an object or of an array. Throws an error if it is nested too deep.
+  /// Writes a value in an object or an array. Throws an error if the value is nested too deeply.
   mutating func writeValue(_ value: Any, isMember: Bool = true) throws {
     if let text = value as? String {
       writeString(text)
@@ -357,7 +356,8 @@ private struct DictionaryJSONWriter {
     bytes += writer.writtenBytes
   }
 
-  /// Writes an empty object in place of a value of an object, because null would count as absent.
+  /// Writes an empty object as a placeholder for a value in an object, because null would count as
+  /// absent.
   private mutating func writePlaceholder(for description: String, isMember: Bool) {
     unrepresentableValues[path.joined()] = description
     bytes += (isMember ? "{}" : "null").utf8
@@ -425,10 +425,10 @@ extension CHHapticError {
   }
 }
 
-/// The paths that identify registered sounds in a pattern. No file can have such a path.
+/// The special paths that identify registered sounds in a pattern. No file can have such a path.
 enum AudioResourcePath {
-  /// The prefix of the paths.
-  /// File names contain no NUL, and readers of AHAP reject it, so no text can name a resource.
+  /// The prefix of the paths of registered sounds. File names contain no NUL, and readers of AHAP
+  /// reject it, so no text can name a resource.
   private static let registeredSoundPrefix = "\0resource:"
 
   static func path(for id: CHHapticAudioResourceID) -> String { registeredSoundPrefix + String(id) }
@@ -438,20 +438,18 @@ enum AudioResourcePath {
   }
 }
 
-/// The number of a sound that is registered with an engine; greater than 0.
+/// The number that identifies a sound registered with an engine; greater than 0.
 public typealias CHHapticAudioResourceID = Int
 
-/// A key of the options for registering a sound.
+/// A key in the dictionary of options for registering a sound.
 public typealias CHHapticAudioResourceKey = NSString
 
-/// The option for the volume envelope of a registered sound, a Boolean value that indicates whether
-/// the sound fades in and out.
-/// Default: true.
+/// The option key for the volume envelope of a registered sound: a Boolean value that indicates
+/// whether the sound fades in and out. Default: true.
 public let CHHapticAudioResourceKeyUseVolumeEnvelope = "EventWaveformUseVolumeEnvelope"
 
-/// The option for looping a registered sound, a Boolean value that indicates whether the whole
-/// sound repeats for the event's duration.
-/// Default: false.
+/// The option key for looping a registered sound: a Boolean value that indicates whether the whole
+/// sound repeats for the event's duration. Default: false.
 public let CHHapticAudioResourceKeyLoopEnabled = "EventWaveformLoopEnabled"
 
 /// A registered sound with its options.
@@ -462,7 +460,7 @@ struct AudioResource: Sendable {
 }
 
 extension EngineBacking {
-  /// The maximum number of registered sounds of an engine.
+  /// The maximum number of sounds that can be registered with an engine.
   static let maximumResourceCount = 128
 
   func registerAudioResource(_ url: URL, options: [AnyHashable: Any]) throws -> Int {
@@ -497,7 +495,7 @@ extension EngineBacking {
     }
   }
 
-  /// Removes a registered sound. Players that were created with the sound keep it.
+  /// Removes a registered sound from the engine. Players that were created with the sound keep it.
   func unregisterAudioResource(_ number: Int) throws {
     let removed = withLockedState { $0.audioResources.removeValue(forKey: number) }
     guard removed == nil else { return }

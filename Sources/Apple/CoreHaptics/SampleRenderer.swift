@@ -2,9 +2,9 @@ internal import HapticPlayback
 internal import HapticRender
 internal import Synchronization
 
-/// An event of a session that affects its rendered samples.
+/// An event in a session that affects its rendered samples.
 enum SessionEvent: Sendable {
-  /// Commands that the engine received.
+  /// The playback engine has received commands.
   case commands(RecordedCommands)
   /// The session has gained its first active player, or has lost its last one.
   /// An active player plays, is paused, or waits for its start.
@@ -13,7 +13,8 @@ enum SessionEvent: Sendable {
   case stop
 }
 
-/// The events of a session that were not rendered yet. Each event has a position in frames.
+/// A recorder of the events in a session that have not been rendered yet. Each event has a position
+/// in frames.
 final class SessionRecorder: Sendable {
   private let events = Locked<[(position: Int64, event: SessionEvent)]>([])
 
@@ -26,13 +27,13 @@ final class SessionRecorder: Sendable {
   }
 }
 
-/// A renderer of the samples of a session from its events. Sound is rendered in periods, and
-/// silence in one step.
+/// A renderer that computes the samples of a session from its events. Sound is rendered in periods,
+/// and silence in one step.
 final class SampleRenderer {
   private let makeEngine: () -> PlaybackEngine
   private lazy var output = SampleOutput(engine: makeEngine())
 
-  /// Creates a renderer.
+  /// Creates a renderer for a session.
   ///
   /// - Parameter makeEngine: A closure that creates an engine with the parameters of the session's
   ///   engine. It is called for the first samples.
@@ -55,15 +56,15 @@ final class SampleRenderer {
   func samples(ofChannel channel: Int) -> [Float] { output.memorySink.samples(ofChannel: channel) }
 }
 
-/// A render loop that renders into memory.
+/// The render loop of the renderer, which writes the samples to memory.
 private final class SampleOutput {
   let memorySink: VirtualSink
   private let engine: PlaybackEngine
   private let timeSource = VirtualTimeSource()
   private let commandReplay = CommandReplay()
   private let loop: RenderLoop
-  /// The number of frames to render after skipped silence, so that noise gates are open again: 20
-  /// ms.
+  /// The number of frames to render after skipped silence so that noise gates are open again: the
+  /// frames of 20 ms.
   private let leadInFrameCount: Int
   private var hasActivePlayer = false
   private var isRunning = true
@@ -125,8 +126,8 @@ private final class VirtualSink: AudioSink {
   /// The number of silent frames at the end of the stored output.
   private(set) var trailingSilentFrameCount = 0
   private(set) var storedFrameCount = 0
-  /// The interleaved samples of each run of frames that sounds, with the first frame of the run.
-  /// The frames between runs are silent.
+  /// The interleaved samples of each run of frames that are not silent, with the first frame of the
+  /// run. The frames between runs are silent.
   private var soundingRuns: [(start: Int, samples: [Float])] = []
   private var isLastRunOpen = false
 

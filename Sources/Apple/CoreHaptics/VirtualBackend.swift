@@ -9,12 +9,12 @@ package import HapticRender
 /// A haptic device in memory, with a clock that only `advance` moves, and a log of all calls and
 /// events.
 package final class VirtualBackend: EngineBackend, @unchecked Sendable {
-  /// The backend of a process that requests virtual output.
+  /// The shared backend of a process that requests virtual output.
   package static let shared = VirtualBackend()
-  /// The backend of engines that cannot be attributed to one of several tests.
+  /// The backend for engines that cannot be attributed to one of several running tests.
   package static let unattributed = VirtualBackend()
 
-  /// The maximum number of rounds in which handlers trigger further handlers, before the clock
+  /// The maximum number of rounds in which handlers trigger further handlers before the clock
   /// advances without waiting for them.
   private static let maximumSettleRounds = 1_000
 
@@ -24,7 +24,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private let profile: TransducerProfile
   private var elapsedTime = Duration.zero
   private var sessions: [ObjectIdentifier: VirtualSession] = [:]
-  /// The sessions with an active player, which plays, is paused, or waits for its start.
+  /// The sessions with at least one active player, which plays, is paused, or waits for its start.
   private var activeSessions: [ObjectIdentifier: VirtualSession] = [:]
   private var pendingTimers: [(due: Duration, body: @Sendable () -> Void)] = []
   private var nextTimerDueTime: Duration?
@@ -49,9 +49,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var storedMisuse = TestMisuse()
   private var storedFaults = InjectedFaults()
 
-  /// A wait of the application, with its due time and its number in the order of requests.
-  /// `fire` is called at the due time. `cancel` is called if the test ends first, with the
-  /// remaining time.
+  /// A pending wait of the application, such as a sleep, with its due time and its number in the
+  /// order of requests. `fire` is called at the due time. `cancel` is called if the test ends
+  /// first, with the remaining time.
   private struct Wait {
     var dueTime: Duration
     var number: Int
@@ -62,10 +62,10 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// A weak reference to an engine.
   private struct WeakEngine { weak var backing: EngineBacking? }
 
-  /// The misuse of the device for which a test fails.
+  /// The misuse of a device that makes a test fail.
   package struct TestMisuse: Sendable {
-    /// The number of waits that became due in a synchronous advance. A synchronous advance cannot
-    /// end a wait.
+    /// The number of waits that became due while the clock was advanced synchronously. A
+    /// synchronous advance cannot end a wait.
     package var missedWaitCount = 0
     /// The calls that blocked their threads in real time, in order.
     package var realTimeBlockingCalls: [(call: String, seconds: Double)] = []
@@ -80,14 +80,14 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   package struct InjectedFaults: Sendable {
     package var isDeviceConnected = true
     package var isInBackground = false
-    /// A Boolean value that indicates whether handlers on the wrong actor are detected instead of
-    /// ending the process.
+    /// A Boolean value that indicates whether a handler that runs on the wrong actor is recorded
+    /// instead of ending the process.
     package var detectsIsolationViolations = false
     package var supportsHaptics = true
     package var playerLimit = Int.max
     package var startResults: [StartResult] = []
 
-    /// An injected result of an engine's start.
+    /// A result that a test injects for the next start of an engine.
     package enum StartResult: Sendable {
       case fail(CHHapticError.Code)
       case delay(seconds: Double)
@@ -130,7 +130,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// The elapsed time in seconds, rounded to the nanosecond.
+  /// The elapsed time of the device in seconds, rounded to the nanosecond.
   package var elapsedSeconds: Double {
     lock.withLock { roundedToNanosecond(elapsedTime / .seconds(1)) }
   }
@@ -169,7 +169,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Advances the clock to the next event.
+  /// Advances the virtual clock to the next event.
   ///
   /// - Parameters:
   ///   - end: The time at which the advance ends.
@@ -205,14 +205,14 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// A Boolean value that indicates whether waits of the application follow the device's time.
-  /// It is false after the test has ended.
+  /// A Boolean value that indicates whether waits of the application end in the device's time
+  /// instead of real time. It is false after the test has ended.
   package var controlsWaits: Bool {
     get { lock.withLock { controlsWaitsWhileRunning && !hasTestEnded } }
     set { lock.withLock { controlsWaitsWhileRunning = newValue } }
   }
 
-  /// Schedules a wait of the application.
+  /// Schedules a wait of the application in the device's time.
   ///
   /// - Parameters:
   ///   - delay: The time until the wait ends.
@@ -256,13 +256,13 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Returns the time of a system clock in the device's time, in nanoseconds, by the number of the
-  /// clock in C.
+  /// Returns the time of a system clock as it appears in the device's time, in nanoseconds, given
+  /// the clock ID in C.
   package func nanoseconds(onClock number: Int32) -> Int64? {
     lock.withLock { clocks.nanoseconds(onClock: number, elapsed: elapsedTime) }
   }
 
-  /// The time on the monotonic clock in the device's time, in seconds.
+  /// The time on the monotonic clock as it appears in the device's time, in seconds.
   var mediaSeconds: Double {
     let nanoseconds = lock.withLock {
       clocks.nanoseconds(onClock: CLOCK_MONOTONIC, elapsed: elapsedTime)
@@ -270,7 +270,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     return Double(nanoseconds ?? 0) / 1e9
   }
 
-  /// The values that change while a test makes progress.
+  /// A snapshot of the values that change while a test makes progress.
   package struct Progress: Equatable, Sendable {
     var elapsedTime: Duration
     var logEntryCount: Int
@@ -324,7 +324,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     return true
   }
 
-  /// Registers work on a handler queue, so that the clock waits for it.
+  /// Registers a handler queue to which work is submitted, so that the clock waits for the work.
   func registerWork(on queue: DispatchQueue) {
     lock.withLock { pendingQueues[ObjectIdentifier(queue)] = queue }
   }
@@ -419,7 +419,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     set { lock.withLock { storedFaults = newValue } }
   }
 
-  /// Removes and returns the delay of the next start, in seconds; 0 if the start is not delayed.
+  /// Removes and returns the injected delay of the next start of an engine, in seconds; 0 if the
+  /// start is not delayed.
   func popStartDelay() -> Double {
     lock.withLock {
       guard case .delay(let seconds)? = storedFaults.startResults.first else { return 0 }
@@ -430,8 +431,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   package var isInBackground: Bool { lock.withLock { storedFaults.isInBackground } }
 
-  /// Moves the application to the background or back.
-  /// Posts the notifications of a phone, and interrupts engines in the background.
+  /// Moves the application to the background or to the foreground. Posts the notifications of a
+  /// phone, and interrupts engines in the background.
   package func setInBackground(_ isInBackground: Bool) {
     guard isInBackground != self.isInBackground else { return }
     post(isInBackground ? .willResignActive : .willEnterForeground)
@@ -442,7 +443,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Posts a notification. Engines that its observers create belong to this device.
+  /// Posts a notification of the application. Engines that its observers create belong to this
+  /// device.
   private func post(_ notification: LifecycleNotification) {
     appendLogEntry(.application("\(notification)"))
     EngineBackends.$scopedDevice.withValue(self) {
@@ -552,8 +554,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 }
 
-/// The notifications of an application that moves to the background or back, with their names on
-/// Apple's systems.
+/// The notifications that are posted when the application moves to the background or to the
+/// foreground, with their names on Apple's systems.
 package enum LifecycleNotification: String, Sendable {
   case willResignActive = "UIApplicationWillResignActiveNotification"
   case didEnterBackground = "UIApplicationDidEnterBackgroundNotification"

@@ -6,9 +6,9 @@ package import HapticModel
 package import HapticPlayback
 package import HapticRender
 
-/// The record of the players of a session, frame by frame.
+/// A record of all changes of the players in a session, with their frames.
 package struct SessionRecord: Sendable {
-  /// The time of the device at frame 0, in seconds.
+  /// The device's time at frame 0 of the session, in seconds.
   package let originSeconds: Double
   package let sampleRateHertz: Double
   package let playsHaptics: Bool
@@ -17,14 +17,14 @@ package struct SessionRecord: Sendable {
   package var playerRecords: [(composition: HapticComposition, changes: [PlayerChange])] = []
 }
 
-/// A session whose players advance in virtual time.
+/// A session of an engine in which players advance in virtual time.
 ///
 /// Samples are rendered when a test requests them, from the commands that the engine received: most
 /// tests need no samples, and rendering is by far the most expensive part of playback.
 package final class VirtualSession: EngineSession, @unchecked Sendable {
   static let periodFrameCount = 64
 
-  /// The time of the device at frame 0, in seconds.
+  /// The device's time at frame 0 of the session, in seconds.
   package let originSeconds: Double
   private let storedEngine: PlaybackEngine
   private let simulation: PlaybackSimulation
@@ -35,7 +35,7 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   private var isRunning = true
   private(set) var record: SessionRecord
   private var recordsChanges = true
-  /// The players that the simulation owns, each with its index in the record.
+  /// The players that the simulation owns, each with its index in the session's record.
   private var recordedPlayers: [(play: Int, player: RenderPlayer)] = []
 
   init(
@@ -111,21 +111,22 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     backend?.lock.withLock { recordsChanges = false }
   }
 
-  /// Records whether the session has a player that plays, is paused, or waits for its start.
-  /// Requires the lock.
+  /// Records a change in whether the session has any player that plays, is paused, or waits for its
+  /// start. Requires the lock.
   func setHasActivePlayer(_ isActive: Bool) {
     eventRecorder.append(.activity(isActive), atFrame: storedEngine.position)
   }
 
-  /// The next time of the device at which a player or command may cause a change, in seconds; nil
-  /// if there is none.
-  /// A change is the end or start of a pass of a player, or a due command. Requires the lock.
+  /// The device's time at which a player or command may next cause a change, in seconds; nil if
+  /// there is no such time. A change is the end or start of a pass of a player, or a due command.
+  /// Requires the lock.
   var nextChangeDeviceSeconds: Double? {
     guard isRunning else { return nil }
     return simulation.nextChangeFrame.map { deviceSeconds(ofFrame: $0) }
   }
 
-  /// Advances the players to a time of the device, in seconds. Requires the lock.
+  /// Advances the players of the session to a time on the device's clock, in seconds. Requires the
+  /// lock.
   func advance(toDeviceSeconds seconds: Double) {
     // The margin of a thousandth of a frame covers the rounding of times to nanoseconds.
     let end = Int64((max(0, seconds - originSeconds) * storedEngine.rate + 1e-3).rounded(.down))

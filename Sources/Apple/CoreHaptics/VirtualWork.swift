@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// The counts of a device's work that was dispatched to tasks and queues.
+/// A counter of a device's pending work that was dispatched to tasks and queues.
 package final class VirtualWork: Sendable {
   private let pendingCount = Atomic<Int>(0)
   private let atomicStartedCount = Atomic<Int>(0)
@@ -9,7 +9,7 @@ package final class VirtualWork: Sendable {
 
   package init() {}
 
-  /// Counts dispatched work before it can begin.
+  /// Counts a unit of work as pending. Call this method before the work can begin.
   package func beginWork() {
     atomicStartedCount.add(1, ordering: .sequentiallyConsistent)
     pendingCount.add(1, ordering: .sequentiallyConsistent)
@@ -27,15 +27,15 @@ package final class VirtualWork: Sendable {
 
   package var isAllWorkComplete: Bool { pendingCount.load(ordering: .sequentiallyConsistent) <= 0 }
 
-  /// Abandons the pending work, so that nothing waits for it again.
+  /// Abandons the work that is pending now, so that no later wait includes it.
   package func abandonPending() {
     abandonedCount.store(
       pendingCount.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)
   }
 }
 
-/// The device that owns the work on a thread.
-/// It covers work without a task, such as blocks of queues and jobs of detached tasks.
+/// A namespace for the virtual device that owns the work on the current thread. It covers work
+/// without a task, such as blocks of queues and jobs of detached tasks.
 package enum WorkOwner {
   private static let threadDataKey: pthread_key_t = {
     var key = pthread_key_t()
@@ -43,7 +43,7 @@ package enum WorkOwner {
     return key
   }()
 
-  /// The marker of work that belongs to no device although its task belongs to a device.
+  /// The marker for work that belongs to no device, although its task belongs to a device.
   private static var noDeviceMark: UnsafeMutableRawPointer? {
     unsafe UnsafeMutableRawPointer(bitPattern: 1)
   }
@@ -54,8 +54,8 @@ package enum WorkOwner {
     return currentDevice
   }
 
-  /// The device whose work runs on this thread, by the task or else by the thread; nil after its
-  /// test has ended.
+  /// The device whose work runs on this thread, determined by the task or otherwise by the thread;
+  /// nil after the device's test has ended.
   package static var currentDevice: VirtualBackend? {
     let mark = unsafe pthread_getspecific(threadDataKey)
     if unsafe mark == noDeviceMark { return nil }
@@ -77,7 +77,7 @@ package enum WorkOwner {
     }
   }
 
-  /// Runs a closure that belongs to no device, in real time.
+  /// Runs a closure as work that belongs to no device, in real time.
   package static func withoutDevice<Result>(perform body: () -> Result) -> Result {
     unsafe withMark(noDeviceMark, perform: body)
   }
