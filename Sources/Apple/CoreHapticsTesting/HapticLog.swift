@@ -1,17 +1,17 @@
 internal import Synchronization
 @_exported public import CoreHaptics
 
-/// The calls of an application on a virtual device, and the events of the device, in order.
+/// A log of an application's calls on a virtual device, and of the device's events, in order.
 public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStringConvertible {
-  /// A call of the application, or an event of the device.
+  /// An entry of the log: a call of the application, or an event of the device.
   public typealias Entry = HapticLogEntry
-  /// The kind of a call or event.
+  /// The action of an entry: the call or event with its arguments.
   public typealias Action = HapticLogEntry.Action
-  /// A handler of the application.
+  /// A kind of handler of the application that the engine calls.
   public typealias Handler = HapticLogEntry.Handler
-  /// A call of a feedback generator.
+  /// A call of a feedback generator, with its style or type.
   public typealias GeneratorCall = HapticLogEntry.GeneratorCall
-  /// A feedback generator.
+  /// A kind of feedback generator.
   public typealias Generator = HapticLogEntry.Generator
 
   var storedEntries: [Entry]
@@ -20,7 +20,7 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
   public var startIndex: Int { 0 }
   /// The index after the last entry.
   public var endIndex: Int { storedEntries.count }
-  /// An entry by its index.
+  /// The entry at an index.
   public subscript(index: Int) -> Entry { storedEntries[index] }
 
   /// A description with one line for each entry.
@@ -28,7 +28,8 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     isEmpty ? "nothing happened" : storedEntries.map(\.description).joined(separator: "\n")
   }
 
-  /// The calls and events without their times and numbers, in order.
+  /// The actions of all entries, in order, without times and without the numbers of engines and
+  /// players.
   public var actions: [Action] { storedEntries.map(\.action) }
 
   /// The number of engines that the application has created.
@@ -48,7 +49,7 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     }
   }
 
-  /// The number of times that players were started.
+  /// The number of times that any player was started.
   public var playerStartCount: Int {
     storedEntries.count {
       if case .started = $0.action {
@@ -115,7 +116,7 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     }
   }
 
-  /// The uses that work on a virtual device but fail on a phone, in order.
+  /// The logged rule violations: uses that work on a virtual device but fail on a phone, in order.
   public var violations: [HapticViolation] {
     actions.compactMap {
       if case .violation(let violation) = $0 {
@@ -221,23 +222,24 @@ extension HapticLogEntry.GeneratorCall: CustomStringConvertible {
   }
 }
 
-/// A rule of phones that a virtual device does not enforce.
+/// A rule that phones enforce but a virtual device does not.
 public enum HapticRule: Hashable, Sendable {
-  /// Handlers that belong to the main actor run on it.
-  /// The check requires that the application is compiled with `-enable-actor-data-race-checks`.
+  /// A rule: handlers that are isolated to the main actor run on it. The check requires that the
+  /// application is compiled with `-enable-actor-data-race-checks`.
   /// ``VirtualHapticDevice/ruleProblem`` reports whether the check is possible.
   case handlersOnTheirActor
-  /// An engine has a reset handler when it is started.
+  /// A rule: an engine has a reset handler when it is started.
   case resetHandler
-  /// An engine is not released while it plays.
+  /// A rule: an engine is not released while it plays.
   case keptEngine
-  /// Continuous events last at most 30 s, the maximum of a phone.
+  /// A rule: continuous events last at most 30 s, the maximum on a phone.
   case eventLength
-  /// Players are not used after a reset of their engine.
+  /// A rule: players are not used after a reset of their engine.
   case playersAfterReset
-  /// Feedback generators are called on the main thread.
+  /// A rule: feedback generators are called on the main thread.
   case generatorsOnMainThread
-  /// No declaration requires a newer version of iOS than the given version, such as 15 or 17.4.
+  /// A rule: no used declaration requires a version of iOS newer than the given version, such as 15
+  /// or 17.4.
   case iOS(Double)
 
   func forbids(_ violation: HapticViolation) -> Bool {
@@ -263,7 +265,7 @@ extension Set<HapticRule> {
   ]
 }
 
-/// A use that works on a virtual device but fails on a phone.
+/// A rule violation: a use that works on a virtual device but fails on a phone.
 public typealias HapticViolation = HapticLogEntry.Violation
 
 extension HapticLogEntry.Violation: CustomStringConvertible {
@@ -292,7 +294,7 @@ extension HapticLogEntry.Violation: CustomStringConvertible {
 }
 
 extension VirtualHapticDevice {
-  /// The rules of phones that a test checks. No rule is checked by default.
+  /// The rules of phones that the device checks during a test. By default, no rule is checked.
   ///
   /// Set the rules before the application creates its first engine. The trait
   /// `.virtualHaptics(rules:)` sets them, and fails the test for each violation.
@@ -323,7 +325,7 @@ extension VirtualHapticDevice {
     }
   }
 
-  /// The reason for which a rule cannot be checked, or nil if all rules can be checked.
+  /// The reason that one of the rules cannot be checked, or nil if all can be checked.
   public var ruleProblem: String? {
     guard rules.contains(.handlersOnTheirActor) else { return nil }
     return IsolationMonitor.isHookAvailable

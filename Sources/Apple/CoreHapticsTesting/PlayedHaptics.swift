@@ -18,7 +18,8 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     /// It is a short transient, a continuous vibration, or a sound, which is heard but not felt.
     public enum Kind: String, Sendable { case transient, continuous, audio }
 
-    /// The intensity and sharpness of an event at a time. Both are linear between levels.
+    /// A level: the intensity and sharpness of an event at one time. Both are linear between
+    /// levels.
     public struct Level: Equatable, Sendable {
       /// The time of the level from the start of the event, in seconds.
       public var time: Double
@@ -43,8 +44,8 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     public var kind: Kind
     /// The start of the event on the device's clock, in seconds.
     public var time: Double
-    /// The duration of the event so far, in seconds.
-    /// It is 0 for a transient, and for a sound file that plays to its end.
+    /// The duration that the event has had so far, in seconds. It is 0 for a transient, and for a
+    /// sound file that plays to its end.
     public var duration: Double
     /// The levels of the event, sorted by time. There is at least one level.
     public var levels: [Level]
@@ -78,7 +79,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
         sharpness: from.sharpness + (to.sharpness - from.sharpness) * fraction)
     }
 
-    /// Returns a transient event, as an expected event of a comparison.
+    /// Returns a transient event that can serve as an expected event in a comparison.
     public static func transient(at time: Double, intensity: Double = 0.75, sharpness: Double = 0.5)
       -> Event
     {
@@ -87,8 +88,8 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
         levels: [Level(time: 0, intensity: intensity, sharpness: sharpness)])
     }
 
-    /// Returns a continuous event of constant intensity and sharpness, as an expected event of a
-    /// comparison.
+    /// Returns a continuous event of constant intensity and sharpness that can serve as an expected
+    /// event in a comparison.
     public static func continuous(
       at time: Double, for duration: Double, intensity: Double = 0.6, sharpness: Double = 0.422601
     ) -> Event {
@@ -117,7 +118,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   public var startIndex: Int { 0 }
   /// The index after the last event.
   public var endIndex: Int { sortedEvents.count }
-  /// An event by its index.
+  /// The event at an index.
   public subscript(index: Int) -> Event { sortedEvents[index] }
 
   /// A description with one line for each played event.
@@ -133,8 +134,8 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   /// The start times of the events that were felt, in seconds.
   public var onsets: Moments { Moments(sortedEvents.filter(\.isFelt).map(\.time)) }
 
-  /// Returns the events that start in a range of time. Their times are relative to the start of the
-  /// range, in seconds.
+  /// Returns the events that start within a time range. Their times are relative to the start of
+  /// the range, in seconds.
   public func from(_ start: Double, to end: Double = .infinity) -> PlayedHaptics {
     PlayedHaptics(
       sortedEvents.filter { $0.time >= start && $0.time < end }.map {
@@ -142,7 +143,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
       })
   }
 
-  /// Returns whether no event was felt in a range of time in seconds, excluding its end.
+  /// Returns true if no event was felt within a time range in seconds, excluding its end.
   public func isSilent(from start: Double = 0, to end: Double = .infinity) -> Bool {
     !sortedEvents.contains { event in
       event.isFelt && event.time < end
@@ -151,9 +152,8 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     }
   }
 
-  /// Returns the maximum intensity at a time in seconds, rounded to a millionth so that it can be
-  /// compared with a literal.
-  /// A transient counts for 30 ms.
+  /// Returns the maximum intensity of all events at a time in seconds, rounded to a millionth so
+  /// that it can be compared with a literal. A transient counts for 30 ms.
   public func strength(at time: Double) -> Double {
     sortedEvents.filter { event in
       event.isFelt && event.time <= time
@@ -164,11 +164,11 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   /// The time for which a transient can be felt, in seconds.
   static let transientSeconds = 0.03
 
-  /// The maximum distance in time between two events that can be paired, in seconds.
+  /// The maximum time difference between a played and an expected event that can be paired, in
+  /// seconds.
   private static let maximumPairingSeconds = 0.1
 
-  /// Returns the differences from expected events, one sentence for each difference, in order of
-  /// time.
+  /// Returns the differences from expected events as sentences, sorted by time.
   ///
   /// Adjacent continuous events count as one event. Sounds and muted events are not compared.
   ///
@@ -200,15 +200,15 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
       \.element.text)
   }
 
-  /// Creates played haptics with the events that a pattern plays from time 0 on.
+  /// Creates played haptics from the events that a pattern plays if it starts at time 0.
   public init(_ pattern: CHHapticPattern) { self.init(pattern.composition) }
 
-  /// Creates played haptics with the events that an AHAP file plays from time 0 on.
+  /// Creates played haptics from the events that an AHAP file plays if it starts at time 0.
   ///
   /// Throws a `CHHapticError` if the file is not a pattern.
   public init(contentsOf url: URL) throws { self.init(try CHHapticPattern(contentsOf: url)) }
 
-  /// Returns AHAP text that plays the felt events, as a snapshot stores them.
+  /// Returns the AHAP text that plays the felt events, as a snapshot contains it.
   ///
   /// Values are rounded to three digits. A continuous event with changing intensity or sharpness
   /// becomes a series of adjacent events, each within 0.02 of the original.
@@ -297,8 +297,8 @@ extension PlayedHaptics.Event {
     return sentences
   }
 
-  /// Returns the time of the maximum difference in a value, with both values. Levels are compared
-  /// at intervals of 10 ms.
+  /// Returns the time at which the values of two events differ most, with both values. The events
+  /// are compared at intervals of 10 ms.
   private func maximumDifference(from expected: PlayedHaptics.Event, of value: (Level) -> Double)
     -> (
       time: Double, actual: Double, expected: Double
@@ -351,8 +351,8 @@ extension PlayedHaptics.Event {
   }
 }
 
-/// The times of a test, which equal other times if they differ by at most a millisecond.
-/// A test can thus state `played.transients == [0, 0.1, 0.2]`.
+/// A list of times in a test. Times that differ by at most a millisecond count as equal. A test can
+/// thus state `played.transients == [0, 0.1, 0.2]`.
 public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStringConvertible {
   /// The times in seconds, in ascending order.
   public var seconds: [Double]
@@ -369,14 +369,14 @@ public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStr
   /// A Boolean value that indicates whether the list contains no times.
   public var isEmpty: Bool { seconds.isEmpty }
 
-  /// Returns whether both lists have the same number of times, and corresponding times differ by at
+  /// Returns true if both lists have the same number of times and corresponding times differ by at
   /// most a millisecond.
   public static func == (left: Moments, right: Moments) -> Bool {
     left.count == right.count
       && zip(left.seconds, right.seconds).allSatisfy { abs($0 - $1) <= 0.001 }
   }
 
-  /// Returns whether the times equal computed times in seconds.
+  /// Returns true if the times equal a list of computed times in seconds.
   public static func == (left: Moments, right: [Double]) -> Bool { left == Moments(right) }
 
   /// The times as text, such as `[0.000, 0.500] s`.
@@ -413,13 +413,13 @@ extension [PlayedHaptics.Event] {
   }
 }
 
-/// The maximum differences between played and expected events.
+/// The tolerance of a comparison: the maximum differences between played and expected events.
 public struct HapticTolerance: Equatable, Sendable {
-  /// The maximum difference of two onsets or two durations, in seconds.
+  /// The maximum difference between two onsets or two durations, in seconds.
   public var seconds: Double
-  /// The maximum difference of two intensities, 0…1.
+  /// The maximum difference between two intensities, 0…1.
   public var intensity: Double
-  /// The maximum difference of two values of sharpness, 0…1.
+  /// The maximum difference between two sharpness values, 0…1.
   public var sharpness: Double
 
   /// Creates a tolerance.
@@ -429,11 +429,11 @@ public struct HapticTolerance: Equatable, Sendable {
     self.sharpness = sharpness
   }
 
-  /// The tolerance of rounding errors, which is 1 ms for times and 0.001 for values.
+  /// The tolerance that allows only rounding errors: 1 ms for times and 0.001 for values.
   public static let exact = HapticTolerance(seconds: 0.001, intensity: 0.001, sharpness: 0.001)
 
-  /// A tolerance below the threshold of perception, which is 5 ms, an intensity of 0.05, and a
-  /// sharpness of 0.1.
+  /// A tolerance below the threshold of perception: 5 ms, an intensity of 0.05, and a sharpness of
+  /// 0.1.
   public static let perceptible = HapticTolerance(seconds: 0.005, intensity: 0.05, sharpness: 0.1)
 }
 

@@ -21,12 +21,13 @@ struct PlayerChangeReader {
     var frameCount: Int64
   }
 
-  /// An event that is sounding, or that waits for the end of a pause.
+  /// An event that is playing, or that is interrupted by a pause.
   private struct ActiveEvent {
     var scheduled: ScheduledEvent
-    /// The position in frames at which the event's pass began.
+    /// The position, in frames, at which the pass through the pattern that contains the event
+    /// began.
     var passOriginFrame: Int64
-    /// The levels since the start or the last pause; empty during a pause.
+    /// The levels of the event since its start or the last pause; empty during a pause.
     var segmentLevels: [(frame: Int64, intensity: Double, sharpness: Double)] = []
     var startFrame: Int64?
   }
@@ -115,7 +116,8 @@ struct PlayerChangeReader {
     }
   }
 
-  /// Returns all events up to a frame. The origin in seconds is added to all times.
+  /// Ends the reading at a frame, and returns all events up to it. The origin in seconds is added
+  /// to all times.
   mutating func finishEvents(atFrame end: Int64, originSeconds: Double) -> [PlayedHaptics.Event] {
     advance(toFrame: end)
     endActiveSegments()
@@ -127,8 +129,8 @@ struct PlayerChangeReader {
     }
   }
 
-  /// Advances to a frame with the current state.
-  /// If the next pass begins at the frame, advances to the end of the current pass.
+  /// Advances to a frame, with the player in its current state. If the next pass begins at the
+  /// frame, advances to the end of the current pass.
   private mutating func advance(toFrame end: Int64, passLength: Int64? = nil) {
     defer { currentFrame = max(currentFrame, end) }
     guard currentState.phase == .playing else { return }
@@ -163,7 +165,7 @@ struct PlayerChangeReader {
     activeEvents = remaining
   }
 
-  /// Adds the breakpoints of an event's levels up to a frame.
+  /// Adds the breakpoints of an event's levels between the current frame and a later frame.
   private func appendLevels(to event: inout ActiveEvent, untilFrame end: Int64) {
     guard let start = event.startFrame else { return }
     let from = event.segmentLevels.last.map { max($0.frame, currentFrame) } ?? start
@@ -247,7 +249,7 @@ struct PlayerChangeReader {
         }))
   }
 
-  /// Ends the segments of all active events. The events may continue after a pause.
+  /// Ends the current segments of all active events. The events may continue after a pause.
   private mutating func endActiveSegments() {
     for index in activeEvents.indices {
       recordEvent(activeEvents[index], endFrame: currentFrame)

@@ -2,7 +2,7 @@ internal import CoreHaptics
 internal import Dispatch
 internal import Glibc
 
-/// The wait for the end of work that was dispatched to tasks, actors, and queues.
+/// A wait for the completion of all work that was dispatched to tasks, actors, and queues.
 ///
 /// A hook replaces the global executor of the concurrency runtime. It counts jobs from their
 /// enqueuing to their end, and each job keeps the device of the work that enqueued it. Once
@@ -11,19 +11,19 @@ package enum RuntimeQuiescence {
   private typealias OriginalEnqueue = @convention(thin) (UnownedJob) -> Void
   private typealias EnqueueHook = @convention(thin) (UnownedJob, OriginalEnqueue) -> Void
 
-  /// The maximum number of polls, which take 2 s on an idle machine.
-  /// A busy machine, or another test on the main queue, delays polls and work alike.
+  /// The maximum number of polls in a wait, which take 2 s on an idle machine. A busy machine, or
+  /// another test on the main queue, delays polls and work alike.
   private static let maximumPollCount = 500
-  /// The number of jobs within `endlessJobDuration` from which work counts as endless.
+  /// The number of jobs within `endlessJobDuration` above which work counts as endless.
   private static let endlessJobCount = 2_000
   private static let endlessJobDuration = Duration.milliseconds(100)
-  /// The number of rounds through the queues if jobs cannot be counted.
+  /// The number of rounds through the queues in a wait if jobs cannot be counted.
   private static let uncountedRoundCount = 4
 
   private static let unattributedWork = VirtualWork()
   private static let executor = Executor()
 
-  /// An executor that counts its jobs.
+  /// An executor that counts the jobs that it runs.
   private final class Executor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) { RuntimeQuiescence.runCountedJob(UnownedJob(job)) }
   }
@@ -40,7 +40,7 @@ package enum RuntimeQuiescence {
     }
   }
 
-  /// Dispatches work that no device counts, to a global queue.
+  /// Dispatches work to a global queue without counting it for any device.
   private static func dispatchUncounted(
     _ quality: DispatchQoS.QoSClass, _ body: @escaping @Sendable () -> Void
   ) {
@@ -58,8 +58,8 @@ package enum RuntimeQuiescence {
     return true
   }()
 
-  /// Waits until no work of a device is pending. Returns false if some work is endless.
-  /// The poll is not a task, whose own jobs would be counted, but passes through the queues.
+  /// Waits until no work of a device is pending. Returns false if some work does not end. The poll
+  /// is not a task, whose own jobs would be counted, but passes through the queues.
   static func waitForQuiescence(of device: VirtualBackend) async -> Bool {
     let watched =
       EngineBackends.hasConcurrentTests ? [device.work] : [device.work, unattributedWork]
@@ -70,7 +70,8 @@ package enum RuntimeQuiescence {
     }
   }
 
-  /// A poll that passes through the queues until no work is pending in two successive rounds.
+  /// A poll that dispatches itself through the queues until no work is pending in two successive
+  /// rounds.
   private struct Poll: Sendable {
     let work: [VirtualWork]
     let countsJobs: Bool
@@ -121,8 +122,8 @@ package enum RuntimeQuiescence {
       }
     }
 
-    /// Passes through the global queue of each class, and through the main queue after each of
-    /// these queues.
+    /// Passes through the global queue of each quality-of-service class, and through the main queue
+    /// after each of them.
     private func traverseQueues(
       _ classes: [DispatchQoS.QoSClass], then completion: @escaping @Sendable () -> Void
     ) {

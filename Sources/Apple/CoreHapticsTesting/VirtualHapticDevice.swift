@@ -1,8 +1,8 @@
 public import CoreHaptics
 public import HapticRender
 
-/// A haptic device in virtual time, for tests of code that uses Core Haptics without a sound card
-/// or waiting.
+/// A haptic device in virtual time. With it, code that uses Core Haptics can be tested without a
+/// sound card and without waiting.
 ///
 /// Engines that are created with `makeEngine`, or with `CHHapticEngine()` after `install`, play
 /// into memory, and only `advance` moves their clocks. Handlers have been called when `advance`
@@ -17,17 +17,19 @@ public final class VirtualHapticDevice: Sendable {
 
   package init(_ backend: VirtualBackend) { self.backend = backend }
 
-  /// The device of a process that runs with `TEMBLOR_OUTPUT=virtual`.
+  /// The shared device of a process that runs with `TEMBLOR_OUTPUT=virtual`.
   public static let shared = VirtualHapticDevice(.shared)
 
-  /// Makes `CHHapticEngine()` create engines on this device, in the whole process.
+  /// Installs the device: from now on, `CHHapticEngine()` creates engines on it in the whole
+  /// process.
   public func install() { EngineBackends.installBackend(backend) }
 
-  /// Makes `CHHapticEngine()` create engines on the output of the environment again.
+  /// Uninstalls the device: from now on, `CHHapticEngine()` creates engines on the output that the
+  /// environment selects.
   public static func uninstall() { EngineBackends.installBackend(nil) }
 
-  /// The current device, which belongs to the test of the current task, is installed, or belongs to
-  /// the only running test.
+  /// The current virtual device: the device of the current task's test, the installed device, or
+  /// the device of the only running test.
   ///
   /// Nil if engines play in real time, or if several tests run and the current one is unknown.
   public static var current: VirtualHapticDevice? {
@@ -81,8 +83,8 @@ public final class VirtualHapticDevice: Sendable {
     backend.waitingCalls.recordingCall("reset(_:)") { _ = backend.waitForHandlers() }
   }
 
-  /// The states of the engines on the device, by number. Engines that an application keeps private
-  /// are included.
+  /// The states of all engines on the device, in the order of their numbers, including engines that
+  /// an application keeps private.
   public var engines: [EngineState] {
     backend.engineStates.map {
       EngineState(
@@ -91,14 +93,15 @@ public final class VirtualHapticDevice: Sendable {
     }
   }
 
-  /// The calls on the device and its events, in order.
+  /// The log of the calls on the device and of its events, in order.
   public var log: HapticLog { HapticLog(storedEntries: backend.logEntries) }
 
-  /// The haptics that were played so far. The cost is O(*n*) in everything that was ever played.
+  /// The haptics that the device has played so far. The complexity is O(*n*), where *n* is the
+  /// number of everything ever played.
   public var played: PlayedHaptics { PlayedHaptics(backend.sessionRecords) }
 
-  /// Makes the next start of any engine throw an error with a code. Each further call affects one
-  /// more start.
+  /// Makes the next start of any engine fail with an error code. Each further call affects one more
+  /// start.
   public func failNextStart(_ code: CHHapticError.Code = .serverInitFailed) {
     backend.faults.startResults.append(.fail(code))
   }
@@ -111,7 +114,7 @@ public final class VirtualHapticDevice: Sendable {
     backend.faults.startResults.append(.delay(seconds: seconds))
   }
 
-  /// A Boolean value that indicates whether the device plays haptics, as
+  /// A Boolean value that indicates whether the device supports haptics, as
   /// `capabilitiesForHardware()` reports. The default is true.
   ///
   /// If it is false, starts throw `notSupported`.
@@ -120,14 +123,15 @@ public final class VirtualHapticDevice: Sendable {
     set { backend.faults.supportsHaptics = newValue }
   }
 
-  /// The maximum number of simultaneous players, unlimited by default.
-  /// An additional player throws `resourceNotAvailable`.
+  /// The maximum number of simultaneously existing players; unlimited by default. An additional
+  /// player throws `resourceNotAvailable`.
   public var playerLimit: Int {
     get { backend.faults.playerLimit }
     set { backend.faults.playerLimit = newValue }
   }
 
-  /// Stops every running engine as the system does, by default as for a phone call.
+  /// Stops every running engine as the system does in an interruption; by default, as for a phone
+  /// call.
   ///
   /// Stopped handlers have been called when the method returns.
   public func interrupt(_ reason: CHHapticEngine.StoppedReason = .audioSessionInterrupt) {
@@ -162,7 +166,7 @@ public final class VirtualHapticDevice: Sendable {
     backend.waitingCalls.recordingCall("reset()") { backend.resetAll() }
   }
 
-  /// Interrupts media services for a number of seconds of the device's time.
+  /// Interrupts the media services for a number of seconds in the device's time.
   ///
   /// Engines stop with `systemError`, starts throw `serverInitFailed` during the interruption, and
   /// engines are reset at its end.
@@ -172,8 +176,8 @@ public final class VirtualHapticDevice: Sendable {
     backend.schedule(after: seconds) { backend.setConnected(true) }
   }
 
-  /// Advances the virtual clock, and waits until the work that handlers and waits of the
-  /// application triggered has finished.
+  /// Advances the virtual clock, and waits for the completion of all work that the application's
+  /// handlers and waits have triggered.
   ///
   /// With the trait `.virtualHaptics` of `HapticTesting`, waits of the application (`Task.sleep`,
   /// clocks, `asyncAfter`, `Timer`) follow the device's time: each wait ends at its own time, in
@@ -211,17 +215,17 @@ public final class VirtualHapticDevice: Sendable {
     return await RuntimeQuiescence.waitForQuiescence(of: backend)
   }
 
-  /// The maximum number of waits that may end at one time. The remaining waits end in the next
-  /// step.
+  /// The maximum number of the application's waits that end at one time. The remaining waits end in
+  /// the next step of the clock.
   private static let maximumSimultaneousWaits = 10_000
 
   /// A clock that follows the device, for applications whose clock can be injected.
   public var clock: VirtualHapticClock { VirtualHapticClock(backend) }
 }
 
-/// The state of an engine.
+/// The state of an engine on a virtual device.
 public struct EngineState: Equatable, Sendable, CustomStringConvertible {
-  /// The number of the engine on its device, from 1, in the order in which engines were made.
+  /// The number of the engine on its device, from 1, in order of creation.
   public var number: Int
   /// A Boolean value that indicates whether the engine is running.
   public var isRunning: Bool
@@ -252,7 +256,7 @@ func thousandthsText(_ value: Double) -> String {
 
 /// A clock that follows the time of a virtual device.
 public struct VirtualHapticClock: Clock {
-  /// An instant on the clock of the device.
+  /// An instant on the clock of a virtual device.
   public struct Instant: InstantProtocol {
     var elapsedTime: Duration
 
@@ -264,7 +268,7 @@ public struct VirtualHapticClock: Clock {
     /// Returns the duration from this instant to another instant.
     public func duration(to other: Instant) -> Duration { other.elapsedTime - elapsedTime }
 
-    /// Returns whether an instant is before another instant.
+    /// Returns true if an instant is before another instant.
     public static func < (left: Instant, right: Instant) -> Bool {
       left.elapsedTime < right.elapsedTime
     }
@@ -280,7 +284,8 @@ public struct VirtualHapticClock: Clock {
   /// The minimum step of the device's clock.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
-  /// Returns when the device has reached an instant, or throws an error if the task is canceled.
+  /// Suspends the task until the device has reached an instant. Throws an error if the task is
+  /// canceled.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     try Task.checkCancellation()
     // The stream also ends if its reader is canceled.
