@@ -1,14 +1,14 @@
 public import CoreHaptics
 package import Foundation
 
-/// A haptic engine through its entire life, which is created once, started on demand, restarted,
-/// and replaced.
+/// A manager of a haptic engine's lifecycle: the engine is created once, started on demand,
+/// restarted after a stop, and replaced after a reset.
 ///
 /// No call waits for the output, and no call fails: a pattern that cannot be played is dropped. The
 /// output is opened on the engine's own queue. Patterns that are played in the meantime wait until
 /// it is open. Any thread may call.
 package final class EngineLifecycle: @unchecked Sendable {
-  /// The engine that the process shares. Each virtual device has its own.
+  /// The lifecycle of the engine that the whole process shares. Each virtual device has its own.
   package static var shared: EngineLifecycle {
     guard let device = EngineBackends.currentVirtualDevice else { return liveLifecycle }
     return device.sharedObject(ofType: EngineLifecycle.self) {
@@ -25,7 +25,7 @@ package final class EngineLifecycle: @unchecked Sendable {
 
   private static let liveLifecycle = EngineLifecycle(.hardware)
 
-  /// The maximum number of playbacks that wait for the engine to start. Further playbacks are
+  /// The maximum number of patterns that wait for the engine to start. Further patterns are
   /// dropped.
   static let maximumWaitingPlaybackCount = 16
 
@@ -52,7 +52,7 @@ package final class EngineLifecycle: @unchecked Sendable {
     storedIsAvailable = source.supportsHaptics()
   }
 
-  /// Sets the stopped and reset handlers of the engine.
+  /// Sets the handlers for stops and resets of the engine.
   ///
   /// - Parameters:
   ///   - reset: Called after a reset, before the new engine starts.
@@ -71,7 +71,8 @@ package final class EngineLifecycle: @unchecked Sendable {
   /// The time on the engine's clock, in seconds. The clock stops while the engine is stopped.
   package var currentTime: TimeInterval { lock.withLock { engine }?.currentTime ?? 0 }
 
-  /// Plays a pattern once at a time of the engine's clock. Times in the past mean now.
+  /// Plays a pattern once at a time on the engine's clock, or immediately if the time is in the
+  /// past.
   package func playPattern(_ pattern: CHHapticPattern, atEngineSeconds time: TimeInterval = 0) {
     let playback = (pattern: pattern, time: time)
     let running: CHHapticEngine? = lock.withLock {
@@ -124,14 +125,15 @@ package final class EngineLifecycle: @unchecked Sendable {
     }
   }
 
-  /// Returns the number of a new start, and invalidates earlier starts. Requires the lock.
+  /// Returns the number of a new attempt to start the engine, and invalidates earlier attempts.
+  /// Requires the lock.
   private func makeStartNumber() -> Int {
     isStarting = true
     startNumber += 1
     return startNumber
   }
 
-  /// Records the result of a start, and plays the waiting playbacks.
+  /// Records the result of an attempt to start the engine, and plays the waiting patterns.
   private func finishStart(_ number: Int, _ error: (any Error)?) {
     let (engine, due): (CHHapticEngine?, [Playback]) = lock.withLock {
       guard number == startNumber, isStarting else { return (nil, []) }
@@ -177,7 +179,8 @@ package final class EngineLifecycle: @unchecked Sendable {
     } catch {}
   }
 
-  /// Restarts the engine once, unless it was only idle. Runs on the engine's queue.
+  /// Restarts the engine once after it has stopped, unless it was only idle. Runs on the engine's
+  /// queue.
   private func handleEngineStop(_ number: Int, _ reason: CHHapticEngine.StoppedReason) {
     let engine: CHHapticEngine? = lock.withLock {
       guard number == engineNumber else { return nil }
@@ -192,8 +195,8 @@ package final class EngineLifecycle: @unchecked Sendable {
     start(engine, lock.withLock { makeStartNumber() })
   }
 
-  /// Creates and starts a new engine, with its handlers and with reloaded patterns. Runs on the
-  /// engine's queue.
+  /// Creates and starts a new engine after a reset, with handlers and with reloaded patterns. Runs
+  /// on the engine's queue.
   private func handleEngineReset(_ number: Int) {
     let restart: Int? = lock.withLock {
       guard number == engineNumber else { return nil }
@@ -211,7 +214,7 @@ package final class EngineLifecycle: @unchecked Sendable {
     }
   }
 
-  /// Starts the engine synchronously. Runs on the engine's queue, where no other work waits.
+  /// Starts the engine synchronously. Runs on the engine's queue, on which no other work waits.
   private func start(_ engine: CHHapticEngine, _ number: Int) {
     do {
       try engine.start()
@@ -262,17 +265,19 @@ extension CHHapticPattern {
   }
 }
 
-/// A source of engines, so that a test can provide one in virtual time.
+/// A provider of engines, which lets a test supply an engine in virtual time.
 public struct EngineProvider: Sendable {
-  /// The minimum interval between two attempts to start an engine without a device, in seconds.
+  /// The minimum interval between two attempts to start an engine while no device is available, in
+  /// seconds.
   public static let retryInterval = 1.0
 
-  /// Returns whether haptics can be felt. It is called once, before anything else.
+  /// A closure that returns true if haptics can be felt. It is called once, before the other
+  /// closures.
   public var supportsHaptics: @Sendable () -> Bool
-  /// Creates an engine. It is called for the first engine, and after every reset.
+  /// A closure that creates an engine. It is called for the first engine, and after every reset.
   public var makeEngine: @Sendable () throws -> CHHapticEngine
-  /// Returns the time of a monotonic clock in seconds. This time determines the interval between
-  /// attempts.
+  /// A closure that returns the time of a monotonic clock in seconds. The interval between attempts
+  /// is measured on this clock.
   public var now: @Sendable () -> Double
 
   /// Creates a provider of engines.
@@ -286,7 +291,7 @@ public struct EngineProvider: Sendable {
     self.makeEngine = makeEngine
   }
 
-  /// The provider of engines on the output of the process.
+  /// The provider of engines that play on the output of the process.
   public static let hardware = EngineProvider(supportsHaptics: {
     CHHapticEngine.capabilitiesForHardware().supportsHaptics
   }) { try CHHapticEngine() }

@@ -1,4 +1,5 @@
-/// The meaning of a game event. Each event has a gentle and brief haptic that never punishes.
+/// A semantic event of a game. Each event has a gentle and brief haptic that never punishes the
+/// player.
 public enum SemanticEvent: String, CaseIterable, Sendable {
   /// A button was touched. The haptic is a light tap.
   case buttonTap
@@ -13,7 +14,7 @@ public enum SemanticEvent: String, CaseIterable, Sendable {
   /// A selection changed. The haptic is the faintest tick.
   case selectionChanged
 
-  /// The name of the pattern that the event plays.
+  /// The name of the shipped pattern that the event plays.
   public var patternName: String { "bennie-" + rawValue.hyphenatedName }
 }
 
@@ -31,33 +32,33 @@ public enum FeedbackType: String, CaseIterable, Sendable {
   case success
   /// Two falling taps.
   case warning
-  /// Four uneven taps.
+  /// Four taps at uneven intervals.
   case error
   /// Two quick bright taps.
   case correctAnswer
-  /// A dull knock that sags.
+  /// A dull knock that sags into a short, low hum.
   case wrongAnswer
   /// Three rising taps and a swelling fourth.
   case levelUp
-  /// A rocket and its sparks.
+  /// A rising rocket, followed by its sparks.
   case celebration
   /// One tick of a clock.
   case countdown
-  /// A tap that sinks.
+  /// A light tap, followed by a brush that sinks and fades.
   case swipeDown
   /// A brush that rises to a tap.
   case swipeUp
   /// A drag and a heavy stop.
   case swipeHeavy
 
-  /// The name of the pattern that the feedback plays.
+  /// The name of the shipped pattern that the feedback plays.
   public var patternName: String {
     (self == .correctAnswer || self == .wrongAnswer ? "feedback-" : "") + rawValue.hyphenatedName
   }
 }
 
 extension String {
-  /// The name with hyphens, such as `level-up` for `levelUp`.
+  /// The name in lowercase with hyphens, such as `level-up` for `levelUp`.
   fileprivate var hyphenatedName: String {
     map { $0.isUppercase ? "-" + $0.lowercased() : String($0) }.joined()
   }

@@ -9,8 +9,8 @@ public import Observation
 /// Every call returns immediately, without a result or an error. It has no effect if there is no
 /// device or pattern, or if haptics are disabled. The article of the module states the rules.
 @MainActor @Observable public final class HapticManager {
-  /// The manager of the process, with the shipped patterns, the output of the process, and the
-  /// user's defaults.
+  /// The shared manager of the process, with the shipped patterns, the process's output, and the
+  /// setting in the user defaults.
   ///
   /// Each virtual device has its own manager, whose setting is not stored.
   public static var shared: HapticManager {
@@ -25,7 +25,7 @@ public import Observation
     lifecycle: .shared, patternCache: .shipped, store: UserDefaults.standard,
     isEnabledByDefault: true)
 
-  /// The key under which the setting is stored.
+  /// The key under which the setting `isEnabled` is stored.
   public static let settingKey = "HapticManager.isEnabled"
 
   /// A Boolean value that indicates whether haptics are played. Disabling them ends all playbacks
@@ -74,8 +74,8 @@ public import Observation
     }
   }
 
-  /// A Boolean value that indicates whether haptics can probably be felt. The property is
-  /// observable.
+  /// A Boolean value that indicates whether the output is available, so that haptics can probably
+  /// be felt. The property is observable.
   ///
   /// The value is always current. Observers are notified on the main actor.
   public var isEngineAvailable: Bool {
@@ -83,10 +83,10 @@ public import Observation
     return lifecycle.isAvailable
   }
 
-  /// The errors of the patterns that could not be read, by the names of the patterns.
+  /// The errors for patterns that could not be read, by the patterns' names.
   public var invalidPatterns: [String: CHHapticError] { patternCache.errorsByName }
 
-  /// The time on the engine's clock in seconds, for synchronizing pictures and sounds.
+  /// The time on the engine's clock in seconds, with which pictures and sounds can be synchronized.
   /// The clock stops while the engine is stopped.
   public var currentTime: TimeInterval { lifecycle.currentTime }
 
@@ -103,9 +103,8 @@ public import Observation
     }
   }
 
-  /// Plays a pattern once, in addition to other patterns, at a time of the engine's clock in
-  /// seconds.
-  /// 0 and times in the past mean now.
+  /// Plays a pattern once, without stopping other patterns, at a time on the engine's clock in
+  /// seconds. 0 and times in the past mean now.
   public func play(_ name: String, at time: TimeInterval = 0) {
     guard isEnabled, let pattern = patternCache.pattern(named: name) else { return }
     lifecycle.playPattern(pattern, atEngineSeconds: time)
@@ -117,8 +116,8 @@ public import Observation
     play { try .tap(intensity: intensity, sharpness: sharpness) }
   }
 
-  /// Plays several patterns as one, each at its own time in seconds, exact to the frame. Unknown
-  /// names are skipped.
+  /// Plays several patterns as one pattern, in which each begins at its own time in seconds, exact
+  /// to the frame. Unknown names are skipped.
   func play(_ steps: [(name: String, time: TimeInterval)], at time: TimeInterval = 0) {
     guard isEnabled else { return }
     let resolvedSteps = steps.compactMap { step in
@@ -152,7 +151,7 @@ public import Observation
   /// Plays a soft pat on the shoulder.
   public func playEncouragement() { play("encouragement") }
 
-  /// The maximum number of taps of a rhythm. Further taps are dropped.
+  /// The maximum number of taps in a rhythm. Further taps are dropped.
   public static let maximumTapCount = 64
   /// The maximum duration of a rhythm, in seconds. Later taps are dropped.
   public static let maximumRhythmDuration = 60.0
@@ -188,15 +187,15 @@ public import Observation
 
   /// The number of collected coins after which a celebration plays.
   public static let milestoneCoinCount = 5
-  /// The time from the coin of a milestone to its celebration, in seconds.
+  /// The delay from the collection of a milestone's coin to the celebration, in seconds.
   static let celebrationDelaySeconds = 0.5
-  /// The interval between two events of a test, in seconds.
+  /// The interval between two events that `testAll()` plays, in seconds.
   static let testIntervalSeconds = 1.0
-  /// The time before the first event of a test in seconds, so that the engine receives the event in
-  /// time.
+  /// The delay before the first event that `testAll()` plays, in seconds, so that the engine
+  /// receives the event in time.
   static let testDelaySeconds = 0.05
 
-  /// An event of a test of all events, with its time on the engine's clock.
+  /// An event that `testAll()` plays, with its time on the engine's clock.
   public struct TestStep: Equatable, Sendable {
     /// The event that the test plays. Its raw value is its name.
     public var event: SemanticEvent
@@ -207,8 +206,8 @@ public import Observation
   /// Plays the pattern of a semantic event.
   public func trigger(_ event: SemanticEvent) { play(event.patternName) }
 
-  /// Plays a coin, and a celebration half a second later for every fifth coin.
-  /// The total includes this coin.
+  /// Plays the haptic for a coin and, for every fifth coin, a celebration half a second later. The
+  /// total includes this coin.
   public func earnCoin(total: Int) {
     guard total > 0, total.isMultiple(of: Self.milestoneCoinCount) else {
       return trigger(.coinEarned)
@@ -225,7 +224,7 @@ public import Observation
   /// Plays a firm tap, which means that the time is up.
   public func endTime() { play("medium") }
 
-  /// Plays every event of the test, one second apart.
+  /// Plays all semantic events at intervals of one second.
   ///
   /// - Returns: The events and their times, for display; empty if haptics are disabled.
   @discardableResult public func testAll() -> [TestStep] {
@@ -239,9 +238,9 @@ public import Observation
   }
 }
 
-/// Storage for the setting of a haptic manager.
+/// A store for the setting of a haptic manager.
 public protocol HapticSettingStore: AnyObject {
-  /// Returns the stored setting of a key, or nil if none is stored.
+  /// Returns the setting that is stored under a key, or nil if there is none.
   func isOn(_ key: String) -> Bool?
   /// Stores the setting under a key.
   func setOn(_ isOn: Bool, for key: String)
@@ -258,7 +257,7 @@ extension UserDefaults: HapticSettingStore {
   /// Returns the stored setting, or nil if the stored value is not a Boolean.
   public func isOn(_ key: String) -> Bool? { object(forKey: key) as? Bool }
 
-  /// Stores the setting, also on the disk.
+  /// Stores the setting, and writes it to disk.
   public func setOn(_ isOn: Bool, for key: String) {
     set(isOn, forKey: key)
     _ = synchronize()
@@ -266,9 +265,9 @@ extension UserDefaults: HapticSettingStore {
 }
 
 extension CHHapticPattern {
-  /// Returns several patterns as one, each at its own time in seconds, so that their distances are
-  /// exact to the frame.
-  /// A curve or parameter acts on the whole layer from its time on, as in any pattern.
+  /// Merges several patterns into one, in which each begins at its own time in seconds, so that the
+  /// intervals between them are exact to the frame. A curve or parameter acts on the whole layer
+  /// from its time on, as in any pattern.
   static func sequence(_ steps: [(pattern: CHHapticPattern, time: TimeInterval)]) throws
     -> CHHapticPattern
   {
@@ -289,7 +288,7 @@ extension CHHapticPattern {
     return CHHapticPattern(HapticComposition(layers: layers))
   }
 
-  /// Returns a pattern of one tap. Values are clamped to 0…1, and NaN is 0.
+  /// Returns a pattern with a single tap. Values are clamped to 0…1, and NaN becomes 0.
   static func tap(intensity: Float, sharpness: Float) throws -> CHHapticPattern {
     try CHHapticPattern(
       events: [

@@ -13,7 +13,7 @@ public struct PatternResolver: Sendable {
     case text(Data)
   }
 
-  /// The names of the known patterns. No other names are resolved.
+  /// The names of the patterns that the resolver knows. No other names are resolved.
   public var names: [String]
   /// A closure that returns the source of the pattern with a name, or nil if the pattern is
   /// missing.
@@ -49,7 +49,7 @@ public struct PatternResolver: Sendable {
   }
 }
 
-/// A cache of patterns by name. Each pattern is parsed once; errors are cached, too.
+/// A cache of parsed patterns by name. Each pattern is parsed once; errors are cached, too.
 package final class ParsedPatternCache: @unchecked Sendable {
   package static let shipped = ParsedPatternCache(.shipped)
 
