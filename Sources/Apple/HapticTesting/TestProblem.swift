@@ -1,13 +1,13 @@
 internal import CoreHaptics
 internal import CoreHapticsTesting
 
-/// A problem that a virtual device has detected in its test.
+/// A problem in a test that the test's virtual device has detected.
 struct TestProblem {
   var message: String
-  /// A Boolean value that indicates whether the problem fails the test.
+  /// A Boolean value that indicates whether the problem makes the test fail.
   var isFailure = true
 
-  /// The test framework that runs a test. The framework determines the remedies.
+  /// The test framework that runs a test. It determines the remedies that messages suggest.
   enum Framework {
     case swiftTesting(VirtualHapticsTrait.Sharing)
     case xcTest
@@ -18,7 +18,7 @@ struct TestProblem {
       return false
     }
 
-    /// The remedy that lets a test wait in real time.
+    /// The suggested remedy if a test must wait in real time.
     var realTimeRemedy: String {
       switch self {
       case .swiftTesting: "add .virtualHaptics(time: .haptics) to the test"
@@ -26,7 +26,7 @@ struct TestProblem {
       }
     }
 
-    /// The remedy that lets a test work for longer without progress.
+    /// The suggested remedy if a test needs more time without progress.
     var hangLimitRemedy: String {
       switch self {
       case .swiftTesting: "needs .timeLimit(.minutes(…))"
@@ -35,9 +35,8 @@ struct TestProblem {
     }
   }
 
-  /// Returns the problems of a device.
-  /// Problems are violations of rules, misuse of the device, and engines that cannot be attributed
-  /// to a test.
+  /// Returns the problems that a device has detected in its test. Problems are violations of rules,
+  /// misuse of the device, and engines that cannot be attributed to a test.
   static func problems(on device: VirtualHapticDevice, in framework: Framework)
     -> [TestProblem]
   {

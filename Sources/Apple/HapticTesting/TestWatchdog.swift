@@ -8,19 +8,19 @@ internal import Synchronization
 /// While the process works, a test may only be waiting for a processor that other tests use, so
 /// such a poll counts less.
 struct HangDetector {
-  /// The weight of a poll while the process is idle.
+  /// The weight of a poll during which the process was idle.
   static let idlePollWeight = 10
-  /// The weight of a poll while the process works.
+  /// The weight of a poll during which the process was working.
   static let busyPollWeight = 1
 
-  /// The number of polls of an idle process without progress after which a test counts as hanging.
+  /// The number of polls without progress in an idle process after which a test counts as hanging.
   let maximumIdlePollCount: Int
   private var lastProgress: VirtualBackend.Progress?
   private var noProgressWeightSum = 0
 
   init(maximumIdlePollCount: Int) { self.maximumIdlePollCount = maximumIdlePollCount }
 
-  /// Returns whether a test hangs after a poll.
+  /// Counts a poll, and returns true if the test now counts as hanging.
   ///
   /// - Parameters:
   ///   - progress: The progress of the test at a poll; nil if it is unknown.
@@ -38,17 +38,18 @@ struct HangDetector {
   }
 }
 
-/// The activity of the process, which the processor time since the last poll indicates.
+/// The activity of the process: working or idle, depending on the processor time since the last
+/// poll.
 struct ProcessActivity {
-  /// The fraction of a processor from which a process counts as working.
-  /// A process that only waits uses less than a thousandth.
+  /// The fraction of one processor's time from which a process counts as working. A process that
+  /// only waits uses less than a thousandth.
   static let busyProcessorFraction = 0.02
 
   private var lastProcessorNanoseconds: UInt64
 
   init(nanoseconds: UInt64) { lastProcessorNanoseconds = nanoseconds }
 
-  /// Returns the weight of a poll by the processor time that was used since the last poll.
+  /// Returns the weight of a poll, which depends on the processor time used since the last poll.
   ///
   /// - Parameters:
   ///   - processorNanoseconds: The processor time that the process has used.
@@ -71,7 +72,7 @@ final class TestWatchdog: Sendable {
 
   /// The default time without progress after which a test counts as hanging.
   static let defaultHangLimit = Duration.seconds(60)
-  /// The time in which a canceled test must end.
+  /// The time within which a canceled test must end.
   private static let cancellationGracePeriod = Duration.seconds(10)
   private static let pollInterval = Duration.milliseconds(250)
 
@@ -81,7 +82,7 @@ final class TestWatchdog: Sendable {
     let hangLimit: Duration
     let testFramework: TestProblem.Framework
     var detector: HangDetector
-    /// The weight of the polls until the process is ended, after the hang was reported; nil before.
+    /// The remaining weight of polls until the process is ended; nil if no hang was reported.
     var weightUntilExit: Int?
     let hangHandler: @Sendable (String) -> Void
   }
@@ -94,7 +95,7 @@ final class TestWatchdog: Sendable {
 
   private let state = Mutex(State())
 
-  /// Begins to watch a test.
+  /// Begins to watch a test for hangs.
   ///
   /// - Parameters:
   ///   - name: The name of the test.
@@ -124,7 +125,7 @@ final class TestWatchdog: Sendable {
     return number
   }
 
-  /// Ends the watch of a test.
+  /// Stops watching a test.
   func endWatch(_ number: Int) {
     state.withLock { $0.watchedTestsByNumber[number] = nil }
   }
@@ -174,7 +175,8 @@ final class TestWatchdog: Sendable {
     return reports
   }
 
-  /// Ends the process, because the other tests would wait forever.
+  /// Ends the process after a hang that cannot be ended, because the other tests would wait
+  /// forever.
   private static func exitProcess(_ watch: WatchedTest) {
     let text = "error: \(hangReport(of: watch)) It does not end, so the test process ends.\n"
     FileHandle.standardError.write(Data(text.utf8))

@@ -2,7 +2,7 @@ internal import CoreHaptics
 public import CoreHapticsTesting
 public import XCTest
 
-/// The base class of XCTest test cases that play on a virtual device.
+/// A base class for XCTest test cases that play haptics on a virtual device.
 ///
 /// Each test has its own device. Waits and clocks of the application follow its time, and problems
 /// that the device detects fail the test, as with the trait `.virtualHaptics` of Swift Testing:
@@ -28,10 +28,10 @@ open class VirtualHapticsTestCase: XCTestCase {
   /// default.
   open var hapticRules: Set<HapticRule> { [] }
 
-  /// The time without progress after which a test counts as hanging, 60 seconds by default.
+  /// The time without progress after which a test counts as hanging; 60 seconds by default.
   open var hangTimeLimit: Duration { TestWatchdog.defaultHangLimit }
 
-  /// Runs the test, with `setUp` and `tearDown`, on its device.
+  /// Runs the test, including `setUp` and `tearDown`, on its own virtual device.
   open override func invokeTest() {
     let backend = device.backend
     device.rules = hapticRules
@@ -46,7 +46,7 @@ open class VirtualHapticsTestCase: XCTestCase {
     EngineBackends.endTest(on: backend)
   }
 
-  /// Advances the device's time from a test that is not `async`.
+  /// Advances the device's time synchronously, for tests that are not `async`.
   ///
   /// The main queue is served meanwhile, and waits of the application end at their times. In an
   /// `async` test, use `await device.advance(by:)`.
@@ -63,10 +63,11 @@ open class VirtualHapticsTestCase: XCTestCase {
     wait(for: [hasAdvanced], timeout: Self.advanceTimeoutSeconds)
   }
 
-  /// The maximum real time of an advance, in seconds. The watchdog reports a hang before.
+  /// The maximum real time that an advance may take, in seconds. The watchdog reports a hang
+  /// earlier.
   private static let advanceTimeoutSeconds = 600.0
 
-  /// Fails the test for the problems that the device detected.
+  /// Records test failures for the problems that the device has detected.
   private func reportProblems() {
     var messages = TestProblem.problems(on: device, in: .xcTest).filter(\.isFailure).map(\.message)
     if let testRun, testRun.totalFailureCount > 0, device.now == 0,

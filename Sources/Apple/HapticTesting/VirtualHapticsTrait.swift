@@ -2,15 +2,15 @@
 internal import CoreHaptics
 public import Testing
 
-/// A trait that gives each test, and each case of a test with arguments, its own virtual device.
+/// A trait that gives its own virtual device to each test and to each case of a parameterized test.
 ///
 /// Engines, feedback generators, and `HapticManager.shared` use the device of the test's task; the
 /// next test has new ones. Violations of the device's rules fail the test.
 public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
-  /// The policy for other tests that run with a device at the same time.
+  /// The policy for running tests with a device at the same time.
   public enum Sharing: Sendable {
-    /// Tests run in parallel.
-    /// Engines are created in tasks and on queues of the test, and no two tests share an engine.
+    /// Tests with a device run in parallel. Engines are created in tasks and on queues of the test,
+    /// and no two tests share an engine.
     case parallel
     /// No other test with a device runs at the same time.
     /// Engines may be created anywhere, and may outlive their test, such as the engine of a
@@ -18,11 +18,12 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     case alone
   }
 
-  /// The scope of the time of a test's device.
+  /// The scope of virtual time in a test.
   public enum Time: Sendable {
     /// The device's time applies to all waits of the application, and to its clocks.
     case virtual
-    /// The device's time applies only to haptics, for tests that wait for a server or a process.
+    /// The device's time applies only to haptics. This scope is for tests that wait for a server or
+    /// a process.
     case haptics
   }
 
@@ -35,7 +36,7 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   /// The time without progress after which a test counts as hanging; nil for the default.
   var hangLimit: Duration?
 
-  /// Runs a test on its own device.
+  /// Runs a test on its own virtual device.
   ///
   /// A test that makes no progress for a minute, or for the duration of its trait `.timeLimit`,
   /// fails and is canceled. If it does not end within 10 s, the process ends, so that no test hangs
@@ -93,7 +94,8 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
 
   private struct HangError: Error {}
 
-  /// Fails the test for violations, and for engines that cannot be attributed to a test.
+  /// Records test failures for rule violations, and for engines that cannot be attributed to a
+  /// test.
   private func reportProblems(on device: VirtualHapticDevice, at location: SourceLocation) {
     for problem in TestProblem.problems(on: device, in: .swiftTesting(sharing)) {
       Issue.record(
@@ -180,7 +182,8 @@ public func expectHaptics(
   }
 }
 
-/// Expects that haptics from a time of the device on, in seconds, match those of an AHAP file.
+/// Expects that the haptics after a time on the device's clock, in seconds, match those of an AHAP
+/// file.
 public func expectHaptics(
   _ played: PlayedHaptics, equal url: URL, from start: Double = 0,
   within tolerance: HapticTolerance = .perceptible,

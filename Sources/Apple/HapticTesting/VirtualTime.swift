@@ -2,14 +2,15 @@ internal import CVirtualTime
 internal import CoreHaptics
 internal import CoreHapticsTesting
 
-/// The waits and clocks of an application in the time of its test's device.
+/// The replacement of functions for waits and clocks, so that an application follows the time of
+/// its test's virtual device.
 ///
 /// Functions of CVirtualTime replace those of Dispatch, Foundation, and the concurrency runtime in
 /// the test's program. They use the device of the calling task, or of the work that triggered the
 /// call.
 enum VirtualTime {
-  /// A Boolean value that indicates whether the functions are installed. They are installed on
-  /// first use.
+  /// A Boolean value that indicates whether the replacement functions are installed. They are
+  /// installed on first use.
   static let isInstalled: Bool = {
     guard RuntimeQuiescence.countsJobs else { return false }
     let hooks = unsafe vt_hooks(
