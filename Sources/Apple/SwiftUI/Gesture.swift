@@ -1,26 +1,26 @@
 /// A gesture on a view. `SensoryFeedbackScreen` performs gestures in tests.
 @preconcurrency @MainActor public protocol Gesture<Value> {
-  /// The type of the value that actions receive.
+  /// The type of the value that the gesture's actions receive.
   associatedtype Value
   /// The type of the gesture's body.
   associatedtype Body: Gesture
 
-  /// The gesture that this gesture consists of.
+  /// The gesture from which this gesture is composed.
   var body: Body { get }
 }
 
-/// A gesture that recognizes a number of taps.
+/// A gesture that recognizes one or more taps.
 public struct TapGesture: Gesture, RecognizingGesture {
   /// The number of taps that the gesture recognizes.
   public var count: Int
 
-  /// Creates a gesture of a number of taps.
+  /// Creates a gesture that recognizes a number of taps.
   public nonisolated init(count: Int = 1) { self.count = count }
 
   /// The body of the gesture, which is the gesture itself.
   public var body: TapGesture { self }
 
-  /// The value of a tap.
+  /// The value of a tap gesture.
   public typealias Value = Void
 
   func recognize(_ touch: Touch) -> Any? {
@@ -29,7 +29,7 @@ public struct TapGesture: Gesture, RecognizingGesture {
   }
 }
 
-/// A gesture that recognizes a touch of a minimum duration.
+/// A long-press gesture: a touch of a minimum duration.
 public struct LongPressGesture: Gesture, RecognizingGesture {
   /// The minimum duration of the touch, in seconds.
   public var minimumDuration: Double
@@ -42,7 +42,7 @@ public struct LongPressGesture: Gesture, RecognizingGesture {
   /// The body of the gesture, which is the gesture itself.
   public var body: LongPressGesture { self }
 
-  /// The value of the gesture, which is true when the duration has been reached.
+  /// The value of the gesture: true when the minimum duration has been reached.
   public typealias Value = Bool
 
   func recognize(_ touch: Touch) -> Any? {
@@ -51,7 +51,7 @@ public struct LongPressGesture: Gesture, RecognizingGesture {
   }
 }
 
-/// A gesture with an action.
+/// A gesture with an added action.
 public struct ActionGesture<Base: Gesture>: Gesture, RecognizingGesture {
   let base: Base
   let action: (Base.Value) -> Void
@@ -70,21 +70,20 @@ public struct ActionGesture<Base: Gesture>: Gesture, RecognizingGesture {
 }
 
 extension Gesture {
-  /// Returns the gesture with a closure that is called when the gesture ends.
+  /// Adds a closure that is called when the gesture ends.
   public func onEnded(_ action: @escaping (Value) -> Void) -> ActionGesture<Self> {
     ActionGesture(base: self, action: action)
   }
 
-  /// Returns the gesture with a closure that is called when its value changes.
-  /// The value of a long press changes when the press begins.
+  /// Adds a closure that is called when the value of the gesture changes. The value of a long press
+  /// changes when the press begins.
   public func onChanged(_ action: @escaping (Value) -> Void) -> ActionGesture<Self>
   where Value: Equatable {
     ActionGesture(base: self, action: action)
   }
 
-  /// Returns the value of the gesture for a touch, or nil if the gesture does not recognize the
-  /// touch.
-  /// Calls the actions.
+  /// Returns the value that the gesture has for a touch, or nil if the gesture does not recognize
+  /// the touch. Calls the actions.
   func recognized(_ touch: Touch) -> Any? {
     if let gesture = self as? any RecognizingGesture {
       return gesture.recognize(touch)
@@ -93,9 +92,9 @@ extension Gesture {
   }
 }
 
-/// The parts of a view that respond to a gesture.
+/// A mask that selects the gestures of a view hierarchy that are enabled.
 public struct GestureMask: OptionSet, Sendable {
-  /// The bits of the gesture mask.
+  /// The raw bits of the gesture mask.
   public let rawValue: UInt32
 
   /// Creates a mask from its bits.
@@ -160,15 +159,16 @@ enum Touch {
   case press(seconds: Double)
 }
 
-/// A gesture that recognizes touches itself.
+/// A gesture that recognizes touches itself, without a body.
 @MainActor protocol RecognizingGesture {
-  /// Returns the value for a touch, or nil if the gesture does not recognize it. Calls the actions.
+  /// Recognizes a touch and calls the actions. Returns the value of the gesture, or nil if it does
+  /// not recognize the touch.
   func recognize(_ touch: Touch) -> Any?
 }
 
 /// A gesture that was added to a view.
 @MainActor struct GestureAttachment {
-  /// The precedence over the gestures of subviews.
+  /// The precedence of a gesture relative to the gestures of subviews.
   enum Priority { case normal, high, simultaneous }
 
   let gesturePriority: Priority
@@ -181,14 +181,14 @@ enum Touch {
     recognizeTouch = gesture.recognized
   }
 
-  /// Returns whether the gesture recognizes a touch. Calls the actions.
+  /// Recognizes a touch and calls the actions. Returns true if the gesture recognizes the touch.
   func recognizes(_ touch: Touch) -> Bool {
     guard gestureMask.contains(.gesture) else { return false }
     return recognizeTouch(touch) != nil
   }
 }
 
-/// The gestures of a view, with those of its subviews.
+/// The gestures of a view, as a tree with the gestures of its subviews.
 @MainActor struct GestureNode {
   let attachment: GestureAttachment
   let subviews: [GestureNode]

@@ -31,29 +31,29 @@ public struct SensoryFeedback: Equatable, Sendable {
 
   private let kind: Kind
 
-  /// Feedback that a task succeeded.
+  /// The feedback for a task that succeeded.
   public static let success = SensoryFeedback(kind: .success)
-  /// Feedback that a task ended with a warning.
+  /// The feedback for a task that ended with a warning.
   public static let warning = SensoryFeedback(kind: .warning)
-  /// Feedback that a task failed.
+  /// The feedback for a task that failed.
   public static let error = SensoryFeedback(kind: .error)
-  /// Feedback that a selection changed.
+  /// The feedback for a changed selection.
   public static let selection = SensoryFeedback(kind: .selection)
-  /// Feedback that a value increased past a threshold.
+  /// The feedback for a value that increased past a threshold.
   public static let increase = SensoryFeedback(kind: .increase)
-  /// Feedback that a value decreased past a threshold.
+  /// The feedback for a value that decreased past a threshold.
   public static let decrease = SensoryFeedback(kind: .decrease)
-  /// Feedback that an activity starts.
+  /// The feedback for the start of an activity.
   public static let start = SensoryFeedback(kind: .start)
-  /// Feedback that an activity ends.
+  /// The feedback for the end of an activity.
   public static let stop = SensoryFeedback(kind: .stop)
-  /// Feedback that a dragged object was aligned.
+  /// The feedback for the alignment of a dragged object.
   public static let alignment = SensoryFeedback(kind: .alignment)
-  /// Feedback that the pressure level changed.
+  /// The feedback for a change in the pressure level.
   public static let levelChange = SensoryFeedback(kind: .levelChange)
-  /// Feedback that a drawn path was closed.
+  /// The feedback for the completion of a drawn path.
   public static let pathComplete = SensoryFeedback(kind: .pathComplete)
-  /// Feedback for a collision of objects of medium weight.
+  /// The feedback for a collision of objects of medium weight.
   public static let impact = SensoryFeedback.impact()
 
   /// Returns feedback for a collision of objects of a weight, with an intensity of 0…1.

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Evaluates a view in a test, and plays the feedback of its modifiers when the observed values
-/// change.
+/// A screen that evaluates a view in a test, and plays the feedback of its modifiers when the
+/// observed values change.
 ///
 /// ```swift
 /// let screen = SensoryFeedbackScreen { SaveButton(model: model) }
@@ -22,8 +22,8 @@ internal import Foundation
   private var gestures: [GestureNode] = []
   private var currentObservation: ScreenObservation?
 
-  /// Evaluates a view for the first time. `onAppear` closures are called, and no feedback is
-  /// played.
+  /// Creates a screen, and evaluates a view for the first time. `onAppear` closures are called, and
+  /// no feedback is played.
   public init(@ViewBuilder _ content: @escaping () -> some View) {
     self.makeContent = content
     update()
@@ -52,7 +52,7 @@ internal import Foundation
     }
   }
 
-  /// Taps the view, and evaluates it again.
+  /// Simulates a tap on the view, and evaluates the view again.
   ///
   /// A screen has no layout, so that the taps reach all of its views: call `tap()` on a screen with
   /// only the view of interest. Gestures of other numbers of taps are not called.
@@ -71,16 +71,17 @@ internal import Foundation
     update()
   }
 
-  /// Evaluates the view again, unless it has been evaluated since the change.
+  /// Evaluates the view again after a change, unless it has been evaluated since then.
   private func updateIfChanged() {
     guard currentObservation?.hasChanged == true else { return }
     update()
   }
 }
 
-/// The observation of the objects that an evaluation of a view reads, until the first change.
+/// An observation of the objects that a view reads during an evaluation. The observation ends with
+/// the first change.
 @MainActor final class ScreenObservation {
-  /// The observation of the evaluation that is running, or nil.
+  /// The observation of the evaluation in progress, or nil.
   static private(set) var currentObservation: ScreenObservation?
 
   /// A Boolean value that indicates whether an object has changed since the evaluation.
@@ -91,7 +92,7 @@ internal import Foundation
   /// - Parameter changeHandler: Called on the main queue after the first change.
   init(changeHandler: @escaping @MainActor () -> Void) { self.changeHandler = changeHandler }
 
-  /// Evaluates a view, and observes the objects that it reads.
+  /// Evaluates a view, and observes the objects that the view reads.
   func evaluate<Result>(_ body: () -> Result) -> Result {
     let outer = Self.currentObservation
     Self.currentObservation = self
@@ -99,12 +100,12 @@ internal import Foundation
     return withObservationTracking(body) { [weak self] in self?.scheduleHandler() }
   }
 
-  /// Observes an object that the running evaluation reads.
+  /// Observes an object that the evaluation in progress reads.
   func observeObject(_ object: some ObservableObject) {
     observeChanges(object.objectWillChange, of: ObjectIdentifier(object))
   }
 
-  /// Observes the changes of an object.
+  /// Observes the changes that a publisher of an object reports.
   func observeChanges(_ changes: some Publisher, of id: ObjectIdentifier) {
     guard subscriptions[id] == nil else { return }
     let observer = WeakObservation(self)
@@ -113,7 +114,8 @@ internal import Foundation
     }
   }
 
-  /// Schedules the handler to run after the change takes effect. Any thread may call the method.
+  /// Schedules the change handler to run after the change has taken effect. Any thread may call the
+  /// method.
   private nonisolated func scheduleHandler() {
     DispatchQueue.main.async { [weak self] in
       MainActor.assumeIsolated { self?.callHandler() }
@@ -126,7 +128,7 @@ internal import Foundation
     changeHandler()
   }
 
-  /// A weak reference that any thread may hold.
+  /// A weak reference to an observation, which any thread may hold.
   private final class WeakObservation: @unchecked Sendable {
     weak var observation: ScreenObservation?
 
@@ -134,13 +136,13 @@ internal import Foundation
   }
 }
 
-/// A modifier that observes a value.
+/// An observer of a value, which a view modifier adds.
 @MainActor struct ValueObserver {
   let observedValue: Any
   /// A closure that is called when the view first appears.
   let appearHandler: () -> Void
-  /// A closure that is called after each evaluation of the view, with the value that was observed
-  /// in the previous evaluation.
+  /// A closure that is called after each evaluation of the view, with the value observed in the
+  /// previous evaluation.
   let updateHandler: (Any) -> Void
 
   init<T: Equatable>(
@@ -167,17 +169,18 @@ internal import Foundation
 /// A subscription to a publisher that lasts from one evaluation of a view to the next.
 @MainActor protocol Reception {
   func begin()
-  /// Continues the subscription of the previous evaluation, or replaces it.
+  /// Continues the subscription of the previous evaluation if the publisher is the same, or
+  /// replaces it.
   func `continue`(_ previous: Any)
 }
 
-/// The observers of a view by their paths in it, innermost first.
+/// A collector of the observers in a view hierarchy by their paths, innermost first.
 @MainActor struct ObserverCollector {
   private(set) var collectedObservers: [(String, ValueObserver)] = []
   private(set) var gestureNodes: [GestureNode] = []
-  /// The storages of properties by the paths of the properties.
+  /// The storage of each property, by the property's path.
   private(set) var storagesByPath: [String: AnyObject] = [:]
-  /// The environment of the view that is visited.
+  /// The environment of the view that is being visited.
   var environment = EnvironmentValues()
   private let previousStoragesByPath: [String: AnyObject]
   private var currentPath = ""

@@ -1,13 +1,13 @@
 @_exported public import UIKit
 
-/// A view with modifiers for haptics, which is not displayed.
+/// A view that is never displayed, but whose modifiers play haptics.
 ///
 /// `SensoryFeedbackScreen` evaluates bodies to find modifiers that play feedback.
 @preconcurrency @MainActor public protocol View {
   /// The type of the view's body.
   associatedtype Body: View
 
-  /// The content of the view, which is another view.
+  /// The body of the view: another view that is its content.
   @ViewBuilder var body: Body { get }
 }
 
@@ -42,7 +42,7 @@ public struct AnyView: View, ObservableView {
     self.gestureAttachment = gesture
   }
 
-  /// The type-erased view itself.
+  /// The body of the view, which is the type-erased view itself.
   public var body: AnyView { self }
 
   func collectObservers(into watches: inout ObserverCollector) {
@@ -57,7 +57,7 @@ public struct AnyView: View, ObservableView {
   }
 }
 
-/// A view with a modifier.
+/// A view to which a modifier is applied.
 private struct ModifiedView<Modifier: ViewModifier>: View, ObservableView {
   let content: AnyView
   let modifier: Modifier
@@ -73,10 +73,10 @@ private struct ModifiedView<Modifier: ViewModifier>: View, ObservableView {
 /// A view without content.
 public typealias EmptyView = ViewGroup
 
-/// A group of any number of views.
+/// A group that contains any number of views.
 public struct ViewGroup: View, ObservableView {
   private let views: [any View]
-  /// The index of the branch of a condition that the views belong to.
+  /// The index of the conditional branch that contains the views.
   private let branchIndex: Int
 
   /// Creates an empty group.
@@ -87,7 +87,7 @@ public struct ViewGroup: View, ObservableView {
     self.branchIndex = branchIndex
   }
 
-  /// The group itself, which has no other body.
+  /// The body of the group, which is the group itself.
   public var body: ViewGroup { self }
 
   func collectObservers(into watches: inout ObserverCollector) {
@@ -97,15 +97,15 @@ public struct ViewGroup: View, ObservableView {
   }
 }
 
-/// Builds views from expressions and conditions.
+/// A result builder that creates views from expressions and conditions.
 @preconcurrency @MainActor @resultBuilder public struct ViewBuilder {
-  /// Returns the view of an expression.
+  /// Returns the view that an expression states.
   public static func buildExpression<Content: View>(_ view: Content) -> Content { view }
   /// Returns an empty view for an empty block.
   public static func buildBlock() -> EmptyView { EmptyView() }
-  /// Returns the only view of a block.
+  /// Returns the view of a block that contains only one view.
   public static func buildBlock<Content: View>(_ view: Content) -> Content { view }
-  /// Returns a group of the views of a block.
+  /// Returns a group of the views in a block.
   public static func buildBlock<First: View, each Rest: View>(
     _ first: First, _ rest: repeat each Rest
   ) -> ViewGroup {
@@ -113,26 +113,26 @@ public struct ViewGroup: View, ObservableView {
     repeat views.append(each rest)
     return ViewGroup(views)
   }
-  /// Returns the view of a condition without an alternative.
+  /// Returns the view of an `if` statement without `else`.
   public static func buildIf<Content: View>(_ view: Content?) -> ViewGroup {
     ViewGroup(view.map { [$0] } ?? [], branchIndex: 1)
   }
-  /// Returns the view of the first branch of a condition.
+  /// Returns the view of the first branch of an `if` or `switch` statement.
   public static func buildEither<Content: View>(first view: Content) -> ViewGroup {
     ViewGroup([view], branchIndex: 1)
   }
-  /// Returns the view of the second branch of a condition.
+  /// Returns the view of the second branch of an `if` or `switch` statement.
   public static func buildEither<Content: View>(second view: Content) -> ViewGroup {
     ViewGroup([view], branchIndex: 2)
   }
-  /// Returns the view of a block with limited availability.
+  /// Returns the view of an `if #available` block.
   public static func buildLimitedAvailability<Content: View>(_ view: Content) -> AnyView {
     AnyView(view)
   }
 }
 
 extension View {
-  /// Returns the view with a modifier applied.
+  /// Applies a modifier to the view.
   public func modifier<Modifier: ViewModifier>(_ modifier: Modifier) -> some View {
     ModifiedView(content: AnyView(self), modifier: modifier)
   }
@@ -178,7 +178,8 @@ extension View {
     onChange(of: trigger) { _, _ in feedback.play() }
   }
 
-  /// Plays feedback when a value has changed and a condition of both values is true.
+  /// Plays feedback when a value has changed and a closure returns true for the old and the new
+  /// value.
   public func sensoryFeedback<T: Equatable>(
     _ feedback: SensoryFeedback, trigger: T,
     condition: @escaping (_ oldValue: T, _ newValue: T) -> Bool
@@ -190,7 +191,7 @@ extension View {
     }
   }
 
-  /// Plays feedback when a value has changed and a condition is true.
+  /// Plays feedback when a value has changed and a closure returns true.
   public func sensoryFeedback<T: Equatable>(
     _ feedback: SensoryFeedback, trigger: T, condition: @escaping () -> Bool
   ) -> some View {
@@ -214,13 +215,13 @@ extension View {
   }
 }
 
-/// A setting in the user's defaults, which is a Boolean, a number, or a text.
+/// A property that is stored in the user defaults: a Boolean, a number, or a text.
 @propertyWrapper public struct AppStorage<Value> {
   private let defaultsKey: String
   private let userDefaults: UserDefaults?
   private let defaultValue: Value
 
-  /// Creates a setting with a default value.
+  /// Creates a property for a key in the user defaults, with a default value.
   public init(wrappedValue: Value, _ key: String, userDefaults: UserDefaults? = nil)
   where Value: LosslessStringConvertible {
     self.defaultsKey = key
@@ -228,7 +229,7 @@ extension View {
     defaultValue = wrappedValue
   }
 
-  /// The stored value of the setting, or its default value.
+  /// The stored value, or the default value if no value is stored.
   public var wrappedValue: Value {
     get { (userDefaults ?? .standard).object(forKey: defaultsKey) as? Value ?? defaultValue }
     nonmutating set { (userDefaults ?? .standard).set(newValue, forKey: defaultsKey) }
@@ -257,6 +258,6 @@ extension View {
     nonmutating set { setValue(newValue) }
   }
 
-  /// The binding itself, for the prefix `$`.
+  /// The binding itself, which `$name` returns.
   public var projectedValue: Binding<Value> { self }
 }

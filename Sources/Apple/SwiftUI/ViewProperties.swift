@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A property of a view. A screen connects the property before it evaluates the body of the view.
+/// A property that a screen connects to its storage before it evaluates the body of the view.
 @MainActor protocol ViewProperty {
   /// Connects the property to its storage in the screen.
   ///
@@ -10,8 +10,8 @@ internal import Foundation
   func connect(at path: String, in collector: inout ObserverCollector)
 }
 
-/// A value that is stored as long as its view exists. A screen evaluates the view again when the
-/// value changes.
+/// A value that is stored for as long as its view exists. A screen evaluates the view again when
+/// the value changes.
 @propertyWrapper public struct State<Value>: ViewProperty {
   private final class Storage {
     var value: Value
@@ -67,7 +67,7 @@ public struct ObservedObject<Object: ObservableObject> {
   public init(wrappedValue: Object) { object = wrappedValue }
 }
 
-/// An object that a view creates and observes. It is stored as long as the view exists.
+/// An object that a view creates and observes. It is stored for as long as the view exists.
 @propertyWrapper @preconcurrency @MainActor
 public struct StateObject<Object: ObservableObject>: ViewProperty {
   private final class Storage {
@@ -98,23 +98,24 @@ public struct StateObject<Object: ObservableObject>: ViewProperty {
 
 // MARK: - Environment
 
-/// A key of a value in the environment.
+/// A key for a value in the environment of views.
 public protocol EnvironmentKey {
   /// The type of the value.
   associatedtype Value
 
-  /// The value of the key in views whose environment does not contain another value.
+  /// The default value, which applies to views whose environment contains no other value for the
+  /// key.
   static var defaultValue: Value { get }
 }
 
-/// The values that views inherit from the views that contain them.
+/// The environment: values that views inherit from the views that contain them.
 public struct EnvironmentValues {
   private var valuesByKey: [ObjectIdentifier: Any] = [:]
 
   /// Creates an environment of default values.
   public init() {}
 
-  /// The value of a key in the environment.
+  /// The value that the environment contains for a key.
   public subscript<Key: EnvironmentKey>(key: Key.Type) -> Key.Value {
     get { valuesByKey[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue }
     set { valuesByKey[ObjectIdentifier(key)] = newValue }
@@ -133,7 +134,7 @@ public struct EnvironmentValues {
   /// Creates a property for a value of the environment.
   public init(_ keyPath: KeyPath<EnvironmentValues, Value>) { self.keyPath = keyPath }
 
-  /// The value of the environment when the view was evaluated.
+  /// The value in the environment at the time when the view was evaluated.
   public var wrappedValue: Value { valuesLocation.values[keyPath: keyPath] }
 
   func connect(at path: String, in collector: inout ObserverCollector) {
@@ -186,7 +187,7 @@ extension View {
   private let receiveAction: (Source.Output) -> Void
   private var currentTarget: Target?
 
-  /// The action of the last evaluation, with the subscription that calls it.
+  /// The action from the most recent evaluation, with the subscription that calls it.
   private final class Target {
     var action: (Source.Output) -> Void
     var subscription: AnyCancellable?
@@ -227,7 +228,7 @@ extension View {
   }
 }
 
-/// The location of a property's storage. The values of one view share the storage.
+/// A reference to a property's storage. All copies of a view share the storage.
 private final class StorageLocation<Storage: AnyObject> {
   var storage: Storage
 
