@@ -1,8 +1,8 @@
 internal import CoreHaptics
 public import Foundation
 
-/// The application, with the parts that haptic code uses. A test moves the application to the
-/// background and back.
+/// The application, with only those properties that haptic code uses. A test moves the application
+/// to the background and back.
 @preconcurrency @MainActor open class UIApplication: UIResponder {
   /// The state of the application. The raw values are UIKit's.
   public enum State: Int, Sendable { case active, inactive, background }
@@ -11,13 +11,14 @@ public import Foundation
   open class var shared: UIApplication { application }
   private static let application = UIApplication()
 
-  /// The state of the application, which is in the background if the test's virtual device is, and
-  /// otherwise active.
+  /// The state of the application: in the background if a test has moved its virtual device there,
+  /// and otherwise active.
   open var applicationState: State {
     EngineBackends.currentVirtualDevice?.isInBackground == true ? .background : .active
   }
 
-  /// A Boolean value that indicates whether the screen stays on. The value has no effect.
+  /// A Boolean value that indicates whether the idle timer is disabled, so that the screen stays
+  /// on. The value has no effect.
   open var isIdleTimerDisabled = false
 
   /// The notification that the application has become active, posted by the virtual device.
@@ -45,13 +46,13 @@ public import Foundation
   }
 }
 
-/// The base class of objects that receive events.
+/// The base class of objects that respond to events.
 @preconcurrency @MainActor open class UIResponder: NSObject {
   /// Creates a responder.
   public nonisolated override init() { super.init() }
 }
 
-/// The device, with the properties that haptic code uses.
+/// The device, with only those properties that haptic code uses.
 @preconcurrency @MainActor open class UIDevice: NSObject {
   /// The device of the process.
   open class var current: UIDevice { device }
@@ -63,7 +64,7 @@ public import Foundation
   /// The kind of device: always a phone.
   open var userInterfaceIdiom: UIUserInterfaceIdiom { .phone }
 
-  /// Returns the value of a key.
+  /// Returns the value of a private property by its key, if haptic code uses it.
   /// `_feedbackSupportLevel`, which older code uses, is 2 if haptics are available, otherwise 0.
   open func value(forKey key: String) -> Any? {
     guard key == "_feedbackSupportLevel" || key == "feedbackSupportLevel" else { return nil }
@@ -71,7 +72,7 @@ public import Foundation
   }
 }
 
-/// A kind of device. The raw values are UIKit's.
+/// A kind of device, such as a phone. The raw values are UIKit's.
 public enum UIUserInterfaceIdiom: Int, Sendable { case unspecified = -1, phone, pad }
 
 /// The accessibility settings that haptic code uses. All settings are off.
@@ -84,7 +85,7 @@ public enum UIAccessibility {
   public static var isSwitchControlRunning: Bool { false }
 }
 
-/// A view for feedback generators, which is not displayed.
+/// A view that can be passed to feedback generators, but is never displayed.
 @preconcurrency @MainActor open class UIView: UIResponder {
   /// The background color, which is not displayed.
   open var backgroundColor: UIColor?
@@ -96,7 +97,7 @@ public enum UIAccessibility {
   public convenience init(frame: CGRect) { self.init() }
 }
 
-/// A view controller, whose methods a test may call.
+/// A view controller that is never displayed, but whose methods a test can call.
 @preconcurrency @MainActor open class UIViewController: UIResponder {
   /// The view of the controller, created on first use.
   open lazy var view = UIView()
@@ -109,18 +110,23 @@ public enum UIAccessibility {
     super.init()
   }
 
-  /// Returns nil, because controllers cannot be decoded here.
+  /// Returns nil, because Temblor cannot decode view controllers.
   public nonisolated required init?(coder: NSCoder) { nil }
 
-  /// A hook for subclasses that is called when the view was loaded. This class does nothing.
+  /// A method for subclasses to override that is called after the view has been loaded. This class
+  /// does nothing.
   open func viewDidLoad() {}
-  /// A hook for subclasses that is called before the view appears. This class does nothing.
+  /// A method for subclasses to override that is called before the view appears. This class does
+  /// nothing.
   open func viewWillAppear(_ animated: Bool) {}
-  /// A hook for subclasses that is called after the view has appeared. This class does nothing.
+  /// A method for subclasses to override that is called after the view has appeared. This class
+  /// does nothing.
   open func viewDidAppear(_ animated: Bool) {}
-  /// A hook for subclasses that is called before the view disappears. This class does nothing.
+  /// A method for subclasses to override that is called before the view disappears. This class does
+  /// nothing.
   open func viewWillDisappear(_ animated: Bool) {}
-  /// A hook for subclasses that is called after the view has disappeared. This class does nothing.
+  /// A method for subclasses to override that is called after the view has disappeared. This class
+  /// does nothing.
   open func viewDidDisappear(_ animated: Bool) {}
 }
 
@@ -138,7 +144,7 @@ open class UIColor: NSObject, @unchecked Sendable {
     self.init(red: white, green: white, blue: white, alpha: alpha)
   }
 
-  /// Returns whether all four components of two colors are equal.
+  /// Returns true if all four components of two colors are equal.
   open override func isEqual(_ object: Any?) -> Bool {
     (object as? UIColor)?.components == components
   }
@@ -150,7 +156,7 @@ open class UIColor: NSObject, @unchecked Sendable {
   open class var black: UIColor { UIColor(white: 0, alpha: 1) }
   /// The color white.
   open class var white: UIColor { UIColor(white: 1, alpha: 1) }
-  /// The color transparent black.
+  /// The color black with an opacity of 0.
   open class var clear: UIColor { UIColor(white: 0, alpha: 0) }
   /// The color red.
   open class var red: UIColor { UIColor(red: 1, green: 0, blue: 0, alpha: 1) }

@@ -13,7 +13,7 @@ package import HapticManagement
 @preconcurrency @MainActor open class UIFeedbackGenerator: NSObject {
   private nonisolated let ownLifecycle: EngineLifecycle?
 
-  /// The lifecycle of the engine that the generator uses.
+  /// The lifecycle manager of the engine that the generator uses.
   var engineLifecycle: EngineLifecycle { ownLifecycle ?? .shared }
 
   /// Creates a generator.
@@ -37,8 +37,8 @@ package import HapticManagement
 
   nonisolated var generatorName: String { "generator" }
 
-  /// Plays a shipped pattern with a factor on its intensity, 0…1, and logs the call on a virtual
-  /// device.
+  /// Plays a shipped pattern with its intensity multiplied by a factor, 0…1, and logs the call on a
+  /// virtual device.
   func playShippedPattern(_ pattern: String, as name: String? = nil, intensity: CGFloat = 1) {
     if !MainQueue.isCurrent {
       EngineBackends.currentVirtualDevice?.appendLogEntry(.violation(.generatorOffMainThread))
@@ -47,26 +47,26 @@ package import HapticManagement
   }
 }
 
-/// A generator of the feedback for a collision, which is one tap.
+/// A generator of impact feedback: a single tap for a collision.
 open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
-  /// The style of an impact, which is a weight or a stiffness.
+  /// The style of an impact: the weight or the stiffness of the colliding objects.
   public enum FeedbackStyle: Int, Sendable { case light, medium, heavy, soft, rigid }
 
   private nonisolated let style: FeedbackStyle
 
-  /// Creates a generator of the medium style.
+  /// Creates a generator of impacts of the medium style.
   public nonisolated override init() {
     style = .medium
     super.init()
   }
 
-  /// Creates a generator of a style.
+  /// Creates a generator of impacts of a style.
   public init(style: UIImpactFeedbackGenerator.FeedbackStyle) {
     self.style = style
     super.init()
   }
 
-  /// Creates a generator of a style for a view, which is ignored (iOS 17.5).
+  /// Creates a generator of impacts of a style for a view, which is ignored (iOS 17.5).
   public convenience init(style: UIImpactFeedbackGenerator.FeedbackStyle, view: UIView) {
     self.init(style: style)
     EngineBackends.recordUseOfNewerAPI("UIImpactFeedbackGenerator(style:view:)", iOS: 17, minor: 5)
@@ -84,37 +84,39 @@ open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
   /// Plays the tap of the generator's style.
   open func impactOccurred() { playShippedPattern("\(style)") }
 
-  /// Plays the style's tap with a factor on its intensity, clamped to 0…1. NaN plays nothing.
+  /// Plays the tap of the generator's style with its intensity multiplied by a factor, clamped to
+  /// 0…1. NaN plays nothing.
   open func impactOccurred(intensity: CGFloat) {
     playShippedPattern("\(style)", intensity: intensity)
   }
 
-  /// Plays the tap of the style. The location is ignored (iOS 17.5).
+  /// Plays the tap of the generator's style. The location is ignored (iOS 17.5).
   open func impactOccurred(at location: CGPoint) {
     EngineBackends.recordUseOfNewerAPI("impactOccurred(at:)", iOS: 17, minor: 5)
     impactOccurred()
   }
 
-  /// Plays the tap of the style with a factor on its intensity. The location is ignored (iOS 17.5).
+  /// Plays the tap of the generator's style with its intensity multiplied by a factor. The location
+  /// is ignored (iOS 17.5).
   open func impactOccurred(intensity: CGFloat, at location: CGPoint) {
     EngineBackends.recordUseOfNewerAPI("impactOccurred(intensity:at:)", iOS: 17, minor: 5)
     impactOccurred(intensity: intensity)
   }
 }
 
-/// A generator of the feedback for the result of a task.
+/// A generator of notification feedback, for the result of a task.
 open class UINotificationFeedbackGenerator: UIFeedbackGenerator {
-  /// The result of a task, with two taps for a success or a warning, and four taps for an error.
+  /// The result of a task. A success or a warning plays two taps, and an error plays four.
   public enum FeedbackType: Int, Sendable { case success, warning, error }
 
   nonisolated override var generatorName: String { "notification" }
 
-  /// Plays the taps of a result.
+  /// Plays the taps for the result of a task.
   open func notificationOccurred(_ notificationType: UINotificationFeedbackGenerator.FeedbackType) {
     playShippedPattern("\(notificationType)")
   }
 
-  /// Plays the taps of a result. The location is ignored (iOS 17.5).
+  /// Plays the taps for the result of a task. The location is ignored (iOS 17.5).
   open func notificationOccurred(
     _ notificationType: UINotificationFeedbackGenerator.FeedbackType, at location: CGPoint
   ) {
@@ -123,7 +125,7 @@ open class UINotificationFeedbackGenerator: UIFeedbackGenerator {
   }
 }
 
-/// A generator of the feedback for a changed selection, which is the faintest tick.
+/// A generator of selection feedback: the faintest tick, for a changed selection.
 open class UISelectionFeedbackGenerator: UIFeedbackGenerator {
   nonisolated override var generatorName: String { "selection" }
 
@@ -137,17 +139,17 @@ open class UISelectionFeedbackGenerator: UIFeedbackGenerator {
   }
 }
 
-/// A generator of the feedback for drawing (iOS 17.5). Apple does not publish its haptics.
+/// A generator of feedback for drawing on a canvas (iOS 17.5). Apple does not publish its haptics.
 open class UICanvasFeedbackGenerator: UIFeedbackGenerator {
   nonisolated override var generatorName: String { "canvas" }
 
-  /// Plays the tick of a selection, for an aligned object.
+  /// Plays the tick of a selection when an object is aligned.
   open func alignmentOccurred(at location: CGPoint) {
     EngineBackends.recordUseOfNewerAPI("UICanvasFeedbackGenerator", iOS: 17, minor: 5)
     playShippedPattern("selection", as: "alignment")
   }
 
-  /// Plays a light tap for a closed path.
+  /// Plays a light tap when a drawn path is closed.
   open func pathCompleted(at location: CGPoint) {
     EngineBackends.recordUseOfNewerAPI("UICanvasFeedbackGenerator", iOS: 17, minor: 5)
     playShippedPattern("light", as: "path-completed")
