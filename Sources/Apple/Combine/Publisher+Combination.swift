@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A publisher that publishes one value.
+/// A publisher that publishes a single value.
 public struct Just<Output>: Publisher {
   /// The failure type. The publisher never fails.
   public typealias Failure = Never
@@ -22,18 +22,18 @@ extension Just: Equatable where Output: Equatable {}
 
 /// A namespace for types of subscribers.
 public enum Subscribers {
-  /// The reason for which a publisher publishes no further values.
+  /// The reason that a publisher publishes no further values.
   public enum Completion<Failure: Error> {
-    /// All values were published.
+    /// The publisher has published all its values.
     case finished
-    /// The publisher failed with an error.
+    /// The publisher has failed with an error.
     case failure(Failure)
   }
 }
 
 extension Publisher {
-  /// Calls a closure for each value. The closure for the completion is never called, because
-  /// publishers never complete.
+  /// Calls a closure for each value. The completion closure is never called, because publishers
+  /// never complete.
   public func sink(
     receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void,
     receiveValue: @escaping (Output) -> Void
@@ -41,7 +41,7 @@ extension Publisher {
     sink(receiveValue: receiveValue)
   }
 
-  /// Publishes the values of two publishers in the order in which the values arrive.
+  /// Publishes the values of two publishers in their order of arrival.
   public func merge(with other: some Publisher<Output, Failure>) -> AnyPublisher<Output, Failure> {
     AnyPublisher { receive in
       let subscriptions = [sink(receiveValue: receive), other.sink(receiveValue: receive)]
@@ -51,7 +51,8 @@ extension Publisher {
     }
   }
 
-  /// Publishes the latest values of two publishers, when both have published a value.
+  /// Publishes the latest values of two publishers as a pair, as soon as both have published a
+  /// value.
   public func combineLatest<Other: Publisher>(_ other: Other)
     -> AnyPublisher<(Output, Other.Output), Failure> where Other.Failure == Failure
   {
@@ -74,14 +75,14 @@ extension Publisher {
     }
   }
 
-  /// Publishes the result of a closure for the latest values of two publishers.
+  /// Publishes the result of a closure that combines the latest values of two publishers.
   public func combineLatest<Other: Publisher, Value>(
     _ other: Other, _ transform: @escaping (Output, Other.Output) -> Value
   ) -> AnyPublisher<Value, Failure> where Other.Failure == Failure {
     combineLatest(other).map { transform($0.0, $0.1) }
   }
 
-  /// Publishes the values of the publishers that a closure returns, one publisher for each value.
+  /// Publishes the values of other publishers. A closure returns one publisher for each value.
   public func flatMap<Inner: Publisher>(_ transform: @escaping (Output) -> Inner)
     -> AnyPublisher<Inner.Output, Failure> where Inner.Failure == Failure
   {
@@ -108,7 +109,8 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// The published values as an asynchronous sequence, from the first request on.
+  /// The published values as an asynchronous sequence. The sequence contains the values after its
+  /// first value is requested.
   public var values: AsyncStream<Output> {
     AsyncStream { continuation in
       let subscription = sink { value in
@@ -141,8 +143,8 @@ private final class LatestValues<First, Second>: @unchecked Sendable {
   }
 }
 
-/// The subscriptions of publishers that follow each other. A subscription is kept while it may
-/// deliver values.
+/// The subscriptions that an operator creates one after another. Each subscription is kept for as
+/// long as it may deliver values.
 private final class Subscriptions: @unchecked Sendable {
   /// The number of subscriptions at which ended subscriptions are removed for the first time.
   private static let minimumCleanupCount = 8
@@ -162,7 +164,7 @@ private final class Subscriptions: @unchecked Sendable {
     }
   }
 
-  /// Removes the ended subscriptions among the given ones. An ended subscription never becomes
+  /// Removes those of the given subscriptions that have ended. An ended subscription never becomes
   /// active again.
   private func removeEndedSubscriptions(among crowd: [AnyCancellable]) {
     let ended = Set(crowd.filter { !$0.isActive })

@@ -14,7 +14,7 @@ extension Publisher {
     }
   }
 
-  /// Publishes a value when no further value has followed for an interval.
+  /// Publishes a value if no further value follows within an interval.
   public func debounce(for interval: SchedulerInterval, scheduler: some Scheduler)
     -> AnyPublisher<Output, Failure>
   {
@@ -48,10 +48,11 @@ extension Publisher {
   }
 }
 
-/// The scheduled deliveries of a subscription. A delivery is removed when it begins.
+/// The scheduled deliveries of values to a subscriber. A delivery is removed when it begins.
 private final class PendingDeliveries: @unchecked Sendable {
   private let lock = NSLock()
-  /// The deliveries by their numbers. A value is nil while its delivery is being scheduled.
+  /// The pending deliveries by their numbers. The dictionary value is nil while the delivery is
+  /// being scheduled.
   private var deliveriesByNumber: [Int: (any Cancellable)?] = [:]
   private var lastDeliveryNumber = 0
 
@@ -91,7 +92,8 @@ private final class PendingDeliveries: @unchecked Sendable {
     }
   }
 
-  /// Returns a subscription that also cancels the deliveries of the values that it received.
+  /// Returns a subscription that cancels both an upstream subscription and the pending deliveries
+  /// of its values.
   func subscription(with upstream: AnyCancellable) -> AnyCancellable {
     AnyCancellable(mayDeliverValues: { upstream.isActive || !self.isEmpty }) {
       upstream.cancel()
@@ -107,7 +109,7 @@ private final class Throttle<Output>: @unchecked Sendable {
   private let scheduler: any Scheduler
   private let publishesLatest: Bool
   private let receiveValue: (Output) -> Void
-  /// The timer of the running interval; nil if no interval is running.
+  /// The timer of the current interval; nil if no interval is running.
   private var intervalTimer: (any Cancellable)?
   private var pendingValue: Output?
 
@@ -146,7 +148,7 @@ private final class Throttle<Output>: @unchecked Sendable {
     end?.cancel()
   }
 
-  /// Begins an interval. Requires the lock.
+  /// Begins an interval in which at most one value is delivered. Requires the lock.
   private func beginInterval() {
     intervalTimer = scheduler.schedule(after: interval) { [weak self] in self?.finishInterval() }
   }
@@ -166,7 +168,7 @@ private final class Throttle<Output>: @unchecked Sendable {
 
 /// A publisher that publishes values from `connect()` until the connection is canceled.
 public protocol ConnectablePublisher<Output, Failure>: Publisher {
-  /// Begins to publish values, until the returned connection is canceled.
+  /// Begins to publish values. Publishing ends when the returned connection is canceled.
   func connect() -> any Cancellable
 }
 
@@ -195,7 +197,7 @@ private final class SharedConnection: @unchecked Sendable {
 
   init(_ connect: @escaping () -> any Cancellable) { self.makeConnection = connect }
 
-  /// Counts a subscriber, and connects for the first one.
+  /// Adds a subscriber, and connects the publisher for the first subscriber.
   func retain() {
     lock.withLock {
       subscriberCount += 1
@@ -205,7 +207,7 @@ private final class SharedConnection: @unchecked Sendable {
     }
   }
 
-  /// Removes a subscriber, and ends the connection after the last one.
+  /// Removes a subscriber, and ends the connection after the last subscriber.
   func release() {
     let endedConnection: (any Cancellable)? = lock.withLock {
       subscriberCount -= 1
@@ -216,8 +218,8 @@ private final class SharedConnection: @unchecked Sendable {
 }
 
 extension Timer {
-  /// Returns a publisher of the current date at a constant interval. In a test, the device's time
-  /// determines the interval.
+  /// Returns a publisher of the current date at a constant interval. In a test with a virtual
+  /// device, the interval is in the device's time.
   ///
   /// - Parameters:
   ///   - interval: The interval in seconds.
@@ -238,7 +240,7 @@ extension Timer {
     /// The failure type. The publisher never fails.
     public typealias Failure = Never
 
-    /// The interval between two dates, in seconds.
+    /// The interval between two published dates, in seconds.
     public let interval: TimeInterval
     private let dates = PassthroughSubject<Date, Never>()
 
@@ -249,7 +251,7 @@ extension Timer {
       dates.sink(receiveValue: receiveValue)
     }
 
-    /// Begins to publish dates, until the returned connection is canceled.
+    /// Begins to publish dates. Publishing ends when the returned connection is canceled.
     public func connect() -> any Cancellable {
       let dates = dates
       let timer = Timer.scheduledTimer(withTimeInterval: interval, repeats: true) { _ in

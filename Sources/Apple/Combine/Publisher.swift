@@ -16,7 +16,7 @@ public protocol Publisher<Output, Failure> {
   func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable
 }
 
-/// An activity that can be canceled.
+/// An activity that can be canceled, such as a subscription.
 public protocol Cancellable {
   /// Cancels the activity. Further calls have no effect.
   func cancel()
@@ -44,7 +44,7 @@ public final class AnyCancellable: Cancellable, Hashable, @unchecked Sendable {
     self.mayDeliverValues = mayDeliverValues
   }
 
-  /// A Boolean value that indicates whether further values may arrive.
+  /// A Boolean value that indicates whether the subscription may deliver further values.
   var isActive: Bool { lock.withLock { cancelAction != nil } && mayDeliverValues() }
 
   deinit { cancel() }
@@ -55,7 +55,7 @@ public final class AnyCancellable: Cancellable, Hashable, @unchecked Sendable {
   /// Stores the subscription in a set.
   public func store(in set: inout Set<AnyCancellable>) { set.insert(self) }
 
-  /// Returns whether both values are the same subscription.
+  /// Returns true if both values are the same subscription.
   public static func == (left: AnyCancellable, right: AnyCancellable) -> Bool { left === right }
 
   /// Hashes the identity of the subscription.
@@ -82,7 +82,7 @@ extension Publisher {
     AnyPublisher { sink(receiveValue: $0) }
   }
 
-  /// Publishes the results of a closure that are not nil.
+  /// Publishes the results of applying a closure to each value, except results that are nil.
   public func compactMap<Value>(_ transform: @escaping (Output) -> Value?) -> AnyPublisher<
     Value, Failure
   > {
@@ -95,7 +95,7 @@ extension Publisher {
     }
   }
 
-  /// Publishes the result of a closure for each value.
+  /// Publishes the result of applying a closure to each value.
   public func map<Value>(_ transform: @escaping (Output) -> Value) -> AnyPublisher<Value, Failure> {
     AnyPublisher { receive in sink { receive(transform($0)) } }
   }
@@ -111,7 +111,7 @@ extension Publisher {
     }
   }
 
-  /// Publishes all values except the first ones.
+  /// Publishes all values except a number of values at the start.
   public func dropFirst(_ count: Int = 1) -> AnyPublisher<Output, Failure> {
     AnyPublisher { receive in
       var remaining = count
@@ -125,7 +125,7 @@ extension Publisher {
     }
   }
 
-  /// Publishes the values that differ from their predecessor.
+  /// Publishes the values that differ from the preceding value.
   public func removeDuplicates() -> AnyPublisher<Output, Failure> where Output: Equatable {
     AnyPublisher { receive in
       var last: Output?
@@ -155,21 +155,22 @@ extension Publisher {
   }
 }
 
-/// A wrapper that transfers a closure to another thread, as Combine does.
+/// A wrapper that transfers a closure to another thread without a check that it is sendable, as
+/// Combine does.
 final class UncheckedTransfer<Value>: @unchecked Sendable {
   let value: (Value) -> Void
 
   init(_ body: @escaping (Value) -> Void) { self.value = body }
 }
 
-/// A publisher that publishes the values that a program sends.
+/// A subject: a publisher whose values are sent by the program.
 public protocol Subject<Output, Failure>: AnyObject, Publisher {
   /// Sends a value to all subscribers on this thread, in the order of their subscriptions.
   func send(_ value: Output)
 }
 
 extension Subject where Output == Void {
-  /// Sends an empty value to the subscribers.
+  /// Sends an empty value to all subscribers.
   public func send() { send(()) }
 }
 
@@ -245,13 +246,14 @@ public protocol ObservableObject: AnyObject {
 public typealias ObservableObjectPublisher = PassthroughSubject<Void, Never>
 
 extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
-  /// The publisher of the object's changes, created on first use.
+  /// The publisher of the object's changes, which is created on first use.
   public var objectWillChange: ObservableObjectPublisher {
     ChangePublishers.shared.changePublisher(of: self)
   }
 }
 
-/// The publishers of the changes of objects. A publisher is kept as long as its object.
+/// The change publishers of all observable objects. A publisher is kept for as long as its object
+/// exists.
 private final class ChangePublishers: @unchecked Sendable {
   static let shared = ChangePublishers()
 
@@ -288,10 +290,11 @@ private final class ChangePublishers: @unchecked Sendable {
 
 private protocol PublishedProperty { func connect(to publisher: ObservableObjectPublisher) }
 
-/// A property whose changes can be observed by `$name` and by its object.
+/// A property whose changes can be observed through `$name` and through the object that contains
+/// it.
 @propertyWrapper public struct Published<Value>: PublishedProperty {
-  /// A publisher of the values of a property: the current value first, then each new value before
-  /// it is set.
+  /// A publisher of a property's values: first the current value, then each new value before it is
+  /// set.
   public typealias Publisher = AnyPublisher<Value, Never>
 
   private final class Storage: @unchecked Sendable {

@@ -5,7 +5,7 @@ public protocol Scheduler {
   /// Runs a closure asynchronously.
   func schedule(_ action: @escaping @Sendable () -> Void)
 
-  /// Runs a closure after an interval, unless the returned activity is canceled before.
+  /// Runs a closure after an interval, unless the returned activity is canceled first.
   func schedule(after interval: SchedulerInterval, _ action: @escaping @Sendable () -> Void)
     -> any Cancellable
 }
@@ -25,7 +25,8 @@ extension DispatchQueue: Scheduler {
 }
 
 extension RunLoop: Scheduler {
-  /// Runs a closure on the main queue, because run loops don't run in tests.
+  /// Runs a closure on the main queue instead of the run loop, because run loops don't run in
+  /// tests.
   public func schedule(_ action: @escaping @Sendable () -> Void) {
     DispatchQueue.main.schedule(action)
   }
