@@ -2,11 +2,11 @@ public import Foundation
 internal import SoundFile
 internal import Synchronization
 
-/// The audio session of a process. Settings are stored and have no effect.
+/// The audio session of a process. Settings are stored but have no effect.
 ///
 /// Engines with a session play like other engines. Any thread may call.
 open class AVAudioSession: NSObject, @unchecked Sendable {
-  /// A use of audio by an application, such as playback or recording.
+  /// A category of audio use by an application, such as playback or recording.
   public struct Category: RawRepresentable, Hashable, Sendable {
     /// The name of the category on Apple's systems.
     public let rawValue: String
@@ -14,21 +14,21 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     /// Creates a category from its name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The category of playback that mixes with other applications.
+    /// The category for playback that is mixed with the audio of other applications.
     public static let ambient = Category(rawValue: "AVAudioSessionCategoryAmbient")
-    /// The category of playback that silences other applications.
+    /// The category for playback that silences other applications.
     public static let soloAmbient = Category(rawValue: "AVAudioSessionCategorySoloAmbient")
-    /// The category of playback of recorded audio.
+    /// The category for playback that is central to the application, such as music.
     public static let playback = Category(rawValue: "AVAudioSessionCategoryPlayback")
-    /// The category of recording without playback.
+    /// The category for recording without playback.
     public static let record = Category(rawValue: "AVAudioSessionCategoryRecord")
-    /// The category of recording and playback.
+    /// The category for simultaneous recording and playback.
     public static let playAndRecord = Category(rawValue: "AVAudioSessionCategoryPlayAndRecord")
-    /// The category of audio that uses several output routes.
+    /// The category for audio that uses several output routes.
     public static let multiRoute = Category(rawValue: "AVAudioSessionCategoryMultiRoute")
   }
 
-  /// The specialized use of a category.
+  /// A mode: a specialized use of an audio category.
   public struct Mode: RawRepresentable, Hashable, Sendable {
     /// The name of the mode on Apple's systems.
     public let rawValue: String
@@ -36,23 +36,23 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     /// Creates a mode from its name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The mode without a specialized use.
+    /// The default mode, without a specialized use.
     public static let `default` = Mode(rawValue: "AVAudioSessionModeDefault")
-    /// The mode of a voice call.
+    /// The mode for a voice call.
     public static let voiceChat = Mode(rawValue: "AVAudioSessionModeVoiceChat")
-    /// The mode of a voice chat in a game.
+    /// The mode for a voice chat in a game.
     public static let gameChat = Mode(rawValue: "AVAudioSessionModeGameChat")
-    /// A mode for audio measurements.
+    /// The mode for audio measurements.
     public static let measurement = Mode(rawValue: "AVAudioSessionModeMeasurement")
-    /// A mode for movie playback.
+    /// The mode for movie playback.
     public static let moviePlayback = Mode(rawValue: "AVAudioSessionModeMoviePlayback")
-    /// A mode for continuous speech, such as an audiobook.
+    /// The mode for continuous speech, such as an audiobook.
     public static let spokenAudio = Mode(rawValue: "AVAudioSessionModeSpokenAudio")
   }
 
   /// The options of an audio category.
   public struct CategoryOptions: OptionSet, Sendable {
-    /// The bits of the options on Apple's systems.
+    /// The raw bits of the options, as on Apple's systems.
     public let rawValue: UInt
 
     /// Creates options from their bits.
@@ -62,27 +62,27 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     public static let mixWithOthers = CategoryOptions(rawValue: 1)
     /// The option to lower the volume of other applications.
     public static let duckOthers = CategoryOptions(rawValue: 2)
-    /// The option to allow Bluetooth headsets.
+    /// The option to allow the use of Bluetooth headsets.
     public static let allowBluetooth = CategoryOptions(rawValue: 4)
-    /// The option to use the loudspeaker.
+    /// The option to use the loudspeaker by default.
     public static let defaultToSpeaker = CategoryOptions(rawValue: 8)
     /// The option to pause spoken audio of other applications.
     public static let interruptSpokenAudioAndMixWithOthers = CategoryOptions(rawValue: 17)
-    /// The option to allow Bluetooth loudspeakers.
+    /// The option to allow the use of Bluetooth loudspeakers.
     public static let allowBluetoothA2DP = CategoryOptions(rawValue: 32)
-    /// The option to allow AirPlay devices.
+    /// The option to allow the use of AirPlay devices.
     public static let allowAirPlay = CategoryOptions(rawValue: 64)
   }
 
   /// The options for activating the audio session.
   public struct SetActiveOptions: OptionSet, Sendable {
-    /// The bits of the options on Apple's systems.
+    /// The raw bits of the options, as on Apple's systems.
     public let rawValue: UInt
 
     /// Creates options from their bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// The option to notify other applications that they may resume.
+    /// The option to notify other applications, on deactivation, that they may resume their audio.
     public static let notifyOthersOnDeactivation = SetActiveOptions(rawValue: 1)
   }
 
@@ -138,22 +138,22 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// Stores a mode.
   open func setMode(_ mode: Mode) throws { lock.withLock { settings.mode = mode } }
 
-  /// Stores the setting that allows haptics while audio is recorded.
+  /// Stores whether haptics are allowed while audio is recorded.
   open func setAllowHapticsAndSystemSoundsDuringRecording(_ isAllowed: Bool) throws {
     lock.withLock { settings.allowsHapticsDuringRecording = isAllowed }
   }
 
-  /// Accepts an activation of the session, and has no effect.
+  /// Accepts the activation or deactivation of the session without any effect.
   open func setActive(_ active: Bool, options: SetActiveOptions = []) throws {}
 
-  /// The name of the notification that a session was interrupted. On Linux, the notification is
-  /// never posted.
+  /// The name of the notification about an interruption of the session. On Linux, the notification
+  /// is never posted.
   public class var interruptionNotification: Notification.Name {
     Notification.Name("AVAudioSessionInterruptionNotification")
   }
 
-  /// The name of the notification that the media services were reset. On Linux, the notification is
-  /// never posted.
+  /// The name of the notification about a reset of the media services. On Linux, the notification
+  /// is never posted.
   public class var mediaServicesWereResetNotification: Notification.Name {
     Notification.Name("AVAudioSessionMediaServicesWereResetNotification")
   }
@@ -164,17 +164,18 @@ public typealias AVAudioFramePosition = Int64
 
 /// The delegate of an audio player.
 public protocol AVAudioPlayerDelegate: AnyObject {
-  /// Reports the end of a sound. Never called on Linux, because its effects belong to a phone.
+  /// Reports that a sound has ended. The method is never called on Linux, because its effects
+  /// belong to a phone.
   func audioPlayerDidFinishPlaying(_ player: AVAudioPlayer, successfully flag: Bool)
 }
 
 extension AVAudioPlayerDelegate {
-  /// Ignores the end of a sound.
+  /// The default implementation, which ignores the end of a sound.
   public func audioPlayerDidFinishPlaying(_ player: AVAudioPlayer, successfully flag: Bool) {}
 }
 
-/// A silent player of a sound file that keeps its time, on the device's clock in a test with a
-/// virtual device.
+/// A player of a sound file that is silent but advances its playback position. In a test with a
+/// virtual device, it follows the device's clock.
 ///
 /// Any thread may call.
 open class AVAudioPlayer: NSObject, @unchecked Sendable {
@@ -189,14 +190,14 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
 
   /// The URL of the sound file, or nil if the player was created from data.
   public let url: URL?
-  /// The duration of the sound in seconds, or 0 if the file cannot be read here.
+  /// The duration of the sound in seconds, or 0 if Temblor cannot read the file.
   public let duration: TimeInterval
   /// The player's delegate. The player never calls it.
   open weak var delegate: (any AVAudioPlayerDelegate)?
   private let lock = NSLock()
   private var state = State()
 
-  /// Creates a player of a sound file. Throws an error if the file does not exist.
+  /// Creates a player for a sound file. Throws an error if the file does not exist.
   public init(contentsOf url: URL) throws {
     guard FileManager.default.isReadableFile(atPath: url.path) else {
       throw CocoaError(.fileReadNoSuchFile, userInfo: [NSFilePathErrorKey: url.path])
@@ -212,10 +213,10 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     duration = 0
   }
 
-  /// Reports success, because preparation is not needed.
+  /// Returns true, because playback needs no preparation.
   @discardableResult open func prepareToPlay() -> Bool { true }
 
-  /// Starts playing at the current position. Always succeeds.
+  /// Starts playing at the current position. The method always succeeds.
   @discardableResult open func play() -> Bool {
     lock.withLock {
       if playbackSeconds(of: state) == nil {
@@ -283,12 +284,13 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   }
 }
 
-/// The clock of audio playback: the time of the virtual device, or the system clock.
+/// The clock of audio playback: the clock of the virtual device if there is one, otherwise the
+/// system clock.
 package enum MediaClock {
   private static let virtualTimeSource = Mutex<@Sendable () -> Double?>({ nil })
 
-  /// Sets the source of virtual time. If the source returns nil, the clock follows the system
-  /// clock.
+  /// Sets the closure that returns the virtual time. If the closure returns nil, the clock follows
+  /// the system clock.
   package static func setVirtualTimeSource(_ virtual: @escaping @Sendable () -> Double?) {
     virtualTimeSource.withLock { $0 = virtual }
   }

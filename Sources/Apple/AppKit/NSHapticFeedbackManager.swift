@@ -1,7 +1,7 @@
 @_exported public import Foundation
 internal import HapticManagement
 
-/// A performer of haptic feedback, such as a Mac's trackpad. It plays taps of Temblor.
+/// A performer of haptic feedback, such as the trackpad of a Mac. Here, it plays Temblor's taps.
 public protocol NSHapticFeedbackPerformer: AnyObject {
   /// Plays a pattern immediately, regardless of the performance time.
   func perform(
@@ -15,7 +15,7 @@ open class NSHapticFeedbackManager: NSObject {
   /// any other purpose.
   public enum FeedbackPattern: Int, Sendable { case generic, alignment, levelChange }
 
-  /// The time at which feedback is performed. Every value means now.
+  /// The time at which feedback is performed. Here, every value means immediately.
   public enum PerformanceTime: UInt, Sendable { case `default`, now, drawCompleted }
 
   private final class Performer: NSHapticFeedbackPerformer, Sendable {

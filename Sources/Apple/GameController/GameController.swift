@@ -1,7 +1,7 @@
 public import CoreHaptics
 public import Foundation
 
-/// The locality of haptics in a game controller.
+/// A locality: the part of a game controller in which haptics are felt.
 public struct GCHapticsLocality: RawRepresentable, Hashable, Sendable {
   /// The name of the locality on Apple's systems.
   public let rawValue: String
@@ -27,7 +27,7 @@ public struct GCHapticsLocality: RawRepresentable, Hashable, Sendable {
   public static let rightTrigger = GCHapticsLocality(rawValue: "RightTrigger")
 }
 
-/// The duration of haptics that do not end.
+/// The duration that represents haptics without an end.
 public let GCHapticDurationInfinite: Float = .infinity
 
 /// The haptics of a game controller.
@@ -35,14 +35,14 @@ open class GCDeviceHaptics: NSObject {
   /// The localities for which engines can be created.
   open var supportedLocalities: Set<GCHapticsLocality> { [.default, .all] }
 
-  /// Creates an engine on the output of the process, or returns nil for a locality that the
-  /// controller does not have.
+  /// Creates an engine for a locality, on the output of the process. Returns nil if the controller
+  /// does not have the locality.
   open func createEngine(withLocality locality: GCHapticsLocality) -> CHHapticEngine? {
     supportedLocalities.contains(locality) ? try? CHHapticEngine() : nil
   }
 }
 
-/// A game controller, with the parts that haptic code uses.
+/// A game controller, with only those properties that haptic code uses.
 ///
 /// No controller is ever connected: `controllers()` is empty. A test creates a controller, with or
 /// without haptics.
@@ -70,10 +70,10 @@ open class GCController: NSObject {
 }
 
 extension Notification.Name {
-  /// The name of the notification that a controller was connected. On Linux, the notification is
-  /// never posted.
+  /// The name of the notification about a connected controller. On Linux, the notification is never
+  /// posted.
   public static let GCControllerDidConnect = Notification.Name("GCControllerDidConnectNotification")
-  /// The name of the notification that a controller was disconnected. On Linux, the notification is
+  /// The name of the notification about a disconnected controller. On Linux, the notification is
   /// never posted.
   public static let GCControllerDidDisconnect = Notification.Name(
     "GCControllerDidDisconnectNotification")

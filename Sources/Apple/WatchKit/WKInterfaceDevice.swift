@@ -1,7 +1,7 @@
 @_exported public import Foundation
 internal import HapticManagement
 
-/// A haptic of a watch. The raw values are WatchKit's.
+/// A type of haptic of a watch. The raw values are WatchKit's.
 public enum WKHapticType: Int, Sendable {
   /// The haptics of a notification, and of an increased or decreased value.
   case notification = 0, directionUp, directionDown
@@ -27,7 +27,7 @@ public enum WKHapticType: Int, Sendable {
   }
 }
 
-/// A watch, with the parts that haptic code uses.
+/// A watch, with only those methods that haptic code uses.
 open class WKInterfaceDevice: NSObject, @unchecked Sendable {
   private static let shared = WKInterfaceDevice()
 

@@ -18,25 +18,25 @@ public struct Logger: Sendable {
   /// Writes an informational message.
   public func info(_ message: OSLogMessage) { write(level: "info", message: message) }
 
-  /// Writes a notable message.
+  /// Writes a message of the default level.
   public func notice(_ message: OSLogMessage) { write(level: "notice", message: message) }
 
-  /// Writes a notable message.
+  /// Writes a message of the default level.
   public func log(_ message: OSLogMessage) { write(level: "notice", message: message) }
 
   /// Writes a debug message.
   public func trace(_ message: OSLogMessage) { write(level: "debug", message: message) }
 
-  /// Writes a warning.
+  /// Writes a warning message.
   public func warning(_ message: OSLogMessage) { write(level: "warning", message: message) }
 
-  /// Writes an error.
+  /// Writes an error message.
   public func error(_ message: OSLogMessage) { write(level: "error", message: message) }
 
-  /// Writes an error of the program itself.
+  /// Writes a message about an error in the program itself.
   public func fault(_ message: OSLogMessage) { write(level: "fault", message: message) }
 
-  /// Writes a critical error.
+  /// Writes a message about a critical error.
   public func critical(_ message: OSLogMessage) { write(level: "critical", message: message) }
 
   private func write(level: String, message: OSLogMessage) {
@@ -44,7 +44,7 @@ public struct Logger: Sendable {
   }
 }
 
-/// The privacy of a value in a log message. All values are shown here.
+/// The privacy of a value in a log message. Here, all values are shown.
 public struct OSLogPrivacy: Sendable {
   /// The privacy of a value that is shown in messages.
   public static let `public` = OSLogPrivacy()
@@ -56,7 +56,7 @@ public struct OSLogPrivacy: Sendable {
   public static let auto = OSLogPrivacy()
 }
 
-/// The text of a log message, which is written as a string literal.
+/// The text of a log message, which is created from a string literal.
 public struct OSLogMessage: ExpressibleByStringInterpolation, Sendable {
   let text: String
 
@@ -66,7 +66,7 @@ public struct OSLogMessage: ExpressibleByStringInterpolation, Sendable {
   /// Creates a message from a literal with values.
   public init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
-  /// The literals and values of a message, which are appended in order.
+  /// The interpolation of a log message, to which literals and values are appended in order.
   public struct StringInterpolation: StringInterpolationProtocol {
     var text = ""
 

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// A log of a subsystem and a category, for the function `os_log`.
 public final class OSLog: Sendable {
-  /// The log without a subsystem.
+  /// The default log, without a subsystem.
   public static let `default` = OSLog(messagePrefix: "")
   /// A log that writes nothing.
   public static let disabled = OSLog(messagePrefix: nil)
@@ -26,7 +26,7 @@ public final class OSLog: Sendable {
 public struct OSLogType: Equatable, Sendable {
   let levelName: String
 
-  /// The level of a notable message.
+  /// The default level, for notable messages.
   public static let `default` = OSLogType(levelName: "notice")
   /// The level of an informational message.
   public static let info = OSLogType(levelName: "info")
@@ -34,7 +34,7 @@ public struct OSLogType: Equatable, Sendable {
   public static let debug = OSLogType(levelName: "debug")
   /// The level of an error.
   public static let error = OSLogType(levelName: "error")
-  /// The level of an error of the program itself.
+  /// The level of an error in the program itself.
   public static let fault = OSLogType(levelName: "fault")
 }
 
@@ -56,9 +56,10 @@ public func os_log(_ type: OSLogType, log: OSLog = .default, _ message: OSLogMes
   log.write(level: type.levelName, text: message.text)
 }
 
-/// A formatter for the formats of `os_log`, which are those of `printf` with an optional privacy.
+/// A formatter for the format strings of `os_log`: those of `printf`, with optional privacy
+/// specifiers.
 enum OSLogFormat {
-  /// Returns a message with its values. A missing value is omitted.
+  /// Returns a message with its format specifiers replaced by values. Missing values are omitted.
   static func formattedText(_ format: String, _ arguments: [Any]) -> String {
     var remaining = arguments[...]
     return format.replacing(/%(?:\{[^}]*\})?([-+ #0-9.]*)(?:hh|h|ll|l|q|z|t|j)?([@a-zA-Z%])/) {
