@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import itertools
+import mmap
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence, TypeVar, Union, overload
@@ -67,11 +68,22 @@ def render_many(patterns: Iterable[Pattern | PathLike], *, profile: PathLike = "
     """
     import numpy
 
-    rendered = list(iterate_renderings(patterns, profile=profile, sample_rate=sample_rate, workers=workers))
-    offsets = numpy.zeros(len(rendered) + 1, numpy.int64)
-    numpy.cumsum([len(each) for each in rendered], out=offsets[1:])
-    samples = numpy.concatenate(rendered) if rendered else numpy.zeros(0, numpy.float32)
-    return Renderings(samples, offsets, sample_rate)
+    offsets = [0]
+    # Memory of its own grows without a copy, and its pages are touched only by the copies below, which run without the
+    # interpreter's lock.
+    memory = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    for rendering in iterate_renderings(patterns, profile=profile, sample_rate=sample_rate, workers=workers):
+        start = offsets[-1] * rendering.itemsize
+        end = start + rendering.nbytes
+        if end > len(memory):
+            memory.resize(2 * end)
+        numpy.frombuffer(memory, rendering.dtype, len(rendering), start)[:] = rendering
+        offsets.append(offsets[-1] + len(rendering))
+    sample_count = offsets[-1]
+    if sample_count > 0:
+        memory.resize(sample_count * numpy.dtype(numpy.float32).itemsize)
+    samples = numpy.frombuffer(memory, numpy.float32, sample_count)
+    return Renderings(samples, numpy.array(offsets, numpy.int64), sample_rate)
 
 
 def iterate_renderings(patterns: Iterable[Pattern | PathLike], *, profile: PathLike = "phone",

@@ -3,6 +3,9 @@
 import io
 import itertools
 import json
+import os
+import subprocess
+import sys
 import tarfile
 
 import numpy
@@ -35,6 +38,25 @@ def test_renderings_equal_those_of_single_calls(workers):
         found[100]
     iterated = haptics.iterate_renderings(PATTERNS, profile="dayton-bst-1", workers=workers)
     assert all(numpy.array_equal(*pair) for pair in zip(iterated, expected))
+
+
+def test_renderings_are_held_once():
+    # The limit of the address space has no room for two copies of the samples.
+    script = """if True:
+        import resource
+        import temblor_haptics as haptics
+
+        pattern = haptics.Pattern(haptics.Continuous(0, 10))
+        single = len(haptics.render_many([pattern], workers=1).samples)
+        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        count = 100
+        limit = used + count * single * 4 * 7 // 4
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        found = haptics.render_many([pattern] * count, workers=1)
+        assert len(found.samples) == count * single
+        found.samples[0] = 0.5
+    """
+    subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
 
 
 def test_no_patterns_are_no_renderings():
