@@ -342,8 +342,10 @@ def trace(sound: "ArrayLike | PathLike", *, events: int | None = None, taps_only
             options += ["--events", str(int(events))]
         if taps_only:
             options.append("--taps-only")
-        files.ran("trace", files.path(sound, sample_rate, "sound"), "-q", "-o", path, *options)
-        return Pattern.read(path)
+        source = files.path(sound, sample_rate, "sound")
+        files.ran("trace", source, "-q", "-o", path, *options)
+        # The pattern is called like its sound, since its file is a temporary one.
+        return Pattern.parse(Path(path).read_bytes(), f"{Path(files.title(source)).stem}.ahap")
 
 
 # Checks.

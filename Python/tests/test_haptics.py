@@ -96,8 +96,16 @@ def test_sounds_become_patterns():
     taps = haptics.Pattern(haptics.Transient(0.1, 0.8, 0.5), haptics.Transient(0.4, 0.6, 0.9))
     traced = haptics.trace(haptics.render(taps), taps_only=True)
     assert [round(event["Event"]["Time"], 2) for event in json.loads(traced.text)["Pattern"]] == [0.1, 0.4]
+    assert traced.name == "sound.ahap"
     with pytest.raises(haptics.HapticError, match="not found"):
         haptics.trace("/nonexistent.wav")
+
+
+def test_patterns_of_sounds_are_called_like_the_sounds(tmp_path):
+    with wave.open(str(tmp_path / "knock.wav"), "wb") as file:
+        file.setparams((1, 2, 8_000, 0, "NONE", ""))
+        file.writeframes((haptics.render("heartbeat", sample_rate=8_000) * 32767).astype(numpy.int16).tobytes())
+    assert haptics.trace(tmp_path / "knock.wav").name == "knock.ahap"
 
 
 def test_differences_are_named():
