@@ -100,7 +100,9 @@ func runLiveCall(
 }
 
 /// Runs an operation on an input, and converts its error to a `CallError`.
-func convertingInputErrors<Result>(_ body: () throws(InputError) -> Result) throws(CallError)
+func convertingInputErrors<Result: ~Copyable>(
+  _ body: () throws(InputError) -> Result
+) throws(CallError)
   -> Result
 {
   do throws(InputError) {
@@ -248,13 +250,15 @@ extension StudioInstance {
     }
   }
 
-  /// Renders the audible pattern of a document on one channel.
-  func renderSamples(of slot: Int32, profile: Int32, rate: Double) throws(CallError) -> [Float] {
+  /// Creates the renderer of the audible pattern of a document, with one channel.
+  func makeRenderer(of slot: Int32, profile: Int32, rate: Double) throws(CallError)
+    -> OfflineRenderer
+  {
     try checkSampleRate(rate)
     let slot = try checkedDocumentIndex(slot)
     let profile = try checkedProfileIndex(profile)
     return try convertingInputErrors { () throws(InputError) in
-      try studio.renderSamples(of: slot, profile: profile, rate: rate)
+      try studio.makeRenderer(of: slot, profile: profile, rate: rate)
     }
   }
 

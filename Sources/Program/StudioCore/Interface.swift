@@ -67,7 +67,7 @@ public func temblorOutputLength(_ handle: StudioHandle?) -> Int32 {
 @_expose(wasm, "samples") @_cdecl("temblor_samples")
 public func temblorSamples(_ handle: StudioHandle?) -> UnsafeMutablePointer<Float>? {
   guard let handle = unsafe handle else { return nil }
-  return unsafe StudioInstance.instance(of: handle).sampleBuffer.address
+  return unsafe StudioInstance.instance(of: handle).lastRendering.buffer.address
 }
 
 // MARK: - Patterns
@@ -305,12 +305,10 @@ public func temblorRender(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int
   -> Int32
 {
   unsafe runCall(handle) { instance throws(CallError) in
-    instance.studio.lastRendering = ([], Studio.defaultRateHertz, 0)
-    instance.sampleBuffer = FixedBuffer(repeating: 0, count: 0)
-    let samples = try instance.renderSamples(of: slot, profile: profile, rate: rate)
-    instance.studio.lastRendering = (samples, rate, Int(profile))
-    instance.sampleBuffer = FixedBuffer(samples)
-    return Int32(clamping: samples.count)
+    instance.lastRendering.clear()
+    var renderer = try instance.makeRenderer(of: slot, profile: profile, rate: rate)
+    instance.lastRendering.replace(by: &renderer, rate: rate, profile: Int(profile))
+    return Int32(clamping: instance.lastRendering.sampleCount)
   }
 }
 
@@ -320,8 +318,8 @@ public func temblorWav(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32,
   -> Int32
 {
   unsafe runCall(handle) { instance throws(CallError) in
-    let samples = try instance.renderSamples(of: slot, profile: profile, rate: rate)
-    return instance.setOutput(WaveFile.encodedBytes(of: samples, rate: rate))
+    var renderer = try instance.makeRenderer(of: slot, profile: profile, rate: rate)
+    return instance.setOutput(WaveFile.encodedBytes(of: renderer.samples(), rate: rate))
   }
 }
 
@@ -339,9 +337,10 @@ public func temblorSpectrogram(
       try checkNumber(
         time, -FrameConversion.maximumSeconds...FrameConversion.maximumSeconds, "a time")
     }
-    let (samples, rate, profile) = instance.studio.lastRendering
-    let part = Studio.excerpt(of: samples, rate: rate, fromSeconds: start, toSeconds: end)
-    let top = max(500, 1.5 * instance.studio.hertz(profile: profile, sharpness: 1))
+    let rate = instance.lastRendering.rate
+    let part = instance.lastRendering.excerpt(fromSeconds: start, toSeconds: end)
+    let top = max(
+      500, 1.5 * instance.studio.hertz(profile: instance.lastRendering.profile, sharpness: 1))
     return instance.setOutput(
       Spectrogram.decibels(
         of: part, rate: rate, columns: Int(columns), rows: Int(rows), upToHertz: min(top, rate / 2))

@@ -20,11 +20,6 @@ final class Studio {
   var soundsByPath: [String: DecodedSound] = [:]
   /// The shipped profiles, followed by the user's profiles.
   var profiles = ProfileCatalog.names.compactMap { ProfileCatalog.profile(named: $0) }
-  /// The samples of the last rendering, their sample rate in hertz, and the index of the profile
-  /// that was used.
-  var lastRendering: (samples: [Float], rate: Double, profile: Int) = (
-    [], Studio.defaultRateHertz, 0
-  )
   /// The losses of the last conversion.
   var lastConversionLosses: [LocatedLoss] = []
 
@@ -174,14 +169,22 @@ final class Studio {
   private static let unknownModelRule = Rule.error(
     "hardware-unknown", "render", "The profile must describe the motion of its transducer.")
 
-  /// Renders a document with the defaults of `temblor render`: one channel, with trailing silence
-  /// for the decay of the hardware.
+  /// Renders a document with the defaults of `temblor render`.
   ///
   /// - Returns: The samples, in −1…1.
+  /// - Throws: The errors of `makeRenderer`.
+  func renderSamples(of index: Int, profile: Int, rate: Double) throws(InputError) -> [Float] {
+    var renderer = try makeRenderer(of: index, profile: profile, rate: rate)
+    return renderer.samples()
+  }
+
+  /// Creates the renderer of a document with the defaults of `temblor render`: one channel, with
+  /// trailing silence for the decay of the hardware.
+  ///
   /// - Throws: An error if the document has no pattern, if its pattern cannot be compiled at the
   ///   rate, or if the rendering is too long.
-  func renderSamples(of index: Int, profile profileIndex: Int, rate: Double) throws(InputError)
-    -> [Float]
+  func makeRenderer(of index: Int, profile profileIndex: Int, rate: Double) throws(InputError)
+    -> OfflineRenderer
   {
     let plan = try compilePlan(index, profile: profileIndex, rate: rate)
     let routing = OutputRouting().fitted(to: [profile(profileIndex)])
@@ -196,12 +199,11 @@ final class Studio {
     }
     let fade = min(
       FrameConversion.frame(seconds: OfflineRenderer.fadeOutSeconds, rate: rate), length)
-    var renderer = OfflineRenderer(
+    return OfflineRenderer(
       plan: plan,
       settings: RenderSettings(
         routing: routing, outputFrameCount: length,
         fadeOutFrameCount: max(min(fade, tail), min(48, length))))
-    return renderer.samples()
   }
 
   /// Compiles the pattern of a document, or throws the reason that it cannot be compiled.
@@ -242,25 +244,6 @@ final class Studio {
       simulation.nextAcceleration(drive: $0)
     }
   }
-
-  /// Returns the samples of a rendering between two times, padded with silence before its start and
-  /// after its end.
-  static func excerpt(
-    of samples: [Float], rate: Double, fromSeconds start: Double, toSeconds end: Double
-  )
-    -> [Float]
-  {
-    let startFrame = FrameConversion.frame(seconds: start, rate: rate)
-    let endFrame = min(
-      FrameConversion.frame(seconds: end, rate: rate), startFrame + maximumExcerptSampleCount)
-    return (startFrame..<max(startFrame, endFrame)).map { frame in
-      let index = Int(clamping: frame)
-      return samples.indices.contains(index) ? samples[index] : 0
-    }
-  }
-
-  /// The maximum number of samples in an excerpt of a rendering.
-  private static let maximumExcerptSampleCount: Int64 = 1 << 24
 
   /// Returns the minimum and the maximum sample of each column, as a flat list.
   static func columnExtremes(of samples: [Float], columns: Int) -> [Float] {

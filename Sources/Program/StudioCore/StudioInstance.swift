@@ -1,3 +1,5 @@
+internal import HapticModel
+internal import HapticRender
 internal import Reading
 internal import RealtimeMemory
 
@@ -14,8 +16,8 @@ internal import RealtimeMemory
   let silentBlock = FixedBuffer<Float>(repeating: 0, count: LiveSound.maximumBlockFrameCount)
   /// The output of the last call.
   var outputBuffer = FixedBuffer<UInt8>(repeating: 0, count: 0)
-  /// The samples of the last rendering.
-  var sampleBuffer = FixedBuffer<Float>(repeating: 0, count: 0)
+  /// The last rendering.
+  var lastRendering = Rendering()
   /// The memory of a compiled plan that is being copied.
   var incomingPlanBytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
   /// An object that the instance retains, such as the device session of a C program.
@@ -54,6 +56,58 @@ internal import RealtimeMemory
     status = error.status
     _ = setOutput(JSONWriter.compactObjectText { $0.writeMembers(of: error.reason) })
   }
+}
+
+/// The samples of a rendering, in memory that the next rendering uses again.
+struct Rendering: ~Copyable {
+  /// The memory of the samples, which may be longer than the rendering.
+  private(set) var buffer = FixedBuffer<Float>(repeating: 0, count: 0)
+  /// The number of samples.
+  private(set) var sampleCount = 0
+  /// The sample rate, in hertz.
+  private(set) var rate = Studio.defaultRateHertz
+  /// The index of the profile.
+  private(set) var profile = 0
+
+  /// The maximum length of the memory as a multiple of the rendering.
+  private static let maximumLengthRatio = 4
+
+  /// Removes the samples.
+  mutating func clear() {
+    sampleCount = 0
+    rate = Studio.defaultRateHertz
+    profile = 0
+  }
+
+  /// Replaces the samples by those of a renderer with one channel.
+  mutating func replace(by renderer: inout OfflineRenderer, rate: Double, profile: Int) {
+    let count = Int(renderer.remainingFrameCount)
+    if count > buffer.count || buffer.count / Self.maximumLengthRatio > count {
+      // The old memory is freed first. The renderer writes all elements of the new memory.
+      buffer = FixedBuffer(repeating: 0, count: 0)
+      buffer = unsafe FixedBuffer(uninitialized: count)
+    }
+    var unwrittenSamples = buffer.mutableSpan
+    var renderedSamples = unwrittenSamples._mutatingExtracting(first: count)
+    sampleCount = renderer.read(into: &renderedSamples)
+    self.rate = rate
+    self.profile = profile
+  }
+
+  /// Returns the samples between two times, with silence beyond the ends.
+  func excerpt(fromSeconds start: Double, toSeconds end: Double) -> [Float] {
+    let startFrame = FrameConversion.frame(seconds: start, rate: rate)
+    let endFrame = min(
+      FrameConversion.frame(seconds: end, rate: rate),
+      startFrame + Self.maximumExcerptSampleCount)
+    return (startFrame..<max(startFrame, endFrame)).map { frame in
+      let index = Int(clamping: frame)
+      return index >= 0 && index < sampleCount ? buffer[index] : 0
+    }
+  }
+
+  /// The maximum number of samples in an excerpt.
+  private static let maximumExcerptSampleCount: Int64 = 1 << 24
 }
 
 /// The address of an instance, which identifies the instance in calls.

@@ -107,6 +107,27 @@ import Testing
     #expect(failure.isEmpty)
   }
 
+  @Test("A rendering does not depend on the length of the previous one")
+  func renderingsOfDifferentLengths() throws {
+    for (slot, name) in ["earthquake-splash", "light", "heartbeat"].enumerated() {
+      let text = String(decoding: try #require(ShippedPatterns.text(named: name)), as: UTF8.self)
+      #expect(open(Int32(slot), "\(name).ahap", text) == 1)
+    }
+    func renderedSamples(_ slot: Int32, in host: StudioHandle?) -> [Float] {
+      let count = unsafe Int(temblorRender(host, slot, 0, 48_000))
+      guard let samples = unsafe temblorSamples(host) else { return [] }
+      return (0..<count).map { unsafe samples[$0] }
+    }
+    let renderings = (0..<3).map { slot in unsafe renderedSamples(Int32(slot), in: host) }
+    #expect(Set(renderings.map(\.count)).count == 3)
+    for slot in [1, 0, 2, 0, 1, 2] {
+      #expect(unsafe renderedSamples(Int32(slot), in: host) == renderings[slot])
+      let spectrogram = unsafe taken(temblorSpectrogram(host, 4, 4, 0, 0.1))
+      #expect(unsafe temblorRender(host, 2, 0, 10) == 0)
+      #expect(unsafe taken(temblorSpectrogram(host, 4, 4, 0, 0.1)) != spectrogram)
+    }
+  }
+
   @Test func aSoundBecomesAPattern() throws {
     let rate = 8_000.0
     // Two vibrations of 150 Hz, each 200 ms long.
