@@ -97,7 +97,18 @@ public struct ViewGroup: View, ObservableView {
   }
 }
 
-/// A result builder that creates views from expressions and conditions.
+/// A view that contains the views of a closure, for example the branches of a condition.
+public struct Group<Content: View>: View {
+  private let content: Content
+
+  /// Creates a group of the views that a closure returns.
+  public init(@ViewBuilder content: () -> Content) { self.content = content() }
+
+  /// The views of the group.
+  public var body: Content { content }
+}
+
+/// Builds views from expressions and conditions.
 @preconcurrency @MainActor @resultBuilder public struct ViewBuilder {
   /// Returns the view that an expression states.
   public static func buildExpression<Content: View>(_ view: Content) -> Content { view }
@@ -218,26 +229,26 @@ extension View {
 /// A property that is stored in the user defaults: a Boolean, a number, or a text.
 @propertyWrapper public struct AppStorage<Value> {
   private let defaultsKey: String
-  private let userDefaults: UserDefaults?
+  private let store: UserDefaults?
   private let defaultValue: Value
 
-  /// Creates a property for a key in the user defaults, with a default value.
-  public init(wrappedValue: Value, _ key: String, userDefaults: UserDefaults? = nil)
+  /// Creates a setting with a default value.
+  public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil)
   where Value: LosslessStringConvertible {
     self.defaultsKey = key
-    self.userDefaults = userDefaults
+    self.store = store
     defaultValue = wrappedValue
   }
 
   /// The stored value, or the default value if no value is stored.
   public var wrappedValue: Value {
-    get { (userDefaults ?? .standard).object(forKey: defaultsKey) as? Value ?? defaultValue }
-    nonmutating set { (userDefaults ?? .standard).set(newValue, forKey: defaultsKey) }
+    get { (store ?? .standard).object(forKey: defaultsKey) as? Value ?? defaultValue }
+    nonmutating set { (store ?? .standard).set(newValue, forKey: defaultsKey) }
   }
 
   /// A binding to the value of the setting.
   public var projectedValue: Binding<Value> {
-    Binding(getValue: { wrappedValue }, setValue: { wrappedValue = $0 })
+    Binding(get: { wrappedValue }, set: { wrappedValue = $0 })
   }
 }
 
@@ -247,9 +258,14 @@ extension View {
   private let setValue: (Value) -> Void
 
   /// Creates a binding from closures that read and write the value.
-  public init(getValue: @escaping () -> Value, setValue: @escaping (Value) -> Void) {
+  public init(get getValue: @escaping () -> Value, set setValue: @escaping (Value) -> Void) {
     self.getValue = getValue
     self.setValue = setValue
+  }
+
+  /// Returns a binding whose value never changes.
+  public static func constant(_ value: Value) -> Binding<Value> {
+    Binding(get: { value }, set: { _ in })
   }
 
   /// The value of the binding.

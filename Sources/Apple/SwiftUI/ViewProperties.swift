@@ -39,7 +39,7 @@ internal import Foundation
 
   /// A binding to the value of the state.
   public var projectedValue: Binding<Value> {
-    Binding(getValue: { wrappedValue }, setValue: { wrappedValue = $0 })
+    Binding(get: { wrappedValue }, set: { wrappedValue = $0 })
   }
 
   func connect(at path: String, in collector: inout ObserverCollector) {

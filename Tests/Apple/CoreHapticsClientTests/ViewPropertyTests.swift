@@ -129,4 +129,59 @@ extension EnvironmentValues {
     subject.send(5)
     #expect(received == [1, 2, 30, 40])
   }
+
+  private struct Adjustment: View {
+    @Binding var level: Int
+
+    var body: some View {
+      EmptyView().onTapGesture { level += 1 }.sensoryFeedback(.increase, trigger: level)
+    }
+  }
+
+  @Test("A binding reads and writes with closures, and a constant ignores writes")
+  func bindings() {
+    var level = 1
+    let screen = SensoryFeedbackScreen {
+      Adjustment(level: Binding(get: { level }, set: { level = $0 }))
+      Adjustment(level: .constant(5))
+    }
+    screen.tap()
+    #expect(level == 2)
+    #expect(hapticDevice.log.generators == [.named("increase")])
+  }
+
+  @Test("A setting is stored in the defaults that its parameter names")
+  func settings() throws {
+    let suiteName = "ViewPropertyTests"
+    let defaults = try #require(UserDefaults(suiteName: suiteName))
+    defaults.removePersistentDomain(forName: suiteName)
+    let setting = AppStorage(wrappedValue: true, "areHapticsEnabled", store: defaults)
+    setting.wrappedValue = false
+    #expect(defaults.object(forKey: "areHapticsEnabled") as? Bool == false)
+    #expect(!setting.projectedValue.wrappedValue)
+    defaults.removePersistentDomain(forName: suiteName)
+  }
+
+  private struct Conditional: ViewModifier {
+    let trigger: Int
+
+    func body(content: Content) -> some View {
+      Group {
+        if #available(iOS 17, *) {
+          content.onChange(of: trigger) { UISelectionFeedbackGenerator().selectionChanged() }
+        } else {
+          content
+        }
+      }
+    }
+  }
+
+  @Test("A group evaluates the views of its closure")
+  func groups() {
+    var trigger = 0
+    let screen = SensoryFeedbackScreen { EmptyView().modifier(Conditional(trigger: trigger)) }
+    trigger = 1
+    screen.update()
+    #expect(hapticDevice.log.generators == [.selection])
+  }
 }
