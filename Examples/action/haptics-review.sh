@@ -55,7 +55,7 @@ draw() {
 # Prints the sentences of a comparison: the second paragraph of the report.
 differences() {
   "$temblor" compare --all "$1" "$2" > "$work/report" || return 1
-  awk 'BEGIN { RS = "" } NR == 2' "$work/report" | sed 's/^/- /'
+  awk 'BEGIN { RS = "" } NR == 2' "$work/report" | sed -E 's/^( *)/\1- /'
 }
 
 picture() { [ -n "$pictures_url" ] && echo "![$1]($pictures_url/$2)" || echo "$2"; }
