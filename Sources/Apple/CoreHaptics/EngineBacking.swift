@@ -44,6 +44,7 @@ final class EngineBacking: @unchecked Sendable {
     var audioResources: [Int: AudioResource] = [:]
     var nextResourceID = 1
     var isEngineReleased = false
+    var isMissingResetHandlerReported = false
     var lastVirtualSession: VirtualSession?
   }
 
@@ -164,10 +165,11 @@ final class EngineBacking: @unchecked Sendable {
       throw error
     }
     log(.engineStarted)
-    let (lost, hasResetHandler) = withLockedState { state in
+    let lost = withLockedState { state in
       let lost = exchange(&state.lostSession, with: nil)
       state.session = session
       state.isStartRequested = true
+      state.isMissingResetHandlerReported = false
       state.playerStartNumber += 1
       state.lastVirtualSession = session as? VirtualSession
       // Nothing sounds yet, so these settings apply from the first frame.
@@ -177,10 +179,7 @@ final class EngineBacking: @unchecked Sendable {
       if state.isMutedForAudio {
         session.playbackEngine.setAudioMuted(true)
       }
-      return (lost, state.resetHandler != nil)
-    }
-    if !hasResetHandler {
-      log(.violation(.noResetHandler))
+      return lost
     }
     lost?.close()
     session.playbackEngine.updateHandler = { [weak self] in
@@ -302,6 +301,9 @@ final class EngineBacking: @unchecked Sendable {
   /// Invalidates players and audio resources, and calls the reset handler. Runs on the handler
   /// queue.
   private func reset() {
+    if withLockedState({ $0.session != nil }) {
+      reportMissingResetHandler()
+    }
     stop(isReset: true)
     let (handler, lost) = withLockedState { state in
       state.resetCount += 1
@@ -311,6 +313,19 @@ final class EngineBacking: @unchecked Sendable {
     lost?.close()
     log(.engineReset)
     callHandler(.reset) { handler?() }
+  }
+
+  /// Logs a violation, once after each start, if the engine has no reset handler. Applications may
+  /// set the handler after they start the engine, so a start is too early for this check.
+  private func reportMissingResetHandler() {
+    let isReported = withLockedState { state in
+      guard state.resetHandler == nil, !state.isMissingResetHandlerReported else { return false }
+      state.isMissingResetHandlerReported = true
+      return true
+    }
+    if isReported {
+      log(.violation(.noResetHandler))
+    }
   }
 
   func handleEngineRelease() {
@@ -412,6 +427,7 @@ final class EngineBacking: @unchecked Sendable {
       state.activePlayers[ObjectIdentifier(player)] = player
       state.session?.updateActivity(true)
     }
+    reportMissingResetHandler()
   }
 
   func addFinishedHandler(_ handler: @escaping CHHapticEngine.FinishedHandler) {

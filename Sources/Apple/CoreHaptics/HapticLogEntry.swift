@@ -103,8 +103,8 @@ public struct HapticLogEntry: Equatable, Sendable {
     /// A handler that the compiler isolated to the main actor was called on another executor. On a
     /// phone, this call ends the application.
     case handlerOffMainActor(Handler)
-    /// An engine was started without a reset handler. On a phone, it eventually falls silent and
-    /// stays silent.
+    /// An engine without a reset handler started a player or was reset. On a phone, it eventually
+    /// falls silent and stays silent.
     case noResetHandler
     /// An engine was released while it played. On a phone, this release ends the sound.
     case engineReleased

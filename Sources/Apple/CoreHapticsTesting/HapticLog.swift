@@ -228,7 +228,7 @@ public enum HapticRule: Hashable, Sendable {
   /// application is compiled with `-enable-actor-data-race-checks`.
   /// ``VirtualHapticDevice/ruleProblem`` reports whether the check is possible.
   case handlersOnTheirActor
-  /// A rule: an engine has a reset handler when it is started.
+  /// An engine has a reset handler before it starts a player.
   case resetHandler
   /// A rule: an engine is not released while it plays.
   case keptEngine
@@ -278,7 +278,7 @@ extension HapticLogEntry.Violation: CustomStringConvertible {
       crashes on an iPhone; write { @Sendable … in Task { @MainActor in … } }
       """
     case .noResetHandler:
-      "an engine started without a reset handler; set one before the first start"
+      "an engine without a reset handler was used; set one before the first player starts"
     case .engineReleased:
       "an engine was released while it played; keep it in a property"
     case .longEvent(let seconds):

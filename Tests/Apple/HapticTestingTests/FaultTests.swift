@@ -80,23 +80,53 @@ import Testing
   let device = hapticDevice
 
   @Test func nothingIsABreachWithoutRules() throws {
-    try CHHapticEngine().start()
+    let engine = try CHHapticEngine()
+    try engine.start()
+    try engine.makePlayer(with: tap()).start(atTime: 0)
     #expect(device.violations == [])
     #expect(device.log.violations.contains(.noResetHandler))
   }
 
-  @Test func aStartWithoutAResetHandlerIsABreach() throws {
+  @Test("A player that starts on an engine without a reset handler is a violation, once")
+  func playersRequireAResetHandler() throws {
     device.rules = .all
-    // The trait would fail the test for the breaches that it makes.
+    // The trait would fail the test for the violations that it causes.
     defer { device.rules = [] }
     let engine = try CHHapticEngine()
     try engine.start()
+    #expect(device.violations == [])
+    let player = try engine.makePlayer(with: tap())
+    try player.start(atTime: 0)
+    try player.start(atTime: 0)
     #expect(device.violations == [.noResetHandler])
     engine.resetHandler = { @Sendable in }
     engine.stop()
     device.advance(seconds: 0)
     try engine.start()
+    try engine.makePlayer(with: tap()).start(atTime: 0)
     #expect(device.violations.count == 1)
+  }
+
+  @Test("A running engine that is reset without a reset handler is a violation")
+  func resetsRequireAResetHandler() throws {
+    device.rules = .all
+    defer { device.rules = [] }
+    let engine = try CHHapticEngine()
+    try engine.start()
+    device.reset()
+    #expect(device.violations == [.noResetHandler])
+    withExtendedLifetime(engine) {}
+  }
+
+  @Test("A reset handler that is set after the start keeps the rule")
+  func resetHandlersMayFollowTheStart() throws {
+    device.rules = [.resetHandler]
+    let engine = try CHHapticEngine()
+    try engine.start()
+    engine.resetHandler = { @Sendable in }
+    try engine.makePlayer(with: tap()).start(atTime: 0)
+    device.reset()
+    #expect(device.violations == [])
   }
 
   @Test func engineLifeAndPlayersAreWatched() throws {
