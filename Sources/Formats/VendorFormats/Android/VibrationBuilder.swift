@@ -132,13 +132,25 @@ struct VibrationBuilder {
         """,
         size: Double(transientCount))
     }
+    if quantity == .intensity || !hasOnlySquaredIntensityCurves {
+      envelopeSampler.addApproximation(of: envelopes, to: &losses)
+    }
     let mergedEnvelope = MergedEnvelope(envelopes, envelopeSampler: envelopeSampler)
     losses.add(mergedEnvelope)
     return Self.roundedToFloat(mergedEnvelope.mergedPoints)
   }
 
-  /// Returns the points rounded to the precision of the file, so that points at nearly equal times
-  /// don't become jumps.
+  /// A Boolean value that indicates whether all intensity curves are lines of amplitude.
+  private var hasOnlySquaredIntensityCurves: Bool {
+    composition.layers.allSatisfy { layer in
+      layer.pattern.curves.allSatisfy {
+        $0.id != .hapticIntensityControl || $0.interpolation == .squared
+      }
+    }
+  }
+
+  /// Returns the points in the precision of the file, so that rounding errors at one time don't
+  /// become jumps.
   private static func roundedToFloat(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
     var roundedPoints: [EnvelopePoint] = []
     for var point in points {
@@ -198,23 +210,36 @@ struct VibrationBuilder {
     return segmentPoints
   }
 
-  private mutating func reportRampToZero() {
+  private mutating func reportRamp() {
     losses.add(.approximated, .composition, "jumps are written as ramps of # ms", size: 1)
   }
 
-  /// Returns an envelope as lines that last whole milliseconds, given by their ends. The lines
-  /// begin and end at level 0. Also returns the sharpness at the start.
+  private static func silence(like point: EnvelopePoint) -> EnvelopePoint {
+    EnvelopePoint(timeSeconds: point.timeSeconds, level: 0, sharpness: point.sharpness)
+  }
+
+  /// Returns a Boolean value that indicates whether two points differ by less than removed points
+  /// may. The sharpness of silence does not count.
+  private static func areClose(_ first: EnvelopePoint, _ second: EnvelopePoint) -> Bool {
+    let areSilent = first.level == 0 && second.level == 0
+    return abs(first.level - second.level) <= collinearityToleranceFraction
+      && (areSilent || abs(first.sharpness - second.sharpness) <= collinearityToleranceFraction)
+  }
+
+  /// Returns the ends of lines of whole milliseconds, from level 0 at the start back to level 0,
+  /// and the sharpness at the start.
   private mutating func roundedLines(_ points: [EnvelopePoint], from start: Int, to end: Int?) -> (
     sharpness: Double, ends: [(point: EnvelopePoint, duration: Int)]
   ) {
     var lineEnds: [(point: EnvelopePoint, duration: Int)] = []
     var currentMillisecond = start
+    // The end of the last line, without later points of the same millisecond.
+    var lineEnd = Self.silence(
+      like: points.first ?? EnvelopePoint(timeSeconds: 0, level: 0, sharpness: 0))
     for (index, point) in points.enumerated() {
       var target = quantizer.quantizeToMilliseconds(point.timeSeconds)
       if index == 0, target > currentMillisecond {
-        var silence = point
-        silence.level = 0
-        lineEnds.append((silence, target - currentMillisecond))
+        lineEnds.append((lineEnd, target - currentMillisecond))
         currentMillisecond = target
       }
       let isJump =
@@ -223,14 +248,26 @@ struct VibrationBuilder {
         target = max(target, currentMillisecond + 1)
       }
       if isJump, (index == 0 ? 0 : points[index - 1].level) != point.level {
-        reportRampToZero()
+        reportRamp()
       }
-      if target > currentMillisecond {
-        lineEnds.append((point, target - currentMillisecond))
-        currentMillisecond = target
-      } else if !lineEnds.isEmpty {
-        lineEnds[lineEnds.count - 1].point = point
+      if target <= currentMillisecond {
+        // A new end of the last line would bend all of it, so that silence before a short ramp
+        // would become a ramp.
+        let isShort = lineEnds.last?.duration == 1
+        if isShort || Self.areClose(point, lineEnd) {
+          if isShort || !lineEnds.isEmpty && lineEnd.level != 0 {
+            lineEnds[lineEnds.count - 1].point = point
+          }
+          continue
+        }
+        target = currentMillisecond + 1
+        if !isJump {
+          reportRamp()
+        }
       }
+      lineEnd = point
+      lineEnds.append((point, target - currentMillisecond))
+      currentMillisecond = target
     }
     if var lastEndPoint = lineEnds.last?.point, lastEndPoint.level != 0 {
       lastEndPoint.level = 0
@@ -257,7 +294,7 @@ struct VibrationBuilder {
     let (initial, ends) = roundedLines(points, from: start, to: end)
     // Basic envelopes end in silence; waveform envelopes end at any level.
     if isBasic, let last = points.last, last.level != 0 {
-      reportRampToZero()
+      reportRamp()
     }
     func tone(_ sharpness: Double) -> Float {
       if isBasic { return Float(sharpness) }

@@ -223,6 +223,47 @@ import Testing
     #expect(only.losses.contains("dropped: only transients can be written as primitives"))
   }
 
+  @Test(
+    "Levels before and after a ramp of less than a millisecond stay constant",
+    arguments: ["basic-envelope", "waveform-envelope"], [0, 0.1001])
+  func shortRampsBendNothingElse(dialect: String, start: Double) throws {
+    let pattern = HapticPattern(
+      events: [
+        HapticEvent(
+          kind: .hapticContinuous, time: start, duration: 0.3,
+          parameters: [.hapticIntensity: 0.4])
+      ],
+      curves: [
+        ParameterCurve(
+          id: .hapticIntensityControl, time: start,
+          controlPoints: [.init(time: 0, value: 0), .init(time: 0.0003, value: 1)])
+      ])
+    let (back, losses, _) = try trip(HapticComposition(pattern), dialect)
+    let layer = back.layers[0]
+    func intensity(at time: Double) -> Double {
+      ControlTimeline(of: .hapticIntensityControl, in: layer.pattern).value(at: time)
+        * Double(layer.pattern.events[0].value(of: .hapticIntensity))
+    }
+    if start > 0 {
+      #expect(intensity(at: 0.09) == 0)
+    }
+    for time in [0.002, 0.1, 0.25] {
+      #expect(abs(intensity(at: start + time) - 0.4) < 0.01)
+    }
+    #expect(losses.contains("approximated: jumps are written as ramps of 1 ms"))
+  }
+
+  @Test("The loss of straight lines is listed")
+  func linesAreListed() throws {
+    let pattern = HapticPattern(events: [
+      HapticEvent(
+        kind: .hapticContinuous, time: 0, duration: 0.5,
+        parameters: [.hapticIntensity: 0.8, .attackTime: 0.3])
+    ])
+    let (_, losses, _) = try trip(HapticComposition(pattern))
+    #expect(losses.contains { $0.contains("approximated by straight lines") })
+  }
+
   @Test func eventsTogetherAreMerged() throws {
     let pattern = HapticPattern(events: [
       HapticEvent(
