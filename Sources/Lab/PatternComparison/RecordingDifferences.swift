@@ -31,9 +31,11 @@ extension Comparison {
   /// Compares takes of which at least one is a sound.
   ///
   /// Noisy recordings are compared by the events of the pattern, or by the sounds of the other
-  /// recording. Other takes are compared sample by sample.
+  /// recording. Other takes are compared sample by sample, and channel by channel if their channels
+  /// differ.
   mutating func compareSounds() {
     let noise = Noisiness(reference, candidate)
+    if !noise.isNoisy, compareChannelByChannel() { return }
     guard noise.mayBeNoisy, noise.isNoisy || !isEqualUnaligned else {
       compareSignals()
       // Several differences may have a common cause, such as another tempo.

@@ -134,7 +134,7 @@ extension Comparison {
       $0.isOverall && $0.kind == difference.kind && $0.unit == difference.unit
     }
     var absolute = difference
-    absolute.amount += overall.reduce(0) { $0 + $1.amount }
+    absolute.amount += overall.reduce(difference.channelAmount) { $0 + $1.amount }
     return absolute
   }
 

@@ -59,7 +59,9 @@ enum CompareCommand {
         transients. Differences in notation are listed under "Written differently" and never count \
         against a tolerance. Differences that rounding in a file format can explain do not count \
         either. Sound files are aligned with the reference and matched in level. They are then \
-        divided into active regions, which are compared in pairs.
+        divided into active regions, which are compared in pairs. If the channels of a sound file, \
+        or the sampled signals at several body locations, differ, each channel is compared on its \
+        own.
 
         A pattern and a recording of it are compared event by event. Delay, level, polarity, \
         tempo, noise, and hum are reported for the recording as a whole. Events are reported as \

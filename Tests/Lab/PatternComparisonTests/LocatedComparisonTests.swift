@@ -1,6 +1,9 @@
 import ComparisonFixtures
+import Glibc
 import HapticModel
+import HapticRender
 import PatternComparison
+import SignalAnalysis
 import Testing
 
 /// Comparisons of patterns with body locations.
@@ -60,5 +63,65 @@ struct LocatedComparisonTests {
     let found = try sentences(located, everywhere)
     #expect(found.contains("B is played everywhere instead of at left, right."), "\(found)")
     #expect(found.count <= 2)
+  }
+
+  // MARK: - Sampled signals and sounds
+
+  private static let rate = 8_000.0
+
+  private func tone(
+    _ hertz: Double, amplitude: Double = 0.4, from start: Double = 0.1, to end: Double = 0.6
+  ) -> [Float] {
+    (0..<Int(Self.rate)).map { index in
+      let time = Double(index) / Self.rate
+      guard time >= start, time < end else { return 0 }
+      return Float(amplitude * sin(2 * .pi * hertz * (time - start)))
+    }
+  }
+
+  /// Two sampled signals at the same time, one at each location.
+  private func sampledTake(_ channels: [[Float]]) -> Take {
+    let layers = zip(channels, [Self.left, Self.right]).map { samples, location in
+      HapticComposition.Layer(
+        HapticPattern(),
+        signals: [SampledSignal(startSeconds: 0, sampleRate: Self.rate, samples: samples)],
+        bodyLocation: location)
+    }
+    return Take(
+      name: "pattern", source: .pattern(HapticComposition(layers: layers)),
+      signal: Signal(channels: channels, rate: Self.rate), profile: .phone)
+  }
+
+  private func soundTake(_ channels: [[Float]]) -> Take { sound(channels, rate: Self.rate) }
+
+  @Test("A change of one channel has its amount in that channel", arguments: [true, false])
+  func oneChannelChanges(isPattern: Bool) throws {
+    let makeTake = isPattern ? sampledTake : soundTake
+    let reference = makeTake([tone(100), tone(160)])
+    let candidate = makeTake([tone(100), tone(160, amplitude: 0.2)])
+    let comparison = Comparison(reference, candidate)
+    let name = isPattern ? "right" : "channel 2"
+    #expect(comparison.sentences == ["At \(name), B is 6 dB weaker throughout."])
+    #expect(!comparison.excesses(over: Tolerance(decibels: 5, seconds: 0.01, percent: 5)).isEmpty)
+    #expect(comparison.excesses(over: Tolerance(decibels: 7, seconds: 0.01, percent: 5)).isEmpty)
+    #expect(Comparison(reference, reference).differences.isEmpty)
+  }
+
+  @Test("Changes of two channels that cancel each other are found")
+  func canceledChangesAreFound() {
+    let reference = sampledTake([tone(100), tone(100, amplitude: 0.2)])
+    let candidate = sampledTake([tone(100, amplitude: 0.2), tone(100)])
+    let comparison = Comparison(reference, candidate)
+    #expect(
+      Set(comparison.sentences) == [
+        "At left, B is 6 dB weaker throughout.", "At right, B is 6 dB stronger throughout.",
+      ])
+  }
+
+  @Test("A change of all channels is one difference")
+  func commonChangeIsOneDifference() {
+    let reference = sampledTake([tone(100), tone(160)])
+    let candidate = sampledTake([tone(100, amplitude: 0.2), tone(160, amplitude: 0.2)])
+    #expect(Comparison(reference, candidate).sentences == ["B is 6 dB weaker throughout."])
   }
 }

@@ -280,7 +280,7 @@ struct SentenceTests {
       let mono = try take(fiveTaps).signal.mono
       return (
         ComparisonFixtures.sound([mono, mono]),
-        ComparisonFixtures.sound([mono.map { $0 * 1.5 }, mono.map { $0 * 0.5 }])
+        ComparisonFixtures.sound([mono.map { $0 * 1.005 }, mono.map { $0 * 0.995 }])
       )
     },
     // The second of two transients could match the first one, but it is added.

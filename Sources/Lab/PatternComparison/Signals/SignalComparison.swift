@@ -63,8 +63,27 @@ extension Comparison {
     }
   }
 
-  /// The residual that remains after the reference, scaled by the best-fitting gain, is subtracted
-  /// from the candidate.
+  /// Compares takes whose channels differ channel by channel.
+  ///
+  /// - Returns: False if the channels of the takes are alike or do not correspond.
+  mutating func compareChannelByChannel() -> Bool {
+    matchLevels()
+    var channelOptions = options
+    if options.matchesLevels {
+      channelOptions.levelMatch = LevelMatch.none
+    }
+    guard
+      let channels = ChannelComparison(
+        reference, candidate, gains: (referenceGain, candidateGain), options: channelOptions)
+    else { return false }
+    isRelativeToOverall = channels.isRelativeToOverall
+    alignment = channels.alignment
+    differences = channels.differences
+    equality = differences.isEmpty ? channels.approximateEquality : .different
+    return true
+  }
+
+  /// The residual of a candidate after a common gain.
   private struct Residual {
     /// The level of the candidate, in decibels relative to the reference.
     var levelDecibels: Double

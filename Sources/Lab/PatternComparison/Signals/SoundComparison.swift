@@ -57,15 +57,22 @@ struct SoundComparison {
     let candidateStart = candidateRegion.sampleRange.lowerBound - margin
     let candidate = Self.excerpt(of: pair.candidate, from: candidateStart, count: count)
     let isClipped = candidate.contains { abs($0) >= ceiling }
+    let commonCount = min(region.sampleRange.count, candidateRegion.sampleRange.count)
+    let hasOtherDuration = Self.durationsDiffer(region, candidateRegion)
+    // The end of a longer tone matches any number of its periods, so the beginnings are aligned.
+    let matchedCount = hasOtherDuration ? margin + commonCount * 9 / 10 : count
     let match = SignalAlignment.bestMatch(
-      reference, candidate, rate: rate, maximumLag: 0.005)
+      Array(reference.prefix(matchedCount)), Array(candidate.prefix(matchedCount)), rate: rate,
+      maximumLag: 0.005)
     let lag = match.map { $0.correlation > 0.6 ? $0.lagSeconds : 0 } ?? 0
     let lagFrames = lag * rate
     timeShiftSeconds = (Double(offset) + lagFrames) / rate
     let aligned = Self.excerpt(
       of: pair.candidate, from: candidateStart + Int(lagFrames.rounded()), count: count)
     let noiseEnergy = noise * Double(count)
-    let correlation = match?.correlation ?? 0
+    let correlation =
+      hasOtherDuration
+      ? Self.leastSquaresGain(reference, aligned).correlation : match?.correlation ?? 0
     if isClipped
       || Self.isExplained(correlation: correlation, samples: aligned, noiseEnergy: noiseEnergy)
     {
@@ -83,6 +90,39 @@ struct SoundComparison {
     guard frequencyChange != nil || correlation < 0.6 else { return }
     hasMatchingShape = false
     timeShiftSeconds = Double(offset) / rate
+  }
+
+  private static func durationsDiffer(_ region: ActiveRegion, _ other: ActiveRegion) -> Bool {
+    abs(other.durationSeconds - region.durationSeconds)
+      > max(minimumDurationChange, 0.01 * region.durationSeconds)
+  }
+
+  /// The fraction of the peak at which a sound ends. The end of a region includes weak tails, such
+  /// as that of a DC blocker.
+  private static let endFraction: Float = 0.1
+  /// The maximum difference of a change of duration with and without tails, in seconds.
+  private static let maximumTailSeconds = 0.025
+
+  /// Returns the change of duration without weak tails.
+  ///
+  /// - Parameters:
+  ///   - reference: The samples of the reference.
+  ///   - candidate: The samples of the candidate, aligned at the onset.
+  ///   - rate: The sample rate, in hertz.
+  ///   - regionChange: The change of duration of the regions, in seconds. It is returned if the
+  ///     tails differ by more than a short time.
+  private static func durationChange(
+    from reference: [Float], to candidate: [Float], rate: Double, near regionChange: Double
+  ) -> Double {
+    func lastIndex(_ samples: [Float]) -> Int? {
+      let threshold = endFraction * Statistics.peak(of: samples)
+      return samples.lastIndex { abs($0) > threshold }
+    }
+    guard let end = lastIndex(reference), let candidateEnd = lastIndex(candidate) else {
+      return regionChange
+    }
+    let change = Double(candidateEnd - end) / rate
+    return abs(change - regionChange) <= maximumTailSeconds ? change : regionChange
   }
 
   /// Returns whether a gain explains the difference, up to noise.
@@ -129,9 +169,10 @@ struct SoundComparison {
   private mutating func measureChanges(
     _ reference: [Float], _ candidate: [Float], margin: Int, rate: Double, noiseEnergy: Double
   ) {
-    let change = candidateRegion.durationSeconds - region.durationSeconds
-    let hasOtherDuration =
-      abs(change) > max(Self.minimumDurationChange, 0.01 * region.durationSeconds)
+    let change = Self.durationChange(
+      from: reference, to: candidate, rate: rate,
+      near: candidateRegion.durationSeconds - region.durationSeconds)
+    let hasOtherDuration = Self.durationsDiffer(region, candidateRegion)
     let commonCount = min(region.sampleRange.count, candidateRegion.sampleRange.count)
     let bothTaps = region.isTap && candidateRegion.isTap
     if hasOtherDuration, !bothTaps {

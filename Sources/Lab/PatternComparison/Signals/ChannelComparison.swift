@@ -1,0 +1,188 @@
+import HapticModel
+import SignalAnalysis
+
+/// The differences between two takes channel by channel.
+///
+/// The mean of several channels weakens a change of one channel, and opposite changes cancel each
+/// other. Each channel is therefore compared on its own. Channels of patterns are body locations.
+struct ChannelComparison {
+  /// A channel of both takes.
+  private struct Channel {
+    /// The name of the channel or body location in sentences.
+    let name: String
+    let comparison: Comparison
+    /// The indices of the reference's events in its composition.
+    let referenceIndices: [Int]
+    /// The indices of the candidate's events in its composition.
+    let candidateIndices: [Int]
+
+    /// Returns the overall difference of the channel to which a difference is relative.
+    func overallAmount(for difference: Difference, unless shared: [Difference]) -> Double {
+      guard !difference.isOverall, !shared.contains(where: { $0.kind == difference.kind }) else {
+        return 0
+      }
+      let overall = comparison.differences.filter {
+        $0.isOverall && $0.kind == difference.kind && $0.unit == difference.unit
+      }
+      return overall.reduce(0) { $0 + $1.amount }
+    }
+  }
+
+  private let channels: [Channel]
+
+  /// The maximum relative difference of two amounts in different channels that count as one
+  /// difference of the whole.
+  private static let joiningTolerance = 0.01
+
+  /// Compares the channels of two patterns with the same body locations, or of two sounds with the
+  /// same number of channels. Returns nil for other takes, and for takes whose channels are alike.
+  ///
+  /// - Parameters:
+  ///   - reference: The reference.
+  ///   - candidate: The take to compare with the reference.
+  ///   - gains: The gains of the reference and of the candidate.
+  ///   - options: The options of the comparison, without a measure by which levels are matched.
+  init?(
+    _ reference: Take, _ candidate: Take, gains: (Double, Double), options: ComparisonOptions
+  ) {
+    guard let locations = reference.channelLocations,
+      let candidateLocations = candidate.channelLocations,
+      locations.count == candidateLocations.count,
+      zip(locations, candidateLocations).allSatisfy({ $0.isSameLocation(as: $1) }),
+      (reference.composition == nil) == (candidate.composition == nil),
+      reference.signal.hasDifferingChannels || candidate.signal.hasDifferingChannels
+    else { return nil }
+    channels = locations.indices.map { index in
+      let location = locations[index]
+      return Channel(
+        name: location.displayName,
+        comparison: Comparison(
+          reference.channel(index, at: location, gain: gains.0),
+          candidate.channel(index, at: location, gain: gains.1), options: options),
+        referenceIndices: reference.composition?.eventIndices(at: location) ?? [],
+        candidateIndices: candidate.composition?.eventIndices(at: location) ?? [])
+    }
+  }
+
+  /// A Boolean value that indicates whether levels of single sounds are relative to the overall
+  /// difference.
+  var isRelativeToOverall: Bool { channels.contains { $0.comparison.isRelativeToOverall } }
+
+  /// The alignment of the channel with the longest shift.
+  var alignment: TakeAlignment {
+    let alignments = channels.map(\.comparison.alignment)
+    return alignments.max { abs($0.seconds) < abs($1.seconds) } ?? TakeAlignment()
+  }
+
+  /// The equality of takes without differences.
+  var approximateEquality: Comparison.Equality {
+    var maximumResidual: Double?
+    var farthestLevel = 0.0
+    for channel in channels {
+      guard case .approximate(let residual, let level) = channel.comparison.equality else {
+        continue
+      }
+      if let residual {
+        maximumResidual = max(maximumResidual ?? residual, residual)
+      }
+      if abs(level) > abs(farthestLevel) {
+        farthestLevel = level
+      }
+    }
+    return .approximate(residualDecibels: maximumResidual, levelDecibels: farthestLevel)
+  }
+
+  /// The differences. A difference of the whole that all channels share is listed once. All others
+  /// name their channel.
+  var differences: [Difference] {
+    let shared = sharedDifferences
+    var differences = shared
+    for channel in channels {
+      for var difference in channel.comparison.differences {
+        if shared.contains(where: { Self.areEqual($0, difference) }) { continue }
+        difference.channelAmount = channel.overallAmount(for: difference, unless: shared)
+        difference.isOverall = false
+        difference.referenceEvents = difference.referenceEvents.map { channel.referenceIndices[$0] }
+        difference.candidateEvents = difference.candidateEvents.map { channel.candidateIndices[$0] }
+        difference.sentence = "At \(channel.name), \(difference.sentence)"
+        differences.append(difference)
+      }
+    }
+    return differences
+  }
+
+  private var sharedDifferences: [Difference] {
+    let wholes = channels[0].comparison.differences.filter(\.isOverall)
+    return wholes.filter { whole in
+      channels.dropFirst().allSatisfy { channel in
+        channel.comparison.differences.contains { Self.areEqual(whole, $0) }
+      }
+    }
+  }
+
+  private static func areEqual(_ first: Difference, _ second: Difference) -> Bool {
+    first.isOverall && second.isOverall && first.kind == second.kind && first.unit == second.unit
+      && abs(first.amount - second.amount) <= joiningTolerance * abs(first.amount) + 1e-9
+  }
+}
+
+extension Take {
+  /// The locations of the channels: body locations of a pattern, or numbered channels of a sound.
+  /// The result is nil if there are fewer than two, or if they do not correspond to the channels of
+  /// the signal.
+  fileprivate var channelLocations: [HapticComposition.BodyLocation]? {
+    let count = signal.channels.count
+    guard (2...HapticComposition.maximumSeparateLocationCount).contains(count) else { return nil }
+    guard let composition else {
+      return (1...count).map { HapticComposition.BodyLocation($0, of: count, name: "channel \($0)") }
+    }
+    let locations = composition.separateLocations
+    return locations.count == count ? locations : nil
+  }
+
+  /// Returns one channel as a take.
+  ///
+  /// - Parameters:
+  ///   - index: The index of the channel.
+  ///   - location: The body location of the channel in a pattern.
+  ///   - gain: The gain of the channel.
+  fileprivate func channel(
+    _ index: Int, at location: HapticComposition.BodyLocation, gain: Double
+  ) -> Take {
+    var take = self
+    let samples = signal.channels[index]
+    let gain = Float(gain)
+    take.signal = Signal(gain == 1 ? samples : samples.map { $0 * gain }, rate: signal.rate)
+    if let composition {
+      take.source = .pattern(composition.felt(at: location))
+    }
+    return take
+  }
+}
+
+extension HapticComposition {
+  /// Returns the layers that are felt at a body location, as a composition that is felt everywhere.
+  fileprivate func felt(at location: BodyLocation) -> HapticComposition {
+    var composition = self
+    composition.layers = layers.filter { $0.isFelt(at: location) }.map { layer in
+      var layer = layer
+      layer.bodyLocation = nil
+      return layer
+    }
+    return composition
+  }
+
+  /// Returns the indices of the events that are felt at a body location, counted layer by layer.
+  fileprivate func eventIndices(at location: BodyLocation) -> [Int] {
+    var indices: [Int] = []
+    var firstIndex = 0
+    for layer in layers {
+      let nextIndex = firstIndex + layer.pattern.events.count
+      if layer.isFelt(at: location) {
+        indices += firstIndex..<nextIndex
+      }
+      firstIndex = nextIndex
+    }
+    return indices
+  }
+}
