@@ -43,7 +43,12 @@ import Testing
         + words,
       on: recorded.terminal)
     try #require(status == .success, "\(recorded.error)")
-    let sound = try TakeInput.loadSound(folder("a.wav"), job: RenderJob()).signal
+    return try frequency(ofFile: folder("a.wav"))
+  }
+
+  /// Returns the frequency of a sound file from 0.3 to 0.8 s.
+  private func frequency(ofFile path: String) throws -> Double {
+    let sound = try TakeInput.loadSound(path, job: RenderJob()).signal
     let samples = sound.channels[0]
     var crossings: [Double] = []
     for index in Int(0.3 * sound.rate)..<Int(0.8 * sound.rate)
@@ -54,6 +59,22 @@ import Testing
     let first = try #require(crossings.first)
     let last = try #require(crossings.last)
     return Double(crossings.count - 1) * sound.rate / (last - first)
+  }
+
+  @Test("A study maps hertz to the band of the profile with --pitch sharpness")
+  func studiesMapHertz() throws {
+    _ = try vibration(hertz: 75)
+    try folder.write("id,file\nlow,75.xml\n", to: "stimuli.csv")
+    var frequencies: [Double] = []
+    for pitch in ["hertz", "sharpness"] {
+      let (status, _, error) = run(
+        "study", folder("stimuli.csv"), "--profile", "dayton-bst-1", "--pitch", pitch, "--render",
+        folder(pitch), "--no-config")
+      try #require(status == .success, "\(error)")
+      frequencies.append(try frequency(ofFile: folder("\(pitch)/low.wav")))
+    }
+    #expect(abs(frequencies[0] - 75) < 0.375)
+    #expect(frequencies[1] < 25)
   }
 
   @Test("A shaker plays the frequencies of its band within 0.5 %", arguments: [30, 45, 60, 75])

@@ -99,7 +99,7 @@ enum StudyCommand {
         procedureOption, repeatsOption, participantOption, ABXOptions.seedOption,
         breakIntervalOption, AuditionCommand.gap,
         questionOption, output, renderOption, page, simulateOption, reportOption, plot, jsonOption,
-        csvOption, LiveOptions.quietOption,
+        csvOption, SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.quietOption,
       ],
       optionGroups: [
         LiveOptions.unrecordedSoundGroup, RoutingOptions.optionGroup, DeviceOptions.optionGroup,
@@ -250,7 +250,8 @@ enum StudyCommand {
     let path = paths[0]
     let bytes = try FileSystem.read(path)
     let table = try StudyTable(
-      path, bytes: bytes, tableHash: SHA256.hash(of: bytes), formats: formats)
+      path, bytes: bytes, tableHash: SHA256.hash(of: bytes), formats: formats,
+      readingOptions: try SharedOptions.parseReadingOptions(arguments))
     let job = RenderJob(profile: try SharedOptions.loadProfile(arguments))
     if let folder = try arguments[renderOption] {
       // A table of one stimulus has no pairs.

@@ -29,8 +29,10 @@ struct StudyRowReader {
     findings.append(StudyTable.finding(path, line: lineNumber, column: column, message))
   }
 
-  /// Reads the stimulus from the row. If the row has errors, the stimulus is incomplete.
-  mutating func stimulus(formats: FormatRegistry) -> StudyTable.Stimulus {
+  /// Reads the stimulus. With errors, the stimulus is incomplete.
+  mutating func stimulus(formats: FormatRegistry, readingOptions: ReadingOptions)
+    -> StudyTable.Stimulus
+  {
     let id = fields["id"] ?? ""
     if id.isEmpty || id.contains(where: { $0 == " " || $0 == "/" }) {
       report("id", "must be a word without spaces and slashes")
@@ -40,7 +42,7 @@ struct StudyRowReader {
     let profile = self.profile()
     var pattern: LoadedPattern?
     if let file = fields["file"] {
-      pattern = self.pattern(at: file, formats: formats)
+      pattern = self.pattern(at: file, formats: formats, readingOptions: readingOptions)
     }
     let event = self.event(intensity: intensity)
     return StudyTable.Stimulus(
@@ -72,7 +74,9 @@ struct StudyRowReader {
   }
 
   /// Reads the pattern file in the folder of the table, or the shipped pattern.
-  private mutating func pattern(at file: String, formats: FormatRegistry) -> LoadedPattern? {
+  private mutating func pattern(
+    at file: String, formats: FormatRegistry, readingOptions: ReadingOptions
+  ) -> LoadedPattern? {
     for column in StudyTable.numericColumns where column != "level" && fields[column] != nil {
       report(column, "cannot be combined with 'file'")
     }
@@ -89,7 +93,7 @@ struct StudyRowReader {
       return nil
     }
     do {
-      return try LoadedPattern(inputs[0])
+      return try LoadedPattern(inputs[0], options: readingOptions)
     } catch {
       report("file", Failure.messageText(error))
       return nil

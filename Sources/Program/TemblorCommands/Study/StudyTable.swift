@@ -61,8 +61,17 @@ struct StudyTable {
 
   /// Reads a table.
   ///
+  /// - Parameters:
+  ///   - path: The path of the table, for errors.
+  ///   - bytes: The content of the table.
+  ///   - tableHash: The SHA-256 hash of the content.
+  ///   - formats: The known formats.
+  ///   - readingOptions: The options for reading the pattern files.
   /// - Throws: `InvalidRows` with all errors of the table.
-  init(_ path: String, bytes: [UInt8], tableHash: String, formats: FormatRegistry) throws {
+  init(
+    _ path: String, bytes: [UInt8], tableHash: String, formats: FormatRegistry,
+    readingOptions: ReadingOptions
+  ) throws {
     self.tablePath = path
     self.tableHash = tableHash
     let table: CSVTable
@@ -89,7 +98,7 @@ struct StudyTable {
     var lineNumbers: [String: Int] = [:]
     for row in table.rows {
       var reader = StudyRowReader(row, columns: table.columnNames, path: path)
-      let stimulus = reader.stimulus(formats: formats)
+      let stimulus = reader.stimulus(formats: formats, readingOptions: readingOptions)
       if let previous = lineNumbers[stimulus.id] {
         reader.report(
           "id", "\(stimulus.id.inQuotes) is already used in line \(previous)")
