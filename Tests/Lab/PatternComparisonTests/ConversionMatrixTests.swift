@@ -88,27 +88,62 @@ struct ConversionMatrixTests {
         let comparison = Comparison(
           reference, candidate, referenceMeasurements: measurements)
         pairCount += 1
-        let isEqual = comparison.isEqual(within: Self.tolerance)
-        #expect(
-          isEqual || Self.explain(converted.losses),
-          "\(name) as \(format.id): \(comparison.sentences)")
-        if SoundAgreement(reference, candidate).isComplete {
+        if checkTruth(of: comparison, converted, name: "\(name) as \(format.id)") {
           alikeCount += 1
-          // A vibration masks the transient that a clip raises to it.
-          let isRaised = converted.losses.contains {
-            $0.hasPrefix("the amplitude of a transient is raised by ")
-          }
-          let differences = comparison.differences.filter { difference in
-            difference.isNoticeable && !(isRaised && difference.kind == .level)
-          }
-          let name = "\(name) as \(format.id)"
-          #expect(differences.isEmpty, "\(name): \(differences.map(\.sentence))")
-          #expect(isEqual || isRaised, "\(name): \(comparison.sentences)")
         }
-        let hasUnits = comparison.spelling.contains { $0.contains(" dB") || $0.contains(" Hz") }
-        #expect(!hasUnits, "\(comparison.spelling)")
       }
     }
     #expect(pairCount >= 37 * 10 && alikeCount >= 120, "\(pairCount) pairs, \(alikeCount) alike")
+  }
+
+  @Test("Every pair of formats is compared truly")
+  func formatPairsAreComparedTruly() throws {
+    let names = ShippedPatterns.names
+    let indices = Self.formats.indices
+    let pairs = indices.flatMap { row in indices.map { (row, $0) } }
+    var comparedCount = 0
+    for (number, (row, column)) in pairs.enumerated() {
+      let source = Self.formats[row]
+      let target = Self.formats[column]
+      // Each pair has two of the patterns, so that all patterns occur.
+      for step in [0, 17] {
+        let name = names[(number + step) % names.count]
+        let pattern = HapticComposition(try shipped(name))
+        guard let original = ConvertedPattern(pattern, to: source),
+          let converted = ConvertedPattern(original.composition, to: target)
+        else { continue }
+        let comparison = Comparison(try original.take(), try converted.take())
+        checkTruth(
+          of: comparison, converted, name: "\(name), \(source.id) to \(target.id)")
+        comparedCount += 1
+      }
+    }
+    #expect(comparedCount == 2 * Self.formats.count * Self.formats.count)
+  }
+
+  /// Expects a listed loss for a difference beyond the tolerance, and no noticeable difference of
+  /// takes that sound alike.
+  ///
+  /// - Returns: True if the takes sound alike.
+  @discardableResult private func checkTruth(
+    of comparison: Comparison, _ converted: ConvertedPattern, name: String
+  ) -> Bool {
+    let isEqual = comparison.isEqual(within: Self.tolerance)
+    #expect(isEqual || Self.explain(converted.losses), "\(name): \(comparison.sentences)")
+    let hasUnits = comparison.spelling.contains { $0.contains(" dB") || $0.contains(" Hz") }
+    #expect(!hasUnits, "\(comparison.spelling)")
+    guard SoundAgreement(comparison.reference, comparison.candidate).isComplete else {
+      return false
+    }
+    // A vibration masks the transient that a clip raises to it.
+    let isRaised = converted.losses.contains {
+      $0.hasPrefix("the amplitude of a transient is raised by ")
+    }
+    let differences = comparison.differences.filter { difference in
+      difference.isNoticeable && !(isRaised && difference.kind == .level)
+    }
+    #expect(differences.isEmpty, "\(name): \(differences.map(\.sentence))")
+    #expect(isEqual || isRaised, "\(name): \(comparison.sentences)")
+    return true
   }
 }
