@@ -139,7 +139,8 @@ int64_t vt_delay(void *device, uint64_t when) {
 }
 
 /// Waits with a function of libdispatch until a deadline of equal length in real time, because
-/// nothing could advance the device of a blocked thread.
+/// nothing could advance the device of a blocked thread. A wait that reaches its deadline is
+/// reported, because the app has waited in real time.
 static long wait_really(
     const char *call, long (*wait)(void *, uint64_t), void *object, uint64_t when, const void *caller) {
   NEXT(dispatch_time);
@@ -147,8 +148,10 @@ static long wait_really(
   if (!device) return wait(object, when);
   vt.retain(device);
   vt.waiting(device, call, 1);
-  long result = wait(object, when == ~0ull ? when : next(0, vt_delay(device, when)));
+  int64_t delay = when == ~0ull ? 0 : vt_delay(device, when);
+  long result = wait(object, when == ~0ull ? when : next(0, delay));
   vt.waiting(device, call, -1);
+  if (result && delay) vt.blocked(device, call, delay);
   vt.release(device);
   return result;
 }

@@ -35,6 +35,31 @@ import Testing
         + "or asyncAfter, or call install().")
   }
 
+  @Test("A semaphore or a group that times out is reported with its time")
+  func timeouts() async {
+    await inTest { device in
+      await device.advance(by: .seconds(100))
+      #expect(waitForSemaphore(seconds: 0.02) == .timedOut)
+      #expect(waitForGroup(seconds: 0.03) == .timedOut)
+      let blockingCalls = device.backend.misuse.realTimeBlockingCalls
+      #expect(blockingCalls.map(\.call) == ["DispatchSemaphore.wait", "DispatchGroup.wait"])
+      for (blockingCall, seconds) in zip(blockingCalls, [0.02, 0.03]) {
+        #expect(abs(blockingCall.seconds - seconds) < 1e-3)
+      }
+    }
+  }
+
+  private func waitForSemaphore(seconds: Double) -> DispatchTimeoutResult {
+    DispatchSemaphore(value: 0).wait(timeout: .now() + seconds)
+  }
+
+  private func waitForGroup(seconds: Double) -> DispatchTimeoutResult {
+    let group = DispatchGroup()
+    group.enter()
+    defer { group.leave() }
+    return group.wait(timeout: .now() + seconds)
+  }
+
   @Test func aStepThatCannotWaitNotesWhatItPassed() async {
     await inTest { device in
       DispatchQueue.main.asyncAfter(deadline: .now() + 0.5) {}
