@@ -32,7 +32,7 @@ package struct SessionRequest: Sendable {
 package protocol EngineSession: AnyObject, Sendable {
   var playbackEngine: PlaybackEngine { get }
 
-  /// Tells the session whether any player plays, is paused, or waits for its start.
+  /// Reports to the session whether any player plays, is paused, or waits for its start.
   func updateActivity(_ isActive: Bool)
 
   /// Fades out, closes the output, and returns when it is closed.

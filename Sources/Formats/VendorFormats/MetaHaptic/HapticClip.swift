@@ -381,8 +381,8 @@ extension HapticClip {
     amplitudePoints = pointsWithEmphases + amplitudePoints[nextIndex...]
   }
 
-  /// Returns the index of the point with the lowest amplitude at or after a time, or nil if there
-  /// is no such point. This point carries an emphasis, so that its amplitude needs the least
+  /// Returns the index of the point with the lowest amplitude at or after a time, or nil if all
+  /// points are earlier. This point carries an emphasis, so that its amplitude needs the least
   /// change.
   private static func lowestPointIndex(in points: [AmplitudePoint], from time: Double) -> Int? {
     var lowestIndex: Int?

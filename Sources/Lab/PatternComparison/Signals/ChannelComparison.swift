@@ -134,7 +134,9 @@ extension Take {
     let count = signal.channels.count
     guard (2...HapticComposition.maximumSeparateLocationCount).contains(count) else { return nil }
     guard let composition else {
-      return (1...count).map { HapticComposition.BodyLocation($0, of: count, name: "channel \($0)") }
+      return (1...count).map { number in
+        HapticComposition.BodyLocation(number, of: count, name: "channel \(number)")
+      }
     }
     let locations = composition.separateLocations
     return locations.count == count ? locations : nil
