@@ -124,4 +124,22 @@ struct LocatedComparisonTests {
     let candidate = sampledTake([tone(100, amplitude: 0.2), tone(160, amplitude: 0.2)])
     #expect(Comparison(reference, candidate).sentences == ["B is 6 dB weaker throughout."])
   }
+
+  @Test("The weak tail of a sampled signal does not belong to its length")
+  func tailsAreNoPartOfSounds() throws {
+    func samples(end: Double) -> [Float] {
+      // A tail 40 dB below the tone decays to silence, as behind a DC blocker.
+      let sound = tone(100, from: 0.1, to: end)
+      return sound.indices.map { index in
+        let time = Double(index) / Self.rate - end
+        return time < 0 ? sound[index] : Float(0.004 * exp(-time * 14))
+      }
+    }
+    let steady = tone(160)
+    let reference = sampledTake([samples(end: 0.4), steady])
+    let candidate = sampledTake([samples(end: 0.43), steady])
+    let differences = Comparison(reference, candidate).differences
+    #expect(differences.map(\.kind) == [.duration])
+    #expect(abs((differences.first?.amount ?? 0) - 0.03) < 0.003)
+  }
 }

@@ -18,13 +18,17 @@ extension Comparison {
     let gains = (referenceGain, candidateGain)
     var pair = SignalPair(
       reference.signal, candidate.signal, alignment: options.alignment, gains: gains)
+    let arePatterns =
+      reference.composition != nil && candidate.composition != nil
+      && reference.profile == candidate.profile
     var signals: SignalDifferences?
     if options.alignment == .auto, pair.shiftFrames != 0 {
       // An added or missing sound can cause a wrong alignment. Prefer the simpler explanation.
       let unalignedPair = SignalPair(
         reference.signal, candidate.signal, alignment: .none, gains: gains)
-      let aligned = SignalDifferences(pair, options: options)
-      let unaligned = SignalDifferences(unalignedPair, options: options)
+      let aligned = SignalDifferences(pair, arePatterns: arePatterns, options: options)
+      let unaligned = SignalDifferences(
+        unalignedPair, arePatterns: arePatterns, options: options)
       if aligned.list.differences.count < unaligned.list.differences.count {
         signals = aligned
       } else {
@@ -43,7 +47,7 @@ extension Comparison {
     } else if let approximate = approximateEquality(of: pair) {
       equality = approximate
     } else {
-      let signals = signals ?? SignalDifferences(pair, options: options)
+      let signals = signals ?? SignalDifferences(pair, arePatterns: arePatterns, options: options)
       differences += signals.list.differences
       alignment.seconds = options.alignment == .none ? 0 : signals.delaySeconds
       candidateGain *= Decibels.amplitudeFactor(-signals.levelDecibels)

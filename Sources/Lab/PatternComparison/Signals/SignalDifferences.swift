@@ -22,18 +22,29 @@ struct SignalDifferences {
   /// The maximum number of segments with a changed level per sound that are reported separately.
   private static let maximumSegmentCount = 3
 
-  init(_ pair: SignalPair, options: ComparisonOptions) {
+  /// The ratio of a magnitude to the peak below which rendered patterns count as silent: −35 dB, as
+  /// in the comparison of patterns by what is felt. The DC blocker has a slow tail below it.
+  private static let patternSilenceRatio: Float = 0.018
+
+  /// Finds the differences between two signals.
+  ///
+  /// - Parameters:
+  ///   - pair: The signals.
+  ///   - arePatterns: Pass true if both signals are renderings of patterns.
+  ///   - options: The options of the comparison.
+  init(_ pair: SignalPair, arePatterns: Bool, options: ComparisonOptions) {
     self.pair = pair
     self.options = options
     delaySeconds = Double(pair.shiftFrames) / pair.rate
     levelDecibels = 0
     let background = BackgroundSound.background(of: pair)
     let clipping = ClippedPeaks(pair.reference) == nil ? ClippedPeaks(pair.candidate) : nil
+    let peak = max(Statistics.peak(of: pair.reference), Statistics.peak(of: pair.candidate))
+    let patternThreshold = arePatterns ? peak * Self.patternSilenceRatio : 0
     func regions(_ samples: [Float]) -> [ActiveRegion] {
-      ActiveRegion.find(
-        in: samples, rate: pair.rate,
-        threshold: max(ActiveRegion.silenceMagnitude(of: samples), background?.magnitudeBound ?? 0)
-      )
+      let silence = max(ActiveRegion.silenceMagnitude(of: samples), patternThreshold)
+      return ActiveRegion.find(
+        in: samples, rate: pair.rate, threshold: max(silence, background?.magnitudeBound ?? 0))
     }
     let referenceRegions = regions(pair.reference)
     let candidateRegions = regions(pair.candidate)
