@@ -140,7 +140,7 @@ struct FeltExplanation {
 
   /// Returns the candidate's vibration that masks changes of a transient.
   private func mask(around transient: FeltTransient) -> TransientMask {
-    TransientMask(energy: candidate.energy(in: transient.range, grid: context.grid))
+    TransientMask(energy: candidate.energy(in: transient.maskingRange, grid: context.grid))
   }
 
   private mutating func compare(_ transient: FeltTransient, _ other: FeltTransient) {
@@ -228,7 +228,7 @@ struct FeltExplanation {
 
 /// The vibration around a transient, which hides a part of the transient's changes.
 private struct TransientMask {
-  /// The integral of the squared amplitude of the vibration during the transient.
+  /// The integral of the squared amplitude of the vibration around the transient.
   let energy: Double
 
   /// Returns the change in the combined level of transient and vibration, in decibels.
@@ -294,7 +294,7 @@ struct FeltPulse {
     self.transient = transient
     self.isInReference = isInReference
     decibels = 10 * log10(ratio)
-    mask = TransientMask(energy: owner.energy(in: transient.range, grid: context.grid))
+    mask = TransientMask(energy: owner.energy(in: transient.maskingRange, grid: context.grid))
     octaves = moment / surplus - transient.octaves
   }
 

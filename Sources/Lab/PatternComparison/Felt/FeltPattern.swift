@@ -109,6 +109,18 @@ struct FeltTransient {
   /// The end of the burst, in seconds.
   var end: Double { time + length }
   var range: ClosedRange<Double> { time...(time + length) }
+
+  /// The minimum time over which touch adds the energy of vibration, in seconds.
+  ///
+  /// Verrillo measured summation over several hundred milliseconds (*Temporal summation in
+  /// vibrotactile sensitivity*, JASA 37, 1965). Two periods of a low frequency are cautious.
+  private static let summationSeconds = 0.032
+
+  /// The range in which a vibration masks the transient.
+  var maskingRange: ClosedRange<Double> {
+    let margin = max(0, Self.summationSeconds - length) / 2
+    return (time - margin)...(end + margin)
+  }
 }
 
 /// Computes the envelopes of a pattern's events with the envelope controls applied.
