@@ -28,7 +28,7 @@ struct AnalyticSignal {
 /// A sound prepared for analysis: resampled, padded with silence, and high-pass filtered below the
 /// lowest tone.
 struct AnalysisSignal {
-  let samples: [Float]
+  private(set) var samples: [Float]
   /// The sample rate of the analysis, in hertz.
   let sampleRate: Double
   /// The number of samples of silence before the sound.
@@ -65,8 +65,15 @@ struct AnalysisSignal {
     samples = highPass.zeroPhaseFiltered(decimated.samples)
   }
 
-  /// Returns a high-pass filter with its corner far below the lowest frequency. With a corner above
-  /// a fifth of that frequency, the filter would ring before onsets.
+  /// Returns the signal without other samples, for example without reflections.
+  func subtracting(_ other: [Float]) -> AnalysisSignal {
+    var difference = self
+    difference.samples = zip(samples, other).map { $0 - $1 }
+    return difference
+  }
+
+  /// Returns the high-pass below the lowest frequency. A corner above a fifth of it would make the
+  /// filter ring before onsets.
   static func highPass(minimumHertz: Double, rate: Double) -> Biquad<Float> {
     Biquad<Float>(.highPass, hertz: max(6, 0.2 * minimumHertz), rate: rate)
   }

@@ -53,14 +53,10 @@ struct LayeredTrace {
   /// Traces the transients and continuous events of a vibration.
   ///
   /// - Parameters:
-  ///   - sound: The samples of the vibration.
-  ///   - rate: The sample rate, in hertz.
+  ///   - signal: The vibration at the sample rate of the dictionary.
   ///   - dictionary: The dictionary of the profile.
   ///   - threshold: The minimum level relative to the strongest, in decibels.
-  init(of sound: [Float], rate: Double, dictionary: AtomDictionary, threshold: Double) {
-    let signal = AnalysisSignal(
-      sound, sampleRate: rate, targetRate: dictionary.sampleRate,
-      minimumHertz: dictionary.toneBandHertz.lowerBound)
+  init(of signal: AnalysisSignal, dictionary: AtomDictionary, threshold: Double) {
     self.dictionary = dictionary
     samples = signal.samples
     leadSampleCount = signal.leadSampleCount

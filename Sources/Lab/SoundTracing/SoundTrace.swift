@@ -89,7 +89,8 @@ public struct TracingOptions: Equatable, Sendable {
 ///
 /// 1. A sound whose power is mostly in the profile's band is traced as vibration
 ///    (`VibrationTrace`). If its rendering differs from the sound, several simultaneous tones are
-///    searched (`LayeredTrace`), and the better interpretation is selected.
+///    searched (`LayeredTrace`), and the better interpretation is selected. If most transients
+///    are reflections in a room, the sound is traced without the reflections (`RoomTrace`).
 /// 2. If the events do not explain the sound, it is traced as any sound (`WidebandTrace`).
 /// 3. The strongest events are selected, and become events and curves (`TracedPattern`).
 /// 4. The pattern is rendered and compared with the sound.
@@ -272,8 +273,10 @@ public struct SoundTrace: Sendable {
     of samples: [Float], rate: Double, dictionary: AtomDictionary, profile: TransducerProfile,
     threshold: Double
   ) throws(AnalysisError) -> (events: Events, unexplainedFraction: Double) {
-    let single = VibrationTrace(
-      of: samples, rate: rate, dictionary: dictionary, threshold: threshold)
+    let signal = AnalysisSignal(
+      samples, sampleRate: rate, targetRate: dictionary.sampleRate,
+      minimumHertz: dictionary.toneBandHertz.lowerBound)
+    let single = VibrationTrace(of: signal, dictionary: dictionary, threshold: threshold)
     let singleEvents = Events(
       transients: single.transients, continuousEvents: single.continuousEvents)
     let isLayeredSupported =
@@ -287,8 +290,14 @@ public struct SoundTrace: Sendable {
     guard singleAgreement.correlation < sufficientCorrelation else {
       return (singleEvents, single.unexplainedPowerFraction)
     }
-    let layered = LayeredTrace(
-      of: samples, rate: rate, dictionary: dictionary, threshold: threshold)
+    let layered = LayeredTrace(of: signal, dictionary: dictionary, threshold: threshold)
+    let room = RoomTrace(
+      of: signal, withoutRoom: single, layeredTransientCount: layered.transients.count,
+      dictionary: dictionary, threshold: threshold)
+    if let room {
+      let events = Events(transients: room.transients, continuousEvents: room.continuousEvents)
+      return (events, room.unexplainedPowerFraction)
+    }
     let layeredEvents = Events(
       transients: layered.transients, continuousEvents: layered.continuousEvents)
     let layeredAgreement = try agreement(

@@ -17,6 +17,12 @@ internal import SignalAnalysis
 ///    profile's mapping (`AtomDictionary`).
 struct VibrationTrace {
   private(set) var transients: [TracedTransient] = []
+  /// The bursts that become transients, by time.
+  private(set) var bursts: [FoundBurst] = []
+  /// The samples of the sustained tone.
+  private(set) var toneSamples: [Float] = []
+  /// The amplitude of the sustained tone at each sample.
+  private(set) var toneLevels: [Float] = []
   private(set) var continuousEvents: [TracedContinuous] = []
   /// The fraction of the sound's power that the events do not explain.
   private(set) var unexplainedPowerFraction = 0.0
@@ -38,14 +44,10 @@ struct VibrationTrace {
   /// Traces the transients and continuous events of a vibration.
   ///
   /// - Parameters:
-  ///   - sound: The samples of the vibration.
-  ///   - rate: The sample rate, in hertz.
+  ///   - signal: The vibration at the sample rate of the dictionary.
   ///   - dictionary: The dictionary of the profile.
   ///   - threshold: The minimum level relative to the strongest, in decibels.
-  init(of sound: [Float], rate: Double, dictionary: AtomDictionary, threshold: Double) {
-    let signal = AnalysisSignal(
-      sound, sampleRate: rate, targetRate: dictionary.sampleRate,
-      minimumHertz: dictionary.toneBandHertz.lowerBound)
+  init(of signal: AnalysisSignal, dictionary: AtomDictionary, threshold: Double) {
     let samples = signal.samples
     let peak = samples.reduce(0) { max($0, abs($1)) }
     guard samples.count >= 64, peak >= Self.minimumEventAmplitude else { return }
@@ -75,6 +77,9 @@ struct VibrationTrace {
     unexplainedPowerFraction = Double(
       SampleMath.energy(of: residual, in: residual.indices)
         / SampleMath.energy(of: samples, in: samples.indices))
+    self.bursts = bursts
+    toneSamples = tone.samples
+    toneLevels = tone.toneAmplitudes
     transients = Self.transients(bursts, dictionary, leadLength: signal.leadSampleCount)
     tone.frequencyTrack.refine(with: tone.demodulatedTone)
     continuousEvents = Self.continuousEvents(

@@ -44,7 +44,7 @@ struct BenchmarkTests {
   @Test(arguments: [
     (Degradation.clean, 0.97, 0.98), (.noise, 0.94, 0.96), (.inverted, 0.96, 0.97),
     (.music, 0.65, 0.67),
-    (.room, 0.55, 0.55),
+    (.room, 0.7, 0.7),
   ])
   func transientsAreFound(_ how: Degradation, all: Double, clear: Double) throws {
     let score = try Self.score(how)

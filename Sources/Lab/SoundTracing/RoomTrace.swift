@@ -1,0 +1,143 @@
+internal import SignalAnalysis
+
+/// The transients and continuous events of a vibration that was recorded in a room.
+///
+/// Without a model of the room, each reflection becomes a transient. A reflection is weaker than
+/// the event that causes it, and every event has reflections at the same delays:
+///
+/// 1. The strongest bursts and the strong parts of the tone are the direct sound.
+/// 2. The response of the room to them is estimated (`RoomResponse`).
+/// 3. The recording is traced again without the reflections, and all steps are repeated.
+/// 4. Bursts that are weaker than the reflections around them are dropped.
+///
+/// The result is used only if at least half of the transients without a room are reflections.
+struct RoomTrace {
+  let transients: [TracedTransient]
+  let continuousEvents: [TracedContinuous]
+  /// The fraction of the power that neither the events nor the reflections explain.
+  let unexplainedPowerFraction: Double
+
+  /// The number of times that the response of the room is estimated.
+  private static let passCount = 3
+  /// The minimum number of transients that a trace without a room has for each direct transient.
+  private static let minimumTransientRatio = 2.0
+  /// The minimum number of transients that are reflections. Beats of tones cause fewer.
+  private static let minimumReflectionCount = 5
+  /// The minimum fraction of the power that one tone and bursts do not explain in a room.
+  private static let minimumUnexplainedPowerFraction = 0.01
+  /// The time in which a burst may be a reflection of a stronger burst, in seconds.
+  private static let reflectionSeconds = 0.002...0.12
+  /// The minimum ratio of the energies of a burst and its reflection.
+  private static let minimumDirectToReflectionRatio = Float(2.5)
+  /// The minimum level of the direct tone relative to the peak of the recording around it.
+  private static let minimumDirectToneLevelRatio = Float(0.5)
+  /// The distance at which a peak of the recording is compared with the tone, in seconds.
+  private static let peakDistanceSeconds = 0.2
+  /// The time in which a stronger burst masks a reflection that the response does not explain, in
+  /// seconds.
+  private static let maskingSeconds = 0.002...0.06
+  /// The minimum energy of a burst relative to a stronger burst before it.
+  private static let minimumUnmaskedEnergyRatio = Float(0.12)
+  /// The minimum duration of a continuous event, in seconds. The tail of a burst is shorter.
+  private static let minimumContinuousSeconds = 0.07
+
+  /// Traces a vibration in a room, or returns nil if its transients are not reflections.
+  ///
+  /// - Parameters:
+  ///   - signal: The vibration at the sample rate of the dictionary.
+  ///   - trace: The trace of the vibration without a room, with a single tone.
+  ///   - transientCount: The number of transients in the trace of the vibration without a room,
+  ///     with several tones.
+  ///   - dictionary: The dictionary of the profile.
+  ///   - threshold: The minimum level relative to the strongest, in decibels.
+  init?(
+    of signal: AnalysisSignal, withoutRoom trace: VibrationTrace,
+    layeredTransientCount transientCount: Int, dictionary: AtomDictionary, threshold: Double
+  ) {
+    let directCount = Self.directBursts(of: trace, dictionary).count
+    guard trace.unexplainedPowerFraction > Self.minimumUnexplainedPowerFraction, directCount > 0,
+      transientCount - directCount >= Self.minimumReflectionCount,
+      Double(transientCount) >= Self.minimumTransientRatio * Double(directCount)
+    else { return nil }
+    var trace = trace
+    var reflections: [Float] = []
+    for _ in 0..<Self.passCount {
+      guard trace.toneLevels.count == signal.samples.count else { return nil }
+      let directSound = Self.directSound(of: trace, in: signal.samples, dictionary)
+      guard Statistics.energy(of: directSound) > 0 else { return nil }
+      let room = RoomResponse(
+        to: directSound, in: signal.samples, sampleRate: dictionary.sampleRate)
+      reflections = room.reflectionSamples
+      trace = VibrationTrace(
+        of: signal.subtracting(reflections), dictionary: dictionary, threshold: threshold)
+    }
+    let bursts = Self.audibleBursts(of: trace, besides: reflections, dictionary)
+    guard Double(transientCount) >= Self.minimumTransientRatio * Double(bursts.count) else {
+      return nil
+    }
+    transients = VibrationTrace.transients(
+      bursts, dictionary, leadLength: signal.leadSampleCount)
+    continuousEvents = trace.continuousEvents.filter {
+      $0.endSeconds - $0.startSeconds >= Self.minimumContinuousSeconds
+    }
+    let direct = signal.subtracting(reflections).samples
+    unexplainedPowerFraction =
+      trace.unexplainedPowerFraction * Statistics.energy(of: direct)
+      / Statistics.energy(of: signal.samples)
+  }
+
+  /// Returns the bursts that no stronger burst precedes in the time of early reflections.
+  private static func directBursts(
+    of trace: VibrationTrace, _ dictionary: AtomDictionary
+  ) -> [FoundBurst] {
+    trace.bursts.filter { burst in
+      let strongest = strongestEnergy(
+        before: burst, within: reflectionSeconds, in: trace.bursts, dictionary)
+      return strongest <= minimumDirectToReflectionRatio * burst.explainedEnergy
+    }
+  }
+
+  /// Returns the maximum energy of the bursts that precede a burst by some time.
+  private static func strongestEnergy(
+    before burst: FoundBurst, within seconds: ClosedRange<Double>, in bursts: [FoundBurst],
+    _ dictionary: AtomDictionary
+  ) -> Float {
+    let onset = burst.onset(in: dictionary)
+    return bursts.reduce(0) { maximum, earlier in
+      let delay = (onset - earlier.onset(in: dictionary)) / dictionary.sampleRate
+      return seconds.contains(delay) ? max(maximum, earlier.explainedEnergy) : maximum
+    }
+  }
+
+  /// Returns the sum of the direct bursts and of the parts of the tone that are not a tail.
+  private static func directSound(
+    of trace: VibrationTrace, in samples: [Float], _ dictionary: AtomDictionary
+  ) -> [Float] {
+    let peaks = SlidingExtremum.maximum(
+      of: samples.map(abs), radius: Int(peakDistanceSeconds * dictionary.sampleRate))
+    let tone = samples.indices.map { index in
+      let minimumLevel = minimumDirectToneLevelRatio * peaks[index]
+      return trace.toneLevels[index] > minimumLevel ? trace.toneSamples[index] : 0
+    }
+    // The residual without the tone and the bursts is the negative of their sum.
+    let residual = PursuitResidual(
+      tone.map { -$0 }, dictionary: dictionary,
+      subtracting: directBursts(of: trace, dictionary))
+    return residual.unpaddedSamples.map { -$0 }
+  }
+
+  /// Returns the bursts that are stronger than the reflections at their time, and than those that
+  /// the response does not explain.
+  private static func audibleBursts(
+    of trace: VibrationTrace, besides reflections: [Float], _ dictionary: AtomDictionary
+  ) -> [FoundBurst] {
+    trace.bursts.filter { burst in
+      let count = dictionary.atoms[burst.atomIndex].sampleCount
+      let span = (burst.startSample..<burst.startSample + count).clamped(to: reflections.indices)
+      let strongest = strongestEnergy(
+        before: burst, within: maskingSeconds, in: trace.bursts, dictionary)
+      return burst.explainedEnergy > SampleMath.energy(of: reflections, in: span)
+        && burst.explainedEnergy > minimumUnmaskedEnergyRatio * strongest
+    }
+  }
+}
