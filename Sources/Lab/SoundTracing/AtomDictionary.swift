@@ -57,6 +57,10 @@ struct AtomDictionary {
   let overtoneFrequencyRatios: [Double]
   /// The maximum length of an atom, in samples.
   private(set) var maximumAtomSampleCount = 0
+  /// The gain of continuous events while a transient plays.
+  let duckingGain: Float
+  /// The shape of transients, with their durations.
+  private let transientShape: TransientShape
   /// A Boolean value that indicates whether frequencies are interpolated on a logarithmic scale.
   private let hasLogarithmicFrequencyScale: Bool
   /// The measured tones by increasing sharpness.
@@ -64,8 +68,9 @@ struct AtomDictionary {
   /// The levels of transients relative to a transient at full intensity, by increasing intensity.
   private var relativeTransientLevels: [Double] = []
 
-  /// The number of sharpness values at which transients are measured.
-  static let transientSharpnessCount = 24
+  /// The number of sharpness values at which transients without overtones are measured. The phase
+  /// of overtones turns faster, so transients with overtones are measured at more.
+  private static let transientSharpnessCount = 24
   /// The number of sharpness values at which tones are measured.
   private static let toneSharpnessCount = 13
   /// The intensities at which tones and transients are measured.
@@ -93,8 +98,13 @@ struct AtomDictionary {
     hasLogarithmicFrequencyScale = mapping.scale == .logarithmic
     sampleRate = AnalysisSignal.analysisRate(for: soundRate, maximumHertz: mapping.highHertz)
     overtoneFrequencyRatios = Self.overtoneRatios(of: profile)
+    duckingGain = Float(profile.duckingGain)
+    transientShape = profile.transient
     let minimumHertz = max(5, mapping.hertz(atSharpness: 0))
-    let calibration = CalibrationPattern(sampleRate: sampleRate, minimumHertz: minimumHertz)
+    let maximumRatio = overtoneFrequencyRatios.max() ?? 1
+    let calibration = CalibrationPattern(
+      sampleRate: sampleRate, minimumHertz: minimumHertz,
+      transientSharpnessCount: Int(Double(Self.transientSharpnessCount) * max(1, maximumRatio)))
     let samples = try Self.render(
       calibration, profile: profile, rate: sampleRate, minimumHertz: minimumHertz)
     for probe in calibration.atomProbes {
@@ -150,7 +160,7 @@ struct AtomDictionary {
     /// The time at which the next event of the pattern starts, in seconds.
     private var nextEventSeconds: Double
 
-    init(sampleRate rate: Double, minimumHertz: Double) {
+    init(sampleRate rate: Double, minimumHertz: Double, transientSharpnessCount: Int) {
       self.sampleRate = rate
       silenceSeconds = max(0.12, 3 / minimumHertz)
       toneSeconds = max(0.2, 8 / minimumHertz)
@@ -304,6 +314,13 @@ struct AtomDictionary {
       responses[index].hertz = max(responses[index].hertz, responses[index - 1].hertz + 0.01)
     }
     return responses
+  }
+
+  /// Returns the samples in which a burst ducks continuous events.
+  func duckedSamples(during burst: FoundBurst) -> Range<Int> {
+    let onset = Int(burst.onset(in: self).rounded())
+    let sharpness = atoms[burst.atomIndex].sharpness
+    return onset..<onset + Int(transientShape.seconds(atSharpness: sharpness) * sampleRate)
   }
 
   // MARK: - Inverse mapping

@@ -20,6 +20,8 @@ struct BurstSearch {
   /// A Boolean value that indicates whether the search allows bursts in such close succession that
   /// they raise the noise estimate.
   var allowsDenseBursts = false
+  /// The samples of the sustained tone, which bursts may duck.
+  var duckedToneSamples: [Float] = []
 
   /// The number of times that a search for dense bursts is repeated.
   private static let denseSearchCount = 3
@@ -71,12 +73,93 @@ struct BurstSearch {
       levels[$0] > thresholds[$0]
     }
     var bursts: [FoundBurst] = []
+    var attenuation = attenuatedTone
     for peak in peaks.sorted(by: { levels[$0] > levels[$1] }) {
-      if let burst = burst(at: peak, threshold: thresholds[peak], in: &pursuit) {
+      let isDucking =
+        !attenuation.isEmpty
+        && toneLevels[peak] > Self.minimumDuckedToneRatio * levels[peak]
+      let burst =
+        isDucking
+        ? duckingBurst(
+          at: peak, threshold: thresholds[peak], attenuation: &attenuation, in: &pursuit)
+        : burst(at: peak, threshold: thresholds[peak], in: &pursuit)
+      if let burst {
         bursts.append(burst)
       }
     }
     return bursts
+  }
+
+  // MARK: - Ducking
+
+  /// The minimum level of a tone relative to a peak of the residual, from which ducking matters.
+  private static let minimumDuckedToneRatio = Float(0.1)
+
+  /// The part of the tone that a burst removes by ducking, or an empty array without ducking.
+  private var attenuatedTone: [Float] {
+    guard dictionary.duckingGain < 1 else { return [] }
+    return duckedToneSamples.map { $0 * (1 - dictionary.duckingGain) }
+  }
+
+  /// Subtracts and returns the burst near a peak, with the attenuation of the tone that it causes,
+  /// or returns nil if there is none.
+  ///
+  /// - Parameters:
+  ///   - peak: The peak of the residual.
+  ///   - threshold: The minimum level of the burst.
+  ///   - attenuation: The part of the tone that ducking removes; zero where it was removed before.
+  ///   - pursuit: The residual.
+  private func duckingBurst(
+    at peak: Int, threshold: Float, attenuation: inout [Float], in pursuit: inout PursuitResidual
+  ) -> FoundBurst? {
+    let length = dictionary.maximumAtomSampleCount
+    let start = max(0, peak - 2 * length)
+    let range = start..<min(attenuation.count, peak + 3 * length)
+    let first = start + pursuit.paddingSampleCount
+    let excerpt = Array(pursuit.paddedSamples[first..<first + range.count])
+    var best: (burst: FoundBurst, residualEnergy: Float)?
+
+    func consider(_ candidate: FoundBurst, atoms: StrideTo<Int>) {
+      var samples = excerpt
+      for index in dictionary.duckedSamples(during: candidate).clamped(to: range) {
+        samples[index - start] += attenuation[index]
+      }
+      let residual = PursuitResidual(samples, dictionary: dictionary, hasFixedPhase: false)
+      let position = candidate.startSample - start + residual.paddingSampleCount
+      let burst = residual.bestBurst(atoms: atoms, within: 1) { _ in position }
+      let residualEnergy =
+        SampleMath.energy(of: samples, in: samples.indices) - burst.explainedEnergy
+      if residualEnergy < best?.residualEnergy ?? .infinity {
+        best = (burst.moved(by: start - residual.paddingSampleCount), residualEnergy)
+      }
+    }
+
+    for onset in stride(from: peak - length, through: peak + 4, by: 2) {
+      let candidate = FoundBurst(
+        atomIndex: dictionary.atoms.count / 2, startSample: onset, fractionalSampleDelay: 0,
+        inPhaseAmplitude: 0, quadratureAmplitude: 0, explainedEnergy: 0)
+      consider(candidate, atoms: dictionary.coarseSearchAtomIndices)
+    }
+    for _ in 0..<2 {
+      guard let coarse = best?.burst else { return nil }
+      let firstAtom = max(0, coarse.atomIndex - 4)
+      let atoms = stride(
+        from: firstAtom, to: min(dictionary.atoms.count, coarse.atomIndex + 5), by: 1)
+      for offset in -2...2 {
+        consider(coarse.moved(by: offset), atoms: atoms)
+      }
+    }
+    let excerptEnergy = SampleMath.energy(of: excerpt, in: excerpt.indices)
+    let maximumEnergy = (1 - Self.minimumExplainedEnergyFraction) * excerptEnergy
+    guard let best, best.residualEnergy <= maximumEnergy else { return nil }
+    let burst = best.burst
+    guard amplitude(of: burst) >= threshold else { return nil }
+    let ducked = dictionary.duckedSamples(during: burst).clamped(to: attenuation.indices)
+    pursuit.add(Array(attenuation[ducked]), at: ducked.lowerBound)
+    for index in ducked {
+      attenuation[index] = 0
+    }
+    return pursuit.subtract(burst.moved(by: pursuit.paddingSampleCount))
   }
 
   private func levels(of residual: [Float]) -> [Float] {

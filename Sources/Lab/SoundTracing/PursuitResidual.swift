@@ -160,6 +160,14 @@ struct PursuitResidual {
   /// unpadded samples.
   mutating func restore(_ burst: FoundBurst) { add(burst.moved(by: paddingSampleCount), times: 1) }
 
+  /// Adds samples at a position in the unpadded samples.
+  mutating func add(_ samples: [Float], at start: Int) {
+    let first = start + paddingSampleCount
+    for index in samples.indices where paddedSamples.indices.contains(first + index) {
+      paddedSamples[first + index] += samples[index]
+    }
+  }
+
   private mutating func add(_ burst: FoundBurst, times sign: Float) {
     let range = dictionary.atoms[burst.atomIndex].sampleRange
     for index in range {

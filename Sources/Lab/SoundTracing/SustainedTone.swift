@@ -71,7 +71,20 @@ struct SustainedTone {
     toneAmplitudes = demodulatedTone.map { $0.power.squareRoot() }
   }
 
-  /// Silences the tone at the marked samples.
+  /// Attenuates the samples of the tone during bursts, as the profile does.
+  mutating func duck(during bursts: [FoundBurst], _ dictionary: AtomDictionary) {
+    guard dictionary.duckingGain < 1 else { return }
+    var isDucked = [Bool](repeating: false, count: samples.count)
+    for burst in bursts {
+      for index in dictionary.duckedSamples(during: burst).clamped(to: samples.indices)
+      where !isDucked[index] {
+        isDucked[index] = true
+        samples[index] *= dictionary.duckingGain
+      }
+    }
+  }
+
+  /// Sets the tone to zero at the marked samples.
   mutating func silence(where isSilent: [Bool]) {
     for index in demodulatedTone.indices where isSilent[index] {
       demodulatedTone[index] = ComplexNumber()

@@ -63,6 +63,7 @@ struct VibrationTrace {
       of: remaining.unpaddedSamples, medianLength: medianLength, dictionary: dictionary)
 
     bursts = Self.bursts(in: samples, tone: tone, dictionary, threshold: threshold)
+    tone.duck(during: bursts, dictionary)
     let interpretation = Self.interpretation(
       of: samples, tone: tone, bursts: bursts, dictionary, medianLength: medianLength)
     bursts = interpretation.bursts
@@ -70,6 +71,7 @@ struct VibrationTrace {
     tone = SustainedTone(
       of: withoutBursts.unpaddedSamples, medianLength: medianLength, dictionary: dictionary)
     tone.silence(where: interpretation.isBurstTrainSample)
+    tone.duck(during: bursts, dictionary)
 
     let withoutTone = zip(samples, tone.samples).map { $0 - $1 }
     let residual = PursuitResidual(withoutTone, dictionary: dictionary, subtracting: bursts)
@@ -101,9 +103,12 @@ struct VibrationTrace {
       minimumEventAmplitude, peak * Float(Decibels.amplitudeFactor(threshold)))
     let search = BurstSearch(
       dictionary: dictionary, toneLevels: tone.toneAmplitudes,
-      minimumBurstAmplitude: minimumBurstLevel)
+      minimumBurstAmplitude: minimumBurstLevel, duckedToneSamples: tone.samples)
     let bursts = search.bursts(in: withoutTone)
-    let residual = PursuitResidual(withoutTone, dictionary: dictionary, subtracting: bursts)
+    var duckedTone = tone
+    duckedTone.duck(during: bursts, dictionary)
+    let withoutDuckedTone = zip(samples, duckedTone.samples).map { $0 - $1 }
+    let residual = PursuitResidual(withoutDuckedTone, dictionary: dictionary, subtracting: bursts)
     let stepTest = ToneStepTest(
       dictionary: dictionary, samples: samples, residualSamples: residual.unpaddedSamples,
       toneLevels: tone.toneAmplitudes, toneHertz: tone.frequencyTrack.hertzBySample)

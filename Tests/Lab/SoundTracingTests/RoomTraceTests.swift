@@ -3,10 +3,11 @@ import HapticRender
 import SignalAnalysis
 import TestSupport
 import Testing
+import TransducerProfiles
 
 @testable import SoundTracing
 
-/// Rooms. A reflection is not a transient.
+/// Rooms and ducking. Neither a reflection nor a gap in a tone is a transient.
 struct RoomTraceTests {
   private static func transient(
     _ time: Double, _ intensity: Float, _ sharpness: Float
@@ -60,5 +61,24 @@ struct RoomTraceTests {
     let error = zip(zip(recording, direct), room.reflectionSamples).map { $0.0 - $0.1 - $1 }
     let reflections = zip(recording, direct).map { $0 - $1 }
     #expect(Statistics.energy(of: error) < 0.02 * Statistics.energy(of: reflections))
+  }
+
+  @Test("Transients that duck a continuous event are found, and at most one that does not exist")
+  func ducking() throws {
+    let profile = try #require(ProfileCatalog.profile(named: "speaker"))
+    let times = [0.3, 0.6, 0.95]
+    var events = zip(times, [Float(0.2), 0.7, 0.5]).map { Self.transient($0, 0.8, $1) }
+    events.append(
+      HapticEvent(
+        kind: .hapticContinuous, time: 0.1, duration: 1.2,
+        parameters: [.hapticIntensity: 0.7, .hapticSharpness: 0.3]))
+    let samples = try TracingTruth(HapticPattern(events: events)).sound(profile)
+    let trace = try SoundTrace(of: Signal(samples, rate: 8_000), profile: profile)
+    let traced = Self.transientTimes(in: trace)
+    #expect(traced.count <= times.count + 1)
+    for time in times {
+      #expect(traced.contains { abs($0 - time) < TracingTruth.tolerance })
+    }
+    #expect(trace.continuousEventCount == 1)
   }
 }
