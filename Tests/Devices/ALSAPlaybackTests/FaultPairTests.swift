@@ -15,12 +15,22 @@ import Testing
     let faults: [(fault: Fault, after: Int)]
     /// A Boolean value that indicates whether the device reports its true position.
     var isTrue = true
+    /// The calls on other threads, opening again or closing, that never return.
+    var hangingCalls: Set<PCMCall> = []
     var testDescription: String { name }
 
     init(_ name: String, isTrue: Bool = true, _ faults: (fault: Fault, after: Int)...) {
       self.name = name
       self.faults = faults
       self.isTrue = isTrue
+    }
+
+    /// Creates a kind in which the device is disconnected, and a call on another thread never
+    /// returns.
+    init(_ name: String, hanging call: PCMCall) {
+      self.name = name
+      faults = [(.disconnect(duration: .milliseconds(300), code: ENODEV), 0)]
+      hangingCalls = [call]
     }
 
     init(_ name: String, every step: Int, _ fault: Fault) {
@@ -44,9 +54,13 @@ import Testing
     FaultKind("hangstart", (hang(.start), 0), (.underrun, 10)),
     FaultKind("hangprepare", (hang(.prepare), 0), (.underrun, 10)),
     FaultKind("hangstop", (hang(.stop), 0)),
+    FaultKind("hangopen", hanging: .open),
+    FaultKind("hangclose", hanging: .close),
+    FaultKind("hangresume", (hang(.resume), 0), (.suspend(canResume: true), 10)),
     FaultKind("suspend", (.suspend(canResume: true), 0)),
     FaultKind("suspended", (.suspend(canResume: false), 0)),
     FaultKind("estrpipe", (.failTransfers(code: ESTRPIPE, count: 1), 0)),
+    FaultKind("estrpipes", (.failTransfers(code: ESTRPIPE, count: 1_000_000), 0)),
     FaultKind("epipe", (.failTransfers(code: EPIPE, count: 1), 0)),
     FaultKind("eio", (.failTransfers(code: EIO, count: 1), 0)),
     FaultKind("flap", every: 50, .disconnect(duration: .zero, code: ENODEV)),
@@ -57,6 +71,7 @@ import Testing
     FaultKind("skip", (.skip(frameCount: 110), 2)),
     FaultKind("swallow", (.swallow(frameCount: 110), 2)),
     FaultKind("short", (.shortTransfers(frameCount: 1, count: 500), 0)),
+    FaultKind("zero", (.shortTransfers(frameCount: 0, count: 1_000_000), 0)),
     FaultKind("underruns", every: 100, .underrun),
     FaultKind("unset", (.unset, 0)),
     FaultKind("startfails", (.failStarts(code: EPIPE, count: 3), 0), (.underrun, 2)),
@@ -87,7 +102,7 @@ import Testing
 
   @Test(arguments: kinds) func everyPairOfFaultsIsAccountedForAndEnds(first: FaultKind) throws {
     for second in Self.kinds {
-      let rig = try FaultRig()
+      let rig = try FaultRig(hanging: first.hangingCalls.union(second.hangingCalls))
       for (kind, start) in [(first, 700), (second, 3_300)] {
         for (fault, after) in kind.faults {
           rig.device.plan(fault, at: .milliseconds(start + after))

@@ -28,16 +28,20 @@ final class FaultRig {
 
   /// Opens a device.
   ///
-  /// - Parameter results: The results of calls that are forced.
-  init(results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }) throws {
+  /// - Parameters:
+  ///   - results: The results of calls that are forced.
+  ///   - hanging: The calls on other threads, opening again or closing, that never return.
+  init(
+    results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }, hanging: Set<PCMCall> = []
+  ) throws {
     device.abilities.rates = [Self.rate]
     time = DeviceTime(device)
     engine = PlaybackEngine(rate: Double(Self.rate), routing: OutputRouting(channelCount: 2))
     request = PCMRequest(
       device: "faulty", rate: Self.rate, access: .readWrite, periodSize: Self.bufferSize / 4,
       bufferSize: Self.bufferSize)
-    let sink = try ALSASink(
-      request, clock: time, interception: device.interception(results: results))
+    let interception = device.interception(results: results, hanging: hanging)
+    let sink = try ALSASink(request, clock: time, interception: interception)
     let granted = sink.configuration
     let format = sink.format
     loop = RenderLoop(engine: engine, sink: sink, time: time)
@@ -55,7 +59,6 @@ final class FaultRig {
       let time = time
       let request = request
       nonisolated(unsafe) let loop = loop
-      let interception = device.interception(results: results)
       let watch = try? BackgroundThread {
         _ = unsafe loop.replaceSink { due, lost in
           ALSASink(

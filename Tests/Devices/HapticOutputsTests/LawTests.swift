@@ -25,7 +25,7 @@ import Testing
     /// Results of calls that are forced from the start.
     var results: @Sendable (PCMCall) -> Int? = { _ in nil }
     /// Calls beside the thread that never return.
-    var hanging: PCMCall?
+    var hanging: Set<PCMCall> = []
     var length = Duration.seconds(4)
     var access: PCMAccess?
     var testDescription: String { name }
@@ -150,12 +150,12 @@ import Testing
     Case(
       name: "hangreopen", faults: [(.disconnect(duration: .zero, code: ENODEV), at: 700)],
       isHeardToTheEnd: false,
-      hanging: .open),
+      hanging: [.open]),
     // Eight closings may hang; then nothing is opened any more.
     Case(
       name: "flaphangclose",
       faults: every(50, .disconnect(duration: .zero, code: ENODEV), until: 13_000),
-      isHeardToTheEnd: false, hanging: .close, length: .seconds(14)),
+      isHeardToTheEnd: false, hanging: [.close], length: .seconds(14)),
     // In `snd_pcm_writei` the library itself reads beyond what it was given, and ends the process.
     Case(name: "toomuch", faults: [(.exceed(frameCount: 100), at: 700)], access: .memoryMapped),
     Case(

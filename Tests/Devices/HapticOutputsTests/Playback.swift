@@ -35,7 +35,7 @@ final class Playback {
   init(
     _ change: (inout PCMRequest) -> Void = { _ in },
     abilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
-    results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }, hanging: PCMCall? = nil
+    results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }, hanging: Set<PCMCall> = []
   ) throws {
     abilities(&device.abilities)
     var request = PCMRequest(device: "faulty")

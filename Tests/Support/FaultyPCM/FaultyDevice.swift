@@ -68,15 +68,15 @@ package import HapticOutputs
   /// Stands in for opening a device by a name.
   ///
   /// - Parameter results: Results of calls that are forced besides.
-  /// - Parameter hanging: A call beside the thread that renders, opening again or closing, that
-  ///   never returns.
+  /// - Parameter hanging: The calls beside the thread that renders, opening again or closing, that
+  ///   never return.
   package func interception(
-    results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }, hanging: PCMCall? = nil
+    results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }, hanging: Set<PCMCall> = []
   ) -> PCMInterception {
     // Only the thread that the device belongs to opens it.
     nonisolated(unsafe) let device = self
     var interception = PCMInterception(open: { _ in unsafe device.open() }, result: results)
-    interception.callReturns = { $0 != hanging }
+    interception.callReturns = { !hanging.contains($0) }
     return interception
   }
 
