@@ -26,7 +26,7 @@ import Testing
   /// the listener.
   @Test(arguments: [40, 64]) func aListenerWithoutDescriptorsServesOn(limit: Int) throws {
     let running = try start("ulimit -n \(limit)", "listen --socket s --device null: < /dev/null")
-    #expect(try place.appears("s"))
+    #expect(place.appears("s", from: running))
     let first = try SocketClient(place.path + "/s")
     first.send("tap 0.5 0.5")
     #expect(first.line()?.hasPrefix("ok") == true)

@@ -36,10 +36,14 @@ final class Running {
   }
 
   /// Waits for the end: the exit status or the negative signal, and what was printed.
-  func wait() -> (status: Int32, output: String, error: String) {
+  ///
+  /// - Parameter limit: The time of the program's clock after which it is killed.
+  func wait(
+    within limit: Duration = .seconds(180)
+  ) -> (status: Int32, output: String, error: String) {
     isOver = true
     return (
-      ProcessRunner.waitForEnd(of: process),
+      ProcessRunner.waitForEnd(of: process, within: limit),
       String(decoding: readAll(output.descriptor), as: UTF8.self),
       String(decoding: readAll(error.descriptor), as: UTF8.self)
     )

@@ -1,5 +1,6 @@
 import Glibc
 import SoundFile
+import TestSupport
 
 /// A folder of its own for one test, in which the built program is run.
 ///
@@ -54,8 +55,8 @@ final class Workplace: Sendable {
     try finish(Running("/bin/bash", ["-c", line], in: path))
   }
 
-  func finish(_ running: Running) throws -> Result {
-    let (status, output, error) = running.wait()
+  func finish(_ running: Running, within limit: Duration = .seconds(180)) throws -> Result {
+    let (status, output, error) = running.wait(within: limit)
     return Result(status, output: output, error: error)
   }
 
@@ -132,19 +133,14 @@ final class Workplace: Sendable {
     return unsafe poll(&wait, 1, 60_000) == 1
   }
 
-  /// Waits until a file of a name is in the folder, at most a minute after each other one.
-  func appears(_ name: String) throws -> Bool {
-    for _ in 0..<8 {
-      let isNew = try appears {
-        // Created before anybody watched.
-        if names().contains(name) {
-          try write("", to: "seen")
-        }
-      }
-      if names().contains(name) { return true }
-      if !isNew { return false }
+  /// Waits until a program has created a file in the folder, at most a minute of its clock.
+  func appears(_ name: String, from running: Running) -> Bool {
+    var clock = ProgramClock(of: running.process)
+    while !names().contains(name) {
+      guard clock.elapsed() < .seconds(60) else { return false }
+      poll(nil, 0, 5)
     }
-    return false
+    return true
   }
 }
 

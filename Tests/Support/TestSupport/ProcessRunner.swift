@@ -84,16 +84,27 @@ public enum ProcessRunner {
   /// Waits for the end of a program: its exit status, or the negative number of the signal that
   /// ended it.
   ///
-  /// A program that is still there after three minutes hangs, and is killed.
-  public static func waitForEnd(of process: pid_t) -> Int32 {
+  /// A program that does not end hangs, and is killed.
+  ///
+  /// - Parameters:
+  ///   - process: The program.
+  ///   - limit: The time for the program to end, on a clock that starts now; three minutes by
+  ///     default.
+  public static func waitForEnd(
+    of process: pid_t, within limit: Duration = .seconds(180)
+  ) -> Int32 {
     var status: Int32 = 0
-    for _ in 0..<90_000 {
-      let ended = unsafe waitpid(process, &status, WNOHANG)
-      if ended == process || (ended < 0 && errno != EINTR) {
-        return result(status)
+    var clock = ProgramClock(of: process)
+    repeat {
+      // The clock reads files, so it is not read after each of these short waits.
+      for _ in 0..<50 {
+        let ended = unsafe waitpid(process, &status, WNOHANG)
+        if ended == process || (ended < 0 && errno != EINTR) {
+          return result(status)
+        }
+        poll(nil, 0, 2)
       }
-      poll(nil, 0, 2)
-    }
+    } while clock.elapsed() < limit
     kill(process, SIGKILL)
     while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
     return result(status)

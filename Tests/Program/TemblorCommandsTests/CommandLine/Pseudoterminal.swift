@@ -9,7 +9,8 @@ final class Pseudoterminal {
 
   /// What the shell and its jobs wrote so far, and the test did not look for yet.
   private(set) var text = ""
-  private let shell: pid_t
+  /// The process of the shell.
+  let shell: pid_t
   private var side: Side?
 
   /// Starts a line of shell with jobs of their own, in which `$PROBE` is the probe and `$TEMBLOR`
@@ -82,13 +83,14 @@ final class Pseudoterminal {
   /// Takes the terminal away.
   func close() { side = nil }
 
-  /// Waits until something was written, and answers all up to it; at most twenty seconds.
+  /// Waits until something was written, and answers all up to it; at most twenty seconds of the
+  /// clock of the shell and its jobs.
   ///
   /// - Parameters:
   ///   - wanted: The text that ends the wait.
   ///   - typed: A text that is typed again every tenth of a second until then.
   @discardableResult func wait(for wanted: String, typing typed: String? = nil) throws -> String {
-    let end = ContinuousClock.now + .seconds(20)
+    var clock = ProgramClock(of: shell)
     while true {
       if let range = text.firstRange(of: wanted) {
         defer { text = String(text[range.upperBound...]) }
@@ -100,10 +102,8 @@ final class Pseudoterminal {
       let descriptor = try #require(side?.descriptor)
       var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       var bytes = [UInt8](repeating: 0, count: 4096)
-      let remaining = (end - .now) / .milliseconds(1)
-      let interval = typed == nil ? remaining : min(remaining, 100)
-      let isReady = unsafe remaining > 0 && poll(&ready, 1, Int32(interval)) == 1
-      if typed != nil, !isReady, remaining > 0 { continue }
+      let isReady = unsafe poll(&ready, 1, 100) == 1
+      if !isReady, clock.elapsed() < .seconds(20) { continue }
       let count = isReady ? unsafe read(descriptor, &bytes, bytes.count) : 0
       try #require(count > 0, "waited for '\(wanted)' in '\(text)'")
       text += String(decoding: bytes.prefix(count), as: UTF8.self).filter { $0 != "\r" }.replacing(

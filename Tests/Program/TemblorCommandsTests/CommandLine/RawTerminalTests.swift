@@ -142,9 +142,9 @@ struct RawTerminalTests {
     let process = try terminal.waitForProbe()
     terminal.close()
     // Asked to end before it has seen the end of the keys, it would not report it.
-    let end = ContinuousClock.now + .seconds(60)
+    var clock = ProgramClock(of: terminal.shell)
     while (try? String(contentsOfFile: file, encoding: .utf8))?.contains("closed") != true,
-      .now < end
+      clock.elapsed() < .seconds(60)
     {
       _ = poll(nil, 0, 1)
     }
