@@ -100,7 +100,7 @@ package enum CommandGrammar {
       "help [COMMAND]", "List the commands, or show the syntax of a command.",
       CommandSession.helpReply),
     .init(
-      "reload",
+      reloadVerb,
       """
       Read the settings, profiles, and array again, and apply them. The session time and all loops \
       start again from the beginning. Invalid settings are rejected.
@@ -112,6 +112,9 @@ package enum CommandGrammar {
     .init(
       "shutdown", "Fade out, and end the program for all clients.", CommandSession.emptyReply),
   ]
+
+  /// The command that changes the settings of the session.
+  static var reloadVerb: String { "reload" }
 
   static func syntax(of verb: String) throws(CommandError) -> CommandSyntax {
     if let syntax = commands.first(where: { $0.verb == verb }) { return syntax }
@@ -376,15 +379,28 @@ extension CommandGrammar {
     switch line {
     case .text(let text):
       read(text)
-    case .invalidUTF8:
-      invalidRequest(.invalidUTF8, "the line is not valid UTF-8 or contains control characters")
-    case .tooLong:
-      invalidRequest(.tooLong, "the line is longer than \(LineReader.maximumLineLength) bytes")
+    case .invalidUTF8(let firstWord):
+      invalidRequest(
+        firstWord, .invalidUTF8, "the line is not valid UTF-8 or contains control characters")
+    case .tooLong(let firstWord):
+      invalidRequest(
+        firstWord, .tooLong, "the line is longer than \(LineReader.maximumLineLength) bytes")
     }
   }
 
-  private static func invalidRequest(_ kind: CommandError.Kind, _ text: String) -> CommandRequest {
-    CommandRequest(tag: nil, command: .failure(CommandError(kind, text)))
+  private static func invalidRequest(
+    _ firstWord: String, _ kind: CommandError.Kind, _ text: String
+  ) -> CommandRequest {
+    CommandRequest(tag: tag(in: firstWord), command: .failure(CommandError(kind, text)))
+  }
+
+  /// Returns the tag of the first word of a line; nil if the word is not a valid tag.
+  private static func tag(in word: String) -> String? {
+    let scalars = word.unicodeScalars
+    guard scalars.first == "@", (2...maximumTagLength + 1).contains(word.utf8.count),
+      !scalars.contains("\"")
+    else { return nil }
+    return String(scalars.dropFirst())
   }
 
   static func read(_ line: String) -> CommandRequest? {
@@ -395,8 +411,8 @@ extension CommandGrammar {
     do throws(CommandError) {
       if start == "@" {
         let word = rest.prefix { !CommandWord.isBlank($0) }
-        guard (2...maximumTagLength + 1).contains(Substring(word).utf8.count), !word.contains("\"")
-        else {
+        tag = Self.tag(in: String(word))
+        guard tag != nil else {
           throw CommandError(
             .invalidValue,
             """
@@ -404,7 +420,6 @@ extension CommandGrammar {
             marks
             """)
         }
-        tag = String(word.dropFirst())
         rest = rest[word.endIndex...]
       }
       var words = try CommandWord.split(String(rest))[...]

@@ -1,7 +1,41 @@
 internal import HapticPlayback
 internal import PlaybackSessions
 
-/// The lines that a client has sent and the server has not yet executed.
+/// A check of changed settings, which may have to open a device first.
+package struct SettingsCheck {
+  /// Returns whether the settings can be applied without waiting.
+  let isFinished: () -> Bool
+  /// Stores the settings for the next session, and throws an error to refuse them.
+  let apply: () throws -> Void
+
+  /// Creates a check.
+  ///
+  /// - Parameters:
+  ///   - isFinished: A closure that returns whether the settings can be applied without waiting.
+  ///     The wake signal of the session must be raised when the result changes.
+  ///   - apply: A closure that stores the settings for the next session.
+  package init(
+    isFinished: @escaping () -> Bool = { true }, apply: @escaping () throws -> Void
+  ) {
+    self.isFinished = isFinished
+    self.apply = apply
+  }
+}
+
+/// The work on other threads that a request waits for.
+enum RequestPreparation {
+  case pattern(PatternLoader.Job)
+  case settings(SettingsCheck)
+
+  var isFinished: Bool {
+    switch self {
+    case .pattern(let job): job.withLock { $0 != nil }
+    case .settings(let check): check.isFinished()
+    }
+  }
+}
+
+/// The lines of a client that have not been performed.
 package struct CommandQueue {
   /// The maximum number of lines that are executed before the next connection has its turn.
   static let maximumBatchCount = 64
@@ -12,21 +46,22 @@ package struct CommandQueue {
   /// The request to execute before the pending lines, after its pattern has been loaded again for
   /// the new session.
   private var restartedRequest: CommandRequest?
-  private var loadingRequest: (request: CommandRequest, job: PatternLoader.Job)?
-  /// The request that failed with `busy` and will be retried once.
+  /// The request whose preparation is in progress.
+  private var waitingRequest: (request: CommandRequest, preparation: RequestPreparation)?
+  /// The request that failed with `busy`, which is repeated once.
   private var deferredRequest:
-    (request: CommandRequest, pattern: Result<CompiledPattern, CommandError>?, since: Duration)?
+    (request: CommandRequest, preparation: RequestPreparation?, since: Duration)?
 
   package init() {}
   package var isEmpty: Bool {
     pendingLines.isEmpty && restartedRequest == nil && deferredRequest == nil
-      && loadingRequest == nil
+      && waitingRequest == nil
   }
 
   /// Returns the time until the next command can run, or nil if no command is queued.
   package func timeUntilNextRequest(period: Duration) -> Duration? {
     if let deferredRequest { return deferredRequest.since + period }
-    if let loadingRequest { return loadingRequest.job.withLock { $0 } == nil ? nil : .zero }
+    if let waitingRequest { return waitingRequest.preparation.isFinished ? .zero : nil }
     return isEmpty ? nil : .zero
   }
 
@@ -35,14 +70,14 @@ package struct CommandQueue {
   /// Prepares the queue for the next session, in which patterns are loaded again for the new
   /// profiles.
   package mutating func restartLoading() {
-    guard let request = loadingRequest?.request ?? deferredRequest?.request else { return }
+    guard let request = waitingRequest?.request ?? deferredRequest?.request else { return }
     restartedRequest = request
-    loadingRequest = nil
+    waitingRequest = nil
     deferredRequest = nil
   }
 
-  /// Executes lines and passes on their replies, until a line ends the connection or the server,
-  /// fails with `busy`, or waits for its pattern.
+  /// Performs lines and passes on their replies, until a line requests an end, fails with `busy`,
+  /// or waits for its preparation.
   ///
   /// - Parameters:
   ///   - session: The session.
@@ -57,27 +92,27 @@ package struct CommandQueue {
   ) -> Ending? {
     // The next session performs the lines that follow a reload.
     guard !session.isReloading else { return nil }
-    if let (request, pattern, since) = deferredRequest {
+    if let (request, preparation, since) = deferredRequest {
       guard now >= since + period else { return nil }
       deferredRequest = nil
-      answer(session.reply(to: request, clientID: client, with: pattern))
+      answer(session.reply(to: request, clientID: client, with: preparation))
     }
     var count = 0
     while count < Self.maximumBatchCount, !session.isReloading {
       count += 1
       let request: CommandRequest
-      var pattern: Result<CompiledPattern, CommandError>?
-      if let (loaded, job) = loadingRequest {
-        guard let result = job.withLock({ $0 }) else { return nil }
-        loadingRequest = nil
-        request = loaded
-        pattern = result
+      var preparation: RequestPreparation?
+      if let waiting = waitingRequest {
+        guard waiting.preparation.isFinished else { return nil }
+        waitingRequest = nil
+        request = waiting.request
+        preparation = waiting.preparation
       } else {
         guard let next = takeNextRequest() else { return nil }
         request = next
         do throws(CommandError) {
-          if let job = try session.load(for: request) {
-            loadingRequest = (request, job)
+          if let begun = try session.beginPreparation(for: request) {
+            waitingRequest = (request, begun)
             continue
           }
         } catch {
@@ -85,9 +120,9 @@ package struct CommandQueue {
           continue
         }
       }
-      let reply = session.reply(to: request, clientID: client, with: pattern)
+      let reply = session.reply(to: request, clientID: client, with: preparation)
       if reply.errorKind == .busy {
-        deferredRequest = (request, pattern, now)
+        deferredRequest = (request, preparation, now)
         return nil
       }
       answer(reply)

@@ -41,9 +41,9 @@ package final class CommandSession {
   /// The number of requests so far. If the count has changed since the last save, the state may
   /// have changed, too.
   package private(set) var requestCount = 0
-  /// A closure that checks and stores changed settings, and throws an error to refuse them; nil if
-  /// settings cannot be reloaded.
-  package var reloadHandler: (() throws -> Void)?
+  /// A closure that reads changed settings and begins to check them, and throws an error to refuse
+  /// them; nil if settings cannot be reloaded.
+  package var reloadHandler: (() throws -> SettingsCheck)?
   /// A Boolean value that indicates whether the session must end and continue with new settings.
   package private(set) var isReloading = false
   private let message: @Sendable (any Error) -> String
@@ -55,9 +55,8 @@ package final class CommandSession {
   private var recentPeak: Float = 0
   private(set) var lateCommandCount = 0
   private var isCommandLate = false
-  /// The pattern for the current command, or the error in loading it; nil if it was not loaded in
-  /// advance.
-  private var loadedPattern: Result<CompiledPattern, CommandError>?
+  /// The preparation of the current command; nil if it was not prepared in advance.
+  private var preparation: RequestPreparation?
 
   /// Creates a session on an engine.
   ///
@@ -94,9 +93,13 @@ package final class CommandSession {
       folder: folder, loadsInBackground: loadsInBackground, message: message)
   }
 
-  func load(for request: CommandRequest) throws(CommandError) -> PatternLoader.Job? {
-    guard case .success(let command) = request.command, command.needsLoading else { return nil }
-    return try loader.beginLoading(command, wake: wake)
+  /// Begins the work that a request waits for. Returns nil if the request can be performed at once.
+  func beginPreparation(
+    for request: CommandRequest
+  ) throws(CommandError) -> RequestPreparation? {
+    guard case .success(let command) = request.command else { return nil }
+    if command.syntax.verb == CommandGrammar.reloadVerb { return .settings(try checkSettings()) }
+    return command.needsLoading ? .pattern(try loader.beginLoading(command, wake: wake)) : nil
   }
 
   /// Performs a request, and returns its reply. `quit` and `shutdown` are handled by the caller.
@@ -104,17 +107,17 @@ package final class CommandSession {
   /// - Parameters:
   ///   - request: The request.
   ///   - client: The ID of the client; nil for a command of a restored state.
-  ///   - pattern: The result of loading its pattern; nil to load it here.
+  ///   - preparation: The finished preparation of the request; nil to prepare it here.
   func reply(
     to request: CommandRequest, clientID client: Int? = 0,
-    with pattern: Result<CompiledPattern, CommandError>? = nil
+    with preparation: RequestPreparation? = nil
   ) -> CommandReply {
     removeEndedSounds()
     requestCount += 1
     self.currentClientID = client
-    loadedPattern = pattern
+    self.preparation = preparation
     isCommandLate = false
-    defer { loadedPattern = nil }
+    defer { self.preparation = nil }
     do throws(CommandError) {
       let command = try request.command.get()
       let fields = try command.syntax.action(self)(command)
@@ -167,8 +170,10 @@ package final class CommandSession {
   }
 
   private func pattern(for command: ServerCommand) throws(CommandError) -> CompiledPattern {
-    guard let loadedPattern else { return try loader.pattern(for: command) }
-    return try loadedPattern.get()
+    guard case .pattern(let job)? = preparation, let result = job.withLock({ $0 }) else {
+      return try loader.pattern(for: command)
+    }
+    return try result.get()
   }
 
   func preload(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
@@ -186,11 +191,17 @@ package final class CommandSession {
   func emptyReply(_: ServerCommand) -> [CommandReply.Field] { [] }
 
   func reload(_: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    guard let reloadHandler else {
-      throw CommandError(.failed, "this session has no settings to reload")
+    let check: SettingsCheck
+    if case .settings(let begunCheck)? = preparation {
+      check = begunCheck
+    } else {
+      check = try checkSettings()
+    }
+    guard check.isFinished() else {
+      throw CommandError(.busy, "the device is still being opened; try again later")
     }
     do {
-      try reloadHandler()
+      try check.apply()
     } catch {
       throw CommandError(.failed, message(error))
     }
@@ -198,7 +209,18 @@ package final class CommandSession {
     return []
   }
 
-  /// Copies the statistics and counts of the previous session, which ended to reload the settings.
+  private func checkSettings() throws(CommandError) -> SettingsCheck {
+    guard let reloadHandler else {
+      throw CommandError(.failed, "this session has no settings to reload")
+    }
+    do {
+      return try reloadHandler()
+    } catch {
+      throw CommandError(.failed, message(error))
+    }
+  }
+
+  /// Continues the counts of a session that ended to reload its settings.
   package func continueCounts(of previous: CommandSession) {
     sinkEvents = previous.sinkEvents
     maximumPeak = previous.maximumPeak

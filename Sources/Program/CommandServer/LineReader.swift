@@ -7,9 +7,14 @@ package struct LineReader {
   package enum Line: Equatable, Sendable {
     /// A valid line, which contains no control characters except tabs.
     case text(String)
-    case invalidUTF8
-    case tooLong
+    /// A line that is not text, with its first word; the word is empty if it is not text either.
+    case invalidUTF8(firstWord: String)
+    /// A line that is too long, with its first word; the word is empty if it is not text.
+    case tooLong(firstWord: String)
   }
+
+  /// The maximum length of the first word of an invalid line, in bytes.
+  private static let maximumFirstWordLength = 256
 
   private var pendingBytes: [UInt8] = []
   private var isTooLong = false
@@ -33,7 +38,9 @@ package struct LineReader {
     // One additional byte may be the carriage return.
     isTooLong = isTooLong || pendingBytes.count + bytes.count > Self.maximumLineLength + 1
     if isTooLong {
-      pendingBytes = []
+      // The first word identifies the line in its reply.
+      let firstBytes = (pendingBytes + bytes.prefix(Self.maximumFirstWordLength + 1))
+      pendingBytes = Array(firstBytes.prefix(Self.maximumFirstWordLength + 1))
     } else {
       pendingBytes += bytes
     }
@@ -47,11 +54,24 @@ package struct LineReader {
     if pendingBytes.last == UInt8(ascii: "\r") {
       pendingBytes.removeLast()
     }
-    if isTooLong || pendingBytes.count > Self.maximumLineLength { return .tooLong }
-    let isClean = pendingBytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
-    guard isClean, let text = String(validating: pendingBytes, as: UTF8.self) else {
-      return .invalidUTF8
+    if isTooLong || pendingBytes.count > Self.maximumLineLength {
+      return .tooLong(firstWord: firstWord)
+    }
+    guard let text = Self.text(pendingBytes[...]) else {
+      return .invalidUTF8(firstWord: firstWord)
     }
     return .text(text)
+  }
+
+  private var firstWord: String {
+    let blanks = [UInt8(ascii: " "), UInt8(ascii: "\t")]
+    let word = pendingBytes.drop { blanks.contains($0) }.prefix { !blanks.contains($0) }
+    return word.count > Self.maximumFirstWordLength ? "" : Self.text(word) ?? ""
+  }
+
+  /// Returns the text of bytes; nil if they are not UTF-8 or contain control characters.
+  private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
+    let isClean = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
+    return isClean ? String(validating: bytes, as: UTF8.self) : nil
   }
 }

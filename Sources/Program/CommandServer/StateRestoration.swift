@@ -11,7 +11,7 @@ package struct StateRestoration {
   /// The time from the first command to the start of all loops, in seconds.
   private static let leadSeconds = 0.05
   /// The commands that a state does not contain, because they would end the session.
-  private static let excludedVerbs = ["reload", "quit", "shutdown"]
+  private static let excludedVerbs = [CommandGrammar.reloadVerb, "quit", "shutdown"]
 
   private let text: String
   private let report: (String) -> Void

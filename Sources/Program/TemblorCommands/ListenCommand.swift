@@ -176,6 +176,8 @@ private final class ServerRun {
   private let startTime = time(nil)
   /// The settings of the next session.
   private var nextOptions: ListenCommand.Options?
+  /// The latest probe of a device for changed settings.
+  private var currentProbe: (device: String, request: OutputRequest, probe: OutputProbe)?
 
   init(
     terminal: Terminal, environment: FallbackEnvironment, standard: LineConnection,
@@ -206,8 +208,8 @@ private final class ServerRun {
     while true {
       let (outcome, activity) = try playSession(
         options, after: previous, restoring: previous?.session.stateText ?? initialState
-      ) { [self] in
-        nextOptions = try checkSettings(try readOptions(), isRecording: options.live.isRecorded)
+      ) { [self] wake in
+        try beginCheck(of: try readOptions(), isRecording: options.live.isRecorded, wake: wake)
       }
       // A device that was awaited has another format than requested.
       let hasOtherFormat = outcome.ending == .deviceEnded && environment.isWaitingForDevice
@@ -219,7 +221,7 @@ private final class ServerRun {
       }
       if activity.session.isReloading {
         // The old session has ended, so a device that fails now is awaited.
-        environment.waitForDevices()
+        environment.prepareForReload()
         options = nextOptions ?? options
       }
       previous = activity
@@ -228,7 +230,7 @@ private final class ServerRun {
 
   private func playSession(
     _ options: ListenCommand.Options, after previous: ServerActivity?, restoring state: String,
-    reload: @escaping () throws -> Void
+    reload: @escaping (WakeSignal) throws -> SettingsCheck
   ) throws -> (outcome: LiveOutcome, task: ServerActivity) {
     let session = LiveSession(
       in: environment, terminal: terminal,
@@ -246,7 +248,8 @@ private final class ServerRun {
         startTime: startTime, wake: session.wakeSignal, formats: formats,
         reading: options.readingOptions,
         folder: options.patternFolder, loadsInBackground: true, message: Failure.messageText(_:))
-      server.reloadHandler = reload
+      let wake = session.wakeSignal
+      server.reloadHandler = { try reload(wake) }
       if let previous {
         server.continueCounts(of: previous.session)
       }
@@ -262,23 +265,42 @@ private final class ServerRun {
     }
   }
 
-  /// Returns the settings for a session, or throws an error if no session can run with them.
-  private func checkSettings(_ options: ListenCommand.Options, isRecording: Bool) throws
-    -> ListenCommand.Options
-  {
+  /// Begins to check settings, and throws an error if no session can run with them.
+  private func beginCheck(
+    of options: ListenCommand.Options, isRecording: Bool, wake: WakeSignal
+  ) throws -> SettingsCheck {
     if isRecording, !options.live.rotatesRecording {
       throw UsageError("a recording without '--record-rotate' cannot continue after 'reload'")
     }
     let current = environment.device
     if let current, current.name == options.live.deviceOptions.reportedName {
       try options.live.checkDevice(current)
-      return options
+      return SettingsCheck { [self] in nextOptions = options }
     }
     // Another device can be opened while the current one plays.
-    try options.live.checkDevice(
-      environment.tryOpening(
-        options.live.deviceOptions.deviceName, options.live.deviceOptions.outputRequest))
-    return options
+    let probe = try probe(options.live.deviceOptions, wake: wake)
+    return SettingsCheck(isFinished: { probe.result != nil }) { [self] in
+      if let device = try probe.result?.get() {
+        try options.live.checkDevice(device)
+      }
+      nextOptions = options
+    }
+  }
+
+  /// Returns a probe of a device. Clients that reload at the same time share one probe, because an
+  /// exclusive device can be opened only once.
+  private func probe(
+    _ options: DeviceOptions, wake: WakeSignal
+  ) throws(OutputError) -> OutputProbe {
+    if let current = currentProbe, current.probe.result == nil,
+      current.device == options.deviceName, current.request == options.outputRequest
+    {
+      return current.probe
+    }
+    let probe = try environment.beginProbe(
+      of: options.deviceName, options.outputRequest, wake: wake)
+    currentProbe = (options.deviceName, options.outputRequest, probe)
+    return probe
   }
 }
 
@@ -502,7 +524,12 @@ final class FallbackEnvironment: PlaybackEnvironment {
   private let needsDevice: Bool
   private let waitsForDevice: Atomic<Bool>
   private let report: @Sendable (String) -> Void
-  private let openedDevice = Mutex<DeviceSummary?>(nil)
+  private let latestOutput = Mutex<(name: String, device: DeviceSummary)?>(nil)
+  /// The time within which the next output must open; nil for the default time.
+  private let openingTimeout = Mutex<Duration?>(nil)
+  /// The time that a reload waits for its device. A device that takes longer is opened in the
+  /// background, so that commands, the watchdog, and signals do not wait for it.
+  static let reloadTimeout = Duration.milliseconds(250)
 
   init(
     _ environment: any PlaybackEnvironment, needsDevice: Bool, waitsForDevice: Bool = false,
@@ -515,25 +542,29 @@ final class FallbackEnvironment: PlaybackEnvironment {
   }
 
   var time: any TimeSource { environment.time }
-  var device: DeviceSummary? { openedDevice.withLock { $0 } }
+  var device: DeviceSummary? { latestOutput.withLock { $0?.device } }
   /// A Boolean value that indicates whether the device was absent at the last attempt to open it.
   var isWaitingForDevice: Bool { device?.isPresent == false }
   func makeKeyboard() -> (any Keyboard)? { nil }
 
-  /// Makes later calls of `open(_:_:)` wait for an absent device.
-  func waitForDevices() { waitsForDevice.store(true, ordering: .relaxed) }
+  /// Makes the next call of `openOutput(_:_:)` wait only briefly for its device, and makes later
+  /// calls return an output that waits for an absent device.
+  func prepareForReload() {
+    waitsForDevice.store(true, ordering: .relaxed)
+    openingTimeout.withLock { $0 = Self.reloadTimeout }
+  }
 
-  /// Returns the properties with which an output can be opened, or throws an error instead of
-  /// falling back to silence. No file is created or replaced.
-  func tryOpening(
-    _ output: String, _ request: OutputRequest
-  ) throws(OutputError) -> DeviceSummary {
-    if let format = try environment.expectedFormat(output, request) {
-      return DeviceSummary(name: output, format: format)
+  /// Begins to learn the properties of an output, without a fallback. No file is created or
+  /// replaced.
+  func beginProbe(
+    of output: String, _ request: OutputRequest, wake: WakeSignal
+  ) throws(OutputError) -> OutputProbe {
+    guard let format = try environment.expectedFormat(output, request) else {
+      return try environment.beginProbe(of: output, request, wake: wake)
     }
-    let opened = try environment.openOutput(output, request)
-    defer { opened.sink.close() }
-    return DeviceSummary(opened)
+    let probe = OutputProbe()
+    probe.complete(.success(DeviceSummary(name: output, format: format)))
+    return probe
   }
 
   func openOutput(_ output: String, _ request: OutputRequest) throws(OutputError)
@@ -541,10 +572,15 @@ final class FallbackEnvironment: PlaybackEnvironment {
   {
     let opened: OpenedOutput
     do throws(OutputError) {
-      opened = try environment.openOutput(output, request)
+      if let timeout = openingTimeout.withLock({ $0.take() }) {
+        opened = try environment.openOutput(output, request, within: timeout)
+      } else {
+        opened = try environment.openOutput(output, request)
+      }
     } catch {
       if waitsForDevice.load(ordering: .relaxed), error.kind.isTemporary,
-        let placeholder = environment.openPlaceholder(for: output, request)
+        let placeholder = environment.openPlaceholder(
+          for: output, placeholderRequest(for: output, request))
       {
         report("\(error.messageText); waiting for the device")
         opened = placeholder
@@ -556,8 +592,30 @@ final class FallbackEnvironment: PlaybackEnvironment {
       }
     }
     let device = DeviceSummary(opened)
-    openedDevice.withLock { $0 = device }
+    latestOutput.withLock { $0 = (output, device) }
     return opened
+  }
+
+  /// Returns a request for the format that an output had in the previous session, because a
+  /// placeholder must have the format of its device.
+  private func placeholderRequest(
+    for output: String, _ request: OutputRequest
+  ) -> OutputRequest {
+    guard let (name, device) = latestOutput.withLock({ $0 }), name == output else {
+      return request
+    }
+    let format = device.format
+    var matching = request
+    if request.allowsOtherRate {
+      let ratio = format.rate / Double(request.rate)
+      matching.rate = Int(format.rate)
+      matching.periodSize = Int((Double(request.periodSize) * ratio).rounded())
+      matching.bufferSize = Int((Double(request.bufferSize) * ratio).rounded())
+    }
+    if case .atLeast(let count) = request.channels {
+      matching.channels = .atLeast(max(count, format.channelCount))
+    }
+    return matching
   }
 
   func play(

@@ -1,6 +1,7 @@
 import CommandLineKit
 import HapticOutputs
 import HapticPlayback
+import PlaybackSessions
 import SystemSupport
 
 /// An environment that provides outputs, a clock, and a keyboard for live playback. Tests use
@@ -14,7 +15,23 @@ protocol PlaybackEnvironment: Sendable {
   func openOutput(_ output: String, _ request: OutputRequest) throws(OutputError)
     -> sending OpenedOutput
 
-  /// Returns the format that an output would use, if opening it would replace a file; otherwise,
+  /// Opens an output that must be open after a given time. If opening takes longer, the attempt
+  /// continues on its own thread, and the device is closed as soon as it is open.
+  func openOutput(
+    _ output: String, _ request: OutputRequest, within timeout: Duration
+  ) throws(OutputError) -> sending OpenedOutput
+
+  /// Begins to open an output on another thread, to learn its properties, and to close it again.
+  ///
+  /// - Parameters:
+  ///   - output: The name of the output.
+  ///   - request: The requested properties.
+  ///   - wake: The signal that is raised when the probe has its result.
+  func beginProbe(
+    of output: String, _ request: OutputRequest, wake: WakeSignal
+  ) throws(OutputError) -> OutputProbe
+
+  /// Returns the format that an output would grant, if opening it would replace a file; otherwise,
   /// nil.
   func expectedFormat(_ output: String, _ request: OutputRequest) throws(OutputError) -> SinkFormat?
 
@@ -36,6 +53,42 @@ protocol PlaybackEnvironment: Sendable {
 }
 
 extension PlaybackEnvironment {
+  /// Opens an output without a time limit, because opening takes no time.
+  func openOutput(
+    _ output: String, _ request: OutputRequest, within timeout: Duration
+  ) throws(OutputError) -> sending OpenedOutput { try openOutput(output, request) }
+
+  func beginProbe(
+    of output: String, _ request: OutputRequest, wake: WakeSignal
+  ) throws(OutputError) -> OutputProbe {
+    let probe = OutputProbe()
+    do throws(PlaybackError) {
+      _ = try BackgroundThread {
+        probe.complete(
+          Result { () throws(OutputError) in try summarizeOutput(output, request) })
+        wake.raise()
+      }
+    } catch {
+      throw OutputError(.other, output: output, error.description)
+    }
+    return probe
+  }
+
+  /// Opens an output, and returns its properties after it was closed.
+  private func summarizeOutput(
+    _ output: String, _ request: OutputRequest
+  ) throws(OutputError) -> DeviceSummary {
+    let opened = try openOutput(output, request)
+    let summary = DeviceSummary(opened)
+    // This thread does not use the sink again.
+    nonisolated(unsafe) let sink = opened.sink
+    let closing = try? BackgroundThread { unsafe sink.close() }
+    guard closing?.wait(within: OutputProbe.closingTimeout) != false else {
+      throw .unresponsive(output)
+    }
+    return summary
+  }
+
   /// Returns nil, because the environment cannot wait for an absent device.
   func openPlaceholder(for output: String, _ request: OutputRequest) -> sending OpenedOutput? {
     nil
@@ -47,6 +100,41 @@ extension PlaybackEnvironment {
   ) throws(OutputError) -> SinkFormat? { nil }
 }
 
+/// An attempt to open an output and to close it again while another output plays.
+final class OutputProbe: Sendable {
+  /// The maximum time to close the output after it was opened.
+  static let closingTimeout = Duration.seconds(2)
+
+  private let storedResult = Locked<Result<DeviceSummary, OutputError>?>(nil)
+
+  /// The properties of the output, or the reason that it cannot be used; nil while the attempt is
+  /// in progress.
+  var result: Result<DeviceSummary, OutputError>? { storedResult.withLock { $0 } }
+
+  /// Ends the attempt. Any thread may call the method.
+  func complete(_ result: Result<DeviceSummary, OutputError>) {
+    storedResult.withLock { $0 = result }
+  }
+}
+
+extension OutputError {
+  /// Returns the error for an output whose calls do not return.
+  static func unresponsive(_ output: String) -> OutputError {
+    OutputError(
+      .unresponsive, output: output,
+      """
+      the device does not respond; reconnect it, restart its sound server, or choose another \
+      device
+      """
+    )
+  }
+
+  /// Returns the error for an output that is still being opened.
+  static func slowOpening(_ output: String) -> OutputError {
+    OutputError(.unresponsive, output: output, "the device has not opened yet")
+  }
+}
+
 struct SystemEnvironment: PlaybackEnvironment {
   /// The timeout for opening an output. A sound server that must be started needs some seconds.
   private static let outputOpenTimeout = Duration.seconds(10)
@@ -55,36 +143,63 @@ struct SystemEnvironment: PlaybackEnvironment {
   var time: any TimeSource { SystemTimeSource() }
   func makeKeyboard() -> (any Keyboard)? { RawTerminal() }
 
-  /// Opens an output on a separate thread.
-  /// A signal or a timeout thus ends the wait for a hanging device.
+  /// The state of an attempt to open an output on another thread.
+  private enum OpeningState {
+    case inProgress, abandoned
+    case ended(Result<OpenedOutput, OutputError>)
+  }
+
   func openOutput(_ output: String, _ request: OutputRequest) throws(OutputError)
     -> sending OpenedOutput
   {
-    let box = Locked<Result<OpenedOutput, OutputError>?>(nil)
+    guard let opened = try openOutput(output, request, waitingFor: Self.outputOpenTimeout) else {
+      throw .unresponsive(output)
+    }
+    return opened
+  }
+
+  func openOutput(
+    _ output: String, _ request: OutputRequest, within timeout: Duration
+  ) throws(OutputError) -> sending OpenedOutput {
+    guard let opened = try openOutput(output, request, waitingFor: timeout) else {
+      throw .slowOpening(output)
+    }
+    return opened
+  }
+
+  /// Opens an output on a separate thread.
+  /// A signal or a timeout thus ends the wait for a hanging device.
+  ///
+  /// - Returns: The output; nil if it is not open after the timeout.
+  private func openOutput(
+    _ output: String, _ request: OutputRequest, waitingFor timeout: Duration
+  ) throws(OutputError) -> sending OpenedOutput? {
+    let state = Locked(OpeningState.inProgress)
     let thread: BackgroundThread
     do throws(PlaybackError) {
       thread = try BackgroundThread { [outputRegistry, time] in
-        let opened = Result { () throws(OutputError) in
+        let result = Result { () throws(OutputError) in
           try outputRegistry.open(output, request, time: time)
         }
-        box.withLock { $0 = opened }
+        let isAbandoned = state.withLock { state in
+          if case .abandoned = state { return true }
+          state = .ended(result)
+          return false
+        }
+        if isAbandoned {
+          try? result.get().sink.close()
+        }
       }
     } catch {
       throw OutputError(.other, output: output, error.description)
     }
     let notice = InterruptSignal()
     var watched = [PollDescriptor(thread.endSignal.descriptor), PollDescriptor(notice.descriptor)]
-    SystemTimeSource().wait(for: &watched, timeout: Self.outputOpenTimeout)
-    guard watched[0].receivedEvents != 0, let result = box.withLock({ $0.take() }) else {
-      throw OutputError(
-        .unresponsive, output: output,
-        """
-        the device does not respond; reconnect it, restart its sound server, or choose another \
-        device
-        """
-      )
-    }
-    thread.wait(within: .zero)
+    SystemTimeSource().wait(for: &watched, timeout: timeout)
+    let lastState = state.withLock { exchange(&$0, with: .abandoned) }
+    guard case .ended(let result) = lastState else { return nil }
+    // The thread has stored its result, so it returns at once.
+    thread.wait(within: nil)
     // The thread has ended, so this is the only reference.
     nonisolated(unsafe) let opened = try result.get()
     return unsafe opened

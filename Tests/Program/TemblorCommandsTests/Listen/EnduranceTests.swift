@@ -1,6 +1,7 @@
 import Glibc
 import HapticPlayback
 import HapticRender
+import Synchronization
 import SystemSupport
 import TestSupport
 import Testing
@@ -69,19 +70,24 @@ import Testing
 
   /// The commands of the minutes of ten hours. A loop plays for two seconds of each minute, and the
   /// minute ends with a reload.
-  private static func command(after now: Duration) -> (time: Duration, command: String)? {
+  private static func command(after now: Duration) -> ReloadStage.Cue? {
     let minuteCommands: [(second: Int, command: String)] = [
       (1, "resume bed"), (2, "tap"), (3, "pause bed"), (20, "tap 0.5 0.5 at +1"), (30, "status"),
       (58, "stats"), (59, "reload"),
     ]
-    if now == .zero { return (.milliseconds(1), "play heartbeat loop as bed") }
+    if now == .zero {
+      return ReloadStage.Cue(time: .milliseconds(1), command: "play heartbeat loop as bed")
+    }
     let end = Duration.seconds(36_000)
     guard now < end else { return nil }
     let minute = Int(now / .seconds(60))
     for index in minute...minute + 1 {
       for entry in minuteCommands {
         let time = Duration.seconds(60 * index + entry.second)
-        if time > now { return time < end ? (time, entry.command) : (end, "quit") }
+        guard time > now else { continue }
+        return time < end
+          ? ReloadStage.Cue(time: time, command: entry.command)
+          : ReloadStage.Cue(time: end, command: "quit")
       }
     }
     return nil
@@ -93,12 +99,13 @@ import Testing
   /// device may hold memory, a thread, and descriptors at any single measurement. A leak raises the
   /// minimum of an hour, too.
   ///
-  /// - Returns: The minimum that the process held during each hour, and how often the device was
-  ///   opened.
+  /// - Returns: The minimum that the process held during each hour, the environment after the end,
+  ///   and the last reply to `stats`.
   private static func reloadingHours(
     in folder: String
-  ) throws -> (holdings: [[Int]], openCount: Int) {
+  ) throws -> (holdings: [[Int]], stage: ReloadStage, statistics: String) {
     var hours: [[Int]] = []
+    var statistics = ""
     let stage = try ReloadStage { now in
       // Before its first reload, the process holds less than afterwards.
       if now > .seconds(60), let holdings = try? holdings() {
@@ -110,6 +117,13 @@ import Testing
       }
       return command(after: now)
     }
+    // The statistics of the last minute contain all losses.
+    stage.device.stallEnd.withLock { $0 = .seconds(35_900) }
+    stage.lineHandler = { _, line, _ in
+      if line.contains(#""missedSeconds":"#) {
+        statistics = String(line)
+      }
+    }
     let words = [
       "--rate", "8000", "--profile", "phone", "--no-config", "--state", folder + "/state",
       "--metrics", folder + "/metrics.prom",
@@ -119,21 +133,31 @@ import Testing
       ListenCommand.definition().parseArguments(words), terminal.terminal, on: stage,
       standard: LineConnection(input: stage.input.exit, output: stage.output.entrance))
     guard status == .success else { throw FileError("listen", terminal.error) }
-    return (hours, stage.device.openCount)
+    return (hours, stage, statistics)
   }
 
-  @Test("Ten hours with a reload each minute hold no more than one")
+  @Test("Ten hours with a reload each minute hold no more than one, and account for every frame")
   func reloadsHoldNothing() async {
     await #expect(processExitsWith: .success) {
       let scratch = try Scratch()
-      let (hours, openCount) = try EnduranceTests.reloadingHours(in: scratch.path)
+      let (hours, stage, statistics) = try EnduranceTests.reloadingHours(in: scratch.path)
       try #require(hours.count == 10, "\(hours)")
       for hour in hours {
         let growth = zip(hour, hours[0]).map { $0 - $1 }
         try #require(growth[0] < 1_024 && growth[1] < 4 && growth[2] < 4, "\(hours)")
       }
       // Each reload opens the device again.
-      try #require(openCount >= 600, "\(openCount)")
+      try #require(stage.device.openCount >= 600 && stage.sessionCount >= 600)
+      // The engines have reached each frame by writing it, by missing it, or during a rest.
+      let counts = stage.frameCounts
+      try #require(
+        counts.due == counts.written + counts.missed + counts.idle, "\(counts)")
+      try #require(counts.written > 10_000_000 && counts.missed > 10_000, "\(counts)")
+      // The server has reported each missed frame, over all reloads.
+      let key = try #require(statistics.firstRange(of: #""missedSeconds":"#))
+      let seconds = try #require(
+        Double(statistics[key.upperBound...].prefix { $0.isNumber || $0 == "." }))
+      try #require(Int((seconds * 8_000).rounded()) == counts.missed, "\(statistics) \(counts)")
     }
   }
 

@@ -35,15 +35,32 @@ import Testing
     var reader = LineReader()
     #expect(
       reader.lines(in: (bytes + [0x0A] + Array("a\tb\n".utf8))[...]) == [
-        .invalidUTF8, .text("a\tb"),
+        .invalidUTF8(firstWord: ""), .text("a\tb"),
       ])
+  }
+
+  @Test("An invalid line keeps its first word, which may be its tag")
+  func invalidLinesKeepTheirFirstWord() {
+    var reader = LineReader()
+    #expect(
+      reader.lines(in: (Array(" @7 play ".utf8) + [0xFF, 0x0A])[...]) == [
+        .invalidUTF8(firstWord: "@7")
+      ])
+    #expect(
+      reader.lines(in: (Array("@".utf8) + [0xFF] + Array(" tap\n".utf8))[...]) == [
+        .invalidUTF8(firstWord: "")
+      ])
+    let longest = String(repeating: "x", count: LineReader.maximumLineLength)
+    #expect(
+      lines("@8 ", longest, longest, "\nlist\n") == [.tooLong(firstWord: "@8"), .text("list")])
+    #expect(lines("@8 " + longest, "\n") == [.tooLong(firstWord: "@8")])
   }
 
   @Test func theLongestLineIsReadAndLongerOnesAreToldOnce() {
     let longest = String(repeating: "x", count: LineReader.maximumLineLength)
     #expect(lines(longest, "\r\n") == [.text(longest)])
-    #expect(lines(longest, "x\nb\n") == [.tooLong, .text("b")])
-    #expect(lines(longest, "xx", longest, "\nb") == [.tooLong, .text("b")])
-    #expect(lines(longest, longest) == [.tooLong])
+    #expect(lines(longest, "x\nb\n") == [.tooLong(firstWord: ""), .text("b")])
+    #expect(lines(longest, "xx", longest, "\nb") == [.tooLong(firstWord: ""), .text("b")])
+    #expect(lines(longest, longest) == [.tooLong(firstWord: "")])
   }
 }

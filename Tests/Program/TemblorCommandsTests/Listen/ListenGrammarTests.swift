@@ -164,15 +164,15 @@ import Testing
 
   @Test func linesThatAreNoneAreAnswered() {
     #expect(
-      CommandGrammar.read(.invalidUTF8)
+      CommandGrammar.read(.invalidUTF8(firstWord: "@a-1"))
         == CommandRequest(
-          tag: nil,
+          tag: "a-1",
           command: .failure(
             CommandError(.invalidUTF8, "the line is not valid UTF-8 or contains control characters")
           )
         ))
     #expect(
-      CommandGrammar.read(.tooLong)
+      CommandGrammar.read(.tooLong(firstWord: "play"))
         == CommandRequest(
           tag: nil, command: .failure(CommandError(.tooLong, "the line is longer than 65536 bytes"))
         )

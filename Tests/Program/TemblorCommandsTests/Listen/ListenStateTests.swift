@@ -97,7 +97,9 @@ import Testing
 
   @Test("A state that is edited by hand cannot end or reload the session that restores it")
   func aStateContainsNoControlCommands() {
-    studio.session.reloadHandler = { Issue.record("reloaded") }
+    studio.session.reloadHandler = {
+      SettingsCheck { Issue.record("reloaded") }
+    }
     #expect(studio.restore("reload\nshutdown\nplay pulse loop as a\n") == [])
     #expect(!studio.session.isReloading)
     #expect(studio.ask("list") == "ok a")
@@ -150,12 +152,50 @@ import Testing
     let scratch = try Scratch()
     let environment = FallbackEnvironment(SystemEnvironment(), needsDevice: true) { _ in }
     let path = scratch("a.wav")
-    let device = try environment.tryOpening(
-      "wav:" + path, OutputRequest(rate: 8_000, channels: .exactly(3)))
+    let wake = WakeSignal.makeOrInert()
+    let probe = try environment.beginProbe(
+      of: "wav:" + path, OutputRequest(rate: 8_000, channels: .exactly(3)), wake: wake)
+    let device = try #require(probe.result).get()
     #expect(device.format.channelCount == 3 && device.format.rate == 8_000)
     #expect(FileSystem.entryKind(at: path) == .missing)
     #expect(throws: OutputError.self) {
-      try environment.tryOpening("wav:" + scratch("absent/a.wav"), OutputRequest())
+      try environment.beginProbe(
+        of: "wav:" + scratch("absent/a.wav"), OutputRequest(), wake: wake)
+    }
+  }
+
+  @Test("A reload waits for its check, and is then performed or refused")
+  func aReloadWaitsForItsCheck() {
+    struct Refused: Error {}
+    for isRefused in [true, false] {
+      let studio = ListenStudio(rate: 8_000)
+      var isFinished = false
+      studio.session.reloadHandler = {
+        SettingsCheck(isFinished: { isFinished }) {
+          if isRefused { throw UsageError("no channel 4") }
+        }
+      }
+      var queue = CommandQueue()
+      var other = CommandQueue()
+      var replies: [String] = []
+      queue.add([.text("reload"), .text("@2 list")])
+      for _ in 0..<3 {
+        _ = queue.execute(by: studio.session, at: .zero, period: .zero) { replies.append($0.line) }
+        #expect(replies == [] && queue.timeUntilNextRequest(period: .zero) == nil)
+        // Other clients do not wait.
+        other.add([.text("status")])
+        var count = 0
+        _ = other.execute(by: studio.session, client: 1, at: .zero, period: .zero) { _ in
+          count += 1
+        }
+        #expect(count == 1)
+      }
+      isFinished = true
+      #expect(queue.timeUntilNextRequest(period: .zero) == .zero)
+      _ = queue.execute(by: studio.session, at: .zero, period: .zero) { replies.append($0.line) }
+      #expect(studio.session.isReloading == !isRefused)
+      // The session that follows performs the next line.
+      #expect(replies == (isRefused ? ["error failed: no channel 4", "@2 ok"] : ["ok"]))
     }
   }
 
@@ -167,6 +207,7 @@ import Testing
       if isRefused {
         throw UsageError("unknown profile 'x'")
       }
+      return SettingsCheck {}
     }
     #expect(studio.ask("reload") == "error failed: unknown profile 'x'")
     #expect(!studio.session.isReloading)

@@ -46,7 +46,10 @@ import Testing
     second.send("status\n")
     #expect(events(listener) == [.line(1, .text("tap")), .line(2, .text("status"))])
     first.send("x\n\u{7}\n")
-    #expect(events(listener) == [.line(1, .text("@7 play x")), .line(1, .invalidUTF8)])
+    #expect(
+      events(listener) == [
+        .line(1, .text("@7 play x")), .line(1, .invalidUTF8(firstWord: "")),
+      ])
     listener.send(.ok(tag: "7"), to: 1)
     listener.sendToAll(.event("finished"))
     #expect(first.received() == "@7 ok\nevent finished\n")

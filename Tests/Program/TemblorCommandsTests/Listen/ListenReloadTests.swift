@@ -1,0 +1,150 @@
+import CommandServer
+import HapticPlayback
+import TestSupport
+import Testing
+import TransducerProfiles
+
+@testable import CommandLineKit
+@testable import TemblorCommands
+
+/// A reload of the settings while a device hangs, in virtual time: clients are served meanwhile.
+@Suite struct ListenReloadTests {
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  /// A line of the server and its time in seconds.
+  private struct Line {
+    let time: Double
+    let text: String
+  }
+
+  /// The lines of a run of the server.
+  private struct Transcript {
+    /// The replies to the client of the socket, which asks for the status each second.
+    var statuses: [Line] = []
+    /// The replies to standard input.
+    var replies: [Line] = []
+    /// The events that were sent to standard output.
+    var events: [Line] = []
+    /// The messages on standard error.
+    var messages = ""
+    var openingTimeouts: [Duration] = []
+  }
+
+  /// Plays a loop, reloads at 2 s while devices hang, and ends after 20 s.
+  ///
+  /// - Parameters:
+  ///   - device: The device in the settings that are reloaded; the initial device is `first`.
+  ///   - hangEnd: The time in seconds at which devices open again.
+  private func reload(to device: String, hangingUntil hangEnd: Int) throws -> Transcript {
+    let settings = Settings(settingsPath: scratch("config.json"), environmentVariables: [:])
+    let scratch = scratch
+    func save(_ name: String) throws {
+      var saved = SavedSettings()
+      saved.deviceName = name
+      _ = try settings.saveSettings(saved)
+    }
+    try save("first")
+    var cues = [
+      ReloadStage.Cue(time: .seconds(1), command: "play heartbeat loop as bed"),
+      ReloadStage.Cue(time: .seconds(2), command: "reload"),
+    ]
+    for second in 3...19 {
+      cues.append(
+        ReloadStage.Cue(time: .seconds(second), command: "status", isFromClient: true))
+    }
+    cues.append(ReloadStage.Cue(time: .milliseconds(19_500), command: "list"))
+    cues.append(ReloadStage.Cue(time: .seconds(20), command: "quit"))
+    let script = cues
+    let stage = try ReloadStage { now in
+      if now >= .seconds(1) {
+        try? save(device)
+      }
+      return script.first { $0.time > now }
+    }
+    stage.socketPath = scratch("s")
+    stage.hang = .seconds(2)..<(.seconds(hangEnd))
+    var transcript = Transcript()
+    stage.lineHandler = { time, text, isToClient in
+      let line = Line(time: time / .seconds(1), text: String(text))
+      switch (text.hasPrefix("event "), isToClient) {
+      case (true, false): transcript.events.append(line)
+      case (true, true): break
+      case (false, false): transcript.replies.append(line)
+      case (false, true): transcript.statuses.append(line)
+      }
+    }
+    let terminal = RecordedTerminal()
+    var arguments = try ListenCommand.definition().parseArguments([
+      "--rate", "8000", "--profile", "phone", "--socket", scratch("s"),
+    ])
+    try settings.applyDefaults(to: &arguments, on: terminal.terminal)
+    _ = try ListenCommand.run(
+      arguments, terminal.terminal, on: stage,
+      standard: LineConnection(input: stage.input.exit, output: stage.output.entrance),
+      settings: settings)
+    transcript.messages = terminal.error
+    transcript.openingTimeouts = stage.openingTimeouts
+    return transcript
+  }
+
+  /// Checks that the client was served each second.
+  private func expectService(_ transcript: Transcript) {
+    #expect(transcript.statuses.count == 17)
+    for (index, status) in transcript.statuses.enumerated() {
+      let delay = status.time - Double(3 + index)
+      #expect(delay >= 0 && delay < 0.1, "\(status)")
+      #expect(status.text.hasPrefix("ok time="), "\(status)")
+    }
+  }
+
+  @Test("A reload that names a device that hangs is refused, and the old device plays meanwhile")
+  func aDeviceThatHangsIsRefused() throws {
+    let transcript = try reload(to: "second", hangingUntil: 3_600)
+    expectService(transcript)
+    #expect(transcript.statuses.allSatisfy { $0.text.contains(" playing=1 ") })
+    #expect(
+      transcript.statuses.allSatisfy { $0.text.contains(" device=first present=yes ") })
+    // A probe ends after ten seconds.
+    let reply = try #require(transcript.replies.first { $0.text.hasPrefix("error ") })
+    #expect(reply.time >= 12 && reply.time < 12.1)
+    #expect(reply.text.hasPrefix("error failed: second: the device does not respond"))
+    #expect(transcript.replies.contains { $0.text == "ok bed" })
+  }
+
+  @Test("A reload takes effect when a slow device has opened, and the old device plays until then")
+  func aSlowDeviceIsAwaited() throws {
+    let transcript = try reload(to: "second", hangingUntil: 6)
+    expectService(transcript)
+    for (index, status) in transcript.statuses.enumerated() {
+      let device = index + 3 < 6 ? "first" : "second"
+      #expect(status.text.contains(" device=\(device) present=yes "), "\(status)")
+    }
+    let reply = try #require(transcript.replies.first { $0.text == "ok" })
+    #expect(reply.time >= 6 && reply.time < 6.1)
+    #expect(transcript.replies.contains { $0.text == "ok bed" })
+  }
+
+  @Test("A device that hangs while a reload opens it again is awaited in the background")
+  func theSameDeviceIsAwaitedInTheBackground() throws {
+    let transcript = try reload(to: "first", hangingUntil: 10)
+    expectService(transcript)
+    // The server waits only briefly.
+    #expect(transcript.openingTimeouts == [.milliseconds(250)])
+    for (index, status) in transcript.statuses.enumerated() {
+      let isPresent = index + 3 > 10
+      if index + 3 != 10 {
+        #expect(
+          status.text.contains(" device=first present=\(isPresent ? "yes" : "no") "), "\(status)")
+      }
+      // The restored loop starts as soon as its pattern is loaded.
+      let hasLoop = [" playing=1 ", " waiting=1 "].contains { status.text.contains($0) }
+      #expect(hasLoop, "\(status)")
+    }
+    #expect(transcript.messages.contains("first: the device has not opened yet; waiting"))
+    let event = try #require(transcript.events.first { $0.text.contains("event reconnected") })
+    #expect(event.time >= 10 && event.time < 10.6)
+    #expect(transcript.replies.contains { $0.text == "ok bed" })
+  }
+}
