@@ -45,23 +45,42 @@ public struct FindingLog: Sendable {
     _ message: @autoclosure () -> String,
     suggestion: @autoclosure () -> String? = nil, errorCode: Int? = nil
   ) {
+    // The compiler copies this function for each call, because its closures differ. The functions
+    // that it calls exist once.
     let severity = severity ?? rule.severity
+    let findingCountOfRule = countFinding(of: rule, severity: severity)
+    guard findingCountOfRule <= maximumFindingCountPerRule + 1 else { return }
+    let isWithinMaximum = findingCountOfRule <= maximumFindingCountPerRule
+    addEntry(
+      of: rule, valueIndex: valueIndex, offset: offset, severity: severity,
+      message: isWithinMaximum ? message() : "",
+      suggestion: isWithinMaximum ? suggestion() : nil, errorCode: errorCode,
+      isOmitted: !isWithinMaximum)
+  }
+
+  /// Counts a finding, and returns the number of findings of its rule so far.
+  private mutating func countFinding(of rule: Rule, severity: Severity) -> Int {
     if severity == .error {
       errorCount += 1
     }
     let findingCountOfRule = countsByRule[rule.id, default: 0] + 1
     countsByRule[rule.id] = findingCountOfRule
-    guard findingCountOfRule <= maximumFindingCountPerRule + 1 else { return }
-    let isWithinMaximum = findingCountOfRule <= maximumFindingCountPerRule
-    let errorCode = severity == .error ? errorCode : nil
+    return findingCountOfRule
+  }
+
+  /// Adds the entry of a finding, or the first entry of a rule that is omitted.
+  private mutating func addEntry(
+    of rule: Rule, valueIndex: Int, offset: Int, severity: Severity, message: String,
+    suggestion: String?, errorCode: Int?, isOmitted: Bool
+  ) {
     let finding = Finding(
-      rule, severity: severity, location: FileLocation(name: ""), isWithinMaximum ? message() : "",
-      suggestion: isWithinMaximum ? suggestion() : nil, errorCode: errorCode)
+      rule, severity: severity, location: FileLocation(name: ""), message,
+      suggestion: suggestion, errorCode: severity == .error ? errorCode : nil)
     let entry = Entry(finding: finding, valueIndex: valueIndex, byteOffset: offset)
-    if isWithinMaximum {
-      entries.append(entry)
-    } else {
+    if isOmitted {
       firstOmittedEntries[rule.id] = entry
+    } else {
+      entries.append(entry)
     }
   }
 

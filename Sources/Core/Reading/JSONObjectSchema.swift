@@ -120,76 +120,31 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
   @discardableResult package func read(
     _ object: JSONValue, into owner: inout Owner, reader: inout Reader
   ) -> Bool {
-    let objectName = object.key ?? schema.nounWithArticle
-    guard reader.expectKind(.object, of: object, as: objectName, errorCode: schema.errorCode) else {
-      return false
-    }
-    let members = schema.names.indexedMembers(of: object)
-    let applicableKeyBits = keyBits(of: object)
-    if !members.hasDistinctNames(among: applicableKeyBits.permitted) {
-      checkExtraMembers(
-        of: object, members, permitted: applicableKeyBits.permitted, &owner, &reader)
-    }
-    var isComplete = true
-    var unreadKeyBits =
-      (members.presentNameBits | applicableKeyBits.expected) & applicableKeyBits.permitted
-    while unreadKeyBits != 0 {
-      let index = unreadKeyBits.trailingZeroBitCount
-      unreadKeyBits &= unreadKeyBits - 1
-      let property = properties[index]
-      if let condition = property.condition, !condition(owner) { continue }
-      let isExpected = applicableKeyBits.expected & 1 << UInt32(index) != 0
-      let isRequired = isExpected && property.key.presence != .recommended
-      guard let value = members[index] else {
-        reader.reportMissingKey(property.key, isRequired: isRequired, of: object, schema: schema)
-        if isRequired {
-          isComplete = false
-        }
-        continue
-      }
-      if value.kind == .null, !isRequired, reader.acceptsNullAsAbsent(value) { continue }
-      if !property.read(value, &owner, &reader), isRequired {
-        isComplete = false
+    guard
+      reader.expectKind(
+        .object, of: object, as: object.key ?? schema.nounWithArticle, errorCode: schema.errorCode)
+    else { return false }
+    let checksRepeatedKeys = reader.schemaRules.checksRepeatedKeys
+    let hasRequiredValues = schema.readMembers(of: object, checksRepeatedKeys: checksRepeatedKeys) {
+      step in
+      switch step {
+      case .checkCondition(let index):
+        return properties[index].condition?(owner) ?? true
+      case .readValue(let value, let index):
+        return properties[index].read(value, &owner, &reader)
+      case .acceptNull(let value):
+        return reader.acceptsNullAsAbsent(value)
+      case .reportMissingKey(let index, let isRequired):
+        reader.reportMissingKey(
+          properties[index].key, isRequired: isRequired, of: object, schema: schema)
+        return !isRequired
+      case .reportUnknownKey(let member):
+        reader.reportUnknownKey(member, in: schema)
+        return true
       }
     }
     if let check, !check(object, &owner, &reader) { return false }
-    return isComplete
-  }
-
-  /// Returns the keys that an object may contain and those that it is expected to contain, as bit
-  /// sets.
-  private func keyBits(of object: JSONValue) -> (permitted: UInt32, expected: UInt32) {
-    var permittedKeyBits = schema.allKeyBits
-    var expectedKeyBits = schema.expectedKeyBits
-    guard schema.discriminator != nil else { return (permittedKeyBits, expectedKeyBits) }
-    let applicableKeys = schema.keys(in: object)
-    for (index, key) in schema.keys.enumerated() {
-      if !applicableKeys.permitted.contains(where: { $0.name == key.name }) {
-        permittedKeyBits &= ~(1 << UInt32(index))
-      }
-      if applicableKeys.required.contains(key.name) {
-        expectedKeyBits |= 1 << UInt32(index)
-      }
-    }
-    return (permittedKeyBits, expectedKeyBits)
-  }
-
-  /// Reports unknown keys, and checks the overridden values of repeated keys.
-  private func checkExtraMembers(
-    of object: JSONValue, _ members: borrowing JSONIndexedMembers, permitted: UInt32,
-    _ owner: inout Owner, _ reader: inout Reader
-  ) {
-    for member in object.members {
-      guard let index = schema.names.index(ofKey: member), permitted & 1 << UInt32(index) != 0
-      else {
-        reader.reportUnknownKey(member, in: schema)
-        continue
-      }
-      let isRepeated = members[index]?.nodeIndex != member.nodeIndex
-      if isRepeated, reader.schemaRules.checksRepeatedKeys {
-        _ = properties[index].read(member, &owner, &reader)
-      }
-    }
+    return hasRequiredValues
   }
 
   /// Writes the properties that differ from `defaultOwner` and those that are always written.

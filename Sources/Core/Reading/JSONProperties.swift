@@ -36,8 +36,10 @@ extension JSONProperty {
     access: @escaping Accessor<Value>
   ) -> Self {
     Self(key) { value, owner, reader in
-      let typedKey = type.map { key.withType($0(owner, reader)) } ?? key
-      guard let scalar: Value = reader.readScalar(value, key: typedKey) else { return false }
+      let scalarType = type?(owner, reader) ?? key.type
+      guard let scalar: Value = reader.readScalar(value, key: key, type: scalarType) else {
+        return false
+      }
       access(&owner) { $0 = scalar }
       return true
     } write: { owner, defaultOwner, object in

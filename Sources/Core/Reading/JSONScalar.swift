@@ -5,8 +5,8 @@ package protocol JSONScalar: Equatable, Sendable {
   static func fromJSON(_ content: JSONScalarContent) -> Self?
   /// A Boolean value that indicates whether the type represents null as nil.
   static var acceptsNull: Bool { get }
-  /// Returns the value of this type that is nearest to a number.
-  static func nearestRepresentable(to number: Double) -> Double
+  /// A Boolean value that indicates whether the type stores numbers in single precision.
+  static var hasSinglePrecision: Bool { get }
   /// Writes the value as a member of an object.
   ///
   /// - key: The key of the member.
@@ -32,7 +32,7 @@ extension JSONEnumeration where Self: RawRepresentable<String> {
 
 extension JSONScalar {
   package static var acceptsNull: Bool { false }
-  package static func nearestRepresentable(to number: Double) -> Double { number }
+  package static var hasSinglePrecision: Bool { false }
 }
 
 extension JSONScalar where Self: JSONWritable {
@@ -63,7 +63,7 @@ extension Float: JSONScalar {
   package static func fromJSON(_ content: JSONScalarContent) -> Float? {
     content.numberValue.map { Float($0) + 0 }
   }
-  package static func nearestRepresentable(to number: Double) -> Double { Double(Float(number)) }
+  package static var hasSinglePrecision: Bool { true }
 }
 
 extension Int: JSONScalar {
@@ -85,9 +85,7 @@ extension Optional: JSONScalar where Wrapped: JSONScalar {
     Wrapped.fromJSON(content).map { .some($0) }
   }
   package static var acceptsNull: Bool { true }
-  package static func nearestRepresentable(to number: Double) -> Double {
-    Wrapped.nearestRepresentable(to: number)
-  }
+  package static var hasSinglePrecision: Bool { Wrapped.hasSinglePrecision }
 
   package func write(_ key: String, omitsPoint: Bool, to object: inout JSONObjectWriter) {
     self?.write(key, omitsPoint: omitsPoint, to: &object)

@@ -23,8 +23,8 @@ package enum JSONType: Sendable {
 }
 
 /// A key of a JSON object, independent of the Swift property that stores its value.
-package struct JSONKey: Sendable {
-  /// Indicates whether a JSON text must contain a key, and whether the key is written.
+package final class JSONKey: Sendable {
+  /// The requirement that a key be present in a text.
   package enum Presence: Sendable {
     /// The key must be present. An object without the key is incomplete, which is an error.
     case required
@@ -36,22 +36,22 @@ package struct JSONKey: Sendable {
     case optional
   }
 
-  package var name: String
-  package var type: JSONType
-  package var presence = Presence.optional
+  package let name: String
+  package let type: JSONType
+  package let presence: Presence
   /// The value that an absent key implies, or nil if there is no constant default.
-  package var defaultValue: Double?
+  package let defaultValue: Double?
   /// One or two sentences that explain the key to authors, beginning with the unit.
-  package var explanation = ""
+  package let explanation: String
   /// The noun for the value in messages, or nil to use the key itself.
-  package var noun: String?
+  package let noun: String?
   /// The rule for out-of-range values, or nil to use the reader's rule.
-  package var rule: Rule?
+  package let rule: Rule?
   /// The error code for invalid values, such as a `CHHapticError` code, or nil to use the code of
   /// the object.
-  package var errorCode: Int?
+  package let errorCode: Int?
   /// The layout of the object, of each object in an array, or of an array of scalars.
-  package var layout: JSONWriter.Layout?
+  package let layout: JSONWriter.Layout?
 
   package init(
     _ name: String, _ type: JSONType, is presence: Presence = .optional,
@@ -68,15 +68,6 @@ package struct JSONKey: Sendable {
     self.rule = rule
     self.errorCode = errorCode
     self.layout = layout
-  }
-}
-
-extension JSONKey {
-  /// Returns a copy of the key with a different type.
-  func withType(_ type: JSONType) -> JSONKey {
-    var typedKey = self
-    typedKey.type = type
-    return typedKey
   }
 }
 

@@ -1,5 +1,5 @@
 /// The rules and policies of a schema reader.
-package struct JSONSchemaRules: Sendable {
+package final class JSONSchemaRules: Sendable {
   /// The handling of a fractional number for an integer key.
   package enum FractionHandling: Sendable {
     /// The number is rejected with an error of the rule `outOfRange`.
@@ -20,20 +20,20 @@ package struct JSONSchemaRules: Sendable {
     case absentWithFinding(Rule)
   }
 
-  package var missingKey: Rule
-  package var recommendedKey: Rule?
-  package var wrongType: Rule
-  package var outOfRange: Rule
+  package let missingKey: Rule
+  package let recommendedKey: Rule?
+  package let wrongType: Rule
+  package let outOfRange: Rule
   /// The rule that unknown keys violate, or nil to accept unknown keys.
-  package var unknownKey: Rule?
-  package var unknownValue: Rule?
+  package let unknownKey: Rule?
+  package let unknownValue: Rule?
   /// The rule that empty strings violate, or nil to accept empty strings.
-  package var emptyText: Rule?
+  package let emptyText: Rule?
   /// A Boolean value that indicates whether every value of a repeated key is checked, although only
   /// the last value applies.
-  package var checksRepeatedKeys: Bool
-  package var fractionHandling: FractionHandling
-  package var nullHandling: NullHandling
+  package let checksRepeatedKeys: Bool
+  package let fractionHandling: FractionHandling
+  package let nullHandling: NullHandling
 
   package init(
     missingKey: Rule, recommendedKey: Rule? = nil, wrongType: Rule, outOfRange: Rule,
@@ -89,28 +89,21 @@ extension JSONSchemaReader {
   ) {
     let recommendedRule = wantsFindings ? schemaRules.recommendedKey : nil
     guard let rule = isRequired ? schemaRules.missingKey : recommendedRule else { return }
-    findingLog.add(
-      rule, at: object,
-      "\(schema.nounWithArticle) \(isRequired ? "must" : "should") have the key \"\(key.name)\"",
-      suggestion: schema.renameSuggestion(for: key.name, in: object), errorCode: schema.errorCode)
+    findingLog.reportMissingKey(
+      key, isRequired: isRequired, of: object, schema: schema, rule: rule)
   }
 
   /// Reports an unknown key.
   package mutating func reportUnknownKey(_ member: JSONValue, in schema: JSONSchema) {
-    guard wantsFindings, let rule = schemaRules.unknownKey, let key = member.key else { return }
-    findingLog.add(
-      rule, at: member, offset: member.keyOffset, "unknown key \(key.quoted()) is ignored",
-      suggestion: schema.names.suggestion(for: key))
+    guard wantsFindings, let rule = schemaRules.unknownKey else { return }
+    findingLog.reportUnknownKey(member, in: schema, rule: rule)
   }
 
   /// Reports a string that is not in a list of names.
   package mutating func reportUnknownValue(
     _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue
   ) {
-    findingLog.add(
-      key.rule ?? schemaRules.unknownValue ?? schemaRules.outOfRange, at: value,
-      "unknown \(key.noun ?? key.name) \(text.quoted())",
-      suggestion: names.suggestion(for: text), errorCode: key.errorCode)
+    findingLog.reportUnknownValue(text, names: names, key: key, at: value, rules: schemaRules)
   }
 
   /// Returns true if a value has the expected JSON type. Otherwise, reports the value.
@@ -125,126 +118,30 @@ extension JSONSchemaReader {
     errorCode: Int? = nil
   ) -> Bool {
     if value.kind == kind { return true }
-    let isQuotedNumber = kind == .number && value.string.flatMap(Double.init) != nil
-    findingLog.add(
-      schemaRules.wrongType, at: value,
-      "\(name()) must be \(kind.nounWithArticle), not \(value.kind.nounWithArticle)",
-      suggestion: isQuotedNumber ? "write it without quotes" : nil, errorCode: errorCode)
+    findingLog.reportWrongKind(
+      of: value, expected: kind, name: name(), errorCode: errorCode, rules: schemaRules)
     return false
   }
 
   /// Returns true if null counts as an absent key. Reports null if the rules require it.
   package mutating func acceptsNullAsAbsent(_ value: JSONValue) -> Bool {
-    switch schemaRules.nullHandling {
-    case .wrongType:
-      return false
-    case .absent:
-      return true
-    case .absentWithFinding(let rule):
-      findingLog.add(
-        rule, at: value, "\(value.key ?? "the value") is null, which counts as absent",
-        suggestion: "omit the key")
-      return true
-    }
+    findingLog.acceptsNullAsAbsent(value, rules: schemaRules)
   }
 
   /// Reads a scalar. Reports an invalid value and returns nil.
-  package mutating func readScalar<Value: JSONScalar>(_ value: JSONValue, key: JSONKey) -> Value? {
-    switch key.type {
-    case .number(let range):
-      guard let number = readNumber(value, key: key) else { return nil }
-      let nearest = Value.nearestRepresentable(to: number)
-      guard let valid = checkRange(nearest, range: range, at: value, key: key) else { return nil }
-      return Value.fromJSON(JSONScalarContent(numberValue: valid))
-    case .integer(let range):
-      let bounds = Double(range.lowerBound)...Double(range.upperBound)
-      guard let number = readNumber(value, key: key),
-        let integer = convertToInteger(number, at: value, key: key),
-        let valid = checkRange(integer, range: bounds, at: value, key: key)
-      else { return nil }
-      return Value.fromJSON(JSONScalarContent(numberValue: valid))
-    case .boolean:
-      guard expectKind(.boolean, of: value, as: key.name, errorCode: key.errorCode) else {
-        return nil
-      }
-      return value.boolean.flatMap { Value.fromJSON(JSONScalarContent(booleanValue: $0)) }
-    case .string, .enumeration, .array, .object, .any:
-      guard expectKind(.string, of: value, as: key.name, errorCode: key.errorCode) else {
-        return nil
-      }
-      let text = value.string ?? ""
-      if text.isEmpty, let rule = schemaRules.emptyText {
-        findingLog.add(rule, at: value, "\(key.name) is empty")
-        return nil
-      }
-      return Value.fromJSON(JSONScalarContent(textValue: text))
-    }
-  }
-
-  private mutating func readNumber(_ value: JSONValue, key: JSONKey) -> Double? {
-    if let number = value.number { return number }
-    _ = expectKind(.number, of: value, as: key.name, errorCode: key.errorCode)
-    return nil
-  }
-
-  private mutating func convertToInteger(_ number: Double, at value: JSONValue, key: JSONKey)
-    -> Double?
-  {
-    let wholeNumber: Double
-    let conversionRule: Rule
-    switch schemaRules.fractionHandling {
-    case .rejected:
-      if number == number.rounded() { return number }
-      findingLog.add(
-        key.rule ?? schemaRules.outOfRange, at: value,
-        "\(key.name) is \(value.truncatedLexeme); it must be a whole number",
-        errorCode: key.errorCode)
-      return nil
-    case .truncated(let truncationRule):
-      wholeNumber = number.rounded(.towardZero)
-      conversionRule = truncationRule
-    case .rounded(let roundingRule):
-      wholeNumber = number.rounded()
-      conversionRule = roundingRule
-    }
-    if wholeNumber != number {
-      findingLog.add(
-        conversionRule, at: value,
-        "\(key.name) is \(value.truncatedLexeme); \(wholeNumber.shortText) is used")
-    }
-    if case .truncated = schemaRules.fractionHandling {
-      return min(max(wholeNumber, Double(Int32.min)), Double(Int32.max))
-    }
-    return wholeNumber
-  }
-
-  /// Returns a number if it is in range. An out-of-range number is reported, and the nearest bound
-  /// is returned if clamping is permitted, otherwise nil.
   ///
   /// - Parameters:
-  ///   - number: The number to check.
-  ///   - range: The valid range.
-  ///   - value: The JSON value that contains the number, for findings.
-  ///   - key: The key of the JSON value.
-  package mutating func checkRange(
-    _ number: Double, range: ClosedRange<Double>, at value: JSONValue, key: JSONKey
-  ) -> Double? {
-    if range.contains(number) { return number }
-    let rule = key.rule ?? schemaRules.outOfRange
-    let nearestInRange = min(max(number, range.lowerBound), range.upperBound)
-    let usesNearestValue = rule.severity < .error
-    let isNonnegativeRange = range.lowerBound == 0 && range.upperBound >= Double(Int32.max)
-    let violation =
-      if isNonnegativeRange {
-        number < 0 ? "; it must not be negative" : "; it is too large"
-      } else {
-        ", outside \(range.lowerBound.shortText) to \(range.upperBound.shortText)"
-      }
-    let correction = usesNearestValue ? "; \(nearestInRange.shortText) is used" : ""
-    findingLog.add(
-      rule, at: value, "\(key.name) is \(value.truncatedLexeme)\(violation)\(correction)",
-      errorCode: key.errorCode)
-    return usesNearestValue ? nearestInRange : nil
+  ///   - value: The JSON value of the key.
+  ///   - key: The key.
+  ///   - type: The type of the value, or nil to use that of the key.
+  package mutating func readScalar<Value: JSONScalar>(
+    _ value: JSONValue, key: JSONKey, type: JSONType? = nil
+  ) -> Value? {
+    let content = findingLog.scalarContent(
+      of: value, key: key, type: type ?? key.type, hasSinglePrecision: Value.hasSinglePrecision,
+      rules: schemaRules)
+    guard let content else { return nil }
+    return Value.fromJSON(content)
   }
 
   /// Reads a string that must be in a list of names, and returns its index. Reports an unknown name
@@ -267,23 +164,13 @@ extension JSONSchemaReader {
   ) -> [Element]? {
     guard expectKind(.array, of: value, as: key.name, errorCode: key.errorCode) else { return nil }
     var elements: [Element] = []
-    var elementCount = 0
     for object in value.elements {
-      elementCount += 1
       var element = new
       if schema.read(object, into: &element, reader: &self) {
         elements.append(element)
       }
     }
-    if case .array(_, let validCounts?) = key.type, !validCounts.contains(elementCount) {
-      findingLog.add(
-        key.rule ?? schemaRules.outOfRange, at: value,
-        """
-        \(key.name) has \(elementCount) \(elementCount == 1 ? "entry" : "entries"), outside \
-        \(validCounts.lowerBound) to \(validCounts.upperBound)
-        """
-      )
-    }
+    findingLog.checkElementCount(of: value, key: key, rules: schemaRules)
     return elements
   }
 }
