@@ -89,7 +89,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   private struct Settings {
     var category = Category.soloAmbient
     var mode = Mode.default
-    var options: CategoryOptions = []
+    var categoryOptions: CategoryOptions = []
     var allowsHapticsDuringRecording = false
   }
 
@@ -108,7 +108,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   open var mode: Mode { lock.withLock { settings.mode } }
 
   /// The category options that were set last.
-  open var categoryOptions: CategoryOptions { lock.withLock { settings.options } }
+  open var categoryOptions: CategoryOptions { lock.withLock { settings.categoryOptions } }
 
   /// A Boolean value that indicates whether haptics are allowed while audio is recorded. The value
   /// has no effect: haptics always play.
@@ -131,7 +131,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     lock.withLock {
       settings.category = category
       settings.mode = mode
-      settings.options = options
+      settings.categoryOptions = options
     }
   }
 

@@ -20,8 +20,8 @@ open class NSHapticFeedbackManager: NSObject {
 
   private final class Performer: NSHapticFeedbackPerformer, Sendable {
     func perform(_ pattern: FeedbackPattern, performanceTime: PerformanceTime) {
-      EngineLifecycle.shared.play(
-        shipped: pattern == .levelChange ? "light" : "selection", as: "trackpad \(pattern)")
+      EngineLifecycle.shared.playShippedPattern(
+        pattern == .levelChange ? "light" : "selection", as: "trackpad \(pattern)")
     }
   }
 

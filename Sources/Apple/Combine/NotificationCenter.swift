@@ -27,9 +27,9 @@ extension NotificationCenter {
     -> AnyPublisher<Notification, Never>
   {
     AnyPublisher { receive in
-      let carried = UncheckedTransfer(receive)
+      let carried = UncheckedClosureTransfer(receive)
       let token = self.addObserver(forName: name, object: object as Any?, queue: nil) {
-        carried.value($0)
+        carried.transferredClosure($0)
       }
       return AnyCancellable { self.removeObserver(token) }
     }

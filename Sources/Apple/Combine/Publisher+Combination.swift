@@ -147,17 +147,17 @@ private final class LatestValues<First, Second>: @unchecked Sendable {
 /// long as it may deliver values.
 private final class Subscriptions: @unchecked Sendable {
   /// The number of subscriptions at which ended subscriptions are removed for the first time.
-  private static let minimumCleanupCount = 8
+  private static let firstCleanupSubscriptionCount = 8
 
   private let lock = NSLock()
   private var subscriptions: [AnyCancellable] = []
-  private var nextCleanupCount = minimumCleanupCount
+  private var nextCleanupSubscriptionCount = firstCleanupSubscriptionCount
 
   func add(_ subscription: AnyCancellable) {
     guard subscription.isActive else { return }
     let cleanupCandidates: [AnyCancellable] = lock.withLock {
       subscriptions.append(subscription)
-      return subscriptions.count < nextCleanupCount ? [] : subscriptions
+      return subscriptions.count < nextCleanupSubscriptionCount ? [] : subscriptions
     }
     if !cleanupCandidates.isEmpty {
       removeEndedSubscriptions(among: cleanupCandidates)
@@ -171,7 +171,8 @@ private final class Subscriptions: @unchecked Sendable {
     lock.withLock {
       subscriptions.removeAll { ended.contains($0) }
       // Cleanups take constant time per subscription on average.
-      nextCleanupCount = max(Self.minimumCleanupCount, 2 * subscriptions.count)
+      nextCleanupSubscriptionCount = max(
+        Self.firstCleanupSubscriptionCount, 2 * subscriptions.count)
     }
   }
 

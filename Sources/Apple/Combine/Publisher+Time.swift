@@ -68,10 +68,10 @@ private final class PendingDeliveries: @unchecked Sendable {
       deliveriesByNumber[lastDeliveryNumber] = .some(nil)
       return lastDeliveryNumber
     }
-    let transfer = UncheckedTransfer(deliver)
+    let transfer = UncheckedClosureTransfer(deliver)
     let delivery = scheduler.schedule(after: interval) { [weak self] in
       self?.removeDelivery(number)
-      transfer.value(())
+      transfer.transferredClosure(())
     }
     // The delivery may have begun already, or may have been canceled.
     let isPending = lock.withLock {
@@ -179,10 +179,10 @@ extension ConnectablePublisher {
     let connection = SharedConnection(connect)
     return AnyPublisher { receive in
       let subscription = sink(receiveValue: receive)
-      connection.retain()
+      connection.addSubscriber()
       return AnyCancellable {
         subscription.cancel()
-        connection.release()
+        connection.removeSubscriber()
       }
     }
   }
@@ -198,7 +198,7 @@ private final class SharedConnection: @unchecked Sendable {
   init(_ connect: @escaping () -> any Cancellable) { self.makeConnection = connect }
 
   /// Adds a subscriber, and connects the publisher for the first subscriber.
-  func retain() {
+  func addSubscriber() {
     lock.withLock {
       subscriberCount += 1
       if subscriberCount == 1 {
@@ -208,7 +208,7 @@ private final class SharedConnection: @unchecked Sendable {
   }
 
   /// Removes a subscriber, and ends the connection after the last subscriber.
-  func release() {
+  func removeSubscriber() {
     let endedConnection: (any Cancellable)? = lock.withLock {
       subscriberCount -= 1
       return subscriberCount == 0 ? exchange(&connection, with: nil) : nil
@@ -242,23 +242,23 @@ extension Timer {
 
     /// The interval between two published dates, in seconds.
     public let interval: TimeInterval
-    private let dates = PassthroughSubject<Date, Never>()
+    private let dateSubject = PassthroughSubject<Date, Never>()
 
     init(interval: TimeInterval) { self.interval = interval }
 
     /// Calls a closure for each published date.
     public func sink(receiveValue: @escaping (Date) -> Void) -> AnyCancellable {
-      dates.sink(receiveValue: receiveValue)
+      dateSubject.sink(receiveValue: receiveValue)
     }
 
     /// Begins to publish dates. Publishing ends when the returned connection is canceled.
     public func connect() -> any Cancellable {
-      let dates = dates
+      let dates = dateSubject
       let timer = Timer.scheduledTimer(withTimeInterval: interval, repeats: true) { _ in
         dates.send(Date())
       }
-      let carried = UncheckedTransfer<Void> { timer.invalidate() }
-      return AnyCancellable { carried.value(()) }
+      let carried = UncheckedClosureTransfer<Void> { timer.invalidate() }
+      return AnyCancellable { carried.transferredClosure(()) }
     }
   }
 }

@@ -141,8 +141,8 @@ extension Publisher {
   public func receive(on scheduler: some Scheduler) -> AnyPublisher<Output, Failure> {
     AnyPublisher { receive in
       sink { value in
-        let carried = UncheckedTransfer { receive(value) }
-        scheduler.schedule { carried.value(()) }
+        let carried = UncheckedClosureTransfer { receive(value) }
+        scheduler.schedule { carried.transferredClosure(()) }
       }
     }
   }
@@ -157,10 +157,10 @@ extension Publisher {
 
 /// A wrapper that transfers a closure to another thread without a check that it is sendable, as
 /// Combine does.
-final class UncheckedTransfer<Value>: @unchecked Sendable {
-  let value: (Value) -> Void
+final class UncheckedClosureTransfer<Value>: @unchecked Sendable {
+  let transferredClosure: (Value) -> Void
 
-  init(_ body: @escaping (Value) -> Void) { self.value = body }
+  init(_ body: @escaping (Value) -> Void) { self.transferredClosure = body }
 }
 
 /// A subject: a publisher whose values are sent by the program.
@@ -206,7 +206,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject, @uncheck
 
 /// A subject that sends values to its current subscribers, and the latest value to new subscribers.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject, @unchecked Sendable {
-  private let changes = PassthroughSubject<Output, Failure>()
+  private let changeSubject = PassthroughSubject<Output, Failure>()
   private let lock = NSLock()
   private var storedValue: Output
 
@@ -218,7 +218,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject, @unchec
     get { lock.withLock { storedValue } }
     set {
       lock.withLock { storedValue = newValue }
-      changes.send(newValue)
+      changeSubject.send(newValue)
     }
   }
 
@@ -228,7 +228,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject, @unchec
   /// Calls a closure for the latest value and for each later value.
   public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
     receiveValue(value)
-    return changes.sink(receiveValue: receiveValue)
+    return changeSubject.sink(receiveValue: receiveValue)
   }
 }
 
@@ -280,7 +280,7 @@ private final class ChangePublishers: @unchecked Sendable {
     var mirror: Mirror? = Mirror(reflecting: object)
     while let current = mirror {
       for child in current.children {
-        (child.value as? any PublishedProperty)?.connect(to: publisher)
+        (child.value as? any PublishedProperty)?.connect(toObjectPublisher: publisher)
       }
       mirror = current.superclassMirror
     }
@@ -288,7 +288,9 @@ private final class ChangePublishers: @unchecked Sendable {
   }
 }
 
-private protocol PublishedProperty { func connect(to publisher: ObservableObjectPublisher) }
+private protocol PublishedProperty {
+  func connect(toObjectPublisher publisher: ObservableObjectPublisher)
+}
 
 /// A property whose changes can be observed through `$name` and through the object that contains
 /// it.
@@ -300,7 +302,7 @@ private protocol PublishedProperty { func connect(to publisher: ObservableObject
   private final class Storage: @unchecked Sendable {
     let lock = NSLock()
     var value: Value
-    let changes = PassthroughSubject<Value, Never>()
+    let changeSubject = PassthroughSubject<Value, Never>()
     weak var objectPublisher: ObservableObjectPublisher?
 
     init(_ value: Value) { self.value = value }
@@ -319,7 +321,7 @@ private protocol PublishedProperty { func connect(to publisher: ObservableObject
     get { storage.lock.withLock { storage.value } }
     nonmutating set {
       storage.lock.withLock { storage.objectPublisher }?.send()
-      storage.changes.send(newValue)
+      storage.changeSubject.send(newValue)
       storage.lock.withLock { storage.value = newValue }
     }
   }
@@ -328,11 +330,11 @@ private protocol PublishedProperty { func connect(to publisher: ObservableObject
   public var projectedValue: Publisher {
     Publisher { receive in
       receive(wrappedValue)
-      return storage.changes.sink(receiveValue: receive)
+      return storage.changeSubject.sink(receiveValue: receive)
     }
   }
 
-  fileprivate func connect(to publisher: ObservableObjectPublisher) {
+  fileprivate func connect(toObjectPublisher publisher: ObservableObjectPublisher) {
     storage.lock.withLock { storage.objectPublisher = publisher }
   }
 }

@@ -11,7 +11,7 @@ internal import HapticRender
 /// a ``CHHapticError``. Sound files are opened when a player is created.
 open class CHHapticPattern: NSObject {
   let content: PatternContent
-  let planCache = PlanCache()
+  let renderPlanCache = RenderPlanCache()
 
   /// Creates a pattern from events and dynamic parameters. Either array may be empty.
   public init(events: [CHHapticEvent], parameters: [CHHapticDynamicParameter]) throws {
@@ -129,7 +129,7 @@ open class CHHapticPattern: NSObject {
       }
     }
     return playsRegisteredAudio
-      ? try compile() : try planCache.renderPlans(for: engine, compile: compile)
+      ? try compile() : try renderPlanCache.renderPlans(for: engine, compile: compile)
   }
 
   /// A key in the dictionaries that patterns are created from and exported to.
@@ -189,13 +189,14 @@ extension CHHapticPattern.Key {
 }
 
 /// A cache of the plans that a pattern was compiled to, for the most recently used kind of engine.
-final class PlanCache: Sendable {
-  private let cached = Locked((rate: 0.0, profiles: [TransducerProfile](), plans: [RenderPlan]()))
+final class RenderPlanCache: Sendable {
+  private let cachedPlans = Locked(
+    (rate: 0.0, profiles: [TransducerProfile](), plans: [RenderPlan]()))
 
   func renderPlans(for engine: PlaybackEngine, compile: () throws -> [RenderPlan]) throws
     -> [RenderPlan]
   {
-    try cached.withLock { last in
+    try cachedPlans.withLock { last in
       if last.plans.isEmpty || last.rate != engine.rate || last.profiles != engine.profiles {
         last = (engine.rate, engine.profiles, try compile())
       }

@@ -54,7 +54,7 @@ class PatternPlayerObject: NSObject, CHHapticPatternPlayer {
 
   init(_ backing: PlayerBacking) { self.backing = backing }
 
-  deinit { backing.handleObjectRelease() }
+  deinit { backing.handlePlayerObjectRelease() }
 
   func start(atTime time: TimeInterval) throws { try backing.start(atEngineSeconds: time) }
 
@@ -134,7 +134,7 @@ final class PlayerBacking: @unchecked Sendable {
   private var storedCompletionHandler: CHHapticAdvancedPatternPlayerCompletionHandler = { _ in }
   private var session: (any EngineSession)?
   private var sessionPlayer: PatternPlayer?
-  private var reportedEndCount = 0
+  private var drainedEndCount = 0
   /// The number of starts that have been registered with the engine but not yet sent to the
   /// session's player.
   private var pendingStartCount = 0
@@ -172,12 +172,12 @@ final class PlayerBacking: @unchecked Sendable {
     set { lock.withLock { storedCompletionHandler = newValue } }
   }
 
-  func handleObjectRelease() {
+  func handlePlayerObjectRelease() {
     lock.withLock {
       // Nobody can end the loop any more, so the current pass is the last.
       guard storedSettings.isLooping else { return }
       try? sessionPlayer?.loop(passCount: 1)
-      log(.looping(false))
+      logAction(.looping(false))
     }
   }
 
@@ -192,10 +192,11 @@ final class PlayerBacking: @unchecked Sendable {
   func drainEndCount() -> Int {
     lock.withLock {
       guard let sessionPlayer else { return 0 }
-      let count = sessionPlayer.endCount - reportedEndCount
-      reportedEndCount = sessionPlayer.endCount
+      let count = sessionPlayer.endCount - drainedEndCount
+      drainedEndCount = sessionPlayer.endCount
       if count > 0, let session = session as? VirtualSession {
-        log(.ended(at: roundedToNanosecond(session.deviceSeconds(ofFrame: sessionPlayer.endFrame))))
+        logAction(
+          .ended(at: roundedToNanosecond(session.deviceSeconds(ofFrame: sessionPlayer.endFrame))))
       }
       return count
     }
@@ -209,14 +210,14 @@ final class PlayerBacking: @unchecked Sendable {
   }
 
   /// Checks that the pattern can be played, so that errors are reported before the start.
-  func validate() throws {
+  func validatePattern() throws {
     _ = try pattern.loadSamples(
       atRate: 48_000, resources: engineBacking.withLockedState { $0.audioResources })
     let events = pattern.composition.layers.flatMap(\.pattern.events)
-    log(.playerMade(eventCount: events.count))
+    logAction(.playerMade(eventCount: events.count))
     let maximumDuration = events.filter(\.kind.isVibration).compactMap(\.duration).max() ?? 0
     if maximumDuration > HapticEvent.defaultDurationSeconds {
-      log(.violation(.longEvent(seconds: maximumDuration)))
+      logAction(.violation(.longEvent(seconds: maximumDuration)))
     }
   }
 
@@ -225,34 +226,34 @@ final class PlayerBacking: @unchecked Sendable {
     lock.withLock { pendingStartCount += 1 }
     defer { lock.withLock { pendingStartCount -= 1 } }
     engineBacking.registerPlayerStart(self)
-    let moment = playbackTime(time)
-    try command(.started(at: deviceSeconds(of: moment))) { try player.start(at: moment) }
+    let moment = sessionTime(ofEngineSeconds: time)
+    try performAndLog(.started(at: deviceSeconds(of: moment))) { try player.start(at: moment) }
   }
 
   func stop(atEngineSeconds time: TimeInterval) throws {
-    try command(at: time, HapticLogEntry.Action.stopped) { try $0.stop(at: $1) }
+    try sendCommand(at: time, HapticLogEntry.Action.stopped) { try $0.stop(at: $1) }
   }
 
   func pause(atEngineSeconds time: TimeInterval) throws {
-    try command(at: time, HapticLogEntry.Action.paused) { try $0.pause(at: $1) }
+    try sendCommand(at: time, HapticLogEntry.Action.paused) { try $0.pause(at: $1) }
   }
 
   func resume(atEngineSeconds time: TimeInterval) throws {
-    try command(at: time, HapticLogEntry.Action.resumed) { try $0.resume(at: $1) }
+    try sendCommand(at: time, HapticLogEntry.Action.resumed) { try $0.resume(at: $1) }
   }
 
-  private func command(
+  private func sendCommand(
     at time: TimeInterval, _ action: (Double) -> HapticLogEntry.Action,
     _ body: (PatternPlayer, PlaybackTime) throws -> Void
   ) throws {
     let player = try makeSessionPlayer()
-    let moment = playbackTime(time)
-    try command(action(deviceSeconds(of: moment))) { try body(player, moment) }
+    let moment = sessionTime(ofEngineSeconds: time)
+    try performAndLog(action(deviceSeconds(of: moment))) { try body(player, moment) }
   }
 
   func cancel() throws {
     let player = try makeSessionPlayer()
-    try command(.cancelled) { try player.cancel() }
+    try performAndLog(.cancelled) { try player.cancel() }
     // The cancellation also discarded pending settings.
     try convertingErrors { try lock.withLock { try applySettings(to: player, previous: nil) } }
   }
@@ -260,7 +261,7 @@ final class PlayerBacking: @unchecked Sendable {
   func seek(toPatternSeconds offset: TimeInterval) throws {
     guard offset.isFinite else { throw CHHapticError(.invalidTime, userInfo: [:]) }
     let player = try makeSessionPlayer(startingIfAllowed: true)
-    try command(.sought(to: max(0, offset))) { try player.seek(to: max(0, offset)) }
+    try performAndLog(.sought(to: max(0, offset))) { try player.seek(to: max(0, offset)) }
   }
 
   func send(_ parameters: [CHHapticDynamicParameter], atEngineSeconds time: TimeInterval) throws {
@@ -269,8 +270,11 @@ final class PlayerBacking: @unchecked Sendable {
     for parameter in parameters {
       let id = try DynamicParameterID(parameter.parameterID)
       let isNow = time <= engineBacking.currentSeconds && parameter.relativeTime <= 0
-      let moment = isNow ? .now : playbackTime(baseTime + max(0, parameter.relativeTime))
-      try command(.sent(parameter.parameterID, parameter.value, at: deviceSeconds(of: moment))) {
+      let moment =
+        isNow ? .now : sessionTime(ofEngineSeconds: baseTime + max(0, parameter.relativeTime))
+      try performAndLog(
+        .sent(parameter.parameterID, parameter.value, at: deviceSeconds(of: moment))
+      ) {
         try player.set(id, to: parameter.value, at: moment)
       }
     }
@@ -283,8 +287,9 @@ final class PlayerBacking: @unchecked Sendable {
       ParameterCurve.ControlPoint(time: $0.relativeTime, value: $0.value)
     }
     let curve = ParameterCurve(id: id, time: 0, controlPoints: points)
-    let moment = playbackTime(time)
-    try command(.scheduledCurve(.init(rawValue: id.rawValue), at: deviceSeconds(of: moment))) {
+    let moment = sessionTime(ofEngineSeconds: time)
+    try performAndLog(.scheduledCurve(.init(rawValue: id.rawValue), at: deviceSeconds(of: moment)))
+    {
       try player.schedule(curve, at: moment)
     }
   }
@@ -292,7 +297,7 @@ final class PlayerBacking: @unchecked Sendable {
   /// Returns the player's counterpart in the running session, and creates it if necessary.
   private func makeSessionPlayer(startingIfAllowed: Bool = false) throws -> PatternPlayer {
     guard engineBacking.withLockedState({ $0.resetCount }) == engineGeneration else {
-      log(.violation(.playerUsedAfterReset))
+      logAction(.violation(.playerUsedAfterReset))
       throw CHHapticError(.invalidPatternPlayer, "the engine was reset; create a new player")
     }
     let session = try engineBacking.runningSession(startingIfAllowed: startingIfAllowed)
@@ -308,7 +313,7 @@ final class PlayerBacking: @unchecked Sendable {
         try applySettings(to: newPlayer, previous: Settings())
         self.session = session
         sessionPlayer = newPlayer
-        reportedEndCount = 0
+        drainedEndCount = 0
         return newPlayer
       }
     }
@@ -331,15 +336,15 @@ final class PlayerBacking: @unchecked Sendable {
 
   /// Converts a time on the engine's clock, as the application states it, to the clock of the
   /// session.
-  private func playbackTime(_ time: TimeInterval) -> PlaybackTime {
+  private func sessionTime(ofEngineSeconds time: TimeInterval) -> PlaybackTime {
     guard time > 0, time.isFinite else { return .now }
     let elapsed = engineBacking.withLockedState { $0.pastSessionSeconds }
     return time > elapsed ? .seconds(time - elapsed) : .now
   }
 
-  private func command(_ action: HapticLogEntry.Action, _ body: () throws -> Void) throws {
+  private func performAndLog(_ action: HapticLogEntry.Action, _ body: () throws -> Void) throws {
     try convertingErrors(body)
-    log(action)
+    logAction(action)
   }
 
   private func convertingErrors<Result>(_ body: () throws -> Result) throws -> Result {
@@ -350,8 +355,8 @@ final class PlayerBacking: @unchecked Sendable {
     }
   }
 
-  private func log(_ action: HapticLogEntry.Action) {
-    engineBacking.log(action, player: playerNumber)
+  private func logAction(_ action: HapticLogEntry.Action) {
+    engineBacking.logAction(action, player: playerNumber)
   }
 
   private func logSettingChanges(from previous: Settings) {
@@ -359,13 +364,13 @@ final class PlayerBacking: @unchecked Sendable {
     if settings.isLooping != previous.isLooping
       || settings.loopEndSeconds != previous.loopEndSeconds
     {
-      log(.looping(settings.isLooping))
+      logAction(.looping(settings.isLooping))
     }
     if settings.playbackRate != previous.playbackRate {
-      log(.rate(Double(settings.playbackRate)))
+      logAction(.rate(Double(settings.playbackRate)))
     }
     if settings.isMuted != previous.isMuted {
-      log(.muted(settings.isMuted))
+      logAction(.muted(settings.isMuted))
     }
   }
 

@@ -16,26 +16,27 @@ final class DeviceClocks {
   /// The unit to which the first start time of an uptime clock is rounded, in nanoseconds: 12 days.
   private static let uptimeRoundingUnitNanoseconds = nanosecondsPerSecond << 20
   /// The latest times that the devices of the process have shown on each clock, in nanoseconds.
-  private static let latestShownNanoseconds = Locked(systemClockNumbers.map { _ in Int64.min })
+  private static let latestShownNanosecondsByClock = Locked(
+    systemClockNumbers.map { _ in Int64.min })
 
   /// The time of each system clock at the device's time 0, in nanoseconds; nil before the first
   /// use.
-  private var clockStartNanoseconds: [Int64]?
+  private var startNanosecondsByClock: [Int64]?
 
   /// Returns the time of a system clock, in nanoseconds, given its clock ID in C; nil for an
   /// unknown clock.
   func nanoseconds(onClock number: Int32, elapsed: Duration) -> Int64? {
     guard let index = Self.systemClockNumbers.firstIndex(of: number) else { return nil }
     let (seconds, attoseconds) = elapsed.components
-    let starts = self.clockStartNanoseconds ?? Self.makeClockStarts()
-    self.clockStartNanoseconds = starts
+    let starts = self.startNanosecondsByClock ?? Self.makeClockStarts()
+    self.startNanosecondsByClock = starts
     let time = starts[index] + seconds * Self.nanosecondsPerSecond + attoseconds / 1_000_000_000
-    Self.latestShownNanoseconds.withLock { $0[index] = max($0[index], time) }
+    Self.latestShownNanosecondsByClock.withLock { $0[index] = max($0[index], time) }
     return time
   }
 
   private static func makeClockStarts() -> [Int64] {
-    let latestTimes = latestShownNanoseconds.withLock { $0 }
+    let latestTimes = latestShownNanosecondsByClock.withLock { $0 }
     return zip(systemClockNumbers, latestTimes).map { clock, latest in
       var time = timespec()
       unsafe clock_gettime(clock, &time)

@@ -140,7 +140,7 @@ final class LiveBackend: EngineBackend {
   private static let defaultRateHertz = 48_000
   /// The minimum interval between two checks whether an unavailable device has become available, in
   /// seconds.
-  private static let pollIntervalSeconds = 1.0
+  private static let availabilityPollIntervalSeconds = 1.0
 
   private let configuration: OutputConfiguration
   private let outputRegistry: OutputRegistry
@@ -159,7 +159,7 @@ final class LiveBackend: EngineBackend {
     }
     return availabilityState.withLock { found in
       let now = ProcessInfo.processInfo.systemUptime
-      if found.isAvailable || now - found.lastPollSeconds < Self.pollIntervalSeconds {
+      if found.isAvailable || now - found.lastPollSeconds < Self.availabilityPollIntervalSeconds {
         return found.isAvailable
       }
       found.lastPollSeconds = now

@@ -34,15 +34,15 @@ final class EngineBacking: @unchecked Sendable {
     var resetCount = 0
     /// A number that increases whenever the engine starts or a player starts or ends. An idle timer
     /// that was created at a lower number is obsolete.
-    var playerStartNumber = 0
+    var activityChangeNumber = 0
     /// The value of `playerStartNumber` for which the running idle timer was created. There is only
     /// one timer for each value.
-    var idleTimerStartNumber = -1
+    var idleTimerActivityChangeNumber = -1
     var finishedHandlers: [CHHapticEngine.FinishedHandler] = []
     /// The players that play, are paused, or are about to start.
     var activePlayers: [ObjectIdentifier: PlayerBacking] = [:]
     var audioResources: [Int: AudioResource] = [:]
-    var nextResourceID = 1
+    var nextAudioResourceID = 1
     var isEngineReleased = false
     var isMissingResetHandlerReported = false
     var lastVirtualSession: VirtualSession?
@@ -65,10 +65,10 @@ final class EngineBacking: @unchecked Sendable {
     register(with: backend)
   }
 
-  deinit { virtualBackend?.unregister(engineNumber) }
+  deinit { virtualBackend?.unregisterEngine(engineNumber) }
 
   private func register(with backend: any EngineBackend) {
-    let number = (backend as? VirtualBackend)?.register(self) ?? 0
+    let number = (backend as? VirtualBackend)?.registerEngine(self) ?? 0
     registration.withLock { $0 = Registration(backend: backend, engineNumber: number) }
   }
 
@@ -82,7 +82,7 @@ final class EngineBacking: @unchecked Sendable {
 
   var virtualBackend: VirtualBackend? { backend as? VirtualBackend }
 
-  func log(_ action: HapticLogEntry.Action, player: Int? = nil) {
+  func logAction(_ action: HapticLogEntry.Action, player: Int? = nil) {
     let home = registration.withLock { $0 }
     (home.backend as? VirtualBackend)?.appendLogEntry(
       action, engine: home.engineNumber, player: player)
@@ -104,11 +104,11 @@ final class EngineBacking: @unchecked Sendable {
 
   /// Calls a handler of the application. This method runs on the handler queue.
   func callHandler<Result>(_ handler: HapticLogEntry.Handler, _ body: () -> Result) -> Result {
-    log(.handlerCalled(handler))
+    logAction(.handlerCalled(handler))
     guard virtualBackend?.faults.detectsIsolationViolations == true else { return body() }
     let (result, isNoticed) = IsolationMonitor.detectingViolation(body)
     if isNoticed {
-      log(.violation(.handlerOffMainActor(handler)))
+      logAction(.violation(.handlerOffMainActor(handler)))
     }
     return result
   }
@@ -121,7 +121,7 @@ final class EngineBacking: @unchecked Sendable {
     }
     let scoped = EngineBackends.scopedDevice
     if let scoped, scoped !== virtualBackend, let test = scoped.currentTest,
-      !virtualBackend.noop || !test.runsAlone
+      !virtualBackend.hasTestEnded || !test.runsAlone
     {
       scoped.recordForeignEngine(of: owner.name)
       throw CHHapticError(
@@ -135,7 +135,7 @@ final class EngineBacking: @unchecked Sendable {
     "add .virtualHaptics(.alone) to both tests or their suites"
 
   private func moveFromEndedDevice() {
-    guard virtualBackend?.noop == true else { return }
+    guard virtualBackend?.hasTestEnded == true else { return }
     let ended = withLockedState { state in
       state.pastSessionSeconds += state.session?.playbackEngine.seconds ?? 0
       state.activePlayers.removeAll()
@@ -155,22 +155,22 @@ final class EngineBacking: @unchecked Sendable {
     if isRunning { return }
     let delay = virtualBackend?.popStartDelay() ?? 0
     if delay > 0 {
-      virtualBackend?.advanceBlocked(seconds: delay)
+      virtualBackend?.advanceWithoutHandlers(seconds: delay)
     }
     let session: any EngineSession
     do {
       session = try backend.openSession(request)
     } catch {
-      log(.engineStartFailed((error as? CHHapticError)?.code ?? .unknownError))
+      logAction(.engineStartFailed((error as? CHHapticError)?.code ?? .unknownError))
       throw error
     }
-    log(.engineStarted)
+    logAction(.engineStarted)
     let lost = withLockedState { state in
       let lost = exchange(&state.lostSession, with: nil)
       state.session = session
       state.isStartRequested = true
       state.isMissingResetHandlerReported = false
-      state.playerStartNumber += 1
+      state.activityChangeNumber += 1
       state.lastVirtualSession = session as? VirtualSession
       // Nothing sounds yet, so these settings apply from the first frame.
       if state.isMutedForHaptics {
@@ -259,11 +259,11 @@ final class EngineBacking: @unchecked Sendable {
     if reason != .systemError {
       session?.close()
     } else {
-      (session as? VirtualSession)?.endRecord()
+      (session as? VirtualSession)?.endRecording()
     }
     startStopLock.unlock()
     guard session != nil else { return }
-    log(.engineStopped(reason))
+    logAction(.engineStopped(reason))
     for player in active {
       player.callCompletionHandler(error)
     }
@@ -296,11 +296,11 @@ final class EngineBacking: @unchecked Sendable {
   }
 
   /// Resets the engine as the system would. Any thread may call.
-  func requestReset() { enqueueHandlerWork { self.reset() } }
+  func requestReset() { enqueueHandlerWork { self.resetEngine() } }
 
   /// Invalidates players and audio resources, and calls the reset handler. Runs on the handler
   /// queue.
-  private func reset() {
+  private func resetEngine() {
     if withLockedState({ $0.session != nil }) {
       reportMissingResetHandler()
     }
@@ -311,7 +311,7 @@ final class EngineBacking: @unchecked Sendable {
       return (state.resetHandler, exchange(&state.lostSession, with: nil))
     }
     lost?.close()
-    log(.engineReset)
+    logAction(.engineReset)
     callHandler(.reset) { handler?() }
   }
 
@@ -324,7 +324,7 @@ final class EngineBacking: @unchecked Sendable {
       return true
     }
     if isReported {
-      log(.violation(.noResetHandler))
+      logAction(.violation(.noResetHandler))
     }
   }
 
@@ -334,7 +334,7 @@ final class EngineBacking: @unchecked Sendable {
       return state.session != nil && !state.activePlayers.isEmpty
     }
     if wasPlaying {
-      log(.violation(.engineReleased))
+      logAction(.violation(.engineReleased))
     }
     enqueueHandlerWork { self.stop(wasPlaying ? .engineDestroyed : nil) }
   }
@@ -348,12 +348,12 @@ final class EngineBacking: @unchecked Sendable {
       if let audio {
         state.isMutedForAudio = audio
         state.session?.playbackEngine.setAudioMuted(audio)
-        log(.audioMuted(audio))
+        logAction(.audioMuted(audio))
       }
       if let haptics {
         state.isMutedForHaptics = haptics
         state.session?.playbackEngine.setHapticsMuted(haptics)
-        log(.hapticsMuted(haptics))
+        logAction(.hapticsMuted(haptics))
       }
     }
   }
@@ -366,17 +366,18 @@ final class EngineBacking: @unchecked Sendable {
   private func scheduleIdleTimeout() {
     let activity: Int? = withLockedState { state in
       guard state.isAutoShutdownEnabled, state.session != nil, state.activePlayers.isEmpty,
-        state.idleTimerStartNumber != state.playerStartNumber
+        state.idleTimerActivityChangeNumber != state.activityChangeNumber
       else { return nil }
-      state.idleTimerStartNumber = state.playerStartNumber
-      return state.playerStartNumber
+      state.idleTimerActivityChangeNumber = state.activityChangeNumber
+      return state.activityChangeNumber
     }
     guard let activity else { return }
     backend.schedule(after: Self.idleTimeoutSeconds) { [weak self] in
       guard let self else { return }
       enqueueHandlerWork {
         let isIdle = self.withLockedState {
-          $0.playerStartNumber == activity && $0.isAutoShutdownEnabled && $0.activePlayers.isEmpty
+          $0.activityChangeNumber == activity && $0.isAutoShutdownEnabled
+            && $0.activePlayers.isEmpty
         }
         if isIdle {
           self.stop(.idleTimeout)
@@ -386,13 +387,13 @@ final class EngineBacking: @unchecked Sendable {
   }
 
   func makePlayer(_ pattern: CHHapticPattern) throws -> PlayerBacking {
-    if virtualBackend?.noop == false {
+    if virtualBackend?.hasTestEnded == false {
       try moveToCurrentDevice()
     }
     let player = try PlayerBacking(
       self, pattern, engineGeneration: withLockedState { $0.resetCount })
     // A pattern that cannot be played is reported now instead of at its start.
-    try player.validate()
+    try player.validatePattern()
     return player
   }
 
@@ -405,7 +406,7 @@ final class EngineBacking: @unchecked Sendable {
   /// Returns the running session for a player. If auto shutdown is enabled, starts a session if
   /// necessary.
   func runningSession(startingIfAllowed: Bool) throws -> any EngineSession {
-    if virtualBackend?.noop == true, withLockedState({ $0.isStartRequested }) {
+    if virtualBackend?.hasTestEnded == true, withLockedState({ $0.isStartRequested }) {
       try start()
     } else {
       try moveToCurrentDevice()
@@ -423,7 +424,7 @@ final class EngineBacking: @unchecked Sendable {
 
   func registerPlayerStart(_ player: PlayerBacking) {
     withLockedState { state in
-      state.playerStartNumber += 1
+      state.activityChangeNumber += 1
       state.activePlayers[ObjectIdentifier(player)] = player
       state.session?.updateActivity(true)
     }
@@ -439,14 +440,14 @@ final class EngineBacking: @unchecked Sendable {
   /// handler queue.
   private func reportEndedPlayers() {
     for player in withLockedState({ Array($0.activePlayers.values) }) {
-      let previousActivity = withLockedState { $0.playerStartNumber }
+      let previousActivity = withLockedState { $0.activityChangeNumber }
       let endCount = player.drainEndCount()
       if !player.isActive {
         withLockedState { state in
           // A player was started in the meantime, perhaps this one; its update will be reported.
-          guard state.playerStartNumber == previousActivity else { return }
+          guard state.activityChangeNumber == previousActivity else { return }
           state.activePlayers[ObjectIdentifier(player)] = nil
-          state.playerStartNumber += 1
+          state.activityChangeNumber += 1
           if state.activePlayers.isEmpty {
             state.session?.updateActivity(false)
           }
@@ -483,7 +484,7 @@ package enum IsolationMonitor {
 
   /// The threads that are calling a handler, each with a Boolean value that indicates whether a
   /// violation was detected.
-  private static let violationsByThread = Locked<[UInt: Bool]>([:])
+  private static let hasViolationByThread = Locked<[UInt: Bool]>([:])
 
   private static var currentThreadID: UInt { UInt(pthread_self()) }
 
@@ -504,7 +505,7 @@ package enum IsolationMonitor {
   /// Records that this thread is on the wrong executor. Returns true if the thread is calling a
   /// monitored handler.
   private static func recordViolation() -> Bool {
-    violationsByThread.withLock { calls in
+    hasViolationByThread.withLock { calls in
       guard calls[currentThreadID] != nil else { return false }
       calls[currentThreadID] = true
       return true
@@ -516,10 +517,10 @@ package enum IsolationMonitor {
   static func detectingViolation<Result>(_ body: () -> Result) -> (result: Result, isNoticed: Bool)
   {
     guard isHookAvailable else { return (body(), false) }
-    violationsByThread.withLock { $0[currentThreadID] = false }
+    hasViolationByThread.withLock { $0[currentThreadID] = false }
     let result = body()
     return (
-      result, violationsByThread.withLock { $0.removeValue(forKey: currentThreadID) } ?? false
+      result, hasViolationByThread.withLock { $0.removeValue(forKey: currentThreadID) } ?? false
     )
   }
 }

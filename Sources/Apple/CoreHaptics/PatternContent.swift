@@ -79,13 +79,13 @@ struct PatternContent: Equatable, Sendable {
           .operationNotPermitted,
           "events[\(index)] plays the registered resource \(id), which cannot be exported")
       }
-      entries.append([.event: event.dictionary])
+      entries.append([.event: event.exportedEntry])
     }
     for parameter in flattenedPattern.parameters {
-      entries.append([.parameter: parameter.dictionary])
+      entries.append([.parameter: parameter.exportedEntry])
     }
     for curve in flattenedPattern.curves {
-      entries.append([.parameterCurve: curve.dictionary])
+      entries.append([.parameterCurve: curve.exportedEntry])
     }
     return [.version: 1.0, .pattern: entries]
   }
@@ -95,7 +95,7 @@ struct PatternContent: Equatable, Sendable {
   init(dictionary: [AnyHashable: Any]) throws {
     var writer = DictionaryJSONWriter()
     try writer.writeValue(dictionary)
-    let text = SourceFile(writer.bytes, name: "dictionary")
+    let text = SourceFile(writer.jsonBytes, name: "dictionary")
     do throws(InputError) {
       var options = ReadingOptions(wantsFindings: false)
       options.rejectsUnknownParameters = true
@@ -127,7 +127,7 @@ struct PatternContent: Equatable, Sendable {
 }
 
 extension HapticEvent {
-  fileprivate var dictionary: [CHHapticPattern.Key: Any] {
+  fileprivate var exportedEntry: [CHHapticPattern.Key: Any] {
     var event: [CHHapticPattern.Key: Any] = [.time: time, .eventType: kind.rawValue]
     if let duration {
       event[.eventDuration] = duration
@@ -164,7 +164,7 @@ extension HapticEvent {
     for (index, parameter) in event.eventParameters.enumerated() {
       let path = "\(path).eventParameters[\(index)]"
       let id = try EventParameterID(parameter.parameterID, path: path)
-      parameters[id] = try Self.clamped(parameter.value, to: id.range, path: "\(path).value")
+      parameters[id] = try Self.clampedValue(parameter.value, to: id.range, path: "\(path).value")
     }
     self.init(
       kind: kind, time: event.relativeTime, duration: event.explicitDuration,
@@ -181,7 +181,7 @@ extension HapticEvent {
   }
 
   /// Returns a value clamped to a range. Throws an error for NaN.
-  fileprivate static func clamped(_ value: Float, to range: ClosedRange<Float>, path: String)
+  fileprivate static func clampedValue(_ value: Float, to range: ClosedRange<Float>, path: String)
     throws -> Float
   {
     guard !value.isNaN else { throw CHHapticError(.badParameterEntry, "\(path) is NaN") }
@@ -190,7 +190,7 @@ extension HapticEvent {
 }
 
 extension DynamicParameter {
-  fileprivate var dictionary: [CHHapticPattern.Key: Any] {
+  fileprivate var exportedEntry: [CHHapticPattern.Key: Any] {
     [.parameterID: id.rawValue, .time: time, .parameterValue: value.shortestDouble]
   }
 
@@ -198,13 +198,13 @@ extension DynamicParameter {
     let id = try DynamicParameterID(parameter.parameterID, path: path)
     try HapticEvent.checkTime(
       parameter.relativeTime, path: "\(path).relativeTime", code: .invalidTime)
-    let value = try HapticEvent.clamped(parameter.value, to: id.range, path: "\(path).value")
+    let value = try HapticEvent.clampedValue(parameter.value, to: id.range, path: "\(path).value")
     self.init(id: id, value: value, time: parameter.relativeTime)
   }
 }
 
 extension ParameterCurve {
-  fileprivate var dictionary: [CHHapticPattern.Key: Any] {
+  fileprivate var exportedEntry: [CHHapticPattern.Key: Any] {
     let points = controlPoints.map { point -> [CHHapticPattern.Key: Any] in
       [.time: point.time, .parameterValue: point.value.shortestDouble]
     }
@@ -220,7 +220,7 @@ extension ParameterCurve {
         point.relativeTime, path: "\(path).relativeTime", code: .invalidTime)
       return ControlPoint(
         time: point.relativeTime,
-        value: try HapticEvent.clamped(point.value, to: id.range, path: "\(path).value"))
+        value: try HapticEvent.clampedValue(point.value, to: id.range, path: "\(path).value"))
     }
     self.init(id: id, time: curve.relativeTime, controlPoints: points.sorted { $0.time < $1.time })
   }
@@ -292,11 +292,11 @@ extension CHHapticError {
 private struct DictionaryJSONWriter {
   private static let maximumDepth = 64
 
-  private(set) var bytes: [UInt8] = []
+  private(set) var jsonBytes: [UInt8] = []
   /// The descriptions of values that JSON cannot represent, by the path in the notation of
   /// ``JSONValue/path``.
   private(set) var unrepresentableValues: [String: String] = [:]
-  private var path: [String] = []
+  private var currentKeyPath: [String] = []
 
   /// Writes a value in an object or an array. Throws an error if the value is nested too deeply.
   mutating func writeValue(_ value: Any, isMember: Bool = true) throws {
@@ -304,7 +304,7 @@ private struct DictionaryJSONWriter {
       writeString(text)
     } else if let number = Self.numericValue(of: value) {
       if number.isFinite {
-        bytes += "\(number)".utf8
+        jsonBytes += "\(number)".utf8
       } else {
         writePlaceholder(for: "\(number)", isMember: isMember)
       }
@@ -312,7 +312,7 @@ private struct DictionaryJSONWriter {
       let members = dictionary.compactMap { key, value in
         Self.keyName(key).map { (key: $0, value: value) }
       }
-      let step = path.isEmpty ? "" : "."
+      let step = currentKeyPath.isEmpty ? "" : "."
       try writeEntries(
         "{}", in: members.sorted { $0.key < $1.key }.map { (step + $0.key, $0.key, $0.value) })
     } else if let array = value as? [Any] {
@@ -320,7 +320,7 @@ private struct DictionaryJSONWriter {
     } else if let name = value as? any RawRepresentable, let text = Self.rawValueText(of: name) {
       writeString(text)
     } else if value is NSNull {
-      bytes += "null".utf8
+      jsonBytes += "null".utf8
     } else {
       writePlaceholder(for: "a value of type \(type(of: value))", isMember: isMember)
     }
@@ -329,38 +329,38 @@ private struct DictionaryJSONWriter {
   private mutating func writeEntries(
     _ brackets: String, in entries: [(step: String, key: String?, value: Any)]
   ) throws {
-    guard path.count <= Self.maximumDepth else {
+    guard currentKeyPath.count <= Self.maximumDepth else {
       throw CHHapticError(
         .invalidPatternDictionary,
         "the dictionary is nested more than \(Self.maximumDepth) levels deep")
     }
-    bytes += brackets.utf8.prefix(1)
+    jsonBytes += brackets.utf8.prefix(1)
     for (index, entry) in entries.enumerated() {
       if index > 0 {
-        bytes.append(UInt8(ascii: ","))
+        jsonBytes.append(UInt8(ascii: ","))
       }
       if let key = entry.key {
         writeString(key)
-        bytes.append(UInt8(ascii: ":"))
+        jsonBytes.append(UInt8(ascii: ":"))
       }
-      path.append(entry.step)
+      currentKeyPath.append(entry.step)
       try writeValue(entry.value, isMember: entry.key != nil)
-      path.removeLast()
+      currentKeyPath.removeLast()
     }
-    bytes += brackets.utf8.suffix(1)
+    jsonBytes += brackets.utf8.suffix(1)
   }
 
   private mutating func writeString(_ text: String) {
     var writer = JSONWriter(layout: .compact)
     writer.writeString(text)
-    bytes += writer.writtenBytes
+    jsonBytes += writer.writtenBytes
   }
 
   /// Writes an empty object as a placeholder for a value in an object, because null would count as
   /// absent.
   private mutating func writePlaceholder(for description: String, isMember: Bool) {
-    unrepresentableValues[path.joined()] = description
-    bytes += (isMember ? "{}" : "null").utf8
+    unrepresentableValues[currentKeyPath.joined()] = description
+    jsonBytes += (isMember ? "{}" : "null").utf8
   }
 
   /// Returns the number that a value of any numeric type represents, including Booleans.
@@ -461,7 +461,7 @@ struct AudioResource: Sendable {
 
 extension EngineBacking {
   /// The maximum number of sounds that can be registered with an engine.
-  static let maximumResourceCount = 128
+  static let maximumAudioResourceCount = 128
 
   func registerAudioResource(_ url: URL, options: [AnyHashable: Any]) throws -> Int {
     let sound: Sound
@@ -480,16 +480,16 @@ extension EngineBacking {
       sound: sound, usesVolumeEnvelope: try option(CHHapticAudioResourceKeyUseVolumeEnvelope, true),
       isLooping: try option(CHHapticAudioResourceKeyLoopEnabled, false))
     return try withLockedState { state in
-      guard state.audioResources.count < Self.maximumResourceCount else {
+      guard state.audioResources.count < Self.maximumAudioResourceCount else {
         throw CHHapticError(
           .resourceNotAvailable,
           """
-          an engine supports at most \(Self.maximumResourceCount) audio resources; unregister some \
+          an engine supports at most \(Self.maximumAudioResourceCount) audio resources; unregister some \
           first
           """)
       }
-      let number = state.nextResourceID
-      state.nextResourceID += 1
+      let number = state.nextAudioResourceID
+      state.nextAudioResourceID += 1
       state.audioResources[number] = resource
       return number
     }

@@ -31,7 +31,7 @@ final class SessionRecorder: Sendable {
 /// and silence in one step.
 final class SampleRenderer {
   private let makeEngine: () -> PlaybackEngine
-  private lazy var output = SampleOutput(engine: makeEngine())
+  private lazy var sampleOutput = SampleOutput(engine: makeEngine())
 
   /// Creates a renderer for a session.
   ///
@@ -46,14 +46,16 @@ final class SampleRenderer {
   ///   - end: The frame.
   func render(_ events: [(position: Int64, event: SessionEvent)], untilFrame end: Int64) {
     for (position, event) in events {
-      output.render(untilFrame: position)
-      output.apply(event)
+      sampleOutput.render(untilFrame: position)
+      sampleOutput.apply(event)
     }
-    output.render(untilFrame: end)
+    sampleOutput.render(untilFrame: end)
   }
 
   /// Returns all rendered samples of a channel.
-  func samples(ofChannel channel: Int) -> [Float] { output.memorySink.samples(ofChannel: channel) }
+  func samples(ofChannel channel: Int) -> [Float] {
+    sampleOutput.memorySink.samples(ofChannel: channel)
+  }
 }
 
 /// The render loop of the renderer, which writes the samples to memory.
@@ -62,7 +64,7 @@ private final class SampleOutput {
   private let engine: PlaybackEngine
   private let timeSource = VirtualTimeSource()
   private let commandReplay = CommandReplay()
-  private let loop: RenderLoop
+  private let renderLoop: RenderLoop
   /// The number of frames to render after skipped silence so that noise gates are open again: the
   /// frames of 20 ms.
   private let leadInFrameCount: Int
@@ -76,18 +78,18 @@ private final class SampleOutput {
       SinkFormat(
         rate: engine.rate, channelCount: engine.routing.channels.count,
         periodSize: VirtualSession.periodFrameCount, bufferSize: VirtualSession.periodFrameCount))
-    loop = RenderLoop(engine: engine, sink: memorySink, time: timeSource)
+    renderLoop = RenderLoop(engine: engine, sink: memorySink, time: timeSource)
   }
 
   func apply(_ event: SessionEvent) {
     switch event {
     case .commands(let commands):
-      loop.receiveCommands()
+      renderLoop.receiveCommands()
       engine.replay(commands, with: commandReplay)
     case .activity(let isActive):
       self.hasActivePlayer = isActive
     case .stop:
-      loop.stop()
+      renderLoop.stop()
       while isRunning {
         runIteration(.ready(frameCount: VirtualSession.periodFrameCount))
       }
@@ -111,7 +113,7 @@ private final class SampleOutput {
   private func runIteration(_ readiness: SinkReadiness) {
     memorySink.presetReadiness = readiness
     let previousPosition = engine.position
-    isRunning = loop.runIteration()
+    isRunning = renderLoop.runIteration()
     timeSource.advance(by: .seconds(Double(engine.position - previousPosition) / engine.rate))
   }
 }
@@ -129,7 +131,7 @@ private final class VirtualSink: AudioSink {
   /// The interleaved samples of each run of frames that are not silent, with the first frame of the
   /// run. The frames between runs are silent.
   private var soundingRuns: [(start: Int, samples: [Float])] = []
-  private var isLastRunOpen = false
+  private var extendsLastSoundingRun = false
 
   init(_ format: SinkFormat) { self.format = format }
 
@@ -140,16 +142,16 @@ private final class VirtualSink: AudioSink {
     if case .missed(let count) = readiness {
       storedFrameCount += count
       trailingSilentFrameCount += count
-      isLastRunOpen = false
+      extendsLastSoundingRun = false
       presetReadiness = .interrupted
     }
     return readiness
   }
 
   func write(_ frames: Span<Float>) {
-    if !isLastRunOpen {
+    if !extendsLastSoundingRun {
       soundingRuns.append((storedFrameCount, []))
-      isLastRunOpen = true
+      extendsLastSoundingRun = true
     }
     let count = frames.count / format.channelCount
     let isSilent = unsafe frames.withUnsafeBufferPointer { samples in

@@ -16,7 +16,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   /// The maximum number of rounds in which handlers trigger further handlers before the clock
   /// advances without waiting for them.
-  private static let maximumSettleRounds = 1_000
+  private static let maximumHandlerRoundCount = 1_000
 
   let lock = NSRecursiveLock()
   /// The sample rate of the device, in hertz.
@@ -31,7 +31,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var pendingApplicationWaits: [Wait] = []
   private var lastWaitNumber = 0
   private var controlsWaitsWhileRunning = false
-  private let clocks = DeviceClocks()
+  private let deviceClocks = DeviceClocks()
   package let work = VirtualWork()
   package let mainQueueService = MainQueueService()
   package let waitingCalls = WaitingCalls()
@@ -44,7 +44,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var livePlayerCount = 0
   private var enginesByNumber: [Int: WeakEngine] = [:]
   private var sharedObjectsByType: [ObjectIdentifier: AnyObject] = [:]
-  private var hasTestEnded = false
+  private var storedHasTestEnded = false
   private var storedTest: Test?
   private var storedMisuse = TestMisuse()
   private var storedFaults = InjectedFaults()
@@ -160,7 +160,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// Advances the virtual clock for a caller that is blocked, without waiting for handlers.
-  func advanceBlocked(seconds: Double) {
+  func advanceWithoutHandlers(seconds: Double) {
     let end = lock.withLock { elapsedTime + .seconds(max(0, seconds)) }
     while let due = advanceToNextEvent(until: end) {
       for body in due {
@@ -208,7 +208,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// A Boolean value that indicates whether waits of the application end in the device's time
   /// instead of real time. It is false after the test has ended.
   package var controlsWaits: Bool {
-    get { lock.withLock { controlsWaitsWhileRunning && !hasTestEnded } }
+    get { lock.withLock { controlsWaitsWhileRunning && !storedHasTestEnded } }
     set { lock.withLock { controlsWaitsWhileRunning = newValue } }
   }
 
@@ -223,7 +223,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     cancel: @escaping @Sendable (Duration) -> Void
   ) {
     let isLate = lock.withLock {
-      guard !hasTestEnded else { return true }
+      guard !storedHasTestEnded else { return true }
       lastWaitNumber += 1
       pendingApplicationWaits.append(
         Wait(
@@ -259,13 +259,13 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// Returns the time of a system clock as it appears in the device's time, in nanoseconds, given
   /// the clock ID in C.
   package func nanoseconds(onClock number: Int32) -> Int64? {
-    lock.withLock { clocks.nanoseconds(onClock: number, elapsed: elapsedTime) }
+    lock.withLock { deviceClocks.nanoseconds(onClock: number, elapsed: elapsedTime) }
   }
 
   /// The time on the monotonic clock as it appears in the device's time, in seconds.
   var mediaSeconds: Double {
     let nanoseconds = lock.withLock {
-      clocks.nanoseconds(onClock: CLOCK_MONOTONIC, elapsed: elapsedTime)
+      deviceClocks.nanoseconds(onClock: CLOCK_MONOTONIC, elapsed: elapsedTime)
     }
     return Double(nanoseconds ?? 0) / 1e9
   }
@@ -284,7 +284,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     defer { lock.unlock() }
     return Progress(
       elapsedTime: elapsedTime, logEntryCount: storedLogEntries.count,
-      startedJobCount: work.startedCount, requestedWaitCount: lastWaitNumber)
+      startedJobCount: work.startedJobCount, requestedWaitCount: lastWaitNumber)
   }
 
   /// The number of pending waits of the application, and the due time of the first, in seconds; nil
@@ -314,7 +314,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// Waits until all due handlers, and the handlers that they triggered, have returned.
   /// Returns whether there were any.
   @discardableResult package func waitForHandlers() -> Bool {
-    for round in 0..<Self.maximumSettleRounds {
+    for round in 0..<Self.maximumHandlerRoundCount {
       let queues = lock.withLock { exchange(&pendingQueues, with: [:]) }
       if queues.isEmpty { return round > 0 }
       for queue in queues.values {
@@ -345,14 +345,14 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   func close(_ session: VirtualSession) {
     lock.withLock {
       session.advance(toDeviceSeconds: elapsedSeconds)
-      session.finish()
+      session.endSession()
       closedSessionRecords.append(session.record)
       sessions[ObjectIdentifier(session)] = nil
       activeSessions[ObjectIdentifier(session)] = nil
     }
   }
 
-  func register(_ backing: EngineBacking) -> Int {
+  func registerEngine(_ backing: EngineBacking) -> Int {
     lock.withLock {
       lastEngineNumber += 1
       enginesByNumber[lastEngineNumber] = WeakEngine(backing: backing)
@@ -361,7 +361,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  func unregister(_ number: Int) { lock.withLock { enginesByNumber[number] = nil } }
+  func unregisterEngine(_ number: Int) { lock.withLock { enginesByNumber[number] = nil } }
 
   var liveEngines: [(number: Int, backing: EngineBacking)] {
     lock.withLock {
@@ -400,14 +400,14 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   func unregisterPlayer() { lock.withLock { livePlayerCount -= 1 } }
 
-  package func interruptAll(_ reason: CHHapticEngine.StoppedReason) {
+  package func interruptAllEngines(_ reason: CHHapticEngine.StoppedReason) {
     for engine in liveEngines {
       engine.backing.interrupt(reason)
     }
     waitForHandlers()
   }
 
-  package func resetAll() {
+  package func resetAllEngines() {
     for engine in liveEngines {
       engine.backing.requestReset()
     }
@@ -439,7 +439,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     lock.withLock { storedFaults.isInBackground = isInBackground }
     post(isInBackground ? .didEnterBackground : .didBecomeActive)
     if isInBackground {
-      interruptAll(.applicationSuspended)
+      interruptAllEngines(.applicationSuspended)
     }
   }
 
@@ -453,7 +453,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     waitForHandlers()
   }
 
-  package func setConnected(_ isPresent: Bool) {
+  package func setDeviceConnected(_ isPresent: Bool) {
     let affectedSessions = lock.withLock {
       storedFaults.isDeviceConnected = isPresent
       return Array(sessions.values)
@@ -534,13 +534,13 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     withExtendedLifetime(slots) {}
   }
 
-  var noop: Bool { lock.withLock { hasTestEnded } }
+  var hasTestEnded: Bool { lock.withLock { storedHasTestEnded } }
 
   func endTest() {
     waitForHandlers()
     releaseSharedObjects()
     let (remainingWaits, now) = lock.withLock {
-      hasTestEnded = true
+      storedHasTestEnded = true
       pendingTimers.removeAll()
       nextTimerDueTime = nil
       activeSessions.removeAll()

@@ -27,7 +27,7 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   /// The device's time at frame 0 of the session, in seconds.
   package let originSeconds: Double
   private let storedEngine: PlaybackEngine
-  private let simulation: PlaybackSimulation
+  private let playbackSimulation: PlaybackSimulation
   private let eventRecorder = SessionRecorder()
   private let sampleRenderer: SampleRenderer
   let sessionRequest: SessionRequest
@@ -48,7 +48,7 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
         profiles: [profile])
     }
     storedEngine = makeEngine()
-    simulation = PlaybackSimulation(storedEngine)
+    playbackSimulation = PlaybackSimulation(storedEngine)
     sampleRenderer = SampleRenderer(makeEngine: makeEngine)
     self.sessionRequest = request
     self.backend = backend
@@ -106,7 +106,7 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   }
 
   /// Ends the record of the session. Later changes of players are not recorded.
-  func endRecord() {
+  func endRecording() {
     backend?.advanceToCurrentTime(self)
     backend?.lock.withLock { recordsChanges = false }
   }
@@ -122,7 +122,7 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   /// Requires the lock.
   var nextChangeDeviceSeconds: Double? {
     guard isRunning else { return nil }
-    return simulation.nextChangeFrame.map { deviceSeconds(ofFrame: $0) }
+    return playbackSimulation.nextChangeFrame.map { deviceSeconds(ofFrame: $0) }
   }
 
   /// Advances the players of the session to a time on the device's clock, in seconds. Requires the
@@ -132,9 +132,9 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     let end = Int64((max(0, seconds - originSeconds) * storedEngine.rate + 1e-3).rounded(.down))
     while isRunning, storedEngine.position < end {
       // A player stores the changes of a period only.
-      let nextChange = max(storedEngine.position, simulation.nextChangeFrame ?? end)
+      let nextChange = max(storedEngine.position, playbackSimulation.nextChangeFrame ?? end)
       let target = min(end, nextChange + Int64(Self.periodFrameCount))
-      simulation.advance(frameCount: Int(target - storedEngine.position))
+      playbackSimulation.advance(frameCount: Int(target - storedEngine.position))
       recordChanges()
     }
   }
@@ -149,7 +149,7 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   }
 
   /// Ends the session with a fade-out. Requires the lock.
-  func finish() {
+  func endSession() {
     guard isRunning else { return }
     isRunning = false
     recordsChanges = false

@@ -3,34 +3,36 @@ internal import Synchronization
 
 /// A counter of a device's pending work that was dispatched to tasks and queues.
 package final class VirtualWork: Sendable {
-  private let pendingCount = Atomic<Int>(0)
-  private let atomicStartedCount = Atomic<Int>(0)
-  private let abandonedCount = Atomic<Int>(0)
+  private let pendingJobCount = Atomic<Int>(0)
+  private let atomicStartedJobCount = Atomic<Int>(0)
+  private let abandonedJobCount = Atomic<Int>(0)
 
   package init() {}
 
   /// Counts a unit of work as pending. Call this method before the work can begin.
   package func beginWork() {
-    atomicStartedCount.add(1, ordering: .sequentiallyConsistent)
-    pendingCount.add(1, ordering: .sequentiallyConsistent)
+    atomicStartedJobCount.add(1, ordering: .sequentiallyConsistent)
+    pendingJobCount.add(1, ordering: .sequentiallyConsistent)
   }
 
-  package func endWork() { pendingCount.subtract(1, ordering: .sequentiallyConsistent) }
+  package func endWork() { pendingJobCount.subtract(1, ordering: .sequentiallyConsistent) }
 
-  package var startedCount: Int { atomicStartedCount.load(ordering: .sequentiallyConsistent) }
+  package var startedJobCount: Int { atomicStartedJobCount.load(ordering: .sequentiallyConsistent) }
 
   /// A Boolean value that indicates whether no work is pending except abandoned work.
   package var isIdle: Bool {
-    pendingCount.load(ordering: .sequentiallyConsistent)
-      <= abandonedCount.load(ordering: .sequentiallyConsistent)
+    pendingJobCount.load(ordering: .sequentiallyConsistent)
+      <= abandonedJobCount.load(ordering: .sequentiallyConsistent)
   }
 
-  package var isAllWorkComplete: Bool { pendingCount.load(ordering: .sequentiallyConsistent) <= 0 }
+  package var isAllWorkComplete: Bool {
+    pendingJobCount.load(ordering: .sequentiallyConsistent) <= 0
+  }
 
   /// Abandons the work that is pending now, so that no later wait includes it.
-  package func abandonPending() {
-    abandonedCount.store(
-      pendingCount.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)
+  package func abandonPendingJobs() {
+    abandonedJobCount.store(
+      pendingJobCount.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)
   }
 }
 
@@ -49,7 +51,7 @@ package enum WorkOwner {
   }
 
   /// The device whose time applies on this thread, or nil for real time.
-  package static var timeDevice: VirtualBackend? {
+  package static var timeControllingDevice: VirtualBackend? {
     guard let currentDevice, currentDevice.controlsWaits else { return nil }
     return currentDevice
   }
@@ -59,7 +61,8 @@ package enum WorkOwner {
   package static var currentDevice: VirtualBackend? {
     let mark = unsafe pthread_getspecific(threadDataKey)
     if unsafe mark == noDeviceMark { return nil }
-    guard let worker = unsafe EngineBackends.scopedDevice ?? device(of: mark), !worker.noop else {
+    guard let worker = unsafe EngineBackends.scopedDevice ?? device(of: mark), !worker.hasTestEnded
+    else {
       return nil
     }
     return worker

@@ -132,7 +132,7 @@ extension HapticLogEntry: CustomStringConvertible {
   /// A description of the entry, such as `0.300 s  engine 1: stopped by audioSessionInterrupt`.
   public var description: String {
     let owner = [engine.map { "engine \($0)" }, player.map { "player \($0)" }].compactMap { $0 }
-    return "\(thousandthsText(time)) s  "
+    return "\(textRoundedToThousandths(time)) s  "
       + (owner.isEmpty ? "" : owner.joined(separator: ", ") + ": ")
       + "\(action)"
   }
@@ -161,30 +161,30 @@ extension HapticLogEntry.Action: CustomStringConvertible {
     case .playerMade(let count):
       "created with \(count) event\(count == 1 ? "" : "s")"
     case .started(let time):
-      "started at \(thousandthsText(time)) s"
+      "started at \(textRoundedToThousandths(time)) s"
     case .stopped(let time):
-      "stopped at \(thousandthsText(time)) s"
+      "stopped at \(textRoundedToThousandths(time)) s"
     case .paused(let time):
-      "paused at \(thousandthsText(time)) s"
+      "paused at \(textRoundedToThousandths(time)) s"
     case .resumed(let time):
-      "resumed at \(thousandthsText(time)) s"
+      "resumed at \(textRoundedToThousandths(time)) s"
     case .sought(let offset):
-      "sought to \(thousandthsText(offset)) s of the pattern"
+      "sought to \(textRoundedToThousandths(offset)) s of the pattern"
     case .cancelled:
       "canceled"
     case .ended(let time):
-      "ended at \(thousandthsText(time)) s"
+      "ended at \(textRoundedToThousandths(time)) s"
     case .looping(let isOn):
       isOn ? "loops" : "does not loop"
     case .rate(let rate):
-      "playback rate \(thousandthsText(rate))"
+      "playback rate \(textRoundedToThousandths(rate))"
     case .muted(let isMuted):
       isMuted ? "muted" : "unmuted"
     case .sent(let id, let value, let time):
-      "\(id.rawValue) \(thousandthsText(Double(value))) sent for "
-        + "\(thousandthsText(time)) s"
+      "\(id.rawValue) \(textRoundedToThousandths(Double(value))) sent for "
+        + "\(textRoundedToThousandths(time)) s"
     case .scheduledCurve(let id, let time):
-      "curve of \(id.rawValue) scheduled for \(thousandthsText(time)) s"
+      "curve of \(id.rawValue) scheduled for \(textRoundedToThousandths(time)) s"
     case .generator(let call):
       "generator: \(call)"
     case .prepared(.impact(let style)):
@@ -207,7 +207,7 @@ extension HapticLogEntry.GeneratorCall: CustomStringConvertible {
     switch self {
     case .impact(let style, let intensity):
       "impact \(style.rawValue)"
-        + (intensity == 1 ? "" : ", intensity \(thousandthsText(intensity))")
+        + (intensity == 1 ? "" : ", intensity \(textRoundedToThousandths(intensity))")
     case .notification(let type):
       "notification \(type.rawValue)"
     case .selection:
@@ -217,7 +217,7 @@ extension HapticLogEntry.GeneratorCall: CustomStringConvertible {
     case .pathCompleted:
       "path completed"
     case .named(let name, let intensity):
-      name + (intensity == 1 ? "" : ", intensity \(thousandthsText(intensity))")
+      name + (intensity == 1 ? "" : ", intensity \(textRoundedToThousandths(intensity))")
     }
   }
 }
@@ -282,7 +282,7 @@ extension HapticLogEntry.Violation: CustomStringConvertible {
     case .engineReleased:
       "an engine was released while it played; keep it in a property"
     case .longEvent(let seconds):
-      "a continuous event lasts \(thousandthsText(seconds)) s; an iPhone ends it after 30 s"
+      "a continuous event lasts \(textRoundedToThousandths(seconds)) s; an iPhone ends it after 30 s"
     case .playerUsedAfterReset:
       "a player was used after its engine was reset; create new players in the reset handler"
     case .generatorOffMainThread:

@@ -100,11 +100,11 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
 
     /// A description of the event, such as `0.500 s  transient, intensity 0.700, sharpness 0.500`.
     public var description: String {
-      let lengthText = kind == .transient ? "" : " for \(thousandthsText(duration)) s"
+      let lengthText = kind == .transient ? "" : " for \(textRoundedToThousandths(duration)) s"
       let quantity = kind == .audio ? "volume" : "intensity"
-      let sharpnessText = kind == .audio ? "" : ", sharpness \(thousandthsText(sharpness))"
-      return "\(thousandthsText(time)) s  \(kind)\(lengthText), "
-        + "\(quantity) \(thousandthsText(intensity))\(sharpnessText)"
+      let sharpnessText = kind == .audio ? "" : ", sharpness \(textRoundedToThousandths(sharpness))"
+      return "\(textRoundedToThousandths(time)) s  \(kind)\(lengthText), "
+        + "\(quantity) \(textRoundedToThousandths(intensity))\(sharpnessText)"
         + (levels.count > 1 ? ", moving" : "")
     }
   }
@@ -246,7 +246,7 @@ extension PlayedHaptics.Event {
   }
 
   fileprivate var displayName: String {
-    "\(kind == .transient ? "transient" : "continuous event") at \(thousandthsText(time)) s"
+    "\(kind == .transient ? "transient" : "continuous event") at \(textRoundedToThousandths(time)) s"
   }
 
   /// The event without the silence at its start and its end.
@@ -279,18 +279,19 @@ extension PlayedHaptics.Event {
     }
     if kind == .continuous, abs(duration - expected.duration) > tolerance.seconds + grace {
       sentences.append(
-        "The \(expected.displayName) lasts \(thousandthsText(duration)) s instead of "
-          + "\(thousandthsText(expected.duration)) s.")
+        "The \(expected.displayName) lasts \(textRoundedToThousandths(duration)) s instead of "
+          + "\(textRoundedToThousandths(expected.duration)) s.")
     }
     func compare(_ quality: String, _ limit: Double, _ value: (Level) -> Double) {
       guard let (time, actual, wanted) = maximumDifference(from: expected, of: value),
         abs(actual - wanted) > limit + grace
       else { return }
       let timeText =
-        kind == .transient || time == 0 ? "" : " \(thousandthsText(time)) s after its start"
+        kind == .transient || time == 0
+        ? "" : " \(textRoundedToThousandths(time)) s after its start"
       sentences.append(
-        "The \(expected.displayName) has \(quality) \(thousandthsText(actual)) instead of "
-          + "\(thousandthsText(wanted))\(timeText).")
+        "The \(expected.displayName) has \(quality) \(textRoundedToThousandths(actual)) instead of "
+          + "\(textRoundedToThousandths(wanted))\(timeText).")
     }
     compare("intensity", tolerance.intensity, \.intensity)
     compare("sharpness", tolerance.sharpness, \.sharpness)
@@ -381,7 +382,7 @@ public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStr
 
   /// The times as text, such as `[0.000, 0.500] s`.
   public var description: String {
-    "[\(seconds.map(thousandthsText).joined(separator: ", "))] s"
+    "[\(seconds.map(textRoundedToThousandths).joined(separator: ", "))] s"
   }
 }
 

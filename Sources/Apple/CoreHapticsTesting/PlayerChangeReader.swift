@@ -23,7 +23,7 @@ struct PlayerChangeReader {
 
   /// An event that is playing, or that is interrupted by a pause.
   private struct ActiveEvent {
-    var scheduled: ScheduledEvent
+    var scheduledEvent: ScheduledEvent
     /// The position, in frames, at which the pass through the pattern that contains the event
     /// began.
     var passOriginFrame: Int64
@@ -86,7 +86,7 @@ struct PlayerChangeReader {
       && change.jumpCount == currentState.jumpCount
     advance(
       toFrame: change.outputFrame,
-      passLength: isNextPass ? change.passOriginFrame - currentState.passOriginFrame : nil)
+      passFrameCount: isNextPass ? change.passOriginFrame - currentState.passOriginFrame : nil)
     let previous = currentState
     let isEntered = change.jumpCount != currentState.jumpCount
     currentState = change
@@ -106,7 +106,7 @@ struct PlayerChangeReader {
       activeEvents = scheduledEvents[..<nextEventIndex].filter {
         $0.frameCount > 0 && $0.onsetFrame + $0.frameCount > change.jumpTargetFrame
       }.map {
-        ActiveEvent(scheduled: $0, passOriginFrame: change.passOriginFrame)
+        ActiveEvent(scheduledEvent: $0, passOriginFrame: change.passOriginFrame)
       }
     }
     if change.phase == .playing, isEntered || previous.phase == .paused {
@@ -131,7 +131,7 @@ struct PlayerChangeReader {
 
   /// Advances to a frame, with the player in its current state. If the next pass begins at the
   /// frame, advances to the end of the current pass.
-  private mutating func advance(toFrame end: Int64, passLength: Int64? = nil) {
+  private mutating func advance(toFrame end: Int64, passFrameCount passLength: Int64? = nil) {
     defer { currentFrame = max(currentFrame, end) }
     guard currentState.phase == .playing else { return }
     while nextEventIndex < scheduledEvents.count,
@@ -143,7 +143,7 @@ struct PlayerChangeReader {
       guard start < end || passLength != nil else { break }
       nextEventIndex += 1
       var event = ActiveEvent(
-        scheduled: planned, passOriginFrame: currentState.passOriginFrame, startFrame: start)
+        scheduledEvent: planned, passOriginFrame: currentState.passOriginFrame, startFrame: start)
       if planned.frameCount > 0 {
         activeEvents.append(event)
       } else {
@@ -154,7 +154,8 @@ struct PlayerChangeReader {
     var remaining: [ActiveEvent] = []
     for var event in activeEvents {
       let last = currentState.frame(
-        at: event.passOriginFrame + event.scheduled.onsetFrame + event.scheduled.frameCount)
+        at: event.passOriginFrame + event.scheduledEvent.onsetFrame
+          + event.scheduledEvent.frameCount)
       appendLevels(to: &event, untilFrame: min(end, last))
       if last > end {
         remaining.append(event)
@@ -173,7 +174,7 @@ struct PlayerChangeReader {
     var frames: Set<Int64> = [from]
     let low = currentState.position(at: from) - event.passOriginFrame
     let high = currentState.position(at: end) - event.passOriginFrame
-    for control in controlTimelinesByLayer[event.scheduled.compositionLayerIndex].values {
+    for control in controlTimelinesByLayer[event.scheduledEvent.compositionLayerIndex].values {
       for segment in control.segments[(control.segmentIndex(at: Double(low)) + 1)...]
       where segment.startPosition < Double(high) {
         frames.insert(currentState.frame(at: event.passOriginFrame + Int64(segment.startPosition)))
@@ -205,7 +206,7 @@ struct PlayerChangeReader {
   private func level(of active: ActiveEvent, atFrame frame: Int64) -> (Double, Double) {
     let position = currentState.position(at: frame) - active.passOriginFrame
     func control(_ id: DynamicParameterID) -> Double {
-      guard let timeline = controlTimelinesByLayer[active.scheduled.compositionLayerIndex][id]
+      guard let timeline = controlTimelinesByLayer[active.scheduledEvent.compositionLayerIndex][id]
       else {
         return Double(id.neutralValue)
       }
@@ -220,7 +221,7 @@ struct PlayerChangeReader {
     }
     // Rounding removes the digits that `Float` adds: 0.32 instead of 0.3199999928.
     func unit(_ value: Double) -> Double { (min(max(value, 0), 1) * 1e6).rounded() / 1e6 }
-    let event = active.scheduled.event
+    let event = active.scheduledEvent.event
     guard event.kind.isHaptic else {
       let volume = Double(event.value(of: .audioVolume)) * control(.audioVolumeControl)
       return (currentState.playsAudio && playsAudio ? unit(volume) : 0, 0)
@@ -235,7 +236,7 @@ struct PlayerChangeReader {
     let isSteady = event.segmentLevels.allSatisfy {
       $0.intensity == first.intensity && $0.sharpness == first.sharpness
     }
-    let kind = event.scheduled.event.kind
+    let kind = event.scheduledEvent.event.kind
     let hapticKind = kind.isTransient ? PlayedHaptics.Event.Kind.transient : .continuous
     playedEvents.append(
       PlayedHaptics.Event(

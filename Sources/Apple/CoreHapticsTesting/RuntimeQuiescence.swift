@@ -15,16 +15,16 @@ package enum RuntimeQuiescence {
   /// another test on the main queue, delays polls and work alike.
   private static let maximumPollCount = 500
   /// The number of jobs within `endlessJobDuration` above which work counts as endless.
-  private static let endlessJobCount = 2_000
-  private static let endlessJobDuration = Duration.milliseconds(100)
+  private static let endlessWorkJobThreshold = 2_000
+  private static let endlessWorkDuration = Duration.milliseconds(100)
   /// The number of rounds through the queues in a wait if jobs cannot be counted.
-  private static let uncountedRoundCount = 4
+  private static let roundCountWithoutJobCounting = 4
 
   private static let unattributedWork = VirtualWork()
-  private static let executor = Executor()
+  private static let countingExecutor = CountingExecutor()
 
   /// An executor that counts the jobs that it runs.
-  private final class Executor: TaskExecutor {
+  private final class CountingExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) { RuntimeQuiescence.runCountedJob(UnownedJob(job)) }
   }
 
@@ -34,7 +34,7 @@ package enum RuntimeQuiescence {
     work.beginWork()
     dispatchUncounted(.userInitiated) {
       WorkOwner.withDevice(device) {
-        unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
+        unsafe job.runSynchronously(on: countingExecutor.asUnownedTaskExecutor())
       }
       work.endWork()
     }
@@ -73,29 +73,29 @@ package enum RuntimeQuiescence {
   /// A poll that dispatches itself through the queues until no work is pending in two successive
   /// rounds.
   private struct Poll: Sendable {
-    let work: [VirtualWork]
+    let polledWork: [VirtualWork]
     let countsJobs: Bool
     let continuation: CheckedContinuation<Bool, Never>
     let startTime = ContinuousClock.now
-    let initialStartedCount: Int
+    let initialStartedJobCount: Int
 
     init(
       _ watched: [VirtualWork], _ isCounting: Bool, _ continuation: CheckedContinuation<Bool, Never>
     ) {
-      self.work = watched
+      self.polledWork = watched
       self.countsJobs = isCounting
       self.continuation = continuation
-      initialStartedCount = watched.reduce(0) { $0 + $1.startedCount }
+      initialStartedJobCount = watched.reduce(0) { $0 + $1.startedJobCount }
     }
 
-    private var startedJobCount: Int { work.reduce(0) { $0 + $1.startedCount } }
-    private var isIdle: Bool { work.allSatisfy(\.isIdle) }
+    private var startedJobCount: Int { polledWork.reduce(0) { $0 + $1.startedJobCount } }
+    private var isIdle: Bool { polledWork.allSatisfy(\.isIdle) }
 
     func runPoll(quietRoundCount: Int, round: Int) {
       let previousCount = startedJobCount
       traverseQueues([.userInteractive, .userInitiated, .default, .utility, .background]) {
         guard countsJobs else {
-          if round + 1 == uncountedRoundCount {
+          if round + 1 == roundCountWithoutJobCounting {
             return continuation.resume(returning: true)
           }
           return runPoll(quietRoundCount: 0, round: round + 1)
@@ -107,14 +107,15 @@ package enum RuntimeQuiescence {
         }
         let isQuiet = isIdle && startedJobCount == previousCount
         if isQuiet, quietRoundCount > 0 {
-          return continuation.resume(returning: work.allSatisfy(\.isAllWorkComplete))
+          return continuation.resume(returning: polledWork.allSatisfy(\.isAllWorkComplete))
         }
         let time = ContinuousClock.now - startTime
         if round > maximumPollCount
-          || (time > endlessJobDuration && startedJobCount - initialStartedCount > endlessJobCount)
+          || (time > endlessWorkDuration
+            && startedJobCount - initialStartedJobCount > endlessWorkJobThreshold)
         {
-          for work in work {
-            work.abandonPending()
+          for work in polledWork {
+            work.abandonPendingJobs()
           }
           return continuation.resume(returning: false)
         }

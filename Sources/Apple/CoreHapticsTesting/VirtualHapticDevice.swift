@@ -63,12 +63,12 @@ public final class VirtualHapticDevice: Sendable {
 
   /// Disconnects the device. Engines stop with `systemError` and cannot be started.
   public func disconnect() {
-    backend.waitingCalls.recordingCall("disconnect()") { backend.setConnected(false) }
+    backend.waitingCalls.recordingCall("disconnect()") { backend.setDeviceConnected(false) }
   }
 
   /// Reconnects the device. Engines that stopped because of its loss are reset.
   public func reconnect() {
-    backend.waitingCalls.recordingCall("reconnect()") { backend.setConnected(true) }
+    backend.waitingCalls.recordingCall("reconnect()") { backend.setDeviceConnected(true) }
   }
 
   /// Stops an engine as the system does.
@@ -135,7 +135,7 @@ public final class VirtualHapticDevice: Sendable {
   ///
   /// Stopped handlers have been called when the method returns.
   public func interrupt(_ reason: CHHapticEngine.StoppedReason = .audioSessionInterrupt) {
-    backend.waitingCalls.recordingCall("interrupt()") { backend.interruptAll(reason) }
+    backend.waitingCalls.recordingCall("interrupt()") { backend.interruptAllEngines(reason) }
   }
 
   /// Moves the application to the background.
@@ -163,7 +163,7 @@ public final class VirtualHapticDevice: Sendable {
   ///
   /// Reset handlers have been called when the method returns.
   public func reset() {
-    backend.waitingCalls.recordingCall("reset()") { backend.resetAll() }
+    backend.waitingCalls.recordingCall("reset()") { backend.resetAllEngines() }
   }
 
   /// Interrupts the media services for a number of seconds in the device's time.
@@ -171,9 +171,9 @@ public final class VirtualHapticDevice: Sendable {
   /// Engines stop with `systemError`, starts throw `serverInitFailed` during the interruption, and
   /// engines are reset at its end.
   public func loseMediaServices(for seconds: Double = 0.5) {
-    backend.setConnected(false)
+    backend.setDeviceConnected(false)
     let backend = backend
-    backend.schedule(after: seconds) { backend.setConnected(true) }
+    backend.schedule(after: seconds) { backend.setDeviceConnected(true) }
   }
 
   /// Advances the virtual clock, and waits for the completion of all work that the application's
@@ -240,13 +240,13 @@ public struct EngineState: Equatable, Sendable, CustomStringConvertible {
   /// handler`.
   public var description: String {
     "engine \(number): \(isRunning ? "running" : "stopped"), "
-      + "\(thousandthsText(currentTime)) s, "
+      + "\(textRoundedToThousandths(currentTime)) s, "
       + "\(activePlayerCount) active player\(activePlayerCount == 1 ? "" : "s"), "
       + (hasResetHandler ? "reset handler" : "no reset handler")
   }
 }
 
-func thousandthsText(_ value: Double) -> String {
+func textRoundedToThousandths(_ value: Double) -> String {
   guard abs(value) < 1e12 else { return "\(value)" }
   let scaled = Int((value * 1_000).rounded())
   let fractionDigits = String(abs(scaled) % 1_000)

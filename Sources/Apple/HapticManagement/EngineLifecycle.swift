@@ -38,11 +38,11 @@ package final class EngineLifecycle: @unchecked Sendable {
   private var engineNumber = 0
   /// The number of the latest attempt to start the engine. Completions of earlier attempts, which
   /// have other numbers, are ignored.
-  private var startNumber = 0
+  private var startAttemptNumber = 0
   private var isRunning = false
   private var isStarting = false
   private var waitingPlaybacks: [Playback] = []
-  private var lastAttemptSeconds = -Double.infinity
+  private var lastStartAttemptSeconds = -Double.infinity
   private var storedIsAvailable: Bool
   private var resetHandler: @Sendable () -> Void = {}
   private var availabilityHandler: @Sendable () -> Void = {}
@@ -93,9 +93,9 @@ package final class EngineLifecycle: @unchecked Sendable {
     guard let number = beginStartIfAllowed() else { return }
     do {
       let engine = try lock.withLock { try self.engine ?? makeEngine() }
-      engine.start { [weak self] error in self?.finishStart(number, error) }
+      engine.start { [weak self] error in self?.finishStartAttempt(number, error: error) }
     } catch {
-      finishStart(number, error)
+      finishStartAttempt(number, error: error)
     }
   }
 
@@ -103,7 +103,7 @@ package final class EngineLifecycle: @unchecked Sendable {
   package func stopAllPlaybacks() {
     let engine = lock.withLock {
       // A pending start precedes the stop, so it no longer counts.
-      startNumber += 1
+      startAttemptNumber += 1
       isStarting = false
       isRunning = false
       waitingPlaybacks.removeAll()
@@ -116,33 +116,34 @@ package final class EngineLifecycle: @unchecked Sendable {
     lock.withLock {
       guard !isRunning, !isStarting else { return nil }
       let now = engineProvider.now()
-      guard storedIsAvailable || now - lastAttemptSeconds >= EngineProvider.retryInterval else {
+      guard storedIsAvailable || now - lastStartAttemptSeconds >= EngineProvider.retryInterval
+      else {
         waitingPlaybacks.removeAll()
         return nil
       }
-      lastAttemptSeconds = now
-      return makeStartNumber()
+      lastStartAttemptSeconds = now
+      return makeStartAttemptNumber()
     }
   }
 
   /// Returns the number of a new attempt to start the engine, and invalidates earlier attempts.
   /// Requires the lock.
-  private func makeStartNumber() -> Int {
+  private func makeStartAttemptNumber() -> Int {
     isStarting = true
-    startNumber += 1
-    return startNumber
+    startAttemptNumber += 1
+    return startAttemptNumber
   }
 
   /// Records the result of an attempt to start the engine, and plays the waiting patterns.
-  private func finishStart(_ number: Int, _ error: (any Error)?) {
+  private func finishStartAttempt(_ number: Int, error: (any Error)?) {
     let (engine, due): (CHHapticEngine?, [Playback]) = lock.withLock {
-      guard number == startNumber, isStarting else { return (nil, []) }
+      guard number == startAttemptNumber, isStarting else { return (nil, []) }
       isStarting = false
       isRunning = error == nil
       let due = exchange(&waitingPlaybacks, with: [])
       return isRunning ? (self.engine, due) : (nil, [])
     }
-    setAvailable(lock.withLock { number == startNumber ? error == nil : storedIsAvailable })
+    setAvailable(lock.withLock { number == startAttemptNumber ? error == nil : storedIsAvailable })
     guard let engine else { return }
     for playback in due {
       perform(playback, on: engine)
@@ -156,8 +157,10 @@ package final class EngineLifecycle: @unchecked Sendable {
     let number = engineNumber
     engine.playsHapticsOnly = true
     engine.isAutoShutdownEnabled = true
-    engine.stoppedHandler = { [weak self] reason in self?.handleEngineStop(number, reason) }
-    engine.resetHandler = { [weak self] in self?.handleEngineReset(number) }
+    engine.stoppedHandler = { [weak self] reason in
+      self?.handleEngineStop(engineNumber: number, reason: reason)
+    }
+    engine.resetHandler = { [weak self] in self?.handleEngineReset(engineNumber: number) }
     self.engine = engine
     return engine
   }
@@ -181,7 +184,7 @@ package final class EngineLifecycle: @unchecked Sendable {
 
   /// Restarts the engine once after it has stopped, unless it was only idle. Runs on the engine's
   /// queue.
-  private func handleEngineStop(_ number: Int, _ reason: CHHapticEngine.StoppedReason) {
+  private func handleEngineStop(engineNumber number: Int, reason: CHHapticEngine.StoppedReason) {
     let engine: CHHapticEngine? = lock.withLock {
       guard number == engineNumber else { return nil }
       isRunning = false
@@ -192,35 +195,35 @@ package final class EngineLifecycle: @unchecked Sendable {
     default: break
     }
     guard let engine else { return }
-    start(engine, lock.withLock { makeStartNumber() })
+    start(engine, attemptNumber: lock.withLock { makeStartAttemptNumber() })
   }
 
   /// Creates and starts a new engine after a reset, with handlers and with reloaded patterns. Runs
   /// on the engine's queue.
-  private func handleEngineReset(_ number: Int) {
+  private func handleEngineReset(engineNumber number: Int) {
     let restart: Int? = lock.withLock {
       guard number == engineNumber else { return nil }
       isRunning = false
-      return makeStartNumber()
+      return makeStartAttemptNumber()
     }
     guard let restart else { return }
     do {
       let engine = try lock.withLock { try makeEngine() }
       let watcher = lock.withLock { resetHandler }
       watcher()
-      start(engine, restart)
+      start(engine, attemptNumber: restart)
     } catch {
-      finishStart(restart, error)
+      finishStartAttempt(restart, error: error)
     }
   }
 
   /// Starts the engine synchronously. Runs on the engine's queue, on which no other work waits.
-  private func start(_ engine: CHHapticEngine, _ number: Int) {
+  private func start(_ engine: CHHapticEngine, attemptNumber number: Int) {
     do {
       try engine.start()
-      finishStart(number, nil)
+      finishStartAttempt(number, error: nil)
     } catch {
-      finishStart(number, error)
+      finishStartAttempt(number, error: error)
     }
   }
 
@@ -239,12 +242,13 @@ package final class EngineLifecycle: @unchecked Sendable {
   ///   - pattern: The name of the pattern.
   ///   - name: The name in the log.
   ///   - intensity: The factor on the intensity, clamped to 0…1; NaN is 0.
-  package func play(shipped pattern: String, as name: String, intensity: Double = 1) {
+  package func playShippedPattern(_ pattern: String, as name: String, intensity: Double = 1) {
     let intensity = intensity.isNaN ? 0 : min(max(intensity, 0), 1)
     EngineBackends.virtualDeviceForCall()?.appendLogEntry(
       .generator(.init(name: name, intensity: intensity)))
     guard let shippedPattern = ParsedPatternCache.shipped.pattern(named: pattern),
-      let scaled = intensity < 1 ? try? shippedPattern.scaled(by: Float(intensity)) : shippedPattern
+      let scaled = intensity < 1
+        ? try? shippedPattern.withIntensity(scaledBy: Float(intensity)) : shippedPattern
     else { return }
     playPattern(scaled)
   }
@@ -252,7 +256,7 @@ package final class EngineLifecycle: @unchecked Sendable {
 
 extension CHHapticPattern {
   /// Returns the pattern with the intensity of every event multiplied by a factor.
-  fileprivate func scaled(by factor: Float) throws -> CHHapticPattern {
+  fileprivate func withIntensity(scaledBy factor: Float) throws -> CHHapticPattern {
     var dictionary = try exportDictionary()
     let control: [Key: Any] = [
       .parameter: [

@@ -113,7 +113,7 @@ public import Observation
   /// Plays a tap for detents, touches, and mistakes. Both values are clamped to 0…1.
   public func playTransientEvent(intensity: Float, sharpness: Float) {
     guard isEnabled else { return }
-    play { try .tap(intensity: intensity, sharpness: sharpness) }
+    playPattern { try .tap(intensity: intensity, sharpness: sharpness) }
   }
 
   /// Plays several patterns as one pattern, in which each begins at its own time in seconds, exact
@@ -124,10 +124,10 @@ public import Observation
       patternCache.pattern(named: step.name).map { (pattern: $0, time: step.time) }
     }
     guard !resolvedSteps.isEmpty else { return }
-    play(at: time) { try .sequence(resolvedSteps) }
+    playPattern(at: time) { try .sequence(resolvedSteps) }
   }
 
-  private func play(at time: TimeInterval = 0, _ make: () throws -> CHHapticPattern) {
+  private func playPattern(at time: TimeInterval = 0, _ make: () throws -> CHHapticPattern) {
     // A pattern that cannot be created is not played, without notification.
     guard let pattern = try? make() else { return }
     lifecycle.playPattern(pattern, atEngineSeconds: time)
@@ -171,16 +171,16 @@ public import Observation
   /// Plays at most 64 light taps at a constant interval, in seconds.
   public func pulse(count: Int = 1, interval: TimeInterval = 0.25) {
     let count = min(max(count, 0), Self.maximumTapCount)
-    tap(.light, at: (0..<count).map { Double($0) * interval })
+    playTaps(.light, at: (0..<count).map { Double($0) * interval })
   }
 
   /// Plays a tap at each of the given times, in milliseconds from now. The times may be in any
   /// order.
   public func triggerPattern(_ timings: [Double], style: FeedbackType = .medium) {
-    tap(style, at: timings.map { $0 / 1_000 })
+    playTaps(style, at: timings.map { $0 / 1_000 })
   }
 
-  private func tap(_ style: FeedbackType, at times: [TimeInterval]) {
+  private func playTaps(_ style: FeedbackType, at times: [TimeInterval]) {
     let usable = times.filter { (0...Self.maximumRhythmDuration).contains($0) }
     play(usable.prefix(Self.maximumTapCount).map { (style.patternName, $0) })
   }
@@ -190,10 +190,10 @@ public import Observation
   /// The delay from the collection of a milestone's coin to the celebration, in seconds.
   static let celebrationDelaySeconds = 0.5
   /// The interval between two events that `testAll()` plays, in seconds.
-  static let testIntervalSeconds = 1.0
+  static let testEventIntervalSeconds = 1.0
   /// The delay before the first event that `testAll()` plays, in seconds, so that the engine
   /// receives the event in time.
-  static let testDelaySeconds = 0.05
+  static let firstTestEventDelaySeconds = 0.05
 
   /// An event that `testAll()` plays, with its time on the engine's clock.
   public struct TestStep: Equatable, Sendable {
@@ -229,9 +229,9 @@ public import Observation
   /// - Returns: The events and their times, for display; empty if haptics are disabled.
   @discardableResult public func testAll() -> [TestStep] {
     guard isEnabled else { return [] }
-    let start = currentTime + Self.testDelaySeconds
+    let start = currentTime + Self.firstTestEventDelaySeconds
     let steps = SemanticEvent.allCases.enumerated().map { index, event in
-      TestStep(event: event, time: start + Double(index) * Self.testIntervalSeconds)
+      TestStep(event: event, time: start + Double(index) * Self.testEventIntervalSeconds)
     }
     play(steps.map { ($0.event.patternName, $0.time - start) }, at: start)
     return steps

@@ -81,7 +81,7 @@ final class TestWatchdog: Sendable {
     let backend: VirtualBackend
     let hangLimit: Duration
     let testFramework: TestProblem.Framework
-    var detector: HangDetector
+    var hangDetector: HangDetector
     /// The remaining weight of polls until the process is ended; nil if no hang was reported.
     var weightUntilExit: Int?
     let hangHandler: @Sendable (String) -> Void
@@ -104,7 +104,7 @@ final class TestWatchdog: Sendable {
   ///   - framework: The framework of the test.
   ///   - handler: A closure that the watchdog thread calls once, with a report, if the test hangs.
   /// - Returns: A number for `endWatch(_:)`.
-  func watch(
+  func watchTest(
     _ name: String, on backend: VirtualBackend, limit: Duration,
     in framework: TestProblem.Framework,
     handler: @escaping @Sendable (String) -> Void
@@ -114,7 +114,7 @@ final class TestWatchdog: Sendable {
       state.lastTestNumber += 1
       state.watchedTestsByNumber[state.lastTestNumber] = WatchedTest(
         testName: name, backend: backend, hangLimit: limit, testFramework: framework,
-        detector: HangDetector(maximumIdlePollCount: pollCount), hangHandler: handler)
+        hangDetector: HangDetector(maximumIdlePollCount: pollCount), hangHandler: handler)
       let isFirst = !state.isRunning
       state.isRunning = true
       return (state.lastTestNumber, isFirst)
@@ -126,7 +126,7 @@ final class TestWatchdog: Sendable {
   }
 
   /// Stops watching a test.
-  func endWatch(_ number: Int) {
+  func stopWatchingTest(_ number: Int) {
     state.withLock { $0.watchedTestsByNumber[number] = nil }
   }
 
@@ -161,10 +161,11 @@ final class TestWatchdog: Sendable {
       var watch = watch
       if let remaining = watch.weightUntilExit {
         if remaining <= 0 {
-          exitProcess(watch)
+          exitProcess(afterHangOf: watch)
         }
         watch.weightUntilExit = remaining - weight
-      } else if watch.detector.detectsHang(progress: watch.backend.currentProgress, weight: weight)
+      } else if watch.hangDetector.detectsHang(
+        progress: watch.backend.currentProgress, weight: weight)
       {
         watch.weightUntilExit =
           Int(cancellationGracePeriod / pollInterval) * HangDetector.idlePollWeight
@@ -177,7 +178,7 @@ final class TestWatchdog: Sendable {
 
   /// Ends the process after a hang that cannot be ended, because the other tests would wait
   /// forever.
-  private static func exitProcess(_ watch: WatchedTest) {
+  private static func exitProcess(afterHangOf watch: WatchedTest) {
     let text = "error: \(hangReport(of: watch)) It does not end, so the test process ends.\n"
     FileHandle.standardError.write(Data(text.utf8))
     _exit(1)

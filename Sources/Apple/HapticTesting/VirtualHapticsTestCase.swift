@@ -37,11 +37,12 @@ open class VirtualHapticsTestCase: XCTestCase {
     device.rules = hapticRules
     backend.controlsWaits = VirtualTime.isInstalled
     EngineBackends.beginTest(on: backend, .init(name: name, runsAlone: true))
-    let watch = TestWatchdog.shared.watch(name, on: backend, limit: hangTimeLimit, in: .xcTest) {
+    let watch = TestWatchdog.shared.watchTest(name, on: backend, limit: hangTimeLimit, in: .xcTest)
+    {
       _ in
     }
     EngineBackends.$scopedDevice.withValue(backend) { super.invokeTest() }
-    TestWatchdog.shared.endWatch(watch)
+    TestWatchdog.shared.stopWatchingTest(watch)
     reportProblems()
     EngineBackends.endTest(on: backend)
   }

@@ -47,14 +47,14 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     async throws
   {
     guard testCase != nil else { return try await function() }
-    try await DeviceGate.shared.run(alone: sharing == .alone) {
+    try await DeviceGate.shared.runTest(alone: sharing == .alone) {
       let device = VirtualHapticDevice()
       let backend = device.backend
       device.rules = checkedRules
       backend.controlsWaits = timeScope == .virtual && VirtualTime.isInstalled
       EngineBackends.beginTest(on: backend, .init(name: test.name, runsAlone: sharing == .alone))
       defer { EngineBackends.endTest(on: backend) }
-      try await watching(test, on: backend) {
+      try await runWatched(test, on: backend) {
         try await EngineBackends.$scopedDevice.withValue(backend) { try await function() }
       }
       reportProblems(on: device, at: test.sourceLocation)
@@ -62,20 +62,20 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   }
 
   /// Runs the body of a test, and cancels the test if it makes no progress.
-  private func watching(
+  private func runWatched(
     _ test: Test, on backend: VirtualBackend, _ body: @Sendable () async throws -> Void
   ) async throws {
     // The stream contains the report of a hang, and ends when the test has ended.
     let (reports, continuation) = AsyncStream<String>.makeStream()
     let limit = hangLimit ?? test.timeLimit ?? TestWatchdog.defaultHangLimit
-    let watch = TestWatchdog.shared.watch(
+    let watch = TestWatchdog.shared.watchTest(
       test.name, on: backend, limit: limit, in: .swiftTesting(sharing)
     ) { report in
       continuation.yield(report)
     }
-    defer { TestWatchdog.shared.endWatch(watch) }
+    defer { TestWatchdog.shared.stopWatchingTest(watch) }
     do {
-      async let end: Void = Self.run(body, finishing: continuation)
+      async let end: Void = Self.runBody(body, finishing: continuation)
       for await report in reports {
         Issue.record("\(report)", sourceLocation: test.sourceLocation)
         // Leaving the scope cancels the test and waits for its end.
@@ -85,7 +85,7 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     } catch is HangError {}
   }
 
-  private static func run(
+  private static func runBody(
     _ body: @Sendable () async throws -> Void, finishing reports: AsyncStream<String>.Continuation
   ) async throws {
     defer { reports.finish() }
@@ -136,22 +136,22 @@ actor DeviceGate {
   private var isRunningExclusively = false
   private var waitingTests: [(isAlone: Bool, continuation: CheckedContinuation<Void, Never>)] = []
 
-  func run(alone: Bool, _ body: @Sendable () async throws -> Void) async throws {
+  func runTest(alone: Bool, _ body: @Sendable () async throws -> Void) async throws {
     if !waitingTests.isEmpty || isRunningExclusively || (alone && runningTestCount > 0) {
       await withCheckedContinuation { waitingTests.append((alone, $0)) }
     } else {
-      begin(alone: alone)
+      beginTest(alone: alone)
     }
-    defer { end() }
+    defer { endTest() }
     try await body()
   }
 
-  private func begin(alone isAlone: Bool) {
+  private func beginTest(alone isAlone: Bool) {
     runningTestCount += 1
     isRunningExclusively = isAlone
   }
 
-  private func end() {
+  private func endTest() {
     runningTestCount -= 1
     if runningTestCount == 0 {
       isRunningExclusively = false
@@ -160,7 +160,7 @@ actor DeviceGate {
       !first.isAlone || runningTestCount == 0
     {
       waitingTests.removeFirst()
-      begin(alone: first.isAlone)
+      beginTest(alone: first.isAlone)
       first.continuation.resume()
     }
   }

@@ -15,27 +15,29 @@ enum VirtualTime {
     guard RuntimeQuiescence.countsJobs else { return false }
     let hooks = unsafe vt_hooks(
       current: {
-        unsafe WorkOwner.timeDevice.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
+        unsafe WorkOwner.timeControllingDevice.map {
+          unsafe Unmanaged.passUnretained($0).toOpaque()
+        }
       },
-      retain: { unsafe _ = unmanagedBackend($0)?.retain() },
-      release: { unsafe unmanagedBackend($0)?.release() },
-      clock: { device, number in unsafe backend(device)?.nanoseconds(onClock: number) ?? 0 },
+      retain: { unsafe _ = unmanagedBackend(at: $0)?.retain() },
+      release: { unsafe unmanagedBackend(at: $0)?.release() },
+      clock: { device, number in unsafe backend(at: device)?.nanoseconds(onClock: number) ?? 0 },
       schedule: { device, delay, fire, leave, context in
         nonisolated(unsafe) let context = unsafe context
-        unsafe backend(device)?.scheduleWait(.nanoseconds(delay)) {
+        unsafe backend(at: device)?.scheduleWait(.nanoseconds(delay)) {
           unsafe fire?(context)
         } cancel: {
           unsafe leave?(context, Int64($0 / .nanoseconds(1)))
         }
       },
       enter: { device, body, context in
-        guard let device = unsafe backend(device) else { return }
+        guard let device = unsafe backend(at: device) else { return }
         WorkOwner.withDevice(device) {
           EngineBackends.$scopedDevice.withValue(device) { unsafe body?(context) }
         }
       },
       pending: { device, change in
-        let work = unsafe backend(device)?.work
+        let work = unsafe backend(at: device)?.work
         if change > 0 {
           work?.beginWork()
         } else {
@@ -44,11 +46,11 @@ enum VirtualTime {
       },
       blocked: { device, call, nanoseconds in
         let name = unsafe call.map { unsafe String(cString: $0) } ?? ""
-        unsafe backend(device)?.recordBlockingCall(name, seconds: Double(nanoseconds) / 1e9)
+        unsafe backend(at: device)?.recordBlockingCall(name, seconds: Double(nanoseconds) / 1e9)
       },
       waiting: { device, call, change in
         let name = unsafe call.map { unsafe String(cString: $0) } ?? ""
-        let calls = unsafe backend(device)?.waitingCalls
+        let calls = unsafe backend(at: device)?.waitingCalls
         if change > 0 {
           calls?.beginCall(name)
         } else {
@@ -57,19 +59,19 @@ enum VirtualTime {
       },
       add_awaited: { device, body, context in
         nonisolated(unsafe) let context = unsafe context
-        unsafe backend(device)?.mainQueueService.add { unsafe body?(context) }
+        unsafe backend(at: device)?.mainQueueService.add { unsafe body?(context) }
       },
-      run_awaited: { device in unsafe backend(device)?.mainQueueService.runNextBlock() })
+      run_awaited: { device in unsafe backend(at: device)?.mainQueueService.runNextBlock() })
     return vt_install(hooks) == 1
   }()
 
-  private static func unmanagedBackend(_ device: UnsafeMutableRawPointer?) -> Unmanaged<
+  private static func unmanagedBackend(at device: UnsafeMutableRawPointer?) -> Unmanaged<
     VirtualBackend
   >? {
     unsafe device.map { unsafe Unmanaged<VirtualBackend>.fromOpaque($0) }
   }
 
-  private static func backend(_ device: UnsafeMutableRawPointer?) -> VirtualBackend? {
-    unsafe unmanagedBackend(device)?.takeUnretainedValue()
+  private static func backend(at device: UnsafeMutableRawPointer?) -> VirtualBackend? {
+    unsafe unmanagedBackend(at: device)?.takeUnretainedValue()
   }
 }

@@ -63,7 +63,7 @@ public struct ActionGesture<Base: Gesture>: Gesture, RecognizingGesture {
   public typealias Value = Base.Value
 
   func recognize(_ touch: Touch) -> Any? {
-    guard let value = base.recognized(touch) as? Base.Value else { return nil }
+    guard let value = base.recognizedValue(of: touch) as? Base.Value else { return nil }
     action(value)
     return value
   }
@@ -84,11 +84,11 @@ extension Gesture {
 
   /// Returns the value that the gesture has for a touch, or nil if the gesture does not recognize
   /// the touch. Calls the actions.
-  func recognized(_ touch: Touch) -> Any? {
+  func recognizedValue(of touch: Touch) -> Any? {
     if let gesture = self as? any RecognizingGesture {
       return gesture.recognize(touch)
     }
-    return body.recognized(touch)
+    return body.recognizedValue(of: touch)
   }
 }
 
@@ -178,7 +178,7 @@ enum Touch {
   init(_ gesture: some Gesture, _ priority: Priority, _ mask: GestureMask) {
     self.gesturePriority = priority
     self.gestureMask = mask
-    recognizeTouch = gesture.recognized
+    recognizeTouch = gesture.recognizedValue
   }
 
   /// Recognizes a touch and calls the actions. Returns true if the gesture recognizes the touch.
@@ -190,7 +190,7 @@ enum Touch {
 
 /// The gestures of a view, as a tree with the gestures of its subviews.
 @MainActor struct GestureNode {
-  let attachment: GestureAttachment
+  let gestureAttachment: GestureAttachment
   let subviews: [GestureNode]
 
   /// Performs a touch on the view and its subviews.
@@ -201,22 +201,22 @@ enum Touch {
   ///     simultaneous gestures follow.
   /// - Returns: Whether a gesture that is not simultaneous has recognized the touch.
   func performTouch(_ touch: Touch, isExclusive: Bool) -> Bool {
-    let isHigh = attachment.gesturePriority == .high
-    let isRecognizedFirst = isExclusive && isHigh && attachment.recognizes(touch)
+    let isHigh = gestureAttachment.gesturePriority == .high
+    let isRecognizedFirst = isExclusive && isHigh && gestureAttachment.recognizes(touch)
     var isRecognized = isRecognizedFirst
-    if attachment.gestureMask.contains(.subviews) {
+    if gestureAttachment.gestureMask.contains(.subviews) {
       for subview in subviews
       where subview.performTouch(touch, isExclusive: isExclusive && !isRecognizedFirst) {
         isRecognized = true
       }
     }
-    switch attachment.gesturePriority {
+    switch gestureAttachment.gesturePriority {
     case .high:
       return isRecognized
     case .normal:
-      return isRecognized || (isExclusive && attachment.recognizes(touch))
+      return isRecognized || (isExclusive && gestureAttachment.recognizes(touch))
     case .simultaneous:
-      _ = attachment.recognizes(touch)
+      _ = gestureAttachment.recognizes(touch)
       return isRecognized
     }
   }

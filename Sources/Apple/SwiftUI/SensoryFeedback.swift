@@ -106,6 +106,6 @@ public struct SensoryFeedback: Equatable, Sendable {
       case .increase, .decrease, .start, .stop, .levelChange:
         ("selection", "\(kind)", 1)
       }
-    EngineLifecycle.shared.play(shipped: pattern, as: name, intensity: intensity)
+    EngineLifecycle.shared.playShippedPattern(pattern, as: name, intensity: intensity)
   }
 }

@@ -97,7 +97,7 @@ internal import Foundation
     let outer = Self.currentObservation
     Self.currentObservation = self
     defer { Self.currentObservation = outer }
-    return withObservationTracking(body) { [weak self] in self?.scheduleHandler() }
+    return withObservationTracking(body) { [weak self] in self?.scheduleChangeHandler() }
   }
 
   /// Observes an object that the evaluation in progress reads.
@@ -110,19 +110,19 @@ internal import Foundation
     guard subscriptions[id] == nil else { return }
     let observer = WeakObservation(self)
     subscriptions[id] = changes.sink { _ in
-      observer.observation?.scheduleHandler()
+      observer.observation?.scheduleChangeHandler()
     }
   }
 
   /// Schedules the change handler to run after the change has taken effect. Any thread may call the
   /// method.
-  private nonisolated func scheduleHandler() {
+  private nonisolated func scheduleChangeHandler() {
     DispatchQueue.main.async { [weak self] in
-      MainActor.assumeIsolated { self?.callHandler() }
+      MainActor.assumeIsolated { self?.callChangeHandler() }
     }
   }
 
-  private func callHandler() {
+  private func callChangeHandler() {
     guard !hasChanged else { return }
     hasChanged = true
     changeHandler()
@@ -159,19 +159,19 @@ internal import Foundation
 
   /// Creates an observer that subscribes to a publisher, or continues the subscription of the
   /// previous evaluation.
-  init(reception: some Reception) {
+  init(subscription reception: some ReceivingSubscription) {
     observedValue = reception
-    appearHandler = { reception.begin() }
-    updateHandler = { reception.continue($0) }
+    appearHandler = { reception.beginReceiving() }
+    updateHandler = { reception.continueReceiving(from: $0) }
   }
 }
 
 /// A subscription to a publisher that lasts from one evaluation of a view to the next.
-@MainActor protocol Reception {
-  func begin()
+@MainActor protocol ReceivingSubscription {
+  func beginReceiving()
   /// Continues the subscription of the previous evaluation if the publisher is the same, or
   /// replaces it.
-  func `continue`(_ previous: Any)
+  func continueReceiving(from previous: Any)
 }
 
 /// A collector of the observers in a view hierarchy by their paths, innermost first.
@@ -183,7 +183,7 @@ internal import Foundation
   /// The environment of the view that is being visited.
   var environment = EnvironmentValues()
   private let previousStoragesByPath: [String: AnyObject]
-  private var currentPath = ""
+  private var currentViewPath = ""
 
   init(previousStoragesByPath: [String: AnyObject] = [:]) {
     self.previousStoragesByPath = previousStoragesByPath
@@ -202,25 +202,25 @@ internal import Foundation
   mutating func connectProperties(of owner: Any) {
     for property in Mirror(reflecting: owner).children {
       if let viewProperty = property.value as? any ViewProperty {
-        viewProperty.connect(at: "\(currentPath).\(property.label ?? "")", in: &self)
+        viewProperty.connect(at: "\(currentViewPath).\(property.label ?? "")", in: &self)
       }
     }
   }
 
   mutating func appendObserver(_ observer: ValueObserver) {
-    collectedObservers.append(("\(currentPath)#\(collectedObservers.count)", observer))
+    collectedObservers.append(("\(currentViewPath)#\(collectedObservers.count)", observer))
   }
 
   mutating func visitView(_ view: any View, at step: String = "") {
-    let outerPath = currentPath
-    currentPath += "/\(type(of: view))\(step)"
+    let outerPath = currentViewPath
+    currentViewPath += "/\(type(of: view))\(step)"
     if let view = view as? any ObservableView {
       view.collectObservers(into: &self)
     } else {
       connectProperties(of: view)
       visitView(body(of: view))
     }
-    currentPath = outerPath
+    currentViewPath = outerPath
   }
 
   /// Visits a view with a gesture.
@@ -228,7 +228,7 @@ internal import Foundation
     let siblings = gestureNodes
     gestureNodes = []
     visitView(view)
-    gestureNodes = siblings + [GestureNode(attachment: gesture, subviews: gestureNodes)]
+    gestureNodes = siblings + [GestureNode(gestureAttachment: gesture, subviews: gestureNodes)]
   }
 
   private func body(of view: some View) -> any View { view.body }

@@ -124,12 +124,12 @@ public struct EnvironmentValues {
 
 /// A value that a view reads from its environment.
 @propertyWrapper public struct Environment<Value>: ViewProperty {
-  private final class Location {
+  private final class ValuesLocation {
     var values = EnvironmentValues()
   }
 
   private let keyPath: KeyPath<EnvironmentValues, Value>
-  private let valuesLocation = Location()
+  private let valuesLocation = ValuesLocation()
 
   /// Creates a property for a value of the environment.
   public init(_ keyPath: KeyPath<EnvironmentValues, Value>) { self.keyPath = keyPath }
@@ -177,18 +177,18 @@ extension View {
   public func onReceive<Source: Publisher>(
     _ publisher: Source, perform action: @escaping (Source.Output) -> Void
   ) -> some View where Source.Failure == Never {
-    AnyView(self, ValueObserver(reception: PublisherReception(publisher, action)))
+    AnyView(self, ValueObserver(subscription: PublisherSubscription(publisher, action)))
   }
 }
 
 /// A subscription of a view to a publisher.
-@MainActor private final class PublisherReception<Source: Publisher>: Reception {
+@MainActor private final class PublisherSubscription<Source: Publisher>: ReceivingSubscription {
   private let observedPublisher: Source
   private let receiveAction: (Source.Output) -> Void
-  private var currentTarget: Target?
+  private var deliveryTarget: DeliveryTarget?
 
   /// The action from the most recent evaluation, with the subscription that calls it.
-  private final class Target {
+  private final class DeliveryTarget {
     var action: (Source.Output) -> Void
     var subscription: AnyCancellable?
 
@@ -200,22 +200,22 @@ extension View {
     self.receiveAction = action
   }
 
-  func begin() {
-    let target = Target(receiveAction)
-    self.currentTarget = target
+  func beginReceiving() {
+    let target = DeliveryTarget(receiveAction)
+    self.deliveryTarget = target
     target.subscription = observedPublisher.sink { [weak target] in target?.action($0) }
   }
 
-  func `continue`(_ previous: Any) {
-    guard let previous = previous as? PublisherReception,
-      let previousTarget = previous.currentTarget,
-      isSame(as: previous)
-    else { return begin() }
+  func continueReceiving(from previous: Any) {
+    guard let previous = previous as? PublisherSubscription,
+      let previousTarget = previous.deliveryTarget,
+      hasSamePublisher(as: previous)
+    else { return beginReceiving() }
     previousTarget.action = receiveAction
-    currentTarget = previousTarget
+    deliveryTarget = previousTarget
   }
 
-  private func isSame(as previous: PublisherReception) -> Bool {
+  private func hasSamePublisher(as previous: PublisherSubscription) -> Bool {
     if type(of: observedPublisher) is AnyClass {
       return observedPublisher as AnyObject === previous.observedPublisher as AnyObject
     }

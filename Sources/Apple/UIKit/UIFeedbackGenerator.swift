@@ -11,13 +11,13 @@ package import HapticManagement
 /// engine, which starts on first use and stops when idle; in a test, they share an engine of the
 /// virtual device. Without a device they are silent.
 @preconcurrency @MainActor open class UIFeedbackGenerator: NSObject {
-  private nonisolated let ownLifecycle: EngineLifecycle?
+  private nonisolated let customLifecycle: EngineLifecycle?
 
   /// The lifecycle manager of the engine that the generator uses.
-  var engineLifecycle: EngineLifecycle { ownLifecycle ?? .shared }
+  var engineLifecycle: EngineLifecycle { customLifecycle ?? .shared }
 
   /// Creates a generator.
-  public nonisolated override init() { ownLifecycle = nil }
+  public nonisolated override init() { customLifecycle = nil }
 
   /// Creates a generator for a view, which is ignored (iOS 17.5).
   public convenience init(view: UIView) {
@@ -26,7 +26,7 @@ package import HapticManagement
   }
 
   package nonisolated init(engineLifecycle: EngineLifecycle) {
-    ownLifecycle = engineLifecycle
+    customLifecycle = engineLifecycle
   }
 
   /// Starts the engine, so that the first feedback is not delayed. Calling the method is optional.
@@ -43,7 +43,7 @@ package import HapticManagement
     if !MainQueue.isCurrent {
       EngineBackends.currentVirtualDevice?.appendLogEntry(.violation(.generatorOffMainThread))
     }
-    engineLifecycle.play(shipped: pattern, as: name ?? pattern, intensity: Double(intensity))
+    engineLifecycle.playShippedPattern(pattern, as: name ?? pattern, intensity: Double(intensity))
   }
 }
 

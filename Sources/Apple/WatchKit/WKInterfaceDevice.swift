@@ -36,6 +36,6 @@ open class WKInterfaceDevice: NSObject, @unchecked Sendable {
 
   /// Plays the shipped pattern for a haptic. Any thread may call.
   open func play(_ type: WKHapticType) {
-    EngineLifecycle.shared.play(shipped: type.shippedPatternName, as: "watch \(type)")
+    EngineLifecycle.shared.playShippedPattern(type.shippedPatternName, as: "watch \(type)")
   }
 }

@@ -33,7 +33,7 @@ package struct FileKind: Sendable {
   }
 
   /// Creates the kind of a sound file.
-  private static func sound(_ name: String, _ signature: String, formType: String = "")
+  private static func soundFile(_ name: String, _ signature: String, formType: String = "")
     -> FileKind
   {
     FileKind("\(name) sound file", Array(signature.utf8), formTypeBytes: formType, isSound: true)
@@ -41,9 +41,11 @@ package struct FileKind: Sendable {
 
   /// The kinds of binary files that are identified by their first bytes.
   private static let binaryKinds = [
-    sound("a WAV", "RIFF", formType: "WAVE"), sound("an RF64", "RF64"), sound("a W64", "riff"),
-    sound("an AIFF", "FORM", formType: "AIF"), sound("a FLAC", "fLaC"), sound("an Ogg", "OggS"),
-    sound("a CAF", "caff"), sound("an AU", ".snd"), sound("an MP3", "ID3"),
+    soundFile("a WAV", "RIFF", formType: "WAVE"), soundFile("an RF64", "RF64"),
+    soundFile("a W64", "riff"),
+    soundFile("an AIFF", "FORM", formType: "AIF"), soundFile("a FLAC", "fLaC"),
+    soundFile("an Ogg", "OggS"),
+    soundFile("a CAF", "caff"), soundFile("an AU", ".snd"), soundFile("an MP3", "ID3"),
     // MPEG-1 and MPEG-2 layer III frames, without a leading tag.
     FileKind("an MP3 sound file", [0xFF, 0xFB], isSound: true),
     FileKind("an MP3 sound file", [0xFF, 0xF3], isSound: true),
@@ -69,7 +71,7 @@ package struct FileKind: Sendable {
   }
 
   /// Creates the kind of a pattern file in an unsupported format.
-  private static func foreign(_ name: String, _ suggestion: String? = nil) -> FileKind {
+  private static func unsupportedFormat(_ name: String, _ suggestion: String? = nil) -> FileKind {
     FileKind(name, [], isForeignFormat: true, suggestion)
   }
 
@@ -77,29 +79,32 @@ package struct FileKind: Sendable {
 
   /// The kinds of JSON files, with the root and nested keys that identify them.
   private static let jsonKinds: [(kind: FileKind, keys: [String], nested: [String])] = [
-    (foreign("a bHaptics pattern (.tact)"), ["project"], ["tracks"]),
+    (unsupportedFormat("a bHaptics pattern (.tact)"), ["project"], ["tracks"]),
     (
-      foreign("an Interhaptics haptic material, version 6", interhapticsExportSuggestion),
+      unsupportedFormat("an Interhaptics haptic material, version 6", interhapticsExportSuggestion),
       ["vibration", "stiffness"], []
     ),
     (actuatorConfiguration, ["continuous", "emphasis"], []),
     (
-      foreign("a list of durations and intensities", numberArraysSuggestion),
+      unsupportedFormat("a list of durations and intensities", numberArraysSuggestion),
       ["pattern", "intensities"],
       []
     ),
     (
-      foreign("a Pulsar preset for web pages", "use the preset for phones"), ["pattern"],
+      unsupportedFormat("a Pulsar preset for web pages", "use the preset for phones"), ["pattern"],
       ["type", "timestamp"]
     ),
-    (foreign("a transducer profile", "use it with '--profile'"), ["summary", "frequency"], []),
-    (foreign("a transducer array", "use it with '--array'"), ["transducers"], []),
+    (
+      unsupportedFormat("a transducer profile", "use it with '--profile'"),
+      ["summary", "frequency"], []
+    ),
+    (unsupportedFormat("a transducer array", "use it with '--array'"), ["transducers"], []),
   ]
 
   private static let interhapticsExportSuggestion = "export it as version 5 (.haps)"
   private static let numberArraysSuggestion =
     "name the keys \"timings\" and \"amplitudes\", as in Android's arrays"
-  private static let actuatorConfiguration = foreign(
+  private static let actuatorConfiguration = unsupportedFormat(
     "a Meta actuator configuration (.acf)",
     "it describes a device; convert the .haptic clip instead")
 
@@ -145,9 +150,9 @@ package struct FileKind: Sendable {
     TextMark(kind: actuatorConfiguration, initialText: "", containedText: "emphasis_ducking"),
   ]
 
-  private static let propertyList = foreign(
+  private static let propertyList = unsupportedFormat(
     "a property list", "convert it to JSON, for example with 'plutil -convert json'")
-  private static let immersionEffect = foreign(
+  private static let immersionEffect = unsupportedFormat(
     "an Immersion effect (.ivs)", "record the effect, and trace the sound with 'temblor trace'")
   private static let htmlPage = FileKind(
     "an HTML page", [], "download the file itself instead of the page that shows it")
@@ -156,7 +161,7 @@ package struct FileKind: Sendable {
   private static let namedKinds = [
     (
       suffix: ".bnvib",
-      kind: foreign(
+      kind: unsupportedFormat(
         "a Nintendo vibration file (.bnvib)",
         "Temblor does not read this proprietary format; use the sound that it was made from")
     )

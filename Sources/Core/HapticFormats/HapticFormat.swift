@@ -151,7 +151,7 @@ public struct HapticFormat: Sendable {
     let voiced = composition.convertingStatedHertzToDefaultScale(losses: &losses)
     var files = try addingRulePrefixToErrors { () throws(InputError) in try writer?(voiced, options)
     }
-    files?.losses.insert(contentsOf: losses.finish(), at: 0)
+    files?.losses.insert(contentsOf: losses.lossesWithOmittedCounts(), at: 0)
     return files
   }
 

@@ -94,7 +94,7 @@ package struct LossLog {
   }
 
   /// Returns the losses in the order they were added, followed by the counts of omitted losses.
-  package func finish() -> [Loss] {
+  package func lossesWithOmittedCounts() -> [Loss] {
     let countsAboveMaximum = countsByMessage.filter { $0.value > maximumLossCountPerMessage }
     let summaries = countsAboveMaximum.sorted { $0.key < $1.key }.map { message, count in
       let last = losses.last { $0.message == message } ?? Loss(.dropped, .composition, message)

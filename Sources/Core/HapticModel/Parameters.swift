@@ -66,7 +66,7 @@ public struct EventParameters: Equatable, Sendable {
   /// A value for each identifier. Absent values are stored as zero, so that equal sets have equal
   /// memory.
   private var storedValues = InlineArray<10, Float>(repeating: 0)
-  private var presentMask: UInt16 = 0
+  private var presentParameterBits: UInt16 = 0
 
   /// Creates an empty set of parameter values.
   public init() {}
@@ -80,26 +80,26 @@ public struct EventParameters: Equatable, Sendable {
 
   /// Returns true if two sets contain the same identifiers with the same values.
   public static func == (lhs: EventParameters, rhs: EventParameters) -> Bool {
-    lhs.presentMask == rhs.presentMask
+    lhs.presentParameterBits == rhs.presentParameterBits
       && lhs.storedValues.indices.allSatisfy { lhs.storedValues[$0] == rhs.storedValues[$0] }
   }
 
   /// The unclamped value of an identifier, or nil if it is absent.
   public subscript(id: EventParameterID) -> Float? {
-    get { presentMask & id.presenceBit == 0 ? nil : storedValues[id.storageIndex] }
+    get { presentParameterBits & id.presenceBit == 0 ? nil : storedValues[id.storageIndex] }
     set {
       storedValues[id.storageIndex] = newValue ?? 0
       if newValue == nil {
-        presentMask &= ~id.presenceBit
+        presentParameterBits &= ~id.presenceBit
       } else {
-        presentMask |= id.presenceBit
+        presentParameterBits |= id.presenceBit
       }
     }
   }
 
   /// The identifiers that have a value, in declaration order.
   public var identifiers: [EventParameterID] {
-    EventParameterID.allCases.filter { presentMask & $0.presenceBit != 0 }
+    EventParameterID.allCases.filter { presentParameterBits & $0.presenceBit != 0 }
   }
 }
 

@@ -59,7 +59,7 @@ public struct SampledSignal: Equatable, Sendable {
     let minimumCycles = max(
       1, Int((max(minimumNoiseHertz, center / halfWidthRatio) * period).rounded(.up)))
     let maximumCycles = max(minimumCycles, Int(min(rate * 0.45, center * halfWidthRatio) * period))
-    var generator = NoiseGenerator(state: seed)
+    var generator = NoiseGenerator(generatorState: seed)
     let sineTable = (0..<sampleCount).map { Float(sin(2 * .pi * Double($0) / Double(sampleCount))) }
     var samples = [Float](repeating: 0, count: sampleCount)
     let sineCount = min(maximumNoiseSineCount, maximumCycles - minimumCycles + 1)
@@ -72,7 +72,7 @@ public struct SampledSignal: Equatable, Sendable {
         cycles: cycles, phase: generator.next(upperBound: sampleCount), from: sineTable.span,
         to: &samples)
     }
-    return SampledSignal(startSeconds: 0, sampleRate: rate, samples: normalized(samples))
+    return SampledSignal(startSeconds: 0, sampleRate: rate, samples: normalizedPeriod(samples))
   }
 
   private static func addSine(
@@ -91,7 +91,7 @@ public struct SampledSignal: Equatable, Sendable {
 
   /// Returns the samples of a period, scaled to a peak of 1 and rotated to start where they cross
   /// zero most slowly.
-  private static func normalized(_ samples: [Float]) -> [Float] {
+  private static func normalizedPeriod(_ samples: [Float]) -> [Float] {
     var peakMagnitude: Float = 0
     var smoothestStart = 0
     var minimumStep = Float.infinity
@@ -144,12 +144,12 @@ extension HapticComposition.Layer {
 ///
 /// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
 private struct NoiseGenerator {
-  var state: UInt64
+  var generatorState: UInt64
 
   /// Returns a random number below a small upper bound; its bias is negligible.
   mutating func next(upperBound: Int) -> Int {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
+    generatorState &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = generatorState
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     mixed ^= mixed >> 31

@@ -54,10 +54,10 @@ public struct SharpnessScale: Equatable, Sendable {
   ///
   /// A chord of a logarithm or exponential deviates by an eighth of the squared length, which is
   /// below 10⁻⁴.
-  private static let maximumLineLogRatio = 0.021
+  private static let maximumSegmentLogRatio = 0.021
 
   /// The maximum number of line segments that approximate a single line on the other kind of scale.
-  private static let maximumLineCount = 512
+  private static let maximumLineSegmentCount = 512
 
   /// Returns the number of line segments that approximate a line on the other kind of scale between
   /// two positive frequencies. The segments have equal frequency ratios.
@@ -65,9 +65,9 @@ public struct SharpnessScale: Equatable, Sendable {
   /// - Parameters:
   ///   - first: The frequency at the start, in hertz.
   ///   - second: The frequency at the end, in hertz.
-  public static func lineCount(fromHertz first: Double, toHertz second: Double) -> Int {
-    let unclampedLineCount = (abs(log(second / first)) / maximumLineLogRatio).rounded(.up)
-    return FrameConversion.clampedInteger(unclampedLineCount, in: 1...maximumLineCount)
+  public static func lineSegmentCount(fromHertz first: Double, toHertz second: Double) -> Int {
+    let unclampedLineCount = (abs(log(second / first)) / maximumSegmentLogRatio).rounded(.up)
+    return FrameConversion.clampedInteger(unclampedLineCount, in: 1...maximumLineSegmentCount)
   }
 
   /// Returns the fractions at which a line on a linear frequency scale is divided to approximate it
@@ -79,8 +79,10 @@ public struct SharpnessScale: Equatable, Sendable {
   /// - Parameters:
   ///   - first: The frequency at the start, in hertz.
   ///   - second: The frequency at the end, in hertz.
-  public static func fractions(fromHertz first: Double, toHertz second: Double) -> [Double] {
-    let count = lineCount(fromHertz: first, toHertz: second)
+  public static func lineDivisionFractions(fromHertz first: Double, toHertz second: Double)
+    -> [Double]
+  {
+    let count = lineSegmentCount(fromHertz: first, toHertz: second)
     guard count > 1 else { return [] }
     return (1..<count).map { step in
       let hertz = first * pow(second / first, Double(step) / Double(count))
@@ -286,10 +288,10 @@ private struct SharpnessConversion {
         hertz: sourceScale.hertz(ofSharpness: start))
       let endHertz = SharpnessScale.clampedToSupported(hertz: sourceScale.hertz(ofSharpness: end))
       if sourceScale.isLogarithmic {
-        let count = SharpnessScale.lineCount(fromHertz: startHertz, toHertz: endHertz)
+        let count = SharpnessScale.lineSegmentCount(fromHertz: startHertz, toHertz: endHertz)
         fractions += (1..<max(count, 1)).map { Double($0) / Double(count) }
       } else {
-        fractions += SharpnessScale.fractions(fromHertz: startHertz, toHertz: endHertz)
+        fractions += SharpnessScale.lineDivisionFractions(fromHertz: startHertz, toHertz: endHertz)
       }
     }
     return fractions.filter { $0 > 0 && $0 < 1 }.sorted()

@@ -9,7 +9,7 @@ public struct OfflineRenderer: ~Copyable {
 
   private var renderer: Renderer
   private var remainingLatencyFrameCount: Int
-  private var remainingLength: Int64
+  private var unreadFrameCount: Int64
 
   /// Creates a renderer whose output has `settings.outputFrameCount` frames or, if that is nil, as
   /// many frames as the plan.
@@ -32,13 +32,13 @@ public struct OfflineRenderer: ~Copyable {
     settings.outputFrameCount = outputLength
     renderer = Renderer(plans: plans, sendGains: sendGains, settings: settings)
     remainingLatencyFrameCount = renderer.latencyFrameCount
-    remainingLength = outputLength
+    unreadFrameCount = outputLength
   }
 
   /// The statistics of all frames rendered so far.
   public var statistics: RenderStatistics { renderer.statistics }
   /// The number of frames that have not been rendered yet.
-  public var remainingFrameCount: Int64 { remainingLength }
+  public var remainingFrameCount: Int64 { unreadFrameCount }
 
   /// Renders as many frames as fit into a block, and returns their number.
   ///
@@ -54,17 +54,18 @@ public struct OfflineRenderer: ~Copyable {
       renderer.render(into: &skipped)
       remainingLatencyFrameCount &-= count
     }
-    let readFrameCount = Int(min(Int64(capacity), remainingLength))
+    let readFrameCount = Int(min(Int64(capacity), unreadFrameCount))
     guard readFrameCount > 0 else { return 0 }
     var unreadBlock = block._mutatingExtracting(first: readFrameCount &* channelCount)
     renderer.render(into: &unreadBlock)
-    remainingLength &-= Int64(readFrameCount)
+    unreadFrameCount &-= Int64(readFrameCount)
     return readFrameCount
   }
 
   /// Renders all remaining frames, and returns their interleaved samples.
   public mutating func samples() -> [Float] {
-    var samples = [Float](repeating: 0, count: Int(max(1, remainingLength)) * renderer.channelCount)
+    var samples = [Float](
+      repeating: 0, count: Int(max(1, unreadFrameCount)) * renderer.channelCount)
     let readFrameCount: Int
     do {
       var span = samples.mutableSpan

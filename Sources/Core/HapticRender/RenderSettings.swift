@@ -155,7 +155,7 @@ public struct OutputRouting: Equatable, Sendable {
   /// hardware of its bus's profile.
   ///
   /// - Parameter profiles: The profile of each haptic bus; channels that have a transducer keep it.
-  public func fitted(to profiles: [TransducerProfile]) -> OutputRouting {
+  public func assigningTransducers(of profiles: [TransducerProfile]) -> OutputRouting {
     var fittedRouting = self
     for index in fittedRouting.channels.indices
     where fittedRouting.channels[index].transducer == nil {

@@ -54,15 +54,15 @@ public struct Renderer: ~Copyable {
   private var outputGate: GainRamp
   /// The number of frames to render after a skip, so that the limiters and the channels' delay
   /// lines are filled.
-  private let primingFrameCount: Int
+  private let framesToRenderAfterSkip: Int
   private let frameGains = FixedBuffer<Float>(repeating: 0, count: subBlockFrameCount)
   private let hapticGains = FixedBuffer<Float>(repeating: 0, count: subBlockFrameCount)
   private let audioGains = FixedBuffer<Float>(repeating: 0, count: subBlockFrameCount)
   /// The constant gains that fill the haptic and audio gain buffers, or nil if the gains are
   /// changing.
   private var constantGains: (haptics: Float?, audio: Float?) = (nil, nil)
-  private let mixes: FixedBuffer<OutputMix>
-  private let outputs: FixedBuffer<OutputChannel>
+  private let outputMixes: FixedBuffer<OutputMix>
+  private let outputChannels: FixedBuffer<OutputChannel>
   private let port: RendererPort
   /// The players that the renderer created for its plans; empty if players arrive through the port.
   private let ownedPlayers: [RenderPlayer]
@@ -159,10 +159,10 @@ public struct Renderer: ~Copyable {
     let maximumLatency = latencies.max() ?? 0
     latencyFrameCount = maximumLatency
     channelCount = routing.channels.count
-    self.mixes = mixes
+    self.outputMixes = mixes
     let maximumDelay = routing.channels.map { $0.delayFrameCount }.max() ?? 0
-    primingFrameCount = maximumLatency + maximumDelay + Self.subBlockFrameCount
-    outputs = FixedBuffer(count: routing.channels.count) { index in
+    framesToRenderAfterSkip = maximumLatency + maximumDelay + Self.subBlockFrameCount
+    outputChannels = FixedBuffer(count: routing.channels.count) { index in
       let mixIndex = routing.mixIndices[index]
       return OutputChannel(
         routing.channels[index], mixIndex: mixIndex,
@@ -222,7 +222,7 @@ public struct Renderer: ~Copyable {
     if receivesCommands {
       receiveCommands()
     }
-    let renderedCount = min(frameCount, primingFrameCount)
+    let renderedCount = min(frameCount, framesToRenderAfterSkip)
     if frameCount > renderedCount {
       isSkipping = true
       skipSubBlocks(frameCount: frameCount &- renderedCount)
@@ -323,7 +323,7 @@ public struct Renderer: ~Copyable {
         subBlockEnd = min(subBlockEnd, max(player.value.nextVoiceStartFrame, shortEnd))
       }
       // A player uses the crossfade buffer exactly while its gain changes.
-      shortenSubBlock(&subBlockEnd, toRampOf: player.value.gain)
+      shortenSubBlock(&subBlockEnd, toRampOf: player.value.playerGain)
       shortenSubBlock(&subBlockEnd, toRampOf: player.value.sendGain)
     }
     if schedule.nextCommandFrame < subBlockEnd {
@@ -366,8 +366,8 @@ public struct Renderer: ~Copyable {
     var statistics = self.statistics
     let previousMinimum = statistics.minimumProtectionGain
     statistics.minimumProtectionGain = 1
-    for index in 0..<mixes.count {
-      mixes[index].process(
+    for index in 0..<outputMixes.count {
+      outputMixes[index].process(
         buses.value, hapticGains: gains.haptics, audioGains: gains.audio, count: count,
         statistics: &statistics)
     }
@@ -442,9 +442,9 @@ public struct Renderer: ~Copyable {
       }
     }
     for channel in 0..<channelCount {
-      let mixIndex = outputs[channel].mixIndex
-      let output = mixes[mixIndex].outputSamples
-      unsafe outputs[channel].write(
+      let mixIndex = outputChannels[channel].mixIndex
+      let output = outputMixes[mixIndex].outputSamples
+      unsafe outputChannels[channel].write(
         output, gains: isFading ? frameGains.view : nil, count: count, to: &block,
         at: start &* channelCount &+ channel, stride: channelCount)
     }
@@ -453,10 +453,11 @@ public struct Renderer: ~Copyable {
   /// Advances the channels' delay lines without writing any output.
   @_noLocks private mutating func discardOutput(frameCount count: Int) {
     var unusedBlock = frameGains.mutableSpan
-    for channel in 0..<outputs.count {
-      let mixIndex = outputs[channel].mixIndex
-      let output = mixes[mixIndex].outputSamples
-      outputs[channel].write(output, gains: nil, count: count, to: &unusedBlock, at: 0, stride: 1)
+    for channel in 0..<outputChannels.count {
+      let mixIndex = outputChannels[channel].mixIndex
+      let output = outputMixes[mixIndex].outputSamples
+      outputChannels[channel].write(
+        output, gains: nil, count: count, to: &unusedBlock, at: 0, stride: 1)
     }
   }
 
@@ -471,11 +472,11 @@ public struct Renderer: ~Copyable {
 
   @_noLocks private mutating func reset() {
     buses.value.reset()
-    for index in 0..<mixes.count {
-      mixes[index].reset()
+    for index in 0..<outputMixes.count {
+      outputMixes[index].reset()
     }
-    for index in 0..<outputs.count {
-      outputs[index].reset()
+    for index in 0..<outputChannels.count {
+      outputChannels[index].reset()
     }
   }
 
@@ -492,11 +493,11 @@ public struct Renderer: ~Copyable {
       statistics.powerLimitedFrameCount, ordering: .relaxed)
     sharedState.value.peakExcursionBits.store(
       statistics.peakExcursionFraction.bitPattern, ordering: .relaxed)
-    for index in 0..<outputs.count {
-      let mixIndex = outputs[index].mixIndex
+    for index in 0..<outputChannels.count {
+      let mixIndex = outputChannels[index].mixIndex
       sharedState.value.thermalStates[index].store(
-        mixes[mixIndex].temperatureRise.bitPattern, ordering: .relaxed)
-      sharedState.value.raisePeak(of: index, to: outputs[index].drainPeak())
+        outputMixes[mixIndex].temperatureRise.bitPattern, ordering: .relaxed)
+      sharedState.value.raisePeak(of: index, to: outputChannels[index].drainPeak())
     }
   }
 
@@ -509,9 +510,9 @@ public struct Renderer: ~Copyable {
       case .player(let player, .cancel), .player(let player, .remove):
         // These commands precede waiting commands, because the player ends here.
         schedule.removeCommands(for: player)
-        performNow(command.change)
+        performChange(command.change)
       case .player(_, .add), .attach, .detach:
-        performNow(command.change)
+        performChange(command.change)
       case .noOperation, .gain, .player:
         if command.outputFrame < outputFrame {
           command.outputFrame = outputFrame
@@ -525,11 +526,11 @@ public struct Renderer: ~Copyable {
   @_noLocks mutating func performDueCommands() {
     while schedule.nextCommandFrame <= outputFrame {
       let command = schedule.popFirst()
-      performNow(command.change)
+      performChange(command.change)
     }
   }
 
-  @_noLocks private mutating func performNow(_ change: RenderCommand.Change) {
+  @_noLocks private mutating func performChange(_ change: RenderCommand.Change) {
     switch change {
     case .noOperation:
       break
@@ -552,7 +553,7 @@ public struct Renderer: ~Copyable {
       stop(player)
       remove(player)
     case .player(let player, let change):
-      perform(change, on: player)
+      performPlayerAction(change, on: player)
       player.value.recordCommandCompletion()
       player.value.changes.value.recordChange(of: player.value, at: outputFrame, in: mixContext)
     }
@@ -566,7 +567,7 @@ public struct Renderer: ~Copyable {
     _ = sharedState.value.completedCommandCount.wrappingAdd(1, ordering: .releasing)
   }
 
-  @_noLocks private mutating func perform(
+  @_noLocks private mutating func performPlayerAction(
     _ change: RenderCommand.PlayerAction, on reference: Reference<Player>
   ) {
     switch change {
@@ -598,7 +599,7 @@ public struct Renderer: ~Copyable {
       if let frameCount {
         length = frameCount
       }
-      reference.value.gain.move(to: gain, over: length)
+      reference.value.playerGain.move(to: gain, over: length)
     case .sendGain(let gain, let frameCount, let serial):
       reference.value.moveSendGain(to: gain, over: frameCount, serial: serial)
     case .envelopeTime(let id, let value, let slope):

@@ -15,7 +15,7 @@ public struct JSONNameList: Sendable {
   public func index(ofKey value: JSONValue) -> Int? {
     let node = value.node
     let text = value.document.text
-    return index(text.span, node.keyByteRange, isEscaped: node.isKeyEscaped)
+    return nameIndex(text.span, node.keyByteRange, isEscaped: node.isKeyEscaped)
   }
 
   /// Indexes the members of an object by key, in a single pass. The list may contain at most 32
@@ -33,7 +33,7 @@ public struct JSONNameList: Sendable {
     while memberNodeIndex < objectEndIndex {
       let node = nodes[memberNodeIndex]
       members.add(
-        nameIndex: index(text, node.keyByteRange, isEscaped: node.isKeyEscaped),
+        nameIndex: nameIndex(text, node.keyByteRange, isEscaped: node.isKeyEscaped),
         memberIndex: memberNodeIndex)
       memberNodeIndex = node.isContainer ? Int(node.lengthOrEndIndex) : memberNodeIndex + 1
     }
@@ -45,15 +45,15 @@ public struct JSONNameList: Sendable {
     let node = value.node
     guard node.encoding == .plainString || node.encoding == .escapedString else { return nil }
     let text = value.document.text
-    return index(
+    return nameIndex(
       text.span, JSONValue.contentRange(of: node.scalarByteRange),
       isEscaped: node.encoding == .escapedString)
   }
 
-  private func index(_ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool) -> Int? {
+  private func nameIndex(_ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool) -> Int? {
     if isEscaped {
       let decoded = JSONString.decode(text, range, isEscaped: true)
-      return index(decoded.span, 0..<decoded.count, isEscaped: false)
+      return nameIndex(decoded.span, 0..<decoded.count, isEscaped: false)
     }
     search: for (index, name) in nameBytes.enumerated() where name.count == range.count {
       for offset in name.indices where name[offset] != text[range.lowerBound + offset] {

@@ -88,7 +88,7 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
   package let schema: JSONSchema
   /// The properties in canonical order.
   package let properties: [JSONProperty<Owner, Reader>]
-  private let check: Check?
+  private let checkOwner: Check?
 
   /// Creates a schema.
   ///
@@ -106,7 +106,7 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
     schema = JSONSchema(
       noun, properties.map { $0.key }, errorCode: errorCode, discriminator: discriminator)
     self.properties = properties
-    self.check = check
+    self.checkOwner = check
   }
 
   /// Reads an object into an owner. Absent keys leave the owner's values unchanged.
@@ -143,7 +143,7 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
         return true
       }
     }
-    if let check, !check(object, &owner, &reader) { return false }
+    if let checkOwner, !checkOwner(object, &owner, &reader) { return false }
     return hasRequiredValues
   }
 

@@ -26,7 +26,7 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
     let rate = signal.rate
     let stepSeconds = max(step, 1 / rate)
     self.stepSeconds = stepSeconds
-    let samples = NonFiniteSamples.replaced(in: signal.mono)
+    let samples = NonFiniteSamples.zeroingInvalidSamples(in: signal.mono)
     guard !samples.isEmpty else {
       amplitudes = []
       return
@@ -150,7 +150,7 @@ public struct FrequencyTrack: Equatable, Sendable {
   public init(of signal: Signal, step: Double = 0.005) {
     precondition(step > 0, "a track needs a positive step")
     let bandSignal = TactileBandSignal(
-      of: NonFiniteSamples.replaced(in: signal.mono), decimatedRate: signal.rate)
+      of: NonFiniteSamples.zeroingInvalidSamples(in: signal.mono), decimatedRate: signal.rate)
     var analyticSignal = [ComplexNumber](
       repeating: ComplexNumber(), count: bandSignal.samples.count)
     if !analyticSignal.isEmpty {
@@ -167,13 +167,13 @@ public struct FrequencyTrack: Equatable, Sendable {
       analyticSignal.isEmpty
       ? 0 : Int(Double(analyticSignal.count - 1) / bandSignal.decimatedRate / stepSeconds) + 1
     points = (0..<pointCount).compactMap { index in
-      Self.point(
+      Self.tonePoint(
         at: Double(index) * stepSeconds, in: analyticSignal, rate: bandSignal.decimatedRate)
     }
   }
 
   /// Returns the tone at a time in an analytic signal, or nil if there is none.
-  private static func point(
+  private static func tonePoint(
     at time: Double, in analytic: [ComplexNumber], rate: Double
   ) -> Point? {
     let centerFrame = time * rate

@@ -150,7 +150,7 @@ package struct TactileBandSignal {
 
   /// The cutoff frequency of the decimation filter, relative to the new rate. The transition band
   /// extends 0.07 to each side.
-  package static let cutoffPerOutputRate = 0.43
+  package static let cutoffToOutputRateRatio = 0.43
 
   /// The shape parameter of the Kaiser window, for which side lobes are at −70 dB.
   private static let kaiserBeta = 6.76
@@ -161,7 +161,7 @@ package struct TactileBandSignal {
     let taps = (-halfTapCount...halfTapCount).map { offset -> Double in
       let position = Double(offset) / Double(halfTapCount)
       let window = KaiserWindow.value(at: position, beta: kaiserBeta)
-      let angle = 2 * .pi * cutoffPerOutputRate * Double(offset) / Double(factor)
+      let angle = 2 * .pi * cutoffToOutputRateRatio * Double(offset) / Double(factor)
       return window * (offset == 0 ? 1 : sin(angle) / angle)
     }
     let tapSum = taps.reduce(0, +)

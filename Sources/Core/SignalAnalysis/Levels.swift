@@ -66,7 +66,7 @@ public struct Levels: Equatable, Sendable {
       }
       measurement.add(block.span.extracting(first: count * channels.count))
     }
-    self = measurement.finish().whole
+    self = measurement.measuredLevels().whole
   }
 
   /// The ratio of the peak to the RMS value; nil for silence.
@@ -119,13 +119,15 @@ public struct LevelMeasurement: ~Copyable {
   ///
   /// `whole` contains the maximum peaks, the mean and RMS value of all samples, and the loudness of
   /// all channels together.
-  public consuming func finish() -> (whole: Levels, channels: [Levels]) {
-    let channelLevels = channelMeasurements.indices.map { channelMeasurements[$0].finish().levels }
+  public consuming func measuredLevels() -> (whole: Levels, channels: [Levels]) {
+    let channelLevels = channelMeasurements.indices.map {
+      channelMeasurements[$0].measuredLevelsAndSpectrum().levels
+    }
     guard let combinedLoudness, !channelLevels.isEmpty else {
       return (channelLevels[0], channelLevels)
     }
     let combinedLevels = Levels(
-      joining: channelLevels, integratedLoudnessLUFS: combinedLoudness.finish())
+      joining: channelLevels, integratedLoudnessLUFS: combinedLoudness.integratedLoudnessLUFS())
     return (combinedLevels, channelLevels)
   }
 }
@@ -148,9 +150,9 @@ public final class ChannelMeasurement {
   private var pendingSampleCount = 0
   private var sampleSum = 0.0
   private var sumOfSquares = 0.0
-  private var samplePeak = Float(0)
+  private var samplePeakMagnitude = Float(0)
   private var frameCount = 0
-  private var nonFiniteCount = 0
+  private var nonFiniteSampleCount = 0
 
   /// Starts a measurement without loudness.
   public convenience init(rate: Double) { self.init(rate: rate, loudnessMeasurement: nil) }
@@ -187,7 +189,7 @@ public final class ChannelMeasurement {
   }
 
   /// Returns the results for all samples that were added. No samples can be added afterward.
-  public func finish() -> (levels: Levels, spectrum: Spectrum?) {
+  public func measuredLevelsAndSpectrum() -> (levels: Levels, spectrum: Spectrum?) {
     measureBlock()
     // Append silence so that the interpolation reaches the last samples. The silence does not
     // affect the other levels.
@@ -197,12 +199,12 @@ public final class ChannelMeasurement {
     measureSegments(1)
     let count = Double(max(1, frameCount))
     let levels = Levels(
-      samplePeakAmplitude: Double(samplePeak),
+      samplePeakAmplitude: Double(samplePeakMagnitude),
       truePeakAmplitude: Double(truePeakMeter.peakMagnitude),
       rmsAmplitude: (sumOfSquares / count).squareRoot(),
-      dc: sampleSum / count, integratedLoudnessLUFS: loudnessMeasurement?.finish(),
-      invalidSampleCount: nonFiniteCount)
-    return (levels, spectrumMeasurement.take()?.finish())
+      dc: sampleSum / count, integratedLoudnessLUFS: loudnessMeasurement?.integratedLoudnessLUFS(),
+      invalidSampleCount: nonFiniteSampleCount)
+    return (levels, spectrumMeasurement.take()?.measuredSpectrum())
   }
 
   private func measureBlock() {
@@ -240,7 +242,7 @@ public final class ChannelMeasurement {
     var squareLanes = SIMD8<Double>.zero
     var invalidCount = 0
     var meter = truePeakMeter
-    var runningPeak = samplePeak
+    var runningPeak = samplePeakMagnitude
     unsafe pendingSamples.withUnsafeMutableBytes { bytes in
       var offset = TruePeakMeter.historySampleCount * 4
       for _ in 0..<count {
@@ -271,9 +273,9 @@ public final class ChannelMeasurement {
     }
     self.sampleSum += sumLanes.sum()
     self.sumOfSquares += squareLanes.sum()
-    nonFiniteCount += invalidCount
+    nonFiniteSampleCount += invalidCount
     truePeakMeter = meter
-    samplePeak = runningPeak
+    samplePeakMagnitude = runningPeak
   }
 }
 
@@ -341,7 +343,7 @@ public final class ChannelMeasurement {
 
   /// Returns the loudness of all samples that were added, in LUFS; nil if no block reaches −70
   /// LUFS.
-  public func finish() -> Double? {
+  public func integratedLoudnessLUFS() -> Double? {
     // The length of libebur128's first gating block.
     let paddingCount = 4 * ((sampleRate + 5) / 10) - frameCount
     if paddingCount > 0, frameCount > 0 {
@@ -382,13 +384,15 @@ struct TruePeakMeter {
 
   init(rate: Double) {
     let oversamplingFactor = rate < 96_000 ? 4 : rate < 192_000 ? 2 : 1
-    polyphaseTaps = (1..<oversamplingFactor).map { Self.taps(of: $0, factor: oversamplingFactor) }
+    polyphaseTaps = (1..<oversamplingFactor).map {
+      Self.interpolationTaps(of: $0, factor: oversamplingFactor)
+    }
     // Add 2 % to allow for rounding.
     maximumInterpolationGain =
       1.02 * (polyphaseTaps.map { $0.reduce(0) { $0 + abs($1) } }.max() ?? 0)
   }
 
-  private static func taps(of phase: Int, factor: Int) -> [Float] {
+  private static func interpolationTaps(of phase: Int, factor: Int) -> [Float] {
     stride(from: phase, to: 48, by: factor).map { index in
       let angle = .pi * Double(index - 24) / Double(factor)
       let window = 0.5 * (1 - cos(2 * .pi * Double(index) / 48))

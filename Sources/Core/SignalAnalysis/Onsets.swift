@@ -19,9 +19,9 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
   /// Finds the onsets in the mean of a signal's channels. Non-finite samples count as silence.
   public init(in signal: Signal) {
     let bandSignal = TactileBandSignal(
-      of: NonFiniteSamples.replaced(in: signal.mono), decimatedRate: signal.rate)
+      of: NonFiniteSamples.zeroingInvalidSamples(in: signal.mono), decimatedRate: signal.rate)
     var predictor = LinearPredictor(bandSignal.samples)
-    let residual = predictor.computeResidual().map(abs)
+    let residual = predictor.predictionErrors().map(abs)
     let onsetSearch = OnsetSearch(
       samples: bandSignal.samples.map(Double.init),
       magnitudes: bandSignal.samples.map { Double(abs($0)) },
@@ -41,7 +41,7 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
 /// A search for onsets in the magnitudes and prediction errors of a decimated signal.
 private struct OnsetSearch {
   /// The minimum interval between two onsets, in seconds.
-  static let minimumSpacingSeconds = 0.009
+  static let minimumOnsetSpacingSeconds = 0.009
   /// The maximum period of a slow wave that has only one onset, in seconds.
   static let maximumWavePeriodSeconds = 0.05
   /// The maximum time from an onset until half of its level is reached, in seconds. A slower rise
@@ -49,7 +49,7 @@ private struct OnsetSearch {
   static let maximumAttackSeconds = 0.03
   /// The minimum duration of a pause, after which an onset need not exceed the level before the
   /// pause, in seconds.
-  static let pauseSeconds = 0.0013
+  static let minimumPauseSeconds = 0.0013
   /// The maximum duration of a burst on a tone, in seconds.
   static let maximumBurstSeconds = 0.045
   /// The minimum amplitude of a burst on a tone, relative to the amplitude of the tone.
@@ -57,7 +57,7 @@ private struct OnsetSearch {
   /// The minimum prediction error at an onset, relative to the level after the onset.
   static let minimumPredictionErrorRatio = 0.3
   /// The minimum ratio of the level after an onset to the level before it.
-  static let minimumGrowthFactor = 1.2
+  static let minimumLevelGrowthFactor = 1.2
   /// The minimum ratio of the prediction error at an onset to the median error before it. In noise,
   /// the ratio reaches 5 by chance.
   static let minimumErrorToMedianRatio = 7.0
@@ -89,13 +89,13 @@ private struct OnsetSearch {
       let change = energyChangeFrame(near: searchIndex)
       let burst = burstOnTone(at: change, floor: amplitudeFloor)
       if let onset = burst?.onset ?? onset(at: change, floor: amplitudeFloor),
-        onset.timeSeconds - (onsets.last?.timeSeconds ?? -1) > Self.minimumSpacingSeconds,
+        onset.timeSeconds - (onsets.last?.timeSeconds ?? -1) > Self.minimumOnsetSpacingSeconds,
         !isContinuation(of: onsets.last, onset)
       {
         onsets.append(onset)
         searchIndex =
           max(searchIndex, Int(onset.timeSeconds * sampleRate))
-          + frameCount(seconds: Self.minimumSpacingSeconds)
+          + frameCount(seconds: Self.minimumOnsetSpacingSeconds)
         searchIndex = max(searchIndex, change + (burst?.length ?? 0))
       } else {
         searchIndex += 1
@@ -215,7 +215,8 @@ private struct OnsetSearch {
   private func onset(at index: Int, floor: Double) -> Onset? {
     let residualRise = maximum(
       of: predictionErrors, in: index..<index + LinearPredictor.horizonFrameCount)
-    guard residualRise > Self.minimumErrorToMedianRatio * medianResidual(before: index) else {
+    guard residualRise > Self.minimumErrorToMedianRatio * medianPredictionError(before: index)
+    else {
       return nil
     }
     let magnitudeAfter = maximum(of: magnitudes, in: index..<index + frameCount(seconds: 0.01))
@@ -227,9 +228,10 @@ private struct OnsetSearch {
     let isFromPause =
       residualRise > 0.8 * magnitudeAfter && magnitudeAfter > 0.7 * magnitudeBefore
       && maximum(
-        of: magnitudes, in: max(0, index - frameCount(seconds: Self.pauseSeconds))..<index) < 0.03
+        of: magnitudes, in: max(0, index - frameCount(seconds: Self.minimumPauseSeconds))..<index)
+        < 0.03
         * magnitudeAfter
-    guard isFromPause || magnitudeAfter > Self.minimumGrowthFactor * magnitudeBefore else {
+    guard isFromPause || magnitudeAfter > Self.minimumLevelGrowthFactor * magnitudeBefore else {
       return nil
     }
     // The residual also grows where a tone changes its frequency. There, an onset
@@ -256,7 +258,7 @@ private struct OnsetSearch {
     let isResidualRiseClear = residualRise > 4 * residualBefore
     let riseFrame =
       (index..<magnitudes.count).first {
-        magnitudes[$0] > Self.minimumGrowthFactor * magnitudeBefore
+        magnitudes[$0] > Self.minimumLevelGrowthFactor * magnitudeBefore
       } ?? index
     return Onset(
       timeSeconds: isResidualRiseClear
@@ -265,7 +267,7 @@ private struct OnsetSearch {
   }
 
   /// Returns the median of the prediction error over the 50 ms before a frame.
-  private func medianResidual(before index: Int) -> Double {
+  private func medianPredictionError(before index: Int) -> Double {
     let residualRange = (index - frameCount(seconds: 0.05)..<index - 1).clamped(
       to: predictionErrors.indices)
     guard residualRange.count > 8 else { return 0 }
@@ -389,16 +391,17 @@ struct LinearPredictor: ~Copyable {
   private let samples: [Double]
   /// The sums over the window of the products of each sample and the earlier samples that predict
   /// it, its regressors.
-  private var covariance = [Double](
+  private var regressorCovariance = [Double](
     repeating: 0, count: (coefficientCount + 1) * (coefficientCount + 1))
-  private var choleskyFactor = [Double](repeating: 0, count: coefficientCount * coefficientCount)
-  private var coefficients = [Double](repeating: 0, count: coefficientCount)
+  private var covarianceCholeskyFactor = [Double](
+    repeating: 0, count: coefficientCount * coefficientCount)
+  private var predictorCoefficients = [Double](repeating: 0, count: coefficientCount)
 
   /// Creates a predictor for a signal with a sample rate of about 2 kHz.
   init(_ samples: [Float]) { self.samples = samples.map(Double.init) }
 
   /// Computes the prediction error of each sample.
-  mutating func computeResidual() -> [Double] {
+  mutating func predictionErrors() -> [Double] {
     samples.indices.map { index in
       addToCovariance(index - Self.horizonFrameCount, sign: 1)
       addToCovariance(index - Self.horizonFrameCount - Self.windowFrameCount, sign: -1)
@@ -423,7 +426,7 @@ struct LinearPredictor: ~Copyable {
       let value = sign * regressor(row, at: index)
       guard value != 0 else { continue }
       for column in 0...row {
-        covariance[row * size + column] += value * regressor(column, at: index)
+        regressorCovariance[row * size + column] += value * regressor(column, at: index)
       }
     }
   }
@@ -436,7 +439,7 @@ struct LinearPredictor: ~Copyable {
     var covarianceTrace = 0.0
     var energy = 0.0
     for row in 1..<size {
-      covarianceTrace += covariance[row * size + row]
+      covarianceTrace += regressorCovariance[row * size + row]
       energy += regressor(row, at: index) * regressor(row, at: index)
     }
     guard covarianceTrace > 1e-9, energy > 1e-9 else { return 0 }
@@ -445,34 +448,36 @@ struct LinearPredictor: ~Copyable {
     let ridgeRegularization = covarianceTrace / Double(order) * 1e-6 + energy * 1e-2
     for row in 0..<order {
       for column in 0...row {
-        var sum = covariance[(row + 1) * size + column + 1]
+        var sum = regressorCovariance[(row + 1) * size + column + 1]
         if row == column {
           sum += ridgeRegularization
         }
         for inner in 0..<column {
-          sum -= choleskyFactor[row * order + inner] * choleskyFactor[column * order + inner]
+          sum -=
+            covarianceCholeskyFactor[row * order + inner]
+            * covarianceCholeskyFactor[column * order + inner]
         }
-        choleskyFactor[row * order + column] =
+        covarianceCholeskyFactor[row * order + column] =
           row == column
           ? max(sum, ridgeRegularization * 1e-3).squareRoot()
-          : sum / choleskyFactor[column * order + column]
+          : sum / covarianceCholeskyFactor[column * order + column]
       }
     }
     for row in 0..<order {
-      var sum = covariance[(row + 1) * size]
+      var sum = regressorCovariance[(row + 1) * size]
       for inner in 0..<row {
-        sum -= choleskyFactor[row * order + inner] * coefficients[inner]
+        sum -= covarianceCholeskyFactor[row * order + inner] * predictorCoefficients[inner]
       }
-      coefficients[row] = sum / choleskyFactor[row * order + row]
+      predictorCoefficients[row] = sum / covarianceCholeskyFactor[row * order + row]
     }
     var predictedSample = 0.0
     for row in (0..<order).reversed() {
-      var sum = coefficients[row]
+      var sum = predictorCoefficients[row]
       for inner in stride(from: row + 1, to: order, by: 1) {
-        sum -= choleskyFactor[inner * order + row] * coefficients[inner]
+        sum -= covarianceCholeskyFactor[inner * order + row] * predictorCoefficients[inner]
       }
-      coefficients[row] = sum / choleskyFactor[row * order + row]
-      predictedSample += coefficients[row] * regressor(row + 1, at: index)
+      predictorCoefficients[row] = sum / covarianceCholeskyFactor[row * order + row]
+      predictedSample += predictorCoefficients[row] * regressor(row + 1, at: index)
     }
     return predictedSample
   }

@@ -89,7 +89,7 @@ enum NonFiniteSamples {
   static let maximumValidMagnitude = Float(1e12)
 
   /// Returns the samples with 0 in place of samples that are infinite, NaN, or beyond the maximum.
-  static func replaced(in samples: [Float]) -> [Float] {
+  static func zeroingInvalidSamples(in samples: [Float]) -> [Float] {
     guard !areAllValid(samples.span) else { return samples }
     return samples.map { isValid($0) ? $0 : 0 }
   }

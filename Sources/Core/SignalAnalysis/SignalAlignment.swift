@@ -31,8 +31,8 @@ public enum SignalAlignment {
     -> Match?
   {
     precondition(rate > 0 && maximumLag >= 0, "an alignment needs a positive rate")
-    let first = NonFiniteSamples.replaced(in: first)
-    let second = NonFiniteSamples.replaced(in: second)
+    let first = NonFiniteSamples.zeroingInvalidSamples(in: first)
+    let second = NonFiniteSamples.zeroingInvalidSamples(in: second)
     let energyProductRoot = (Statistics.energy(of: first) * Statistics.energy(of: second))
       .squareRoot()
     guard energyProductRoot > 0 else { return nil }

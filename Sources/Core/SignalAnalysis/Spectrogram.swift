@@ -29,7 +29,8 @@ public struct Spectrogram: Equatable, Sendable {
     let rate = signal.rate
     // The decimation filter passes up to 0.36 of the lower rate.
     let decimated = TactileBandSignal(
-      of: NonFiniteSamples.replaced(in: samples), decimatedRate: rate, minimumRate: hertz / 0.36)
+      of: NonFiniteSamples.zeroingInvalidSamples(in: samples), decimatedRate: rate,
+      minimumRate: hertz / 0.36)
     let windowLength = max(4, Int((window * decimated.decimatedRate).rounded()))
     // Zero padding to twice the length puts a bin near every tone.
     var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: 2 * windowLength))

@@ -23,8 +23,8 @@ public struct Spectrum: Equatable, Sendable {
   public init(of signal: Signal, window: Double = 0.5) {
     let spectra = (signal.channels.isEmpty ? [[]] : signal.channels).map { samples in
       var measurement = SpectrumMeasurement(rate: signal.rate, windowWeights: window)
-      measurement.add(NonFiniteSamples.replaced(in: samples).span)
-      return measurement.finish()
+      measurement.add(NonFiniteSamples.zeroingInvalidSamples(in: samples).span)
+      return measurement.measuredSpectrum()
     }
     self = Spectrum(averaging: spectra) ?? Spectrum(binHertz: [], binPowers: [], durationSeconds: 0)
   }
@@ -155,7 +155,7 @@ public struct SpectrumMeasurement: ~Copyable {
   }
 
   /// Returns the spectrum of all samples that were added.
-  public consuming func finish() -> Spectrum {
+  public consuming func measuredSpectrum() -> Spectrum {
     // The last samples are part of two frames.
     for _ in 0..<2 {
       for index in pendingSampleCount..<hopFrameCount {
@@ -191,16 +191,17 @@ public struct SpectrumMeasurement: ~Copyable {
   }
 
   private mutating func measureFrame() {
-    Self.multiply(pendingSamples, windowWeights, into: &windowedFrame)
+    Self.applyWindow(pendingSamples, windowWeights, into: &windowedFrame)
     transform.forward(windowedFrame, into: &bins)
-    Self.add(bins, to: &powerSums)
+    Self.addPowers(of: bins, to: &powerSums)
     for index in 0..<hopFrameCount {
       pendingSamples[index] = pendingSamples[hopFrameCount + index]
     }
     pendingSampleCount = 0
   }
 
-  private static func multiply(_ samples: [Float], _ window: [Float], into frame: inout [Float]) {
+  private static func applyWindow(_ samples: [Float], _ window: [Float], into frame: inout [Float])
+  {
     let samples = samples.span
     let window = window.span
     precondition(samples.count == frame.count && window.count == frame.count, "lengths must fit")
@@ -210,7 +211,7 @@ public struct SpectrumMeasurement: ~Copyable {
     }
   }
 
-  private static func add(_ bins: [ComplexNumber], to sums: inout [Double]) {
+  private static func addPowers(of bins: [ComplexNumber], to sums: inout [Double]) {
     let bins = bins.span
     precondition(bins.count == sums.count, "lengths must fit")
     var sums = sums.mutableSpan

@@ -56,7 +56,7 @@ public struct VibrotactileWeighting: Equatable, Sendable {
   }
 
   /// All weightings. The first is the default.
-  public static let all = [hand, handArm, wholeBody]
+  public static let allWeightings = [hand, handArm, wholeBody]
 
   /// The skin of a hand that holds a device: the inverse of the detection threshold, 1 at 100 Hz.
   ///
@@ -99,7 +99,7 @@ public struct VibrotactileWeighting: Equatable, Sendable {
 
   /// Returns the weighting with a name, or nil if there is none.
   public static func named(_ name: String) -> VibrotactileWeighting? {
-    all.first { $0.name == name }
+    allWeightings.first { $0.name == name }
   }
 }
 

@@ -20,7 +20,7 @@ package struct RenderLoadStatistics: Equatable, Sendable {
       blockCount += 1
       loadFractionSum += load
       peakLoadFraction = max(peakLoadFraction, load)
-      maximumDelayFrameCount = max(maximumDelayFrameCount, timing.delay)
+      maximumDelayFrameCount = max(maximumDelayFrameCount, timing.delayFrameCount)
     }
   }
 

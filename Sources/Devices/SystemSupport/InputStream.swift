@@ -15,8 +15,8 @@ package enum InputStream {
   private static let descriptorFolders = ["/dev/fd/", "/proc/self/fd/"]
   /// The maximum number of bytes that are copied to a temporary file: more than 45 minutes of 48
   /// kHz stereo in 32 bits.
-  private static let maximumCopySize = 1 << 30
-  private static let contents = Mutex<[String: Content]>([:])
+  private static let maximumCopyByteCount = 1 << 30
+  private static let contentsByPath = Mutex<[String: Content]>([:])
 
   /// The content of an input stream, as far as it has been read.
   private struct Content {
@@ -72,7 +72,7 @@ package enum InputStream {
   }
 
   private static func bytes(of path: String, beyond count: Int) throws(FileError) -> [UInt8] {
-    try contents.withLock { contents throws(FileError) in
+    try contentsByPath.withLock { contents throws(FileError) in
       var content: Content
       if let known = contents.removeValue(forKey: path) {
         content = known
@@ -88,7 +88,7 @@ package enum InputStream {
   /// Copies all bytes of an input stream to a temporary file, in which a reader can seek, and opens
   /// the file. The caller closes it.
   static func openCopy(of path: String) throws(FileError) -> Int32 {
-    let bytes = try read(path, limit: maximumCopySize)
+    let bytes = try read(path, limit: maximumCopyByteCount)
     let name = FileSystem.displayName(of: path)
     guard let file = unsafe tmpfile() else {
       throw .systemError(name, "no space for a temporary file")

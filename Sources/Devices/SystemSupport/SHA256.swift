@@ -30,7 +30,7 @@ package struct SHA256 {
   }
 
   /// Returns the hash of all bytes, in hexadecimal digits.
-  package consuming func finish() -> String {
+  package consuming func hexadecimalHash() -> String {
     let bitCount = addedByteCount * 8
     var last: [UInt8] = [0x80]
     while (pendingBytes.count + last.count) % Self.blockByteCount != Self.blockByteCount - 8 {
@@ -47,7 +47,7 @@ package struct SHA256 {
   package static func hash(of bytes: [UInt8]) -> String {
     var hash = SHA256()
     hash.addBytes(bytes)
-    return hash.finish()
+    return hash.hexadecimalHash()
   }
 
   private mutating func processBlock(_ bytes: [UInt8], at start: Int) {

@@ -25,7 +25,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     guard ProfileName.isValid(name) else { return nil }
     for (folder, origin) in searchFolders {
       let path = Self.profilePath(of: name, in: folder)
-      if ProfileFileSystem.exists(path) {
+      if ProfileFileSystem.fileExists(path) {
         return ProfileEntry(name: name, origin: origin, path: path)
       }
     }
@@ -141,9 +141,10 @@ public struct ProfileLibrary: Equatable, Sendable {
   /// Returns the names of all files in a folder that end in `.json`, without the extension, sorted
   /// by bytes.
   private static func profileNames(in folder: String) -> [String] {
-    ProfileFileSystem.names(in: folder).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.map {
-      String($0.dropLast(5))
-    }
+    ProfileFileSystem.fileNames(in: folder).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
+      .map {
+        String($0.dropLast(5))
+      }
   }
 
   private static func profilePath(of name: String, in folder: String) -> String {
@@ -220,7 +221,7 @@ public struct ProfileEntry: Equatable, Sendable {
 
 /// The file system operations of the profile library.
 enum ProfileFileSystem {
-  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+  static func fileExists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
   /// Returns whether a path stays within a folder, both as written and, for an existing file, with
   /// links resolved.
@@ -229,7 +230,7 @@ enum ProfileFileSystem {
   ///   - path: The path to check.
   ///   - word: The path as it was written, relative to the folder.
   ///   - folder: The folder.
-  static func contains(_ path: String, asWritten word: String, in folder: String) -> Bool {
+  static func containsFile(_ path: String, asWritten word: String, in folder: String) -> Bool {
     guard !word.hasPrefix("/"), !word.split(separator: "/").contains("..") else { return false }
     guard let root = realPath(folder.isEmpty ? "." : folder), let real = realPath(path) else {
       return true
@@ -244,7 +245,7 @@ enum ProfileFileSystem {
   }
 
   /// Returns the file names in a folder, sorted by bytes; empty if the folder cannot be read.
-  static func names(in folder: String) -> [String] {
+  static func fileNames(in folder: String) -> [String] {
     guard let handle = unsafe opendir(folder) else { return [] }
     defer { unsafe closedir(handle) }
     var names: [String] = []

@@ -404,7 +404,7 @@ extension ProfileLibrary {
       var entry = entry(named: word)
       if ProfileFile.isPath(word) {
         let path = folder?.isEmpty == false ? "\(folder ?? "")/\(word)" : word
-        guard ProfileFileSystem.contains(path, asWritten: word, in: folder ?? "") else {
+        guard ProfileFileSystem.containsFile(path, asWritten: word, in: folder ?? "") else {
           throw .init(
             reason: "\(word.quoted()) is outside the folder of the array",
             hint: """
@@ -503,7 +503,7 @@ public struct PanPath: Equatable, Sendable {
 extension TransducerArray {
   /// The number of straight segments that approximate the pan law between two neighboring
   /// transducers.
-  private static let stepsBetweenTransducers = 36
+  private static let panStepsBetweenTransducers = 36
 
   /// Returns the positions along a straight path at which the gains have breakpoints, as fractions
   /// of its length in 0..<1.
@@ -537,8 +537,8 @@ extension TransducerArray {
     for (index, low) in breakFractions.enumerated() {
       let high = index + 1 < breakFractions.count ? breakFractions[index + 1] : 1
       guard low < high else { continue }
-      let step = (high - low) / Double(Self.stepsBetweenTransducers)
-      for number in 0..<Self.stepsBetweenTransducers {
+      let step = (high - low) / Double(Self.panStepsBetweenTransducers)
+      for number in 0..<Self.panStepsBetweenTransducers {
         fractions.append(low + step * Double(number))
       }
     }

@@ -71,7 +71,7 @@ public struct ABXRecord: Sendable {
   /// Returns the record as a JSON document.
   public func json() -> [UInt8] {
     var json = JSONWriter()
-    json.writeObject(fields.write)
+    json.writeObject(jsonFields.write)
     return json.finish()
   }
 
@@ -105,7 +105,7 @@ public struct ABXRecord: Sendable {
     return table
   }
 
-  private var fields: JSONObject {
+  private var jsonFields: JSONObject {
     func fields(_ take: Take) -> JSONObject {
       ["name": take.name, "sha256": take.sha256, "gain": take.gain, "seconds": take.duration]
     }

@@ -35,7 +35,7 @@ public struct ABXTest: Sendable {
   public private(set) var hiddenSide: Side
   private var generator: SplitMix64
   private var switchCounts = SwitchCounts()
-  private var trialStart = 0.0
+  private var trialStartSeconds = 0.0
 
   /// Creates a test before its first trial.
   ///
@@ -100,9 +100,9 @@ public struct ABXTest: Sendable {
     trials.append(
       Trial(
         hiddenSide: hiddenSide, answer: answer, switchCounts: switchCounts,
-        startSeconds: trialStart, endSeconds: seconds))
+        startSeconds: trialStartSeconds, endSeconds: seconds))
     switchCounts = SwitchCounts()
-    trialStart = seconds
+    trialStartSeconds = seconds
     hiddenSide = generator.nextSide()
   }
 

@@ -24,14 +24,14 @@ package struct ProportionEstimate: Equatable, Sendable {
     proportion = Double(successCount) / Double(trialCount)
     var lower = 0.0
     if successCount > 0 {
-      lower = Self.root { candidate in
+      lower = Self.boundaryProportion { candidate in
         BinomialTest.probability(ofAtLeast: successCount, in: trialCount, proportion: candidate)
           > Self.tailProbability
       }
     }
     var upper = 1.0
     if successCount < trialCount {
-      upper = Self.root { candidate in
+      upper = Self.boundaryProportion { candidate in
         1
           - BinomialTest.probability(
             ofAtLeast: successCount + 1, in: trialCount, proportion: candidate)
@@ -42,7 +42,7 @@ package struct ProportionEstimate: Equatable, Sendable {
   }
 
   /// Returns the proportion above which a monotonic condition is true, found by bisection.
-  private static func root(where isAbove: (Double) -> Bool) -> Double {
+  private static func boundaryProportion(where isAbove: (Double) -> Bool) -> Double {
     var lower = 0.0
     var upper = 1.0
     for _ in 0..<bisectionCount {

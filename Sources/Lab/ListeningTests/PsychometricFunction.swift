@@ -147,7 +147,7 @@ private struct PsychometricFit {
   /// The maximum number of Fisher scoring steps.
   private static let maximumStepCount = 60
   /// The change of the log likelihood below which the fit ends.
-  private static let tolerance = 1e-12
+  private static let convergenceTolerance = 1e-12
   /// The difference in β (x − α) between F = 5 % and F = 95 %.
   private static let transitionWidth = 5.888_877_957_332_88
   /// The minimum width of the transition from 5 to 95 %, as a fraction of the smallest distance
@@ -179,7 +179,7 @@ private struct PsychometricFit {
     slopeRange = minimumSlope...maximumSlope
   }
 
-  private func function(midpoint: Double, slope: Double) -> PsychometricFunction {
+  private func clampedFunction(midpoint: Double, slope: Double) -> PsychometricFunction {
     PsychometricFunction(
       guessRate: guessRate,
       midpoint: min(max(midpoint, midpointRange.lowerBound), midpointRange.upperBound),
@@ -189,7 +189,7 @@ private struct PsychometricFit {
   /// Returns the most likely function in a grid of midpoints and slopes. The grid is necessary
   /// because the likelihood can have several maxima.
   func bestGridPoint() -> PsychometricFunction {
-    var best = function(midpoint: midpointRange.lowerBound, slope: slopeRange.lowerBound)
+    var best = clampedFunction(midpoint: midpointRange.lowerBound, slope: slopeRange.lowerBound)
     var bestLikelihood = -Double.infinity
     let midpointStep =
       (midpointRange.upperBound - midpointRange.lowerBound) / Double(Self.gridSize - 1)
@@ -197,7 +197,7 @@ private struct PsychometricFit {
     for row in 0..<Self.gridSize {
       let slope = slopeRange.lowerBound * pow(slopeRatio, Double(row) / Double(Self.gridSize - 1))
       for column in 0..<Self.gridSize {
-        let candidate = function(
+        let candidate = clampedFunction(
           midpoint: midpointRange.lowerBound + midpointStep * Double(column), slope: slope)
         let likelihood = candidate.logLikelihood(of: blocks)
         if likelihood > bestLikelihood {
@@ -220,7 +220,7 @@ private struct PsychometricFit {
       var improvement = 0.0
       // A full step can pass the maximum.
       while scale > 1e-6, improvement <= 0 {
-        let candidate = function(
+        let candidate = clampedFunction(
           midpoint: best.midpoint + scale * step.midpoint, slope: best.slope + scale * step.slope)
         let likelihood = candidate.logLikelihood(of: blocks)
         if likelihood > bestLikelihood {
@@ -230,7 +230,7 @@ private struct PsychometricFit {
         }
         scale /= 2
       }
-      if improvement < Self.tolerance { break }
+      if improvement < Self.convergenceTolerance { break }
     }
     return best
   }

@@ -32,10 +32,10 @@ package struct StudyResults {
     do throws(CSVTable.Problem) {
       table = try CSVTable(bytes)
     } catch {
-      throw Self.error(path, line: error.lineNumber, error.reason)
+      throw Self.resultsError(path, line: error.lineNumber, error.reason)
     }
     guard [Self.columns, Self.formerColumns].contains(table.columnNames) else {
-      throw Self.error(path, line: 1, "is not a results file")
+      throw Self.resultsError(path, line: 1, "is not a results file")
     }
     rows = table.rows.map { row in
       Row(
@@ -43,12 +43,13 @@ package struct StudyResults {
         fields: Dictionary(uniqueKeysWithValues: zip(table.columnNames, row.fields)))
     }
     for row in rows where !["true", "false", ""].contains(row.fields["simulated"] ?? "") {
-      throw Self.error(path, line: row.lineNumber, "column 'simulated' must be true or false")
+      throw Self.resultsError(
+        path, line: row.lineNumber, "column 'simulated' must be true or false")
     }
   }
 
   /// Returns an error that names a line of the results file.
-  package static func error(_ path: String, line: Int, _ message: String) -> InputError {
+  package static func resultsError(_ path: String, line: Int, _ message: String) -> InputError {
     InputError(
       Finding(
         invalidResults, location: FileLocation(name: path, position: .text(line: line, column: 1)),

@@ -7,11 +7,11 @@ package struct StudyAnswer: Sendable {
   /// The seed of the trials, which distinguishes the participant's runs.
   package let seed: String
   /// The name of the tested stimulus.
-  package let stimulus: String
+  package let testedStimulus: String
   /// The name of the reference, or nil if the trial has a single stimulus.
-  package let reference: String?
+  package let referenceStimulus: String?
   /// The level of the tested stimulus, or its intensity if it has no level, or nil.
-  package let value: Double?
+  package let stimulusValue: Double?
   /// The participant's answer.
   package let answer: Double
   /// The correct answer to the trial, or nil for a magnitude or a rating.
@@ -36,13 +36,13 @@ package struct StudyAnswer: Sendable {
     participant = fields["participant"] ?? ""
     seed = fields["seed"] ?? ""
     let tested = fields["tested"] ?? ""
-    stimulus = tested
-    value = fields["value"].flatMap(Double.init)
+    testedStimulus = tested
+    stimulusValue = fields["value"].flatMap(Double.init)
     let pair = (fields["intervals"] ?? "").split(separator: " ").prefix(2).map { String($0) }
     if procedure == .magnitude {
-      reference = nil
+      referenceStimulus = nil
     } else {
-      reference = pair.first { $0 != tested } ?? pair.first
+      referenceStimulus = pair.first { $0 != tested } ?? pair.first
     }
     testedAnswer =
       procedure.comparesStrength ? pair.firstIndex(of: tested).map { Double($0 + 1) } : nil
@@ -118,7 +118,7 @@ package struct StudySummary: Sendable {
     package var thresholdProportion: Double
     /// The 95 % confidence interval of the threshold, from the parametric bootstrap. It is
     /// determined only for the pooled answers.
-    package var interval: ClosedRange<Double>?
+    package var thresholdInterval: ClosedRange<Double>?
     /// A Boolean value that indicates whether the function describes how often the stimulus was
     /// chosen as the stronger one, and not how often the answers were correct.
     package var countsChoices: Bool
@@ -129,10 +129,10 @@ package struct StudySummary: Sendable {
 
   /// The proportion of correct answers to which the staircase converges. With this proportion, two
   /// successive correct answers have a probability of one half (Levitt 1971).
-  private static let staircaseProportion = 0.5.squareRoot()
+  private static let staircaseThresholdProportion = 0.5.squareRoot()
   /// The proportion of correct answers that defines the threshold of constant stimuli: halfway
   /// between guessing and certainty.
-  private static let choiceProportion = 0.75
+  private static let choiceThresholdProportion = 0.75
   /// The proportion of choices that defines the point of subjective equality.
   private static let equalityProportion = 0.5
   private static let guessRate = 0.5
@@ -186,9 +186,10 @@ package struct StudySummary: Sendable {
   private static func stimulusResults(_ answers: [StudyAnswer], _ procedure: StudyProcedure)
     -> [StimulusResult]
   {
-    let results = groups(answers) { [$0.stimulus, $0.reference] }.map { group in
+    let results = groups(answers) { [$0.testedStimulus, $0.referenceStimulus] }.map { group in
       StimulusResult(
-        name: group[0].stimulus, reference: group[0].reference, value: group[0].value,
+        name: group[0].testedStimulus, reference: group[0].referenceStimulus,
+        value: group[0].stimulusValue,
         estimate: estimate(of: group, procedure))
     }
     let ordered = results.enumerated().sorted { first, second in
@@ -247,11 +248,11 @@ package struct StudySummary: Sendable {
   // MARK: - Thresholds
 
   private static func threshold(of answers: [StudyAnswer], _ procedure: StudyProcedure) -> Double? {
-    guard procedure == .staircase else { return fit(answers, procedure)?.threshold }
+    guard procedure == .staircase else { return fittedFunction(answers, procedure)?.threshold }
     let thresholds = groups(answers) { $0.seed }.compactMap { run -> Double? in
       var staircase = Staircase()
       for answer in run {
-        _ = staircase.recordAnswer(isCorrect: answer.isCorrect, at: answer.value ?? 0)
+        _ = staircase.recordAnswer(isCorrect: answer.isCorrect, at: answer.stimulusValue ?? 0)
       }
       return staircase.threshold
     }
@@ -261,8 +262,8 @@ package struct StudySummary: Sendable {
   private static func pooledFunction(of answers: [StudyAnswer], _ procedure: StudyProcedure)
     -> FittedFunction?
   {
-    guard var pooled = fit(answers, procedure) else { return nil }
-    pooled.interval = pooled.function.interval(
+    guard var pooled = fittedFunction(answers, procedure) else { return nil }
+    pooled.thresholdInterval = pooled.function.interval(
       ofValueAt: pooled.thresholdProportion, blocks: pooled.blocks)
     return pooled
   }
@@ -273,14 +274,16 @@ package struct StudySummary: Sendable {
   /// If all stimuli are stronger than the reference, the proportion of correct answers increases
   /// from the guess rate. If some are weaker, the proportion of choices of the stimulus increases
   /// from the lapse rate, and the threshold is the point of subjective equality.
-  private static func fit(_ answers: [StudyAnswer], _ procedure: StudyProcedure)
+  private static func fittedFunction(_ answers: [StudyAnswer], _ procedure: StudyProcedure)
     -> FittedFunction?
   {
-    guard procedure.comparesStrength, Set(answers.map(\.reference)).count == 1 else { return nil }
+    guard procedure.comparesStrength, Set(answers.map(\.referenceStimulus)).count == 1 else {
+      return nil
+    }
     let countsChoices = answers.contains { $0.correctAnswer != $0.testedAnswer }
     var blocks: [PsychometricFunction.Block] = []
-    for group in groups(answers, by: \.value) {
-      guard let value = group[0].value else { return nil }
+    for group in groups(answers, by: \.stimulusValue) {
+      guard let value = group[0].stimulusValue else { return nil }
       let successCount = group.count { answer in
         countsChoices ? answer.answer == answer.testedAnswer : answer.isCorrect
       }
@@ -290,7 +293,8 @@ package struct StudySummary: Sendable {
     blocks.sort { $0.value < $1.value }
     let rate = countsChoices ? PsychometricFunction.lapseRate : guessRate
     guard let function = PsychometricFunction(fitting: blocks, guessRate: rate) else { return nil }
-    let strongProportion = procedure == .staircase ? staircaseProportion : choiceProportion
+    let strongProportion =
+      procedure == .staircase ? staircaseThresholdProportion : choiceThresholdProportion
     return FittedFunction(
       function: function, blocks: blocks,
       thresholdProportion: countsChoices ? equalityProportion : strongProportion,

@@ -5,11 +5,11 @@ package struct TrialSequence {
   /// A trial of the study: the stimuli in the order in which they play, and the correct answer.
   package struct Trial: Equatable {
     /// The indexes of the stimuli in the order in which they play.
-    package var intervals: [Int]
+    package var stimulusIndices: [Int]
     /// The correct answer, or nil for a rating.
     package var correctAnswer: Double?
     /// The index of the tested stimulus.
-    package var testedIndex: Int
+    package var testedStimulusIndex: Int
   }
 
   /// The number of trials after which a staircase ends without a threshold.
@@ -19,7 +19,7 @@ package struct TrialSequence {
   /// The stimulus pairs in the order of the trials. In a staircase, the pairs ascend from the
   /// weakest to the strongest tested stimulus.
   private let pairOrder: [StudyPair]
-  private let values: [Double?]
+  private let stimulusValues: [Double?]
   private var generator: SplitMix64
   /// The trials that the participant has answered.
   package private(set) var answers: [(trial: Trial, answer: Double)] = []
@@ -38,14 +38,15 @@ package struct TrialSequence {
   ///   - repeats: The number of trials per pair. A staircase ignores it.
   ///   - seed: The seed of the random order.
   package init(
-    _ procedure: StudyProcedure, values: [Double?], pairs: [StudyPair], repeats: Int, seed: UInt64
+    _ procedure: StudyProcedure, stimulusValues values: [Double?], pairs: [StudyPair], repeats: Int,
+    seed: UInt64
   ) {
     self.procedure = procedure
-    self.values = values
+    self.stimulusValues = values
     var generator = SplitMix64(seed: seed)
     if procedure == .staircase {
       pairOrder = pairs.sorted { first, second in
-        (values[first.tested] ?? 0) < (values[second.tested] ?? 0)
+        (values[first.testedIndex] ?? 0) < (values[second.testedIndex] ?? 0)
       }
     } else {
       pairOrder = (0..<repeats).flatMap { _ in generator.shuffled(pairs) }
@@ -70,26 +71,28 @@ package struct TrialSequence {
 
   private mutating func makeTrial() -> Trial? {
     guard let pair = nextPair else { return nil }
-    let tested = pair.tested
-    let reference = pair.reference
+    let tested = pair.testedIndex
+    let reference = pair.referenceIndex
     let isFirst = generator.next() >> 63 == 0
     switch procedure {
     case .magnitude:
-      return Trial(intervals: [tested], correctAnswer: nil, testedIndex: tested)
+      return Trial(stimulusIndices: [tested], correctAnswer: nil, testedStimulusIndex: tested)
     case .rating:
-      return Trial(intervals: [reference, tested], correctAnswer: nil, testedIndex: tested)
-    case .twoChoices, .staircase:
-      let isWeaker = (values[tested] ?? .infinity) < (values[reference] ?? -.infinity)
       return Trial(
-        intervals: isFirst ? [tested, reference] : [reference, tested],
+        stimulusIndices: [reference, tested], correctAnswer: nil, testedStimulusIndex: tested)
+    case .twoChoices, .staircase:
+      let isWeaker =
+        (stimulusValues[tested] ?? .infinity) < (stimulusValues[reference] ?? -.infinity)
+      return Trial(
+        stimulusIndices: isFirst ? [tested, reference] : [reference, tested],
         correctAnswer: isFirst != isWeaker ? 1 : 2,
-        testedIndex: tested)
+        testedStimulusIndex: tested)
     case .abx:
       let intervals = isFirst ? [tested, reference] : [reference, tested]
       let last = Int(generator.next() >> 63)
       return Trial(
-        intervals: intervals + [intervals[last]], correctAnswer: Double(last + 1),
-        testedIndex: tested)
+        stimulusIndices: intervals + [intervals[last]], correctAnswer: Double(last + 1),
+        testedStimulusIndex: tested)
     }
   }
 
@@ -99,7 +102,8 @@ package struct TrialSequence {
     answers.append((trial, answer))
     if procedure == .staircase {
       stepIndex += staircase.recordAnswer(
-        isCorrect: answer == trial.correctAnswer, at: values[trial.testedIndex] ?? 0)
+        isCorrect: answer == trial.correctAnswer, at: stimulusValues[trial.testedStimulusIndex] ?? 0
+      )
       stepIndex = min(max(0, stepIndex), pairOrder.count - 1)
     }
     self.trial = makeTrial()

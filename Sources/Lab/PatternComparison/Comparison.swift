@@ -30,7 +30,7 @@ public struct Comparison: Sendable {
   public internal(set) var differences: [Difference] = []
   /// Sentences that describe how two patterns that feel alike are written differently. These
   /// differences have no levels and frequencies, and never count against a tolerance.
-  public internal(set) var spelling: [String] = []
+  public internal(set) var notationDifferences: [String] = []
   /// The result of the search for the reference in a recording, or nil if no recording was compared
   /// event by event.
   public internal(set) var recordingMatch: RecordingMatch?
@@ -84,7 +84,7 @@ public struct Comparison: Sendable {
       reference, candidate, options: options, isIdentical: isIdentical)
     {
       differences = patterns.differences
-      spelling = patterns.spelling
+      notationDifferences = patterns.notationDifferences
       if options.alignment == .start, let delay = removeOverallDifference(of: .time) {
         alignment.seconds = delay
       }
@@ -136,7 +136,7 @@ public struct Comparison: Sendable {
     let reference = options.referenceLabel
     let candidate = options.candidateLabel
     switch equality {
-    case .identical where differences.isEmpty && spelling.isEmpty:
+    case .identical where differences.isEmpty && notationDifferences.isEmpty:
       return "\(candidate) is identical to \(reference), sample for sample."
     case .identical:
       return "\(candidate) renders identically to \(reference), but its file is different."
@@ -150,7 +150,7 @@ public struct Comparison: Sendable {
         exceptions.append("a residual at \(level) dBFS")
       }
       if exceptions.isEmpty {
-        return spelling.isEmpty
+        return notationDifferences.isEmpty
           ? "\(candidate) is identical to \(reference)."
           : "\(candidate) feels like \(reference), but its file is different."
       }

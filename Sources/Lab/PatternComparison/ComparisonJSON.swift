@@ -33,7 +33,7 @@ extension Comparison {
     ]
     let resultFields: JSONObject = [
       "sentences": notes + sentences + limitations,
-      "spelling": spelling,
+      "spelling": notationDifferences,
       "recording": recordingMatch?.fields.json ?? JSONElement.null,
       "alignment": alignmentFields, "match": options.levelMatch?.rawValue ?? "shared",
       "referenceGain": JSONElement.finiteNumber(referenceGain),
@@ -57,7 +57,7 @@ extension Difference {
       "largestShiftSeconds": JSONElement.finiteNumber(maximumShift),
       "confidence": JSONElement.finiteNumber(confidence),
       "standardError": JSONElement.finiteNumber(standardError),
-      "slack": JSONElement.finiteNumber(slack), "sentence": sentence,
+      "slack": JSONElement.finiteNumber(maximumRoundingError), "sentence": sentence,
     ]
   }
 }

@@ -35,7 +35,7 @@ public struct Difference: Equatable, Sendable {
   public var standardError: Double?
   /// The part of the amount that rounding in the files can explain, in `unit`; for a tempo
   /// difference, the part of `maximumShift`, in seconds. It does not count against a tolerance.
-  public var slack = 0.0
+  public var maximumRoundingError = 0.0
   /// The overall difference of one channel, to which the amount is relative, in `unit`.
   var channelAmount = 0.0
   /// The difference in one sentence.

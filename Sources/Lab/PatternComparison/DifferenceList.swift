@@ -53,8 +53,8 @@ struct DifferenceList {
     let hum = isMains ? "mains hum (\(number) Hz)" : "a \(number) Hz hum"
     let description = hertz == nil ? "noise" : hum
     let level = SentenceFormatting.number(decibels, places: 0)
-    let owner = isReference ? referenceNames.owner : candidateNames.owner
-    let contrast = isReference ? "; \(candidateNames.owner) does not" : ""
+    let owner = isReference ? referenceNames.takeLabel : candidateNames.takeLabel
+    let contrast = isReference ? "; \(candidateNames.takeLabel) does not" : ""
     add(
       Difference(
         .noise, in: overallRange, isOverall: true, amount: decibels,
@@ -65,7 +65,7 @@ struct DifferenceList {
 
   /// Returns the sentence for a difference.
   private func sentence(for difference: Difference, events: [IndexedEvent]) -> String {
-    let owner = candidateNames.owner
+    let owner = candidateNames.takeLabel
     let kind = difference.kind
     let amount = difference.amount
     switch kind {
@@ -99,8 +99,8 @@ struct DifferenceList {
   /// listed by their times.
   private func missingSentence(for events: [IndexedEvent]) -> String {
     let first = events[0]
-    let owner = candidateNames.owner
-    let reference = referenceNames.owner
+    let owner = candidateNames.takeLabel
+    let reference = referenceNames.takeLabel
     let noun = first.kind.displayNoun
     guard first.ordinalNumber > 0 else {
       let times = events.map { SentenceFormatting.number($0.timeSeconds, places: 3) }
@@ -123,21 +123,21 @@ struct DifferenceList {
     let noun = events[0].kind.displayNoun
     let times = events.map { SentenceFormatting.number($0.timeSeconds, places: 3) }
     guard events.count > 1 else {
-      return "\(candidateNames.owner) has an extra \(noun) at \(times[0]) s"
+      return "\(candidateNames.takeLabel) has an extra \(noun) at \(times[0]) s"
     }
     let last = times[times.count - 1]
     let location =
       events.count <= 4
       ? "at \(times.dropLast().joined(separator: ", "))\(times.count > 2 ? "," : "") and \(last) s"
       : "between \(times[0]) and \(last) s"
-    return "\(candidateNames.owner) has \(events.count) extra \(noun)s, \(location)"
+    return "\(candidateNames.takeLabel) has \(events.count) extra \(noun)s, \(location)"
   }
 }
 
 /// The names by which sentences refer to the events of a take.
 struct EventNames {
   /// The label of the take that contains the events.
-  let owner: String
+  let takeLabel: String
   private let countsByKind: [HapticEvent.Kind: Int]
   private let totalCount: Int
 
@@ -152,8 +152,8 @@ struct EventNames {
     }
   }
 
-  init(_ events: [IndexedEvent], owner: String) {
-    self.owner = owner
+  init(_ events: [IndexedEvent], takeLabel owner: String) {
+    self.takeLabel = owner
     totalCount = events.count
     countsByKind = events.reduce(into: [:]) { $0[$1.kind, default: 0] += 1 }
   }
@@ -171,31 +171,31 @@ struct EventNames {
   }
 
   /// Returns the name of an event with its take, such as `B's third transient`.
-  func possessiveName(of event: IndexedEvent) -> String { "\(owner)'s \(name(of: event))" }
+  func possessiveName(of event: IndexedEvent) -> String { "\(takeLabel)'s \(name(of: event))" }
 
   /// Returns the subject of a sentence about events.
   func subject(for events: [IndexedEvent]) -> Subject {
-    guard let first = events.first else { return Subject(text: owner) }
+    guard let first = events.first else { return Subject(text: takeLabel) }
     if events.count == 1 {
       let location =
         count(of: first.kind) == 1 ? "" : ", at \(SentenceFormatting.time(first.timeSeconds)),"
       return Subject(text: possessiveName(of: first) + location)
     }
     guard events.allSatisfy({ $0.kind == first.kind }) else {
-      return Subject(text: "\(events.count) of \(owner)'s \(totalCount) events", isPlural: true)
+      return Subject(text: "\(events.count) of \(takeLabel)'s \(totalCount) events", isPlural: true)
     }
     let kindCount = count(of: first.kind)
     let noun = first.kind.displayNoun
     if events.count == kindCount {
       let quantifier = kindCount == 2 ? "Both" : "All \(kindCount)"
-      return Subject(text: "\(quantifier) of \(owner)'s \(noun)s", isPlural: true)
+      return Subject(text: "\(quantifier) of \(takeLabel)'s \(noun)s", isPlural: true)
     }
     let list = SentenceFormatting.list(events.map(\.ordinalNumber))
     if list.utf8.count > 24 {
       return Subject(
-        text: "\(events.count) of \(owner)'s \(kindCount) \(noun)s", isPlural: true)
+        text: "\(events.count) of \(takeLabel)'s \(kindCount) \(noun)s", isPlural: true)
     }
-    return Subject(text: "\(owner)'s \(noun)s \(list)", isPlural: true)
+    return Subject(text: "\(takeLabel)'s \(noun)s \(list)", isPlural: true)
   }
 }
 

@@ -7,19 +7,19 @@ import SignalAnalysis
 extension Comparison {
   /// The minimum ratio of the background's RMS value to the peak for the background to count as
   /// noise: −80 dB.
-  private static let minimumNoiseRatio = 1e-4
+  private static let minimumNoiseToPeakRatio = 1e-4
   /// The minimum RMS value of noise: less than the dither of 16 bits.
   private static let minimumNoiseRMS = 4e-6
   /// The cost of an explanation without a chain at which a model of the playback and recording
   /// chain becomes more likely.
-  private static let maximumDirectCost = 4.0
+  private static let maximumCostWithoutChain = 4.0
   /// The complexity of the differences above which the takes are also compared as a recording and
   /// its reference.
-  private static let reanalysisThreshold = 1.5
+  private static let reanalysisMinimumComplexity = 1.5
 
   /// Returns a score for the number and kinds of differences. The explanation with the lower score
   /// is preferred.
-  private static func complexity(of differences: [Difference]) -> Double {
+  private static func explanationComplexity(of differences: [Difference]) -> Double {
     differences.reduce(0) { sum, difference in
       switch difference.kind {
       case .missing, .added, .spectrum: sum + 2.5
@@ -39,7 +39,7 @@ extension Comparison {
     guard noise.mayBeNoisy, noise.isNoisy || !isEqualUnaligned else {
       compareSignals()
       // Several differences may have a common cause, such as another tempo.
-      if Self.complexity(of: differences) > Self.reanalysisThreshold {
+      if Self.explanationComplexity(of: differences) > Self.reanalysisMinimumComplexity {
         compareRecording { $0 < $1 }
       }
       return
@@ -67,7 +67,8 @@ extension Comparison {
       let pairs = [(reference, candidate), (candidate, reference)]
       for (take, opposite) in pairs where take.composition == nil {
         let (floor, peak) = Self.noiseFloor(of: take.signal)
-        guard floor > max(Comparison.minimumNoiseRMS, Comparison.minimumNoiseRatio * peak) else {
+        guard floor > max(Comparison.minimumNoiseRMS, Comparison.minimumNoiseToPeakRatio * peak)
+        else {
           continue
         }
         mayBeNoisy = true
@@ -115,7 +116,7 @@ extension Comparison {
   @discardableResult mutating func compareRecording(isBetter: (Double, Double) -> Bool) -> Bool {
     guard let pair = recordingPair() else { return false }
     var result = RecordingResult(
-      pair, searchSeconds: options.searchSeconds, costLimit: Self.maximumDirectCost)
+      pair, searchSeconds: options.searchSeconds, costLimit: Self.maximumCostWithoutChain)
     if !result.hasOnlyCertainChanges,
       let modeled = RecordingResult(modelingChainOf: pair, searchSeconds: options.searchSeconds)
     {
@@ -132,8 +133,11 @@ extension Comparison {
     }
     var recordingDifferences = RecordingDifferences(
       result, pair: pair, isSwapped: isReferenceRecording, options: options
-    ).list.differences
-    guard isBetter(Self.complexity(of: recordingDifferences), Self.complexity(of: differences))
+    ).differenceList.differences
+    guard
+      isBetter(
+        Self.explanationComplexity(of: recordingDifferences),
+        Self.explanationComplexity(of: differences))
     else {
       return false
     }
@@ -186,7 +190,7 @@ struct RecordingDifferences {
   private let pair: RecordingPair
   /// A Boolean value that indicates whether the reference of the comparison is the recording.
   private let isSwapped: Bool
-  private(set) var list: DifferenceList
+  private(set) var differenceList: DifferenceList
 
   /// The minimum overall delay to report, in seconds.
   private static let minimumDelaySeconds = 0.000_2
@@ -208,20 +212,21 @@ struct RecordingDifferences {
     self.pair = pair
     self.isSwapped = isSwapped
     let events =
-      pair.pattern.composition.map(IndexedEvent.events)
+      pair.referenceSource.composition.map(IndexedEvent.events)
       ?? pair.reference.waveforms.map(\.indexedEvent)
-    list = DifferenceList(
-      candidateNames: EventNames(events, owner: options.candidateLabel),
-      referenceNames: EventNames(events, owner: options.referenceLabel), overallRange: 0...0)
+    differenceList = DifferenceList(
+      candidateNames: EventNames(events, takeLabel: options.candidateLabel),
+      referenceNames: EventNames(events, takeLabel: options.referenceLabel), overallRange: 0...0)
     let start = referenceTime(at: max(0, pair.reference.waveforms.map(\.eventSeconds).min() ?? 0))
-    list.overallRange = start...max(start, referenceTime(at: pair.reference.durationSeconds))
+    differenceList.overallRange =
+      start...max(start, referenceTime(at: pair.reference.durationSeconds))
     addOverallDifferences(label: isSwapped ? options.referenceLabel : options.candidateLabel)
     if let noise = match.noiseDecibels {
-      list.addBackground(decibels: noise, hertz: nil, isReference: isSwapped)
+      differenceList.addBackground(decibels: noise, hertz: nil, isReference: isSwapped)
     }
     if let hum = match.humDecibels, let hertz = match.mainsHertz ?? match.humHertz.first {
       // The level of a tone is that of its peak, not its RMS value.
-      list.addBackground(
+      differenceList.addBackground(
         decibels: hum + 20 * log10(2.0.squareRoot()), hertz: hertz,
         isMains: match.mainsHertz != nil,
         isReference: isSwapped)
@@ -259,9 +264,9 @@ struct RecordingDifferences {
   /// Adds the differences of the whole take.
   private mutating func addOverallDifferences(label: String) {
     guard result.allowsEventComparison else {
-      list.add(
+      differenceList.add(
         Difference(
-          residual: result.residualDecibels, in: list.overallRange, isOverall: true),
+          residual: result.residualDecibels, in: differenceList.overallRange, isOverall: true),
         sentence:
           "\(label)'s events cannot be evaluated: the recording path is unknown (residual "
           + "\(SentenceFormatting.number(result.residualDecibels, places: 0)) dB)")
@@ -270,13 +275,13 @@ struct RecordingDifferences {
     // After a transducer or a room, the level and the polarity are those of the sensor.
     let isDirect = match.playbackAndRecordingChain == nil
     if match.isInverted, isDirect {
-      list.addOverall(.polarity)
+      differenceList.addOverall(.polarity)
     }
     if abs(match.delaySeconds) > Self.minimumDelaySeconds {
-      list.addOverall(.time, amount: directionSign * match.delaySeconds)
+      differenceList.addOverall(.time, amount: directionSign * match.delaySeconds)
     }
     if abs(match.levelDecibels) >= Self.minimumLevelDecibels, isDirect {
-      list.addOverall(.level, amount: directionSign * match.levelDecibels)
+      differenceList.addOverall(.level, amount: directionSign * match.levelDecibels)
     }
     guard let error = match.tempoErrorPercent else { return }
     let tempo = isSwapped ? 100 * (1 / (1 + match.tempoPercent / 100) - 1) : match.tempoPercent
@@ -288,11 +293,11 @@ struct RecordingDifferences {
       ? Self.minimumTempo.seconds : RecordingModelSelection.minimumReportedChange.seconds
     guard abs(tempo) > Self.minimumTempo.errors * error, abs(shift) >= minimumShift else { return }
     var difference = Difference(
-      .tempo, in: list.overallRange, isOverall: true, amount: tempo)
+      .tempo, in: differenceList.overallRange, isOverall: true, amount: tempo)
     difference.setMaximumShift(shift)
     difference.standardError = error
     difference.confidence = abs(tempo) / error
-    list.add(
+    differenceList.add(
       difference,
       detail: (!result.preservesPitch && abs(tempo) > 0.5 ? " (pitch included)" : "")
         + """
@@ -326,7 +331,7 @@ struct RecordingDifferences {
       amount: changes.map(\.signedAmount).max() ?? 0,
       isMissing ? changes.map(\.indexedEvent.compositionIndex) : [])
     difference.confidence = changes.map(\.standardErrorsFromZero).min()
-    list.add(
+    differenceList.add(
       difference, of: events, detail: changes.contains { $0.isAmbiguous } ? Self.ambiguityText : "")
   }
 
@@ -336,7 +341,7 @@ struct RecordingDifferences {
     after: Double? = nil,
     _ eventIndices: [Int]
   ) -> Difference {
-    let indices = pair.pattern.composition == nil ? [] : eventIndices
+    let indices = pair.referenceSource.composition == nil ? [] : eventIndices
     let start = referenceTime(at: range.lowerBound)
     return Difference(
       kind, in: start...max(start, referenceTime(at: range.upperBound)), amount: amount,
@@ -379,7 +384,7 @@ struct RecordingDifferences {
     difference.standardError = change.amountStandardError
     let isAmbiguous =
       change.isAmbiguous || change.kind == .time && pair.reference.waveforms.count == 2
-    list.add(
+    differenceList.add(
       difference, of: [event], detail: detail + (isAmbiguous ? Self.ambiguityText : ""))
   }
 }

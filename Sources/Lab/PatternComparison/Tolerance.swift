@@ -82,7 +82,9 @@ public struct Tolerance: Equatable, Sendable {
     case (.spectrum, .decibels):
       return check(Self.levelChange(addingRelativeLevel: amountBeyondRounding), decibels, .decibels)
     case (.tempo, _):
-      let shift = difference.maximumShift.map { $0.reducedMagnitude(by: difference.slack) }
+      let shift = difference.maximumShift.map {
+        $0.reducedMagnitude(by: difference.maximumRoundingError)
+      }
       let shiftLimits = shift.map { check($0, seconds, .seconds) } ?? []
       return check(amountBeyondRounding, percent, .percent) + shiftLimits
     case (_, .decibels):
@@ -176,7 +178,7 @@ extension Comparison {
     let isAdded = difference.referenceEvents.isEmpty && difference.kind != .tempo
     let events = (isAdded ? candidate : reference).composition.map(IndexedEvent.events) ?? []
     func text(_ event: IndexedEvent) -> String {
-      let name = EventNames(events, owner: "").name(of: event)
+      let name = EventNames(events, takeLabel: "").name(of: event)
       return "\(name) at \(SentenceFormatting.time(event.timeSeconds))"
     }
     // Another tempo shifts the last event most.
@@ -231,7 +233,7 @@ extension Difference {
   ///
   /// The slack of another tempo is a time, so the percentage counts as a whole.
   fileprivate var amountBeyondRounding: Double {
-    kind == .tempo ? amount : amount.reducedMagnitude(by: slack)
+    kind == .tempo ? amount : amount.reducedMagnitude(by: maximumRoundingError)
   }
 }
 

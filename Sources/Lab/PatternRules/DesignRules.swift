@@ -8,26 +8,26 @@ import Reading
 /// Nothing is harsh or sustained, and spacing is regular.
 extension PatternRules {
   /// The minimum interval between transients that are felt as separate, in seconds.
-  private static let minimumGapSeconds = 0.05
+  private static let minimumTransientGapSeconds = 0.05
   /// The minimum number of transients without perceptible gaps that count as a texture.
-  private static let minimumTextureCount = 8
+  private static let minimumTextureTransientCount = 8
   /// The maximum recommended number of transients in a sequence.
-  private static let maximumTransientCount = 4
+  private static let maximumSequenceTransientCount = 4
   /// The maximum recommended number of heavy transients in a sequence.
-  private static let maximumHeavyCount = 2
+  private static let maximumHeavyTransientCount = 2
   /// The minimum intensity and sharpness of a transient that counts as harsh.
-  private static let harshIntensity: Float = 0.9
+  private static let minimumHarshIntensity: Float = 0.9
   /// The minimum intensity of vibration that counts as strong and should not be sustained.
-  private static let strongVibrationIntensity = 0.8
+  private static let minimumStrongVibrationIntensity = 0.8
   /// The maximum recommended duration of strong vibration, in seconds.
-  private static let maximumStrongSeconds = 1.0
+  private static let maximumStrongVibrationSeconds = 1.0
   /// The maximum length of a pattern that gives typical feedback, in seconds.
-  private static let typicalMaximumSeconds = 5.0
+  private static let typicalMaximumPatternSeconds = 5.0
   /// The maximum number of control segments that a check visits, which bounds its running time.
   ///
   /// No pattern from a person or a tool has as many, but a malicious file may combine a million
   /// events with a million points.
-  static let segmentBudget = 4_000_000
+  static let maximumControlSegmentCount = 4_000_000
 
   /// Checks the design of a composition.
   @Sendable static func checkDesign(
@@ -36,7 +36,7 @@ extension PatternRules {
     checkTransients(of: composition, log: &log)
     checkSustainedVibration(of: composition, log: &log)
     // A pattern above the maximum length is an error, which another rule reports.
-    if composition.durationSeconds > typicalMaximumSeconds,
+    if composition.durationSeconds > typicalMaximumPatternSeconds,
       composition.durationSeconds <= FrameConversion.maximumSeconds
     {
       log.add(
@@ -58,7 +58,9 @@ extension PatternRules {
     let transients = EffectiveTransient.all(of: composition)
     let countable = checkGaps(of: transients, log: &log)
     for transient in transients
-    where transient.intensity >= harshIntensity && transient.sharpness >= harshIntensity {
+    where transient.intensity >= minimumHarshIntensity
+      && transient.sharpness >= minimumHarshIntensity
+    {
       log.add(
         .harshTransient, at: .event(transient.event),
         """
@@ -83,22 +85,22 @@ extension PatternRules {
     var closeTransients: CloseTransients?
     var start = 0
     while start < transients.count {
-      let run = closeRun(in: transients, from: start)
-      if run.transients.count < minimumTextureCount {
+      let run = gaplessTransientRun(in: transients, from: start)
+      if run.transients.count < minimumTextureTransientCount {
         countable += run.transients
         closeTransients = CloseTransients(adding: run, to: closeTransients)
       }
       start = run.transients.endIndex
     }
     if let closeTransients {
-      report(closeTransients, log: &log)
+      reportCloseTransients(closeTransients, log: &log)
     }
     return countable
   }
 
   /// A run of transients without perceptible gaps, with the minimum gap in it; the gap is infinite
   /// for a single transient.
-  private struct CloseRun {
+  private struct GaplessTransientRun {
     var transients: ArraySlice<EffectiveTransient>
     var minimumGap: Double
   }
@@ -110,7 +112,7 @@ extension PatternRules {
     var minimumGap: Double
 
     /// Adds a run to the transients that follow too closely; nil if there are none so far.
-    init?(adding run: CloseRun, to previous: CloseTransients?) {
+    init?(adding run: GaplessTransientRun, to previous: CloseTransients?) {
       guard let second = run.transients.dropFirst().first else {
         guard let previous else { return nil }
         self = previous
@@ -123,19 +125,21 @@ extension PatternRules {
   }
 
   /// Returns the run of close transients that begins at an index.
-  private static func closeRun(in transients: [EffectiveTransient], from start: Int) -> CloseRun {
+  private static func gaplessTransientRun(in transients: [EffectiveTransient], from start: Int)
+    -> GaplessTransientRun
+  {
     var end = start + 1
     var minimumGap = Double.infinity
     while end < transients.count {
       let gap = transients[end].time - transients[end - 1].time
-      guard gap < minimumGapSeconds - TransientSequence.timeTolerance else { break }
+      guard gap < minimumTransientGapSeconds - TransientSequence.timeTolerance else { break }
       minimumGap = min(minimumGap, gap)
       end += 1
     }
-    return CloseRun(transients: transients[start..<end], minimumGap: minimumGap)
+    return GaplessTransientRun(transients: transients[start..<end], minimumGap: minimumGap)
   }
 
-  private static func report(
+  private static func reportCloseTransients(
     _ closeTransients: CloseTransients, log: inout CompositionFindingLog
   ) {
     let count = closeTransients.count
@@ -165,12 +169,13 @@ extension PatternRules {
       guard let first = sequence.transients.first else { continue }
       let name = "the sequence from \(first.time.secondsText)"
       let count = sequence.transients.count
-      if count > maximumTransientCount {
-        let excess = sequence.transients[sequence.transients.startIndex + maximumTransientCount]
+      if count > maximumSequenceTransientCount {
+        let excess = sequence.transients[
+          sequence.transients.startIndex + maximumSequenceTransientCount]
         log.add(
           .tooManyTransients, at: .event(excess.event),
           """
-          \(name) has \(count) transients; more than \(maximumTransientCount) are difficult to \
+          \(name) has \(count) transients; more than \(maximumSequenceTransientCount) are difficult to \
           distinguish
           """
         )
@@ -179,18 +184,18 @@ extension PatternRules {
         irregularStarts.append(first)
       }
       let heavy = sequence.transients.filter { $0.isHeavy }
-      if heavy.count > maximumHeavyCount {
+      if heavy.count > maximumHeavyTransientCount {
         hasHeavySequence = true
         log.add(
-          .heavyOveruse, at: .event(heavy[maximumHeavyCount].event),
-          "\(name) has \(heavy.count) heavy transients; use at most \(maximumHeavyCount)")
+          .tooManyHeavyTransients, at: .event(heavy[maximumHeavyTransientCount].event),
+          "\(name) has \(heavy.count) heavy transients; use at most \(maximumHeavyTransientCount)")
       }
     }
-    reportIrregular(irregularStarts, log: &log)
+    reportIrregularSequences(irregularStarts, log: &log)
     let heavy = transients.filter { $0.isHeavy }
     if !hasHeavySequence, transients.count > 3, heavy.count * 2 > transients.count {
       log.add(
-        .heavyOveruse, at: .event(heavy[0].event),
+        .tooManyHeavyTransients, at: .event(heavy[0].event),
         """
         \(heavy.count) of \(transients.count) transients are heavy; reserve them for important \
         events
@@ -200,7 +205,7 @@ extension PatternRules {
 
   /// Reports all sequences with irregular spacing in one finding, given the first transient of
   /// each.
-  private static func reportIrregular(
+  private static func reportIrregularSequences(
     _ starts: [EffectiveTransient], log: inout CompositionFindingLog
   ) {
     guard let first = starts.first else { return }
@@ -231,12 +236,14 @@ extension PatternRules {
       let first = strong[index]
       var end = first.span.upperBound
       index += 1
-      while index < strong.count, strong[index].span.lowerBound - end < minimumGapSeconds {
+      while index < strong.count, strong[index].span.lowerBound - end < minimumTransientGapSeconds {
         end = max(end, strong[index].span.upperBound)
         index += 1
       }
       let duration = end - first.span.lowerBound
-      guard duration > maximumStrongSeconds + TransientSequence.timeTolerance else { continue }
+      guard duration > maximumStrongVibrationSeconds + TransientSequence.timeTolerance else {
+        continue
+      }
       log.add(
         .overlongVibration, at: .event(first.event),
         """
@@ -250,16 +257,16 @@ extension PatternRules {
   private static func strongSpans(in composition: HapticComposition) -> [(
     span: ClosedRange<Double>, event: EventReference
   )] {
-    var budget = segmentBudget
+    var budget = maximumControlSegmentCount
     var strong: [(span: ClosedRange<Double>, event: EventReference)] = []
     for (layer, content) in composition.layers.enumerated() {
       let control = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
       for (index, event) in content.pattern.events.enumerated() where event.kind.isVibration {
         let level = Double(event.value(of: .hapticIntensity))
-        guard level >= strongVibrationIntensity - 1e-6, event.value(of: .sustained) > 0,
+        guard level >= minimumStrongVibrationIntensity - 1e-6, event.value(of: .sustained) > 0,
           let duration = event.duration, duration > 0
         else { continue }
-        let minimumControl = (strongVibrationIntensity - 1e-6) / level
+        let minimumControl = (minimumStrongVibrationIntensity - 1e-6) / level
         let range = event.time...event.time + duration
         for span in control.spans(atLeast: minimumControl, in: range, budget: &budget) {
           strong.append((span, EventReference(layer: layer, event: index)))
@@ -280,7 +287,7 @@ extension Rule {
   static let irregularTransientSpacing = warning(
     "transient-spacing", "design",
     "Four or more transients should be evenly spaced, accelerate, slow down, or form equal groups.")
-  static let heavyOveruse = warning(
+  static let tooManyHeavyTransients = warning(
     "heavy-overuse", "design",
     """
     Transients of intensity 0.95 or more should be rare: at most 2 in a sequence, and not the \

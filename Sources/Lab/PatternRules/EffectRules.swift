@@ -37,7 +37,7 @@ extension PatternRules {
   }
 
   /// The level below which intensities and volumes are silent: −120 dB.
-  private static let silenceThreshold = 1e-6
+  private static let maximumSilentLevel = 1e-6
   /// The maximum release time that an event can have, in seconds.
   private static let maximumReleaseSeconds = 2.0
 
@@ -59,7 +59,7 @@ extension PatternRules {
     of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
     guard composition.layers.contains(where: { !$0.isEmpty }) else { return }
-    var budget = segmentBudget
+    var budget = maximumControlSegmentCount
     for content in composition.layers {
       guard content.signals.isEmpty else { return }
       let hapticControl = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
@@ -81,13 +81,13 @@ extension PatternRules {
     _ event: HapticEvent, under control: ControlTimeline, budget: inout Int
   ) -> Bool {
     let level = Double(event.value(of: event.kind.isHaptic ? .hapticIntensity : .audioVolume))
-    guard level > silenceThreshold else { return false }
-    if level * control.value(at: event.time) > silenceThreshold { return true }
+    guard level > maximumSilentLevel else { return false }
+    if level * control.value(at: event.time) > maximumSilentLevel { return true }
     guard !event.kind.isTransient else { return false }
     let end = event.time + (event.duration ?? HapticEvent.defaultDurationSeconds)
     guard end.isFinite, end > event.time else { return false }
     let spans = control.spans(
-      atLeast: silenceThreshold / level, in: event.time...end, budget: &budget)
+      atLeast: maximumSilentLevel / level, in: event.time...end, budget: &budget)
     return !spans.isEmpty || budget <= 0
   }
 
@@ -98,10 +98,10 @@ extension PatternRules {
   private static func checkControlReach(
     of pattern: HapticPattern, layer: Int, log: inout CompositionFindingLog
   ) {
-    let hapticEnd = latestEnd(of: pattern.events.filter { $0.kind.isHaptic })
-    let audioEnd = latestEnd(of: pattern.events.filter { !$0.kind.isHaptic })
+    let hapticEnd = lastEventEndTime(of: pattern.events.filter { $0.kind.isHaptic })
+    let audioEnd = lastEventEndTime(of: pattern.events.filter { !$0.kind.isHaptic })
     for (index, parameter) in pattern.parameters.enumerated() {
-      reportWithoutEffect(
+      reportIneffectiveControl(
         parameter.id, time: parameter.time,
         lastEventEnd: parameter.id.isHaptic ? hapticEnd : audioEnd,
         at: .parameter(layer: layer, index: index), log: &log)
@@ -109,7 +109,7 @@ extension PatternRules {
     for (index, curve) in pattern.curves.enumerated() {
       let end = curve.id.isHaptic ? hapticEnd : audioEnd
       let element = CompositionElement.curve(layer: layer, index: index)
-      let isReported = reportWithoutEffect(
+      let isReported = reportIneffectiveControl(
         curve.id, time: curve.time, lastEventEnd: end, at: element, log: &log)
       if !isReported, let end {
         reportLatePoints(of: curve, lastEventEnd: end, at: element, log: &log)
@@ -138,7 +138,7 @@ extension PatternRules {
 
   /// Reports a parameter or curve that is after the last event or in a layer without events.
   /// Returns true if it reported one.
-  @discardableResult private static func reportWithoutEffect(
+  @discardableResult private static func reportIneffectiveControl(
     _ id: DynamicParameterID, time: Double, lastEventEnd: Double?,
     at element: CompositionElement,
     log: inout CompositionFindingLog
@@ -163,7 +163,7 @@ extension PatternRules {
 
   /// Returns the end time of the last event: infinity if the length of a sound file determines it,
   /// or nil without events.
-  private static func latestEnd(of events: [HapticEvent]) -> Double? {
+  private static func lastEventEndTime(of events: [HapticEvent]) -> Double? {
     events.map { $0.time + ($0.holdSeconds ?? .infinity) }.max()
   }
 

@@ -32,11 +32,11 @@ struct HardwareLoad {
 
   /// The maximum duration that is rendered, in seconds. It bounds the work for a short file with a
   /// long event.
-  static let maximumSeconds = 600.0
+  static let maximumRenderedSeconds = 600.0
 
   /// The interval at which the statistics of the protection stages are compared: 64 frames, or 1.3
   /// ms at 48 kHz.
-  private static let blockLength = 64
+  private static let blockFrameCount = 64
 
   /// Renders a plan both with and without the limits of a profile.
   init(_ plan: RenderPlan, profile: TransducerProfile) {
@@ -136,7 +136,7 @@ struct HardwareLoad {
 
   /// Returns the maximum number of frames that are rendered.
   private static func maximumFrameCount(rate: Double) -> Int64 {
-    FrameConversion.frame(seconds: maximumSeconds, rate: rate)
+    FrameConversion.frame(seconds: maximumRenderedSeconds, rate: rate)
   }
 
   /// Renders one channel of a plan for the hardware of a profile, in blocks, up to the maximum
@@ -150,9 +150,9 @@ struct HardwareLoad {
     of plan: RenderPlan, for profile: TransducerProfile,
     _ body: (ArraySlice<Float>, RenderStatistics) -> Void
   ) {
-    let routing = OutputRouting().fitted(to: [profile])
+    let routing = OutputRouting().assigningTransducers(of: [profile])
     var renderer = OfflineRenderer(plan: plan, settings: RenderSettings(routing: routing))
-    var block = [Float](repeating: 0, count: blockLength)
+    var block = [Float](repeating: 0, count: blockFrameCount)
     let maximumFrameCount = maximumFrameCount(rate: plan.rate)
     while renderer.statistics.frameCount < maximumFrameCount {
       var span = block.mutableSpan

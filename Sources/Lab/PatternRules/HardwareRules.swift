@@ -7,7 +7,7 @@ extension PatternRules {
   /// The rules about the hardware of a profile, checked only if a profile is selected.
   public static let hardwareRules: [Rule] = [
     .frequencyOutsideBand, .excursionAboveLimit, .powerAboveLimit, .driveAboveCeiling,
-    .hardwareDuration,
+    .uncheckedHardwareDuration,
   ]
 
   /// Compares the demands of a composition with the hardware of a profile.
@@ -28,7 +28,8 @@ extension PatternRules {
     location: (CompositionElement) -> FileLocation
   ) -> [Finding] {
     let check = HardwareCheck(
-      composition: composition, profile: profile, rate: plan.rate, duration: plan.durationSeconds,
+      composition: composition, profile: profile, sampleRate: plan.rate,
+      durationSeconds: plan.durationSeconds,
       load: HardwareLoad(plan, profile: profile))
     return check.violations.map { violation in
       let element = violation.event.map { CompositionElement.event($0) } ?? .composition
@@ -87,9 +88,9 @@ private struct HardwareCheck {
 
   let composition: HapticComposition
   let profile: TransducerProfile
-  let rate: Double
+  let sampleRate: Double
   /// The duration of the composition's plan, in seconds.
-  let duration: Double
+  let durationSeconds: Double
   let load: HardwareLoad
 
   var violations: [Violation] {
@@ -101,19 +102,19 @@ private struct HardwareCheck {
 
   /// The violation if the pattern is longer than the part that is rendered, or nil.
   private var durationViolation: Violation? {
-    guard duration > HardwareLoad.maximumSeconds else { return nil }
+    guard durationSeconds > HardwareLoad.maximumRenderedSeconds else { return nil }
     return Violation(
-      rule: .hardwareDuration,
+      rule: .uncheckedHardwareDuration,
       message: """
-        the pattern lasts \(NumberFormatting.roundedText(duration, places: 1)) s; excursion, \
-        power, and level are checked in the first \(Int(HardwareLoad.maximumSeconds)) s
+        the pattern lasts \(NumberFormatting.roundedText(durationSeconds, places: 1)) s; excursion, \
+        power, and level are checked in the first \(Int(HardwareLoad.maximumRenderedSeconds)) s
         """)
   }
 
   /// The violation if the transducer does not reproduce frequencies that the composition states in
   /// hertz, or nil.
   private var hertzViolation: Violation? {
-    PatternRules.movedFrequenciesText(of: composition, on: profile, rate: rate).map {
+    PatternRules.movedFrequenciesText(of: composition, on: profile, rate: sampleRate).map {
       let firstLayer = composition.layers.firstIndex { $0.sharpnessScale != nil }
       let first = composition.referencedEvents.first {
         $0.reference.layer == firstLayer && $0.event.kind.isHaptic
@@ -127,7 +128,7 @@ private struct HardwareCheck {
   private var bandViolation: Violation? {
     var composition = composition
     composition.layers.removeAll { $0.sharpnessScale != nil }
-    let mapped = profile.bandMapped(rate: rate)
+    let mapped = profile.bandMapped(rate: sampleRate)
     guard let demanded = profile.frequencyRange(of: composition),
       let played = mapped.frequencyRange(of: composition),
       demanded.isNoticeablyDifferent(from: played)
@@ -209,14 +210,14 @@ private struct HardwareCheck {
   /// Returns the last event that begins at or before a frame.
   private func lastEvent(before frame: Int64) -> EventReference? {
     let candidates = composition.referencedEvents.filter {
-      FrameConversion.frame(seconds: $0.event.time, rate: rate) <= frame
+      FrameConversion.frame(seconds: $0.event.time, rate: sampleRate) <= frame
     }
     return candidates.max { ($0.event.time, $0.reference) < ($1.event.time, $1.reference) }?
       .reference
   }
 
   private func secondsText(_ frame: Int64) -> String {
-    NumberFormatting.roundedText(Double(frame) / rate, places: 2) + " s"
+    NumberFormatting.roundedText(Double(frame) / sampleRate, places: 2) + " s"
   }
 
   private func decibelsText(_ protection: HardwareLoad.ProtectionEvent) -> String {
@@ -345,7 +346,7 @@ extension Rule {
     """
     The drive signal should stay below the output ceiling. Above the ceiling, the limiter is active.
     """)
-  static let hardwareDuration = note(
+  static let uncheckedHardwareDuration = note(
     "transducer-duration", "transducer",
     "The hardware is checked only in the first 10 minutes of a pattern.")
 }

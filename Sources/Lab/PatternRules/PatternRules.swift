@@ -15,7 +15,7 @@ public enum PatternRules {
     ([.silentPattern, .ineffectiveControl, .duplicateEvent], checkEffects),
     (
       [
-        .shortTransientGap, .tooManyTransients, .irregularTransientSpacing, .heavyOveruse,
+        .shortTransientGap, .tooManyTransients, .irregularTransientSpacing, .tooManyHeavyTransients,
         .harshTransient, .overlongVibration,
         .overlongPattern,
       ],

@@ -37,7 +37,7 @@ package struct ActiveRegion {
   }
 
   /// Returns the regions in which the magnitude exceeds a threshold.
-  package static func find(
+  package static func findRegions(
     in samples: [Float], rate: Double, threshold: Float
   ) -> [ActiveRegion] {
     let maximumGapSamples = Int(Self.maximumInnerGapSeconds * rate)

@@ -100,7 +100,7 @@ struct AddedSoundEstimator {
     let fit = residual.fit
     var maskingLevels = [Float](repeating: 0, count: residualSamples.count)
     for index in fit.reference.waveforms.indices {
-      let column = fit.column(at: index)
+      let column = fit.waveformColumn(at: index)
       for (offset, sample) in column.samples.enumerated() {
         maskingLevels[column.firstSampleIndex + offset] += abs(sample)
       }

@@ -39,9 +39,9 @@ struct AutomaticGainSearch {
     func consider(_ gain: AutomaticGainControl) {
       let undone = gain.undone(in: observation.samples, rate: sampleRate)
       let excerpt = observation.excerpt(of: undone.samples, at: model.delaySamples)
-      let fit = regression.fit(predictor.whitened(excerpt, by: model.whitenerTaps))
+      let fit = regression.fit(predictor.whitenedSamples(excerpt, by: model.whitenerTaps))
       let evidence =
-        fit.logEvidence - predictor.sumOfLogarithms(of: undone.gains, at: model.delaySamples)
+        fit.logEvidence - predictor.logGainSum(of: undone.gains, at: model.delaySamples)
       guard evidence > bestEvidence else { return }
       bestGain = gain
       bestEvidence = evidence

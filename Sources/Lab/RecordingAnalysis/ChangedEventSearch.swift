@@ -90,7 +90,7 @@ struct ChangedEventSearch: ~Copyable {
   private mutating func hypotheses(forWaveformAt index: Int) -> [Hypothesis] {
     let waveform = reference.waveforms[index]
     var remainder = reference.mixedSignal
-    waveform.column(onset: waveform.eventSeconds, timeScale: 1, count: remainder.count).add(
+    waveform.designColumn(onset: waveform.eventSeconds, timeScale: 1, count: remainder.count).add(
       to: &remainder, times: -1)
     let samples = alignment.noiseWeighted(remainder)
     let others = UnchangedEvents(
@@ -117,7 +117,7 @@ struct ChangedEventSearch: ~Copyable {
       (hasControls ? Self.renderingStepSeconds / 2 : maximumShiftSeconds)
         * alignment.alignmentSampleRate)
     for shift in renderedShiftSeconds {
-      guard let shifted = variants.shifted(index, by: shift) else { continue }
+      guard let shifted = variants.shiftedWaveform(index, by: shift) else { continue }
       hypotheses += self.hypotheses(
         index: index, waveform: shifted, frequencyRatio: nil, maximumShift: maximumShift,
         others: others)
@@ -137,7 +137,7 @@ struct ChangedEventSearch: ~Copyable {
     let stepCount = Int(Self.maximumLogFrequencyRatio / logRatioStep)
     return (-stepCount...stepCount).filter { $0 != 0 }.compactMap { number in
       let ratio = exp(Double(number) * logRatioStep)
-      return variants.retuned(index, by: ratio).map { ($0.retunedWaveform, ratio) }
+      return variants.retunedEvent(index, by: ratio).map { ($0.retunedWaveform, ratio) }
     }
   }
 
@@ -155,7 +155,7 @@ struct ChangedEventSearch: ~Copyable {
   ) -> [Hypothesis] {
     let leadSamples = Int(Self.leadSeconds * reference.sampleRate)
     var samples = [Float](repeating: 0, count: reference.mixedSignal.count + 2 * leadSamples)
-    waveform.column(
+    waveform.designColumn(
       onset: waveform.eventSeconds + Self.leadSeconds, timeScale: 1, count: samples.count
     ).add(to: &samples, times: 1)
     let weightedChangedSamples = alignment.noiseWeighted(samples)

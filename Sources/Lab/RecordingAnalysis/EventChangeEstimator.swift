@@ -11,7 +11,7 @@ struct EventChangeEstimator {
   /// The reference as the pattern specifies it, without the changes that were found.
   let originalReference: RecordingReference
   /// The hypothesis of a changed event on which the placement is based, or nil if there is none.
-  let hypothesis: ChangedEventSearch.Hypothesis?
+  let changedEventHypothesis: ChangedEventSearch.Hypothesis?
 
   /// The factor that lowers the score of a waveform change, because it can explain any residual.
   private static let waveformChangeScoreFactor = 0.25
@@ -78,8 +78,8 @@ struct EventChangeEstimator {
       / (noiseDeviation * noiseDeviation)
     let excess = (relativeResidualPower - columnSampleCount) / (2 * columnSampleCount).squareRoot()
     let derivative = timeDerivative(of: column)
-    let levelCorrelation = column.dot(residual.whitenedSamples)
-    let timeCorrelation = derivative.derivativeColumn.dot(residual.whitenedSamples)
+    let levelCorrelation = column.dotProduct(residual.whitenedSamples)
+    let timeCorrelation = derivative.derivativeColumn.dotProduct(residual.whitenedSamples)
     let explainedEnergy = max(
       levelCorrelation * levelCorrelation / Vector.energy(column.samples),
       timeCorrelation * timeCorrelation / max(derivative.derivativeEnergy, 1e-30))
@@ -110,14 +110,14 @@ struct EventChangeEstimator {
     derivative.samples[0] = 0
     derivative.samples[samples.count - 1] = 0
     Vector.add(
-      samples, times: -derivative.dot(column) / energy, to: &derivative.samples, at: 0)
+      samples, times: -derivative.dotProduct(column) / energy, to: &derivative.samples, at: 0)
     return TimeDerivative(
       derivativeColumn: derivative, derivativeEnergy: Vector.energy(derivative.samples))
   }
 
   // MARK: - Rating
 
-  private func change(
+  private func unratedChange(
     _ kind: RecordingChange.Kind, of neighborhood: EventNeighborhood, amount: Double,
     before: Double? = nil, after: Double? = nil
   ) -> RecordingChange {
@@ -140,7 +140,7 @@ struct EventChangeEstimator {
   ///   - parameterCount: The number of parameters of the change.
   ///   - waveform: The changed waveform.
   /// - Returns: The rated change, or an empty array if it explains too little to be reported.
-  private func rated(
+  private func ratedChanges(
     _ change: RecordingChange, in neighborhood: EventNeighborhood, residualEnergy: Double,
     parameterCount: Double = 1, waveform: EventWaveform? = nil
   ) -> [RecordingChange] {
@@ -165,21 +165,21 @@ struct EventChangeEstimator {
   ///   - minimumGainRatio: The minimum gain relative to the common gain.
   ///   - keepsLevel: Pass true if the gain is not a parameter of the change.
   ///   - waveform: The changed waveform.
-  private func rated(
+  private func ratedChanges(
     _ change: RecordingChange, in neighborhood: EventNeighborhood, minimumGainRatio: Double,
     keepsLevel: Bool = false, waveform: EventWaveform
   ) -> [RecordingChange] {
-    let column = residual.whitened(waveform)
+    let column = residual.whitenedColumn(waveform)
     let energy = Vector.energy(column.samples)
-    let product = column.dot(neighborhood.remainingRecording)
-    let atCommonGain = rated(
+    let product = column.dotProduct(neighborhood.remainingRecording)
+    let atCommonGain = ratedChanges(
       change, in: neighborhood,
       residualEnergy: neighborhood.remainingRecordingEnergy - 2 * commonGain * product + commonGain
         * commonGain * energy,
       waveform: waveform)
     let ownGain = product / max(energy, 1e-30)
     guard ownGain > minimumGainRatio * commonGain else { return atCommonGain }
-    let atOwnGain = rated(
+    let atOwnGain = ratedChanges(
       change, in: neighborhood,
       residualEnergy: neighborhood.remainingRecordingEnergy - ownGain * ownGain * energy,
       parameterCount: keepsLevel ? 1 : 2.2,
@@ -197,8 +197,9 @@ struct EventChangeEstimator {
       Vector.energy(residual.whitenedSamples, neighborhood.eventColumn.recordingRange) - noiseEnergy
     let energy = commonGain * commonGain * Vector.energy(neighborhood.eventColumn.samples)
     guard unexplainedEnergy > 0.2 * energy else { return [] }
-    let change = change(.spectrum, of: neighborhood, amount: 10 * log10(unexplainedEnergy / energy))
-    var rated = rated(
+    let change = unratedChange(
+      .spectrum, of: neighborhood, amount: 10 * log10(unexplainedEnergy / energy))
+    var rated = ratedChanges(
       change, in: neighborhood,
       residualEnergy: neighborhood.residualEnergyWithoutEvent - unexplainedEnergy,
       parameterCount: 10)
@@ -212,7 +213,7 @@ struct EventChangeEstimator {
   private func levelChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
     let column = neighborhood.eventColumn
     let energy = Vector.energy(column.samples)
-    let ownGain = column.dot(neighborhood.remainingRecording) / energy
+    let ownGain = column.dotProduct(neighborhood.remainingRecording) / energy
     let waveform = residual.fit.reference.waveforms[neighborhood.waveformIndex]
     if ownGain < RecordingThreshold.maximumMissingGain * commonGain {
       // If another sound takes its place, the event is not missing.
@@ -221,14 +222,14 @@ struct EventChangeEstimator {
         neighborhood.remainingRecording.energy(in: column.recordingRange) - noiseEnergy
       guard remaining < 0.3 * commonGain * commonGain * energy else { return [] }
       let peak = 20 * log10(max(Double(Statistics.peak(of: waveform.samples)), 1e-6))
-      return rated(
-        change(.missing, of: neighborhood, amount: peak), in: neighborhood,
+      return ratedChanges(
+        unratedChange(.missing, of: neighborhood, amount: peak), in: neighborhood,
         residualEnergy: neighborhood.remainingRecordingEnergy)
     }
     let decibels = 20 * log10(ownGain / commonGain)
     guard abs(decibels) >= RecordingThreshold.minimumLevelDecibels else { return [] }
-    return rated(
-      change(.level, of: neighborhood, amount: decibels), in: neighborhood,
+    return ratedChanges(
+      unratedChange(.level, of: neighborhood, amount: decibels), in: neighborhood,
       residualEnergy: neighborhood.remainingRecordingEnergy - ownGain * ownGain * energy,
       waveform: waveform.scaled(by: ownGain / commonGain))
   }
@@ -241,15 +242,18 @@ struct EventChangeEstimator {
     let original = originalReference.waveforms[index]
     var shifts = correlationShifts(in: neighborhood)
     shifts.removeAll { !(abs($0) >= RecordingThreshold.minimumTimeSeconds) }
-    if let hypothesis, hypothesis.waveformIndex == index, hypothesis.frequencyRatio == nil {
-      shifts.insert(hypothesis.changedWaveform.eventSeconds - original.eventSeconds, at: 0)
+    if let changedEventHypothesis, changedEventHypothesis.waveformIndex == index,
+      changedEventHypothesis.frequencyRatio == nil
+    {
+      shifts.insert(
+        changedEventHypothesis.changedWaveform.eventSeconds - original.eventSeconds, at: 0)
     }
     return shifts.flatMap { shift -> [RecordingChange] in
-      guard let waveform = eventVariants.shifted(index, by: shift) else { return [] }
+      guard let waveform = eventVariants.shiftedWaveform(index, by: shift) else { return [] }
       let before = original.eventSeconds
-      let change = change(
+      let change = unratedChange(
         .time, of: neighborhood, amount: shift, before: before, after: before + shift)
-      return rated(change, in: neighborhood, minimumGainRatio: 0.1, waveform: waveform)
+      return ratedChanges(change, in: neighborhood, minimumGainRatio: 0.1, waveform: waveform)
     }
   }
 
@@ -295,14 +299,15 @@ struct EventChangeEstimator {
     let column = neighborhood.eventColumn
     let derivative = timeDerivative(of: column)
     let ownGain =
-      column.dot(neighborhood.remainingRecording) / max(Vector.energy(column.samples), 1e-30)
+      column.dotProduct(neighborhood.remainingRecording) / max(Vector.energy(column.samples), 1e-30)
     guard ownGain > 0.1 * commonGain, derivative.derivativeEnergy > 0 else { return nil }
-    let derivativeCorrelation = derivative.derivativeColumn.dot(neighborhood.remainingRecording)
+    let derivativeCorrelation = derivative.derivativeColumn.dotProduct(
+      neighborhood.remainingRecording)
     let timeStepSeconds =
       -derivativeCorrelation / (ownGain * derivative.derivativeEnergy) / sampleRate
     let index = neighborhood.waveformIndex
     guard abs(timeStepSeconds) > 2e-6, abs(timeStepSeconds) < 0.002,
-      let shifted = eventVariants.shifted(index, by: change.signedAmount + timeStepSeconds)
+      let shifted = eventVariants.shiftedWaveform(index, by: change.signedAmount + timeStepSeconds)
     else {
       return nil
     }
@@ -310,10 +315,10 @@ struct EventChangeEstimator {
     let originalEnergy = originalReference.waveforms[index].sampleEnergy
     let amplitudeFactor = (energy / max(originalEnergy, 1e-30)).squareRoot()
     let waveform = shifted.scaled(by: amplitudeFactor)
-    let whitened = residual.whitened(waveform)
+    let whitened = residual.whitenedColumn(waveform)
     let residualEnergy =
       neighborhood.remainingRecordingEnergy - 2 * commonGain
-      * whitened.dot(neighborhood.remainingRecording) + commonGain * commonGain
+      * whitened.dotProduct(neighborhood.remainingRecording) + commonGain * commonGain
       * Vector.energy(whitened.samples)
     guard residualEnergy < 0.99 * neighborhood.residualEnergyWithoutEvent else { return nil }
     var refined = change
@@ -333,13 +338,13 @@ struct EventChangeEstimator {
     var bestChange: RecordingChange?
     func attempt(_ frequencyRatio: Double) {
       guard abs(frequencyRatio - 1) * 100 >= RecordingThreshold.minimumFrequencyPercent,
-        let retuned = eventVariants.retuned(neighborhood.waveformIndex, by: frequencyRatio)
+        let retuned = eventVariants.retunedEvent(neighborhood.waveformIndex, by: frequencyRatio)
       else { return }
-      let change = change(
+      let change = unratedChange(
         .frequency, of: neighborhood, amount: 100 * (frequencyRatio - 1),
         before: retuned.originalHertz,
         after: retuned.newHertz)
-      let rated = rated(
+      let rated = ratedChanges(
         change, in: neighborhood, minimumGainRatio: 0.2, keepsLevel: hasSingleEvent,
         waveform: retuned.retunedWaveform)
       for candidate in rated
@@ -349,7 +354,7 @@ struct EventChangeEstimator {
     }
     let isShorterThan120Milliseconds =
       Double(neighborhood.eventColumn.samples.count) < 0.12 * sampleRate
-    let hypotheticalRatio = hypothesis.flatMap {
+    let hypotheticalRatio = changedEventHypothesis.flatMap {
       $0.waveformIndex == neighborhood.waveformIndex ? $0.frequencyRatio : nil
     }
     if let hypotheticalRatio {
@@ -396,10 +401,10 @@ struct EventChangeEstimator {
     for _ in 0..<5 {
       guard (0.2...5).contains(ratio) else { return nil }
       ratio = eventVariants.clampedRatio(ratio, of: index)
-      guard let waveform = eventVariants.retuned(index, by: ratio)?.retunedWaveform else {
+      guard let waveform = eventVariants.retunedEvent(index, by: ratio)?.retunedWaveform else {
         return nil
       }
-      let drift = phaseDrift(of: residual.whitened(waveform), in: samples)
+      let drift = frequencyDifferenceHertz(of: residual.whitenedColumn(waveform), in: samples)
       ratio *= 1 + drift / max(20, waveform.meanHertz)
     }
     return eventVariants.clampedRatio(ratio, of: index)
@@ -409,7 +414,9 @@ struct EventChangeEstimator {
   ///
   /// The event and its derivative are in quadrature, so their products with the recording yield the
   /// phase in each block of 40 ms. The mean phase increment from block to block is the difference.
-  private func phaseDrift(of column: DesignColumn, in recorded: DesignColumn) -> Double {
+  private func frequencyDifferenceHertz(of column: DesignColumn, in recorded: DesignColumn)
+    -> Double
+  {
     let event = column.samples
     let segmentSampleCount = Int(0.04 * sampleRate)
     var phases: [(phase: Double, weight: Double)] = []
@@ -455,7 +462,7 @@ struct EventChangeEstimator {
     /// Returns the additional energy that a small time shift explains.
     func energyExplainedByShift(_ column: DesignColumn) -> Double {
       let derivative = timeDerivative(of: column)
-      let product = derivative.derivativeColumn.dot(neighborhood.remainingRecording)
+      let product = derivative.derivativeColumn.dotProduct(neighborhood.remainingRecording)
       return derivative.derivativeEnergy > 0 ? product * product / derivative.derivativeEnergy : 0
     }
     var best: RecordingChange?
@@ -474,12 +481,12 @@ struct EventChangeEstimator {
       var bestRatio = center
       for sign in [1.0, -1] {
         let ratio = center * exp(step * sign)
-        guard let retuned = eventVariants.retuned(neighborhood.waveformIndex, by: ratio) else {
+        guard let retuned = eventVariants.retunedEvent(neighborhood.waveformIndex, by: ratio) else {
           continue
         }
-        let column = residual.whitened(retuned.retunedWaveform)
+        let column = residual.whitenedColumn(retuned.retunedWaveform)
         let energy = max(Vector.energy(column.samples), 1e-30)
-        let ownGain = max(0, column.dot(neighborhood.remainingRecording)) / energy
+        let ownGain = max(0, column.dotProduct(neighborhood.remainingRecording)) / energy
         let residualEnergy =
           neighborhood.remainingRecordingEnergy - ownGain * ownGain * energy
           - energyExplainedByShift(column)

@@ -104,7 +104,7 @@ struct EventRenderer {
       frames.map(Int64.init) ?? plan.frameCount
       + Int64(OfflineRenderer.defaultTailSeconds * renderingSampleRate)
     let settings = RenderSettings(
-      routing: OutputRouting(channelCount: 1).fitted(to: [profile]),
+      routing: OutputRouting(channelCount: 1).assigningTransducers(of: [profile]),
       outputFrameCount: renderedFrameCount)
     var rendering = OfflineRenderer(plan: plan, settings: settings)
     return rendering.samples()
@@ -203,7 +203,7 @@ struct EventRenderer {
         frames: Int(0.08 * renderingSampleRate)
       )
       .flatMap {
-        RecordingReference.trimmed(
+        RecordingReference.trimmedWaveform(
           IndexedEvent(event, compositionIndex: 0), $0.samples[...], rate: $0.decimatedRate,
           minimumThreshold: 0)
       }

@@ -21,19 +21,19 @@ struct EventVariants {
   ///
   /// An event of a pattern is rendered again, with its length and level. A region of a sound is
   /// modulated.
-  func retuned(_ index: Int, by ratio: Double) -> RetunedEvent? {
+  func retunedEvent(_ index: Int, by ratio: Double) -> RetunedEvent? {
     let waveform = reference.waveforms[index]
     guard let renderer = reference.eventRenderer, !waveform.indexedEvent.kind.playsFile else {
-      return frequencyShifted(waveform, by: ratio)
+      return frequencyShiftedEvent(waveform, by: ratio)
     }
     let id: EventParameterID = waveform.indexedEvent.isHaptic ? .hapticSharpness : .audioPitch
     let originalValue = waveform.indexedEvent.value(id)
     let changedValue =
       originalValue
-      + parameterStep(
+      + frequencyParameterStep(
         of: waveform.indexedEvent, value: originalValue, ratio: ratio, profile: renderer.profile)
     guard (Double(id.range.lowerBound)...Double(id.range.upperBound)).contains(changedValue),
-      let rendered = rerendered(
+      let rendered = rerenderedWaveform(
         waveform, with: renderer, changedBy: { $0.parameters[id] = Float(changedValue) })
     else { return nil }
     let profile = renderer.profile
@@ -54,7 +54,7 @@ struct EventVariants {
   }
 
   /// Returns the change of an event's sharpness or pitch that multiplies its frequency by a ratio.
-  private func parameterStep(
+  private func frequencyParameterStep(
     of event: IndexedEvent, value: Double, ratio: Double, profile: TransducerProfile
   ) -> Double {
     guard event.isHaptic else { return log2(ratio) }
@@ -70,13 +70,13 @@ struct EventVariants {
   /// Returns an event at another time, or nil if rendering fails.
   ///
   /// Controls do not move with the event, so under controls it is rendered again.
-  func shifted(_ index: Int, by seconds: Double) -> EventWaveform? {
+  func shiftedWaveform(_ index: Int, by seconds: Double) -> EventWaveform? {
     var moved = reference.waveforms[index]
     moved.eventSeconds += seconds
     guard let renderer = reference.eventRenderer, !moved.indexedEvent.kind.playsFile,
       renderer.hasControls
     else { return moved }
-    return rerendered(moved, with: renderer) { $0.time = max(0, $0.time + seconds) }
+    return rerenderedWaveform(moved, with: renderer) { $0.time = max(0, $0.time + seconds) }
   }
 
   /// Returns the waveform of an event whose frequency or time changed, at its original level.
@@ -84,14 +84,14 @@ struct EventVariants {
   func waveform(of change: RecordingChange) -> EventWaveform? {
     guard let index = change.waveformIndex else { return nil }
     return switch change.kind {
-    case .frequency: retuned(index, by: 1 + change.signedAmount / 100)?.retunedWaveform
-    case .time: shifted(index, by: change.signedAmount)
+    case .frequency: retunedEvent(index, by: 1 + change.signedAmount / 100)?.retunedWaveform
+    case .time: shiftedWaveform(index, by: change.signedAmount)
     default: nil
     }
   }
 
   /// Renders an event with and without a change, and adds the difference to its waveform.
-  private func rerendered(
+  private func rerenderedWaveform(
     _ waveform: EventWaveform, with renderer: EventRenderer,
     changedBy change: (inout HapticEvent) -> Void
   ) -> EventWaveform? {
@@ -118,7 +118,7 @@ struct EventVariants {
 
   /// Returns a waveform with a shifted spectrum: the real part of its analytic signal times a
   /// rotating phase.
-  private func frequencyShifted(_ waveform: EventWaveform, by ratio: Double) -> RetunedEvent? {
+  private func frequencyShiftedEvent(_ waveform: EventWaveform, by ratio: Double) -> RetunedEvent? {
     let hertz = waveform.meanHertz
     guard hertz > 0 else { return nil }
     let paddingSampleCount = 32

@@ -89,7 +89,7 @@ package struct EventWaveform {
   ///   - onset: The time of the event in the recording, in seconds.
   ///   - timeScale: The duration of a second of the waveform in the recording, in seconds.
   ///   - count: The number of samples of the recording.
-  func column(onset: Double, timeScale: Double, count: Int) -> DesignColumn {
+  func designColumn(onset: Double, timeScale: Double, count: Int) -> DesignColumn {
     let firstRecordingSample = Int(
       ((onset + firstSampleOffsetSeconds * timeScale) * sampleRate).rounded(.down))
     let lastRecordingSample = firstRecordingSample + Int(Double(samples.count) * timeScale) + 2
@@ -178,7 +178,7 @@ struct DesignColumn {
   }
 
   /// Returns the inner product of the column with another column.
-  func dot(_ other: DesignColumn) -> Double {
+  func dotProduct(_ other: DesignColumn) -> Double {
     let first = max(firstSampleIndex, other.firstSampleIndex)
     let last = min(firstSampleIndex + samples.count, other.firstSampleIndex + other.samples.count)
     return Vector.dot(
@@ -187,7 +187,7 @@ struct DesignColumn {
   }
 
   /// Returns the inner product of the column with a recording.
-  func dot(_ recording: [Float]) -> Double {
+  func dotProduct(_ recording: [Float]) -> Double {
     Vector.dot(
       samples, from: 0, recording, from: firstSampleIndex,
       count: min(samples.count, recording.count - firstSampleIndex))

@@ -20,7 +20,7 @@ enum HumDetector {
   }
 
   /// Finds the steady tones of a residual.
-  static func find(in residual: [Float], rate: Double) -> Hum {
+  static func findHum(in residual: [Float], rate: Double) -> Hum {
     // One minute is sufficient, and tones that drift stay narrow.
     let samples = Array(residual.prefix(Int(60 * rate)))
     guard samples.count > Int(0.25 * rate) else { return Hum() }
@@ -88,7 +88,7 @@ enum HumDetector {
   ///   - samples: The signal.
   ///   - rate: The sample rate, in hertz.
   ///   - isIncluded: Returns whether to use the sample at an index.
-  static func power(
+  static func tonePower(
     at hertz: Double, in samples: [Float], rate: Double,
     where isIncluded: (Int) -> Bool = { _ in true }
   )

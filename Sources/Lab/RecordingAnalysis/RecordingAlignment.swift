@@ -174,7 +174,7 @@ struct RecordingAlignment {
 
   /// Returns, for each block of the reference, the maximum squared correlation in every 8 ms
   /// interval and the one before it, relative to the block's energy.
-  private func pooledPowers() -> [[Float]] {
+  private func pooledCorrelationPowers() -> [[Float]] {
     realCorrelations.indices.map { block in
       let scale = Float(1 / blockEnergies[block])
       var pooled = [Float](repeating: 0, count: lagCount / Self.pooledLagCount)
@@ -201,7 +201,7 @@ struct RecordingAlignment {
 
   private mutating func findCandidates() {
     let blockSpanSeconds = (blockCenterSeconds.last ?? 0) - blockCenterSeconds[0]
-    let coarsePeaks = coarsePeaks(span: blockSpanSeconds)
+    let coarsePeaks = coarseCorrelationPeaks(span: blockSpanSeconds)
     let clockTempos = blockSpanSeconds > 2 ? (-2...2).map { Double($0) * 1.5e-4 } : [0]
     func seconds(_ lagIndex: Int) -> Double {
       (Double(lagIndex * Self.pooledLagCount) + Double(Self.pooledLagCount) / 2)
@@ -236,8 +236,8 @@ struct RecordingAlignment {
   /// Adds the pooled powers of all blocks at each tempo, and returns the best lags.
   ///
   /// - Parameter span: The time from the first block to the last one, in seconds.
-  private func coarsePeaks(span: Double) -> CoarsePeaks {
-    let powers = pooledPowers()
+  private func coarseCorrelationPeaks(span: Double) -> CoarsePeaks {
+    let powers = pooledCorrelationPowers()
     // A step of tempo shifts the first and the last block by 8 ms against each other.
     let tempoStep = max(2e-4, 0.008 / span)
     let stepCount =
@@ -246,7 +246,7 @@ struct RecordingAlignment {
     var maximumPower = Float(-1)
     for step in (-stepCount...stepCount).sorted(by: { abs($0) < abs($1) }) {
       let tempo = stepCount == 0 ? 0 : Double(step) * Self.maximumTempoDeviation / Double(stepCount)
-      let sums = summedPowers(powers, tempo: tempo)
+      let sums = summedCorrelationPowers(powers, tempo: tempo)
       let index = sums.indices.max { sums[$0] < sums[$1] } ?? 0
       if step == 0 {
         let count = blockCenterSeconds.count < 8 ? 3 : 1
@@ -264,7 +264,7 @@ struct RecordingAlignment {
 
   /// Returns the sum of all blocks' pooled powers at each lag, after the blocks are shifted
   /// according to a tempo.
-  private func summedPowers(_ powers: [[Float]], tempo: Double) -> [Float] {
+  private func summedCorrelationPowers(_ powers: [[Float]], tempo: Double) -> [Float] {
     var sums = [Float](repeating: 0, count: powers[0].count)
     for (blockPowers, time) in zip(powers, blockCenterSeconds) {
       let seconds = tempo * (time - blockCenterSeconds[0])
@@ -339,7 +339,7 @@ struct RecordingAlignment {
       return row
     }
     for polarity in [1.0, -1] {
-      let signedSums = sums.map { Self.scaled($0, by: polarity) }
+      let signedSums = sums.map { Self.scaledValues($0, by: polarity) }
       candidates += Self.peaks(in: signedSums, count: 3, spacing: 12).map { peak in
         let tempo = tempos[peak.rowIndex]
         return Candidate(
@@ -352,7 +352,7 @@ struct RecordingAlignment {
     }
   }
 
-  private static func scaled(_ values: [Double], by factor: Double) -> [Double] {
+  private static func scaledValues(_ values: [Double], by factor: Double) -> [Double] {
     values.map { $0 * factor }
   }
 
@@ -432,17 +432,17 @@ struct RecordingAlignment {
     let rows = tempos.map { tempo in
       // Another tempo stretches the reference about its center of energy.
       let onset = delay + (centerTempo - tempo) * centerSeconds
-      let column = waveform.column(
+      let column = waveform.designColumn(
         onset: onset, timeScale: 1 + tempo, count: weightedRecording.count)
       return lagOffsets.map { offset in
         DesignColumn(
           firstSampleIndex: max(0, column.firstSampleIndex + offset), samples: column.samples
         )
-        .dot(weightedRecording)
+        .dotProduct(weightedRecording)
       }
     }
     return [1.0, -1].flatMap { polarity in
-      let signedRows = rows.map { Self.scaled($0, by: polarity) }
+      let signedRows = rows.map { Self.scaledValues($0, by: polarity) }
       return Self.peaks(in: signedRows, count: 3, spacing: 3).map { peak in
         let tempo = tempos[peak.rowIndex]
         let offset = Double(peak.columnIndex - Self.maximumLagOffsetSamples) / alignmentSampleRate

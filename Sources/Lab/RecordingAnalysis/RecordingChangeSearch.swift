@@ -27,7 +27,7 @@ struct RecordingChangeSearch {
   ]
   /// The penalty in log evidence for each kind of change, in multiples of the logarithm of the
   /// sample count.
-  private static let changeCosts: [RecordingChange.Kind: Double] = [
+  private static let logEvidencePenaltiesByKind: [RecordingChange.Kind: Double] = [
     .level: 0.5, .time: 0.5, .frequency: 0.5, .added: 1.5,
   ]
 
@@ -97,7 +97,7 @@ struct RecordingChangeSearch {
       var candidate = candidate
       let evidence = predictor.evidenceWithResidualNoise(
         of: model, changes: model.changes + [candidate.change], recorded: recorded)
-      candidate.penalizedLogEvidenceWithOwnNoise = evidence - cost(of: candidate.change)
+      candidate.penalizedLogEvidenceWithOwnNoise = evidence - logEvidenceCost(of: candidate.change)
       return candidate
     }
     return scored.max { $0.penalizedLogEvidenceWithOwnNoise < $1.penalizedLogEvidenceWithOwnNoise }
@@ -112,7 +112,7 @@ struct RecordingChangeSearch {
     }
     candidates.sort { $0.1 > $1.1 }
     return candidates.prefix(8).compactMap { candidate, _ in
-      let change = refined(candidate, in: model, recorded: recorded)
+      let change = refinedChange(candidate, in: model, recorded: recorded)
       if let range = Self.changeAmountRanges[change.kind], !range.contains(abs(change.signedAmount))
       {
         return nil
@@ -128,18 +128,19 @@ struct RecordingChangeSearch {
       }
       return RatedChange(
         change: change, logEvidenceWithUnchangedNoise: withChange,
-        penalizedLogEvidence: withChange - cost(of: change))
+        penalizedLogEvidence: withChange - logEvidenceCost(of: change))
     }
   }
 
   /// Returns the cost of choosing an event and the parameters of its change, in log evidence.
-  private func cost(of change: RecordingModel.Change) -> Double {
+  private func logEvidenceCost(of change: RecordingModel.Change) -> Double {
     let eventCost = log(Double(max(2, reference.waveforms.count)))
-    return eventCost + Self.changeCosts[change.kind, default: 0] * predictor.logSampleCount
+    return eventCost + Self.logEvidencePenaltiesByKind[change.kind, default: 0]
+      * predictor.logSampleCount
   }
 
   /// Maximizes the evidence over a change's parameters by pattern search with step halving.
-  private func refined(
+  private func refinedChange(
     _ change: RecordingModel.Change, in model: RecordingModel, recorded: [Double]
   ) -> RecordingModel.Change {
     func evidence(_ change: RecordingModel.Change) -> Double {

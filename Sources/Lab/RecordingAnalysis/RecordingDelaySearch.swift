@@ -59,12 +59,12 @@ struct RecordingDelaySearch {
   }
 
   /// Fits one kind of response near a delay, refining the delay within 30 ms and the tempo.
-  func fitted(_ kind: RecordingResponse.Kind, near delay: Int) -> RecordingModel {
+  func fittedModel(_ kind: RecordingResponse.Kind, near delay: Int) -> RecordingModel {
     let whitener = observation.whitener(at: delay)
     var model = RecordingModel(
       delaySamples: delay, response: RecordingResponse(kind: kind, priorVarianceScale: 0),
       whitenerTaps: whitener)
-    let signal = predictor.whitened(predictor.predictedSignal([], tempo: 0), by: whitener)
+    let signal = predictor.whitenedSamples(predictor.predictedSignal([], tempo: 0), by: whitener)
     predictor.fitResponse(of: &model, to: signal)
     let isRoom = kind == .anyRoom
     let searches = isRoom ? [(reach: 60, step: 12), (5, 5)] : [(reach: 60, step: 6), (5, 2)]
@@ -74,7 +74,7 @@ struct RecordingDelaySearch {
       var bestEvidence = -Double.infinity
       for shift in stride(from: -reach, through: reach, by: step) {
         let evidence = regression.fit(
-          predictor.whitened(observation.excerpt(at: center + shift), by: whitener)
+          predictor.whitenedSamples(observation.excerpt(at: center + shift), by: whitener)
         ).logEvidence
         if evidence > bestEvidence {
           bestEvidence = evidence
@@ -97,7 +97,7 @@ struct RecordingDelaySearch {
       for offset in [-2 * step, -step, step, 2 * step] {
         let tempo = center + offset
         guard abs(tempo) <= 3e-4 else { continue }
-        let signal = predictor.whitened(
+        let signal = predictor.whitenedSamples(
           predictor.predictedSignal([], tempo: tempo), by: model.whitenerTaps)
         let fit = model.response.fit(signal, to: recorded, rate: sampleRate)
         guard fit.logEvidence > model.responseFit.logEvidence else { continue }

@@ -2,7 +2,7 @@ internal import CMath
 import SignalAnalysis
 
 /// The position of a reference in a recording.
-struct Placement {
+struct RecordingPlacement {
   /// The start of the reference in the recording, in seconds.
   var delaySeconds: Double
   /// The relative tempo deviation; positive if the recording is slower.
@@ -33,7 +33,7 @@ struct RecordingFit {
   var reference: RecordingReference
   /// The samples of the recording's excerpt.
   var recordingExcerpt: [Float]
-  var placement: Placement
+  var placement: RecordingPlacement
   /// The maximum magnitude of the tempo deviation, as a fraction.
   var maximumTempoDeviation: Double
   /// The impulse response of the filter that makes the noise white.
@@ -72,7 +72,10 @@ struct RecordingFit {
   /// The maximum tempo deviation between two clocks, as a fraction.
   static let maximumClockTempoDeviation = 0.002
 
-  init(_ reference: RecordingReference, recordingExcerpt recording: [Float], placement: Placement) {
+  init(
+    _ reference: RecordingReference, recordingExcerpt recording: [Float],
+    placement: RecordingPlacement
+  ) {
     self.reference = reference
     self.recordingExcerpt = recording
     self.placement = placement
@@ -138,16 +141,16 @@ struct RecordingFit {
       return column
     }
     nuisanceProducts = nuisanceColumns.indices.map { row in
-      (0...row).map { nuisanceColumns[row].dot(nuisanceColumns[$0]) }
+      (0...row).map { nuisanceColumns[row].dotProduct(nuisanceColumns[$0]) }
     }
   }
 
   /// Returns the waveform with an index, at its position in the recording.
-  func column(at index: Int) -> DesignColumn { column(of: reference.waveforms[index]) }
+  func waveformColumn(at index: Int) -> DesignColumn { column(of: reference.waveforms[index]) }
 
   /// Returns a waveform at its position in the recording.
   func column(of waveform: EventWaveform) -> DesignColumn {
-    waveform.column(
+    waveform.designColumn(
       onset: placement.recordingTime(at: waveform.eventSeconds), timeScale: placement.timeScale,
       count: recordingExcerpt.count)
   }
@@ -160,7 +163,7 @@ struct RecordingFit {
     let silenceMagnitude = Float(0.003 * reference.peakMagnitude)
     let marginSamples = Int(0.01 * sampleRate)
     for index in reference.waveforms.indices {
-      let column = column(at: index)
+      let column = waveformColumn(at: index)
       var previous = -marginSamples
       for (offset, sample) in column.samples.enumerated() where abs(sample) > silenceMagnitude {
         let position = column.firstSampleIndex + offset
@@ -175,9 +178,9 @@ struct RecordingFit {
   }
 
   /// Returns the sum of each group of indistinguishable waveforms.
-  private func groupColumns() -> [DesignColumn] {
+  private func waveformGroupColumns() -> [DesignColumn] {
     reference.indistinguishableWaveformGroups.map { group in
-      let columns = group.map { column(at: $0) }.filter { !$0.samples.isEmpty }
+      let columns = group.map { waveformColumn(at: $0) }.filter { !$0.samples.isEmpty }
       guard columns.count > 1 else {
         return columns.first ?? DesignColumn(firstSampleIndex: 0, samples: [])
       }
@@ -201,7 +204,7 @@ struct RecordingFit {
     for range in excludedRanges {
       Vector.zero(&observed, in: range)
     }
-    let columns = groupColumns().map { column in
+    let columns = waveformGroupColumns().map { column in
       var column = column.whitened(by: taps, count: recordingExcerpt.count)
       column.silence(excludedRanges)
       return column
@@ -244,12 +247,13 @@ struct RecordingFit {
         columns[$0].recordingRange.overlaps(column.recordingRange) && !column.samples.isEmpty
       }
       let first = firstOverlap ?? index
-      matrix.appendRow((first...index).map { column.dot(columns[$0]) }, startingAt: first)
-      rightSide.append(column.dot(observed))
+      matrix.appendRow((first...index).map { column.dotProduct(columns[$0]) }, startingAt: first)
+      rightSide.append(column.dotProduct(observed))
     }
     for (index, nuisance) in nuisanceColumns.enumerated() {
-      matrix.appendRow(columns.map { nuisance.dot($0) } + nuisanceProducts[index], startingAt: 0)
-      rightSide.append(nuisance.dot(observed))
+      matrix.appendRow(
+        columns.map { nuisance.dotProduct($0) } + nuisanceProducts[index], startingAt: 0)
+      rightSide.append(nuisance.dotProduct(observed))
     }
     return (matrix, rightSide)
   }
@@ -298,7 +302,7 @@ struct RecordingFit {
   // MARK: - Placement
 
   /// Refines delay and tempo by a robust line through the shifts of blocks of 25 ms.
-  mutating func refine(rounds: Int = 3) {
+  mutating func refinePlacement(rounds: Int = 3) {
     for _ in 0..<rounds {
       let solution = solve()
       let gain = max(1e-9, solution.commonGain)
@@ -330,7 +334,7 @@ struct RecordingFit {
   private func blockShifts(
     of fitted: [Float], _ solution: Solution, sigma: Double
   ) -> [BlockShift] {
-    var shifts = linearizedShifts(of: fitted, solution)
+    var shifts = estimatedBlockShifts(of: fitted, solution)
     let minimumWeight = 1e-4 * (shifts.map(\.inverseVariance).max() ?? 0)
     shifts.removeAll { $0.inverseVariance <= minimumWeight }
     if !waveformsExcludedFromAlignment.isEmpty {
@@ -383,7 +387,7 @@ struct RecordingFit {
   /// With the fitted signal x, its derivative d, and the residual r, the model r = a x − s d has
   /// the shift s = −(⟨r, d⟩ − ⟨r, x⟩ ⟨d, x⟩ / ⟨x, x⟩) / (⟨d, d⟩ − ⟨d, x⟩² / ⟨x, x⟩): the part of
   /// the derivative that is not a change of level.
-  private func linearizedShifts(of fitted: [Float], _ solution: Solution) -> [BlockShift] {
+  private func estimatedBlockShifts(of fitted: [Float], _ solution: Solution) -> [BlockShift] {
     let blockSampleCount = Int(sampleRate / 40)
     let dominantColumnIndices = dominantColumns(
       solution.whitenedColumns, blockLength: blockSampleCount,

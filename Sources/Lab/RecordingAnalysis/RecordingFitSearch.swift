@@ -31,15 +31,16 @@ struct RecordingFitSearch {
     let alignment = RecordingAlignment(reference, recording, searchSeconds: searchSeconds)
     explainAtPlacements(in: alignment)
     if bestFit?.containsReference != true
-      || bestFit?.changeCost ?? 0 > Self.maximumCostWithoutChangedEvents
+      || bestFit?.totalChangeCost ?? 0 > Self.maximumCostWithoutChangedEvents
     {
       explainWithChangedEvents(in: alignment)
     }
   }
 
   /// The cost below which an explanation must stay to be better than the best one so far.
-  private var currentLimit: Double {
-    bestFit.map { $0.containsReference ? min(costLimit, $0.penalty) : costLimit } ?? costLimit
+  private var currentCostLimit: Double {
+    bestFit.map { $0.containsReference ? min(costLimit, $0.explanationPenalty) : costLimit }
+      ?? costLimit
   }
 
   private mutating func consider(_ modelFit: RecordingModelFit) {
@@ -51,12 +52,12 @@ struct RecordingFitSearch {
   private mutating func explainAtPlacements(in alignment: RecordingAlignment) {
     let search = RecordingSearch(reference: reference, recording: recording)
     for placement in search.placements(in: alignment).flatMap(\.tempoAlternatives) {
-      let modelFit = RecordingModelFit(placement, original: reference, limit: currentLimit)
+      let modelFit = RecordingModelFit(placement, original: reference, limit: currentCostLimit)
       if let shift = modelFit.commonTimeShiftSeconds {
         // If most events share a shift, it belongs to the placement; another event moved instead.
         var shifted = placement
         shifted.fit.placement.delaySeconds += shift
-        consider(RecordingModelFit(shifted, original: reference, limit: currentLimit))
+        consider(RecordingModelFit(shifted, original: reference, limit: currentCostLimit))
       }
       consider(modelFit)
       // An explanation without changes needs no alternative.
@@ -79,7 +80,7 @@ struct RecordingFitSearch {
       else { continue }
       consider(
         RecordingModelFit(
-          placement, original: reference, hypothesis: hypothesis, limit: currentLimit))
+          placement, original: reference, hypothesis: hypothesis, limit: currentCostLimit))
     }
   }
 }

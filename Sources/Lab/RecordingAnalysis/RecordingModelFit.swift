@@ -21,7 +21,7 @@ struct RecordingModelFit {
   private(set) var allowsEventComparison = true
   /// The total cost of all changes. Changes that explain less clearly, and changes of the
   /// reference's events, cost more.
-  private(set) var changeCost = 0.0
+  private(set) var totalChangeCost = 0.0
   /// The gain of each waveform, divided by its standard error.
   private(set) var gainsInStandardErrors: [Double] = []
   /// The standard error of each waveform's time, in seconds.
@@ -29,7 +29,7 @@ struct RecordingModelFit {
   private var residual: RecordingResidual
   private let burstDetector: BurstDetector
   private let originalReference: RecordingReference
-  private let hypothesis: ChangedEventSearch.Hypothesis?
+  private let changedEventHypothesis: ChangedEventSearch.Hypothesis?
 
   private static let maximumChangeCount = 24
   /// The number of changes by which the search may exceed the cost limit, because some changes are
@@ -58,7 +58,7 @@ struct RecordingModelFit {
   /// The minimum coherence at which single events can be compared.
   private static let minimumReliableCoherence = 0.98
   /// The maximum ambiguity penalty of a reported change.
-  private static let maximumReportedPenalty = 2.0
+  private static let maximumReportedAmbiguityPenalty = 2.0
   /// The minimum peak of the reference relative to that of added sounds: −26 dB.
   private static let minimumReferencePeakRatio = 0.05
   /// The number of unchanged events at which a match by chance is unlikely.
@@ -84,7 +84,7 @@ struct RecordingModelFit {
     let stretched = hypothesis == nil ? refined.stretchedAlternative() : nil
     fittedPlacement = stretched ?? refined
     self.originalReference = stretched?.fit.reference ?? originalReference
-    self.hypothesis = hypothesis
+    self.changedEventHypothesis = hypothesis
     burstDetector = BurstDetector(
       rate: originalReference.sampleRate,
       extra: self.originalReference.eventRenderer?.transientBank() ?? [])
@@ -113,7 +113,8 @@ struct RecordingModelFit {
 
   private var estimator: EventChangeEstimator {
     EventChangeEstimator(
-      residual: residual, originalReference: originalReference, hypothesis: hypothesis)
+      residual: residual, originalReference: originalReference,
+      changedEventHypothesis: changedEventHypothesis)
   }
 
   private var additionEstimator: AddedSoundEstimator {
@@ -238,7 +239,7 @@ struct RecordingModelFit {
     residual.fit.excludedRanges = additions.compactMap(\.excludedRange)
     let movedChanges = changes.filter { $0.kind == .frequency || $0.kind == .time }
     residual.fit.waveformsExcludedFromAlignment = Set(movedChanges.compactMap(\.waveformIndex))
-    residual.fit.refine(rounds: rounds)
+    residual.fit.refinePlacement(rounds: rounds)
     residual.update(excludedRanges: changes.compactMap(\.excludedRange))
   }
 
@@ -323,7 +324,8 @@ struct RecordingModelFit {
     var simplified = self
     change(&simplified)
     let sigma = residual.noiseDeviation
-    let excessEnergyIncrease = simplified.excessEnergy(sigma: sigma) - excessEnergy(sigma: sigma)
+    let excessEnergyIncrease =
+      simplified.excessResidualEnergy(sigma: sigma) - excessResidualEnergy(sigma: sigma)
     guard excessEnergyIncrease < tolerance else { return false }
     self = simplified
     return true
@@ -334,7 +336,7 @@ struct RecordingModelFit {
     refine(rounds: rounds)
   }
 
-  private func excessEnergy(sigma: Double) -> Double {
+  private func excessResidualEnergy(sigma: Double) -> Double {
     residual.excessEnergy(sigma: sigma, excludedRanges: changes.compactMap(\.excludedRange))
   }
 
@@ -347,7 +349,7 @@ struct RecordingModelFit {
     let absentIndices = Set(absentEventChanges.map(\.indexedEvent.compositionIndex))
     let presentWaveformIndices = detectableWaveformIndices.filter {
       !absentIndices.contains(originalReference.waveforms[$0].indexedEvent.compositionIndex)
-        && !isMasked($0)
+        && !isEventReplaced($0)
     }
     func energy(_ indices: [Int]) -> Double {
       indices.reduce(0) { $0 + originalReference.waveforms[$1].sampleEnergy }
@@ -355,7 +357,7 @@ struct RecordingModelFit {
     let hasMostEnergy =
       energy(presentWaveformIndices) >= Self.minimumPresentEnergyFraction
       * energy(detectableWaveformIndices)
-    changeCost = cost(
+    totalChangeCost = costOfChanges(
       isSupported: presentWaveformIndices.count >= Self.minimumUnchangedEventCount && hasMostEnergy)
 
     let waveformCount = Double(originalReference.waveforms.count)
@@ -370,13 +372,13 @@ struct RecordingModelFit {
       && commonGain * originalReference.peakMagnitude >= Self.minimumReferencePeakRatio
         * additionPeak
       && coherence >= Self.minimumCoherence
-    allowsEventComparison = isExplained || coherence >= Self.minimumReliableCoherence
+    allowsEventComparison = explainsRecording || coherence >= Self.minimumReliableCoherence
   }
 
   /// Returns the cost of all changes, which is lower if enough unchanged events support them.
   ///
   /// - Parameter isSupported: Pass true if enough events are unchanged.
-  private func cost(isSupported: Bool) -> Double {
+  private func costOfChanges(isSupported: Bool) -> Double {
     var cost = changes.reduce(0.0) { sum, change in
       switch change.kind {
       case .spectrum: sum + 2.5
@@ -397,7 +399,7 @@ struct RecordingModelFit {
   }
 
   /// Returns true if added sounds or another waveform replace most of an event.
-  private func isMasked(_ index: Int) -> Bool {
+  private func isEventReplaced(_ index: Int) -> Bool {
     let additionEstimator = additionEstimator
     return changes.contains { change in
       guard let changedIndex = change.waveformIndex else {
@@ -423,23 +425,24 @@ struct RecordingModelFit {
   func isBetter(than alternative: RecordingModelFit?) -> Bool {
     guard let alternative else { return true }
     guard containsReference, alternative.containsReference else { return containsReference }
-    return penalty < alternative.penalty - 0.02
+    return explanationPenalty < alternative.explanationPenalty - 0.02
   }
 
   /// The penalty of the explanation: the cost of its changes plus its misfit.
-  var penalty: Double { changeCost + residual.noiseMisfitDecades }
+  var explanationPenalty: Double { totalChangeCost + residual.noiseMisfitDecades }
 
   /// A Boolean value that indicates whether the residual is little more than noise.
-  private var isExplained: Bool { residual.noiseMisfitDecades < Self.maximumExplainedMisfit }
+  private var explainsRecording: Bool { residual.noiseMisfitDecades < Self.maximumExplainedMisfit }
 
   /// The changes to report. If more than noise remains, only changes that explain more than the
   /// residual are reported.
   var reportedChanges: [RecordingChange] {
     guard allowsEventComparison else { return [] }
-    guard !isExplained else { return changes }
-    let excessEnergy = excessEnergy(sigma: residual.noiseDeviation)
+    guard !explainsRecording else { return changes }
+    let excessEnergy = excessResidualEnergy(sigma: residual.noiseDeviation)
     return changes.filter {
-      $0.explainedEnergyRatio > excessEnergy && $0.ambiguityPenalty < Self.maximumReportedPenalty
+      $0.explainedEnergyRatio > excessEnergy
+        && $0.ambiguityPenalty < Self.maximumReportedAmbiguityPenalty
     }
   }
 

@@ -50,7 +50,7 @@ package struct RecordingModelSelection {
     let recording = LowRateSignal(
       of: pair.recording.mono, decimatedRate: pair.recording.rate,
       targetRate: Self.analysisSampleRate)
-    guard let reference = RecordingReference(pair.pattern, target: Self.analysisSampleRate),
+    guard let reference = RecordingReference(pair.referenceSource, target: Self.analysisSampleRate),
       !reference.waveforms.isEmpty,
       let renderer = reference.eventRenderer,
       abs(reference.sampleRate - recording.decimatedRate) < 1e-6 * recording.decimatedRate,
@@ -65,21 +65,21 @@ package struct RecordingModelSelection {
           (reference.durationSeconds + Self.excerptMarginSeconds.after) * recording.decimatedRate))
     predictor = RecordingPredictor(
       reference: reference, observation: observation, transientBank: renderer.transientBank())
-    select(searchSeconds: searchSeconds)
+    selectModel(searchSeconds: searchSeconds)
   }
 
   // MARK: - Selection
 
-  private mutating func select(searchSeconds: Double) {
+  private mutating func selectModel(searchSeconds: Double) {
     var models: [RecordingModel] = []
     let search = RecordingDelaySearch(predictor: predictor)
     for (number, delay) in search.candidateDelays(searchSeconds: searchSeconds).enumerated() {
-      if number > 0, isExplained(within: SufficientResidual.delayDecibels) { break }
+      if number > 0, isRecordingExplained(within: SufficientResidual.delayDecibels) { break }
       for kind in [RecordingResponse.Kind.anyResonance, .filter, .anyRoom] {
         let sufficient =
           kind == .anyRoom ? SufficientResidual.roomDecibels : SufficientResidual.responseDecibels
-        if isExplained(within: sufficient) { continue }
-        let model = model(kind, at: delay)
+        if isRecordingExplained(within: sufficient) { continue }
+        let model = modelWithChanges(kind, at: delay)
         models.append(model)
         consider(model)
       }
@@ -94,7 +94,7 @@ package struct RecordingModelSelection {
   }
 
   /// Returns true if the best model has a small residual and at most one change.
-  private func isExplained(within decibels: Double) -> Bool {
+  private func isRecordingExplained(within decibels: Double) -> Bool {
     guard let bestModel else { return false }
     return bestModel.residualDecibels < decibels && bestModel.changes.count < 2
   }
@@ -126,8 +126,9 @@ package struct RecordingModelSelection {
         }
         let undone = gain.undone(in: recording, rate: predictor.sampleRate)
         predictor.observation.samples = undone.samples
-        let logJacobian = predictor.sumOfLogarithms(of: undone.gains, at: model.delaySamples)
-        current = self.model(model.response.kind.parameterFreeKind, at: model.delaySamples)
+        let logJacobian = predictor.logGainSum(of: undone.gains, at: model.delaySamples)
+        current = self.modelWithChanges(
+          model.response.kind.parameterFreeKind, at: model.delaySamples)
         current.logEvidence -= logJacobian + 2 * predictor.logSampleCount
         current.automaticGain = gain
         predictor.observation.samples = recording
@@ -137,8 +138,8 @@ package struct RecordingModelSelection {
   }
 
   /// Returns the best model with one kind of response near a delay.
-  private func model(_ kind: RecordingResponse.Kind, at delay: Int) -> RecordingModel {
-    let unchanged = RecordingDelaySearch(predictor: predictor).fitted(kind, near: delay)
+  private func modelWithChanges(_ kind: RecordingResponse.Kind, at delay: Int) -> RecordingModel {
+    let unchanged = RecordingDelaySearch(predictor: predictor).fittedModel(kind, near: delay)
     let search = RecordingChangeSearch(predictor: predictor)
     let model = search.addingChanges(to: unchanged)
     // If most events moved by the same amount, correct the delay instead.
@@ -181,7 +182,7 @@ package struct RecordingModelSelection {
         let change = model.changes[index]
         return change.kind != .added
           || !model.changes[..<index].contains {
-            abs(time(of: $0) - change.transientSeconds) < 0.06
+            abs(eventSeconds(of: $0) - change.transientSeconds) < 0.06
           }
       }.map { model.changes[$0] }
     }
@@ -192,7 +193,7 @@ package struct RecordingModelSelection {
     }
   }
 
-  private func time(of change: RecordingModel.Change) -> Double {
+  private func eventSeconds(of change: RecordingModel.Change) -> Double {
     change.waveformIndex.map { reference.waveforms[$0].eventSeconds } ?? change.transientSeconds
   }
 
@@ -211,7 +212,8 @@ package struct RecordingModelSelection {
       result.originalValue = waveform.eventSeconds
       result.changedValue = waveform.eventSeconds + change.signedAmount
     case .frequency:
-      let variant = EventVariants(reference: reference).retuned(index, by: exp(change.signedAmount))
+      let variant = EventVariants(reference: reference).retunedEvent(
+        index, by: exp(change.signedAmount))
       result.signedAmount = 100 * (exp(change.signedAmount) - 1)
       result.originalValue = variant?.originalHertz
       result.changedValue = variant?.newHertz

@@ -22,14 +22,14 @@ package struct ReferenceSource {
 package struct RecordingPair {
   /// The reference of the comparison: the waveforms of the pattern's events.
   package let reference: RecordingReference
-  package let pattern: ReferenceSource
+  package let referenceSource: ReferenceSource
   package let recording: Signal
   /// The recording, decimated to the sample rate of the reference.
   let lowRateRecording: LowRateSignal
 
   /// Creates a pair, or returns nil if the pattern is silent.
   package init?(_ pattern: ReferenceSource, recording: Signal) {
-    self.pattern = pattern
+    self.referenceSource = pattern
     self.recording = recording
     lowRateRecording = LowRateSignal(of: recording.mono, decimatedRate: recording.rate)
     let lowRatePattern = LowRateSignal(of: pattern.signal.mono, decimatedRate: pattern.signal.rate)

@@ -39,13 +39,13 @@ struct RecordingPredictor {
   func whitenedSignal(
     of model: RecordingModel, changes: [RecordingModel.Change] = []
   ) -> [Double] {
-    whitened(predictedSignal(changes, tempo: model.tempoDeviation), by: model.whitenerTaps)
+    whitenedSamples(predictedSignal(changes, tempo: model.tempoDeviation), by: model.whitenerTaps)
   }
 
   /// Returns an event's waveform at its position in the excerpt.
   func waveform(of source: EventWaveform, tempo: Double) -> RecordingResponse.OffsetSignal {
     let onset = Double(observation.leadSampleCount) / sampleRate + source.eventSeconds * (1 + tempo)
-    let column = source.column(onset: onset, timeScale: 1 + tempo, count: sampleCount)
+    let column = source.designColumn(onset: onset, timeScale: 1 + tempo, count: sampleCount)
     return RecordingResponse.OffsetSignal(
       firstSampleIndex: column.firstSampleIndex, samples: column.samples.map(Double.init))
   }
@@ -68,9 +68,9 @@ struct RecordingPredictor {
     case .level:
       changed = reference.waveforms[index].scaled(by: pow(10, change.signedAmount / 20))
     case .time:
-      changed = variants.shifted(index, by: (change.signedAmount * 1_000).rounded() / 1_000)
+      changed = variants.shiftedWaveform(index, by: (change.signedAmount * 1_000).rounded() / 1_000)
     default:
-      changed = variants.retuned(index, by: exp(change.signedAmount))?.retunedWaveform
+      changed = variants.retunedEvent(index, by: exp(change.signedAmount))?.retunedWaveform
     }
     return changed.map { waveform(of: $0, tempo: tempo) }
   }
@@ -86,7 +86,7 @@ struct RecordingPredictor {
   }
 
   /// Returns filtered samples without the tail of the filter.
-  func whitened(_ samples: [Double], by whitener: [Double]) -> [Double] {
+  func whitenedSamples(_ samples: [Double], by whitener: [Double]) -> [Double] {
     Array(
       RecordingResponse.OffsetSignal(samples: samples).filtered(by: whitener).samples.prefix(
         samples.count))
@@ -94,7 +94,7 @@ struct RecordingPredictor {
 
   /// Returns the whitened excerpt of the recording at the delay of a model.
   func whitenedExcerpt(of model: RecordingModel) -> [Double] {
-    whitened(observation.excerpt(at: model.delaySamples), by: model.whitenerTaps)
+    whitenedSamples(observation.excerpt(at: model.delaySamples), by: model.whitenerTaps)
   }
 
   // MARK: - Evidence
@@ -109,7 +109,8 @@ struct RecordingPredictor {
   ) -> Double {
     let signal = whitenedSignal(of: model, changes: changes)
     if refitsResonance, model.response.kind.parameterFreeKind == .anyResonance {
-      return model.response.mostProbable(for: signal, recorded: recorded, rate: sampleRate).fit
+      return model.response.mostProbableResponse(for: signal, recorded: recorded, rate: sampleRate)
+        .fit
         .logEvidence
     }
     return model.response.fit(signal, to: recorded, rate: sampleRate).logEvidence
@@ -121,11 +122,11 @@ struct RecordingPredictor {
     of model: RecordingModel, changes: [RecordingModel.Change], recorded: [Double]
   ) -> Double {
     let predicted = predictedSignal(changes, tempo: model.tempoDeviation)
-    let signal = whitened(predicted, by: model.whitenerTaps)
+    let signal = whitenedSamples(predicted, by: model.whitenerTaps)
     var response = model.response
     var fit = response.fit(signal, to: recorded, rate: sampleRate)
     if response.kind.parameterFreeKind == .anyResonance {
-      let best = response.mostProbable(for: signal, recorded: recorded, rate: sampleRate)
+      let best = response.mostProbableResponse(for: signal, recorded: recorded, rate: sampleRate)
       response = best.response
       fit = best.fit
     }
@@ -138,8 +139,8 @@ struct RecordingPredictor {
       var residual = excerpt
       explained.add(to: &residual, times: -1)
       let whitener = residualWhitener(residual, excerptEnergy: Vector.energy(excerpt))
-      let signal = whitened(predicted, by: whitener)
-      let recorded = whitened(excerpt, by: whitener)
+      let signal = whitenedSamples(predicted, by: whitener)
+      let recorded = whitenedSamples(excerpt, by: whitener)
       for _ in 0..<2 {
         fit = response.fit(signal, to: recorded, rate: sampleRate)
         evidence = max(evidence, fit.logEvidence)
@@ -161,7 +162,7 @@ struct RecordingPredictor {
   }
 
   /// Returns the sum of the logarithms of the automatic gain over the excerpt at a delay.
-  func sumOfLogarithms(of gains: [Double], at delay: Int) -> Double {
+  func logGainSum(of gains: [Double], at delay: Int) -> Double {
     observation.excerpt(of: gains, at: delay).reduce(0) { $0 + ($1 > 0 ? log($1) : 0) }
   }
 
@@ -170,7 +171,8 @@ struct RecordingPredictor {
   func fitResponse(of model: inout RecordingModel, to signal: [Double]) {
     let recorded = whitenedExcerpt(of: model)
     model.excerptEnergy = Vector.energy(recorded)
-    let best = model.response.mostProbable(for: signal, recorded: recorded, rate: sampleRate)
+    let best = model.response.mostProbableResponse(
+      for: signal, recorded: recorded, rate: sampleRate)
     model.response = best.response
     model.responseFit = best.fit
   }

@@ -44,18 +44,19 @@ package struct RecordingReference {
     if let end = self.waveforms.map(\.endSeconds).max() {
       mixedSignal = [Float](repeating: 0, count: max(0, Int(end * rate)) + 64)
       for waveform in self.waveforms {
-        waveform.column(onset: waveform.eventSeconds, timeScale: 1, count: mixedSignal.count).add(
-          to: &mixedSignal, times: 1)
+        waveform.designColumn(onset: waveform.eventSeconds, timeScale: 1, count: mixedSignal.count)
+          .add(
+            to: &mixedSignal, times: 1)
       }
     }
     peakMagnitude = Double(Statistics.peak(of: mixedSignal))
     var columns: [DesignColumn] = []
     for (index, waveform) in self.waveforms.enumerated() {
-      let column = waveform.column(
+      let column = waveform.designColumn(
         onset: waveform.eventSeconds, timeScale: 1, count: mixedSignal.count)
       let energy = Vector.energy(column.samples)
       let similarGroup = indistinguishableWaveformGroups.indices.suffix(12).first {
-        column.dot(columns[$0]) > Self.minimumIndistinguishableCorrelation
+        column.dotProduct(columns[$0]) > Self.minimumIndistinguishableCorrelation
           * (energy * Vector.energy(columns[$0].samples)).squareRoot()
       }
       if let similarGroup {
@@ -74,7 +75,7 @@ package struct RecordingReference {
   ///   - samples: The samples; indices are counted from the start of the reference.
   ///   - rate: The sample rate, in hertz.
   ///   - minimumThreshold: The minimum magnitude that is audible.
-  static func trimmed(
+  static func trimmedWaveform(
     _ event: IndexedEvent, _ samples: ArraySlice<Float>, rate: Double, minimumThreshold: Float
   ) -> EventWaveform? {
     let audibleMagnitude = max(
@@ -103,7 +104,7 @@ extension RecordingReference {
   init(_ signal: LowRateSignal, noise: Double) {
     let silenceMagnitude = max(
       ActiveRegion.silenceMagnitude(of: signal.samples), Float(4.5 * noise.squareRoot()))
-    let activeRegions = ActiveRegion.find(
+    let activeRegions = ActiveRegion.findRegions(
       in: signal.samples, rate: signal.decimatedRate, threshold: silenceMagnitude)
     let onsets = Onsets(in: Signal(signal.samples, rate: signal.decimatedRate)).map {
       Int($0.timeSeconds * signal.decimatedRate)
@@ -177,7 +178,7 @@ extension RecordingReference {
     for rendering in renderings {
       for (event, range) in rendering.events {
         let slice = rendering.samples[range.clamped(to: rendering.samples.indices)]
-        if let waveform = Self.trimmed(
+        if let waveform = Self.trimmedWaveform(
           event, slice, rate: signal.decimatedRate, minimumThreshold: minimumThreshold)
         {
           waveforms.append(waveform)

@@ -32,19 +32,19 @@ struct RecordingResidual {
     for range in excludedRanges {
       Vector.zero(&whitenedSamples, in: range)
     }
-    whitenedColumns = fit.reference.waveforms.map(whitened)
+    whitenedColumns = fit.reference.waveforms.map(whitenedColumn)
   }
 
   /// Replaces a waveform without changing gain and placement.
   mutating func replaceWaveform(at index: Int, with waveform: EventWaveform) {
     whitenedColumns[index].add(to: &whitenedSamples, times: commonGain)
     fit.reference.waveforms[index] = waveform
-    whitenedColumns[index] = whitened(waveform)
+    whitenedColumns[index] = whitenedColumn(waveform)
     whitenedColumns[index].add(to: &whitenedSamples, times: -commonGain)
   }
 
   /// Returns a whitened waveform at its position in the recording.
-  func whitened(_ waveform: EventWaveform) -> DesignColumn {
+  func whitenedColumn(_ waveform: EventWaveform) -> DesignColumn {
     fit.column(of: waveform).whitened(by: fit.whitenerTaps, count: fit.recordingExcerpt.count)
   }
 

@@ -288,16 +288,16 @@ struct RecordingResponse: Equatable, Sendable {
   // MARK: - Selection
 
   /// A response together with its fit to a recording.
-  struct MostProbable {
+  struct FittedResponse {
     var response: RecordingResponse
     var fit: Fit
   }
 
   /// Estimates the scale of the prior variance: the square of the strongest coefficient, relative
   /// to the noise power.
-  private func fittingScale(
+  private func fittingPriorVarianceScale(
     _ input: [Double], to recorded: [Double], rate: Double, rounds: Int
-  ) -> MostProbable {
+  ) -> FittedResponse {
     var response = self
     let minimumPower = 0.1 * Vector.energy(recorded) / max(1e-30, Vector.energy(input))
     for _ in 0..<rounds {
@@ -306,20 +306,20 @@ struct RecordingResponse: Equatable, Sendable {
       response.priorVarianceScale =
         max(strongestPower, minimumPower) / (fit.residualEnergy / Double(recorded.count))
     }
-    return MostProbable(
+    return FittedResponse(
       response: response, fit: response.fit(input, to: recorded, rate: rate))
   }
 
   /// Returns the most probable response among several kinds.
-  private func best(
+  private func bestResponse(
     of kinds: [Kind], for input: [Double], recorded: [Double], rate: Double, rounds: Int = 0
-  ) -> MostProbable {
+  ) -> FittedResponse {
     let all = kinds.map { kind in
       RecordingResponse(kind: kind, priorVarianceScale: priorVarianceScale)
-        .fittingScale(input, to: recorded, rate: rate, rounds: rounds)
+        .fittingPriorVarianceScale(input, to: recorded, rate: rate, rounds: rounds)
     }
     let best = all.max { $0.fit.logEvidence < $1.fit.logEvidence }
-    return best ?? MostProbable(response: self, fit: fit(input, to: recorded, rate: rate))
+    return best ?? FittedResponse(response: self, fit: fit(input, to: recorded, rate: rate))
   }
 
   /// Returns the most probable response of the same kind as this response.
@@ -330,7 +330,8 @@ struct RecordingResponse: Equatable, Sendable {
   ///   - input: The signal before the response.
   ///   - recorded: The recording.
   ///   - rate: The sample rate, in hertz.
-  func mostProbable(for input: [Double], recorded: [Double], rate: Double) -> MostProbable {
+  func mostProbableResponse(for input: [Double], recorded: [Double], rate: Double) -> FittedResponse
+  {
     let isNew = priorVarianceScale == 0
     var start = self
     if isNew {
@@ -341,13 +342,15 @@ struct RecordingResponse: Equatable, Sendable {
     }
     switch kind {
     case .filter, .unconstrained:
-      return start.fittingScale(input, to: recorded, rate: rate, rounds: isNew ? 3 : 1)
+      return start.fittingPriorVarianceScale(input, to: recorded, rate: rate, rounds: isNew ? 3 : 1)
     case .room:
-      guard isNew else { return start.fittingScale(input, to: recorded, rate: rate, rounds: 1) }
+      guard isNew else {
+        return start.fittingPriorVarianceScale(input, to: recorded, rate: rate, rounds: 1)
+      }
       let rooms = [0.02, 0.06].flatMap { decaySeconds in
         [0.3, 0.1, 0.03].map { Kind.room(decaySeconds: decaySeconds, reflectionGain: $0) }
       }
-      return start.best(
+      return start.bestResponse(
         of: rooms, for: input, recorded: recorded, rate: rate, rounds: 1)
     case .resonance:
       guard isNew else {
@@ -364,14 +367,14 @@ struct RecordingResponse: Equatable, Sendable {
   /// enough.
   private func selectedResonance(
     for input: [Double], recorded: [Double], rate: Double
-  ) -> MostProbable {
+  ) -> FittedResponse {
     let steps = Mode.refinementSteps
-    let first = best(
+    let first = bestResponse(
       of: Mode.searchGrid.map { .resonance([$0]) }, for: input, recorded: recorded, rate: rate)
     let oneMode = first.response
-      .fittingScale(input, to: recorded, rate: rate, rounds: 2).response
+      .fittingPriorVarianceScale(input, to: recorded, rate: rate, rounds: 2).response
       .refiningModes(input, to: recorded, rate: rate, steps: steps)
-    let second = oneMode.response.best(
+    let second = oneMode.response.bestResponse(
       of: Mode.searchGrid.map { .resonance(oneMode.response.modes + [$0]) }, for: input,
       recorded: recorded, rate: rate)
     guard second.fit.logEvidence > oneMode.fit.logEvidence + RecordingModel.minimumLogEvidenceGain
@@ -384,13 +387,13 @@ struct RecordingResponse: Equatable, Sendable {
   /// Maximizes the evidence over frequencies and qualities, by pattern search with step halving.
   private func refiningModes(
     _ input: [Double], to recorded: [Double], rate: Double, steps firstSteps: Steps
-  ) -> MostProbable {
-    var best = MostProbable(response: self, fit: fit(input, to: recorded, rate: rate))
+  ) -> FittedResponse {
+    var best = FittedResponse(response: self, fit: fit(input, to: recorded, rate: rate))
     var steps = firstSteps
     for _ in 0..<9 {
       let variants = best.response.modeVariants(steps: steps)
       let improved = variants.lazy.map { variant in
-        MostProbable(response: variant, fit: variant.fit(input, to: recorded, rate: rate))
+        FittedResponse(response: variant, fit: variant.fit(input, to: recorded, rate: rate))
       }.first { $0.fit.logEvidence > best.fit.logEvidence }
       if let improved {
         best = improved
@@ -399,7 +402,7 @@ struct RecordingResponse: Equatable, Sendable {
         steps.logQuality /= 2
       }
     }
-    return best.response.fittingScale(input, to: recorded, rate: rate, rounds: 1)
+    return best.response.fittingPriorVarianceScale(input, to: recorded, rate: rate, rounds: 1)
   }
 
   /// Returns the responses with one mode changed by one step.

@@ -122,7 +122,7 @@ package struct RecordingResult {
       return
     }
     match.outcome = .found
-    explanationCost = best.penalty
+    explanationCost = best.explanationPenalty
     changes = best.changes
     reportedChanges = best.reportedChanges
     allowsEventComparison = best.allowsEventComparison
@@ -188,7 +188,7 @@ package struct RecordingResult {
     humFit.setHum(hertz: [])
     let residual = humFit.solve(isWhitened: false).whitenedResidual
     let humMeanSquare = fittedPlacement.fit.humHertz.reduce(0) {
-      $0 + HumDetector.power(at: $1, in: residual, rate: humFit.reference.sampleRate).power
+      $0 + HumDetector.tonePower(at: $1, in: residual, rate: humFit.reference.sampleRate).power
     }
     var power = Statistics.meanSquare(of: quietSamples)
     if Double(quietSamples.count) < 0.05 * rate {
@@ -221,14 +221,14 @@ extension RecordingResult {
   /// The maximum residuals, in decibels relative to the recording. Above `found`, the recording
   /// does not contain the pattern; above `changed`, not with two or more changes. Above `reliable`,
   /// events are not compared; above `exact`, neither large nor several changes are reported.
-  private static let maximumResidualDecibels = (
+  private static let residualLimitsDecibels = (
     found: -5.0, changed: -12.0, reliable: -8.0, exact: -19.0
   )
   /// The level change, in decibels, at which a change counts as large.
   private static let largeLevelChangeDecibels = 6.0
   /// The costs of assuming that the chain has a response, and of assuming an automatic gain control
   /// in addition.
-  private static let assumptionCosts = (response: 0.6, gain: 0.6)
+  private static let chainAssumptionCosts = (response: 0.6, gain: 0.6)
 
   /// Explains a recording by a model of the playback and recording chain, or returns nil if the
   /// residual is too large.
@@ -241,7 +241,7 @@ extension RecordingResult {
       let best = selection.bestModel,
       best.residualDecibels
         < (best.changes.count < 2
-          ? Self.maximumResidualDecibels.found : Self.maximumResidualDecibels.changed)
+          ? Self.residualLimitsDecibels.found : Self.residualLimitsDecibels.changed)
     else { return nil }
     match = RecordingMatch(outcome: .found)
     match.searchSeconds = searchSeconds
@@ -249,12 +249,13 @@ extension RecordingResult {
     match.tempoPercent = 100 * best.tempoDeviation
     match.levelDecibels = selection.levelDecibels(of: best)
     match.playbackAndRecordingChain = RecordingChain(
-      best, profile: pair.pattern.profile.hardware?.model)
+      best, profile: pair.referenceSource.profile.hardware?.model)
     match.eventCount = selection.reference.waveforms.count
     match.detectableEventCount = selection.reference.waveforms.count
     changes = selection.changes(of: best)
     explanationCost =
-      Self.assumptionCosts.response + (best.automaticGain == nil ? 0 : Self.assumptionCosts.gain)
+      Self.chainAssumptionCosts.response
+      + (best.automaticGain == nil ? 0 : Self.chainAssumptionCosts.gain)
       + Double(changes.count)
     residualDecibels = best.residualDecibels
     // A response of another kind looks like several changes or a large one, unless the residual is
@@ -265,9 +266,9 @@ extension RecordingResult {
         $0.kind != .level || abs($0.signedAmount) < Self.largeLevelChangeDecibels
       }
     let isExact =
-      best.automaticGain == nil && best.residualDecibels < Self.maximumResidualDecibels.exact
+      best.automaticGain == nil && best.residualDecibels < Self.residualLimitsDecibels.exact
     allowsEventComparison =
-      best.residualDecibels < Self.maximumResidualDecibels.reliable
+      best.residualDecibels < Self.residualLimitsDecibels.reliable
       && (hasOneSmallChange
         || isExact && changes.count < min(3, selection.reference.waveforms.count))
     reportedChanges = allowsEventComparison ? changes : []

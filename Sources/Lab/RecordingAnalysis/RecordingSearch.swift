@@ -18,7 +18,7 @@ struct RecordingSearch {
   private static let minimumScoreRatioWithFewEvents = 0.1
   private static let maximumPlacementCount = 5
   /// The ratio of the residual's energy to the noise's below which no further candidate is fitted.
-  private static let maximumNoiseOnlyRatio = 1.15
+  private static let maximumNoiseOnlyEnergyRatio = 1.15
   /// The minimum improvement by which a later candidate replaces the best one, as twice the
   /// logarithm of the likelihood ratio.
   private static let minimumCandidateDeviance = 30.0
@@ -115,7 +115,9 @@ struct RecordingSearch {
     for candidate in alignment.candidates
     where candidate.correlationScore >= minimumRatio * bestScore || candidate.isEnvelopeBased {
       attempt(candidate)
-      if let bestIndex, placements[bestIndex].residualToNoiseRatio < Self.maximumNoiseOnlyRatio {
+      if let bestIndex,
+        placements[bestIndex].residualToNoiseRatio < Self.maximumNoiseOnlyEnergyRatio
+      {
         break
       }
     }
@@ -160,17 +162,17 @@ struct RecordingSearch {
       + [Float](repeating: 0, count: paddedEndSample - endSample)
     var fit = RecordingFit(
       reference, recordingExcerpt: excerpt,
-      placement: Placement(
+      placement: RecordingPlacement(
         delaySeconds: candidate.delaySeconds - Double(firstSample) / rate,
         tempoDeviation: candidate.tempoDeviation))
-    var noise = quietNoise(
+    var noise = noiseDensityOutside(
       from: candidate.delaySeconds, to: candidate.delaySeconds + referenceSeconds)
     let maximumPower = noise.binPowers.max() ?? 0
     for bin in noise.binPowers.indices {
       noise.binPowers[bin] += 1e-5 * maximumPower + 1e-16
     }
     fit.whitenerTaps = noise.whiteningFilter()
-    fit.refine(rounds: 2)
+    fit.refinePlacement(rounds: 2)
     let solution = fit.solve()
     guard solution.commonGain > 0 else { return nil }
     let noiseEnergy =
@@ -185,7 +187,7 @@ struct RecordingSearch {
 
   /// Returns the noise spectrum of the recording outside a range of seconds. If less than 0.25 s
   /// remain, returns the spectrum of the whole recording's stationary part.
-  private func quietNoise(from start: Double, to end: Double) -> NoiseSpectralDensity {
+  private func noiseDensityOutside(from start: Double, to end: Double) -> NoiseSpectralDensity {
     let rate = reference.sampleRate
     let endSampleBefore = max(0, min(recording.count, Int((start - 0.05) * rate)))
     let firstSampleAfter = max(0, min(recording.count, Int((end + 0.05) * rate)))
@@ -230,11 +232,11 @@ extension RecordingSearch.FittedPlacement {
     var stretched = self
     stretched.fit = RecordingFit(
       reference, recordingExcerpt: fit.recordingExcerpt,
-      placement: Placement(
+      placement: RecordingPlacement(
         delaySeconds: fit.placement.delaySeconds, tempoDeviation: 0, isResampled: false))
     stretched.fit.setHum(hertz: fit.humHertz)
     stretched.fit.whitenerTaps = fit.whitenerTaps
-    stretched.fit.refine()
+    stretched.fit.refinePlacement()
     guard stretched.fit.solve().residualEnergyRatio < residualEnergyRatio else { return nil }
     stretched.pitchPreservingStretch = stretchFactor
     return stretched.withEstimatedNoise()
@@ -254,7 +256,7 @@ extension RecordingSearch.FittedPlacement {
         noise.binPowers[bin] += error * error + 1e-16
       }
       refined.fit.whitenerTaps = noise.whiteningFilter()
-      refined.fit.refine()
+      refined.fit.refinePlacement()
     }
     refined.residualEnergyRatio = refined.fit.solve().residualEnergyRatio
     return refined
@@ -264,7 +266,7 @@ extension RecordingSearch.FittedPlacement {
   private mutating func estimateHum() {
     fit.setHum(hertz: [])
     let residual = fit.solve(isWhitened: false).whitenedResidual
-    let hum = HumDetector.find(in: residual, rate: fit.reference.sampleRate)
+    let hum = HumDetector.findHum(in: residual, rate: fit.reference.sampleRate)
     mainsHertz = hum.mainsHertz
     fit.setHum(hertz: hum.toneHertz.filter { isSteadyTone(at: $0, in: residual) })
     if fit.humHertz.isEmpty {
@@ -277,8 +279,8 @@ extension RecordingSearch.FittedPlacement {
   private func isSteadyTone(at hertz: Double, in residual: [Float]) -> Bool {
     let rate = fit.reference.sampleRate
     let isSilent = fit.silenceMask()
-    let silentPower = HumDetector.power(at: hertz, in: residual, rate: rate) { isSilent[$0] }
-    let loudPower = HumDetector.power(at: hertz, in: residual, rate: rate) { !isSilent[$0] }
+    let silentPower = HumDetector.tonePower(at: hertz, in: residual, rate: rate) { isSilent[$0] }
+    let loudPower = HumDetector.tonePower(at: hertz, in: residual, rate: rate) { !isSilent[$0] }
     // Without silence in the excerpt, only mains hum is plausible.
     return silentPower.count > Int(0.1 * rate)
       ? silentPower.power > loudPower.power / 9 : mainsHertz != nil

@@ -203,7 +203,7 @@ struct ReportPair {
     equalityVerdict = comparison.verdict
     summary = ComparisonSummary.summaryText(of: comparison)
     toleranceExcesses = tolerance.map { comparison.excesses(over: $0).map(\.text) }
-    notationDifferences = comparison.spelling
+    notationDifferences = comparison.notationDifferences
     let differences = comparison.differences.sorted { $0.significance > $1.significance }
     findings = differences.map { difference in
       Finding(

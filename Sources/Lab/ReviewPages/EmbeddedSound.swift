@@ -41,7 +41,7 @@ struct EmbeddedSound: Sendable {
     for factor in [4, 2] {
       let bandSignal = TactileBandSignal(
         of: signal.mono, decimatedRate: signal.rate, minimumRate: signal.rate / Double(factor))
-      let cutoff = TactileBandSignal.cutoffPerOutputRate * bandSignal.decimatedRate
+      let cutoff = TactileBandSignal.cutoffToOutputRateRatio * bandSignal.decimatedRate
       guard
         spectrum.power(in: cutoff...signal.rate) <= maximumLostPowerFraction * spectrum.totalPower
       else {

@@ -118,7 +118,7 @@ public struct FolderReport: Sendable {
       }
       if !excesses.isEmpty {
         sentences = excesses.map(\.text)
-      } else if comparison.equality == .identical, comparison.spelling.isEmpty {
+      } else if comparison.equality == .identical, comparison.notationDifferences.isEmpty {
         sentences = []
       } else {
         sentences = (comparison.verdict.map { [$0] } ?? []) + comparison.differences.map(\.sentence)

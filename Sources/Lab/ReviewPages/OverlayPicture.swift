@@ -17,7 +17,7 @@ struct OverlayPicture {
   /// The name of the body location or channel, or nil for all.
   private let laneName: String?
   /// The length of the time axis, in seconds.
-  private let axisSeconds: Double
+  private let axisDurationSeconds: Double
 
   private static let pictureSize = (width: 1_140.0, height: 348.0)
   private static let plotMargin = (left: 58.0, right: 58.0)
@@ -43,7 +43,7 @@ struct OverlayPicture {
     self.candidateDelaySeconds = candidateDelay
     self.profile = profile
     self.laneName = laneName
-    axisSeconds = max(
+    axisDurationSeconds = max(
       reference.soundDurationSeconds, candidate.soundDurationSeconds - candidateDelay, 0.02)
   }
 
@@ -62,8 +62,8 @@ struct OverlayPicture {
     let division = LaneDivision(sources)
     return division.names.enumerated().map { lane, name in
       OverlayPicture(
-        reference.part(showing: division.content(of: sources[0], inLane: lane)),
-        candidate.part(showing: division.content(of: sources[1], inLane: lane)),
+        reference.lanePart(showing: division.content(of: sources[0], inLane: lane)),
+        candidate.lanePart(showing: division.content(of: sources[1], inLane: lane)),
         candidateDelay: candidateDelay, profile: profile, laneName: name)
     }
   }
@@ -84,7 +84,7 @@ struct OverlayPicture {
 
   private func x(atTime seconds: Double) -> Double {
     Self.plotMargin.left + (Self.pictureSize.width - Self.plotMargin.left - Self.plotMargin.right)
-      * seconds / axisSeconds
+      * seconds / axisDurationSeconds
   }
 
   private static func intensityY(_ value: Double) -> Double {
@@ -131,7 +131,7 @@ struct OverlayPicture {
         markup += "<text x=\"\(Int(right + 8))\" y=\"\(y)\">\(rightLabel)</text>"
       }
     }
-    let ticks = AxisTick.roundTicks(in: 0...axisSeconds, atMost: 12)
+    let ticks = AxisTick.roundTicks(in: 0...axisDurationSeconds, atMost: 12)
     for (index, tick) in ticks.enumerated() {
       let x = Self.svgNumber(x(atTime: tick.axisValue))
       let y = Int(Self.sharpnessLane.bottom + 18)
@@ -153,7 +153,7 @@ struct OverlayPicture {
     let count = Int(
       (Self.pictureSize.width - Self.plotMargin.left - Self.plotMargin.right)
         / Self.columnWidthPixels)
-    let times = (0...count).map { Double($0) / Double(count) * axisSeconds }
+    let times = (0...count).map { Double($0) / Double(count) * axisDurationSeconds }
     let referenceValues = times.map { reference.intensity(atSeconds: $0) }
     let candidateValues = times.map { candidate.intensity(atSeconds: $0 + candidateDelaySeconds) }
     let minima = zip(referenceValues, candidateValues).map(min)

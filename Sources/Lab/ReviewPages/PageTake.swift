@@ -186,8 +186,8 @@ struct PageTake {
           ["intensity": $0.intensity, "sharpness": $0.sharpness] as JSONObject
         }
         : nil,
-      "track": signalTrack.map(Self.fields(of:)),
-      "tracks": channelTracks.isEmpty ? nil : channelTracks.map(Self.fields(of:)),
+      "track": signalTrack.map(Self.jsonFields(of:)),
+      "tracks": channelTracks.isEmpty ? nil : channelTracks.map(Self.jsonFields(of:)),
       "figures": included.reduce([:] as JSONObject) { fields, measurement in
         let value = measurement.value.map(roundedForPage)
         return fields + [measurement.key: JSONElement.finiteNumber(value)]
@@ -195,7 +195,7 @@ struct PageTake {
     ]
   }
 
-  private static func fields(of track: SignalTrack) -> JSONObject {
+  private static func jsonFields(of track: SignalTrack) -> JSONObject {
     [
       "step": track.intervalSeconds,
       "levels": track.levelsDecibels.map { ($0 * 10).rounded() / 10 },
@@ -204,7 +204,7 @@ struct PageTake {
   }
 
   /// Returns the take limited to the part that a lane shows.
-  func part(showing content: LaneDivision.Content) -> PageTake {
+  func lanePart(showing content: LaneDivision.Content) -> PageTake {
     var take = self
     switch content {
     case .whole:
@@ -238,7 +238,7 @@ struct PageTake {
   private func strongestPoint(atSeconds time: Double) -> EventPlot.Point? {
     let sounding = (events ?? []).lazy.filter { event in
       !event.kind.isTransient && event.onsetSeconds <= time
-        && time < event.onsetSeconds + event.soundingSeconds
+        && time < event.onsetSeconds + event.soundingDurationSeconds
     }
     return sounding.map { $0.interpolatedPoint(atSeconds: time) }.max {
       $0.intensity < $1.intensity
@@ -259,9 +259,9 @@ struct PageEvent: Equatable {
   let onsetSeconds: Double
   /// The duration of the event until it is silent, including its release, in seconds; 0 for a
   /// transient.
-  let soundingSeconds: Double
+  let soundingDurationSeconds: Double
   /// The duration of the event in the file, in seconds; 0 for a transient.
-  let writtenSeconds: Double
+  let writtenDurationSeconds: Double
   /// The intensity of the event in the file. For an audio event, its volume.
   let writtenIntensity: Double
   /// The sharpness of the event in the file. For an audio event, its brightness.
@@ -288,9 +288,9 @@ struct PageEvent: Equatable {
     kind = event.kind
     onsetSeconds = event.onsetSeconds
     layerIndex = event.eventReference.layer
-    soundingSeconds = kind.isTransient ? 0 : event.endSeconds - event.onsetSeconds
+    soundingDurationSeconds = kind.isTransient ? 0 : event.endSeconds - event.onsetSeconds
     let written = composition.layers[layerIndex].pattern.events[event.eventReference.event]
-    writtenSeconds = kind.isTransient ? 0 : written.duration ?? soundingSeconds
+    writtenDurationSeconds = kind.isTransient ? 0 : written.duration ?? soundingDurationSeconds
     writtenIntensity = event.intensityInFile
     writtenSharpness = event.sharpnessInFile
     locationIndex = kind.isHaptic ? layerLocationIndex : nil
@@ -316,8 +316,8 @@ struct PageEvent: Equatable {
   var jsonFields: JSONObject {
     [
       "kind": kind.label, "time": roundedForPage(onsetSeconds),
-      "length": soundingSeconds > 0 ? roundedForPage(soundingSeconds) : nil,
-      "duration": soundingSeconds > 0 ? roundedForPage(writtenSeconds) : nil,
+      "length": soundingDurationSeconds > 0 ? roundedForPage(soundingDurationSeconds) : nil,
+      "duration": soundingDurationSeconds > 0 ? roundedForPage(writtenDurationSeconds) : nil,
       "intensity": roundedForPage(writtenIntensity), "sharpness": roundedForPage(writtenSharpness),
       "layer": layerIndex > 0 ? layerIndex : nil, "place": locationIndex,
       // Alternating times, intensities and sharpnesses.

@@ -13,7 +13,7 @@ struct PageTemplate {
 
   /// Returns the page with each placeholder replaced by the contents for its name. Placeholders
   /// without contents are removed.
-  func filled(with contents: [String: [UInt8]]) -> [UInt8] {
+  func filledPageBytes(with contents: [String: [UInt8]]) -> [UInt8] {
     var page: [UInt8] = []
     page.reserveCapacity(contents.reduce(templateBytes.count) { $0 + $1.value.count })
     var index = 0
@@ -201,7 +201,7 @@ struct Page {
         sound.elementMarkup(id: "sound-\(groupIndex)-\(soundIndex)")
       }
     }
-    return PageTemplate(templateBytes).filled(with: allContents)
+    return PageTemplate(templateBytes).filledPageBytes(with: allContents)
   }
 }
 

@@ -41,9 +41,9 @@ package struct StudyPage {
   /// The seed of the random order, or nil for a random seed for each participant.
   package var seed: UInt64?
   /// The duration of the silence between two stimuli, in seconds.
-  package var gapSeconds: Double
+  package var stimulusGapSeconds: Double
   /// The number of trials between two breaks, or nil without breaks.
-  package var breakInterval: Int?
+  package var trialsBetweenBreaks: Int?
   /// The values of those columns in the results file that are the same for all answers, such as
   /// `profile`.
   package var conditions: [String: String]
@@ -54,7 +54,8 @@ package struct StudyPage {
   package init(
     generator: String, name: String, tableHash: String, procedure: StudyProcedure,
     question: String, stimuli: [Stimulus], pairs: [StudyPair], repeatCount: Int, seed: UInt64?,
-    gapSeconds: Double, breakInterval: Int?, conditions: [String: String], sampleRate: Double
+    stimulusGapSeconds gapSeconds: Double, trialsBetweenBreaks breakInterval: Int?,
+    conditions: [String: String], sampleRate: Double
   ) {
     self.generator = generator
     self.name = name
@@ -65,8 +66,8 @@ package struct StudyPage {
     self.pairs = pairs
     self.repeatCount = repeatCount
     self.seed = seed
-    self.gapSeconds = gapSeconds
-    self.breakInterval = breakInterval
+    self.stimulusGapSeconds = gapSeconds
+    self.trialsBetweenBreaks = breakInterval
     self.conditions = conditions
     self.sampleRate = sampleRate
   }
@@ -89,16 +90,17 @@ package struct StudyPage {
       texts: [
         "introduction": procedure.instructions.escapedForMarkup,
         "question": question.escapedForMarkup, "footer": footer.escapedForMarkup,
-      ], data: EmbeddedJSON.objectBytes(fields))
+      ], data: EmbeddedJSON.objectBytes(jsonFields))
   }
 
   /// The data of the study as JSON for the script of the page.
-  private var fields: JSONObject {
+  private var jsonFields: JSONObject {
     [
       "name": name, "columns": StudyResults.columns, "answerText": procedure.answerText,
       "hasTwoAnswers": procedure.hasTwoAnswers, "seed": seed.map { Int($0) },
-      "gap": gapSeconds, "breakInterval": breakInterval, "rate": sampleRate,
-      "conditions": conditionFields, "study": study, "stimuli": stimuli.map(\.fields),
+      "gap": stimulusGapSeconds, "breakInterval": trialsBetweenBreaks, "rate": sampleRate,
+      "conditions": conditionFields, "study": trialSettingFields,
+      "stimuli": stimuli.map(\.jsonFields),
     ]
   }
 
@@ -111,7 +113,7 @@ package struct StudyPage {
 
   /// The settings from which the script generates the trials. The script adds the values of the
   /// stimuli.
-  private var study: JSONObject {
+  private var trialSettingFields: JSONObject {
     Self.trialFields(
       procedure: procedure, pairs: pairs, repeatCount: repeatCount) + ["table": tableHash]
   }
@@ -121,7 +123,7 @@ package struct StudyPage {
     procedure: StudyProcedure, pairs: [StudyPair], repeatCount: Int
   ) -> JSONObject {
     [
-      "procedure": procedure.rawValue, "pairs": pairs.map(\.fields), "repeats": repeatCount,
+      "procedure": procedure.rawValue, "pairs": pairs.map(\.jsonFields), "repeats": repeatCount,
       "staircase": [
         "reversals": Staircase.reversalCount,
         "maximumTrials": TrialSequence.maximumStaircaseTrialCount,
@@ -131,9 +133,9 @@ package struct StudyPage {
 }
 
 extension StudyPage.Stimulus {
-  fileprivate var fields: JSONObject { ["id": id, "value": valueText] }
+  fileprivate var jsonFields: JSONObject { ["id": id, "value": valueText] }
 }
 
 extension StudyPair {
-  fileprivate var fields: JSONObject { ["tested": tested, "reference": reference] }
+  fileprivate var jsonFields: JSONObject { ["tested": testedIndex, "reference": referenceIndex] }
 }

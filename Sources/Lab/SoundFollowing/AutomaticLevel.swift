@@ -12,7 +12,7 @@ struct AutomaticLevel {
   /// The maximum rate at which the gain falls, in decibels per second.
   private static let fallDecibelsPerSecond = 6.0
   /// The time for which the gain stays constant after the level has risen by 6 dB, in seconds.
-  private static let holdSeconds = 0.4
+  private static let gainHoldSeconds = 0.4
   /// The time constant of the decay of the measured peak level, in seconds.
   private static let peakDecaySeconds = 3.0
   /// The level below which vibration is imperceptible and the gain stays constant.
@@ -33,9 +33,9 @@ struct AutomaticLevel {
   }
 
   /// Advances by a control step with an RMS level, and returns the new gain.
-  mutating func advance(level: Double) -> Double {
+  mutating func advanceGain(level: Double) -> Double {
     if level > 2 * averageLevelFollower.currentLevel, level > Self.minimumPerceptibleLevel {
-      remainingHoldStepCount = Int(Self.holdSeconds * controlStepRate)
+      remainingHoldStepCount = Int(Self.gainHoldSeconds * controlStepRate)
     }
     _ = averageLevelFollower.advance(toward: level)
     if level > Self.minimumPerceptibleLevel {

@@ -30,7 +30,7 @@ public struct ClockRateEstimator: Sendable {
   }
 
   private let nominalRate: Double
-  private var firstCount: (time: Double, count: Int64)?
+  private var firstFrameCount: (time: Double, count: Int64)?
   private var windowEndSeconds = 0.0
   private var windowReading: Reading?
   private var windowReadings: [Reading] = []
@@ -46,14 +46,15 @@ public struct ClockRateEstimator: Sendable {
   ///   - frameCount: The number of frames since a fixed moment.
   ///   - seconds: The time of the count.
   public mutating func record(frameCount: Int64, atSeconds seconds: Double) {
-    guard let firstCount else {
-      firstCount = (seconds, frameCount)
+    guard let firstFrameCount else {
+      firstFrameCount = (seconds, frameCount)
       windowEndSeconds = seconds + Self.windowSeconds
       return
     }
-    let time = seconds - firstCount.time
+    let time = seconds - firstFrameCount.time
     let reading = Reading(
-      seconds: time, excessFrameCount: Double(frameCount - firstCount.count) - nominalRate * time)
+      seconds: time,
+      excessFrameCount: Double(frameCount - firstFrameCount.count) - nominalRate * time)
     if seconds >= windowEndSeconds {
       closeWindow()
       windowEndSeconds = seconds + Self.windowSeconds
@@ -66,7 +67,7 @@ public struct ClockRateEstimator: Sendable {
   /// Restarts the estimate after frames were lost. The previous result remains until there is a new
   /// one.
   public mutating func restart() {
-    firstCount = nil
+    firstFrameCount = nil
     windowReading = nil
     windowReadings = []
   }

@@ -40,12 +40,12 @@ public struct SoundFollower {
   private var frameIndexInStep = 0
   private var inputEnergy = 0.0
   private var outputEnergy = 0.0
-  private var highPass: BiquadCascade
-  private var lowPass: BiquadCascade
+  private var inputHighPass: BiquadCascade
+  private var inputLowPass: BiquadCascade
   private var speechGate: SpeechGate
   private var automaticLevel: AutomaticLevel
   private var automaticLevelGain = 1.0
-  private var rumbleBand: BandLevelMeter
+  private var rumbleBandMeter: BandLevelMeter
   private var rumbleFollower: EnvelopeFollower
   private var transientDetector: TransientDetector
   private var burstGenerator: BurstGenerator
@@ -82,11 +82,12 @@ public struct SoundFollower {
     self.sampleRate = rate
     framesPerStep = max(1, Int((rate / Self.approximateControlStepRate).rounded()))
     let controlRate = rate / Double(framesPerStep)
-    highPass = BiquadCascade(.highPass, order: 2, hertz: 20, rate: rate)
-    lowPass = BiquadCascade(.lowPass, order: 2, hertz: options.bandHertz.upperBound, rate: rate)
+    inputHighPass = BiquadCascade(.highPass, order: 2, hertz: 20, rate: rate)
+    inputLowPass = BiquadCascade(
+      .lowPass, order: 2, hertz: options.bandHertz.upperBound, rate: rate)
     speechGate = SpeechGate(rate: rate, framesPerStep: framesPerStep)
     automaticLevel = AutomaticLevel(controlStepRate: controlRate)
-    rumbleBand = BandLevelMeter(
+    rumbleBandMeter = BandLevelMeter(
       BiquadCascade(.highPass, order: 1, hertz: 30, rate: rate),
       BiquadCascade(.lowPass, order: 1, hertz: 300, rate: rate))
     rumbleFollower = EnvelopeFollower(attack: 0.004, release: 0.03, rate: controlRate)
@@ -142,25 +143,25 @@ public struct SoundFollower {
     }
     if options.conversionStyle == .android { return androidChain.process(sample) }
     // Remove DC and frequencies that cannot be felt.
-    let filtered = highPass.process(sample)
+    let filtered = inputHighPass.process(sample)
     if !options.keepsVoices {
       speechGate.addSample(filtered)
     }
     var output = 0.0
     switch options.conversionStyle {
     case .bass:
-      output = lowPass.process(filtered)
+      output = inputLowPass.process(filtered)
     case .impacts:
       output = burstGenerator.nextSample()
     case .engine:
       output = nextToneSample(at: fraction)
     case .full, .android:
       output =
-        lowPass.process(filtered) + Self.additionalBurstGainInFullStyle
+        inputLowPass.process(filtered) + Self.additionalBurstGainInFullStyle
         * burstGenerator.nextSample()
     }
     if options.conversionStyle == .engine {
-      rumbleBand.addSample(filtered)
+      rumbleBandMeter.addSample(filtered)
     }
     if usesTransients {
       transientDetector.addSample(filtered)
@@ -192,12 +193,12 @@ public struct SoundFollower {
       ? 1 : speechGate.finishControlStep(level: inputLevel, count: framesPerStep)
     if !options.keepsLevel {
       // Control the level without the gain that is already applied.
-      automaticLevelGain = automaticLevel.advance(level: outputLevel / automaticLevelGain)
+      automaticLevelGain = automaticLevel.advanceGain(level: outputLevel / automaticLevelGain)
     }
     outputGain.advance(to: speechGateGain * automaticLevelGain)
     if options.conversionStyle == .engine {
       toneLevel.advance(
-        to: rumbleFollower.advance(toward: rumbleBand.drainLevel(count: framesPerStep)))
+        to: rumbleFollower.advance(toward: rumbleBandMeter.drainLevel(count: framesPerStep)))
     }
     if usesTransients, let strength = transientDetector.finishControlStep(count: framesPerStep) {
       burstGenerator.startBurst(strength: min(1, Self.burstToTransientGain * strength))

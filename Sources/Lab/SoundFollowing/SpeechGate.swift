@@ -153,10 +153,10 @@ private struct PeriodicityDetector {
         + Self.hopSampleCount
     else { return }
     samples.removeFirst(Self.hopSampleCount)
-    latestPeriodicity = measurePeriodicity
+    latestPeriodicity = measuredPeriodicity
   }
 
-  private var measurePeriodicity: Double {
+  private var measuredPeriodicity: Double {
     let start = Self.voicePeriodLagSamples.upperBound
     let energy = dotProduct(at: start, start)
     guard energy > 1e-6 * Double(Self.windowSampleCount) else { return 0 }

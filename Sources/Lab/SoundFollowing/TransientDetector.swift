@@ -8,9 +8,9 @@ struct TransientDetector {
   /// The minimum level that counts as a transient.
   private static let minimumTransientLevel = 2e-3
   /// The time for which the strength of a transient is measured, in seconds.
-  private static let measurementSeconds = 0.002
+  private static let strengthMeasurementSeconds = 0.002
   /// The time after a transient in which no other transient is detected, in seconds.
-  private static let holdOffSeconds = 0.05
+  private static let minimumTransientSpacingSeconds = 0.05
 
   /// The average and the peak level in an earlier control step.
   private struct Levels {
@@ -70,7 +70,7 @@ struct TransientDetector {
     let earlierAverage = levelHistory[levelHistory.count - delaySteps].averageLevel
     let earlierPeak = levelHistory.removeFirst().peakLevel
     stepCountSinceOnset += 1
-    if stepCountSinceOnset > Int(Self.holdOffSeconds * controlStepRate),
+    if stepCountSinceOnset > Int(Self.minimumTransientSpacingSeconds * controlStepRate),
       level > Self.minimumTransientLevel,
       level > Self.minimumRiseRatio * max(earlierAverage, 0.25 * earlierPeak)
     {
@@ -78,7 +78,7 @@ struct TransientDetector {
       peakStrength = 0
     }
     peakStrength = max(peakStrength, level)
-    return stepCountSinceOnset == Int(Self.measurementSeconds * controlStepRate)
+    return stepCountSinceOnset == Int(Self.strengthMeasurementSeconds * controlStepRate)
       ? peakStrength : nil
   }
 }

@@ -42,7 +42,7 @@ struct AtomDictionary {
   private(set) var toneBandHertz = 1.0...1
   /// The factor, up to 3, by which all durations of the analysis are multiplied for profiles with
   /// tones below 80 Hz.
-  var durationFactor: Double { min(3, max(1, 80 / toneBandHertz.lowerBound)) }
+  var analysisDurationFactor: Double { min(3, max(1, 80 / toneBandHertz.lowerBound)) }
   /// The atoms by increasing sharpness. For each sharpness, there is one that starts on a sample,
   /// and one that starts half a sample later.
   private(set) var atoms: [Atom] = []
@@ -109,13 +109,14 @@ struct AtomDictionary {
       calibration, profile: profile, rate: sampleRate, minimumHertz: minimumHertz)
     for probe in calibration.atomProbes {
       addAtom(
-        samples, from: Int((probe.start * sampleRate).rounded()),
+        samples, from: Int((probe.startSeconds * sampleRate).rounded()),
         to: Int(
-          (probe.start + Self.transientSeconds + calibration.silenceSeconds / 2) * sampleRate),
-        sharpness: probe.sharpness, shift: probe.shift)
+          (probe.startSeconds + Self.transientSeconds + calibration.silenceSeconds / 2) * sampleRate
+        ),
+        sharpness: probe.sharpness, shift: probe.delayInSamples)
     }
     maximumAtomSampleCount = atoms.map { $0.sampleCount }.max() ?? 0
-    relativeTransientLevels = Self.relativeLevels(
+    relativeTransientLevels = Self.levelsRelativeToLast(
       calibration.transientStartSeconds, in: samples, rate: sampleRate)
     toneResponses = Self.toneResponses(calibration, in: samples, rate: sampleRate)
     let minimumToneHertz = toneResponses.first?.hertz ?? minimumHertz
@@ -140,10 +141,10 @@ struct AtomDictionary {
     /// A transient whose rendering becomes an atom.
     struct AtomProbe {
       /// The start before the shift, in seconds, at an integer sample of the analysis.
-      var start: Double
+      var startSeconds: Double
       var sharpness: Double
       /// The additional delay of the transient, in samples: 0 or 0.5.
-      var shift: Double
+      var delayInSamples: Double
     }
 
     /// The silence between events, in seconds.
@@ -169,7 +170,8 @@ struct AtomDictionary {
         let sharpness = Double(index) / Double(transientSharpnessCount - 1)
         for shift in [0, 0.5] {
           let start = add(.hapticTransient, intensity: 1, sharpness: sharpness, shift: shift)
-          atomProbes.append(AtomProbe(start: start, sharpness: sharpness, shift: shift))
+          atomProbes.append(
+            AtomProbe(startSeconds: start, sharpness: sharpness, delayInSamples: shift))
         }
       }
       for intensity in probeIntensities {
@@ -284,7 +286,7 @@ struct AtomDictionary {
   // MARK: - Levels
 
   /// Returns the levels of transients, relative to the last one, which has full intensity.
-  private static func relativeLevels(
+  private static func levelsRelativeToLast(
     _ starts: [Double], in samples: [Float], rate: Double
   ) -> [Double] {
     let energies = starts.map { start in
@@ -318,7 +320,7 @@ struct AtomDictionary {
 
   /// Returns the samples in which a burst ducks continuous events.
   func duckedSamples(during burst: FoundBurst) -> Range<Int> {
-    let onset = Int(burst.onset(in: self).rounded())
+    let onset = Int(burst.onsetInSamples(in: self).rounded())
     let sharpness = atoms[burst.atomIndex].sharpness
     return onset..<onset + Int(transientShape.seconds(atSharpness: sharpness) * sampleRate)
   }
@@ -421,7 +423,7 @@ extension HapticPattern {
       let plan = try RenderPlan(compiling: self, profile: profile, rate: rate)
       var settings = RenderSettings(
         outputFrameCount: max(1, plan.frameCount + Int64(tail * plan.rate)))
-      settings.routing = settings.routing.fitted(to: [profile])
+      settings.routing = settings.routing.assigningTransducers(of: [profile])
       var renderer = OfflineRenderer(plan: plan, settings: settings)
       return (renderer.samples(), plan.rate)
     } catch {

@@ -55,7 +55,7 @@ struct BurstSearch {
       for index in bursts.indices {
         bursts[index] = pursuit.refit(bursts[index])
       }
-      let noise = noise(of: levels(of: pursuit.unpaddedSamples))
+      let noise = decimatedNoiseLevels(of: smoothedLevels(of: pursuit.unpaddedSamples))
       bursts = bursts.filter { burst in
         let position = min(noise.count - 1, max(0, burst.startSample) / Self.noiseSampleStride)
         return amplitude(of: burst) >= Self.minimumBurstToNoiseRatio * noise[position]
@@ -66,8 +66,8 @@ struct BurstSearch {
 
   /// Subtracts and returns the bursts at the peaks of the residual, the strongest first.
   private func strongestBursts(in pursuit: inout PursuitResidual) -> [FoundBurst] {
-    let levels = levels(of: pursuit.unpaddedSamples)
-    let thresholds = thresholds(for: levels)
+    let levels = smoothedLevels(of: pursuit.unpaddedSamples)
+    let thresholds = minimumBurstLevels(for: levels)
     let minimumDistance = max(1, Int(0.006 * dictionary.sampleRate))
     let peaks = SampleMath.peaks(of: levels, minimumDistance: minimumDistance) {
       levels[$0] > thresholds[$0]
@@ -82,7 +82,7 @@ struct BurstSearch {
         isDucking
         ? duckingBurst(
           at: peak, threshold: thresholds[peak], attenuation: &attenuation, in: &pursuit)
-        : burst(at: peak, threshold: thresholds[peak], in: &pursuit)
+        : extractBurst(at: peak, threshold: thresholds[peak], in: &pursuit)
       if let burst {
         bursts.append(burst)
       }
@@ -130,7 +130,7 @@ struct BurstSearch {
       let residualEnergy =
         SampleMath.energy(of: samples, in: samples.indices) - burst.explainedEnergy
       if residualEnergy < best?.residualEnergy ?? .infinity {
-        best = (burst.moved(by: start - residual.paddingSampleCount), residualEnergy)
+        best = (burst.delayed(bySamples: start - residual.paddingSampleCount), residualEnergy)
       }
     }
 
@@ -146,7 +146,7 @@ struct BurstSearch {
       let atoms = stride(
         from: firstAtom, to: min(dictionary.atoms.count, coarse.atomIndex + 5), by: 1)
       for offset in -2...2 {
-        consider(coarse.moved(by: offset), atoms: atoms)
+        consider(coarse.delayed(bySamples: offset), atoms: atoms)
       }
     }
     let excerptEnergy = SampleMath.energy(of: excerpt, in: excerpt.indices)
@@ -159,16 +159,16 @@ struct BurstSearch {
     for index in ducked {
       attenuation[index] = 0
     }
-    return pursuit.subtract(burst.moved(by: pursuit.paddingSampleCount))
+    return pursuit.subtract(burst.delayed(bySamples: pursuit.paddingSampleCount))
   }
 
-  private func levels(of residual: [Float]) -> [Float] {
+  private func smoothedLevels(of residual: [Float]) -> [Float] {
     let magnitudes = AnalyticSignal(of: residual, padding: 200).magnitudes
     return SampleMath.movingMean(of: magnitudes, over: max(3, Int(0.004 * dictionary.sampleRate)))
   }
 
   /// Returns the noise level around every eighth sample: the median level over 0.5 s.
-  private func noise(of levels: [Float]) -> [Float] {
+  private func decimatedNoiseLevels(of levels: [Float]) -> [Float] {
     let decimated = stride(from: 0, to: levels.count, by: Self.noiseSampleStride).map { levels[$0] }
     return SampleMath.movingMedian(
       of: decimated, over: Int(0.5 * dictionary.sampleRate) / Self.noiseSampleStride | 1)
@@ -179,8 +179,8 @@ struct BurstSearch {
   }
 
   /// Returns the minimum level of a burst at each sample.
-  private func thresholds(for levels: [Float]) -> [Float] {
-    let noiseLevels = allowsDenseBursts ? [] : noise(of: levels)
+  private func minimumBurstLevels(for levels: [Float]) -> [Float] {
+    let noiseLevels = allowsDenseBursts ? [] : decimatedNoiseLevels(of: levels)
     let smoothedToneLevels = SampleMath.movingMean(
       of: toneLevels, over: Int(0.05 * dictionary.sampleRate))
     return levels.indices.map { index in
@@ -192,7 +192,7 @@ struct BurstSearch {
   }
 
   /// Subtracts and returns the burst at a peak, or returns nil if there is none.
-  private func burst(
+  private func extractBurst(
     at peak: Int, threshold: Float, in pursuit: inout PursuitResidual
   ) -> FoundBurst? {
     let center = peak + pursuit.paddingSampleCount

@@ -88,7 +88,7 @@ struct BurstTrainSearch {
     slowTone: (Range<Int>) -> [Float]
   ) -> Interpretation {
     let baseline = baseline(of: samples, tone: tone, bursts: bursts)
-    let marginSamples = Int(0.05 * dictionary.durationFactor * dictionary.sampleRate)
+    let marginSamples = Int(0.05 * dictionary.analysisDurationFactor * dictionary.sampleRate)
     var interpretation = Interpretation(
       bursts: bursts, isBurstTrainSample: [Bool](repeating: false, count: samples.count))
     var scratch = samples
@@ -118,7 +118,7 @@ struct BurstTrainSearch {
     of samples: [Float], tone: SustainedTone, bursts: [FoundBurst]
   ) -> Baseline {
     let rate = dictionary.sampleRate
-    let windowLength = Int(Self.comparisonWindowSeconds * dictionary.durationFactor * rate)
+    let windowLength = Int(Self.comparisonWindowSeconds * dictionary.analysisDurationFactor * rate)
     let independentRate = Self.independentSamplesPerHertz * dictionary.toneBandHertz.upperBound
     let withoutTone = zip(samples, tone.samples).map { $0 - $1 }
     let residual = PursuitResidual(withoutTone, dictionary: dictionary, subtracting: bursts)
@@ -162,16 +162,16 @@ struct BurstTrainSearch {
     let withoutTone = zip(samples[range], slowTone).map { $0 - $1 }
     let pursuit = matchingPursuit(of: withoutTone, from: range.lowerBound)
     scratch.replaceSubrange(range, with: pursuit.residual)
-    let bursts = withoutSteps(pursuit.bursts, of: samples, tone: tone, residual: scratch)
+    let bursts = burstsWithoutSteps(pursuit.bursts, of: samples, tone: tone, residual: scratch)
     scratch.replaceSubrange(range, with: samples[range])
     let remaining = PursuitResidual(
       withoutTone, dictionary: dictionary,
-      subtracting: bursts.map { $0.moved(by: -range.lowerBound) })
+      subtracting: bursts.map { $0.delayed(bySamples: -range.lowerBound) })
     return (bursts, remaining.unpaddedSamples)
   }
 
   /// Returns the bursts that a sudden change of the tone does not explain.
-  private func withoutSteps(
+  private func burstsWithoutSteps(
     _ bursts: [FoundBurst], of samples: [Float], tone: SustainedTone, residual: [Float]
   ) -> [FoundBurst] {
     let test = ToneStepTest(
@@ -257,7 +257,7 @@ struct BurstTrainSearch {
         bursts[index] = pursuit.refit(bursts[index])
       }
     }
-    return (merged(bursts).map { $0.moved(by: start) }, pursuit.unpaddedSamples)
+    return (mergedBursts(bursts).map { $0.delayed(bySamples: start) }, pursuit.unpaddedSamples)
   }
 
   /// An index of the best-matching burst at each position. It stores the maximum energy of each
@@ -319,7 +319,7 @@ struct BurstTrainSearch {
 
   /// Returns the bursts, sorted by time, that are neither masked by a stronger burst nor felt as
   /// one with it.
-  private func merged(_ bursts: [FoundBurst]) -> [FoundBurst] {
+  private func mergedBursts(_ bursts: [FoundBurst]) -> [FoundBurst] {
     let bursts = bursts.sorted { $0.startSample < $1.startSample }
     let fusionLength = VibrationTrace.fusionSeconds * dictionary.sampleRate
     var merged: [FoundBurst] = []
@@ -327,7 +327,7 @@ struct BurstTrainSearch {
       let minimumEnergy = Self.minimumPowerToNeighborRatio * neighborEnergy(of: index, in: bursts)
       guard burst.explainedEnergy > minimumEnergy else { continue }
       if let last = merged.last,
-        burst.onset(in: dictionary) - last.onset(in: dictionary) < fusionLength
+        burst.onsetInSamples(in: dictionary) - last.onsetInSamples(in: dictionary) < fusionLength
       {
         if burst.explainedEnergy > last.explainedEnergy {
           merged[merged.count - 1] = burst

@@ -15,12 +15,12 @@ struct FoundBurst {
   var explainedEnergy: Float
 
   /// Returns the onset of the transient, in samples.
-  func onset(in dictionary: AtomDictionary) -> Double {
+  func onsetInSamples(in dictionary: AtomDictionary) -> Double {
     Double(startSample) + dictionary.atoms[atomIndex].onsetInSamples + fractionalSampleDelay
   }
 
   /// Returns the burst delayed by a number of samples.
-  func moved(by count: Int) -> FoundBurst {
+  func delayed(bySamples count: Int) -> FoundBurst {
     var moved = self
     moved.startSample += count
     return moved

@@ -44,8 +44,9 @@ struct LayeredFit {
       while columns[firstNear].startSample + maximumLength <= column.startSample {
         firstNear += 1
       }
-      let first = (firstNear..<row).first { Self.overlap(columns[$0], column) } ?? row
-      matrix.appendRow((first...row).map { Self.product(columns[$0], column) }, startingAt: first)
+      let first = (firstNear..<row).first { Self.columnsOverlap(columns[$0], column) } ?? row
+      matrix.appendRow(
+        (first...row).map { Self.columnProduct(columns[$0], column) }, startingAt: first)
     }
     matrix.factorize(regularization: Self.relativeRegularization)
     let changes = matrix.solution(
@@ -53,7 +54,7 @@ struct LayeredFit {
         Vector.dot(
           residual, from: column.startSample, column.samples, from: 0, count: column.samples.count)
       })
-    apply(changes, of: columns, to: &tones, &bursts)
+    applyChanges(changes, of: columns, to: &tones, &bursts)
   }
 
   /// Subtracts tones and bursts from a signal.
@@ -97,7 +98,7 @@ struct LayeredFit {
   }
 
   /// Returns the positions of a tone's knots, in samples.
-  private func knots(of tone: TonePath) -> [Double] {
+  private func gainKnots(of tone: TonePath) -> [Double] {
     let count = max(
       1,
       Int((Double(tone.soundingSamples.count) / (Self.knotIntervalSeconds * sampleRate)).rounded()))
@@ -106,7 +107,7 @@ struct LayeredFit {
   }
 
   private func appendColumns(of tone: TonePath, _ index: Int, to columns: inout [Column]) {
-    let knots = knots(of: tone)
+    let knots = gainKnots(of: tone)
     let interval = max(1, knots[1] - knots[0])
     for (knot, center) in knots.enumerated() {
       let first = max(tone.soundingSamples.lowerBound, Int((center - interval).rounded(.up)))
@@ -127,12 +128,12 @@ struct LayeredFit {
     }
   }
 
-  private static func overlap(_ first: Column, _ second: Column) -> Bool {
+  private static func columnsOverlap(_ first: Column, _ second: Column) -> Bool {
     first.startSample < second.startSample + second.samples.count
       && second.startSample < first.startSample + first.samples.count
   }
 
-  private static func product(_ first: Column, _ second: Column) -> Double {
+  private static func columnProduct(_ first: Column, _ second: Column) -> Double {
     let start = max(first.startSample, second.startSample)
     let end = min(
       first.startSample + first.samples.count, second.startSample + second.samples.count)
@@ -145,12 +146,12 @@ struct LayeredFit {
 
   // MARK: - Solution
 
-  private func apply(
+  private func applyChanges(
     _ changes: [Double], of columns: [Column], to tones: inout [TonePath],
     _ bursts: inout [FoundBurst]
   ) {
     var realGains = tones.map { tone in
-      [Double](repeating: 1, count: tone.soundingSamples.isEmpty ? 0 : knots(of: tone).count)
+      [Double](repeating: 1, count: tone.soundingSamples.isEmpty ? 0 : gainKnots(of: tone).count)
     }
     var imaginaryGains = realGains.map { [Double](repeating: 0, count: $0.count) }
     for (column, change) in zip(columns, changes) {
@@ -172,16 +173,16 @@ struct LayeredFit {
         * burst.quadratureAmplitude
     }
     for index in tones.indices where !tones[index].soundingSamples.isEmpty {
-      let knots = knots(of: tones[index])
+      let knots = gainKnots(of: tones[index])
       tones[index].multiply(
-        by: Self.gains(
+        by: Self.interpolatedGains(
           in: tones[index].soundingSamples, knots: knots, real: realGains[index],
           imaginary: imaginaryGains[index]))
     }
   }
 
   /// Returns the interpolated gains of a tone as magnitudes and angles without jumps.
-  private static func gains(
+  private static func interpolatedGains(
     in span: Range<Int>, knots: [Double], real: [Double], imaginary: [Double]
   ) -> [(magnitude: Double, angle: Double)] {
     let interval = max(1, knots[1] - knots[0])

@@ -20,18 +20,18 @@ internal import SignalAnalysis
 /// 6. The steps are repeated without the bursts, so that windows around bursts consist of tones.
 struct LayeredTrace {
   private(set) var transients: [TracedTransient] = []
-  private(set) var continuousEvents: [TracedContinuous] = []
+  private(set) var continuousEvents: [TracedContinuousEvent] = []
   /// The fraction of the sound's power that the events do not explain.
   private(set) var unexplainedPowerFraction = 0.0
 
   /// The number of passes through all steps.
   private static let passCount = 3
   /// The durations of windows, in seconds. A window in which no tones are found is shortened.
-  private static let windowSeconds = [0.064, 0.044]
+  private static let windowDurationsSeconds = [0.064, 0.044]
   /// The maximum number of tones in windows of each duration.
   private static let maximumToneCounts = [3, 2]
   /// The interval between windows, in seconds.
-  private static let hopSeconds = 0.004
+  private static let windowHopSeconds = 0.004
   /// The minimum number of windows that a tone must span, for each pass.
   private static let minimumToneWindowCounts = [6, 4, 4]
   /// The minimum sample rate at which windows are analyzed, relative to the highest frequency of
@@ -66,10 +66,10 @@ struct LayeredTrace {
     noiseLevel = Self.noiseLevel(of: signal, peak: peak)
     guard samples.count >= 64, peak >= VibrationTrace.minimumEventAmplitude else { return }
     var selection = ToneSelection(
-      sampleRate: dictionary.sampleRate, durationFactor: dictionary.durationFactor)
+      sampleRate: dictionary.sampleRate, durationFactor: dictionary.analysisDurationFactor)
     var bursts: [FoundBurst] = []
     for pass in 0..<Self.passCount {
-      repeatSteps(&selection, &bursts, pass: pass)
+      refineSelection(&selection, &bursts, pass: pass)
     }
     var residual = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
       .unpaddedSamples
@@ -95,14 +95,15 @@ struct LayeredTrace {
 
   // MARK: - Passes
 
-  private func repeatSteps(
+  private func refineSelection(
     _ selection: inout ToneSelection, _ bursts: inout [FoundBurst], pass: Int
   ) {
     let fit = LayeredFit(dictionary: dictionary, sampleRate: dictionary.sampleRate)
     let withoutBursts = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
       .unpaddedSamples
     selection.select(
-      from: candidates(in: withoutBursts, minimumWindowCount: Self.minimumToneWindowCounts[pass]),
+      from: candidateTones(
+        in: withoutBursts, minimumWindowCount: Self.minimumToneWindowCounts[pass]),
       in: withoutBursts)
     _ = selection.fitEdges(to: withoutBursts)
     selection.removeInvalidTones(minimumLevel: 2 * minimumEventLevel, sampleCount: samples.count)
@@ -115,12 +116,12 @@ struct LayeredTrace {
     }
     let residual = selection.fitEdges(to: samples)
     let search = BurstSearch(
-      dictionary: dictionary, toneLevels: selection.levels(count: samples.count),
+      dictionary: dictionary, toneLevels: selection.summedToneLevels(count: samples.count),
       minimumBurstAmplitude: minimumEventLevel, allowsDenseBursts: true)
     bursts = search.bursts(in: residual)
     let steps = StepSearch(
       dictionary: dictionary, sampleRate: dictionary.sampleRate,
-      durationFactor: dictionary.durationFactor,
+      durationFactor: dictionary.analysisDurationFactor,
       signalSamples: samples)
     steps.replaceSteps(among: &bursts, in: &selection)
     selection.selectedTones.removeAll { $0.soundingSamples.count <= 8 }
@@ -131,17 +132,17 @@ struct LayeredTrace {
   }
 
   /// Returns all candidate tones in a signal, from which `ToneSelection` selects.
-  private func candidates(in signal: [Float], minimumWindowCount: Int) -> [TonePath] {
+  private func candidateTones(in signal: [Float], minimumWindowCount: Int) -> [TonePath] {
     let rate = dictionary.sampleRate
-    let timeScale = dictionary.durationFactor
+    let timeScale = dictionary.analysisDurationFactor
     let factor = max(
       1, Int(rate / (Self.minimumSampleRateRatio * dictionary.toneBandHertz.upperBound)))
-    let hopSamples = max(1, Int((Self.hopSeconds * rate / Double(factor)).rounded())) * factor
+    let hopSamples = max(1, Int((Self.windowHopSeconds * rate / Double(factor)).rounded())) * factor
     let windows = windows(of: signal, decimation: factor, hop: hopSamples)
     let power = SampleMath.movingMean(
       of: signal.map { $0 * $0 }, over: max(3, Int(0.003 * rate)))
     let linker = ToneLinker(sampleRate: rate, hopSampleCount: hopSamples, durationFactor: timeScale)
-    return linker.paths(of: windows).flatMap { linker.divided($0, power: power) }
+    return linker.paths(of: windows).flatMap { linker.dividedAtSilences($0, power: power) }
       .filter { $0.count >= minimumWindowCount }
       .map { TonePath($0, rate: rate, sampleCount: signal.count, timeScale: timeScale) }
   }
@@ -154,9 +155,9 @@ struct LayeredTrace {
     ).samples
     let minimumPower = pow(Double(max(minimumEventLevel, 1.5 * noiseLevel)) * 0.7, 2)
     let noisePower = Double(noiseLevel * noiseLevel)
-    var fits = zip(Self.windowSeconds, Self.maximumToneCounts).map { duration, toneCount in
+    var fits = zip(Self.windowDurationsSeconds, Self.maximumToneCounts).map { duration, toneCount in
       ToneWindowFit(
-        duration: duration * dictionary.durationFactor, maximumToneCount: toneCount,
+        duration: duration * dictionary.analysisDurationFactor, maximumToneCount: toneCount,
         sampleRate: rate,
         band: dictionary.toneBandHertz)
     }
@@ -183,18 +184,18 @@ struct LayeredTrace {
   /// The renderer starts each event at phase 0, and the phase between two tones is their beat. The
   /// start of the event is moved to the nearest zero of its sine. The frequency of a steady tone is
   /// the slope of its phase.
-  private func event(of tone: TonePath) -> TracedContinuous {
+  private func event(of tone: TonePath) -> TracedContinuousEvent {
     let rate = dictionary.sampleRate
     let phases = tone.soundingSamples.map { tone.phase(at: $0) }
     let edgeSamples = min(phases.count / 5, Int(0.02 * rate))
-    let line = Self.line(through: phases, in: edgeSamples..<phases.count - edgeSamples)
+    let line = Self.regressionLine(through: phases, in: edgeSamples..<phases.count - edgeSamples)
     let isSteady = line.deviation < Self.maximumSteadyPhaseDeviation
     let beginning = edgeSamples..<min(phases.count, edgeSamples + max(8, Int(0.03 * rate)))
-    let phaseLine = isSteady ? line : Self.line(through: phases, in: beginning)
+    let phaseLine = isSteady ? line : Self.regressionLine(through: phases, in: beginning)
     // A sine rises through 0 where the phase of the cosine is −π/2.
     let phaseTurns = (phaseLine.start + .pi / 2) / (2 * .pi)
     let zeroCrossingShift = (phaseTurns.rounded() - phaseTurns) * 2 * .pi / phaseLine.slope
-    let maximumShift = Self.maximumPhaseShiftSeconds * dictionary.durationFactor * rate
+    let maximumShift = Self.maximumPhaseShiftSeconds * dictionary.analysisDurationFactor * rate
     let start =
       Double(tone.soundingSamples.lowerBound - leadSampleCount)
       + (abs(zeroCrossingShift) < maximumShift ? zeroCrossingShift : 0)
@@ -206,7 +207,7 @@ struct LayeredTrace {
           in: tone.soundingSamples.lowerBound + index - 8..<tone.soundingSamples.lowerBound + index
             + 9, rate: rate)
     }
-    return TracedContinuous(
+    return TracedContinuousEvent(
       startSeconds: start / rate, stepSeconds: 1 / rate,
       intensities: zip(tone.soundingSamples, hertz).map {
         dictionary.intensity(ofAmplitude: tone.level(at: $0), hertz: $1)
@@ -223,7 +224,7 @@ struct LayeredTrace {
 
   /// Returns the regression line through a range of values: its value at index 0, its slope, and
   /// the RMS deviation of the values from it.
-  private static func line(
+  private static func regressionLine(
     through values: [Double], in range: Range<Int>
   ) -> (start: Double, slope: Double, deviation: Double) {
     let count = Double(range.count)

@@ -38,7 +38,7 @@ struct PursuitResidual {
   init(_ signal: [Float], dictionary: AtomDictionary, subtracting bursts: [FoundBurst]) {
     self.init(signal, dictionary: dictionary, hasFixedPhase: false)
     for burst in bursts {
-      add(burst.moved(by: paddingSampleCount), times: -1)
+      add(burst.delayed(bySamples: paddingSampleCount), times: -1)
     }
   }
 
@@ -158,7 +158,9 @@ struct PursuitResidual {
 
   /// Adds a subtracted burst back to the residual. The start of the burst is a position in the
   /// unpadded samples.
-  mutating func restore(_ burst: FoundBurst) { add(burst.moved(by: paddingSampleCount), times: 1) }
+  mutating func restore(_ burst: FoundBurst) {
+    add(burst.delayed(bySamples: paddingSampleCount), times: 1)
+  }
 
   /// Adds samples at a position in the unpadded samples.
   mutating func add(_ samples: [Float], at start: Int) {

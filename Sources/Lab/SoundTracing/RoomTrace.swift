@@ -13,7 +13,7 @@ internal import SignalAnalysis
 /// The result is used only if at least half of the transients without a room are reflections.
 struct RoomTrace {
   let transients: [TracedTransient]
-  let continuousEvents: [TracedContinuous]
+  let continuousEvents: [TracedContinuousEvent]
   /// The fraction of the power that neither the events nor the reflections explain.
   let unexplainedPowerFraction: Double
 
@@ -102,9 +102,9 @@ struct RoomTrace {
     before burst: FoundBurst, within seconds: ClosedRange<Double>, in bursts: [FoundBurst],
     _ dictionary: AtomDictionary
   ) -> Float {
-    let onset = burst.onset(in: dictionary)
+    let onset = burst.onsetInSamples(in: dictionary)
     return bursts.reduce(0) { maximum, earlier in
-      let delay = (onset - earlier.onset(in: dictionary)) / dictionary.sampleRate
+      let delay = (onset - earlier.onsetInSamples(in: dictionary)) / dictionary.sampleRate
       return seconds.contains(delay) ? max(maximum, earlier.explainedEnergy) : maximum
     }
   }

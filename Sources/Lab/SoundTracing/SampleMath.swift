@@ -95,7 +95,7 @@ enum SampleMath {
   }
 
   /// Returns the morphological opening of a signal, which removes peaks narrower than a window.
-  static func opening(of samples: [Float], over count: Int) -> [Float] {
+  static func morphologicalOpening(of samples: [Float], over count: Int) -> [Float] {
     let radius = count / 2
     let minima = SlidingExtremum.minimum(of: samples, radius: radius)
     return SlidingExtremum.maximum(of: minima, radius: radius)

@@ -25,7 +25,7 @@ struct SharedMovement {
   ///   - events: The events.
   ///   - step: The interval between values, in seconds.
   ///   - isRelative: Pass true for intensities, and false for sharpnesses.
-  init(_ events: [TracedContinuous], step: Double, isRelative: Bool) {
+  init(_ events: [TracedContinuousEvent], step: Double, isRelative: Bool) {
     let firstStartSeconds = events.map { $0.startSeconds }.min() ?? 0
     let lastEndSeconds = events.map { $0.endSeconds }.max() ?? 0
     let count = max(2, Int((lastEndSeconds - firstStartSeconds) / step) + 1)
@@ -65,7 +65,8 @@ struct SharedMovement {
     let gridValues: [Double]
     let trackWeight: Double
 
-    init(_ event: TracedContinuous, start: Double, step: Double, count: Int, isRelative: Bool) {
+    init(_ event: TracedContinuousEvent, start: Double, step: Double, count: Int, isRelative: Bool)
+    {
       let source = isRelative ? event.intensities : event.sharpnesses
       let firstIndex = Int(((event.startSeconds - start) / step).rounded(.up))
       let lastIndex = min(count - 1, Int((event.endSeconds - start) / step))

@@ -155,7 +155,7 @@ public struct SoundTrace: Sendable {
   /// The events of a trace.
   private struct Events {
     var transients: [TracedTransient]
-    var continuousEvents: [TracedContinuous]
+    var continuousEvents: [TracedContinuousEvent]
 
     var eventCount: Int { transients.count + continuousEvents.count }
 
@@ -200,9 +200,9 @@ public struct SoundTrace: Sendable {
     options: TracingOptions = TracingOptions()
   ) throws(AnalysisError) {
     try Self.check(signal)
-    let samples = Self.withoutOffset(signal.mono)
+    let samples = Self.removingDCOffset(signal.mono)
     let dictionary = try AtomDictionary(profile, soundRate: signal.rate)
-    let trace = try Self.trace(
+    let trace = try Self.tracedEvents(
       samples, rate: signal.rate, dictionary: dictionary, profile: profile, options: options)
     interpretation = trace.kind
     var events = trace.events
@@ -239,14 +239,14 @@ public struct SoundTrace: Sendable {
 
   /// Returns finite samples without their mean. A DC offset that starts with the sound is not an
   /// onset.
-  private static func withoutOffset(_ samples: [Float]) -> [Float] {
+  private static func removingDCOffset(_ samples: [Float]) -> [Float] {
     let finite = samples.map { abs($0) < 1e6 ? $0 : 0 }
     let mean = Float(finite.reduce(0) { $0 + Double($1) } / Double(max(1, finite.count)))
     return finite.map { $0 - mean }
   }
 
   /// Returns the interpretation of a sound and its events.
-  private static func trace(
+  private static func tracedEvents(
     _ samples: [Float], rate: Double, dictionary: AtomDictionary, profile: TransducerProfile,
     options: TracingOptions
   ) throws(AnalysisError) -> (kind: TracingOptions.Interpretation, events: Events) {

@@ -55,7 +55,7 @@ struct StepSearch {
       let positions = burst.startSample - 10..<burst.startSample + count + 10
       guard
         let best = bestDivision(of: tone, near: positions, in: range, residual, selection),
-        best.residualEnergy < maximumEnergy(group, in: range, residual)
+        best.residualEnergy < maximumStepResidualEnergy(group, in: range, residual)
       else { continue }
       tone.add(to: &residual, times: 1)
       best.firstTone.add(to: &residual, times: -1)
@@ -67,12 +67,12 @@ struct StepSearch {
   }
 
   /// Returns the maximum residual energy at which a step may replace bursts.
-  private func maximumEnergy(
+  private func maximumStepResidualEnergy(
     _ bursts: [FoundBurst], in range: Range<Int>, _ residual: [Float]
   ) -> Double {
     let excerpt = PursuitResidual(
       Array(residual[range]), dictionary: dictionary,
-      subtracting: bursts.map { $0.moved(by: -range.lowerBound) })
+      subtracting: bursts.map { $0.delayed(bySamples: -range.lowerBound) })
     let energy = Statistics.energy(of: excerpt.unpaddedSamples)
     return Self.maximumStepToBurstResidualRatio * energy
       + Self.modelErrorEnergyFraction * Statistics.energy(of: signalSamples[range])
@@ -87,7 +87,8 @@ struct StepSearch {
     var best: Division?
     var previousCenters: (Int, Int)?
     for position in stride(from: positions.lowerBound, to: positions.upperBound, by: 4) {
-      guard let parts = selection.parts(of: tone, at: position, sampleCount: signalSamples.count)
+      guard
+        let parts = selection.toneParts(of: tone, at: position, sampleCount: signalSamples.count)
       else { continue }
       let centers = (
         parts.first.windowNodes[parts.first.windowNodes.count - 1].centerSample,
@@ -140,16 +141,17 @@ struct StepSearch {
     var division = Division(
       firstTone: first, secondTone: second,
       residualEnergy: Statistics.energy(of: signal[range]) - best.energy)
-    division.firstTone.soundingSamples = Self.span(
+    division.firstTone.soundingSamples = Self.clampedSpan(
       from: tone.soundingSamples.lowerBound, to: best.end, in: first.waveformRange)
-    division.secondTone.soundingSamples = Self.span(
+    division.secondTone.soundingSamples = Self.clampedSpan(
       from: best.start, to: tone.soundingSamples.upperBound, in: second.waveformRange)
-    division.firstTone.coreSamples = TonePath.core(of: division.firstTone.soundingSamples)
-    division.secondTone.coreSamples = TonePath.core(of: division.secondTone.soundingSamples)
+    division.firstTone.coreSamples = TonePath.coreRange(of: division.firstTone.soundingSamples)
+    division.secondTone.coreSamples = TonePath.coreRange(of: division.secondTone.soundingSamples)
     return division
   }
 
-  private static func span(from start: Int, to end: Int, in domain: Range<Int>) -> Range<Int> {
+  private static func clampedSpan(from start: Int, to end: Int, in domain: Range<Int>) -> Range<Int>
+  {
     (start..<max(start, end)).clamped(to: domain)
   }
 

@@ -85,7 +85,7 @@ struct SustainedTone {
   }
 
   /// Sets the tone to zero at the marked samples.
-  mutating func silence(where isSilent: [Bool]) {
+  mutating func silenceSamples(where isSilent: [Bool]) {
     for index in demodulatedTone.indices where isSilent[index] {
       demodulatedTone[index] = ComplexNumber()
       samples[index] = 0

@@ -37,12 +37,12 @@ struct ToneLinker {
     for window in windows {
       var freeTones = window.tones
       var continued: [Path] = []
-      active.sort { last($0).tone.amplitude > last($1).tone.amplitude }
+      active.sort { lastNode($0).tone.amplitude > lastNode($1).tone.amplitude }
       for index in active.indices {
         // The path is moved out of the array, so that it grows without a copy.
         var path: Path = []
         swap(&path, &active[index])
-        let gap = window.centerSample - last(path).centerSample
+        let gap = window.centerSample - lastNode(path).centerSample
         if Double(gap) > Self.maximumGapSeconds * durationFactor * sampleRate {
           finished.append(path)
         } else if let best = continuation(of: path, in: freeTones, gap: gap) {
@@ -51,8 +51,8 @@ struct ToneLinker {
               centerSample: window.centerSample, halfLengthSamples: window.halfLengthSamples,
               tone: freeTones.remove(at: best)))
           continued.append(path)
-        } else if window.centerSample - window.halfLengthSamples > last(path).centerSample
-          + last(path).halfLengthSamples,
+        } else if window.centerSample - window.halfLengthSamples > lastNode(path).centerSample
+          + lastNode(path).halfLengthSamples,
           gap > 3 * hopSampleCount
         {
           finished.append(path)
@@ -73,12 +73,12 @@ struct ToneLinker {
     return finished + active
   }
 
-  private func last(_ path: Path) -> TonePath.Node { path[path.count - 1] }
+  private func lastNode(_ path: Path) -> TonePath.Node { path[path.count - 1] }
 
   /// Returns the index of the tone that continues a path with the smallest error, or nil if no tone
   /// continues it.
   private func continuation(of path: Path, in tones: [WindowTone], gap: Int) -> Int? {
-    let previous = last(path).tone
+    let previous = lastNode(path).tone
     let isAfterGap = gap > 5 * hopSampleCount
     let seconds = Double(gap) / sampleRate
     let recent = path.suffix(5).map { $0.tone.hertz }
@@ -115,7 +115,7 @@ struct ToneLinker {
   /// - Parameters:
   ///   - path: The path.
   ///   - power: The mean power of the signal around each sample.
-  func divided(_ path: Path, power: [Float]) -> [Path] {
+  func dividedAtSilences(_ path: Path, power: [Float]) -> [Path] {
     var parts: [Path] = [[path[0]]]
     for (previous, node) in zip(path, path.dropFirst()) {
       if isSilent(between: previous, node, power: power) {

@@ -58,7 +58,7 @@ struct TonePath {
       max(
         start, first.centerSample - first.halfLengthSamples)..<min(
         end, last.centerSample + last.halfLengthSamples + 1)
-    coreSamples = Self.core(of: soundingSamples)
+    coreSamples = Self.coreRange(of: soundingSamples)
     waveformPhases = Self.phases(of: nodes, in: start..<end, rate: rate)
     waveformLevels = Self.levels(of: nodes, in: start..<end)
     waveform = zip(waveformLevels, waveformPhases).map { Float($0 * cos($1)) }
@@ -82,7 +82,7 @@ struct TonePath {
   }
 
   /// Returns a range of samples without a small margin at both ends.
-  static func core(of span: Range<Int>) -> Range<Int> {
+  static func coreRange(of span: Range<Int>) -> Range<Int> {
     let start = min(span.lowerBound + coreMarginSamples, span.upperBound)
     return start..<max(start, span.upperBound - coreMarginSamples)
   }

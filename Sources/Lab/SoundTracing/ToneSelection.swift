@@ -39,7 +39,7 @@ struct ToneSelection {
   }
 
   /// Returns the level of all tones at each sample: the root of the sum of their squared levels.
-  func levels(count: Int) -> [Float] {
+  func summedToneLevels(count: Int) -> [Float] {
     var powers = [Double](repeating: 0, count: count)
     for tone in selectedTones {
       for position in tone.soundingSamples.clamped(to: tone.waveformRange) {
@@ -75,7 +75,7 @@ struct ToneSelection {
         continue
       }
       tone.soundingSamples = span
-      tone.coreSamples = TonePath.core(of: span)
+      tone.coreSamples = TonePath.coreRange(of: span)
       tone.add(to: &residual, times: -1)
       selectedTones.append(tone)
       for index in pool.indices where pool[index].waveformRange.overlaps(span) {
@@ -250,12 +250,12 @@ struct ToneSelection {
         && $0.centerSample + $0.halfLengthSamples <= tone.soundingSamples.upperBound + 1
     }
     guard innerNodes.count >= 2, innerNodes.count < tone.windowNodes.count else { return tone }
-    return path(
+    return tonePath(
       innerNodes, span: tone.soundingSamples, core: tone.coreSamples, sampleCount: sampleCount)
   }
 
   /// Creates a tone from windows and sets its edges, clamped to the range of its waveform.
-  private func path(
+  private func tonePath(
     _ nodes: [TonePath.Node], span: Range<Int>, core: Range<Int>, sampleCount: Int
   ) -> TonePath {
     var path = TonePath(
@@ -274,14 +274,14 @@ struct ToneSelection {
     while index < selectedTones.count {
       let first = selectedTones[index]
       let next = selectedTones.indices.first {
-        $0 != index && continues(first, with: selectedTones[$0])
+        $0 != index && isContinuation(first, with: selectedTones[$0])
       }
       guard let next else {
         index += 1
         continue
       }
       let second = selectedTones[next]
-      selectedTones[index] = path(
+      selectedTones[index] = tonePath(
         first.windowNodes + second.windowNodes,
         span: first.soundingSamples.lowerBound..<second.soundingSamples.upperBound,
         core: first.coreSamples
@@ -292,7 +292,7 @@ struct ToneSelection {
     }
   }
 
-  private func continues(_ first: TonePath, with second: TonePath) -> Bool {
+  private func isContinuation(_ first: TonePath, with second: TonePath) -> Bool {
     let gapSeconds =
       Double(abs(second.soundingSamples.lowerBound - first.soundingSamples.upperBound)) / sampleRate
     let lastCenter = first.windowNodes[first.windowNodes.count - 1].centerSample
@@ -323,7 +323,7 @@ struct ToneSelection {
   /// it.
   ///
   /// - Returns: Both parts with unknown inner edges, or nil if a part would have no windows.
-  func parts(
+  func toneParts(
     of tone: TonePath, at position: Int, sampleCount: Int
   ) -> (first: TonePath, second: TonePath)? {
     let precedingNodes = tone.windowNodes.filter {

@@ -30,7 +30,7 @@ struct ToneStepTest {
   /// Returns true if a step explains a burst.
   func isStep(_ burst: FoundBurst) -> Bool {
     let count = dictionary.atoms[burst.atomIndex].sampleCount
-    let marginSamples = Int(0.03 * dictionary.durationFactor * dictionary.sampleRate)
+    let marginSamples = Int(0.03 * dictionary.analysisDurationFactor * dictionary.sampleRate)
     let burstEnd = burst.startSample + count
     let start = max(0, burst.startSample - marginSamples)
     let end = min(samples.count, burstEnd + marginSamples)

@@ -119,7 +119,7 @@ struct ToneTrack {
     self.sampleRate = rate
     let minimumHertz = dictionary.toneBandHertz.lowerBound
     let maximumHertz = dictionary.toneBandHertz.upperBound
-    let windowSeconds = 0.064 * dictionary.durationFactor
+    let windowSeconds = 0.064 * dictionary.analysisDurationFactor
     let hopSamples = max(1, Int(windowSeconds / 8 * rate))
     var spectrum = ToneSpectrum(
       windowLength: Int(windowSeconds * rate), sampleRate: rate,
@@ -135,7 +135,7 @@ struct ToneTrack {
       let next = min(frame + 1, smoothedHertz.count - 1)
       return Double(smoothedHertz[frame]) * (1 - weight) + Double(smoothedHertz[next]) * weight
     }
-    let scale = dictionary.durationFactor * timeScale
+    let scale = dictionary.analysisDurationFactor * timeScale
     guard dictionary.overtoneFrequencyRatios.isEmpty else { return }
     for duration in [0.041, 0.025] {
       let count = Int(duration * scale * rate) | 1
@@ -159,7 +159,7 @@ struct ToneTrack {
     var offsets = [Float](repeating: 0, count: baseband.count)
     var audibleIndices: [Int] = []
     for index in baseband.indices.dropFirst() where levels[index] > minimumLevel {
-      offsets[index] = frequency(of: baseband[index], after: baseband[index - 1])
+      offsets[index] = instantaneousHertz(of: baseband[index], after: baseband[index - 1])
       audibleIndices.append(index)
     }
     // Silence has the frequency of the nearest audible sample, so that edges are not biased.
@@ -185,7 +185,7 @@ struct ToneTrack {
 
   /// Returns the instantaneous frequency from the phase difference between two consecutive values,
   /// in hertz.
-  private func frequency(of value: ComplexNumber, after previous: ComplexNumber) -> Float {
+  private func instantaneousHertz(of value: ComplexNumber, after previous: ComplexNumber) -> Float {
     let step = value * previous.conjugate
     return Float(atan2(Double(step.imaginary), Double(step.real)) * sampleRate / (2 * .pi))
   }
@@ -196,7 +196,7 @@ struct ToneTrack {
   ///   - signal: The analytic signal.
   ///   - ratio: The ratio of the partial's frequency to the tone's.
   func demodulated(_ signal: AnalyticSignal, ratio: Double = 1) -> [ComplexNumber] {
-    rotated(signal.complexSamples, by: -ratio)
+    phaseRotated(signal.complexSamples, by: -ratio)
   }
 
   /// Modulates a baseband signal back to the frequency of the tone, or of a partial.
@@ -205,10 +205,10 @@ struct ToneTrack {
   ///   - baseband: The demodulated tone or partial.
   ///   - ratio: The ratio of the partial's frequency to the tone's.
   func modulated(_ baseband: [ComplexNumber], ratio: Double = 1) -> [Float] {
-    rotated(baseband, by: ratio).map { $0.real }
+    phaseRotated(baseband, by: ratio).map { $0.real }
   }
 
-  private func rotated(_ values: [ComplexNumber], by ratio: Double) -> [ComplexNumber] {
+  private func phaseRotated(_ values: [ComplexNumber], by ratio: Double) -> [ComplexNumber] {
     var phase = 0.0
     return values.indices.map { index in
       phase += ratio * hertzBySample[index] / sampleRate
@@ -224,7 +224,7 @@ struct ToneTrack {
     for index in baseband.indices.dropFirst() {
       let step = baseband[index] * baseband[index - 1].conjugate
       if step.power > 0 {
-        offsets[index] = frequency(of: baseband[index], after: baseband[index - 1])
+        offsets[index] = instantaneousHertz(of: baseband[index], after: baseband[index - 1])
       }
     }
     let smoothedOffsets = SampleMath.movingMean(of: offsets, over: Int(0.03 * sampleRate))

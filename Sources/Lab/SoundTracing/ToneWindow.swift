@@ -120,7 +120,7 @@ struct ToneWindowFit {
     }
     let power = Vector.energy(window) / Double(window.count)
     guard power >= minimumPower else { return [] }
-    setParts(from: window)
+    setEvenAndOddParts(from: window)
     let residualFloor = Self.negligibleResidualPowerFraction * power + noisePower + 1e-14
     let scoreWithoutTones = independentSampleCount * log(power + residualFloor)
     var best: Model?
@@ -130,7 +130,7 @@ struct ToneWindowFit {
     for toneCount in 1...maximumToneCount {
       guard let hertz = frequencies(count: toneCount) else { continue }
       for degree in 0...Self.maximumAmplitudeDegrees[toneCount - 1] {
-        let model = fitted(hertz, degree: degree, residualFloor: residualFloor)
+        let model = fittedModel(hertz, degree: degree, residualFloor: residualFloor)
         let isPlausible = (0..<toneCount).allSatisfy {
           tone(model, $0).amplitude < 3 * (2 * power).squareRoot()
         }
@@ -150,7 +150,7 @@ struct ToneWindowFit {
     return best.toneHertz.indices.map { tone(best, $0) }
   }
 
-  private mutating func setParts(from window: [Double]) {
+  private mutating func setEvenAndOddParts(from window: [Double]) {
     for offset in 0...halfLengthSamples {
       let after = window[halfLengthSamples + offset]
       let before = window[halfLengthSamples - offset]
@@ -185,7 +185,7 @@ struct ToneWindowFit {
 
   /// Returns the columns of the design matrices for the even and the odd part. An even power of
   /// time keeps the symmetry of a cosine or a sine, and an odd power inverts it.
-  private func columns(
+  private func designColumns(
     _ hertz: [Double], degree: Int
   ) -> (even: [[Double]], odd: [[Double]]) {
     var evenColumns: [[Double]] = []
@@ -209,8 +209,8 @@ struct ToneWindowFit {
     return (evenColumns, oddColumns)
   }
 
-  private func fitted(_ hertz: [Double], degree: Int, residualFloor: Double) -> Model {
-    let columns = columns(hertz, degree: degree)
+  private func fittedModel(_ hertz: [Double], degree: Int, residualFloor: Double) -> Model {
+    let columns = designColumns(hertz, degree: degree)
     let evenFit = Self.leastSquares(columns.even, of: evenPart)
     let oddFit = Self.leastSquares(columns.odd, of: oddPart)
     let length = Double(2 * halfLengthSamples + 1)
@@ -224,7 +224,7 @@ struct ToneWindowFit {
   }
 
   /// Returns the inner product over the whole window of two even or two odd parts.
-  private static func product(_ first: [Double], _ second: [Double]) -> Double {
+  private static func dotProduct(_ first: [Double], _ second: [Double]) -> Double {
     2 * Vector.dot(first, second) - first[0] * second[0]
   }
 
@@ -233,17 +233,17 @@ struct ToneWindowFit {
   ) -> (coefficients: [Double], residualEnergy: Double) {
     var matrix = SkylineMatrix()
     for row in columns.indices {
-      matrix.appendRow((0...row).map { product(columns[row], columns[$0]) }, startingAt: 0)
+      matrix.appendRow((0...row).map { dotProduct(columns[row], columns[$0]) }, startingAt: 0)
     }
     matrix.factorize(regularization: 1e-9)
-    let rightSide = columns.map { product($0, part) }
+    let rightSide = columns.map { dotProduct($0, part) }
     let coefficients = matrix.solution(of: rightSide)
-    return (coefficients, product(part, part) - Vector.dot(coefficients, rightSide))
+    return (coefficients, dotProduct(part, part) - Vector.dot(coefficients, rightSide))
   }
 
   /// Returns the maximum residual power of a model in any block of eight samples.
   private func maximumBlockPower(of model: Model) -> Double {
-    let columns = columns(model.toneHertz, degree: model.amplitudeDegree)
+    let columns = designColumns(model.toneHertz, degree: model.amplitudeDegree)
     var evenResidual = evenPart
     var oddResidual = oddPart
     for index in columns.even.indices {
@@ -276,7 +276,7 @@ private struct SignalSubspace {
   /// Three orthonormal vectors that span the subspace, sorted by descending eigenvalue.
   private var orthonormalVectors: [[Double]]
   /// The covariance matrix of the window's folded vectors, in rows.
-  private var covariance: [Double]
+  private var foldedVectorCovariance: [Double]
 
   private static let subspaceDimension = 3
   /// The number of orthogonal iterations for each window. Few are sufficient, because consecutive
@@ -289,14 +289,14 @@ private struct SignalSubspace {
     orthonormalVectors = (0..<Self.subspaceDimension).map { vector in
       (0..<foldedLength).map { cos(Double((2 * $0 + 1) * (vector + 1))) }
     }
-    covariance = [Double](repeating: 0, count: foldedLength * foldedLength)
+    foldedVectorCovariance = [Double](repeating: 0, count: foldedLength * foldedLength)
   }
 
   /// Computes the subspace of a window from all of its parts that are twice as long as a vector.
   mutating func update(with window: [Double]) {
     let sign = describesEvenPart ? 1.0 : -1
-    for index in covariance.indices {
-      covariance[index] = 0
+    for index in foldedVectorCovariance.indices {
+      foldedVectorCovariance[index] = 0
     }
     var folded = [Double](repeating: 0, count: foldedLength)
     for center in foldedLength...window.count - foldedLength {
@@ -305,24 +305,27 @@ private struct SignalSubspace {
       }
       for row in 0..<foldedLength {
         Vector.add(
-          folded, times: folded[row], to: &covariance, at: row * foldedLength, count: row + 1)
+          folded, times: folded[row], to: &foldedVectorCovariance, at: row * foldedLength,
+          count: row + 1)
       }
     }
     for row in 0..<foldedLength {
       for column in 0..<row {
-        covariance[column * foldedLength + row] = covariance[row * foldedLength + column]
+        foldedVectorCovariance[column * foldedLength + row] =
+          foldedVectorCovariance[row * foldedLength + column]
       }
     }
     for _ in 0..<Self.iterationCountPerWindow {
-      orthonormalVectors = orthonormalVectors.map(multiplied)
+      orthonormalVectors = orthonormalVectors.map(covarianceProduct)
       orthonormalize()
     }
     rotateToEigenvectors()
   }
 
-  private func multiplied(_ vector: [Double]) -> [Double] {
+  private func covarianceProduct(_ vector: [Double]) -> [Double] {
     (0..<foldedLength).map { row in
-      Vector.dot(covariance, from: row * foldedLength, vector, from: 0, count: foldedLength)
+      Vector.dot(
+        foldedVectorCovariance, from: row * foldedLength, vector, from: 0, count: foldedLength)
     }
   }
 
@@ -349,20 +352,21 @@ private struct SignalSubspace {
     for _ in 0..<4 {
       for first in 0..<Self.subspaceDimension - 1 {
         for second in first + 1..<Self.subspaceDimension {
-          rotate(first, second)
+          rotateVectors(first, second)
         }
       }
     }
-    let values = orthonormalVectors.map { Vector.dot($0, multiplied($0)) }
+    let values = orthonormalVectors.map { Vector.dot($0, covarianceProduct($0)) }
     orthonormalVectors = orthonormalVectors.indices.sorted { values[$0] > values[$1] }.map {
       orthonormalVectors[$0]
     }
   }
 
-  private mutating func rotate(_ first: Int, _ second: Int) {
-    let secondImage = multiplied(orthonormalVectors[second])
+  private mutating func rotateVectors(_ first: Int, _ second: Int) {
+    let secondImage = covarianceProduct(orthonormalVectors[second])
     let coupling = Vector.dot(orthonormalVectors[first], secondImage)
-    let firstValue = Vector.dot(orthonormalVectors[first], multiplied(orthonormalVectors[first]))
+    let firstValue = Vector.dot(
+      orthonormalVectors[first], covarianceProduct(orthonormalVectors[first]))
     let secondValue = Vector.dot(orthonormalVectors[second], secondImage)
     guard abs(coupling) > 1e-14 * (firstValue + secondValue) else { return }
     let angle = atan2(2 * coupling, firstValue - secondValue) / 2

@@ -7,7 +7,7 @@ struct TracedTransient {
 }
 
 /// A continuous event that was traced, with its controls over time.
-struct TracedContinuous {
+struct TracedContinuousEvent {
   /// The time of the first value from the start of the sound, in seconds.
   var startSeconds: Double
   /// The interval between the values of a control, in seconds.

@@ -42,7 +42,7 @@ struct TracedPattern {
   ///   - transients: The traced transients.
   ///   - continuous: The traced continuous events.
   ///   - tolerance: The maximum deviation of curves, in decibels of felt level.
-  init(transients: [TracedTransient], continuous: [TracedContinuous], tolerance: Double) {
+  init(transients: [TracedTransient], continuous: [TracedContinuousEvent], tolerance: Double) {
     // In most profiles, the level is proportional to the square of intensity.
     relativeIntensityTolerance = (pow(10, tolerance / 20) - 1) / 2
     sharpnessTolerance = 0.05 * max(1, tolerance)
@@ -68,13 +68,13 @@ struct TracedPattern {
   }
 
   /// Returns the weight of a continuous event: its squared intensity, summed over units of 25 ms.
-  static func weight(of event: TracedContinuous) -> Double {
+  static func weight(of event: TracedContinuousEvent) -> Double {
     event.intensities.reduce(0) { $0 + $1 * $1 } * event.stepSeconds / 0.025
   }
 
   // MARK: - Continuous events
 
-  private mutating func add(_ event: TracedContinuous) {
+  private mutating func add(_ event: TracedContinuousEvent) {
     let event = event.trimmedToStart
     let duration = Double(event.intensities.count) * event.stepSeconds
     guard duration <= HapticEvent.defaultDurationSeconds else {
@@ -135,21 +135,22 @@ struct TracedPattern {
     let constantCount = levels.count { abs($0 - median) < tolerance(ofIntensity: $0) }
     let isConstant =
       isNearlyConstant
-      || Self.fraction(constantCount, of: levels.count) > Self.minimumConstantValueFraction
+      || Self.countFraction(constantCount, of: levels.count) > Self.minimumConstantValueFraction
     return (isConstant ? median : peak, peak, isConstant)
   }
 
   /// Returns the sharpness of an event: the median of its loud part if it is constant, or the mean
   /// weighted by intensity.
   private func baseSharpness(
-    of event: TracedContinuous, peak: Double
+    of event: TracedContinuousEvent, peak: Double
   ) -> (value: Double, isConstant: Bool) {
     let levels = event.intensities
     let sharpnesses = event.sharpnesses
     let loudIndices = levels.indices.filter { levels[$0] > 0.35 * peak }
     let median = Statistics.median(of: loudIndices.map { sharpnesses[$0] })
     let constantCount = loudIndices.count { abs(sharpnesses[$0] - median) < sharpnessTolerance }
-    if Self.fraction(constantCount, of: loudIndices.count) > Self.minimumConstantValueFraction {
+    if Self.countFraction(constantCount, of: loudIndices.count) > Self.minimumConstantValueFraction
+    {
       return (median, true)
     }
     let weights = levels.map { $0 + 1e-6 }
@@ -157,7 +158,7 @@ struct TracedPattern {
     return (weightedSharpnessSum / weights.reduce(0, +), false)
   }
 
-  private static func fraction(_ count: Int, of total: Int) -> Double {
+  private static func countFraction(_ count: Int, of total: Int) -> Double {
     Double(count) / Double(max(1, total))
   }
 
@@ -165,9 +166,9 @@ struct TracedPattern {
 
   /// Sorts events by time, and groups those that overlap.
   private static func overlappingGroups(
-    of events: [TracedContinuous]
-  ) -> [[TracedContinuous]] {
-    var groups: [[TracedContinuous]] = []
+    of events: [TracedContinuousEvent]
+  ) -> [[TracedContinuousEvent]] {
+    var groups: [[TracedContinuousEvent]] = []
     var groupEnd = -Double.infinity
     for event in events.sorted(by: { $0.startSeconds < $1.startSeconds }) {
       if event.startSeconds > groupEnd - minimumOverlapSeconds {
@@ -181,7 +182,7 @@ struct TracedPattern {
 
   /// Adds events that sound together. A curve acts on all of them, so each curve is the mean of
   /// their changes over time.
-  private mutating func add(_ group: [TracedContinuous]) {
+  private mutating func add(_ group: [TracedContinuousEvent]) {
     let events = group.flatMap { $0.trimmedToStart.dividedToMaximumDuration }.filter {
       $0.intensities.count >= Self.minimumEventValueCount && ($0.intensities.max() ?? 0) > 0
     }
@@ -284,11 +285,11 @@ struct TracedPattern {
   }
 }
 
-extension TracedContinuous {
+extension TracedContinuousEvent {
   /// The event without its samples before the start of the sound.
-  fileprivate var trimmedToStart: TracedContinuous {
+  fileprivate var trimmedToStart: TracedContinuousEvent {
     let skippedCount = max(0, Int((-startSeconds / stepSeconds).rounded()))
-    return TracedContinuous(
+    return TracedContinuousEvent(
       startSeconds: max(0, startSeconds + Double(skippedCount) * stepSeconds),
       stepSeconds: stepSeconds,
       intensities: Array(intensities.dropFirst(skippedCount)),
@@ -296,16 +297,16 @@ extension TracedContinuous {
   }
 
   /// The event, divided into parts that do not exceed the maximum duration of a continuous event.
-  fileprivate var dividedToMaximumDuration: [TracedContinuous] {
+  fileprivate var dividedToMaximumDuration: [TracedContinuousEvent] {
     guard endSeconds - startSeconds > HapticEvent.defaultDurationSeconds else { return [self] }
     return halves.flatMap { $0.dividedToMaximumDuration }
   }
 
   /// The two halves of the event.
-  fileprivate var halves: [TracedContinuous] {
+  fileprivate var halves: [TracedContinuousEvent] {
     let halfCount = intensities.count / 2
     return [0..<halfCount, halfCount..<intensities.count].map { range in
-      TracedContinuous(
+      TracedContinuousEvent(
         startSeconds: startSeconds + Double(range.lowerBound) * stepSeconds,
         stepSeconds: stepSeconds,
         intensities: Array(intensities[range]), sharpnesses: Array(sharpnesses[range]))
@@ -321,7 +322,7 @@ private struct ControlTrack {
 
   /// The duration of the return to neutral after a segment, in seconds. It is also the time before
   /// and after a point at which `pass(through:at:)` changes the line.
-  private static let returnSeconds = 0.001
+  private static let returnDurationSeconds = 0.001
   /// The maximum number of points of a curve. Longer lines are divided into curves that share an
   /// end point. Source: Apple's documentation of `CHHapticParameterCurve`.
   private static let maximumCurvePointCount = 16
@@ -334,7 +335,8 @@ private struct ControlTrack {
     let previousEnd = lineSegments.last?.last?.time ?? -.infinity
     let line = line.filter { $0.time > previousEnd }
     guard !line.isEmpty else { return }
-    if let last = lineSegments.last?.last, line[0].time - last.time > 3 * Self.returnSeconds {
+    if let last = lineSegments.last?.last, line[0].time - last.time > 3 * Self.returnDurationSeconds
+    {
       returnToNeutral()
     }
     lineSegments.append(line)
@@ -342,11 +344,12 @@ private struct ControlTrack {
 
   private mutating func returnToNeutral() {
     guard let last = lineSegments.last?.last else { return }
-    lineSegments[lineSegments.count - 1].append((last.time + Self.returnSeconds, neutralValue))
+    lineSegments[lineSegments.count - 1].append(
+      (last.time + Self.returnDurationSeconds, neutralValue))
   }
 
   /// Returns the index of the segment at a time, or nil if there is none.
-  private func index(at time: Double) -> Int? {
+  private func segmentIndex(at time: Double) -> Int? {
     lineSegments.firstIndex { $0[0].time - 1e-9 <= time && time <= $0[$0.count - 1].time }
   }
 
@@ -363,15 +366,15 @@ private struct ControlTrack {
 
   /// Returns the value of the control at a time.
   func value(at time: Double) -> Double {
-    index(at: time).map { Self.value(lineSegments[$0], at: time) } ?? neutralValue
+    segmentIndex(at: time).map { Self.value(lineSegments[$0], at: time) } ?? neutralValue
   }
 
   /// Changes the segment at a time to pass through a value. Without a segment, nothing changes.
   mutating func pass(through value: Double, at time: Double) {
-    guard let index = index(at: time) else { return }
+    guard let index = segmentIndex(at: time) else { return }
     let line = lineSegments[index]
-    let start = max(line[0].time, time - Self.returnSeconds)
-    let end = min(line[line.count - 1].time, time + Self.returnSeconds)
+    let start = max(line[0].time, time - Self.returnDurationSeconds)
+    let end = min(line[line.count - 1].time, time + Self.returnDurationSeconds)
     let passage: [Point] = [
       (start, Self.value(line, at: start)), (time, value), (end, Self.value(line, at: end)),
     ]

@@ -23,7 +23,7 @@ struct VibrationTrace {
   private(set) var toneSamples: [Float] = []
   /// The amplitude of the sustained tone at each sample.
   private(set) var toneLevels: [Float] = []
-  private(set) var continuousEvents: [TracedContinuous] = []
+  private(set) var continuousEvents: [TracedContinuousEvent] = []
   /// The fraction of the sound's power that the events do not explain.
   private(set) var unexplainedPowerFraction = 0.0
 
@@ -70,7 +70,7 @@ struct VibrationTrace {
     let withoutBursts = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
     tone = SustainedTone(
       of: withoutBursts.unpaddedSamples, medianLength: medianLength, dictionary: dictionary)
-    tone.silence(where: interpretation.isBurstTrainSample)
+    tone.silenceSamples(where: interpretation.isBurstTrainSample)
     tone.duck(during: bursts, dictionary)
 
     let withoutTone = zip(samples, tone.samples).map { $0 - $1 }
@@ -143,7 +143,8 @@ struct VibrationTrace {
     var transients: [TracedTransient] = []
     for burst in bursts {
       let transient = TracedTransient(
-        timeSeconds: (burst.onset(in: dictionary) - Double(leadLength)) / dictionary.sampleRate,
+        timeSeconds: (burst.onsetInSamples(in: dictionary) - Double(leadLength))
+          / dictionary.sampleRate,
         intensity: dictionary.intensity(ofTransientLevel: burst.relativeLevel(in: dictionary)),
         sharpness: dictionary.atoms[burst.atomIndex].sharpness)
       guard transient.timeSeconds > -fusionSeconds else { continue }
@@ -170,27 +171,28 @@ struct VibrationTrace {
   ///   - range: The minimum level relative to the strongest, in decibels.
   private static func continuousEvents(
     levels: [Float], hertz: [Double], dictionary: AtomDictionary, leadLength: Int, range: Double
-  ) -> [TracedContinuous] {
+  ) -> [TracedContinuousEvent] {
     let rate = dictionary.sampleRate
     let minimumLevel = max(
       2 * minimumEventAmplitude, (levels.max() ?? 0) * Float(Decibels.amplitudeFactor(range)))
     let segments = SampleMath.segments(levels.count, closing: Int(maximumGapSeconds * rate)) {
       levels[$0] > minimumLevel
     }
-    var events: [TracedContinuous] = []
+    var events: [TracedContinuousEvent] = []
     for segment in segments where Double(segment.count) >= minimumContinuousSeconds * rate {
       guard
-        let span = feltSpan(of: segment, levels: levels, minimumLevel: minimumLevel, rate: rate),
+        let span = perceptibleSpan(
+          of: segment, levels: levels, minimumLevel: minimumLevel, rate: rate),
         Double(span.count) >= minimumContinuousSeconds * rate
       else { continue }
-      let frequencies = steadiedFrequencies(hertz[span], rate: rate)
+      let frequencies = smoothedHertz(hertz[span], rate: rate)
       let intensities = frequencies.indices.map { index in
         dictionary.intensity(
           ofAmplitude: Double(levels[span.lowerBound + index]),
           hertz: Double(frequencies[index]))
       }
       events.append(
-        TracedContinuous(
+        TracedContinuousEvent(
           startSeconds: Double(span.lowerBound - leadLength) / rate, stepSeconds: 1 / rate,
           intensities: intensities,
           sharpnesses: frequencies.map { dictionary.sharpness(atHertz: Double($0)) }))
@@ -200,7 +202,7 @@ struct VibrationTrace {
 
   /// Trims a segment at both ends to the samples at which the level crosses half of its maximum in
   /// the first and in the last 20 ms.
-  private static func feltSpan(
+  private static func perceptibleSpan(
     of segment: Range<Int>, levels: [Float], minimumLevel: Float, rate: Double
   ) -> ClosedRange<Int>? {
     let edgeSamples = Int(0.02 * rate)
@@ -216,7 +218,7 @@ struct VibrationTrace {
 
   /// Smooths the frequencies of an event by a median, and makes both ends constant, because the
   /// signal beyond the ends biases the track near them.
-  private static func steadiedFrequencies(_ hertz: ArraySlice<Double>, rate: Double) -> [Float] {
+  private static func smoothedHertz(_ hertz: ArraySlice<Double>, rate: Double) -> [Float] {
     var frequencies = hertz.map { Float($0) }
     let edgeSamples = min(frequencies.count / 3, Int(0.012 * rate))
     let lastIndex = frequencies.count - 1

@@ -13,7 +13,7 @@ internal import SignalAnalysis
 ///    sharpness.
 struct WidebandTrace {
   private(set) var transients: [TracedTransient] = []
-  private(set) var continuousEvents: [TracedContinuous] = []
+  private(set) var continuousEvents: [TracedContinuousEvent] = []
 
   /// The levels of all octave bands over time.
   private struct Octaves {
@@ -24,7 +24,7 @@ struct WidebandTrace {
   }
 
   /// The level of full intensity, to which thresholds are relative.
-  private struct Reference {
+  private struct LevelReference {
     /// The level that is mapped to full intensity.
     let fullIntensityLevel: Float
     /// The minimum level of an event, in decibels relative to full intensity.
@@ -88,10 +88,10 @@ struct WidebandTrace {
     guard maximum >= VibrationTrace.minimumEventAmplitude else { return }
     // Silence does not count: a bang in a long silence is as loud as the bang alone.
     let audible = totalLevels.filter { $0 > 0.01 * maximum }
-    let reference = Reference(
+    let reference = LevelReference(
       fullIntensityLevel: Statistics.quantile(of: audible, Self.fullIntensityQuantile),
       thresholdDecibels: threshold)
-    let openedLevels = SampleMath.opening(of: totalLevels, over: 25)
+    let openedLevels = SampleMath.morphologicalOpening(of: totalLevels, over: 25)
     let continuousLevel = SampleMath.movingMean(of: openedLevels, over: 15)
     let baseLevel = continuousLevel.map { $0 * weights.continuousGain }
     for onset in Self.onsets(in: octaves.levelsByOctave, weights: weights.onsetsByOctave) {
@@ -112,7 +112,7 @@ struct WidebandTrace {
   /// Returns the transient at an onset, with its time not set yet, or nil if it is too weak.
   private static func transient(
     at onset: Int, _ octaves: Octaves, total: [Float], baseLevel: [Float],
-    _ reference: Reference, _ dictionary: AtomDictionary
+    _ reference: LevelReference, _ dictionary: AtomDictionary
   ) -> TracedTransient? {
     let count = total.count
     let range = max(0, onset - 15)..<min(count, onset + 30)
@@ -206,8 +206,8 @@ struct WidebandTrace {
 
   private static func continuousEvents(
     _ octaves: Octaves, level: [Float], weights: TracingOptions.FollowedPart.Weights,
-    _ reference: Reference, _ dictionary: AtomDictionary
-  ) -> [TracedContinuous] {
+    _ reference: LevelReference, _ dictionary: AtomDictionary
+  ) -> [TracedContinuousEvent] {
     let powers = zip(octaves.levelsByOctave, weights.continuousByOctave).map { octave, weight in
       SampleMath.movingMean(of: octave.map { $0 * $0 * weight * weight }, over: 30)
     }
@@ -226,7 +226,7 @@ struct WidebandTrace {
         let amplitude = Double(min(1, level[index] / reference.fullIntensityLevel) * gain)
         return dictionary.intensity(ofRelativeAmplitude: amplitude, sharpness: sharpness)
       }
-      return TracedContinuous(
+      return TracedContinuousEvent(
         startSeconds: Double(segment.lowerBound) / levelsPerSecond - leadSeconds,
         stepSeconds: 1 / levelsPerSecond,
         intensities: intensities, sharpnesses: sharpnesses)
@@ -273,7 +273,7 @@ struct WidebandTrace {
       }
       let highPassed = Biquad<Float>(.highPass, hertz: bottom, rate: signalRate).filtered(signal)
       let band = Biquad<Float>(.lowPass, hertz: top, rate: signalRate).filtered(highPassed)
-      levels.append(Self.levels(of: band, rate: signalRate, bottom: bottom, count: count))
+      levels.append(Self.octaveLevels(of: band, rate: signalRate, bottom: bottom, count: count))
       centers.append((bottom * top).squareRoot())
     }
     return Octaves(levelsByOctave: levels.reversed(), centerHertz: centers.reversed())
@@ -281,7 +281,7 @@ struct WidebandTrace {
 
   /// Returns the level of an octave band over time, in a Hann window of at least half of the
   /// longest period.
-  private static func levels(
+  private static func octaveLevels(
     of band: [Float], rate: Double, bottom: Double, count: Int
   ) -> [Float] {
     let width = max(3, Int(max(0.006, 0.5 / bottom) * rate) | 1)

@@ -178,7 +178,7 @@ public struct Calibration: Equatable, Sendable {
     fullScaleSineAmplitude =
       fit.undelayedValue(atHertz: mainResonance.resonanceHertz).magnitude / max(highPass, 1e-9)
     signalStartSeconds =
-      pair.excerptStartSeconds + preRollSeconds + model.delaySeconds - signal.firstSweepSeconds
+      pair.excerptStartSeconds + preRollSeconds + model.delaySeconds - signal.firstSweepStartSeconds
     let hasCoil = model.coilTimeConstantSeconds > 0
     coilCornerHertz = hasCoil ? 1 / (2 * .pi * model.coilTimeConstantSeconds) : nil
     inputCornerHertz = model.highPassOrder > 0 ? model.highPassHertz : nil

@@ -57,7 +57,9 @@ public struct CalibrationRecording: Equatable, Sendable {
   }
 
   private func checkDuration(for signal: SweepSignal) throws(CalibrationError) {
-    let required = signal.measuredSeconds - SweepSignal.marginSeconds - SweepSignal.pauseSeconds
+    let required =
+      signal.measuredSeconds - SweepSignal.outerSilenceSeconds
+      - SweepSignal.silenceAfterSweepSeconds
     guard durationSeconds >= required else {
       throw Self.recordingError(
         """

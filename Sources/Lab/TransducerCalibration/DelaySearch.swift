@@ -39,7 +39,7 @@ enum DelaySearch {
     }
     let peak =
       correlationSums.indices.max { correlationSums[$0] < correlationSums[$1] } ?? stepCountPerSide
-    return refine(
+    return refinedDelay(
       terms, from: Double(peak - stepCountPerSide) * delayStepSeconds, step: delayStepSeconds,
       ignoresSign: ignoresSign)
   }
@@ -53,7 +53,7 @@ enum DelaySearch {
   }
 
   /// Refines the delay at a maximum of the cross-correlation by ternary search.
-  private static func refine(
+  private static func refinedDelay(
     _ terms: [(hertz: Double, value: Phasor)], from delay: Double, step: Double, ignoresSign: Bool
   ) -> Double {
     func score(_ delay: Double) -> Double {

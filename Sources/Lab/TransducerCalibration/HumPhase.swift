@@ -46,17 +46,17 @@ struct HumPhase {
   /// - Parameter silences: The silences with the frequencies of their separate fits.
   init?(through silences: [(silence: HumSilence, hertz: Double)]) {
     guard silences.count > 1 else { return nil }
-    let phases = Self.phases(of: silences)
+    let phases = Self.relativePhases(of: silences)
     let centers = silences.map(\.silence.centerSeconds)
     let centerSeconds = centers.reduce(0, +) / Double(centers.count)
     originSeconds = centerSeconds
     let secondsFromCenter = centers.map { $0 - centerSeconds }
     var observations = zip(secondsFromCenter, silences).map { time, entry in
       Observation(
-        coefficientFactors: Self.terms(at: time), hertz: entry.hertz,
+        coefficientFactors: Self.polynomialTerms(at: time), hertz: entry.hertz,
         standardDeviationHertz: Self.silenceFrequencyDeviationHertz)
     }
-    frequencyPolynomial = Self.polynomial(
+    frequencyPolynomial = Self.polynomialCoefficients(
       fitting: observations, count: min(3, secondsFromCenter.count))
     for index in secondsFromCenter.indices.dropFirst() {
       let interval = secondsFromCenter[index] - secondsFromCenter[index - 1]
@@ -65,12 +65,12 @@ struct HumPhase {
       let wholeCycles = (expectedCycles - fraction).rounded()
       observations.append(
         Observation(
-          coefficientFactors: Self.meanTerms(
+          coefficientFactors: Self.meanPolynomialTerms(
             from: secondsFromCenter[index - 1], to: secondsFromCenter[index]),
           hertz: (wholeCycles + fraction) / interval,
           standardDeviationHertz: Self.meanFrequencyDeviationHertz))
     }
-    frequencyPolynomial = Self.polynomial(
+    frequencyPolynomial = Self.polynomialCoefficients(
       fitting: observations, count: min(3, observations.count - 1))
   }
 
@@ -89,7 +89,9 @@ struct HumPhase {
   // MARK: - Phases
 
   /// Returns the phase of the hum in each silence relative to the first silence, in cycles.
-  private static func phases(of silences: [(silence: HumSilence, hertz: Double)]) -> [Double] {
+  private static func relativePhases(of silences: [(silence: HumSilence, hertz: Double)])
+    -> [Double]
+  {
     let equations = silences.map { entry in
       entry.silence.normalEquations { ($0 - entry.silence.centerSeconds) * entry.hertz }
     }
@@ -121,8 +123,8 @@ struct HumPhase {
     var best = (explainedEnergy: -Double.infinity, phase: 0.0, sum: combined)
 
     func consider(_ phase: Double) {
-      let sum = sum(combined, phaseShifted(rows, by: phase))
-      guard let coefficients = LevenbergMarquardt.solve(sum) else { return }
+      let sum = equationSum(combined, phaseShifted(rows, by: phase))
+      guard let coefficients = LevenbergMarquardt.solveLinearSystem(sum) else { return }
       let explainedEnergy = explainedEnergy(by: coefficients, of: sum)
       if explainedEnergy > best.explainedEnergy {
         best = (explainedEnergy, phase, sum)
@@ -143,7 +145,7 @@ struct HumPhase {
   }
 
   /// Returns the elementwise sum of two systems of normal equations.
-  static func sum(_ first: [[Double]], _ second: [[Double]]) -> [[Double]] {
+  static func equationSum(_ first: [[Double]], _ second: [[Double]]) -> [[Double]] {
     zip(first, second).map { zip($0, $1).map(+) }
   }
 
@@ -176,10 +178,10 @@ struct HumPhase {
   // MARK: - Polynomial
 
   /// Returns the factors of the polynomial's coefficients in the frequency at a time.
-  private static func terms(at time: Double) -> SIMD3<Double> { [1, time, time * time] }
+  private static func polynomialTerms(at time: Double) -> SIMD3<Double> { [1, time, time * time] }
 
   /// Returns the factors of the polynomial's coefficients in the mean frequency of a time interval.
-  private static func meanTerms(from start: Double, to end: Double) -> SIMD3<Double> {
+  private static func meanPolynomialTerms(from start: Double, to end: Double) -> SIMD3<Double> {
     [1, (start + end) / 2, (start * start + start * end + end * end) / 3]
   }
 
@@ -188,7 +190,7 @@ struct HumPhase {
   /// - Parameters:
   ///   - observations: The observed frequencies.
   ///   - count: The number of coefficients to fit; the others are 0.
-  private static func polynomial(
+  private static func polynomialCoefficients(
     fitting observations: [Observation], count: Int
   ) -> SIMD3<Double> {
     var rows = [[Double]](repeating: [Double](repeating: 0, count: count + 1), count: count)
@@ -203,7 +205,7 @@ struct HumPhase {
       }
     }
     var coefficients = SIMD3<Double>()
-    for (index, coefficient) in (LevenbergMarquardt.solve(rows) ?? []).enumerated() {
+    for (index, coefficient) in (LevenbergMarquardt.solveLinearSystem(rows) ?? []).enumerated() {
       coefficients[index] = coefficient
     }
     return coefficients

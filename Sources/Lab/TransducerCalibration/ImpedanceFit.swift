@@ -85,7 +85,7 @@ struct ImpedanceFit {
   ///   - response: The measured response.
   ///   - band: The band of the sweep.
   ///   - highPassOrders: The orders of the recorder's high-pass to consider.
-  static func best(
+  static func bestFit(
     for response: MeasuredResponse, band: ClosedRange<Double>, highPassOrders: ClosedRange<Int>
   ) -> ImpedanceFit? {
     func near(_ model: AdmittanceModel) -> MeasuredResponse {
@@ -113,7 +113,7 @@ struct ImpedanceFit {
   ) {
     var best: Candidate?
     for order in highPassOrders {
-      let candidate = Self.refined(start, response, highPassOrder: order, termination)
+      let candidate = Self.refinedCandidate(start, response, highPassOrder: order, termination)
       if candidate.cost < (best.map { $0.cost * Self.maximumHigherOrderCostRatio } ?? .infinity) {
         best = candidate
       }
@@ -133,13 +133,13 @@ struct ImpedanceFit {
       Self.fitGain(of: Self.model(at: $0, highPassOrder: highPassOrder), to: response)
         .weightedResiduals
     }
-    let intervals = ResonanceFit.intervals(
+    let intervals = ResonanceFit.parameterHalfWidths(
       jacobian: jacobian, residuals: fit.weightedResiduals, gainCount: 1)
     self.parameterHalfWidths = intervals ?? [1, 1, 1]
   }
 
   /// Refines the parameters of a model that has a high-pass of a given order.
-  private static func refined(
+  private static func refinedCandidate(
     _ start: AdmittanceModel, _ response: MeasuredResponse, highPassOrder: Int,
     _ termination: LevenbergMarquardt.Termination
   ) -> Candidate {
@@ -283,7 +283,7 @@ struct ImpedanceFit {
   private static func fitGain(
     of model: AdmittanceModel, to response: MeasuredResponse
   ) -> GainFit {
-    let values = zip(response.groups, response.rootWeights).map {
+    let values = zip(response.groups, response.weightSquareRoots).map {
       model.value(atHertz: $0.meanHertz) * $1
     }
     var crossProduct = 0.0

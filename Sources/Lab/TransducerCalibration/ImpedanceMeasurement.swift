@@ -83,9 +83,9 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
         resistance of the coil
         """)
     }
-    let response = try Self.response(of: recording, reference: reference, signal: signal)
+    let response = try Self.voltageResponse(of: recording, reference: reference, signal: signal)
     let hasReference = reference != nil
-    let fit = try Self.fit(response, band: signal.bandHertz, hasReference: hasReference)
+    let fit = try Self.impedanceFit(response, band: signal.bandHertz, hasReference: hasReference)
     let model = fit.model
     residualDecibels = Decibels.of(power: fit.squaredResidualSum / fit.motionalPower)
     let gain = abs(fit.modelGain)
@@ -130,7 +130,7 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
 
   /// Returns the frequency response of the resistor's voltage, relative to the reference channel if
   /// there is one.
-  private static func response(
+  private static func voltageResponse(
     of recording: CalibrationRecording, reference: CalibrationRecording?, signal: SweepSignal
   ) throws(CalibrationError) -> MeasuredResponse {
     let sweeps = try SweepRecording(recording, signal: signal)
@@ -146,12 +146,12 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     return response.divided(by: pair.response(removingDelay: SweepPair.preRollSeconds))
   }
 
-  private static func fit(
+  private static func impedanceFit(
     _ response: MeasuredResponse, band: ClosedRange<Double>, hasReference: Bool
   ) throws(CalibrationError) -> ImpedanceFit {
     // With a reference, the recorder's high-pass cancels.
     let highPassOrders = hasReference ? 0...0 : 0...2
-    guard let fit = ImpedanceFit.best(for: response, band: band, highPassOrders: highPassOrders),
+    guard let fit = ImpedanceFit.bestFit(for: response, band: band, highPassOrders: highPassOrders),
       fit.model.impedanceRiseRatio > minimumImpedanceRiseRatio,
       fit.squaredResidualSum < maximumInexactResidualPowerRatio * fit.motionalPower
     else {

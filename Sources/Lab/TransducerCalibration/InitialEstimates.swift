@@ -47,7 +47,7 @@ enum InitialEstimates {
         let candidate = TransferFunction(
           modes: [.init(resonanceHertz: hertz, qualityFactor: qualityFactor)], delaySeconds: 0,
           derivativeOrder: derivativeOrder)
-        candidates.append((cost(of: candidate, magnitudes), candidate))
+        candidates.append((magnitudeCost(of: candidate, magnitudes), candidate))
       }
     }
     var estimates: [TransferFunction] = []
@@ -106,7 +106,7 @@ enum InitialEstimates {
 
   /// Returns the cost of fitting a single resonance with the best gain, up to a constant: −(Σ w m
   /// r)² / Σ w m².
-  private static func cost(
+  private static func magnitudeCost(
     of transferFunction: TransferFunction, _ magnitudes: [Magnitude]
   ) -> Double {
     var product = 0.0

@@ -45,7 +45,9 @@ enum LevenbergMarquardt {
       var isImproved = false
       var hasConverged = false
       while dampingFactor < maximumDampingFactor, !isImproved {
-        guard let step = step(jacobian, residuals: currentResiduals, damping: dampingFactor) else {
+        guard
+          let step = parameterStep(jacobian, residuals: currentResiduals, damping: dampingFactor)
+        else {
           return parameterValues
         }
         let nextPoint = parameterValues.indices.map { index in
@@ -90,24 +92,26 @@ enum LevenbergMarquardt {
   }
 
   /// Solves the damped normal equations for the next step of the parameters.
-  private static func step(
+  private static func parameterStep(
     _ jacobian: [[Double]], residuals: [Double], damping: Double
   ) -> [Double]? {
     let count = jacobian.count
     var rows = (0..<count).map { row in
-      (0..<count).map { dot(jacobian[row], jacobian[$0]) } + [-dot(jacobian[row], residuals)]
+      (0..<count).map { dotProduct(jacobian[row], jacobian[$0]) } + [
+        -dotProduct(jacobian[row], residuals)
+      ]
     }
     for index in 0..<count {
       rows[index][index] += damping * rows[index][index] + 1e-300
     }
-    return solve(rows)
+    return solveLinearSystem(rows)
   }
 
   /// Solves linear equations with a symmetric positive definite matrix by Gauss–Jordan elimination.
   ///
   /// - Parameter rows: The rows of the matrix, each followed by its right side.
   /// - Returns: The solution, or nil if the matrix is singular.
-  static func solve(_ rows: [[Double]]) -> [Double]? {
+  static func solveLinearSystem(_ rows: [[Double]]) -> [Double]? {
     var rows = rows
     let count = rows.count
     for pivot in 0..<count {
@@ -126,17 +130,17 @@ enum LevenbergMarquardt {
 
   /// Returns the diagonal of the inverse of JᵀJ, or nil if JᵀJ is singular.
   static func inverseDiagonal(of jacobian: [[Double]]) -> [Double]? {
-    let matrix = jacobian.map { row in jacobian.map { dot(row, $0) } }
+    let matrix = jacobian.map { row in jacobian.map { dotProduct(row, $0) } }
     var diagonal: [Double] = []
     for index in matrix.indices {
       let rows = matrix.enumerated().map { $1 + [$0 == index ? 1 : 0] }
-      guard let column = solve(rows), column[index] >= 0 else { return nil }
+      guard let column = solveLinearSystem(rows), column[index] >= 0 else { return nil }
       diagonal.append(column[index])
     }
     return diagonal
   }
 
-  private static func dot(_ first: [Double], _ second: [Double]) -> Double {
+  private static func dotProduct(_ first: [Double], _ second: [Double]) -> Double {
     var sum = 0.0
     for index in first.indices {
       sum += first[index] * second[index]

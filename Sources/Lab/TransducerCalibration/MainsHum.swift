@@ -225,13 +225,13 @@ struct MainsHum {
     var sum: [[Double]]?
     for segment in segments {
       let rows = segment.normalEquations(cycles: cycles)
-      sum = sum.map { HumPhase.sum($0, rows) } ?? rows
+      sum = sum.map { HumPhase.equationSum($0, rows) } ?? rows
     }
     return sum.flatMap { fit(solvingNormalEquations: $0, hertz: 0) }
   }
 
   private static func fit(solvingNormalEquations equations: [[Double]], hertz: Double) -> Fit? {
-    guard let coefficients = LevenbergMarquardt.solve(equations) else { return nil }
+    guard let coefficients = LevenbergMarquardt.solveLinearSystem(equations) else { return nil }
     return Fit(
       fittedHertz: hertz,
       explainedEnergy: HumPhase.explainedEnergy(by: coefficients, of: equations),

@@ -61,12 +61,12 @@ public struct ManualMeasurement: Equatable, Sendable {
   private static let toneOctavesPerSecond = 0.1
   /// The distances of the tones' starting frequencies from the stated resonance, in octaves. They
   /// differ, so that a person cannot find the resonance by counting seconds.
-  private static let toneStartOctaves = [0.75, 0.95, 0.85]
+  private static let toneStartOffsetsOctaves = [0.75, 0.95, 0.85]
   /// The distance of the tones' final frequencies from the stated resonance, in octaves.
-  private static let toneEndOctaves = 0.95
+  private static let toneEndOffsetOctaves = 0.95
   /// The maximum distance of the measured from the stated resonance, in octaves. The distance is
   /// within the range of the tones.
-  private static let maximumOffsetOctaves = 0.55
+  private static let maximumResultOffsetOctaves = 0.55
   /// The maximum distance of a key press from the median of the presses in the same direction, in
   /// octaves: 9 %.
   private static let maximumPressDistanceOctaves = 0.125
@@ -88,12 +88,14 @@ public struct ManualMeasurement: Equatable, Sendable {
 
   /// Returns the six tones around a stated resonance, rising and falling in turn.
   public static func tones(around resonance: Double) -> [Tone] {
-    toneStartOctaves.flatMap { octaves in
+    toneStartOffsetsOctaves.flatMap { octaves in
       [
         Tone(
-          startHertz: resonance * pow(2, -octaves), endHertz: resonance * pow(2, toneEndOctaves)),
+          startHertz: resonance * pow(2, -octaves),
+          endHertz: resonance * pow(2, toneEndOffsetOctaves)),
         Tone(
-          startHertz: resonance * pow(2, octaves), endHertz: resonance * pow(2, -toneEndOctaves)),
+          startHertz: resonance * pow(2, octaves),
+          endHertz: resonance * pow(2, -toneEndOffsetOctaves)),
       ]
     }
   }
@@ -120,8 +122,8 @@ public struct ManualMeasurement: Equatable, Sendable {
         \(profile.name) has no resonance and no Q factor to start from; add estimates to the profile
         """)
     }
-    let lowestToneHertz = model.resonanceHertz * pow(2, -toneEndOctaves)
-    let highestToneHertz = model.resonanceHertz * pow(2, toneEndOctaves)
+    let lowestToneHertz = model.resonanceHertz * pow(2, -toneEndOffsetOctaves)
+    let highestToneHertz = model.resonanceHertz * pow(2, toneEndOffsetOctaves)
     let band = lowestToneHertz...highestToneHertz
     let uncertainty = hardware.uncertainty ?? hardware.defaultUncertainty
     var weakestProfile = profile
@@ -195,7 +197,7 @@ public struct ManualMeasurement: Equatable, Sendable {
     else { throw Self.disagreementError(presses) }
     let meanOffsetOctaves = (risingMean + fallingMean) / 2
     resonanceHertz = statedResonance * pow(2, meanOffsetOctaves)
-    guard abs(meanOffsetOctaves) <= Self.maximumOffsetOctaves else {
+    guard abs(meanOffsetOctaves) <= Self.maximumResultOffsetOctaves else {
       throw CalibrationError(
         .pressesDisagree,
         """

@@ -24,7 +24,7 @@ struct MeasuredResponse {
   /// The groups by increasing frequency. Groups without a spectral bin are absent.
   let groups: [Group]
   /// The square roots of the groups' weights.
-  let rootWeights: [Double]
+  let weightSquareRoots: [Double]
   /// The spectrum ratios multiplied by the square roots of their weights.
   let weightedGains: [Phasor]
 
@@ -63,8 +63,8 @@ struct MeasuredResponse {
 
   private init(_ groups: [Group]) {
     self.groups = groups
-    rootWeights = groups.map { $0.sweepPower.squareRoot() }
-    weightedGains = zip(groups, rootWeights).map { $0.spectrumRatio * $1 }
+    weightSquareRoots = groups.map { $0.sweepPower.squareRoot() }
+    weightedGains = zip(groups, weightSquareRoots).map { $0.spectrumRatio * $1 }
   }
 
   /// The total power of the recorded response.

@@ -77,7 +77,7 @@ struct ResonanceFit {
     sensors: [TransducerMeasurement.Sensor], noise: Double = 0
   ) {
     let search = ResonanceSearch(response: response, bandHertz: band)
-    var model = Self.singleMode(search: search, sensors: sensors)
+    var model = Self.bestSingleModeFit(search: search, sensors: sensors)
     model = Self.addingCoil(to: model, search: search)
     model = Self.addingHighPass(to: model, search: search, sensors: sensors)
     let sufficientCost = max(
@@ -147,7 +147,7 @@ struct ResonanceFit {
   // MARK: - Structure
 
   /// Returns the best fit of a single resonance among all sensor types.
-  private static func singleMode(
+  private static func bestSingleModeFit(
     search: ResonanceSearch, sensors: [TransducerMeasurement.Sensor]
   ) -> TransferFunction {
     var best: ResonanceSearch.Candidate?
@@ -340,7 +340,7 @@ struct ResonanceFit {
       parameters.transferFunction(at: $0).fitGains(to: response).weightedResiduals
     }
     guard
-      let intervals = intervals(
+      let intervals = parameterHalfWidths(
         jacobian: jacobian, residuals: residuals, gainCount: model.modes.count)
     else {
       return model.modes.map { _ in (1, 1) }
@@ -360,7 +360,7 @@ struct ResonanceFit {
   ///   - residuals: The real and imaginary residuals in turn.
   ///   - gainCount: The number of gains that were fitted besides the parameters.
   /// - Returns: An interval for each parameter, or nil if the normal equations are singular.
-  static func intervals(
+  static func parameterHalfWidths(
     jacobian: [[Double]], residuals: [Double], gainCount: Int
   ) -> [Double]? {
     guard let inverse = LevenbergMarquardt.inverseDiagonal(of: jacobian) else { return nil }

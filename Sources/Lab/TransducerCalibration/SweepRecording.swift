@@ -74,7 +74,7 @@ struct SweepRecording {
   }
 
   private static func checkClipping(
-    of recording: CalibrationRecording, signal: SweepSignal, starts: SweepSearch.Starts
+    of recording: CalibrationRecording, signal: SweepSignal, starts: SweepSearch.SweepStarts
   ) throws(CalibrationError) {
     let rate = recording.sampleRate
     for time in [starts.first, starts.second] {
@@ -92,7 +92,7 @@ struct SweepRecording {
   /// Returns the sweeps, corrected for the clock difference, and the level of the loud sweep above
   /// the silence before it in decibels.
   private static func sweepPair(
-    in recording: CalibrationRecording, signal: SweepSignal, starts: SweepSearch.Starts
+    in recording: CalibrationRecording, signal: SweepSignal, starts: SweepSearch.SweepStarts
   ) throws(CalibrationError) -> (SweepPair, signalToNoise: Double) {
     let rate = recording.sampleRate
     let uncorrectedPair = SweepPair(
@@ -144,12 +144,13 @@ struct SweepRecording {
 
   /// Returns the ranges of frames in which neither the signal plays nor the transducer rings.
   private static func silences(
-    starts: SweepSearch.Starts, signal: SweepSignal, recording: CalibrationRecording
+    starts: SweepSearch.SweepStarts, signal: SweepSignal, recording: CalibrationRecording
   ) -> [Range<Int>] {
     // A detected sweep may have started up to a pre-roll earlier.
     let firstRingingEndSeconds = starts.first + signal.sweepSeconds + ringingSeconds
     let secondRingingEndSeconds = starts.second + signal.sweepSeconds + ringingSeconds
-    let signalEndSeconds = starts.second + signal.sweepSeconds + SweepSignal.pauseSeconds
+    let signalEndSeconds =
+      starts.second + signal.sweepSeconds + SweepSignal.silenceAfterSweepSeconds
     return [
       (0.05, starts.first - SweepPair.preRollSeconds),
       (firstRingingEndSeconds, starts.second - SweepPair.preRollSeconds),
@@ -194,7 +195,7 @@ public struct ReferenceDelay: Equatable, Sendable {
       throw CalibrationError(.noResonance, "the reference channel does not contain the signal")
     }
     signalStartSeconds =
-      pair.excerptStartSeconds + SweepPair.preRollSeconds + delay - signal.firstSweepSeconds
+      pair.excerptStartSeconds + SweepPair.preRollSeconds + delay - signal.firstSweepStartSeconds
   }
 }
 

@@ -8,7 +8,7 @@ internal import SystemSupport
 /// noise. The peaks must be as far apart as the sweeps of the signal.
 struct SweepSearch {
   /// The start times of both sweeps in seconds, including the delay of the transducer's response.
-  typealias Starts = (first: Double, second: Double)
+  typealias SweepStarts = (first: Double, second: Double)
 
   /// A peak of the impulse response.
   private struct Peak {
@@ -70,7 +70,7 @@ struct SweepSearch {
   /// Returns the start times of both sweeps.
   ///
   /// - Throws: `unsuitableRecording` without two sweeps, `clockMismatch` for a wrong distance.
-  func sweepStarts() throws(CalibrationError) -> Starts {
+  func sweepStarts() throws(CalibrationError) -> SweepStarts {
     let mainPeak = peak(in: 0...Double(impulseMagnitudes.count) / impulseSampleRate)
     let median = impulseMagnitudes.sorted()[impulseMagnitudes.count / 2]
     guard mainPeak.impulseMagnitude > Self.minimumPeakToMedianRatio * median else {

@@ -111,7 +111,8 @@ public struct SweepSignal: Equatable, Sendable {
     let lowestHertz = max(
       Self.quickCheckMinimumHertz, model.resonanceHertz / Self.quickCheckFrequencyRatio)
     let highestHertz = max(4 * lowestHertz, model.resonanceHertz * Self.quickCheckFrequencyRatio)
-    let duration = (Self.quickCheckSeconds - Self.marginSeconds) / 2 - Self.pauseSeconds
+    let duration =
+      (Self.quickCheckSeconds - Self.outerSilenceSeconds) / 2 - Self.silenceAfterSweepSeconds
     try self.init(
       bandHertz: lowestHertz...highestHertz, sweepSeconds: duration, levelDecibels: level,
       hasTones: false)
@@ -129,26 +130,26 @@ public struct SweepSignal: Equatable, Sendable {
   /// The ratio of the quiet to the loud sweep's amplitude.
   static let quietToLoudAmplitudeRatio = 0.5
   /// The duration of the silence at each end of the signal, in seconds.
-  static let marginSeconds = 0.5
+  static let outerSilenceSeconds = 0.5
   /// The duration of the silence after a sweep, during which the transducer comes to rest, in
   /// seconds.
-  static let pauseSeconds = 1.5
+  static let silenceAfterSweepSeconds = 1.5
   /// The number of tones, which is also the number of bursts.
   static let toneCount = 6
   /// The interval between the starts of successive tones or bursts, in seconds.
   static let toneSpacingSeconds = 0.5
 
   /// The start of the first sweep, in seconds.
-  var firstSweepSeconds: Double { Self.marginSeconds }
+  var firstSweepStartSeconds: Double { Self.outerSilenceSeconds }
   /// The interval between the starts of both sweeps, in seconds.
-  public var sweepSpacingSeconds: Double { sweepSeconds + Self.pauseSeconds }
+  public var sweepSpacingSeconds: Double { sweepSeconds + Self.silenceAfterSweepSeconds }
   /// The duration of the part of the signal that a measurement requires, in seconds.
-  public var measuredSeconds: Double { Self.marginSeconds + 2 * sweepSpacingSeconds }
+  public var measuredSeconds: Double { Self.outerSilenceSeconds + 2 * sweepSpacingSeconds }
   /// The duration of the whole signal, in seconds.
   public var totalSeconds: Double {
     guard hasTones else { return measuredSeconds }
     return measuredSeconds + 2 * Double(Self.toneCount) * Self.toneSpacingSeconds
-      + Self.marginSeconds
+      + Self.outerSilenceSeconds
   }
 
   /// The fade-in of a sweep, in periods of the lowest frequency. A shorter one makes the high-pass
@@ -157,7 +158,7 @@ public struct SweepSignal: Equatable, Sendable {
   /// The fade-out of sweeps and tones, in seconds.
   private static let fadeOutSeconds = 0.01
   /// The time after a sweep until the high-pass has settled, in seconds.
-  private static let settlingSeconds = 0.25
+  private static let highPassSettlingSeconds = 0.25
   /// The duration of a burst, in periods of its frequency.
   private static let burstPeriods = 3.0
 
@@ -186,8 +187,8 @@ public struct SweepSignal: Equatable, Sendable {
     }
 
     let sweep = unfilteredSweep(rate: rate)
-    add(sweep.map { Self.quietToLoudAmplitudeRatio * $0 }, at: firstSweepSeconds)
-    add(sweep, at: firstSweepSeconds + sweepSpacingSeconds)
+    add(sweep.map { Self.quietToLoudAmplitudeRatio * $0 }, at: firstSweepStartSeconds)
+    add(sweep, at: firstSweepStartSeconds + sweepSpacingSeconds)
     if includesTones {
       for index in 0..<Self.toneCount {
         let toneTime = measuredSeconds + Double(index) * Self.toneSpacingSeconds
@@ -203,7 +204,7 @@ public struct SweepSignal: Equatable, Sendable {
   /// - Parameter rate: The sample rate in hertz, not necessarily whole, so that it can include the
   ///   error of a clock.
   func sweep(rate: Double) -> [Float] {
-    let silence = [Double](repeating: 0, count: Int(Self.settlingSeconds * rate))
+    let silence = [Double](repeating: 0, count: Int(Self.highPassSettlingSeconds * rate))
     return filtered(unfilteredSweep(rate: rate) + silence, rate: rate)
   }
 
@@ -228,7 +229,7 @@ public struct SweepSignal: Equatable, Sendable {
   private func unfilteredSweep(rate: Double) -> [Double] {
     let timeConstant = sweepSeconds / log(bandHertz.upperBound / bandHertz.lowerBound)
     let phaseScale = 2 * Double.pi * bandHertz.lowerBound * timeConstant
-    return sampled(rate: rate, duration: sweepSeconds) { time in
+    return sampledFunction(rate: rate, duration: sweepSeconds) { time in
       let phase = phaseScale * expm1(time / timeConstant)
       return peakAmplitude * fadeGain(at: time, of: sweepSeconds) * sin(phase)
     }
@@ -239,7 +240,7 @@ public struct SweepSignal: Equatable, Sendable {
     let hertz =
       toneBandHertz.lowerBound * pow(toneBandHertz.upperBound / toneBandHertz.lowerBound, position)
     let duration = 0.9 * Self.toneSpacingSeconds
-    return sampled(rate: rate, duration: duration) { time in
+    return sampledFunction(rate: rate, duration: duration) { time in
       peakAmplitude * fadeGain(at: time, of: duration) * sin(2 * .pi * hertz * time)
     }
   }
@@ -247,13 +248,13 @@ public struct SweepSignal: Equatable, Sendable {
   private func burst(rate: Double) -> [Double] {
     let hertz = (toneBandHertz.lowerBound * toneBandHertz.upperBound).squareRoot()
     let duration = min(Self.burstPeriods / hertz, 0.9 * Self.toneSpacingSeconds)
-    return sampled(rate: rate, duration: duration) { time in
+    return sampledFunction(rate: rate, duration: duration) { time in
       let window = sin(.pi * time / duration)
       return peakAmplitude * window * window * sin(2 * .pi * hertz * time)
     }
   }
 
-  private func sampled(
+  private func sampledFunction(
     rate: Double, duration: Double, _ value: (Double) -> Double
   ) -> [Double] {
     (0..<Int(duration * rate)).map { value(Double($0) / rate) }

@@ -101,10 +101,10 @@ struct TransferFunction: Equatable {
     let rows = columns.indices.map { row in
       columns.indices.map { column in
         // A minimal ridge keeps two equal resonances solvable.
-        Self.dot(columns[row], columns[column]) * (row == column ? 1 + 1e-12 : 1)
-      } + [Self.dot(columns[row], measuredGains)]
+        Self.realDotProduct(columns[row], columns[column]) * (row == column ? 1 + 1e-12 : 1)
+      } + [Self.realDotProduct(columns[row], measuredGains)]
     }
-    let gains = LevenbergMarquardt.solve(rows) ?? columns.map { _ in 0 }
+    let gains = LevenbergMarquardt.solveLinearSystem(rows) ?? columns.map { _ in 0 }
     var residuals: [Double] = []
     residuals.reserveCapacity(2 * measuredGains.count)
     var cost = 0.0
@@ -128,7 +128,8 @@ struct TransferFunction: Equatable {
     for index in groups.indices {
       let hertz = groups[index].meanHertz
       let common =
-        filterValue(atHertz: hertz) * delayPhasor(atHertz: hertz) * response.rootWeights[index]
+        filterValue(atHertz: hertz) * delayPhasor(atHertz: hertz)
+        * response.weightSquareRoots[index]
       for mode in modes.indices {
         columns[mode][index] = undelayedMode(mode, atHertz: hertz) * common
       }
@@ -137,7 +138,7 @@ struct TransferFunction: Equatable {
   }
 
   /// Returns the real part of the inner product of two columns of the design matrix.
-  private static func dot(_ first: [Phasor], _ second: [Phasor]) -> Double {
+  private static func realDotProduct(_ first: [Phasor], _ second: [Phasor]) -> Double {
     var sum = 0.0
     for index in first.indices {
       let real = first[index].real * second[index].real

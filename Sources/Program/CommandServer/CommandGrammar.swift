@@ -56,7 +56,7 @@ package enum CommandGrammar {
       Set a parameter of NAME, or of all sounds. PARAMETER is \
       \(CommandParameter.names.joinedWithOr).
       """,
-      CommandSession.set),
+      CommandSession.setParameter),
     .init(
       "stop [NAME] [at TIME]",
       "Stop NAME, or all sounds including taps, and cancel scheduled sounds.",
@@ -126,7 +126,7 @@ package enum CommandGrammar {
 
   /// Returns the fields of the reply to `help`: the names of all commands, or the usage and help
   /// text of one command.
-  static func help(_ verb: String?) throws(CommandError) -> [CommandReply.Field] {
+  static func helpFields(_ verb: String?) throws(CommandError) -> [CommandReply.Field] {
     guard let verb else { return commands.map { .text($0.verb) } }
     let syntax = try syntax(of: verb)
     return [.text(syntax.usage), .text(syntax.help)]
@@ -150,7 +150,7 @@ package enum CommandGrammar {
 
       TIME is either the number of seconds since the start of the session, as shown by status, or \
       +SECONDS from now. INTENSITY, SHARPNESS, and STRENGTH range from 0 to 1, and RATE from \
-      \(operandKinds["RATE"]?.bounds ?? ""). Commands without TIME take effect at the next period \
+      \(operandKinds["RATE"]?.acceptedValuesText ?? ""). Commands without TIME take effect at the next period \
       of the device. Commands with TIME take effect at exactly that time, to the nearest frame. \
       NAME refers to all sounds with that name, both playing and scheduled.
 
@@ -182,8 +182,8 @@ package enum CommandGrammar {
       these sounds can be noise. Each client can schedule up to \(TapSchedule.maximumTapCount) \
       taps, which do not count as sounds until they are about to play. Patterns load in the \
       background, so only the client that requested a pattern waits for it. A pattern file can be \
-      at most \(PatternLoader.maximumByteCount >> 20) MiB in size. A client that leaves \
-      \(LineConnection.maximumQueueSize >> 20) MiB of replies unread is disconnected.
+      at most \(PatternLoader.maximumFileByteCount >> 20) MiB in size. A client that leaves \
+      \(LineConnection.maximumUnsentByteCount >> 20) MiB of replies unread is disconnected.
       """
   }()
 }
@@ -249,14 +249,14 @@ struct CommandSyntax: Sendable {
   }
 
   var usage: String {
-    var words = [verb] + operands.map { $0.isOptional ? "[\($0.label)]" : $0.label }
+    var words = [verb] + operands.map { $0.isOptional ? "[\($0.usageLabel)]" : $0.usageLabel }
     for option in options {
-      words.append("[\(option.keyword)\(option.slot.map { " " + $0.label } ?? "")]")
+      words.append("[\(option.keyword)\(option.slot.map { " " + $0.usageLabel } ?? "")]")
     }
     return words.joined(separator: " ")
   }
 
-  func read(_ words: ArraySlice<CommandWord>) throws(CommandError) -> ServerCommand {
+  func parseWords(_ words: ArraySlice<CommandWord>) throws(CommandError) -> ServerCommand {
     var words = words
     var values: [String: ServerCommand.Value] = [:]
     for operand in operands {
@@ -270,7 +270,7 @@ struct CommandSyntax: Sendable {
         break
       }
       words.removeFirst()
-      values[operand.name] = try operand.read(word)
+      values[operand.name] = try operand.parseWord(word)
     }
     while let word = words.popFirst() {
       guard let option = options.first(where: { word.isKeyword($0.keyword) }) else {
@@ -287,7 +287,7 @@ struct CommandSyntax: Sendable {
         throw CommandError(
           .missingArgument, "\(option.keyword.inQuotes) requires \(slot.name); usage: \(usage)")
       }
-      values[option.keyword] = try slot.read(value)
+      values[option.keyword] = try slot.parseWord(value)
     }
     return ServerCommand(syntax: self, values: values)
   }
@@ -307,7 +307,7 @@ struct CommandSyntax: Sendable {
 }
 
 extension CommandSyntax.Kind {
-  var bounds: String {
+  var acceptedValuesText: String {
     switch self {
     case .text:
       "a word, or text in quotation marks"
@@ -375,10 +375,10 @@ extension CommandGrammar {
   static let maximumTagLength = 64
 
   /// Parses a line as a request. Returns nil for an empty line or a comment.
-  static func read(_ line: LineReader.Line) -> CommandRequest? {
+  static func parseRequest(_ line: LineReader.Line) -> CommandRequest? {
     switch line {
     case .text(let text):
-      read(text)
+      parseRequest(text)
     case .invalidUTF8(let firstWord):
       invalidRequest(
         firstWord, .invalidUTF8, "the line is not valid UTF-8 or contains control characters")
@@ -403,7 +403,7 @@ extension CommandGrammar {
     return String(scalars.dropFirst())
   }
 
-  static func read(_ line: String) -> CommandRequest? {
+  static func parseRequest(_ line: String) -> CommandRequest? {
     // The comparison uses scalars: a space with a combining mark is not a letter.
     var rest = line.unicodeScalars.drop(while: CommandWord.isBlank)
     guard let start = rest.first, start != "#" else { return nil }
@@ -422,12 +422,12 @@ extension CommandGrammar {
         }
         rest = rest[word.endIndex...]
       }
-      var words = try CommandWord.split(String(rest))[...]
+      var words = try CommandWord.splitLine(String(rest))[...]
       guard let verb = words.popFirst() else {
         throw CommandError(.missingArgument, "missing command after the tag")
       }
       let syntax = try syntax(of: verb.text)
-      return CommandRequest(tag: tag, command: .success(try syntax.read(words)))
+      return CommandRequest(tag: tag, command: .success(try syntax.parseWords(words)))
     } catch {
       return CommandRequest(tag: tag, command: .failure(error))
     }
@@ -437,7 +437,7 @@ extension CommandGrammar {
 extension CommandSyntax.Operand {
   /// The text that represents the operand in the usage of a command. This is the list of choices if
   /// there are at most two, and otherwise the name of the operand.
-  var label: String {
+  var usageLabel: String {
     if case .choice(let words) = kind, words.count <= 2 {
       return words.joined(separator: "|")
     }
@@ -447,7 +447,7 @@ extension CommandSyntax.Operand {
   /// The maximum length of a text operand in bytes, equal to the maximum length of a path.
   static let maximumTextLength = 4_096
 
-  func read(_ word: CommandWord) throws(CommandError) -> ServerCommand.Value {
+  func parseWord(_ word: CommandWord) throws(CommandError) -> ServerCommand.Value {
     switch kind {
     case .text:
       guard (1...Self.maximumTextLength).contains(word.text.utf8.count) else {
@@ -455,12 +455,16 @@ extension CommandSyntax.Operand {
       }
       return .text(word.text)
     case .number(let range):
-      guard let number = Self.number(word), range.contains(number) else { throw invalidValue(word) }
+      guard let number = Self.parseNumber(word), range.contains(number) else {
+        throw invalidValue(word)
+      }
       return .number(number)
     case .time:
       let isRelative = !word.isQuoted && word.text.first == "+"
       let range = isRelative ? CommandGrammar.secondsRange : CommandGrammar.sessionSecondsRange
-      guard let number = Self.number(word), range.contains(number) else { throw invalidValue(word) }
+      guard let number = Self.parseNumber(word), range.contains(number) else {
+        throw invalidValue(word)
+      }
       return .time(isRelative ? .after(number) : .at(number))
     case .choice(let choices):
       guard choices.contains(word.text) else {
@@ -473,11 +477,12 @@ extension CommandSyntax.Operand {
   }
 
   private func invalidValue(_ word: CommandWord) -> CommandError {
-    CommandError(.invalidValue, "\(name) must be \(kind.bounds), not \(word.text.inQuotes)")
+    CommandError(
+      .invalidValue, "\(name) must be \(kind.acceptedValuesText), not \(word.text.inQuotes)")
   }
 
   /// Parses a decimal number, but neither hexadecimal numbers nor words such as `inf`.
-  private static func number(_ word: CommandWord) -> Double? {
+  private static func parseNumber(_ word: CommandWord) -> Double? {
     guard !word.isQuoted, word.text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }),
       let number = Double(word.text), number.isFinite
     else { return nil }

@@ -14,14 +14,14 @@ enum CommandParameter: Equatable, Sendable {
   case control(DynamicParameterID)
 
   /// The names of all dynamic parameters that commands can set, in the order of the help text.
-  static let names = table.map(\.name)
+  static let names = namedParameters.map(\.name)
 
   init?(_ name: String) {
-    guard let entry = Self.table.first(where: { $0.name == name }) else { return nil }
+    guard let entry = Self.namedParameters.first(where: { $0.name == name }) else { return nil }
     self = entry.parameter
   }
 
-  var name: String { Self.table.first { $0.parameter == self }?.name ?? "" }
+  var name: String { Self.namedParameters.first { $0.parameter == self }?.name ?? "" }
 
   var range: ClosedRange<Double> {
     switch self {
@@ -30,7 +30,7 @@ enum CommandParameter: Equatable, Sendable {
     }
   }
 
-  private static let table: [(name: String, parameter: CommandParameter)] = [
+  private static let namedParameters: [(name: String, parameter: CommandParameter)] = [
     ("strength", .strength), ("intensity", .control(.hapticIntensityControl)),
     ("sharpness", .control(.hapticSharpnessControl)), ("volume", .control(.audioVolumeControl)),
     ("pan", .control(.audioPanControl)), ("pitch", .control(.audioPitchControl)),
@@ -131,7 +131,7 @@ struct CommandWord: Equatable {
 
   /// Splits a line into words, which are separated by blanks or enclosed `"in quotes"` with `\"`,
   /// `\\`, `\n`, and `\t`.
-  static func split(_ line: String) throws(CommandError) -> [CommandWord] {
+  static func splitLine(_ line: String) throws(CommandError) -> [CommandWord] {
     var words: [CommandWord] = []
     var rest = line.unicodeScalars[...]
     while let first = rest.first {
@@ -154,7 +154,7 @@ struct CommandWord: Equatable {
     return words
   }
 
-  private static let escapes: [(letter: Unicode.Scalar, meant: Unicode.Scalar)] = [
+  private static let escapeSequences: [(letter: Unicode.Scalar, meant: Unicode.Scalar)] = [
     ("\"", "\""), ("\\", "\\"), ("n", "\n"), ("t", "\t"),
   ]
 
@@ -171,7 +171,7 @@ struct CommandWord: Equatable {
         guard let letter = rest.popFirst() else {
           throw CommandError(.unclosedQuote, "missing closing quotation mark")
         }
-        guard let meant = escapes.first(where: { $0.letter == letter })?.meant else {
+        guard let meant = escapeSequences.first(where: { $0.letter == letter })?.meant else {
           throw CommandError(.unclosedQuote, #"invalid escape in quotes; use \", \\, \n or \t"#)
         }
         text.append(meant)
@@ -192,7 +192,7 @@ struct CommandWord: Equatable {
     if isPlain && !text.isEmpty { return text }
     var written = "\""
     for scalar in text.unicodeScalars {
-      let letter = escapes.first { $0.meant == scalar }?.letter
+      let letter = escapeSequences.first { $0.meant == scalar }?.letter
       written.unicodeScalars += letter.map { ["\\", $0] } ?? [scalar]
     }
     // Remaining control characters would break the line or the sender's terminal.

@@ -40,7 +40,7 @@ package struct CommandQueue {
   /// The maximum number of lines that are executed before the next connection has its turn.
   static let maximumBatchCount = 64
 
-  package enum Ending: String, Sendable { case quit, shutdown }
+  package enum EndingCommand: String, Sendable { case quit, shutdown }
 
   private var pendingLines: ArraySlice<LineReader.Line> = []
   /// The request to execute before the pending lines, after its pattern has been loaded again for
@@ -65,7 +65,7 @@ package struct CommandQueue {
     return isEmpty ? nil : .zero
   }
 
-  package mutating func add(_ new: [LineReader.Line]) { pendingLines += new }
+  package mutating func addLines(_ new: [LineReader.Line]) { pendingLines += new }
 
   /// Prepares the queue for the next session, in which patterns are loaded again for the new
   /// profiles.
@@ -89,7 +89,7 @@ package struct CommandQueue {
   package mutating func execute(
     by session: CommandSession, client: Int? = 0, at now: Duration, period: Duration,
     answer: (CommandReply) -> Void
-  ) -> Ending? {
+  ) -> EndingCommand? {
     // The next session performs the lines that follow a reload.
     guard !session.isReloading else { return nil }
     if let (request, preparation, since) = deferredRequest {
@@ -126,7 +126,9 @@ package struct CommandQueue {
         return nil
       }
       answer(reply)
-      if let verb = try? request.command.get().syntax.verb, let ending = Ending(rawValue: verb) {
+      if let verb = try? request.command.get().syntax.verb,
+        let ending = EndingCommand(rawValue: verb)
+      {
         pendingLines = []
         return ending
       }
@@ -141,7 +143,7 @@ package struct CommandQueue {
       return restartedRequest
     }
     while let line = pendingLines.popFirst() {
-      if let request = CommandGrammar.read(line) { return request }
+      if let request = CommandGrammar.parseRequest(line) { return request }
     }
     return nil
   }

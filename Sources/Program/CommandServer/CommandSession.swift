@@ -25,15 +25,15 @@ package final class CommandSession {
   var restorationFrame: Int64?
   /// The saved state that is still to be restored. Until then, it is saved again instead of the
   /// state of this session.
-  var pendingState: String?
+  var pendingStateText: String?
   var generatedNameCount = 0
   let transducerArray: TransducerArray?
-  let device: String
-  private let wake: WakeSignal?
-  private var events: [CommandReply] = []
-  private var endFrame: Int64 = 0
+  let deviceName: String
+  private let wakeSignal: WakeSignal?
+  private var pendingEvents: [CommandReply] = []
+  private var lastEndFrame: Int64 = 0
   var sinkEvents = SinkEventAggregator()
-  let startTime: Int
+  let startSecondsSince1970: Int
   /// A Boolean value that indicates whether the device is open and responds.
   private(set) var isDevicePresent: Bool
   /// The number of connected clients, for the metrics.
@@ -46,13 +46,13 @@ package final class CommandSession {
   package var reloadHandler: (() throws -> SettingsCheck)?
   /// A Boolean value that indicates whether the session must end and continue with new settings.
   package private(set) var isReloading = false
-  private let message: @Sendable (any Error) -> String
+  private let messageForError: @Sendable (any Error) -> String
   /// A Boolean value that indicates whether a client has set the strength of all sounds.
   var hasSetStrength = false
   /// The peak magnitude of the output since the start of the server.
-  private var maximumPeak: Float = 0
+  private var maximumPeakMagnitude: Float = 0
   /// The peak magnitude of the output since `status` last reported it.
-  private var recentPeak: Float = 0
+  private var recentPeakMagnitude: Float = 0
   private(set) var lateCommandCount = 0
   private var isCommandLate = false
   /// The preparation of the current command; nil if it was not prepared in advance.
@@ -82,12 +82,12 @@ package final class CommandSession {
     message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
     self.engine = engine
-    self.device = device
+    self.deviceName = device
     self.transducerArray = array
-    self.startTime = startTime
-    self.wake = wake
+    self.startSecondsSince1970 = startTime
+    self.wakeSignal = wake
     self.isDevicePresent = isDevicePresent
-    self.message = message
+    self.messageForError = message
     loader = PatternLoader(
       profiles: engine.profiles, rate: engine.rate, formats: formats, reading: reading,
       folder: folder, loadsInBackground: loadsInBackground, message: message)
@@ -99,7 +99,7 @@ package final class CommandSession {
   ) throws(CommandError) -> RequestPreparation? {
     guard case .success(let command) = request.command else { return nil }
     if command.syntax.verb == CommandGrammar.reloadVerb { return .settings(try checkSettings()) }
-    return command.needsLoading ? .pattern(try loader.beginLoading(command, wake: wake)) : nil
+    return command.needsLoading ? .pattern(try loader.beginLoading(command, wake: wakeSignal)) : nil
   }
 
   /// Performs a request, and returns its reply. `quit` and `shutdown` are handled by the caller.
@@ -132,8 +132,8 @@ package final class CommandSession {
 
   package func drainEvents() -> [CommandReply] {
     removeEndedSounds()
-    defer { events = [] }
-    return events
+    defer { pendingEvents = [] }
+    return pendingEvents
   }
 
   /// Lets all sounds play to their ends. Loops end after the current pass, and paused sounds are
@@ -164,7 +164,7 @@ package final class CommandSession {
     guard sounds.isEmpty, scheduledTaps.count == 0 else { return nil }
     let delay = engine.routing.channels.map(\.delayFrameCount).max() ?? 0
     let remaining =
-      Double(endFrame + Int64(delay) - engine.position) / engine.rate
+      Double(lastEndFrame + Int64(delay) - engine.position) / engine.rate
       + (tail ?? engine.routing.tailDuration(rate: engine.rate))
     return max(0, remaining)
   }
@@ -181,11 +181,13 @@ package final class CommandSession {
     return [.number("duration", pattern.durationSeconds)] + pattern.mixedLocationFields
   }
 
-  func statisticsReply(_: ServerCommand) -> [CommandReply.Field] { [.json(fields.compactLine)] }
+  func statisticsReply(_: ServerCommand) -> [CommandReply.Field] {
+    [.json(statisticsFields.compactLine)]
+  }
   func listSounds(_: ServerCommand) -> [CommandReply.Field] { soundNames.map { .text($0) } }
 
   func helpReply(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    try CommandGrammar.help(command.text("COMMAND"))
+    try CommandGrammar.helpFields(command.text("COMMAND"))
   }
 
   func emptyReply(_: ServerCommand) -> [CommandReply.Field] { [] }
@@ -203,7 +205,7 @@ package final class CommandSession {
     do {
       try check.apply()
     } catch {
-      throw CommandError(.failed, message(error))
+      throw CommandError(.failed, messageForError(error))
     }
     isReloading = true
     return []
@@ -216,14 +218,14 @@ package final class CommandSession {
     do {
       return try reloadHandler()
     } catch {
-      throw CommandError(.failed, message(error))
+      throw CommandError(.failed, messageForError(error))
     }
   }
 
   /// Continues the counts of a session that ended to reload its settings.
   package func continueCounts(of previous: CommandSession) {
     sinkEvents = previous.sinkEvents
-    maximumPeak = previous.maximumPeak
+    maximumPeakMagnitude = previous.maximumPeakMagnitude
     lateCommandCount = previous.lateCommandCount
     clientCount = previous.clientCount
     requestCount = previous.requestCount
@@ -232,32 +234,32 @@ package final class CommandSession {
   func statusReply(_: ServerCommand) -> [CommandReply.Field] {
     let unstarted = sounds.count { !$0.isPaused && !$0.hasStarted }
     let paused = sounds.count { $0.isPaused }
-    updatePeak()
-    defer { recentPeak = 0 }
+    updateMaximumPeak()
+    defer { recentPeakMagnitude = 0 }
     return [
       .number("time", engine.seconds), .count("playing", sounds.count - unstarted - paused),
       .count("waiting", unstarted + scheduledTaps.count), .count("paused", paused),
       .count("voices", engine.voiceCount),
       .number("strength", Double(engine.strength)), .pair("muted", engine.isMuted ? "yes" : "no"),
-      .number("peak", Double(recentPeak)),
+      .number("peak", Double(recentPeakMagnitude)),
       .number("limited", Double(engine.limitedFrameCount) / engine.rate),
       .count("underruns", sinkEvents.underrunCount),
       .number("missed", Double(sinkEvents.missedFrameCount) / engine.rate),
-      .pair("device", device), .pair("present", isDevicePresent ? "yes" : "no"),
+      .pair("device", deviceName), .pair("present", isDevicePresent ? "yes" : "no"),
       .count("rate", Int(engine.rate)),
     ]
   }
 
   /// Updates and returns the peak magnitude of the output since the start of the server.
-  @discardableResult func updatePeak() -> Float {
+  @discardableResult func updateMaximumPeak() -> Float {
     for channel in engine.routing.channels.indices {
-      recentPeak = max(recentPeak, engine.drainPeak(ofChannel: channel))
+      recentPeakMagnitude = max(recentPeakMagnitude, engine.drainPeak(ofChannel: channel))
     }
-    maximumPeak = max(maximumPeak, recentPeak)
-    return maximumPeak
+    maximumPeakMagnitude = max(maximumPeakMagnitude, recentPeakMagnitude)
+    return maximumPeakMagnitude
   }
 
-  package var activity: PlaybackState {
+  package var playbackState: PlaybackState {
     if sounds.contains(where: { $0.hasStarted && !$0.isPaused }) {
       return .playing
     }
@@ -291,7 +293,7 @@ package final class CommandSession {
   /// Returns the time until the next scheduled tap needs a player; nil if no taps are scheduled.
   package func timeUntilNextUpdate() -> Duration? {
     scheduledTaps.firstFrame.map { frame in
-      let remaining = Double(frame - engine.position) / engine.rate - Self.latePlayerSeconds / 2
+      let remaining = Double(frame - engine.position) / engine.rate - Self.minimumTapLeadSeconds / 2
       return .seconds(max(0.001, remaining))
     }
   }
@@ -311,7 +313,7 @@ package final class CommandSession {
       if sound.lastScheduledFrame > frame {
         try? sound.player.cancel()
       }
-      endFrame = max(endFrame, frame)
+      lastEndFrame = max(lastEndFrame, frame)
       if let replacementFrame = sound.replacementFrame, frame >= replacementFrame {
         continue
       }
@@ -322,12 +324,12 @@ package final class CommandSession {
 
   private func reportEnd(of sound: ServerSound, _ event: String, at frame: Int64) {
     guard let name = sound.name else { return }
-    events.append(
+    pendingEvents.append(
       .event(event, [.pair("name", name), .number("time", Double(frame) / engine.rate)]))
   }
 
-  func report(_ event: String, _ fields: [CommandReply.Field]) {
-    events.append(.event(event, [.number("time", engine.seconds)] + fields))
+  func reportEvent(_ event: String, _ fields: [CommandReply.Field]) {
+    pendingEvents.append(.event(event, [.number("time", engine.seconds)] + fields))
   }
 
   package func recordSinkEvent(_ event: SinkEvent, at now: Duration) {
@@ -337,7 +339,7 @@ package final class CommandSession {
     case .suspended, .degraded: break
     }
     for report in sinkEvents.add(event, at: now) {
-      self.report(report)
+      self.reportSinkEvents(report)
     }
   }
 
@@ -348,11 +350,11 @@ package final class CommandSession {
   /// Reports the device events that were held back and are now due, or all of them if `now` is nil.
   package func reportHeldEvents(at now: Duration?) {
     for report in sinkEvents.drainDueReports(at: now) {
-      self.report(report)
+      self.reportSinkEvents(report)
     }
   }
 
-  private func report(_ report: SinkEventAggregator.Report) {
+  private func reportSinkEvents(_ report: SinkEventAggregator.Report) {
     let event = report.event
     // A script cannot react to a degradation; standard error reports it.
     if event.kind == .degraded { return }
@@ -360,10 +362,11 @@ package final class CommandSession {
     let missed = CommandReply.Field.number("missed", Double(event.missedFrameCount) / engine.rate)
     let count = CommandReply.Field.count("count", report.count)
     if event.kind == .underrun {
-      return self.report(
+      return self.reportEvent(
         name, [missed, count] + (event.cause.map { [.pair("cause", $0.name)] } ?? []))
     }
-    self.report(name, [missed] + (report.count > 1 ? [count] : []) + [.pair("text", event.text)])
+    self.reportEvent(
+      name, [missed] + (report.count > 1 ? [count] : []) + [.pair("text", event.text)])
   }
 
   func play(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
@@ -379,7 +382,7 @@ package final class CommandSession {
         try player.loop(passCount: nil)
       }
       let position = command.number("from")
-      let fields = try start(
+      let fields = try startSound(
         player, as: command.text("as") ?? pattern.name, at: scheduledTime(command.time),
         from: position > 0 ? position : nil,
         gain: command.number("strength", default: 1), priority: command.priority)
@@ -401,8 +404,8 @@ package final class CommandSession {
     try checkClientQuota()
     let player = try player(for: HapticPattern(events: [event]))
     return try translatingErrors { () throws(PlaybackError) in
-      try start(
-        player, as: command.text("as") ?? makeName("hum"), at: scheduledTime(command.time),
+      try startSound(
+        player, as: command.text("as") ?? makeSoundName("hum"), at: scheduledTime(command.time),
         priority: command.priority)
     }
   }
@@ -414,8 +417,8 @@ package final class CommandSession {
     let tap = TapSchedule.Tap(
       frame: moment.frame, intensity: Float(command.number("INTENSITY", default: 1)),
       sharpness: Float(command.number("SHARPNESS", default: 0.5)), clientID: currentClientID)
-    if isImminent(tap.frame) {
-      try start(tap, at: moment)
+    if isTapImminent(tap.frame) {
+      try startTap(tap, at: moment)
     } else if !scheduledTaps.add(tap) {
       throw CommandError(
         .busy,
@@ -426,11 +429,11 @@ package final class CommandSession {
   }
 
   func startImminentTaps() {
-    while let frame = scheduledTaps.firstFrame, isImminent(frame),
-      let tap = scheduledTaps.pop(before: .max)
+    while let frame = scheduledTaps.firstFrame, isTapImminent(frame),
+      let tap = scheduledTaps.popTap(before: .max)
     {
       do throws(CommandError) {
-        try start(tap, at: (.frame(tap.frame), tap.frame))
+        try startTap(tap, at: (.frame(tap.frame), tap.frame))
       } catch {
         // There is space for the tap after the next period.
         return scheduledTaps.insert(tap)
@@ -439,24 +442,27 @@ package final class CommandSession {
   }
 
   /// The time before a tap at which the tap gets a player in any case, in seconds.
-  static var latePlayerSeconds: Double { 0.1 }
+  static var minimumTapLeadSeconds: Double { 0.1 }
   /// The time before a tap at which the tap already gets a player if there are few sounds, in
   /// seconds.
-  private static var earlyPlayerSeconds: Double { 2 }
-  private static var earlyPlayerLimit: Int { 256 }
+  private static var maximumTapLeadSeconds: Double { 2 }
+  private static var maximumEarlyTapSoundCount: Int { 256 }
 
-  private func isImminent(_ frame: Int64) -> Bool {
+  private func isTapImminent(_ frame: Int64) -> Bool {
     let remaining = Double(frame - engine.position) / engine.rate
     return remaining
-      < (sounds.count < Self.earlyPlayerLimit ? Self.earlyPlayerSeconds : Self.latePlayerSeconds)
+      < (sounds.count < Self.maximumEarlyTapSoundCount
+        ? Self.maximumTapLeadSeconds : Self.minimumTapLeadSeconds)
   }
 
-  private func start(_ tap: TapSchedule.Tap, at moment: ScheduledTime) throws(CommandError) {
+  private func startTap(_ tap: TapSchedule.Tap, at moment: ScheduledTime) throws(CommandError) {
     let event = HapticEvent(
       kind: .hapticTransient, time: 0,
       parameters: [.hapticIntensity: tap.intensity, .hapticSharpness: tap.sharpness])
     let player = try player(for: HapticPattern(events: [event]))
-    _ = try translatingErrors { () throws(PlaybackError) in try start(player, as: nil, at: moment) }
+    _ = try translatingErrors { () throws(PlaybackError) in
+      try startSound(player, as: nil, at: moment)
+    }
   }
 
   /// Throws an error if the client already has as many sounds as there are free players, so that a
@@ -494,7 +500,7 @@ package final class CommandSession {
         : error.description)
   }
 
-  func start(
+  func startSound(
     _ player: PatternPlayer, as name: String?, at moment: ScheduledTime,
     from position: Double? = nil,
     gain: Double = 1,
@@ -515,8 +521,8 @@ package final class CommandSession {
       try player.setGain(sound.totalGain, over: 0)
     }
     try player.start(at: moment.time, from: position)
-    if let wake {
-      player.endHandler = { wake.raise() }
+    if let wakeSignal {
+      player.endHandler = { wakeSignal.raise() }
     }
     sounds.append(sound)
     if priority > 0 {
@@ -538,21 +544,21 @@ package final class CommandSession {
   }
 
   /// Returns a generated name for a sound that is not in use, such as `hum-3`.
-  func makeName(_ word: String) -> String {
+  func makeSoundName(_ word: String) -> String {
     repeat {
       generatedNameCount += 1
     } while soundNames.contains("\(word)-\(generatedNameCount)")
     return "\(word)-\(generatedNameCount)"
   }
 
-  func set(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+  func setParameter(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     guard let parameter = command.text("PARAMETER").flatMap(CommandParameter.init) else {
       return []
     }
     let value = command.number("VALUE")
     let ramp = command.number("over")
     guard parameter.range.contains(value) else {
-      let bounds = CommandSyntax.Kind.number(parameter.range).bounds
+      let bounds = CommandSyntax.Kind.number(parameter.range).acceptedValuesText
       throw CommandError(
         .invalidValue,
         "\(parameter.name) must be \(bounds), not '\(NumberFormatting.plainText(value))'"
@@ -569,13 +575,13 @@ package final class CommandSession {
       }
       return []
     case .strength:
-      return try changeEach(name) { sound throws(PlaybackError) in
+      return try changeEachSound(name) { sound throws(PlaybackError) in
         sound.gain = value
         try sound.player.setGain(sound.totalGain, over: ramp > 0 ? ramp : nil, at: moment.time)
         sound.recordScheduled(moment.frame)
       }
     case .control(let id):
-      return try changeEach(name) { sound throws(PlaybackError) in
+      return try changeEachSound(name) { sound throws(PlaybackError) in
         try sound.setControl(id, to: value, over: ramp, at: moment, rate: engine.rate)
       }
     }
@@ -597,22 +603,22 @@ package final class CommandSession {
   /// Pauses the sounds with the given name, or all sounds that have a name. A sound that has not
   /// started yet is paused at its start.
   func pause(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    try changeEach(command.name) { sound throws(PlaybackError) in
-      try sound.player.pause(at: sound.changeTime)
+    try changeEachSound(command.name) { sound throws(PlaybackError) in
+      try sound.player.pause(at: sound.earliestChangeTime)
       sound.isPaused = true
     }
   }
 
   func resume(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    try changeEach(command.name) { sound throws(PlaybackError) in
-      try sound.player.resume(at: sound.changeTime)
+    try changeEachSound(command.name) { sound throws(PlaybackError) in
+      try sound.player.resume(at: sound.earliestChangeTime)
       sound.isPaused = false
     }
   }
 
   func seek(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    try changeEach(command.name) { sound throws(PlaybackError) in
-      try sound.player.seek(to: command.number("SECONDS"), at: sound.changeTime)
+    try changeEachSound(command.name) { sound throws(PlaybackError) in
+      try sound.player.seek(to: command.number("SECONDS"), at: sound.earliestChangeTime)
     }
   }
 
@@ -620,7 +626,7 @@ package final class CommandSession {
     let isOn = command.text("SWITCH") == "on"
     let end = command.flag("end") ? command.number("end") : nil
     guard isOn || end == nil else { throw CommandError(.unexpectedArgument, "'end' requires 'on'") }
-    return try changeEach(command.name) { sound throws(PlaybackError) in
+    return try changeEachSound(command.name) { sound throws(PlaybackError) in
       try sound.player.loop(passCount: isOn ? nil : 1, end: end)
       sound.isLooping = isOn
       sound.loopEndSeconds = end
@@ -628,7 +634,7 @@ package final class CommandSession {
   }
 
   func setPlaybackRate(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    try changeEach(command.name) { sound throws(PlaybackError) in
+    try changeEachSound(command.name) { sound throws(PlaybackError) in
       try sound.player.setPlaybackRate(command.number("RATE"))
       sound.playbackRate = command.number("RATE")
     }
@@ -647,11 +653,11 @@ package final class CommandSession {
         .invalidValue,
         "POS must be \(transducerArray.layout.positionDescription), not \(text.inQuotes)")
     }
-    return try changeEach(command.name) { sound throws(PlaybackError) in
+    return try changeEachSound(command.name) { sound throws(PlaybackError) in
       try sound.pan(
         to: position, over: command.number("over"), on: transducerArray, now: engine.position,
         rate: engine.rate)
-      sound.panText = text
+      sound.panPositionText = text
     }
   }
 
@@ -663,7 +669,7 @@ package final class CommandSession {
     // Without a name, muting silences the engine, but unmuting also unmutes each sound that was
     // muted by its name.
     if command.name == nil && isMuted { return [] }
-    return try changeEach(command.name) { sound throws(PlaybackError) in
+    return try changeEachSound(command.name) { sound throws(PlaybackError) in
       guard sound.isMuted != isMuted else { return }
       try sound.player.setMuted(isMuted)
       sound.isMuted = isMuted
@@ -694,7 +700,9 @@ package final class CommandSession {
     }
   }
 
-  private func changeEach(_ name: String?, _ change: (ServerSound) throws(PlaybackError) -> Void)
+  private func changeEachSound(
+    _ name: String?, _ change: (ServerSound) throws(PlaybackError) -> Void
+  )
     throws(CommandError)
     -> [CommandReply.Field]
   {
@@ -736,9 +744,9 @@ package final class CommandSession {
       let player = try engine.player(for: pattern.plans, duration: pattern.durationSeconds)
       try player.loop(passCount: nil)
       let moment = scheduledTime(command.time)
-      let name = command.text("as") ?? makeName("noise")
+      let name = command.text("as") ?? makeSoundName("noise")
       let duration = command.number("SECONDS")
-      _ = try start(player, as: name, at: moment, priority: command.priority)
+      _ = try startSound(player, as: name, at: moment, priority: command.priority)
       let end = moment.frame + FrameConversion.frame(seconds: duration, rate: engine.rate)
       try player.stop(at: .frame(end))
       if let sound = sounds.last {

@@ -3,7 +3,7 @@ internal import HapticPlayback
 /// The gain reduction of sounds while a sound of a higher priority plays.
 struct Ducking: Equatable, Sendable {
   /// The gain of sounds with a lower priority than another sound. A gain of 1 disables ducking.
-  var gain = 1.0
+  var duckedGain = 1.0
   /// The duration of the gain reduction, in seconds, from the start of the sound with the higher
   /// priority.
   var attackSeconds = 0.05
@@ -16,7 +16,7 @@ extension CommandSession {
   func configureDucking(_ command: ServerCommand) -> [CommandReply.Field] {
     let defaults = Ducking()
     ducking = Ducking(
-      gain: command.number("GAIN"),
+      duckedGain: command.number("GAIN"),
       attackSeconds: command.number("attack", default: defaults.attackSeconds),
       releaseSeconds: command.number("release", default: defaults.releaseSeconds))
     adjustDucking()
@@ -28,13 +28,14 @@ extension CommandSession {
       candidate.priority > sound.priority && candidate.startFrame <= frame && !candidate.hasEnded
         && !candidate.isPaused
     }
-    return isBelow ? ducking.gain : 1
+    return isBelow ? ducking.duckedGain : 1
   }
 
   func duckBelow(_ sound: ServerSound, at moment: ScheduledTime) throws(PlaybackError) {
-    guard ducking.gain != 1 else { return }
-    for lower in sounds where lower.priority < sound.priority && lower.duckGain != ducking.gain {
-      lower.duckGain = ducking.gain
+    guard ducking.duckedGain != 1 else { return }
+    for lower in sounds
+    where lower.priority < sound.priority && lower.duckGain != ducking.duckedGain {
+      lower.duckGain = ducking.duckedGain
       try lower.player.setGain(lower.totalGain, over: ducking.attackSeconds, at: moment.time)
       lower.recordScheduled(moment.frame)
     }

@@ -9,45 +9,45 @@ internal import SystemSupport
 package final class LineConnection {
   /// The maximum number of unsent bytes; beyond it, a socket is disconnected, and other connections
   /// drop lines.
-  static let maximumQueueSize = 1 << 20
+  static let maximumUnsentByteCount = 1 << 20
   /// The number of unsent bytes above which no more lines are read.
-  static let readPauseThreshold = 1 << 16
+  static let readPauseUnsentByteCount = 1 << 16
   static let foregroundPollInterval = Duration.milliseconds(500)
   /// The number of bytes that a pipe accepts without waiting when it signals space: `PIPE_BUF` of
   /// Linux.
-  private static let pipeWriteSize = 4_096
-  private static let finishTimeout = Duration.seconds(1)
+  private static let pipeWriteByteCount = 4_096
+  private static let finalSendTimeout = Duration.seconds(1)
 
-  private let input: Int32
-  private let output: Int32
+  private let inputDescriptor: Int32
+  private let outputDescriptor: Int32
   private let isSocket: Bool
-  private var reader = LineReader()
+  private var lineReader = LineReader()
   private var sendBuffer = SendBuffer()
   package private(set) var isAtEnd = false
   package var isPaused = false
   private var isBroken = false
 
   init(socket descriptor: Int32) {
-    input = descriptor
-    output = descriptor
+    inputDescriptor = descriptor
+    outputDescriptor = descriptor
     isSocket = true
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
   }
 
   package init(input: Int32 = STDIN_FILENO, output: Int32 = STDOUT_FILENO) {
-    self.input = input
-    self.output = output
+    self.inputDescriptor = input
+    self.outputDescriptor = output
     isSocket = false
   }
 
   deinit {
     if isSocket {
-      close(input)
+      close(inputDescriptor)
     }
   }
 
-  package var isTerminal: Bool { isatty(input) == 1 }
+  package var isTerminal: Bool { isatty(inputDescriptor) == 1 }
   var isFinished: Bool { isBroken || isAtEnd && sendBuffer.count == 0 }
 
   /// The descriptors to poll: for writing if there are unsent bytes, and for reading unless there
@@ -57,37 +57,39 @@ package final class LineConnection {
     if isSocket {
       // Without events, poll(2) still reports a disconnected client.
       let events = (sends ? POLLOUT : 0) | (isReading ? POLLIN : 0)
-      return [PollDescriptor(input, events: Int16(events))]
+      return [PollDescriptor(inputDescriptor, events: Int16(events))]
     }
-    return (isReading && isInForeground ? [PollDescriptor(input)] : [])
-      + (sends ? [PollDescriptor(output, events: Int16(POLLOUT))] : [])
+    return (isReading && isInForeground ? [PollDescriptor(inputDescriptor)] : [])
+      + (sends ? [PollDescriptor(outputDescriptor, events: Int16(POLLOUT))] : [])
   }
 
-  package var timeout: Duration? {
+  package var pollTimeout: Duration? {
     isReading && !isInForeground ? Self.foregroundPollInterval : nil
   }
   func markAtEnd() { isAtEnd = true }
 
   /// Returns the lines that have arrived, up to 64 KiB, so that every client has its turn.
   package func readLines() -> [LineReader.Line] {
-    guard isReading, isSocket || isInForeground && isReady(input, POLLIN) else { return [] }
+    guard isReading, isSocket || isInForeground && isDescriptorReady(inputDescriptor, POLLIN) else {
+      return []
+    }
     var bytes = [UInt8](repeating: 0, count: LineReader.maximumLineLength)
-    let count = unsafe read(input, &bytes, bytes.count)
-    if count > 0 { return reader.lines(in: bytes.prefix(count)) }
+    let count = unsafe read(inputDescriptor, &bytes, bytes.count)
+    if count > 0 { return lineReader.lines(in: bytes.prefix(count)) }
     if count < 0 && (errno == EAGAIN || errno == EINTR) { return [] }
     if count < 0 && isSocket {
       isBroken = true
     }
     isAtEnd = true
-    return reader.finish().map { [$0] } ?? []
+    return lineReader.popLastLine().map { [$0] } ?? []
   }
 
   package func send(_ reply: CommandReply) {
     // A reader that never reads must not fill the memory.
-    if isBroken || !isSocket && sendBuffer.count > Self.maximumQueueSize { return }
+    if isBroken || !isSocket && sendBuffer.count > Self.maximumUnsentByteCount { return }
     sendBuffer.append(reply.line)
     flush()
-    if isSocket && sendBuffer.count > Self.maximumQueueSize {
+    if isSocket && sendBuffer.count > Self.maximumUnsentByteCount {
       isBroken = true
     }
   }
@@ -96,21 +98,23 @@ package final class LineConnection {
     guard !isBroken else { return }
     isBroken = unsafe !sendBuffer.flush { bytes in
       if isSocket {
-        return unsafe Glibc.send(output, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        return unsafe Glibc.send(
+          outputDescriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
       }
-      guard isReady(output, POLLOUT) else {
+      guard isDescriptorReady(outputDescriptor, POLLOUT) else {
         errno = EAGAIN
         return -1
       }
-      return unsafe write(output, bytes.baseAddress, min(bytes.count, Self.pipeWriteSize))
+      return unsafe write(
+        outputDescriptor, bytes.baseAddress, min(bytes.count, Self.pipeWriteByteCount))
     }
   }
 
-  package func finish(_ time: any TimeSource) {
-    let end = time.now + Self.finishTimeout
+  package func finishSending(_ time: any TimeSource) {
+    let end = time.now + Self.finalSendTimeout
     flush()
     while sendBuffer.count > 0, !isBroken, time.now < end {
-      var watched = [PollDescriptor(output, events: Int16(POLLOUT))]
+      var watched = [PollDescriptor(outputDescriptor, events: Int16(POLLOUT))]
       time.wait(for: &watched, timeout: end - time.now)
       flush()
     }
@@ -118,16 +122,17 @@ package final class LineConnection {
 
   private var isReading: Bool {
     if isAtEnd || isPaused { return false }
-    return isBroken ? !isSocket : sendBuffer.count <= Self.readPauseThreshold
+    return isBroken ? !isSocket : sendBuffer.count <= Self.readPauseUnsentByteCount
   }
 
   /// A Boolean value that indicates whether this process may read from its terminal. Reading in the
   /// background would stop the process.
   private var isInForeground: Bool {
-    isatty(input) == 0 || tcgetpgrp(input) < 0 || TerminalMode.isForegroundJob(ofTerminal: input)
+    isatty(inputDescriptor) == 0 || tcgetpgrp(inputDescriptor) < 0
+      || TerminalMode.isForegroundJob(ofTerminal: inputDescriptor)
   }
 
-  private func isReady(_ descriptor: Int32, _ events: Int32) -> Bool {
+  private func isDescriptorReady(_ descriptor: Int32, _ events: Int32) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
     // The read or write itself reports an end or an error.
     return unsafe poll(&entry, 1, 0) > 0
@@ -136,9 +141,9 @@ package final class LineConnection {
 
 struct SendBuffer {
   private var bytes: [UInt8] = []
-  private var sentCount = 0
+  private var sentByteCount = 0
 
-  var count: Int { bytes.count - sentCount }
+  var count: Int { bytes.count - sentByteCount }
 
   mutating func append(_ line: String) {
     bytes += line.utf8
@@ -150,10 +155,10 @@ struct SendBuffer {
     var isConnected = true
     while self.count > 0 && isConnected {
       let count = unsafe bytes.withUnsafeBytes { all in
-        unsafe send(UnsafeRawBufferPointer(rebasing: all[sentCount...]))
+        unsafe send(UnsafeRawBufferPointer(rebasing: all[sentByteCount...]))
       }
       if count >= 0 {
-        sentCount += count
+        sentByteCount += count
       } else if errno == EAGAIN {
         break
       } else if errno != EINTR {
@@ -161,9 +166,9 @@ struct SendBuffer {
       }
     }
     // Moving the rest forward each time would cost more than it frees.
-    if sentCount == bytes.count || sentCount > LineConnection.readPauseThreshold {
-      bytes.removeFirst(sentCount)
-      sentCount = 0
+    if sentByteCount == bytes.count || sentByteCount > LineConnection.readPauseUnsentByteCount {
+      bytes.removeFirst(sentByteCount)
+      sentByteCount = 0
     }
     return isConnected
   }

@@ -17,7 +17,7 @@ package struct LineReader {
   private static let maximumFirstWordLength = 256
 
   private var pendingBytes: [UInt8] = []
-  private var isTooLong = false
+  private var isPendingLineTooLong = false
 
   /// Returns the lines that the received bytes complete.
   mutating func lines(in bytes: ArraySlice<UInt8>) -> [Line] {
@@ -32,12 +32,15 @@ package struct LineReader {
     return lines
   }
 
-  mutating func finish() -> Line? { pendingBytes.isEmpty && !isTooLong ? nil : popLine() }
+  mutating func popLastLine() -> Line? {
+    pendingBytes.isEmpty && !isPendingLineTooLong ? nil : popLine()
+  }
 
   private mutating func append(_ bytes: ArraySlice<UInt8>) {
     // One additional byte may be the carriage return.
-    isTooLong = isTooLong || pendingBytes.count + bytes.count > Self.maximumLineLength + 1
-    if isTooLong {
+    isPendingLineTooLong =
+      isPendingLineTooLong || pendingBytes.count + bytes.count > Self.maximumLineLength + 1
+    if isPendingLineTooLong {
       // The first word identifies the line in its reply.
       let firstBytes = (pendingBytes + bytes.prefix(Self.maximumFirstWordLength + 1))
       pendingBytes = Array(firstBytes.prefix(Self.maximumFirstWordLength + 1))
@@ -49,12 +52,12 @@ package struct LineReader {
   private mutating func popLine() -> Line {
     defer {
       pendingBytes.removeAll(keepingCapacity: true)
-      isTooLong = false
+      isPendingLineTooLong = false
     }
     if pendingBytes.last == UInt8(ascii: "\r") {
       pendingBytes.removeLast()
     }
-    if isTooLong || pendingBytes.count > Self.maximumLineLength {
+    if isPendingLineTooLong || pendingBytes.count > Self.maximumLineLength {
       return .tooLong(firstWord: firstWord)
     }
     guard let text = Self.text(pendingBytes[...]) else {

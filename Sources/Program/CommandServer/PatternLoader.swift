@@ -28,26 +28,26 @@ final class PatternLoader: Sendable {
 
   /// The maximum size of a pattern's file in bytes. Reading takes about ten times the memory, and a
   /// service has little.
-  static let maximumByteCount = 8 << 20
+  static let maximumFileByteCount = 8 << 20
 
   /// The result of loading the pattern; nil while loading is in progress.
   typealias Job = Locked<Result<CompiledPattern, CommandError>?>
 
-  private struct Entry {
+  private struct CacheEntry {
     var pattern: CompiledPattern
     var sources: [(path: String, stamp: FileStamp?)]
 
-    var isCurrent: Bool { sources.allSatisfy { FileStamp($0.path) == $0.stamp } }
+    var areSourcesUnchanged: Bool { sources.allSatisfy { FileStamp($0.path) == $0.stamp } }
   }
 
   private let profiles: [TransducerProfile]
-  private let rate: Double
+  private let sampleRateHertz: Double
   private let formats: FormatRegistry
-  private let reading: ReadingOptions
-  private let folder: String?
+  private let readingOptions: ReadingOptions
+  private let allowedFolder: String?
   private let loadsInBackground: Bool
-  private let message: @Sendable (any Error) -> String
-  private let cachedEntries = Mutex(LRUCache<String, Entry>(capacity: cacheCapacity))
+  private let messageForError: @Sendable (any Error) -> String
+  private let cachedEntries = Mutex(LRUCache<String, CacheEntry>(capacity: cacheCapacity))
   private let jobCount = Atomic<Int>(0)
 
   /// - Parameters:
@@ -65,12 +65,12 @@ final class PatternLoader: Sendable {
     message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
     self.profiles = profiles
-    self.rate = rate
+    self.sampleRateHertz = rate
     self.formats = formats
-    self.reading = reading
-    self.folder = folder
+    self.readingOptions = reading
+    self.allowedFolder = folder
     self.loadsInBackground = loadsInBackground
-    self.message = message
+    self.messageForError = message
   }
 
   var cachedPatternCount: Int { cachedEntries.withLock { $0.count } }
@@ -104,7 +104,7 @@ final class PatternLoader: Sendable {
   /// noise takes about 20 ms for each profile.
   func pattern(for command: ServerCommand) throws(CommandError) -> CompiledPattern {
     guard let word = command.text("PATTERN") else {
-      return try CompiledPattern(noise: command, profiles: profiles, rate: rate)
+      return try CompiledPattern(noise: command, profiles: profiles, rate: sampleRateHertz)
     }
     return try pattern(for: word)
   }
@@ -118,26 +118,28 @@ final class PatternLoader: Sendable {
     let source = path ?? word
     let stamp = FileStamp(source)
     do {
-      let pattern = try LoadedPattern(input, options: reading)
+      let pattern = try LoadedPattern(input, options: readingOptions)
       let sources = pattern.sourcePaths.filter { $0 != source }.map {
         (path: $0, stamp: FileStamp($0))
       }
       let areMixed = pattern.mergedBodyLocationFinding(on: profiles) != nil
       let locations = areMixed ? pattern.composition.bodyLocations : []
       let compiledPattern = CompiledPattern(
-        name: input.outputStem, plans: try pattern.compilePlans(for: profiles, rate: rate),
+        name: input.outputStem,
+        plans: try pattern.compilePlans(for: profiles, rate: sampleRateHertz),
         duration: pattern.composition.durationSeconds,
         mixedLocationNames: locations.map(\.displayName))
-      let entry = Entry(pattern: compiledPattern, sources: [(source, stamp)] + sources)
+      let entry = CacheEntry(pattern: compiledPattern, sources: [(source, stamp)] + sources)
       cachedEntries.withLock { $0.insert(entry, for: word) }
       return compiledPattern
     } catch {
-      throw CommandError(.invalidPattern, message(error))
+      throw CommandError(.invalidPattern, messageForError(error))
     }
   }
 
   private func cachedPattern(for word: String) -> CompiledPattern? {
-    guard let entry = cachedEntries.withLock({ $0.value(for: word) }), entry.isCurrent else {
+    guard let entry = cachedEntries.withLock({ $0.value(for: word) }), entry.areSourcesUnchanged
+    else {
       return nil
     }
     return entry.pattern
@@ -154,10 +156,11 @@ final class PatternLoader: Sendable {
     case .other:
       throw CommandError(.invalidPattern, "\(word.inQuotes) is not a regular file")
     case .file:
-      guard FileSystem.byteCount(of: path) ?? 0 <= Self.maximumByteCount else {
+      guard FileSystem.byteCount(of: path) ?? 0 <= Self.maximumFileByteCount else {
         throw CommandError(
           .invalidPattern,
-          "\(word.inQuotes) has more than \(Self.maximumByteCount >> 20) MiB; divide the pattern")
+          "\(word.inQuotes) has more than \(Self.maximumFileByteCount >> 20) MiB; divide the pattern"
+        )
       }
     case .missing:
       break
@@ -175,8 +178,8 @@ final class PatternLoader: Sendable {
   /// Returns the path of the pattern with the given name within the folder. A plain name that does
   /// not exist there is returned unchanged.
   private func confinedPath(of word: String) throws(CommandError) -> String {
-    guard let folder else { return word }
-    let path = word.hasPrefix("/") ? word : FileSystem.joinPath(folder, word)
+    guard let allowedFolder else { return word }
+    let path = word.hasPrefix("/") ? word : FileSystem.joinPath(allowedFolder, word)
     // Links are followed first, so that none leads out of the folder.
     guard let real = FileSystem.realPath(path) else {
       // The name of a shipped pattern; a file of this name in another folder does not count.
@@ -185,7 +188,7 @@ final class PatternLoader: Sendable {
       }
       throw CommandError(.invalidPattern, "\(word.inQuotes) is outside the folder of '--folder'")
     }
-    guard real.hasPrefix(folder == "/" ? folder : folder + "/") else {
+    guard real.hasPrefix(allowedFolder == "/" ? allowedFolder : allowedFolder + "/") else {
       throw CommandError(.invalidPattern, "\(word.inQuotes) is outside the folder of '--folder'")
     }
     return real

@@ -5,19 +5,19 @@ internal import SystemSupport
 /// thread that performs commands.
 package final class ServerMaintenance {
   /// The interval between updates of the metrics file.
-  package static let fileInterval = Duration.seconds(15)
+  package static let metricsFileInterval = Duration.seconds(15)
   /// The interval at which a render thread that has not responded is checked again.
   private static let pollInterval = Duration.milliseconds(250)
 
   private let metricsPath: String?
   private let watchdogInterval: Duration?
-  private let notify: (String) -> Void
-  private let report: (String) -> Void
+  private let notifyServiceManager: (String) -> Void
+  private let reportMessage: (String) -> Void
   private var nextWatchdogTime = Duration.zero
-  private var nextFileTime = Duration.zero
-  private var iterationCount: Int?
+  private var nextMetricsFileTime = Duration.zero
+  private var lastIterationCount: Int?
   private var wasDevicePresent: Bool?
-  private var isFileFailing = false
+  private var isMetricsFileFailing = false
 
   /// - Parameters:
   ///   - file: The path of the metrics file; nil for none.
@@ -32,44 +32,44 @@ package final class ServerMaintenance {
   ) {
     self.metricsPath = file
     watchdogInterval = watchdogLimit.map { $0 / 2 }
-    self.notify = notify
-    self.report = report
+    self.notifyServiceManager = notify
+    self.reportMessage = report
   }
 
   /// Performs the tasks that are due, and returns the time until the next task is due; nil if there
   /// is none.
-  package func perform(at now: Duration, on session: CommandSession) -> Duration? {
+  package func performDueTasks(at now: Duration, on session: CommandSession) -> Duration? {
     if let wasDevicePresent, wasDevicePresent != session.isDevicePresent {
-      notify("STATUS=" + session.summary)
+      notifyServiceManager("STATUS=" + session.statusSummary)
     }
     wasDevicePresent = session.isDevicePresent
     if let watchdogInterval, now >= nextWatchdogTime {
       let count = session.engine.iterationCount
       // No notification is sent if the render thread has not run since the last one.
-      if count != iterationCount {
-        notify("WATCHDOG=1\nSTATUS=" + session.summary)
+      if count != lastIterationCount {
+        notifyServiceManager("WATCHDOG=1\nSTATUS=" + session.statusSummary)
         nextWatchdogTime = now + watchdogInterval
-        iterationCount = count
+        lastIterationCount = count
       }
     }
-    if let metricsPath, now >= nextFileTime {
-      nextFileTime = now + Self.fileInterval
+    if let metricsPath, now >= nextMetricsFileTime {
+      nextMetricsFileTime = now + Self.metricsFileInterval
       do throws(FileError) {
         var writer = try AtomicFileWriter(metricsPath)
-        try writer.write(Array(session.openMetrics.utf8))
+        try writer.write(Array(session.openMetricsText.utf8))
         // After a power failure, new metrics replace lost ones.
         try writer.commit(isFlushed: false)
-        isFileFailing = false
+        isMetricsFileFailing = false
       } catch {
-        if !isFileFailing {
-          report(error.description)
+        if !isMetricsFileFailing {
+          reportMessage(error.description)
         }
-        isFileFailing = true
+        isMetricsFileFailing = true
       }
     }
     return [
       watchdogInterval.map { _ in max(Self.pollInterval, nextWatchdogTime - now) },
-      metricsPath.map { _ in nextFileTime - now },
+      metricsPath.map { _ in nextMetricsFileTime - now },
     ]
     .compactMap(\.self).min()
   }
@@ -81,15 +81,16 @@ extension CommandSession {
   private var missedSeconds: Double { Double(sinkEvents.missedFrameCount) / engine.rate }
   private var limitedSeconds: Double { Double(engine.limitedFrameCount) / engine.rate }
 
-  package var summary: String {
-    let prefix = isDevicePresent || device == "none" ? "" : "waiting for "
+  package var statusSummary: String {
+    let prefix = isDevicePresent || deviceName == "none" ? "" : "waiting for "
     let lost = "\(missedSeconds.text(places: 1)) s lost"
-    return prefix + "\(device.printable) at \(Int(engine.rate)) Hz; \(lost)"
+    return prefix + "\(deviceName.printable) at \(Int(engine.rate)) Hz; \(lost)"
   }
 
-  var fields: JSONObject {
+  var statisticsFields: JSONObject {
     [
-      "formatVersion": 1, "since": startTime, "seconds": engine.seconds, "device": device,
+      "formatVersion": 1, "since": startSecondsSince1970, "seconds": engine.seconds,
+      "device": deviceName,
       "devicePresent": isDevicePresent, "clients": clientCount,
       "rate": Int(engine.rate),
       "missedSeconds": missedSeconds,
@@ -101,18 +102,19 @@ extension CommandSession {
           ])
         }) as JSONElement, "longestCallSeconds": engine.maximumCallDuration.inSeconds,
       "lateCommands": lateCommandCount,
-      "peak": Double(updatePeak()), "limitedSeconds": limitedSeconds,
+      "peak": Double(updateMaximumPeak()), "limitedSeconds": limitedSeconds,
     ]
   }
 
   /// The metrics in the text format of OpenMetrics 1.0, for collectors that read files.
-  var openMetrics: String {
+  var openMetricsText: String {
     let series = eventSeries
     let counts = series.map { ($0.labels, Double($0.count)) }
     let missed = series.map { ($0.labels, Double($0.missedFrameCount) / engine.rate) }
     return [
       Self.metricFamily(
-        "start_time_seconds", "gauge", "Time at which the session began.", [("", Double(startTime))]
+        "start_time_seconds", "gauge", "Time at which the session began.",
+        [("", Double(startSecondsSince1970))]
       ),
       Self.metricFamily(
         "session_seconds", "gauge", "Length of the session.", [("", engine.seconds)]),
@@ -131,7 +133,7 @@ extension CommandSession {
       ),
       Self.metricFamily(
         "limited_seconds", "counter", "Audio with gain reduction.", [("", limitedSeconds)]),
-      Self.metricFamily("peak", "gauge", "Peak magnitude.", [("", Double(updatePeak()))]),
+      Self.metricFamily("peak", "gauge", "Peak magnitude.", [("", Double(updateMaximumPeak()))]),
       "# EOF\n",
     ].joined()
   }

@@ -22,7 +22,7 @@ final class ServerSound {
   /// The end of the loop in seconds; nil for the end of the pattern.
   var loopEndSeconds: Double?
   /// The array position in the text of the client's command; nil before the first `pan`.
-  var panText: String?
+  var panPositionText: String?
   var gain = 1.0
   /// The ducking gain, below 1 while a sound with a higher priority plays.
   var duckGain = 1.0
@@ -78,7 +78,7 @@ final class ServerSound {
 
   /// The time at which immediate changes take effect: now, or the start time if the sound has not
   /// started yet.
-  var changeTime: PlaybackTime { hasStarted ? .now : .frame(startFrame) }
+  var earliestChangeTime: PlaybackTime { hasStarted ? .now : .frame(startFrame) }
 
   /// Ramps a dynamic parameter linearly from the most recently sent value.
   func setControl(
@@ -104,7 +104,7 @@ final class ServerSound {
 
   /// The default duration of a parameter change, in seconds.
   private static let defaultRampSeconds = 0.01
-  private static let maximumCommandCount = 512
+  private static let maximumPanCommandCount = 512
 
   /// Moves the sound in the array along a straight line from its current position.
   func pan(
@@ -118,7 +118,7 @@ final class ServerSound {
     let end = start + FrameConversion.frame(seconds: ramp, rate: rate)
     let from = panSegment?.position(at: start)
     // Without a previous position, there is no path to divide into steps.
-    let maximumCount = max(1, Self.maximumCommandCount / array.transducers.count)
+    let maximumCount = max(1, Self.maximumPanCommandCount / array.transducers.count)
     let count =
       from == nil
       ? 1 : min(max(1, Int((ramp / Self.defaultRampSeconds).rounded(.up))), maximumCount)
@@ -126,7 +126,7 @@ final class ServerSound {
       array.transducerGains(
         at: from?.interpolated(Double(step) / Double(count), toward: position) ?? position)
     }
-    try player.setSendGains(steps, over: ramp, at: changeTime)
+    try player.setSendGains(steps, over: ramp, at: earliestChangeTime)
     panSegment = PanSegment(
       startFrame: start, endFrame: end, startPosition: from ?? position, endPosition: position)
     recordScheduled(end)

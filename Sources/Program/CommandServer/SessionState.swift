@@ -11,18 +11,18 @@ extension CommandSession {
 
   /// The commands that restore the state, one in each line.
   package var stateText: String {
-    if let pendingState { return pendingState }
+    if let pendingStateText { return pendingStateText }
     var lines = [Self.stateTitle]
     if hasSetStrength {
-      lines.append("set strength \(Self.text(Double(engine.strength)))")
+      lines.append("set strength \(Self.numberText(Double(engine.strength)))")
     }
     if engine.isMuted {
       lines.append("mute")
     }
     if ducking != Ducking() {
       lines.append(
-        "duck \(Self.text(ducking.gain)) attack \(Self.text(ducking.attackSeconds)) "
-          + "release \(Self.text(ducking.releaseSeconds))")
+        "duck \(Self.numberText(ducking.duckedGain)) attack \(Self.numberText(ducking.attackSeconds)) "
+          + "release \(Self.numberText(ducking.releaseSeconds))")
     }
     for sound in sounds where sound.stopFrame == nil && sound.replacementFrame == nil {
       lines += Self.commands(restoring: sound)
@@ -34,16 +34,16 @@ extension CommandSession {
     guard sound.isLooping, let pattern = sound.patternName, let name = sound.name else { return [] }
     let word = CommandWord.escaped(name)
     var lines = [
-      "play \(CommandWord.escaped(pattern)) loop as \(word) rate \(text(sound.playbackRate)) "
-        + "strength \(text(sound.gain)) priority \(sound.priority)"
+      "play \(CommandWord.escaped(pattern)) loop as \(word) rate \(numberText(sound.playbackRate)) "
+        + "strength \(numberText(sound.gain)) priority \(sound.priority)"
     ]
     if let end = sound.loopEndSeconds {
-      lines.append("loop \(word) on end \(text(end))")
+      lines.append("loop \(word) on end \(numberText(end))")
     }
     for (id, value) in sound.controlValues.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
-      lines.append("set \(CommandParameter.control(id).name) \(text(value)) of \(word)")
+      lines.append("set \(CommandParameter.control(id).name) \(numberText(value)) of \(word)")
     }
-    if let position = sound.panText {
+    if let position = sound.panPositionText {
       lines.append("pan \(word) \(CommandWord.escaped(position))")
     }
     if sound.isMuted {
@@ -55,7 +55,7 @@ extension CommandSession {
     return lines
   }
 
-  private static func text(_ number: Double) -> String { "\((number * 1e6).rounded() / 1e6)" }
+  private static func numberText(_ number: Double) -> String { "\((number * 1e6).rounded() / 1e6)" }
 }
 
 /// The file that stores the state of a session. It is replaced atomically, on a separate thread, at
@@ -69,13 +69,13 @@ package final class StateFile {
   private static let maximumByteCount = 1 << 20
 
   private let path: String
-  private let report: @Sendable (String) -> Void
+  private let reportFailure: @Sendable (String) -> Void
   /// The text that was last saved, or nil if saving it failed. The save may still be in progress.
   private var savedText: String?
   private var savedRequestCount: Int?
   private var nextSaveTime = Duration.zero
   private var isFailing = false
-  private var save: Save?
+  private var saveInProgress: Save?
 
   /// A save in progress, on its own thread.
   private struct Save {
@@ -89,7 +89,7 @@ package final class StateFile {
   ///   - report: A closure that reports an error. Repeated errors are reported once.
   package init(_ path: String, report: @escaping @Sendable (String) -> Void) {
     self.path = path
-    self.report = report
+    self.reportFailure = report
   }
 
   /// Returns the text of the stored state, which is empty if there is no file.
@@ -101,15 +101,15 @@ package final class StateFile {
 
   /// Saves the state if requests may have changed it, or if the last save failed. Returns the time
   /// until the next check; nil if none is due.
-  package func update(from session: CommandSession, at now: Duration) -> Duration? {
-    guard save != nil || mustSave(session) else { return nil }
+  package func saveIfChanged(from session: CommandSession, at now: Duration) -> Duration? {
+    guard saveInProgress != nil || mustSave(session) else { return nil }
     guard now >= nextSaveTime else { return nextSaveTime - now }
     guard endSave(within: .zero) else { return Self.saveInterval }
     guard mustSave(session) else { return nil }
     nextSaveTime = now + (isFailing ? Self.retryInterval : Self.saveInterval)
     savedRequestCount = session.requestCount
     beginSave(session.stateText)
-    return save == nil && !isFailing ? nil : nextSaveTime - now
+    return saveInProgress == nil && !isFailing ? nil : nextSaveTime - now
   }
 
   private func mustSave(_ session: CommandSession) -> Bool {
@@ -121,14 +121,14 @@ package final class StateFile {
   /// - Parameters:
   ///   - session: The session.
   ///   - limit: The timeout for the disk.
-  package func finish(from session: CommandSession, within limit: Duration) {
+  package func saveFinalState(from session: CommandSession, within limit: Duration) {
     guard endSave(within: limit) else { return }
     beginSave(session.stateText)
     _ = endSave(within: limit)
   }
 
   /// Waits for the save in progress, if there is one.
-  func waitForSave(within limit: Duration) { _ = save?.thread.wait(within: limit) }
+  func waitForSave(within limit: Duration) { _ = saveInProgress?.thread.wait(within: limit) }
 
   private func beginSave(_ text: String) {
     guard text != savedText else { return }
@@ -143,7 +143,7 @@ package final class StateFile {
           error.withLock { $0 = failure }
         }
       }
-      save = Save(thread: thread, error: error)
+      saveInProgress = Save(thread: thread, error: error)
     } catch {
       recordFailure(FileError(path, error.description))
     }
@@ -151,9 +151,9 @@ package final class StateFile {
 
   /// Records the result of the save in progress. Returns false if it has not ended.
   private func endSave(within limit: Duration) -> Bool {
-    guard let ending = save else { return true }
+    guard let ending = saveInProgress else { return true }
     guard ending.thread.wait(within: limit) else { return false }
-    save = nil
+    saveInProgress = nil
     if let error = ending.error.withLock({ $0 }) {
       recordFailure(error)
     } else {
@@ -166,7 +166,7 @@ package final class StateFile {
     savedText = nil
     if !isFailing {
       let seconds = Int(Self.retryInterval / .seconds(1))
-      report("\(error.description); trying again every \(seconds) s")
+      reportFailure("\(error.description); trying again every \(seconds) s")
     }
     isFailing = true
   }

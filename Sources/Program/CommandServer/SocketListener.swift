@@ -7,32 +7,32 @@ package import SystemSupport
 package final class SocketListener {
   static let maximumClientCount = 64
 
-  package typealias Client = Int
+  package typealias ClientID = Int
 
   package enum Event: Equatable {
-    case connected(Client)
-    case line(Client, LineReader.Line)
+    case connected(ClientID)
+    case line(ClientID, LineReader.Line)
     /// The client disconnected. Replies that it has not received are lost.
-    case disconnected(Client)
+    case disconnected(ClientID)
   }
 
   private let socketFile: SocketFile?
-  private let descriptor: Int32
-  private var connections: [(client: Client, connection: LineConnection)] = []
-  private var nextClient = 1
-  private var disconnectedClients: [Client] = []
+  private let listeningDescriptor: Int32
+  private var connections: [(client: ClientID, connection: LineConnection)] = []
+  private var nextClientID = 1
+  private var disconnectedClients: [ClientID] = []
   private var spareDescriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
 
   package init(_ path: String) throws(FileError) {
     let file = try SocketFile(path)
     socketFile = file
-    descriptor = file.descriptor
+    listeningDescriptor = file.descriptor
   }
 
   /// Adopts a socket that already accepts connections; its creator owns its file.
   package init(activated descriptor: Int32) {
     socketFile = nil
-    self.descriptor = descriptor
+    self.listeningDescriptor = descriptor
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
   }
@@ -40,23 +40,24 @@ package final class SocketListener {
   deinit {
     close(spareDescriptor)
     if socketFile == nil {
-      close(descriptor)
+      close(listeningDescriptor)
     }
   }
 
-  package var clients: [Client] { connections.map(\.client) }
+  package var clients: [ClientID] { connections.map(\.client) }
   package var isServing: Bool { connections.contains { !$0.connection.isFinished } }
 
   package func watchedDescriptors() -> [PollDescriptor] {
     disconnectedClients += connections.filter { $0.connection.isFinished }.map(\.client)
     connections.removeAll { $0.connection.isFinished }
-    return [PollDescriptor(descriptor)] + connections.flatMap { $0.connection.watchedDescriptors }
+    return [PollDescriptor(listeningDescriptor)]
+      + connections.flatMap { $0.connection.watchedDescriptors }
   }
 
   package func receive() -> [Event] {
     var events = disconnectedClients.map { Event.disconnected($0) }
     disconnectedClients = []
-    events += accept()
+    events += acceptConnections()
     for (client, connection) in connections {
       connection.flush()
       events += connection.readLines().map { .line(client, $0) }
@@ -64,7 +65,7 @@ package final class SocketListener {
     return events
   }
 
-  package func send(_ reply: CommandReply, to client: Client) {
+  package func send(_ reply: CommandReply, to client: ClientID) {
     connections.first { $0.client == client }?.connection.send(reply)
   }
 
@@ -75,21 +76,21 @@ package final class SocketListener {
   }
 
   /// Pauses or resumes reading from a client.
-  package func setPaused(_ client: Client, _ isPaused: Bool) {
+  package func setPaused(_ client: ClientID, _ isPaused: Bool) {
     connections.first { $0.client == client }?.connection.isPaused = isPaused
   }
 
   /// Ends reading from a client, and disconnects it when it has received its replies.
-  package func disconnect(_ client: Client) {
+  package func disconnect(_ client: ClientID) {
     connections.first { $0.client == client }?.connection.markAtEnd()
   }
 
-  private func accept() -> [Event] {
+  private func acceptConnections() -> [Event] {
     var events: [Event] = []
     while true {
-      let descriptor = Glibc.accept(self.descriptor, nil, nil)
+      let descriptor = Glibc.accept(self.listeningDescriptor, nil, nil)
       if descriptor >= 0 {
-        admit(LineConnection(socket: descriptor), &events)
+        admitConnection(LineConnection(socket: descriptor), &events)
       } else if errno == EMFILE || errno == ENFILE {
         // The system may also report this without a waiting connection.
         if !rejectConnection() { return events }
@@ -99,14 +100,14 @@ package final class SocketListener {
     }
   }
 
-  private func admit(_ connection: LineConnection, _ events: inout [Event]) {
+  private func admitConnection(_ connection: LineConnection, _ events: inout [Event]) {
     guard connections.count < Self.maximumClientCount else {
       let text = "too many clients; the maximum is \(Self.maximumClientCount)"
       return connection.send(.error(CommandError(.busy, text)))
     }
-    connections.append((nextClient, connection))
-    events.append(.connected(nextClient))
-    nextClient += 1
+    connections.append((nextClientID, connection))
+    events.append(.connected(nextClientID))
+    nextClientID += 1
   }
 
   /// Accepts and closes a connection after the process has run out of descriptors, because the
@@ -116,7 +117,7 @@ package final class SocketListener {
     if spareDescriptor >= 0 {
       close(spareDescriptor)
     }
-    let descriptor = Glibc.accept(self.descriptor, nil, nil)
+    let descriptor = Glibc.accept(self.listeningDescriptor, nil, nil)
     if descriptor >= 0 {
       close(descriptor)
     }
@@ -129,26 +130,26 @@ package final class SocketListener {
 package final class SocketFile {
   let descriptor: Int32
   private let path: String
-  private let stamp: FileStamp?
+  private let createdFileStamp: FileStamp?
 
   init(_ path: String) throws(FileError) {
     self.path = path
     descriptor = Self.makeSocket()
     guard descriptor >= 0 else {
-      stamp = nil
+      createdFileStamp = nil
       throw .systemError(path, "cannot be opened")
     }
     do throws(FileError) {
-      stamp = try Self.bind(descriptor, to: path)
+      createdFileStamp = try Self.bind(descriptor, to: path)
     } catch {
-      stamp = nil
+      createdFileStamp = nil
       throw error
     }
   }
 
   deinit {
     // Another process may have replaced the file.
-    if let stamp, FileStamp(path) == stamp {
+    if let createdFileStamp, FileStamp(path) == createdFileStamp {
       unsafe unlink(path)
     }
     close(descriptor)

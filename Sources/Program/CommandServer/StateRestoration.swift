@@ -9,16 +9,16 @@ internal import SystemSupport
 /// client, and do not count toward the quota of a client.
 package struct StateRestoration {
   /// The time from the first command to the start of all loops, in seconds.
-  private static let leadSeconds = 0.05
+  private static let loopStartLeadSeconds = 0.05
   /// The commands that a state does not contain, because they would end the session.
   private static let excludedVerbs = [CommandGrammar.reloadVerb, "quit", "shutdown"]
 
-  private let text: String
-  private let report: (String) -> Void
+  private let stateText: String
+  private let reportFailure: (String) -> Void
   /// The remaining commands that load the patterns of the state in advance.
-  private var loadLines: ArraySlice<String>
+  private var remainingLoadLines: ArraySlice<String>
   /// The remaining commands of the state.
-  private var lines: ArraySlice<String>
+  private var remainingLines: ArraySlice<String>
   /// The queue that executes one command of the state at a time.
   private var queue = CommandQueue()
   package private(set) var isFinished = false
@@ -27,12 +27,12 @@ package struct StateRestoration {
   ///   - text: The commands of the state, one in each line.
   ///   - report: A closure that receives each command that failed, with the reason.
   package init(_ text: String, report: @escaping (String) -> Void) {
-    self.text = text
-    self.report = report
-    lines = text.split(separator: "\n").map(String.init)[...]
+    self.stateText = text
+    self.reportFailure = report
+    remainingLines = text.split(separator: "\n").map(String.init)[...]
     var loadLines: [String] = []
-    for line in lines {
-      guard let command = try? CommandGrammar.read(line)?.command.get(),
+    for line in remainingLines {
+      guard let command = try? CommandGrammar.parseRequest(line)?.command.get(),
         let pattern = command.text("PATTERN")
       else { continue }
       let loadLine = "preload \(CommandWord.escaped(pattern))"
@@ -40,7 +40,7 @@ package struct StateRestoration {
         loadLines.append(loadLine)
       }
     }
-    self.loadLines = loadLines[...]
+    self.remainingLoadLines = loadLines[...]
   }
 
   /// Returns the time until the next command can run, or nil if a pattern is loading.
@@ -56,43 +56,44 @@ package struct StateRestoration {
   ///   - period: The delay before a command that failed with `busy` is repeated.
   package mutating func advance(on session: CommandSession, at now: Duration, period: Duration) {
     guard !isFinished else { return }
-    session.pendingState = text
+    session.pendingStateText = stateText
     // A pattern that cannot be loaded is reported by the command that plays it.
-    let isLoaded = Self.perform(
-      &loadLines, &queue, on: session, at: now, period: period, answer: { _, _ in })
+    let isLoaded = Self.performLines(
+      &remainingLoadLines, &queue, on: session, at: now, period: period, answer: { _, _ in })
     guard isLoaded else { return }
     if session.restorationFrame == nil {
       session.restorationFrame =
         session.engine.position
-        + FrameConversion.frame(seconds: Self.leadSeconds, rate: session.engine.rate)
+        + FrameConversion.frame(seconds: Self.loopStartLeadSeconds, rate: session.engine.rate)
     }
-    let report = report
-    let isOver = Self.perform(&lines, &queue, on: session, at: now, period: period) { line, reply in
+    let report = reportFailure
+    let isOver = Self.performLines(&remainingLines, &queue, on: session, at: now, period: period) {
+      line, reply in
       if reply.errorKind != nil {
         report("'\(line.printable)': \(reply.line)")
       }
     }
     guard isOver else { return }
     session.restorationFrame = nil
-    session.pendingState = nil
+    session.pendingStateText = nil
     isFinished = true
   }
 
   /// Executes lines until a line waits for its pattern or fails with `busy`. Returns true if no
   /// line remains.
-  private static func perform(
+  private static func performLines(
     _ lines: inout ArraySlice<String>, _ queue: inout CommandQueue, on session: CommandSession,
     at now: Duration, period: Duration, answer: (_ line: String, CommandReply) -> Void
   ) -> Bool {
     while let line = lines.first {
       if queue.isEmpty {
-        if let verb = try? CommandGrammar.read(line)?.command.get().syntax.verb,
+        if let verb = try? CommandGrammar.parseRequest(line)?.command.get().syntax.verb,
           excludedVerbs.contains(verb)
         {
           lines.removeFirst()
           continue
         }
-        queue.add([.text(line)])
+        queue.addLines([.text(line)])
       }
       _ = queue.execute(by: session, client: nil, at: now, period: period) { answer(line, $0) }
       guard queue.isEmpty else { return false }

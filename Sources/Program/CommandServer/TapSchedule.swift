@@ -12,12 +12,12 @@ struct TapSchedule {
     var sequenceNumber = 0
   }
 
-  private var heap: [Tap] = []
+  private var tapHeap: [Tap] = []
   private var countsByClient: [Int?: Int] = [:]
   private var nextSequenceNumber = 0
 
-  var count: Int { heap.count }
-  var firstFrame: Int64? { heap.first?.frame }
+  var count: Int { tapHeap.count }
+  var firstFrame: Int64? { tapHeap.first?.frame }
 
   /// Adds a tap. Returns false if its client already has too many taps.
   mutating func add(_ tap: Tap) -> Bool {
@@ -30,12 +30,12 @@ struct TapSchedule {
   }
 
   /// Removes and returns the next tap if it is due before a frame.
-  mutating func pop(before frame: Int64) -> Tap? {
-    guard let first = heap.first, first.frame < frame else { return nil }
+  mutating func popTap(before frame: Int64) -> Tap? {
+    guard let first = tapHeap.first, first.frame < frame else { return nil }
     countsByClient[first.clientID, default: 1] -= 1
-    let last = heap.removeLast()
-    if !heap.isEmpty {
-      heap[0] = last
+    let last = tapHeap.removeLast()
+    if !tapHeap.isEmpty {
+      tapHeap[0] = last
       siftDown(0)
     }
     return first
@@ -43,29 +43,29 @@ struct TapSchedule {
 
   mutating func insert(_ tap: Tap) {
     countsByClient[tap.clientID, default: 0] += 1
-    heap.append(tap)
-    siftUp(heap.count - 1)
+    tapHeap.append(tap)
+    siftUp(tapHeap.count - 1)
   }
 
   mutating func removeAll(from frame: Int64) {
-    let kept = heap.filter { $0.frame < frame }
-    heap = []
+    let kept = tapHeap.filter { $0.frame < frame }
+    tapHeap = []
     countsByClient = [:]
     for tap in kept {
       insert(tap)
     }
   }
 
-  private func isBefore(_ first: Int, _ second: Int) -> Bool {
-    (heap[first].frame, heap[first].sequenceNumber) < (
-      heap[second].frame, heap[second].sequenceNumber
+  private func isTapBefore(_ first: Int, _ second: Int) -> Bool {
+    (tapHeap[first].frame, tapHeap[first].sequenceNumber) < (
+      tapHeap[second].frame, tapHeap[second].sequenceNumber
     )
   }
 
   private mutating func siftUp(_ index: Int) {
     var index = index
-    while index > 0, isBefore(index, (index - 1) / 2) {
-      heap.swapAt(index, (index - 1) / 2)
+    while index > 0, isTapBefore(index, (index - 1) / 2) {
+      tapHeap.swapAt(index, (index - 1) / 2)
       index = (index - 1) / 2
     }
   }
@@ -73,11 +73,11 @@ struct TapSchedule {
   private mutating func siftDown(_ index: Int) {
     var index = index
     while true {
-      let children = [2 * index + 1, 2 * index + 2].filter { $0 < heap.count }
-      guard let first = children.min(by: { isBefore($0, $1) }), isBefore(first, index) else {
+      let children = [2 * index + 1, 2 * index + 2].filter { $0 < tapHeap.count }
+      guard let first = children.min(by: { isTapBefore($0, $1) }), isTapBefore(first, index) else {
         return
       }
-      heap.swapAt(index, first)
+      tapHeap.swapAt(index, first)
       index = first
     }
   }

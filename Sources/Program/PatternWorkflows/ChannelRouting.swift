@@ -117,7 +117,7 @@ public struct ChannelRouting: Sendable {
     }
     let profiles = assignProfiles(
       to: &channels, default: profile, bodyLocationCount: bodyLocationCount)
-    let routing = OutputRouting(channels: channels).fitted(to: profiles)
+    let routing = OutputRouting(channels: channels).assigningTransducers(of: profiles)
     return (routing, profiles.isEmpty ? [profile] : profiles)
   }
 
@@ -221,7 +221,7 @@ public struct ChannelRouting: Sendable {
       profile.bodyLocation = distributesBodyLocations ? "\(bus + 1)" : transducer.bodyLocation
       return profile
     }
-    return (OutputRouting(channels: channels).fitted(to: profiles), profiles)
+    return (OutputRouting(channels: channels).assigningTransducers(of: profiles), profiles)
   }
 }
 

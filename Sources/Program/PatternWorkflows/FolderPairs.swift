@@ -65,21 +65,22 @@ public struct FolderPairs: Sendable {
     let indexPairs = Self.indexPairs(references, candidates)
     pairs = indexPairs.map { pair in
       Pair(
-        name: references[pair.reference].name, reference: references[pair.reference].input,
-        candidate: candidates[pair.candidate].input)
+        name: references[pair.referenceIndex].name,
+        reference: references[pair.referenceIndex].input,
+        candidate: candidates[pair.candidateIndex].input)
     }
-    let pairedReferences = Set(indexPairs.map(\.reference))
+    let pairedReferences = Set(indexPairs.map(\.referenceIndex))
     referenceOnlyNames = references.indices.filter { !pairedReferences.contains($0) }
       .map { references[$0].fileName }
-    let pairedCandidates = Set(indexPairs.map(\.candidate))
+    let pairedCandidates = Set(indexPairs.map(\.candidateIndex))
     candidateOnlyNames = candidates.indices.filter { !pairedCandidates.contains($0) }
       .map { candidates[$0].fileName }
   }
 
   /// The indices of the two files of a pair in the lists of references and candidates.
   private struct IndexPair {
-    let reference: Int
-    let candidate: Int
+    let referenceIndex: Int
+    let candidateIndex: Int
   }
 
   /// Returns the pairs of files with the same name, in the order of the references.
@@ -90,26 +91,26 @@ public struct FolderPairs: Sendable {
     let candidatesByFileName = firstIndices(of: candidates, by: \.fileName)
     var pairs = references.indices.compactMap { reference in
       candidatesByFileName[references[reference].fileName].map {
-        IndexPair(reference: reference, candidate: $0)
+        IndexPair(referenceIndex: reference, candidateIndex: $0)
       }
     }
     // A file without an equal name is paired with the first file that has another extension.
     let candidatesByName = firstIndices(of: candidates, by: \.name)
-    let pairedReferences = Set(pairs.map(\.reference))
+    let pairedReferences = Set(pairs.map(\.referenceIndex))
     for reference in references.indices where !pairedReferences.contains(reference) {
       if let candidate = candidatesByName[references[reference].name] {
-        pairs.append(IndexPair(reference: reference, candidate: candidate))
+        pairs.append(IndexPair(referenceIndex: reference, candidateIndex: candidate))
       }
     }
     let referencesByName = firstIndices(of: references, by: \.name)
-    let pairedCandidates = Set(pairs.map(\.candidate))
+    let pairedCandidates = Set(pairs.map(\.candidateIndex))
     for candidate in candidates.indices where !pairedCandidates.contains(candidate) {
       if let reference = referencesByName[candidates[candidate].name] {
-        pairs.append(IndexPair(reference: reference, candidate: candidate))
+        pairs.append(IndexPair(referenceIndex: reference, candidateIndex: candidate))
       }
     }
     return pairs.sorted {
-      ($0.reference, $0.candidate) < ($1.reference, $1.candidate)
+      ($0.referenceIndex, $0.candidateIndex) < ($1.referenceIndex, $1.candidateIndex)
     }
   }
 }

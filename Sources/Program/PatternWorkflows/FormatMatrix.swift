@@ -46,7 +46,7 @@ public enum FormatMatrix {
   public static let closeToleranceFraction = 0.01
 
   /// Returns the example pattern for a kind of content.
-  public static func example(_ content: Content) -> HapticComposition {
+  public static func exampleComposition(_ content: Content) -> HapticComposition {
     func tap(_ time: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
       HapticEvent(
         kind: .hapticTransient, time: time,
@@ -104,7 +104,7 @@ public enum FormatMatrix {
   )
     -> Measurement
   {
-    let example = example(content)
+    let example = exampleComposition(content)
     let readExample = source.isWritable ? roundTrip(example, through: source)?.composition : nil
     let original = readExample ?? example
     guard let converted = roundTrip(original, through: target) else {

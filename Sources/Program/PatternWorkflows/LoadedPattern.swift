@@ -15,7 +15,7 @@ public struct LoadedPattern: Sendable {
   /// The composition of the pattern, with curves converted to straight segments.
   public let composition: HapticComposition
   /// The additional metadata in the file, as names and values.
-  public let details: [(name: String, value: String)]
+  public let metadata: [(name: String, value: String)]
   private let sourceMap: SourceMap
   private let soundReferences: [ReadResult.SoundReference]
   private let findings: [Finding]
@@ -32,7 +32,7 @@ public struct LoadedPattern: Sendable {
       self.input = input
       self.composition = composition
       file = SourceFile([], name: input.name)
-      details = []
+      metadata = []
       sourceMap = .inMemory(name: input.name)
       findings = []
       soundReferences = []
@@ -48,7 +48,7 @@ public struct LoadedPattern: Sendable {
     }
     self.input = input
     self.composition = composition
-    details = readResult.fileDetails
+    metadata = readResult.fileDetails
     sourceMap = readResult.sourceMap
     findings = readResult.findings
     soundReferences = input.soundLookup == .none ? [] : readResult.soundReferences
@@ -68,12 +68,12 @@ public struct LoadedPattern: Sendable {
 
   /// Returns the sound files of the pattern, decoded at the given sample rate, by their paths.
   public func soundSamples(rate: Double) throws(InputError) -> [String: AudioBuffer] {
-    try WaveformFiles.load(soundReferences, from: input.soundFolder, rate: rate)
+    try WaveformFiles.loadSamples(soundReferences, from: input.soundFolder, rate: rate)
   }
 
   /// Returns warnings about playback that deviates from the pattern. Reads the sound files again.
   public func warnings() -> [Finding] {
-    findings + WaveformFiles.warnings(soundReferences, from: input.soundFolder)
+    findings + WaveformFiles.damageWarnings(soundReferences, from: input.soundFolder)
   }
 
   /// Returns a finding if the body locations of the pattern are merged, because none of the

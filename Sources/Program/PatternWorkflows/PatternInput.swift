@@ -142,14 +142,14 @@ public struct PatternInput: Equatable, Sendable {
         of: PatternInput(origin: .file(argument), outputStem: stem, formats: formats))
     case .folder:
       let problemCount = problems.count
-      let inputs = try patterns(in: argument, below: "", search, &problems)
+      let inputs = try folderInputs(in: argument, below: "", search, &problems)
       guard !inputs.isEmpty || problems.count > problemCount else {
         let kinds = search.includesSounds ? "pattern files or sound files" : "pattern files"
         throw FileError(argument, "contains no \(kinds)")
       }
       return inputs
     case .missing:
-      if let reason = problem(ofName: argument) { throw FileError(argument, reason) }
+      if let reason = fileNameProblem(ofName: argument) { throw FileError(argument, reason) }
       let name = formats.stem(of: argument)
       guard ShippedPatterns.names.contains(name) else {
         let question = Suggestion.didYouMeanText(for: name, among: ShippedPatterns.names)
@@ -160,7 +160,7 @@ public struct PatternInput: Equatable, Sendable {
   }
 
   /// Returns the patterns in a folder and its subfolders. Errors are added to `problems`.
-  private static func patterns(
+  private static func folderInputs(
     in folder: String, below stem: String, _ search: FolderSearch, _ problems: inout [FileError]
   ) throws(FileError) -> [PatternInput] {
     let formats = search.formats
@@ -174,7 +174,7 @@ public struct PatternInput: Equatable, Sendable {
       switch FileSystem.entryKind(at: path) {
       case .folder where !FileSystem.isSymbolicLink(path):
         do throws(FileError) {
-          inputs += try patterns(
+          inputs += try folderInputs(
             in: path, below: FileSystem.joinPath(stem, name), search, &problems)
         } catch {
           problems.append(error)
@@ -190,7 +190,7 @@ public struct PatternInput: Equatable, Sendable {
           PatternInput(
             origin: .file(path), outputStem: outputStem, isFromFolder: true, formats: formats))
       case .missing where isNamedPattern:
-        problems.append(FileError(path, problem(ofName: name) ?? "is a broken link"))
+        problems.append(FileError(path, fileNameProblem(ofName: name) ?? "is a broken link"))
       default:
         continue
       }
@@ -245,7 +245,7 @@ public struct PatternInput: Equatable, Sendable {
 
   /// Returns the reason that a file name cannot be used, or nil. Bytes that are not valid UTF-8
   /// were decoded as the replacement character.
-  private static func problem(ofName name: String) -> String? {
+  private static func fileNameProblem(ofName name: String) -> String? {
     name.unicodeScalars.contains("\u{FFFD}")
       ? "the file name is not valid UTF-8; rename the file" : nil
   }

@@ -29,20 +29,20 @@ extension SoundFileError {
   package static func wrongKindReason(of path: String) -> String? {
     let bytes = FileSystem.firstBytes(of: path, count: examinedByteCount)
     if let kind = FileKind(of: bytes) {
-      return kind.isSound ? nil : text(kind.nounPhrase, kind.errorSuggestion)
+      return kind.isSound ? nil : wrongKindText(kind.nounPhrase, kind.errorSuggestion)
     }
     let file = SourceFile(bytes, name: path)
     if let kind = FileKind(ofUnrecognized: file) {
-      return text(kind.nounPhrase, kind.errorSuggestion)
+      return wrongKindText(kind.nounPhrase, kind.errorSuggestion)
     }
     let isPattern = FormatRegistry.standard.formats.contains {
       $0.recognize(bytes.span) == .certain
     }
     return isPattern
-      ? text("a haptic pattern", "create a sound from it with 'temblor render'") : nil
+      ? wrongKindText("a haptic pattern", "create a sound from it with 'temblor render'") : nil
   }
 
-  private static func text(_ kindName: String, _ suggestion: String?) -> String {
+  private static func wrongKindText(_ kindName: String, _ suggestion: String?) -> String {
     "is \(kindName), not a sound file" + (suggestion.map { "; \($0)" } ?? "")
   }
 }

@@ -154,11 +154,13 @@ private final class SoundMeasurementWorkers: Sendable {
 
   /// Completes the measurement after the last block, and returns the results.
   func finishMeasurement() -> (overall: Levels, channels: [Levels], spectra: [Spectrum]) {
-    let results = channelMeasurements.map { channel in channel.measurement.withLock { $0.finish() }
+    let results = channelMeasurements.map { channel in
+      channel.measurement.withLock { $0.measuredLevelsAndSpectrum() }
     }
     let levels = results.map(\.0)
     let overall = Levels(
-      joining: levels, integratedLoudnessLUFS: loudnessMeasurement.withLock { $0.finish() })
+      joining: levels,
+      integratedLoudnessLUFS: loudnessMeasurement.withLock { $0.integratedLoudnessLUFS() })
     return (overall, levels, results.compactMap(\.1))
   }
 }

@@ -10,7 +10,7 @@ package enum WaveformFiles {
   /// Decodes the sound files of a pattern at the given sample rate, in hertz.
   ///
   /// - Throws: The error of the first file that cannot be decoded, with its location.
-  package static func load(
+  package static func loadSamples(
     _ waveforms: [ReadResult.SoundReference], from folder: String?, rate: Double
   ) throws(InputError) -> [String: AudioBuffer] {
     var samples: [String: AudioBuffer] = [:]
@@ -21,7 +21,7 @@ package enum WaveformFiles {
         samples[waveform.path] = AudioBuffer(
           interleaved: sound.interleaved, channelCount: sound.channelCount)
       } catch {
-        throw InputError(finding(error, of: waveform, in: folder))
+        throw InputError(readingFinding(error, of: waveform, in: folder))
       }
     }
     return samples
@@ -34,7 +34,7 @@ package enum WaveformFiles {
     do throws(SoundFileError) {
       return try soundFolder(folder, waveform.path).resolvedPath(of: waveform.path)
     } catch {
-      throw InputError(finding(error, of: waveform, in: folder))
+      throw InputError(readingFinding(error, of: waveform, in: folder))
     }
   }
 
@@ -55,12 +55,12 @@ package enum WaveformFiles {
       }
       return path
     } catch {
-      throw InputError(finding(error, of: waveform, in: folder))
+      throw InputError(readingFinding(error, of: waveform, in: folder))
     }
   }
 
   /// Returns a finding about a sound file that cannot be read.
-  private static func finding(
+  private static func readingFinding(
     _ error: SoundFileError, of waveform: ReadResult.SoundReference, in folder: String?
   ) -> Finding {
     var suggestion: String?
@@ -78,7 +78,7 @@ package enum WaveformFiles {
   }
 
   /// Returns the errors and warnings about the sound files of a pattern.
-  package static func findings(_ waveforms: [ReadResult.SoundReference], from folder: String?)
+  package static func fileFindings(_ waveforms: [ReadResult.SoundReference], from folder: String?)
     -> [Finding]
   {
     waveforms.flatMap { waveform -> [Finding] in
@@ -87,13 +87,13 @@ package enum WaveformFiles {
         _ = try sound.resampled(to: 48_000, path: waveform.path)
         return damageFindings(of: sound, waveform: waveform)
       } catch {
-        return [finding(error, of: waveform, in: folder)]
+        return [readingFinding(error, of: waveform, in: folder)]
       }
     }
   }
 
   /// Returns the warnings about damaged sound files. Files that cannot be read are skipped.
-  package static func warnings(_ waveforms: [ReadResult.SoundReference], from folder: String?)
+  package static func damageWarnings(_ waveforms: [ReadResult.SoundReference], from folder: String?)
     -> [Finding]
   {
     var visitedPaths: Set<String> = []

@@ -32,11 +32,11 @@ package final class UInputPad: ForceFeedbackPad {
 
   private let padDescriptor: Int32
   /// The descriptor of the physical gamepad whose buttons and axes are passed through.
-  private let originalDescriptor: Int32?
-  private let originalPath: String
+  private let copiedPadDescriptor: Int32?
+  private let copiedPadPath: String
 
   package var readableDescriptors: [Int32] {
-    [padDescriptor] + (originalDescriptor.map { [$0] } ?? [])
+    [padDescriptor] + (copiedPadDescriptor.map { [$0] } ?? [])
   }
 
   /// Creates a gamepad.
@@ -46,7 +46,7 @@ package final class UInputPad: ForceFeedbackPad {
   ///   - copied: The device of a gamepad to grab and copy, including its buttons and axes; nil for
   ///     none.
   package init(name: String, copying copied: String?) throws(FileError) {
-    originalPath = copied ?? ""
+    copiedPadPath = copied ?? ""
     padDescriptor = unsafe open(Self.devicePath, O_RDWR | O_NONBLOCK | O_CLOEXEC)
     guard padDescriptor >= 0 else { throw Self.openingError(errno) }
     if let copied {
@@ -57,12 +57,12 @@ package final class UInputPad: ForceFeedbackPad {
         throw FileError.systemError(
           copied, "cannot be opened; specify a gamepad in /dev/input that you can read", code: code)
       }
-      originalDescriptor = descriptor
+      copiedPadDescriptor = descriptor
     } else {
-      originalDescriptor = nil
+      copiedPadDescriptor = nil
     }
     let result =
-      unsafe originalDescriptor.map { cuinput_copy_pad(padDescriptor, $0) }
+      unsafe copiedPadDescriptor.map { cuinput_copy_pad(padDescriptor, $0) }
       ?? cuinput_make_pad(padDescriptor, name, Self.vendorID, Self.productID)
     guard result >= 0 else {
       // Open descriptors are closed with this object.
@@ -73,8 +73,8 @@ package final class UInputPad: ForceFeedbackPad {
 
   deinit {
     close(padDescriptor)
-    if let originalDescriptor {
-      close(originalDescriptor)
+    if let copiedPadDescriptor {
+      close(copiedPadDescriptor)
     }
   }
 
@@ -97,15 +97,15 @@ package final class UInputPad: ForceFeedbackPad {
   }
 
   package func readEvent() throws -> PadEvent? {
-    if let originalDescriptor {
-      while var event = Self.read(originalDescriptor) {
+    if let copiedPadDescriptor {
+      while var event = Self.readInputEvent(copiedPadDescriptor) {
         _ = unsafe write(padDescriptor, &event, MemoryLayout<input_event>.size)
       }
       if errno == ENODEV {
-        throw FileError(originalPath, "was unplugged; reconnect the gamepad and start again")
+        throw FileError(copiedPadPath, "was unplugged; reconnect the gamepad and start again")
       }
     }
-    while let event = Self.read(padDescriptor) {
+    while let event = Self.readInputEvent(padDescriptor) {
       switch Int32(event.type) {
       case EV_UINPUT where event.code == 1:
         if let upload = receiveEffect(UInt32(bitPattern: event.value)) {
@@ -126,7 +126,7 @@ package final class UInputPad: ForceFeedbackPad {
     return nil
   }
 
-  private static func read(_ descriptor: Int32) -> input_event? {
+  private static func readInputEvent(_ descriptor: Int32) -> input_event? {
     var event = input_event()
     let size = MemoryLayout<input_event>.size
     return unsafe Glibc.read(descriptor, &event, size) == size ? event : nil

@@ -7,7 +7,7 @@ internal import VendorFormats
 /// modifies the text.
 struct Document {
   /// The source of a text that was converted from another format.
-  struct Origin {
+  struct ConversionOrigin {
     var sourceFormat: HapticFormat
     var losses: [LocatedLoss]
     /// The complete content of the source file, which is audible until the text changes.
@@ -21,11 +21,11 @@ struct Document {
   }
 
   /// The maximum number of undo steps. The oldest steps are removed first.
-  private static let maximumStepCount = 1_000
+  private static let maximumUndoStepCount = 1_000
   /// The maximum number of bytes in the texts of all undo steps.
-  private static let maximumStepByteCount = 64 << 20
+  private static let maximumUndoByteCount = 64 << 20
   /// The default name of an undo step.
-  private static let defaultStepLabel = "Change"
+  private static let defaultUndoStepLabel = "Change"
 
   private(set) var fileName = "pattern.ahap"
   /// The current text of the document, which may have errors.
@@ -33,7 +33,7 @@ struct Document {
   /// The text of the document when it was opened.
   private(set) var openedText: [UInt8] = []
   /// The source of a converted text, or nil for an AHAP file.
-  private(set) var origin: Origin?
+  private(set) var conversionOrigin: ConversionOrigin?
   /// The editor of the last text without errors, or nil if every text had errors. The studio plays
   /// and draws the text of this editor.
   private(set) var lastReadableEditor: AHAPEditor?
@@ -42,11 +42,11 @@ struct Document {
   private var undoSteps: [HistoryStep] = []
   private var redoSteps: [HistoryStep] = []
   /// The name for the undo step that the next change begins.
-  private var nextStepLabel = Self.defaultStepLabel
+  private var nextUndoStepLabel = Self.defaultUndoStepLabel
   /// A Boolean value that indicates whether further changes are added to the most recent undo step.
-  private var isStepOpen = false
+  private var isUndoStepOpen = false
   /// The AHAP editor with the text from before the first change of the current undo step.
-  private var editorBeforeStep: AHAPEditor?
+  private var editorBeforeUndoStep: AHAPEditor?
 
   /// A Boolean value that indicates whether the text has no errors.
   var isReadable: Bool { readingError == nil && lastReadableEditor != nil }
@@ -59,16 +59,16 @@ struct Document {
     fileName = file.name
     undoSteps = []
     redoSteps = []
-    origin = nil
-    nextStepLabel = Self.defaultStepLabel
-    isStepOpen = false
+    conversionOrigin = nil
+    nextUndoStepLabel = Self.defaultUndoStepLabel
+    isUndoStepOpen = false
     do {
       let format = try FormatRegistry.standard.format(of: file)
       var bytes = file.bytes
       if format.id != HapticFormat.ahap.id {
-        let conversion = try DocumentConversion.convert(file, from: format, to: .ahap)
+        let conversion = try DocumentConversion.convertFile(file, from: format, to: .ahap)
         bytes = conversion.bytes
-        origin = Origin(
+        conversionOrigin = ConversionOrigin(
           sourceFormat: format, losses: conversion.losses, sourceComposition: conversion.composition
         )
       }
@@ -94,7 +94,7 @@ struct Document {
 
   /// The audible composition; nil before the first readable text.
   var audibleComposition: HapticComposition? {
-    if let origin, text == openedText { return origin.sourceComposition }
+    if let conversionOrigin, text == openedText { return conversionOrigin.sourceComposition }
     return lastReadableEditor?.content.composition
   }
 
@@ -105,21 +105,21 @@ struct Document {
   }
 
   /// Begins an undo step with the given name. All changes until the next call form one step.
-  mutating func beginStep(_ label: String) {
-    nextStepLabel = label.isEmpty ? Self.defaultStepLabel : label
-    isStepOpen = false
+  mutating func beginUndoStep(_ label: String) {
+    nextUndoStepLabel = label.isEmpty ? Self.defaultUndoStepLabel : label
+    isUndoStepOpen = false
   }
 
   /// Replaces the text, which may have errors.
   /// The replacement is a step of its own, unless a step has just begun.
   mutating func replaceText(_ text: [UInt8]) {
-    if isStepOpen {
-      beginStep("Edit text")
+    if isUndoStepOpen {
+      beginUndoStep("Edit text")
     }
     let oldText = self.text
-    editorBeforeStep = nil
+    editorBeforeUndoStep = nil
     parse(text)
-    recordStep(textBefore: oldText)
+    recordUndoStep(textBefore: oldText)
   }
 
   /// Applies all changes in a list, or throws the first error and applies no change.
@@ -129,16 +129,16 @@ struct Document {
       throw InputError(changing: "", of: fileName, "this slot is empty")
     }
     let changed = try lastReadableEditor.applying(changes)
-    if !isStepOpen {
-      editorBeforeStep = lastReadableEditor
+    if !isUndoStepOpen {
+      editorBeforeUndoStep = lastReadableEditor
     }
     // If the values equal those before the step, their original spelling returns.
-    let original = editorBeforeStep.flatMap { $0.pattern == changed.pattern ? $0 : nil }
+    let original = editorBeforeUndoStep.flatMap { $0.pattern == changed.pattern ? $0 : nil }
     let newEditor = original ?? changed
     let oldText = text
     self.lastReadableEditor = newEditor
     text = newEditor.text
-    recordStep(textBefore: oldText)
+    recordUndoStep(textBefore: oldText)
   }
 
   /// Undoes the last step, or redoes it. Returns false if no such step exists.
@@ -151,21 +151,21 @@ struct Document {
       redoSteps.append(inverse)
     }
     parse(step.text)
-    nextStepLabel = Self.defaultStepLabel
-    isStepOpen = false
+    nextUndoStepLabel = Self.defaultUndoStepLabel
+    isUndoStepOpen = false
     return true
   }
 
   /// Records the text from before a change as an undo step, unless the change belongs to the
   /// current step.
-  private mutating func recordStep(textBefore oldText: [UInt8]) {
-    if !isStepOpen {
+  private mutating func recordUndoStep(textBefore oldText: [UInt8]) {
+    if !isUndoStepOpen {
       guard text != oldText else { return }
-      undoSteps.append(HistoryStep(label: nextStepLabel, text: oldText))
-      isStepOpen = true
+      undoSteps.append(HistoryStep(label: nextUndoStepLabel, text: oldText))
+      isUndoStepOpen = true
       var byteCount = undoSteps.reduce(0) { $0 + $1.text.count }
-      while undoSteps.count > Self.maximumStepCount
-        || (byteCount > Self.maximumStepByteCount && undoSteps.count > 1)
+      while undoSteps.count > Self.maximumUndoStepCount
+        || (byteCount > Self.maximumUndoByteCount && undoSteps.count > 1)
       {
         byteCount -= undoSteps.removeFirst().text.count
       }
@@ -174,7 +174,7 @@ struct Document {
     // A drag that ends where it began needs no undo step.
     if undoSteps.last?.text == text {
       undoSteps.removeLast()
-      isStepOpen = false
+      isUndoStepOpen = false
     }
   }
 

@@ -21,7 +21,7 @@ enum DocumentConversion {
   /// files.
   ///
   /// - Returns: The bytes of the file, the losses, and the composition of the source.
-  static func convert(_ file: SourceFile, from source: HapticFormat, to target: HapticFormat)
+  static func convertFile(_ file: SourceFile, from source: HapticFormat, to target: HapticFormat)
     throws(InputError) -> (
       bytes: [UInt8], losses: [LocatedLoss], composition: HapticComposition
     )
@@ -31,7 +31,7 @@ enum DocumentConversion {
     if source.id == target.id, let canonical = try source.canonicalText(of: file) {
       return (canonical, [], composition)
     }
-    let written = try write(composition, as: target, name: file.name)
+    let written = try writeComposition(composition, as: target, name: file.name)
     let losses = (readResult.losses + written.losses).map { loss in
       LocatedLoss(
         loss: loss,
@@ -41,7 +41,9 @@ enum DocumentConversion {
   }
 
   /// Writes a composition as a single file.
-  private static func write(_ composition: HapticComposition, as target: HapticFormat, name: String)
+  private static func writeComposition(
+    _ composition: HapticComposition, as target: HapticFormat, name: String
+  )
     throws(InputError) -> (bytes: [UInt8], losses: [Loss])
   {
     var options = WritingOptions(baseName: FormatRegistry.standard.stem(of: name))
@@ -65,7 +67,7 @@ enum DocumentConversion {
 
   /// Traces a sound to an AHAP file.
   /// The profile is the one of a recording, or the one that the pattern is meant for.
-  static func trace(_ sound: Signal, named name: String, _ profile: TransducerProfile)
+  static func traceSound(_ sound: Signal, named name: String, _ profile: TransducerProfile)
     throws(InputError) -> SourceFile
   {
     let pattern: HapticPattern
@@ -76,6 +78,6 @@ enum DocumentConversion {
         Finding(Self.untraceableSoundRule, location: FileLocation(name: name), error.description))
     }
     return SourceFile(
-      try write(HapticComposition(pattern), as: .ahap, name: name).bytes, name: name)
+      try writeComposition(HapticComposition(pattern), as: .ahap, name: name).bytes, name: name)
   }
 }

@@ -27,11 +27,11 @@ package struct CallError: Error {
   let status: CallStatus
   let reason: Finding
 
-  private static let argumentRule = Rule.error(
+  private static let invalidArgumentRule = Rule.error(
     "argument", "interface", "Every argument must be in its documented range.")
-  private static let stateRule = Rule.error(
+  private static let invalidStateRule = Rule.error(
     "state", "interface", "A call must follow the calls that it depends on.")
-  private static let deviceRule = Rule.error(
+  private static let deviceFailureRule = Rule.error(
     "device", "playback", "The device must be able to play.")
 
   /// Creates the error for an input that cannot be used.
@@ -49,18 +49,18 @@ package struct CallError: Error {
   }
 
   /// Returns the error for an argument outside its documented range.
-  package static func argument(_ message: String, suggestion: String? = nil) -> CallError {
-    CallError(.invalidArgument, argumentRule, message, suggestion: suggestion, file: "")
+  package static func invalidArgument(_ message: String, suggestion: String? = nil) -> CallError {
+    CallError(.invalidArgument, invalidArgumentRule, message, suggestion: suggestion, file: "")
   }
 
   /// Returns the error for a call that requires another call first.
-  package static func state(_ message: String, suggestion: String? = nil) -> CallError {
-    CallError(.invalidState, stateRule, message, suggestion: suggestion, file: "")
+  package static func invalidState(_ message: String, suggestion: String? = nil) -> CallError {
+    CallError(.invalidState, invalidStateRule, message, suggestion: suggestion, file: "")
   }
 
   /// Returns the error for a failure of a device.
-  package static func device(_ message: String, name: String = "") -> CallError {
-    CallError(.deviceFailure, deviceRule, message, suggestion: nil, file: name)
+  package static func deviceFailure(_ message: String, name: String = "") -> CallError {
+    CallError(.deviceFailure, deviceFailureRule, message, suggestion: nil, file: name)
   }
 }
 
@@ -91,7 +91,7 @@ func runLiveCall(
   let instance = unsafe StudioInstance.instance(of: handle)
   do throws(CallError) {
     let result = try body(instance)
-    instance.status = .success
+    instance.lastCallStatus = .success
     return result
   } catch {
     instance.setFailure(error)
@@ -143,7 +143,7 @@ func copySamples(_ start: UnsafePointer<Float>?, _ count: Int32, channels: Int32
   try checkLength(count, of: "samples", hasAddress: unsafe start != nil)
   try checkInteger(channels, 1...maximumSoundChannelCount, "the number of channels")
   guard count % channels == 0 else {
-    throw .argument(
+    throw .invalidArgument(
       "\(count) samples are not a whole number of frames of \(channels) channels",
       suggestion: "pass the number of samples of all channels together")
   }
@@ -155,10 +155,10 @@ private let maximumSoundChannelCount: Int32 = 64
 
 private func checkLength(_ length: Int32, of name: String, hasAddress: Bool) throws(CallError) {
   guard length >= 0 else {
-    throw .argument("the length of \(name) is \(length)", suggestion: "use 0 or more")
+    throw .invalidArgument("the length of \(name) is \(length)", suggestion: "use 0 or more")
   }
   guard hasAddress || length == 0 else {
-    throw .argument("\(name) is NULL, but has the length \(length)")
+    throw .invalidArgument("\(name) is NULL, but has the length \(length)")
   }
 }
 
@@ -169,7 +169,7 @@ package func checkInteger(_ value: Int32, _ range: ClosedRange<Int32>, _ name: S
   throws(CallError)
 {
   guard range.contains(value) else {
-    throw .argument(
+    throw .invalidArgument(
       "\(name) is \(value)", suggestion: "use \(range.lowerBound) to \(range.upperBound)")
   }
 }
@@ -179,7 +179,7 @@ package func checkNumber(_ value: Double, _ range: ClosedRange<Double>, _ name: 
   throws(CallError)
 {
   guard range.contains(value) else {
-    throw .argument(
+    throw .invalidArgument(
       "\(name) is \(value)", suggestion: "use \(Int(range.lowerBound)) to \(Int(range.upperBound))")
   }
 }
@@ -200,7 +200,7 @@ extension StudioInstance {
   /// Returns a profile index unchanged, or throws an error if there is no such profile.
   func checkedProfileIndex(_ index: Int32) throws(CallError) -> Int {
     guard studio.profiles.indices.contains(Int(index)) else {
-      throw .argument(
+      throw .invalidArgument(
         "there is no profile \(index)", suggestion: "use 0 to \(studio.profiles.count - 1)")
     }
     return Int(index)
@@ -210,7 +210,7 @@ extension StudioInstance {
   func checkedDocumentIndex(_ slot: Int32) throws(CallError) -> Int {
     try checkInteger(slot, 0...Int32(Studio.maximumDocumentCount - 1), "the slot")
     guard studio.documents.indices.contains(Int(slot)) else {
-      throw .state("slot \(slot) has no pattern", suggestion: "call temblor_open first")
+      throw .invalidState("slot \(slot) has no pattern", suggestion: "call temblor_open first")
     }
     return Int(slot)
   }
@@ -235,7 +235,7 @@ extension StudioInstance {
   /// Returns 1 for a readable document, or throws its reading error.
   static func readingResult(of document: Document) throws(CallError) -> Int32 {
     if let error = document.readingError { throw CallError(error) }
-    guard document.isReadable else { throw .state("the slot has no pattern") }
+    guard document.isReadable else { throw .invalidState("the slot has no pattern") }
     return 1
   }
 
@@ -277,7 +277,7 @@ extension StudioInstance {
   /// Returns the live sound, or throws an error if it has not started.
   func startedLiveSound() throws(CallError) -> LiveSound {
     guard let liveSound else {
-      throw .state("live sound has not started", suggestion: "call temblor_live_start first")
+      throw .invalidState("live sound has not started", suggestion: "call temblor_live_start first")
     }
     return liveSound
   }

@@ -32,7 +32,7 @@ public func temblorRelease(_ handle: StudioHandle?) {
 @_cdecl("temblor_status")
 public func temblorStatus(_ handle: StudioHandle?) -> Int32 {
   guard let handle = unsafe handle else { return CallStatus.invalidArgument.rawValue }
-  return unsafe StudioInstance.instance(of: handle).status.rawValue
+  return unsafe StudioInstance.instance(of: handle).lastCallStatus.rawValue
 }
 
 // MARK: - Memory
@@ -128,7 +128,7 @@ public func temblorBegin(
   unsafe runCall(handle) { instance throws(CallError) in
     let label = try unsafe decodeText(label, length, of: "the name")
     return try instance.withDocument(slot) { document throws(CallError) in
-      document.beginStep(label)
+      document.beginUndoStep(label)
       return 1
     }
   }
@@ -140,7 +140,7 @@ public func temblorStep(_ handle: StudioHandle?, _ slot: Int32, _ forward: Int32
   unsafe runCall(handle) { instance throws(CallError) in
     try instance.withDocument(slot) { document throws(CallError) in
       guard document.moveInHistory(forward: forward != 0) else {
-        throw .state(forward == 0 ? "there is no step to undo" : "there is no step to redo")
+        throw .invalidState(forward == 0 ? "there is no step to undo" : "there is no step to redo")
       }
       return 1
     }
@@ -161,7 +161,7 @@ public func temblorReport(
   unsafe runCall(handle) { instance throws(CallError) in
     let name = try unsafe decodeText(name, length, of: "the name")
     guard let kind = ReportKind(rawValue: name) else {
-      throw .argument(
+      throw .invalidArgument(
         "unknown report \(name.quoted())", suggestion: "use \(ReportKind.commaSeparatedNames)")
     }
     let slot = kind.needsDocument ? try instance.checkedDocumentIndex(slot) : 0
@@ -184,7 +184,7 @@ public func temblorPart(
     let path = try unsafe decodeText(path, length, of: "the path")
     let part = try instance.withDocument(slot) { document throws(CallError) in
       guard let editor = document.lastReadableEditor else {
-        throw .state("the slot has no pattern")
+        throw .invalidState("the slot has no pattern")
       }
       return try convertingInputErrors { () throws(InputError) in try editor.bytes(of: path) }
     }
@@ -203,7 +203,7 @@ public func temblorSave(
     let slot = try instance.checkedDocumentIndex(slot)
     instance.studio.lastConversionLosses = []
     guard let format = FormatRegistry.standard.format(id: id) else {
-      throw .argument(
+      throw .invalidArgument(
         "unknown format \(id.quoted())", suggestion: "the report \"formats\" lists the formats")
     }
     return instance.setOutput(
@@ -222,8 +222,8 @@ public func temblorHertz(_ handle: StudioHandle?, _ profile: Int32, _ sharpness:
   var hertz = Double.nan
   _ = unsafe runCall(handle) { instance throws(CallError) in
     let profile = try instance.checkedProfileIndex(profile)
-    guard sharpness.isFinite else { throw .argument("the sharpness is \(sharpness)") }
-    hertz = instance.studio.hertz(profile: profile, sharpness: sharpness)
+    guard sharpness.isFinite else { throw .invalidArgument("the sharpness is \(sharpness)") }
+    hertz = instance.studio.playedHertz(profile: profile, sharpness: sharpness)
     return 1
   }
   return hertz
@@ -275,7 +275,7 @@ public func temblorTrace(
     let profile = try instance.profile(profile)
     let sound = Signal(interleaved: samples, channelCount: Int(channels), rate: rate)
     let file = try convertingInputErrors { () throws(InputError) in
-      try DocumentConversion.trace(sound, named: name, profile)
+      try DocumentConversion.traceSound(sound, named: name, profile)
     }
     return try instance.openDocument(slot, file)
   }
@@ -340,9 +340,9 @@ public func temblorSpectrogram(
     let rate = instance.lastRendering.rate
     let part = instance.lastRendering.excerpt(fromSeconds: start, toSeconds: end)
     let top = max(
-      500, 1.5 * instance.studio.hertz(profile: instance.lastRendering.profile, sharpness: 1))
+      500, 1.5 * instance.studio.playedHertz(profile: instance.lastRendering.profile, sharpness: 1))
     return instance.setOutput(
-      Spectrogram.decibels(
+      Spectrogram.cellDecibels(
         of: part, rate: rate, columns: Int(columns), rows: Int(rows), upToHertz: min(top, rate / 2))
     )
   }
@@ -418,10 +418,10 @@ public func temblorLivePlan(
       var bytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
       swap(&bytes, &instance.incomingPlanBytes)
       guard let plan = RenderPlan.deserialized(from: bytes, count: Int(length)) else {
-        throw .argument("the bytes are not a plan of this build")
+        throw .invalidArgument("the bytes are not a plan of this build")
       }
       guard plan.rate == live.sampleRateHertz else {
-        throw .argument(
+        throw .invalidArgument(
           "the plan has the sample rate \(plan.rate), and live sound has \(live.sampleRateHertz)")
       }
       return plan
@@ -479,7 +479,7 @@ public func temblorLiveLoop(
     let liveSound = try instance.startedLiveSound()
     try checkInteger(start, 0...Int32.max, "the start")
     guard end == 0 || end > start else {
-      throw .argument(
+      throw .invalidArgument(
         "the end \(end) is not after the start \(start)", suggestion: "use 0 for the whole pattern")
     }
     liveSound.setLoop(isLooping != 0, fromFrame: Int64(start), toFrame: Int64(end))
@@ -506,7 +506,7 @@ public func temblorLiveControl(_ handle: StudioHandle?, _ control: Int32, _ valu
   unsafe runLiveCall(handle) { instance throws(CallError) in
     let liveSound = try instance.startedLiveSound()
     try checkInteger(control, 0...1, "the control")
-    guard value.isFinite else { throw .argument("the value is \(value)") }
+    guard value.isFinite else { throw .invalidArgument("the value is \(value)") }
     liveSound.setControlValue(Int(control), min(max(value, control == 0 ? 0 : -1), 1))
     return 1
   }

@@ -14,9 +14,9 @@ final class LiveSound {
 
   let sampleRateHertz: Double
   /// The renderer for the current profile, with its players.
-  private var currentStage: LiveStage
+  private var currentRenderer: LiveProfileRenderer
   /// The renderer for the previous profile, in the block in which it fades out; otherwise nil.
-  private var fadingStage: LiveStage?
+  private var fadingRenderer: LiveProfileRenderer?
   private var audibleSlot = 0
   private var isPlaying = false
   private var isLooping = true
@@ -25,32 +25,33 @@ final class LiveSound {
   private var controlValues: [(id: DynamicParameterID, value: Double)] = [
     (.hapticIntensityControl, 1), (.hapticSharpnessControl, 0),
   ]
-  private let block = FixedBuffer<Float>(repeating: 0, count: maximumBlockFrameCount)
-  private let fadeBlock = FixedBuffer<Float>(repeating: 0, count: maximumBlockFrameCount)
+  private let blockSamples = FixedBuffer<Float>(repeating: 0, count: maximumBlockFrameCount)
+  private let fadeBlockSamples = FixedBuffer<Float>(repeating: 0, count: maximumBlockFrameCount)
 
   init(sampleRateHertz: Double) {
     self.sampleRateHertz = sampleRateHertz
-    currentStage = LiveStage(profile: .phone, rate: sampleRateHertz)
+    currentRenderer = LiveProfileRenderer(profile: .phone, rate: sampleRateHertz)
   }
 
   /// The next frame of the audible pattern.
-  var positionFrame: Int64 { currentStage.positionFrame(of: audibleSlot) }
+  var positionFrame: Int64 { currentRenderer.positionFrame(of: audibleSlot) }
 
   /// A Boolean value that indicates whether the audible pattern is playing.
   var isAudiblePatternPlaying: Bool {
-    currentStage.playersBySlot[audibleSlot]?.withStatus { $0.phase == .playing } ?? false
+    currentRenderer.playersBySlot[audibleSlot]?.withStatus { $0.phase == .playing } ?? false
   }
 
   /// Loads a compiled plan and plays it from the current position of the previous plan, with a
   /// crossfade.
   func loadPlan(_ slot: Int, _ plan: RenderPlan, profile: TransducerProfile) {
     let startPosition =
-      currentStage.playersBySlot[slot] == nil ? positionFrame : currentStage.positionFrame(of: slot)
-    if profile != currentStage.profile {
-      replaceStage(profile: profile, keepingPlansExcept: slot)
+      currentRenderer.playersBySlot[slot] == nil
+      ? positionFrame : currentRenderer.positionFrame(of: slot)
+    if profile != currentRenderer.profile {
+      replaceRenderer(profile: profile, keepingPlansExcept: slot)
     }
-    let replacesPlan = currentStage.playersBySlot[slot] != nil
-    currentStage.setPlan(plan, slot: slot)
+    let replacesPlan = currentRenderer.playersBySlot[slot] != nil
+    currentRenderer.setPlan(plan, slot: slot)
     guard isPlaying else { return }
     startPlayer(slot, fromFrame: startPosition, fadesIn: replacesPlan)
     // The end of the pass depends on the longest of all patterns.
@@ -58,18 +59,18 @@ final class LiveSound {
   }
 
   /// Creates a renderer for another profile, while the previous renderer fades out.
-  private func replaceStage(profile: TransducerProfile, keepingPlansExcept replacedSlot: Int) {
-    let oldStage = currentStage
-    currentStage = LiveStage(profile: profile, rate: sampleRateHertz)
+  private func replaceRenderer(profile: TransducerProfile, keepingPlansExcept replacedSlot: Int) {
+    let oldStage = currentRenderer
+    currentRenderer = LiveProfileRenderer(profile: profile, rate: sampleRateHertz)
     for slot in oldStage.playersBySlot.indices where slot != replacedSlot {
       guard let plan = oldStage.playersBySlot[slot]?.plan else { continue }
-      currentStage.setPlan(plan, slot: slot)
+      currentRenderer.setPlan(plan, slot: slot)
       if isPlaying {
         startPlayer(slot, fromFrame: oldStage.positionFrame(of: slot))
       }
     }
     if isPlaying {
-      fadingStage = oldStage
+      fadingRenderer = oldStage
     }
   }
 
@@ -80,7 +81,7 @@ final class LiveSound {
       sendToPlayers { .stop($1, at: 0) }
       return
     }
-    for slot in currentStage.playersBySlot.indices {
+    for slot in currentRenderer.playersBySlot.indices {
       startPlayer(slot, fromFrame: frame)
     }
   }
@@ -111,19 +112,20 @@ final class LiveSound {
 
   /// Returns the command that sets the loop range of a player.
   private func loopCommand(of player: RenderPlayer) -> RenderCommand {
-    let plans = currentStage.playersBySlot.compactMap { $0?.plan }
+    let plans = currentRenderer.playersBySlot.compactMap { $0?.plan }
     let end = loopFrameRange.end > 0 ? loopFrameRange.end : RenderPlan.commonLoopLength(of: plans)
     let startCue =
-      loopFrameRange.start > 0 ? currentStage.makeCue(player, atFrame: loopFrameRange.start) : nil
+      loopFrameRange.start > 0
+      ? currentRenderer.makeCuePoint(player, atFrame: loopFrameRange.start) : nil
     return .loop(player, passCount: isLooping ? nil : 1, from: startCue, end: end, at: 0)
   }
 
   /// Sends the command that a closure returns to the player of each slot. The closure may return
   /// nil to send no command.
   private func sendToPlayers(_ command: (Int, RenderPlayer) -> RenderCommand?) {
-    for (slot, player) in currentStage.playersBySlot.enumerated() {
+    for (slot, player) in currentRenderer.playersBySlot.enumerated() {
       if let player, let command = command(slot, player) {
-        currentStage.sendCommands([command])
+        currentRenderer.sendCommands([command])
       }
     }
   }
@@ -135,33 +137,34 @@ final class LiveSound {
   ///   - frame: The first frame.
   ///   - fadesIn: True to fade in, while the previous player fades out.
   private func startPlayer(_ slot: Int, fromFrame frame: Int64, fadesIn: Bool = false) {
-    guard let player = currentStage.playersBySlot[slot] else { return }
+    guard let player = currentRenderer.playersBySlot[slot] else { return }
     var commands = [loopCommand(of: player)]
     for control in controlValues where control.value != Double(control.id.neutralValue) {
       commands.append(.control(player, control.id, value: control.value, at: 0))
     }
     let gain: Double = slot == audibleSlot ? 1 : 0
     commands.append(.gain(player, fadesIn ? 0 : gain, over: 0, at: 0))
-    let startCue = frame > 0 ? currentStage.makeCue(player, atFrame: frame) : nil
+    let startCue = frame > 0 ? currentRenderer.makeCuePoint(player, atFrame: frame) : nil
     commands.append(.start(player, at: 0, from: startCue))
     if fadesIn {
-      commands.append(.gain(player, gain, over: currentStage.fadeFrameCount, at: 0))
+      commands.append(.gain(player, gain, over: currentRenderer.fadeFrameCount, at: 0))
     }
-    currentStage.sendCommands(commands)
+    currentRenderer.sendCommands(commands)
   }
 
   /// Renders the next frames, at most `blockLength`, and returns their address.
   func renderFrames(_ count: Int) -> UnsafeMutablePointer<Float> {
     let count = min(max(0, count), Self.maximumBlockFrameCount)
-    currentStage.render(into: block, count)
-    if let fadingStage {
-      fadingStage.render(into: fadeBlock, count)
+    currentRenderer.render(into: blockSamples, count)
+    if let fadingRenderer {
+      fadingRenderer.render(into: fadeBlockSamples, count)
       for frame in 0..<count {
         let weight = Float(frame + 1) / Float(count)
-        block[frame] = fadeBlock[frame] + (block[frame] - fadeBlock[frame]) * weight
+        blockSamples[frame] =
+          fadeBlockSamples[frame] + (blockSamples[frame] - fadeBlockSamples[frame]) * weight
       }
-      self.fadingStage = nil
+      self.fadingRenderer = nil
     }
-    return unsafe block.address
+    return unsafe blockSamples.address
   }
 }

@@ -22,7 +22,7 @@ enum Spectrogram {
   ///   - columns: The number of columns.
   ///   - rows: The number of rows.
   ///   - hertz: The frequency above the last row.
-  static func decibels(
+  static func cellDecibels(
     of samples: [Float], rate: Double, columns: Int, rows: Int, upToHertz hertz: Double
   ) -> [Float] {
     guard columns > 0, rows > 0, hertz > 0, !samples.isEmpty else { return [] }

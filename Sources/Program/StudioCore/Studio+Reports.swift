@@ -106,7 +106,7 @@ extension Studio {
 
   /// Returns the original format of a document and the losses of its conversion, as JSON.
   private func originJSON(_ index: Int) -> [UInt8] {
-    let origin = documents[index].origin
+    let origin = documents[index].conversionOrigin
     return JSONWriter.compactObjectText { object in
       object.writeMember("format", origin?.sourceFormat.id ?? HapticFormat.ahap.id)
       object.writeMember("title", origin?.sourceFormat.title ?? HapticFormat.ahap.title)
@@ -147,7 +147,7 @@ extension Studio {
       if let title = editor.content.metadata["Project"] {
         file.writeMember("title", title)
       }
-      file.writeMember("format", document.origin?.sourceFormat.id ?? HapticFormat.ahap.id)
+      file.writeMember("format", document.conversionOrigin?.sourceFormat.id ?? HapticFormat.ahap.id)
       file.writeArray("events") { list in
         for (index, event) in pattern.events.enumerated() {
           list.writeObject { $0.write(event, path: "events[\(index)]", under: controls) }

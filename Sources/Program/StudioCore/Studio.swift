@@ -39,7 +39,7 @@ final class Studio {
   func convertedText(_ index: Int, as target: HapticFormat) throws(InputError) -> [UInt8] {
     lastConversionLosses = []
     let file = SourceFile(documents[index].text, name: documents[index].fileName)
-    let conversion = try DocumentConversion.convert(file, from: .ahap, to: target)
+    let conversion = try DocumentConversion.convertFile(file, from: .ahap, to: target)
     lastConversionLosses = conversion.losses
     return conversion.bytes
   }
@@ -56,7 +56,7 @@ final class Studio {
   func findings(of index: Int, profile: Int) -> [Finding] {
     let document = documents[index]
     let file = SourceFile(document.text, name: document.fileName)
-    if let error = document.readingError, document.origin == nil,
+    if let error = document.readingError, document.conversionOrigin == nil,
       (try? FormatRegistry.standard.format(of: file))?.id != HapticFormat.ahap.id
     {
       return [error.finding]
@@ -66,7 +66,7 @@ final class Studio {
     if let composition = readResult.composition {
       otherFindings += ruleFindings(
         in: composition, sourceMap: readResult.sourceMap, profile: profile,
-        hasAppleParameters: document.origin == nil || document.historySummary.isChanged)
+        hasAppleParameters: document.conversionOrigin == nil || document.historySummary.isChanged)
     }
     return readResult.findings(adding: otherFindings, rules: Self.suppressibleRules)
   }
@@ -113,7 +113,7 @@ final class Studio {
   }
 
   /// Returns the frequency in hertz at which a profile plays the given sharpness.
-  func hertz(profile index: Int, sharpness: Double) -> Double {
+  func playedHertz(profile index: Int, sharpness: Double) -> Double {
     profile(index).bandMapped(rate: Self.defaultRateHertz).frequency.hertz(
       atSharpness: min(max(sharpness, 0), 1))
   }
@@ -166,7 +166,7 @@ final class Studio {
 
   private static let renderingTooLongRule = Rule.error(
     "rendering-too-long", "render", "A rendering can have at most 268,435,456 samples.")
-  private static let unknownModelRule = Rule.error(
+  private static let unknownTransducerModelRule = Rule.error(
     "hardware-unknown", "render", "The profile must describe the motion of its transducer.")
 
   /// Renders a document with the defaults of `temblor render`.
@@ -187,7 +187,7 @@ final class Studio {
     -> OfflineRenderer
   {
     let plan = try compilePlan(index, profile: profileIndex, rate: rate)
-    let routing = OutputRouting().fitted(to: [profile(profileIndex)])
+    let routing = OutputRouting().assigningTransducers(of: [profile(profileIndex)])
     let tail = FrameConversion.frame(seconds: routing.tailDuration(rate: rate), rate: rate)
     let length = plan.frameCount + tail
     guard length <= Self.maximumSampleCount else {
@@ -236,7 +236,7 @@ final class Studio {
     guard let hardware = profile.hardware, let model = hardware.model else {
       throw InputError(
         Finding(
-          Self.unknownModelRule, location: FileLocation(name: ""),
+          Self.unknownTransducerModelRule, location: FileLocation(name: ""),
           "the profile \(profile.name.quoted()) has no model of its transducer"))
     }
     var simulation = TransducerSimulation(model, modes: hardware.additionalResonances, rate: rate)

@@ -11,7 +11,7 @@ internal import RealtimeMemory
   /// The memory into which a page writes the bytes for its next calls.
   var inputBuffer = FixedBuffer<UInt8>(repeating: 0, count: 0)
   /// The status of the last call.
-  var status = CallStatus.success
+  var lastCallStatus = CallStatus.success
   /// The silent block for a caller that renders live sound before it has started.
   let silentBlock = FixedBuffer<Float>(repeating: 0, count: LiveSound.maximumBlockFrameCount)
   /// The output of the last call.
@@ -21,7 +21,7 @@ internal import RealtimeMemory
   /// The memory of a compiled plan that is being copied.
   var incomingPlanBytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
   /// An object that the instance retains, such as the device session of a C program.
-  package var sessionOwner: AnyObject?
+  package var retainedSession: AnyObject?
 
   package init() {}
 
@@ -53,7 +53,7 @@ internal import RealtimeMemory
 
   /// Sets the status to the status of a failed call, and the output to the reason as JSON.
   func setFailure(_ error: CallError) {
-    status = error.status
+    lastCallStatus = error.status
     _ = setOutput(JSONWriter.compactObjectText { $0.writeMembers(of: error.reason) })
   }
 }

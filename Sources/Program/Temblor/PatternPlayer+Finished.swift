@@ -11,17 +11,17 @@ extension PatternPlayer {
       let count = endCount
       // The order matters: a start between the two checks must not look like an end.
       if !isWaitingToStart, phase == .idle { return }
-      let waiter = makeWaiterID()
+      let waiter = makeEndWaiterID()
       await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
-          addWaiter(waiter, afterEndCount: count) { continuation.resume() }
+          addEndWaiter(waiter, afterEndCount: count) { continuation.resume() }
           // The cancellation of an already canceled task found no waiter to resume.
           if Task.isCancelled {
-            resumeWaiter(waiter)
+            resumeEndWaiter(waiter)
           }
         }
       } onCancel: {
-        resumeWaiter(waiter)
+        resumeEndWaiter(waiter)
       }
     }
   }

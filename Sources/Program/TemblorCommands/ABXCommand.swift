@@ -46,10 +46,10 @@ enum ABXCommand {
         If A or B is too quiet for a loudness measurement, Temblor matches their vibrotactile \
         energy instead. If A and B are identical after matching, the test does not start.
         """,
-      arguments: [firstTake, secondTake],
+      arguments: [firstTakeArgument, secondTakeArgument],
       options: ABXOptions.options + [
-        AuditionCommand.loopRange, AuditionCommand.gap, SharedOptions.curveTimes,
-        SharedOptions.pitch,
+        AuditionCommand.loopRangeOption, AuditionCommand.gapOption, SharedOptions.curveTimesOption,
+        SharedOptions.pitchOption,
         Option("--json", help: "Print the record as JSON instead of text."),
         LiveOptions.quietOption,
       ] + SharedOptions.soundOptions,
@@ -69,12 +69,12 @@ enum ABXCommand {
     }
   }
 
-  private static let firstTake = Argument(
+  private static let firstTakeArgument = Argument(
     "A",
     help: "Pattern file, name of a shipped pattern, sound file, or - for standard input.",
     completion: .patternsAndSounds(.standard)
   ).text()
-  private static let secondTake = Argument(
+  private static let secondTakeArgument = Argument(
     "B", help: "Pattern or sound file to compare with A.", completion: .patternsAndSounds(.standard)
   ).text()
 
@@ -90,8 +90,8 @@ enum ABXCommand {
       live = try LiveOptions(arguments)
       test = try ABXOptions(arguments)
       loopRange = try LoopRange(arguments)
-      gapSeconds = try arguments[AuditionCommand.gap]
-      takes = [arguments[firstTake], arguments[secondTake]]
+      gapSeconds = try arguments[AuditionCommand.gapOption]
+      takes = [arguments[firstTakeArgument], arguments[secondTakeArgument]]
     }
   }
 
@@ -191,7 +191,7 @@ enum ABXCommand {
     else {
       throw NoDifferenceAfterMatching()
     }
-    report(levels, on: session.console)
+    reportLevels(levels, on: session.console)
     if test.isVoid {
       session.console.reportHint(
         "A and B are identical, sample for sample; the result will be void.")
@@ -233,7 +233,7 @@ enum ABXCommand {
     }
   }
 
-  private static func report(_ levels: MatchedLevels, on console: LiveConsole) {
+  private static func reportLevels(_ levels: MatchedLevels, on console: LiveConsole) {
     guard levels.match != .none else {
       return console.reportHint(
         "Levels are not matched. A difference in level alone may be audible.")
@@ -383,8 +383,8 @@ final class ABXActivity: PlaybackActivity {
     case .character("a"), .character("A"): try listen(to: .a)
     case .character("b"), .character("B"): try listen(to: .b)
     case .character("x"), .character("X"): try listen(to: .x)
-    case .character("1"): propose(.a)
-    case .character("2"): propose(.b)
+    case .character("1"): proposeAnswer(.a)
+    case .character("2"): proposeAnswer(.b)
     case .enter: try confirmAnswer()
     case .escape: proposedAnswer = nil
     default: return false
@@ -398,7 +398,7 @@ final class ABXActivity: PlaybackActivity {
     try switcher.setGainsViaSilence(soloGains(for: source))
   }
 
-  private func propose(_ answer: Side) {
+  private func proposeAnswer(_ answer: Side) {
     guard test.hasHeardX else { return console.reportHint("Press x to listen to X first.") }
     proposedAnswer = answer
   }

@@ -19,15 +19,15 @@ enum AuditionCommand {
       """, completion: .patternsAndSounds(.standard), isRepeatable: true
   ).texts()
 
-  static let loopRange = Option(
+  static let loopRangeOption = Option(
     "--loop-range", value: "FROM-TO",
     help: "Loop range in seconds, such as 0.5-1.2. The range 0.5- extends to the end of the sound.",
     defaultText: "all")
 
-  static let gap = Option("--gap", value: "SECONDS", help: "Silence before each repetition.")
+  static let gapOption = Option("--gap", value: "SECONDS", help: "Silence before each repetition.")
     .double(in: 0...3_600, default: 0.5)
 
-  private static let match = Option(
+  private static let matchOption = Option(
     "--match", value: "HOW",
     help: "Initial level matching: none, loudness (LUFS), or felt (weighted energy)."
   )
@@ -55,7 +55,8 @@ enum AuditionCommand {
         Without a terminal, the takes play once, one after another.
         """, arguments: [takeArgument],
       options: [
-        match, loopRange, gap, SharedOptions.curveTimes, SharedOptions.pitch,
+        matchOption, loopRangeOption, gapOption, SharedOptions.curveTimesOption,
+        SharedOptions.pitchOption,
         LiveOptions.jsonOption,
         LiveOptions.quietOption,
       ]
@@ -80,9 +81,9 @@ enum AuditionCommand {
 
     init(_ arguments: ParsedArguments) throws {
       live = try LiveOptions(arguments)
-      levelMatch = try arguments[AuditionCommand.match]
+      levelMatch = try arguments[AuditionCommand.matchOption]
       loopRange = try LoopRange(arguments)
-      gapSeconds = try arguments[AuditionCommand.gap]
+      gapSeconds = try arguments[AuditionCommand.gapOption]
     }
   }
 

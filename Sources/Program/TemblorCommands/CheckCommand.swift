@@ -67,7 +67,7 @@ enum CheckCommand {
   private static let strictOption = Option("--strict", help: "Treat warnings as errors.").flag()
   private static let onlyOption = Option(
     "--only", value: "CATEGORY", help: "Report only errors and the findings of this category.",
-    choices: categories, isRepeatable: true
+    choices: categoryNames, isRepeatable: true
   ).texts()
   private static let allOption = Option(
     "--all", help: "List every finding, including repeated findings."
@@ -93,7 +93,7 @@ enum CheckCommand {
     return Option(
       "--disable", value: "RULE",
       help: "Disable a category, or a rule that reports warnings or notes. See --list-rules.",
-      completion: .candidates(categories + rules.map(\.id.text)), isRepeatable: true
+      completion: .candidates(categoryNames + rules.map(\.id.text)), isRepeatable: true
     ).texts()
   }
 
@@ -188,7 +188,8 @@ enum CheckCommand {
     case .text:
       let shown =
         options.listsAllFindings
-        ? findings : FindingGrouping.grouping(findings.filter { $0.suppressionReason == nil })
+        ? findings
+        : FindingGrouping.groupedFindings(findings.filter { $0.suppressionReason == nil })
       try output.write(reportText(shown, for: output), wraps: false)
     }
   }
@@ -249,7 +250,7 @@ enum CheckCommand {
     let examination = input.formats.examine(file)
     let location = examination.sourceMap.location(of:)
     let sounds = input.soundLookup == .none ? [] : examination.soundReferences
-    var findings = WaveformFiles.findings(sounds, from: input.soundFolder)
+    var findings = WaveformFiles.fileFindings(sounds, from: input.soundFolder)
     if let composition = examination.composition {
       findings += PatternRules.findings(
         in: composition, hasAppleParameters: examination.hasAppleParameters, location: location)
@@ -271,7 +272,7 @@ enum CheckCommand {
     if let profile, let composition = playable, !findings.contains(where: { $0.severity == .error })
     {
       let rate = 48_000.0
-      let samples = try WaveformFiles.load(sounds, from: input.soundFolder, rate: rate)
+      let samples = try WaveformFiles.loadSamples(sounds, from: input.soundFolder, rate: rate)
       let plan = try RenderPlan(
         compiling: composition, profile: profile, rate: rate, samples: samples)
       findings += PatternRules.hardwareFindings(
@@ -299,7 +300,7 @@ enum CheckCommand {
     return groups.flatMap { group in rules.filter { $0.group == group } }
   }
 
-  private static var categories: [String] { Rule.Category.allCases.map(\.rawValue) }
+  private static var categoryNames: [String] { Rule.Category.allCases.map(\.rawValue) }
 
   private static func disabledRuleIDs(_ arguments: ParsedArguments, of formats: FormatRegistry)
     throws
@@ -316,7 +317,7 @@ enum CheckCommand {
       }
       guard let rule = rules.first(where: { $0.id.text == name }) else {
         throw UsageError.invalidChoice(
-          of: "--disable", value: name, choices: rules.map(\.id.text) + categories)
+          of: "--disable", value: name, choices: rules.map(\.id.text) + categoryNames)
       }
       guard rule.severity < .error else {
         throw UsageError(
@@ -403,7 +404,7 @@ extension Finding {
 enum FindingGrouping {
   static let maximumShownCountPerRule = 3
 
-  static func grouping(_ findings: [Finding]) -> [Finding] {
+  static func groupedFindings(_ findings: [Finding]) -> [Finding] {
     struct Key: Hashable {
       var file: String
       var rule: RuleID

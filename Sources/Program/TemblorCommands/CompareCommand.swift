@@ -110,7 +110,7 @@ enum CompareCommand {
         outputOption,
         PageOutput.openOption,
         PageOutput.studioOption, allOption, SharedOptions.profileOption, SharedOptions.rateOption,
-        SharedOptions.curveTimes, SharedOptions.pitch, SharedOptions.jsonOption,
+        SharedOptions.curveTimesOption, SharedOptions.pitchOption, SharedOptions.jsonOption,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor compare old.ahap new.ahap", "Show what an edit changed."),
@@ -224,7 +224,7 @@ enum CompareCommand {
     var job = options.renderJob
     job.sampleRateHertz = Int(takes[0].signal.rate)
     let words = (arguments + ["-o", path]).map(\.asShellWord)
-    let byteCount = try ReportOutput.write(
+    let byteCount = try ReportOutput.writeReport(
       to: path, inputs: inputs, takes: takes, comparisons: comparisons,
       levelMatch: options.comparisonOptions.levelMatch,
       tolerance: options.requestedTolerance?.tolerance,
@@ -238,7 +238,7 @@ enum CompareCommand {
   ) throws {
     guard !options.printsJSON else {
       return try output.writeJSON(
-        fields(comparisons, options.requestedTolerance?.tolerance),
+        comparisonFields(comparisons, options.requestedTolerance?.tolerance),
         formatVersion: Comparison.formatVersion)
     }
     let text = ComparisonText(
@@ -262,14 +262,14 @@ enum CompareCommand {
   }
 
   /// The limits of a tolerance as JSON.
-  static func fields(_ tolerance: Tolerance) -> JSONObject {
+  static func toleranceFields(_ tolerance: Tolerance) -> JSONObject {
     [
       "decibels": tolerance.decibels, "seconds": tolerance.seconds, "percent": tolerance.percent,
     ]
   }
 
   /// The comparisons with a reference as JSON.
-  static func fields(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> JSONObject {
+  static func comparisonFields(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> JSONObject {
     guard let first = comparisons.first else { return [:] }
     let reference: JSONObject = [
       "label": first.options.referenceLabel, "name": first.reference.name,
@@ -285,7 +285,7 @@ enum CompareCommand {
     return [
       "reference": reference, "profile": first.reference.profile.name,
       "rate": first.reference.signal.rate,
-      "tolerance": tolerance.map(fields), "comparisons": list,
+      "tolerance": tolerance.map(toleranceFields), "comparisons": list,
     ]
   }
 }
@@ -330,9 +330,9 @@ struct ComparisonText {
     if more > 0 {
       lines.append("\(more) more; use --all to list them.")
     }
-    if !comparison.spelling.isEmpty {
+    if !comparison.notationDifferences.isEmpty {
       lines.append(output.styled("Written differently:", .dim))
-      lines += comparison.spelling.map { "  " + $0.printable }
+      lines += comparison.notationDifferences.map { "  " + $0.printable }
     }
     lines += comparison.limitations.map { output.styled($0, .dim) }
     return lines.map { $0 + "\n" }.joined()
@@ -370,12 +370,12 @@ struct ComparisonText {
 /// specified.
 struct ToleranceOption {
   private(set) var tolerance = Tolerance()
-  private var explicitUnits: Set<String> = []
+  private var unitsWithExplicitLimits: Set<String> = []
 
   /// Parses limits such as `0.5dB,5ms,2%` in any order, or `0`. An omitted limit is zero.
   init(_ text: String) throws(UsageError) {
     if text == "0" {
-      explicitUnits = ["db", "ms", "%"]
+      unitsWithExplicitLimits = ["db", "ms", "%"]
       return
     }
     for item in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -390,7 +390,7 @@ struct ToleranceOption {
       case "%": tolerance.percent = limit
       default: throw Self.invalidLimits(text)
       }
-      guard explicitUnits.insert(unit).inserted else {
+      guard unitsWithExplicitLimits.insert(unit).inserted else {
         let unit = unit == "db" ? "dB" : unit
         throw UsageError("'--tolerance' has two limits in \(unit)")
       }
@@ -405,7 +405,7 @@ struct ToleranceOption {
   var limitsText: String {
     func limit(_ value: Double, _ name: String, _ unit: String) -> String {
       let number = value.text(places: 3)
-      return "\(number) \(name)" + (explicitUnits.contains(unit) ? "" : " (default)")
+      return "\(number) \(name)" + (unitsWithExplicitLimits.contains(unit) ? "" : " (default)")
     }
     return limit(tolerance.decibels, "dB", "db") + ", "
       + limit(tolerance.seconds * 1_000, "ms", "ms") + " and "

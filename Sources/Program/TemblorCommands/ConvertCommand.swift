@@ -8,7 +8,7 @@ import VendorFormats
 
 /// The command `convert`, which converts patterns to another format.
 enum ConvertCommand {
-  private static let curveTolerance = Option(
+  private static let curveToleranceOption = Option(
     "--curve-error", value: "FRACTION",
     help: "Maximum error of reduced or sampled curves, as a fraction of full scale, 0 to 1."
   ).double(in: 0...1, default: WritingOptions.defaultToleranceFraction)
@@ -66,10 +66,11 @@ enum ConvertCommand {
       ],
       optionGroups: [
         OptionGroup(
-          "Writing", dialectOption(writable), splitOption, mergeOption, bakeOption, curveTolerance,
+          "Writing", dialectOption(writable), splitOption, mergeOption, bakeOption,
+          curveToleranceOption,
           loopPassCountOption,
           rateOption),
-        OptionGroup("Reading", [amplitudeOption, SharedOptions.curveTimes]),
+        OptionGroup("Reading", [amplitudeOption, SharedOptions.curveTimesOption]),
         OptionGroup("Sound files", SharedOptions.soundOptions),
       ],
       examples: [
@@ -153,11 +154,12 @@ enum ConvertCommand {
       try SharedOptions.refuseCombination("--split", "--merge", in: arguments)
       let amplitude = try arguments[ConvertCommand.amplitudeOption]
       readingOptions = ReadingOptions(
-        curveTimeReference: try arguments[SharedOptions.curveTimes], amplitudeMapping: amplitude)
+        curveTimeReference: try arguments[SharedOptions.curveTimesOption],
+        amplitudeMapping: amplitude)
       let unsplit: WritingOptions.FileSplitting = try arguments[mergeOption] ? .never : .automatic
       writingOptions = WritingOptions(
         dialect: try arguments[dialectOption(formats.formats.filter(\.isWritable))],
-        toleranceFraction: try arguments[curveTolerance], amplitudeMapping: amplitude,
+        toleranceFraction: try arguments[curveToleranceOption], amplitudeMapping: amplitude,
         loopPassCount: try arguments[loopPassCountOption],
         fileSplitting: try arguments[ConvertCommand.splitOption] ? .always : unsplit,
         rendersUnsupportedContent: try arguments[bakeOption],
@@ -207,7 +209,7 @@ enum ConvertCommand {
       }
     }
     line.clear()
-    let fields = try batch.write(of: inputs.count + problems.count, &work)
+    let fields = try batch.writeFiles(of: inputs.count + problems.count, &work)
     if options.outputOptions.printsJSON {
       try terminal.output.writeJSON(["conversions": fields])
     }
@@ -298,7 +300,7 @@ private struct ConversionBatch {
   /// - Parameters:
   ///   - count: The number of patterns.
   ///   - work: The work that records errors.
-  func write(of count: Int, _ work: inout BatchWork) throws -> [JSONObject] {
+  func writeFiles(of count: Int, _ work: inout BatchWork) throws -> [JSONObject] {
     for conflict in outputPlan.conflicts {
       work.recordFailure(conflict.description, .failure)
     }

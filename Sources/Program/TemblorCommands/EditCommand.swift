@@ -126,7 +126,7 @@ enum EditCommand {
     }
     let text = try editor.applying(options.changes).text
     let findings = try findAddedFindings(from: file, to: text, of: input, format)
-    for finding in FindingGrouping.grouping(findings) {
+    for finding in FindingGrouping.groupedFindings(findings) {
       terminal.report("\(finding)".printable)
     }
     let patch = LinePatch(from: file.bytes, to: text)
@@ -276,7 +276,7 @@ enum EditCommand {
   }
 
   /// A row of the table in which `edit` lists events and controls.
-  private struct Row {
+  private struct ElementRow {
     var path: String
     var timeSeconds: Double
     var kind = ""
@@ -302,10 +302,13 @@ enum EditCommand {
     }
   }
 
-  private static func tableRows(of pattern: HapticPattern, pointOrder: (Int) -> [Int]) -> [Row] {
-    var rows: [Row] = []
+  private static func tableRows(of pattern: HapticPattern, pointOrder: (Int) -> [Int])
+    -> [ElementRow]
+  {
+    var rows: [ElementRow] = []
     for (index, event) in pattern.events.enumerated() {
-      var row = Row(path: "events[\(index)]", timeSeconds: event.time, kind: event.kind.label)
+      var row = ElementRow(
+        path: "events[\(index)]", timeSeconds: event.time, kind: event.kind.label)
       if let duration = event.duration {
         row.parameterValues.append(("duration", duration))
       }
@@ -321,16 +324,17 @@ enum EditCommand {
     }
     for (index, parameter) in pattern.parameters.enumerated() {
       rows.append(
-        Row(
+        ElementRow(
           path: "parameters[\(index)]", timeSeconds: parameter.time, kind: parameter.id.rawValue,
           parameterValues: [("", Double(parameter.value))]))
     }
     for (index, curve) in pattern.curves.enumerated() {
-      rows.append(Row(path: "curves[\(index)]", timeSeconds: curve.time, kind: curve.id.rawValue))
+      rows.append(
+        ElementRow(path: "curves[\(index)]", timeSeconds: curve.time, kind: curve.id.rawValue))
       let points = zip(pointOrder(index), curve.controlPoints).sorted { $0.0 < $1.0 }
       for (position, point) in points {
         rows.append(
-          Row(
+          ElementRow(
             path: "curves[\(index)].points[\(position)]", timeSeconds: point.time,
             parameterValues: [("", Double(point.value))]))
       }

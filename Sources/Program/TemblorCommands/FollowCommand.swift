@@ -22,10 +22,10 @@ enum FollowCommand {
   ).text().map { $0 ?? FollowedSource.monitorKeyword }
   private static let keepVoicesOption = Option("--keep-voices", help: "Do not suppress speech.")
     .flag()
-  private static let noAGC = Option(
+  private static let noAGCOption = Option(
     "--no-agc", help: "Turn off automatic gain control."
   ).flag()
-  private static let style = Option(
+  private static let styleOption = Option(
     "--style", value: "STYLE", help: "Style: bass, impacts, engine, full, or android."
   )
   .choice(default: FollowingOptions.ConversionStyle.full)
@@ -73,7 +73,8 @@ enum FollowCommand {
       also a file (--device wav:FILE), Temblor processes the source as fast as possible.
       """,
     options: [
-      sourceOption, style, minimumFrequencyOption, maximumFrequencyOption, keepVoicesOption, noAGC,
+      sourceOption, styleOption, minimumFrequencyOption, maximumFrequencyOption, keepVoicesOption,
+      noAGCOption,
       delayOption,
       LiveOptions.jsonOption, LiveOptions.quietOption,
     ], optionGroups: LiveOptions.optionGroups,
@@ -114,9 +115,9 @@ enum FollowCommand {
           "'--low' must be below '--high' (\(high.text(places: 1)) Hz), not \(lowText)")
       }
       followingOptions = FollowingOptions(
-        conversionStyle: try arguments[style], bandHertz: low...high,
+        conversionStyle: try arguments[styleOption], bandHertz: low...high,
         keepsVoices: try arguments[keepVoicesOption],
-        keepsLevel: try arguments[noAGC])
+        keepsLevel: try arguments[noAGCOption])
       sourceName = try arguments[FollowCommand.sourceOption]
       delaySeconds = try arguments[FollowCommand.delayOption] / 1_000
     }
@@ -234,7 +235,7 @@ final class FollowActivity: PlaybackActivity {
   {
     self.engine = engine
     console = session.console
-    liveVoice = feed.voice
+    liveVoice = feed.liveVoice
     self.sourceName = name
     durationSeconds = nil
     try engine.attach(liveVoice)

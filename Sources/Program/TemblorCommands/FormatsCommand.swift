@@ -68,7 +68,7 @@ enum FormatsCommand {
     let targets = options.targetFormat.map { [$0] } ?? formats.formats.filter(\.isWritable)
     let rows = targets.flatMap { target in
       FormatMatrix.Content.allCases.map { content in
-        Row(
+        MatrixRow(
           content: content, sourceID: source.id, targetID: target.id,
           measurement: FormatMatrix.measureConversion(of: content, from: source, to: target))
       }
@@ -81,7 +81,7 @@ enum FormatsCommand {
 
   /// A row of the table of conversions, which states how well a conversion between two formats
   /// preserves one kind of content.
-  private struct Row {
+  private struct MatrixRow {
     var content: FormatMatrix.Content
     var sourceID: String
     var targetID: String
@@ -190,12 +190,12 @@ enum FormatCommand {
     let (inputs, problems) = PatternInput.find(options.patterns, formats: formats)
     var work = BatchWork(on: terminal, problems: problems)
     for input in inputs {
-      try work.attemptWork { work in try format(input, options, terminal, &work) }
+      try work.attemptWork { work in try formatPattern(input, options, terminal, &work) }
     }
     return work.overallStatus
   }
 
-  private static func format(
+  private static func formatPattern(
     _ input: PatternInput, _ options: Options, _ terminal: Terminal, _ work: inout BatchWork
   ) throws {
     let file = try input.readFile()

@@ -38,8 +38,8 @@ enum GalleryCommand {
       options: [
         PageOutput.outputOption(default: defaultOutputPath), titleOption,
         SharedOptions.profileOption,
-        PageOutput.openOption, PageOutput.studioOption, SharedOptions.curveTimes,
-        SharedOptions.pitch, LiveOptions.quietOption,
+        PageOutput.openOption, PageOutput.studioOption, SharedOptions.curveTimesOption,
+        SharedOptions.pitchOption, LiveOptions.quietOption,
       ] + SharedOptions.soundOptions,
       examples: [
         .init(
@@ -184,7 +184,7 @@ struct ReviewTake: Sendable {
 enum ReportOutput {
   /// Writes the page and returns its size in bytes.
   /// The levels are matched by loudness if `levelMatch` is nil or none.
-  static func write(
+  static func writeReport(
     to path: String, inputs: [TakeInput], takes: [Take], comparisons: [Comparison],
     levelMatch: LevelMatch?,
     tolerance: Tolerance? = nil, studio: String? = nil, job: RenderJob, command: String

@@ -25,8 +25,8 @@ enum InfoCommand {
         """,
       arguments: [patternArgument(formats)],
       options: [
-        SharedOptions.profileOption, SharedOptions.rateOption, SharedOptions.curveTimes,
-        SharedOptions.pitch,
+        SharedOptions.profileOption, SharedOptions.rateOption, SharedOptions.curveTimesOption,
+        SharedOptions.pitchOption,
         weightingOption, SharedOptions.inputChannelsOption,
         SharedOptions.jsonOption, SharedOptions.csvOption, tracksOption,
       ] + SharedOptions.soundOptions,
@@ -53,7 +53,7 @@ enum InfoCommand {
       Vibrotactile weighting of sound files, for a hand that holds a device, a hand and arm on a \
       handle, or a whole body on a seat.
       """, defaultText: VibrotactileWeighting.hand.name,
-    choices: VibrotactileWeighting.all.map(\.name)
+    choices: VibrotactileWeighting.allWeightings.map(\.name)
   ).text().map { $0.flatMap(VibrotactileWeighting.named) ?? .hand }
   private static let tracksOption = Option(
     "--tracks",
@@ -249,7 +249,7 @@ struct PatternSummary {
   private var isMeasuredCompletely: Bool { measuredFrameCount >= renderPlan.frameCount }
   private var soundDurationSeconds: Double { Double(renderPlan.soundEndFrame) / renderPlan.rate }
   private var usesAbsoluteCurveTimes: Bool {
-    pattern.details.contains { $0 == ("curveTimes", "absolute") }
+    pattern.metadata.contains { $0 == ("curveTimes", "absolute") }
   }
 
   private var hapticBandText: String {

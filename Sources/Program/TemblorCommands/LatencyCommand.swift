@@ -225,7 +225,7 @@ final class LatencyProbe: PlaybackActivity {
     measurements.append(
       Measurement(
         callToDeviceSeconds: max(0, (record.writeEnd - pendingTapTime).inSeconds),
-        deviceDelaySeconds: Double(max(0, record.delay - behind)) / engine.rate,
+        deviceDelaySeconds: Double(max(0, record.delayFrameCount - behind)) / engine.rate,
         limiterDelaySeconds: Renderer.lookaheadSeconds))
   }
 

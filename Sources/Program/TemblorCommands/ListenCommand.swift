@@ -35,7 +35,7 @@ enum ListenCommand {
         service status, and notifies the watchdog as long as both command processing and sound \
         output continue. For unit files, see Examples/systemd.
 
-        After \(Int(idleDelay / .seconds(1))) seconds without sound, Temblor stops the device \
+        After \(Int(deviceIdleDelay / .seconds(1))) seconds without sound, Temblor stops the device \
         until the next command, so that the device and the computer can sleep. The session time \
         continues to advance. On a sound server, the first sound after such a stop is delayed by \
         about 0.1 seconds. --keep-awake and --record prevent the stop. Output through JACK never \
@@ -56,7 +56,7 @@ enum ListenCommand {
         socketOption, folderOption, metricsOption, stateOption,
         untilIdleOption, LiveOptions.recordLimitOption, LiveOptions.recordRotateOption,
         LiveOptions.recordReserveOption,
-        SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.quietOption,
+        SharedOptions.curveTimesOption, SharedOptions.pitchOption, LiveOptions.quietOption,
       ], optionGroups: LiveOptions.optionGroups,
       examples: [
         .init(
@@ -73,10 +73,11 @@ enum ListenCommand {
     }
   }
 
-  private static let metricsIntervalSeconds = Int(ServerMaintenance.fileInterval / .seconds(1))
+  private static let metricsIntervalSeconds = Int(
+    ServerMaintenance.metricsFileInterval / .seconds(1))
 
   /// The time without sound after which the device is stopped.
-  static let idleDelay = Duration.seconds(10)
+  static let deviceIdleDelay = Duration.seconds(10)
 
   private static let socketOption = Option(
     "--socket", value: "PATH",
@@ -145,7 +146,7 @@ enum ListenCommand {
       notify: ServiceManager.notifyServiceManager
     ) { terminal.report($0) }
     let environment = FallbackEnvironment(
-      environment, needsDevice: options.live.deviceOptions.isExplicit,
+      environment, needsDevice: options.live.deviceOptions.isDeviceExplicit,
       waitsForDevice: listener != nil
     ) { terminal.report($0) }
     let state = options.statePath.map { path in StateFile(path) { terminal.report($0) } }
@@ -215,8 +216,8 @@ private final class ServerRun {
       let hasOtherFormat = outcome.ending == .deviceEnded && environment.isWaitingForDevice
       guard activity.session.isReloading || hasOtherFormat else {
         ServiceManager.notifyServiceManager("STOPPING=1")
-        stateFile?.finish(from: activity.session, within: .milliseconds(200))
-        activity.finish()
+        stateFile?.saveFinalState(from: activity.session, within: .milliseconds(200))
+        activity.finishSession()
         return outcome.exitStatus
       }
       if activity.session.isReloading {
@@ -237,7 +238,7 @@ private final class ServerRun {
       // Status lines would interfere with typed commands.
       isQuiet: options.isQuiet || standardConnection.isTerminal, wantsBlockTimings: false)
     return try options.live.play(in: session, isListened: false) { engine in
-      engine.idleDelay = ListenCommand.idleDelay
+      engine.idleDelay = ListenCommand.deviceIdleDelay
       let device = environment.device
       // A command that just missed a period is executed in the next period.
       let retryInterval = Double(2 * (device?.format.periodSize ?? 0)) / engine.rate
@@ -256,7 +257,7 @@ private final class ServerRun {
       let restoration = StateRestoration(state) { [terminal] problem in
         terminal.report("the saved state is incomplete: \(problem)")
       }
-      ServiceManager.notifyServiceManager("READY=1\nSTATUS=" + server.summary)
+      ServiceManager.notifyServiceManager("READY=1\nSTATUS=" + server.statusSummary)
       return ServerActivity(
         server, standard: standardConnection, listener: listener, inbox: environment.inbox,
         time: environment.time, retryInterval: .roundedToNanoseconds(seconds: retryInterval),
@@ -312,15 +313,15 @@ final class ServerActivity: PlaybackActivity {
   private let inbox: EventInbox
   private let time: any TimeSource
   /// The delay before a command that failed with `busy` is executed again.
-  private let retryInterval: Duration
-  private let idleLimit: Duration?
+  private let busyRetryInterval: Duration
+  private let idleTimeout: Duration?
   private let maintenance: ServerMaintenance
   private let stateFile: StateFile?
   private var restoration: StateRestoration?
   /// The time at which the server became idle: no client is connected, and nothing plays.
   private var idleStartTime: Duration?
   private var standardQueue = CommandQueue()
-  private var queuesByClient: [SocketListener.Client: CommandQueue] = [:]
+  private var queuesByClient: [SocketListener.ClientID: CommandQueue] = [:]
   private var isFinishing = false
 
   /// Creates the activity of a server.
@@ -351,8 +352,8 @@ final class ServerActivity: PlaybackActivity {
     self.listener = listener
     self.inbox = inbox
     self.time = time
-    self.retryInterval = retryInterval
-    self.idleLimit = idleLimit
+    self.busyRetryInterval = retryInterval
+    self.idleTimeout = idleLimit
     self.maintenance = upkeep
     stateFile = state
     self.restoration = restoration
@@ -373,13 +374,13 @@ final class ServerActivity: PlaybackActivity {
     return standardConnection.watchedDescriptors + (listener?.watchedDescriptors() ?? [])
   }
 
-  var playbackState: PlaybackStatus.State { session.activity }
+  var playbackState: PlaybackStatus.State { session.playbackState }
   var playbackProgress: (position: Double, duration: Double?) { (session.engine.seconds, nil) }
 
   func updateActivity(at now: Duration) -> ActivityStep {
     standardConnection.flush()
     handleEvents()
-    standardQueue.add(standardConnection.readLines())
+    standardQueue.addLines(standardConnection.readLines())
     receiveClientCommands()
     let isOver = executeCommands(at: now)
     session.clientCount = listener?.clients.count ?? 0
@@ -388,26 +389,27 @@ final class ServerActivity: PlaybackActivity {
       return .finished
     }
     let requestTimes =
-      restoration.map { [$0.timeUntilNextRequest(period: retryInterval)] }
+      restoration.map { [$0.timeUntilNextRequest(period: busyRetryInterval)] }
       ?? ([standardQueue] + queuesByClient.values).map {
-        $0.timeUntilNextRequest(period: retryInterval)
+        $0.timeUntilNextRequest(period: busyRetryInterval)
       }
     let due = requestTimes.compactMap(\.self).map { max(.zero, $0 - now) }
     let next = [
-      due.min(), session.heldEventsTimeout(at: now), maintenance.perform(at: now, on: session),
-      stateFile?.update(from: session, at: now),
+      due.min(), session.heldEventsTimeout(at: now),
+      maintenance.performDueTasks(at: now, on: session),
+      stateFile?.saveIfChanged(from: session, at: now),
     ]
     .compactMap(\.self).min()
-    let step = isOver ? ActivityStep.finished : step(at: now, next: next)
+    let step = isOver ? ActivityStep.finished : waitStep(at: now, next: next)
     reportEvents()
     return step
   }
 
-  func finish() {
+  func finishSession() {
     handleEvents()
     session.reportHeldEvents(at: nil)
     reportEvents()
-    standardConnection.finish(time)
+    standardConnection.finishSending(time)
   }
 
   private func receiveClientCommands() {
@@ -415,7 +417,7 @@ final class ServerActivity: PlaybackActivity {
     for event in listener.receive() {
       switch event {
       case .connected(let client): queuesByClient[client] = CommandQueue()
-      case .line(let client, let line): queuesByClient[client]?.add([line])
+      case .line(let client, let line): queuesByClient[client]?.addLines([line])
       case .disconnected(let client): queuesByClient[client] = nil
       }
     }
@@ -424,17 +426,17 @@ final class ServerActivity: PlaybackActivity {
   /// Executes the commands that can run now, beginning with the commands that restore the state.
   /// Returns true if a command ends the server.
   private func executeCommands(at now: Duration) -> Bool {
-    restoration?.advance(on: session, at: now, period: retryInterval)
+    restoration?.advance(on: session, at: now, period: busyRetryInterval)
     guard restoration?.isFinished ?? true else { return false }
     restoration = nil
-    let ending = standardQueue.execute(by: session, at: now, period: retryInterval) {
+    let ending = standardQueue.execute(by: session, at: now, period: busyRetryInterval) {
       standardConnection.send($0)
     }
     var isOver = ending != nil
     guard let listener else { return isOver }
     for client in listener.clients {
       let ending = queuesByClient[client]?.execute(
-        by: session, client: client, at: now, period: retryInterval
+        by: session, client: client, at: now, period: busyRetryInterval
       ) {
         listener.send($0, to: client)
       }
@@ -449,7 +451,7 @@ final class ServerActivity: PlaybackActivity {
   }
 
   private func idleStep(at now: Duration) -> (isOver: Bool, limit: Duration?) {
-    guard let idleLimit, let listener, standardConnection.isAtEnd, !listener.isServing,
+    guard let idleTimeout, let listener, standardConnection.isAtEnd, !listener.isServing,
       let remaining = session.remainingSeconds()
     else {
       idleStartTime = nil
@@ -459,14 +461,14 @@ final class ServerActivity: PlaybackActivity {
     if remaining > 0 { return (false, .roundedToNanoseconds(seconds: remaining)) }
     let since = idleStartTime ?? now
     idleStartTime = since
-    return (now - since >= idleLimit, max(.zero, since + idleLimit - now))
+    return (now - since >= idleTimeout, max(.zero, since + idleTimeout - now))
   }
 
-  private func step(at now: Duration, next: Duration?) -> ActivityStep {
+  private func waitStep(at now: Duration, next: Duration?) -> ActivityStep {
     guard restoration == nil else { return .wait(next) }
     let idle = idleStep(at: now)
     if idle.isOver { return .finished }
-    let limit = [next, standardConnection.timeout, session.timeUntilNextUpdate(), idle.limit]
+    let limit = [next, standardConnection.pollTimeout, session.timeUntilNextUpdate(), idle.limit]
       .compactMap { $0 }.min()
     guard standardConnection.isAtEnd, standardQueue.isEmpty, listener == nil else {
       return .wait(limit)
@@ -474,7 +476,7 @@ final class ServerActivity: PlaybackActivity {
     if !isFinishing {
       isFinishing = session.finishPlaying()
     }
-    guard isFinishing else { return .wait(retryInterval) }
+    guard isFinishing else { return .wait(busyRetryInterval) }
     guard let remaining = session.remainingSeconds() else { return .wait(limit) }
     return remaining > 0 ? .wait(.roundedToNanoseconds(seconds: remaining)) : .finished
   }

@@ -59,10 +59,10 @@ struct SoundCopy {
 /// The names of copied sounds come from the content of inputs. A copy replaces no file: not an
 /// input, not an output, and no other file unless it already has the same content.
 struct OutputPlan {
-  private enum Owner: Equatable { case output, copy(of: String) }
+  private enum PathOwner: Equatable { case output, copy(of: String) }
 
   private let inputCheck: InputOverwriteCheck
-  private var ownersByPath: [String: Owner] = [:]
+  private var ownersByPath: [String: PathOwner] = [:]
   /// The reasons why the command must not write anything.
   private(set) var conflicts: [FileError] = []
 

@@ -40,8 +40,8 @@ enum PlayCommand {
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
         loopOption, gapOption, SharedOptions.inputChannelsOption, RoutingOptions.panOption,
-        SharedOptions.curveTimes,
-        SharedOptions.pitch, LiveOptions.jsonOption,
+        SharedOptions.curveTimesOption,
+        SharedOptions.pitchOption, LiveOptions.jsonOption,
         LiveOptions.quietOption,
       ]
         + SharedOptions.soundOptions, optionGroups: LiveOptions.optionGroups,
@@ -121,7 +121,7 @@ struct LivePatterns {
       do {
         let pattern = try LoadedPattern(input, options: reading)
         loadedPatterns.append(pattern)
-        for warning in FindingGrouping.grouping(pattern.warnings()) {
+        for warning in FindingGrouping.groupedFindings(pattern.warnings()) {
           terminal.report(warning.description.printable)
         }
       } catch {
@@ -176,7 +176,7 @@ enum TapCommand {
     "--count", value: "N", help: "Number of taps, 1 to 10000."
   ).int(
     in: 1...10_000, default: 1)
-  private static let interval = Option(
+  private static let intervalOption = Option(
     "--interval", value: "SECONDS", help: "Interval between taps, 0.005 to 60."
   )
   .double(in: 0.005...60, default: 0.25)
@@ -184,7 +184,7 @@ enum TapCommand {
   static let definition = Command(
     "tap", abstract: "Play a single transient (a tap).",
     arguments: [intensityArgument, sharpnessArgument],
-    options: [countOption, interval, LiveOptions.jsonOption, LiveOptions.quietOption],
+    options: [countOption, intervalOption, LiveOptions.jsonOption, LiveOptions.quietOption],
     optionGroups: LiveOptions.optionGroups,
     examples: [
       .init("temblor tap 1 0.5", "Test the output."),
@@ -207,7 +207,7 @@ enum TapCommand {
       let intensity = try arguments.number(TapCommand.intensityArgument.name, in: 0...1) ?? 1
       let sharpness = try arguments.number(TapCommand.sharpnessArgument.name, in: 0...1) ?? 0.5
       pattern = tapPattern(
-        count: try arguments[countOption], interval: try arguments[interval],
+        count: try arguments[countOption], interval: try arguments[intervalOption],
         intensity: Float(intensity),
         sharpness: Float(sharpness))
     }
@@ -266,7 +266,8 @@ enum WatchCommand {
         """,
       arguments: [fileArgument(formats)],
       options: [
-        loopOption, SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.jsonOption,
+        loopOption, SharedOptions.curveTimesOption, SharedOptions.pitchOption,
+        LiveOptions.jsonOption,
         LiveOptions.quietOption,
       ]
         + SharedOptions.soundOptions,
@@ -398,7 +399,7 @@ final class WatchActivity: PlaybackActivity {
       try fileWatch.setWatchedPaths([patternPath] + pattern.sourcePaths.filter(isBelowFolder))
       compiled = try CompiledPattern(name: patternPath, pattern, for: engine)
       let findings = pattern.playbackFindings(on: engine.profiles, rate: engine.rate)
-      for warning in FindingGrouping.grouping(pattern.warnings()) + findings {
+      for warning in FindingGrouping.groupedFindings(pattern.warnings()) + findings {
         console.reportError(warning.description.printable)
       }
     } catch {

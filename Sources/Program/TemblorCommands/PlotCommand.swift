@@ -52,8 +52,8 @@ enum PlotCommand {
         outputOption, formatOption, widthOption, themeOption, showOption, overlayOption,
         SharedOptions.inputChannelsOption,
         SharedOptions.startTimeOption,
-        SharedOptions.endTimeOption, SharedOptions.profileOption, SharedOptions.curveTimes,
-        SharedOptions.pitch,
+        SharedOptions.endTimeOption, SharedOptions.profileOption, SharedOptions.curveTimesOption,
+        SharedOptions.pitchOption,
         LiveOptions.quietOption,
       ] + SharedOptions.soundOptions,
       examples: [

@@ -74,7 +74,10 @@ enum RenderCommand {
           RenderOutputs.stemsOption),
         OptionGroup(
           "Time",
-          [loopOption, durationOption, tailOption, SharedOptions.curveTimes, SharedOptions.pitch]),
+          [
+            loopOption, durationOption, tailOption, SharedOptions.curveTimesOption,
+            SharedOptions.pitchOption,
+          ]),
         OptionGroup("Sound files", SharedOptions.soundOptions), RoutingOptions.optionGroup,
       ],
       examples: [
@@ -283,7 +286,7 @@ struct RenderReport {
     of item: RenderBatch.Item, seconds: Double, _ statistics: RenderStatistics,
     warnings: [Finding], on terminal: Terminal
   ) -> String? {
-    for warning in FindingGrouping.grouping(warnings) {
+    for warning in FindingGrouping.groupedFindings(warnings) {
       terminal.report(warning.description.printable)
     }
     // One of two stems is often silent, and strength 0 is silent on purpose.

@@ -99,7 +99,7 @@ enum SetupCommand {
       var settings = SavedSettings()
       settings.deviceName = try DeviceOptions.parseName(arguments)
       settings.profileNameOrPath = try arguments[profileOption].map(resolveProfileName)
-      let channels = try arguments[hapticsOption].map(RoutingOptions.channelNumbers)
+      let channels = try arguments[hapticsOption].map(RoutingOptions.parseChannelNumbers)
       settings.hapticChannels = channels ?? []
       let routed = try RoutingOptions.parseChannelSettings(arguments)
       settings.channelSettings = arguments.values(

@@ -47,7 +47,7 @@ enum SharedOptions {
   static let strengthOption = Option("--strength", value: "S", help: "Overall gain, 0 to 1.")
     .double(in: 0...1, default: 1)
 
-  static let curveTimes = Option(
+  static let curveTimesOption = Option(
     "--curve-times", value: "BASE",
     help:
       """
@@ -56,7 +56,7 @@ enum SharedOptions {
       """
   ).choice(default: ReadingOptions.CurveTimeReference.automatic)
 
-  static let pitch = Option(
+  static let pitchOption = Option(
     "--pitch", value: "PITCH",
     help:
       """
@@ -204,8 +204,8 @@ enum SharedOptions {
   }
 
   static func parseReadingOptions(_ arguments: ParsedArguments) throws -> ReadingOptions {
-    var options = ReadingOptions(curveTimeReference: try arguments[curveTimes])
-    options.frequencyHandling = try arguments[pitch]
+    var options = ReadingOptions(curveTimeReference: try arguments[curveTimesOption])
+    options.frequencyHandling = try arguments[pitchOption]
     return options
   }
 }

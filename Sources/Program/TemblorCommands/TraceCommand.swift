@@ -14,7 +14,7 @@ import VendorFormats
 
 /// The command `trace`, which makes patterns from sounds.
 enum TraceCommand {
-  private static let kind = Option(
+  private static let kindOption = Option(
     "--as", value: "KIND",
     help:
       """
@@ -22,7 +22,7 @@ enum TraceCommand {
       other sound), or automatic.
       """
   ).choice(default: TracingOptions.Interpretation.automatic)
-  private static let style = Option(
+  private static let styleOption = Option(
     "--style", value: "STYLE",
     help: "Features to follow in sounds other than vibration: full, impacts, music, or voice."
   ).choice(default: TracingOptions.FollowedPart.full)
@@ -70,12 +70,13 @@ enum TraceCommand {
         """,
       arguments: [soundArgument],
       options: [
-        outputOption, formatOption(formats), kind, style, eventLimitOption, toleranceOption,
+        outputOption, formatOption(formats), kindOption, styleOption, eventLimitOption,
+        toleranceOption,
         thresholdOption, tapsOnlyOption,
         humsOnlyOption,
         withSoundOption, SharedOptions.inputChannelsOption, SharedOptions.startTimeOption,
         SharedOptions.endTimeOption,
-        profileOption, draw,
+        profileOption, drawOption,
         SharedOptions.jsonOption, LiveOptions.quietOption,
       ],
       examples: [
@@ -113,7 +114,8 @@ enum TraceCommand {
       Profile of the recorded transducer, or of the transducer that the pattern is for: a name or \
       a file.
       """, defaultText: TransducerProfile.phone.name, completion: SharedOptions.profileCompletion)
-  private static let draw = Option("--draw", help: "Draw the sound and the pattern as text.").flag()
+  private static let drawOption = Option("--draw", help: "Draw the sound and the pattern as text.")
+    .flag()
 
   private static func formatOption(_ formats: FormatRegistry) -> TypedOption<String?> {
     Option(
@@ -144,7 +146,7 @@ enum TraceCommand {
       let unlessTaps: TracingOptions.EventSelection =
         try arguments[humsOnlyOption] ? .continuous : .all
       tracingOptions = TracingOptions(
-        interpretation: try arguments[kind], followedPart: try arguments[style],
+        interpretation: try arguments[kindOption], followedPart: try arguments[styleOption],
         maximumEventCount: try arguments[eventLimitOption],
         toleranceDecibels: try arguments[toleranceOption],
         thresholdDecibels: try arguments[thresholdOption],
@@ -153,7 +155,7 @@ enum TraceCommand {
       timeRange = try SharedOptions.parseTimeRange(arguments)
       channelIndices = try SharedOptions.parseInputChannels(arguments)
       copiesSounds = try arguments[withSoundOption]
-      drawsPlots = try arguments[draw]
+      drawsPlots = try arguments[drawOption]
       isQuiet = try arguments[LiveOptions.quietOption.flag()]
     }
 
@@ -164,7 +166,7 @@ enum TraceCommand {
       ] {
         try SharedOptions.refuseCombination(first, second, in: arguments)
       }
-      if try arguments[kind] == .vibration, arguments.hasFlag("--style") {
+      if try arguments[kindOption] == .vibration, arguments.hasFlag("--style") {
         throw UsageError("'--style' applies only to sounds other than vibration")
       }
       guard try arguments[outputOption] == OutputPaths.standardOutput else { return }
@@ -203,13 +205,13 @@ enum TraceCommand {
     }
     var run = TraceRun(
       options: options, outputs: outputs, copiesByPath: copies?.copiesByPath, terminal: terminal,
-      work: work)
+      batchWork: work)
     var line = ProgressLine(on: terminal)
     for (index, (path, output)) in zip(paths, outputs.outputPaths).enumerated() {
       line.show(
         paths.count == 1 ? "\(path.printable): tracing" : "\(index) of \(paths.count) sounds")
       if SignalHandling.isInterruptRequested {
-        run.work.recordFailure("\(path.printable): interrupted; not written", .failure)
+        run.batchWork.recordFailure("\(path.printable): interrupted; not written", .failure)
         break
       }
       try run.traceSound(path, to: output) { line.clear() }
@@ -218,7 +220,7 @@ enum TraceCommand {
     if options.outputOptions.printsJSON {
       try terminal.output.writeJSON(["sounds": run.jsonFields])
     }
-    return run.work.overallStatus
+    return run.batchWork.overallStatus
   }
 }
 
@@ -401,7 +403,7 @@ private struct TraceRun {
   /// their sounds.
   let copiesByPath: [String: SoundCopy]?
   let terminal: Terminal
-  var work: BatchWork
+  var batchWork: BatchWork
   /// The JSON fields of each traced sound for `--json`.
   var jsonFields: [JSONObject] = []
 
@@ -451,9 +453,9 @@ private struct TraceRun {
       }
       jsonFields.append(Self.jsonFields(of: trace, soundName, files: files, losses: losses))
     } catch let error as AnalysisError {
-      work.recordFailure("\(soundName.printable): \(error.description)", .invalidInput)
+      batchWork.recordFailure("\(soundName.printable): \(error.description)", .invalidInput)
     } catch {
-      try work.attemptWork { _ in throw error }
+      try batchWork.attemptWork { _ in throw error }
     }
   }
 

@@ -46,10 +46,11 @@ public func temblorProgram(_ count: Int32, _ arguments: UnsafePointer<UnsafePoin
 /// - Returns: The exit status; 64 if the last word has no zero byte.
 @_cdecl("temblor_run")
 public func temblorRun(_ host: StudioHandle?, _ words: BytePointer?, _ length: Int32) -> Int32 {
-  unsafe runCall(host, failureResult: usageStatus) { host throws(CallError) in
+  unsafe runCall(host, failureResult: usageErrorStatus) { host throws(CallError) in
     let words = try unsafe copyBytes(words, length, of: "the words")
     guard words.isEmpty || words.last == 0 else {
-      throw .argument("the last word does not end", suggestion: "put a zero byte after each word")
+      throw .invalidArgument(
+        "the last word does not end", suggestion: "put a zero byte after each word")
     }
     let arguments = words.split(separator: 0, omittingEmptySubsequences: false).dropLast().map {
       String(decoding: $0, as: UTF8.self)
@@ -59,7 +60,7 @@ public func temblorRun(_ host: StudioHandle?, _ words: BytePointer?, _ length: I
 }
 
 /// The exit status of a command that is called with invalid arguments.
-private let usageStatus: Int32 = 64
+private let usageErrorStatus: Int32 = 64
 
 /// Runs a command of the program, and stores its output in an instance. The output of the instance
 /// is then the standard output, a zero byte, and the standard error.

@@ -32,13 +32,13 @@ final class DeviceSession {
   private let latencyFrameCount: Int
   private let clock: PlaybackClock
   /// The live playback that drives the engine, or nil if another object drives the engine.
-  private var playback: LivePlayback?
-  private let sinkEvents: Notices
+  private var livePlayback: LivePlayback?
+  private let sinkEvents: SharedSinkEvents
   private var playbacksByNumber: [Int32: PatternPlayback] = [:]
   private var lastPlaybackNumber: Int32 = 0
   private var missedFrameCount = 0
 
-  private typealias Notices = Locked<[SinkEvent]>
+  private typealias SharedSinkEvents = Locked<[SinkEvent]>
 
   convenience init(_ device: String, profile: TransducerProfile, rate: Double, strength: Double)
     throws
@@ -48,22 +48,22 @@ final class DeviceSession {
     let routing = OutputRouting(channelCount: output.format.channelCount)
     let engine = PlaybackEngine(
       rate: output.format.rate, routing: routing, profiles: [profile], strength: Float(strength))
-    let notices = Notices([])
+    let notices = SharedSinkEvents([])
     let playback = try LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
       if case .sinkEvent(let notice) = event {
         notices.withLock { $0.append(notice) }
       }
     }
     self.init(engine, clock: playback.clock, notices)
-    self.playback = playback
+    self.livePlayback = playback
   }
 
   /// Creates a session for an engine that is already driven.
   convenience init(_ engine: PlaybackEngine, clock: PlaybackClock) {
-    self.init(engine, clock: clock, Notices([]))
+    self.init(engine, clock: clock, SharedSinkEvents([]))
   }
 
-  private init(_ engine: PlaybackEngine, clock: PlaybackClock, _ notices: Notices) {
+  private init(_ engine: PlaybackEngine, clock: PlaybackClock, _ notices: SharedSinkEvents) {
     self.engine = engine
     self.clock = clock
     self.sinkEvents = notices
@@ -89,7 +89,7 @@ final class DeviceSession {
   }
 
   /// A control of a playback. Its raw value is its number in the C interface.
-  enum Control: Int32, CaseIterable {
+  enum PlaybackControl: Int32, CaseIterable {
     case intensity = 0
     case sharpness = 1
     case gain = 2
@@ -115,7 +115,7 @@ final class DeviceSession {
   ///   - seconds: The duration of the change.
   ///   - frame: The frame at which the change starts, or a negative number to start immediately.
   func setControl(
-    ofPlay number: Int32, _ control: Control, to value: Double, over seconds: Double,
+    ofPlay number: Int32, _ control: PlaybackControl, to value: Double, over seconds: Double,
     at frame: Int64
   )
     throws(PlaybackError) -> Bool
@@ -168,9 +168,9 @@ final class DeviceSession {
     let reading = clock.reading
     // The relation between frames and the times at which they are heard, in seconds of the
     // monotonic clock.
-    let heard = Double(reading.position) - Double(reading.delay + latencyFrameCount)
+    let heard = Double(reading.position) - Double(reading.delayFrameCount + latencyFrameCount)
     func seconds(_ frame: Int64) -> Double {
-      reading.moment / .seconds(1) + (Double(frame) - heard) / engine.rate
+      reading.readingTime / .seconds(1) + (Double(frame) - heard) / engine.rate
     }
     for (number, play) in playbacksByNumber {
       if let start = play.startFrame, play.heardStartSeconds == nil, Double(start) <= heard {
@@ -186,7 +186,7 @@ final class DeviceSession {
       "rate": engine.rate, "latency": latencyFrameCount, "channels": engine.routing.channels.count,
       "rendered": Int(engine.position), "heard": Int(clock.heardFrame),
       "time": SystemTimeSource().now / .seconds(1),
-      "isOver": playback?.hasEnded == true, "missed": missedFrameCount,
+      "isOver": livePlayback?.hasEnded == true, "missed": missedFrameCount,
       "events": events.map { event -> JSONObject in
         ["kind": "\(event.kind)", "missed": event.missedFrameCount, "text": event.text]
       },
@@ -205,12 +205,12 @@ final class DeviceSession {
 }
 
 extension StudioInstance {
-  fileprivate var session: DeviceSession? { sessionOwner as? DeviceSession }
+  fileprivate var session: DeviceSession? { retainedSession as? DeviceSession }
 
   /// Returns the session, or throws an error if no device is open.
   fileprivate func requireSession() throws(CallError) -> DeviceSession {
     guard let session else {
-      throw .state("no device is open", suggestion: "call temblor_session_open first")
+      throw .invalidState("no device is open", suggestion: "call temblor_session_open first")
     }
     return session
   }
@@ -221,7 +221,7 @@ private let maximumFrame: Int64 = 1 << 53
 
 private func checkFrame(_ frame: Int64) throws(CallError) {
   guard frame <= maximumFrame else {
-    throw .argument("the frame is \(frame)", suggestion: "use at most \(maximumFrame)")
+    throw .invalidArgument("the frame is \(frame)", suggestion: "use at most \(maximumFrame)")
   }
 }
 
@@ -233,7 +233,7 @@ private func convertingPlaybackErrors<Result>(_ body: () throws(PlaybackError) -
   do throws(PlaybackError) {
     return try body()
   } catch {
-    throw .device(error.description)
+    throw .deviceFailure(error.description)
   }
 }
 
@@ -252,15 +252,15 @@ public func temblorSessionOpen(
     try checkNumber(strength, 0...1, "the strength")
     let profile = try host.profile(profile)
     guard host.session == nil else {
-      throw .state(
+      throw .invalidState(
         "a device is open",
         suggestion: "call temblor_session_close first, or open the other device with another host")
     }
     do {
-      host.sessionOwner = try DeviceSession(
+      host.retainedSession = try DeviceSession(
         device, profile: profile, rate: rate, strength: strength)
     } catch {
-      throw .device("\(error)", name: device)
+      throw .deviceFailure("\(error)", name: device)
     }
     return 1
   }
@@ -297,8 +297,8 @@ public func temblorSessionControl(
 ) -> Int32 {
   unsafe runCall(host) { host throws(CallError) in
     let session = try host.requireSession()
-    guard let control = DeviceSession.Control(rawValue: control) else {
-      throw .argument("the control is \(control)", suggestion: "use 0 to 3")
+    guard let control = DeviceSession.PlaybackControl(rawValue: control) else {
+      throw .invalidArgument("the control is \(control)", suggestion: "use 0 to 3")
     }
     if control != .stop {
       try checkNumber(value, control.range, "the value")
@@ -308,7 +308,7 @@ public func temblorSessionControl(
     let hasMoved = try convertingPlaybackErrors { () throws(PlaybackError) in
       try session.setControl(ofPlay: play, control, to: value, over: seconds, at: frame)
     }
-    guard hasMoved else { throw .state("playback \(play) has ended, or does not exist") }
+    guard hasMoved else { throw .invalidState("playback \(play) has ended, or does not exist") }
     return 1
   }
 }
@@ -327,7 +327,7 @@ public func temblorSessionStatus(_ host: StudioHandle?) -> Int32 {
 @_cdecl("temblor_session_close")
 public func temblorSessionClose(_ host: StudioHandle?) {
   _ = unsafe runCall(host) { host throws(CallError) in
-    host.sessionOwner = nil
+    host.retainedSession = nil
     return 1
   }
 }

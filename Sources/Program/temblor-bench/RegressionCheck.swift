@@ -114,19 +114,20 @@ enum RegressionCheck {
   static let workloads: [Workload] = voiceWorkloads + fileWorkloads
 
   private static let voiceWorkloads: [Workload] = [
-    rendering("output chain at rest, 60 s", VoiceBenchmarks.silentPattern, repeats: 15),
-    rendering("one voice, 40 s", VoiceBenchmarks.continuousPattern(voiceCount: 1), repeats: 10),
-    rendering("64 plain voices, 4 s", VoiceBenchmarks.continuousPattern(voiceCount: 64)),
-    rendering("64 moving voices, 4 s", VoiceBenchmarks.modulatedPattern(voiceCount: 64)),
-    rendering(
+    renderingWorkload("output chain at rest, 60 s", VoiceBenchmarks.silentPattern, repeats: 15),
+    renderingWorkload(
+      "one voice, 40 s", VoiceBenchmarks.continuousPattern(voiceCount: 1), repeats: 10),
+    renderingWorkload("64 plain voices, 4 s", VoiceBenchmarks.continuousPattern(voiceCount: 64)),
+    renderingWorkload("64 moving voices, 4 s", VoiceBenchmarks.modulatedPattern(voiceCount: 64)),
+    renderingWorkload(
       "64 limited voices, 4 s", VoiceBenchmarks.continuousPattern(voiceCount: 64, intensity: 0.5)),
-    rendering(
+    renderingWorkload(
       "8 channels, 8 s", VoiceBenchmarks.continuousPattern(voiceCount: 1), channelCount: 8,
       repeats: 2),
-    rendering(
+    renderingWorkload(
       "transducer stage, 16 s", VoiceBenchmarks.continuousPattern(voiceCount: 1), isFitted: true,
       repeats: 4),
-    rendering("transients, 4,000 in 4 s", VoiceBenchmarks.transientPattern(count: 4_000)),
+    renderingWorkload("transients, 4,000 in 4 s", VoiceBenchmarks.transientPattern(count: 4_000)),
   ]
 
   private static let fileWorkloads: [Workload] = {
@@ -146,7 +147,7 @@ enum RegressionCheck {
       Workload(workloadName: "splash, text to samples, 20 times") {
         for _ in 0..<20 {
           let reading = try AHAPDocument(text: splash, name: "splash").read()
-          render(try RenderPlan(compiling: reading.pattern))
+          renderPlan(try RenderPlan(compiling: reading.pattern))
         }
       },
     ]
@@ -165,18 +166,18 @@ enum RegressionCheck {
     return workloads
   }()
 
-  private static func rendering(
+  private static func renderingWorkload(
     _ name: String, _ pattern: HapticPattern, channelCount: Int = 1, isFitted: Bool = false,
     repeats: Int = 1
   ) -> Workload {
     var routing = spreadRouting(channelCount: channelCount)
     if isFitted {
-      routing = routing.fitted(to: [VoiceBenchmarks.shakerProfile])
+      routing = routing.assigningTransducers(of: [VoiceBenchmarks.shakerProfile])
     }
     return Workload(workloadName: name) { [routing] in
       let plan = try RenderPlan(compiling: pattern)
       for _ in 0..<repeats {
-        render(plan, routing)
+        renderPlan(plan, routing)
       }
     }
   }
@@ -187,7 +188,7 @@ enum RegressionCheck {
   }
 
   /// Renders a plan in blocks of 512 frames.
-  static func render(
+  static func renderPlan(
     _ plan: RenderPlan, frameCount: Int64? = nil, _ routing: OutputRouting = OutputRouting()
   ) {
     var renderer = Renderer(plan: plan, settings: RenderSettings(routing: routing))

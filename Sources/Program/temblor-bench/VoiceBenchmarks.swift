@@ -29,7 +29,8 @@ enum VoiceBenchmarks {
       Measurement(
         "output chain: DC blocker and limiter at rest", output, "ns per sample", targetValue: 1.2))
     let fitted = try measureNanoseconds(
-      of: silentPattern, voices: 1, routing: OutputRouting().fitted(to: [shakerProfile]))
+      of: silentPattern, voices: 1,
+      routing: OutputRouting().assigningTransducers(of: [shakerProfile]))
     figures.append(
       Measurement(
         "transducer stage: filters and protection", fitted - output, "ns per sample", targetValue: 3
@@ -106,7 +107,7 @@ enum VoiceBenchmarks {
   {
     let plan = try RenderPlan(compiling: pattern)
     let time = Stopwatch.medianSeconds {
-      RegressionCheck.render(plan, frameCount: Int64(patternSeconds * 48_000), routing)
+      RegressionCheck.renderPlan(plan, frameCount: Int64(patternSeconds * 48_000), routing)
     }
     return time * 1e9 / (patternSeconds * 48_000 * Double(voices))
   }

@@ -197,7 +197,7 @@ import UIKit
     ) {
       let device = VirtualHapticDevice()
       device.backend.controlsWaits = VirtualTime.isInstalled
-      _ = TestWatchdog.shared.watch(
+      _ = TestWatchdog.shared.watchTest(
         "blocks()", on: device.backend, limit: .seconds(0.5), in: .swiftTesting(.parallel)
       ) { _ in
       }

@@ -14,7 +14,7 @@ import Testing
       kind: .hapticContinuous, time: 0, duration: duration, parameters: parameters)
     let plan = try RenderPlan(
       compiling: HapticPattern(events: [event], parameters: controls), rate: rate)
-    return plan.view.value.voices[0].envelope
+    return plan.planView.value.voices[0].envelope
   }
 
   @Test(arguments: [(0, 0), (0.25, 0.04368), (0.5, 0.18182), (0.75, 0.618642), (1, 2)])

@@ -208,7 +208,7 @@ import Testing
     var blocker = DCBlocker(rate: rate)
     return input.enumerated().map { index, sample in
       if isFast, index % 1_000 == 0 {
-        blocker.trackFast(from: blocker.frameIndex)
+        blocker.beginFastMode(from: blocker.frameIndex)
       }
       return blocker.process(sample)
     }
@@ -248,7 +248,7 @@ import Testing
     let input = [Float](repeating: 0.5, count: 96_000)
     let slow = filtered(input, rate: 48_000)
     var blocker = DCBlocker(rate: 48_000)
-    blocker.trackFast(from: 24_000)
+    blocker.beginFastMode(from: 24_000)
     let fast = input.map { blocker.process($0) }
     #expect(fast[...24_000] == slow[...24_000])
     // An offset that a half of a second has left a fifth of is gone after the next half.

@@ -80,7 +80,7 @@ import Testing
     #expect(plan.plannedVoiceCount == 100_000)
     #expect(plan.maximumVoiceCount < 12)
     #expect(plan.loopFrameCount == 8_000 * 1_000 - 80 + 400)
-    let onsets = (0..<plan.plannedVoiceCount).map { plan.view.value.voices[$0].onsetFrame }
+    let onsets = (0..<plan.plannedVoiceCount).map { plan.planView.value.voices[$0].onsetFrame }
     #expect(onsets == onsets.sorted())
   }
 

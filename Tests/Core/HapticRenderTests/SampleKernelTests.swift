@@ -116,9 +116,10 @@ struct SampleKernelTests {
         sign: .plus, exponent: -Int.random(in: 4...50, using: &generator), significand: 1)
       let slow = temblor_low_pass(cornerHertz: 0.5, rate: 8_000)
       let fast = temblor_low_pass(cornerHertz: 2.5, rate: 8_000)
-      let first = mode == temblor_dc_fast ? fast : (mode == temblor_dc_slow ? slow : fast.decaying)
+      let first =
+        mode == temblor_dc_fast ? fast : (mode == temblor_dc_slow ? slow : fast.ignoringInput)
       return temblor_dc_blocker(
-        first: first, second: mode == temblor_dc_fast ? fast : fast.decaying,
+        first: first, second: mode == temblor_dc_fast ? fast : fast.ignoringInput,
         first_offset: .random(in: -size...size, using: &generator),
         second_offset: .random(in: -size...size, using: &generator), mode: mode)
     }
@@ -184,9 +185,11 @@ struct SampleKernelTests {
       }
       #expect(isNear(moments.driveSum, step))
       #expect(isNear(moments.driveFirstMoment, zip(step, positions).map { $0 * $1 }))
-      #expect(isNear(moments.rampedSum, zip(step, ramp).map { $0 * $1 }))
+      #expect(isNear(moments.rampWeightedDriveSum, zip(step, ramp).map { $0 * $1 }))
       #expect(
-        isNear(moments.rampedFirstMoment, zip(zip(step, ramp), positions).map { $0.0 * $0.1 * $1 }))
+        isNear(
+          moments.rampWeightedDriveFirstMoment,
+          zip(zip(step, ramp), positions).map { $0.0 * $0.1 * $1 }))
       #expect(isNear(moments.driveMeanSquare, step.map { $0 * $0 / Double(stepLength) }))
     }
   }
@@ -201,10 +204,11 @@ struct SampleKernelTests {
           resonanceDisplacement: 1 + 0.01 * Double($0))
       }
       let lanes = FixedBuffer(count: count) {
-        ModelLanes(Array(models.dropFirst(16 * $0).prefix(16)), stepLength: 33, rate: 48_000)
+        TransducerModelLanes(
+          Array(models.dropFirst(16 * $0).prefix(16)), stepLength: 33, rate: 48_000)
       }
       var expected = (0..<count).map { lanes[$0] }
-      let length = MemoryLayout<ModelLanes>.stride / 4
+      let length = MemoryLayout<TransducerModelLanes>.stride / 4
       for _ in 0..<100 {
         let sum = Float.random(in: -33...33, using: &generator)
         let firstMoment = Float.random(in: -8...8, using: &generator)
@@ -215,20 +219,22 @@ struct SampleKernelTests {
         for group in 0..<count {
           let lane = expected[group]
           let x =
-            (lane.transitionXX * lane.stateX + lane.transitionXY * lane.stateY)
-            + (lane.driveSumResponseX * sum + lane.driveMomentResponseX * firstMoment)
+            (lane.displacementToDisplacement * lane.displacementState + lane.velocityToDisplacement
+              * lane.velocityState)
+            + (lane.displacementPerDriveSum * sum + lane.displacementPerDriveMoment * firstMoment)
           let y =
-            (lane.transitionYX * lane.stateX + lane.transitionYY * lane.stateY)
-            + (lane.driveSumResponseY * sum + lane.driveMomentResponseY * firstMoment)
-          expected[group].stateX = x
-          expected[group].stateY = y
+            (lane.displacementToVelocity * lane.displacementState + lane.velocityToVelocity
+              * lane.velocityState)
+            + (lane.velocityPerDriveSum * sum + lane.velocityPerDriveMoment * firstMoment)
+          expected[group].displacementState = x
+          expected[group].velocityState = y
           norms.append((x * x + y * y).max())
-          #expect(lanes[group].stateX == x)
-          #expect(lanes[group].stateY == y)
+          #expect(lanes[group].displacementState == x)
+          #expect(lanes[group].velocityState == y)
         }
         #expect(maximumNorm == norms.max())
       }
-      #expect(lanes[0].stateX[0] != 0)
+      #expect(lanes[0].displacementState[0] != 0)
     }
   }
 }

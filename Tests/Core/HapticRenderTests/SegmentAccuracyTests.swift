@@ -16,10 +16,10 @@ import Testing
     outline: (Double) -> Double = { _ in 1 }
   ) throws -> (decibels: Double, level: Double, hertz: Double) {
     let plan = try RenderPlan(compiling: pattern, rate: rate)
-    let planned = plan.view.value.voices[0]
+    let planned = plan.planView.value.voices[0]
     var voice = Voice(
       plannedVoiceIndex: 0, planned, passOriginFrame: 0, onsetOutputFrame: planned.onsetFrame,
-      envelope: planned.envelope, cursors: plan.view.value.layerTracks[0].hapticCursors)
+      envelope: planned.envelope, cursors: plan.planView.value.layerTracks[0].hapticCursors)
     let player = RenderPlayer(plan: plan)
     let context = player.playerCell.value.voiceContext(isStereo: true)
     var worst = (decibels: 0.0, level: 0.0, hertz: 0.0)

@@ -85,7 +85,7 @@ import Testing
       let plan = try RenderPlan(
         compiling: composition(HapticPattern(events: [tap(0, sharpness: sharpness)]), .phone),
         rate: 48_000)
-      let voice = plan.view.value.voices[0]
+      let voice = plan.planView.value.voices[0]
       #expect(
         abs(Double(voice.initialSine.phaseIncrement) / 4_294_967_296 * 48_000 / hertz - 1) < 1e-4)
       // Two cycles, within 8 to 40 ms.

@@ -13,10 +13,10 @@ import Testing
     let plan = try RenderPlan(
       compiling: HapticPattern(events: [event], parameters: controls), rate: rate)
     guard plan.plannedVoiceCount > 0 else { return [] }
-    let planned = plan.view.value.voices[0]
+    let planned = plan.planView.value.voices[0]
     var voice = Voice(
       plannedVoiceIndex: 0, planned, passOriginFrame: 0, onsetOutputFrame: planned.onsetFrame,
-      envelope: planned.envelope, cursors: plan.view.value.layerTracks[0].hapticCursors)
+      envelope: planned.envelope, cursors: plan.planView.value.layerTracks[0].hapticCursors)
     let player = RenderPlayer(plan: plan)
     let context = player.playerCell.value.voiceContext(isStereo: true)
     var bus = [Float](repeating: 0, count: Int(planned.envelope.endFrame) + 1)
@@ -80,7 +80,7 @@ import Testing
     profile.transient.partials = [.init(glideRatio: 100)]
     let plan = try RenderPlan(
       compiling: HapticPattern(events: [tap(sharpness: 1)]), profile: profile)
-    let voice = plan.view.value.voices[0]
+    let voice = plan.planView.value.voices[0]
     var sine = voice.initialSine
     sine.advance(by: Int(voice.envelope.endFrame))
     #expect(abs(Double(sine.phaseIncrement) / 4_294_967_296 - 0.45) < 1e-6)

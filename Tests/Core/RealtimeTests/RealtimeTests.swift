@@ -40,7 +40,7 @@ struct RealtimeTests {
       parameters: [.hapticIntensity: 1, .hapticSharpness: 0.4])
     let statistics = try render(
       HapticPattern(events: [event]), profile: .weakShaker,
-      routing: OutputRouting(channelCount: 2).fitted(to: [.weakShaker]))
+      routing: OutputRouting(channelCount: 2).assigningTransducers(of: [.weakShaker]))
     #expect(statistics.excursionLimitedFrameCount > 0)
     #expect(statistics.powerLimitedFrameCount > 0)
     #expect(statistics.peakTemperatureRiseFraction < 1)

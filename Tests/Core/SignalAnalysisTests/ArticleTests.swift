@@ -38,7 +38,7 @@ struct ArticleTests {
     for block in blocks {
       measurement.add(block.span)
     }
-    let whole = measurement.finish().whole
+    let whole = measurement.measuredLevels().whole
 
     #expect(try whole == Levels(of: signal))
   }

@@ -135,7 +135,7 @@ struct LevelsTests {
       measurement.add(interleaved.span.extracting(start..<end))
     }
     let signal = Signal(interleaved: interleaved, channelCount: 2, rate: 48_000)
-    #expect(try measurement.finish().whole == Levels(of: signal))
+    #expect(try measurement.measuredLevels().whole == Levels(of: signal))
   }
 
   @Test func impossibleRatesAndChannelsAreRefused() {

@@ -33,12 +33,12 @@ struct WeightedEnergyTests {
   }
 
   @Test func namesLeadToWeightings() {
-    #expect(VibrotactileWeighting.all.map(\.name) == ["hand", "hand-arm", "whole-body"])
+    #expect(VibrotactileWeighting.allWeightings.map(\.name) == ["hand", "hand-arm", "whole-body"])
     #expect(VibrotactileWeighting.named("whole-body") == .wholeBody)
     #expect(VibrotactileWeighting.named("ear") == nil)
   }
 
-  @Test(arguments: VibrotactileWeighting.all.map(\.name), [31.5, 80, 100, 180])
+  @Test(arguments: VibrotactileWeighting.allWeightings.map(\.name), [31.5, 80, 100, 180])
   func sineIsFeltByItsWeight(
     name: String, hertz: Double
   ) throws {

@@ -111,8 +111,8 @@ final class FaultRig {
       // Live playback leaves a call that hangs during the end, and counts what was due.
       if hangCount > hangs {
         let reading = loop.clock.reading
-        let overdue = (start - reading.moment) / .seconds(1) * Double(Self.rate)
-        lostCount = max(0, Int(overdue) - min(reading.delay, Self.bufferSize))
+        let overdue = (start - reading.readingTime) / .seconds(1) * Double(Self.rate)
+        lostCount = max(0, Int(overdue) - min(reading.delayFrameCount, Self.bufferSize))
         return .zero
       }
       if loop.hasFinished.load(ordering: .relaxed) {

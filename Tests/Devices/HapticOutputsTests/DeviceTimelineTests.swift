@@ -24,10 +24,10 @@ import Testing
     timeline.start(now: .zero)
     for milliseconds in stride(from: 5, through: 1_000, by: 5) {
       timeline.recordWritten(240, isSilence: false, now: .milliseconds(milliseconds))
-      let deviation = timeline.track(queuedCount: 960, now: .milliseconds(milliseconds))
+      let deviation = timeline.trackDeviceClock(queuedCount: 960, now: .milliseconds(milliseconds))
       #expect(deviation == nil)
     }
-    #expect(timeline.isSteady)
+    #expect(timeline.isDeviceSteady)
     return timeline
   }
 
@@ -35,11 +35,11 @@ import Testing
   func isFilledWithoutSpaceForAPeriod() {
     var timeline = Self.timeline()
     timeline.recordWritten(720, isSilence: false, now: .zero)
-    #expect(!timeline.isFilled)
+    #expect(!timeline.isBufferFilled)
     timeline.recordWritten(1, isSilence: false, now: .zero)
-    #expect(timeline.isFilled)
+    #expect(timeline.isBufferFilled)
     timeline.start(now: .zero)
-    #expect(!timeline.isFilled)
+    #expect(!timeline.isBufferFilled)
   }
 
   @Test("The start sets the end of playback to that of the filled buffer")
@@ -64,9 +64,9 @@ import Testing
   func smallLeapsAddUp() {
     var timeline = Self.steadyTimeline()
     // Each measurement is 12 ms later than the previous one; the tolerance is 30 ms.
-    #expect(timeline.track(queuedCount: 960, now: .milliseconds(1_012)) == nil)
-    #expect(timeline.track(queuedCount: 960, now: .milliseconds(1_024)) == nil)
-    #expect(timeline.track(queuedCount: 960, now: .milliseconds(1_036)) == .late)
+    #expect(timeline.trackDeviceClock(queuedCount: 960, now: .milliseconds(1_012)) == nil)
+    #expect(timeline.trackDeviceClock(queuedCount: 960, now: .milliseconds(1_024)) == nil)
+    #expect(timeline.trackDeviceClock(queuedCount: 960, now: .milliseconds(1_036)) == .late)
   }
 
   @Test("A clock that drifts by 200 ppm is not a discontinuity")
@@ -77,7 +77,7 @@ import Testing
       now += .milliseconds(5)
       timeline.recordWritten(240, isSilence: false, now: now)
       now += .microseconds(1)
-      let deviation = timeline.track(queuedCount: 960, now: now)
+      let deviation = timeline.trackDeviceClock(queuedCount: 960, now: now)
       #expect(deviation == nil)
     }
   }
@@ -86,14 +86,15 @@ import Testing
   func skippedFramesAreEarly() {
     var timeline = Self.steadyTimeline()
     // 960 frames were due; 360 remain.
-    #expect(timeline.track(queuedCount: 360, now: .milliseconds(1_000)) == .early)
+    #expect(timeline.trackDeviceClock(queuedCount: 360, now: .milliseconds(1_000)) == .early)
   }
 
   @Test("After an underrun, the frames that became due since then are overdue")
   func underrunIsCorrected() {
     var timeline = Self.steadyTimeline()
-    let correction = timeline.correct(queuedCount: nil, silentCount: 0, now: .milliseconds(1_030))
-    #expect(correction?.frameCount == 480)
+    let correction = timeline.correctDiscontinuity(
+      queuedCount: nil, silentCount: 0, now: .milliseconds(1_030))
+    #expect(correction?.skippedFrameCount == 480)
     #expect(correction?.dueTime == .milliseconds(1_020))
     #expect(timeline.playbackEndTime == .milliseconds(1_030))
   }
@@ -101,29 +102,32 @@ import Testing
   @Test("A device that lost its buffer before its end gets silence for it")
   func lostBufferIsReplacedBySilence() {
     var timeline = Self.steadyTimeline()
-    let correction = timeline.correct(queuedCount: nil, silentCount: 0, now: .milliseconds(1_010))
-    #expect(correction?.frameCount == -480)
+    let correction = timeline.correctDiscontinuity(
+      queuedCount: nil, silentCount: 0, now: .milliseconds(1_010))
+    #expect(correction?.skippedFrameCount == -480)
     #expect(timeline.playbackEndTime == .milliseconds(1_010))
   }
 
   @Test("A device that continues without a gap needs no correction")
   func continuationNeedsNoCorrection() {
     var timeline = Self.steadyTimeline()
-    #expect(timeline.correct(queuedCount: 960, silentCount: 0, now: .milliseconds(1_000)) == nil)
+    #expect(
+      timeline.correctDiscontinuity(queuedCount: 960, silentCount: 0, now: .milliseconds(1_000))
+        == nil)
   }
 
   @Test("A correction before the first start only requests silence")
   func correctionBeforeTheStartRequestsSilence() {
     var timeline = Self.timeline()
-    #expect(timeline.correct(queuedCount: nil, silentCount: 100, now: .zero) == nil)
-    #expect(timeline.pendingSilenceFrames == 100)
+    #expect(timeline.correctDiscontinuity(queuedCount: nil, silentCount: 100, now: .zero) == nil)
+    #expect(timeline.pendingSilenceFrameCount == 100)
   }
 
   @Test("A warm-up ends when a server has accepted frames in time for its duration")
   func warmUpEndsOnASteadyDevice() {
     var timeline = Self.timeline(warmUp: .milliseconds(50), isHardware: false)
     timeline.beginWarmUp()
-    #expect(timeline.pendingSilenceFrames == 2_400)
+    #expect(timeline.pendingSilenceFrameCount == 2_400)
     timeline.recordWritten(960, isSilence: true, now: .zero)
     timeline.start(now: .zero)
     timeline.continueWarmUp(available: 240, now: .milliseconds(5))
@@ -131,7 +135,7 @@ import Testing
     #expect(timeline.warmUp != nil)
     timeline.continueWarmUp(available: 240, now: .milliseconds(55))
     #expect(timeline.warmUp == nil)
-    #expect(timeline.pendingSilenceFrames == 0)
+    #expect(timeline.pendingSilenceFrameCount == 0)
   }
 
   @Test("An unsteady device ends its warm-up after two seconds")

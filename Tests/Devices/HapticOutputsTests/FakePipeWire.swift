@@ -140,7 +140,7 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
     }
     if now >= nextStep {
       nextStep = now + .milliseconds(2)
-      connection?.step()
+      connection?.performDueActions()
     }
     if now >= nextCycle {
       runCycle()
@@ -251,7 +251,7 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
       send(
         .addPort(
           .init(
-            node: id, position: UInt32(position), channel: channel, isInput: true,
+            nodeID: id, portIndex: UInt32(position), channel: channel, isInput: true,
             isMonitor: false), id: newID()))
     }
   }
@@ -277,7 +277,7 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
     }
   }
 
-  private func send(_ event: PipeWireMachine.Event) {
+  private func send(_ event: PipeWireStateMachine.Event) {
     if isConnected {
       handler?.receive(event)
     }

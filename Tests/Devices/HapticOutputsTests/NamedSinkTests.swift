@@ -21,7 +21,7 @@ import Testing
   private func refusal(_ device: String, on servers: SoundServers) throws -> OutputError? {
     let sink = try #require(NamedSink(device: device))
     do throws(OutputError) {
-      try sink.find(on: servers)
+      try sink.findSink(on: servers)
       return nil
     } catch {
       return error
@@ -38,7 +38,7 @@ import Testing
       ("pulse:shaker", "shaker"), ("pulse:DEVICE=shaker", "shaker"), ("pulse:DEVICE='a b'", "a b"),
       ("pipewire:NODE=", ""), ("pulse:", ""),
     ]) func deviceNamesSink(device: String, sink: String)
-  { #expect(NamedSink(device: device)?.sink == sink) }
+  { #expect(NamedSink(device: device)?.sinkName == sink) }
 
   @Test(
     "Other devices name no sink",
@@ -50,8 +50,8 @@ import Testing
   { #expect(NamedSink(device: device) == nil) }
 
   @Test func theServerOfADeviceIsRead() {
-    #expect(NamedSink(device: "pipewire:NODE=a,SERVER=other")?.remote == "other")
-    #expect(NamedSink(device: "pipewire:NODE=a")?.remote == nil)
+    #expect(NamedSink(device: "pipewire:NODE=a,SERVER=other")?.remoteServerName == "other")
+    #expect(NamedSink(device: "pipewire:NODE=a")?.remoteServerName == nil)
     #expect(NamedSink(device: "pulse:DEVICE=a")?.server == .pulseAudio)
   }
 
@@ -90,7 +90,7 @@ import Testing
   @Test(
     "A server without an answer is an error",
     arguments: zip(
-      [SoundServers.Problem.absent, .silent, .libraryMissing],
+      [SoundServers.Problem.absent, .noReply, .libraryMissing],
       [OutputError.Kind.serverUnavailable, .unresponsive, .serverUnavailable]))
   func serverHasNoAnswer(problem: SoundServers.Problem, kind: OutputError.Kind) throws {
     #expect(try refusal("pulse:DEVICE=a", on: servers([], pulse: .failure(problem)))?.kind == kind)

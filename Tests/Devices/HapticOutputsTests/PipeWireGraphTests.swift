@@ -14,11 +14,11 @@ import Testing
         let position = UInt32(position)
         graph.insert(
           .init(
-            node: id, position: position, channel: channel, isInput: true, isMonitor: false),
+            nodeID: id, portIndex: position, channel: channel, isInput: true, isMonitor: false),
           id: id + 1 + position)
         graph.insert(
           .init(
-            node: id, position: position, channel: channel, isInput: false, isMonitor: true),
+            nodeID: id, portIndex: position, channel: channel, isInput: false, isMonitor: true),
           id: id + 3 + position)
       }
     }
@@ -66,7 +66,7 @@ import Testing
   mutating func identifierIsReused() {
     graph.remove(10)
     graph.insert(.init(name: "hdmi", description: "", mediaClass: "Audio/Sink"), id: 10)
-    #expect(graph.nodes(named: "shaker", .sink) == [])
+    #expect(graph.nodeIDs(named: "shaker", .sink) == [])
   }
 
   @Test("A link of other nodes does not belong to the stream")
@@ -89,10 +89,10 @@ import Testing
 
   @Test("The channels of a node are those of its ports, in their order")
   func channels() {
-    #expect(graph.channels(of: 10, .sink) == ["FL", "FR"])
-    #expect(graph.channels(of: 10, .monitor) == ["FL", "FR"])
-    #expect(graph.channels(of: 10, .source) == [])
-    #expect(graph.endpoints(.sink) == [10, 20])
-    #expect(graph.endpoints(.source) == [])
+    #expect(graph.channelNames(of: 10, .sink) == ["FL", "FR"])
+    #expect(graph.channelNames(of: 10, .monitor) == ["FL", "FR"])
+    #expect(graph.channelNames(of: 10, .source) == [])
+    #expect(graph.endpointNodeIDs(.sink) == [10, 20])
+    #expect(graph.endpointNodeIDs(.source) == [])
   }
 }

@@ -20,11 +20,13 @@ import Testing
       let request = PipeWireStreamRequest(
         target: "shaker", endpoint: .sink, rate: 48_000, cycleSize: 256, channels: ["", ""])
       let machine =
-        isPresent ? PipeWireMachine() : PipeWireMachine(request, reportsFirstConnection: true)
+        isPresent
+        ? PipeWireStateMachine() : PipeWireStateMachine(request, reportsFirstConnection: true)
       let server = server
       let connection = try #require(
         try PipeWireConnection(
-          machine, clock: server, changeSignal: signal, owner: isPresent ? .none : transfer.owner
+          machine, clock: server, changeSignal: signal,
+          owner: isPresent ? .none : transfer.streamCallbacks
         ) { handler in
           server.handler = handler
           return server
@@ -32,11 +34,11 @@ import Testing
       server.connection = connection
       if isPresent {
         // The objects of the server are read first, on the connection that then has the stream.
-        connection.step()
-        #expect(connection.withMachine { $0.isComplete && !$0.isVerified })
-        connection.requestStream(request, for: transfer.owner)
-        connection.step()
-        #expect(connection.withMachine { $0.isVerified })
+        connection.performDueActions()
+        #expect(connection.withMachine { $0.isGraphComplete && !$0.isRouteVerified })
+        connection.requestStream(request, for: transfer.streamCallbacks)
+        connection.performDueActions()
+        #expect(connection.withMachine { $0.isRouteVerified })
       }
       sink = PipeWireSink(
         device: "pipewire:shaker", connection: connection, transfer: transfer,

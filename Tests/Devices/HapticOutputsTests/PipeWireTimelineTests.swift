@@ -13,12 +13,12 @@ import Testing
   private mutating func run(
     ticks: Int, at seconds: Double, frameCount: Int = 256, starved: Int = 0
   ) -> Int {
-    let first = timeline.begin(
+    let first = timeline.beginCycle(
       .init(
         frameCount: frameCount, ticks: UInt64(ticks), tickSeconds: 1 / 48_000,
         startSeconds: seconds, heardSeconds: seconds + 0.01))
     let end = first + frameCount
-    timeline.end(heard: first..<(end - starved), starved: (end - starved)..<end)
+    timeline.endCycle(heard: first..<(end - starved), starved: (end - starved)..<end)
     return first
   }
 
@@ -33,8 +33,8 @@ import Testing
   @Test("Regular cycles lose nothing")
   mutating func regular() {
     runCycles(100)
-    #expect(timeline.position == 25_600)
-    #expect(timeline.heardCount == 25_600)
+    #expect(timeline.nextFrame == 25_600)
+    #expect(timeline.heardFrameCount == 25_600)
   }
 
   @Test("A skipped cycle skips its frames", arguments: [1, 2, 50])
@@ -43,7 +43,7 @@ import Testing
     let index = 10 + count
     let first = run(ticks: 1_000 + 256 * index, at: 10 + Double(index) * Self.cycleSeconds)
     #expect(first == 256 * index)
-    #expect(timeline.position - timeline.heardCount == 256 * count)
+    #expect(timeline.nextFrame - timeline.heardFrameCount == 256 * count)
   }
 
   @Test("A cycle that runs again repeats its frames, which count once")
@@ -51,18 +51,18 @@ import Testing
     runCycles(10)
     let first = run(ticks: 1_000 + 256 * 9, at: 10 + 9 * Self.cycleSeconds)
     #expect(first == 256 * 9)
-    #expect(timeline.heardCount == 2_560)
-    #expect(timeline.position == 2_560)
+    #expect(timeline.heardFrameCount == 2_560)
+    #expect(timeline.nextFrame == 2_560)
   }
 
   @Test("Frames that were missing in a discarded cycle do not count twice")
   mutating func repeatedStarved() {
     runCycles(9)
     _ = run(ticks: 1_000 + 256 * 9, at: 10 + 9 * Self.cycleSeconds, starved: 100)
-    #expect(timeline.starvedCount == 100)
+    #expect(timeline.starvedFrameCount == 100)
     _ = run(ticks: 1_000 + 256 * 9, at: 10 + 9 * Self.cycleSeconds)
-    #expect(timeline.starvedCount == 0)
-    #expect(timeline.heardCount == 2_560)
+    #expect(timeline.starvedFrameCount == 0)
+    #expect(timeline.heardFrameCount == 2_560)
   }
 
   @Test("A frame more or less of a resampler does not count as a loss")

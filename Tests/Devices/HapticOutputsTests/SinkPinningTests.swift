@@ -19,7 +19,7 @@ import Testing
   private func variables(_ user: [String: String] = [:], namesSink: Bool = true) throws -> [String:
     String?]
   {
-    try SinkPinning.variables(namesSink: namesSink) { user[$0] }.reduce(into: [:]) {
+    try SinkPinning.environmentVariables(namesSink: namesSink) { user[$0] }.reduce(into: [:]) {
       $0[$1.name] = .some($1.value)
     }
   }
@@ -98,21 +98,21 @@ import Testing
     let all = try variables(["PIPEWIRE_PROPS": "a = b"])
     let set = all.compactMapValues { $0 }
     for server in NamedSink.Server.allCases {
-      #expect(SinkPinning.isSet(for: server) { set[$0] })
-      #expect(!SinkPinning.isSet(for: server) { _ in nil })
+      #expect(SinkPinning.arePinsSet(for: server) { set[$0] })
+      #expect(!SinkPinning.arePinsSet(for: server) { _ in nil })
     }
     var other = set
     other["PIPEWIRE_NODE"] = "desktop"
-    #expect(!SinkPinning.isSet(for: .pipeWire) { other[$0] })
+    #expect(!SinkPinning.arePinsSet(for: .pipeWire) { other[$0] })
   }
 
   /// The runner of the tests has several threads, whose reading of the environment nothing would
   /// synchronize.
   @Test func aProcessWithThreadsKeepsItsEnvironment() throws {
-    #expect(try !SinkPinning.apply(namesSink: true))
+    #expect(try !SinkPinning.applyVariables(namesSink: true))
     let sink = try #require(NamedSink(device: "pipewire:NODE=shaker"))
     let error = #expect(throws: OutputError.self) {
-      try SinkPinning.require(for: sink, device: "pipewire:NODE=shaker")
+      try SinkPinning.requirePinning(for: sink, device: "pipewire:NODE=shaker")
     }
     #expect(error?.description.contains("PIPEWIRE_ALSA='{ \(Self.pipeWire)'") == true)
   }

@@ -8,7 +8,7 @@ import Testing
     playback.advance(seconds: 1)
     let clock = playback.playbackClock
     #expect(clock.reading.position == 48_000)
-    #expect(clock.reading.delay == 480)
+    #expect(clock.reading.delayFrameCount == 480)
     #expect(clock.heardFrame == 47_520)
     playback.time.advance(by: .milliseconds(4))
     #expect(clock.heardFrame == 47_712)

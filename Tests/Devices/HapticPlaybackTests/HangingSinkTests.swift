@@ -25,7 +25,7 @@ import Testing
       pace = SinkPacer(format, time: SystemTimeSource())
     }
 
-    var delayFrames: Int { pace.delay }
+    var delayFrames: Int { pace.delayFrameCount }
 
     private func hang(in call: Call) {
       count += 1

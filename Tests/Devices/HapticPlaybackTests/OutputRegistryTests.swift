@@ -4,7 +4,7 @@ import Testing
 /// A kind of output that names itself and keeps no frame.
 private struct NamedOutput: OutputBackend {
   var scheme = "trial"
-  var parameter: String? = "NAME"
+  var addressPlaceholder: String? = "NAME"
   func outputs(probing: Bool) -> [OutputListing] {
     [OutputListing(name: "\(scheme):one", description: probing ? "probed" : "listed")]
   }
@@ -79,7 +79,7 @@ private struct NamedOutput: OutputBackend {
   }
 
   @Test func aBackendReplacesOneOfItsScheme() throws {
-    let other = registry.adding(NamedOutput(scheme: "null", parameter: nil))
+    let other = registry.adding(NamedOutput(scheme: "null", addressPlaceholder: nil))
     #expect(try other.open("null:", OutputRequest()).name == "null ")
     #expect(other.backends.count == 3)
   }

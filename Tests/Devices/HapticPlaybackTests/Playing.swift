@@ -125,7 +125,7 @@ extension PatternPlayer {
   /// engine.
   func ended(after count: Int) async {
     await withCheckedContinuation { continuation in
-      addWaiter(makeWaiterID(), afterEndCount: count) { continuation.resume() }
+      addEndWaiter(makeEndWaiterID(), afterEndCount: count) { continuation.resume() }
     }
   }
 }

@@ -8,7 +8,7 @@ struct WarmthMemoryTests {
     name: "shaker", summary: "", frequency: FrequencyMapping(lowHertz: 25, highHertz: 80),
     hardware: TransducerHardware(
       product: "shaker", resonanceHertz: 40, qualityFactor: 5, continuousWatts: 50))
-  private let routing = OutputRouting(channelCount: 2).fitted(to: [shaker])
+  private let routing = OutputRouting(channelCount: 2).assigningTransducers(of: [shaker])
 
   @Test func transducersAreAsWarmAsTheyWereLessWhatTheyCooled() {
     let memory = ThermalStateStore()
@@ -28,7 +28,7 @@ struct WarmthMemoryTests {
       at: .zero)
     var other = Self.shaker
     other.name = "other"
-    let fitted = OutputRouting(channelCount: 2).fitted(to: [other])
+    let fitted = OutputRouting(channelCount: 2).assigningTransducers(of: [other])
     #expect(
       memory.thermalStates(of: fitted, at: .zero).allSatisfy { $0 == TransducerThermalState() })
     let plain = OutputRouting(channelCount: 1)

@@ -24,7 +24,7 @@ struct SHA256Tests {
         hash.addBytes(Array(bytes[start..<min(bytes.count, start + length)]))
         start += length
       }
-      #expect(hash.finish() == SHA256.hash(of: bytes))
+      #expect(hash.hexadecimalHash() == SHA256.hash(of: bytes))
     }
   }
 }

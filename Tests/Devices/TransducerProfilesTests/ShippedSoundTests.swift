@@ -87,7 +87,8 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
       func felt(_ profile: TransducerProfile) throws -> Double {
         let plan = try RenderPlan(compiling: tap(sharpness: 0.5), profile: profile, rate: rate)
         var rendering = OfflineRenderer(
-          plan: plan, settings: RenderSettings(routing: OutputRouting().fitted(to: [profile])))
+          plan: plan,
+          settings: RenderSettings(routing: OutputRouting().assigningTransducers(of: [profile])))
         let drive = rendering.samples()
         var simulation = TransducerSimulation(model, rate: rate)
         return drive.map { abs(Double(simulation.nextAcceleration(drive: $0))) }.max() ?? 0
@@ -156,7 +157,7 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
   ) throws {
     let profile = try #require(ProfileCatalog.profile(named: name))
     guard profile.hardware != nil else { return }
-    let routing = OutputRouting().fitted(to: [profile])
+    let routing = OutputRouting().assigningTransducers(of: [profile])
     for step in 0...8 {
       let sharpness = Float(step) / 8
       for pattern in [hum(sharpness: sharpness), tap(sharpness: sharpness)] {

@@ -6,7 +6,7 @@ import Testing
 struct StudyTests {
   /// Returns pairs of the stimuli from 1 to a number with stimulus 0.
   private static func pairs(_ count: Int) -> [StudyPair] {
-    (1...count).map { StudyPair(tested: $0, reference: 0) }
+    (1...count).map { StudyPair(testedIndex: $0, referenceIndex: 0) }
   }
 
   /// Returns the intervals of all trials, which are answered with 1.
@@ -14,10 +14,10 @@ struct StudyTests {
     _ procedure: StudyProcedure, _ pairs: [StudyPair], repeats: Int, seed: UInt64
   ) -> [[Int]] {
     var trials = TrialSequence(
-      procedure, values: [1, 2, 3, 4], pairs: pairs, repeats: repeats, seed: seed)
+      procedure, stimulusValues: [1, 2, 3, 4], pairs: pairs, repeats: repeats, seed: seed)
     var intervals: [[Int]] = []
     while let trial = trials.trial {
-      intervals.append(trial.intervals)
+      intervals.append(trial.stimulusIndices)
       trials.submit(1)
     }
     return intervals
@@ -53,10 +53,10 @@ struct StudyTests {
   func orderFollowsFromSeed() {
     func order(_ seed: UInt64) -> [[Int]] {
       var trials = TrialSequence(
-        .twoChoices, values: [1, 2, 3, 4], pairs: Self.pairs(3), repeats: 3, seed: seed)
+        .twoChoices, stimulusValues: [1, 2, 3, 4], pairs: Self.pairs(3), repeats: 3, seed: seed)
       var order: [[Int]] = []
       while let trial = trials.trial {
-        order.append(trial.intervals)
+        order.append(trial.stimulusIndices)
         trials.submit(1)
       }
       return order
@@ -82,7 +82,9 @@ struct StudyTests {
 
   @Test("Each pair has its own reference")
   func pairsHaveTheirOwnReferences() {
-    let pairs = [StudyPair(tested: 1, reference: 0), StudyPair(tested: 3, reference: 2)]
+    let pairs = [
+      StudyPair(testedIndex: 1, referenceIndex: 0), StudyPair(testedIndex: 3, referenceIndex: 2),
+    ]
     let found = intervals(.twoChoices, pairs, repeats: 4, seed: 5).map { Set($0) }
     #expect(found.count(where: { $0 == [0, 1] }) == 4)
     #expect(found.count(where: { $0 == [2, 3] }) == 4)
@@ -92,9 +94,9 @@ struct StudyTests {
   @Test("The stronger of two stimuli is the correct answer")
   func strongerStimulusIsCorrect() throws {
     let trials = TrialSequence(
-      .twoChoices, values: [5, 1], pairs: Self.pairs(1), repeats: 1, seed: 3)
+      .twoChoices, stimulusValues: [5, 1], pairs: Self.pairs(1), repeats: 1, seed: 3)
     let trial = try #require(trials.trial)
-    let stronger = try #require(trial.intervals.firstIndex(of: 0))
+    let stronger = try #require(trial.stimulusIndices.firstIndex(of: 0))
     #expect(trial.correctAnswer == Double(stronger + 1))
   }
 

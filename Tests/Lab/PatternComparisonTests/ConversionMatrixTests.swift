@@ -130,8 +130,10 @@ struct ConversionMatrixTests {
   ) -> Bool {
     let isEqual = comparison.isEqual(within: Self.tolerance)
     #expect(isEqual || Self.explain(converted.losses), "\(name): \(comparison.sentences)")
-    let hasUnits = comparison.spelling.contains { $0.contains(" dB") || $0.contains(" Hz") }
-    #expect(!hasUnits, "\(comparison.spelling)")
+    let hasUnits = comparison.notationDifferences.contains {
+      $0.contains(" dB") || $0.contains(" Hz")
+    }
+    #expect(!hasUnits, "\(comparison.notationDifferences)")
     guard SoundAgreement(comparison.reference, comparison.candidate).isComplete else {
       return false
     }

@@ -53,7 +53,7 @@ struct EqualPairTests {
     let comparison = Comparison(try take(fiveTaps), try take(idle))
     #expect(
       comparison.sentences == ["B renders identically to A, but its file is different."])
-    #expect(comparison.spelling == ["B has 1 dynamic parameter, A has 0."])
+    #expect(comparison.notationDifferences == ["B has 1 dynamic parameter, A has 0."])
   }
 
   @Test func unusedEnvelopeRendersIdentically() throws {
@@ -63,7 +63,7 @@ struct EqualPairTests {
     #expect(comparison.equality == .identical)
     #expect(
       comparison.sentences == ["B renders identically to A, but its file is different."])
-    #expect(comparison.spelling == ["B's continuous event has decay 0.5 instead of 0."])
+    #expect(comparison.notationDifferences == ["B's continuous event has decay 0.5 instead of 0."])
     #expect(comparison.isEqual(within: Tolerance()))
   }
 

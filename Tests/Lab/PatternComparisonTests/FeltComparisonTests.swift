@@ -125,8 +125,8 @@ struct FeltComparisonTests {
     let comparison = try comparison(Self.single, Self.spellings[3].other)
     #expect(comparison.verdict == "B feels like A, but its file is different.")
     #expect(
-      comparison.spelling.first == "B has 5 continuous events, A has 1.",
-      "\(comparison.spelling)")
+      comparison.notationDifferences.first == "B has 5 continuous events, A has 1.",
+      "\(comparison.notationDifferences)")
   }
 
   private static let formats: [HapticFormat] = [.hapticClip, .richTapHE, .harmonyOS, .hjif]

@@ -31,7 +31,7 @@ import Testing
     // corner.
     #expect(abs(power - 1.06) < 0.02)
     let told = try #require(demand.secondsToThermalLimit)
-    let routing = OutputRouting().fitted(to: [Self.profile])
+    let routing = OutputRouting().assigningTransducers(of: [Self.profile])
     var rendering = OfflineRenderer(
       plan: plan,
       settings: RenderSettings(routing: routing, passCount: nil, outputFrameCount: 100 * 8_000))

@@ -10,7 +10,9 @@ import Testing
   @Test("Inserted contents are not searched for placeholders")
   func contentsAreNotSearched() {
     let template = PageTemplate(Array("a{{one}}b{{two}}c{{unknown}}d{ {x}} {{}}".utf8))
-    let page = template.filled(with: ["one": Array("{{two}}".utf8), "two": Array("2".utf8)])
+    let page = template.filledPageBytes(with: [
+      "one": Array("{{two}}".utf8), "two": Array("2".utf8),
+    ])
     #expect(String(decoding: page, as: UTF8.self) == "a{{two}}b2cd{ {x}} {{}}")
     #expect(template.placeholderNames == ["one", "two", "unknown"])
   }

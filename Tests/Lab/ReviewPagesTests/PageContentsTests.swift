@@ -287,8 +287,8 @@ import Testing
       Pages.take("x", pattern), index: 0,
       sounds: PageSounds(actuatorSignal: Signal([0], rate: 8_000)))
     let event = try #require(take.events?.first)
-    #expect(event.writtenSeconds == 0.5)
-    #expect(event.soundingSeconds > 0.5)
+    #expect(event.writtenDurationSeconds == 0.5)
+    #expect(event.soundingDurationSeconds > 0.5)
     #expect(event.writtenIntensity == 0.9 || abs(event.writtenIntensity - 0.9) < 1e-6)
     #expect(abs(take.intensity(atSeconds: 0.3) - 0.18) < 1e-6)
     #expect(abs((take.sharpness(atSeconds: 0.3) ?? 0) - 0.6) < 1e-6)

@@ -30,7 +30,7 @@ extension InBrowser {
     private static let values = [-40.0, -30, -35, -25]
 
     private static var pairs: [StudyPair] {
-      (1..<values.count).map { StudyPair(tested: $0, reference: 0) }
+      (1..<values.count).map { StudyPair(testedIndex: $0, referenceIndex: 0) }
     }
 
     /// Returns a sound of 50 ms whose samples identify the stimulus.
@@ -56,8 +56,9 @@ extension InBrowser {
             soundFileBytes: try sound(index))
         },
         pairs: procedure == .magnitude
-          ? values.indices.map { StudyPair(tested: $0, reference: $0) } : pairs,
-        repeatCount: 1, seed: seed, gapSeconds: gapSeconds, breakInterval: breakInterval,
+          ? values.indices.map { StudyPair(testedIndex: $0, referenceIndex: $0) } : pairs,
+        repeatCount: 1, seed: seed, stimulusGapSeconds: gapSeconds,
+        trialsBetweenBreaks: breakInterval,
         conditions: [
           "profile": "phone", "strength": "1", "device": "browser", "program": "temblor 1",
           "simulated": "false",
@@ -106,12 +107,12 @@ extension InBrowser {
       _ procedure: StudyProcedure, _ pairs: [StudyPair], repeats: Int, seed: UInt64
     ) -> (trials: [String], answers: [Double]) {
       var sequence = TrialSequence(
-        procedure, values: Self.values, pairs: pairs, repeats: repeats, seed: seed)
+        procedure, stimulusValues: Self.values, pairs: pairs, repeats: repeats, seed: seed)
       var trials: [String] = []
       var answers: [Double] = []
       while let trial = sequence.trial {
         let correct = trial.correctAnswer.map { "\(Int($0))" } ?? "null"
-        trials.append("\(trial.intervals) \(correct) \(trial.testedIndex)")
+        trials.append("\(trial.stimulusIndices) \(correct) \(trial.testedStimulusIndex)")
         // Every third answer is incorrect.
         let isIncorrect = answers.count % 3 == 2
         let answer = trial.correctAnswer.map { isIncorrect ? 3 - $0 : $0 } ?? 50
@@ -128,7 +129,10 @@ extension InBrowser {
       let page = try BrowserPage(Self.study().html())
       var pairs = Self.pairs
       if procedure != .staircase {
-        pairs += [StudyPair(tested: 0, reference: 3), StudyPair(tested: 2, reference: 1)]
+        pairs += [
+          StudyPair(testedIndex: 0, referenceIndex: 3),
+          StudyPair(testedIndex: 2, referenceIndex: 1),
+        ]
       }
       for seed in [0, 9, 12_345, ABXTest.maximumSeed] as [UInt64] {
         let expected = programTrials(procedure, pairs, repeats: 5, seed: seed)
@@ -165,14 +169,14 @@ extension InBrowser {
       let rows = try results(page).rows.map(\.fields)
       #expect(try page.string("window.savedName") == "study-steps-anna.csv")
       var sequence = TrialSequence(
-        .twoChoices, values: Self.values, pairs: Self.pairs, repeats: 1, seed: 9)
+        .twoChoices, stimulusValues: Self.values, pairs: Self.pairs, repeats: 1, seed: 9)
       try #require(rows.count == 3)
       let ids = ["reference", "s1", "s2", "s3"]
       for (index, row) in rows.enumerated() {
         let trial = try #require(sequence.trial)
-        #expect(row["intervals"] == trial.intervals.map { ids[$0] }.joined(separator: " "))
-        #expect(row["tested"] == ids[trial.testedIndex])
-        #expect(row["value"] == "\(Self.values[trial.testedIndex])")
+        #expect(row["intervals"] == trial.stimulusIndices.map { ids[$0] }.joined(separator: " "))
+        #expect(row["tested"] == ids[trial.testedStimulusIndex])
+        #expect(row["value"] == "\(Self.values[trial.testedStimulusIndex])")
         #expect(row["right"] == trial.correctAnswer.map { "\(Int($0))" })
         #expect(row["trial"] == "\(index + 1)")
         #expect(row["answer"] == "1")
@@ -199,8 +203,8 @@ extension InBrowser {
       try begin(page)
       try waitForQuestion(page)
       let sequence = TrialSequence(
-        .twoChoices, values: Self.values, pairs: Self.pairs, repeats: 1, seed: 9)
-      let intervals = try #require(sequence.trial).intervals
+        .twoChoices, stimulusValues: Self.values, pairs: Self.pairs, repeats: 1, seed: 9)
+      let intervals = try #require(sequence.trial).stimulusIndices
       for (index, stimulus) in intervals.enumerated() {
         let start = "window.starts[\(index)]"
         #expect(try page.number("\(start).rate") == 48_000)
@@ -239,7 +243,7 @@ extension InBrowser {
       let rows = try results(page).rows.map(\.fields)
       #expect(rows.map { $0["answer"] } == ["2", "1", "2"])
       var sequence = TrialSequence(
-        .twoChoices, values: Self.values, pairs: Self.pairs, repeats: 1, seed: 9)
+        .twoChoices, stimulusValues: Self.values, pairs: Self.pairs, repeats: 1, seed: 9)
       for (row, answer) in zip(rows, [2.0, 1, 2]) {
         #expect(row["right"] == sequence.trial?.correctAnswer.map { "\(Int($0))" })
         sequence.submit(answer)

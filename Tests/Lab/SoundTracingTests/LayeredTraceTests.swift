@@ -88,7 +88,7 @@ struct LayeredTraceTests {
   func sharedMovement() {
     let levels = (0..<100).map { 0.5 + 0.4 * Double($0) / 99 }
     let events = [0.4, 0.8].map { base in
-      TracedContinuous(
+      TracedContinuousEvent(
         startSeconds: 0, stepSeconds: 0.01, intensities: levels.map { base * $0 },
         sharpnesses: levels.map { 0.1 * $0 + base })
     }

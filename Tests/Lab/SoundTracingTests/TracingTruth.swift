@@ -139,7 +139,7 @@ struct TracingTruth {
   func sound(_ profile: TransducerProfile = .phone, rate: Double = 8_000) throws -> [Float] {
     let plan = try RenderPlan(compiling: pattern, profile: profile, rate: rate)
     var settings = RenderSettings(outputFrameCount: plan.frameCount + Int64(0.05 * rate))
-    settings.routing = settings.routing.fitted(to: [profile])
+    settings.routing = settings.routing.assigningTransducers(of: [profile])
     var renderer = OfflineRenderer(plan: plan, settings: settings)
     return renderer.samples()
   }

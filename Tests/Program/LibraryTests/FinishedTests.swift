@@ -16,9 +16,9 @@ import Testing
 
   /// A task that waits for a player, once it does.
   private func waiting(for player: PatternPlayer) async -> Task<Void, Never> {
-    let before = player.firstCore.withState { $0.lastWaiterID }
+    let before = player.firstCore.withState { $0.lastEndWaiterID }
     let task = Task { await player.finished }
-    while player.firstCore.withState({ $0.lastWaiterID == before }), !Task.isCancelled {
+    while player.firstCore.withState({ $0.lastEndWaiterID == before }), !Task.isCancelled {
       await Task.yield()
     }
     return task
@@ -112,11 +112,11 @@ import Testing
     let other = await waiting(for: player)
     cancelled.cancel()
     await cancelled.value
-    #expect(player.firstCore.withState { $0.waiters.count } == 1)
+    #expect(player.firstCore.withState { $0.endWaiters.count } == 1)
     playback.advance(seconds: 2)
     await other.value
     #expect(player.endCount == 1)
-    #expect(player.firstCore.withState { $0.waiters.isEmpty })
+    #expect(player.firstCore.withState { $0.endWaiters.isEmpty })
   }
 
   @Test func startsOnAnotherThreadNeverSeemEnds() async throws {

@@ -59,7 +59,7 @@ final class PeakSink: AudioSink {
     pace = SinkPacer(format, time: VirtualTimeSource())
   }
 
-  var delayFrames: Int { pace.delay }
+  var delayFrames: Int { pace.delayFrameCount }
   func wait(_ wake: WakeSignal) -> SinkReadiness { pace.wait(wake) }
   func write(_ frames: Span<Float>) {
     for index in frames.indices {

@@ -42,9 +42,10 @@ struct ConversionTests {
       slot.open(file)
       #expect(slot.isReadable, "\(format.id)")
       #expect(slot.text == expected.files[0].bytes, "\(format.id)")
-      #expect(slot.origin?.sourceFormat.id == format.id)
+      #expect(slot.conversionOrigin?.sourceFormat.id == format.id)
       #expect(
-        slot.origin?.losses.map { $0.loss } == expected.losses.map { $0.loss }, "\(format.id)")
+        slot.conversionOrigin?.losses.map { $0.loss } == expected.losses.map { $0.loss },
+        "\(format.id)")
     }
   }
 

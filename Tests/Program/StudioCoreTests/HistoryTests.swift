@@ -22,10 +22,10 @@ struct HistoryTests {
   @Test func stepsHaveTheirNames() throws {
     var slot = slot()
     #expect(slot.historySummary == (nil, nil, false))
-    slot.beginStep("Move event")
+    slot.beginUndoStep("Move event")
     try slot.applyChanges([.set("events[0].time", to: .number(0.1))])
     try slot.applyChanges([.set("events[0].time", to: .number(0.2))])
-    slot.beginStep("Delete event")
+    slot.beginUndoStep("Delete event")
     try slot.applyChanges([.duplicate("events[0]")])
     #expect(slot.historySummary == ("Delete event", nil, true))
     #expect(slot.moveInHistory(forward: false) == true)
@@ -40,11 +40,11 @@ struct HistoryTests {
 
   @Test func dragWithoutEffectIsNoStep() throws {
     var slot = slot()
-    slot.beginStep("Move event")
+    slot.beginUndoStep("Move event")
     try slot.applyChanges([.set("events[0].time", to: .number(0.1))])
     try slot.applyChanges([.set("events[0].time", to: .number(0))])
     #expect(slot.historySummary == (nil, nil, false))
-    slot.beginStep("Nothing")
+    slot.beginUndoStep("Nothing")
     #expect(slot.historySummary == (nil, nil, false))
   }
 
@@ -94,7 +94,7 @@ struct HistoryTests {
     var chance = Chance(state: UInt64(name.utf8.count))
     var made = 0
     for number in 0..<40 {
-      slot.beginStep("Step \(number)")
+      slot.beginUndoStep("Step \(number)")
       let count = try #require(slot.lastReadableEditor?.pattern.events.count)
       guard count > 0 else { break }
       let path = "events[\(Int.random(in: 0..<count, using: &chance))]"

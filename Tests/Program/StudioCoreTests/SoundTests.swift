@@ -160,7 +160,7 @@ struct SoundTests {
 
   @Test func sineAppearsInItsRow() {
     let sine = (0..<48_000).map { Float(sin(2 * .pi * 205 * Double($0) / 48_000)) }
-    let picture = Spectrogram.decibels(
+    let picture = Spectrogram.cellDecibels(
       of: sine, rate: 48_000, columns: 10, rows: 50, upToHertz: 500)
     let column = Array(picture[5 * 50..<6 * 50])
     #expect(column.firstIndex(of: column.max() ?? 0) == 20)

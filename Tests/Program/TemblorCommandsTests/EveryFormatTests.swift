@@ -20,7 +20,9 @@ import VendorFormats
   /// which its content is recognised.
   private func file(_ id: String) throws -> String? {
     let format = try #require(FormatRegistry.standard.format(id: id))
-    guard let writing = try format.write(FormatMatrix.example(.continuous)) else { return nil }
+    guard let writing = try format.write(FormatMatrix.exampleComposition(.continuous)) else {
+      return nil
+    }
     let bytes = writing.files[0].bytes
     guard format.recognize(bytes.span) == .certain else {
       try AtomicFileWriter.write(bytes, to: place("plain"))
@@ -96,7 +98,7 @@ import VendorFormats
     let engine = PlaybackEngine(rate: 48_000)
     let playback = VirtualPlayback(engine, periodSize: 64)
     let session = CommandSession(engine, device: "virtual", message: Failure.messageText(_:))
-    let request = try #require(CommandGrammar.read("play \(path)"))
+    let request = try #require(CommandGrammar.parseRequest("play \(path)"))
     let answer = session.reply(to: request, clientID: 0).line
     #expect(answer.hasPrefix("ok "), "\(answer)")
     playback.advance(seconds: 0.5)
@@ -107,7 +109,7 @@ import VendorFormats
   @Test func aFolderTakesOfXMLOnlyVibrations() throws {
     try place.makeFolder("folder")
     let format = try #require(FormatRegistry.standard.format(id: "android-xml"))
-    let writing = try #require(try format.write(FormatMatrix.example(.continuous)))
+    let writing = try #require(try format.write(FormatMatrix.exampleComposition(.continuous)))
     try place.write(writing.files[0].bytes, to: "folder/buzz.xml")
     try place.write("<project><vibration-effect/></project>", to: "folder/pom.xml")
     try place.write("not even XML <", to: "folder/broken.xml")

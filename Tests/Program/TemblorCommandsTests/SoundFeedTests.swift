@@ -61,7 +61,7 @@ struct SoundFeedTests {
       delay: delay,
       time: clock
     ) { engine.position }
-    try engine.attach(feed.voice)
+    try engine.attach(feed.liveVoice)
     while clock.now.inSeconds < seconds {
       _ = feed.runIteration()
       clock.advance(by: .roundedToNanoseconds(seconds: feed.iterationIntervalSeconds))
@@ -90,7 +90,7 @@ struct SoundFeedTests {
     let (samples, feed) = try Self.follow(90) {
       ScriptedSource($0, rate: rate, partsPerMillion: partsPerMillion)
     }
-    #expect(feed.voice.underrunFrameCount == 0)
+    #expect(feed.liveVoice.underrunFrameCount == 0)
     #expect(feed.status.droppedFrameCount == 0)
     #expect(abs(try #require(feed.status.driftPPM) - partsPerMillion) < 20)
     #expect(Self.bend(samples[48_000...]) <= 1.1)
@@ -131,7 +131,7 @@ struct SoundFeedTests {
       source.lateness = { $0 < 3 ? 0 : $0.truncatingRemainder(dividingBy: 0.05) }
       return source
     }
-    #expect(feed.voice.reserveFrameCount > 800)
+    #expect(feed.liveVoice.reserveFrameCount > 800)
     #expect(Self.bend(samples[480_000...]) <= 1.1)
   }
 

@@ -44,7 +44,7 @@ import Testing
   private func virtualSession() -> VirtualPlayback {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine)
-    unsafe StudioInstance.instance(of: host).sessionOwner = DeviceSession(
+    unsafe StudioInstance.instance(of: host).retainedSession = DeviceSession(
       engine, clock: playback.playbackClock)
     return playback
   }

@@ -83,7 +83,8 @@ package func take(
   var rendering = OfflineRenderer(
     plan: plan,
     settings: RenderSettings(
-      routing: OutputRouting(channelCount: 1).fitted(to: [profile]), outputFrameCount: length))
+      routing: OutputRouting(channelCount: 1).assigningTransducers(of: [profile]),
+      outputFrameCount: length))
   let samples = rendering.samples()
   return Take(
     name: "pattern", source: .pattern(composition), signal: Signal(samples, rate: rate),

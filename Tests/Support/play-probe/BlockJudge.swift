@@ -62,7 +62,7 @@ struct BlockJudge: CustomStringConvertible {
       return
     }
     worstGap = max(worstGap, (record.renderStart - previous.writeEnd) / .seconds(1))
-    let due = previous.writeEnd + .seconds(Double(previous.delay) / rate)
+    let due = previous.writeEnd + .seconds(Double(previous.delayFrameCount) / rate)
     guard record.writeEnd > due else { return }
     let work = traces[handed].ran - traces[began].ran
     let lost = (record.writeEnd - record.renderStart) - work + .seconds(kept)

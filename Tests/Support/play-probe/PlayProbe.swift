@@ -101,7 +101,8 @@ import PlayRig
       let now = SystemTimeSource().now
       if let last = records.last, now - told > .milliseconds(500) {
         told = now
-        let heard = seconds(last.writeEnd) + Double(last.delay - last.frameCount) / engine.rate
+        let heard =
+          seconds(last.writeEnd) + Double(last.delayFrameCount - last.frameCount) / engine.rate
         say("clock \(last.position) \(heard)")
       }
       if let script, engine.position >= base + script.end { return }

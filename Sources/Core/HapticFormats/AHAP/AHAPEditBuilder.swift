@@ -52,7 +52,7 @@ struct AHAPEditBuilder {
     case .add(let bytes, let path):
       return try addEntry(bytes, after: path)
     case .set(let path, to: let value):
-      let path = try resolve(path)
+      let path = try resolvePath(path)
       guard let field = path.namedField else {
         throw path.error(
           "the path must name a field",
@@ -60,14 +60,14 @@ struct AHAPEditBuilder {
       }
       try setField(field, of: path, to: value)
     case .remove(let path):
-      let path = try resolve(path)
+      let path = try resolvePath(path)
       if let field = path.namedField {
         remove(field, of: path.containerValue)
       } else {
         remove(path.containerValue)
       }
     case .duplicate(let path):
-      let path = try resolve(path)
+      let path = try resolvePath(path)
       guard path.namedField == nil else {
         throw path.error("only an event, parameter, curve, or control point can be duplicated")
       }
@@ -77,7 +77,7 @@ struct AHAPEditBuilder {
           entryBytes(of: path.containerValue), after: entry.nodeIndex)
       }
     case .addPoint(let time, let value, to: let path):
-      let path = try resolve(path)
+      let path = try resolvePath(path)
       guard path.partKind == .curve, path.namedField == nil else {
         throw path.error("control points can only be added to a curve")
       }
@@ -87,7 +87,7 @@ struct AHAPEditBuilder {
 
   /// Returns the collected edits. Two edits overlap only if one removes a value that contains the
   /// other.
-  mutating func finish() -> [TextEdits.Edit] {
+  mutating func collectedEdits() -> [TextEdits.Edit] {
     for (index, added) in addedParameters {
       insertParameters(added, into: editor.value(at: index))
     }
@@ -100,7 +100,7 @@ struct AHAPEditBuilder {
       return TextEdits.Edit(byteRange: range, replacementBytes: bytes)
     }
     for (index, edit) in containerEdits {
-      edits += edit.edits(of: editor.value(at: index), visitedCount: &visitedValueCount)
+      edits += edit.byteEdits(of: editor.value(at: index), visitedCount: &visitedValueCount)
     }
     visitedValueCount += edits.reduce(0) { $0 + $1.replacementBytes.count + 1 }
     return edits
@@ -120,7 +120,7 @@ struct AHAPEditBuilder {
   }
 
   /// Resolves a path, and records that curves change if it refers to one.
-  private mutating func resolve(_ path: String) throws(InputError) -> AHAPPath {
+  private mutating func resolvePath(_ path: String) throws(InputError) -> AHAPPath {
     let resolved = try AHAPPath(path, in: editor, points: &controlPointsByCurve)
     if resolved.partKind == .curve || resolved.partKind == .point {
       changesCurves = true
@@ -219,7 +219,7 @@ struct AHAPEditBuilder {
     do throws(JSONError) {
       entry = try JSONDocument(text: bytes, name: "entry").root
     } catch {
-      throw editor.changeError(
+      throw editor.invalidChangeError(
         at: path,
         message: "the entry is not valid JSON: \(error.message)\(error.location.position)",
         suggestion: error.suggestion)
@@ -227,7 +227,7 @@ struct AHAPEditBuilder {
     guard entry.kind == .object,
       AHAPSchemas.entrySchema.keys.contains(where: { entry[$0.name] != nil })
     else {
-      throw editor.changeError(
+      throw editor.invalidChangeError(
         at: path, message: "an entry must be an object with an Event, Parameter, or ParameterCurve",
         suggestion: "write {\"Event\": {…}}")
     }
@@ -243,7 +243,7 @@ struct AHAPEditBuilder {
     guard let list = root["Pattern"] else { return }
     var precedingEntry = Array(list.elements).last
     if let path {
-      let resolved = try resolve(path)
+      let resolved = try resolvePath(path)
       guard resolved.partKind != .point, resolved.namedField == nil else {
         throw resolved.error("entries can only be added after an event, parameter, or curve")
       }

@@ -63,12 +63,13 @@ package struct AHAPEditor: Sendable {
     }
     if builder.changesCurves, hasAbsoluteTimes {
       let relativeText = TextEdits(text).applying(document.relativeTimeEdits)
-      return try edited(to: relativeText, by: changes).applying(changes)
+      return try editor(for: relativeText, changedBy: changes).applying(changes)
     }
-    let editedText = TextEdits(text).applying(builder.finish())
-    let result = try edited(to: editedText, by: changes, visitedCount: builder.visitedValueCount)
+    let editedText = TextEdits(text).applying(builder.collectedEdits())
+    let result = try editor(
+      for: editedText, changedBy: changes, visitedCount: builder.visitedValueCount)
     guard !result.hasAbsoluteTimes || hasAbsoluteTimes else {
-      throw changeError(
+      throw invalidChangeError(
         at: changes.count == 1 ? changes[0].path : nil,
         message:
           "the control points of all curves would become relative to the start of the pattern",
@@ -154,7 +155,7 @@ package struct AHAPEditor: Sendable {
 
   /// Returns an editor for the changed text, or throws the first error, located at the changed
   /// path.
-  private func edited(to text: [UInt8], by changes: [PatternChange], visitedCount: Int = 0)
+  private func editor(for text: [UInt8], changedBy changes: [PatternChange], visitedCount: Int = 0)
     throws(InputError) -> AHAPEditor
   {
     do throws(InputError) {
@@ -172,7 +173,9 @@ package struct AHAPEditor: Sendable {
   }
 
   /// Creates an error that reports an invalid change.
-  func changeError(at path: String?, message: String, suggestion: String? = nil) -> InputError {
+  func invalidChangeError(at path: String?, message: String, suggestion: String? = nil)
+    -> InputError
+  {
     InputError(changing: path ?? "Pattern", of: document.jsonDocument.name, message, suggestion)
   }
 }

@@ -90,7 +90,7 @@ struct AHAPPath {
   init(_ text: String, in editor: AHAPEditor, points: inout [Int: [JSONValue]]) throws(InputError) {
     var steps = Self.steps(of: text)[...]
     func error(_ message: String, _ suggestion: String? = nil) -> InputError {
-      editor.changeError(at: text, message: message, suggestion: suggestion)
+      editor.invalidChangeError(at: text, message: message, suggestion: suggestion)
     }
     guard let first = steps.popFirst(), let index = first.index else {
       throw error(
@@ -155,7 +155,7 @@ struct AHAPPath {
 
   /// Creates an error that reports an invalid change at this path.
   func error(_ message: String, suggestion: String? = nil) -> InputError {
-    editor.changeError(at: pathText, message: message, suggestion: suggestion)
+    editor.invalidChangeError(at: pathText, message: message, suggestion: suggestion)
   }
 
   /// A path component: a name with an optional index in brackets.

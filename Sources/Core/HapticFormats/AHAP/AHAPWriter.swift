@@ -24,7 +24,7 @@ struct AHAPWriter {
       self.composition.loop = nil
     }
     for index in composition.layers.indices {
-      linearize(layerIndex: index)
+      linearizeCurves(layerIndex: index)
       replaceSignals(layerIndex: index)
     }
   }
@@ -51,7 +51,7 @@ struct AHAPWriter {
         pattern: mergedPattern(losses: &losses), metadata: composition.metadata)
       files.append(WrittenFiles.File(document.canonicalText()))
     }
-    return WrittenFiles(files + soundFiles, losses: losses.finish())
+    return WrittenFiles(files + soundFiles, losses: losses.lossesWithOmittedCounts())
   }
 
   /// Merges the events and controls of all layers into one pattern.
@@ -88,7 +88,7 @@ struct AHAPWriter {
 
   /// Approximates the curves of a layer by straight lines with at most 16 points, and divides its
   /// events into events of at most 30 s.
-  private mutating func linearize(layerIndex: Int) {
+  private mutating func linearizeCurves(layerIndex: Int) {
     let pattern = composition.layers[layerIndex].pattern
     guard pattern.curves.contains(where: { $0.interpolation != .linear }) else { return }
     let curves = linearizedCurves(of: pattern, layerIndex: layerIndex)

@@ -21,7 +21,7 @@ struct ContainerEdit {
   /// - Parameters:
   ///   - container: The object or array to edit.
   ///   - visitedCount: Increased by the number of bytes and values visited.
-  func edits(of container: JSONValue, visitedCount: inout Int) -> [TextEdits.Edit] {
+  func byteEdits(of container: JSONValue, visitedCount: inout Int) -> [TextEdits.Edit] {
     let children = container.children
     visitedCount += children.count
     let isEmptyAfterwards =
@@ -86,7 +86,7 @@ private struct ChildEditWriter {
       byteEdits.append(TextEdits.Edit(byteRange: start..<start, replacementBytes: bytes))
     }
     if !textsAfter.isEmpty {
-      let end = range(of: index).upperBound
+      let end = childByteRange(of: index).upperBound
       let bytes = separatorText(at: index) + joined(textsAfter, at: index)
       byteEdits.append(TextEdits.Edit(byteRange: end..<end, replacementBytes: bytes))
     }
@@ -96,12 +96,14 @@ private struct ChildEditWriter {
   mutating func removeChild(at index: Int, replacingBy texts: [[UInt8]]) {
     if !texts.isEmpty {
       byteEdits.append(
-        TextEdits.Edit(byteRange: range(of: index), replacementBytes: joined(texts, at: index)))
+        TextEdits.Edit(
+          byteRange: childByteRange(of: index), replacementBytes: joined(texts, at: index)))
       hasPredecessor = true
     } else if hasPredecessor {
-      let start = range(of: index - 1).upperBound
+      let start = childByteRange(of: index - 1).upperBound
       byteEdits.append(
-        TextEdits.Edit(byteRange: start..<range(of: index).upperBound, replacementBytes: []))
+        TextEdits.Edit(
+          byteRange: start..<childByteRange(of: index).upperBound, replacementBytes: []))
     } else {
       let end = children[index + 1].keyOffset
       byteEdits.append(
@@ -109,7 +111,7 @@ private struct ChildEditWriter {
     }
   }
 
-  private mutating func range(of index: Int) -> Range<Int> {
+  private mutating func childByteRange(of index: Int) -> Range<Int> {
     if let range = childByteRanges[index] { return range }
     let end = TextEdits.byteRange(of: children[index], in: text).upperBound
     let range = children[index].keyOffset..<end

@@ -27,7 +27,7 @@ struct LayerMerging {
   private let intensityControl: ControlTimeline
   private let controlledPattern: HapticPattern
   /// The haptic events of the layers that have no controls.
-  private let otherEvents: [HapticEvent]
+  private let uncontrolledHapticEvents: [HapticEvent]
 
   /// The minimum differences that are reported as losses.
   private static let minimumReportedErrors = (hertz: 0.1, decibels: 0.05)
@@ -58,7 +58,7 @@ struct LayerMerging {
     var otherLayers = layers
     otherLayers.remove(at: controlledLayerIndices[0])
     let otherLayerEvents = otherLayers.flatMap { $0.pattern.events }
-    otherEvents = otherLayerEvents.filter { $0.kind.isHaptic }
+    uncontrolledHapticEvents = otherLayerEvents.filter { $0.kind.isHaptic }
     merge(unaffectedEvents: otherLayerEvents.filter { !$0.kind.isHaptic })
   }
 
@@ -112,8 +112,8 @@ struct LayerMerging {
           value, of: id, relativeToShift: baseSharpnessShift, scale: baseIntensityScale)
       }
     }
-    mergedPattern.events += otherEvents.map {
-      compensate($0, shift: baseSharpnessShift, scale: baseIntensityScale)
+    mergedPattern.events += uncontrolledHapticEvents.map {
+      compensatedEvent($0, shift: baseSharpnessShift, scale: baseIntensityScale)
     }
     mergedPattern.events += unaffectedEvents
   }
@@ -145,7 +145,7 @@ struct LayerMerging {
       1 - (baseSharpnessValues.max() ?? 0), (controlCornerValues.min() ?? 0) + 1)
     guard minimumShift <= maximumShift else { return 0 }
     // An event's compensated sharpness, w − (c − shift), must be in 0…1.
-    let minimumRequiredShifts = otherEvents.map { event in
+    let minimumRequiredShifts = uncontrolledHapticEvents.map { event in
       sharpnessControl.value(at: event.time) - Double(event.value(of: .hapticSharpness))
     }
     var bestShift = sharpnessControl.value(at: firstEventTime)
@@ -172,7 +172,7 @@ struct LayerMerging {
   /// Returns true if a control is set at or before the first event, and so has no neutral value
   /// during any event.
   private func isSetBeforeFirstEvent(_ control: ControlTimeline) -> Bool {
-    let events = controlledPattern.events + otherEvents
+    let events = controlledPattern.events + uncontrolledHapticEvents
     guard let firstEventTime = events.map({ $0.time }).min() else { return false }
     return control.segments[control.segmentIndex(at: max(firstEventTime, 0))].sourceStartPosition
       != nil
@@ -192,7 +192,7 @@ struct LayerMerging {
 
   /// Returns an event that compensates for the controls at its onset, and records the remaining
   /// difference.
-  private mutating func compensate(
+  private mutating func compensatedEvent(
     _ event: HapticEvent, shift: Double, scale: Double
   ) -> HapticEvent {
     var event = event

@@ -5,13 +5,13 @@ internal import RealtimeMemory
 package struct RecordedCommands: @unchecked Sendable {
   fileprivate let commands: [RenderCommand]
   /// The players that the commands add, in command order.
-  fileprivate let additions: [Addition]
+  fileprivate let addedPlayers: [AddedPlayer]
   /// The cue points that the commands refer to.
   fileprivate let cuePoints: [SharedCuePoint]
 
   /// An added player. Its reference only identifies it, because its memory may be freed.
-  fileprivate struct Addition {
-    let original: Reference<Player>
+  fileprivate struct AddedPlayer {
+    let originalReference: Reference<Player>
     let parameters: RenderPlayer.Parameters
   }
 
@@ -26,7 +26,9 @@ package struct RecordedCommands: @unchecked Sendable {
   ) {
     self.commands = commands
     self.cuePoints = cuePoints
-    additions = players.map { Addition(original: $0.playerReference, parameters: $0.parameters) }
+    addedPlayers = players.map {
+      AddedPlayer(originalReference: $0.playerReference, parameters: $0.parameters)
+    }
   }
 }
 
@@ -48,10 +50,10 @@ package final class CommandReplay {
   /// Returns recorded commands with the original players replaced by the copies of this replay.
   ///
   /// Commands of live voices are omitted.
-  package func commands(_ recorded: RecordedCommands) -> [RenderCommand] {
+  package func replayedCommands(_ recorded: RecordedCommands) -> [RenderCommand] {
     removedPlayers.removeAll { $0.isReleased }
     cuePoints += recorded.cuePoints
-    players += recorded.additions.map { ($0.original, $0.parameters.makePlayer()) }
+    players += recorded.addedPlayers.map { ($0.originalReference, $0.parameters.makePlayer()) }
     return recorded.commands.compactMap { command in
       switch command.change {
       case .noOperation, .gain:

@@ -7,9 +7,9 @@ struct BusSet: ~Copyable {
   /// The number of haptic buses.
   let hapticBusCount: Int
   /// The left audio bus.
-  let leftAudio: BufferView<Float>
+  let leftAudioSamples: BufferView<Float>
   /// The right audio bus.
-  let rightAudio: BufferView<Float>
+  let rightAudioSamples: BufferView<Float>
   private let capacityFrameCount: Int
   private let busSamples: FixedBuffer<Float>
   /// A ring buffer with the tail of each bus.
@@ -25,8 +25,9 @@ struct BusSet: ~Copyable {
     let busCount = hapticCount + 2
     busSamples = FixedBuffer(repeating: 0, count: busCount * capacity)
     tailRings = FixedBuffer(repeating: 0, count: busCount * Self.tailFrameCapacity)
-    leftAudio = unsafe busSamples.view.slice(from: hapticCount * capacity, count: capacity)
-    rightAudio = unsafe busSamples.view.slice(from: (hapticCount + 1) * capacity, count: capacity)
+    leftAudioSamples = unsafe busSamples.view.slice(from: hapticCount * capacity, count: capacity)
+    rightAudioSamples = unsafe busSamples.view.slice(
+      from: (hapticCount + 1) * capacity, count: capacity)
   }
 
   /// Returns the haptic bus with an index.
@@ -86,13 +87,13 @@ struct CrossfadeBuffer: ~Copyable {
   let rightSamples: BufferView<Float>
   /// The gain of the player at each frame of the sub-block.
   let frameGains: BufferView<Float>
-  private let samples: FixedBuffer<Float>
+  private let sampleStorage: FixedBuffer<Float>
 
   init(rate: Double, subBlockLength: Int) {
     fadeFrameCount = max(2, Int((Self.fadeSeconds * rate).rounded()))
     let capacity = max(subBlockLength, fadeFrameCount)
-    samples = FixedBuffer(repeating: 0, count: capacity * 4)
-    let allSamples = unsafe samples.view
+    sampleStorage = FixedBuffer(repeating: 0, count: capacity * 4)
+    let allSamples = unsafe sampleStorage.view
     hapticSamples = allSamples.slice(from: 0, count: capacity)
     leftSamples = allSamples.slice(from: capacity, count: capacity)
     rightSamples = allSamples.slice(from: capacity * 2, count: capacity)
@@ -101,7 +102,8 @@ struct CrossfadeBuffer: ~Copyable {
 
   @_noLocks func clear(count: Int) {
     for buffer in 0..<3 {
-      unsafe (samples.address + buffer &* hapticSamples.count).update(repeating: 0, count: count)
+      unsafe (sampleStorage.address + buffer &* hapticSamples.count).update(
+        repeating: 0, count: count)
     }
   }
 

@@ -24,7 +24,7 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   private let fastModeFrameCount: Int64
   private let delayFrameCount: Int
   /// The filter mode, and the offsets of the active filters at the start of the current group.
-  private var state = temblor_dc_blocker()
+  private var kernelState = temblor_dc_blocker()
   /// The inputs of the first low-pass in the current group.
   private var firstStageInputs = GroupInputs()
   /// The inputs of the second low-pass in the current group.
@@ -54,8 +54,8 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   }
 
   @_noLocks mutating func reset() {
-    state.first_offset = 0
-    state.second_offset = 0
+    kernelState.first_offset = 0
+    kernelState.second_offset = 0
     latestOffset = 0
     firstStageInputs = GroupInputs()
     secondStageInputs = GroupInputs()
@@ -67,7 +67,7 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   }
 
   /// Switches to the fast mode for `fastModeSeconds`, starting at a frame.
-  @_noLocks mutating func trackFast(from frame: Int64) {
+  @_noLocks mutating func beginFastMode(from frame: Int64) {
     if frame >= fastModeEndFrame {
       fastModeStartFrame = frame
     }
@@ -81,10 +81,10 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   ///   - limit: The magnitude to which the output is clipped. The filters follow the clipped
   ///     signal, so they also remove DC that is caused by clipping.
   @_noLocks mutating func process(_ sample: Float, clippedTo limit: Float = .infinity) -> Float {
-    let firstOffset = state.first.offset(
-      at: groupInputCount, start: state.first_offset, inputs: firstStageInputs)
-    let secondOffset = state.second.offset(
-      at: groupInputCount, start: state.second_offset, inputs: secondStageInputs)
+    let firstOffset = kernelState.first.offset(
+      at: groupInputCount, start: kernelState.first_offset, inputs: firstStageInputs)
+    let secondOffset = kernelState.second.offset(
+      at: groupInputCount, start: kernelState.second_offset, inputs: secondStageInputs)
     latestOffset = firstOffset + secondOffset
     var firstInput = sample
     var secondInput = sample - firstOffset
@@ -107,34 +107,35 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   @_noLocks private mutating func finishGroup() {
     groupInputCount = 0
     let isGroupSilent = firstStageInputs.isSilent
-    state.first_offset = state.first.finalOffset(
-      start: state.first_offset, inputs: firstStageInputs)
-    state.second_offset = state.second.finalOffset(
-      start: state.second_offset, inputs: secondStageInputs)
+    kernelState.first_offset = kernelState.first.finalOffset(
+      start: kernelState.first_offset, inputs: firstStageInputs)
+    kernelState.second_offset = kernelState.second.finalOffset(
+      start: kernelState.second_offset, inputs: secondStageInputs)
     if isGroupSilent,
-      abs(state.first_offset) + abs(state.second_offset) < Self.negligibleOffsetMagnitude
+      abs(kernelState.first_offset) + abs(kernelState.second_offset)
+        < Self.negligibleOffsetMagnitude
     {
-      state.first_offset = 0
-      state.second_offset = 0
-    } else if abs(state.second_offset) < Self.denormalOffsetMagnitude {
-      state.second_offset = 0
+      kernelState.first_offset = 0
+      kernelState.second_offset = 0
+    } else if abs(kernelState.second_offset) < Self.denormalOffsetMagnitude {
+      kernelState.second_offset = 0
     }
     let isFast = frameIndex >= fastModeStartFrame && frameIndex < fastModeEndFrame
     let relaxedMode = isGroupSilent ? temblor_dc_decaying : temblor_dc_slow
     let mode = isFast ? temblor_dc_fast : relaxedMode
-    if mode != state.mode {
+    if mode != kernelState.mode {
       setMode(mode)
     }
   }
 
   @_noLocks private mutating func setMode(_ mode: temblor_dc_mode) {
-    state.mode = mode
+    kernelState.mode = mode
     if mode == temblor_dc_fast {
-      state.first = fastFilter
-      state.second = fastFilter
+      kernelState.first = fastFilter
+      kernelState.second = fastFilter
     } else {
-      state.first = mode == temblor_dc_slow ? slowFilter : fastFilter.decaying
-      state.second = fastFilter.decaying
+      kernelState.first = mode == temblor_dc_slow ? slowFilter : fastFilter.ignoringInput
+      kernelState.second = fastFilter.ignoringInput
     }
   }
 
@@ -142,7 +143,7 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   /// middle of a group.
   @_noLocks private func groupCountBeforeModeChange(maximumCount: Int) -> Int {
     guard groupInputCount == 0 else { return 0 }
-    let isFast = state.mode == temblor_dc_fast
+    let isFast = kernelState.mode == temblor_dc_fast
     if !isFast, frameIndex >= fastModeEndFrame { return maximumCount }
     if isFast, frameIndex &+ 4 < fastModeStartFrame { return 0 }
     let modeEnd = isFast ? fastModeEndFrame : fastModeStartFrame
@@ -171,7 +172,7 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     blockState.silence_threshold = Self.negligibleOffsetMagnitude
     blockState.denormal_threshold = Self.denormalOffsetMagnitude
     let passedCount = unsafe temblor_pass_groups(
-      &state, &outputFilter.state, &blockState, input, delayed, groupCount)
+      &kernelState, &outputFilter.kernelState, &blockState, input, delayed, groupCount)
     frameIndex &+= Int64(4 &* passedCount)
     outputFilter.frameIndex &+= Int64(4 &* passedCount)
     return passedCount
@@ -232,7 +233,7 @@ extension temblor_low_pass {
   }
 
   /// A copy of the filter that ignores its input, so that its offset decays.
-  var decaying: temblor_low_pass {
+  var ignoringInput: temblor_low_pass {
     @_noLocks get {
       let zero = SIMD4<Float>()
       return temblor_low_pass(

@@ -5,7 +5,7 @@ internal import RealtimeMemory
 /// the transducer, the limiter with its DC blocker, and the protection of the transducer.
 struct OutputChain: ~Copyable {
   private(set) var limiter: Limiter
-  private let isRaw: Bool
+  private let bypassesProcessing: Bool
   private var filters: ChannelFilters
   private var transducerFilter: TransducerFilter?
   private var transducerLimiter: TransducerLimiter?
@@ -28,12 +28,12 @@ struct OutputChain: ~Copyable {
       transducerLimiter = TransducerLimiter(transducer, temperatureRise: temperatureRise)
     }
     limiter = Limiter(rate: rate)
-    self.isRaw = isRaw
+    self.bypassesProcessing = isRaw
   }
 
   /// The delay of the chain, in frames.
   var delayFrameCount: Int {
-    if isRaw { return 0 }
+    if bypassesProcessing { return 0 }
     switch transducerLimiter {
     case .some(let transducerLimiter):
       return limiter.delayFrameCount + transducerLimiter.delayFrameCount
@@ -61,7 +61,7 @@ struct OutputChain: ~Copyable {
       }
       peak = filters.process(&block, count: count)
     }
-    if isRaw {
+    if bypassesProcessing {
       if peak > statistics.peakMagnitudeBeforeLimiter {
         statistics.peakMagnitudeBeforeLimiter = peak
       }
@@ -195,8 +195,8 @@ struct OutputMix: ~Copyable {
   @_noLocks private func mixAudio(
     _ buses: borrowing BusSet, gain: BusGain, count: Int, to mix: inout MutableSpan<Float>
   ) -> Bool {
-    let left = buses.leftAudio
-    let right = buses.rightAudio
+    let left = buses.leftAudioSamples
+    let right = buses.rightAudioSamples
     let gain = gain.frameGains
     switch audioSide {
     case .none:

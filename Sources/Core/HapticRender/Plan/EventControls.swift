@@ -65,7 +65,7 @@ struct EventControls {
     let activeSegmentIndex = envelopeSegmentIndices[control] ?? 0
     let sourceStart = envelopeTimelines[control]?.segments[activeSegmentIndex].sourceStartPosition
     return PlannedEnvelope.NormalizedTime(
-      eventTime: event.value(of: id), controlOffset: Float(envelopeValues[control] ?? 0),
+      specifiedTime: event.value(of: id), controlOffset: Float(envelopeValues[control] ?? 0),
       controlStartFrame: sourceStart.map { Int64($0) } ?? ControlSegment.noSourceFrame)
   }
 }

@@ -90,7 +90,7 @@ public struct PatternTimeline: Sendable {
         ]
       } ?? []
     }
-    builder.add(
+    builder.addEvent(
       event, onset: onset, controls: controls,
       file: eventSound.map { .init(sound: $0, soundIndex: 0) })
     guard let longestVoice = builder.voices.max(by: { $0.envelope.endFrame < $1.envelope.endFrame })

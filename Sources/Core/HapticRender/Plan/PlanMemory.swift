@@ -2,7 +2,7 @@ package import RealtimeMemory
 
 /// The memory that a plan's view refers to. It comes from a compilation or from a serialized plan.
 final class PlanMemory {
-  let view: PlanView
+  let planView: PlanView
   private let voices: FixedBuffer<PlannedVoice>
   private let segments: FixedBuffer<ControlSegment>
   private let sounds: FixedBuffer<AudioBufferView>
@@ -36,7 +36,7 @@ final class PlanMemory {
     for index in 0..<voices.count where !voices[index].source.isBurst {
       maximumHoldLength = max(maximumHoldLength, voices[index].envelope.endFrame)
     }
-    view = unsafe PlanView(
+    planView = unsafe PlanView(
       voices: voices.view, segments: segments.view, sounds: sounds.view, layerTracks: layers.view,
       envelopes: envelopes.view, mappings: mappings, loopFrameCount: loopLength,
       soundingFrameCount: length,
@@ -75,7 +75,7 @@ final class PlanMemory {
     guard nextSampleIndex == storedSamples.count else { return nil }
     var mappings = header.mappings
     mappings.replaceTables(with: view(sections.tables, Float.self))
-    self.view = unsafe PlanView(
+    self.planView = unsafe PlanView(
       voices: view(sections.voices, PlannedVoice.self),
       segments: view(sections.segments, ControlSegment.self), sounds: sounds.view,
       layerTracks: view(sections.layers, LayerTracks.self),
@@ -128,7 +128,7 @@ struct PlanHeader: BitwiseCopyable {
   }
 
   init(_ plan: RenderPlan) {
-    let view = plan.view.value
+    let view = plan.planView.value
     rate = plan.rate
     loopFrameCount = plan.loopFrameCount
     soundEndFrame = plan.soundEndFrame
@@ -222,7 +222,7 @@ extension RenderPlan {
       unsafe (serializedStart + offset).copyMemory(
         from: elements.address, byteCount: elements.count * MemoryLayout<Element>.stride)
     }
-    let view = view.value
+    let view = planView.value
     unsafe serializedStart.storeBytes(of: header, as: PlanHeader.self)
     copy(view.voices, to: sections.voices.byteOffset)
     copy(view.segments, to: sections.segments.byteOffset)

@@ -32,7 +32,7 @@ struct PlanView: BitwiseCopyable {
     of voice: PlannedVoice, pitch: Float
   ) -> (increment: Float, sharpness: Float) {
     let scale = layerTracks[Int(voice.layerIndex)].pitchScale
-    let clampedSharpness = scale.clamped(pitch)
+    let clampedSharpness = scale.clampedToReproducible(pitch)
     guard scale.statesHertz else {
       return (mappings.phaseIncrement(atSharpness: clampedSharpness), clampedSharpness)
     }
@@ -135,7 +135,7 @@ struct PitchScale: BitwiseCopyable, Sendable {
   }
 
   /// Returns a sharpness, limited to the frequencies that the transducer reproduces.
-  @_noLocks @inline(__always) func clamped(_ sharpness: Float) -> Float {
+  @_noLocks @inline(__always) func clampedToReproducible(_ sharpness: Float) -> Float {
     if sharpness < minimumSharpness { return minimumSharpness }
     return sharpness > maximumSharpness ? maximumSharpness : sharpness
   }
@@ -233,7 +233,7 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
   /// A normalized attack, decay, or release time.
   struct NormalizedTime: BitwiseCopyable, Sendable {
     /// The normalized time that the event specifies.
-    var eventTime: Float
+    var specifiedTime: Float
     /// The value that the envelope time's control adds at the onset.
     var controlOffset: Float
     /// The frame at which the control took this value, or `ControlSegment.noSourceFrame`.
@@ -308,7 +308,7 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
     of time: NormalizedTime, live: LiveControl, at frame: Int64, passOrigin: Int64
   ) -> Double {
     let isLive = live.overrides(sourceStart: time.controlStartFrame, passOrigin: passOrigin)
-    let normalizedTime = time.eventTime + (isLive ? live.value(at: frame) : time.controlOffset)
+    let normalizedTime = time.specifiedTime + (isLive ? live.value(at: frame) : time.controlOffset)
     let clampedTime = normalizedTime < 0 ? 0 : min(normalizedTime, 1)
     return EnvelopeTimes.seconds(
       ofGrowth: Double(RealtimeMath.exp2(clampedTime * EnvelopeTimes.growthOctavesFromZeroToOne)))

@@ -33,14 +33,14 @@ public final class RenderPlan: @unchecked Sendable {
   public let hasAudio: Bool
 
   /// The view for the render path; `memory` owns its content.
-  let view: Cell<PlanView>
+  let planView: Cell<PlanView>
   private let memory: PlanMemory
   /// The voice capacity of a player with live envelope times, as read from a serialized plan, or
   /// nil for a compiled plan.
   private let storedVoiceCapacity: Int?
 
   /// The number of planned sines and sounds.
-  public var plannedVoiceCount: Int { view.value.voices.count }
+  public var plannedVoiceCount: Int { planView.value.voices.count }
   /// The length of a rendering, in frames: until the pattern has ended and all sound has decayed.
   public var frameCount: Int64 { max(loopFrameCount, soundEndFrame) }
   /// The duration of the rendered sound, in seconds.
@@ -55,11 +55,11 @@ public final class RenderPlan: @unchecked Sendable {
     hasHaptics = builder.hasHaptics
     hasAudio = builder.hasAudio
     memory = PlanMemory(builder)
-    maximumVoiceCount = Self.maximumSimultaneousCount(of: memory.view.voices) {
+    maximumVoiceCount = Self.maximumSimultaneousCount(of: memory.planView.voices) {
       $0.envelope.endFrame
     }
     storedVoiceCapacity = nil
-    view = Cell(memory.view)
+    planView = Cell(memory.planView)
   }
 
   init(_ header: PlanHeader, _ memory: PlanMemory) {
@@ -75,7 +75,7 @@ public final class RenderPlan: @unchecked Sendable {
     hasHaptics = header.hasHaptics
     hasAudio = header.hasAudio
     self.memory = memory
-    view = Cell(memory.view)
+    planView = Cell(memory.planView)
   }
 
   /// The number of frames that each further pass of a loop adds to the playback.
@@ -102,8 +102,8 @@ public final class RenderPlan: @unchecked Sendable {
     if let storedVoiceCapacity, allowsLiveEnvelopes, passCount == nil {
       return storedVoiceCapacity
     }
-    let voices = memory.view.voices
-    let envelopes = memory.view.envelopes
+    let voices = memory.planView.voices
+    let envelopes = memory.planView.envelopes
     let extendsReleases = allowsLiveEnvelopes && envelopes.count > 0
     let maximumRelease =
       extendsReleases ? Int64((EnvelopeTimes.maximumSeconds * rate).rounded()) : 0
@@ -168,7 +168,7 @@ public final class RenderPlan: @unchecked Sendable {
     if recordingLength > 0 {
       builder.voices.append(
         PlannedVoice(
-          source: .recording, onsetFrame: 0, envelope: .flat(length: recordingLength),
+          source: .recording, onsetFrame: 0, envelope: .plateau(length: recordingLength),
           partialGain: 1))
     }
     builder.sounds = [monoRecording]
@@ -177,7 +177,7 @@ public final class RenderPlan: @unchecked Sendable {
     builder.loopFrameCount = recordingLength
     builder.soundEndFrame = recordingLength
     let controls = EventControls(of: HapticComposition.Layer(HapticPattern()), rate: rate)
-    builder.add(tracks: controls.liveTimelines)
+    builder.addLayerTracks(controls.liveTimelines)
     self.init(builder)
   }
 
@@ -235,7 +235,7 @@ public final class RenderPlan: @unchecked Sendable {
     var tracks: [[ControlTimeline]] = []
     for (index, layer) in layers.enumerated() {
       tracks.append(
-        try builder.add(
+        try builder.addLayer(
           layer, index: index, samples: samples, isOnlyLayer: layers.count == 1))
     }
     if layers.count > 1 || layers.contains(where: { !$0.signals.isEmpty }) {
@@ -244,7 +244,7 @@ public final class RenderPlan: @unchecked Sendable {
     // Add the tracks after all voices, because the bursts of each layer duck the intensity of all
     // layers.
     for (layer, tracks) in zip(layers, tracks) {
-      builder.add(tracks: tracks, sharpnessScale: layer.sharpnessScale)
+      builder.addLayerTracks(tracks, sharpnessScale: layer.sharpnessScale)
     }
     builder.setLoopRange(composition.loop)
     self.init(builder)
@@ -268,7 +268,7 @@ extension RenderPlanBuilder {
   ///   - samples: The sound files by the paths in the pattern.
   ///   - isOnlyLayer: Whether the composition has only one layer, so that messages do not name it.
   /// - Throws: A `RenderError` if a sound file is missing.
-  fileprivate mutating func add(
+  fileprivate mutating func addLayer(
     _ layer: HapticComposition.Layer, index: Int, samples: [String: AudioBuffer],
     isOnlyLayer: Bool
   ) throws(RenderError) -> [ControlTimeline] {
@@ -276,7 +276,7 @@ extension RenderPlanBuilder {
     let isFelt = layer.isFelt(at: profile.bodyLocation)
     sharpnessScale = layer.sharpnessScale
     var controls = EventControls(of: layer, rate: rate)
-    try add(
+    try addVoices(
       eventsOf: layer.pattern, controls: &controls, samples: samples, omitsHaptics: !isFelt,
       namedLayer: isOnlyLayer ? nil : index)
     if isFelt {
@@ -287,7 +287,7 @@ extension RenderPlanBuilder {
     return controls.liveTimelines
   }
 
-  private mutating func add(
+  private mutating func addVoices(
     eventsOf pattern: HapticPattern, controls: inout EventControls, samples: [String: AudioBuffer],
     omitsHaptics: Bool, namedLayer: Int?
   ) throws(RenderError) {
@@ -307,13 +307,13 @@ extension RenderPlanBuilder {
             description: "\(name): sound file \"\(RenderPlan.escaped(path))\" was not loaded"
           )
         }
-        let soundIndex = soundIndices[path] ?? Int32(clamping: sounds.count)
-        if soundIndices.updateValue(soundIndex, forKey: path) == nil {
+        let soundIndex = soundIndicesByPath[path] ?? Int32(clamping: sounds.count)
+        if soundIndicesByPath.updateValue(soundIndex, forKey: path) == nil {
           sounds.append(sound)
         }
         file = SoundReference(sound: sound, soundIndex: soundIndex)
       }
-      add(event, onset: onset, controls: controls, file: file)
+      addEvent(event, onset: onset, controls: controls, file: file)
     }
   }
 

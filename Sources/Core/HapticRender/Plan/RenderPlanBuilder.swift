@@ -30,7 +30,7 @@ struct RenderPlanBuilder: ~Copyable {
   /// The indices of the first segments of each layer's control tracks.
   var layerTracks: [LayerTracks] = []
   var sounds: [AudioBuffer] = []
-  var soundIndices: [String: Int32] = [:]
+  var soundIndicesByPath: [String: Int32] = [:]
 
   /// The minimum length of a ramp, in frames.
   let minimumRampFrameCount: Int64
@@ -71,7 +71,7 @@ struct RenderPlanBuilder: ~Copyable {
   /// - Parameters:
   ///   - tracks: The control tracks, in the order of `LiveControlID`.
   ///   - sharpnessScale: The scale of a layer that states frequencies in hertz, or nil.
-  mutating func add(tracks: [ControlTimeline], sharpnessScale: SharpnessScale? = nil) {
+  mutating func addLayerTracks(_ tracks: [ControlTimeline], sharpnessScale: SharpnessScale? = nil) {
     var firstSegmentIndices: [Int32] = []
     for (id, track) in zip(LiveControlID.allCases, tracks) {
       firstSegmentIndices.append(Int32(clamping: segments.count))
@@ -120,7 +120,7 @@ struct RenderPlanBuilder: ~Copyable {
   ///   - onset: The onset of the event, in frames.
   ///   - controls: The controls at the onset.
   ///   - file: The sound file of an event that plays one.
-  mutating func add(
+  mutating func addEvent(
     _ event: HapticEvent, onset: Int64, controls: EventControls, file: SoundReference?
   ) {
     switch event.kind {
@@ -149,7 +149,7 @@ struct RenderPlanBuilder: ~Copyable {
       setParameters(of: event, on: &voice)
       voice.frequencyRatio = Float(partial.frequencyRatio)
       voice.envelopeIndex = index
-      add(voice)
+      addVoice(voice)
     }
     hasHaptics = true
   }
@@ -171,7 +171,7 @@ struct RenderPlanBuilder: ~Copyable {
       voice.envelopeIndex = index
       voice.brightnessExponent = Int32(harmonic - 1)
       setParameters(of: event, on: &voice)
-      add(voice)
+      addVoice(voice)
     }
     hasAudio = true
   }
@@ -205,7 +205,7 @@ struct RenderPlanBuilder: ~Copyable {
     let playsWholeFile = eventDuration == 0 || eventDuration >= fileDuration
     guard
       let (envelope, envelopeIndex) = !usesEnvelope && playsWholeFile && !isLooping
-        ? (.flat(length: fileFrameCount), -1)
+        ? (.plateau(length: fileFrameCount), -1)
         : self.envelope(of: event, onset: onset, lasting: duration, controls: controls)
     else { return }
     var voice = PlannedVoice(source: .sample, onsetFrame: onset, envelope: envelope, partialGain: 1)
@@ -216,7 +216,7 @@ struct RenderPlanBuilder: ~Copyable {
     if usesEnvelope, !isLooping {
       voice.fadeOutFrameCount = Int32(min(minimumRampFrameCount, Int64(file.sound.frameCount)))
     }
-    add(voice)
+    addVoice(voice)
     hasAudio = true
   }
 
@@ -225,7 +225,7 @@ struct RenderPlanBuilder: ~Copyable {
   /// The sine is odd about the middle of the burst and the envelope is even, so that the burst has
   /// no DC.
   private mutating func addBurst(_ event: HapticEvent, onset: Int64, controls: EventControls) {
-    let intensity = clamped(
+    let intensity = clampedToUnitRange(
       Double(event.value(of: .hapticIntensity)) * controls.value(of: .hapticIntensity))
     let transientShape = profile.transient
     let (hertz, sharpness) = burstTone(of: event, controls: controls)
@@ -258,7 +258,7 @@ struct RenderPlanBuilder: ~Copyable {
         voice.initialSine = Self.sineSegment(
           hertz: hertz * partial.frequencyRatio * harmonic, glide: partial.glideRatio,
           length: length, rate: rate)
-        add(voice)
+        addVoice(voice)
       }
     }
   }
@@ -269,7 +269,7 @@ struct RenderPlanBuilder: ~Copyable {
   ) -> (hertz: Double, sharpness: Double) {
     let burstFrequency = profile.transient.frequency
     guard let sharpnessScale else {
-      let sharpness = clamped(
+      let sharpness = clampedToUnitRange(
         Double(event.value(of: .hapticSharpness)) + controls.value(of: .hapticSharpness))
       return (burstFrequency.hertz(atSharpness: sharpness), sharpness)
     }
@@ -277,7 +277,10 @@ struct RenderPlanBuilder: ~Copyable {
       ofSharpness: event.unclampedSharpness + controls.value(of: .hapticSharpness))
     let clampedHertz = min(
       max(statedHertz, reproducibleHertz.lowerBound), reproducibleHertz.upperBound)
-    return (clampedHertz, clamped(burstFrequency.sharpnessScale.sharpness(ofHertz: clampedHertz)))
+    return (
+      clampedHertz,
+      clampedToUnitRange(burstFrequency.sharpnessScale.sharpness(ofHertz: clampedHertz))
+    )
   }
 
   /// Returns the amplitude of a burst at an intensity and a sharpness, each 0…1.
@@ -335,7 +338,7 @@ struct RenderPlanBuilder: ~Copyable {
       shape.attackSeconds.map({ frameCount(seconds: $0) }) ?? eighthOfLength, length / 2)
     let fallLength = min(
       shape.releaseSeconds.map({ frameCount(seconds: $0) }) ?? eighthOfLength, length - riseLength)
-    return .flat(length: length, rise: riseLength, fall: fallLength)
+    return .plateau(length: length, rise: riseLength, fall: fallLength)
   }
 
   /// Extends the loop to include an event without a duration.
@@ -343,7 +346,7 @@ struct RenderPlanBuilder: ~Copyable {
     loopFrameCount = max(loopFrameCount, FrameConversion.frame(seconds: seconds, rate: rate))
   }
 
-  private mutating func add(_ voice: PlannedVoice) {
+  private mutating func addVoice(_ voice: PlannedVoice) {
     var voice = voice
     voice.layerIndex = currentLayerIndex
     voices.append(voice)
@@ -397,14 +400,14 @@ struct RenderPlanBuilder: ~Copyable {
       decayTime: decay, releaseTime: release)
     envelopes.append(plannedEnvelope)
     let envelope = plannedEnvelope.envelope(
-      attack: EnvelopeTimes.seconds(normalized: attack.eventTime + attack.controlOffset),
-      decay: EnvelopeTimes.seconds(normalized: decay.eventTime + decay.controlOffset),
-      release: EnvelopeTimes.seconds(normalized: release.eventTime + release.controlOffset),
+      attack: EnvelopeTimes.seconds(normalized: attack.specifiedTime + attack.controlOffset),
+      decay: EnvelopeTimes.seconds(normalized: decay.specifiedTime + decay.controlOffset),
+      release: EnvelopeTimes.seconds(normalized: release.specifiedTime + release.controlOffset),
       rate: rate, minimumRampLength: minimumRampFrameCount)
     return (envelope, Int32(clamping: envelopes.count - 1))
   }
 
-  private func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
+  private func clampedToUnitRange(_ value: Double) -> Double { min(max(value, 0), 1) }
 
   /// Adds a sampled signal, resampled to the rate of the plan.
   ///
@@ -421,7 +424,7 @@ struct RenderPlanBuilder: ~Copyable {
       Self.isNearSilence(resampledSamples[resampledSamples.count - 1]) ? 0 : maximumRamp
     var voice = PlannedVoice(
       source: .signal, onsetFrame: onset,
-      envelope: .flat(length: signalLength, rise: riseLength, fall: fallLength),
+      envelope: .plateau(length: signalLength, rise: riseLength, fall: fallLength),
       partialGain: Float(profile.fullIntensityAmplitude))
     voice.soundIndex = Int32(clamping: sounds.count)
     voice.layerIndex = currentLayerIndex

@@ -212,8 +212,8 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
     jumpTargetFrame = player.jumpTargetFrame
     overlappingPassCount = player.overlappingPassCount
     passOriginFrame = player.passOriginFrame
-    playsHaptics = context.playsHaptics && !player.gain.endsInSilence
-    playsAudio = context.playsAudio && !player.gain.endsInSilence
+    playsHaptics = context.playsHaptics && !player.playerGain.endsInSilence
+    playsAudio = context.playsAudio && !player.playerGain.endsInSilence
     tempoMap = player.tempoMap
     liveControls = player.liveControls.value
   }

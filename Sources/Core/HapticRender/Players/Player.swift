@@ -34,7 +34,7 @@ struct Player: BitwiseCopyable {
   var pauseOutputFrame: Int64 = 0
   /// The cue point at which the next start begins, or nil for the beginning of the pattern.
   var startCue: Reference<CuePoint>?
-  var gain = GainRamp(1)
+  var playerGain = GainRamp(1)
   /// The send gain of the haptic bus.
   var sendGain = GainRamp(1)
   /// The serial number of the last command that changed the send gain.
@@ -195,7 +195,7 @@ struct Player: BitwiseCopyable {
   /// - Returns: True if the player ended in the sub-block.
   @_noLocks mutating func mix(frameCount count: Int, in context: MixContext) -> Bool {
     guard phase.isPlaying else {
-      gain.advance(by: count)
+      playerGain.advance(by: count)
       sendGain.advance(by: count)
       return false
     }
@@ -203,14 +203,15 @@ struct Player: BitwiseCopyable {
     let crossfadeBuffer = context.crossfadeBuffer
     let hapticBus = max(0, hapticBusIndex)
     // The buffer holds one audible sub-block.
-    let usesCrossfadeBuffer = context.isAudible && (!gain.isUnity || !hasUnitySendGain)
-    let isSilent = gain.isSilent
+    let usesCrossfadeBuffer = context.isAudible && (!playerGain.isUnity || !hasUnitySendGain)
+    let isSilent = playerGain.isSilent
     let target = MixTarget(
       hapticSamples: usesCrossfadeBuffer
         ? crossfadeBuffer.value.hapticSamples : buses.value.hapticBus(at: hapticBus),
-      leftSamples: usesCrossfadeBuffer ? crossfadeBuffer.value.leftSamples : buses.value.leftAudio,
+      leftSamples: usesCrossfadeBuffer
+        ? crossfadeBuffer.value.leftSamples : buses.value.leftAudioSamples,
       rightSamples: usesCrossfadeBuffer
-        ? crossfadeBuffer.value.rightSamples : buses.value.rightAudio,
+        ? crossfadeBuffer.value.rightSamples : buses.value.rightAudioSamples,
       isAudible: context.isAudible && !isSilent)
     if usesCrossfadeBuffer && !isSilent {
       crossfadeBuffer.value.clear(count: count)
@@ -219,7 +220,7 @@ struct Player: BitwiseCopyable {
     if usesCrossfadeBuffer && !isSilent {
       addCrossfadeBuffer(count: count, hapticBus: hapticBus, in: context)
     } else {
-      gain.advance(by: count)
+      playerGain.advance(by: count)
       sendGain.advance(by: count)
     }
     let blockEnd = context.outputFrame &+ Int64(count)
@@ -249,13 +250,13 @@ struct Player: BitwiseCopyable {
   ) {
     let buses = context.buses
     let haptics = buses.value.hapticBus(at: hapticBus)
-    let left = buses.value.leftAudio
-    let right = buses.value.rightAudio
+    let left = buses.value.leftAudioSamples
+    let right = buses.value.rightAudioSamples
     let sourceHaptics = context.crossfadeBuffer.value.hapticSamples
     let gains = context.crossfadeBuffer.value.frameGains
     let sourceLeft = context.crossfadeBuffer.value.leftSamples
     let sourceRight = context.crossfadeBuffer.value.rightSamples
-    gain.write(to: gains, frameCount: count)
+    playerGain.write(to: gains, frameCount: count)
     let isHaptic = hapticBusIndex >= 0
     for index in 0..<count {
       let factor = gains[index]
@@ -281,7 +282,7 @@ struct Player: BitwiseCopyable {
   /// After a fade-in, voices continue from its end. A fade-out is rendered from copies, so that the
   /// voices keep their state.
   @_noLocks mutating func preRenderFades(isFadeIn: Bool, in context: MixContext) {
-    guard !gain.isSilent else { return }
+    guard !playerGain.isSilent else { return }
     guard context.isAudible else {
       // Seeking a paused player is also inaudible, but does not advance the voices.
       if isFadeIn, phase.isPlaying {
@@ -307,7 +308,7 @@ struct Player: BitwiseCopyable {
         voices[index] = voice
       }
       crossfadeBuffer.value.applyFade(
-        isFadeIn: isFadeIn, gain: gain.currentGain, sendGain: currentSendGain(at: next))
+        isFadeIn: isFadeIn, gain: playerGain.currentGain, sendGain: currentSendGain(at: next))
       if hapticBusIndex >= 0 {
         buses.value.addTail(target.hapticSamples, count: count, toBus: hapticBusIndex, from: next)
       }

@@ -79,7 +79,7 @@ public final class RenderPlayer: @unchecked Sendable {
     sendSegments = FixedBuffer(sendGain?.segments ?? [])
     unsafe playerCell = Cell(
       Player(
-        plan: plan.view.reference, liveControls: liveControls.reference,
+        plan: plan.planView.reference, liveControls: liveControls.reference,
         sharedStatus: status.reference,
         changes: changes.reference, voices: voices.view, hapticBusIndex: hapticBus ?? -1,
         rendersAudio: rendersAudio, sendSegments: sendSegments.view))
@@ -177,10 +177,10 @@ public final class SharedCuePoint: @unchecked Sendable {
   /// - Complexity: O(*n*) in the number of voices that may sound at the frame.
   public init(of plan: RenderPlan, at frame: Int64) {
     let frame = max(0, frame)
-    let plannedVoices = plan.view.value.voices
+    let plannedVoices = plan.planView.value.voices
     // Earlier voices have already ended.
     var nextVoiceIndex = plannedVoices.firstIndex(
-      startingAt: frame - plan.view.value.maximumVoiceFrameCount)
+      startingAt: frame - plan.planView.value.maximumVoiceFrameCount)
     var soundingIndices: [Int32] = []
     while nextVoiceIndex < plannedVoices.count && plannedVoices[nextVoiceIndex].onsetFrame < frame {
       let voice = plannedVoices[nextVoiceIndex]

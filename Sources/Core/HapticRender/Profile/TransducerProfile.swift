@@ -555,7 +555,7 @@ public struct TransducerUncertainty: Equatable, Sendable {
 
   /// The uncertainty for excursion protection: mounting and heat can shift a measured resonance as
   /// much as that of a data sheet.
-  var forExcursion: Self {
+  var excursionUncertainty: Self {
     self == .exact
       ? self
       : Self(

@@ -112,7 +112,7 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
 
   /// Returns an envelope that rises to 1, holds, and falls to 0. A rise or fall of length 0 is
   /// immediate.
-  static func flat(length: Int64, rise: Int64 = 0, fall: Int64 = 0) -> Envelope {
+  static func plateau(length: Int64, rise: Int64 = 0, fall: Int64 = 0) -> Envelope {
     Envelope(riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length)
   }
 

@@ -107,7 +107,7 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
     _ pair: SIMD2<Double>, state: inout State
   ) -> SIMD2<Double> {
     let delayedInputs = SIMD2(state.inputHistory.0.y, pair.x)
-    let output = output(of: pair, delayed: delayedInputs, state)
+    let output = filteredPair(of: pair, delayed: delayedInputs, state)
     state.inputHistory = (pair, delayedInputs, state.inputHistory.0)
     state.outputHistory = (output, state.outputHistory.0)
     return output
@@ -117,13 +117,13 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
   @_noLocks @inline(__always) func process(_ sample: Double, state: inout State) -> Double {
     let delayedInputs = SIMD2(state.inputHistory.0.y, sample)
     let (newer, older) = state.outputHistory
-    let output = output(of: SIMD2(sample, 0), delayed: delayedInputs, state).x
+    let output = filteredPair(of: SIMD2(sample, 0), delayed: delayedInputs, state).x
     state.inputHistory = (delayedInputs, state.inputHistory.0, state.inputHistory.1)
     state.outputHistory = (SIMD2(newer.y, output), SIMD2(older.y, newer.x))
     return output
   }
 
-  @_noLocks @inline(__always) private func output(
+  @_noLocks @inline(__always) private func filteredPair(
     of pair: SIMD2<Double>, delayed: SIMD2<Double>, _ state: State
   ) -> SIMD2<Double> {
     let newerTerms = pair * feedforwardCoefficients.0 + delayed * feedforwardCoefficients.1

@@ -33,8 +33,8 @@ struct ExcursionLimiter: ~Copyable {
   /// The squared norm of a model's state below which the state is cleared, to prevent denormals.
   private static let negligibleNormSquare: Float = 1e-24
 
-  private let modelLanes: FixedBuffer<ModelLanes>
-  private let normLimitSquare: Float
+  private let modelLanes: FixedBuffer<TransducerModelLanes>
+  private let squaredNormLimit: Float
   /// The weight of each resonance in the total displacement relative to the limit. The first lanes
   /// model these resonances.
   private let modeWeights: SIMD4<Float>
@@ -54,9 +54,9 @@ struct ExcursionLimiter: ~Copyable {
   init(_ settings: TransducerSettings) {
     let excursionLimit = settings.limits.maximumExcursionRatio
     guard let model = settings.protectionModel, let excursionLimit else {
-      modelLanes = FixedBuffer(repeating: ModelLanes(), count: 0)
+      modelLanes = FixedBuffer(repeating: TransducerModelLanes(), count: 0)
       stepFrameCount = max(1, Int(Self.maximumStepSeconds * settings.rate))
-      normLimitSquare = .infinity
+      squaredNormLimit = .infinity
       modeWeights = SIMD4()
       quietNormSquare = 0
       settlingStepCount = 1
@@ -64,28 +64,29 @@ struct ExcursionLimiter: ~Copyable {
       return
     }
     let tolerance = TransducerTolerance(
-      model, modes: settings.excursionModes, uncertainty: settings.uncertainty.forExcursion)
+      model, modes: settings.excursionModes, uncertainty: settings.uncertainty.excursionUncertainty)
     stepFrameCount = Self.stepLength(
       limit: excursionLimit, tolerance: tolerance, rate: settings.rate)
-    modelLanes = ModelLanes.lanes(tolerance.models, stepLength: stepFrameCount, rate: settings.rate)
+    modelLanes = TransducerModelLanes.lanes(
+      tolerance.models, stepLength: stepFrameCount, rate: settings.rate)
     let stepSeconds = Double(stepFrameCount) / settings.rate
     let margin =
       tolerance.maximumDisplacementWithinStep(seconds: stepSeconds) * Renderer.ceilingMagnitude
     let limitWithMargin =
-      excursionLimit * tolerance.limitFactor * (1 - Self.roundingMarginFraction) - margin
+      excursionLimit * tolerance.excursionLimitFactor * (1 - Self.roundingMarginFraction) - margin
     let normLimit = Float(max(limitWithMargin, 0))
-    normLimitSquare = normLimit * normLimit
+    squaredNormLimit = normLimit * normLimit
     var modeWeights = SIMD4<Float>()
     let displacements = [1] + settings.excursionModes.map { $0.relativeDisplacement }
     for (lane, displacement) in displacements.enumerated() {
-      modeWeights[lane] = Float(displacement / (excursionLimit * tolerance.totalDisplacement))
+      modeWeights[lane] = Float(displacement / (excursionLimit * tolerance.relativeDisplacementSum))
     }
     self.modeWeights = modeWeights
     let maximumIncrease =
       tolerance.maximumNormIncrease(seconds: stepSeconds) * Renderer.ceilingMagnitude
     let quietFraction = max(
       0, min(SoftExcursionGain.quietLimitFraction, 0.95 - maximumIncrease / limitWithMargin))
-    quietNormSquare = normLimitSquare * Float(quietFraction * quietFraction)
+    quietNormSquare = squaredNormLimit * Float(quietFraction * quietFraction)
     softGain = SoftExcursionGain(limit: normLimit, tolerance: tolerance, stepSeconds: stepSeconds)
     // The effect of a gain has decayed after ln 10⁴ time constants of the slowest resonance.
     let settlingSeconds = max(
@@ -112,7 +113,7 @@ struct ExcursionLimiter: ~Copyable {
   var currentExcursionFraction: Float {
     @_noLocks get {
       if modelLanes.count == 0 { return 0 }
-      let x = modelLanes[0].stateX
+      let x = modelLanes[0].displacementState
       return abs((x[0] * modeWeights[0] + x[1] * modeWeights[1]) + x[2] * modeWeights[2])
     }
   }
@@ -129,7 +130,7 @@ struct ExcursionLimiter: ~Copyable {
   ) -> Float {
     if modelLanes.count == 0 { return maximumGain }
     if stepsSinceLimiting >= settlingStepCount {
-      let normSquare = unsafe ModelLanes.advance(
+      let normSquare = unsafe TransducerModelLanes.advance(
         modelLanes.address, count: modelLanes.count, sum: step.driveSum,
         firstMoment: step.driveFirstMoment)
       if normSquare <= quietNormSquare, maximumGain == 1 {
@@ -143,9 +144,9 @@ struct ExcursionLimiter: ~Copyable {
     } else {
       predictStates(gain: gain, step: step, next: next)
     }
-    let softLimit = min(smoothedGain(gain: gain), maximumGain)
+    let softLimit = min(softGainAtStepEnd(gain: gain), maximumGain)
     var allowedGain = softLimit
-    if !isAllowed(softLimit, next: next) {
+    if !isGainAllowed(softLimit, next: next) {
       allowedGain = min(softLimit, maximumAllowedGain(next: next))
     }
     commitStates(gain: allowedGain)
@@ -168,12 +169,14 @@ struct ExcursionLimiter: ~Copyable {
 
   /// Predicts how much each model's state at the end of the step changes with the gain.
   @_noLocks @inline(__always) private static func predictGainSlopes(
-    of lane: inout ModelLanes, over step: StepMoments
+    of lane: inout TransducerModelLanes, over step: StepMoments
   ) {
-    lane.endStateGainSlopeX =
-      lane.driveSumResponseX * step.rampedSum + lane.driveMomentResponseX * step.rampedFirstMoment
-    lane.endStateGainSlopeY =
-      lane.driveSumResponseY * step.rampedSum + lane.driveMomentResponseY * step.rampedFirstMoment
+    lane.endDisplacementGainSlope =
+      lane.displacementPerDriveSum * step.rampWeightedDriveSum + lane.displacementPerDriveMoment
+      * step.rampWeightedDriveFirstMoment
+    lane.endVelocityGainSlope =
+      lane.velocityPerDriveSum * step.rampWeightedDriveSum + lane.velocityPerDriveMoment
+      * step.rampWeightedDriveFirstMoment
   }
 
   /// Predicts each model's state at the end of a step over which the kernel has advanced the models
@@ -182,10 +185,10 @@ struct ExcursionLimiter: ~Copyable {
     for index in 0..<modelLanes.count {
       var lane = modelLanes[index]
       Self.predictGainSlopes(of: &lane, over: step)
-      lane.endStateConstantX = lane.stateX - lane.endStateGainSlopeX
-      lane.endStateConstantY = lane.stateY - lane.endStateGainSlopeY
-      lane.unlimitedStateX = lane.stateX
-      lane.unlimitedStateY = lane.stateY
+      lane.endDisplacementConstant = lane.displacementState - lane.endDisplacementGainSlope
+      lane.endVelocityConstant = lane.velocityState - lane.endVelocityGainSlope
+      lane.unlimitedDisplacementState = lane.displacementState
+      lane.unlimitedVelocityState = lane.velocityState
       Self.advanceUnlimited(&lane, over: next)
       modelLanes[index] = lane
     }
@@ -193,17 +196,21 @@ struct ExcursionLimiter: ~Copyable {
 
   /// Predicts each model's state at the end of a step that starts at any gain.
   @_noLocks private mutating func predictStates(gain: Float, step: StepMoments, next: StepMoments) {
-    let scaledDriveSum = gain * step.fallingSum
-    let scaledFirstMoment = gain * step.fallingFirstMoment
+    let scaledDriveSum = gain * step.fallingRampDriveSum
+    let scaledFirstMoment = gain * step.fallingRampDriveFirstMoment
     for index in 0..<modelLanes.count {
       var lane = modelLanes[index]
       Self.predictGainSlopes(of: &lane, over: step)
-      lane.endStateConstantX =
-        (lane.transitionXX * lane.stateX + lane.transitionXY * lane.stateY)
-        + (lane.driveSumResponseX * scaledDriveSum + lane.driveMomentResponseX * scaledFirstMoment)
-      lane.endStateConstantY =
-        (lane.transitionYX * lane.stateX + lane.transitionYY * lane.stateY)
-        + (lane.driveSumResponseY * scaledDriveSum + lane.driveMomentResponseY * scaledFirstMoment)
+      lane.endDisplacementConstant =
+        (lane.displacementToDisplacement * lane.displacementState + lane.velocityToDisplacement
+          * lane.velocityState)
+        + (lane.displacementPerDriveSum * scaledDriveSum + lane.displacementPerDriveMoment
+          * scaledFirstMoment)
+      lane.endVelocityConstant =
+        (lane.displacementToVelocity * lane.displacementState + lane.velocityToVelocity
+          * lane.velocityState)
+        + (lane.velocityPerDriveSum * scaledDriveSum + lane.velocityPerDriveMoment
+          * scaledFirstMoment)
       Self.advanceUnlimited(&lane, over: next)
       modelLanes[index] = lane
     }
@@ -211,31 +218,34 @@ struct ExcursionLimiter: ~Copyable {
 
   /// Advances by the next step the states that the models would have without gain reduction.
   @_noLocks @inline(__always) private static func advanceUnlimited(
-    _ lane: inout ModelLanes, over next: StepMoments
+    _ lane: inout TransducerModelLanes, over next: StepMoments
   ) {
-    let previousX = lane.unlimitedStateX
-    let previousY = lane.unlimitedStateY
-    lane.unlimitedStateX =
-      (lane.transitionXX * previousX + lane.transitionXY * previousY)
-      + (lane.driveSumResponseX * next.driveSum + lane.driveMomentResponseX * next.driveFirstMoment)
-    lane.unlimitedStateY =
-      (lane.transitionYX * previousX + lane.transitionYY * previousY)
-      + (lane.driveSumResponseY * next.driveSum + lane.driveMomentResponseY * next.driveFirstMoment)
+    let previousX = lane.unlimitedDisplacementState
+    let previousY = lane.unlimitedVelocityState
+    lane.unlimitedDisplacementState =
+      (lane.displacementToDisplacement * previousX + lane.velocityToDisplacement * previousY)
+      + (lane.displacementPerDriveSum * next.driveSum + lane.displacementPerDriveMoment
+        * next.driveFirstMoment)
+    lane.unlimitedVelocityState =
+      (lane.displacementToVelocity * previousX + lane.velocityToVelocity * previousY)
+      + (lane.velocityPerDriveSum * next.driveSum + lane.velocityPerDriveMoment
+        * next.driveFirstMoment)
   }
 
   // MARK: - Soft gain
 
   /// Returns the soft gain at the end of the step.
-  @_noLocks private mutating func smoothedGain(gain: Float) -> Float {
+  @_noLocks private mutating func softGainAtStepEnd(gain: Float) -> Float {
     var unlimitedNorms = SIMD16<Float>()
     var limitedNorms = SIMD16<Float>()
     for index in 0..<modelLanes.count {
       let lane = modelLanes[index]
       let unlimitedNorm =
-        lane.unlimitedStateX * lane.unlimitedStateX + lane.unlimitedStateY * lane.unlimitedStateY
+        lane.unlimitedDisplacementState * lane.unlimitedDisplacementState + lane
+        .unlimitedVelocityState * lane.unlimitedVelocityState
       unlimitedNorms.replace(with: unlimitedNorm, where: unlimitedNorm .> unlimitedNorms)
-      let x = lane.endStateConstantX + lane.endStateGainSlopeX * gain
-      let y = lane.endStateConstantY + lane.endStateGainSlopeY * gain
+      let x = lane.endDisplacementConstant + lane.endDisplacementGainSlope * gain
+      let y = lane.endVelocityConstant + lane.endVelocityGainSlope * gain
       let limitedNorm = x * x + y * y
       limitedNorms.replace(with: limitedNorm, where: limitedNorm .> limitedNorms)
     }
@@ -247,32 +257,35 @@ struct ExcursionLimiter: ~Copyable {
 
   /// Returns true if all models stay within the limit at a gain, and also if the gain then fades to
   /// 0 in the next step.
-  @_noLocks private func isAllowed(_ gain: Float, next: StepMoments) -> Bool {
+  @_noLocks private func isGainAllowed(_ gain: Float, next: StepMoments) -> Bool {
     var maximumNorms = SIMD16<Float>()
     for index in 0..<modelLanes.count {
       let lane = modelLanes[index]
-      let x = lane.endStateConstantX + lane.endStateGainSlopeX * gain
-      let y = lane.endStateConstantY + lane.endStateGainSlopeY * gain
+      let x = lane.endDisplacementConstant + lane.endDisplacementGainSlope * gain
+      let y = lane.endVelocityConstant + lane.endVelocityGainSlope * gain
       let norm = x * x + y * y
       maximumNorms.replace(with: norm, where: norm .> maximumNorms)
       let faded = Self.statesAfterFade(lane, x, y, next, gain: gain)
       let fadedNorm = faded.x * faded.x + faded.y * faded.y
       maximumNorms.replace(with: fadedNorm, where: fadedNorm .> maximumNorms)
     }
-    return maximumNorms.max() <= normLimitSquare
+    return maximumNorms.max() <= squaredNormLimit
   }
 
   /// Returns the models' states after the next step, if the gain falls to 0 within that step.
   @_noLocks @inline(__always) private static func statesAfterFade(
-    _ lane: ModelLanes, _ x: SIMD16<Float>, _ y: SIMD16<Float>, _ next: StepMoments, gain: Float
+    _ lane: TransducerModelLanes, _ x: SIMD16<Float>, _ y: SIMD16<Float>, _ next: StepMoments,
+    gain: Float
   ) -> (x: SIMD16<Float>, y: SIMD16<Float>) {
-    let scaledDriveSum = gain * next.fallingSum
-    let scaledFirstMoment = gain * next.fallingFirstMoment
+    let scaledDriveSum = gain * next.fallingRampDriveSum
+    let scaledFirstMoment = gain * next.fallingRampDriveFirstMoment
     return (
-      (lane.transitionXX * x + lane.transitionXY * y)
-        + (lane.driveSumResponseX * scaledDriveSum + lane.driveMomentResponseX * scaledFirstMoment),
-      (lane.transitionYX * x + lane.transitionYY * y)
-        + (lane.driveSumResponseY * scaledDriveSum + lane.driveMomentResponseY * scaledFirstMoment)
+      (lane.displacementToDisplacement * x + lane.velocityToDisplacement * y)
+        + (lane.displacementPerDriveSum * scaledDriveSum + lane.displacementPerDriveMoment
+          * scaledFirstMoment),
+      (lane.displacementToVelocity * x + lane.velocityToVelocity * y)
+        + (lane.velocityPerDriveSum * scaledDriveSum + lane.velocityPerDriveMoment
+          * scaledFirstMoment)
     )
   }
 
@@ -282,15 +295,15 @@ struct ExcursionLimiter: ~Copyable {
     for index in 0..<modelLanes.count {
       let lane = modelLanes[index]
       let constant = Self.statesAfterFade(
-        lane, lane.endStateConstantX, lane.endStateConstantY, next, gain: 0)
+        lane, lane.endDisplacementConstant, lane.endVelocityConstant, next, gain: 0)
       let slope = Self.statesAfterFade(
-        lane, lane.endStateGainSlopeX, lane.endStateGainSlopeY, next, gain: 1)
-      for model in 0..<ModelLanes.laneCount {
-        let gainInStep = maximumGain(
-          x: lane.endStateConstantX[model], y: lane.endStateConstantY[model],
-          dx: lane.endStateGainSlopeX[model], dy: lane.endStateGainSlopeY[model])
+        lane, lane.endDisplacementGainSlope, lane.endVelocityGainSlope, next, gain: 1)
+      for model in 0..<TransducerModelLanes.laneCount {
+        let gainInStep = maximumGainWithinLimit(
+          x: lane.endDisplacementConstant[model], y: lane.endVelocityConstant[model],
+          dx: lane.endDisplacementGainSlope[model], dy: lane.endVelocityGainSlope[model])
         allowedGain = min(allowedGain, gainInStep)
-        let gainInNext = maximumGain(
+        let gainInNext = maximumGainWithinLimit(
           x: constant.x[model], y: constant.y[model], dx: slope.x[model], dy: slope.y[model])
         allowedGain = min(allowedGain, gainInNext)
       }
@@ -299,7 +312,7 @@ struct ExcursionLimiter: ~Copyable {
   }
 
   /// Returns the maximum g for which (x + g·dx)² + (y + g·dy)² is at most the squared limit.
-  @_noLocks private func maximumGain(x: Float, y: Float, dx: Float, dy: Float) -> Float {
+  @_noLocks private func maximumGainWithinLimit(x: Float, y: Float, dx: Float, dy: Float) -> Float {
     let x = Double(x)
     let y = Double(y)
     let dx = Double(dx)
@@ -308,7 +321,7 @@ struct ExcursionLimiter: ~Copyable {
     let quadraticCoefficient = dx * dx + dy * dy
     guard quadraticCoefficient > 1e-300 else { return 1 }
     let halfLinearCoefficient = x * dx + y * dy
-    let constantCoefficient = min(0, x * x + y * y - Double(normLimitSquare))
+    let constantCoefficient = min(0, x * x + y * y - Double(squaredNormLimit))
     let discriminantRoot = RealtimeMath.squareRoot(
       halfLinearCoefficient * halfLinearCoefficient - quadraticCoefficient * constantCoefficient)
     // Of the two forms of the root, one avoids cancellation.
@@ -324,10 +337,11 @@ struct ExcursionLimiter: ~Copyable {
   /// Sets the state of each model to the state that a gain produces at the end of the step.
   @_noLocks private mutating func commitStates(gain: Float) {
     for index in 0..<modelLanes.count {
-      modelLanes[index].stateX =
-        modelLanes[index].endStateConstantX + modelLanes[index].endStateGainSlopeX * gain
-      modelLanes[index].stateY =
-        modelLanes[index].endStateConstantY + modelLanes[index].endStateGainSlopeY * gain
+      modelLanes[index].displacementState =
+        modelLanes[index].endDisplacementConstant + modelLanes[index].endDisplacementGainSlope
+        * gain
+      modelLanes[index].velocityState =
+        modelLanes[index].endVelocityConstant + modelLanes[index].endVelocityGainSlope * gain
     }
   }
 
@@ -421,9 +435,9 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
       recentPeakNorm + max(0, recentPeakNorm - Self.squareRoot(periodPeaks.olderPeak))
       * remainingGrowthFactor
     let targetNorm = Self.targetLimitFraction * normLimit
-    steadyStateGain = recovered(
+    steadyStateGain = recoveredGain(
       steadyStateGain, toward: min(1, targetNorm / max(steadyStatePeak, 1e-6)))
-    peakGain = recovered(peakGain, toward: min(1, targetNorm / max(recentPeakNorm, 1e-6)))
+    peakGain = recoveredGain(peakGain, toward: min(1, targetNorm / max(recentPeakNorm, 1e-6)))
     updateSteadyStateWeight(
       limitFraction: Self.squareRoot(limitedNormSquare) / max(normLimit, 1e-6))
     let combinedGain = min(peakGain, 1 - (1 - steadyStateGain) * steadyStateWeight)
@@ -443,7 +457,7 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
   }
 
   /// Returns the next value of a gain that follows a target with instant attack and slow recovery.
-  @_noLocks private func recovered(_ gain: Float, toward target: Float) -> Float {
+  @_noLocks private func recoveredGain(_ gain: Float, toward target: Float) -> Float {
     target < gain ? target : gain + (target - gain) * recoveryFractionPerStep
   }
 

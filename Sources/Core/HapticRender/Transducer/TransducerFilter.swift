@@ -43,10 +43,10 @@ struct TransducerFilter: BitwiseCopyable {
     var equalizerState = self.equalizerState
     let dither = Self.dither(isOddFrame: isOddFrame)
     if modeFilterCount > 0 {
-      Self.filter(&block, count: count, by: modeFilters.0, &modeStates.0, dither)
+      Self.filterBlock(&block, count: count, by: modeFilters.0, &modeStates.0, dither)
     }
     if modeFilterCount > 1 {
-      Self.filter(&block, count: count, by: modeFilters.1, &modeStates.1, dither)
+      Self.filterBlock(&block, count: count, by: modeFilters.1, &modeStates.1, dither)
     }
     var frame = 0
     while frame &+ 2 <= count {
@@ -68,7 +68,7 @@ struct TransducerFilter: BitwiseCopyable {
     self.equalizerState = equalizerState
   }
 
-  @_noLocks private static func filter(
+  @_noLocks private static func filterBlock(
     _ block: inout MutableSpan<Float>, count: Int, by filter: Biquad, _ state: inout Biquad.State,
     _ dither: SIMD2<Double>
   ) {

@@ -159,16 +159,18 @@ struct StepMoments: BitwiseCopyable, Sendable {
   /// The sum of the drive samples, weighted by their position in the step, −½…½.
   var driveFirstMoment: Float = 0
   /// The sum of the drive samples, weighted by a ramp from 0 to 1.
-  var rampedSum: Float = 0
+  var rampWeightedDriveSum: Float = 0
   /// The sum of the drive samples, weighted by the ramp from 0 to 1 and by their position.
-  var rampedFirstMoment: Float = 0
+  var rampWeightedDriveFirstMoment: Float = 0
   /// The mean square of the drive samples.
   var driveMeanSquare: Float = 0
 
   /// The sum of the drive samples, weighted by a ramp from 1 to 0.
-  var fallingSum: Float { @_noLocks get { driveSum - rampedSum } }
+  var fallingRampDriveSum: Float { @_noLocks get { driveSum - rampWeightedDriveSum } }
   /// The sum of the drive samples, weighted by the ramp from 1 to 0 and by their position.
-  var fallingFirstMoment: Float { @_noLocks get { driveFirstMoment - rampedFirstMoment } }
+  var fallingRampDriveFirstMoment: Float {
+    @_noLocks get { driveFirstMoment - rampWeightedDriveFirstMoment }
+  }
 }
 
 /// The weight of each frame in the moments of a step.
@@ -205,8 +207,9 @@ struct StepWeights: ~Copyable {
     let rampCenter = 0.5 + 0.5 * inverseStepLength
     return StepMoments(
       driveSum: weightedSums.sum, driveFirstMoment: weightedSums.first_moment,
-      rampedSum: weightedSums.first_moment + rampCenter * weightedSums.sum,
-      rampedFirstMoment: weightedSums.second_moment + rampCenter * weightedSums.first_moment,
+      rampWeightedDriveSum: weightedSums.first_moment + rampCenter * weightedSums.sum,
+      rampWeightedDriveFirstMoment: weightedSums.second_moment + rampCenter
+        * weightedSums.first_moment,
       driveMeanSquare: weightedSums.energy * inverseStepLength
     )
   }

@@ -125,7 +125,7 @@ extension TransducerProfile {
     }
     var excursionLevel = Double.infinity
     if let limit = settings.limits.maximumExcursionRatio {
-      let excursion = Self.peakExcursion(drive, model, settings.uncertainty.forExcursion)
+      let excursion = Self.peakExcursion(drive, model, settings.uncertainty.excursionUncertainty)
       excursionLevel = Self.maximumExcursionFraction * limit / max(excursion, 1e-9)
     }
     return SimulatedBurst(

@@ -190,7 +190,7 @@ extension TransducerProfile {
   }
 
   /// The tolerance by which a level may be below the minimum level of the useful band, in decibels.
-  private static let reachToleranceDecibels = 0.25
+  private static let bandLevelToleranceDecibels = 0.25
 
   /// Returns the gains of the amplitude at evenly spaced points of sharpness, each at most 1.
   ///
@@ -231,7 +231,7 @@ extension TransducerProfile {
     let contourDecibels = max(0, levels.max() ?? 0) * (1 - exponentRatio)
     guard hasKnownResponse else { return -Double.infinity }
     // The level between two points of the table is slightly lower than at the points.
-    return -(driveSettings.usableBandDecibels + Self.reachToleranceDecibels + contourDecibels)
+    return -(driveSettings.usableBandDecibels + Self.bandLevelToleranceDecibels + contourDecibels)
   }
 
   /// The thresholds of perception for a profile without its own curve, in decibels relative to 1 g.

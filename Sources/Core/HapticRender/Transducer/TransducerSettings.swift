@@ -238,7 +238,7 @@ extension TransducerHardware {
   /// The quality factor is Q / √(1 + (2δQ)²) for a resonance with an uncertainty of ±δ. A search
   /// over zeros and poles found the factor 2, which minimizes the worst burst and ringing within
   /// the uncertainty: the filter makes none of these transducers worse.
-  public var equalizerModel: TransducerModel? { model.map(widened) }
+  public var equalizerModel: TransducerModel? { model.map(widenedModel) }
 
   /// The model of the main resonance, if its frequency and quality factor are known.
   public var model: TransducerModel? {
@@ -265,7 +265,7 @@ extension TransducerHardware {
   }
 
   /// Returns a model whose width includes the uncertainty of its resonance.
-  func widened(_ model: TransducerModel) -> TransducerModel {
+  func widenedModel(_ model: TransducerModel) -> TransducerModel {
     let relativeBandwidth =
       2 * (uncertainty ?? defaultUncertainty).resonanceFraction * model.qualityFactor
     return TransducerModel(
@@ -283,7 +283,7 @@ extension TransducerHardware {
     var phasorSum = mainModel.accelerationPhasor(atHertz: hertz)
     for mode in additionalResonances.prefix(TransducerMode.maximumCount) where mode != excludedMode
     {
-      let modeModel = isWidened ? widened(mode.model) : mode.model
+      let modeModel = isWidened ? widenedModel(mode.model) : mode.model
       phasorSum += mode.accelerationRatio * modeModel.accelerationPhasor(atHertz: hertz)
     }
     return (phasorSum * phasorSum).sum().squareRoot()
@@ -330,7 +330,7 @@ public struct EqualizerDesign: Equatable, Sendable {
       highPass.magnitude(atHertz: hertz, rate: rate)
         * unityGainFilter.magnitude(atHertz: hertz, rate: rate)
     }
-    let maximumResponse = Self.maximum(of: response, near: targetResonance, below: rate / 2)
+    let maximumResponse = Self.peakResponse(of: response, near: targetResonance, below: rate / 2)
     // The equalizer doesn't boost the resonance, at which the transducer is loudest.
     highFrequencyGain = min(boost / maximumResponse, 1 / response(resonance))
   }
@@ -339,7 +339,7 @@ public struct EqualizerDesign: Equatable, Sendable {
     Self.filter(from: canceledModel, to: targetModel, gain: highFrequencyGain, rate: rate)
   }
 
-  private static func maximum(
+  private static func peakResponse(
     of response: (Double) -> Double, near peak: Double, below maximumHertz: Double
   ) -> Double {
     let searchRatio = raised(maximumHertz, to: 1 / 64)
@@ -394,7 +394,7 @@ struct ModeDamping: Equatable, Sendable {
   ///   - damping: The maximum factor by which it appears more damped.
   ///   - rate: The sample rate, in hertz.
   init(_ mode: TransducerMode, of hardware: TransducerHardware, damping: Double, rate: Double) {
-    let canceledModel = hardware.widened(mode.model)
+    let canceledModel = hardware.widenedModel(mode.model)
     let otherMagnitude = hardware.accelerationMagnitude(
       atHertz: mode.resonanceHertz, excluding: mode)
     let dampingDepth = min(

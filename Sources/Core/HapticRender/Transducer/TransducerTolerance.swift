@@ -24,19 +24,19 @@ struct TransducerTolerance {
   /// The set of models that represents one resonance within its uncertainty.
   private struct ModelSet {
     var models: [Model]
-    var limitFactor: Double
+    var excursionLimitFactor: Double
   }
 
   /// The models of all resonances; the nominal model of each resonance precedes its variants.
   let models: [Model]
   /// The sum of the displacements of all resonances for full-scale sines, relative to that of the
   /// main resonance.
-  let totalDisplacement: Double
+  let relativeDisplacementSum: Double
   /// The minimum decay rate of the models, in nepers per second.
   let minimumNepersPerSecond: Double
   /// The factor that reduces the limit, so that it also holds for resonances between those of the
   /// models.
-  let limitFactor: Double
+  let excursionLimitFactor: Double
   /// The maximum number of models at the maximum quality factor.
   private static let modelCountAtMaximumQuality = 24
   /// The number of models at the minimum quality factor, where a few broad models suffice.
@@ -49,13 +49,13 @@ struct TransducerTolerance {
     _ model: TransducerModel, modes: [ExcursionMode] = [], uncertainty: TransducerUncertainty
   ) {
     let totalDisplacementGain = modes.reduce(1) { $0 + abs($1.relativeDisplacement) }
-    totalDisplacement = totalDisplacementGain
+    relativeDisplacementSum = totalDisplacementGain
     let resonances = [model] + modes.map { $0.model }
     let modelSets = resonances.map {
       Self.models(around: $0, uncertainty, gain: totalDisplacementGain)
     }
     models = modelSets.map { $0.models[0] } + modelSets.flatMap { $0.models.dropFirst() }
-    limitFactor = modelSets.map { $0.limitFactor }.min() ?? 1
+    excursionLimitFactor = modelSets.map { $0.excursionLimitFactor }.min() ?? 1
     minimumNepersPerSecond =
       models.map { Double.pi * $0.resonanceHertz / $0.qualityFactor }.min() ?? .infinity
   }
@@ -68,7 +68,9 @@ struct TransducerTolerance {
     let nominalModel = Model(
       resonanceHertz: model.resonanceHertz, qualityFactor: model.qualityFactor,
       resonanceDisplacement: gain)
-    guard uncertainty != .exact else { return ModelSet(models: [nominalModel], limitFactor: 1) }
+    guard uncertainty != .exact else {
+      return ModelSet(models: [nominalModel], excursionLimitFactor: 1)
+    }
     let logResonanceSpan = log(
       (1 + uncertainty.resonanceFraction) / (1 - uncertainty.resonanceFraction))
     func resonances(_ count: Int) -> [Double] {
@@ -100,7 +102,7 @@ struct TransducerTolerance {
     let bandwidths =
       resonanceCount > 1 ? maximumQuality * logResonanceSpan / Double(resonanceCount - 1) : 0
     return ModelSet(
-      models: models, limitFactor: gridLimitFactor / (1 + bandwidths * bandwidths))
+      models: models, excursionLimitFactor: gridLimitFactor / (1 + bandwidths * bandwidths))
   }
 
   var maximumResonanceHertz: Double { models.map { $0.resonanceHertz }.max() ?? 1 }

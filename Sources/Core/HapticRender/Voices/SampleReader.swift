@@ -34,8 +34,8 @@ struct SampleReader: BitwiseCopyable, Sendable {
   var fixedPointPosition: UInt64 = 0
   /// The number of sound frames per output frame, in fixed point.
   var fixedPointIncrement: UInt64 = 4_294_967_296
-  private var filteredLeft: Float = 0
-  private var filteredRight: Float = 0
+  private var leftFilterState: Float = 0
+  private var rightFilterState: Float = 0
 
   @_noLocks init() {}
 
@@ -87,15 +87,15 @@ struct SampleReader: BitwiseCopyable, Sendable {
         let currentRight = frames[index &* 2 &+ 1]
         sampleRight = currentRight + (frames[next &* 2 &+ 1] - currentRight) * fraction
       }
-      filteredLeft += smoothing * (sampleLeft - filteredLeft)
-      filteredRight += smoothing * (sampleRight - filteredRight)
+      leftFilterState += smoothing * (sampleLeft - leftFilterState)
+      rightFilterState += smoothing * (sampleRight - rightFilterState)
       let fade =
         fadeLength > 0 && fixedPointPosition > fadeStartPosition
         ? Float(endPosition &- fixedPointPosition) * fadePerPositionUnit : 1
       let leftLevel = left.startAmplitude + left.slopePerFrame * levelPosition
       let rightLevel = right.startAmplitude + right.slopePerFrame * levelPosition
-      leftBus[outputFrame] += (isFiltered ? filteredLeft : sampleLeft) * leftLevel * fade
-      rightBus[outputFrame] += (isFiltered ? filteredRight : sampleRight) * rightLevel * fade
+      leftBus[outputFrame] += (isFiltered ? leftFilterState : sampleLeft) * leftLevel * fade
+      rightBus[outputFrame] += (isFiltered ? rightFilterState : sampleRight) * rightLevel * fade
       fixedPointPosition = fixedPointPosition &+ fixedPointIncrement
       outputFrame &+= 1
       levelPosition += 1

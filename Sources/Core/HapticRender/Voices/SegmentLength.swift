@@ -24,12 +24,12 @@ enum SegmentLength {
   @_noLocks static func untilLevelChange(
     of value: Float, tolerance: Float, framesPerUnit: Float
   ) -> Int64 {
-    clamped((value < 0 ? -value : value) * tolerance * framesPerUnit)
+    clampedFrameCount((value < 0 ? -value : value) * tolerance * framesPerUnit)
   }
 
   /// Returns the number of frames until a control has changed by the pitch tolerance.
   @_noLocks static func untilPitchChange(framesPerUnit: Float) -> Int64 {
-    clamped(controlTolerance * framesPerUnit)
+    clampedFrameCount(controlTolerance * framesPerUnit)
   }
 
   /// Returns the number of frames until a changing pitch reaches the next bound of its range, at
@@ -55,7 +55,7 @@ enum SegmentLength {
       ? maximumFrameCount : Int64(framesToBoundary) &+ 1
   }
 
-  @_noLocks private static func clamped(_ frames: Float) -> Int64 {
+  @_noLocks private static func clampedFrameCount(_ frames: Float) -> Int64 {
     if frames >= Float(maximumFrameCount) { return maximumFrameCount }
     if frames <= Float(minimumFrameCount) { return minimumFrameCount }
     return Int64(frames)

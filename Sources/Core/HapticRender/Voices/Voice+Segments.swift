@@ -64,21 +64,21 @@ extension Voice {
     at patternFrame: Int64, outputFrame: Int64, isHaptic: Bool, in context: VoiceContext
   ) -> ControlValues {
     var values = ControlValues()
-    values.controlLevel = value(
+    values.controlLevel = controlValue(
       isHaptic ? .hapticIntensity : .audioVolume, at: patternFrame, outputFrame, in: context)
-    values.controlPitch = value(
+    values.controlPitch = controlValue(
       isHaptic ? .hapticSharpness : .audioPitch, at: patternFrame, outputFrame, in: context)
     if !isHaptic {
-      values.brightness = value(.audioBrightness, at: patternFrame, outputFrame, in: context)
-      values.pan = value(.audioPan, at: patternFrame, outputFrame, in: context)
+      values.brightness = controlValue(.audioBrightness, at: patternFrame, outputFrame, in: context)
+      values.pan = controlValue(.audioPan, at: patternFrame, outputFrame, in: context)
     }
     return values
   }
 
-  @_noLocks @inline(__always) private func value(
+  @_noLocks @inline(__always) private func controlValue(
     _ id: LiveControlID, at patternFrame: Int64, _ outputFrame: Int64, in context: VoiceContext
   ) -> Float {
-    if liveControlMask & id.maskBit != 0 {
+    if liveControlBits & id.maskBit != 0 {
       return context.liveControls.value.control(id).value(at: outputFrame)
     }
     return context.plan.value.segments[trackCursors.segmentIndex(of: id)].value(at: patternFrame)
@@ -88,7 +88,7 @@ extension Voice {
   @_noLocks @inline(__always) private func framesPerUnit(
     _ id: LiveControlID, in context: VoiceContext
   ) -> Float {
-    if liveControlMask & id.maskBit != 0 {
+    if liveControlBits & id.maskBit != 0 {
       let slope = context.liveControls.value.control(id).slopePerFrame
       let steepness = slope < 0 ? -slope : slope
       return steepness > 1e-12 ? 1 / steepness : 0
@@ -99,10 +99,10 @@ extension Voice {
       ? framesPerUnitAtNormalRate : framesPerUnitAtNormalRate / Float(context.tempoMap.playbackRate)
   }
 
-  @_noLocks @inline(__always) private func isRising(
+  @_noLocks @inline(__always) private func isControlRising(
     _ id: LiveControlID, in context: VoiceContext
   ) -> Bool {
-    if liveControlMask & id.maskBit != 0 {
+    if liveControlBits & id.maskBit != 0 {
       return context.liveControls.value.control(id).slopePerFrame > 0
     }
     return context.plan.value.segments[trackCursors.segmentIndex(of: id)].slopePerFrame > 0
@@ -126,8 +126,8 @@ extension Voice {
 
   /// Begins the next segment of a voice that hasn't ended.
   @_noLocks mutating func beginSegment(_ voice: PlannedVoice, in context: VoiceContext) {
-    let segmentStartKind = nextSegmentStart
-    nextSegmentStart = .continuing
+    let segmentStartKind = nextSegmentStartKind
+    nextSegmentStartKind = .continuing
     segmentStartFrame = nextFrame
     switch voice.source {
     case .burst:
@@ -141,37 +141,38 @@ extension Voice {
   }
 
   @_noLocks private mutating func beginControlledSegment(
-    _ voice: PlannedVoice, _ start: SegmentStart, in context: VoiceContext
+    _ voice: PlannedVoice, _ start: SegmentStartKind, in context: VoiceContext
   ) {
     let isHaptic = voice.source.isHaptic
     let position = envelopePosition(at: nextFrame, of: voice, in: context)
     let mask = advanceCursors(to: voice.onsetFrame &+ position, isHaptic: isHaptic, in: context)
-    let isRamp = start.isInterrupted || (!start.isInitial && mask != liveControlMask)
-    liveControlMask = mask
+    let isRamp = start.isInterrupted || (!start.isInitial && mask != liveControlBits)
+    liveControlBits = mask
     var newSegmentLength = segmentLength(voice, position: position, in: context)
     let rampLength = context.plan.value.minimumRampFrameCount
     if isRamp && newSegmentLength > rampLength {
       newSegmentLength = rampLength
     }
     if start.isInitial {
-      setSegmentEnd(voice, at: nextFrame, position: position, in: context)
+      setEndLevelsAndFrequency(voice, at: nextFrame, position: position, in: context)
     }
-    let leftStart = leftLevelEnd
-    let rightStart = rightLevelEnd
-    let incrementStart = phaseIncrementEnd
+    let leftStart = segmentEndLeftLevel
+    let rightStart = segmentEndRightLevel
+    let incrementStart = segmentEndPhaseIncrement
     segmentEndFrame = nextFrame &+ newSegmentLength
     let endPosition = envelopePosition(at: segmentEndFrame, of: voice, in: context)
-    setSegmentEnd(voice, at: segmentEndFrame, position: endPosition, in: context)
-    leftLevel = LinearRamp(from: leftStart, to: leftLevelEnd, frameCount: Int(newSegmentLength))
+    setEndLevelsAndFrequency(voice, at: segmentEndFrame, position: endPosition, in: context)
+    leftLevel = LinearRamp(
+      from: leftStart, to: segmentEndLeftLevel, frameCount: Int(newSegmentLength))
     if !isHaptic {
       rightLevel = LinearRamp(
-        from: rightStart, to: rightLevelEnd, frameCount: Int(newSegmentLength))
+        from: rightStart, to: segmentEndRightLevel, frameCount: Int(newSegmentLength))
     }
-    setSpeed(voice, from: incrementStart, length: newSegmentLength, in: context)
+    setFrequencyOrReadingSpeed(voice, from: incrementStart, length: newSegmentLength, in: context)
   }
 
   /// Sets the frequency ramp of a sine or the reading speed of a sound.
-  @_noLocks @inline(__always) private mutating func setSpeed(
+  @_noLocks @inline(__always) private mutating func setFrequencyOrReadingSpeed(
     _ voice: PlannedVoice, from incrementStart: Float, length: Int64, in context: VoiceContext
   ) {
     switch voice.source {
@@ -185,7 +186,7 @@ extension Voice {
     case .tone:
       setFrequency(voice, from: incrementStart, length: length, isExponential: true, in: context)
     case .sample, .recording, .signal:
-      let mean = (incrementStart + phaseIncrementEnd) * 0.5
+      let mean = (incrementStart + segmentEndPhaseIncrement) * 0.5
       sampleReader.fixedPointIncrement =
         mean == 1
         ? SampleReader.fixedPointFrame : UInt64(mean * Float(SampleReader.fixedPointFrame))
@@ -202,24 +203,24 @@ extension Voice {
     let startIncrement = context.plan.value.mappings.clampedPhaseIncrement(
       incrementStart * voice.frequencyRatio)
     let endIncrement = context.plan.value.mappings.clampedPhaseIncrement(
-      phaseIncrementEnd * voice.frequencyRatio)
+      segmentEndPhaseIncrement * voice.frequencyRatio)
     sine.setFrequencyRamp(
       from: startIncrement, to: endIncrement, frameCount: length, isExponential: isExponential)
   }
 
   /// Ends the segment at the next frame, because a control has changed.
   @_noLocks mutating func interruptSegment(_ voice: PlannedVoice) {
-    guard !voice.source.isBurst, !nextSegmentStart.isInitial, nextFrame < segmentEndFrame else {
+    guard !voice.source.isBurst, !nextSegmentStartKind.isInitial, nextFrame < segmentEndFrame else {
       return
     }
     let elapsedFrames = Float(nextFrame &- segmentStartFrame)
-    leftLevelEnd = leftLevel.startAmplitude + leftLevel.slopePerFrame * elapsedFrames
-    rightLevelEnd = rightLevel.startAmplitude + rightLevel.slopePerFrame * elapsedFrames
+    segmentEndLeftLevel = leftLevel.startAmplitude + leftLevel.slopePerFrame * elapsedFrames
+    segmentEndRightLevel = rightLevel.startAmplitude + rightLevel.slopePerFrame * elapsedFrames
     if !voice.source.readsSamples {
-      phaseIncrementEnd = Float(sine.phaseIncrement) / voice.frequencyRatio
+      segmentEndPhaseIncrement = Float(sine.phaseIncrement) / voice.frequencyRatio
     }
     segmentEndFrame = nextFrame
-    nextSegmentStart = .interrupted
+    nextSegmentStartKind = .interrupted
   }
 
   /// Sets the level and the frequency that the voice reaches at the end of a segment.
@@ -229,7 +230,7 @@ extension Voice {
   ///   - frame: The end of the segment, counted in output frames from the onset.
   ///   - position: The envelope position at the frame.
   ///   - context: The plan and the controls of the player.
-  @_noLocks private mutating func setSegmentEnd(
+  @_noLocks private mutating func setEndLevelsAndFrequency(
     _ voice: PlannedVoice, at frame: Int64, position: Int64, in context: VoiceContext
   ) {
     let controls = controlValues(
@@ -241,46 +242,46 @@ extension Voice {
     case .vibration:
       let tone = context.plan.value.incrementAndSharpness(
         of: voice, pitch: voice.eventPitch + controls.controlPitch)
-      phaseIncrementEnd = tone.increment
-      leftLevelEnd =
+      segmentEndPhaseIncrement = tone.increment
+      segmentEndLeftLevel =
         envelopeLevel
         * context.plan.value.mappings.vibrationAmplitude(
           intensity: controlLevel, sharpness: tone.sharpness)
     case .signal:
-      phaseIncrementEnd = 1
-      leftLevelEnd =
+      segmentEndPhaseIncrement = 1
+      segmentEndLeftLevel =
         envelopeLevel * context.plan.value.mappings.signalGain(intensity: controlLevel)
     case .recording:
-      phaseIncrementEnd = 1
-      leftLevelEnd = envelopeLevel
+      segmentEndPhaseIncrement = 1
+      segmentEndLeftLevel = envelopeLevel
     case .tone:
       let pitch = Self.clamp(voice.eventPitch + controls.controlPitch, -1, 1)
-      phaseIncrementEnd = context.plan.value.mappings.phaseIncrement(atAudioPitch: pitch)
+      segmentEndPhaseIncrement = context.plan.value.mappings.phaseIncrement(atAudioPitch: pitch)
       let brightness = Self.clamp(voice.brightness + controls.brightness, 0, 1)
       var level = envelopeLevel * controlLevel
       for _ in 0..<voice.brightnessExponent {
         level *= brightness
       }
-      setStereoLevelEnd(level, pan: voice.pan + controls.pan, in: context)
+      setEndStereoLevels(level, pan: voice.pan + controls.pan, in: context)
     case .sample:
       let pitch = Self.clamp(voice.eventPitch + controls.controlPitch, -1, 1)
-      phaseIncrementEnd = pitch == 0 ? 1 : RealtimeMath.exp2(pitch)
+      segmentEndPhaseIncrement = pitch == 0 ? 1 : RealtimeMath.exp2(pitch)
       let brightness = Self.clamp(voice.brightness + controls.brightness, 0, 1)
       smoothingCoefficient = context.plan.value.mappings.smoothingCoefficient(
         atBrightness: brightness)
-      setStereoLevelEnd(envelopeLevel * controlLevel, pan: voice.pan + controls.pan, in: context)
+      setEndStereoLevels(envelopeLevel * controlLevel, pan: voice.pan + controls.pan, in: context)
     case .burst:
       // The level and the frequency of a burst are planned.
       return
     }
   }
 
-  @_noLocks @inline(__always) private mutating func setStereoLevelEnd(
+  @_noLocks @inline(__always) private mutating func setEndStereoLevels(
     _ level: Float, pan: Float, in context: VoiceContext
   ) {
     let pan = Self.clamp(pan, -1, 1)
-    leftLevelEnd = context.hasStereoAudio && pan > 0 ? level * (1 - pan) : level
-    rightLevelEnd = context.hasStereoAudio && pan < 0 ? level * (1 + pan) : level
+    segmentEndLeftLevel = context.hasStereoAudio && pan > 0 ? level * (1 - pan) : level
+    segmentEndRightLevel = context.hasStereoAudio && pan < 0 ? level * (1 + pan) : level
   }
 
   @_noLocks private static func clamp(_ value: Float, _ low: Float, _ high: Float) -> Float {
@@ -301,12 +302,13 @@ extension Voice {
     guard mask != 0 else { return }
     let plannedControls = controlValues(
       at: voice.onsetFrame, outputFrame: onsetOutputFrame, isHaptic: true, in: context)
-    liveControlMask = mask
+    liveControlBits = mask
     let liveControls = controlValues(
       at: voice.onsetFrame, outputFrame: onsetOutputFrame, isHaptic: true, in: context)
     let pitchScale = context.plan.value.layerTracks[Int(voice.layerIndex)].pitchScale
-    let livePitch = pitchScale.clamped(voice.eventPitch + liveControls.controlPitch)
-    let plannedPitch = pitchScale.clamped(voice.eventPitch + plannedControls.controlPitch)
+    let livePitch = pitchScale.clampedToReproducible(voice.eventPitch + liveControls.controlPitch)
+    let plannedPitch = pitchScale.clampedToReproducible(
+      voice.eventPitch + plannedControls.controlPitch)
     let sharpness: Float
     let ratio: Float
     if pitchScale.statesHertz {
@@ -378,7 +380,7 @@ extension Voice {
     if framesPerPitchUnit > 0 {
       let scale = context.plan.value.layerTracks[Int(voice.layerIndex)].pitchScale
       let bound = SegmentLength.untilRangeBoundary(
-        voice.eventPitch + controls.controlPitch, isRising: isRising(pitchID, in: context),
+        voice.eventPitch + controls.controlPitch, isRising: isControlRising(pitchID, in: context),
         framesPerUnit: framesPerPitchUnit, low: isHaptic ? scale.minimumSharpness : -1,
         high: isHaptic ? scale.maximumSharpness : 1)
       length = min(

@@ -32,19 +32,19 @@ struct Voice: BitwiseCopyable, Sendable {
   var segmentEndFrame: Int64 = 0
   var leftLevel = LinearRamp(from: 0, to: 0, frameCount: 1)
   var rightLevel = LinearRamp(from: 0, to: 0, frameCount: 1)
-  var leftLevelEnd: Float = 0
-  var rightLevelEnd: Float = 0
+  var segmentEndLeftLevel: Float = 0
+  var segmentEndRightLevel: Float = 0
   /// The phase increment or the reading speed at the end of the segment.
-  var phaseIncrementEnd: Float = 0
-  var nextSegmentStart = SegmentStart.initial
+  var segmentEndPhaseIncrement: Float = 0
+  var nextSegmentStartKind = SegmentStartKind.initial
   /// A bit mask of the controls in the current segment that the player received during playback.
-  var liveControlMask: UInt8 = 0
+  var liveControlBits: UInt8 = 0
   /// The coefficient of a sound file's low-pass; 1 means no filter.
   var smoothingCoefficient: Float = 1
   var sampleReader = SampleReader()
 
   /// The relation of a segment to the previous segment.
-  enum SegmentStart: UInt8, BitwiseCopyable, Sendable {
+  enum SegmentStartKind: UInt8, BitwiseCopyable, Sendable {
     /// The first segment, which starts at the mapped level.
     case initial
     /// A segment that starts at the level of the previous segment.
@@ -99,8 +99,8 @@ struct Voice: BitwiseCopyable, Sendable {
   static var placeholder: Voice {
     Voice(
       plannedVoiceIndex: 0,
-      PlannedVoice(source: .burst, onsetFrame: 0, envelope: .flat(length: 0), partialGain: 0),
-      passOriginFrame: 0, onsetOutputFrame: 0, envelope: .flat(length: 0),
+      PlannedVoice(source: .burst, onsetFrame: 0, envelope: .plateau(length: 0), partialGain: 0),
+      passOriginFrame: 0, onsetOutputFrame: 0, envelope: .plateau(length: 0),
       cursors: TrackCursors(
         intensitySegmentIndex: 0, pitchSegmentIndex: 0, brightnessSegmentIndex: 0,
         panSegmentIndex: 0))
@@ -146,7 +146,7 @@ struct Voice: BitwiseCopyable, Sendable {
       if isAudible {
         mix(planned, at: blockIndex..<(blockIndex &+ length), in: context, to: target)
       } else {
-        skip(planned, frameCount: length)
+        advanceWithoutOutput(planned, frameCount: length)
       }
       nextFrame &+= Int64(length)
       blockIndex &+= length
@@ -161,7 +161,7 @@ struct Voice: BitwiseCopyable, Sendable {
   }
 
   /// Advances the phase of the sine or the position in the sound without producing output.
-  @_noLocks @inline(__always) private mutating func skip(
+  @_noLocks @inline(__always) private mutating func advanceWithoutOutput(
     _ planned: PlannedVoice, frameCount: Int
   ) {
     switch planned.source {

@@ -13,7 +13,7 @@ public struct ALSABackend: OutputBackend {
   /// The scheme of ALSA devices: `alsa`.
   public var scheme: String { "alsa" }
   /// The placeholder `DEVICE`: a name from ALSA's configuration, or a persistent name.
-  public var parameter: String? { "DEVICE" }
+  public var addressPlaceholder: String? { "DEVICE" }
 
   /// Returns all named devices, with the default device first, then sound servers and cards, then
   /// all others.
@@ -36,7 +36,7 @@ public struct ALSABackend: OutputBackend {
     }
     devices += SoundServers.system.listings(plugIns: Set(devices.map(\.name)))
     if probing {
-      devices = devices.map(probed)
+      devices = devices.map(probedListing)
     }
     // The sort is stable, so devices of equal rank keep their order.
     return devices.sorted { Self.sortRank(of: $0.name) < Self.sortRank(of: $1.name) }
@@ -44,7 +44,7 @@ public struct ALSABackend: OutputBackend {
 
   /// Returns a listing with the capabilities of its device, which are read on a separate thread.
   /// The thread is abandoned if the device hangs.
-  public func probed(_ listing: OutputListing) -> OutputListing {
+  public func probedListing(_ listing: OutputListing) -> OutputListing {
     // A server's plug-in has the same capabilities for every sink.
     if NamedSink(device: listing.name) != nil { return listing }
     let box = Locked(listing)
@@ -123,7 +123,7 @@ public struct ALSABackend: OutputBackend {
     let pcmRequest = try Self.pcmRequest(name, request)
     let namedSink = NamedSink(device: name)
     if let namedSink {
-      try SinkPinning.require(for: namedSink, device: name)
+      try SinkPinning.requirePinning(for: namedSink, device: name)
     }
     let pinnedStreamCount = SinkPinning.pinnedStreamCount
     let sink = try ALSASink(pcmRequest, clock: time)
@@ -178,7 +178,7 @@ extension ALSABackend {
 enum DeviceNameBindings {
   /// Calls `snd_device_name_hint`, and returns the configured devices that can play.
   static func namedDevices() -> [OutputListing] {
-    LibraryErrors.silence()
+    LibraryErrors.silenceALSA()
     var list: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
     guard unsafe snd_device_name_hint(-1, "pcm", &list) == 0, let list = unsafe list else {
       return []
@@ -203,7 +203,7 @@ enum DeviceNameBindings {
   /// Calls `snd_card_next` and `snd_ctl_pcm_next_device`, and returns the devices of all cards,
   /// including those without a configured name.
   static func cardDevices() -> [OutputListing] {
-    LibraryErrors.silence()
+    LibraryErrors.silenceALSA()
     var devices: [OutputListing] = []
     var card: Int32 = -1
     while unsafe snd_card_next(&card) == 0, card >= 0 {

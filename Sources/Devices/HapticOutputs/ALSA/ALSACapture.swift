@@ -18,9 +18,9 @@ public final class ALSACapture {
   private let pcm: PCM
   private let clock: any TimeSource
   private let decoder: SampleDecoder
-  private let frameSize: Int
+  private let frameByteCount: Int
   private let isFasterThanRealTime: Bool
-  private var bytes: [UInt8]
+  private var readBuffer: [UInt8]
   private var startTime: Duration?
 
   /// Opens a device, which records after `start()`.
@@ -46,8 +46,8 @@ public final class ALSACapture {
         bufferSeconds: bufferSeconds)
       self.pcm = pcm
       decoder = SampleDecoder(encoding: granted.encoding)
-      frameSize = granted.encoding.byteCount * channelCount
-      bytes = Array(repeating: 0, count: granted.periodSize * frameSize)
+      frameByteCount = granted.encoding.byteCount * channelCount
+      readBuffer = Array(repeating: 0, count: granted.periodSize * frameByteCount)
       isFasterThanRealTime = pcm.dumpText().containsText("Null PCM")
     } catch let failure as PCMFailure {
       throw Self.captureError(failure, device: device)
@@ -78,12 +78,12 @@ public final class ALSACapture {
   public func read(into samples: inout [Float]) throws(OutputError) {
     do {
       while true {
-        let maximumCount = min(bytes.count / frameSize, readableFrameCount)
+        let maximumCount = min(readBuffer.count / frameByteCount, readableFrameCount)
         guard maximumCount > 0 else { return }
-        var span = bytes.mutableSpan
+        var span = readBuffer.mutableSpan
         let count = try pcm.read(into: &span, frameCount: maximumCount)
         guard count > 0 else { return }
-        decoder.decode(bytes.span.extracting(first: count * frameSize), into: &samples)
+        decoder.decode(readBuffer.span.extracting(first: count * frameByteCount), into: &samples)
         frameCount += count
       }
     } catch {
@@ -214,7 +214,7 @@ public final class LiveCapture: CaptureSource {
   /// The number of interleaved channels of the recording, 1 or 2.
   public let channelCount: Int
 
-  private let reopen: () throws(OutputError) -> ALSACapture
+  private let reopenDevice: () throws(OutputError) -> ALSACapture
   private let clock: any TimeSource
   private var capture: ALSACapture?
   private var disconnectionTime: Duration?
@@ -255,7 +255,7 @@ public final class LiveCapture: CaptureSource {
         self.rate = Double(rate)
         self.channelCount = channelCount
         self.clock = clock
-        reopen = open
+        reopenDevice = open
         return
       } catch {
         refusal = refusal ?? error
@@ -276,7 +276,7 @@ public final class LiveCapture: CaptureSource {
       }
       guard clock.now >= nextAttemptTime else { return nil }
       nextAttemptTime = clock.now + Self.retryInterval
-      capture = try reopen()
+      capture = try reopenDevice()
       defer { disconnectionTime = nil }
       return .resumed(disconnectionTime.map { clock.now - $0 } ?? .zero)
     } catch {

@@ -13,14 +13,14 @@ extension ALSASink {
     }
     switch failure.code {
     case EPIPE:
-      restartEmpty(pcm, .underrun, now: now)
+      restartEmptyDevice(pcm, .underrun, now: now)
     case ESTRPIPE:
       resumeAfterSuspension(pcm, since: now)
     case EAGAIN:
       break
     case EBADFD:
       switch pcm.state {
-      case .underrun, .other: restartEmpty(pcm, .underrun, now: now)
+      case .underrun, .other: restartEmptyDevice(pcm, .underrun, now: now)
       case .suspended: resumeAfterSuspension(pcm, since: now)
       case .prepared, .running: break
       case .disconnected: handleDisconnection(failure, now: now)
@@ -32,7 +32,7 @@ extension ALSASink {
 
   /// Records that the device is empty, stopped, and open.
   func resetDevice() {
-    timeline.reset(now: clock.now)
+    timeline.recordStop(now: clock.now)
     recovery.phase = .open
   }
 
@@ -48,12 +48,12 @@ extension ALSASink {
   ///     them.
   ///   - now: The current time.
   ///   - text: The message.
-  func reportMissed(
+  func reportMissedFrames(
     _ kind: SinkEvent.Kind, cause: SinkEvent.Cause?, queuedCount: Int?, now: Duration,
     _ text: String
   ) {
     if timeline.warmUp != nil { return timeline.restartWarmUp(now: now) }
-    let missedCount = skipOverdue(queuedCount: queuedCount, now: now)
+    let missedCount = skipOverdueFrames(queuedCount: queuedCount, now: now)
     if missedCount > 0 || kind != .underrun {
       eventQueue.add(kind, cause: cause, missedFrameCount: missedCount, text: text)
       countUnderrun(kind, cause)
@@ -69,34 +69,35 @@ extension ALSASink {
   ///   - silentCount: The number of silent frames to play before the next frames.
   ///   - now: The current time.
   /// - Returns: The number of missed frames, rendered or not, that have not been counted before.
-  func skipOverdue(queuedCount: Int? = nil, silentCount: Int = 0, now: Duration) -> Int {
-    let correction = timeline.correct(queuedCount: queuedCount, silentCount: silentCount, now: now)
+  func skipOverdueFrames(queuedCount: Int? = nil, silentCount: Int = 0, now: Duration) -> Int {
+    let correction = timeline.correctDiscontinuity(
+      queuedCount: queuedCount, silentCount: silentCount, now: now)
     guard let correction else { return 0 }
     missedFrames.extendInterruption(
       from: min(now, correction.dueTime), to: now, tolerance: stallTolerance)
 
-    let lateCount = max(0, correction.frameCount)
+    let lateCount = max(0, correction.skippedFrameCount)
     let overdueCount = min(lateCount, pendingFrames.pendingFrameCount)
     pendingFrames.removeFirst(overdueCount)
     let continues =
-      correction.queuedCount > 0 && correction.frameCount > 0 && overdueCount == 0
+      correction.queuedFrameCount > 0 && correction.skippedFrameCount > 0 && overdueCount == 0
       && pendingFrames.pendingFrameCount == 0
     missedFrames.record(lateCount - overdueCount, as: continues ? .late : .interrupted)
-    if continues { return lateCount + correction.lostCount }
+    if continues { return lateCount + correction.lostFrameCount }
 
     // The pending frames were rendered to follow lost frames, so silence replaces them.
     let replacedCount = pendingFrames.pendingFrameCount
-    let earlyCount = max(0, -correction.frameCount)
+    let earlyCount = max(0, -correction.skippedFrameCount)
     timeline.addSilence(min(earlyCount + replacedCount, 2 * configuration.bufferSize))
     pendingFrames.removeFirst(replacedCount)
-    return lateCount + correction.lostCount + replacedCount
+    return lateCount + correction.lostFrameCount + replacedCount
   }
 
   /// Returns the cause of late frames: a stopped process, a late device, or late delivery.
   func lateCause(now: Duration) -> SinkEvent.Cause {
     if waitTimes.wasStopped(before: now) { return .stoppedProcess }
     // A device is also late if its buffer empties too early or before the start.
-    let isDry = !timeline.isStarted || now < (timeline.playbackEndTime ?? now)
+    let isDry = !timeline.isDeviceStarted || now < (timeline.playbackEndTime ?? now)
     return timeline.isDeviceLate || isDry ? .lateDevice : .lateDelivery
   }
 
@@ -104,16 +105,16 @@ extension ALSASink {
 
   /// Prepares the device to restart with an empty buffer, whose content is lost, and skips overdue
   /// frames.
-  private func restartEmpty(_ pcm: PCM, _ kind: SinkEvent.Kind, now: Duration) {
+  private func restartEmptyDevice(_ pcm: PCM, _ kind: SinkEvent.Kind, now: Duration) {
     do {
       try pcm.prepare()
     } catch {
       return handleDisconnection(error, now: now)
     }
     let cause = underrunCause(now: now)
-    reportMissed(
+    reportMissedFrames(
       kind, cause: kind == .underrun ? cause : nil, queuedCount: nil, now: now,
-      Self.message(kind, cause))
+      Self.eventMessage(kind, cause))
     do {
       try growBufferIfRequired(pcm)
     } catch {
@@ -145,18 +146,18 @@ extension ALSASink {
     } catch {
       throw error as? PCMFailure ?? PCMFailure(.hardwareParameters, code: EINVAL)
     }
-    guard hasFormat(of: granted) else {
+    guard matchesFormat(of: granted) else {
       throw PCMFailure(.hardwareParameters, code: EINVAL)
     }
-    apply(granted, of: pcm)
+    applyConfiguration(granted, of: pcm)
     eventQueue.add(
       .degraded,
-      text: BufferGrowth.message(
+      text: BufferGrowth.growthMessage(
         request.device, frameCount: granted.bufferSize, rate: format.rate))
   }
 
   /// Adapts the sink to the configuration of a newly opened or reconfigured device.
-  private func apply(_ configuration: PCMConfiguration, of pcm: PCM) {
+  private func applyConfiguration(_ configuration: PCMConfiguration, of pcm: PCM) {
     timeline.configuration = configuration
     encoder = encoder.changingEncoding(to: configuration.encoding)
     pendingFrames = Self.makePendingFrames(for: configuration, format: format)
@@ -183,7 +184,7 @@ extension ALSASink {
     return timeline.frameTime.frameCount(in: unplayed) > configuration.periodSize
   }
 
-  private static func message(_ kind: SinkEvent.Kind, _ cause: SinkEvent.Cause) -> String {
+  private static func eventMessage(_ kind: SinkEvent.Kind, _ cause: SinkEvent.Cause) -> String {
     if kind == .suspended { return "the device was suspended" }
     switch cause {
     case .droppedBuffer: return "the device dropped its buffer"
@@ -203,9 +204,9 @@ extension ALSASink {
       recovery.phase = .open
       timeline.recordProgress(now: now)
       let queuedCount =
-        timeline.isStarted
+        timeline.isDeviceStarted
         ? configuration.bufferSize - (try pcm.available()) : timeline.prefillFrameCount
-      reportMissed(.suspended, cause: nil, queuedCount: max(0, queuedCount), now: now, text)
+      reportMissedFrames(.suspended, cause: nil, queuedCount: max(0, queuedCount), now: now, text)
     } catch {
       if error.call == .resume, error.code == EAGAIN, now - since < .seconds(5) {
         if recovery.phase == .open {
@@ -215,7 +216,7 @@ extension ALSASink {
       } else if error.code == ENODEV {
         handleDisconnection(error, now: now)
       } else {
-        restartEmpty(pcm, .suspended, now: now)
+        restartEmptyDevice(pcm, .suspended, now: now)
       }
     }
   }
@@ -224,11 +225,11 @@ extension ALSASink {
     switch pcm.state {
     case .running:
       // A plug-in may run after a suspension before it was started.
-      if !timeline.isStarted {
+      if !timeline.isDeviceStarted {
         timeline.start(now: now)
       }
     case .prepared:
-      if timeline.isStarted {
+      if timeline.isDeviceStarted {
         try pcm.start()
       }
     // A plug-in that cannot resume may not report an error.
@@ -288,7 +289,7 @@ extension ALSASink {
     now = clock.now
     let reportedUntil = timeline.playbackEndTime ?? now
     if now - reportedUntil >= Self.missedReportInterval {
-      missedFrames.addDisconnected(skipOverdue(now: now))
+      missedFrames.addDisconnected(skipOverdueFrames(now: now))
       return nil
     }
     let limit = min(reportedUntil + Self.missedReportInterval - now, Self.missedReportInterval)
@@ -303,7 +304,7 @@ extension ALSASink {
       let opened = try result.get()
       let granted = opened.configuration
       // The comparison uses the sink's own format, not that of devices in between.
-      guard hasFormat(of: granted) else {
+      guard matchesFormat(of: granted) else {
         reconnector.close(opened.pcm)
         if recovery.isWaitingForFirstDevice {
           recovery.phase = .ended
@@ -316,7 +317,7 @@ extension ALSASink {
           """
         )
       }
-      install(opened.pcm, granted)
+      installDevice(opened.pcm, granted)
       return true
     } catch {
       if recovery.shouldReport(error) {
@@ -327,18 +328,18 @@ extension ALSASink {
   }
 
   /// Returns whether a reopened device has the same sample rate and number of channels as the sink.
-  private func hasFormat(of granted: PCMConfiguration) -> Bool {
+  private func matchesFormat(of granted: PCMConfiguration) -> Bool {
     Double(granted.rate) == format.rate && granted.channelCount == format.channelCount
   }
 
-  private func install(_ pcm: PCM, _ configuration: PCMConfiguration) {
+  private func installDevice(_ pcm: PCM, _ configuration: PCMConfiguration) {
     self.pcm = pcm
     recovery.isWaitingForFirstDevice = false
     timeline.configuration = configuration
     // Pending frames in the old encoding become silence.
     missedFrames.addDisconnected(
-      skipOverdue(silentCount: timeline.warmUpFrameCount, now: clock.now))
-    apply(configuration, of: pcm)
+      skipOverdueFrames(silentCount: timeline.warmUpFrameCount, now: clock.now))
+    applyConfiguration(configuration, of: pcm)
     resetDevice()
     recovery.hasJustReconnected = true
     eventQueue.add(

@@ -4,16 +4,16 @@ internal import Glibc
 extension ALSASink {
   /// The maximum duration of one wait. The caller can thus see that the sink responds, and can end
   /// the sink.
-  private static var maximumWait: Duration { .milliseconds(200) }
+  private static var maximumWaitDuration: Duration { .milliseconds(200) }
 
   /// Waits until the device has space for whole periods, frames were missed, or the thread is
   /// woken.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
     watchedDescriptors[0] = PollDescriptor(wake.descriptor)
     let start = clock.now
-    waitTimes.enter(now: start, bufferDuration: bufferDuration)
-    defer { waitTimes.leave(now: clock.now) }
-    let deadline = start + Self.maximumWait
+    waitTimes.enterSink(now: start, bufferDuration: bufferDuration)
+    defer { waitTimes.leaveSink(now: clock.now) }
+    let deadline = start + Self.maximumWaitDuration
     var isUnproductive = false
     while true {
       if let failure = deferredError {
@@ -21,7 +21,7 @@ extension ALSASink {
         recover(from: failure)
       }
       if let readiness = missedFrames.popReadiness() { return readiness }
-      let readiness = advance(wake, isUnproductive: &isUnproductive)
+      let readiness = performNextStep(wake, isUnproductive: &isUnproductive)
       if let readiness { return readiness }
       if deferredError == nil, !missedFrames.isPending, clock.now >= deadline {
         return .ready(frameCount: 0)
@@ -31,7 +31,7 @@ extension ALSASink {
 
   /// Performs the next step of the current phase.
   /// Returns nil if the phase or the device has changed, so that another step follows.
-  private func advance(_ wake: WakeSignal, isUnproductive: inout Bool) -> SinkReadiness? {
+  private func performNextStep(_ wake: WakeSignal, isUnproductive: inout Bool) -> SinkReadiness? {
     switch recovery.phase {
     case .ended:
       return .ended
@@ -61,14 +61,14 @@ extension ALSASink {
   {
     guard let pcm else { return .ended }
     let now = clock.now
-    var available = try measureAvailable(pcm, now: now)
+    var available = try measureAvailableFrames(pcm, now: now)
     if missedFrames.isPending { return nil }
     timeline.continueWarmUp(available: available, now: now)
-    if timeline.pendingSilenceFrames > 0 || pendingFrames.pendingFrameCount > 0 {
+    if timeline.pendingSilenceFrameCount > 0 || pendingFrames.pendingFrameCount > 0 {
       available -= try writePending(to: pcm)
-    } else if timeline.isFilled {
+    } else if timeline.isBufferFilled {
       // An earlier attempt to start the device failed.
-      try start(pcm)
+      try startDevice(pcm)
     }
     if let readiness = readiness(available: available) { return readiness }
 
@@ -91,7 +91,7 @@ extension ALSASink {
   /// Returns the number of frames, in whole periods, that the render loop may write, or nil if
   /// there is no space.
   private func readiness(available: Int) -> SinkReadiness? {
-    guard timeline.pendingSilenceFrames == 0, pendingFrames.pendingFrameCount == 0 else {
+    guard timeline.pendingSilenceFrameCount == 0, pendingFrames.pendingFrameCount == 0 else {
       return nil
     }
     let periodCount = min(available, format.bufferSize) / configuration.periodSize
@@ -103,9 +103,9 @@ extension ALSASink {
   ///
   /// - Throws: `ETIMEDOUT` if the device has stalled.
   private func waitLimit(now: Duration) throws(PCMFailure) -> Duration {
-    let limit = stallTimeout - (now - timeline.lastProgress)
+    let limit = stallTimeout - (now - timeline.lastProgressTime)
     guard limit > .zero else { throw PCMFailure(.available, code: ETIMEDOUT) }
-    guard timeline.isStarted, let playbackEnd = timeline.playbackEndTime else { return limit }
+    guard timeline.isDeviceStarted, let playbackEnd = timeline.playbackEndTime else { return limit }
     // Polls once more with half a period left: if there is still no space, the device is late, not
     // this thread.
     let period = timeline.frameTime.duration(of: configuration.periodSize)
@@ -126,7 +126,7 @@ extension ALSASink {
   private func checkProgress(now: Duration) throws(PCMFailure) {
     let limit =
       timeline.frameTime.duration(of: 2 * configuration.bufferSize) + .milliseconds(50)
-    guard timeline.isStarted, now - timeline.lastProgress > limit else { return }
+    guard timeline.isDeviceStarted, now - timeline.lastProgressTime > limit else { return }
     timeline.markDeviceLate()
     throw PCMFailure(.available, code: EPIPE)
   }
@@ -135,7 +135,7 @@ extension ALSASink {
   /// It is one second while the device runs, and three seconds before, since an idle null sink of
   /// PulseAudio starts up to two seconds late even after it is reopened.
   private var stallTimeout: Duration {
-    let isRunning = timeline.isSteady && !recovery.hasJustReconnected
+    let isRunning = timeline.isDeviceSteady && !recovery.hasJustReconnected
     return timeline.frameTime.duration(of: 2 * configuration.bufferSize)
       + .seconds(isRunning ? 1 : 3)
   }
@@ -148,7 +148,7 @@ extension ALSASink {
     for index in watchedDescriptors.indices.dropFirst(1 + descriptorCount) {
       watchedDescriptors[index].descriptor = -1
     }
-    let limit = max(.zero, min(limit, Self.maximumWait))
+    let limit = max(.zero, min(limit, Self.maximumWaitDuration))
     let start = clock.now
     waitTimes.beginWait(now: start)
     clock.wait(for: &watchedDescriptors, timeout: limit)
@@ -160,9 +160,9 @@ extension ALSASink {
 
   /// Records the duration of a call to the device. If the call took longer than a period, the
   /// device counts as late.
-  func recordCall(since start: Duration) {
+  func recordDeviceCall(since start: Duration) {
     let duration = clock.now - start
-    waitTimes.recordCall(duration)
+    waitTimes.recordDeviceCall(duration)
     if duration > timeline.frameTime.duration(of: configuration.periodSize) {
       timeline.markDeviceLate()
     }
@@ -172,16 +172,16 @@ extension ALSASink {
 
   /// Returns the free space in the device's buffer in frames, and updates the timeline from this
   /// measurement.
-  private func measureAvailable(_ pcm: PCM, now: Duration) throws(PCMFailure) -> Int {
-    if configuration.isFasterThanRealTime { return measureByClock(now: now) }
+  private func measureAvailableFrames(_ pcm: PCM, now: Duration) throws(PCMFailure) -> Int {
+    if configuration.isFasterThanRealTime { return availableFramesByClock(now: now) }
     try checkState(of: pcm)
-    defer { recordCall(since: now) }
+    defer { recordDeviceCall(since: now) }
     let available = try pcm.available()
     // More space than the buffer holds means that the device's pointer passed the written frames:
     // an underrun.
     guard available <= configuration.bufferSize else { throw PCMFailure(.available, code: EPIPE) }
     let hasMoved = timeline.recordPoll(available: available, start: now, end: clock.now)
-    guard hasMoved, timeline.isStarted else { return available }
+    guard hasMoved, timeline.isDeviceStarted else { return available }
     if available >= configuration.periodSize {
       recovery.hasJustReconnected = false
     }
@@ -203,13 +203,13 @@ extension ALSASink {
 
   /// Tracks the device's clock, and reports a sudden jump of the clock.
   private func trackDeviceClock(queuedCount: Int, now: Duration) {
-    switch timeline.track(queuedCount: queuedCount, now: now) {
+    switch timeline.trackDeviceClock(queuedCount: queuedCount, now: now) {
     case .late?:
-      reportMissed(
+      reportMissedFrames(
         .underrun, cause: .lateDevice, queuedCount: queuedCount, now: now,
         "the device missed its deadline")
     case .early?:
-      reportMissed(
+      reportMissedFrames(
         .underrun, cause: lostBufferCause, queuedCount: queuedCount, now: now,
         "the device skipped frames")
     case nil:
@@ -219,14 +219,14 @@ extension ALSASink {
 
   /// Returns the free space that a device would have if it played in real time. This simulation
   /// paces a device that is faster than real time.
-  private func measureByClock(now: Duration) -> Int {
-    guard timeline.isStarted, timeline.playbackEndTime != nil else {
+  private func availableFramesByClock(now: Duration) -> Int {
+    guard timeline.isDeviceStarted, timeline.playbackEndTime != nil else {
       return configuration.bufferSize - timeline.prefillFrameCount
     }
     // A lag of less than a period is corrected by filling the buffer, which takes no longer than
     // skipping.
     if timeline.overdueFrameCount(now: now) > configuration.periodSize {
-      reportMissed(
+      reportMissedFrames(
         .underrun, cause: lateCause(now: now), queuedCount: nil, now: now, "buffer underrun")
     }
     return max(0, configuration.bufferSize - timeline.queuedFrameCount(now: now))

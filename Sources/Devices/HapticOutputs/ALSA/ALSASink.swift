@@ -150,7 +150,7 @@ public final class ALSASink: AudioSink {
   /// The request with which the device is reopened, including the grown buffer size.
   var currentRequest: PCMRequest {
     var request = request
-    request.bufferSize = bufferGrowth.frameCount
+    request.bufferSize = bufferGrowth.bufferFrameCount
     return request
   }
 
@@ -187,12 +187,15 @@ public final class ALSASink: AudioSink {
   public var delayFrames: Int {
     let limit = configuration.bufferSize + configuration.rate
     return min(
-      max(0, deviceDelay + timeline.pendingSilenceFrames + pendingFrames.pendingFrameCount), limit)
+      max(
+        0,
+        deviceDelayFrameCount + timeline.pendingSilenceFrameCount + pendingFrames.pendingFrameCount),
+      limit)
   }
 
-  private var deviceDelay: Int {
+  private var deviceDelayFrameCount: Int {
     guard recovery.phase == .open, let pcm else { return 0 }
-    guard timeline.isStarted else { return timeline.prefillFrameCount }
+    guard timeline.isDeviceStarted else { return timeline.prefillFrameCount }
     if !configuration.isFasterThanRealTime, let frames = try? pcm.delay() { return frames }
     guard let playbackEnd = timeline.playbackEndTime else { return 0 }
     return timeline.frameTime.frameCount(touching: playbackEnd - clock.now)
@@ -221,30 +224,30 @@ public final class ALSASink: AudioSink {
     } catch {
       deferredError = deferredError ?? error
     }
-    recordCall(since: start)
+    recordDeviceCall(since: start)
   }
 
   /// Writes pending silence and frames, and starts the device when it is full. Returns the number
   /// of accepted frames.
   func writePending(to pcm: PCM) throws(PCMFailure) -> Int {
     var total = 0
-    var isSilence = timeline.pendingSilenceFrames > 0
+    var isSilence = timeline.pendingSilenceFrameCount > 0
     while isSilence || pendingFrames.pendingFrameCount > 0 {
       let acceptedCount = try pendingFrames.write(
-        silentCount: isSilence ? timeline.pendingSilenceFrames : nil, to: pcm,
+        silentCount: isSilence ? timeline.pendingSilenceFrameCount : nil, to: pcm,
         access: configuration.access)
       if acceptedCount == 0 { break }
       total += acceptedCount
       timeline.recordWritten(acceptedCount, isSilence: isSilence, now: clock.now)
-      isSilence = timeline.pendingSilenceFrames > 0
-      if timeline.isFilled {
-        try start(pcm)
+      isSilence = timeline.pendingSilenceFrameCount > 0
+      if timeline.isBufferFilled {
+        try startDevice(pcm)
       }
     }
     return total
   }
 
-  func start(_ pcm: PCM) throws(PCMFailure) {
+  func startDevice(_ pcm: PCM) throws(PCMFailure) {
     try pcm.start()
     timeline.start(now: clock.now)
   }
@@ -255,7 +258,7 @@ public final class ALSASink: AudioSink {
   ///
   /// All written frames have been heard. The next sound follows a warm-up, like the first frame.
   public func beginIdle() -> Bool {
-    guard recovery.phase == .open, timeline.isStarted, let pcm, deferredError == nil,
+    guard recovery.phase == .open, timeline.isDeviceStarted, let pcm, deferredError == nil,
       !missedFrames.isPending, pendingFrames.pendingFrameCount == 0, !configuration.isJACKClient
     else { return false }
     pcm.drop()
@@ -270,8 +273,8 @@ public final class ALSASink: AudioSink {
       return
     }
     let now = clock.now
-    timeline.restart()
-    waitTimes.restart()
+    timeline.discardDueTimes()
+    waitTimes.discardLastReturn()
     do {
       try pcm.prepare()
       resetDevice()
@@ -294,7 +297,7 @@ public final class ALSASink: AudioSink {
     case .open:
       finishOpenDevice(draining: draining, now: clock.now)
     case .suspended, .disconnected:
-      missedFrames.addDisconnected(skipOverdue(now: clock.now))
+      missedFrames.addDisconnected(skipOverdueFrames(now: clock.now))
       eventQueue.add(
         .failed, missedFrameCount: missedFrames.countSinceDisconnection,
         text: "\(request.device): the device did not return before playback ended")
@@ -316,8 +319,8 @@ public final class ALSASink: AudioSink {
   }
 
   private func finishOpenDevice(draining: Bool, now: Duration) {
-    let mustProgress = timeline.isSteady || draining || recovery.hasJustReconnected
-    let isStalled = mustProgress && now - timeline.lastProgress > stallTolerance
+    let mustProgress = timeline.isDeviceSteady || draining || recovery.hasJustReconnected
+    let isStalled = mustProgress && now - timeline.lastProgressTime > stallTolerance
     let overdueCount = timeline.overdueFrameCount(now: now)
     var unheardCount = timeline.droppedFrameCount(now: now) + pendingFrames.pendingFrameCount
     // The sink does not wait for a failing device.
@@ -325,7 +328,7 @@ public final class ALSASink: AudioSink {
       unheardCount = min(unheardCount, (try? drain(pcm)) ?? unheardCount)
     }
     let isInterrupted =
-      !timeline.isStarted || missedFrames.wasInterrupted(within: bufferDuration, before: now)
+      !timeline.isDeviceStarted || missedFrames.wasInterrupted(within: bufferDuration, before: now)
     let isSilenced = isInterrupted && missedFrames.interruptionDuration > stallTolerance
     if isStalled || isSilenced || draining && unheardCount > 0 {
       let problem = isStalled ? "stopped accepting frames" : "did not play the end"
@@ -354,8 +357,8 @@ public final class ALSASink: AudioSink {
         if acceptedCount == 0 { break }
         remainingPadding -= acceptedCount
       }
-      if !timeline.isStarted, timeline.prefillFrameCount > 0 {
-        try start(pcm)
+      if !timeline.isDeviceStarted, timeline.prefillFrameCount > 0 {
+        try startDevice(pcm)
       }
       let remaining = try remainingDuration(pcm, now: now)
       guard remaining > .zero || pendingFrames.pendingFrameCount > 0 else { return 0 }
@@ -377,7 +380,7 @@ public final class ALSASink: AudioSink {
   private func remainingDuration(_ pcm: PCM, now: Duration) throws(PCMFailure) -> Duration {
     let byClock = (timeline.playbackEndTime ?? now) - now
     if configuration.isFasterThanRealTime { return byClock }
-    guard timeline.isStarted, pcm.state == .running else { return .zero }
+    guard timeline.isDeviceStarted, pcm.state == .running else { return .zero }
     guard let delay = try? pcm.delay(),
       (0...configuration.bufferSize + configuration.rate).contains(delay)
     else { return byClock }

@@ -32,11 +32,11 @@ struct DeviceTimeline {
   struct Correction: Equatable {
     /// The number of frames to skip because they are overdue.
     /// A negative number counts the frames of silence that replace lost frames.
-    let frameCount: Int
+    let skippedFrameCount: Int
     /// The number of rendered frames that the device lost.
-    let lostCount: Int
+    let lostFrameCount: Int
     /// The number of frames that the device still plays.
-    let queuedCount: Int
+    let queuedFrameCount: Int
     /// The time at which the next frame was due before the correction.
     let dueTime: Duration
   }
@@ -54,19 +54,19 @@ struct DeviceTimeline {
   private(set) var silenceEndTime = Duration.zero
   /// The number of silent frames to write before the next frame, to delay a device that is early or
   /// to warm it up.
-  private(set) var pendingSilenceFrames = 0
+  private(set) var pendingSilenceFrameCount = 0
 
   /// A Boolean value that indicates whether the device is running. Before the start, the device
   /// only stores frames.
-  private(set) var isStarted = false
+  private(set) var isDeviceStarted = false
   /// The number of frames that were written after the device was prepared and before it starts.
   private(set) var prefillFrameCount = 0
   /// The number of silent frames in `prefillFrameCount`.
-  private var silentPrefillCount = 0
+  private var silentPrefillFrameCount = 0
 
   /// A Boolean value that indicates whether the device has run steadily since its first start.
-  private(set) var isSteady = false
-  private var steadySince: Duration?
+  private(set) var isDeviceSteady = false
+  private var steadyStartTime: Duration?
   /// The state of the warm-up, or nil if no warm-up is in progress.
   private(set) var warmUp: WarmUp?
   /// The duration by which the device is late and that has not been corrected yet.
@@ -74,9 +74,9 @@ struct DeviceTimeline {
   private var lastTrackingTime = Duration.zero
 
   /// The number of free frames in the device's buffer at the last poll.
-  private var lastAvailableCount: Int
+  private var lastAvailableFrameCount: Int
   /// The time at which the device last accepted or played frames.
-  private(set) var lastProgress: Duration
+  private(set) var lastProgressTime: Duration
   /// The time of the last poll for free space.
   private var lastPollTime = Duration.zero
   /// A Boolean value that indicates whether the device, and not the render thread, causes late
@@ -89,8 +89,8 @@ struct DeviceTimeline {
     self.configuration = configuration
     self.warmUpDuration = warmUpDuration
     frameTime = FrameTime(sampleRateHertz: rate)
-    lastAvailableCount = configuration.bufferSize
-    lastProgress = now
+    lastAvailableFrameCount = configuration.bufferSize
+    lastProgressTime = now
   }
 
   // MARK: - Changes by the sink
@@ -99,67 +99,67 @@ struct DeviceTimeline {
   /// time.
   mutating func resume(at due: Duration) {
     playbackEndTime = due
-    isSteady = true
+    isDeviceSteady = true
   }
 
   /// Records the number of frames that the device has accepted.
   mutating func recordWritten(_ frameCount: Int, isSilence: Bool, now: Duration) {
-    if !isStarted {
+    if !isDeviceStarted {
       prefillFrameCount += frameCount
       if isSilence {
-        silentPrefillCount += frameCount
+        silentPrefillFrameCount += frameCount
       }
     }
     playbackEndTime = playbackEndTime.map { $0 + frameTime.duration(of: frameCount) }
     if isSilence {
-      pendingSilenceFrames -= frameCount
+      pendingSilenceFrameCount -= frameCount
       if let playbackEndTime {
         silenceEndTime = playbackEndTime
       }
     }
-    lastAvailableCount -= frameCount
-    lastProgress = now
+    lastAvailableFrameCount -= frameCount
+    lastProgressTime = now
     isDeviceLate = false
   }
 
   /// A Boolean value that indicates whether the device has not started and its buffer has no space
   /// for another period.
-  var isFilled: Bool {
-    !isStarted && prefillFrameCount + configuration.periodSize > configuration.bufferSize
+  var isBufferFilled: Bool {
+    !isDeviceStarted && prefillFrameCount + configuration.periodSize > configuration.bufferSize
   }
 
   /// Records the start of the device.
   mutating func start(now: Duration) {
-    isStarted = true
+    isDeviceStarted = true
     let filledEnd = now + frameTime.duration(of: prefillFrameCount)
     // After a discontinuity, filling the buffer took time; the next correction includes it.
     if let playbackEndTime {
       accumulatedLag += filledEnd - playbackEndTime
     }
     playbackEndTime = filledEnd
-    silenceEndTime = filledEnd - frameTime.duration(of: prefillFrameCount - silentPrefillCount)
+    silenceEndTime = filledEnd - frameTime.duration(of: prefillFrameCount - silentPrefillFrameCount)
     prefillFrameCount = 0
-    silentPrefillCount = 0
-    lastProgress = now
+    silentPrefillFrameCount = 0
+    lastProgressTime = now
   }
 
   /// Records that the device is empty and stopped.
-  mutating func reset(now: Duration) {
-    isStarted = false
+  mutating func recordStop(now: Duration) {
+    isDeviceStarted = false
     prefillFrameCount = 0
-    silentPrefillCount = 0
-    lastAvailableCount = configuration.bufferSize
-    lastProgress = now
+    silentPrefillFrameCount = 0
+    lastAvailableFrameCount = configuration.bufferSize
+    lastProgressTime = now
     lastPollTime = now
     isDeviceLate = false
   }
 
   /// Discards the due times of frames, so that the next frame is played as soon as possible, like
   /// the first frame.
-  mutating func restart() {
+  mutating func discardDueTimes() {
     playbackEndTime = nil
-    isSteady = false
-    steadySince = nil
+    isDeviceSteady = false
+    steadyStartTime = nil
     accumulatedLag = .zero
   }
 
@@ -172,7 +172,7 @@ struct DeviceTimeline {
     warmUp = nil
   }
 
-  mutating func addSilence(_ frameCount: Int) { pendingSilenceFrames += frameCount }
+  mutating func addSilence(_ frameCount: Int) { pendingSilenceFrameCount += frameCount }
 
   mutating func markDeviceLate() { isDeviceLate = true }
 
@@ -188,27 +188,27 @@ struct DeviceTimeline {
   ///   position.
   mutating func recordPoll(available: Int, start: Duration, end: Duration) -> Bool {
     lastPollTime = end
-    guard available != lastAvailableCount else { return false }
-    lastAvailableCount = available
-    lastProgress = start
+    guard available != lastAvailableFrameCount else { return false }
+    lastAvailableFrameCount = available
+    lastProgressTime = start
     return true
   }
 
-  mutating func recordProgress(now: Duration) { lastProgress = now }
+  mutating func recordProgress(now: Duration) { lastProgressTime = now }
 
   /// Returns the number of rendered frames in the device's buffer that have not been heard and
   /// would be lost if the device stopped now. A device that was stalled at the last poll had played
   /// nothing until then.
   func droppedFrameCount(now: Duration) -> Int {
-    guard isStarted, let playbackEndTime else {
-      return max(0, prefillFrameCount - silentPrefillCount)
+    guard isDeviceStarted, let playbackEndTime else {
+      return max(0, prefillFrameCount - silentPrefillFrameCount)
     }
     if configuration.isFasterThanRealTime {
       return max(0, frameTime.frameCount(in: playbackEndTime - max(now, silenceEndTime)))
     }
-    let played = min(now, lastProgress + (now - lastPollTime))
+    let played = min(now, lastProgressTime + (now - lastPollTime))
     let unplayed = frameTime.frameCount(in: playbackEndTime - max(played, silenceEndTime))
-    return max(0, min(unplayed, configuration.bufferSize - lastAvailableCount))
+    return max(0, min(unplayed, configuration.bufferSize - lastAvailableFrameCount))
   }
 
   /// Returns the number of queued frames, estimated by the clock for a device that does not measure
@@ -231,7 +231,7 @@ struct DeviceTimeline {
   ///   - queued: The number of frames in the device, as measured by it.
   ///   - now: The time of the measurement.
   /// - Returns: The direction of a discontinuity; nil for a device that plays on time.
-  mutating func track(queuedCount queued: Int, now: Duration) -> Deviation? {
+  mutating func trackDeviceClock(queuedCount queued: Int, now: Duration) -> Deviation? {
     defer { lastTrackingTime = now }
     let measuredEnd = now + frameTime.duration(of: queued)
     let slipTolerance = lateTolerance(queuedCount: queued)
@@ -240,31 +240,33 @@ struct DeviceTimeline {
     if warmUp != nil {
       // Frames that a server dropped or did not have were silence; later ones may be as well.
       if slip < .zero - earlyTolerance / 2 || slip > slipTolerance || queued <= 1 {
-        warmUp?.steadySince = now
+        warmUp?.steadyStartTime = now
       }
       return nil
     }
-    guard isSteady else { return settle(slip: slip, slipTolerance: slipTolerance, now: now) }
-    return accumulate(slip: slip, slipTolerance: slipTolerance, now: now)
+    guard isDeviceSteady else {
+      return settleDeviceClock(slip: slip, slipTolerance: slipTolerance, now: now)
+    }
+    return accumulateLag(slip: slip, slipTolerance: slipTolerance, now: now)
   }
 
   /// Follows the clock of a device that has just started, until the device runs steadily. A sound
   /// server may start slowly, and the due times of frames are known only afterward.
-  private mutating func settle(slip: Duration, slipTolerance: Duration, now: Duration)
+  private mutating func settleDeviceClock(slip: Duration, slipTolerance: Duration, now: Duration)
     -> Deviation?
   {
     if warmUpFrameCount > 0, slip < .zero - earlyTolerance {
       accumulatedLag = slip
       return .early
     }
-    if steadySince == nil || slip > slipTolerance {
-      steadySince = now
+    if steadyStartTime == nil || slip > slipTolerance {
+      steadyStartTime = now
     }
-    isSteady = now - (steadySince ?? now) > .milliseconds(250)
+    isDeviceSteady = now - (steadyStartTime ?? now) > .milliseconds(250)
     return nil
   }
 
-  private mutating func accumulate(slip: Duration, slipTolerance: Duration, now: Duration)
+  private mutating func accumulateLag(slip: Duration, slipTolerance: Duration, now: Duration)
     -> Deviation?
   {
     accumulatedLag += slip
@@ -278,17 +280,17 @@ struct DeviceTimeline {
   /// The duration by which a device may be ahead of the timeline without a discontinuity. A device
   /// reports its position in steps of a period or less.
   private var earlyTolerance: Duration {
-    max(.milliseconds(8), frameTime.duration(of: measurementStep))
+    max(.milliseconds(8), frameTime.duration(of: positionStepFrameCount))
   }
 
   private func lateTolerance(queuedCount: Int) -> Duration {
     queuedCount == 0
       ? frameTime.duration(of: configuration.periodSize)
-      : max(.milliseconds(30), frameTime.duration(of: measurementStep))
+      : max(.milliseconds(30), frameTime.duration(of: positionStepFrameCount))
   }
 
   /// The step in which a device reports its position, in frames.
-  private var measurementStep: Int {
+  private var positionStepFrameCount: Int {
     max(2 * configuration.periodSize, configuration.bufferSize / 2)
   }
 
@@ -303,16 +305,18 @@ struct DeviceTimeline {
   ///   - now: The current time.
   /// - Returns: The correction; nil before the first start, and for a device that continues without
   ///   a gap.
-  mutating func correct(queuedCount: Int?, silentCount: Int, now: Duration) -> Correction? {
+  mutating func correctDiscontinuity(queuedCount: Int?, silentCount: Int, now: Duration)
+    -> Correction?
+  {
     guard let playbackEndTime else {
-      pendingSilenceFrames = max(pendingSilenceFrames, silentCount)
+      pendingSilenceFrameCount = max(pendingSilenceFrameCount, silentCount)
       return nil
     }
-    let dueTime = playbackEndTime + frameTime.duration(of: pendingSilenceFrames)
+    let dueTime = playbackEndTime + frameTime.duration(of: pendingSilenceFrameCount)
     let playableCount = queuedCount ?? 0
     let gap = now + frameTime.duration(of: playableCount + silentCount) - dueTime + accumulatedLag
     let frameCount = frameTime.frameCount(in: gap)
-    if queuedCount != nil, frameCount == 0, pendingSilenceFrames == 0 { return nil }
+    if queuedCount != nil, frameCount == 0, pendingSilenceFrameCount == 0 { return nil }
 
     let skipped = playableCount > 0 ? max(0, -frameCount) : 0
     let silentFrameCount = frameTime.frameCount(in: max(.zero, silenceEndTime - now))
@@ -323,16 +327,17 @@ struct DeviceTimeline {
     silenceEndTime =
       skipped > 0 ? silenceEndTime - frameTime.duration(of: skipped) : min(silenceEndTime, now)
     accumulatedLag = gap - frameTime.duration(of: frameCount)
-    pendingSilenceFrames = silentCount
+    pendingSilenceFrameCount = silentCount
     return Correction(
-      frameCount: frameCount, lostCount: lostFrameCount, queuedCount: playableCount,
+      skippedFrameCount: frameCount, lostFrameCount: lostFrameCount,
+      queuedFrameCount: playableCount,
       dueTime: dueTime)
   }
 
   // MARK: - Warm-up
 
   /// The maximum duration of a warm-up, after which frames are played even on an unsteady device.
-  static let maximumWarmUp = Duration.seconds(2)
+  static let maximumWarmUpDuration = Duration.seconds(2)
 
   /// The number of silent frames that precede the first frame, because a sound server may drop
   /// frames when it starts.
@@ -345,7 +350,7 @@ struct DeviceTimeline {
   /// needs no warm-up: the buffer covers the frames that a server drops, and the wait for the first
   /// frame would be long.
   mutating func beginWarmUp() {
-    pendingSilenceFrames = warmUpFrameCount
+    pendingSilenceFrameCount = warmUpFrameCount
     let isNeeded = warmUpFrameCount > 0 && configuration.bufferSize <= 2 * warmUpFrameCount
     warmUp = isNeeded ? WarmUp() : nil
   }
@@ -353,7 +358,7 @@ struct DeviceTimeline {
   /// Restarts the warm-up of a device that does not run steadily yet. The lost frames were only
   /// silence.
   mutating func restartWarmUp(now: Duration) {
-    warmUp?.steadySince = now
+    warmUp?.steadyStartTime = now
     playbackEndTime = nil
     accumulatedLag = .zero
   }
@@ -365,20 +370,21 @@ struct DeviceTimeline {
   ///   - now: The current time.
   mutating func continueWarmUp(available: Int, now: Duration) {
     guard var state = warmUp else { return }
-    if isStarted {
+    if isDeviceStarted {
       if state.startTime == nil {
         state.startTime = now
-        state.steadySince = now
+        state.steadyStartTime = now
       }
       let start = state.startTime ?? now
-      if now - state.steadySince >= warmUpDuration || now - start >= Self.maximumWarmUp {
+      if now - state.steadyStartTime >= warmUpDuration || now - start >= Self.maximumWarmUpDuration
+      {
         warmUp = nil
-        pendingSilenceFrames = 0
+        pendingSilenceFrameCount = 0
         return
       }
       warmUp = state
     }
-    pendingSilenceFrames = max(pendingSilenceFrames, available)
+    pendingSilenceFrameCount = max(pendingSilenceFrameCount, available)
   }
 }
 
@@ -387,5 +393,5 @@ struct WarmUp {
   /// The time at which a poll first found the device running.
   var startTime: Duration?
   /// The time from which on the device has accepted all frames on time.
-  var steadySince = Duration.zero
+  var steadyStartTime = Duration.zero
 }

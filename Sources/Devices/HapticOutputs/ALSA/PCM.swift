@@ -22,7 +22,7 @@ internal import Synchronization
   init(opening device: String, for direction: Direction = .playback, interception: PCMInterception?)
     throws(PCMFailure)
   {
-    LibraryErrors.silence()
+    LibraryErrors.silenceALSA()
     if device.prefix(while: { $0 != ":" }) == "jack" {
       LibraryErrors.silenceJack()
     }
@@ -111,7 +111,7 @@ internal import Synchronization
     throws(PCMFailure) -> Int
   {
     while true {
-      let result = interception?.result(call) ?? Int(body())
+      let result = interception?.forcedResult(call) ?? Int(body())
       if result >= 0 { return result }
       if result != Int(-EINTR) { throw PCMFailure(call, code: Int32(-result)) }
     }
@@ -488,7 +488,7 @@ package struct PCMInterception: Sendable {
   package var open: @Sendable (_ device: String) -> Opening
   /// A closure that returns the result to use instead of calling the library, negative for an
   /// error, or nil to call the library.
-  package var result: @Sendable (PCMCall) -> Int?
+  package var forcedResult: @Sendable (PCMCall) -> Int?
   /// A closure that returns false to let a call that reopens or closes a device on a separate
   /// thread hang forever.
   package var callReturns: @Sendable (PCMCall) -> Bool = { _ in true }
@@ -498,22 +498,22 @@ package struct PCMInterception: Sendable {
     result: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
   ) {
     self.open = open
-    self.result = result
+    self.forcedResult = result
   }
 }
 
 /// Silences the messages that libraries print themselves, so that only the program's messages
 /// appear.
 enum LibraryErrors {
-  private static let silenced: Void = temblor_alsa_be_silent()
-  private static let silencedJack: Void = { _ = silenceJack(RTLD_NOW) }()
+  private static let alsaSilencing: Void = temblor_alsa_be_silent()
+  private static let jackSilencing: Void = { _ = silenceJack(RTLD_NOW) }()
   private static let isJackSilenced = Atomic<Bool>(false)
 
   /// Calls `snd_lib_error_set_handler` once.
-  static func silence() { _ = silenced }
+  static func silenceALSA() { _ = alsaSilencing }
 
   /// Calls `jack_set_error_function` and `jack_set_info_function` once, if the library exists.
-  static func silenceJack() { _ = silencedJack }
+  static func silenceJack() { _ = jackSilencing }
 
   /// Silences libjack if any device has loaded it.
   static func silenceLoadedJack() {

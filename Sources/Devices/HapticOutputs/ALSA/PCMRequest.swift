@@ -94,7 +94,7 @@ struct PCMNegotiation {
         throw OutputError(PCMFailure(.open, code: ENOENT), device: request.device)
       }
       // A server that lost the sink may accept the stream and play nothing.
-      try NamedSink(device: name)?.find(on: .system)
+      try NamedSink(device: name)?.findSink(on: .system)
       let pcm = try PCM(opening: name, interception: interception)
       do {
         return (pcm, try negotiate(pcm))

@@ -4,8 +4,8 @@ internal import SoundFile
 @safe struct PendingFrames: ~Copyable {
   private(set) var pendingFrameCount = 0
   private var firstIndex = 0
-  private let bytes: UnsafeMutableRawBufferPointer
-  private let silence: UnsafeMutableRawBufferPointer
+  private let frameBytes: UnsafeMutableRawBufferPointer
+  private let silenceBytes: UnsafeMutableRawBufferPointer
   private let frameByteCount: Int
   private let frameCapacity: Int
   private let silenceFrameCapacity: Int
@@ -14,17 +14,17 @@ internal import SoundFile
     frameByteCount = channelCount * encoding.byteCount
     self.frameCapacity = frameCapacity
     self.silenceFrameCapacity = silenceFrameCapacity
-    unsafe bytes = .allocate(byteCount: frameCapacity * frameByteCount, alignment: 16)
-    unsafe silence = .allocate(byteCount: silenceFrameCapacity * frameByteCount, alignment: 16)
+    unsafe frameBytes = .allocate(byteCount: frameCapacity * frameByteCount, alignment: 16)
+    unsafe silenceBytes = .allocate(byteCount: silenceFrameCapacity * frameByteCount, alignment: 16)
     // Writing to the memory avoids page faults in the first period.
-    unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0)
+    unsafe frameBytes.initializeMemory(as: UInt8.self, repeating: 0)
     // Zero is silence in every encoding.
-    unsafe silence.initializeMemory(as: UInt8.self, repeating: 0)
+    unsafe silenceBytes.initializeMemory(as: UInt8.self, repeating: 0)
   }
 
   deinit {
-    unsafe bytes.deallocate()
-    unsafe silence.deallocate()
+    unsafe frameBytes.deallocate()
+    unsafe silenceBytes.deallocate()
   }
 
   /// Appends frames, which must fit into the capacity.
@@ -36,7 +36,8 @@ internal import SoundFile
       firstIndex + pendingFrameCount + frameCount <= frameCapacity,
       "more frames than the buffer can hold")
     let offset = (firstIndex + pendingFrameCount) * frameByteCount
-    unsafe encoder.encode(samples, into: UnsafeMutableRawBufferPointer(rebasing: bytes[offset...]))
+    unsafe encoder.encode(
+      samples, into: UnsafeMutableRawBufferPointer(rebasing: frameBytes[offset...]))
     pendingFrameCount += frameCount
   }
 
@@ -53,7 +54,7 @@ internal import SoundFile
   {
     let frameCount = silentCount.map { min($0, silenceFrameCapacity) } ?? pendingFrameCount
     guard frameCount > 0 else { return 0 }
-    let source = unsafe silentCount == nil ? bytes : silence
+    let source = unsafe silentCount == nil ? frameBytes : silenceBytes
     let start =
       unsafe source.baseAddress.unsafelyUnwrapped
       + (silentCount == nil ? firstIndex * frameByteCount : 0)

@@ -16,11 +16,11 @@ struct WaitTimes {
   /// The duration by which the most recent overlong wait exceeded its expected end.
   private var oversleepDuration = Duration.zero
   /// The time at which the most recent overlong wait ended.
-  private var oversleepEnd = Duration.zero
+  private var oversleepEndTime = Duration.zero
 
   /// Records that the render loop calls the sink. If the thread spent longer than the duration of
   /// the buffer outside the sink, the process was stopped.
-  mutating func enter(now: Duration, bufferDuration: Duration) {
+  mutating func enterSink(now: Duration, bufferDuration: Duration) {
     if let lastReturnTime {
       recordOversleep(now - lastReturnTime - bufferDuration, end: now)
     }
@@ -29,14 +29,14 @@ struct WaitTimes {
 
   /// Records that the sink returns to the render loop. The return ends the interval in which device
   /// calls can block the thread, as a wait does.
-  mutating func leave(now: Duration) {
+  mutating func leaveSink(now: Duration) {
     beginWait(now: now)
     lastReturnTime = now
   }
 
   /// Discards the time of the last return, so that the thread may stay outside the sink for any
   /// time.
-  mutating func restart() { lastReturnTime = nil }
+  mutating func discardLastReturn() { lastReturnTime = nil }
 
   /// Records the start of a wait. The time since the end of the previous wait counts as blocked by
   /// calls to the device.
@@ -51,20 +51,21 @@ struct WaitTimes {
   }
 
   /// Excludes the duration of a device call from the time that the thread spent outside the sink.
-  mutating func recordCall(_ duration: Duration) {
+  mutating func recordDeviceCall(_ duration: Duration) {
     lastReturnTime = lastReturnTime.map { $0 + duration }
   }
 
   /// Returns whether the process was stopped recently, in which case late frames are not caused by
   /// a slow process.
   func wasStopped(before now: Duration) -> Bool {
-    oversleepDuration > Self.processStopThreshold && now - oversleepEnd < Self.stopAttributionWindow
+    oversleepDuration > Self.processStopThreshold
+      && now - oversleepEndTime < Self.stopAttributionWindow
   }
 
   private mutating func recordOversleep(_ duration: Duration, end: Duration) {
     if duration > Self.processStopThreshold {
       oversleepDuration = duration
-      oversleepEnd = end
+      oversleepEndTime = end
     }
   }
 }

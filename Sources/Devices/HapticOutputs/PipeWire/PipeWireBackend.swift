@@ -13,7 +13,7 @@ public struct PipeWireBackend: OutputBackend {
   /// The scheme `pipewire`.
   public var scheme: String { Self.scheme }
   /// The placeholder `NODE`: the name of a sink.
-  public var parameter: String? { "NODE" }
+  public var addressPlaceholder: String? { "NODE" }
 
   /// The cycle size that is requested by default, in frames: a power of two near 5 ms.
   private static let defaultCycleSize = 256
@@ -26,7 +26,7 @@ public struct PipeWireBackend: OutputBackend {
 
   /// Returns whether the sink exists.
   public func isAvailable(_ name: String) -> Bool {
-    (try? Self.namedSink(name).find(on: .system)) != nil
+    (try? Self.namedSink(name).findSink(on: .system)) != nil
   }
 
   /// Opens a sink.
@@ -44,21 +44,22 @@ public struct PipeWireBackend: OutputBackend {
     guard !PipeWireLibraryClient.isInstalled || PipeWireLibraryClient.hasStreams else {
       // Libraries before version 0.3.50 do not state the time of a stream.
       return try ALSABackend().open(
-        namedSink.plugInDevice, request, time: time)
+        namedSink.plugInDeviceName, request, time: time)
     }
-    try namedSink.validate()
+    try namedSink.validateSinkName()
     let timeout = Duration.seconds(SoundServers.timeoutSeconds)
     let connection = try PipeWireRegistry.connect(
-      to: namedSink.remote, clock: time, within: timeout
+      to: namedSink.remoteServerName, clock: time, within: timeout
     ).unwrapped(for: device)
     do throws(OutputError) {
       let contents = connection.withMachine { PipeWireRegistry.Contents($0) }
-      let sink = try namedSink.find(among: contents.sinks)
-      let stream = try Self.stream(request, on: sink, named: namedSink.sink, device: device)
-      let transfer = Self.transfer(stream, request, signal: connection.changeSignal)
-      connection.requestStream(stream, for: transfer.owner)
+      let sink = try namedSink.findSink(among: contents.sinks)
+      let stream = try Self.streamRequest(
+        request, on: sink, named: namedSink.sinkName, device: device)
+      let transfer = Self.makeTransfer(stream, request, signal: connection.changeSignal)
+      connection.requestStream(stream, for: transfer.streamCallbacks)
       try connection.startStream(of: device, to: "sink")
-      return Self.output(
+      return Self.makeOpenedOutput(
         (connection, transfer), request, stream, device: device, isPresent: true, time)
     } catch {
       connection.close()
@@ -76,21 +77,22 @@ public struct PipeWireBackend: OutputBackend {
     -> sending OpenedOutput?
   {
     let device = "\(scheme):\(name)"
-    guard let namedSink = try? Self.namedSink(name), (try? namedSink.validate()) != nil,
+    guard let namedSink = try? Self.namedSink(name), (try? namedSink.validateSinkName()) != nil,
       PipeWireLibraryClient.hasStreams
     else { return nil }
     let channels = [String](repeating: "", count: request.channels.count)
     let stream = PipeWireStreamRequest(
-      target: namedSink.sink, endpoint: .sink, rate: request.rate,
+      target: namedSink.sinkName, endpoint: .sink, rate: request.rate,
       cycleSize: Self.cycleSize(request), channels: channels)
-    guard let parts = try? Self.makeWaitingConnection(stream, request, namedSink.remote, time)
+    guard
+      let parts = try? Self.makeWaitingConnection(stream, request, namedSink.remoteServerName, time)
     else { return nil }
-    return Self.output(parts, request, stream, device: device, isPresent: false, time)
+    return Self.makeOpenedOutput(parts, request, stream, device: device, isPresent: false, time)
   }
 
   // MARK: - Parts
 
-  private typealias Parts = (connection: PipeWireConnection, transfer: PipeWireTransfer)
+  private typealias StreamParts = (connection: PipeWireConnection, transfer: PipeWireTransfer)
 
   static func namedSink(_ name: String) throws(OutputError) -> NamedSink {
     let device = "\(scheme):\(name)"
@@ -103,7 +105,7 @@ public struct PipeWireBackend: OutputBackend {
 
   /// Returns the stream request for a sink, adapted to the channels and the rate that the sink
   /// supports.
-  private static func stream(
+  private static func streamRequest(
     _ request: OutputRequest, on sink: SoundServers.Sink, named name: String, device: String
   ) throws(OutputError) -> PipeWireStreamRequest {
     func refusal(_ text: String) -> OutputError {
@@ -136,43 +138,44 @@ public struct PipeWireBackend: OutputBackend {
     request.adaptsBuffer ? defaultCycleSize : request.periodSize
   }
 
-  private static func transfer(
+  private static func makeTransfer(
     _ stream: PipeWireStreamRequest, _ request: OutputRequest, signal: WakeSignal
   ) -> PipeWireTransfer {
     PipeWireTransfer(
       rate: Double(stream.rate), channelCount: stream.channels.count,
-      maximumFill: growth(request).maximumFrameCount, signal: signal)
+      maximumFill: bufferGrowth(request).maximumBufferFrameCount, signal: signal)
   }
 
   /// Creates a connection that waits until the server is running and the sink is present.
   private static func makeWaitingConnection(
     _ stream: PipeWireStreamRequest, _ request: OutputRequest, _ remote: String?,
     _ time: any TimeSource
-  ) throws(PlaybackError) -> Parts {
+  ) throws(PlaybackError) -> StreamParts {
     let signal = try WakeSignal()
-    let transfer = transfer(stream, request, signal: signal)
+    let transfer = makeTransfer(stream, request, signal: signal)
     let connection = try PipeWireConnection(
-      PipeWireMachine(stream, reportsFirstConnection: true), clock: time, changeSignal: signal,
-      owner: transfer.owner
+      PipeWireStateMachine(stream, reportsFirstConnection: true), clock: time, changeSignal: signal,
+      owner: transfer.streamCallbacks
     ) { PipeWireLibraryClient(remote: remote, handler: $0) }
     guard let connection else { throw PlaybackError.fileLimitReached }
     try connection.start()
     return (connection, transfer)
   }
 
-  private static func growth(_ request: OutputRequest) -> BufferGrowth {
+  private static func bufferGrowth(_ request: OutputRequest) -> BufferGrowth {
     // By default, the buffer grows from 11 ms to 85 ms at 48 kHz.
     let initial = request.adaptsBuffer ? 2 * defaultCycleSize : request.bufferSize
     return BufferGrowth(initial: initial, adaptsBuffer: request.adaptsBuffer)
   }
 
-  private static func output(
-    _ parts: Parts, _ request: OutputRequest, _ stream: PipeWireStreamRequest, device: String,
+  private static func makeOpenedOutput(
+    _ parts: StreamParts, _ request: OutputRequest, _ stream: PipeWireStreamRequest, device: String,
     isPresent: Bool, _ time: any TimeSource
   ) -> OpenedOutput {
     let sink = PipeWireSink(
       device: device, connection: parts.connection, transfer: parts.transfer,
-      growth: growth(request), periodSize: stream.cycleSize, isPresent: isPresent, clock: time)
+      growth: bufferGrowth(request), periodSize: stream.cycleSize, isPresent: isPresent, clock: time
+    )
     return OpenedOutput(
       sink: sink, name: device, isServerStream: true, isPresent: isPresent)
   }

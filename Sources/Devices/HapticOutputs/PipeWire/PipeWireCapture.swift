@@ -19,9 +19,9 @@ package final class PipeWireCapture: CaptureSource {
   private let recorder: PipeWireRecorder
   private let clock: any TimeSource
   private var events: [CaptureEvent] = []
-  private var lossTime: Duration?
-  private var reportedLostCount = 0
-  private var chunk: [Float]
+  private var interruptionTime: Duration?
+  private var reportedLostFrameCount = 0
+  private var chunkSamples: [Float]
 
   /// Opens a source and starts to record.
   ///
@@ -34,23 +34,23 @@ package final class PipeWireCapture: CaptureSource {
       throw OutputError(
         .invalidName, output: device, "cannot read the source's name; use 'pipewire:NODE'")
     }
-    try node.validate()
+    try node.validateSinkName()
     let clock = SystemTimeSource()
     let connection = try PipeWireRegistry.connect(
-      to: node.remote, clock: clock, within: .seconds(SoundServers.timeoutSeconds)
+      to: node.remoteServerName, clock: clock, within: .seconds(SoundServers.timeoutSeconds)
     ).unwrapped(for: device)
     do throws(OutputError) {
       let contents = connection.withMachine { PipeWireRegistry.Contents($0) }
-      let (endpoint, source) = try Self.find(node, in: contents, device: device)
+      let (endpoint, source) = try Self.findNode(node, in: contents, device: device)
       let channels = Array(source.channels.prefix(Self.maximumChannelCount))
       guard !channels.isEmpty else {
         throw OutputError(.unsupportedFormat, output: device, "the source has no channels")
       }
       let recorder = PipeWireRecorder(rate: Double(rate), channelCount: channels.count)
       let request = PipeWireStreamRequest(
-        target: node.sink, endpoint: endpoint, rate: rate,
+        target: node.sinkName, endpoint: endpoint, rate: rate,
         cycleSize: max(32, Int(periodSeconds * Double(rate))), channels: channels)
-      connection.requestStream(request, for: recorder.owner)
+      connection.requestStream(request, for: recorder.streamCallbacks)
       try connection.startStream(of: device, to: "source")
       self.recorder = recorder
     } catch {
@@ -61,20 +61,20 @@ package final class PipeWireCapture: CaptureSource {
     self.clock = clock
     self.rate = Double(rate)
     channelCount = recorder.channelCount
-    chunk = [Float](repeating: 0, count: 4_096 * recorder.channelCount)
+    chunkSamples = [Float](repeating: 0, count: 4_096 * recorder.channelCount)
   }
 
   deinit { connection.close() }
 
   /// Finds a sink or a source by its name.
-  private static func find(
+  private static func findNode(
     _ node: NamedSink, in contents: PipeWireRegistry.Contents, device: String
   ) throws(OutputError) -> (PipeWireGraph.Endpoint, SoundServers.Sink) {
     do throws(OutputError) {
-      return (.monitor, try node.find(among: contents.sinks))
+      return (.monitor, try node.findSink(among: contents.sinks))
     } catch {
       guard error.kind == .notFound else { throw error }
-      let matches = contents.sources.filter { $0.name == node.sink }
+      let matches = contents.sources.filter { $0.name == node.sinkName }
       if matches.count == 1 { return (.source, matches[0]) }
       let names = (error.alternatives + contents.sources.map(\.name)).sorted()
       throw OutputError(
@@ -89,15 +89,15 @@ package final class PipeWireCapture: CaptureSource {
   /// - Returns: The oldest event that has not been returned yet; nil if there is none.
   package func read(into samples: inout [Float]) -> CaptureEvent? {
     while true {
-      let sampleCount = recorder.drain(into: &chunk)
+      let sampleCount = recorder.drain(into: &chunkSamples)
       guard sampleCount > 0 else { break }
-      samples.append(contentsOf: chunk.prefix(sampleCount))
+      samples.append(contentsOf: chunkSamples.prefix(sampleCount))
     }
     receiveNotices()
-    let lostCount = recorder.lostCount
-    if lostCount > reportedLostCount {
-      let milliseconds = 1_000 * Double(lostCount - reportedLostCount) / rate
-      reportedLostCount = lostCount
+    let lostCount = recorder.lostFrameCount
+    if lostCount > reportedLostFrameCount {
+      let milliseconds = 1_000 * Double(lostCount - reportedLostFrameCount) / rate
+      reportedLostFrameCount = lostCount
       events.append(.interrupted("\(max(1, Int(milliseconds.rounded()))) ms of audio lost"))
       events.append(.resumed(.seconds(milliseconds / 1_000)))
     }
@@ -108,11 +108,11 @@ package final class PipeWireCapture: CaptureSource {
     for notice in connection.withMachine({ $0.drainNotices() }) {
       switch notice {
       case .interrupted(let reason):
-        lossTime = clock.now
+        interruptionTime = clock.now
         events.append(.interrupted(reason))
       case .resumed:
-        events.append(.resumed(lossTime.map { clock.now - $0 } ?? .zero))
-        lossTime = nil
+        events.append(.resumed(interruptionTime.map { clock.now - $0 } ?? .zero))
+        interruptionTime = nil
       case .lacksChannels(let count):
         events.append(
           .interrupted(
@@ -131,7 +131,7 @@ final class PipeWireRecorder: @unchecked Sendable {
   private let samples: RingQueue<Float>
   private let isGateOpen = Atomic<Bool>(false)
   private let isNewStream = Atomic<Bool>(false)
-  private let lost = Atomic<Int>(0)
+  private let lostFrameCounter = Atomic<Int>(0)
   // [real-time thread]
   private var timeline: PipeWireTimeline
 
@@ -143,11 +143,11 @@ final class PipeWireRecorder: @unchecked Sendable {
   }
 
   /// The number of frames that were lost because the server skipped them or the buffer was full.
-  var lostCount: Int { lost.load(ordering: .relaxed) }
+  var lostFrameCount: Int { lostFrameCounter.load(ordering: .relaxed) }
 
   /// The callbacks through which the connection delivers the recorded stream.
-  var owner: PipeWireConnection.Owner {
-    PipeWireConnection.Owner(
+  var streamCallbacks: PipeWireConnection.StreamCallbacks {
+    PipeWireConnection.StreamCallbacks(
       setGate: { self.isGateOpen.store($0, ordering: .releasing) },
       prepareForStream: { self.isNewStream.store(true, ordering: .releasing) },
       process: { self.process(&$0, $1) })
@@ -157,17 +157,17 @@ final class PipeWireRecorder: @unchecked Sendable {
   func process(_ input: inout MutableSpan<Float>, _ cycle: PipeWireCycle) {
     let times = PipeWireTimeline.Cycle(cycle)
     if isNewStream.exchange(false, ordering: .acquiringAndReleasing) {
-      timeline.start(at: .init(frame: timeline.position, seconds: times.startSeconds))
+      timeline.start(at: .init(frame: timeline.nextFrame, seconds: times.startSeconds))
     }
-    let expected = timeline.position
-    let first = timeline.begin(times)
-    timeline.end(heard: 0..<0, starved: 0..<0)
+    let expected = timeline.nextFrame
+    let first = timeline.beginCycle(times)
+    timeline.endCycle(heard: 0..<0, starved: 0..<0)
     guard isGateOpen.load(ordering: .acquiring) else { return }
     if first > expected {
-      lost.wrappingAdd(first - expected, ordering: .relaxed)
+      lostFrameCounter.wrappingAdd(first - expected, ordering: .relaxed)
     }
     if !samples.write(input.span) {
-      lost.wrappingAdd(cycle.frameCount, ordering: .relaxed)
+      lostFrameCounter.wrappingAdd(cycle.frameCount, ordering: .relaxed)
     }
   }
 
@@ -197,7 +197,7 @@ package enum CaptureDevices {
         return try PipeWireCapture(device, rate: rate, periodSeconds: periodSeconds)
       }
       return try LiveCapture(
-        node.plugInDevice, rates: rates, periodSeconds: periodSeconds)
+        node.plugInDeviceName, rates: rates, periodSeconds: periodSeconds)
     }
     return try LiveCapture(device, rates: rates, periodSeconds: periodSeconds)
   }

@@ -20,7 +20,7 @@ protocol PipeWireClient: AnyObject, Sendable {
 /// The callbacks that receive the events and process cycles of a PipeWire client.
 struct PipeWireHandler: Sendable {
   /// Receives an event on the connection's thread.
-  var receive: @Sendable (PipeWireMachine.Event) -> Void
+  var receive: @Sendable (PipeWireStateMachine.Event) -> Void
   /// Processes a cycle on the real-time thread.
   var process: @Sendable (_ samples: inout MutableSpan<Float>, _ cycle: PipeWireCycle) -> Void
 }
@@ -58,7 +58,7 @@ struct PipeWireCycle: Equatable, Sendable {
     unsafe events.context = Unmanaged.passUnretained(self).toOpaque()
     unsafe events.add_object = { context, object in
       guard let object = unsafe object?.pointee else { return }
-      unsafe PipeWireLibraryClient.receive(context, PipeWireMachine.Event(object))
+      unsafe PipeWireLibraryClient.receive(context, PipeWireStateMachine.Event(object))
     }
     unsafe events.remove_object = { context, id in
       unsafe PipeWireLibraryClient.receive(context, .removeObject(id: id))
@@ -103,7 +103,7 @@ struct PipeWireCycle: Equatable, Sendable {
   deinit { free() }
 
   private static func receive(
-    _ context: UnsafeMutableRawPointer?, _ event: PipeWireMachine.Event
+    _ context: UnsafeMutableRawPointer?, _ event: PipeWireStateMachine.Event
   ) {
     guard let context = unsafe context else { return }
     let client = unsafe Unmanaged<PipeWireLibraryClient>.fromOpaque(context)
@@ -160,7 +160,7 @@ struct PipeWireCycle: Equatable, Sendable {
   }
 }
 
-extension PipeWireMachine.Event {
+extension PipeWireStateMachine.Event {
   /// Creates the event for an object that the server reports.
   fileprivate init(_ object: temblor_pipewire_object) {
     func text(_ pointer: UnsafePointer<CChar>?) -> String {
@@ -170,7 +170,7 @@ extension PipeWireMachine.Event {
     case TEMBLOR_PIPEWIRE_PORT:
       self = unsafe .addPort(
         PipeWireGraph.Port(
-          node: object.node, position: object.position, channel: text(object.channel),
+          nodeID: object.node, portIndex: object.position, channel: text(object.channel),
           isInput: object.is_input, isMonitor: object.is_monitor), id: object.id)
     case TEMBLOR_PIPEWIRE_LINK:
       self = unsafe .addLink(

@@ -8,15 +8,15 @@ final class PipeWireConnection: Sendable {
 
   /// The signal that wakes the owner of the stream when the state machine has changed.
   let changeSignal: WakeSignal
-  private let machine: Locked<PipeWireMachine>
+  private let machine: Locked<PipeWireStateMachine>
   private let client: any PipeWireClient
   private let clock: any TimeSource
-  private let ownerReference: OwnerReference
-  private let state: State
+  private let callbacksReference: CallbacksReference
+  private let sharedState: SharedState
 
   /// The state that the connection shares with the client's handler, so that the client does not
   /// retain the connection.
-  private final class State: Sendable {
+  private final class SharedState: Sendable {
     let stepSignal: WakeSignal
     let isEnding = Atomic<Bool>(false)
     let thread = Locked<BackgroundThread?>(nil)
@@ -25,7 +25,7 @@ final class PipeWireConnection: Sendable {
   }
 
   /// The callbacks of the sink or recorder that owns the stream. Any thread may call them.
-  struct Owner: Sendable {
+  struct StreamCallbacks: Sendable {
     /// Opens or closes the gate that permits the stream to be heard or recorded.
     var setGate: @Sendable (Bool) -> Void
     /// Prepares for the process cycles of a new stream.
@@ -34,15 +34,15 @@ final class PipeWireConnection: Sendable {
     var process: @Sendable (inout MutableSpan<Float>, PipeWireCycle) -> Void
 
     /// An owner that ignores all calls.
-    static let none = Owner(setGate: { _ in }, prepareForStream: {}, process: { _, _ in })
+    static let none = StreamCallbacks(setGate: { _ in }, prepareForStream: {}, process: { _, _ in })
   }
 
   /// The owner, which is set before the stream is requested, and therefore before the stream's
   /// real-time thread reads it.
-  private final class OwnerReference: @unchecked Sendable {
-    var owner: Owner
+  private final class CallbacksReference: @unchecked Sendable {
+    var callbacks: StreamCallbacks
 
-    init(_ owner: Owner) { self.owner = owner }
+    init(_ owner: StreamCallbacks) { self.callbacks = owner }
   }
 
   /// Creates a connection.
@@ -55,54 +55,54 @@ final class PipeWireConnection: Sendable {
   ///   - makeClient: The closure that creates the client.
   /// - Returns: Nil if there is no client.
   init?(
-    _ machine: PipeWireMachine, clock: any TimeSource, changeSignal: WakeSignal,
-    owner: Owner,
+    _ machine: PipeWireStateMachine, clock: any TimeSource, changeSignal: WakeSignal,
+    owner: StreamCallbacks,
     makeClient: (PipeWireHandler) -> (any PipeWireClient)?
   ) throws(PlaybackError) {
     let locked = Locked(machine)
-    let state = try State()
-    let ownerReference = OwnerReference(owner)
+    let state = try SharedState()
+    let ownerReference = CallbacksReference(owner)
     let handler = PipeWireHandler(
       receive: { event in
         // The gate changes under the lock, so that the last event decides.
         locked.withLock { machine in
           machine.receive(event)
-          ownerReference.owner.setGate(machine.isVerified)
+          ownerReference.callbacks.setGate(machine.isRouteVerified)
         }
         state.stepSignal.raise()
         changeSignal.raise()
-      }, process: { ownerReference.owner.process(&$0, $1) })
+      }, process: { ownerReference.callbacks.process(&$0, $1) })
     guard let client = makeClient(handler) else { return nil }
     self.machine = locked
-    self.state = state
-    self.ownerReference = ownerReference
+    self.sharedState = state
+    self.callbacksReference = ownerReference
     self.client = client
     self.clock = clock
     self.changeSignal = changeSignal
   }
 
   /// Reads or changes the state machine while holding its lock.
-  func withMachine<Result>(_ body: (inout PipeWireMachine) -> Result) -> Result {
+  func withMachine<Result>(_ body: (inout PipeWireStateMachine) -> Result) -> Result {
     machine.withLock { body(&$0) }
   }
 
   /// Sets the owner and requests its stream. Call this method before the thread starts.
-  func requestStream(_ request: PipeWireStreamRequest, for owner: Owner) {
+  func requestStream(_ request: PipeWireStreamRequest, for owner: StreamCallbacks) {
     machine.withLock { machine in
-      ownerReference.owner = owner
+      callbacksReference.callbacks = owner
       machine.requestStream(request)
     }
   }
 
   /// Performs all actions of the state machine that are due. Only one thread may call this method.
-  func step() {
+  func performDueActions() {
     while true {
       let now = clock.now
-      let action = machine.withLock { machine -> PipeWireMachine.Action? in
+      let action = machine.withLock { machine -> PipeWireStateMachine.Action? in
         let action = machine.nextAction(at: now)
         if let action {
-          machine.begin(action, at: now)
-          ownerReference.owner.setGate(machine.isVerified)
+          machine.beginAction(action, at: now)
+          callbacksReference.callbacks.setGate(machine.isRouteVerified)
         }
         return action
       }
@@ -112,7 +112,7 @@ final class PipeWireConnection: Sendable {
       switch action {
       case .connect: succeeds = client.connect()
       case .openStream(let request):
-        ownerReference.owner.prepareForStream()
+        callbacksReference.callbacks.prepareForStream()
         succeeds = client.openStream(request)
       case .disconnect:
         client.disconnect()
@@ -122,29 +122,29 @@ final class PipeWireConnection: Sendable {
         succeeds = true
       }
       if !succeeds {
-        machine.withLock { $0.fail(action, at: clock.now) }
+        machine.withLock { $0.recordActionFailure(action, at: clock.now) }
       }
     }
     changeSignal.raise()
   }
 
   /// The time until the next step is due if no event arrives; nil if none is due.
-  var timeout: Duration? {
+  var timeUntilNextAction: Duration? {
     let now = clock.now
-    return machine.withLock { $0.timeout(at: now) }
+    return machine.withLock { $0.timeUntilNextAction(at: now) }
   }
 
   /// Starts the thread that performs the actions of the state machine. `close` ends the thread.
   func start() throws(PlaybackError) {
     let thread = try BackgroundThread { [self] in
-      var watched = [PollDescriptor(state.stepSignal.descriptor)]
-      while !state.isEnding.load(ordering: .acquiring) {
-        step()
-        clock.wait(for: &watched, timeout: timeout)
-        state.stepSignal.lower()
+      var watched = [PollDescriptor(sharedState.stepSignal.descriptor)]
+      while !sharedState.isEnding.load(ordering: .acquiring) {
+        performDueActions()
+        clock.wait(for: &watched, timeout: timeUntilNextAction)
+        sharedState.stepSignal.lower()
       }
     }
-    state.thread.withLock { $0 = thread }
+    sharedState.thread.withLock { $0 = thread }
   }
 
   /// Starts the thread, and waits until the requested stream is connected.
@@ -158,7 +158,7 @@ final class PipeWireConnection: Sendable {
     } catch {
       throw OutputError(.other, output: device, error.description)
     }
-    guard wait(within: Self.connectTimeout, until: \.isVerified) else {
+    guard wait(within: Self.connectTimeout, until: \.isRouteVerified) else {
       throw OutputError(
         .unresponsive, output: device,
         """
@@ -172,13 +172,13 @@ final class PipeWireConnection: Sendable {
   func setActive(_ isActive: Bool) {
     machine.withLock { $0.setPaused(!isActive, at: clock.now) }
     client.setActive(isActive)
-    state.stepSignal.raise()
+    sharedState.stepSignal.raise()
   }
 
   /// Waits until the state machine satisfies a condition.
   ///
   /// - Returns: False after the timeout.
-  func wait(within limit: Duration, until isTrue: (PipeWireMachine) -> Bool) -> Bool {
+  func wait(within limit: Duration, until isTrue: (PipeWireStateMachine) -> Bool) -> Bool {
     let end = clock.now + limit
     var watched = [PollDescriptor(changeSignal.descriptor)]
     while !machine.withLock({ isTrue($0) }) {
@@ -193,9 +193,9 @@ final class PipeWireConnection: Sendable {
   /// Ends the thread and the connection. Any thread except the connection's own may call this
   /// method.
   func close() {
-    state.isEnding.store(true, ordering: .releasing)
-    state.stepSignal.raise()
-    let thread = state.thread.withLock { thread in
+    sharedState.isEnding.store(true, ordering: .releasing)
+    sharedState.stepSignal.raise()
+    let thread = sharedState.thread.withLock { thread in
       defer { thread = nil }
       return thread
     }

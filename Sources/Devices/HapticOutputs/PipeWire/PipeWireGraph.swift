@@ -30,9 +30,9 @@ struct PipeWireGraph {
   }
 
   struct Port: Equatable {
-    var node: UInt32
+    var nodeID: UInt32
     /// The index of the port among the ports of its node.
-    var position: UInt32
+    var portIndex: UInt32
     /// The name of the audio channel, such as `FL`.
     var channel: String
     var isInput: Bool
@@ -81,23 +81,23 @@ struct PipeWireGraph {
   // MARK: - Endpoints
 
   /// Returns the identifiers of the nodes that have the given name and type.
-  func nodes(named name: String, _ endpoint: Endpoint) -> [UInt32] {
-    endpoints(endpoint).filter { nodes[$0]?.name == name }
+  func nodeIDs(named name: String, _ endpoint: Endpoint) -> [UInt32] {
+    endpointNodeIDs(endpoint).filter { nodes[$0]?.name == name }
   }
 
   /// Returns the identifiers of all nodes of a type, in the order of their creation.
-  func endpoints(_ endpoint: Endpoint) -> [UInt32] {
+  func endpointNodeIDs(_ endpoint: Endpoint) -> [UInt32] {
     let classes = endpoint.mediaClasses
     return nodes.filter { classes.contains($0.value.mediaClass) }.keys.sorted()
   }
 
   /// Returns the channel names of a node, in the order of its ports.
-  func channels(of node: UInt32, _ endpoint: Endpoint) -> [String] {
+  func channelNames(of node: UInt32, _ endpoint: Endpoint) -> [String] {
     let matching = ports.values.filter { port in
-      port.node == node && port.isInput == !endpoint.isCapture
+      port.nodeID == node && port.isInput == !endpoint.isCapture
         && port.isMonitor == (endpoint == .monitor)
     }
-    return matching.sorted { $0.position < $1.position }.map(\.channel)
+    return matching.sorted { $0.portIndex < $1.portIndex }.map(\.channel)
   }
 
   // MARK: - Identity

@@ -35,17 +35,17 @@ enum PipeWireRegistry {
     guard PipeWireLibraryClient.isInstalled else { return .failure(.libraryMissing) }
     guard let signal = try? WakeSignal(),
       let connection = try? PipeWireConnection(
-        PipeWireMachine(), clock: clock, changeSignal: signal, owner: .none,
+        PipeWireStateMachine(), clock: clock, changeSignal: signal, owner: .none,
         makeClient: { PipeWireLibraryClient(remote: remote, handler: $0) })
     else {
       return .failure(.absent)
     }
-    connection.step()
+    connection.performDueActions()
     let isDone = connection.wait(within: limit) { !$0.isWaitingForObjects }
-    let isComplete = connection.withMachine(\.isComplete)
+    let isComplete = connection.withMachine(\.isGraphComplete)
     guard isDone, isComplete else {
       connection.close()
-      return .failure(isDone ? .absent : .silent)
+      return .failure(isDone ? .absent : .noReply)
     }
     return .success(connection)
   }
@@ -53,14 +53,14 @@ enum PipeWireRegistry {
 
 extension PipeWireRegistry.Contents {
   /// Collects the sinks and sources that the server has reported to a state machine.
-  init(_ machine: PipeWireMachine) {
+  init(_ machine: PipeWireStateMachine) {
     func endpoints(_ endpoint: PipeWireGraph.Endpoint) -> [SoundServers.Sink] {
-      machine.graph.endpoints(endpoint).compactMap { id in
+      machine.graph.endpointNodeIDs(endpoint).compactMap { id in
         machine.graph.nodes[id].map { node in
           SoundServers.Sink(
             name: node.name,
             description: node.description.isEmpty ? node.name : node.description,
-            channels: machine.graph.channels(of: id, endpoint), graphRate: machine.graphRate)
+            channels: machine.graph.channelNames(of: id, endpoint), graphRate: machine.graphRate)
         }
       }
     }

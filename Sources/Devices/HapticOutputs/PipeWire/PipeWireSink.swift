@@ -29,38 +29,38 @@ public final class PipeWireSink: AudioSink {
     var position: Int
     /// A Boolean value that indicates whether the server does not run the stream, so that the
     /// machine's clock paces the output.
-    var isByClock: Bool
+    var isPacedByClock: Bool
   }
 
   /// The interval between reports of missed frames while the server runs no cycles, in seconds.
-  private static let missedReportSeconds = 0.02
+  private static let missedReportIntervalSeconds = 0.02
   /// The maximum duration of one wait.
-  private static let maximumWait = Duration.milliseconds(200)
+  private static let maximumWaitDuration = Duration.milliseconds(200)
   /// The minimum duration of missed frames, in seconds, after which the process counts as stopped.
-  private static let stopThresholdSeconds = 0.25
+  private static let processStopThresholdSeconds = 0.25
 
   /// The granted format. The buffer may grow if the request permits it.
   public let format: SinkFormat
-  private let device: String
+  private let deviceName: String
   private let clock: any TimeSource
   private let connection: PipeWireConnection
   private let transfer: PipeWireTransfer
 
   private var phase = Phase.filling
-  private var growth: BufferGrowth
+  private var bufferGrowth: BufferGrowth
   /// The first frame of the buffer that is being filled, or, during playback, that was filled
   /// before the start.
-  private var firstFrame = 0
-  private var generation = 0
+  private var firstFilledFrame = 0
+  private var startGeneration = 0
   private var startSeconds = 0.0
-  private var reportedMissedCount = 0
-  private var reportedStarvedCount = 0
+  private var reportedMissedFrameCount = 0
+  private var reportedStarvedFrameCount = 0
   /// A Boolean value that indicates whether the stream is currently not heard and an event has
   /// reported the interruption.
   private var isInterrupted: Bool
   /// The number of frames that had been heard when the stream became audible again; nil if it is
   /// not returning from an interruption.
-  private var heardCountAtReturn: Int?
+  private var heardFrameCountAtReturn: Int?
   private var eventQueue = SinkEventQueue()
   private var watchedDescriptors: [PollDescriptor]
 
@@ -78,18 +78,18 @@ public final class PipeWireSink: AudioSink {
     device: String, connection: PipeWireConnection, transfer: PipeWireTransfer,
     growth: BufferGrowth, periodSize: Int, isPresent: Bool, clock: any TimeSource
   ) {
-    self.device = device
+    self.deviceName = device
     self.connection = connection
     self.transfer = transfer
-    self.growth = growth
+    self.bufferGrowth = growth
     self.clock = clock
     format = SinkFormat(
       rate: transfer.rate, channelCount: transfer.ring.channelCount, periodSize: periodSize,
-      bufferSize: growth.frameCount)
+      bufferSize: growth.bufferFrameCount)
     isInterrupted = !isPresent
-    watchedDescriptors = [PollDescriptor(-1), PollDescriptor(transfer.signal.descriptor)]
+    watchedDescriptors = [PollDescriptor(-1), PollDescriptor(transfer.cycleSignal.descriptor)]
     if !isPresent {
-      start()
+      startPlayback()
     }
   }
 
@@ -107,17 +107,19 @@ public final class PipeWireSink: AudioSink {
   private var nowSeconds: Double { clock.now / .seconds(1) }
 
   /// The number of frames to keep written ahead: at least two cycles of the server.
-  private func fillTarget(_ snapshot: PipeWireTransfer.Snapshot) -> Int {
-    min(max(growth.frameCount, 2 * snapshot.frameCount), transfer.ring.frameCapacity / 2)
+  private func fillTargetFrameCount(_ snapshot: PipeWireTransfer.Snapshot) -> Int {
+    min(
+      max(bufferGrowth.bufferFrameCount, 2 * snapshot.cycleFrameCount),
+      transfer.ring.frameCapacity / 2)
   }
 
   /// The number of frames that were written and not yet heard.
   public var delayFrames: Int {
     let snapshot = transfer.snapshot
-    let written = transfer.written
-    let limit = fillTarget(snapshot) + Int(format.rate)
-    guard phase == .playing, snapshot.generation == generation else {
-      let ahead = written - firstFrame + Int(snapshot.delaySeconds * format.rate)
+    let written = transfer.writtenFrameCount
+    let limit = fillTargetFrameCount(snapshot) + Int(format.rate)
+    guard phase == .playing, snapshot.generation == startGeneration else {
+      let ahead = written - firstFilledFrame + Int(snapshot.delaySeconds * format.rate)
       return phase == .filling ? min(max(0, ahead), limit) : 0
     }
     let heard = snapshot.anchor.frame(at: nowSeconds, rate: format.rate)
@@ -129,25 +131,26 @@ public final class PipeWireSink: AudioSink {
   /// Waits until the server has played a cycle, frames were missed, or the thread is woken.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
     watchedDescriptors[0] = PollDescriptor(wake.descriptor)
-    let end = clock.now + Self.maximumWait
+    let end = clock.now + Self.maximumWaitDuration
     while true {
       switch phase {
       case .ended: return .ended
       case .idle: resumeFromIdle()
       case .filling, .playing: break
       }
-      transfer.signal.lower()
+      transfer.cycleSignal.lower()
       // Frames that the closed gate silenced are in the snapshot only if the notice can be read.
       let snapshot = transfer.snapshot
       receiveNotices(snapshot)
       startIfFilled(snapshot)
-      let progress = progress(snapshot)
-      account(snapshot, position: progress.position)
+      let progress = playbackProgress(snapshot)
+      reportUnheardFrames(snapshot, position: progress.position)
       if let readiness = readiness(progress, snapshot) { return readiness }
       let remaining = end - clock.now
       guard remaining > .zero else { return .ready(frameCount: 0) }
       let limit =
-        progress.isByClock ? Duration.seconds(Self.missedReportSeconds) : .milliseconds(50)
+        progress.isPacedByClock
+        ? Duration.seconds(Self.missedReportIntervalSeconds) : .milliseconds(50)
       clock.wait(for: &watchedDescriptors, timeout: min(remaining, limit))
       if watchedDescriptors[0].receivedEvents != 0 {
         wake.lower()
@@ -161,37 +164,40 @@ public final class PipeWireSink: AudioSink {
   private func readiness(_ progress: Progress, _ snapshot: PipeWireTransfer.Snapshot)
     -> SinkReadiness?
   {
-    let written = transfer.written
+    let written = transfer.writtenFrameCount
     let missed = progress.position - written
-    if progress.isByClock {
-      guard Double(missed) >= Self.missedReportSeconds * format.rate else { return nil }
+    if progress.isPacedByClock {
+      guard Double(missed) >= Self.missedReportIntervalSeconds * format.rate else { return nil }
     }
     if missed > 0 {
       transfer.skip(to: progress.position)
       return .missed(frameCount: missed)
     }
-    guard !progress.isByClock else { return nil }
-    let space = fillTarget(snapshot) - (written - progress.position)
+    guard !progress.isPacedByClock else { return nil }
+    let space = fillTargetFrameCount(snapshot) - (written - progress.position)
     let periodCount = space / format.periodSize
     return periodCount > 0 ? .ready(frameCount: periodCount * format.periodSize) : nil
   }
 
-  private func progress(_ snapshot: PipeWireTransfer.Snapshot) -> Progress {
-    guard phase == .playing else { return Progress(position: firstFrame, isByClock: false) }
-    let isCurrent = snapshot.generation == generation
+  private func playbackProgress(_ snapshot: PipeWireTransfer.Snapshot) -> Progress {
+    guard phase == .playing else {
+      return Progress(position: firstFilledFrame, isPacedByClock: false)
+    }
+    let isCurrent = snapshot.generation == startGeneration
     let anchor =
       isCurrent
-      ? snapshot.anchor : PipeWireTimeline.Anchor(frame: firstFrame, seconds: startSeconds)
-    let position = isCurrent ? snapshot.position : firstFrame
+      ? snapshot.anchor : PipeWireTimeline.Anchor(frame: firstFilledFrame, seconds: startSeconds)
+    let position = isCurrent ? snapshot.nextFrame : firstFilledFrame
     let lastSeconds = isCurrent ? snapshot.startSeconds : startSeconds
     let now = nowSeconds
     let tolerance = max(
-      PipeWireTimeline.minimumInterruptionSeconds, 4 * Double(snapshot.frameCount) / format.rate)
+      PipeWireTimeline.minimumInterruptionSeconds,
+      4 * Double(snapshot.cycleFrameCount) / format.rate)
     guard now - lastSeconds > tolerance else {
-      return Progress(position: position, isByClock: false)
+      return Progress(position: position, isPacedByClock: false)
     }
     let due = anchor.frame(at: now, rate: format.rate)
-    return Progress(position: max(position, due), isByClock: true)
+    return Progress(position: max(position, due), isPacedByClock: true)
   }
 
   // MARK: - Events
@@ -200,17 +206,17 @@ public final class PipeWireSink: AudioSink {
     for notice in connection.withMachine({ $0.drainNotices() }) {
       switch notice {
       case .interrupted(let reason):
-        heardCountAtReturn = nil
+        heardFrameCountAtReturn = nil
         guard !isInterrupted else { break }
         isInterrupted = true
-        eventQueue.add(.disconnected, text: "\(device): \(reason)")
+        eventQueue.add(.disconnected, text: "\(deviceName): \(reason)")
       case .resumed:
-        heardCountAtReturn = snapshot.heardCount
+        heardFrameCountAtReturn = snapshot.heardFrameCount
       case .lacksChannels(let count):
         let channels = count == 1 ? "one channel" : "\(count) channels"
         eventQueue.add(
           .degraded,
-          text: "\(device): reconnected with \(channels) instead of \(format.channelCount)")
+          text: "\(deviceName): reconnected with \(channels) instead of \(format.channelCount)")
       }
     }
   }
@@ -220,29 +226,32 @@ public final class PipeWireSink: AudioSink {
   /// - Parameters:
   ///   - snapshot: The state after the last cycle.
   ///   - position: The frame up to which all frames were heard or missed.
-  private func account(_ snapshot: PipeWireTransfer.Snapshot, position: Int) {
+  private func reportUnheardFrames(_ snapshot: PipeWireTransfer.Snapshot, position: Int) {
     guard phase == .playing else { return }
     if isInterrupted {
-      guard let heardBefore = heardCountAtReturn, snapshot.heardCount > heardBefore else { return }
-      heardCountAtReturn = nil
+      guard let heardBefore = heardFrameCountAtReturn, snapshot.heardFrameCount > heardBefore else {
+        return
+      }
+      heardFrameCountAtReturn = nil
       isInterrupted = false
       eventQueue.add(
-        .reconnected, missedFrameCount: takeMissed(snapshot, position: position).count,
-        text: "\(device): reconnected")
+        .reconnected, missedFrameCount: drainMissedFrameCounts(snapshot, position: position).count,
+        text: "\(deviceName): reconnected")
       return
     }
-    let (missed, starved) = takeMissed(snapshot, position: position)
+    let (missed, starved) = drainMissedFrameCounts(snapshot, position: position)
     guard missed > 0 else { return }
     let late = min(missed, starved)
     if late > 0 {
-      let isStopped = Double(late) > Self.stopThresholdSeconds * format.rate
+      let isStopped = Double(late) > Self.processStopThresholdSeconds * format.rate
       eventQueue.add(
         .underrun, cause: isStopped ? .stoppedProcess : .lateDelivery, missedFrameCount: late,
         text: "buffer underrun")
-      if growth.recordUnderrun() {
+      if bufferGrowth.recordUnderrun() {
         eventQueue.add(
           .degraded,
-          text: BufferGrowth.message(device, frameCount: growth.frameCount, rate: format.rate))
+          text: BufferGrowth.growthMessage(
+            deviceName, frameCount: bufferGrowth.bufferFrameCount, rate: format.rate))
       }
     }
     if missed > late {
@@ -254,14 +263,14 @@ public final class PipeWireSink: AudioSink {
 
   /// Returns the number of frames that were missed since the last call, and how many of them were
   /// missed because they were delivered too late.
-  private func takeMissed(_ snapshot: PipeWireTransfer.Snapshot, position: Int) -> (
+  private func drainMissedFrameCounts(_ snapshot: PipeWireTransfer.Snapshot, position: Int) -> (
     count: Int, starved: Int
   ) {
-    let missed = position - snapshot.heardCount
-    let count = max(0, missed - reportedMissedCount)
-    let starved = max(0, snapshot.starvedCount - reportedStarvedCount)
-    reportedMissedCount = max(reportedMissedCount, missed)
-    reportedStarvedCount = snapshot.starvedCount
+    let missed = position - snapshot.heardFrameCount
+    let count = max(0, missed - reportedMissedFrameCount)
+    let starved = max(0, snapshot.starvedFrameCount - reportedStarvedFrameCount)
+    reportedMissedFrameCount = max(reportedMissedFrameCount, missed)
+    reportedStarvedFrameCount = snapshot.starvedFrameCount
     return (count, starved)
   }
 
@@ -277,20 +286,21 @@ public final class PipeWireSink: AudioSink {
   /// Starts once the buffer is filled and the stream is audible, or known to be inaudible.
   private func startIfFilled(_ snapshot: PipeWireTransfer.Snapshot) {
     guard phase == .filling,
-      transfer.written - firstFrame + format.periodSize > fillTarget(snapshot),
+      transfer.writtenFrameCount - firstFilledFrame + format.periodSize
+        > fillTargetFrameCount(snapshot),
       isInterrupted || transfer.isGateOpen.load(ordering: .acquiring)
     else { return }
-    start()
+    startPlayback()
   }
 
-  private func start() {
+  private func startPlayback() {
     let snapshot = transfer.snapshot
     phase = .playing
     startSeconds = nowSeconds
-    reportedMissedCount = firstFrame - snapshot.heardCount
-    reportedStarvedCount = snapshot.starvedCount
-    generation = transfer.start(
-      at: PipeWireTimeline.Anchor(frame: firstFrame, seconds: startSeconds))
+    reportedMissedFrameCount = firstFilledFrame - snapshot.heardFrameCount
+    reportedStarvedFrameCount = snapshot.starvedFrameCount
+    startGeneration = transfer.start(
+      at: PipeWireTimeline.Anchor(frame: firstFilledFrame, seconds: startSeconds))
   }
 
   // MARK: - Idle
@@ -299,8 +309,10 @@ public final class PipeWireSink: AudioSink {
   public func beginIdle() -> Bool {
     let snapshot = transfer.snapshot
     receiveNotices(snapshot)
-    guard phase == .playing, !isInterrupted, !progress(snapshot).isByClock else { return false }
-    account(snapshot, position: snapshot.position)
+    guard phase == .playing, !isInterrupted, !playbackProgress(snapshot).isPacedByClock else {
+      return false
+    }
+    reportUnheardFrames(snapshot, position: snapshot.nextFrame)
     transfer.stop()
     connection.setActive(false)
     phase = .idle
@@ -309,7 +321,7 @@ public final class PipeWireSink: AudioSink {
 
   private func resumeFromIdle() {
     connection.setActive(true)
-    firstFrame = transfer.written
+    firstFilledFrame = transfer.writtenFrameCount
     phase = .filling
   }
 
@@ -323,8 +335,8 @@ public final class PipeWireSink: AudioSink {
   ///   to discard them.
   public func finish(draining: Bool) {
     defer { phase = .ended }
-    if phase == .filling, transfer.written > firstFrame, draining {
-      start()
+    if phase == .filling, transfer.writtenFrameCount > firstFilledFrame, draining {
+      startPlayback()
     }
     guard phase == .playing else { return }
     if draining, !isInterrupted {
@@ -332,17 +344,18 @@ public final class PipeWireSink: AudioSink {
     }
     let snapshot = transfer.snapshot
     receiveNotices(snapshot)
-    let progress = progress(snapshot)
-    let written = transfer.written
-    account(snapshot, position: min(progress.position, written))
-    let isLost = isInterrupted || progress.isByClock
-    guard isLost || draining && snapshot.position < written else { return }
-    let missed = takeMissed(snapshot, position: isLost ? max(progress.position, written) : written)
+    let progress = playbackProgress(snapshot)
+    let written = transfer.writtenFrameCount
+    reportUnheardFrames(snapshot, position: min(progress.position, written))
+    let isLost = isInterrupted || progress.isPacedByClock
+    guard isLost || draining && snapshot.nextFrame < written else { return }
+    let missed = drainMissedFrameCounts(
+      snapshot, position: isLost ? max(progress.position, written) : written)
     eventQueue.add(
       .failed, missedFrameCount: missed.count,
       text: isInterrupted
-        ? "\(device): the device did not return before playback ended"
-        : "\(device): the device did not play the end")
+        ? "\(deviceName): the device did not return before playback ended"
+        : "\(deviceName): the device did not play the end")
   }
 
   /// Waits until the written frames have been heard.
@@ -350,10 +363,10 @@ public final class PipeWireSink: AudioSink {
     let deadline = clock.now + .seconds(Double(delayFrames) / format.rate) + .milliseconds(200)
     watchedDescriptors[0] = PollDescriptor(-1)
     while true {
-      transfer.signal.lower()
+      transfer.cycleSignal.lower()
       let snapshot = transfer.snapshot
-      let isCurrent = snapshot.generation == generation
-      let isPlayed = isCurrent && snapshot.position >= transfer.written
+      let isCurrent = snapshot.generation == startGeneration
+      let isPlayed = isCurrent && snapshot.nextFrame >= transfer.writtenFrameCount
       let remaining = Duration.seconds(Double(delayFrames) / format.rate)
       let now = clock.now
       guard now < deadline, !isPlayed || remaining > .zero else { return }

@@ -50,33 +50,33 @@ struct PipeWireTimeline {
   /// The sample rate in hertz.
   let rate: Double
   /// The number of the next frame of the stream.
-  private(set) var position = 0
+  private(set) var nextFrame = 0
   /// The number of frames that have been heard so far.
-  private(set) var heardCount = 0
+  private(set) var heardFrameCount = 0
   /// The number of frames that were not heard because they were delivered too late.
-  private(set) var starvedCount = 0
+  private(set) var starvedFrameCount = 0
   /// The first frame of the last cycle, and the time at which it is heard.
   private(set) var anchor: Anchor?
   private var expectedTicks: Double?
-  private var lastStartSeconds = 0.0
-  private var lastFrameCount = 0
+  private var lastCycleStartSeconds = 0.0
+  private var lastCycleFrameCount = 0
   /// A Boolean value that indicates whether the server skipped frames before the last cycle.
-  private var hasSkipped = false
+  private var hasSkippedFrames = false
   /// The range of frames that the last cycle played.
-  private var lastHeard = 0..<0
+  private var lastHeardFrames = 0..<0
   /// The range of frames that the last cycle needed but that were not written in time.
-  private var lastStarved = 0..<0
+  private var lastStarvedFrames = 0..<0
 
   init(rate: Double) { self.rate = rate }
 
   /// Starts the timeline at a frame and the time at which the frame is due.
   mutating func start(at anchor: Anchor) {
-    position = anchor.frame
+    nextFrame = anchor.frame
     self.anchor = nil
     startAnchor = anchor
     expectedTicks = nil
-    lastHeard = 0..<0
-    lastStarved = 0..<0
+    lastHeardFrames = 0..<0
+    lastStarvedFrames = 0..<0
   }
 
   /// The frame and time of a start that no cycle has followed yet; nil after the first cycle.
@@ -87,23 +87,23 @@ struct PipeWireTimeline {
   mutating func resume() { expectedTicks = nil }
 
   /// Begins a cycle, and returns the number of its first frame.
-  mutating func begin(_ cycle: Cycle) -> Int {
-    let shift = shift(at: cycle)
-    hasSkipped = shift > 0
+  mutating func beginCycle(_ cycle: Cycle) -> Int {
+    let shift = frameShift(at: cycle)
+    hasSkippedFrames = shift > 0
     if shift > 0 {
-      position += shift
+      nextFrame += shift
     } else if shift < 0 {
       rewind(by: -shift)
     }
-    anchor = Anchor(frame: position, seconds: cycle.heardSeconds)
+    anchor = Anchor(frame: nextFrame, seconds: cycle.heardSeconds)
     startAnchor = nil
-    lastStartSeconds = cycle.startSeconds
-    lastFrameCount = cycle.frameCount
+    lastCycleStartSeconds = cycle.startSeconds
+    lastCycleFrameCount = cycle.frameCount
     expectedTicks =
       cycle.tickSeconds > 0
       ? Double(cycle.ticks) + (Double(cycle.frameCount) / (rate * cycle.tickSeconds)).rounded()
       : nil
-    return position
+    return nextFrame
   }
 
   /// Ends a cycle, and counts the frames that were heard or delivered too late.
@@ -111,40 +111,43 @@ struct PipeWireTimeline {
   /// - Parameters:
   ///   - heard: The frames that were played.
   ///   - starved: The frames that were missing.
-  mutating func end(heard: Range<Int>, starved: Range<Int>) {
-    position += lastFrameCount
-    heardCount += heard.count
-    lastHeard = heard
+  mutating func endCycle(heard: Range<Int>, starved: Range<Int>) {
+    nextFrame += lastCycleFrameCount
+    heardFrameCount += heard.count
+    lastHeardFrames = heard
     // No sink could deliver frames that the server requests out of order.
-    lastStarved = hasSkipped ? 0..<0 : starved
-    starvedCount += lastStarved.count
+    lastStarvedFrames = hasSkippedFrames ? 0..<0 : starved
+    starvedFrameCount += lastStarvedFrames.count
   }
 
   /// Returns the number of frames to skip before a cycle, so that it is on time. A negative number
   /// counts the frames to repeat.
-  private func shift(at cycle: Cycle) -> Int {
+  private func frameShift(at cycle: Cycle) -> Int {
     if let startAnchor {
       let elapsed = cycle.startSeconds - startAnchor.seconds
       return elapsed > Self.minimumInterruptionSeconds ? Int(elapsed * rate) : 0
     }
     guard let anchor else { return 0 }
     let tolerance = Double(cycle.frameCount) / 2
-    let elapsedFrames = (cycle.startSeconds - lastStartSeconds) * rate - Double(lastFrameCount)
+    let elapsedFrames =
+      (cycle.startSeconds - lastCycleStartSeconds) * rate - Double(lastCycleFrameCount)
     guard let expectedTicks, cycle.tickSeconds > 0 else {
       let due = anchor.frame(at: cycle.heardSeconds, rate: rate)
-      return Double(due - position) >= tolerance ? due - position : 0
+      return Double(due - nextFrame) >= tolerance ? due - nextFrame : 0
     }
     let frames = (Double(cycle.ticks) - expectedTicks) * cycle.tickSeconds * rate
     let isOtherClock =
-      frames < -2 * Double(max(cycle.frameCount, lastFrameCount))
+      frames < -2 * Double(max(cycle.frameCount, lastCycleFrameCount))
       || abs(elapsedFrames - frames) > Self.clockToleranceSeconds * rate
     let deviation = isOtherClock ? max(0, elapsedFrames) : frames
     return abs(deviation) >= tolerance ? Int(deviation.rounded()) : 0
   }
 
   private mutating func rewind(by frameCount: Int) {
-    position = max(0, position - frameCount)
-    heardCount -= lastHeard.clamped(to: position..<max(position, lastHeard.upperBound)).count
-    starvedCount -= lastStarved.clamped(to: position..<max(position, lastStarved.upperBound)).count
+    nextFrame = max(0, nextFrame - frameCount)
+    heardFrameCount -=
+      lastHeardFrames.clamped(to: nextFrame..<max(nextFrame, lastHeardFrames.upperBound)).count
+    starvedFrameCount -=
+      lastStarvedFrames.clamped(to: nextFrame..<max(nextFrame, lastStarvedFrames.upperBound)).count
   }
 }

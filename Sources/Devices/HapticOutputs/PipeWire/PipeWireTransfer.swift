@@ -12,14 +12,14 @@ internal import Synchronization
     /// The number of the start that the cycle follows; see `start(at:)`.
     var generation = 0
     /// The number of the next frame to play.
-    var position = 0
-    var heardCount = 0
-    var starvedCount = 0
+    var nextFrame = 0
+    var heardFrameCount = 0
+    var starvedFrameCount = 0
     /// The first frame of the cycle, and the time at which it is heard.
     var anchor = PipeWireTimeline.Anchor(frame: 0, seconds: 0)
     /// The start of the cycle in seconds; negative before the first cycle.
     var startSeconds = -1.0
-    var frameCount = 0
+    var cycleFrameCount = 0
 
     /// The latency from the start of the cycle until its first frame is heard, in seconds.
     var delaySeconds: Double { startSeconds < 0 ? 0 : anchor.seconds - startSeconds }
@@ -31,7 +31,7 @@ internal import Synchronization
   let rate: Double
   let ring: FrameRing
   /// The signal that is raised after every cycle.
-  let signal: WakeSignal
+  let cycleSignal: WakeSignal
   /// A Boolean value that indicates whether frames may be heard, because the stream is linked only
   /// to its target. The connection sets it.
   let isGateOpen = Atomic<Bool>(false)
@@ -43,9 +43,9 @@ internal import Synchronization
   private let writtenCount = Atomic<Int>(0)
   /// The end of the range of skipped frames, which were never written and are silent. The render
   /// thread sets it.
-  private let silentCount = Atomic<Int>(0)
+  private let silentRangeEnd = Atomic<Int>(0)
   /// The number of the most recent start; negative after a stop.
-  private let generation = Atomic<Int>(0)
+  private let startGeneration = Atomic<Int>(0)
   private let startFrame = Atomic<Int>(0)
   private let startNanoseconds = Atomic<Int64>(0)
 
@@ -56,16 +56,16 @@ internal import Synchronization
   private let snapshotLock = SequenceLock()
   private let snapshotGeneration = Atomic<Int>(0)
   private let snapshotPosition = Atomic<Int>(0)
-  private let snapshotHeard = Atomic<Int>(0)
-  private let snapshotStarved = Atomic<Int>(0)
-  private let snapshotFrame = Atomic<Int>(0)
-  private let snapshotHeardTime = Atomic<Int64>(0)
-  private let snapshotStart = Atomic<Int64>(-1)
+  private let snapshotHeardFrameCount = Atomic<Int>(0)
+  private let snapshotStarvedFrameCount = Atomic<Int>(0)
+  private let snapshotAnchorFrame = Atomic<Int>(0)
+  private let snapshotAnchorNanoseconds = Atomic<Int64>(0)
+  private let snapshotStartNanoseconds = Atomic<Int64>(-1)
   private let snapshotFrameCount = Atomic<Int>(0)
 
   init(rate: Double, channelCount: Int, maximumFill: Int, signal: WakeSignal) {
     self.rate = rate
-    self.signal = signal
+    self.cycleSignal = signal
     // Frames that were just played remain, so that a cycle can run again.
     ring = FrameRing(
       minimumCapacity: 2 * max(maximumFill, 2 * Self.maximumCycleSize), channelCount: channelCount)
@@ -75,18 +75,18 @@ internal import Synchronization
   // MARK: - Render thread
 
   /// The number of written or skipped frames.
-  var written: Int { writtenCount.load(ordering: .relaxed) }
+  var writtenFrameCount: Int { writtenCount.load(ordering: .relaxed) }
 
   /// Appends frames.
   func write(_ frames: Span<Float>) {
-    let position = written
+    let position = writtenFrameCount
     ring.write(frames, at: position)
     writtenCount.store(position + frames.count / ring.channelCount, ordering: .releasing)
   }
 
   /// Skips frames up to a position. Skipped frames are never written, and are silent.
   func skip(to position: Int) {
-    silentCount.store(position, ordering: .releasing)
+    silentRangeEnd.store(position, ordering: .releasing)
     writtenCount.store(position, ordering: .releasing)
   }
 
@@ -96,27 +96,29 @@ internal import Synchronization
   func start(at anchor: PipeWireTimeline.Anchor) -> Int {
     startFrame.store(anchor.frame, ordering: .relaxed)
     startNanoseconds.store(Int64(anchor.seconds * 1e9), ordering: .relaxed)
-    let next = abs(generation.load(ordering: .relaxed)) + 1
-    generation.store(next, ordering: .releasing)
+    let next = abs(startGeneration.load(ordering: .relaxed)) + 1
+    startGeneration.store(next, ordering: .releasing)
     return next
   }
 
   /// Stops playing. Cycles are silent until the next start.
-  func stop() { generation.store(-abs(generation.load(ordering: .relaxed)), ordering: .releasing) }
+  func stop() {
+    startGeneration.store(-abs(startGeneration.load(ordering: .relaxed)), ordering: .releasing)
+  }
 
   /// The playback state after the most recent process cycle.
   var snapshot: Snapshot {
     snapshotLock.read {
       Snapshot(
         generation: snapshotGeneration.load(ordering: .relaxed),
-        position: snapshotPosition.load(ordering: .relaxed),
-        heardCount: snapshotHeard.load(ordering: .relaxed),
-        starvedCount: snapshotStarved.load(ordering: .relaxed),
+        nextFrame: snapshotPosition.load(ordering: .relaxed),
+        heardFrameCount: snapshotHeardFrameCount.load(ordering: .relaxed),
+        starvedFrameCount: snapshotStarvedFrameCount.load(ordering: .relaxed),
         anchor: PipeWireTimeline.Anchor(
-          frame: snapshotFrame.load(ordering: .relaxed),
-          seconds: Double(snapshotHeardTime.load(ordering: .relaxed)) * 1e-9),
-        startSeconds: Double(snapshotStart.load(ordering: .relaxed)) * 1e-9,
-        frameCount: snapshotFrameCount.load(ordering: .relaxed))
+          frame: snapshotAnchorFrame.load(ordering: .relaxed),
+          seconds: Double(snapshotAnchorNanoseconds.load(ordering: .relaxed)) * 1e-9),
+        startSeconds: Double(snapshotStartNanoseconds.load(ordering: .relaxed)) * 1e-9,
+        cycleFrameCount: snapshotFrameCount.load(ordering: .relaxed))
     }
   }
 
@@ -129,8 +131,8 @@ internal import Synchronization
     var first = 0
     var heard = 0..<0
     if isPlaying {
-      first = timeline.begin(times)
-      heard = play(first..<(first + cycle.frameCount))
+      first = timeline.beginCycle(times)
+      heard = playableFrames(first..<(first + cycle.frameCount))
     }
     // The rest of the cycle, before and after the frames, is silent.
     let channelCount = ring.channelCount
@@ -140,13 +142,13 @@ internal import Synchronization
       var frames = output._mutatingExtracting(start..<(start + heard.count * channelCount))
       ring.read(into: &frames, at: heard.lowerBound)
     }
-    publish(cycle)
-    signal.raise()
+    publishSnapshot(cycle)
+    cycleSignal.raise()
   }
 
   /// Starts the timeline if a start was requested, and returns whether frames are played.
   private func startIfRequested() -> Bool {
-    let wanted = generation.load(ordering: .acquiring)
+    let wanted = startGeneration.load(ordering: .acquiring)
     guard wanted > 0 else { return false }
     let isNew = isNewStream.exchange(false, ordering: .acquiringAndReleasing)
     if wanted != timelineGeneration {
@@ -162,26 +164,27 @@ internal import Synchronization
   }
 
   /// Counts the frames of a cycle as heard or late, and returns the range of frames to play.
-  private func play(_ frames: Range<Int>) -> Range<Int> {
+  private func playableFrames(_ frames: Range<Int>) -> Range<Int> {
     let written = writtenCount.load(ordering: .acquiring)
-    let silent = min(silentCount.load(ordering: .acquiring), written)
+    let silent = min(silentRangeEnd.load(ordering: .acquiring), written)
     let isOpen = isGateOpen.load(ordering: .acquiring)
     let available = frames.clamped(to: silent..<written)
     let heard = isOpen ? available : frames.lowerBound..<frames.lowerBound
     let starved = max(frames.lowerBound, min(written, frames.upperBound))..<frames.upperBound
-    timeline.end(heard: heard, starved: starved)
+    timeline.endCycle(heard: heard, starved: starved)
     return heard
   }
 
-  private func publish(_ cycle: PipeWireCycle) {
+  private func publishSnapshot(_ cycle: PipeWireCycle) {
     snapshotLock.write {
       snapshotGeneration.store(timelineGeneration, ordering: .relaxed)
-      snapshotPosition.store(timeline.position, ordering: .relaxed)
-      snapshotHeard.store(timeline.heardCount, ordering: .relaxed)
-      snapshotStarved.store(timeline.starvedCount, ordering: .relaxed)
-      snapshotFrame.store(timeline.anchor?.frame ?? timeline.position, ordering: .relaxed)
-      snapshotHeardTime.store(cycle.startNanoseconds + cycle.delayNanoseconds, ordering: .relaxed)
-      snapshotStart.store(cycle.startNanoseconds, ordering: .relaxed)
+      snapshotPosition.store(timeline.nextFrame, ordering: .relaxed)
+      snapshotHeardFrameCount.store(timeline.heardFrameCount, ordering: .relaxed)
+      snapshotStarvedFrameCount.store(timeline.starvedFrameCount, ordering: .relaxed)
+      snapshotAnchorFrame.store(timeline.anchor?.frame ?? timeline.nextFrame, ordering: .relaxed)
+      snapshotAnchorNanoseconds.store(
+        cycle.startNanoseconds + cycle.delayNanoseconds, ordering: .relaxed)
+      snapshotStartNanoseconds.store(cycle.startNanoseconds, ordering: .relaxed)
       snapshotFrameCount.store(cycle.frameCount, ordering: .relaxed)
     }
   }
@@ -189,8 +192,8 @@ internal import Synchronization
 
 extension PipeWireTransfer {
   /// The callbacks through which a connection plays the written frames on a stream.
-  var owner: PipeWireConnection.Owner {
-    PipeWireConnection.Owner(
+  var streamCallbacks: PipeWireConnection.StreamCallbacks {
+    PipeWireConnection.StreamCallbacks(
       setGate: { self.isGateOpen.store($0, ordering: .releasing) },
       prepareForStream: { self.isNewStream.store(true, ordering: .releasing) },
       process: { self.process(&$0, $1) })

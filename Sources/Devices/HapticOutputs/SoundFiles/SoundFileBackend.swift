@@ -7,7 +7,7 @@ internal import Synchronization
 public final class SoundFileBackend: OutputBackend {
   private static let defaultFormat = SampleFormat.s16
 
-  private let openCounts = Mutex<[String: Int]>([:])
+  private let openCountsByPath = Mutex<[String: Int]>([:])
 
   /// Creates the backend.
   public init() {}
@@ -17,7 +17,7 @@ public final class SoundFileBackend: OutputBackend {
   /// The scheme of sound file outputs: `wav`.
   public var scheme: String { Self.scheme }
   /// The placeholder for the path in names of outputs: `FILE`.
-  public var parameter: String? { "FILE" }
+  public var addressPlaceholder: String? { "FILE" }
 
   /// Returns a single listing that shows the form of output names, because the files do not exist
   /// before they are written.
@@ -81,7 +81,7 @@ public final class SoundFileBackend: OutputBackend {
   }
 
   private func numberedPath(_ path: String) -> String {
-    let count = openCounts.withLock { counts in
+    let count = openCountsByPath.withLock { counts in
       counts[path, default: 0] += 1
       return counts[path, default: 0]
     }
@@ -127,7 +127,7 @@ public final class SoundFileSink: AudioSink {
   }
 
   /// The number of written frames that the clock has not reached yet.
-  public var delayFrames: Int { pacer.delay }
+  public var delayFrames: Int { pacer.delayFrameCount }
 
   /// Waits for the clock. The file has no playback clock, so no frame is ever missed.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
@@ -211,7 +211,7 @@ public final class RecordingWriter: Sendable {
 
   private let shared: SharedState
   private let thread: BackgroundThread
-  private let hasGivenUp = Atomic<Bool>(false)
+  private let hasFinishTimedOut = Atomic<Bool>(false)
 
   /// The state that both threads use. Only one thread at a time uses the writer.
   private final class SharedState: @unchecked Sendable {
@@ -219,7 +219,7 @@ public final class RecordingWriter: Sendable {
     let wake = WakeSignal.makeOrInert()
     let isFinishing = Atomic<Bool>(false)
     /// The maximum number of frames in a file, and the error to report if no other file follows.
-    let limit: (frameCount: Int64, error: SoundFileError)
+    let fileLimit: (frameCount: Int64, error: SoundFileError)
     let openWriter: @Sendable (Int32) throws(SoundFileError) -> SoundFileWriter
     let rotateFile: FileRotation?
     let failureHandler: @Sendable (SoundFileError) -> Void
@@ -228,7 +228,7 @@ public final class RecordingWriter: Sendable {
     var outcome = Outcome(frameCount: 0)
     /// The number of frames recorded since the current file was due, whether they were written or
     /// not.
-    var framesInFile: Int64 = 0
+    var fileFrameCount: Int64 = 0
     var isStopped = false
     private let synchronizer = FileSynchronizer()
     private var descriptor: Int32
@@ -245,7 +245,7 @@ public final class RecordingWriter: Sendable {
       failureHandler: @escaping @Sendable (SoundFileError) -> Void
     ) throws(SoundFileError) {
       self.recording = recording
-      self.limit = limit
+      self.fileLimit = limit
       self.openWriter = openWriter
       self.rotateFile = rotateFile
       self.failureHandler = failureHandler
@@ -266,7 +266,7 @@ public final class RecordingWriter: Sendable {
       do {
         try writer.close()
       } catch {
-        fail(error)
+        recordFailure(error)
       }
     }
 
@@ -274,12 +274,12 @@ public final class RecordingWriter: Sendable {
     /// write the file to the disk.
     private func flushIfDue() {
       guard !isStopped,
-        flushSchedule.beginFlush(of: framesInFile, at: SystemTimeSource().now)
+        flushSchedule.beginFlush(of: fileFrameCount, at: SystemTimeSource().now)
       else { return }
       do {
         try writer.updateHeader()
       } catch {
-        return fail(error)
+        return recordFailure(error)
       }
       synchronizer.synchronize(descriptor)
     }
@@ -289,10 +289,10 @@ public final class RecordingWriter: Sendable {
         let count = recording.drain(into: &samples) / recording.channelCount
         if count == 0 { return }
         var start = 0
-        while start < count, framesInFile < limit.frameCount || beginNextFile() {
-          let end = min(count, start + Int(limit.frameCount - framesInFile))
+        while start < count, fileFrameCount < fileLimit.frameCount || beginNextFile() {
+          let end = min(count, start + Int(fileLimit.frameCount - fileFrameCount))
           write(start..<end)
-          framesInFile += Int64(end - start)
+          fileFrameCount += Int64(end - start)
           start = end
         }
       }
@@ -301,13 +301,13 @@ public final class RecordingWriter: Sendable {
     /// Begins the next file of the recording. Returns false if no other file follows.
     private func beginNextFile() -> Bool {
       guard let rotateFile else {
-        fail(limit.error)
+        recordFailure(fileLimit.error)
         return false
       }
       do {
         try writer.close()
       } catch {
-        fail(error)
+        recordFailure(error)
       }
       isStopped = false
       do {
@@ -315,9 +315,9 @@ public final class RecordingWriter: Sendable {
         writer = try openWriter(descriptor)
         try writer.updateHeader()
       } catch {
-        fail(error)
+        recordFailure(error)
       }
-      framesInFile = 0
+      fileFrameCount = 0
       flushSchedule = FlushSchedule()
       return true
     }
@@ -332,11 +332,11 @@ public final class RecordingWriter: Sendable {
         outcome.frameCount += Int64(frames.count)
         failure = nil
       } catch {
-        fail(error)
+        recordFailure(error)
       }
     }
 
-    private func fail(_ error: SoundFileError) {
+    private func recordFailure(_ error: SoundFileError) {
       guard !isStopped else { return }
       isStopped = true
       outcome.failure = outcome.failure ?? error
@@ -398,7 +398,7 @@ public final class RecordingWriter: Sendable {
   }
 
   deinit {
-    if !hasGivenUp.load(ordering: .relaxed) {
+    if !hasFinishTimedOut.load(ordering: .relaxed) {
       finish()
     }
   }
@@ -412,7 +412,7 @@ public final class RecordingWriter: Sendable {
     shared.isFinishing.store(true, ordering: .releasing)
     shared.wake.raise()
     guard thread.wait(within: limit) else {
-      hasGivenUp.store(true, ordering: .relaxed)
+      hasFinishTimedOut.store(true, ordering: .relaxed)
       return nil
     }
     var outcome = shared.outcome

@@ -7,12 +7,12 @@ struct BufferGrowth: Equatable {
   /// The number of times that a buffer may double.
   private static let maximumDoublingCount = 3
   /// The number of underruns after which the buffer grows.
-  private static let underrunLimit = 2
+  private static let underrunCountPerDoubling = 2
 
   /// The current buffer size in frames.
-  private(set) var frameCount: Int
+  private(set) var bufferFrameCount: Int
   /// The maximum buffer size in frames.
-  let maximumFrameCount: Int
+  let maximumBufferFrameCount: Int
   private var underrunCount = 0
 
   /// Creates a buffer size.
@@ -21,12 +21,12 @@ struct BufferGrowth: Equatable {
   ///   - initial: The initial size in frames.
   ///   - adaptsBuffer: A Boolean value that indicates whether the buffer may grow.
   init(initial: Int, adaptsBuffer: Bool) {
-    frameCount = initial
-    maximumFrameCount = adaptsBuffer ? initial << Self.maximumDoublingCount : initial
+    bufferFrameCount = initial
+    maximumBufferFrameCount = adaptsBuffer ? initial << Self.maximumDoublingCount : initial
   }
 
   /// Returns the message that reports the new size of a buffer that has grown.
-  static func message(_ device: String, frameCount: Int, rate: Double) -> String {
+  static func growthMessage(_ device: String, frameCount: Int, rate: Double) -> String {
     let milliseconds = Int((1_000 * Double(frameCount) / rate).rounded())
     return "\(device): the buffer is now \(milliseconds) ms because of underruns"
   }
@@ -36,9 +36,10 @@ struct BufferGrowth: Equatable {
   /// - Returns: True if the buffer has grown.
   mutating func recordUnderrun() -> Bool {
     underrunCount += 1
-    guard underrunCount >= Self.underrunLimit, frameCount < maximumFrameCount else { return false }
+    guard underrunCount >= Self.underrunCountPerDoubling, bufferFrameCount < maximumBufferFrameCount
+    else { return false }
     underrunCount = 0
-    frameCount = min(2 * frameCount, maximumFrameCount)
+    bufferFrameCount = min(2 * bufferFrameCount, maximumBufferFrameCount)
     return true
   }
 }

@@ -9,7 +9,7 @@ package struct NamedSink: Equatable, Sendable {
     case pulseAudio = "PulseAudio"
 
     /// The name of the plug-in in ALSA's configuration.
-    fileprivate var plugIn: String {
+    fileprivate var plugInName: String {
       switch self {
       case .pipeWire: "pipewire"
       case .pulseAudio: "pulse"
@@ -18,7 +18,7 @@ package struct NamedSink: Equatable, Sendable {
 
     /// The names of the plug-in's arguments in the order of ALSA's configuration, of which the last
     /// is the name of the sink.
-    fileprivate var arguments: [String] {
+    fileprivate var plugInArgumentNames: [String] {
       switch self {
       case .pipeWire: ["SERVER", "NODE"]
       case .pulseAudio: ["DEVICE"]
@@ -26,51 +26,55 @@ package struct NamedSink: Equatable, Sendable {
     }
 
     /// Returns the name of the device that plays on a sink.
-    package func device(_ sink: String) -> String {
-      self == .pipeWire ? "\(plugIn):\(sink)" : plugInDevice(sink)
+    package func deviceName(_ sink: String) -> String {
+      self == .pipeWire ? "\(plugInName):\(sink)" : plugInDeviceName(sink)
     }
 
     /// Returns the name of the ALSA device that plays on a sink through the server's plug-in.
-    func plugInDevice(_ sink: String) -> String { "\(plugIn):\(arguments.last ?? "")=\(sink)" }
+    func plugInDeviceName(_ sink: String) -> String {
+      "\(plugInName):\(plugInArgumentNames.last ?? "")=\(sink)"
+    }
   }
 
   package let server: Server
   /// The name of the sink: the `node.name` of PipeWire.
-  package let sink: String
+  package let sinkName: String
   /// The name of the PipeWire server; nil for the user's own server.
-  package let remote: String?
+  package let remoteServerName: String?
   /// The device name as the user entered it.
-  private let device: String
+  private let deviceName: String
 
   /// The name of the ALSA device that plays on the sink through the server's plug-in.
-  var plugInDevice: String { remote == nil ? server.plugInDevice(sink) : device }
+  var plugInDeviceName: String {
+    remoteServerName == nil ? server.plugInDeviceName(sinkName) : deviceName
+  }
 
   /// Parses a device name. The result is nil if the device follows the server's default sink or
   /// belongs to no sound server.
   package init?(device: String) {
     if let sink = Self.plainName(in: device) {
       server = .pipeWire
-      self.sink = sink
-      self.device = device
-      remote = nil
+      self.sinkName = sink
+      self.deviceName = device
+      remoteServerName = nil
       return
     }
     for server in Server.allCases {
-      guard let words = Self.arguments(of: server.plugIn, in: device) else { continue }
+      guard let words = Self.plugInArguments(of: server.plugInName, in: device) else { continue }
       var values: [String: String] = [:]
       for (index, word) in words.enumerated() {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         if parts.count == 2 {
           values[String(parts[0])] = Self.unquoted(parts[1])
-        } else if index < server.arguments.count {
-          values[server.arguments[index]] = Self.unquoted(parts[0])
+        } else if index < server.plugInArgumentNames.count {
+          values[server.plugInArgumentNames[index]] = Self.unquoted(parts[0])
         }
       }
-      guard let key = server.arguments.last, let sink = values[key] else { continue }
+      guard let key = server.plugInArgumentNames.last, let sink = values[key] else { continue }
       self.server = server
-      self.sink = sink
-      self.device = device
-      remote = values["SERVER"].flatMap { $0.isEmpty ? nil : $0 }
+      self.sinkName = sink
+      self.deviceName = device
+      remoteServerName = values["SERVER"].flatMap { $0.isEmpty ? nil : $0 }
       return
     }
     return nil
@@ -79,48 +83,49 @@ package struct NamedSink: Equatable, Sendable {
   /// Throws an error for a name that a server would not interpret as the name of a sink. PipeWire
   /// plays on any sink for `-1`, and on the object with a given number. PulseAudio plays on its
   /// default sink for an empty name.
-  package func validate() throws(OutputError) {
-    guard !sink.isEmpty, Int(sink) == nil else {
+  package func validateSinkName() throws(OutputError) {
+    guard !sinkName.isEmpty, Int(sinkName) == nil else {
       throw OutputError(
-        .invalidName, output: device,
-        "a \(server.rawValue) sink has a name, not \(sink.isEmpty ? "an empty one" : "a number"); "
+        .invalidName, output: deviceName,
+        "a \(server.rawValue) sink has a name, not \(sinkName.isEmpty ? "an empty one" : "a number"); "
           + "run 'temblor devices' to list sinks")
     }
-    guard !sink.contains(where: { "{}\"'".contains($0) }) else {
+    guard !sinkName.contains(where: { "{}\"'".contains($0) }) else {
       throw OutputError(
-        .invalidName, output: device, "cannot read the sink's name; use '\(server.device("NAME"))'")
+        .invalidName, output: deviceName,
+        "cannot read the sink's name; use '\(server.deviceName("NAME"))'")
     }
   }
 
   /// Finds the sink on its server.
   ///
   /// - Throws: `notFound` with the names of the sinks that exist, or `serverUnavailable`.
-  @discardableResult package func find(on servers: SoundServers) throws(OutputError)
+  @discardableResult package func findSink(on servers: SoundServers) throws(OutputError)
     -> SoundServers.Sink
   {
-    try validate()
+    try validateSinkName()
     let sinks: [SoundServers.Sink]
     switch server {
-    case .pipeWire: sinks = try servers.pipeWireSinks(remote).unwrapped(for: device)
-    case .pulseAudio: sinks = try servers.pulseAudio(true).unwrapped(for: device).sinks
+    case .pipeWire: sinks = try servers.pipeWireSinks(remoteServerName).unwrapped(for: deviceName)
+    case .pulseAudio: sinks = try servers.pulseAudio(true).unwrapped(for: deviceName).sinks
     }
-    return try find(among: sinks)
+    return try findSink(among: sinks)
   }
 
   /// Finds the sink in a list of the server's sinks.
   ///
   /// - Throws: `notFound` with the names of the sinks that exist.
-  func find(among sinks: [SoundServers.Sink]) throws(OutputError) -> SoundServers.Sink {
-    let matches = sinks.filter { $0.name == sink }
+  func findSink(among sinks: [SoundServers.Sink]) throws(OutputError) -> SoundServers.Sink {
+    let matches = sinks.filter { $0.name == sinkName }
     if matches.count == 1 { return matches[0] }
     guard matches.isEmpty else {
       throw OutputError(
-        .other, output: device,
+        .other, output: deviceName,
         "\(matches.count) sinks have this name; set a unique 'node.name' for each sink in PipeWire")
     }
     let names = sinks.map(\.name).sorted()
     throw OutputError(
-      .notFound, output: device,
+      .notFound, output: deviceName,
       "no such \(server.rawValue) sink; "
         + (names.isEmpty
           ? "the server has no sinks" : "available: \(names.joined(separator: ", "))"),
@@ -138,7 +143,7 @@ package struct NamedSink: Equatable, Sendable {
 
   /// Returns the arguments of a plug-in in a device name, or nil if the name does not contain the
   /// plug-in. The plug-in may be the slave of another plug-in.
-  private static func arguments(of plugIn: String, in device: String) -> [String]? {
+  private static func plugInArguments(of plugIn: String, in device: String) -> [String]? {
     let prefix = plugIn + ":"
     let start = device.indices.first {
       device[$0...].hasPrefix(prefix) && isWordStart($0, in: device)

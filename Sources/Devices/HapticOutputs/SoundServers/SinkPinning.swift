@@ -14,32 +14,32 @@ package import HapticPlayback
 /// the module CSoundServers adds.
 package enum SinkPinning {
   /// An environment variable and its new value, or nil to remove the variable.
-  package struct Variable: Equatable, Sendable {
+  package struct EnvironmentVariable: Equatable, Sendable {
     package var name: String
     package var value: String?
   }
 
   /// The stream properties that keep a stream on its sink.
-  private static let pins = [
+  private static let pinProperties = [
     "node.dont-reconnect": "true", "node.dont-fallback": "true", "node.dont-move": "true",
     "state.restore-target": "false",
   ].sorted { $0.key < $1.key }
 
   /// The stream properties with the names that the desktop's mixer shows.
-  private static let labels = [
+  private static let labelProperties = [
     "application.name": "Temblor", "media.name": "Haptics", "node.description": "Temblor",
     "node.name": "temblor",
   ].sorted { $0.key < $1.key }
 
   /// The stream properties that would direct a stream to a sink other than the sink that the device
   /// names.
-  private static let detours = ["target.object", "node.target", "node.linger"]
+  private static let detourPropertyNames = ["target.object", "node.target", "node.linger"]
 
   private static var pipeWireProperties: String {
-    pins.map { "\($0.key) = \($0.value)" }.joined(separator: " ")
+    pinProperties.map { "\($0.key) = \($0.value)" }.joined(separator: " ")
   }
   private static var pulseProperties: String {
-    pins.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+    pinProperties.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
   }
 
   /// Returns the environment variables to set for this process, merged with the values that the
@@ -49,31 +49,34 @@ package enum SinkPinning {
   ///   - namesSink: A Boolean value that indicates whether a stream names its sink.
   ///   - environment: Returns the value of a variable.
   /// - Throws: `other` if a variable of the user's cannot be merged.
-  package static func variables(namesSink: Bool, environment: (String) -> String?)
-    throws(OutputError) -> [Variable]
+  package static func environmentVariables(namesSink: Bool, environment: (String) -> String?)
+    throws(OutputError) -> [EnvironmentVariable]
   {
     var variables = [
-      Variable(
+      EnvironmentVariable(
         name: "PIPEWIRE_ALSA",
-        value: try merged(
+        value: try mergedProperties(
           "PIPEWIRE_ALSA", hasLabels: true, isPinned: namesSink, environment: environment))
     ]
     guard namesSink else { return variables }
-    variables.append(Variable(name: "PULSE_PROP", value: try mergedPulse(environment: environment)))
+    variables.append(
+      EnvironmentVariable(
+        name: "PULSE_PROP", value: try mergedPulseProperties(environment: environment)))
     // These variables outrank PIPEWIRE_ALSA and the name of the device.
     if environment("PIPEWIRE_PROPS") != nil {
-      let value = try merged(
+      let value = try mergedProperties(
         "PIPEWIRE_PROPS", hasLabels: false, isPinned: true, environment: environment)
-      variables.append(Variable(name: "PIPEWIRE_PROPS", value: value))
+      variables.append(EnvironmentVariable(name: "PIPEWIRE_PROPS", value: value))
     }
     if environment("PIPEWIRE_NODE") != nil {
-      variables.append(Variable(name: "PIPEWIRE_NODE", value: nil))
+      variables.append(EnvironmentVariable(name: "PIPEWIRE_NODE", value: nil))
     }
     return variables
   }
 
   /// Returns whether the environment variables that pin the streams of a server are set.
-  package static func isSet(for server: NamedSink.Server, environment: (String) -> String?) -> Bool
+  package static func arePinsSet(for server: NamedSink.Server, environment: (String) -> String?)
+    -> Bool
   {
     switch server {
     case .pipeWire:
@@ -92,11 +95,12 @@ package enum SinkPinning {
   /// have their flag in any case.
   ///
   /// - Returns: A Boolean value that indicates whether the variables are set.
-  @discardableResult package static func apply(namesSink: Bool) throws(OutputError) -> Bool {
+  @discardableResult package static func applyVariables(namesSink: Bool) throws(OutputError) -> Bool
+  {
     temblor_pin_pulse_streams()
     let threads = try? FileSystem.visibleNames(in: "/proc/self/task")
     guard threads?.count == 1 else { return false }
-    for variable in try variables(
+    for variable in try environmentVariables(
       namesSink: namesSink, environment: ProcessEnvironment.value(named:))
     {
       if let value = variable.value {
@@ -111,11 +115,11 @@ package enum SinkPinning {
   /// Pins the streams of this process to a sink.
   ///
   /// - Throws: `other` if the variables of the environment cannot be set.
-  static func require(for sink: NamedSink, device: String) throws(OutputError) {
-    try sink.validate()
+  static func requirePinning(for sink: NamedSink, device: String) throws(OutputError) {
+    try sink.validateSinkName()
     temblor_pin_pulse_streams()
-    if !isSet(for: sink.server, environment: ProcessEnvironment.value(named:)),
-      try !apply(namesSink: true)
+    if !arePinsSet(for: sink.server, environment: ProcessEnvironment.value(named:)),
+      try !applyVariables(namesSink: true)
     {
       let remedy =
         switch sink.server {
@@ -133,7 +137,7 @@ package enum SinkPinning {
     if case .success(let server) = SoundServers.system.pulseAudio(true), server.isPipeWire {
       return
     }
-    throw unpinned(device)
+    throw unpinnedStreamError(device)
   }
 
   /// The number of PulseAudio streams that have been pinned so far.
@@ -143,10 +147,10 @@ package enum SinkPinning {
   /// given value.
   static func checkPinned(_ sink: NamedSink, since count: Int, device: String) throws(OutputError) {
     guard sink.server == .pulseAudio, temblor_pins_pulse_streams() else { return }
-    if pinnedStreamCount == count { throw unpinned(device) }
+    if pinnedStreamCount == count { throw unpinnedStreamError(device) }
   }
 
-  private static func unpinned(_ device: String) -> OutputError {
+  private static func unpinnedStreamError(_ device: String) -> OutputError {
     OutputError(
       .other, output: device,
       """
@@ -157,20 +161,21 @@ package enum SinkPinning {
 
   // MARK: - PipeWire
 
-  private static func merged(
+  private static func mergedProperties(
     _ name: String, hasLabels: Bool, isPinned: Bool, environment: (String) -> String?
   ) throws(OutputError) -> String {
     let text = environment(name) ?? ""
-    guard let body = PropertyText.body(text) else {
+    guard let body = PropertyText.propertyListBody(text) else {
       throw OutputError(
         .other, output: name, "unbalanced braces or quotation marks; correct or unset this variable"
       )
     }
-    if isPinned, let detour = detours.first(where: { body.containsText($0) }) {
+    if isPinned, let detour = detourPropertyNames.first(where: { body.containsText($0) }) {
       throw OutputError(
         .other, output: name, "'\(detour)' contradicts the sink in '--device'; unset this variable")
     }
-    let own = hasLabels ? labels.map { "\($0.key) = \"\($0.value)\"" }.joined(separator: " ") : ""
+    let own =
+      hasLabels ? labelProperties.map { "\($0.key) = \"\($0.value)\"" }.joined(separator: " ") : ""
     // Each part has its own lines, because a comment extends to the end of its line.
     var parts = [own, body].filter { !$0.isEmpty }
     if isPinned {
@@ -181,7 +186,9 @@ package enum SinkPinning {
 
   // MARK: - PulseAudio
 
-  private static func mergedPulse(environment: (String) -> String?) throws(OutputError) -> String {
+  private static func mergedPulseProperties(environment: (String) -> String?) throws(OutputError)
+    -> String
+  {
     let text = environment("PULSE_PROP") ?? ""
     guard PropertyText.isPulseList(text) else {
       throw OutputError(
@@ -195,7 +202,7 @@ package enum SinkPinning {
 enum PropertyText {
   /// Returns the text within the outer braces of a property list in PipeWire's relaxed JSON, or nil
   /// if braces or quotation marks do not match.
-  static func body(_ text: String) -> String? {
+  static func propertyListBody(_ text: String) -> String? {
     var openBrackets: [Character] = []
     var isString = false
     var isEscaped = false

@@ -9,7 +9,7 @@ package struct SoundServers: Sendable {
     package var name: String
     package var description: String
     /// The source that records the sink; nil if the server does not name it.
-    package var monitor: String?
+    package var monitorSource: String?
     /// The channels, such as `FL`, in the order of its ports; empty if the server does not name
     /// them.
     package var channels: [String]
@@ -22,7 +22,7 @@ package struct SoundServers: Sendable {
     ) {
       self.name = name
       self.description = description
-      self.monitor = monitor
+      self.monitorSource = monitor
       self.channels = channels
       self.graphRate = graphRate
     }
@@ -53,7 +53,7 @@ package struct SoundServers: Sendable {
   package enum Problem: Error, Equatable, Sendable {
     case libraryMissing
     case absent
-    case silent
+    case noReply
 
     package func error(for device: String) -> OutputError {
       switch self {
@@ -68,7 +68,7 @@ package struct SoundServers: Sendable {
       case .absent:
         OutputError(
           .serverUnavailable, output: device, "the sound server does not respond; start it")
-      case .silent:
+      case .noReply:
         OutputError(.unresponsive, output: device, "the sound server does not respond; restart it")
       }
     }
@@ -100,11 +100,12 @@ package struct SoundServers: Sendable {
       PipeWireRegistry.read($0, within: .seconds(timeoutSeconds)).map(\.sources)
     },
     pulseAudio: { mayStart in
-      var answer = Answer()
+      var answer = ServerAnswer()
       let status = unsafe withUnsafeMutablePointer(to: &answer) {
-        unsafe temblor_pulse_sinks(mayStart, timeoutSeconds, Answer.setServer, Answer.addSink, $0)
+        unsafe temblor_pulse_sinks(
+          mayStart, timeoutSeconds, ServerAnswer.setServer, ServerAnswer.addSink, $0)
       }
-      return Answer.result(status, answer.server)
+      return ServerAnswer.result(status, answer.server)
     })
 
   /// The timeout for a server's reply in seconds, which includes the time to start a server.
@@ -125,7 +126,7 @@ package struct SoundServers: Sendable {
     return server.sinks.map { sink in
       let description = sink.description.isEmpty ? sink.name : sink.description
       return OutputListing(
-        name: NamedSink.Server.pulseAudio.device(sink.name),
+        name: NamedSink.Server.pulseAudio.deviceName(sink.name),
         description: "PulseAudio sink, \(description)")
     }
   }
@@ -147,23 +148,24 @@ extension SoundServers.Sink {
     let label = description.isEmpty ? name : description
     let map = channels.isEmpty ? "" : ", channels \(channels.joined(separator: " "))"
     return OutputListing(
-      name: NamedSink.Server.pipeWire.device(name), description: "PipeWire \(noun), \(label)\(map)")
+      name: NamedSink.Server.pipeWire.deviceName(name),
+      description: "PipeWire \(noun), \(label)\(map)")
   }
 }
 
 /// The part of a server's reply that has arrived so far.
-private struct Answer {
+private struct ServerAnswer {
   var server = SoundServers.PulseAudio(name: "")
 
   static let setServer: temblor_server_visitor = { context, name, sink, source in
-    guard let answer = unsafe context?.assumingMemoryBound(to: Answer.self) else { return }
+    guard let answer = unsafe context?.assumingMemoryBound(to: ServerAnswer.self) else { return }
     unsafe answer.pointee.server.name = text(name)
     unsafe answer.pointee.server.defaultSink = text(sink)
     unsafe answer.pointee.server.defaultSource = text(source)
   }
 
   static let addSink: temblor_sink_visitor = { context, name, description, monitor in
-    guard let answer = unsafe context?.assumingMemoryBound(to: Answer.self) else { return }
+    guard let answer = unsafe context?.assumingMemoryBound(to: ServerAnswer.self) else { return }
     let sink = unsafe SoundServers.Sink(
       name: text(name), description: text(description),
       monitor: monitor.map { unsafe String(cString: $0) })
@@ -176,7 +178,7 @@ private struct Answer {
     switch status {
     case TEMBLOR_SERVER_ANSWERED: .success(value)
     case TEMBLOR_SERVER_LIBRARY_MISSING: .failure(.libraryMissing)
-    case TEMBLOR_SERVER_SILENT: .failure(.silent)
+    case TEMBLOR_SERVER_SILENT: .failure(.noReply)
     default: .failure(.absent)
     }
   }

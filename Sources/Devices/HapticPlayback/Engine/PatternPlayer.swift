@@ -27,7 +27,7 @@ public final class PatternPlayer: Sendable {
     if firstCore.withState({ $0.isEndless }) {
       try? loop(passCount: 1)
     }
-    firstCore.withState { $0.isOrphaned = true }
+    firstCore.withState { $0.isReleasedByOwner = true }
     engine.update()
   }
 
@@ -62,10 +62,10 @@ public final class PatternPlayer: Sendable {
     set { firstCore.withState { $0.endHandler = newValue } }
   }
 
-  package func makeWaiterID() -> Int {
+  package func makeEndWaiterID() -> Int {
     firstCore.withState { state in
-      state.lastWaiterID += 1
-      return state.lastWaiterID
+      state.lastEndWaiterID += 1
+      return state.lastEndWaiterID
     }
   }
 
@@ -77,15 +77,15 @@ public final class PatternPlayer: Sendable {
   ///   - count: The end count that must be exceeded.
   ///   - resume: The closure. If a condition already holds, it is called before this method
   ///     returns.
-  package func addWaiter(
+  package func addEndWaiter(
     _ waiter: Int, afterEndCount count: Int, resume: @escaping @Sendable () -> Void
   ) {
-    firstCore.withState { $0.waiters[waiter] = (count, resume) }
-    firstCore.resumeWaiters()
+    firstCore.withState { $0.endWaiters[waiter] = (count, resume) }
+    firstCore.resumeEndWaiters()
   }
 
-  package func resumeWaiter(_ waiter: Int) {
-    firstCore.withState { $0.waiters.removeValue(forKey: waiter)?.resume }?()
+  package func resumeEndWaiter(_ waiter: Int) {
+    firstCore.withState { $0.endWaiters.removeValue(forKey: waiter)?.resume }?()
   }
 
   /// Starts or restarts the pattern.
@@ -149,7 +149,8 @@ public final class PatternPlayer: Sendable {
     let region = LoopRegion(from: start, end: end, of: firstCore, rate: engine.rate)
     try playerSet.send(keeping: region.startCuePoints) {
       .loop(
-        $0.renderPlayer, passCount: passCount, from: region.startCuePoint(ofPart: $0.memberIndex),
+        $0.renderPlayer, passCount: passCount,
+        from: region.startCuePoint(ofPart: $0.renderPlayerIndex),
         end: region.endFrame, at: frame)
     }
     firstCore.withState { $0.isEndless = passCount == nil }
@@ -258,8 +259,8 @@ public final class PatternPlayer: Sendable {
     // block.
     let start = steps.count > 1 ? max(requestedFrame, engine.position) : requestedFrame
     let serial = firstCore.withState { state in
-      state.sendGainSerial += 1
-      return state.sendGainSerial
+      state.lastSendGainSerial += 1
+      return state.lastSendGainSerial
     }
     var commands: [RenderCommand] = []
     for (index, gains) in steps.enumerated() {
@@ -345,27 +346,29 @@ struct PlayerSet: Sendable {
   struct Member {
     let playerIndex: Int
     let renderPlayer: RenderPlayer
-    let memberIndex: Int
+    let renderPlayerIndex: Int
   }
 
   var members: [Member] {
     let all = cores.enumerated().flatMap { player, core in core.renderPlayers.map { (player, $0) } }
-    return all.enumerated().map { Member(playerIndex: $1.0, renderPlayer: $1.1, memberIndex: $0) }
+    return all.enumerated().map {
+      Member(playerIndex: $1.0, renderPlayer: $1.1, renderPlayerIndex: $0)
+    }
   }
 
   func start(at time: PlaybackTime, from offset: Double?) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
     let cuePoints = offset.map { self.cuePoints(at: $0) }
     for core in cores {
-      core.withState { $0.startCount += 1 }
+      core.withState { $0.sentStartCount += 1 }
     }
     do throws(PlaybackError) {
       try send(keeping: cuePoints ?? []) {
-        .start($0.renderPlayer, at: frame, from: cuePoints?[$0.memberIndex])
+        .start($0.renderPlayer, at: frame, from: cuePoints?[$0.renderPlayerIndex])
       }
     } catch {
       for core in cores {
-        core.withState { $0.startCount -= 1 }
+        core.withState { $0.sentStartCount -= 1 }
       }
       throw error
     }
@@ -374,7 +377,9 @@ struct PlayerSet: Sendable {
   func seek(to offset: Double, at time: PlaybackTime) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
     let entries = cuePoints(at: offset)
-    try send(keeping: entries) { .seek($0.renderPlayer, to: entries[$0.memberIndex], at: frame) }
+    try send(keeping: entries) {
+      .seek($0.renderPlayer, to: entries[$0.renderPlayerIndex], at: frame)
+    }
   }
 
   func send(at time: PlaybackTime, _ command: (RenderPlayer, Int64) -> RenderCommand)
@@ -472,7 +477,7 @@ public final class PlayerGroup: Sendable {
     try playerSet.send(keeping: startCuePoints) {
       .loop(
         $0.renderPlayer, passCount: nil,
-        from: startCuePoints.isEmpty ? nil : startCuePoints[$0.memberIndex],
+        from: startCuePoints.isEmpty ? nil : startCuePoints[$0.renderPlayerIndex],
         end: regions[0].endFrame, at: frame)
     }
     for core in cores {
@@ -543,20 +548,20 @@ final class PlayerCore: Sendable {
     var reportedEndCount = 0
     /// The closures to call when the pattern ends, by the IDs of the waiters, each with the end
     /// count that must be exceeded.
-    var waiters: [Int: (after: Int, resume: @Sendable () -> Void)] = [:]
-    var lastWaiterID = 0
+    var endWaiters: [Int: (after: Int, resume: @Sendable () -> Void)] = [:]
+    var lastEndWaiterID = 0
     /// A Boolean value that indicates whether the pattern can no longer end, because no driver runs
     /// the engine.
-    var isStopped = false
-    var commandCount = 1
-    var startCount = 0
+    var isDriverEnded = false
+    var sentCommandCount = 1
+    var sentStartCount = 0
     /// A Boolean value that indicates whether the owner has released the player.
-    var isOrphaned = false
+    var isReleasedByOwner = false
     var isRemoved = false
     var isEndless = false
     var gain = 1.0
     var isMuted = false
-    var sendGainSerial: Int64 = 0
+    var lastSendGainSerial: Int64 = 0
   }
 
   init(
@@ -586,12 +591,12 @@ final class PlayerCore: Sendable {
 
   var isReleased: Bool { renderPlayers.allSatisfy { $0.isReleased } }
 
-  func resumeWaiters() {
+  func resumeEndWaiters() {
     let count = endCount
     let due = state.withLock { state in
-      let due = state.waiters.filter { state.isStopped || $0.value.after < count }
+      let due = state.endWaiters.filter { state.isDriverEnded || $0.value.after < count }
       for serial in due.keys {
-        state.waiters[serial] = nil
+        state.endWaiters[serial] = nil
       }
       return due.values.map(\.resume)
     }
@@ -600,9 +605,9 @@ final class PlayerCore: Sendable {
     }
   }
 
-  func markStopped() {
-    withState { $0.isStopped = true }
-    resumeWaiters()
+  func markDriverEnded() {
+    withState { $0.isDriverEnded = true }
+    resumeEndWaiters()
   }
 
   var endCount: Int {
@@ -632,7 +637,7 @@ final class PlayerCore: Sendable {
   }
 
   var isWaitingToStart: Bool {
-    let sent = withState { $0.startCount }
+    let sent = withState { $0.sentStartCount }
     return renderPlayers.contains { part in
       part.withStatus { status in
         status.startCount.load(ordering: .acquiring)
@@ -648,7 +653,9 @@ final class PlayerCore: Sendable {
   /// A Boolean value that indicates whether the player was released, has no pending command, and is
   /// not playing.
   var canBeRemoved: Bool {
-    let (isOrphaned, isRemoved, sent) = withState { ($0.isOrphaned, $0.isRemoved, $0.commandCount) }
+    let (isOrphaned, isRemoved, sent) = withState {
+      ($0.isReleasedByOwner, $0.isRemoved, $0.sentCommandCount)
+    }
     guard isOrphaned, !isRemoved else { return false }
     return renderPlayers.allSatisfy { part in
       part.withStatus { status in
@@ -661,7 +668,7 @@ final class PlayerCore: Sendable {
 
   /// Calls the end handler once for each end since the last call.
   func reportEnds() {
-    resumeWaiters()
+    resumeEndWaiters()
     let (count, handler) = withState { state in
       // This count is taken under the lock: several threads report ends, and an older count must
       // not follow a newer one.
@@ -721,7 +728,7 @@ final class ThermalStateStore: Sendable {
     var profile: TransducerProfile
     var channel: Int
     var thermalState: TransducerThermalState
-    var storedAt: Duration
+    var storageTime: Duration
   }
 
   private let entries = Locked<[Entry]>([])
@@ -735,7 +742,7 @@ final class ThermalStateStore: Sendable {
         entries.removeAll { $0.channel == channel && $0.profile == profile }
         entries.append(
           Entry(
-            profile: profile, channel: channel, thermalState: thermalState, storedAt: moment))
+            profile: profile, channel: channel, thermalState: thermalState, storageTime: moment))
       }
     }
   }
@@ -746,7 +753,7 @@ final class ThermalStateStore: Sendable {
         guard let profile = route.transducer,
           let entry = entries.first(where: { $0.channel == channel && $0.profile == profile })
         else { return TransducerThermalState() }
-        let seconds = max(0, (moment - entry.storedAt) / .seconds(1))
+        let seconds = max(0, (moment - entry.storageTime) / .seconds(1))
         let thermal = profile.hardware?.thermalParameters ?? ThermalParameters()
         return entry.thermalState.cooled(for: seconds, by: thermal)
       }

@@ -22,7 +22,7 @@ public final class PlaybackEngine: Sendable {
   let port: RendererPort
   /// The clock that replaces the render position while the device is idle; nil while the device is
   /// running.
-  let idleClock = Locked<IdleClock?>(nil)
+  let idlePositionClock = Locked<IdlePositionClock?>(nil)
   private let state: Locked<State>
 
   private struct State {
@@ -56,18 +56,20 @@ public final class PlaybackEngine: Sendable {
     let last = profiles.last ?? .phone
     let count = routing.hapticBusCount
     self.profiles = (0..<count).map { $0 < profiles.count ? profiles[$0] : last }
-    self.routing = routing.fitted(to: self.profiles)
+    self.routing = routing.assigningTransducers(of: self.profiles)
     port = RendererPort(channelCount: routing.channels.count)
     state = Locked(State(strength: min(max(strength, 0), 1)))
   }
 
   /// The position of the engine, which is the next frame to render.
-  public var position: Int64 { idleClock.withLock { $0?.position } ?? port.renderedFrameCount }
+  public var position: Int64 {
+    idlePositionClock.withLock { $0?.position } ?? port.renderedFrameCount
+  }
 
   /// The number of iterations of the render thread, from which any thread can detect whether the
   /// render thread responds.
-  package var iterationCount: Int { iterations.load(ordering: .relaxed) }
-  let iterations = Atomic<Int>(0)
+  package var iterationCount: Int { renderIterations.load(ordering: .relaxed) }
+  let renderIterations = Atomic<Int>(0)
 
   /// The longest duration of any call to the device so far. Any thread may read it.
   package var maximumCallDuration: Duration {
@@ -250,7 +252,7 @@ public final class PlaybackEngine: Sendable {
       guard send(commands, adding: core.renderPlayers, state) else { throw .tooManyCommands }
       state.players.append(core)
       if state.isStopped {
-        core.markStopped()
+        core.markDriverEnded()
       }
     }
     return PatternPlayer(core, of: self)
@@ -327,7 +329,7 @@ public final class PlaybackEngine: Sendable {
       return state.players
     }
     for core in cores {
-      core.markStopped()
+      core.markDriverEnded()
     }
   }
 
@@ -346,11 +348,11 @@ public final class PlaybackEngine: Sendable {
     let isTaken = state.withLock { state in
       // The count increases first, so that a sent command never appears complete too early.
       for core in cores {
-        core.withState { $0.commandCount += commandCount }
+        core.withState { $0.sentCommandCount += commandCount }
       }
       guard send(commands, keeping: cuePoints, state) else {
         for core in cores {
-          core.withState { $0.commandCount -= commandCount }
+          core.withState { $0.sentCommandCount -= commandCount }
         }
         return false
       }
@@ -397,7 +399,7 @@ public final class PlaybackEngine: Sendable {
 
   /// Sends the commands that were recorded from another engine with the same sample rate and buses.
   package func replay(_ recorded: RecordedCommands, with replay: CommandReplay) {
-    let commands = replay.commands(recorded)
+    let commands = replay.replayedCommands(recorded)
     state.withLock { _ in _ = port.send(commands) }
   }
 }

@@ -22,17 +22,17 @@ public final class LivePlayback: Sendable {
   /// The format that the sink granted.
   public let format: SinkFormat
   /// The duration after which a call to the sink counts as hanging.
-  static let hangThreshold = Duration.seconds(1)
+  static let hangingCallThreshold = Duration.seconds(1)
   /// The interval between checks for a hanging call.
-  private static let callCheckInterval = Duration.milliseconds(250)
+  private static let hangingCallCheckInterval = Duration.milliseconds(250)
 
-  private let shared: SharedState
+  private let sharedState: SharedState
   private let time: any TimeSource
   private let controlThread: BackgroundThread
 
   /// The state that the owner and both threads share. It lives until the last of them releases it.
   private final class SharedState: @unchecked Sendable {
-    let loop: RenderLoop
+    let renderLoop: RenderLoop
     let changeSignal: WakeSignal
     let hasEnded = Atomic<Bool>(false)
     let isStopping = Atomic<Bool>(false)
@@ -50,7 +50,7 @@ public final class LivePlayback: Sendable {
     ) throws(PlaybackError) {
       guard loop.wakeSignal.descriptor >= 0 else { throw .fileLimitReached }
       changeSignal = try WakeSignal()
-      self.loop = loop
+      self.renderLoop = loop
       self.wantsRealTime = wantsRealTime
       self.makeReplacement = makeReplacement
       self.deviceThreadNames = deviceThreadNames
@@ -58,7 +58,7 @@ public final class LivePlayback: Sendable {
     }
 
     /// Adds an event to the queue of the control thread. Any thread may call the method.
-    func report(_ event: SinkEvent) {
+    func reportSinkEvent(_ event: SinkEvent) {
       pendingEvents.withLock { $0.append(event) }
       changeSignal.raise()
     }
@@ -99,7 +99,7 @@ public final class LivePlayback: Sendable {
       loop: loop, wantsRealTime: wantsRealTime, makeReplacement: successor,
       deviceThreadNames: carrierThreadNames,
       eventHandler: eventHandler)
-    self.shared = shared
+    self.sharedState = shared
     let changes = shared.changeSignal
     loop.changeHandler = { changes.raise() }
     controlThread = try BackgroundThread { Self.runControlThread(shared) }
@@ -125,24 +125,24 @@ public final class LivePlayback: Sendable {
   @discardableResult public func stopPlayback(within limit: Duration? = nil) -> Bool {
     // Both steps happen under one lock, so that no other thread replaces the render thread in
     // between.
-    let (isFirst, thread) = shared.renderThread.withLock { thread in
-      let isFirst = !shared.isStopping.exchange(true, ordering: .acquiringAndReleasing)
+    let (isFirst, thread) = sharedState.renderThread.withLock { thread in
+      let isFirst = !sharedState.isStopping.exchange(true, ordering: .acquiringAndReleasing)
       return (isFirst, thread)
     }
     let requestTime = time.now
-    shared.loop.stop()
+    sharedState.renderLoop.stop()
     let defaultLimit = Duration.seconds(2 * Double(format.bufferSize) / format.rate + 2)
     let threadHasEnded = thread?.wait(within: isFirst ? limit ?? defaultLimit : .zero) ?? true
-    let hasEnded = threadHasEnded || shared.loop.hasFinished.load(ordering: .acquiring)
+    let hasEnded = threadHasEnded || sharedState.renderLoop.hasFinished.load(ordering: .acquiring)
     guard isFirst else { return hasEnded }
     if !threadHasEnded {
-      shared.report(
+      sharedState.reportSinkEvent(
         SinkEvent(
           hasEnded ? .degraded : .failed,
           missedFrameCount: hasEnded ? 0 : overdueFrameCount(at: requestTime),
           text: "the device does not respond; Temblor exits without closing it"))
-      shared.hasEnded.store(true, ordering: .releasing)
-      shared.changeSignal.raise()
+      sharedState.hasEnded.store(true, ordering: .releasing)
+      sharedState.changeSignal.raise()
     }
     // A handler could block the control thread, so the wait has a timeout.
     controlThread.wait(within: .seconds(1))
@@ -153,42 +153,42 @@ public final class LivePlayback: Sendable {
   /// Returns the number of frames that became due between the last time at which the device
   /// accepted frames and the given time. After the request to stop, no frames become due.
   private func overdueFrameCount(at moment: Duration) -> Int {
-    let reading = shared.loop.clock.reading
-    guard reading.moment != .zero else { return 0 }
-    let delay = min(reading.delay, format.bufferSize)
-    return max(0, Int((moment - reading.moment) / .seconds(1) * engine.rate) - delay)
+    let reading = sharedState.renderLoop.clock.reading
+    guard reading.readingTime != .zero else { return 0 }
+    let delay = min(reading.delayFrameCount, format.bufferSize)
+    return max(0, Int((moment - reading.readingTime) / .seconds(1) * engine.rate) - delay)
   }
 
   /// The clock that tracks the frame that is currently heard.
-  public var clock: PlaybackClock { shared.loop.clock }
+  public var clock: PlaybackClock { sharedState.renderLoop.clock }
 
   /// A Boolean value that indicates whether the sink has ended.
-  public var hasEnded: Bool { shared.hasEnded.load(ordering: .acquiring) }
+  public var hasEnded: Bool { sharedState.hasEnded.load(ordering: .acquiring) }
 
   /// Returns the timings of the blocks since the last call, oldest first. If there are more than
   /// about 1,000, the rest are dropped.
   public func drainBlockTimings() -> [BlockTiming] {
     var timings = [BlockTiming](repeating: .empty, count: 1_024)
-    let count = shared.loop.blockTimings.drain(into: &timings)
+    let count = sharedState.renderLoop.blockTimings.drain(into: &timings)
     return Array(timings.prefix(count))
   }
 
   private static func runRenderThread(_ shared: SharedState) {
-    let number = shared.loop.replacementCount
+    let number = shared.renderLoop.sinkReplacementCount
     if shared.wantsRealTime {
       // The refusal is the same for every thread and is reported once.
       RealTimePriority.request { refusal in
         if number == 0 {
-          shared.report(SinkEvent(.degraded, cause: .refusedPriority, text: refusal))
+          shared.reportSinkEvent(SinkEvent(.degraded, cause: .refusedPriority, text: refusal))
         }
       }
       RealTimePriority.request(forThreadsNamed: shared.deviceThreadNames)
     }
-    while shared.loop.runIteration() {
+    while shared.renderLoop.runIteration() {
       forwardEvents(shared)
     }
     // Another thread may have replaced this one in the meantime.
-    guard shared.loop.replacementCount == number else { return }
+    guard shared.renderLoop.sinkReplacementCount == number else { return }
     forwardEvents(shared)
     shared.hasEnded.store(true, ordering: .releasing)
     shared.changeSignal.raise()
@@ -197,9 +197,9 @@ public final class LivePlayback: Sendable {
   /// Forwards the sink's events to the control thread. If that thread holds the lock, the next
   /// iteration forwards them.
   private static func forwardEvents(_ shared: SharedState) {
-    guard shared.loop.hasEvents else { return }
+    guard shared.renderLoop.hasSinkEvents else { return }
     let transferred: Void? = shared.pendingEvents.withLockIfAvailable { pending in
-      pending += shared.loop.drainEvents()
+      pending += shared.renderLoop.drainEvents()
     }
     if transferred != nil {
       shared.changeSignal.raise()
@@ -213,14 +213,15 @@ public final class LivePlayback: Sendable {
     while !isOver {
       // While the device is idle, no call to it can hang, and the end of the idle time raises the
       // signal.
-      let isIdle = shared.loop.isIdle.load(ordering: .acquiring)
-      SystemTimeSource().wait(for: &watchedDescriptors, timeout: isIdle ? nil : callCheckInterval)
+      let isIdle = shared.renderLoop.isIdle.load(ordering: .acquiring)
+      SystemTimeSource().wait(
+        for: &watchedDescriptors, timeout: isIdle ? nil : hangingCallCheckInterval)
       shared.changeSignal.lower()
       isOver = shared.hasEnded.load(ordering: .acquiring)
       if !isOver {
         checkForHangingCall(shared, &hangingCallNumber)
       }
-      shared.loop.engine.update()
+      shared.renderLoop.engine.update()
       let events = shared.pendingEvents.withLock { exchange(&$0, with: []) }
       // A reopened device has new threads.
       if shared.wantsRealTime, events.contains(where: { $0.kind == .reconnected }) {
@@ -230,7 +231,7 @@ public final class LivePlayback: Sendable {
         shared.eventHandler(.sinkEvent(event))
       }
     }
-    shared.loop.engine.markDriverEnded()
+    shared.renderLoop.engine.markDriverEnded()
     shared.eventHandler(.ended)
   }
 
@@ -240,12 +241,14 @@ public final class LivePlayback: Sendable {
   ///   - shared: The shared state.
   ///   - hanging: The number of the sink that was last reported as hanging.
   private static func checkForHangingCall(_ shared: SharedState, _ hangingCallNumber: inout Int?) {
-    guard let duration = shared.loop.callDuration, duration > hangThreshold else { return }
-    shared.loop.engine.recordSinkCall(duration: duration)
-    let number = shared.loop.replacementCount
+    guard let duration = shared.renderLoop.sinkCallDuration, duration > hangingCallThreshold else {
+      return
+    }
+    shared.renderLoop.engine.recordSinkCall(duration: duration)
+    let number = shared.renderLoop.sinkReplacementCount
     if hangingCallNumber != number {
       hangingCallNumber = number
-      shared.report(
+      shared.reportSinkEvent(
         SinkEvent(
           .unresponsive,
           text: shared.makeReplacement == nil || shared.isStopping.load(ordering: .acquiring)
@@ -254,14 +257,14 @@ public final class LivePlayback: Sendable {
     guard let successor = shared.makeReplacement else { return }
     shared.renderThread.withLock { thread in
       guard !shared.isStopping.load(ordering: .acquiring),
-        shared.loop.replaceSink({ successor($0, $1) })
+        shared.renderLoop.replaceSink({ successor($0, $1) })
       else {
         return
       }
       do throws(PlaybackError) {
         thread = try BackgroundThread { runRenderThread(shared) }
       } catch {
-        shared.report(SinkEvent(.failed, text: error.description))
+        shared.reportSinkEvent(SinkEvent(.failed, text: error.description))
         shared.hasEnded.store(true, ordering: .releasing)
       }
     }
@@ -278,7 +281,7 @@ public final class VirtualPlayback {
   public let time: VirtualTimeSource
   /// The sink that stores all rendered frames.
   public let sink: MemorySink
-  private let loop: RenderLoop
+  private let renderLoop: RenderLoop
   private let engine: PlaybackEngine
   private var isRunning = true
 
@@ -291,11 +294,11 @@ public final class VirtualPlayback {
         rate: engine.rate, channelCount: engine.routing.channels.count, periodSize: periodSize,
         bufferSize: periodSize),
       time: time)
-    loop = RenderLoop(engine: engine, sink: sink, time: time)
+    renderLoop = RenderLoop(engine: engine, sink: sink, time: time)
   }
 
   /// The clock that tracks the frame that is currently heard.
-  public var playbackClock: PlaybackClock { loop.clock }
+  public var playbackClock: PlaybackClock { renderLoop.clock }
 
   /// Renders all periods in the following seconds.
   public func advance(seconds: Double) {
@@ -307,7 +310,7 @@ public final class VirtualPlayback {
 
   /// Fades out and ends playback, as live playback does.
   public func stop() {
-    loop.stop()
+    renderLoop.stop()
     while isRunning {
       runIteration()
     }
@@ -320,8 +323,8 @@ public final class VirtualPlayback {
   }
 
   private func runIteration() {
-    isRunning = loop.runIteration()
-    if exchange(&loop.hasChanged, with: false) {
+    isRunning = renderLoop.runIteration()
+    if exchange(&renderLoop.hasChanged, with: false) {
       engine.update()
     }
     if !isRunning {
@@ -340,13 +343,13 @@ public final class RecordingBuffer: Sendable {
 
   /// The number of interleaved channels of the buffer.
   public let channelCount: Int
-  private let ring: RingQueue<Float>
+  private let sampleQueue: RingQueue<Float>
   private let droppedCount = Atomic<Int>(0)
 
   /// Creates a buffer for the output of a sink.
   public init(_ format: SinkFormat) {
     channelCount = format.channelCount
-    ring = RingQueue(
+    sampleQueue = RingQueue(
       capacity: Int(Self.capacitySeconds * format.rate) * format.channelCount, filler: 0)
   }
 
@@ -355,11 +358,11 @@ public final class RecordingBuffer: Sendable {
 
   /// Moves the oldest samples to the start of an array and returns their number. Only one thread
   /// may call the method.
-  public func drain(into samples: inout [Float]) -> Int { ring.drain(into: &samples) }
+  public func drain(into samples: inout [Float]) -> Int { sampleQueue.drain(into: &samples) }
 
   /// Appends frames. Only the render thread may call the method.
   func write(_ frames: Span<Float>) {
-    if !ring.write(frames) {
+    if !sampleQueue.write(frames) {
       droppedCount.wrappingAdd(frames.count, ordering: .relaxed)
     }
   }

@@ -70,7 +70,8 @@ enum RealTimePriority {
       let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
         unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
-      guard let threadID = UInt64(name), names.contains(Self.name(ofThreadID: threadID)) else {
+      guard let threadID = UInt64(name), names.contains(Self.threadName(ofThreadID: threadID))
+      else {
         continue
       }
       threadIDs.append(threadID)
@@ -78,7 +79,7 @@ enum RealTimePriority {
     return threadIDs
   }
 
-  private static func name(ofThreadID threadID: UInt64) -> String {
+  private static func threadName(ofThreadID threadID: UInt64) -> String {
     let descriptor = unsafe open("/proc/self/task/\(threadID)/comm", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
     defer { close(descriptor) }

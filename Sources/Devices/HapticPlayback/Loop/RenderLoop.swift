@@ -12,7 +12,7 @@ public final class RenderLoop {
   public static let maximumBlockSize = 4_096
   /// The maximum time to wait until the sink has requested all frames of the final fade-out.
   /// Together with the sink's own closing time, it is less than a second.
-  private static let closingTimeout = Duration.milliseconds(500)
+  private static let gateClosingTimeout = Duration.milliseconds(500)
   /// The maximum duration of silence that is recorded in place of missed frames, in seconds.
   private static let maximumRecordedSilenceSeconds = 10.0
 
@@ -37,18 +37,18 @@ public final class RenderLoop {
   /// A counter that determines which thread owns the loop, so that a thread can detect that another
   /// thread has taken over. It is twice the number of replaced sinks, plus 1 during a call to the
   /// sink, when another thread may take over.
-  private let ownershipCounter = Atomic<Int>(0)
+  private let loopOwnershipCounter = Atomic<Int>(0)
   /// The time at which the last call to the sink began, in nanoseconds on the machine's clock.
-  private let callStartNanoseconds = Atomic<Int64>(0)
+  private let sinkCallStartNanoseconds = Atomic<Int64>(0)
   /// The sample buffers that a hanging call to a replaced sink may still read.
   private var abandonedBlocks: [[Float]] = []
   var renderer: Renderer
   private var blockSamples: [Float]
   private var isGateOpen = false
-  private var remainingClosingFrames: Int?
+  private var remainingGateClosingFrames: Int?
   /// The way in which the next iteration finishes the sink, or nil if the loop is not about to end.
-  private var pendingEnding: Ending?
-  private var closingDeadline = Duration.zero
+  private var pendingSinkEnding: SinkEnding?
+  private var gateClosingDeadline = Duration.zero
   private var reportedChangeCount = 0
   let stopRequest = Atomic<Bool>(false)
   /// A Boolean value that indicates whether the output has ended and all its events were reported.
@@ -59,7 +59,7 @@ public final class RenderLoop {
   private var sinkEvents: [SinkEvent] = []
   var idleState: IdleState
 
-  private enum Ending { case draining, discarding }
+  private enum SinkEnding { case draining, discarding }
 
   /// Creates a loop of an engine and a sink with the same sample rate and channels.
   public init(engine: PlaybackEngine, sink: any AudioSink, time: any TimeSource) {
@@ -93,7 +93,7 @@ public final class RenderLoop {
     wakeSignal.raise()
   }
 
-  var hasEvents: Bool { !sinkEvents.isEmpty }
+  var hasSinkEvents: Bool { !sinkEvents.isEmpty }
 
   /// Returns the sink's events since the last call. Only the render thread may call the method.
   public func drainEvents() -> [SinkEvent] { exchange(&sinkEvents, with: []) }
@@ -103,15 +103,15 @@ public final class RenderLoop {
   /// - Returns: True if another iteration may follow. The result is also false if the sink was
   ///   replaced during a call to it. In that case, this thread must no longer use the loop.
   public func runIteration() -> Bool {
-    engine.iterations.wrappingAdd(1, ordering: .relaxed)
+    engine.renderIterations.wrappingAdd(1, ordering: .relaxed)
     if hasFinished.load(ordering: .relaxed) {
       _ = callSink(sink) { $0.close() }
       return false
     }
-    if let pendingEnding { return finish(pendingEnding) }
+    if let pendingSinkEnding { return finishSink(pendingSinkEnding) }
     if isIdle.load(ordering: .relaxed) { return continueIdle() }
-    if remainingClosingFrames == nil, stopRequest.load(ordering: .acquiring) {
-      beginClosing()
+    if remainingGateClosingFrames == nil, stopRequest.load(ordering: .acquiring) {
+      beginClosingGate()
     }
     let sink = sink
     guard let readiness = callSink(sink, { $0.wait(wakeSignal) }) else { return false }
@@ -123,21 +123,22 @@ public final class RenderLoop {
     case .interrupted:
       wakeSignal.lower()
     case .missed(let frameCount):
-      skipMissed(frameCount)
+      skipMissedFrames(frameCount)
     case .late(let frameCount):
       // The sink may be replaced while it plays the fade.
       sinkEvents += sink.drainEvents()
       isOurs = fadeOut()
       if isOurs {
-        skipMissed(frameCount)
+        skipMissedFrames(frameCount)
       }
     case .ended:
       reportChanges(always: true)
       return false
     }
     guard isOurs else { return false }
-    if let remaining = remainingClosingFrames, remaining <= 0 || time.now > closingDeadline {
-      return prepareToFinish(remaining <= 0 ? .draining : .discarding)
+    if let remaining = remainingGateClosingFrames, remaining <= 0 || time.now > gateClosingDeadline
+    {
+      return prepareToFinishSink(remaining <= 0 ? .draining : .discarding)
     }
     switch readiness {
     case .missed, .late:
@@ -152,15 +153,15 @@ public final class RenderLoop {
 
   /// Schedules the next iteration to finish the sink, so that the driver receives all earlier
   /// events first, even if a call to the device hangs. Returns true.
-  private func prepareToFinish(_ ending: Ending) -> Bool {
-    self.pendingEnding = ending
+  private func prepareToFinishSink(_ ending: SinkEnding) -> Bool {
+    self.pendingSinkEnding = ending
     reportChanges(always: true)
     return true
   }
 
   /// Finishes the output of the sink. The next iteration closes its device, so that the driver
   /// receives all events first. Returns whether this thread still owns the loop.
-  private func finish(_ ending: Ending) -> Bool {
+  private func finishSink(_ ending: SinkEnding) -> Bool {
     guard callSink(sink, { $0.finish(draining: ending == .draining) }) != nil else { return false }
     reportChanges(always: true)
     hasFinished.store(true, ordering: .releasing)
@@ -169,44 +170,45 @@ public final class RenderLoop {
 
   /// Begins to close the gate of the renderer, so that only the final fade-out and the limiter's
   /// look-ahead are still rendered.
-  private func beginClosing() {
+  private func beginClosingGate() {
     renderer.moveGate(to: 0)
-    remainingClosingFrames = renderer.fadeFrameCount + 1
-    closingDeadline = time.now + Self.closingTimeout
+    remainingGateClosingFrames = renderer.fadeFrameCount + 1
+    gateClosingDeadline = time.now + Self.gateClosingTimeout
   }
 
   /// Renders frames and writes them to the sink. Returns whether this thread still owns the loop.
   private func renderAndWrite(_ frameCount: Int) -> Bool {
     guard frameCount > 0 else { return true }
-    if !isGateOpen && remainingClosingFrames == nil {
+    if !isGateOpen && remainingGateClosingFrames == nil {
       renderer.moveGate(to: 1)
       isGateOpen = true
     }
     let sink = sink
     var remaining = frameCount
-    while remaining > 0, remainingClosingFrames ?? 1 > 0 {
+    while remaining > 0, remainingGateClosingFrames ?? 1 > 0 {
       let count = min(remaining, Self.maximumBlockSize)
       let renderStart = time.now
       let position = engine.port.renderedFrameCount
       renderBlock(count)
       let renderEnd = time.now
-      let ownershipBefore = beginCall()
+      let ownershipBefore = beginSinkCall()
       sink.write(blockSamples.span.extracting(first: count * renderer.channelCount))
       let delay = sink.delayFrames
-      guard endCall(ownershipBefore) else {
-        abandon(sink)
+      guard endSinkCall(ownershipBefore) else {
+        abandonSink(sink)
         return false
       }
       recording?.write(blockSamples.span.extracting(first: count * renderer.channelCount))
       let timing = BlockTiming(
         position: position, frameCount: count, renderStart: renderStart, renderEnd: renderEnd,
         writeEnd: time.now,
-        delay: delay)
+        delayFrameCount: delay)
       blockTimings.write(timing)
       engine.recordSinkCall(duration: timing.writeEnd - renderEnd)
-      clock.update(position: position + Int64(count), delay: timing.delay, moment: timing.writeEnd)
-      if let closing = remainingClosingFrames {
-        remainingClosingFrames = closing - count
+      clock.update(
+        position: position + Int64(count), delay: timing.delayFrameCount, moment: timing.writeEnd)
+      if let closing = remainingGateClosingFrames {
+        remainingGateClosingFrames = closing - count
       }
       idleState.recordFrames(
         count, isSilent: renderer.silenceEndFrame > engine.port.renderedFrameCount)
@@ -233,15 +235,15 @@ public final class RenderLoop {
 
   /// Skips the frames that were missed, so that later frames are on time, and continues from
   /// silence.
-  private func skipMissed(_ frameCount: Int) {
+  private func skipMissedFrames(_ frameCount: Int) {
     renderer.skip(frameCount: frameCount)
     renderer.closeGate()
     isGateOpen = false
     // The clock is updated now, so that the time is skipped only once even if a call hangs.
     clock.update(position: engine.port.renderedFrameCount, delay: 0, moment: time.now)
     // No sound is playing, so no fade is necessary.
-    if remainingClosingFrames != nil {
-      remainingClosingFrames = 0
+    if remainingGateClosingFrames != nil {
+      remainingGateClosingFrames = 0
     }
     guard let recording else { return }
     var silentFrameCount = min(frameCount, Int(Self.maximumRecordedSilenceSeconds * engine.rate))
@@ -286,7 +288,9 @@ public final class RenderLoop {
       renderer.endIdle()
       return true
     }
-    engine.idleClock.withLock { $0 = IdleClock(at: position, rate: engine.rate, time: time) }
+    engine.idlePositionClock.withLock {
+      $0 = IdlePositionClock(at: position, rate: engine.rate, time: time)
+    }
     isIdle.store(true, ordering: .releasing)
     return true
   }
@@ -303,24 +307,24 @@ public final class RenderLoop {
       wakeSignal.lower()
     }
     let now = time.now
-    let reachedPosition = engine.idleClock.withLock { $0?.freezePosition() } ?? position
+    let reachedPosition = engine.idlePositionClock.withLock { $0?.freezePosition() } ?? position
     let quietEnd = renderer.skipIdle(frameCount: Int(reachedPosition - position))
     clock.update(position: reachedPosition, delay: 0, moment: now)
     let isStopping = stopRequest.load(ordering: .acquiring)
     if !isStopping, quietEnd - reachedPosition > idleState.wakeUpLeadFrameCount {
-      engine.idleClock.withLock { $0?.unfreezePosition() }
+      engine.idlePositionClock.withLock { $0?.unfreezePosition() }
       reportChanges(always: false)
       return true
     }
     renderer.endIdle()
-    engine.idleClock.withLock { $0 = nil }
+    engine.idlePositionClock.withLock { $0 = nil }
     isIdle.store(false, ordering: .releasing)
     guard isStopping else {
       reportChanges(always: true)
       return true
     }
     // The output is silent, so no fade is necessary.
-    return prepareToFinish(.discarding)
+    return prepareToFinishSink(.discarding)
   }
 
   /// Calls the sink. Returns nil if the sink was replaced in the meantime. In that case, this
@@ -328,29 +332,29 @@ public final class RenderLoop {
   @inline(__always) private func callSink<Result>(
     _ sink: any AudioSink, _ body: (any AudioSink) -> Result
   ) -> Result? {
-    let ownershipBefore = beginCall()
+    let ownershipBefore = beginSinkCall()
     let result = body(sink)
-    if endCall(ownershipBefore) { return result }
-    abandon(sink)
+    if endSinkCall(ownershipBefore) { return result }
+    abandonSink(sink)
     return nil
   }
 
   /// Closes a sink that was replaced while a call to it was hanging, on the thread of that call. No
   /// other thread waits for the sink, whose device may be busy until it is closed.
-  private func abandon(_ sink: any AudioSink) {
+  private func abandonSink(_ sink: any AudioSink) {
     sink.finish(draining: false)
     sink.close()
   }
 
-  private func beginCall() -> Int {
-    let ownershipBefore = ownershipCounter.load(ordering: .relaxed)
-    callStartNanoseconds.store(SystemTimeSource().monotonicNanoseconds, ordering: .relaxed)
-    ownershipCounter.store(ownershipBefore + 1, ordering: .releasing)
+  private func beginSinkCall() -> Int {
+    let ownershipBefore = loopOwnershipCounter.load(ordering: .relaxed)
+    sinkCallStartNanoseconds.store(SystemTimeSource().monotonicNanoseconds, ordering: .relaxed)
+    loopOwnershipCounter.store(ownershipBefore + 1, ordering: .releasing)
     return ownershipBefore
   }
 
-  private func endCall(_ ownershipBefore: Int) -> Bool {
-    ownershipCounter.compareExchange(
+  private func endSinkCall(_ ownershipBefore: Int) -> Bool {
+    loopOwnershipCounter.compareExchange(
       expected: ownershipBefore + 1, desired: ownershipBefore, ordering: .acquiringAndReleasing
     )
     .exchanged
@@ -358,14 +362,14 @@ public final class RenderLoop {
 
   /// The number of sinks that have been replaced because a call to them hung. Any thread may read
   /// it.
-  var replacementCount: Int { ownershipCounter.load(ordering: .acquiring) / 2 }
+  var sinkReplacementCount: Int { loopOwnershipCounter.load(ordering: .acquiring) / 2 }
 
   /// The elapsed time of the current call to the sink, on the machine's clock; nil between calls.
   /// Any thread may read it.
-  var callDuration: Duration? {
-    guard ownershipCounter.load(ordering: .acquiring) % 2 == 1 else { return nil }
+  var sinkCallDuration: Duration? {
+    guard loopOwnershipCounter.load(ordering: .acquiring) % 2 == 1 else { return nil }
     return .nanoseconds(
-      SystemTimeSource().monotonicNanoseconds - callStartNanoseconds.load(ordering: .relaxed))
+      SystemTimeSource().monotonicNanoseconds - sinkCallStartNanoseconds.load(ordering: .relaxed))
   }
 
   /// Replaces a sink in which a call hangs. Only the control thread may call the method.
@@ -376,18 +380,18 @@ public final class RenderLoop {
   ///   and the number of frames lost before that frame.
   /// - Returns: False if the call has returned.
   func replaceSink(_ makeSink: (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink) -> Bool {
-    let ownershipBefore = ownershipCounter.load(ordering: .acquiring)
+    let ownershipBefore = loopOwnershipCounter.load(ordering: .acquiring)
     guard ownershipBefore % 2 == 1 else { return false }
     // This step is the first: after it, no other thread uses the loop.
-    let (isOurs, _) = ownershipCounter.compareExchange(
+    let (isOurs, _) = loopOwnershipCounter.compareExchange(
       expected: ownershipBefore, desired: ownershipBefore + 1, ordering: .acquiringAndReleasing)
     guard isOurs else { return false }
     let reading = clock.reading
     let lostFrameCount = Int(engine.port.renderedFrameCount - reading.position)
     // Latency after the device's buffer does not change the time at which frames are due.
-    let delay = min(reading.delay, sink.format.bufferSize)
+    let delay = min(reading.delayFrameCount, sink.format.bufferSize)
     let ahead = Double(delay + lostFrameCount) / engine.rate
-    let start = reading.moment == .zero ? time.now : reading.moment
+    let start = reading.readingTime == .zero ? time.now : reading.readingTime
     abandonedBlocks.append(blockSamples)
     blockSamples = [Float](repeating: 0, count: blockSamples.count)
     sink = makeSink(start + .seconds(ahead), lostFrameCount)
@@ -410,10 +414,11 @@ public struct BlockTiming: BitwiseCopyable, Sendable {
   /// The time at which the sink had accepted the block.
   public var writeEnd: Duration
   /// The number of frames that were written and not yet heard, including this block.
-  public var delay: Int
+  public var delayFrameCount: Int
 
   static let empty = BlockTiming(
-    position: 0, frameCount: 0, renderStart: .zero, renderEnd: .zero, writeEnd: .zero, delay: 0)
+    position: 0, frameCount: 0, renderStart: .zero, renderEnd: .zero, writeEnd: .zero,
+    delayFrameCount: 0)
 }
 
 /// Counts silent frames, to determine when the device becomes idle.
@@ -443,7 +448,7 @@ struct IdleState {
 }
 
 /// A clock that derives the engine's position from elapsed time while the device is idle.
-struct IdleClock {
+struct IdlePositionClock {
   private let startPosition: Int64
   private let startTime: Duration
   private let rate: Double

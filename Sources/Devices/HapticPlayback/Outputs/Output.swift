@@ -213,7 +213,7 @@ public protocol OutputBackend: Sendable {
 
   /// The placeholder in help for the part after the colon, such as `DEVICE`; nil if the names have
   /// no such part.
-  var parameter: String? { get }
+  var addressPlaceholder: String? { get }
 
   /// Returns the available outputs.
   ///
@@ -221,7 +221,7 @@ public protocol OutputBackend: Sendable {
   func outputs(probing: Bool) -> [OutputListing]
 
   /// Returns an entry with its capabilities or its error. By default, returns the entry itself.
-  func probed(_ listing: OutputListing) -> OutputListing
+  func probedListing(_ listing: OutputListing) -> OutputListing
 
   /// Returns whether the output could be opened now. By default, returns true.
   func isAvailable(_ name: String) -> Bool
@@ -267,7 +267,7 @@ extension OutputBackend {
   { nil }
 
   /// Returns the entry itself, because there is nothing to probe.
-  public func probed(_ listing: OutputListing) -> OutputListing { listing }
+  public func probedListing(_ listing: OutputListing) -> OutputListing { listing }
 
   /// Returns true, because opening has no condition that could be checked.
   public func isAvailable(_ name: String) -> Bool { true }
@@ -311,7 +311,8 @@ public struct OutputRegistry: Sendable {
 
   /// The forms of output names, one for each backend, such as `alsa:DEVICE` and `null`.
   public var nameForms: [String] {
-    backends.map { backend in backend.parameter.map { "\(backend.scheme):\($0)" } ?? backend.scheme
+    backends.map { backend in
+      backend.addressPlaceholder.map { "\(backend.scheme):\($0)" } ?? backend.scheme
     }
   }
 
@@ -331,7 +332,8 @@ public struct OutputRegistry: Sendable {
   /// not valid.
   public func parseQualifiedName(_ text: String) -> OutputName? {
     let (scheme, address) = Self.splitScheme(text) ?? (text, "")
-    guard let backend = backend(forScheme: scheme), address.isEmpty == (backend.parameter == nil)
+    guard let backend = backend(forScheme: scheme),
+      address.isEmpty == (backend.addressPlaceholder == nil)
     else {
       return nil
     }
@@ -364,8 +366,8 @@ public struct OutputRegistry: Sendable {
     guard let backend = backend(forScheme: name.scheme) else {
       throw OutputError(.invalidName, output: name.scheme, "no outputs of this kind")
     }
-    guard name.address.isEmpty == (backend.parameter == nil) else {
-      let form = backend.parameter.map { "'\(name.scheme):\($0)'" } ?? "'\(name.scheme):'"
+    guard name.address.isEmpty == (backend.addressPlaceholder == nil) else {
+      let form = backend.addressPlaceholder.map { "'\(name.scheme):\($0)'" } ?? "'\(name.scheme):'"
       throw OutputError(
         .invalidName, output: "\(name.scheme):\(name.address)", "invalid output name; use \(form)")
     }
@@ -418,7 +420,7 @@ public struct OutputRegistry: Sendable {
   public func probeOutputs(_ body: (OutputListing) throws -> Void) rethrows {
     for backend in backends {
       for listing in backend.outputs(probing: false) {
-        try body(backend.probed(listing))
+        try body(backend.probedListing(listing))
       }
     }
   }
@@ -442,7 +444,7 @@ public struct NullOutput: OutputBackend {
   public var scheme: String { "null" }
   /// The placeholder for the address in names of outputs, which is nil because there is only one
   /// null output.
-  public var parameter: String? { nil }
+  public var addressPlaceholder: String? { nil }
 
   /// Returns the null output.
   public func outputs(probing: Bool) -> [OutputListing] {

@@ -183,11 +183,11 @@ public struct SinkEvent: Equatable, Sendable {
 
 extension SinkEvent {
   /// The minimum duration of missed frames after which the process counts as stopped, in seconds.
-  private static let stopThresholdSeconds = 0.25
+  private static let processStopThresholdSeconds = 0.25
 
   /// Creates an underrun event for frames that the render thread did not deliver in time.
   fileprivate init(lateFrameCount: Int, rate: Double) {
-    let isStopped = Double(lateFrameCount) > Self.stopThresholdSeconds * rate
+    let isStopped = Double(lateFrameCount) > Self.processStopThresholdSeconds * rate
     self.init(
       .underrun, cause: isStopped ? .stoppedProcess : .lateDelivery,
       missedFrameCount: lateFrameCount, text: "buffer underrun")
@@ -218,7 +218,7 @@ public struct SinkPacer {
   }
 
   /// The number of written frames that the clock has not reached yet.
-  public var delay: Int {
+  public var delayFrameCount: Int {
     guard let startTime else { return 0 }
     return Int(max(0, writtenFrameCount - frameCount(in: time.now - startTime)))
   }
@@ -291,7 +291,7 @@ public final class NullSink: AudioSink {
   }
 
   /// The number of written frames that the clock has not reached yet.
-  public var delayFrames: Int { pacer.delay }
+  public var delayFrames: Int { pacer.delayFrameCount }
 
   /// Waits until, at the pace of the clock, the buffer has space for frames.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
@@ -339,7 +339,7 @@ public final class MemorySink: AudioSink {
   }
 
   /// The number of written frames that the clock has not reached yet.
-  public var delayFrames: Int { pacer.delay }
+  public var delayFrames: Int { pacer.delayFrameCount }
 
   /// Waits until, at the pace of the clock, the buffer has space for frames.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {

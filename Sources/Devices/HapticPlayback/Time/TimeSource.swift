@@ -105,17 +105,17 @@ public final class PlaybackClock: Sendable {
     /// The number of frames that were written so far.
     public var position: Int64
     /// The number of frames that were written and not yet heard.
-    public var delay: Int
+    public var delayFrameCount: Int
     /// The time at which the snapshot was taken, on the time source's clock.
-    public var moment: Duration
+    public var readingTime: Duration
   }
 
   private let rate: Double
   private let time: any TimeSource
   private let sequenceLock = SequenceLock()
   private let position = Atomic<Int64>(0)
-  private let delay = Atomic<Int>(0)
-  private let nanoseconds = Atomic<Int64>(0)
+  private let delayFrameCount = Atomic<Int>(0)
+  private let readingNanoseconds = Atomic<Int64>(0)
 
   init(rate: Double, time: any TimeSource) {
     self.rate = rate
@@ -126,16 +126,18 @@ public final class PlaybackClock: Sendable {
   public var reading: Reading {
     sequenceLock.read {
       Reading(
-        position: position.load(ordering: .relaxed), delay: delay.load(ordering: .relaxed),
-        moment: .nanoseconds(nanoseconds.load(ordering: .relaxed)))
+        position: position.load(ordering: .relaxed),
+        delayFrameCount: delayFrameCount.load(ordering: .relaxed),
+        readingTime: .nanoseconds(readingNanoseconds.load(ordering: .relaxed)))
     }
   }
 
   /// The engine frame that is currently heard, at most the last written frame.
   public var heardFrame: Int64 {
     let reading = reading
-    let elapsed = (time.now - reading.moment) / .seconds(1)
-    let heardFrame = reading.position - Int64(reading.delay) + Int64(max(0, elapsed) * rate)
+    let elapsed = (time.now - reading.readingTime) / .seconds(1)
+    let heardFrame =
+      reading.position - Int64(reading.delayFrameCount) + Int64(max(0, elapsed) * rate)
     return min(reading.position, heardFrame)
   }
 
@@ -145,8 +147,9 @@ public final class PlaybackClock: Sendable {
     let (seconds, attoseconds) = moment.components
     sequenceLock.write {
       self.position.store(position, ordering: .relaxed)
-      self.delay.store(delay, ordering: .relaxed)
-      nanoseconds.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
+      self.delayFrameCount.store(delay, ordering: .relaxed)
+      readingNanoseconds.store(
+        seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
     }
   }
 }

@@ -69,7 +69,7 @@ extension HapticFormat {
         }
         losses.addTextLosses(of: described)
         let text = keys.text(of: steps, track: composition.title ?? options.baseName)
-        return WrittenFiles([WrittenFiles.File(text)], losses: losses.finish())
+        return WrittenFiles([WrittenFiles.File(text)], losses: losses.lossesWithOmittedCounts())
       })
   }
 
@@ -84,7 +84,7 @@ extension ReadResult {
     let reader = log.errorCount == 0 ? VibrationReader(effect, options: options) : nil
     self.init(
       reader?.composition, of: json, log: log, options: options,
-      losses: reader?.losses.finish() ?? [],
+      losses: reader?.losses.lossesWithOmittedCounts() ?? [],
       sourceMap: SourceMap { _ in json.root.location })
   }
 }

@@ -25,7 +25,7 @@ extension HapticFormat {
         ? .certain : .possible
     },
     read: { (file, options) throws(InputError) in
-      let tree = try tree(of: file)
+      let tree = try xmlTree(of: file)
       var decoder = VibrationDecoder()
       decoder.decode(tree)
       let lines = LineIndex()
@@ -41,7 +41,7 @@ extension HapticFormat {
         composition: reader?.composition,
         findings: decoder.log.findings(for: options, location: location),
         errorCount: decoder.log.errorCount,
-        losses: options.wantsFindings ? reader?.losses.finish() ?? [] : [],
+        losses: options.wantsFindings ? reader?.losses.lossesWithOmittedCounts() ?? [] : [],
         sourceMap: SourceMap { _ in location(main, main) })
     },
     write: { (composition, options) throws(InputError) in
@@ -68,15 +68,15 @@ extension HapticFormat {
       }
       losses.addTextLosses(of: composition)
       return WrittenFiles(
-        [WrittenFiles.File(VibrationWriter.text(effect))],
-        losses: hertzLosses.finish() + losses.finish())
+        [WrittenFiles.File(VibrationWriter.xmlText(of: effect))],
+        losses: hertzLosses.lossesWithOmittedCounts() + losses.lossesWithOmittedCounts())
     },
     // Comments are kept.
     canonicalize: { (file) throws(InputError) in
-      VibrationWriter.text(try tree(of: file, keepsComments: true))
+      VibrationWriter.xmlText(of: try xmlTree(of: file, keepsComments: true))
     })
 
-  private static func tree(of file: SourceFile, keepsComments: Bool = false) throws(InputError)
+  private static func xmlTree(of file: SourceFile, keepsComments: Bool = false) throws(InputError)
     -> XMLTree
   {
     do {
@@ -109,7 +109,7 @@ private struct VibrationDecoder {
   private var xmlTree: XMLTree?
 
   private static let maximumDurationMilliseconds = Int(Int32.max)
-  private static let unitLimits: (range: ClosedRange<Float>, text: String) = (0...1, "0 to 1")
+  private static let fractionLimits: (range: ClosedRange<Float>, text: String) = (0...1, "0 to 1")
   private static let hertzLimits: (range: ClosedRange<Float>, text: String) = (
     .leastNonzeroMagnitude ... .greatestFiniteMagnitude, "greater than 0"
   )
@@ -140,7 +140,7 @@ private struct VibrationDecoder {
         decodeVibration(child)
       }
       if effectElements.count != 1 {
-        add(
+        addFinding(
           .androidSeveralEffects, at: root,
           effectElements.isEmpty
             ? "vibration-select is empty"
@@ -150,7 +150,7 @@ private struct VibrationDecoder {
             """)
       }
     default:
-      add(
+      addFinding(
         .androidUnknownRoot, at: root,
         "the root is \(root.name.quoted()), not \"vibration-effect\" or \"vibration-select\"")
     }
@@ -158,7 +158,7 @@ private struct VibrationDecoder {
 
   private mutating func decodeVibration(_ element: Element) {
     checkAttributes(of: element, allowed: [])
-    if let effect = decodeContent(of: element, bareEntries: false) {
+    if let effect = decodeContent(of: element, hasBareEntries: false) {
       effects.append(effect)
     }
   }
@@ -169,9 +169,11 @@ private struct VibrationDecoder {
   ///   - element: The element.
   ///   - bareEntries: A Boolean value that indicates whether waveform entries have no enclosing
   ///     element, as within a repeating effect, in which nothing else repeats.
-  private mutating func decodeContent(of element: Element, bareEntries: Bool) -> VibrationEffect? {
+  private mutating func decodeContent(of element: Element, hasBareEntries bareEntries: Bool)
+    -> VibrationEffect?
+  {
     guard let first = element.children.first else {
-      add(.androidEmptyEffect, at: element, "\(element.name) is empty")
+      addFinding(.androidEmptyEffect, at: element, "\(element.name) is empty")
       return nil
     }
     var effect: VibrationEffect?
@@ -200,10 +202,10 @@ private struct VibrationDecoder {
     case "repeating-effect" where !bareEntries:
       effect = decodeRepeating(first)
     default:
-      reportUnexpected(first, in: element)
+      reportUnexpectedElement(first, in: element)
     }
     for child in element.children.dropFirst() {
-      reportUnexpected(child, in: element)
+      reportUnexpectedElement(child, in: element)
     }
     return effect
   }
@@ -211,12 +213,13 @@ private struct VibrationDecoder {
   private mutating func decodePrimitive(_ element: Element) -> VibrationEffect.Primitive? {
     checkEmptyElement(element, attributes: ["name", "scale", "delayMs", "delayType"])
     let primitiveScale = decodeNumber(
-      "scale", of: element, isOptional: true, limits: Self.unitLimits)
-    let primitiveDelay = integer(
+      "scale", of: element, isOptional: true, limits: Self.fractionLimits)
+    let primitiveDelay = decodeInteger(
       "delayMs", of: element, isOptional: true, range: 0...Self.maximumDurationMilliseconds)
     let delayType = attributeText("delayType", of: element)
     if let delayType, delayType != "pause", delayType != "relative_start_offset" {
-      reportInvalid("delayType", of: element, reason: "must be pause or relative_start_offset")
+      reportInvalidAttribute(
+        "delayType", of: element, reason: "must be pause or relative_start_offset")
     }
     return decodeKeyword("name", of: element, among: VibrationPrimitives.primitiveNames).map {
       VibrationEffect.Primitive(
@@ -232,12 +235,12 @@ private struct VibrationDecoder {
     var repeatIndex: Int?
     for child in element.children {
       if repeatIndex != nil {
-        reportUnexpected(child, in: element)
+        reportUnexpectedElement(child, in: element)
       } else if child.name == "repeating" {
         repeatIndex = steps.count
         checkAttributes(of: child, allowed: [])
         if child.children.isEmpty {
-          add(.androidEmptyEffect, at: child, "repeating is empty")
+          addFinding(.androidEmptyEffect, at: child, "repeating is empty")
         }
         steps += decodeSteps(child.children, in: child)
       } else {
@@ -254,11 +257,12 @@ private struct VibrationDecoder {
     entries.filter { expectElement("waveform-entry", element: $0, in: parent) }.compactMap {
       entry in
       checkEmptyElement(entry, attributes: ["durationMs", "amplitude"])
-      let duration = integer("durationMs", of: entry, range: 0...Self.maximumDurationMilliseconds)
+      let duration = decodeInteger(
+        "durationMs", of: entry, range: 0...Self.maximumDurationMilliseconds)
       if attributeText("amplitude", of: entry) == "default" {
         return duration.map { .init(durationMilliseconds: $0, amplitudeCode: nil) }
       }
-      let amplitude = integer(
+      let amplitude = decodeInteger(
         "amplitude", of: entry, range: 0...VibrationEffect.maximumAmplitudeCode)
       guard let duration, let amplitude else { return nil }
       return .init(durationMilliseconds: duration, amplitudeCode: amplitude)
@@ -269,29 +273,29 @@ private struct VibrationDecoder {
     guard log.errorCount == 0, !steps.contains(where: { $0.durationMilliseconds > 0 }) else {
       return
     }
-    add(.androidHasNoLength, at: element, "the durations of the waveform are all 0")
+    addFinding(.androidHasNoLength, at: element, "the durations of the waveform are all 0")
   }
 
   private mutating func decodeEnvelope(_ element: Element, isBasic: Bool) -> VibrationEffect {
     let names = VibrationEffect.xmlNames(isBasic: isBasic)
-    let toneLimits = isBasic ? Self.unitLimits : Self.hertzLimits
+    let toneLimits = isBasic ? Self.fractionLimits : Self.hertzLimits
     checkAttributes(of: element, allowed: [names.initial])
     let initial = decodeNumber(names.initial, of: element, isOptional: true, limits: toneLimits)
     var points: [VibrationEffect.ControlPoint] = []
     for child in element.children where expectElement("control-point", element: child, in: element)
     {
       checkEmptyElement(child, attributes: [names.level, names.tone, "durationMs"])
-      let level = decodeNumber(names.level, of: child, limits: Self.unitLimits) ?? 0
+      let level = decodeNumber(names.level, of: child, limits: Self.fractionLimits) ?? 0
       let tone = decodeNumber(names.tone, of: child, limits: toneLimits) ?? (isBasic ? 0 : 1)
       let duration =
-        integer("durationMs", of: child, range: 1...Self.maximumDurationMilliseconds) ?? 1
-      points.append(.init(level: level, sharpnessOrHertz: tone, lineMilliseconds: duration))
+        decodeInteger("durationMs", of: child, range: 1...Self.maximumDurationMilliseconds) ?? 1
+      points.append(.init(level: level, sharpnessOrHertz: tone, lineDurationMilliseconds: duration))
     }
     if points.isEmpty {
-      add(.androidEmptyEffect, at: element, "\(element.name) has no control-point")
+      addFinding(.androidEmptyEffect, at: element, "\(element.name) has no control-point")
     }
     if isBasic, let last = points.last, last.level != 0 {
-      add(
+      addFinding(
         .androidEnvelopeEndsAboveZero, at: element,
         "the envelope ends with intensity \(last.level), not 0",
         hint: "add a control-point with intensity 0")
@@ -305,25 +309,25 @@ private struct VibrationDecoder {
     var preamble: VibrationEffect?
     if let first = remainingChildren.first, first.name == "preamble" {
       checkAttributes(of: first, allowed: [])
-      preamble = decodeContent(of: first, bareEntries: true)
+      preamble = decodeContent(of: first, hasBareEntries: true)
       remainingChildren.removeFirst()
     }
     guard let repeatingElement = remainingChildren.popFirst() else {
-      add(.androidEmptyEffect, at: element, "repeating-effect has no repeating")
+      addFinding(.androidEmptyEffect, at: element, "repeating-effect has no repeating")
       return nil
     }
     guard expectElement("repeating", element: repeatingElement, in: element) else { return nil }
     checkAttributes(of: repeatingElement, allowed: [])
-    let repeatingEffect = decodeContent(of: repeatingElement, bareEntries: true)
+    let repeatingEffect = decodeContent(of: repeatingElement, hasBareEntries: true)
     for child in remainingChildren {
-      reportUnexpected(child, in: element)
+      reportUnexpectedElement(child, in: element)
     }
     return repeatingEffect.map { .repeating(preamble: preamble, $0) }
   }
 
   // MARK: Elements and attributes
 
-  private mutating func add(
+  private mutating func addFinding(
     _ rule: Rule, at element: Element, offset: Int? = nil, _ message: String, hint: String? = nil
   ) {
     log.add(
@@ -334,16 +338,17 @@ private struct VibrationDecoder {
   private mutating func expectElement(_ name: String, element: Element, in parent: Element) -> Bool
   {
     if element.name == name { return true }
-    reportUnexpected(element, in: parent)
+    reportUnexpectedElement(element, in: parent)
     return false
   }
 
-  private mutating func reportUnexpected(_ element: Element, in parent: Element) {
+  private mutating func reportUnexpectedElement(_ element: Element, in parent: Element) {
     let name = element.name
     if name == "vendor-effect" {
-      return add(.androidUnreadableVendorEffect, at: element, "a vendor effect cannot be read")
+      return addFinding(
+        .androidUnreadableVendorEffect, at: element, "a vendor effect cannot be read")
     }
-    add(
+    addFinding(
       .androidUnexpectedElement, at: element,
       "unexpected element \(name.quoted()) in \(parent.name)",
       hint: Self.elementNames.contains(name)
@@ -355,13 +360,13 @@ private struct VibrationDecoder {
   private mutating func checkEmptyElement(_ element: Element, attributes: [String]) {
     checkAttributes(of: element, allowed: attributes)
     for child in element.children {
-      reportUnexpected(child, in: element)
+      reportUnexpectedElement(child, in: element)
     }
   }
 
   private mutating func checkAttributes(of element: Element, allowed: [String]) {
     for attribute in element.attributes where !allowed.contains(attribute.name) {
-      add(
+      addFinding(
         .androidUnknownAttribute, at: element,
         offset: attributeOffset(of: attribute.name, in: element),
         "unexpected attribute \(attribute.name.quoted())",
@@ -378,26 +383,27 @@ private struct VibrationDecoder {
     return xmlTree?.offset(ofAttribute: index, in: element) ?? element.byteOffset
   }
 
-  private mutating func attribute<Value>(
+  private mutating func decodeAttribute<Value>(
     _ name: String, of element: Element, isOptional: Bool, parse: (String) -> Value?,
     reason: @autoclosure () -> String
   ) -> Value? {
     guard let text = attributeText(name, of: element) else {
       if !isOptional {
-        add(
+        addFinding(
           .androidMissingAttribute, at: element,
           "\(element.name) must have the attribute \"\(name)\"")
       }
       return nil
     }
     if let value = parse(text) { return value }
-    reportInvalid(name, of: element, reason: reason())
+    reportInvalidAttribute(name, of: element, reason: reason())
     return nil
   }
 
-  private mutating func reportInvalid(_ name: String, of element: Element, reason: String) {
+  private mutating func reportInvalidAttribute(_ name: String, of element: Element, reason: String)
+  {
     let text = (attributeText(name, of: element) ?? "").quoted(limit: 24)
-    add(
+    addFinding(
       .androidInvalidValue, at: element, offset: attributeOffset(of: name, in: element),
       "\(name) is \(text); \(reason)")
   }
@@ -405,7 +411,7 @@ private struct VibrationDecoder {
   private mutating func decodeKeyword(_ name: String, of element: Element, among keywords: [String])
     -> String?
   {
-    attribute(
+    decodeAttribute(
       name, of: element, isOptional: false, parse: { keywords.contains($0) ? $0 : nil },
       reason: "must be one of " + keywords.joined(separator: ", "))
   }
@@ -414,7 +420,7 @@ private struct VibrationDecoder {
     _ name: String, of element: Element, isOptional: Bool = false,
     limits: (range: ClosedRange<Float>, text: String)
   ) -> Float? {
-    attribute(
+    decodeAttribute(
       name, of: element, isOptional: isOptional,
       parse: { text in
         // Digits, a sign, a point, and an exponent; Swift accepts other notations, too.
@@ -425,10 +431,10 @@ private struct VibrationDecoder {
       }, reason: "must be a number \(limits.text)")
   }
 
-  private mutating func integer(
+  private mutating func decodeInteger(
     _ name: String, of element: Element, isOptional: Bool = false, range: ClosedRange<Int>
   ) -> Int? {
-    attribute(
+    decodeAttribute(
       name, of: element, isOptional: isOptional,
       parse: { Int($0).flatMap { range.contains($0) ? $0 : nil } },
       reason: range.upperBound == Self.maximumDurationMilliseconds
@@ -445,21 +451,23 @@ private struct VibrationWriter {
   private var outputBytes: [UInt8] = []
   private var elementDepth = 0
 
-  static func text(_ effect: VibrationEffect) -> [UInt8] {
+  static func xmlText(of effect: VibrationEffect) -> [UInt8] {
     var vibrationWriter = VibrationWriter()
-    vibrationWriter.writeElement("vibration-effect") { $0.writeContent(effect, bareEntries: false) }
+    vibrationWriter.writeElement("vibration-effect") {
+      $0.writeContent(effect, hasBareEntries: false)
+    }
     return vibrationWriter.outputBytes
   }
 
-  static func text(_ tree: XMLTree) -> [UInt8] {
+  static func xmlText(of tree: XMLTree) -> [UInt8] {
     var writer = VibrationWriter()
     for element in tree.topLevelItems {
-      writer.writeCanonical(element)
+      writer.writeCanonicalElement(element)
     }
     return writer.outputBytes
   }
 
-  private mutating func writeContent(_ effect: VibrationEffect, bareEntries: Bool) {
+  private mutating func writeContent(_ effect: VibrationEffect, hasBareEntries bareEntries: Bool) {
     switch effect {
     case .predefined(let name):
       writeElement("predefined-effect", attributes: [("name", name)])
@@ -495,16 +503,16 @@ private struct VibrationWriter {
             "control-point",
             attributes: [
               (names.level, "\(point.level)"), (names.tone, "\(point.sharpnessOrHertz)"),
-              ("durationMs", "\(point.lineMilliseconds)"),
+              ("durationMs", "\(point.lineDurationMilliseconds)"),
             ])
         }
       }
     case .repeating(let preamble, let repeating):
       writeElement("repeating-effect") { writer in
         if let preamble {
-          writer.writeElement("preamble") { $0.writeContent(preamble, bareEntries: true) }
+          writer.writeElement("preamble") { $0.writeContent(preamble, hasBareEntries: true) }
         }
-        writer.writeElement("repeating") { $0.writeContent(repeating, bareEntries: true) }
+        writer.writeElement("repeating") { $0.writeContent(repeating, hasBareEntries: true) }
       }
     }
   }
@@ -526,7 +534,7 @@ private struct VibrationWriter {
   ) {
     writeIndented("<" + name)
     for (name, value) in attributes {
-      outputBytes += " \(name)=\"\(Self.escaped(value))\"".utf8
+      outputBytes += " \(name)=\"\(Self.escapedAttributeValue(value))\"".utf8
     }
     outputBytes += (contents == nil ? " />\n" : ">\n").utf8
     guard let contents else { return }
@@ -541,7 +549,7 @@ private struct VibrationWriter {
     outputBytes += text.utf8
   }
 
-  private static func escaped(_ value: String) -> String {
+  private static func escapedAttributeValue(_ value: String) -> String {
     guard value.utf8.contains(where: { [0x26, 0x3C, 0x22, 0x09, 0x0A, 0x0D].contains($0) }) else {
       return value
     }
@@ -565,7 +573,7 @@ private struct VibrationWriter {
     "delayMs", "delayType", "durationMs",
   ]
 
-  private mutating func writeCanonical(_ element: XMLTree.Element) {
+  private mutating func writeCanonicalElement(_ element: XMLTree.Element) {
     if element.isComment { return writeIndented(element.name + "\n") }
     func rank(_ name: String) -> Int {
       if element.name == "waveform-entry", name == "durationMs" { return -1 }
@@ -579,7 +587,7 @@ private struct VibrationWriter {
     }
     self.writeElement(element.name, attributes: sortedAttributes) { writer in
       for child in element.children {
-        writer.writeCanonical(child)
+        writer.writeCanonicalElement(child)
       }
     }
   }

@@ -49,7 +49,7 @@ struct VibrationBuilder {
           sharpness: phoneScale.sharpness(ofHertz: last.sharpness * phoneScale.maximumHertz))
         let count = FrameConversion.clampedInteger(
           (abs(point.sharpness - from.sharpness) * Self.hertzLinesPerSharpnessUnit).rounded(.up))
-        for intermediate in from.subdivided(to: point, count: count) {
+        for intermediate in from.pointsDividingLine(to: point, count: count) {
           append(intermediate)
         }
       }
@@ -133,7 +133,7 @@ struct VibrationBuilder {
         size: Double(transientCount))
     }
     if quantity == .intensity || !hasOnlySquaredIntensityCurves {
-      envelopeSampler.addApproximation(of: envelopes, to: &losses)
+      envelopeSampler.addApproximationLosses(of: envelopes, to: &losses)
     }
     let mergedEnvelope = MergedEnvelope(envelopes, envelopeSampler: envelopeSampler)
     losses.add(mergedEnvelope)
@@ -210,7 +210,7 @@ struct VibrationBuilder {
     return segmentPoints
   }
 
-  private mutating func reportRamp() {
+  private mutating func reportJumpAsRamp() {
     losses.add(.approximated, .composition, "jumps are written as ramps of # ms", size: 1)
   }
 
@@ -228,7 +228,9 @@ struct VibrationBuilder {
 
   /// Returns the ends of lines of whole milliseconds, from level 0 at the start back to level 0,
   /// and the sharpness at the start.
-  private mutating func roundedLines(_ points: [EnvelopePoint], from start: Int, to end: Int?) -> (
+  private mutating func lineEndsInMilliseconds(
+    _ points: [EnvelopePoint], from start: Int, to end: Int?
+  ) -> (
     sharpness: Double, ends: [(point: EnvelopePoint, duration: Int)]
   ) {
     var lineEnds: [(point: EnvelopePoint, duration: Int)] = []
@@ -248,7 +250,7 @@ struct VibrationBuilder {
         target = max(target, currentMillisecond + 1)
       }
       if isJump, (index == 0 ? 0 : points[index - 1].level) != point.level {
-        reportRamp()
+        reportJumpAsRamp()
       }
       if target <= currentMillisecond {
         // A new end of the last line would bend all of it, so that silence before a short ramp
@@ -262,7 +264,7 @@ struct VibrationBuilder {
         }
         target = currentMillisecond + 1
         if !isJump {
-          reportRamp()
+          reportJumpAsRamp()
         }
       }
       lineEnd = point
@@ -291,10 +293,10 @@ struct VibrationBuilder {
   )
     -> VibrationEffect
   {
-    let (initial, ends) = roundedLines(points, from: start, to: end)
+    let (initial, ends) = lineEndsInMilliseconds(points, from: start, to: end)
     // Basic envelopes end in silence; waveform envelopes end at any level.
     if isBasic, let last = points.last, last.level != 0 {
-      reportRamp()
+      reportJumpAsRamp()
     }
     func tone(_ sharpness: Double) -> Float {
       if isBasic { return Float(sharpness) }
@@ -305,7 +307,7 @@ struct VibrationBuilder {
     let controlPoints = ends.map { end in
       VibrationEffect.ControlPoint(
         level: Float(end.point.level), sharpnessOrHertz: tone(end.point.sharpness),
-        lineMilliseconds: end.duration)
+        lineDurationMilliseconds: end.duration)
     }
     return .envelope(
       isBasic: isBasic,
@@ -327,7 +329,8 @@ struct VibrationBuilder {
         continue
       }
       let point = envelope.points[0]
-      let nearest = VibrationPrimitives.nearest(intensity: point.level, sharpness: point.sharpness)
+      let nearest = VibrationPrimitives.nearestPrimitive(
+        intensity: point.level, sharpness: point.sharpness)
       losses.add(
         .approximated, .event(envelope.eventReference),
         """
@@ -344,7 +347,8 @@ struct VibrationBuilder {
           delaysFromPreviousStart: isFromStart))
       previousStart = start
       previousEnd =
-        start + VibrationPrimitives.approximation(of: nearest.primitive).blockedMilliseconds
+        start
+        + VibrationPrimitives.approximation(of: nearest.primitive).vibrationDurationMilliseconds
     }
     if composition.loop != nil {
       losses.add(.dropped, .composition, "loop points cannot be written with primitives")

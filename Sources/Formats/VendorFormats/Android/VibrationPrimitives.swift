@@ -6,7 +6,7 @@ enum VibrationPrimitives {
   /// continuous event whose intensity is linear between points.
   struct Approximation: Sendable {
     /// The duration of the vibration, after which the next vibration can begin, in milliseconds.
-    var blockedMilliseconds: Int
+    var vibrationDurationMilliseconds: Int
     var transients: [(delay: Int, intensity: Float, sharpness: Float)] = []
     var intensityPoints: [(time: Int, intensity: Float)] = []
     var continuousSharpness: Float = 0.5
@@ -15,7 +15,8 @@ enum VibrationPrimitives {
       -> Approximation
     {
       Approximation(
-        blockedMilliseconds: durationMilliseconds, transients: [(0, intensity, sharpness)])
+        vibrationDurationMilliseconds: durationMilliseconds, transients: [(0, intensity, sharpness)]
+      )
     }
   }
 
@@ -31,24 +32,29 @@ enum VibrationPrimitives {
     "low_tick": .transient(0.4, sharpness: 0.3, durationMilliseconds: 12),
     "heavy_click": .transient(1, sharpness: 0.35, durationMilliseconds: 16),
     "double_click": Approximation(
-      blockedMilliseconds: 112, transients: [(0, 1, 0.5), (100, 1, 0.5)]),
+      vibrationDurationMilliseconds: 112, transients: [(0, 1, 0.5), (100, 1, 0.5)]),
     "thud": Approximation(
-      blockedMilliseconds: 80, transients: [(0, 1, 0.05)], intensityPoints: [(0, 1), (80, 0)],
+      vibrationDurationMilliseconds: 80, transients: [(0, 1, 0.05)],
+      intensityPoints: [(0, 1), (80, 0)],
       continuousSharpness: 0.05),
-    "slow_rise": Approximation(blockedMilliseconds: 500, intensityPoints: [(0, 0), (500, 1)]),
-    "quick_rise": Approximation(blockedMilliseconds: 150, intensityPoints: [(0, 0), (150, 1)]),
-    "quick_fall": Approximation(blockedMilliseconds: 100, intensityPoints: [(0, 1), (100, 0)]),
+    "slow_rise": Approximation(
+      vibrationDurationMilliseconds: 500, intensityPoints: [(0, 0), (500, 1)]),
+    "quick_rise": Approximation(
+      vibrationDurationMilliseconds: 150, intensityPoints: [(0, 0), (150, 1)]),
+    "quick_fall": Approximation(
+      vibrationDurationMilliseconds: 100, intensityPoints: [(0, 1), (100, 0)]),
     "spin": Approximation(
-      blockedMilliseconds: 150, intensityPoints: [(0, 0), (38, 1), (75, 0), (113, 1), (150, 0)]),
+      vibrationDurationMilliseconds: 150,
+      intensityPoints: [(0, 0), (38, 1), (75, 0), (113, 1), (150, 0)]),
   ]
 
   static func approximation(of name: String) -> Approximation {
-    approximations[name] ?? Approximation(blockedMilliseconds: 0)
+    approximations[name] ?? Approximation(vibrationDurationMilliseconds: 0)
   }
 
   /// Returns the primitive that is closest to a transient, its scale, and the larger of its
   /// differences in intensity and sharpness.
-  static func nearest(intensity: Double, sharpness: Double) -> (
+  static func nearestPrimitive(intensity: Double, sharpness: Double) -> (
     primitive: String, scale: Float, error: Double
   ) {
     let candidates = ["click", "tick", "low_tick"].flatMap { name in

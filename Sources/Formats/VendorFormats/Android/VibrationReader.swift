@@ -6,10 +6,10 @@ struct VibrationReader {
   private(set) var composition = HapticComposition(layers: [.init(HapticPattern())])
   private(set) var losses = LossLog()
 
-  private typealias Points = [ParameterCurve.ControlPoint]
+  private typealias ControlPoints = [ParameterCurve.ControlPoint]
 
   private let amplitudeMapping: AmplitudeMapping
-  private let intensitiesByAmplitude: [Float]
+  private let intensitiesByAmplitudeCode: [Float]
   private let sharpnessScale = SharpnessScale.phone
   private var builder = ScaledLayerBuilder(scale: .phone)
   /// The losses that concern single events, with the indices of the events in the builder.
@@ -27,13 +27,13 @@ struct VibrationReader {
   /// The maximum error in sharpness when a line between two frequencies becomes lines of sharpness.
   private static let sharpnessTolerance = 0.002
   /// The duration assumed for a transient, in milliseconds.
-  private static let transientMilliseconds = 12
+  private static let transientDurationMilliseconds = 12
 
   /// Converts an effect into layers; nil stands for an effect without content.
   init(_ effect: VibrationEffect?, options: ReadingOptions) {
     let mapping = options.amplitudeMapping
     self.amplitudeMapping = mapping
-    intensitiesByAmplitude = (0...VibrationEffect.maximumAmplitudeCode).map {
+    intensitiesByAmplitudeCode = (0...VibrationEffect.maximumAmplitudeCode).map {
       Float(
         mapping.intensity(ofAmplitude: Double($0) / Double(VibrationEffect.maximumAmplitudeCode)))
     }
@@ -57,16 +57,16 @@ struct VibrationReader {
   private mutating func add(_ effect: VibrationEffect) {
     switch effect {
     case .predefined(let name):
-      add(VibrationPrimitives.approximation(of: name), scale: 1, name)
+      addApproximation(VibrationPrimitives.approximation(of: name), scale: 1, name: name)
       elapsedMilliseconds = max(elapsedMilliseconds, lastEventEndMilliseconds)
     case .primitives(let primitives):
       add(primitives)
     case .waveform(let steps, let repeatIndex):
-      add(steps, repeatIndex)
+      addWaveform(steps, repeatIndex: repeatIndex)
     case .envelope(isBasic: true, let sharpness, let points):
-      add(points, sharpness: sharpness)
+      addBasicEnvelope(points, sharpness: sharpness)
     case .envelope(isBasic: false, let hertz, let points):
-      add(points, hertz: hertz)
+      addWaveformEnvelope(points, hertz: hertz)
     case .repeating(let preamble, let repeating):
       if let preamble {
         add(preamble)
@@ -89,14 +89,14 @@ struct VibrationReader {
       let shape = VibrationPrimitives.approximation(of: primitive.name)
       previousStart = start
       elapsedMilliseconds = start
-      add(shape, scale: primitive.strengthFactor, primitive.name)
-      elapsedMilliseconds = start + shape.blockedMilliseconds
+      addApproximation(shape, scale: primitive.strengthFactor, name: primitive.name)
+      elapsedMilliseconds = start + shape.vibrationDurationMilliseconds
     }
     lastEventEndMilliseconds = max(lastEventEndMilliseconds, elapsedMilliseconds)
   }
 
-  private mutating func add(
-    _ shape: VibrationPrimitives.Approximation, scale: Float, _ name: String
+  private mutating func addApproximation(
+    _ shape: VibrationPrimitives.Approximation, scale: Float, name: String
   ) {
     let message = recordsLosses ? "\(name) is an effect of the device; it is approximated" : ""
     for transient in shape.transients {
@@ -110,10 +110,11 @@ struct VibrationReader {
       if recordsLosses {
         eventLosses.append((index, message, nil))
       }
-      lastEventEndMilliseconds = max(lastEventEndMilliseconds, start + Self.transientMilliseconds)
+      lastEventEndMilliseconds = max(
+        lastEventEndMilliseconds, start + Self.transientDurationMilliseconds)
     }
     guard let lastIntensityPoint = shape.intensityPoints.last else { return }
-    let eventIndex = add(
+    let eventIndex = addContinuousEvent(
       duration: lastIntensityPoint.time, intensity: scale, sharpness: shape.continuousSharpness,
       gains: shape.intensityPoints.map {
         Self.controlPoint(milliseconds: $0.time, value: $0.intensity)
@@ -125,29 +126,29 @@ struct VibrationReader {
 
   // MARK: Steps
 
-  private mutating func add(_ steps: [VibrationEffect.Step], _ repeatIndex: Int?) {
+  private mutating func addWaveform(_ steps: [VibrationEffect.Step], repeatIndex: Int?) {
     if steps.contains(where: { $0.amplitudeCode == nil && $0.durationMilliseconds > 0 }) {
       losses.add(
         .approximated, .composition,
         "the default amplitude of the device is unknown; full amplitude is used"
       )
     }
-    var audibleRun: Points = []
+    var audibleRun: ControlPoints = []
     var runMilliseconds = 0
     var loopStartMilliseconds: Int?
     for (index, step) in steps.enumerated() {
       if index == repeatIndex {
-        addRun(&audibleRun, duration: &runMilliseconds)
+        addAudibleRun(&audibleRun, duration: &runMilliseconds)
         loopStartMilliseconds = elapsedMilliseconds
       }
       guard step.durationMilliseconds > 0 else { continue }
       let amplitude = step.amplitudeCode ?? VibrationEffect.maximumAmplitudeCode
       if amplitude == 0 {
-        addRun(&audibleRun, duration: &runMilliseconds)
+        addAudibleRun(&audibleRun, duration: &runMilliseconds)
         elapsedMilliseconds += step.durationMilliseconds
         continue
       }
-      let intensity = intensitiesByAmplitude[amplitude]
+      let intensity = intensitiesByAmplitudeCode[amplitude]
       if audibleRun.last?.value != intensity {
         audibleRun.append(Self.controlPoint(milliseconds: runMilliseconds, value: intensity))
       }
@@ -157,7 +158,7 @@ struct VibrationReader {
       runMilliseconds += step.durationMilliseconds
       audibleRun.append(Self.controlPoint(milliseconds: runMilliseconds, value: intensity))
     }
-    addRun(&audibleRun, duration: &runMilliseconds)
+    addAudibleRun(&audibleRun, duration: &runMilliseconds)
     if let loopStartMilliseconds {
       loopPoints = .init(
         startSeconds: Double(loopStartMilliseconds) / 1000,
@@ -167,7 +168,7 @@ struct VibrationReader {
 
   /// Adds contiguous constant levels as one event, whose curve has a point at the start and at the
   /// end of each level.
-  private mutating func addRun(_ run: inout Points, duration length: inout Int) {
+  private mutating func addAudibleRun(_ run: inout ControlPoints, duration length: inout Int) {
     guard let first = run.first else { return }
     if run.count == 2 {
       builder.add(
@@ -178,7 +179,7 @@ struct VibrationReader {
       lastEventEndMilliseconds = max(lastEventEndMilliseconds, elapsedMilliseconds + length)
     } else {
       // A copy has no spare capacity, and the run keeps its memory.
-      add(duration: length, intensity: 1, sharpness: nil, gains: run.map { $0 })
+      addContinuousEvent(duration: length, intensity: 1, sharpness: nil, gains: run.map { $0 })
     }
     elapsedMilliseconds += length
     length = 0
@@ -187,7 +188,9 @@ struct VibrationReader {
 
   // MARK: Envelopes
 
-  private mutating func add(_ points: [VibrationEffect.ControlPoint], sharpness: Float?) {
+  private mutating func addBasicEnvelope(
+    _ points: [VibrationEffect.ControlPoint], sharpness: Float?
+  ) {
     var levelPoints = [Self.controlPoint(milliseconds: 0, value: 0)]
     var sharpnessPoints = [
       Self.controlPoint(milliseconds: 0, value: sharpness ?? points.first?.sharpnessOrHertz ?? 0)
@@ -196,18 +199,19 @@ struct VibrationReader {
     sharpnessPoints.reserveCapacity(points.count + 1)
     var elapsedInEnvelope = 0
     for point in points {
-      elapsedInEnvelope += point.lineMilliseconds
+      elapsedInEnvelope += point.lineDurationMilliseconds
       levelPoints.append(Self.controlPoint(milliseconds: elapsedInEnvelope, value: point.level))
       sharpnessPoints.append(
         Self.controlPoint(milliseconds: elapsedInEnvelope, value: point.sharpnessOrHertz))
     }
-    add(
+    addContinuousEvent(
       duration: elapsedInEnvelope, intensity: 1, sharpness: 0, gains: levelPoints,
       tones: sharpnessPoints)
     elapsedMilliseconds += elapsedInEnvelope
   }
 
-  private mutating func add(_ points: [VibrationEffect.ControlPoint], hertz: Float?) {
+  private mutating func addWaveformEnvelope(_ points: [VibrationEffect.ControlPoint], hertz: Float?)
+  {
     var levelPoints = [Self.controlPoint(milliseconds: 0, value: 0)]
     let supported = SharpnessScale.supportedHertz
     var maximumExcessHertz = 0.0
@@ -231,15 +235,15 @@ struct VibrationReader {
         let fraction = Double(step) / Double(count)
         sharpnessPoints.append(
           .init(
-            time: (Double(elapsedInEnvelope) + Double(point.lineMilliseconds) * fraction)
+            time: (Double(elapsedInEnvelope) + Double(point.lineDurationMilliseconds) * fraction)
               / 1000,
             value: tone(hertz + (next - hertz) * fraction)))
       }
       hertz = next
-      elapsedInEnvelope += point.lineMilliseconds
+      elapsedInEnvelope += point.lineDurationMilliseconds
       levelPoints.append(Self.controlPoint(milliseconds: elapsedInEnvelope, value: point.level))
     }
-    let eventIndex = add(
+    let eventIndex = addContinuousEvent(
       duration: elapsedInEnvelope, intensity: 1, sharpness: 0, gains: levelPoints,
       tones: sharpnessPoints,
       interpolation: amplitudeMapping == .root ? .squared : .linear, statesHertz: true)
@@ -261,8 +265,9 @@ struct VibrationReader {
     .init(time: Double(milliseconds) / 1000, value: value)
   }
 
-  @discardableResult private mutating func add(
-    duration: Int, intensity: Float, sharpness: Float?, gains: Points, tones: Points = [],
+  @discardableResult private mutating func addContinuousEvent(
+    duration: Int, intensity: Float, sharpness: Float?, gains: ControlPoints,
+    tones: ControlPoints = [],
     interpolation: ParameterCurve.Interpolation = .linear, statesHertz: Bool = false
   ) -> Int {
     let startSeconds = Double(elapsedMilliseconds) / 1000

@@ -63,10 +63,10 @@ struct VibrationSteps {
       loopStart = min(max(loop.startSeconds, 0), patternEnd)
     }
     patternEnd = min(patternEnd, FrameConversion.maximumSeconds)
-    let keepsExactTimes = hasOnlyJumps && !isContinuous
+    let keepsExactTimes = isConstantBetweenJumps && !isContinuous
     var stepTimes =
       keepsExactTimes
-      ? levelJumpSeconds : sampleLevelTimes(until: patternEnd, rate: options.signalSampleRate)
+      ? levelJumpSeconds : levelSampleTimes(until: patternEnd, rate: options.signalSampleRate)
     stepTimes = stepTimes.filter { $0 < patternEnd }
     if let loopStart {
       stepTimes.append(loopStart)
@@ -108,7 +108,7 @@ struct VibrationSteps {
   }
 
   /// A Boolean value that indicates whether the envelope is constant between jumps.
-  private var hasOnlyJumps: Bool {
+  private var isConstantBetweenJumps: Bool {
     zip(envelopePoints, envelopePoints.dropFirst()).allSatisfy {
       $0.level == $1.level || $0.timeSeconds == $1.timeSeconds
     }
@@ -122,7 +122,7 @@ struct VibrationSteps {
 
   /// Returns the times at which the level of the envelope is sampled, and records the sampling as a
   /// loss.
-  private mutating func sampleLevelTimes(until end: Double, rate: Double?) -> [Double] {
+  private mutating func levelSampleTimes(until end: Double, rate: Double?) -> [Double] {
     let stepInterval = max(
       1 / min(max(rate ?? 1 / MetaWaveform.stepSeconds, 1), 1000),
       end / MetaWaveform.maximumStepCount)

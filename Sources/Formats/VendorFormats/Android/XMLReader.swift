@@ -249,13 +249,13 @@ struct XMLReader {
     let digits = String(decoding: name.dropFirst(isHexadecimal ? 2 : 1), as: UTF8.self)
     guard let first = digits.utf8.first, first != UInt8(ascii: "+"), first != UInt8(ascii: "-"),
       let number = UInt32(digits, radix: isHexadecimal ? 16 : 10),
-      let scalar = Unicode.Scalar(number), Self.isAllowed(number)
+      let scalar = Unicode.Scalar(number), Self.isAllowedCharacter(number)
     else { throw syntaxError("reference to invalid character number", at: start) }
     return Character(scalar)
   }
 
   /// Returns true for a character that XML allows [2].
-  private static func isAllowed(_ number: UInt32) -> Bool {
+  private static func isAllowedCharacter(_ number: UInt32) -> Bool {
     switch number {
     case 0x09, 0x0A, 0x0D: true
     case 0..<0x20, 0xFFFE, 0xFFFF: false
@@ -329,7 +329,8 @@ struct XMLReader {
       let end = min(position + 4, text.count)
       var iterator = text[position..<end].makeIterator()
       var decoder = UTF8()
-      guard case .scalarValue(let scalar) = decoder.decode(&iterator), isAllowed(scalar.value)
+      guard case .scalarValue(let scalar) = decoder.decode(&iterator),
+        isAllowedCharacter(scalar.value)
       else { return position }
       position += UTF8.width(scalar)
     }

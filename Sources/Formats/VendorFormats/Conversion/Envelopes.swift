@@ -27,7 +27,7 @@ struct EnvelopePoint: Equatable {
 extension EnvelopePoint {
   /// Returns the points that divide the line from this to another point into equal parts, excluding
   /// both ends.
-  func subdivided(to end: EnvelopePoint, count: Int) -> [EnvelopePoint] {
+  func pointsDividingLine(to end: EnvelopePoint, count: Int) -> [EnvelopePoint] {
     (1..<max(count, 1)).map {
       .interpolated(
         from: self, to: end,
@@ -131,7 +131,7 @@ private struct PitchConversion {
   /// Converts a sharpness to the scale of the written format.
   ///
   /// - Parameter sum: The sum of an event's sharpness and its control.
-  func sharpness(_ sum: Double) -> Double {
+  func targetSharpness(ofSum sum: Double) -> Double {
     let effectiveSharpness = clampsSharpness ? min(max(sum, 0), 1) : sum
     if sourceScale == targetScale { return effectiveSharpness }
     return targetScale.sharpness(ofHertz: sourceScale.hertz(ofSharpness: effectiveSharpness))
@@ -175,7 +175,7 @@ struct EnvelopeSampler {
         of: layer,
         pitchConversion: PitchConversion(from: layer.sharpnessScale, to: targetSharpnessScale))
       for (index, event) in layer.pattern.events.enumerated() where event.kind.isHaptic {
-        let (points, isApproximated) = points(of: event, controls: controls)
+        let (points, isApproximated) = breakpoints(of: event, controls: controls)
         guard !points.isEmpty else { continue }
         envelopes.append(
           EventEnvelope(
@@ -206,7 +206,7 @@ struct EnvelopeSampler {
   }
 
   /// Adds a loss if straight lines only approximate the level of an event.
-  func addApproximation(of envelopes: [EventEnvelope], to losses: inout LossLog) {
+  func addApproximationLosses(of envelopes: [EventEnvelope], to losses: inout LossLog) {
     guard envelopes.contains(where: { $0.hasApproximatedLevel }) else { return }
     losses.add(
       .approximated, .composition,
@@ -238,7 +238,7 @@ struct EnvelopeSampler {
 
   /// Returns the breakpoints of an event's envelope. Also returns true if the lines between them
   /// only approximate the level.
-  private func points(
+  private func breakpoints(
     of event: HapticEvent, controls: Controls
   ) -> (points: [EnvelopePoint], isApproximated: Bool) {
     guard event.kind.isVibration else {
@@ -248,7 +248,7 @@ struct EnvelopeSampler {
     let sharpness = controls.pitchConversion.sharpness(of: event)
     let holdDuration = event.duration ?? HapticEvent.defaultDurationSeconds
     guard holdDuration > 0, (event.time + holdDuration).isFinite else { return ([], false) }
-    let envelopeShape = Self.shape(of: event, hold: holdDuration, controls: controls)
+    let envelopeShape = Self.envelopeShape(of: event, hold: holdDuration, controls: controls)
     let times = breakpointTimes(of: event, shape: envelopeShape, controls: controls)
     var points: [EnvelopePoint] = []
     var isApproximated = false
@@ -277,8 +277,8 @@ struct EnvelopeSampler {
         let level = min(max(intensitySegment.value(at: time), 0), 1) * intensity
         return EnvelopePoint(
           timeSeconds: time, level: levelScale.level(intensity: level, gain: gain),
-          sharpness: controls.pitchConversion.sharpness(
-            sharpnessSegment.value(at: time) + sharpness))
+          sharpness: controls.pitchConversion.targetSharpness(
+            ofSum: sharpnessSegment.value(at: time) + sharpness))
       }
       let first = point(at: from)
       let last = point(at: to)
@@ -305,12 +305,12 @@ struct EnvelopeSampler {
     let sharpness = controls.pitchConversion.sharpness(of: event)
     return EnvelopePoint(
       timeSeconds: event.time, level: levelScale.level(intensity: level, gain: 1),
-      sharpness: controls.pitchConversion.sharpness(
-        sharpness + controls.sharpnessTimeline.value(at: event.time)))
+      sharpness: controls.pitchConversion.targetSharpness(
+        ofSum: sharpness + controls.sharpnessTimeline.value(at: event.time)))
   }
 
   /// Returns the envelope of an event, with the envelope times of the controls at its start.
-  private static func shape(of event: HapticEvent, hold: Double, controls: Controls)
+  private static func envelopeShape(of event: HapticEvent, hold: Double, controls: Controls)
     -> EnvelopeShape
   {
     func seconds(_ id: EventParameterID, _ control: ControlTimeline) -> Double {

@@ -26,7 +26,7 @@ enum PercentConversion {
 /// Rounds times and levels to the precision of a file, and records the maximum errors.
 struct Quantizer {
   /// The maximum floating-point rounding error that is not reported as a loss.
-  static let unreportedRoundingError = 1e-6
+  static let maximumUnreportedError = 1e-6
 
   /// The maximum rounding errors of times, in milliseconds, and of levels, as a fraction of full
   /// scale.
@@ -47,12 +47,12 @@ struct Quantizer {
   }
 
   func reportErrors(to losses: inout LossLog) {
-    if maximumRoundingErrors.time > Self.unreportedRoundingError * 1000 {
+    if maximumRoundingErrors.time > Self.maximumUnreportedError * 1000 {
       losses.add(
         .approximated, .composition, "times are rounded to milliseconds, by up to # ms",
         size: maximumRoundingErrors.time)
     }
-    if maximumRoundingErrors.level > Self.unreportedRoundingError {
+    if maximumRoundingErrors.level > Self.maximumUnreportedError {
       losses.add(
         .approximated, .composition, "levels are rounded to percent, by up to # of full scale",
         size: maximumRoundingErrors.level)

@@ -67,7 +67,7 @@ struct LayerBuilder {
   private struct CurvedEvent {
     var event: HapticEvent
     var curves: [ParameterCurve]
-    var layerFreeSeconds: Double
+    var layerBusyUntilSeconds: Double
   }
 
   private var plainEvents: [HapticEvent] = []
@@ -100,13 +100,13 @@ struct LayerBuilder {
     if curves.isEmpty { return add(event) }
     eventReferences.append(EventReference(layer: 1, event: curvedEvents.count))
     curvedEvents.append(
-      CurvedEvent(event: event, curves: curves, layerFreeSeconds: max(event.time, end)))
+      CurvedEvent(event: event, curves: curves, layerBusyUntilSeconds: max(event.time, end)))
     return eventReferences.count - 1
   }
 
   /// Returns the layers, at least one, and the position of each added event in them.
   func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
-    let curvedOrder = curvedEventOrder
+    let curvedOrder = curvedEventIndicesByTime
     let (curvedReferences, counts) = assignLayers(in: curvedOrder)
     var patterns = plainEvents.isEmpty ? [] : [HapticPattern(events: plainEvents)]
     for count in counts {
@@ -128,7 +128,7 @@ struct LayerBuilder {
   }
 
   /// The indices of the events with curves, sorted by time.
-  private var curvedEventOrder: [Int] {
+  private var curvedEventIndicesByTime: [Int] {
     var indicesByTime = Array(curvedEvents.indices)
     let isSorted = zip(indicesByTime, indicesByTime.dropFirst()).allSatisfy {
       curvedEvents[$0].event.time <= curvedEvents[$1].event.time
@@ -157,7 +157,7 @@ struct LayerBuilder {
       }
       // The layer that becomes free first is the last of the list; of several, the one with the
       // lowest index.
-      let entry = (end: curvedEvents[index].layerFreeSeconds, layer: layer)
+      let entry = (end: curvedEvents[index].layerBusyUntilSeconds, layer: layer)
       var lowerBound = 0
       var upperBound = layerFreeTimes.count
       while lowerBound < upperBound {

@@ -59,7 +59,7 @@ struct MergedEnvelope {
         end = continuousEnvelopes[nextEnvelopeIndex].startSeconds
       }
       if end > currentTime {
-        append(activeEnvelopes, from: currentTime, to: end)
+        appendSum(of: activeEnvelopes, from: currentTime, to: end)
       }
       currentTime = end
     }
@@ -93,7 +93,7 @@ struct MergedEnvelope {
     }
   }
 
-  private mutating func append(_ active: [ActiveEnvelope], from start: Double, to end: Double) {
+  private mutating func appendSum(of active: [ActiveEnvelope], from start: Double, to end: Double) {
     switch active.count {
     case 0:
       let sharpness = mergedPoints.last?.sharpness ?? 0

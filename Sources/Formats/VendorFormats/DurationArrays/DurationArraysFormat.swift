@@ -60,7 +60,8 @@ extension HapticFormat {
             array.writeElement(duration)
           }
         }
-        return WrittenFiles([WrittenFiles.File(writer.finish())], losses: losses.finish())
+        return WrittenFiles(
+          [WrittenFiles.File(writer.finish())], losses: losses.lossesWithOmittedCounts())
       })
   }
 }

@@ -11,7 +11,7 @@ extension HapticFormat {
   public static let studioProject: HapticFormat = {
     var format = HapticFormat(
       "hasp", title: "Haptics Studio project (Meta)", fileExtensions: ["hasp"],
-      rules: [.projectStructure] + Rule.hapticClipRules,
+      rules: [.studioProjectInvalidStructure] + Rule.hapticClipRules,
       valueResolution: .exact,
       recognize: { bytes in
         guard let outline = JSONOutline(bytes), outline.hasRootKey("clips"),
@@ -51,29 +51,31 @@ private struct StudioProject {
     var log = FindingLog()
     guard let clips = jsonDocument.root["clips"], clips.kind == .array else {
       log.add(
-        .projectStructure, at: jsonDocument.root,
+        .studioProjectInvalidStructure, at: jsonDocument.root,
         "a project must have the key \"clips\" with an array")
-      return result(nil, log, options)
+      return makeReadResult(nil, log: log, options: options)
     }
     let selectedParts = part.map { [$0] } ?? clipParts
     let elements = Array(clips.elements)
     var combined = CombinedClips()
     for selectedPart in selectedParts {
       guard elements.indices.contains(selectedPart.index) else {
-        log.add(.projectStructure, at: clips, "the project has no clip \(selectedPart.index + 1)")
+        log.add(
+          .studioProjectInvalidStructure, at: clips,
+          "the project has no clip \(selectedPart.index + 1)")
         continue
       }
       combined.add(
         elements[selectedPart.index], readingOptions: options, pause: Self.clipPauseSeconds)
     }
     if selectedParts.isEmpty {
-      log.add(.projectStructure, at: clips, "the project has no clips with haptics")
+      log.add(.studioProjectInvalidStructure, at: clips, "the project has no clips with haptics")
     }
-    var result = result(
+    var result = makeReadResult(
       HapticComposition(
         layers: combined.layers,
         title: part?.name ?? jsonDocument.root["metadata"]?["name"]?.string,
-        notes: combined.notes), log, options)
+        notes: combined.notes), log: log, options: options)
     result.findings = combined.findings + result.findings
     result.errorCount += combined.errorCount
     if result.errorCount > 0 {
@@ -84,15 +86,17 @@ private struct StudioProject {
     let sourceMaps = combined.sourceMaps
     let location = clips.location
     result.sourceMap = SourceMap { element in
-      guard let layer = element.layer, sourceMaps.indices.contains(layer) else { return location }
+      guard let layer = element.layerIndex, sourceMaps.indices.contains(layer) else {
+        return location
+      }
       let (sourceMap, firstLayer) = sourceMaps[layer]
       return sourceMap.location(of: element.movedToLayer(layer - firstLayer))
     }
     return result
   }
 
-  private func result(
-    _ composition: HapticComposition?, _ log: FindingLog, _ options: ReadingOptions
+  private func makeReadResult(
+    _ composition: HapticComposition?, log: FindingLog, options: ReadingOptions
   ) -> ReadResult {
     ReadResult(
       composition, of: jsonDocument, log: log, options: options,
@@ -112,7 +116,7 @@ private struct CombinedClips {
   /// layer.
   var sourceMaps: [(map: SourceMap, firstLayer: Int)] = []
   /// The end time of the last clip in the sequence, in seconds.
-  private var endSeconds: Double?
+  private var lastClipEndSeconds: Double?
 
   /// Adds a clip to the sequence after a pause.
   mutating func add(_ clip: JSONValue, readingOptions options: ReadingOptions, pause: Double) {
@@ -122,10 +126,10 @@ private struct CombinedClips {
     errorCount += result.errorCount
     guard var composition = result.composition else { return }
     let name = clip["name"]?.string ?? ""
-    let start = endSeconds.map { $0 + pause } ?? 0
-    endSeconds = start + composition.durationSeconds
+    let start = lastClipEndSeconds.map { $0 + pause } ?? 0
+    lastClipEndSeconds = start + composition.durationSeconds
     let firstLayer = layers.count
-    if let sound = sound(of: clip) {
+    if let sound = soundLayer(of: clip) {
       composition.layers.append(sound)
     }
     for var layer in composition.layers {
@@ -141,7 +145,7 @@ private struct CombinedClips {
 
   /// Returns a layer that plays the sound of a clip. A path outside the folder of the project is a
   /// loss.
-  private mutating func sound(of clip: JSONValue) -> HapticComposition.Layer? {
+  private mutating func soundLayer(of clip: JSONValue) -> HapticComposition.Layer? {
     guard let value = clip["audioAsset"]?["path"], let path = value.string, !path.isEmpty else {
       return nil
     }
@@ -163,7 +167,7 @@ private struct CombinedClips {
 
 extension CompositionElement {
   /// The index of the layer that contains the element, or nil for the whole composition.
-  fileprivate var layer: Int? {
+  fileprivate var layerIndex: Int? {
     switch self {
     case .composition: nil
     case .layer(let layer): layer
@@ -186,6 +190,6 @@ extension CompositionElement {
 }
 
 extension Rule {
-  static let projectStructure = error(
+  static let studioProjectInvalidStructure = error(
     "project", "grammar", "A project must have an array of clips with haptics.")
 }

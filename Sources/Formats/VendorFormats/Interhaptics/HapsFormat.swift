@@ -17,7 +17,7 @@ extension HapticFormat {
     read: { json, options in
       var decoder = HapsDecoder()
       var document = HapsDocument()
-      HapsDecoder.fileTable.read(json.root, into: &document, reader: &decoder)
+      HapsDecoder.fileSchema.read(json.root, into: &document, reader: &decoder)
       var mapping = HapsReader(amplitudeMapping: options.amplitudeMapping)
       if decoder.findingLog.errorCount == 0 {
         mapping.read(document)
@@ -32,7 +32,7 @@ extension HapticFormat {
         HapticComposition(
           layers: layers, notes: document.description.isEmpty ? nil : document.description),
         of: json,
-        log: decoder.findingLog, options: options, losses: mapping.losses.finish(),
+        log: decoder.findingLog, options: options, losses: mapping.losses.lossesWithOmittedCounts(),
         sourceMap: SourceMap(events: [[Int]](mapping.eventValueIndices, at: references)) {
           json.location(ofValue: $0)
         },
@@ -43,8 +43,9 @@ extension HapticFormat {
       var losses = LossLog()
       let document = HapsDocument(of: composition, options: options, losses: &losses)
       return WrittenFiles(
-        [WrittenFiles.File(HapsDecoder.fileTable.text(document))], losses: losses.finish())
-    }, shape: { HapsDecoder.fileTable.schema })
+        [WrittenFiles.File(HapsDecoder.fileSchema.text(document))],
+        losses: losses.lossesWithOmittedCounts())
+    }, shape: { HapsDecoder.fileSchema.schema })
 }
 
 /// The vibration content of a `.haps` file: melodies that play together, with their notes.
@@ -82,7 +83,7 @@ struct HapsDocument: Equatable, Sendable {
   }
 
   /// The duration of a transient, in seconds. Source: all transients in public `.haps` files.
-  static let transientSeconds = 0.022
+  static let transientDurationSeconds = 0.022
 
   var formatVersion = ""
   var description = ""
@@ -93,7 +94,7 @@ struct HapsDocument: Equatable, Sendable {
 
 /// Reads and writes the JSON of haptic materials (`.haps` files).
 struct HapsDecoder: JSONSchemaReader {
-  private typealias Table<Owner> = JSONObjectSchema<Owner, HapsDecoder>
+  private typealias ObjectSchema<Owner> = JSONObjectSchema<Owner, HapsDecoder>
   private typealias Field<Owner> = JSONProperty<Owner, HapsDecoder>
   private typealias Note = HapsDocument.Note
 
@@ -109,7 +110,7 @@ struct HapsDecoder: JSONSchemaReader {
   private static let gainType = JSONType.number(0...1_000)
   private static let secondsType = JSONType.number(0...FrameConversion.maximumSeconds)
 
-  static let fileTable = JSONObjectSchema<HapsDocument, HapsDecoder>(
+  static let fileSchema = JSONObjectSchema<HapsDocument, HapsDecoder>(
     "the file",
     [
       Field(JSONKey("m_version", .any, is: .alwaysWritten)) { value, document, reader in
@@ -136,11 +137,11 @@ struct HapsDecoder: JSONSchemaReader {
       spatialSignalField("m_texture", noun: "texture"),
       .group(
         "m_vibration",
-        Table(
+        ObjectSchema(
           "the vibration",
           signalFields + [
             .value("m_gain", gainType, is: .alwaysWritten) { $1(&$0.vibrationGain) },
-            .array("m_melodies", of: melodyTable, new: HapsDocument.Melody(), is: .required) {
+            .array("m_melodies", of: melodySchema, new: HapsDocument.Melody(), is: .required) {
               $1(&$0.melodies)
             },
           ])),
@@ -170,7 +171,7 @@ struct HapsDecoder: JSONSchemaReader {
     }
   }
 
-  private static let melodyTable = Table<HapsDocument.Melody>(
+  private static let melodySchema = ObjectSchema<HapsDocument.Melody>(
     "a melody",
     [
       Field(JSONKey("m_mute", .any, is: .alwaysWritten)) { value, melody, _ in
@@ -179,10 +180,10 @@ struct HapsDecoder: JSONSchemaReader {
       } write: { melody, _, object in
         object.writeMember("m_mute", melody.isMuted ? 1 : 0)
       }, .value("m_gain", gainType, is: .alwaysWritten) { $1(&$0.melodyGain) },
-      .array("m_notes", of: noteTable, new: Note(), is: .required) { $1(&$0.notes) },
+      .array("m_notes", of: noteSchema, new: Note(), is: .required) { $1(&$0.notes) },
     ])
 
-  private static let noteTable = Table<Note>(
+  private static let noteSchema = ObjectSchema<Note>(
     "a note",
     [
       .value("m_startingPoint", secondsType, is: .alwaysWritten) { $1(&$0.startSeconds) },
@@ -191,7 +192,7 @@ struct HapsDecoder: JSONSchemaReader {
       .constant("m_priority", 0),
       .group(
         "m_hapticEffect",
-        Table(
+        ObjectSchema(
           "an effect",
           [
             Field(JSONKey("m_type", .any)) { value, note, _ in
@@ -203,13 +204,13 @@ struct HapsDecoder: JSONSchemaReader {
               }
             },
             .group(
-              "m_amplitudeModulation", modulationProperty { $1(&$0.amplitudeKeyframes) },
+              "m_amplitudeModulation", modulationSchema { $1(&$0.amplitudeKeyframes) },
               is: .optional
             ).appliesOnly {
               !$0.isTransient
             },
             .group(
-              "m_frequencyModulation", modulationProperty { $1(&$0.frequencyKeyframes) },
+              "m_frequencyModulation", modulationSchema { $1(&$0.frequencyKeyframes) },
               is: .optional
             ).appliesOnly {
               !$0.isTransient
@@ -221,19 +222,19 @@ struct HapsDecoder: JSONSchemaReader {
     return true
   }
 
-  private static func modulationProperty(
+  private static func modulationSchema(
     _ accessor: @escaping Field<Note>.Accessor<[HapsDocument.Keyframe]>
   )
-    -> Table<
+    -> ObjectSchema<
       Note
     >
   {
-    Table(
+    ObjectSchema(
       "a modulation",
       [
         .constant("m_extrapolationStrategy", 0),
         .array(
-          "m_keyframes", of: keyframeTable, new: HapsDocument.Keyframe(), is: .required,
+          "m_keyframes", of: keyframeSchema, new: HapsDocument.Keyframe(), is: .required,
           layout: .singleLine
         ) {
           accessor(&$0, $1)
@@ -241,7 +242,7 @@ struct HapsDecoder: JSONSchemaReader {
       ])
   }
 
-  private static let keyframeTable = Table<HapsDocument.Keyframe>(
+  private static let keyframeSchema = ObjectSchema<HapsDocument.Keyframe>(
     "a key",
     [
       .value("m_time", secondsType, is: .required) { $1(&$0.timeSeconds) },
@@ -282,13 +283,13 @@ extension HapsDocument {
       SharpnessScale.phone.hertz(ofSharpness: point.sharpness)
     }
     let envelopes = sampler.envelopes(of: composition, losses: &losses)
-    sampler.addApproximation(of: envelopes, to: &losses)
+    sampler.addApproximationLosses(of: envelopes, to: &losses)
     for envelope in envelopes {
       var note = Note(
         startSeconds: envelope.startSeconds,
         durationSeconds: envelope.endSeconds - envelope.startSeconds)
       if envelope.kind == .hapticTransient {
-        note.durationSeconds = Self.transientSeconds
+        note.durationSeconds = Self.transientDurationSeconds
         note.noteGain = envelope.points[0].level
         note.isTransient = true
         let difference = abs(envelope.points[0].sharpness - 0.5)
@@ -306,8 +307,8 @@ extension HapsDocument {
         note.amplitudeKeyframes.append(Keyframe(timeSeconds: time, amplitudeOrHertz: point.level))
         if index > 0 {
           let last = envelope.points[index - 1]
-          let steps = SharpnessScale.lineCount(fromHertz: hertz(last), toHertz: hertz(point))
-          for intermediate in last.subdivided(to: point, count: steps) {
+          let steps = SharpnessScale.lineSegmentCount(fromHertz: hertz(last), toHertz: hertz(point))
+          for intermediate in last.pointsDividingLine(to: point, count: steps) {
             note.frequencyKeyframes.append(
               Keyframe(
                 timeSeconds: intermediate.timeSeconds - envelope.startSeconds,

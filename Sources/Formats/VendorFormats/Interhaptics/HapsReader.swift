@@ -5,7 +5,7 @@ internal import HapticModel
 struct HapsReader {
   private typealias Breakpoints = [(time: Double, value: Double)]
 
-  private static let lineCountPerCubic = 16
+  private static let lineCountPerCubicSegment = 16
 
   let amplitudeMapping: AmplitudeMapping
   private(set) var builder = ScaledLayerBuilder(scale: .phone)
@@ -129,7 +129,7 @@ struct HapsReader {
       }
       breakpoints.append((keyframe.timeSeconds, keyframe.amplitudeOrHertz))
     }
-    return trimmed(breakpoints, to: length)
+    return trimmedBreakpoints(breakpoints, to: length)
   }
 
   /// Returns points of the cubic Hermite curve between two key frames. The result is empty if the
@@ -143,8 +143,8 @@ struct HapsReader {
       timeSpan > 0,
       abs(startSlope * timeSpan - valueRise) + abs(endSlope * timeSpan - valueRise) > 1e-6
     else { return [] }
-    return (1..<lineCountPerCubic).map { step in
-      let t = Double(step) / Double(lineCountPerCubic)
+    return (1..<lineCountPerCubicSegment).map { step in
+      let t = Double(step) / Double(lineCountPerCubicSegment)
       let t2 = t * t
       let t3 = t * t * t
       let value =
@@ -156,7 +156,9 @@ struct HapsReader {
   }
 
   /// Returns the breakpoints up to a time, with an interpolated breakpoint at the time.
-  private static func trimmed(_ breakpoints: Breakpoints, to length: Double) -> Breakpoints {
+  private static func trimmedBreakpoints(_ breakpoints: Breakpoints, to length: Double)
+    -> Breakpoints
+  {
     var breakpoints = breakpoints
     guard let firstIndexAfterEnd = breakpoints.firstIndex(where: { $0.time > length }) else {
       return breakpoints
@@ -181,7 +183,7 @@ struct HapsReader {
       let hertz = clampToSupportedHertz(point.value)
       let sharpness = scale.sharpness(ofHertz: hertz)
       if let previousBreakpoint {
-        for fraction in SharpnessScale.fractions(
+        for fraction in SharpnessScale.lineDivisionFractions(
           fromHertz: previousBreakpoint.hertz, toHertz: hertz)
         {
           sharpnesses.append(

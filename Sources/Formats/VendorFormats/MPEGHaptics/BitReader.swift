@@ -125,7 +125,7 @@ struct BitReader {
   }
 
   /// A Boolean value that indicates whether all remaining bits are 0.
-  var isPadding: Bool {
+  var containsOnlyPadding: Bool {
     var lookaheadReader = self
     while lookaheadReader.remainingBitCount > 0 {
       guard let bit = try? lookaheadReader.readBits(1), bit == 0 else { return false }

@@ -36,10 +36,10 @@ extension HapticFormat {
       try composition.checkFinite(.hjifValueOutOfRange)
       let encoder = MPEGEncoder(composition, options: options)
       return WrittenFiles(
-        [WrittenFiles.File(HJIFSchema.fileTable.text(encoder.document))],
-        losses: encoder.losses.finish()
+        [WrittenFiles.File(HJIFSchema.fileSchema.text(encoder.document))],
+        losses: encoder.losses.lossesWithOmittedCounts()
       )
-    }, shape: { HJIFSchema.fileTable.schema })
+    }, shape: { HJIFSchema.fileSchema.schema })
 }
 
 // MARK: - Tables
@@ -75,7 +75,7 @@ struct HJIFReader: JSONSchemaReader {
         "the file must be an object, not \(json.root.kind.nounWithArticle)")
       return document
     }
-    HJIFSchema.fileTable.read(json.root, into: &document, reader: &self)
+    HJIFSchema.fileSchema.read(json.root, into: &document, reader: &self)
     guard wantsFindings else { return document }
     func areDigits(_ text: String, _ count: Int) -> Bool {
       text.utf8.prefix { (48...57).contains($0) }.count == count
@@ -141,7 +141,7 @@ struct HJIFReader: JSONSchemaReader {
 
 /// The JSON objects of an HJIF text, with their keys in the order in which they are written.
 private enum HJIFSchema {
-  typealias Table<Owner> = JSONObjectSchema<Owner, HJIFReader>
+  typealias ObjectSchema<Owner> = JSONObjectSchema<Owner, HJIFReader>
   typealias Field<Owner> = JSONProperty<Owner, HJIFReader>
   typealias Document = MPEGDocument
 
@@ -151,10 +151,10 @@ private enum HJIFSchema {
   /// The allowed range of positions, in ticks. The maximum is a day at a million ticks per second.
   private static let tickType = JSONType.integer(0...Int(clamping: 1 << 37 as Int64))
 
-  private static func recordingSourceIndex<Owner>(
+  private static func sourceIndexCheck<Owner>(
     _ set: @escaping @Sendable (inout Owner, Int) -> Void
   )
-    -> Table<Owner>.Check
+    -> ObjectSchema<Owner>.Check
   {
     { object, owner, _ in
       set(&owner, object.nodeIndex)
@@ -162,7 +162,7 @@ private enum HJIFSchema {
     }
   }
 
-  static let fileTable = Table<Document>(
+  static let fileSchema = ObjectSchema<Document>(
     "the file",
     [
       .value("version", .string(), is: .recommended) { $1(&$0.standardVersion) },
@@ -173,13 +173,13 @@ private enum HJIFSchema {
       .value("timescale", .integer(1...1_000_000_000), is: .alwaysWritten) {
         $1(&$0.ticksPerSecond)
       },
-      .array("avatars", of: avatarTable, new: Document.Avatar(), is: .recommended) {
+      .array("avatars", of: avatarSchema, new: Document.Avatar(), is: .recommended) {
         $1(&$0.avatars)
       },
-      .array("perceptions", of: perceptionTable, new: Document.Perception(), is: .required) {
+      .array("perceptions", of: perceptionSchema, new: Document.Perception(), is: .required) {
         $1(&$0.perceptions)
       },
-      Field(JSONKey("syncs", .array(.object { syncSchema }), layout: .singleLine)) {
+      Field(JSONKey("syncs", .array(.object { syncPointSchema }), layout: .singleLine)) {
         value, document, reader in
         guard reader.expectKind(.array, of: value, as: "syncs") else { return false }
         document.syncPointCount = value.elements.reduce(0) { count, _ in count + 1 }
@@ -194,17 +194,17 @@ private enum HJIFSchema {
       },
     ])
 
-  private static let syncSchema = JSONSchema(
+  private static let syncPointSchema = JSONSchema(
     "a sync", [JSONKey("timestamp", .any), JSONKey("timescale", .any)])
-  private static let deviceSchema = JSONSchema(
+  private static let referenceDeviceSchema = JSONSchema(
     "a device", [JSONKey("id", .any), JSONKey("name", .any)])
 
-  private static let avatarTable = Table<Document.Avatar>(
+  private static let avatarSchema = ObjectSchema<Document.Avatar>(
     "an avatar",
     [.value("id", idType) { $1(&$0.id) }, .ignored("lod"), .ignored("type"), .ignored("mesh")],
-    check: recordingSourceIndex { $0.sourceValueIndex = $1 })
+    check: sourceIndexCheck { $0.sourceValueIndex = $1 })
 
-  private static let perceptionTable = Table<Document.Perception>(
+  private static let perceptionSchema = ObjectSchema<Document.Perception>(
     "a perception",
     [
       .value("id", idType, is: .recommended) { $1(&$0.id) },
@@ -217,7 +217,7 @@ private enum HJIFSchema {
         $1(&$0.amplitudeExponentOfTen)
       },
       .value("semantic_scheme", .string()) { $1(&$0.semanticScheme) },
-      Field(JSONKey("reference_devices", .array(.object { deviceSchema }))) {
+      Field(JSONKey("reference_devices", .array(.object { referenceDeviceSchema }))) {
         value, perception, reader in
         guard reader.expectKind(.array, of: value, as: "reference_devices") else { return false }
         perception.deviceNames = value.elements.map { $0["name"]?.string ?? "" }
@@ -225,13 +225,13 @@ private enum HJIFSchema {
       } write: { _, _, object in
         object.writeArray("reference_devices") { _ in }
       },
-      .array("effect_library", of: effectTable, new: Document.Effect(), is: .recommended) {
+      .array("effect_library", of: effectSchema, new: Document.Effect(), is: .recommended) {
         $1(&$0.effectLibrary)
       },
-      .array("channels", of: channelTable, new: Document.Channel(), is: .required) {
+      .array("channels", of: channelSchema, new: Document.Channel(), is: .required) {
         $1(&$0.channels)
       },
-    ], check: recordingSourceIndex { $0.sourceValueIndex = $1 })
+    ], check: sourceIndexCheck { $0.sourceValueIndex = $1 })
 
   private static func bodyLocationProperty(_ name: String) -> Field<Document.Channel> {
     Field(JSONKey(name, .any)) { _, channel, _ in
@@ -242,7 +242,7 @@ private enum HJIFSchema {
 
   private static let bodyPartMaskKey = JSONKey("body_part_mask", unsignedType, is: .alwaysWritten)
 
-  private static let channelTable: Table<Document.Channel> = Table(
+  private static let channelSchema: ObjectSchema<Document.Channel> = ObjectSchema(
     "a channel",
     [
       .value("id", idType, is: .recommended) { $1(&$0.id) },
@@ -258,7 +258,7 @@ private enum HJIFSchema {
         return true
       } write: { _, _, object in
         object.writeMember("body_part_mask", 0)
-      }, .array("bands", of: bandTable, new: Document.Band(), is: .required) { $1(&$0.bands) },
+      }, .array("bands", of: bandSchema, new: Document.Band(), is: .required) { $1(&$0.bands) },
       bodyLocationProperty("actuator_resolution"), bodyLocationProperty("body_part_target"),
       bodyLocationProperty("actuator_target"),
       bodyLocationProperty("vertices"),
@@ -276,12 +276,12 @@ private enum HJIFSchema {
       } else if object["mixing_coefficient"] == nil {
         reader.reportMissingKey(
           JSONKey("mixing_coefficient", .any), isRequired: false, of: object,
-          schema: HJIFSchema.channelTable.schema)
+          schema: HJIFSchema.channelSchema.schema)
       }
       return true
     })
 
-  private static let bandTable = Table<Document.Band>(
+  private static let bandSchema = ObjectSchema<Document.Band>(
     "a band",
     [
       .enumeration("band_type", is: .required) { $1(&$0.kind) },
@@ -289,7 +289,7 @@ private enum HJIFSchema {
       Field(curveTypeKey) { value, band, reader in
         if value.string == "Bspline" {
           band.curveKind = .bSpline
-        } else if let index = reader.readName(value, names: curveNames, key: curveTypeKey) {
+        } else if let index = reader.readName(value, names: curveTypeNames, key: curveTypeKey) {
           band.curveKind = MPEGCurveKind.allCases[index]
         }
         return true
@@ -307,11 +307,13 @@ private enum HJIFSchema {
       .value("upper_frequency_limit", gainType, is: .recommended) {
         $1(&$0.upperHertzOrSampleRate)
       },
-      .array("effects", of: effectTable, new: Document.Effect(), is: .required) { $1(&$0.effects) },
-    ], check: recordingSourceIndex { $0.sourceValueIndex = $1 })
+      .array("effects", of: effectSchema, new: Document.Effect(), is: .required) {
+        $1(&$0.effects)
+      },
+    ], check: sourceIndexCheck { $0.sourceValueIndex = $1 })
 
-  private static let curveNames = JSONNameList(MPEGCurveKind.allCases.map { $0.jsonName })
-  private static let curveTypeKey = JSONKey("curve_type", .enumeration(curveNames.names))
+  private static let curveTypeNames = JSONNameList(MPEGCurveKind.allCases.map { $0.jsonName })
+  private static let curveTypeKey = JSONKey("curve_type", .enumeration(curveTypeNames.names))
 
   private static func writtenOnlyForWaves(_ row: Field<Document.Effect>) -> Field<Document.Effect> {
     Field(row.key, read: row.read) { effect, _, object in
@@ -321,7 +323,7 @@ private enum HJIFSchema {
     }
   }
 
-  private static let effectTable: Table<Document.Effect> = Table(
+  private static let effectSchema: ObjectSchema<Document.Effect> = ObjectSchema(
     "an effect",
     [
       .value("id", .integer(-1...Int(Int32.max))) { $1(&$0.id) },
@@ -334,14 +336,14 @@ private enum HJIFSchema {
       Field(JSONKey("wavelet_stream", .string())) { value, effect, reader in
         effect.waveletStream = reader.decodeWaveletBits(of: value) ?? []
         return true
-      }, .array("composition", of: effectTable, new: Document.Effect()) { $1(&$0.children) },
+      }, .array("composition", of: effectSchema, new: Document.Effect()) { $1(&$0.children) },
       .array(
-        "keyframes", of: keyframeTable, new: Document.Keyframe(), is: .alwaysWritten,
+        "keyframes", of: keyframeSchema, new: Document.Keyframe(), is: .alwaysWritten,
         layout: .singleLine
       ) {
         $1(&$0.keyframes)
       },
-    ], check: recordingSourceIndex { $0.sourceValueIndex = $1 })
+    ], check: sourceIndexCheck { $0.sourceValueIndex = $1 })
 
   /// Calls a closure with a number as an optional. NaN becomes nil, and a nil result becomes NaN.
   private static func withNaNAsNil(_ number: inout Float, _ body: (inout Float?) -> Void) {
@@ -350,7 +352,7 @@ private enum HJIFSchema {
     number = optionalNumber ?? .nan
   }
 
-  private static let keyframeTable = Table<Document.Keyframe>(
+  private static let keyframeSchema = ObjectSchema<Document.Keyframe>(
     "a key frame",
     [
       .value("relative_position", idType, is: .alwaysWritten) { key, body in
@@ -359,7 +361,7 @@ private enum HJIFSchema {
         key.offsetTicks = Int32(clamping: position)
       }, .value("amplitude_modulation", .number(-1...1)) { withNaNAsNil(&$0.amplitude, $1) },
       .value("frequency_modulation", gainType) { withNaNAsNil(&$0.hertz, $1) },
-    ], check: recordingSourceIndex { $0.sourceValueIndex = UInt32(clamping: $1) })
+    ], check: sourceIndexCheck { $0.sourceValueIndex = UInt32(clamping: $1) })
 }
 
 extension Rule {

@@ -47,7 +47,7 @@ struct HMPGDecoder {
   typealias Keyframe = MPEGDocument.Keyframe
 
   /// The type of a packet. The raw values are the codes in the file.
-  enum Packet: Int {
+  enum PacketType: Int {
     case timing, haptics, perception, channel, band, data, library
     case crc32, crc16, globalCRC16, globalCRC32, initialTiming
 
@@ -83,7 +83,7 @@ struct HMPGDecoder {
   private var announcedCountsByIDs: [[Int]: (count: Int, bit: Int)] = [[]: (0, 0)]
   /// The indices of a band's effects that may continue in later packets, by the band's path of ids
   /// and the effect's id.
-  private var openEffectIndices: [[Int]: [Int: Int]] = [:]
+  private var continuableEffectIndices: [[Int]: [Int: Int]] = [:]
   /// The byte ranges of the packets since the last checksum.
   private var packetRangesSinceChecksum: [Range<Int>] = []
 
@@ -93,7 +93,7 @@ struct HMPGDecoder {
   mutating func decode() {
     do throws(BitReadError) {
       try decodeUnits()
-      compareCounts()
+      checkAnnouncedCounts()
     } catch {
       report(error.violatedRule, atBit: error.bitOffset, error.message)
     }
@@ -140,7 +140,7 @@ struct HMPGDecoder {
     let packetTypeCode = try unit.readBits(6)
     let packetByteCount = try unit.readBits(17)
     try unit.skipBits(1)
-    guard let packet = Packet(rawValue: packetTypeCode) else {
+    guard let packet = PacketType(rawValue: packetTypeCode) else {
       _ = try unit.readSubreader(byteCount: packetByteCount, subject: "a packet")
       packetRangesSinceChecksum.append(packetStartBit / 8..<unit.bitOffset / 8)
       return report(
@@ -172,7 +172,7 @@ struct HMPGDecoder {
         &reader, bits: packet == .crc16 || packet == .globalCRC16 ? 16 : 32,
         isGlobal: packet == .globalCRC16 || packet == .globalCRC32, at: packetStartBit)
     }
-    if reader.remainingBitCount >= 8 || !reader.isPadding {
+    if reader.remainingBitCount >= 8 || !reader.containsOnlyPadding {
       report(
         .hmpgTrailingBits, atBit: reader.bitOffset,
         "\(reader.remainingBitCount) bits after the last field of \(packet.displayName)")
@@ -253,7 +253,7 @@ struct HMPGDecoder {
 
   // MARK: - Metadata
 
-  private func readCode<Value: CaseIterable>(
+  private func readEnumerationCode<Value: CaseIterable>(
     bits: Int, noun: String, from reader: inout BitReader, count: Int = .max
   )
     throws(BitReadError) -> Value where Value.AllCases == [Value]
@@ -336,7 +336,7 @@ struct HMPGDecoder {
     perception.id = try reader.readBits(8)
     try reader.skipBits(8)
     perception.description = try reader.readText()
-    perception.modality = try readCode(
+    perception.modality = try readEnumerationCode(
       bits: 8, noun: "perception", from: &reader, count: MPEGModality.binaryCodeCount)
     // Skip the avatar and the number of library effects.
     try reader.skipBits(24)
@@ -426,7 +426,7 @@ struct HMPGDecoder {
     let ids = try readDescribedIDs(count: 2, from: &reader) + [bandNumber]
     try reader.skipBits(8)
     let typeBit = reader.bitOffset
-    band.kind = try readCode(bits: 3, noun: "band", from: &reader)
+    band.kind = try readEnumerationCode(bits: 3, noun: "band", from: &reader)
     if band.kind == .curve {
       let code = try reader.readBits(4)
       band.curveKind =
@@ -475,7 +475,7 @@ struct HMPGDecoder {
     }
     var effect = Effect(sourceValueIndex: reader.bitOffset)
     effect.id = try reader.readBits(16)
-    effect.kind = try readCode(bits: 2, noun: "effect", from: &reader)
+    effect.kind = try readEnumerationCode(bits: 2, noun: "effect", from: &reader)
     try decodeSemanticKeywords(of: &effect, from: &reader)
     effect.startTicks = try reader.readBits(25)
     if effect.kind == .basis {
@@ -518,7 +518,7 @@ struct HMPGDecoder {
   {
     effect.initialPhaseRadians = Double(
       try reader.readScaledBits(16, from: 0, to: Self.maximumPhaseRadians))
-    effect.baseSignal = try readCode(bits: 4, noun: "base signal", from: &reader)
+    effect.baseSignal = try readEnumerationCode(bits: 4, noun: "base signal", from: &reader)
   }
 
   /// Decodes effects of a band, or the continuations of earlier effects.
@@ -529,12 +529,12 @@ struct HMPGDecoder {
     let kind = self[band: ids].kind
     let effectCount = try reader.readBits(16)
     var effects = self[band: ids].effects
-    var openEffectsOfBand = openEffectIndices[ids] ?? [:]
+    var openEffectsOfBand = continuableEffectIndices[ids] ?? [:]
     self[band: ids].effects = []
-    openEffectIndices[ids] = nil
+    continuableEffectIndices[ids] = nil
     defer {
       self[band: ids].effects = effects
-      openEffectIndices[ids] = openEffectsOfBand
+      continuableEffectIndices[ids] = openEffectsOfBand
     }
     for _ in 0..<effectCount {
       let effect =
@@ -559,14 +559,14 @@ struct HMPGDecoder {
   {
     var effect = Effect(sourceValueIndex: reader.bitOffset)
     effect.id = try reader.readBits(16)
-    effect.kind = try readCode(bits: 2, noun: "effect", from: &reader)
+    effect.kind = try readEnumerationCode(bits: 2, noun: "effect", from: &reader)
     if kind == .wavelet {
       try decodeSemanticKeywords(of: &effect, from: &reader)
       effect.startTicks = unitStartTicks
       effect.waveletStream = try decodeWaveletStream(&reader)
       return effect
     }
-    effect.startTicks = try decodePosition(&reader)
+    effect.startTicks = try decodeUnitRelativeTicks(&reader)
     guard effect.kind == .basis else { return effect }
     try decodeSemanticKeywords(of: &effect, from: &reader)
     let childCount = try reader.readBits(16)
@@ -582,9 +582,9 @@ struct HMPGDecoder {
     -> Effect
   {
     var effect = Effect(sourceValueIndex: reader.bitOffset)
-    effect.kind = try readCode(bits: 2, noun: "effect", from: &reader)
+    effect.kind = try readEnumerationCode(bits: 2, noun: "effect", from: &reader)
     if effect.kind != .basis || kind != .wavelet {
-      effect.startTicks = try decodePosition(&reader)
+      effect.startTicks = try decodeUnitRelativeTicks(&reader)
     }
     switch effect.kind {
     case .reference:
@@ -609,7 +609,7 @@ struct HMPGDecoder {
 
   /// Decodes a position relative to the start of the unit. Positions before the start of the
   /// document become 0.
-  private func decodePosition(_ reader: inout BitReader) throws(BitReadError) -> Int {
+  private func decodeUnitRelativeTicks(_ reader: inout BitReader) throws(BitReadError) -> Int {
     max(unitStartTicks + (try reader.readSignedBits(25)), 0)
   }
 
@@ -649,7 +649,7 @@ struct HMPGDecoder {
 
   // MARK: - Afterwards
 
-  private mutating func compareCounts() {
+  private mutating func checkAnnouncedCounts() {
     guard !document.perceptions.isEmpty else {
       return report(.hmpgInvalidStructure, atBit: 0, "the file describes no perception")
     }

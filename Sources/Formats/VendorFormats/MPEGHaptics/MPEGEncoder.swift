@@ -13,7 +13,7 @@ struct MPEGEncoder {
   private static let maximumEffectTicks = Int(Int32.max)
   /// The maximum numbers of effects, key frames, bands per channel, and channels in a written
   /// document.
-  private static let maximumCounts = (
+  private static let maximumElementCounts = (
     effects: 4_000_000, keyframes: 8_000_000, bands: 1_000, channels: 64
   )
   /// The maximum deviation of a signal's straight lines from its samples, as a fraction of full
@@ -40,11 +40,12 @@ struct MPEGEncoder {
     let envelopeSampler = EnvelopeSampler(
       .amplitude, mapping: .linear, levelTolerance: options.toleranceFraction, frequencies: .mpeg)
     let envelopes = envelopeSampler.envelopes(of: composition, losses: &self.losses)
-    envelopeSampler.addApproximation(of: envelopes, to: &self.losses)
+    envelopeSampler.addApproximationLosses(of: envelopes, to: &self.losses)
     addRampLosses(of: envelopes, in: composition, tolerance: options.toleranceFraction)
     var perception = MPEGDocument.Perception()
     perception.modality = .vibrotactile
-    for channelNumber in 1...max(1, min(composition.bodyLocationCount, Self.maximumCounts.channels))
+    for channelNumber
+      in 1...max(1, min(composition.bodyLocationCount, Self.maximumElementCounts.channels))
     {
       // A layer without a body location plays in every channel.
       let layerIndices = composition.layers.indices.filter {
@@ -66,9 +67,9 @@ struct MPEGEncoder {
       }
       var channel = MPEGDocument.Channel(id: channelNumber - 1)
       channel.description = layerIndices.first.map { composition.layers[$0].name } ?? ""
-      channel.bands = bands.filter { !$0.effects.isEmpty }.map(Self.widened)
+      channel.bands = bands.filter { !$0.effects.isEmpty }.map(Self.withLimitsCoveringKeyframes)
       if channel.bands.isEmpty {
-        channel.bands = [Self.band(.transient)]
+        channel.bands = [Self.emptyBand(of: .transient)]
       }
       perception.channels.append(channel)
     }
@@ -110,7 +111,7 @@ struct MPEGEncoder {
     }
   }
 
-  private static func band(_ kind: MPEGBandKind) -> MPEGDocument.Band {
+  private static func emptyBand(of kind: MPEGBandKind) -> MPEGDocument.Band {
     var band = MPEGDocument.Band()
     band.kind = kind
     (band.lowerHertz, band.upperHertzOrSampleRate) = kind == .curve ? (0, 1_000) : (65, 300)
@@ -121,7 +122,7 @@ struct MPEGEncoder {
   }
 
   /// Returns a band whose limits contain the frequencies of all its key frames.
-  private static func widened(_ band: MPEGDocument.Band) -> MPEGDocument.Band {
+  private static func withLimitsCoveringKeyframes(_ band: MPEGDocument.Band) -> MPEGDocument.Band {
     guard band.kind != .curve else { return band }
     var widenedBand = band
     for keyframe in widenedBand.effects.lazy.flatMap({ $0.keyframes })
@@ -166,8 +167,8 @@ struct MPEGEncoder {
   private mutating func reserveEffect(keyframeCount newCount: Int, for element: CompositionElement)
     -> Bool
   {
-    guard effectCount < Self.maximumCounts.effects,
-      keyframeCount + newCount <= Self.maximumCounts.keyframes
+    guard effectCount < Self.maximumElementCounts.effects,
+      keyframeCount + newCount <= Self.maximumElementCounts.keyframes
     else {
       losses.add(.dropped, element, "the file cannot contain more effects")
       return false
@@ -180,7 +181,7 @@ struct MPEGEncoder {
   // MARK: - Events
 
   private mutating func addTransients(_ envelopes: [EventEnvelope]) {
-    var band = Self.band(.transient)
+    var band = Self.emptyBand(of: .transient)
     var effect = MPEGDocument.Effect()
     for envelope in envelopes {
       let point = envelope.points[0]
@@ -239,10 +240,11 @@ struct MPEGEncoder {
     else {
       return losses.add(.dropped, element, "the event is shorter than a tick")
     }
-    append(keyframes, at: startTicks, toBandLike: Self.band(.vectorial), for: element)
+    appendEffect(
+      keyframes, at: startTicks, toBandLike: Self.emptyBand(of: .vectorial), for: element)
   }
 
-  private mutating func append(
+  private mutating func appendEffect(
     _ keyframes: [MPEGDocument.Keyframe], at start: Int, toBandLike template: MPEGDocument.Band,
     for element: CompositionElement
   ) {
@@ -251,7 +253,7 @@ struct MPEGEncoder {
       bands[$0].kind == template.kind && bandEndTicks[$0] <= start
     }
     if freeBandIndex == nil {
-      guard bands.count < Self.maximumCounts.bands else {
+      guard bands.count < Self.maximumElementCounts.bands else {
         return losses.add(.dropped, element, "the file cannot contain more simultaneous effects")
       }
       freeBandIndex = bands.count
@@ -313,6 +315,7 @@ struct MPEGEncoder {
       keyframes.append(next)
     }
     guard keyframes.count > 1 else { return }
-    append(keyframes, at: startTicks, toBandLike: Self.band(.curve), for: .layer(layer))
+    appendEffect(
+      keyframes, at: startTicks, toBandLike: Self.emptyBand(of: .curve), for: .layer(layer))
   }
 }

@@ -24,7 +24,7 @@ extension ReadResult {
       singleSignalRate: options.signalSampleRate)
     reader.read()
     let log = reader.resolver.log
-    let losses = reader.losses.finish()
+    let losses = reader.losses.lossesWithOmittedCounts()
     // Clamping is reported both as a loss and as a finding, because the result sounds different
     // from the file. Only losses by clamping have a size.
     let clampingFindings = losses.filter { $0.differenceSize != nil }.map {
@@ -73,7 +73,7 @@ struct MPEGReader {
   static let transientReferenceAmplitude = 0.792
   /// The duration of a transient effect, in seconds: two cycles of 90.9 Hz. Source: as for
   /// ``continuousReferenceAmplitude``.
-  private static let transientSeconds = 0.022
+  private static let transientDurationSeconds = 0.022
   /// The sample rates at which curves and waves become signals: for signals of up to a minute, and
   /// for longer signals. The lower rate bounds the memory that a small file can claim.
   private static let curveSampleRates = (short: 48_000.0, long: 8_000.0)
@@ -100,7 +100,7 @@ struct MPEGReader {
     guard resolver.log.errorCount == 0 else { return }
     for (index, channel) in resolver.channels.enumerated() {
       let count = resolver.channels.count
-      read(
+      readChannel(
         channel,
         at: count > 1
           ? HapticComposition.BodyLocation(index + 1, of: count, name: channel.name) : nil)
@@ -118,7 +118,7 @@ struct MPEGReader {
 
   // MARK: - Channels
 
-  private mutating func read(
+  private mutating func readChannel(
     _ channel: MPEGResolver.Channel, at bodyLocation: HapticComposition.BodyLocation?
   ) {
     switch channel.modality.playability {
@@ -141,13 +141,13 @@ struct MPEGReader {
         signals += addEffects(
           of: band, gain: channel.channelGain, to: &builder, sourceIndices: &sourceIndices)
       }
-      if band.bandDescription.kind == .wavelet,
+      if band.documentBand.kind == .wavelet,
         let signal = sampledSignal(ofBlocks: band, of: channel)
       {
         signals.append(signal)
       }
     }
-    if let singleSignalRate, let sum = channelSum(of: channel, rate: singleSignalRate) {
+    if let singleSignalRate, let sum = summedEffectSignal(of: channel, rate: singleSignalRate) {
       signals.append(sum)
     }
     var (builtLayers, references) = builder.build()
@@ -175,7 +175,7 @@ struct MPEGReader {
   ) -> [SampledSignal] {
     var signals: [SampledSignal] = []
     for effect in band.effects {
-      switch band.bandDescription.kind {
+      switch band.documentBand.kind {
       case .transient:
         addTransients(of: effect, gain: gain, to: &builder, sourceIndices: &sourceIndices)
       case .vectorial:
@@ -183,11 +183,11 @@ struct MPEGReader {
           guard let event = makeEvent(of: wave, effect: effect) else { continue }
           builder.add(event, curves: wave.curves, until: event.time + (event.duration ?? 0))
           sourceIndices.append(effect.sourceValueIndex)
-        } else if let signal = sampledSignal(of: effect, band: band.bandDescription, gain: gain) {
+        } else if let signal = sampledSignal(of: effect, band: band.documentBand, gain: gain) {
           signals.append(signal)
         }
       case .curve:
-        if let signal = sampledSignal(of: effect, band: band.bandDescription, gain: gain) {
+        if let signal = sampledSignal(of: effect, band: band.documentBand, gain: gain) {
           signals.append(signal)
         }
       case .wavelet:
@@ -211,7 +211,7 @@ struct MPEGReader {
       let amplitude = abs(Double(keyframe.amplitude)) * gain
       let intensity = amplitude / Self.transientReferenceAmplitude
       // A transient without a frequency has the constant frequency of the burst.
-      let hertz = keyframe.hertz.isNaN ? 2 / Self.transientSeconds : Double(keyframe.hertz)
+      let hertz = keyframe.hertz.isNaN ? 2 / Self.transientDurationSeconds : Double(keyframe.hertz)
       let sharpness = SharpnessScale.mpeg.sharpness(
         ofHertz: SharpnessScale.clampedToSupported(hertz: hertz))
       reportClamping(intensity: intensity, amplitude: amplitude, of: effect)
@@ -310,7 +310,7 @@ struct MPEGReader {
         (0...FrameConversion.clampedInteger(
           (duration * rate).rounded(.down), in: 0...Self.maximumTotalSampleCount))
         .map { frame in
-          wave.value(at: min(Double(firstTick) + Double(frame) * step, Double(last))) * gain
+          wave.sample(at: min(Double(firstTick) + Double(frame) * step, Double(last))) * gain
             / Self.continuousReferenceAmplitude
         }
     }
@@ -320,10 +320,12 @@ struct MPEGReader {
   }
 
   /// Returns the time at which a channel's transients, waves, and curves end, in ticks.
-  private static func endTick(of channel: MPEGResolver.Channel, burst: Double) -> Double {
+  private static func endTicks(of channel: MPEGResolver.Channel, transientTicks burst: Double)
+    -> Double
+  {
     var latestEndTick = 0.0
-    for band in channel.bands where band.bandDescription.kind != .wavelet {
-      let tail = band.bandDescription.kind == .transient ? burst : 0
+    for band in channel.bands where band.documentBand.kind != .wavelet {
+      let tail = band.documentBand.kind == .transient ? burst : 0
       for effect in band.effects {
         let lastPosition = Double(effect.keyframes.last?.offsetTicks ?? 0)
         latestEndTick = max(latestEndTick, Double(effect.startTicks) + lastPosition + tail)
@@ -335,13 +337,14 @@ struct MPEGReader {
   /// Returns the exact sum of a channel's transients, waves, and curves, without clamping. As in
   /// the reference software, effects include both their first and their last frame, waves start at
   /// the position of their effect, and the frame at the end of the channel is omitted.
-  private mutating func channelSum(of channel: MPEGResolver.Channel, rate: Double) -> SampledSignal?
+  private mutating func summedEffectSignal(of channel: MPEGResolver.Channel, rate: Double)
+    -> SampledSignal?
   {
     let samplesPerTick = rate / Double(document.ticksPerSecond)
-    let burstTicks = Self.transientSeconds * Double(document.ticksPerSecond)
+    let burstTicks = Self.transientDurationSeconds * Double(document.ticksPerSecond)
     let recordedTicks =
       channel.recordingSeconds.map { $0 * Double(document.ticksPerSecond) } ?? .infinity
-    let endTicks = min(Self.endTick(of: channel, burst: burstTicks), recordedTicks)
+    let endTicks = min(Self.endTicks(of: channel, transientTicks: burstTicks), recordedTicks)
     let outputSampleCount = FrameConversion.clampedInteger((endTicks * samplesPerTick).rounded())
     guard outputSampleCount > 0, resolver.log.errorCount == 0,
       reserveSamples(
@@ -363,7 +366,7 @@ struct MPEGReader {
     for band in channel.bands {
       for effect in band.effects {
         let start = Double(effect.startTicks)
-        switch band.bandDescription.kind {
+        switch band.documentBand.kind {
         case .transient:
           for keyframe in effect.keyframes {
             let onset = start + Double(keyframe.offsetTicks)
@@ -374,7 +377,7 @@ struct MPEGReader {
         case .vectorial:
           var wave = VectorialWave(effect, ticksPerSecond: document.ticksPerSecond)
           add(from: start, to: start + Double(effect.keyframes.last?.offsetTicks ?? 0)) {
-            wave.value(at: $0 - start)
+            wave.sample(at: $0 - start)
           }
         case .curve:
           let keyframes = effect.keyframes.map {
@@ -383,7 +386,7 @@ struct MPEGReader {
           guard let first = keyframes.first?.frame.rounded(.down) else { continue }
           let curve = CurveInterpolator(
             points: keyframes.map { .init(samplePosition: $0.frame - first, amplitude: $0.value) })
-          for (index, value) in curve.samples(of: band.bandDescription.curveKind).enumerated() {
+          for (index, value) in curve.samples(of: band.documentBand.curveKind).enumerated() {
             let frame = FrameConversion.clampedInteger(first) + index
             if frame < outputSampleCount {
               samples[frame] += Float(value * channelGain)
@@ -402,23 +405,23 @@ struct MPEGReader {
   private mutating func sampledSignal(
     ofBlocks band: MPEGResolver.Band, of channel: MPEGResolver.Channel
   ) -> SampledSignal? {
-    let rate = band.bandDescription.upperHertzOrSampleRate
+    let rate = band.documentBand.upperHertzOrSampleRate
     guard !band.effects.isEmpty,
-      let count = WaveletBlock(band.bandDescription, timescale: document.ticksPerSecond)
+      let count = WaveletBlock(band.documentBand, timescale: document.ticksPerSecond)
         .blockSampleCount
     else {
       return nil
     }
     guard SampledSignal.supportedSampleRates.contains(rate) else {
       reportLoss(
-        .dropped, at: band.bandDescription.sourceValueIndex,
+        .dropped, at: band.documentBand.sourceValueIndex,
         "wavelets with fewer than 100 samples per second are silent")
       return nil
     }
     guard resolver.log.errorCount == 0,
       reserveSamples(
         seconds: Double(count * band.effects.count) / rate, rate: rate,
-        at: band.bandDescription.sourceValueIndex)
+        at: band.documentBand.sourceValueIndex)
     else { return nil }
     var samples: [Float] = []
     samples.reserveCapacity(count * band.effects.count)

@@ -20,7 +20,7 @@ struct MPEGResolver {
 
   /// A resolved band, in which no effect is a reference.
   struct Band {
-    var bandDescription: MPEGDocument.Band
+    var documentBand: MPEGDocument.Band
     /// The basis effects, sorted by position from the start of the document.
     var effects: [MPEGDocument.Effect]
   }
@@ -74,7 +74,7 @@ struct MPEGResolver {
             modality: perception.modality,
             channelGain: channel.channelGain * powerOfTen(perception.amplitudeExponentOfTen),
             bands: channel.bands.map {
-              resolved($0, timescale: document.ticksPerSecond, library: library)
+              resolvedBand($0, timescale: document.ticksPerSecond, library: library)
             },
             recordingSeconds: channel.recordingSeconds, sourceValueIndex: channel.sourceValueIndex))
       }
@@ -87,7 +87,7 @@ struct MPEGResolver {
     log.add(rule, valueIndex: sourceIndex, offset: sourceOffset(sourceIndex), message())
   }
 
-  private mutating func resolved(
+  private mutating func resolvedBand(
     _ band: MPEGDocument.Band, timescale: Int, library: [Int: MPEGDocument.Effect]
   )
     -> Band
@@ -104,11 +104,11 @@ struct MPEGResolver {
           a block of \(band.waveletBlockTicks) ticks at \(band.upperHertzOrSampleRate) samples \
           per second is not a power of two from 16 to 65536 samples; the band is silent
           """)
-        return Band(bandDescription: bandDescription, effects: [])
+        return Band(documentBand: bandDescription, effects: [])
       }
     }
     for effect in band.effects {
-      append(effect, at: 0, of: band, library: library, depth: 0, to: &effects)
+      appendResolvedEffect(effect, at: 0, of: band, library: library, depth: 0, to: &effects)
     }
     let isSorted = zip(effects, effects.dropFirst()).allSatisfy { $0.startTicks <= $1.startTicks }
     if !isSorted, band.kind != .wavelet {
@@ -117,10 +117,10 @@ struct MPEGResolver {
       }
       effects = order.map { effects[$0] }
     }
-    return Band(bandDescription: bandDescription, effects: effects)
+    return Band(documentBand: bandDescription, effects: effects)
   }
 
-  private mutating func append(
+  private mutating func appendResolvedEffect(
     _ effect: MPEGDocument.Effect, at start: Int, of band: MPEGDocument.Band,
     library: [Int: MPEGDocument.Effect],
     depth: Int, to effects: inout [MPEGDocument.Effect]
@@ -146,7 +146,7 @@ struct MPEGResolver {
     }
     switch effect.kind {
     case .basis:
-      if let basis = resolvedBasis(effect, at: start, of: band) {
+      if let basis = resolvedBasisEffect(effect, at: start, of: band) {
         effects.append(basis)
       }
     case .reference:
@@ -158,12 +158,12 @@ struct MPEGResolver {
       }
       var copy = named
       copy.sourceValueIndex = effect.sourceValueIndex
-      append(
+      appendResolvedEffect(
         copy, at: start + effect.startTicks, of: band, library: library, depth: depth + 1,
         to: &effects)
     case .composite:
       for child in effect.children {
-        append(
+        appendResolvedEffect(
           child, at: start + effect.startTicks, of: band, library: library, depth: depth + 1,
           to: &effects)
       }
@@ -171,7 +171,7 @@ struct MPEGResolver {
   }
 
   /// Returns an effect with sorted key frames, or nil if the effect is silent.
-  private mutating func resolvedBasis(
+  private mutating func resolvedBasisEffect(
     _ effect: MPEGDocument.Effect, at start: Int, of band: MPEGDocument.Band
   ) -> MPEGDocument
     .Effect?

@@ -39,7 +39,7 @@ struct VectorialWave {
 
   /// Returns the value of the wave at a position, in ticks from the start of the effect. Positions
   /// must not descend from call to call.
-  mutating func value(at position: Double) -> Double {
+  mutating func sample(at position: Double) -> Double {
     while nextAmplitudeIndex < amplitudeBreakpoints.count,
       amplitudeBreakpoints[nextAmplitudeIndex].position < position
     {
@@ -50,7 +50,7 @@ struct VectorialWave {
     {
       nextFrequencyIndex += 1
     }
-    return amplitude(at: position) * waveValue(at: position)
+    return amplitude(at: position) * unitWaveValue(at: position)
   }
 
   private func amplitude(at position: Double) -> Double {
@@ -65,17 +65,17 @@ struct VectorialWave {
     return previousAmplitude.value + (nextAmplitude.value - previousAmplitude.value) * fraction
   }
 
-  private func waveValue(at position: Double) -> Double {
+  private func unitWaveValue(at position: Double) -> Double {
     guard let last = frequencyBreakpoints.last else {
-      return signalValue(seconds: 0, hertz: 0, phase: initialPhaseRadians)
+      return baseSignalValue(seconds: 0, hertz: 0, phase: initialPhaseRadians)
     }
     guard nextFrequencyIndex < frequencyBreakpoints.count else {
-      return signalValue(
+      return baseSignalValue(
         seconds: (position - last.position) / ticksPerSecond, hertz: last.hertz, phase: last.phase)
     }
     let nextFrequency = frequencyBreakpoints[nextFrequencyIndex]
     guard nextFrequencyIndex > 0 else {
-      return signalValue(
+      return baseSignalValue(
         seconds: position / ticksPerSecond, hertz: nextFrequency.hertz, phase: initialPhaseRadians)
     }
     let previousFrequency = frequencyBreakpoints[nextFrequencyIndex - 1]
@@ -83,12 +83,12 @@ struct VectorialWave {
     let slope =
       (nextFrequency.hertz - previousFrequency.hertz)
       / (nextFrequency.position - previousFrequency.position)
-    return signalValue(
+    return baseSignalValue(
       seconds: elapsed / ticksPerSecond, hertz: previousFrequency.hertz + slope * elapsed / 2,
       phase: previousFrequency.phase)
   }
 
-  private func signalValue(seconds: Double, hertz: Double, phase: Double) -> Double {
+  private func baseSignalValue(seconds: Double, hertz: Double, phase: Double) -> Double {
     let elapsedCycles = hertz == 0 ? 0 : hertz * (seconds + phase / (2 * .pi * hertz))
     switch baseSignal {
     case .sine: return hertz == 0 ? sin(phase) : sin(2 * .pi * elapsedCycles)

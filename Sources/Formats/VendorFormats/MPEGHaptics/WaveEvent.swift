@@ -36,7 +36,7 @@ struct WaveEvent {
     }
     maximumAmplitude = amplitudes.map { $0.value }.max()
     guard duration > 0 else { return }
-    let intensity = Self.clamped(
+    let intensity = Self.clampedToUnitRange(
       amplitudes.map { ($0.time, $0.value / MPEGReader.continuousReferenceAmplitude) })
     let sharpness: Breakpoints = hertz.map {
       (
@@ -80,7 +80,7 @@ struct WaveEvent {
 
   /// Returns breakpoints with values clamped to 0…1, and with additional breakpoints at the points
   /// where the lines cross 0 or 1.
-  private static func clamped(_ breakpoints: Breakpoints) -> Breakpoints {
+  private static func clampedToUnitRange(_ breakpoints: Breakpoints) -> Breakpoints {
     if breakpoints.allSatisfy({ 0...1 ~= $0.value }) { return breakpoints }
     var clampedBreakpoints: Breakpoints = []
     for (index, point) in breakpoints.enumerated() {

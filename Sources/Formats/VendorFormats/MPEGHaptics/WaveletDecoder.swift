@@ -39,7 +39,7 @@ enum WaveletDecoder {
   ///   - count: The number of samples, a power of two of at least 16.
   static func samples(of stream: [UInt8], count: Int) -> [Double] {
     var spiht = SPIHTDecoder(stream, count: count)
-    let (coefficients, scale) = spiht.decode()
+    let (coefficients, scale) = spiht.decodeCoefficients()
     var samples = coefficients.map { Double($0) * scale }
     var reconstructedLength = 8
     while reconstructedLength <= count {
@@ -100,7 +100,7 @@ enum WaveletDecoder {
 private struct SPIHTDecoder {
   /// The contexts of the arithmetic decoder, one for each kind of decision. Each has its own
   /// probability.
-  private enum Context: Int {
+  private enum BitContext: Int {
     case header, sign, coefficient, descendants, child, indirectDescendants, refinement
   }
 
@@ -119,7 +119,7 @@ private struct SPIHTDecoder {
   private var insignificantSets: [CoefficientSet]
 
   init(_ stream: [UInt8], count: Int) {
-    arithmeticDecoder = ArithmeticDecoder(stream, contextCount: Context.refinement.rawValue + 1)
+    arithmeticDecoder = ArithmeticDecoder(stream, contextCount: BitContext.refinement.rawValue + 1)
     self.coefficientCount = count
     coefficients = Array(repeating: 0, count: count)
     insignificantCoefficientIndices = Array(0..<8)
@@ -129,7 +129,7 @@ private struct SPIHTDecoder {
   }
 
   /// Decodes the block, and returns the quantized coefficients and their scale.
-  mutating func decode() -> ([Int], Double) {
+  mutating func decodeCoefficients() -> ([Int], Double) {
     let bitPlaneCount = decodeNumber(bits: 4)
     let isAboveOne = decodeBit(.header)
     let maximumCode = Double(decodeNumber(bits: 7))
@@ -144,7 +144,7 @@ private struct SPIHTDecoder {
     return (coefficients, maximum / Double(1 << bitPlaneCount))
   }
 
-  private mutating func decodeBit(_ context: Context) -> Bool {
+  private mutating func decodeBit(_ context: BitContext) -> Bool {
     arithmeticDecoder.decodeBit(context: context.rawValue)
   }
 
@@ -223,11 +223,11 @@ private struct ArithmeticDecoder {
   private var intervalLow = 0
   private var intervalHigh = codeValueCount
   /// The number of zeros and the number of all symbols decoded so far, for each context.
-  private var symbolCounts: [(zeros: Int, all: Int)]
+  private var symbolCountsByContext: [(zeros: Int, all: Int)]
 
   init(_ stream: [UInt8], contextCount: Int) {
     self.stream = stream
-    symbolCounts = Array(repeating: (8, 16), count: contextCount)
+    symbolCountsByContext = Array(repeating: (8, 16), count: contextCount)
     for _ in 0..<10 {
       currentCode = currentCode << 1 | readStreamBit()
     }
@@ -242,7 +242,7 @@ private struct ArithmeticDecoder {
   }
 
   mutating func decodeBit(context: Int) -> Bool {
-    let (zeros, all) = symbolCounts[context]
+    let (zeros, all) = symbolCountsByContext[context]
     let zeroProbability = Int((Double(zeros) / Double(all) * Double(Self.codeValueCount)).rounded())
     let range = intervalHigh - intervalLow
     let zeroIntervalLength = min(max(range * zeroProbability / Self.codeValueCount, 1), range - 1)
@@ -267,7 +267,7 @@ private struct ArithmeticDecoder {
       intervalHigh = (intervalHigh - offset) << 1
       currentCode = ((currentCode - offset) << 1) + readStreamBit()
     }
-    symbolCounts[context] = (isOne ? zeros : zeros + 1, all + 1)
+    symbolCountsByContext[context] = (isOne ? zeros : zeros + 1, all + 1)
     return isOne
   }
 }

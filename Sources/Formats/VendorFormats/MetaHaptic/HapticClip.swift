@@ -126,7 +126,7 @@ extension HapticClip {
     guard pattern.events.count == 1, let event = pattern.events.first,
       event.kind == .hapticContinuous,
       let level = pattern.curves.first, pattern.curves.count <= 2,
-      Self.isPlainCurve(level, of: .hapticIntensityControl, isSquared: mapping == .root),
+      Self.isReproducibleCurve(level, of: .hapticIntensityControl, isSquared: mapping == .root),
       let first = level.controlPoints.first,
       let last = level.controlPoints.last, level.controlPoints.count >= 2, event.time == first.time,
       event.duration == last.time - first.time, last.time > first.time,
@@ -136,7 +136,8 @@ extension HapticClip {
       AmplitudePoint(timeSeconds: $0.time, amplitude: $0.value)
     }
     if pattern.curves.count == 2 {
-      guard Self.isPlainCurve(pattern.curves[1], of: .hapticSharpnessControl, isSquared: true)
+      guard
+        Self.isReproducibleCurve(pattern.curves[1], of: .hapticSharpnessControl, isSquared: true)
       else { return nil }
       frequencyPoints = pattern.curves[1].controlPoints.map {
         FrequencyPoint(timeSeconds: $0.time, normalizedFrequency: $0.value)
@@ -202,7 +203,7 @@ extension HapticClip {
 
   /// Returns true if a curve can result from reading a clip: it starts at time 0, and its points
   /// are sorted and within 0…1.
-  private static func isPlainCurve(
+  private static func isReproducibleCurve(
     _ curve: ParameterCurve, of id: DynamicParameterID, isSquared: Bool
   )
     -> Bool
@@ -235,7 +236,7 @@ extension HapticClip {
     let mergedEnvelope = MergedEnvelope(envelopes, envelopeSampler: envelopeSampler)
     losses.add(mergedEnvelope)
     let transients = envelopes.filter { $0.kind == .hapticTransient }
-    let paddedPoints = Self.padded(
+    let paddedPoints = Self.paddedWithSilence(
       mergedEnvelope.mergedPoints, through: transients.map { $0.startSeconds })
     let amplitudeReduction = PointReduction(
       paddedPoints, tolerance: options.toleranceFraction / 2, sharpnessWeight: 0)
@@ -243,7 +244,7 @@ extension HapticClip {
       AmplitudePoint(timeSeconds: $0.timeSeconds, amplitude: Float($0.level))
     }
     let frequencyReduction = PointReduction(
-      Self.squaredSharpness(of: paddedPoints, tolerance: options.toleranceFraction / 2),
+      Self.frequencyEnvelope(of: paddedPoints, tolerance: options.toleranceFraction / 2),
       tolerance: options.toleranceFraction / 2,
       sharpnessWeight: 0)
     frequencyPoints = frequencyReduction.remainingPoints.map {
@@ -269,7 +270,8 @@ extension HapticClip {
 
   /// Returns envelope points that start at time 0 and extend past the last transient, padded with
   /// silence.
-  private static func padded(_ points: [EnvelopePoint], through onsets: [Double]) -> [EnvelopePoint]
+  private static func paddedWithSilence(_ points: [EnvelopePoint], through onsets: [Double])
+    -> [EnvelopePoint]
   {
     var points = points
     let initialSharpness = points.first?.sharpness ?? 0.5
@@ -299,7 +301,7 @@ extension HapticClip {
 
   /// Returns the frequency envelope for a sharpness that is linear between points. The envelope is
   /// the square of the sharpness, approximated by lines.
-  private static func squaredSharpness(of points: [EnvelopePoint], tolerance: Double)
+  private static func frequencyEnvelope(of points: [EnvelopePoint], tolerance: Double)
     -> [EnvelopePoint]
   {
     var frequencyPoints: [EnvelopePoint] = []

@@ -33,14 +33,15 @@ extension HapticFormat {
         HapticClip(hapticsOf: composition, options: options, losses: &losses)
         ?? HapticClip(approximating: composition, options: options, losses: &losses)
       return WrittenFiles(
-        [WrittenFiles.File(HapticClipDecoder.fileTable.text(file))], losses: losses.finish())
-    }, shape: { HapticClipDecoder.fileTable.schema })
+        [WrittenFiles.File(HapticClipDecoder.fileSchema.text(file))],
+        losses: losses.lossesWithOmittedCounts())
+    }, shape: { HapticClipDecoder.fileSchema.schema })
 }
 
 extension HapticClip {
   /// Returns the source locations of the layers, events, and curves that a clip becomes, from the
   /// indices of the JSON values that they were read from.
-  fileprivate func sourceLocations(
+  fileprivate func sourceMap(
     of value: JSONValue, amplitude: Int, frequency: Int?, emphases: [Int]
   )
     -> SourceMap
@@ -94,7 +95,7 @@ extension HapticClip {
 
 /// Reads and writes the JSON of a haptic clip.
 struct HapticClipDecoder: JSONSchemaReader {
-  private typealias Table<Owner> = JSONObjectSchema<Owner, HapticClipDecoder>
+  private typealias ObjectSchema<Owner> = JSONObjectSchema<Owner, HapticClipDecoder>
   private typealias Field<Owner> = JSONProperty<Owner, HapticClipDecoder>
 
   var findingLog = FindingLog()
@@ -107,8 +108,8 @@ struct HapticClipDecoder: JSONSchemaReader {
   private(set) var frequencyEnvelopeValueIndex: Int?
   private(set) var emphasisValueIndices: [Int] = []
   /// The time of the most recently read envelope point, in the precision of the format.
-  private var lastPointSeconds = -Float.infinity
-  private var lastEmphasisSeconds = -Float.infinity
+  private var previousPointSeconds = -Float.infinity
+  private var previousEmphasisSeconds = -Float.infinity
 
   /// Reads a haptic clip from JSON.
   ///
@@ -119,7 +120,7 @@ struct HapticClipDecoder: JSONSchemaReader {
     let json = value.document
     var decoder = HapticClipDecoder()
     var file = HapticClipFile()
-    Self.fileTable.read(value, into: &file, reader: &decoder)
+    Self.fileSchema.read(value, into: &file, reader: &decoder)
     if options.wantsFindings, value.nodeIndex == json.root.nodeIndex {
       decoder.findingLog.addDeviations(
         of: json, byteOrderMark: .clipNotStrictJSON, trailingComma: .clipNotStrictJSON,
@@ -131,7 +132,7 @@ struct HapticClipDecoder: JSONSchemaReader {
         layers: file.clip.layers(mapping: options.amplitudeMapping), title: file["project"],
         notes: file["description"], author: file["author"]),
       of: json, log: decoder.findingLog, options: options,
-      sourceMap: file.clip.sourceLocations(
+      sourceMap: file.clip.sourceMap(
         of: value, amplitude: decoder.amplitudeEnvelopeValueIndex ?? value.nodeIndex,
         frequency: decoder.frequencyEnvelopeValueIndex, emphases: decoder.emphasisValueIndices),
       details: (version.isEmpty ? [] : [("version", version)]) + file.metadata)
@@ -139,18 +140,19 @@ struct HapticClipDecoder: JSONSchemaReader {
 
   // MARK: - Tables
 
-  static let fileTable = JSONObjectSchema<HapticClipFile, HapticClipDecoder>(
+  static let fileSchema = JSONObjectSchema<HapticClipFile, HapticClipDecoder>(
     "the file",
     [
-      .group("version", versionTable, layout: .singleLine), metadataProperty,
+      .group("version", versionSchema, layout: .singleLine), metadataProperty,
       .group(
         "signals",
-        Table(
+        ObjectSchema(
           "signals",
-          [.group("continuous", Table("continuous", [.group("envelopes", envelopesTable)]))])),
+          [.group("continuous", ObjectSchema("continuous", [.group("envelopes", envelopesSchema)]))]
+        )),
     ])
 
-  private static let versionTable = Table<HapticClipFile>(
+  private static let versionSchema = ObjectSchema<HapticClipFile>(
     "version",
     [
       Field(JSONKey("major", .unboundedNumber, is: .required)) { value, file, reader in
@@ -219,13 +221,13 @@ struct HapticClipDecoder: JSONSchemaReader {
     }
   }()
 
-  private static let envelopesTable: Table<HapticClipFile> = {
+  private static let envelopesSchema: ObjectSchema<HapticClipFile> = {
     let amplitude = JSONKey(
-      "amplitude", .array(.object { amplitudePointTable.schema }), is: .required,
+      "amplitude", .array(.object { amplitudePointSchema.schema }), is: .required,
       layout: .singleLine)
     let frequency = JSONKey(
-      "frequency", .array(.object { frequencyPointTable.schema }), layout: .singleLine)
-    return Table(
+      "frequency", .array(.object { frequencyPointSchema.schema }), layout: .singleLine)
+    return ObjectSchema(
       "envelopes",
       [
         Field(amplitude) { value, file, reader in
@@ -233,7 +235,7 @@ struct HapticClipDecoder: JSONSchemaReader {
           let initialPoint = HapticClip.AmplitudePoint(timeSeconds: 0, amplitude: 0)
           guard
             let points = reader.readElements(
-              of: value, key: amplitude, schema: amplitudePointTable, new: initialPoint)
+              of: value, key: amplitude, schema: amplitudePointSchema, new: initialPoint)
           else {
             return false
           }
@@ -241,16 +243,16 @@ struct HapticClipDecoder: JSONSchemaReader {
           reader.checkLength(of: points, in: value)
           return true
         } write: { file, _, object in
-          amplitudePointTable.write(
+          amplitudePointSchema.write(
             file.clip.amplitudePoints, as: "amplitude", layout: .singleLine, to: &object)
         },
         Field(frequency) { value, file, reader in
           reader.frequencyEnvelopeValueIndex = value.nodeIndex
-          reader.lastPointSeconds = -.infinity
+          reader.previousPointSeconds = -.infinity
           let initialPoint = HapticClip.FrequencyPoint(timeSeconds: 0, normalizedFrequency: 0)
           guard
             let points = reader.readElements(
-              of: value, key: frequency, schema: frequencyPointTable, new: initialPoint)
+              of: value, key: frequency, schema: frequencyPointSchema, new: initialPoint)
           else {
             return false
           }
@@ -259,19 +261,19 @@ struct HapticClipDecoder: JSONSchemaReader {
           return true
         } write: { file, _, object in
           if let points = file.clip.frequencyPoints {
-            frequencyPointTable.write(points, as: "frequency", layout: .singleLine, to: &object)
+            frequencyPointSchema.write(points, as: "frequency", layout: .singleLine, to: &object)
           }
         },
       ])
   }()
 
-  private static let amplitudePointTable = Table<HapticClip.AmplitudePoint>(
+  private static let amplitudePointSchema = ObjectSchema<HapticClip.AmplitudePoint>(
     "an amplitude point",
     [
       timeProperty { $1(&$0.timeSeconds) },
       .value("amplitude", .number(0...1), is: .required) { $1(&$0.amplitude) },
       .object(
-        "emphasis", emphasisTable, new: HapticClip.Emphasis(amplitude: 0, normalizedFrequency: 0),
+        "emphasis", emphasisSchema, new: HapticClip.Emphasis(amplitude: 0, normalizedFrequency: 0),
         layout: .singleLine
       ) {
         $1(&$0.emphasis)
@@ -282,14 +284,14 @@ struct HapticClipDecoder: JSONSchemaReader {
     return true
   }
 
-  private static let frequencyPointTable = Table<HapticClip.FrequencyPoint>(
+  private static let frequencyPointSchema = ObjectSchema<HapticClip.FrequencyPoint>(
     "a frequency point",
     [
       timeProperty { $1(&$0.timeSeconds) },
       .value("frequency", .number(0...1), is: .required) { $1(&$0.normalizedFrequency) },
     ])
 
-  private static let emphasisTable = Table<HapticClip.Emphasis>(
+  private static let emphasisSchema = ObjectSchema<HapticClip.Emphasis>(
     "an emphasis",
     [
       .value("amplitude", .number(0...1), is: .required, rule: .clipEmphasisOutOfRange) {
@@ -310,13 +312,13 @@ struct HapticClipDecoder: JSONSchemaReader {
     let key = JSONKey("time", .number(0...Double(Float.greatestFiniteMagnitude)), is: .required)
     return Field(key) { value, owner, reader in
       guard let seconds: Double = reader.readScalar(value, key: key) else { return false }
-      guard Float(seconds) >= reader.lastPointSeconds else {
+      guard Float(seconds) >= reader.previousPointSeconds else {
         reader.findingLog.add(
           .clipDecreasingTimes, at: value,
-          "time \(seconds) is before the previous time, \(reader.lastPointSeconds)")
+          "time \(seconds) is before the previous time, \(reader.previousPointSeconds)")
         return false
       }
-      reader.lastPointSeconds = Float(seconds)
+      reader.previousPointSeconds = Float(seconds)
       accessor(&owner) { $0 = seconds }
       return true
     } write: { owner, _, object in
@@ -362,12 +364,12 @@ struct HapticClipDecoder: JSONSchemaReader {
       )
     }
     emphasisValueIndices.append(value.nodeIndex)
-    if Float(point.timeSeconds) == lastEmphasisSeconds {
+    if Float(point.timeSeconds) == previousEmphasisSeconds {
       findingLog.add(
         .clipSimultaneousEmphases, at: value,
         "there is already an emphasis at \(point.timeSeconds) s")
     }
-    lastEmphasisSeconds = Float(point.timeSeconds)
+    previousEmphasisSeconds = Float(point.timeSeconds)
   }
 
   private mutating func checkTimes(
@@ -410,7 +412,7 @@ extension HapticFormat {
       return ReadResult(
         HapticComposition(layers: clip.layers(mapping: options.amplitudeMapping)), of: json,
         log: decoder.log, options: options,
-        sourceMap: clip.sourceLocations(
+        sourceMap: clip.sourceMap(
           of: json.root, amplitude: decoder.amplitudeValueIndex,
           frequency: decoder.frequencyValueIndex,
           emphases: decoder.transientValueIndices),
@@ -449,13 +451,14 @@ private struct LofeltVoicesDecoder {
     amplitudeValueIndex = amplitudeList.nodeIndex
     frequencyValueIndex = amplitudeList.nodeIndex
     let duration = jsonDocument.root["metadata"]?["duration"]?.number ?? 0
-    let extendedLevels = extended(decodePoints(of: amplitudeList, until: duration), to: duration)
+    let extendedLevels = extendedPoints(
+      decodePoints(of: amplitudeList, until: duration), to: duration)
     clip.amplitudePoints = extendedLevels.map {
       HapticClip.AmplitudePoint(timeSeconds: $0.time, amplitude: $0.level)
     }
     if envelopeLists.count == 2 {
       frequencyValueIndex = envelopeLists[1].nodeIndex
-      clip.frequencyPoints = extended(
+      clip.frequencyPoints = extendedPoints(
         decodePoints(of: envelopeLists[1], until: duration), to: duration
       ).map {
         HapticClip.FrequencyPoint(timeSeconds: $0.time, normalizedFrequency: $0.level)
@@ -475,7 +478,7 @@ private struct LofeltVoicesDecoder {
 
   /// Returns envelope points extended to a duration by repeating the last value, if the duration is
   /// later than the last point.
-  private func extended(_ points: [TimedLevel], to duration: Double) -> [TimedLevel] {
+  private func extendedPoints(_ points: [TimedLevel], to duration: Double) -> [TimedLevel] {
     guard var lastLevel = points.last, Float(duration) > Float(lastLevel.time) else {
       return points
     }

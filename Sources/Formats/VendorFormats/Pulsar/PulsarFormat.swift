@@ -10,14 +10,14 @@ extension HapticFormat {
   /// pattern plays only if it has points of both. Source: software-mansion/pulsar, f61b7ea, MIT
   /// license.
   public static let pulsar = json(
-    "pulsar", title: "Pulsar", endings: ["pulsar.json"], rules: Rule.pulsar,
+    "pulsar", title: "Pulsar", endings: ["pulsar.json"], rules: Rule.pulsarRules,
     resolution: FormatResolution(intensityStep: 0.005, sharpnessStep: 0.01),
     matches: { $0.hasRootKey("continuousPattern") || $0.hasRootKey("discretePattern") },
     read: { json, options in
       var reader = PulsarReader()
       var pattern = PulsarPattern()
       PulsarReader.fileSchema.read(json.root, into: &pattern, reader: &reader)
-      reader.checkUnit(of: pattern, in: json)
+      reader.checkTimeUnit(of: pattern, in: json)
       let taps = pattern.taps.map { $0.jsonValueIndex }
       let losses = pattern.losses
       let layers = pattern.layers
@@ -30,12 +30,13 @@ extension HapticFormat {
         ) { json.location(ofValue: $0) })
     },
     write: { (composition, options) throws(InputError) in
-      try composition.checkFinite(.pulsarRange)
+      try composition.checkFinite(.pulsarValueOutOfRange)
       var losses = LossLog()
       let played = composition.unrolled(passCount: options.loopPassCount, losses: &losses)
       let pattern = PulsarPattern(of: played, options: options, losses: &losses)
       return WrittenFiles(
-        [WrittenFiles.File(PulsarReader.fileSchema.text(pattern))], losses: losses.finish())
+        [WrittenFiles.File(PulsarReader.fileSchema.text(pattern))],
+        losses: losses.lossesWithOmittedCounts())
     }, shape: { PulsarReader.fileSchema.schema })
 }
 
@@ -153,12 +154,12 @@ private struct PulsarPattern: Sendable {
 
 /// Reads and writes the JSON of a Pulsar pattern.
 private struct PulsarReader: JSONSchemaReader {
-  private typealias Table<Owner> = JSONObjectSchema<Owner, PulsarReader>
+  private typealias ObjectSchema<Owner> = JSONObjectSchema<Owner, PulsarReader>
 
   static let omitsPointInWholeNumbers = true
   var findingLog = FindingLog()
   let schemaRules = JSONSchemaRules(
-    missingKey: .pulsarStructure, wrongType: .wrongType, outOfRange: .pulsarRange,
+    missingKey: .pulsarInvalidStructure, wrongType: .wrongType, outOfRange: .pulsarValueOutOfRange,
     nullHandling: .absent)
 
   private static let timeType = JSONType.number(0...FrameConversion.maximumSeconds * 1_000)
@@ -169,7 +170,7 @@ private struct PulsarReader: JSONSchemaReader {
     [
       .group(
         "continuousPattern",
-        Table(
+        ObjectSchema(
           "the continuous pattern",
           [
             .array(
@@ -189,14 +190,14 @@ private struct PulsarReader: JSONSchemaReader {
       .value("description", .string()) { $1(&$0.description) },
     ])
 
-  private static let pointSchema = Table<PulsarPattern.Point>(
+  private static let pointSchema = ObjectSchema<PulsarPattern.Point>(
     "a point",
     [
       .value("time", timeType, is: .required) { $1(&$0.timeMilliseconds) },
       .value("value", levelType, is: .required) { $1(&$0.level) },
     ])
 
-  private static let tapSchema = Table<PulsarPattern.Tap>(
+  private static let tapSchema = ObjectSchema<PulsarPattern.Tap>(
     "a discrete point",
     [
       .value("time", timeType, is: .required) { $1(&$0.timeMilliseconds) },
@@ -213,7 +214,7 @@ private struct PulsarReader: JSONSchemaReader {
   private static let maximumSuspiciousMilliseconds = 10.0
 
   /// Reports times that are probably in seconds: fractions in a pattern of a few milliseconds.
-  mutating func checkUnit(of pattern: PulsarPattern, in json: JSONDocument) {
+  mutating func checkTimeUnit(of pattern: PulsarPattern, in json: JSONDocument) {
     let times =
       pattern.taps.map { $0.timeMilliseconds }
       + (pattern.amplitudePoints + pattern.frequencyPoints).map { $0.timeMilliseconds }
@@ -221,24 +222,26 @@ private struct PulsarReader: JSONSchemaReader {
       times.contains(where: { $0 != $0.rounded() })
     else { return }
     findingLog.add(
-      .pulsarUnit, at: json.root, "the last time is \(last) ms; times are in milliseconds",
+      .pulsarTimesInSeconds, at: json.root,
+      "the last time is \(last) ms; times are in milliseconds",
       suggestion: "if seconds were intended, multiply all times by 1000")
   }
 }
 
 extension Rule {
-  static let pulsarStructure = error(
+  static let pulsarInvalidStructure = error(
     "structure", "grammar",
     "The file must have a continuous pattern with points, and a discrete pattern.")
-  static let pulsarRange = error(
+  static let pulsarValueOutOfRange = error(
     "out-of-range", "range",
     "Times must be 0 to 86400000 ms. Values, amplitudes, and frequencies must be 0 to 1.")
-  static let pulsarUnit = warning(
+  static let pulsarTimesInSeconds = warning(
     "time-unit", "range",
     "Times are in milliseconds. Fractions in a pattern of a few milliseconds usually mean seconds.")
 
   /// The rules for Pulsar patterns, in listing order.
-  static let pulsar: [Rule] = [
-    .invalidSyntax, .pulsarStructure, .wrongType, .pulsarRange, .pulsarUnit,
+  static let pulsarRules: [Rule] = [
+    .invalidSyntax, .pulsarInvalidStructure, .wrongType, .pulsarValueOutOfRange,
+    .pulsarTimesInSeconds,
   ]
 }

@@ -15,7 +15,7 @@ struct RichTapBuilder {
   /// The maximum pause between events within a pattern, in milliseconds.
   ///
   /// Source: OpenHarmony's converter (openharmony/sensors_miscdevice, 9394f74, utils/tools).
-  private static let maximumGapMilliseconds = 1_000
+  private static let maximumEventGapMilliseconds = 1_000
 
   init(
     _ composition: HapticComposition, dialect: RichTapDialect, levelTolerance tolerance: Double,
@@ -27,7 +27,7 @@ struct RichTapBuilder {
     let hasTwoBodyLocations = composition.bodyLocationCount == RichTapDocument.Vibrator.right.number
     losses.addNonHapticLosses(of: composition, keepsBodyLocations: hasTwoBodyLocations)
     let envelopeSampler = EnvelopeSampler(.intensity, levelTolerance: tolerance)
-    let curvesByLayer = composition.layers.map { IndividualCurves(of: $0.pattern) }
+    let curvesByLayer = composition.layers.map { SingleEventCurves(of: $0.pattern) }
     for envelope in envelopeSampler.envelopes(of: composition) {
       let layer = envelope.eventReference.layer
       let event = composition.layers[layer].pattern.events[envelope.eventReference.event]
@@ -48,7 +48,7 @@ struct RichTapBuilder {
   }
 
   /// The converted events, sorted by time.
-  private var eventsByTime: [RichTapDocument.Event] {
+  private var eventsSortedByTime: [RichTapDocument.Event] {
     events.indices.sorted {
       (events[$0].startMilliseconds, $0) < (events[$1].startMilliseconds, $1)
     }.map { events[$0] }
@@ -75,7 +75,7 @@ struct RichTapBuilder {
   }
 
   private mutating func addContinuous(
-    _ event: HapticEvent, curve: [IndividualCurves.Point], vibrator: RichTapDocument.Vibrator,
+    _ event: HapticEvent, curve: [SingleEventCurves.Point], vibrator: RichTapDocument.Vibrator,
     reference: EventReference
   ) {
     let startMilliseconds = quantizer.quantizeToMilliseconds(event.time)
@@ -92,7 +92,7 @@ struct RichTapBuilder {
           - startMilliseconds, intensityFactor: Float(point.intensityGain),
         frequencyOffsetPercent: quantizer.quantizeToPercent(point.sharpnessOffset))
     }
-    append(richTapEvent, curve: curvePoints, of: reference)
+    appendEvent(richTapEvent, curve: curvePoints, of: reference)
   }
 
   /// Adds an envelope as one event, or as adjacent events of at most the maximum duration.
@@ -163,7 +163,7 @@ struct RichTapBuilder {
       segmentEvent.durationMilliseconds = dialect.durationRangeMilliseconds.lowerBound
     }
     let reducedPoints = PointReduction(
-      points, maximumCount: maximumInnerPointCount, tolerance: Quantizer.unreportedRoundingError)
+      points, maximumCount: maximumInnerPointCount, tolerance: Quantizer.maximumUnreportedError)
     reportReduction(error: reducedPoints.maximumDeviation, of: reference)
     let curve = reducedPoints.remainingPoints.map { point in
       RichTapDocument.CurvePoint(
@@ -174,7 +174,7 @@ struct RichTapBuilder {
         frequencyOffsetPercent: quantizer.quantizeToPercent(point.sharpness)
           - segmentEvent.frequencyPercent)
     }
-    append(segmentEvent, curve: curve, of: reference)
+    appendEvent(segmentEvent, curve: curve, of: reference)
   }
 
   private mutating func reportReduction(error: Double, of reference: EventReference) {
@@ -194,7 +194,7 @@ struct RichTapBuilder {
     RichTapDialect.curvePointCountRange.upperBound - (dialect == .richTapHE ? 2 : 0)
   }
 
-  private mutating func append(
+  private mutating func appendEvent(
     _ event: RichTapDocument.Event, curve points: [RichTapDocument.CurvePoint],
     of reference: EventReference
   ) {
@@ -217,9 +217,9 @@ struct RichTapBuilder {
       event.curve = curveFitter.hasConstantUnitGain ? [] : curveFitter.fittedPoints()
     case .richTapHE:
       if curveFitter.hasConstantUnitGain {
-        event.curve = RichTapDialect.constantCurve(duration: event.durationMilliseconds)
+        event.curve = RichTapDialect.constantIntensityCurve(duration: event.durationMilliseconds)
       } else {
-        if curveFitter.setEndsToZero() {
+        if curveFitter.rampEndsToZeroGain() {
           losses.add(
             .approximated, .event(reference),
             "a curve is extended to Intensity 0 within # ms of its ends",
@@ -237,7 +237,7 @@ struct RichTapBuilder {
   /// Returns the text of a RichTap HE file of version 2, with patterns of at most 16 events.
   mutating func patternListText(notes: String?) -> [UInt8] {
     var groups: [RichTapDocument.Group] = []
-    let events = eventsByTime
+    let events = eventsSortedByTime
     var previousEnd = 0
     var groupStart = 0
     for var event in events {
@@ -247,7 +247,7 @@ struct RichTapBuilder {
       let after = event.startMilliseconds + length
       let last = groups.last
       if last == nil || last?.events.count == dialect.maximumEventCount
-        || event.startMilliseconds - previousEnd > Self.maximumGapMilliseconds
+        || event.startMilliseconds - previousEnd > Self.maximumEventGapMilliseconds
       {
         groups.append(
           RichTapDocument.Group(
@@ -282,7 +282,8 @@ struct RichTapBuilder {
     reportEmptyFile()
     return RichTapSchema.schema(of: .richTapHE).fileSchema.text(
       RichTapDocument(
-        formatVersion: 1, notes: notes, groups: [RichTapDocument.Group(events: eventsByTime)]))
+        formatVersion: 1, notes: notes, groups: [RichTapDocument.Group(events: eventsSortedByTime)])
+    )
   }
 
   private mutating func reportEmptyFile() {
@@ -295,7 +296,7 @@ struct RichTapBuilder {
 
   mutating func channelsText(notes: String?) -> [UInt8] {
     var groups: [RichTapDocument.Group] = []
-    let events = eventsByTime
+    let events = eventsSortedByTime
     let usedVibrators = RichTapDocument.Vibrator.allCases.filter { vibrator in
       events.contains { $0.targetVibrator == vibrator }
     }

@@ -3,7 +3,7 @@ internal import HapticModel
 internal import Reading
 
 /// The curves of one layer in which each curve acts on only one event.
-struct IndividualCurves {
+struct SingleEventCurves {
   /// A breakpoint of a curve: the time from the start of the event in seconds, the intensity gain,
   /// and the sharpness offset.
   struct Point: Equatable {
@@ -14,7 +14,7 @@ struct IndividualCurves {
 
   /// The curves and parameters of one control, sorted by start.
   private struct ControlTrack {
-    var startSeconds: [Double] = []
+    var curveStartSeconds: [Double] = []
     var curves: [ParameterCurve?] = []
 
     /// Returns the only curve that is active in a time range, or a curve without control points if
@@ -24,19 +24,19 @@ struct IndividualCurves {
       let onset = range.lowerBound
       // Find the first curve that starts at or after the onset.
       var lowerBound = 0
-      var upperBound = startSeconds.count
+      var upperBound = curveStartSeconds.count
       while lowerBound < upperBound {
         let midpoint = (lowerBound + upperBound) / 2
-        if startSeconds[midpoint] < onset {
+        if curveStartSeconds[midpoint] < onset {
           lowerBound = midpoint + 1
         } else {
           upperBound = midpoint
         }
       }
       let next =
-        lowerBound < startSeconds.count && startSeconds[lowerBound] == onset
+        lowerBound < curveStartSeconds.count && curveStartSeconds[lowerBound] == onset
         ? lowerBound + 1 : lowerBound
-      if next < startSeconds.count, startSeconds[next] < range.upperBound { return nil }
+      if next < curveStartSeconds.count, curveStartSeconds[next] < range.upperBound { return nil }
       if next > lowerBound { return curves[lowerBound] }
       return lowerBound == 0 ? ParameterCurve(id: id, time: onset, controlPoints: []) : nil
     }
@@ -50,11 +50,13 @@ struct IndividualCurves {
     hasEnvelopeControls =
       pattern.parameters.contains { $0.id.eventParameter.isEnvelopeTime }
       || pattern.curves.contains { $0.id.eventParameter.isEnvelopeTime }
-    intensityTrack = Self.track(of: .hapticIntensityControl, in: pattern)
-    sharpnessTrack = Self.track(of: .hapticSharpnessControl, in: pattern)
+    intensityTrack = Self.controlTrack(of: .hapticIntensityControl, in: pattern)
+    sharpnessTrack = Self.controlTrack(of: .hapticSharpnessControl, in: pattern)
   }
 
-  private static func track(of id: DynamicParameterID, in pattern: HapticPattern) -> ControlTrack {
+  private static func controlTrack(of id: DynamicParameterID, in pattern: HapticPattern)
+    -> ControlTrack
+  {
     var entries: [(start: Double, curve: ParameterCurve?)] = pattern.parameters.filter {
       $0.id == id
     }
@@ -66,7 +68,7 @@ struct IndividualCurves {
     }
     let entryOrder = entries.indices.sorted { (entries[$0].start, $0) < (entries[$1].start, $1) }
     return ControlTrack(
-      startSeconds: entryOrder.map { entries[$0].start },
+      curveStartSeconds: entryOrder.map { entries[$0].start },
       curves: entryOrder.map { entries[$0].curve }
     )
   }
@@ -128,7 +130,7 @@ struct RichTapCurveFitter {
 
   /// Adds ramps from and to a gain of 0 at the ends of a curve. Returns true if the curve started
   /// or ended at a different gain.
-  mutating func setEndsToZero() -> Bool {
+  mutating func rampEndsToZeroGain() -> Bool {
     guard let first = curvePoints.first, let last = curvePoints.last else { return false }
     var isChanged = false
     let edgeMilliseconds = RichTapDialect.edgeRampMilliseconds
@@ -159,13 +161,13 @@ struct RichTapCurveFitter {
 
   /// Returns the curve with an allowed number of points, at ascending times within the event.
   mutating func fittedPoints() -> [RichTapDocument.CurvePoint] {
-    reduceToMaximum()
+    reduceToMaximumPointCount()
     separateEqualTimes()
-    padToMinimum()
+    padToMinimumPointCount()
     return curvePoints
   }
 
-  private mutating func reduceToMaximum() {
+  private mutating func reduceToMaximumPointCount() {
     let maximumCount = max(
       2, min(RichTapDialect.curvePointCountRange.upperBound, durationMilliseconds + 1))
     guard curvePoints.count > maximumCount else { return }
@@ -199,7 +201,7 @@ struct RichTapCurveFitter {
     curvePoints.removeAll { $0.timeMilliseconds < 0 }
   }
 
-  private mutating func padToMinimum() {
+  private mutating func padToMinimumPointCount() {
     while curvePoints.count < RichTapDialect.curvePointCountRange.lowerBound,
       let last = curvePoints.last
     {

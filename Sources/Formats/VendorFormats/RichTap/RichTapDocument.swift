@@ -15,7 +15,7 @@ struct RichTapDocument: Equatable, Sendable {
     var events: [Event] = []
 
     /// The events of the group with their vibrators and with times from the start of the file.
-    var absoluteEvents: [Event] {
+    var eventsInFileTime: [Event] {
       events.map { event in
         var event = event
         event.startMilliseconds += startMilliseconds
@@ -111,7 +111,7 @@ enum RichTapDialect: Sendable {
   static let intensityPercentRange = 0...100
   static let frequencyOffsetPercentRange = -100...100
 
-  func frequencyRange(isTransient: Bool) -> ClosedRange<Int> {
+  func frequencyPercentRange(isTransient: Bool) -> ClosedRange<Int> {
     self == .richTapHE && isTransient ? -50...150 : 0...100
   }
 
@@ -122,7 +122,7 @@ enum RichTapDialect: Sendable {
   static let edgeRampMilliseconds = 1
 
   /// Returns the curve that HE requires for an event of constant intensity.
-  static func constantCurve(duration: Int) -> [RichTapDocument.CurvePoint] {
+  static func constantIntensityCurve(duration: Int) -> [RichTapDocument.CurvePoint] {
     [
       .init(timeMilliseconds: 0, intensityFactor: 0, frequencyOffsetPercent: 0),
       .init(timeMilliseconds: edgeRampMilliseconds, intensityFactor: 1, frequencyOffsetPercent: 0),

@@ -76,7 +76,8 @@ extension HapticFormat {
           case .richTapHE where options.dialect == "1": builder.singlePatternText(notes: notes)
           case .richTapHE: builder.patternListText(notes: notes)
           }
-        return WrittenFiles([WrittenFiles.File(bytes)], losses: builder.losses.finish())
+        return WrittenFiles(
+          [WrittenFiles.File(bytes)], losses: builder.losses.lossesWithOmittedCounts())
       }, shape: { RichTapSchema.schema(of: dialect).fileSchema.schema })
   }
 }
@@ -98,7 +99,7 @@ struct RichTapDecoder: JSONSchemaReader {
   var details: [(name: String, value: String)] = []
   /// A Boolean value that indicates whether the file was written by OpenHarmony's converter, for
   /// which some rules are only warnings.
-  private var isFromConverter = false
+  private var isFromOpenHarmonyConverter = false
   /// A Boolean value that indicates whether the intensities of curves are in percent.
   private var readsCurvesAsPercent = false
   private var unwrappedEvents: (first: Int, count: Int)?
@@ -124,7 +125,7 @@ struct RichTapDecoder: JSONSchemaReader {
       return strictDecoder
     }
     var lenientDecoder = RichTapDecoder(json, dialect: dialect)
-    lenientDecoder.isFromConverter = true
+    lenientDecoder.isFromOpenHarmonyConverter = true
     lenientDecoder.readsCurvesAsPercent = strictDecoder.percentCurveValue != nil
     lenientDecoder.decodeRoot()
     return lenientDecoder
@@ -259,7 +260,7 @@ struct RichTapDecoder: JSONSchemaReader {
         || last.timeMilliseconds != currentEventMilliseconds || last.intensityFactor != 0
     else { return }
     findingLog.add(
-      .richTapInvalidCurveEnds, at: curve, severity: isFromConverter ? .warning : .error,
+      .richTapInvalidCurveEnds, at: curve, severity: isFromOpenHarmonyConverter ? .warning : .error,
       """
       Curve runs from Intensity \(first.intensityFactor) at \(first.timeMilliseconds) to \
       \(last.intensityFactor) at \(last.timeMilliseconds); it must run from 0 at 0 to 0 at \
@@ -311,14 +312,14 @@ struct RichTapDecoder: JSONSchemaReader {
       of: jsonDocument, byteOrderMark: .richTapByteOrderMark, trailingComma: .richTapTrailingComma,
       duplicateKey: .richTapDuplicateKey)
     if findingLog.errorCount == 0 {
-      checkOverlaps()
+      checkEventOverlaps()
     }
   }
 
-  private mutating func checkOverlaps() {
+  private mutating func checkEventOverlaps() {
     var events: [(event: RichTapDocument.Event, value: Int)] = []
     for (group, values) in zip(document.groups, eventValueIndices) {
-      events += zip(group.absoluteEvents, values).map { (event: $0, value: $1) }
+      events += zip(group.eventsInFileTime, values).map { (event: $0, value: $1) }
     }
     events.sort { ($0.event.startMilliseconds, $0.value) < ($1.event.startMilliseconds, $1.value) }
     // The times at which the left and the right vibrator become free.
@@ -356,7 +357,7 @@ struct RichTapDecoder: JSONSchemaReader {
 /// The JSON schema of one of the two file formats. Each property reads, checks, orders, and writes
 /// one key.
 struct RichTapSchema: Sendable {
-  typealias Table<Owner> = JSONObjectSchema<Owner, RichTapDecoder>
+  typealias ObjectSchema<Owner> = JSONObjectSchema<Owner, RichTapDecoder>
   private typealias Field<Owner> = JSONProperty<Owner, RichTapDecoder>
   private typealias Event = RichTapDocument.Event
   private typealias Group = RichTapDocument.Group
@@ -364,9 +365,9 @@ struct RichTapSchema: Sendable {
   private static let richTapHESchema = RichTapSchema(.richTapHE)
   private static let harmonyOSSchema = RichTapSchema(.harmonyOS)
 
-  let fileSchema: Table<RichTapDocument>
-  let eventSchema: Table<RichTapDocument.Event>
-  let curvePointSchema: Table<RichTapDocument.CurvePoint>
+  let fileSchema: ObjectSchema<RichTapDocument>
+  let eventSchema: ObjectSchema<RichTapDocument.Event>
+  let curvePointSchema: ObjectSchema<RichTapDocument.CurvePoint>
   /// An entry in the array `Pattern`: an object with the key `Event`, or the event itself, as
   /// OpenHarmony's converter writes it.
   let patternEntrySchema: JSONSchema
@@ -392,10 +393,12 @@ struct RichTapSchema: Sendable {
   }
 
   /// Returns the schema of a RichTap HE file: `Pattern` in version 1, `PatternList` in version 2.
-  private static func richTapHEFileSchema(entry: JSONSchema, event: Table<Event>) -> Table<
-    RichTapDocument
-  > {
-    let patternListTable = Table<Group>(
+  private static func richTapHEFileSchema(entry: JSONSchema, event: ObjectSchema<Event>)
+    -> ObjectSchema<
+      RichTapDocument
+    >
+  {
+    let patternListTable = ObjectSchema<Group>(
       "an entry of PatternList",
       [
         .value(
@@ -410,7 +413,7 @@ struct RichTapSchema: Sendable {
       reader.checkAbsoluteTime(of: group, in: object)
       return true
     }
-    return Table(
+    return ObjectSchema(
       "the file",
       [
         .group("Metadata", metadataSchema(.richTapHE)),
@@ -436,18 +439,20 @@ struct RichTapSchema: Sendable {
   }
 
   /// Returns the schema of a HarmonyOS file: `Channels` with one `Pattern` each.
-  private static func harmonyOSFileSchema(entry: JSONSchema, event: Table<Event>) -> Table<
-    RichTapDocument
-  > {
-    let parametersTable = Table<Group>(
+  private static func harmonyOSFileSchema(entry: JSONSchema, event: ObjectSchema<Event>)
+    -> ObjectSchema<
+      RichTapDocument
+    >
+  {
+    let parametersTable = ObjectSchema<Group>(
       "Parameters", [vibratorField(presence: .required) { $1(&$0.targetVibrator) }])
-    let channelTable = Table<Group>(
+    let channelTable = ObjectSchema<Group>(
       "an entry of Channels",
       [
         .group("Parameters", parametersTable, layout: .singleLine),
         patternField(entry: entry, event: event) { $1(&$0) },
       ])
-    return Table(
+    return ObjectSchema(
       "the file",
       [
         .group("MetaData", metadataSchema(.harmonyOS)),
@@ -470,7 +475,8 @@ struct RichTapSchema: Sendable {
 
   /// Returns the JSON field `Pattern`, which contains the events of a group.
   private static func patternField<Owner>(
-    entry: JSONSchema, event: Table<Event>, _ accessor: @escaping Field<Owner>.Accessor<Group>
+    entry: JSONSchema, event: ObjectSchema<Event>,
+    _ accessor: @escaping Field<Owner>.Accessor<Group>
   ) -> Field<Owner> {
     Field(JSONKey("Pattern", .array(.object { entry }), is: .required)) { value, owner, reader in
       guard reader.expectKind(.array, of: value, as: "Pattern") else { return false }
@@ -486,7 +492,7 @@ struct RichTapSchema: Sendable {
     }
   }
 
-  private static func metadataSchema(_ dialect: RichTapDialect) -> Table<RichTapDocument> {
+  private static func metadataSchema(_ dialect: RichTapDialect) -> ObjectSchema<RichTapDocument> {
     let version = JSONKey("Version", .unboundedNumber, is: .required)
     // Values of other types are ignored.
     func text(_ name: String, _ accessor: @escaping Field<RichTapDocument>.Accessor<String?>)
@@ -539,19 +545,19 @@ struct RichTapSchema: Sendable {
       text("Created") { $1(&$0.creationText) }, text("Create") { $1(&$0.creationText) },
       text("Description") { $1(&$0.notes) },
     ]
-    return Table(dialect == .richTapHE ? "Metadata" : "MetaData", metadataFields)
+    return ObjectSchema(dialect == .richTapHE ? "Metadata" : "MetaData", metadataFields)
   }
 
   private static func eventSchema(
-    _ dialect: RichTapDialect, curvePoint: Table<RichTapDocument.CurvePoint>
+    _ dialect: RichTapDialect, curvePoint: ObjectSchema<RichTapDocument.CurvePoint>
   )
-    -> Table<Event>
+    -> ObjectSchema<Event>
   {
     let frequency = JSONKey(
-      "Frequency", .integer(dialect.frequencyRange(isTransient: true)),
+      "Frequency", .integer(dialect.frequencyPercentRange(isTransient: true)),
       is: dialect == .richTapHE ? .required : .recommended,
       rule: .richTapFrequencyOutOfRange)
-    let parameters = Table<Event>(
+    let parameters = ObjectSchema<Event>(
       "Parameters",
       [
         .value(
@@ -561,7 +567,7 @@ struct RichTapSchema: Sendable {
           $1(&$0.intensityPercent)
         },
         .value(frequency) { event, _ in
-          .integer(dialect.frequencyRange(isTransient: event.isTransient))
+          .integer(dialect.frequencyPercentRange(isTransient: event.isTransient))
         } access: {
           $1(&$0.frequencyPercent)
         },
@@ -593,7 +599,7 @@ struct RichTapSchema: Sendable {
       .integer(dialect.eventTimeRangeMilliseconds), is: .required,
       rule: dialect == .richTapHE ? .richTapInvalidRelativeTime : .harmonyOSStartTimeOutOfRange
     ) { $1(&$0.startMilliseconds) }
-    return Table(
+    return ObjectSchema(
       "Event",
       [
         .enumeration("Type", is: .required, noun: "event type", rule: .richTapUnknownEventType) {
@@ -629,13 +635,13 @@ struct RichTapSchema: Sendable {
     }
   }
 
-  private static func curvePointSchema(_ dialect: RichTapDialect) -> Table<
+  private static func curvePointSchema(_ dialect: RichTapDialect) -> ObjectSchema<
     RichTapDocument.CurvePoint
   > {
     let presence = dialect == .richTapHE ? JSONKey.Presence.required : .recommended
     let time = JSONKey("Time", .unboundedNumber, is: .required, rule: .richTapInvalidCurveTime)
     let gain = JSONKey("Intensity", .unboundedNumber, is: presence)
-    return Table(
+    return ObjectSchema(
       "a point of Curve",
       [
         .value(time) { _, reader in

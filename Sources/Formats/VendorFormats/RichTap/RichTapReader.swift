@@ -61,7 +61,7 @@ struct RichTapReader {
       layers = [.init(HapticPattern())]
     }
     composition = HapticComposition(layers: layers, notes: document.notes)
-    losses = log.finish()
+    losses = log.lossesWithOmittedCounts()
   }
 
   private static func clampedFrequency(_ frequency: Int) -> Int { min(max(frequency, 0), 100) }
@@ -79,7 +79,7 @@ struct RichTapReader {
         .hapticSharpness: Float(clampedFrequency(event.frequencyPercent)) / 100,
       ])
     guard !event.curve.isEmpty,
-      event.curve != RichTapDialect.constantCurve(duration: event.durationMilliseconds)
+      event.curve != RichTapDialect.constantIntensityCurve(duration: event.durationMilliseconds)
     else {
       builder.add(hapticEvent)
       return

@@ -9,7 +9,7 @@ extension HapticFormat {
   /// Times are in milliseconds. The library modulates the width of pulses by the intensity, so the
   /// intensity is an amplitude. Source: lochie/web-haptics, 50597b9, MIT license.
   public static let webHaptics = json(
-    "web-haptics", title: "web-haptics", endings: ["web-haptics.json"], rules: Rule.webHaptics,
+    "web-haptics", title: "web-haptics", endings: ["web-haptics.json"], rules: Rule.webHapticsRules,
     resolution: FormatResolution(
       amplitudeStep: 1.0 / 255, timeStepSeconds: 0.001, samplingIntervalSeconds: 0.01),
     allowsArray: true,
@@ -28,14 +28,14 @@ extension HapticFormat {
         sourceMap: SourceMap(events: [values]) { json.location(ofValue: $0) })
     },
     write: { (composition, options) throws(InputError) in
-      try composition.checkFinite(.webHapticsRange)
+      try composition.checkFinite(.webHapticsTimeOutOfRange)
       var losses = LossLog()
       let played = composition.unrolled(passCount: options.loopPassCount, losses: &losses)
       let steps = VibrationSteps(played, options: options, isContinuous: false, losses: losses)
       losses = steps.losses
       losses.addTextLosses(of: composition)
       let text = WebVibration.text(of: steps)
-      return WrittenFiles([WrittenFiles.File(text)], losses: losses.finish())
+      return WrittenFiles([WrittenFiles.File(text)], losses: losses.lossesWithOmittedCounts())
     })
 }
 
@@ -89,7 +89,8 @@ private struct WebHapticsReader: JSONSchemaReader {
   let amplitudeMapping: AmplitudeMapping
   var findingLog = FindingLog()
   let schemaRules = JSONSchemaRules(
-    missingKey: .webHapticsStructure, wrongType: .wrongType, outOfRange: .webHapticsRange,
+    missingKey: .webHapticsInvalidStructure, wrongType: .wrongType,
+    outOfRange: .webHapticsTimeOutOfRange,
     unknownKey: .unknownKey, nullHandling: .absent)
   private(set) var events: [HapticEvent] = []
   /// The indices of the JSON values that the events were read from.
@@ -100,7 +101,7 @@ private struct WebHapticsReader: JSONSchemaReader {
   private static let millisecondsType = JSONType.number(
     0...FrameConversion.maximumSeconds * 1_000)
 
-  private static let vibration = JSONObjectSchema<WebVibration, WebHapticsReader>(
+  private static let vibrationSchema = JSONObjectSchema<WebVibration, WebHapticsReader>(
     "a vibration",
     [
       .value("delay", millisecondsType) { $1(&$0.delayMilliseconds) },
@@ -114,13 +115,13 @@ private struct WebHapticsReader: JSONSchemaReader {
     let root = json.root
     guard let list = root.kind == .array ? root : root["pattern"], list.kind == .array else {
       findingLog.add(
-        .webHapticsStructure, at: root,
+        .webHapticsInvalidStructure, at: root,
         "the file must be an array of vibrations, or an object with such an array as \"pattern\"")
       return
     }
     for element in list.elements {
       var vibration = WebVibration()
-      if Self.vibration.read(element, into: &vibration, reader: &self) {
+      if Self.vibrationSchema.read(element, into: &vibration, reader: &self) {
         add(vibration, at: element)
       }
     }
@@ -130,12 +131,12 @@ private struct WebHapticsReader: JSONSchemaReader {
     let level = min(max(vibration.intensity, 0), 1)
     if level != vibration.intensity {
       findingLog.add(
-        .webHapticsIntensity, at: value["intensity"] ?? value,
+        .webHapticsIntensityOutOfRange, at: value["intensity"] ?? value,
         "intensity is \(vibration.intensity.shortText), outside 0 to 1; \(level.shortText) is used")
     }
     if vibration.durationMilliseconds > Double(WebVibration.maximumPlayedMilliseconds) {
       findingLog.add(
-        .webHapticsDuration, at: value["duration"] ?? value,
+        .webHapticsDurationTooLong, at: value["duration"] ?? value,
         "the library plays at most \(WebVibration.maximumPlayedMilliseconds) ms of a vibration",
         suggestion: "divide it into several vibrations")
     }
@@ -160,24 +161,24 @@ private struct WebHapticsReader: JSONSchemaReader {
 }
 
 extension Rule {
-  static let webHapticsStructure = error(
+  static let webHapticsInvalidStructure = error(
     "structure", "grammar",
     """
     The file must be an array of objects with a duration, or an object with such an array as \
     pattern.
     """)
-  static let webHapticsRange = error(
+  static let webHapticsTimeOutOfRange = error(
     "out-of-range", "range", "Durations and delays must be 0 to 86400000 ms.")
-  static let webHapticsIntensity = warning(
+  static let webHapticsIntensityOutOfRange = warning(
     "intensity", "range", "An intensity should be 0 to 1. Other values are clamped.")
-  static let webHapticsDuration = warning(
+  static let webHapticsDurationTooLong = warning(
     "duration", "compatibility",
     "A vibration should last at most 1000 ms. The library shortens longer vibrations.")
 
   /// The rules for vibrations of web-haptics, in listing order.
-  static let webHaptics: [Rule] = [
-    .invalidSyntax, .webHapticsStructure, .wrongType, .webHapticsRange, .unknownKey,
-    .webHapticsIntensity,
-    .webHapticsDuration,
+  static let webHapticsRules: [Rule] = [
+    .invalidSyntax, .webHapticsInvalidStructure, .wrongType, .webHapticsTimeOutOfRange, .unknownKey,
+    .webHapticsIntensityOutOfRange,
+    .webHapticsDurationTooLong,
   ]
 }

@@ -31,7 +31,7 @@ struct ControlDifferences {
     // Missing and added events are reported without their controls.
     var events: [[Int]: [IndexedEvent]] = [:]
     for (index, candidateIndex) in match.pairs {
-      let pair = [match.reference[index], match.candidate[candidateIndex]]
+      let pair = [match.referenceEvents[index], match.candidateEvents[candidateIndex]]
       events[pair.map(\.layerIndex), default: []] += pair
     }
     let hasLayers = max(reference.layers.count, candidate.layers.count) > 1
@@ -86,7 +86,7 @@ struct ControlDifferences {
       // Controls that move with the events do not count as a difference.
       let retimed = control.retimed(by: self.timeMapping, neutralValue: Double(id.neutralValue))
       guard let retimedDeviation = findDeviation(from: retimed) else { return }
-      if retimedDeviation.duration < deviation.duration {
+      if retimedDeviation.durationSeconds < deviation.durationSeconds {
         deviation = retimedDeviation
         timeMapping = self.timeMapping
       }
@@ -167,7 +167,7 @@ extension ControlTimeline {
     /// The value of the second control at that time.
     var after: Double
 
-    var duration: Double { range.upperBound - range.lowerBound }
+    var durationSeconds: Double { range.upperBound - range.lowerBound }
   }
 
   /// Returns the time range and the maximum amount by which another control deviates within the
@@ -197,7 +197,7 @@ extension ControlTimeline {
         otherCursor += 1
       }
       // Boundaries closer than a frame are one boundary, written in two ways.
-      guard end - start > EventMatch.minimumTimeDifference else { continue }
+      guard end - start > EventMatch.minimumTimeDifferenceSeconds else { continue }
       while let first = remaining.first, first.upperBound <= start {
         remaining.removeFirst()
       }
@@ -276,7 +276,7 @@ private struct ControlDifferenceBuilder {
   private let candidateLabel: String
   private let referenceLabel: String
   private let deviation: ControlTimeline.Deviation
-  private let amount: Double
+  private let changeAmount: Double
   /// The change with its direction, such as `3.9 dB weaker`.
   private let changeText: String
   /// The maximum change with its direction, such as `up to 3.9 dB weaker`.
@@ -291,11 +291,11 @@ private struct ControlDifferenceBuilder {
     controlName = layerName + id.displayName
     candidateLabel = options.candidateLabel
     referenceLabel = options.referenceLabel
-    amount = id.amount(from: deviation.before, to: deviation.after, profile: profile)
-    changeText = kind.changeText(amount)
-    let isSilence = kind == .level && abs(amount) >= Difference.Kind.maximumDecibels
+    changeAmount = id.amount(from: deviation.before, to: deviation.after, profile: profile)
+    changeText = kind.changeText(changeAmount)
+    let isSilence = kind == .level && abs(changeAmount) >= Difference.Kind.maximumDecibels
     if isSilence {
-      extentText = amount < 0 ? "down to silence" : "up from silence"
+      extentText = changeAmount < 0 ? "down to silence" : "up from silence"
     } else {
       extentText = "up to " + changeText
     }
@@ -306,10 +306,10 @@ private struct ControlDifferenceBuilder {
     shift: Double? = nil
   ) -> Difference {
     Difference(
-      isCurve ? .curve : .parameter, in: deviation.range, amount: shift ?? amount,
+      isCurve ? .curve : .parameter, in: deviation.range, amount: shift ?? changeAmount,
       unit: shift == nil ? kind.unit : .seconds, before: before ?? deviation.before,
       after: after ?? deviation.after,
-      significance: JustNoticeableDifference.count(in: amount, unit: kind.unit),
+      significance: JustNoticeableDifference.count(in: changeAmount, unit: kind.unit),
       sentence: sentence + ".")
   }
 
@@ -376,7 +376,7 @@ private struct ControlDifferenceBuilder {
     if abs(point.value - candidatePoint.value) < 1e-5 {
       let shift = candidatePoint.time - point.time
       let shiftText = Difference.Kind.time.changeText(shift)
-      let distance = SentenceFormatting.magnitude(amount, unit: kind.unit)
+      let distance = SentenceFormatting.magnitude(changeAmount, unit: kind.unit)
       return difference(
         true, "\(subject) is \(shiftText), at \(location): up to \(distance) apart",
         before: item.time + point.time, after: candidateItem.time + candidatePoint.time,
@@ -439,7 +439,7 @@ struct ControlItem {
 
   /// Returns whether two times are closer than a frame.
   static func areSimultaneous(_ first: Double, _ second: Double) -> Bool {
-    abs(first - second) <= EventMatch.minimumTimeDifference
+    abs(first - second) <= EventMatch.minimumTimeDifferenceSeconds
   }
 
   /// Returns the cost of pairing the item with another: 0 for equivalent items at the same time, 1

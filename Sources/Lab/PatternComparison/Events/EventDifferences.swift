@@ -9,7 +9,7 @@ struct EventDifferences {
   private let profile: TransducerProfile
   private let options: ComparisonOptions
   private let effectiveValues: EffectiveValues
-  private(set) var list: DifferenceList
+  private(set) var differenceList: DifferenceList
 
   /// A value that differs between the two events of a pair.
   private struct Change {
@@ -35,13 +35,14 @@ struct EventDifferences {
     self.match = match
     self.profile = profile
     self.options = options
-    let start = match.reference.first?.timeSeconds ?? match.candidate.first?.timeSeconds ?? 0
-    list = DifferenceList(
-      candidateNames: EventNames(match.candidate, owner: options.candidateLabel),
-      referenceNames: EventNames(match.reference, owner: options.referenceLabel),
+    let start =
+      match.referenceEvents.first?.timeSeconds ?? match.candidateEvents.first?.timeSeconds ?? 0
+    differenceList = DifferenceList(
+      candidateNames: EventNames(match.candidateEvents, takeLabel: options.candidateLabel),
+      referenceNames: EventNames(match.referenceEvents, takeLabel: options.referenceLabel),
       overallRange: start...start)
-    if !match.reference.isEmpty {
-      list.overallRange = soundingRange(of: match.reference)
+    if !match.referenceEvents.isEmpty {
+      differenceList.overallRange = soundingRange(of: match.referenceEvents)
     }
     findTimeShifts()
     if !findReordering() {
@@ -52,9 +53,9 @@ struct EventDifferences {
     findWaveformChanges()
     findBodyLocationChanges()
     for kind in HapticEvent.Kind.allCases {
-      let missing = match.missingIndices.map { match.reference[$0] }
+      let missing = match.missingIndices.map { match.referenceEvents[$0] }
       addUnpairedEvents(.missing, missing.filter { $0.kind == kind })
-      let added = match.addedIndices.map { match.candidate[$0] }
+      let added = match.addedIndices.map { match.candidateEvents[$0] }
       addUnpairedEvents(.added, added.filter { $0.kind == kind })
     }
   }
@@ -97,7 +98,7 @@ struct EventDifferences {
 
   /// The pairs of events.
   private var pairs: [(event: IndexedEvent, candidateEvent: IndexedEvent)] {
-    match.pairs.map { (match.reference[$0.0], match.candidate[$0.1]) }
+    match.pairs.map { (match.referenceEvents[$0.0], match.candidateEvents[$0.1]) }
   }
 
   /// Returns the pairs whose values of a kind differ, and the number of pairs that have values of
@@ -139,7 +140,7 @@ struct EventDifferences {
       // silent.
       let isOverall =
         group.count == pairCount && pairCount > 1
-        && match.candidate.allSatisfy { $0.isHaptic == first.event.isHaptic }
+        && match.candidateEvents.allSatisfy { $0.isHaptic == first.event.isHaptic }
       let hasEqualValues = group.allSatisfy {
         abs($0.before - first.before) < 1e-4 && abs($0.after - first.after) < 1e-4
           && $0.event.kind == first.event.kind
@@ -149,7 +150,7 @@ struct EventDifferences {
         ? kind.valueText(
           from: first.before, to: first.after, of: first.event.kind, profile: profile)
         : Self.formulaText(for: group, kind: kind)
-      list.add(
+      differenceList.add(
         difference(
           kind, group, isOverall: isOverall, amount: first.amount, hasValues: hasEqualValues),
         of: group.map(\.candidateEvent), detail: detail.map { ": " + $0 } ?? "")
@@ -167,11 +168,12 @@ struct EventDifferences {
     let name = names[kind] ?? kind.rawValue
     let spread = SentenceFormatting.spread(
       from: extremes.minimum, to: extremes.maximum, unit: kind.unit)
-    list.add(
+    differenceList.add(
       difference(
-        kind, changes, isOverall: changes.count == pairCount, amount: extremes.farthest),
+        kind, changes, isOverall: changes.count == pairCount,
+        amount: extremes.amountFarthestFromZero),
       sentence:
-        "\(list.candidateNames.owner)'s \(name) differs in \(changes.count) of \(pairCount) events"
+        "\(differenceList.candidateNames.takeLabel)'s \(name) differs in \(changes.count) of \(pairCount) events"
         + (kind.unit == .none ? "" : ", by \(spread)"))
   }
 
@@ -180,7 +182,7 @@ struct EventDifferences {
     var minimum: Double
     var maximum: Double
     /// The amount with the greatest magnitude.
-    var farthest: Double { abs(minimum) > abs(maximum) ? minimum : maximum }
+    var amountFarthestFromZero: Double { abs(minimum) > abs(maximum) ? minimum : maximum }
   }
 
   private static func extremes(_ changes: [Change]) -> Extremes {
@@ -226,7 +228,7 @@ struct EventDifferences {
     }
     var changes = pairs.compactMap { event, candidateEvent -> Change? in
       let shift = candidateEvent.timeSeconds - event.timeSeconds
-      guard abs(shift) > EventMatch.minimumTimeDifference else { return nil }
+      guard abs(shift) > EventMatch.minimumTimeDifferenceSeconds else { return nil }
       return Change(
         event: event, candidateEvent: candidateEvent, before: event.timeSeconds,
         after: candidateEvent.timeSeconds, amount: shift)
@@ -237,16 +239,16 @@ struct EventDifferences {
       let extremes = Self.extremes(changes)
       let minimum = Difference.Kind.time.changeText(extremes.minimum)
       let maximum = Difference.Kind.time.changeText(extremes.maximum)
-      let owner = list.candidateNames.owner
-      list.add(
-        difference(.time, changes, amount: extremes.farthest),
+      let owner = differenceList.candidateNames.takeLabel
+      differenceList.add(
+        difference(.time, changes, amount: extremes.amountFarthestFromZero),
         sentence:
-          "\(changes.count) of \(owner)'s \(match.candidate.count) events start between "
+          "\(changes.count) of \(owner)'s \(match.candidateEvents.count) events start between "
           + "\(minimum) and \(maximum)")
       return
     }
     for group in groups {
-      list.add(
+      differenceList.add(
         difference(.time, group, amount: group[0].amount, hasValues: group.count == 1),
         of: group.map(\.candidateEvent))
     }
@@ -268,36 +270,36 @@ struct EventDifferences {
     let indices = Set(tail.map(\.event.compositionIndex))
     let moved = changes.filter { indices.contains($0.event.compositionIndex) }
     changes.removeAll { indices.contains($0.event.compositionIndex) }
-    let names = list.candidateNames
+    let names = differenceList.candidateNames
     let name = names.name(of: first)
     let time = SentenceFormatting.time(first.timeSeconds)
-    list.add(
+    differenceList.add(
       difference(.time, moved, amount: shift, hasValues: true),
-      sentence: "From its \(name) at \(time) on, all of \(names.owner) "
+      sentence: "From its \(name) at \(time) on, all of \(names.takeLabel) "
         + "starts \(Difference.Kind.time.changeText(shift))")
   }
 
   /// Adds a tempo difference and a delay if the times of all events are mapped linearly.
   private mutating func addTempoAndDelay() {
-    let delay = match.candidate[0].timeSeconds - match.reference[0].timeSeconds
+    let delay = match.candidateEvents[0].timeSeconds - match.referenceEvents[0].timeSeconds
     var tempo = Difference(
-      .tempo, in: list.overallRange, isOverall: true,
+      .tempo, in: differenceList.overallRange, isOverall: true,
       amount: 100 * (match.timeMapping.scale - 1),
-      referenceEvents: match.reference.map(\.compositionIndex),
-      candidateEvents: match.candidate.map(\.compositionIndex))
+      referenceEvents: match.referenceEvents.map(\.compositionIndex),
+      candidateEvents: match.candidateEvents.map(\.compositionIndex))
     if match.timeMapping.scale != 1 {
       // If the takes are aligned at the start, the delay does not shift events.
       let alignedDelay = options.alignment == .start ? delay : 0
       let shifts = pairs.map { $0.candidateEvent.timeSeconds - $0.event.timeSeconds - alignedDelay }
       tempo.setMaximumShift(shifts.max { abs($0) < abs($1) } ?? 0)
-      list.add(tempo)
+      differenceList.add(tempo)
     }
-    guard abs(delay) > EventMatch.minimumTimeDifference else { return }
-    list.add(
+    guard abs(delay) > EventMatch.minimumTimeDifferenceSeconds else { return }
+    differenceList.add(
       Difference(
         .time, in: tempo.range, isOverall: true, amount: delay,
-        before: match.reference[0].timeSeconds,
-        after: match.candidate[0].timeSeconds, referenceEvents: tempo.referenceEvents,
+        before: match.referenceEvents[0].timeSeconds,
+        after: match.candidateEvents[0].timeSeconds, referenceEvents: tempo.referenceEvents,
         candidateEvents: tempo.candidateEvents))
   }
 
@@ -305,7 +307,7 @@ struct EventDifferences {
   private mutating func addUnpairedEvents(_ kind: Difference.Kind, _ events: [IndexedEvent]) {
     guard !events.isEmpty else { return }
     let indices = events.map(\.compositionIndex)
-    list.add(
+    differenceList.add(
       Difference(
         kind, in: soundingRange(of: events),
         amount: events.map(peakDecibels).max() ?? JustNoticeableDifference.perceptionFloorDecibels,
@@ -331,7 +333,7 @@ struct EventDifferences {
       else {
         continue
       }
-      let subject = list.candidateNames.subject(for: [candidateEvent])
+      let subject = differenceList.candidateNames.subject(for: [candidateEvent])
       let sentence: String
       if before.path != after.path {
         sentence =
@@ -343,7 +345,7 @@ struct EventDifferences {
         let negation = after.usesVolumeEnvelope ? "" : " not"
         sentence = subject.withVerb("is", plural: "are") + negation + " faded in and out"
       }
-      list.add(
+      differenceList.add(
         Difference(
           .waveform, in: soundingRange(of: [event]), referenceEvents: [event.compositionIndex],
           candidateEvents: [candidateEvent.compositionIndex]),
@@ -369,18 +371,19 @@ struct EventDifferences {
         }
       }
     }
-    let referenceNames = names(match.reference)
-    let candidateNames = names(match.candidate)
-    guard !match.reference.isEmpty, !match.candidate.isEmpty,
+    let referenceNames = names(match.referenceEvents)
+    let candidateNames = names(match.candidateEvents)
+    guard !match.referenceEvents.isEmpty, !match.candidateEvents.isEmpty,
       referenceNames.isEmpty != candidateNames.isEmpty
     else { return false }
     let descriptions = [candidateNames, referenceNames].map { names in
       names.isEmpty ? "everywhere" : "at \(names.joined(separator: ", "))"
     }
-    list.add(
-      Difference(.channels, in: list.overallRange, isOverall: true),
+    differenceList.add(
+      Difference(.channels, in: differenceList.overallRange, isOverall: true),
       sentence:
-        "\(list.candidateNames.owner) is played \(descriptions[0]) instead of \(descriptions[1])")
+        "\(differenceList.candidateNames.takeLabel) is played \(descriptions[0]) instead of \(descriptions[1])"
+    )
     return true
   }
 
@@ -400,8 +403,8 @@ struct EventDifferences {
     }
     for group in groups {
       let names = group.locations.map { $0.map { "at \($0.displayName)" } ?? "everywhere" }
-      let subject = list.candidateNames.subject(for: group.candidateEvents)
-      list.add(
+      let subject = differenceList.candidateNames.subject(for: group.candidateEvents)
+      differenceList.add(
         Difference(
           .channels, in: soundingRange(of: group.events),
           referenceEvents: group.events.map(\.compositionIndex),
@@ -414,8 +417,8 @@ struct EventDifferences {
   /// Adds a difference if the same events have another order, and returns whether that explains all
   /// values.
   private mutating func findReordering() -> Bool {
-    let events = match.reference
-    let candidateEvents = match.candidate
+    let events = match.referenceEvents
+    let candidateEvents = match.candidateEvents
     guard events.count > 1, events.count == candidateEvents.count,
       match.pairs.count == events.count,
       let kind = events.first?.kind, events.allSatisfy({ $0.kind == kind }),
@@ -434,12 +437,12 @@ struct EventDifferences {
     let ordinals = [candidateEvents[first].ordinalNumber, candidateEvents[last].ordinalNumber]
     let change =
       isOverall ? "are in reverse order" : "\(ordinals[0]) and \(ordinals[1]) are swapped"
-    list.add(
+    differenceList.add(
       Difference(
         .order, in: soundingRange(of: [events[first], events[last]]), isOverall: isOverall,
         referenceEvents: moved.map { events[$0].compositionIndex },
         candidateEvents: moved.map { candidateEvents[$0].compositionIndex }),
-      sentence: "\(list.candidateNames.owner)'s \(kind.displayNoun)s " + change)
+      sentence: "\(differenceList.candidateNames.takeLabel)'s \(kind.displayNoun)s " + change)
     return true
   }
 }

@@ -9,9 +9,9 @@ import RecordingAnalysis
 ///    differences (`SequenceAlignment`).
 struct EventMatch {
   /// The events of the reference, sorted by time.
-  let reference: [IndexedEvent]
+  let referenceEvents: [IndexedEvent]
   /// The events of the candidate, sorted by time.
-  let candidate: [IndexedEvent]
+  let candidateEvents: [IndexedEvent]
   /// The indices of paired events in `reference` and `candidate`, sorted by the first.
   private(set) var pairs: [(Int, Int)] = []
   /// The indices of the reference's events without a counterpart.
@@ -33,83 +33,86 @@ struct EventMatch {
   }
 
   /// The time difference above which two times count as different, in seconds: a frame at 96 kHz.
-  static let minimumTimeDifference = 1e-5
+  static let minimumTimeDifferenceSeconds = 1e-5
 
   /// Pairs the events of two compositions.
   ///
   /// - Complexity: O(*n* log *n*) for many events.
   init(_ reference: HapticComposition, _ candidate: HapticComposition) {
-    self.reference = IndexedEvent.events(of: reference)
-    self.candidate = IndexedEvent.events(of: candidate)
+    self.referenceEvents = IndexedEvent.events(of: reference)
+    self.candidateEvents = IndexedEvent.events(of: candidate)
     if !pairInOrder() {
       pairIndividually()
     }
     pairs.sort { $0.0 < $1.0 }
     let paired = Set(pairs.map(\.0))
     let candidatePaired = Set(pairs.map(\.1))
-    missingIndices = self.reference.indices.filter { !paired.contains($0) }
-    addedIndices = self.candidate.indices.filter { !candidatePaired.contains($0) }
+    missingIndices = self.referenceEvents.indices.filter { !paired.contains($0) }
+    addedIndices = self.candidateEvents.indices.filter { !candidatePaired.contains($0) }
   }
 
   /// Pairs all events in order if their times are mapped linearly, and returns whether they are.
   private mutating func pairInOrder() -> Bool {
-    let count = reference.count
-    guard count == candidate.count, count > 0,
-      zip(reference, candidate).allSatisfy({ $0.kind == $1.kind })
+    let count = referenceEvents.count
+    guard count == candidateEvents.count, count > 0,
+      zip(referenceEvents, candidateEvents).allSatisfy({ $0.kind == $1.kind })
     else {
       return false
     }
-    let firstTime = reference[0].timeSeconds
-    let firstCandidateTime = candidate[0].timeSeconds
+    let firstTime = referenceEvents[0].timeSeconds
+    let firstCandidateTime = candidateEvents[0].timeSeconds
     var mapping = TimeMapping(scale: 1, delaySeconds: firstCandidateTime - firstTime)
-    let duration = reference[count - 1].timeSeconds - firstTime
-    let candidateDuration = candidate[count - 1].timeSeconds - firstCandidateTime
+    let duration = referenceEvents[count - 1].timeSeconds - firstTime
+    let candidateDuration = candidateEvents[count - 1].timeSeconds - firstCandidateTime
     // Two events are consistent with any tempo, three are evidence of one.
-    if count > 2, duration > 0, abs(candidateDuration - duration) > Self.minimumTimeDifference {
+    if count > 2, duration > 0,
+      abs(candidateDuration - duration) > Self.minimumTimeDifferenceSeconds
+    {
       let scale = candidateDuration / duration
       mapping = TimeMapping(scale: scale, delaySeconds: firstCandidateTime - firstTime * scale)
     }
-    let tolerance = mapping.scale == 1 ? Self.minimumTimeDifference : 5e-4
+    let tolerance = mapping.scale == 1 ? Self.minimumTimeDifferenceSeconds : 5e-4
     guard
-      zip(reference, candidate).allSatisfy({
+      zip(referenceEvents, candidateEvents).allSatisfy({
         abs($1.timeSeconds - mapping.candidateTime(at: $0.timeSeconds)) <= tolerance
       })
     else {
       return false
     }
     // A few different events at distant times are other events, not shifted ones.
-    let equivalentCount = zip(reference, candidate).count { $0.isEquivalent(to: $1) }
+    let equivalentCount = zip(referenceEvents, candidateEvents).count { $0.isEquivalent(to: $1) }
     let isSmall = abs(mapping.delaySeconds) < 0.5 && abs(mapping.scale - 1) < 0.5
     guard isSmall || equivalentCount * 2 >= count else { return false }
-    pairs = reference.indices.map { ($0, $0) }
+    pairs = referenceEvents.indices.map { ($0, $0) }
     self.timeMapping = mapping
     return true
   }
 
   /// Pairs equivalent events at the start and at the end, and then the others.
   private mutating func pairIndividually() {
-    var end = (reference: reference.count, candidate: candidate.count)
+    var end = (reference: referenceEvents.count, candidate: candidateEvents.count)
     var start = 0
     while start < min(end.reference, end.candidate),
-      areEquivalent(reference[start], candidate[start], delayedBy: 0)
+      areEquivalent(referenceEvents[start], candidateEvents[start], delayedBy: 0)
     {
       pairs.append((start, start))
       start += 1
     }
     var tailPairs: [(Int, Int)] = []
-    if let last = reference.last, let lastCandidate = candidate.last {
+    if let last = referenceEvents.last, let lastCandidate = candidateEvents.last {
       let delay = lastCandidate.timeSeconds - last.timeSeconds
       var tail = end
       while tail.reference > start, tail.candidate > start,
         areEquivalent(
-          reference[tail.reference - 1], candidate[tail.candidate - 1], delayedBy: delay)
+          referenceEvents[tail.reference - 1], candidateEvents[tail.candidate - 1], delayedBy: delay
+        )
       {
         tail.reference -= 1
         tail.candidate -= 1
         tailPairs.append((tail.reference, tail.candidate))
       }
       // A shifted tail must include all remaining events of one pattern.
-      let isUnshifted = abs(delay) <= Self.minimumTimeDifference
+      let isUnshifted = abs(delay) <= Self.minimumTimeDifferenceSeconds
       if isUnshifted || tail.reference == start || tail.candidate == start {
         pairs += tailPairs
         end = tail
@@ -121,22 +124,22 @@ struct EventMatch {
   private func areEquivalent(
     _ event: IndexedEvent, _ candidateEvent: IndexedEvent, delayedBy delay: Double
   ) -> Bool {
-    abs(candidateEvent.timeSeconds - event.timeSeconds - delay) <= Self.minimumTimeDifference
+    abs(candidateEvent.timeSeconds - event.timeSeconds - delay) <= Self.minimumTimeDifferenceSeconds
       && event.isEquivalent(to: candidateEvent)
   }
 
   /// Pairs events kind by kind: first equal ones, then the others by cost.
   private mutating func pairRemaining(_ indices: [Int], _ candidateIndices: [Int]) {
     for kind in HapticEvent.Kind.allCases {
-      var unpaired = indices.filter { reference[$0].kind == kind }
-      var candidateUnpaired = candidateIndices.filter { candidate[$0].kind == kind }
+      var unpaired = indices.filter { referenceEvents[$0].kind == kind }
+      var candidateUnpaired = candidateIndices.filter { candidateEvents[$0].kind == kind }
       var indicesByKey: [Key: [Int]] = [:]
       for index in candidateUnpaired.reversed() {
-        indicesByKey[Key(candidate[index]), default: []].append(index)
+        indicesByKey[Key(candidateEvents[index]), default: []].append(index)
       }
       var pairedCandidates = Set<Int>()
       unpaired.removeAll { index in
-        guard let candidateIndex = indicesByKey[Key(reference[index])]?.popLast() else {
+        guard let candidateIndex = indicesByKey[Key(referenceEvents[index])]?.popLast() else {
           return false
         }
         pairedCandidates.insert(candidateIndex)
@@ -145,10 +148,10 @@ struct EventMatch {
       }
       candidateUnpaired.removeAll { pairedCandidates.contains($0) }
       let aligned = SequenceAlignment.pairs(
-        unpaired.map { reference[$0].timeSeconds },
-        candidateUnpaired.map { candidate[$0].timeSeconds }
+        unpaired.map { referenceEvents[$0].timeSeconds },
+        candidateUnpaired.map { candidateEvents[$0].timeSeconds }
       ) {
-        reference[unpaired[$0]].pairingCost(with: candidate[candidateUnpaired[$1]])
+        referenceEvents[unpaired[$0]].pairingCost(with: candidateEvents[candidateUnpaired[$1]])
       }
       pairs += aligned.map { (unpaired[$0], candidateUnpaired[$1]) }
     }

@@ -4,22 +4,24 @@
 /// pattern with ten short events therefore have the same anchors.
 struct FeltAnchor {
   /// The index of the track.
-  let track: Int
+  let trackIndex: Int
   /// The times at which the level crosses a tenth, a quarter, and half of the peak, in seconds.
-  let times: [Double]
+  let crossingTimes: [Double]
   /// The amplitude of the vibration's peak, or for a jump, the change of the amplitude.
-  let strength: Double
+  let amplitudeChange: Double
 
   /// The median of `times`, in seconds.
-  var time: Double { times.sorted()[1] }
+  var medianCrossingTime: Double { crossingTimes.sorted()[1] }
 
   /// Returns the error in the time of a crossing that an error in the amplitude causes, in seconds.
   func uncertainty(amplitudeError: Double) -> Double {
-    amplitudeError / (0.4 * strength) * abs(times[2] - times[0])
+    amplitudeError / (0.4 * amplitudeChange) * abs(crossingTimes[2] - crossingTimes[0])
   }
 
   /// Returns the times by which the crossings of another anchor are later than these, in seconds.
-  func shifts(to other: FeltAnchor) -> [Double] { zip(times, other.times).map { $1 - $0 } }
+  func shifts(to other: FeltAnchor) -> [Double] {
+    zip(crossingTimes, other.crossingTimes).map { $1 - $0 }
+  }
 }
 
 /// The onsets and ends of all vibrations of a pattern, each sorted by time.
@@ -28,23 +30,25 @@ struct FeltAnchors {
   private(set) var ends: [FeltAnchor] = []
 
   /// The fractions of the peak at which slopes are measured.
-  private static let crossingFractions = [0.1, 0.25, 0.5]
+  private static let crossingPeakFractions = [0.1, 0.25, 0.5]
   /// The duration of a jump, in seconds.
   private static let jumpSeconds = 0.0025
   /// The minimum height of a jump as a fraction of the peak.
-  private static let jumpFraction = 0.2
+  private static let minimumJumpFraction = 0.2
 
-  init(_ side: FeltSide, context: FeltContext) {
-    for (index, track) in side.tracks.enumerated() where track.peak > context.floor {
-      find(in: track, index: index, context: context)
+  init(_ side: SampledFeltPattern, context: FeltComparisonContext) {
+    for (index, track) in side.tracks.enumerated()
+    where track.peakAmplitude > context.amplitudeFloor {
+      findAnchors(in: track, index: index, context: context)
     }
-    onsets.sort { $0.time < $1.time }
-    ends.sort { $0.time < $1.time }
+    onsets.sort { $0.medianCrossingTime < $1.medianCrossingTime }
+    ends.sort { $0.medianCrossingTime < $1.medianCrossingTime }
   }
 
-  private mutating func find(in track: FeltTrack, index: Int, context: FeltContext) {
+  private mutating func findAnchors(in track: FeltTrack, index: Int, context: FeltComparisonContext)
+  {
     let amplitudes = track.amplitudes
-    let threshold = max(context.floor, FeltTrack.silentFraction * track.peak)
+    let threshold = max(context.amplitudeFloor, FeltTrack.silentFraction * track.peakAmplitude)
     let count = amplitudes.count
     var position = 0
     while position < count {
@@ -56,14 +60,14 @@ struct FeltAnchors {
       while last < count, amplitudes[last] > threshold {
         last += 1
       }
-      add(part: position..<last, of: track, index: index, context: context)
+      addAnchors(part: position..<last, of: track, index: index, context: context)
       position = last
     }
   }
 
   /// Adds the anchors of a part of a track between two silences.
-  private mutating func add(
-    part: Range<Int>, of track: FeltTrack, index: Int, context: FeltContext
+  private mutating func addAnchors(
+    part: Range<Int>, of track: FeltTrack, index: Int, context: FeltComparisonContext
   ) {
     let amplitudes = track.amplitudes
     let peak = amplitudes[part].max() ?? 0
@@ -80,15 +84,15 @@ struct FeltAnchors {
     let slice = amplitudes[start..<end]
     var risingTimes: [Double] = []
     var fallingTimes: [Double] = []
-    for fraction in Self.crossingFractions {
+    for fraction in Self.crossingPeakFractions {
       let level = fraction * peak
       let first = slice.firstIndex { $0 >= level } ?? start
       let last = slice.lastIndex { $0 >= level } ?? end - 1
-      risingTimes.append(context.grid.time(track.start + first))
-      fallingTimes.append(context.grid.time(track.start + last + 1))
+      risingTimes.append(context.grid.time(track.firstPointIndex + first))
+      fallingTimes.append(context.grid.time(track.firstPointIndex + last + 1))
     }
-    onsets.append(FeltAnchor(track: index, times: risingTimes, strength: peak))
-    ends.append(FeltAnchor(track: index, times: fallingTimes, strength: peak))
+    onsets.append(FeltAnchor(trackIndex: index, crossingTimes: risingTimes, amplitudeChange: peak))
+    ends.append(FeltAnchor(trackIndex: index, crossingTimes: fallingTimes, amplitudeChange: peak))
     addJumps(in: part, peak: peak, of: track, index: index, grid: context.grid)
   }
 
@@ -98,7 +102,7 @@ struct FeltAnchors {
   ) {
     let amplitudes = track.amplitudes
     let reach = grid.pointCount(Self.jumpSeconds)
-    let minimum = Self.jumpFraction * peak
+    let minimum = Self.minimumJumpFraction * peak
     func change(_ position: Int) -> Double { amplitudes[position] - amplitudes[position - reach] }
     var position = part.lowerBound + 2 * reach
     let end = part.upperBound - reach
@@ -117,9 +121,9 @@ struct FeltAnchors {
         total += slope
       }
       let center = total > 0 ? moment / total : Double(best)
-      let time = (Double(track.start) + center) * grid.step
+      let time = (Double(track.firstPointIndex) + center) * grid.stepSeconds
       let anchor = FeltAnchor(
-        track: index, times: [time, time, time], strength: abs(change(best)))
+        trackIndex: index, crossingTimes: [time, time, time], amplitudeChange: abs(change(best)))
       if change(best) > 0 {
         onsets.append(anchor)
       } else {
@@ -144,28 +148,31 @@ struct FeltAnchorPair {
   }
 
   /// The median shift of the three level crossings, in seconds.
-  var shift: Double { anchor.shifts(to: counterpart).sorted()[1] }
+  var medianShift: Double { anchor.shifts(to: counterpart).sorted()[1] }
 }
 
 /// Pairs the transients and anchors of two patterns at the minimum total cost.
 enum FeltPairing {
   /// The maximum time between the two elements of a pair, in seconds.
-  private static let maximumSeconds = 0.25
+  private static let maximumPairDistanceSeconds = 0.25
   /// The time between two elements at which their pair costs as much as an element without a
   /// counterpart, in seconds.
-  private static let unitSeconds = 0.08
+  private static let unitCostDistanceSeconds = 0.08
 
   /// Returns the indices of paired transients.
-  static func pairs(_ transients: [FeltTransient], _ candidates: [FeltTransient]) -> [(Int, Int)] {
+  static func transientPairs(_ transients: [FeltTransient], _ candidates: [FeltTransient]) -> [(
+    Int, Int
+  )] {
     SequenceAlignment.pairs(transients.map(\.time), candidates.map(\.time)) { index, other in
       let transient = transients[index]
       let candidate = candidates[other]
       let distance = abs(transient.time - candidate.time)
-      if distance > maximumSeconds { return .infinity }
+      if distance > maximumPairDistanceSeconds { return .infinity }
       let decibels = abs(
-        FeltContext.decibels(transient.amplitude) - FeltContext.decibels(candidate.amplitude))
-      let octaves = abs(transient.octaves - candidate.octaves)
-      let cost = distance / unitSeconds + min(decibels, 24) / 24 + 0.3 * octaves
+        FeltComparisonContext.decibels(transient.amplitude)
+          - FeltComparisonContext.decibels(candidate.amplitude))
+      let octaves = abs(transient.log2Hertz - candidate.log2Hertz)
+      let cost = distance / unitCostDistanceSeconds + min(decibels, 24) / 24 + 0.3 * octaves
       return cost * SequenceAlignment.gapCost
     }
   }
@@ -174,22 +181,23 @@ enum FeltPairing {
   static func anchorPairs(
     _ anchors: FeltAnchors, _ candidates: FeltAnchors
   ) -> [FeltAnchorPair] {
-    pairs(anchors.onsets, candidates.onsets, areEnds: false)
-      + pairs(anchors.ends, candidates.ends, areEnds: true)
+    anchorPairs(anchors.onsets, candidates.onsets, areEnds: false)
+      + anchorPairs(anchors.ends, candidates.ends, areEnds: true)
   }
 
-  private static func pairs(
+  private static func anchorPairs(
     _ anchors: [FeltAnchor], _ candidates: [FeltAnchor], areEnds: Bool
   ) -> [FeltAnchorPair] {
-    let times = anchors.map(\.time)
-    let candidateTimes = candidates.map(\.time)
-    let levels = anchors.map { FeltContext.decibels($0.strength) }
-    let candidateLevels = candidates.map { FeltContext.decibels($0.strength) }
+    let times = anchors.map(\.medianCrossingTime)
+    let candidateTimes = candidates.map(\.medianCrossingTime)
+    let levels = anchors.map { FeltComparisonContext.decibels($0.amplitudeChange) }
+    let candidateLevels = candidates.map { FeltComparisonContext.decibels($0.amplitudeChange) }
     let pairs = SequenceAlignment.pairs(times, candidateTimes) { index, other in
       let distance = abs(times[index] - candidateTimes[other])
-      if distance > maximumSeconds { return .infinity }
+      if distance > maximumPairDistanceSeconds { return .infinity }
       let decibels = abs(levels[index] - candidateLevels[other])
-      return (distance / unitSeconds + min(decibels, 12) / 12) * SequenceAlignment.gapCost
+      return (distance / unitCostDistanceSeconds + min(decibels, 12) / 12)
+        * SequenceAlignment.gapCost
     }
     return pairs.map {
       FeltAnchorPair(anchor: anchors[$0.0], counterpart: candidates[$0.1], isEnd: areEnds)

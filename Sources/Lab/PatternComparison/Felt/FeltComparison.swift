@@ -13,8 +13,8 @@ struct FeltComparison {
   let isExactlyEqual: Bool
   /// The mapping of the reference's times to the candidate's by the overall delay or tempo. It
   /// ignores shifts of single events.
-  let clock: TimeWarp
-  let context: FeltContext
+  let overallTimeWarp: TimeWarp
+  let comparisonContext: FeltComparisonContext
 
   /// Compares two patterns.
   ///
@@ -28,56 +28,59 @@ struct FeltComparison {
   ///   - formats: The resolutions of the files, or an empty array if rounding explains nothing.
   init(_ reference: FeltPattern, _ candidate: FeltPattern, formats: [FormatResolution]) {
     let grid = FeltGrid([reference, candidate])
-    let side = FeltSide(reference, grid: grid)
-    let candidateSide = FeltSide(candidate, grid: grid)
-    context = FeltContext(
+    let side = SampledFeltPattern(reference, grid: grid)
+    let candidateSide = SampledFeltPattern(candidate, grid: grid)
+    comparisonContext = FeltComparisonContext(
       grid: grid, resolution: FeltResolution(formats, mapping: reference.mapping),
-      peak: max(side.peak, candidateSide.peak))
+      peak: max(side.peakAmplitude, candidateSide.peakAmplitude))
     isExactlyEqual = Self.areEqual(side, candidateSide)
     if isExactlyEqual {
       differences = []
       pulses = []
-      clock = TimeWarp(sources: [], targets: [])
+      overallTimeWarp = TimeWarp(sources: [], targets: [])
       return
     }
-    let forward = FeltExplanation(side, candidateSide, context: context)
+    let forward = FeltExplanation(side, candidateSide, context: comparisonContext)
     pulses = forward.pulses
     let forwardDifferences = forward.differencesInReferenceTime.joined()
     if forwardDifferences.isEmpty {
       differences = []
-      clock = forward.warp
+      overallTimeWarp = forward.timeWarp
       return
     }
-    let backward = FeltExplanation(candidateSide, side, context: context)
-    let mirrored = backward.differencesInCandidateTime.map(\.mirrored)
+    let backward = FeltExplanation(candidateSide, side, context: comparisonContext)
+    let mirrored = backward.differencesInCandidateTime.map(\.exchangingTakes)
     let backwardDifferences = mirrored.joined()
     // Of two explanations with equal length, that by the reference's events wins.
     let isForward = forwardDifferences.count <= backwardDifferences.count
     differences = isForward ? forwardDifferences : backwardDifferences
-    clock = isForward ? forward.warp : backward.warp.inverted
+    overallTimeWarp = isForward ? forward.timeWarp : backward.timeWarp.inverted
   }
 
   /// The maximum difference between amplitudes that count as equal, as a fraction of full scale.
-  private static let equalAmplitudes = 1e-6
+  private static let maximumEqualAmplitudeDifference = 1e-6
   /// The maximum difference between frequencies that count as equal, in octaves.
-  private static let equalOctaves = 1e-5
+  private static let maximumEqualOctaveDifference = 1e-5
   /// The maximum difference between times that count as equal, in seconds.
-  private static let equalTimes = 1e-5
+  private static let maximumEqualTimeDifference = 1e-5
 
   /// Returns whether two patterns are equal, except for rounding in their summed amplitudes.
-  private static func areEqual(_ side: FeltSide, _ other: FeltSide) -> Bool {
+  private static func areEqual(_ side: SampledFeltPattern, _ other: SampledFeltPattern) -> Bool {
     guard side.transients.count == other.transients.count else { return false }
     for (transient, otherTransient) in zip(side.transients, other.transients) {
-      guard abs(transient.time - otherTransient.time) <= equalTimes,
-        abs(transient.amplitude - otherTransient.amplitude) <= equalAmplitudes,
-        abs(transient.octaves - otherTransient.octaves) <= equalOctaves
+      guard abs(transient.time - otherTransient.time) <= maximumEqualTimeDifference,
+        abs(transient.amplitude - otherTransient.amplitude) <= maximumEqualAmplitudeDifference,
+        abs(transient.log2Hertz - otherTransient.log2Hertz) <= maximumEqualOctaveDifference
       else { return false }
     }
-    return side.amplitudes.indices.allSatisfy { index in
-      let amplitude = side.amplitudes[index]
-      guard abs(amplitude - other.amplitudes[index]) <= equalAmplitudes else { return false }
-      return amplitude <= equalAmplitudes
-        || abs(side.octaves(at: index) - other.octaves(at: index)) <= equalOctaves
+    return side.summedAmplitudes.indices.allSatisfy { index in
+      let amplitude = side.summedAmplitudes[index]
+      guard abs(amplitude - other.summedAmplitudes[index]) <= maximumEqualAmplitudeDifference else {
+        return false
+      }
+      return amplitude <= maximumEqualAmplitudeDifference
+        || abs(side.meanLog2Hertz(at: index) - other.meanLog2Hertz(at: index))
+          <= maximumEqualOctaveDifference
     }
   }
 }

@@ -33,14 +33,14 @@ struct FeltDifference {
   /// missing or added sound, its level in dBFS.
   var amount: Double
   /// The part of the amount that rounding in the files can explain.
-  var slack = 0.0
+  var maximumRoundingError = 0.0
   /// The change of a transient together with the vibration around it, in decibels or octaves; nil
   /// for other differences. A strong vibration hides a change of the transient alone.
   var maskedAmount: Double?
   /// The relative change of duration due to a tempo change, in percent.
   var tempoPercent = 0.0
   /// The indices of the reference's events. The array is empty for a part of a vibration.
-  var events: [Int] = []
+  var referenceEvents: [Int] = []
   /// The indices of the candidate's events.
   var candidateEvents: [Int] = []
   /// The minimum and maximum amounts of the differences that were joined into this one, or nil.
@@ -56,7 +56,7 @@ struct FeltDifference {
   var isPresence: Bool { kind == .missing || kind == .added }
 
   /// Returns the difference with both ends of its time range mapped.
-  func mapped(_ time: (Double) -> Double) -> FeltDifference {
+  func mappingRange(_ time: (Double) -> Double) -> FeltDifference {
     var mapped = self
     let start = time(range.lowerBound)
     mapped.range = start...max(start, time(range.upperBound))
@@ -64,7 +64,7 @@ struct FeltDifference {
   }
 
   /// The same difference with reference and candidate exchanged.
-  var mirrored: FeltDifference {
+  var exchangingTakes: FeltDifference {
     var mirrored = self
     switch kind {
     case .missing: mirrored.kind = .added
@@ -73,8 +73,8 @@ struct FeltDifference {
     }
     mirrored.maskedAmount = maskedAmount.map { -$0 }
     mirrored.tempoPercent = 100 * (1 / (1 + tempoPercent / 100) - 1)
-    mirrored.events = candidateEvents
-    mirrored.candidateEvents = events
+    mirrored.referenceEvents = candidateEvents
+    mirrored.candidateEvents = referenceEvents
     return mirrored
   }
 }
@@ -87,8 +87,8 @@ extension [FeltDifference] {
   /// sorted by time.
   func joined() -> [FeltDifference] {
     // Missing and added sounds, and ranges without an event, keep their own sentences.
-    var joined = filter { $0.isPresence || $0.events.isEmpty }
-    let events = filter { !$0.isPresence && !$0.events.isEmpty }
+    var joined = filter { $0.isPresence || $0.referenceEvents.isEmpty }
+    let events = filter { !$0.isPresence && !$0.referenceEvents.isEmpty }
     let kinds = Dictionary(grouping: events) { Key(kind: $0.kind, subject: $0.subject) }
     for differences in kinds.values {
       let groups = differences.grouped(by: \.amount) {
@@ -116,11 +116,11 @@ extension [FeltDifference] {
     let amounts = sortedDifferences.map(\.amount).sorted()
     summary.amount = Statistics.median(of: amounts)
     summary.spread = amounts[0]...amounts[amounts.count - 1]
-    summary.slack = sortedDifferences.map(\.slack).max() ?? 0
+    summary.maximumRoundingError = sortedDifferences.map(\.maximumRoundingError).max() ?? 0
     let maskedAmounts = sortedDifferences.compactMap(\.maskedAmount)
     summary.maskedAmount =
       maskedAmounts.count == sortedDifferences.count ? maskedAmounts.max { abs($0) < abs($1) } : nil
-    summary.events = sortedDifferences.flatMap(\.events)
+    summary.referenceEvents = sortedDifferences.flatMap(\.referenceEvents)
     let hasAllCounterparts = sortedDifferences.allSatisfy { !$0.candidateEvents.isEmpty }
     summary.candidateEvents = hasAllCounterparts ? sortedDifferences.flatMap(\.candidateEvents) : []
     let end = sortedDifferences.map(\.range.upperBound).max() ?? summary.range.upperBound
@@ -130,33 +130,37 @@ extension [FeltDifference] {
 }
 
 /// The values that all steps of a comparison share.
-struct FeltContext {
+struct FeltComparisonContext {
   let grid: FeltGrid
   let resolution: FeltResolution
   /// The amplitude below which differences are ignored.
-  let floor: Double
+  let amplitudeFloor: Double
 
   /// The level of `floor` relative to the strongest vibration, in decibels.
-  private static let floorDecibels = -35.0
+  private static let relativeFloorDecibels = -35.0
 
   init(grid: FeltGrid, resolution: FeltResolution, peak: Double) {
     self.grid = grid
     self.resolution = resolution
     // An amplitude below half a rounding step reads as silence.
-    floor = max(
-      peak * pow(10, Self.floorDecibels / 20), 2 * resolution.amplitudeError(at: 0), 1e-9)
+    amplitudeFloor = max(
+      peak * pow(10, Self.relativeFloorDecibels / 20), 2 * resolution.amplitudeError(at: 0), 1e-9)
   }
 
   /// The minimum time shift to report, in seconds.
-  var minimumShift: Double { FeltDifference.Minimum.seconds + resolution.timeSlack }
+  var minimumShiftSeconds: Double {
+    FeltDifference.Minimum.seconds + resolution.maximumTimeErrorSeconds
+  }
   /// The minimum change of frequency to report, in octaves.
-  var minimumOctaves: Double { FeltDifference.Minimum.octaves + resolution.frequencySlack }
+  var minimumFrequencyChangeOctaves: Double {
+    FeltDifference.Minimum.octaves + resolution.maximumFrequencyErrorOctaves
+  }
   /// The maximum time by which rounding may move a jump of the level, in grid points.
-  var shiftReach: Int { grid.pointCount(resolution.timeSlack + 0.002) }
+  var maximumJumpShiftPoints: Int { grid.pointCount(resolution.maximumTimeErrorSeconds + 0.002) }
 
   /// Returns the level difference that rounding can explain at an amplitude, in decibels.
-  func levelSlack(at amplitude: Double) -> Double {
-    resolution.levelSlack(atDecibels: Self.decibels(amplitude))
+  func maximumLevelError(at amplitude: Double) -> Double {
+    resolution.maximumLevelError(atDecibels: Self.decibels(amplitude))
   }
 
   /// Returns an amplitude in decibels, at least -120.

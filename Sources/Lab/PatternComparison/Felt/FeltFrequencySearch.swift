@@ -8,37 +8,39 @@
 ///    is outside the range that the reference's frequency has within the time slack.
 struct FeltFrequencySearch {
   private(set) var differences: [FeltDifference] = []
-  private var side: FeltSide
-  private let candidate: FeltSide
-  private let context: FeltContext
+  private var reference: SampledFeltPattern
+  private let candidate: SampledFeltPattern
+  private let comparisonContext: FeltComparisonContext
   /// The amplitude below which frequencies are not judged.
-  private let floor: Double
+  private let amplitudeFloor: Double
 
   /// The minimum duration of a region, in seconds.
-  private static let minimumSeconds = 0.010
+  private static let minimumRegionSeconds = 0.010
   /// The minimum jump of the difference between two regions, in octaves.
-  private static let minimumJump = 0.05
+  private static let minimumJumpOctaves = 0.05
   /// The amplitude below which frequencies are not judged, as a fraction of the peak.
-  private static let floorFraction = 0.03
+  private static let amplitudeFloorFraction = 0.03
   /// The minimum fraction of the summed amplitude at which a track counts as not overlapped by
   /// others.
-  private static let aloneFraction = 0.97
+  private static let minimumUnoverlappedFraction = 0.97
   /// The maximum fraction of the difference that may remain after an event's frequency is shifted.
   private static let maximumRemainingFraction = 0.3
   /// The total number of grid points after which no further shifts are tried.
   private static let maximumTrialPointCount = 60_000_000
 
-  init(_ side: FeltSide, _ candidate: FeltSide, context: FeltContext) {
-    self.side = side
+  init(_ side: SampledFeltPattern, _ candidate: SampledFeltPattern, context: FeltComparisonContext)
+  {
+    self.reference = side
     self.candidate = candidate
-    self.context = context
-    floor = max(context.floor, Self.floorFraction * (side.amplitudes.max() ?? 0))
+    self.comparisonContext = context
+    amplitudeFloor = max(
+      context.amplitudeFloor, Self.amplitudeFloorFraction * (side.summedAmplitudes.max() ?? 0))
     explainByOverlappingEvents()
-    let minimumCount = context.grid.pointCount(Self.minimumSeconds)
+    let minimumCount = context.grid.pointCount(Self.minimumRegionSeconds)
     for sign in [1, -1] {
       for region in regions(sign: sign, gap: minimumCount) where region.count >= minimumCount {
         for part in parts(of: region, minimumCount: minimumCount) {
-          add(part)
+          addDifference(part)
         }
       }
     }
@@ -48,31 +50,32 @@ struct FeltFrequencySearch {
 
   /// A shift of an event's frequency that explains a difference.
   private struct Shift {
-    var track: Int
+    var trackIndex: Int
     /// The change of frequency, in octaves.
-    var octaves: Double
+    var shiftOctaves: Double
     /// The difference that the shift removes, in octaves weighted by amplitude.
     var removedCost: Double
   }
 
   /// Finds changes of frequency in events that overlap others.
   private mutating func explainByOverlappingEvents() {
-    var overlapping = side.tracks.indices.filter { overlapsOthers(side.tracks[$0]) }
+    var overlapping = reference.tracks.indices.filter { overlapsOthers(reference.tracks[$0]) }
     var trialPointCount = 0
     while trialPointCount < Self.maximumTrialPointCount {
       let shifts = overlapping.compactMap { shift(ofTrack: $0) }
       guard let best = shifts.max(by: { $0.removedCost < $1.removedCost }) else { return }
-      trialPointCount += overlapping.reduce(0) { $0 + side.tracks[$1].amplitudes.count }
-      accept(best)
-      overlapping.removeAll { $0 == best.track }
+      trialPointCount += overlapping.reduce(0) { $0 + reference.tracks[$1].amplitudes.count }
+      applyShift(best)
+      overlapping.removeAll { $0 == best.trackIndex }
     }
   }
 
   /// Returns whether other events can be felt while a track sounds.
   private func overlapsOthers(_ track: FeltTrack) -> Bool {
     track.soundingRange.contains { index in
-      track.amplitude(at: index) > floor
-        && track.amplitude(at: index) < Self.aloneFraction * side.amplitudes[index]
+      track.amplitude(at: index) > amplitudeFloor
+        && track.amplitude(at: index) < Self.minimumUnoverlappedFraction
+          * reference.summedAmplitudes[index]
     }
   }
 
@@ -82,73 +85,79 @@ struct FeltFrequencySearch {
   /// A shift by *s* octaves changes the mean by *s · a / A*, where *a* is the amplitude of the
   /// track and *A* the sum.
   private func shift(ofTrack index: Int) -> Shift? {
-    let track = side.tracks[index]
-    let judged = track.soundingRange.filter { quieter(at: $0) > floor }
+    let track = reference.tracks[index]
+    let judged = track.soundingRange.filter { quieterAmplitude(at: $0) > amplitudeFloor }
     var product = 0.0
     var square = 0.0
     for point in judged {
-      let fraction = track.amplitude(at: point) / side.amplitudes[point]
-      let weight = quieter(at: point) * quieter(at: point)
-      product += weight * fraction * change(at: point)
+      let fraction = track.amplitude(at: point) / reference.summedAmplitudes[point]
+      let weight = quieterAmplitude(at: point) * quieterAmplitude(at: point)
+      product += weight * fraction * frequencyChange(at: point)
       square += weight * fraction * fraction
     }
     let octaves = product / max(square, 1e-15)
-    guard abs(octaves) > context.minimumOctaves else { return nil }
+    guard abs(octaves) > comparisonContext.minimumFrequencyChangeOctaves else { return nil }
     var cost = 0.0
     var remainingCost = 0.0
     for point in judged {
-      let fraction = track.amplitude(at: point) / side.amplitudes[point]
-      cost += quieter(at: point) * abs(change(at: point))
-      remainingCost += quieter(at: point) * abs(change(at: point) - octaves * fraction)
+      let fraction = track.amplitude(at: point) / reference.summedAmplitudes[point]
+      cost += quieterAmplitude(at: point) * abs(frequencyChange(at: point))
+      remainingCost +=
+        quieterAmplitude(at: point) * abs(frequencyChange(at: point) - octaves * fraction)
     }
     guard remainingCost < Self.maximumRemainingFraction * cost else { return nil }
-    return Shift(track: index, octaves: octaves, removedCost: cost - remainingCost)
+    return Shift(trackIndex: index, shiftOctaves: octaves, removedCost: cost - remainingCost)
   }
 
-  private mutating func accept(_ shift: Shift) {
-    let track = side.tracks[shift.track]
-    side.replaceTrack(at: shift.track, by: track.shifted(byOctaves: shift.octaves))
+  private mutating func applyShift(_ shift: Shift) {
+    let track = reference.tracks[shift.trackIndex]
+    reference.replaceTrack(at: shift.trackIndex, by: track.shifted(byOctaves: shift.shiftOctaves))
     let sounding = track.soundingRange
-    let start = context.grid.time(sounding.lowerBound)
+    let start = comparisonContext.grid.time(sounding.lowerBound)
     differences.append(
       FeltDifference(
-        kind: .frequency, range: start...context.grid.time(sounding.upperBound),
-        amount: shift.octaves, slack: context.resolution.frequencySlack, events: [track.event]))
+        kind: .frequency, range: start...comparisonContext.grid.time(sounding.upperBound),
+        amount: shift.shiftOctaves,
+        maximumRoundingError: comparisonContext.resolution.maximumFrequencyErrorOctaves,
+        referenceEvents: [track.eventIndex]))
   }
 
   // MARK: - Regions
 
-  private func quieter(at index: Int) -> Double {
-    min(side.amplitudes[index], candidate.amplitudes[index])
+  private func quieterAmplitude(at index: Int) -> Double {
+    min(reference.summedAmplitudes[index], candidate.summedAmplitudes[index])
   }
 
-  private func change(at index: Int) -> Double {
-    candidate.octaves(at: index) - side.octaves(at: index)
+  private func frequencyChange(at index: Int) -> Double {
+    candidate.meanLog2Hertz(at: index) - reference.meanLog2Hertz(at: index)
   }
 
   /// Returns the sign of the difference at a point, or 0 if rounding explains it.
-  private func sign(at index: Int) -> Int {
-    guard quieter(at: index) > floor else { return 0 }
-    let change = change(at: index)
-    guard abs(change) > context.minimumOctaves else { return 0 }
-    let reach = context.shiftReach
-    var low = side.octaves(at: index)
+  private func frequencyChangeSign(at index: Int) -> Int {
+    guard quieterAmplitude(at: index) > amplitudeFloor else { return 0 }
+    let change = frequencyChange(at: index)
+    guard abs(change) > comparisonContext.minimumFrequencyChangeOctaves else { return 0 }
+    let reach = comparisonContext.maximumJumpShiftPoints
+    var low = reference.meanLog2Hertz(at: index)
     var high = low
     for near in (index - reach)...(index + reach)
-    where context.grid.indices.contains(near) && quieter(at: near) > floor {
-      low = min(low, side.octaves(at: near))
-      high = max(high, side.octaves(at: near))
+    where comparisonContext.grid.indices.contains(near)
+      && quieterAmplitude(at: near) > amplitudeFloor
+    {
+      low = min(low, reference.meanLog2Hertz(at: near))
+      high = max(high, reference.meanLog2Hertz(at: near))
     }
-    let octaves = candidate.octaves(at: index)
+    let octaves = candidate.meanLog2Hertz(at: index)
     let outside = change > 0 ? octaves - high : low - octaves
-    let minimum = FeltDifference.Minimum.octaves / 2 + context.resolution.frequencySlack
+    let minimum =
+      FeltDifference.Minimum.octaves / 2 + comparisonContext.resolution.maximumFrequencyErrorOctaves
     guard outside > minimum else { return 0 }
     return change > 0 ? 1 : -1
   }
 
   private func regions(sign: Int, gap: Int) -> [Range<Int>] {
     var regions: [Range<Int>] = []
-    for index in context.grid.indices where self.sign(at: index) == sign {
+    for index in comparisonContext.grid.indices where self.frequencyChangeSign(at: index) == sign {
       if let last = regions.last, index - last.upperBound <= gap {
         regions[regions.count - 1] = last.lowerBound..<(index + 1)
       } else {
@@ -164,7 +173,8 @@ struct FeltFrequencySearch {
     var parts: [Range<Int>] = []
     var start = region.lowerBound
     for index in region.dropFirst()
-    where abs(change(at: index) - change(at: index - 1)) > Self.minimumJump {
+    where abs(frequencyChange(at: index) - frequencyChange(at: index - 1)) > Self.minimumJumpOctaves
+    {
       parts.append(start..<index)
       start = index
     }
@@ -173,20 +183,21 @@ struct FeltFrequencySearch {
     return long.isEmpty ? [region] : long
   }
 
-  private mutating func add(_ range: Range<Int>) {
+  private mutating func addDifference(_ range: Range<Int>) {
     var sum = 0.0
     var total = 0.0
     for index in range {
-      let weight = quieter(at: index) * quieter(at: index) + 1e-15
-      sum += weight * change(at: index)
+      let weight = quieterAmplitude(at: index) * quieterAmplitude(at: index) + 1e-15
+      sum += weight * frequencyChange(at: index)
       total += weight
     }
-    let start = context.grid.time(range.lowerBound)
+    let start = comparisonContext.grid.time(range.lowerBound)
     differences.append(
       FeltDifference(
-        kind: .frequency, range: start...context.grid.time(range.upperBound),
-        amount: sum / total, slack: context.resolution.frequencySlack,
-        events: side.dominantEvent(in: range).map { [$0] } ?? [],
+        kind: .frequency, range: start...comparisonContext.grid.time(range.upperBound),
+        amount: sum / total,
+        maximumRoundingError: comparisonContext.resolution.maximumFrequencyErrorOctaves,
+        referenceEvents: reference.dominantEvent(in: range).map { [$0] } ?? [],
         candidateEvents: candidate.dominantEvent(in: range).map { [$0] } ?? []))
   }
 }

@@ -30,19 +30,19 @@ struct FeltPattern {
       for event in layer.pattern.events {
         if event.kind.isHaptic, event.time.isFinite, layer.isFelt(at: location) {
           let points = mapping.points(parameters.points(of: event), of: event.kind, scale: scale)
-          add(event, index: eventIndex, points: points, envelopes)
+          addEvent(event, index: eventIndex, points: points, envelopes)
         }
         eventIndex += 1
       }
     }
     // The order of events in a file does not matter.
     transients.sort { first, second in
-      (first.time, first.amplitude, first.octaves)
-        < (second.time, second.amplitude, second.octaves)
+      (first.time, first.amplitude, first.log2Hertz)
+        < (second.time, second.amplitude, second.log2Hertz)
     }
   }
 
-  private mutating func add(
+  private mutating func addEvent(
     _ event: HapticEvent, index: Int, points: [FeltPoint], _ envelopes: EnvelopeControls
   ) {
     if event.kind.isTransient {
@@ -53,13 +53,13 @@ struct FeltPattern {
     guard let hold = event.holdSeconds, hold > 0, hold.isFinite else { return }
     vibrations.append(
       FeltVibration(
-        event: index, start: event.time, points: points,
+        eventIndex: index, startSeconds: event.time, points: points,
         envelope: envelopes.shape(of: event, hold: hold)))
   }
 
   /// The time after which nothing is felt, in seconds.
-  var duration: Double {
-    let ends = vibrations.map(\.end) + transients.map(\.end)
+  var durationSeconds: Double {
+    let ends = vibrations.map(\.endSeconds) + transients.map(\.endSeconds)
     return max(0, ends.max() ?? 0)
   }
 }
@@ -73,42 +73,42 @@ struct FeltPoint {
   /// The sharpness, 0…1.
   let sharpness: Double
   /// The base-2 logarithm of the frequency in hertz.
-  let octaves: Double
+  let log2Hertz: Double
 }
 
 /// A continuous event with its dynamic parameters and curves applied, and its envelope.
 struct FeltVibration {
   /// The index of the event in the composition, counted layer by layer.
-  let event: Int
+  let eventIndex: Int
   /// The start, in seconds.
-  let start: Double
+  let startSeconds: Double
   /// The corners of intensity and frequency. Both are linear between corners.
   let points: [FeltPoint]
   /// The envelope, in seconds from the start.
   let envelope: EnvelopeShape
 
   /// The time at which the release has ended, in seconds.
-  var end: Double { start + envelope.releaseEndTime }
+  var endSeconds: Double { startSeconds + envelope.releaseEndTime }
 }
 
 /// A transient with its dynamic parameters and curves applied.
 struct FeltTransient {
   /// The index of the event in the composition, counted layer by layer.
-  let event: Int
+  let eventIndex: Int
   /// The time, in seconds.
   var time: Double
   /// The amplitude of the burst, as a fraction of full scale.
   let amplitude: Double
   /// The base-2 logarithm of the frequency in hertz.
-  let octaves: Double
+  let log2Hertz: Double
   /// The duration of the burst, in seconds.
-  let length: Double
+  let durationSeconds: Double
   /// The integral of the squared amplitude, relative to that of a vibration with the same partials.
   let energy: Double
 
   /// The end of the burst, in seconds.
-  var end: Double { time + length }
-  var range: ClosedRange<Double> { time...(time + length) }
+  var endSeconds: Double { time + durationSeconds }
+  var range: ClosedRange<Double> { time...(time + durationSeconds) }
 
   /// The minimum time over which touch adds the energy of vibration, in seconds.
   ///
@@ -118,8 +118,8 @@ struct FeltTransient {
 
   /// The range in which a vibration masks the transient.
   var maskingRange: ClosedRange<Double> {
-    let margin = max(0, Self.summationSeconds - length) / 2
-    return (time - margin)...(end + margin)
+    let margin = max(0, Self.summationSeconds - durationSeconds) / 2
+    return (time - margin)...(endSeconds + margin)
   }
 }
 
@@ -201,11 +201,11 @@ struct FeltMapping {
     let frequency = profile.frequencyAndLevel(of: kind).frequency
     func converted(_ time: Double, _ intensity: Double, _ sharpness: Double) -> FeltPoint {
       let hertz =
-        scale.map { reproduced($0.hertz(ofSharpness: sharpness)) }
+        scale.map { reproducedHertz($0.hertz(ofSharpness: sharpness)) }
         ?? frequency.hertz(atSharpness: sharpness)
       return FeltPoint(
         time: time, intensity: intensity, sharpness: min(max(sharpness, 0), 1),
-        octaves: log2(hertz))
+        log2Hertz: log2(hertz))
     }
     let isLogarithmic = scale?.isLogarithmic ?? (frequency.scale == .logarithmic)
     var convertedPoints: [FeltPoint] = []
@@ -214,8 +214,8 @@ struct FeltMapping {
       if !isLogarithmic, index > 0, let last = convertedPoints.last {
         // A line of hertz is not a line of octaves.
         let previous = points[index - 1]
-        let fractions = SharpnessScale.fractions(
-          fromHertz: exp2(last.octaves), toHertz: exp2(next.octaves))
+        let fractions = SharpnessScale.lineDivisionFractions(
+          fromHertz: exp2(last.log2Hertz), toHertz: exp2(next.log2Hertz))
         for fraction in fractions {
           convertedPoints.append(
             converted(
@@ -230,7 +230,7 @@ struct FeltMapping {
   }
 
   /// Returns a frequency that a pattern states, limited to those that the transducer reproduces.
-  private func reproduced(_ hertz: Double) -> Double {
+  private func reproducedHertz(_ hertz: Double) -> Double {
     min(max(hertz, reproducibleHertz.lowerBound), reproducibleHertz.upperBound)
   }
 
@@ -240,11 +240,11 @@ struct FeltMapping {
     let mapped = profile.intensity.amplitude(atIntensity: point.intensity)
     let amplitude =
       shape.fullIntensityAmplitude * (shape.floorFraction + (1 - shape.floorFraction) * mapped)
-    let seconds = shape.seconds(atSharpness: point.sharpness, hertz: exp2(point.octaves))
+    let seconds = shape.seconds(atSharpness: point.sharpness, hertz: exp2(point.log2Hertz))
     let vibrationEnergy = profile.partials.reduce(0) { $0 + $1.amplitudeRatio * $1.amplitudeRatio }
     return FeltTransient(
-      event: event, time: point.time, amplitude: amplitude, octaves: point.octaves,
-      length: seconds,
+      eventIndex: event, time: point.time, amplitude: amplitude, log2Hertz: point.log2Hertz,
+      durationSeconds: seconds,
       energy: amplitude * amplitude * shape.energySeconds(lasting: seconds)
         / max(vibrationEnergy, 1e-9))
   }

@@ -8,14 +8,14 @@ struct FeltResolution {
   /// The mapping of the profile.
   let mapping: FeltMapping
   /// The maximum time difference that rounding can explain, in seconds.
-  let timeSlack: Double
+  let maximumTimeErrorSeconds: Double
   /// The maximum frequency difference that rounding can explain, in octaves.
-  let frequencySlack: Double
+  let maximumFrequencyErrorOctaves: Double
   /// The maximum level differences that rounding can explain, in decibels, at amplitudes from 0
   /// dBFS down in steps of `tableStep`.
-  private let levelSlacks: [Double]
+  private let levelErrorTableDecibels: [Double]
 
-  private static let tableStep = 0.5
+  private static let tableStepDecibels = 0.5
   private static let minimumTableDecibels = -120.0
 
   /// Determines the differences that rounding in two file formats can explain.
@@ -26,16 +26,16 @@ struct FeltResolution {
   init(_ formats: [FormatResolution], mapping: FeltMapping) {
     self.formats = formats
     self.mapping = mapping
-    timeSlack = formats.reduce(0) { $0 + $1.maximumTimeErrorSeconds }
+    maximumTimeErrorSeconds = formats.reduce(0) { $0 + $1.maximumTimeErrorSeconds }
     let frequency = mapping.profile.frequency
     let octavesPerSharpness = log2(max(1, frequency.highHertz / frequency.lowHertz))
-    frequencySlack = formats.reduce(0) { sum, format in
+    maximumFrequencyErrorOctaves = formats.reduce(0) { sum, format in
       let hertzError = log2(1 + format.frequencyStepHertz / 2 / frequency.lowHertz)
       return sum + format.sharpnessStep / 2 * octavesPerSharpness + hertzError
     }
-    let count = Int(-Self.minimumTableDecibels / Self.tableStep) + 1
-    levelSlacks = (0..<count).map { index in
-      let amplitude = pow(10, -Double(index) * Self.tableStep / 20)
+    let count = Int(-Self.minimumTableDecibels / Self.tableStepDecibels) + 1
+    levelErrorTableDecibels = (0..<count).map { index in
+      let amplitude = pow(10, -Double(index) * Self.tableStepDecibels / 20)
       let error = Self.amplitudeError(at: amplitude, formats: formats, mapping: mapping)
       return 20 * log10(1 + error / amplitude)
     }
@@ -60,12 +60,14 @@ struct FeltResolution {
       let square = intensity * intensity + format.amplitudeStep / 2
       let read = mapping.amplitude(atIntensity: square.squareRoot())
       // At full scale, rounding only lowers a value.
-      return sum + max(rounded - exact, lowered(intensity, by: format.intensityStep / 2, mapping))
+      return sum
+        + max(
+          rounded - exact, loweredAmplitudeError(intensity, by: format.intensityStep / 2, mapping))
         + max(read - exact, 0)
     }
   }
 
-  private static func lowered(
+  private static func loweredAmplitudeError(
     _ intensity: Double, by error: Double, _ mapping: FeltMapping
   ) -> Double {
     guard intensity + error > 1 else { return 0 }
@@ -74,10 +76,12 @@ struct FeltResolution {
   }
 
   /// Returns the maximum difference that rounding can explain at a level, both in decibels.
-  func levelSlack(atDecibels decibels: Double) -> Double {
-    let position = min(max(0, -decibels / Self.tableStep), Double(levelSlacks.count - 1))
-    let index = min(Int(position), levelSlacks.count - 2)
+  func maximumLevelError(atDecibels decibels: Double) -> Double {
+    let position = min(
+      max(0, -decibels / Self.tableStepDecibels), Double(levelErrorTableDecibels.count - 1))
+    let index = min(Int(position), levelErrorTableDecibels.count - 2)
     let fraction = position - Double(index)
-    return levelSlacks[index] + (levelSlacks[index + 1] - levelSlacks[index]) * fraction
+    return levelErrorTableDecibels[index]
+      + (levelErrorTableDecibels[index + 1] - levelErrorTableDecibels[index]) * fraction
   }
 }

@@ -10,7 +10,7 @@ struct FeltSentences {
   private let emptyList: DifferenceList
 
   /// The maximum time between the onsets or ends of two events that are counterparts, in seconds.
-  private static let counterpartSeconds = 0.01
+  private static let maximumCounterpartSeconds = 0.01
 
   /// Prepares the names of events.
   ///
@@ -30,8 +30,8 @@ struct FeltSentences {
       uniqueKeysWithValues: candidateEvents.map { ($0.compositionIndex, $0) })
     self.options = options
     emptyList = DifferenceList(
-      candidateNames: EventNames(candidateEvents, owner: options.candidateLabel),
-      referenceNames: EventNames(events, owner: options.referenceLabel), overallRange: range)
+      candidateNames: EventNames(candidateEvents, takeLabel: options.candidateLabel),
+      referenceNames: EventNames(events, takeLabel: options.referenceLabel), overallRange: range)
   }
 
   /// Returns the differences with their sentences.
@@ -44,7 +44,7 @@ struct FeltSentences {
   ) -> [Difference] {
     var list = emptyList
     for felt in feltDifferences {
-      add(withCounterparts(felt, clock: clock(felt)), to: &list)
+      addDifference(withCounterparts(felt, clock: clock(felt)), to: &list)
     }
     return list.differences
   }
@@ -53,7 +53,9 @@ struct FeltSentences {
 
   /// Returns a difference to which the candidate's counterparts of its reference events were added.
   private func withCounterparts(_ felt: FeltDifference, clock: TimeWarp) -> FeltDifference {
-    guard !felt.isPresence, felt.candidateEvents.isEmpty, !felt.events.isEmpty else { return felt }
+    guard !felt.isPresence, felt.candidateEvents.isEmpty, !felt.referenceEvents.isEmpty else {
+      return felt
+    }
     var shift = 0.0
     var lengthening = 0.0
     if felt.kind == .time {
@@ -61,19 +63,19 @@ struct FeltSentences {
     } else if felt.kind == .duration {
       lengthening = felt.amount
     }
-    let counterparts = felt.events.compactMap { index -> Int? in
+    let counterparts = felt.referenceEvents.compactMap { index -> Int? in
       guard let event = events[index] else { return nil }
       let start = clock.target(of: event.timeSeconds) + shift
       let end = clock.target(of: event.releaseStartSeconds) + shift + lengthening
       let matching = candidateEvents.values.filter { candidateEvent in
         candidateEvent.kind == event.kind
-          && abs(candidateEvent.timeSeconds - start) <= Self.counterpartSeconds
-          && abs(candidateEvent.releaseStartSeconds - end) <= Self.counterpartSeconds
+          && abs(candidateEvent.timeSeconds - start) <= Self.maximumCounterpartSeconds
+          && abs(candidateEvent.releaseStartSeconds - end) <= Self.maximumCounterpartSeconds
       }
       return matching.count == 1 ? matching[0].compositionIndex : nil
     }
     var felt = felt
-    if counterparts.count == felt.events.count {
+    if counterparts.count == felt.referenceEvents.count {
       felt.candidateEvents = counterparts
     }
     return felt
@@ -81,10 +83,10 @@ struct FeltSentences {
 
   // MARK: - Sentences
 
-  private func add(_ felt: FeltDifference, to list: inout DifferenceList) {
+  private func addDifference(_ felt: FeltDifference, to list: inout DifferenceList) {
     let difference = difference(for: felt)
     let named = felt.candidateEvents.compactMap { candidateEvents[$0] }
-    let original = felt.events.compactMap { events[$0] }
+    let original = felt.referenceEvents.compactMap { events[$0] }
     let location = felt.location.map { " at \($0.displayName)" } ?? ""
     if felt.isPresence {
       let present = felt.kind == .missing ? original : named
@@ -112,8 +114,9 @@ struct FeltSentences {
     var difference = Difference(
       felt.kind, in: felt.range, isOverall: felt.subject == .whole && felt.location == nil,
       amount: felt.kind == .tempo ? felt.tempoPercent : value(felt.amount),
-      referenceEvents: felt.events, candidateEvents: felt.candidateEvents)
-    difference.slack = isFrequency ? abs(value(felt.slack)) : felt.slack
+      referenceEvents: felt.referenceEvents, candidateEvents: felt.candidateEvents)
+    difference.maximumRoundingError =
+      isFrequency ? abs(value(felt.maximumRoundingError)) : felt.maximumRoundingError
     difference.limitSignificance(to: felt)
     if let spread = felt.spread {
       difference.spread = value(spread.lowerBound)...value(spread.upperBound)
@@ -121,8 +124,8 @@ struct FeltSentences {
     if felt.kind == .tempo {
       difference.setMaximumShift(felt.amount)
     }
-    if felt.kind == .time, felt.events.count == 1, felt.candidateEvents.count == 1 {
-      difference.before = events[felt.events[0]]?.timeSeconds
+    if felt.kind == .time, felt.referenceEvents.count == 1, felt.candidateEvents.count == 1 {
+      difference.before = events[felt.referenceEvents[0]]?.timeSeconds
       difference.after = candidateEvents[felt.candidateEvents[0]]?.timeSeconds
     }
     return difference

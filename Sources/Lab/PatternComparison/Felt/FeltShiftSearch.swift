@@ -9,10 +9,10 @@ import SignalAnalysis
 /// 3. The warp that lowers the squared difference of the summed amplitudes most is accepted if it
 ///    removes enough of the difference near the anchors that moved.
 struct FeltShiftSearch {
-  private(set) var side: FeltSide
+  private(set) var reference: SampledFeltPattern
   private(set) var differences: [FeltDifference] = []
-  private let candidate: FeltSide
-  private let context: FeltContext
+  private let candidate: SampledFeltPattern
+  private let comparisonContext: FeltComparisonContext
 
   /// The maximum difference between shifts that count as the same shift, in seconds.
   private static let maximumShiftSpread = 0.0035
@@ -20,7 +20,7 @@ struct FeltShiftSearch {
   /// accepted.
   private static let minimumExplainedFraction = 0.4
   /// The maximum number of moved anchors at which shifts of single anchors are also tried.
-  private static let maximumSingleCount = 24
+  private static let maximumSingleShiftAnchorCount = 24
   /// The maximum time by which an end is moved to match the end of another event, in seconds.
   private static let maximumCrossingSeconds = 0.1
   /// The maximum number of other events' ends to which an end is moved on trial.
@@ -34,22 +34,23 @@ struct FeltShiftSearch {
   }
 
   /// A set of shifts, one for each anchor of a vibration, that is tried as a whole.
-  private struct Option {
+  private struct ShiftSet {
     var proposals: [Proposal]
     /// A Boolean value that indicates whether the whole vibration moves by one shift.
-    var isMove: Bool
+    var movesWholeVibration: Bool
   }
 
   /// The new times of the anchors that moved, by whether the anchor is an end.
-  private var movedTargets: [Bool: [Double]] = [:]
+  private var movedAnchorTimes: [Bool: [Double]] = [:]
 
-  init(_ side: FeltSide, _ candidate: FeltSide, context: FeltContext) {
-    self.side = side
+  init(_ side: SampledFeltPattern, _ candidate: SampledFeltPattern, context: FeltComparisonContext)
+  {
+    self.reference = side
     self.candidate = candidate
-    self.context = context
+    self.comparisonContext = context
     let proposals = proposals()
     for proposal in proposals.flatMap(\.proposals) where proposal.shift != 0 {
-      movedTargets[proposal.isEnd, default: []].append(proposal.time + proposal.shift)
+      movedAnchorTimes[proposal.isEnd, default: []].append(proposal.time + proposal.shift)
     }
     for (track, proposals) in proposals {
       moveTrack(track, proposals: proposals.sorted { $0.time < $1.time })
@@ -59,18 +60,20 @@ struct FeltShiftSearch {
   /// Returns the proposals of each track with at least one moved anchor, in the order of tracks.
   private func proposals() -> [(track: Int, proposals: [Proposal])] {
     let pairs = FeltPairing.anchorPairs(
-      FeltAnchors(side, context: context), FeltAnchors(candidate, context: context))
+      FeltAnchors(reference, context: comparisonContext),
+      FeltAnchors(candidate, context: comparisonContext))
     var proposals: [Int: [Proposal]] = [:]
     for pair in pairs {
-      var shift = pair.shift
+      var shift = pair.medianShift
       guard pair.shiftSpread <= max(0.004, 0.25 * abs(shift)) else { continue }
-      let error = context.resolution.amplitudeError(at: 0.25 * pair.anchor.strength)
+      let error = comparisonContext.resolution.amplitudeError(
+        at: 0.25 * pair.anchor.amplitudeChange)
       let uncertainty = pair.anchor.uncertainty(amplitudeError: error)
-      if abs(shift) <= context.minimumShift + uncertainty {
+      if abs(shift) <= comparisonContext.minimumShiftSeconds + uncertainty {
         shift = 0
       }
-      proposals[pair.anchor.track, default: []].append(
-        Proposal(time: pair.anchor.time, shift: shift, isEnd: pair.isEnd))
+      proposals[pair.anchor.trackIndex, default: []].append(
+        Proposal(time: pair.anchor.medianCrossingTime, shift: shift, isEnd: pair.isEnd))
     }
     return proposals.filter { $0.value.contains { $0.shift != 0 } }.sorted { $0.key < $1.key }
       .map { ($0.key, $0.value) }
@@ -79,13 +82,13 @@ struct FeltShiftSearch {
   /// Warps a track by the set of shifts that explains most of its difference, if that set explains
   /// enough.
   private mutating func moveTrack(_ index: Int, proposals: [Proposal]) {
-    let track = side.tracks[index]
-    var best: (option: Option, track: FeltTrack, gain: Double)?
-    for option in options(proposals) {
+    let track = reference.tracks[index]
+    var best: (option: ShiftSet, track: FeltTrack, gain: Double)?
+    for option in shiftSets(proposals) {
       let targets = option.proposals.map { $0.time + $0.shift }
       guard zip(targets, targets.dropFirst()).allSatisfy({ $0 <= $1 + 1e-9 }) else { continue }
       let warp = TimeWarp(sources: option.proposals.map(\.time), targets: targets)
-      let warped = track.warped(by: warp, grid: context.grid)
+      let warped = track.warped(by: warp, grid: comparisonContext.grid)
       let gain = residualReduction(replacing: track, by: warped)
       if gain > (best?.gain ?? 0) * 1.02, gain > 0 {
         best = (option, warped, gain)
@@ -94,19 +97,20 @@ struct FeltShiftSearch {
     guard let best else { return }
     let residual = residual(near: best.option.proposals)
     guard residual > 0, best.gain >= Self.minimumExplainedFraction * residual else { return }
-    side.replaceTrack(at: index, by: best.track)
-    addDifferences(best.option.proposals, isMove: best.option.isMove, event: track.event)
+    reference.replaceTrack(at: index, by: best.track)
+    addDifferences(
+      best.option.proposals, isMove: best.option.movesWholeVibration, event: track.eventIndex)
   }
 
   /// Returns the sets of shifts to try: all anchors by their own shifts, all anchors by one shift,
   /// and single anchors.
-  private func options(_ proposals: [Proposal]) -> [Option] {
+  private func shiftSets(_ proposals: [Proposal]) -> [ShiftSet] {
     let moved = proposals.indices.filter { proposals[$0].shift != 0 }
     let shifts = moved.map { proposals[$0].shift }
     let spread = (shifts.max() ?? 0) - (shifts.min() ?? 0)
     let isMove = moved.count == proposals.count && spread <= Self.maximumShiftSpread
-    var options = [Option(proposals: proposals, isMove: isMove)]
-    guard !isMove, moved.count <= Self.maximumSingleCount else { return options }
+    var options = [ShiftSet(proposals: proposals, movesWholeVibration: isMove)]
+    guard !isMove, moved.count <= Self.maximumSingleShiftAnchorCount else { return options }
     func shifted(_ shift: (Int) -> Double) -> [Proposal] {
       proposals.indices.map { position in
         var proposal = proposals[position]
@@ -118,9 +122,9 @@ struct FeltShiftSearch {
       let ownShift = proposals[single].shift
       for shift in [ownShift] + crossingShifts(of: proposals[single]) {
         options.append(
-          Option(proposals: shifted { $0 == single ? shift : 0 }, isMove: false))
+          ShiftSet(proposals: shifted { $0 == single ? shift : 0 }, movesWholeVibration: false))
       }
-      options.append(Option(proposals: shifted { _ in ownShift }, isMove: true))
+      options.append(ShiftSet(proposals: shifted { _ in ownShift }, movesWholeVibration: true))
     }
     return options
   }
@@ -128,10 +132,10 @@ struct FeltShiftSearch {
   /// Returns the shifts that would move an anchor to the new times of other events' anchors, the
   /// smallest first.
   private func crossingShifts(of proposal: Proposal) -> [Double] {
-    let shifts = (movedTargets[proposal.isEnd] ?? []).map { $0 - proposal.time }
+    let shifts = (movedAnchorTimes[proposal.isEnd] ?? []).map { $0 - proposal.time }
     let crossing = shifts.filter {
-      abs($0) > context.minimumShift && abs($0) <= Self.maximumCrossingSeconds
-        && abs($0 - proposal.shift) > context.minimumShift
+      abs($0) > comparisonContext.minimumShiftSeconds && abs($0) <= Self.maximumCrossingSeconds
+        && abs($0 - proposal.shift) > comparisonContext.minimumShiftSeconds
     }
     return Array(crossing.sorted { abs($0) < abs($1) }.prefix(Self.maximumCrossingCount))
   }
@@ -139,11 +143,11 @@ struct FeltShiftSearch {
   /// Returns the amount by which the squared difference between the patterns decreases if one track
   /// is replaced by another.
   private func residualReduction(replacing track: FeltTrack, by other: FeltTrack) -> Double {
-    let lower = min(track.range.lowerBound, other.range.lowerBound)
-    let upper = max(track.range.upperBound, other.range.upperBound)
+    let lower = min(track.pointRange.lowerBound, other.pointRange.lowerBound)
+    let upper = max(track.pointRange.upperBound, other.pointRange.upperBound)
     var reduction = 0.0
     for index in lower..<max(lower, upper) {
-      let before = side.amplitudes[index] - candidate.amplitudes[index]
+      let before = reference.summedAmplitudes[index] - candidate.summedAmplitudes[index]
       let after = before - track.amplitude(at: index) + other.amplitude(at: index)
       reduction += before * before - after * after
     }
@@ -155,13 +159,13 @@ struct FeltShiftSearch {
     var touched = Set<Int>()
     for proposal in proposals where proposal.shift != 0 {
       let times = [proposal.time, proposal.time + proposal.shift].sorted()
-      let first = context.grid.index(before: times[0] - 0.005)
-      let last = context.grid.index(before: times[1] + 0.005)
+      let first = comparisonContext.grid.index(before: times[0] - 0.005)
+      let last = comparisonContext.grid.index(before: times[1] + 0.005)
       touched.formUnion(first..<max(first, last))
     }
     // The order of a set differs between runs, and the rounding of the sum would, too.
     return touched.sorted().reduce(0) { sum, index in
-      let difference = side.amplitudes[index] - candidate.amplitudes[index]
+      let difference = reference.summedAmplitudes[index] - candidate.summedAmplitudes[index]
       return sum + difference * difference
     }
   }
@@ -174,7 +178,8 @@ struct FeltShiftSearch {
         FeltDifference(
           kind: kind, range: first.time...last.time,
           amount: Statistics.median(of: group.map(\.shift)),
-          slack: context.resolution.timeSlack, events: isWholeEvent ? [event] : []))
+          maximumRoundingError: comparisonContext.resolution.maximumTimeErrorSeconds,
+          referenceEvents: isWholeEvent ? [event] : []))
     }
     if isMove {
       add(.time, option, isWholeEvent: true)

@@ -4,7 +4,7 @@ import HapticModel
 /// The time grid on which the amplitudes and frequencies of vibrations are sampled and compared.
 struct FeltGrid {
   /// The interval between grid points unless the patterns are very long, in seconds.
-  private static let usualStep = 0.0005
+  private static let usualStepSeconds = 0.0005
   /// The maximum number of points of the grid.
   private static let maximumPointCount = 1_200_000.0
   /// The maximum total number of points in the tracks of all vibrations.
@@ -13,61 +13,65 @@ struct FeltGrid {
   private static let trailingSeconds = 0.1
 
   /// The interval between grid points, in seconds.
-  let step: Double
+  let stepSeconds: Double
   /// The number of points.
   let count: Int
 
   init(_ patterns: [FeltPattern]) {
-    let duration = (patterns.map(\.duration).max() ?? 0) + Self.trailingSeconds
+    let duration = (patterns.map(\.durationSeconds).max() ?? 0) + Self.trailingSeconds
     let total = patterns.flatMap(\.vibrations).reduce(0) { $0 + $1.envelope.releaseEndTime }
-    step = max(
-      Self.usualStep, duration / Self.maximumPointCount, total / Self.maximumTrackPointCount)
-    count = Int((duration / step).rounded(.up)) + 1
+    stepSeconds = max(
+      Self.usualStepSeconds, duration / Self.maximumPointCount, total / Self.maximumTrackPointCount)
+    count = Int((duration / stepSeconds).rounded(.up)) + 1
   }
 
   /// The indices of all points.
   var indices: Range<Int> { 0..<count }
 
   /// Returns the time of a point, in seconds.
-  func time(_ index: Int) -> Double { Double(index) * step }
+  func time(_ index: Int) -> Double { Double(index) * stepSeconds }
 
   /// Returns the number of grid points in a duration, rounded down, but at least one.
-  func pointCount(_ seconds: Double) -> Int { max(1, Int(seconds / step + 1e-6)) }
+  func pointCount(_ seconds: Double) -> Int { max(1, Int(seconds / stepSeconds + 1e-6)) }
 
   /// Returns the index of the point before a time, limited to the grid.
   func index(before seconds: Double) -> Int {
-    min(max(0, Int((seconds / step).rounded(.down))), count)
+    min(max(0, Int((seconds / stepSeconds).rounded(.down))), count)
   }
 }
 
 /// The amplitude and the frequency of a vibration over its own range of the grid.
 struct FeltTrack {
   /// The index of the event in the composition.
-  let event: Int
+  let eventIndex: Int
   /// The grid index of the first sample.
-  let start: Int
+  let firstPointIndex: Int
   /// The amplitude at each point, as a fraction of full scale.
   let amplitudes: [Double]
   /// The base-2 logarithms of the frequencies in hertz.
-  let octaves: [Double]
+  let log2Hertz: [Double]
   /// The maximum amplitude.
-  let peak: Double
+  let peakAmplitude: Double
 
   /// The fraction of the peak below which a vibration counts as silent.
   static let silentFraction = 0.02
 
-  init(event: Int, start: Int, amplitudes: [Double], octaves: [Double]) {
-    self.event = event
-    self.start = start
+  init(
+    eventIndex event: Int, firstPointIndex start: Int, amplitudes: [Double],
+    log2Hertz octaves: [Double]
+  ) {
+    self.eventIndex = event
+    self.firstPointIndex = start
     self.amplitudes = amplitudes
-    self.octaves = octaves
-    peak = amplitudes.max() ?? 0
+    self.log2Hertz = octaves
+    peakAmplitude = amplitudes.max() ?? 0
   }
 
   /// Samples a vibration.
   init(_ vibration: FeltVibration, mapping: FeltMapping, grid: FeltGrid) {
-    let first = max(0, Int((vibration.start / grid.step).rounded(.up)))
-    let end = min(grid.count, max(first, Int((vibration.end / grid.step).rounded(.up))))
+    let first = max(0, Int((vibration.startSeconds / grid.stepSeconds).rounded(.up)))
+    let end = min(
+      grid.count, max(first, Int((vibration.endSeconds / grid.stepSeconds).rounded(.up))))
     var amplitudes: [Double] = []
     var octaves: [Double] = []
     amplitudes.reserveCapacity(end - first)
@@ -81,40 +85,43 @@ struct FeltTrack {
       }
       let previous = points[next - 1]
       var intensity = previous.intensity
-      var logarithm = previous.octaves
+      var logarithm = previous.log2Hertz
       if next < points.count, points[next].time > previous.time {
         let fraction = max(0, time - previous.time) / (points[next].time - previous.time)
         intensity += (points[next].intensity - previous.intensity) * fraction
-        logarithm += (points[next].octaves - previous.octaves) * fraction
+        logarithm += (points[next].log2Hertz - previous.log2Hertz) * fraction
       }
-      let level = vibration.envelope.level(at: time - vibration.start)
+      let level = vibration.envelope.level(at: time - vibration.startSeconds)
       amplitudes.append(mapping.amplitude(atIntensity: intensity) * level)
       octaves.append(logarithm)
     }
-    self.init(event: vibration.event, start: first, amplitudes: amplitudes, octaves: octaves)
+    self.init(
+      eventIndex: vibration.eventIndex, firstPointIndex: first, amplitudes: amplitudes,
+      log2Hertz: octaves)
   }
 
   /// The range of grid points that the track covers.
-  var range: Range<Int> { start..<(start + amplitudes.count) }
+  var pointRange: Range<Int> { firstPointIndex..<(firstPointIndex + amplitudes.count) }
 
   /// Returns the amplitude at a grid point, or 0 outside of the track.
   func amplitude(at index: Int) -> Double {
-    range.contains(index) ? amplitudes[index - start] : 0
+    pointRange.contains(index) ? amplitudes[index - firstPointIndex] : 0
   }
 
   /// The range in which the vibration is not silent.
   var soundingRange: Range<Int> {
-    let threshold = Self.silentFraction * peak
+    let threshold = Self.silentFraction * peakAmplitude
     guard let first = amplitudes.firstIndex(where: { $0 > threshold }),
       let last = amplitudes.lastIndex(where: { $0 > threshold })
-    else { return start..<start }
-    return (start + first)..<(start + last + 1)
+    else { return firstPointIndex..<firstPointIndex }
+    return (firstPointIndex + first)..<(firstPointIndex + last + 1)
   }
 
   /// Returns the track with its amplitudes multiplied by a gain.
   func scaled(by gain: Double) -> FeltTrack {
     FeltTrack(
-      event: event, start: start, amplitudes: amplitudes.map { $0 * gain }, octaves: octaves)
+      eventIndex: eventIndex, firstPointIndex: firstPointIndex,
+      amplitudes: amplitudes.map { $0 * gain }, log2Hertz: log2Hertz)
   }
 
   /// Returns the track with its frequencies shifted.
@@ -122,19 +129,21 @@ struct FeltTrack {
   /// - Parameter shift: The change of frequency, in octaves.
   func shifted(byOctaves shift: Double) -> FeltTrack {
     FeltTrack(
-      event: event, start: start, amplitudes: amplitudes, octaves: octaves.map { $0 + shift })
+      eventIndex: eventIndex, firstPointIndex: firstPointIndex, amplitudes: amplitudes,
+      log2Hertz: log2Hertz.map { $0 + shift })
   }
 
   /// Returns the track with its times mapped.
   func warped(by warp: TimeWarp, grid: FeltGrid) -> FeltTrack {
     guard !amplitudes.isEmpty else { return self }
-    let first = max(0, Int((warp.target(of: grid.time(start)) / grid.step).rounded(.down)))
-    let endTime = warp.target(of: grid.time(range.upperBound))
-    let end = min(grid.count, max(first, Int((endTime / grid.step).rounded(.up))))
+    let first = max(
+      0, Int((warp.target(of: grid.time(firstPointIndex)) / grid.stepSeconds).rounded(.down)))
+    let endTime = warp.target(of: grid.time(pointRange.upperBound))
+    let end = min(grid.count, max(first, Int((endTime / grid.stepSeconds).rounded(.up))))
     var warpedAmplitudes: [Double] = []
     var warpedOctaves: [Double] = []
     for index in first..<max(first, end) {
-      let position = warp.source(of: grid.time(index)) / grid.step - Double(start)
+      let position = warp.source(of: grid.time(index)) / grid.stepSeconds - Double(firstPointIndex)
       let lower = Int(position.rounded(.down))
       let fraction = position - Double(lower)
       let isInside = lower >= 0 && lower < amplitudes.count
@@ -143,17 +152,18 @@ struct FeltTrack {
       let next = lower + 1 < amplitudes.count ? amplitudes[high] : 0
       warpedAmplitudes.append(
         isInside ? amplitudes[low] + (next - amplitudes[low]) * fraction : 0)
-      warpedOctaves.append(octaves[low] + (octaves[high] - octaves[low]) * fraction)
+      warpedOctaves.append(log2Hertz[low] + (log2Hertz[high] - log2Hertz[low]) * fraction)
     }
     return FeltTrack(
-      event: event, start: first, amplitudes: warpedAmplitudes, octaves: warpedOctaves)
+      eventIndex: eventIndex, firstPointIndex: first, amplitudes: warpedAmplitudes,
+      log2Hertz: warpedOctaves)
   }
 }
 
 /// A piecewise linear mapping of times. Outside its points, the shift is constant.
 struct TimeWarp {
-  private var sources: [Double]
-  private var targets: [Double]
+  private var sourceTimes: [Double]
+  private var targetTimes: [Double]
 
   /// The time by which a line through two points is extended on both sides, in seconds.
   private static let extrapolationSeconds = 100_000.0
@@ -165,31 +175,31 @@ struct TimeWarp {
   ///   - targets: The times to which they are mapped.
   ///   - extrapolating: Pass true to continue the line of two points on both sides.
   init(sources: [Double], targets: [Double], extrapolating: Bool = false) {
-    self.sources = sources
-    self.targets = targets
+    self.sourceTimes = sources
+    self.targetTimes = targets
     guard extrapolating, sources.count == 2, sources[1] > sources[0] else { return }
     let scale = (targets[1] - targets[0]) / (sources[1] - sources[0])
     let distances = [-Self.extrapolationSeconds, Self.extrapolationSeconds]
-    self.sources = distances.map { sources[0] + $0 }
-    self.targets = distances.map { targets[0] + $0 * scale }
+    self.sourceTimes = distances.map { sources[0] + $0 }
+    self.targetTimes = distances.map { targets[0] + $0 * scale }
   }
 
   /// A Boolean value that indicates whether no time changes.
-  var isIdentity: Bool { sources == targets }
+  var isIdentity: Bool { sourceTimes == targetTimes }
 
   /// The mapping in the other direction.
   var inverted: TimeWarp {
     var inverted = self
-    inverted.sources = targets
-    inverted.targets = sources
+    inverted.sourceTimes = targetTimes
+    inverted.targetTimes = sourceTimes
     return inverted
   }
 
   /// Returns the time to which a time is mapped.
-  func target(of source: Double) -> Double { Self.map(source, from: sources, to: targets) }
+  func target(of source: Double) -> Double { Self.map(source, from: sourceTimes, to: targetTimes) }
 
   /// Returns the time that is mapped to a time.
-  func source(of target: Double) -> Double { Self.map(target, from: targets, to: sources) }
+  func source(of target: Double) -> Double { Self.map(target, from: targetTimes, to: sourceTimes) }
 
   private static func map(_ time: Double, from: [Double], to: [Double]) -> Double {
     guard let first = from.first, let last = from.last else { return time }
@@ -213,41 +223,41 @@ struct TimeWarp {
 }
 
 /// The tracks and transients of a pattern, and their sums over the grid.
-struct FeltSide {
+struct SampledFeltPattern {
   private(set) var tracks: [FeltTrack]
   var transients: [FeltTransient]
   /// The sum of all tracks' amplitudes at each grid point.
-  private(set) var amplitudes: [Double]
+  private(set) var summedAmplitudes: [Double]
   /// The sum of all tracks' logarithmic frequencies at each grid point, weighted by amplitude.
-  private var weightedOctaves: [Double]
+  private var weightedLog2HertzSums: [Double]
 
   init(_ pattern: FeltPattern, grid: FeltGrid) {
     tracks = pattern.vibrations.map { FeltTrack($0, mapping: pattern.mapping, grid: grid) }
     transients = pattern.transients
-    amplitudes = [Double](repeating: 0, count: grid.count)
-    weightedOctaves = amplitudes
+    summedAmplitudes = [Double](repeating: 0, count: grid.count)
+    weightedLog2HertzSums = summedAmplitudes
     for track in tracks {
-      add(track, sign: 1)
+      addTrack(track, sign: 1)
     }
   }
 
-  private mutating func add(_ track: FeltTrack, sign: Double) {
+  private mutating func addTrack(_ track: FeltTrack, sign: Double) {
     for (offset, amplitude) in track.amplitudes.enumerated() {
-      let index = track.start + offset
-      amplitudes[index] = max(0, amplitudes[index] + sign * amplitude)
-      weightedOctaves[index] += sign * amplitude * track.octaves[offset]
+      let index = track.firstPointIndex + offset
+      summedAmplitudes[index] = max(0, summedAmplitudes[index] + sign * amplitude)
+      weightedLog2HertzSums[index] += sign * amplitude * track.log2Hertz[offset]
     }
   }
 
   /// Replaces a track.
   mutating func replaceTrack(at index: Int, by track: FeltTrack) {
-    add(tracks[index], sign: -1)
+    addTrack(tracks[index], sign: -1)
     tracks[index] = track
-    add(track, sign: 1)
+    addTrack(track, sign: 1)
   }
 
   /// Returns the pattern with the times of its tracks and transients mapped.
-  func warped(by warp: TimeWarp, grid: FeltGrid) -> FeltSide {
+  func warped(by warp: TimeWarp, grid: FeltGrid) -> SampledFeltPattern {
     if warp.isIdentity { return self }
     var moved = self
     for (index, track) in tracks.enumerated() {
@@ -260,33 +270,35 @@ struct FeltSide {
   }
 
   /// Returns the integral of the squared amplitudes over a time range.
-  func energy(in range: ClosedRange<Double>, grid: FeltGrid) -> Double {
+  func vibrationEnergy(in range: ClosedRange<Double>, grid: FeltGrid) -> Double {
     let startIndex = max(0, grid.index(before: range.lowerBound))
-    let endIndex = min(amplitudes.count, grid.index(before: range.upperBound))
+    let endIndex = min(summedAmplitudes.count, grid.index(before: range.upperBound))
     guard startIndex < endIndex else { return 0 }
-    return amplitudes[startIndex..<endIndex].reduce(0) { $0 + $1 * $1 } * grid.step
+    return summedAmplitudes[startIndex..<endIndex].reduce(0) { $0 + $1 * $1 } * grid.stepSeconds
   }
 
   /// Returns the base-2 logarithm of the mean frequency at a grid point, weighted by amplitude.
-  func octaves(at index: Int) -> Double { weightedOctaves[index] / max(amplitudes[index], 1e-12) }
+  func meanLog2Hertz(at index: Int) -> Double {
+    weightedLog2HertzSums[index] / max(summedAmplitudes[index], 1e-12)
+  }
 
   /// The maximum of the summed amplitudes and of the transients.
-  var peak: Double {
-    max(amplitudes.max() ?? 0, transients.map(\.amplitude).max() ?? 0)
+  var peakAmplitude: Double {
+    max(summedAmplitudes.max() ?? 0, transients.map(\.amplitude).max() ?? 0)
   }
 
   /// Returns the event that has at least the given fraction of the energy in a range, or nil.
   func dominantEvent(in range: Range<Int>, fraction: Double = 0.6) -> Int? {
     var total = 0.0
     var best: (event: Int, energy: Double)?
-    for track in tracks where track.range.overlaps(range) {
-      let energy = track.range.clamped(to: range).reduce(0.0) { sum, index in
-        let amplitude = track.amplitudes[index - track.start]
+    for track in tracks where track.pointRange.overlaps(range) {
+      let energy = track.pointRange.clamped(to: range).reduce(0.0) { sum, index in
+        let amplitude = track.amplitudes[index - track.firstPointIndex]
         return sum + amplitude * amplitude
       }
       total += energy
       if energy > best?.energy ?? 0 {
-        best = (track.event, energy)
+        best = (track.eventIndex, energy)
       }
     }
     guard let best, best.energy >= fraction * total else { return nil }

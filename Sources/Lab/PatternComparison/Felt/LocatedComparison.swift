@@ -12,10 +12,10 @@ struct LocatedComparison {
   private struct Entry {
     /// The body location, or nil if all locations are compared together.
     let location: HapticComposition.BodyLocation?
-    let felt: FeltComparison
+    let comparison: FeltComparison
   }
 
-  private let entries: [Entry]
+  private let locationEntries: [Entry]
 
   /// The maximum relative difference between amounts at different locations that are joined into
   /// one difference of the whole pattern.
@@ -44,35 +44,35 @@ struct LocatedComparison {
     if locations.isEmpty {
       locations = [nil]
     }
-    entries = locations.map { location in
+    locationEntries = locations.map { location in
       Entry(
         location: location,
-        felt: FeltComparison(
+        comparison: FeltComparison(
           FeltPattern(composition, mapping: mapping, at: location),
           FeltPattern(candidate, mapping: mapping, at: location), formats: formats))
     }
   }
 
   /// A Boolean value that indicates whether both patterns are equal at every time and location.
-  var isExactlyEqual: Bool { entries.allSatisfy(\.felt.isExactlyEqual) }
+  var isExactlyEqual: Bool { locationEntries.allSatisfy(\.comparison.isExactlyEqual) }
 
   /// The transients of one pattern that the other pattern has as short vibrations.
-  var pulses: [FeltPulse] { entries.flatMap(\.felt.pulses) }
+  var pulses: [FeltPulse] { locationEntries.flatMap(\.comparison.pulses) }
 
   /// The comparison context of the location with the strongest vibration.
-  var loudestContext: FeltContext {
-    let contexts = entries.map(\.felt.context)
-    return contexts.max { $0.floor < $1.floor } ?? contexts[0]
+  var strongestContext: FeltComparisonContext {
+    let contexts = locationEntries.map(\.comparison.comparisonContext)
+    return contexts.max { $0.amplitudeFloor < $1.amplitudeFloor } ?? contexts[0]
   }
 
   /// The differences, sorted by time. If there are several body locations, a difference that does
   /// not apply to all of them states its location.
   var differences: [FeltDifference] {
-    guard entries.count > 1 else { return entries[0].felt.differences }
+    guard locationEntries.count > 1 else { return locationEntries[0].comparison.differences }
     var differences: [FeltDifference] = []
     let shared = sharedDifferences
-    for entry in entries {
-      for var difference in entry.felt.differences {
+    for entry in locationEntries {
+      for var difference in entry.comparison.differences {
         if shared.contains(where: { Self.areEqual($0, difference) }) { continue }
         difference.location = entry.location
         differences.append(difference)
@@ -84,10 +84,10 @@ struct LocatedComparison {
   /// The differences that apply to the whole pattern and are equal at all body locations that the
   /// patterns use.
   private var sharedDifferences: [FeltDifference] {
-    let wholes = entries[0].felt.differences.filter { $0.subject == .whole }
+    let wholes = locationEntries[0].comparison.differences.filter { $0.subject == .whole }
     return wholes.filter { whole in
-      entries.dropFirst().allSatisfy { entry in
-        entry.felt.differences.contains { Self.areEqual(whole, $0) }
+      locationEntries.dropFirst().allSatisfy { entry in
+        entry.comparison.differences.contains { Self.areEqual(whole, $0) }
       }
     }
   }
@@ -99,8 +99,8 @@ struct LocatedComparison {
 
   /// Returns the mapping of the reference's times to the candidate's at the body location of a
   /// difference.
-  func clock(of difference: FeltDifference) -> TimeWarp {
-    let entry = entries.first { $0.location == difference.location } ?? entries[0]
-    return entry.felt.clock
+  func overallTimeWarp(of difference: FeltDifference) -> TimeWarp {
+    let entry = locationEntries.first { $0.location == difference.location } ?? locationEntries[0]
+    return entry.comparison.overallTimeWarp
   }
 }

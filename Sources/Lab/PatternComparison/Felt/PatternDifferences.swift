@@ -19,7 +19,7 @@ struct PatternDifferences {
   /// The differences.
   private(set) var differences: [Difference] = []
   /// Sentences that describe how the patterns are written differently.
-  private(set) var spelling: [String] = []
+  private(set) var notationDifferences: [String] = []
 
   /// Compares two patterns. Returns nil if their sounds must be compared instead: if a take is a
   /// recording, or if their profiles or sampled signals differ.
@@ -42,28 +42,29 @@ struct PatternDifferences {
       composition, candidateComposition, profile: mapping.profile, options: options)
     let felt = LocatedComparison(
       composition, candidateComposition, mapping: mapping, formats: formats,
-      separatesLocations: !written.always.contains { $0.kind == .channels })
+      separatesLocations: !written.alwaysReportedDifferences.contains { $0.kind == .channels })
     let hasEqualHaptics = isIdentical || felt.isExactlyEqual
     let feltDifferences = hasEqualHaptics ? [] : felt.differences
     let explanation = WrittenExplanation(
       written, of: feltDifferences, areEqual: hasEqualHaptics,
       namesControls: !areRounded && (reference.format?.resolution ?? .exact) == .exact,
-      context: felt.loudestContext)
-    differences = written.always
+      context: felt.strongestContext)
+    differences = written.alwaysReportedDifferences
     if let explained = explanation.differences {
       differences += explained
     } else {
       let builder = FeltSentences(
-        composition, candidateComposition, options: options, range: written.list.overallRange)
-      differences += builder.differences(for: feltDifferences, clock: felt.clock(of:))
-      differences += written.haptic.filter { written.alsoConcernsAudio($0) }
+        composition, candidateComposition, options: options,
+        range: written.differenceList.overallRange)
+      differences += builder.differences(for: feltDifferences, clock: felt.overallTimeWarp(of:))
+      differences += written.hapticDifferences.filter { written.alsoConcernsAudio($0) }
     }
-    let notation = SpellingDifferences(
+    let notation = NotationDifferences(
       reference, candidate, composition, candidateComposition, options: options)
     if explanation.differences == nil || differences.isEmpty {
-      spelling = notation.sentences(
-        pulses: hasEqualHaptics ? [] : felt.pulses, written: explanation.unexplained,
-        list: written.list)
+      notationDifferences = notation.sentences(
+        pulses: hasEqualHaptics ? [] : felt.pulses, written: explanation.unexplainedDifferences,
+        list: written.differenceList)
     }
   }
 }
@@ -76,17 +77,17 @@ extension HapticComposition {
 /// The differences between the values in the files of two patterns.
 struct WrittenDifferences {
   /// The differences of haptic events and their controls.
-  private(set) var haptic: [Difference] = []
+  private(set) var hapticDifferences: [Difference] = []
   /// The differences of audio events, their controls, and body locations, which are always
   /// reported. They have no tracks to compare.
-  private(set) var always: [Difference] = []
+  private(set) var alwaysReportedDifferences: [Difference] = []
   /// A Boolean value that indicates whether the patterns have enough events in common.
   let isApplicable: Bool
   /// A Boolean value that indicates whether a pattern specifies frequencies in hertz instead of
   /// sharpness values of the profile.
   let statesHertz: Bool
   /// The list of differences, with the names of events and the time range of the whole pattern.
-  let list: DifferenceList
+  let differenceList: DifferenceList
   private let events: [IndexedEvent]
   private let candidateEvents: [IndexedEvent]
 
@@ -96,17 +97,17 @@ struct WrittenDifferences {
   ) {
     let match = EventMatch(composition, candidate)
     statesHertz = composition.statesHertz || candidate.statesHertz
-    events = match.reference
-    candidateEvents = match.candidate
+    events = match.referenceEvents
+    candidateEvents = match.candidateEvents
     isApplicable = match.pairs.count * 2 >= min(events.count, candidateEvents.count)
     let eventDifferences = EventDifferences(
       match, of: composition, profile: profile, options: options)
-    list = eventDifferences.list
-    for difference in eventDifferences.list.differences {
+    differenceList = eventDifferences.differenceList
+    for difference in eventDifferences.differenceList.differences {
       if difference.kind == .channels || !concernsHaptics(difference) {
-        always.append(difference)
+        alwaysReportedDifferences.append(difference)
       } else {
-        haptic.append(difference)
+        hapticDifferences.append(difference)
       }
     }
     for areHaptic in [true, false] {
@@ -114,9 +115,9 @@ struct WrittenDifferences {
         composition, candidate, areHaptic: areHaptic, match: match, profile: profile,
         options: options)
       if areHaptic {
-        haptic += controls.differences
+        hapticDifferences += controls.differences
       } else {
-        always += controls.differences
+        alwaysReportedDifferences += controls.differences
       }
     }
   }
@@ -151,18 +152,18 @@ struct WrittenExplanation {
   /// explanation.
   private(set) var differences: [Difference]?
   /// The differences that have no effect, or an effect other than their values suggest.
-  private(set) var unexplained: [Difference] = []
+  private(set) var unexplainedDifferences: [Difference] = []
 
-  private let written: WrittenDifferences
+  private let writtenDifferences: WrittenDifferences
   private let namesControls: Bool
-  private let context: FeltContext
+  private let comparisonContext: FeltComparisonContext
 
   /// The maximum gap between the time ranges of a difference of values and a difference in feeling
   /// that count as the same, in seconds.
-  private static let marginSeconds = 0.07
+  private static let maximumGapSeconds = 0.07
   /// The minimum ratio of the number of differences in feeling to the number of differences of
   /// values at which the values are the better explanation.
-  private static let minimumLengthRatio = 4
+  private static let minimumCountRatio = 4
 
   /// Checks which differences in values explain the differences in feeling.
   ///
@@ -175,25 +176,26 @@ struct WrittenExplanation {
   ///   - context: The context of the comparison.
   init(
     _ written: WrittenDifferences, of felt: [FeltDifference], areEqual: Bool,
-    namesControls: Bool, context: FeltContext
+    namesControls: Bool, context: FeltComparisonContext
   ) {
-    self.written = written
+    self.writtenDifferences = written
     self.namesControls = namesControls
-    self.context = context
+    self.comparisonContext = context
     if areEqual {
       differences = []
-      unexplained = written.haptic
+      unexplainedDifferences = written.hapticDifferences
       return
     }
     var explained: [Difference] = []
-    for difference in written.haptic {
+    for difference in written.hapticDifferences {
       let causes = felt.filter { agrees(difference, $0) }
       if causes.isEmpty, !isBelowDetection(difference) {
-        unexplained.append(difference)
+        unexplainedDifferences.append(difference)
         continue
       }
       var difference = difference
-      difference.slack = causes.map { slack($0, unit: difference.unit) }.max() ?? 0
+      difference.maximumRoundingError =
+        causes.map { maximumRoundingError($0, unit: difference.unit) }.max() ?? 0
       if causes.count == 1 {
         difference.limitSignificance(to: causes[0])
       }
@@ -202,21 +204,22 @@ struct WrittenExplanation {
     let isComplete = felt.allSatisfy { cause in explained.contains { agrees($0, cause) } }
     // The values of one format are a complete explanation, although pairs of events may differ.
     let isMuchShorter =
-      context.resolution.isExact && !written.haptic.isEmpty
-      && written.haptic.count * Self.minimumLengthRatio <= felt.count
-    if written.isApplicable, unexplained.isEmpty && isComplete || isMuchShorter {
-      differences = isMuchShorter ? written.haptic : explained
-      unexplained = []
+      context.resolution.isExact && !written.hapticDifferences.isEmpty
+      && written.hapticDifferences.count * Self.minimumCountRatio <= felt.count
+    if written.isApplicable, unexplainedDifferences.isEmpty && isComplete || isMuchShorter {
+      differences = isMuchShorter ? written.hapticDifferences : explained
+      unexplainedDifferences = []
     } else {
-      unexplained = written.haptic
+      unexplainedDifferences = written.hapticDifferences
     }
   }
 
-  private func slack(_ difference: FeltDifference, unit: Difference.Unit) -> Double {
+  private func maximumRoundingError(_ difference: FeltDifference, unit: Difference.Unit) -> Double {
     switch (difference.kind, unit) {
-    case (.level, .decibels): difference.slack
-    case (.frequency, .percent): FeltDifference.percent(ofOctaves: difference.slack)
-    case (.time, .seconds), (.duration, .seconds), (.tempo, .percent): difference.slack
+    case (.level, .decibels): difference.maximumRoundingError
+    case (.frequency, .percent): FeltDifference.percent(ofOctaves: difference.maximumRoundingError)
+    case (.time, .seconds), (.duration, .seconds), (.tempo, .percent):
+      difference.maximumRoundingError
     default: 0
     }
   }
@@ -226,7 +229,7 @@ struct WrittenExplanation {
   /// Returns whether a difference of values explains a difference in feeling.
   private func agrees(_ difference: Difference, _ felt: FeltDifference) -> Bool {
     let isWhole = difference.isOverall || felt.subject == .whole
-    let margin = Self.marginSeconds + (difference.unit == .seconds ? abs(difference.amount) : 0)
+    let margin = Self.maximumGapSeconds + (difference.unit == .seconds ? abs(difference.amount) : 0)
     guard
       isWhole
         || felt.range.lowerBound <= difference.range.upperBound + margin
@@ -236,8 +239,8 @@ struct WrittenExplanation {
     case .level:
       return agreesInLevel(difference, felt)
     case .frequency:
-      return felt.kind == .frequency && !written.statesHertz
-        && hasAmount(felt.percent, difference, minimum: 3)
+      return felt.kind == .frequency && !writtenDifferences.statesHertz
+        && hasAmount(felt.frequencyChangePercent, difference, minimum: 3)
     case .time:
       return agreesInTime(difference, felt)
     case .duration:
@@ -264,8 +267,8 @@ struct WrittenExplanation {
     let minimum = difference.spread?.lowerBound ?? difference.amount
     let maximum = difference.spread?.upperBound ?? difference.amount
     return switch felt.kind {
-    case .missing: minimum <= -context.presenceDecibels
-    case .added: maximum >= context.presenceDecibels
+    case .missing: minimum <= -comparisonContext.minimumPresenceDecibels
+    case .added: maximum >= comparisonContext.minimumPresenceDecibels
     case .level: hasAmount(felt.amount, difference, minimum: 0.6)
     default: false
     }
@@ -280,7 +283,7 @@ struct WrittenExplanation {
       // The tail of a release hides the new end.
       let end = difference.range.upperBound + min(0, difference.amount)
       return felt.amount * difference.amount > 0
-        && abs(felt.range.lowerBound - end) <= Self.marginSeconds
+        && abs(felt.range.lowerBound - end) <= Self.maximumGapSeconds
     default:
       return false
     }
@@ -321,12 +324,15 @@ struct WrittenExplanation {
   /// Returns whether a difference between unrounded values is too small, too weak, or too short for
   /// `FeltComparison` to detect.
   private func isBelowDetection(_ difference: Difference) -> Bool {
-    guard context.resolution.isExact, written.isApplicable else { return false }
-    let events = written.hapticEvents(of: difference)
-    let mapping = context.resolution.mapping
+    guard comparisonContext.resolution.isExact, writtenDifferences.isApplicable else {
+      return false
+    }
+    let events = writtenDifferences.hapticEvents(of: difference)
+    let mapping = comparisonContext.resolution.mapping
     if !events.isEmpty,
       events.allSatisfy({
-        mapping.amplitude(atIntensity: $0.intensityOrVolume) < 1.2 * context.floor
+        mapping.amplitude(atIntensity: $0.intensityOrVolume) < 1.2
+          * comparisonContext.amplitudeFloor
       })
     {
       return true
@@ -353,7 +359,7 @@ extension IndexedEvent {
 
 extension FeltDifference {
   /// The change of frequency, in percent.
-  var percent: Double { Self.percent(ofOctaves: amount) }
+  var frequencyChangePercent: Double { Self.percent(ofOctaves: amount) }
 }
 
 extension Difference {
@@ -369,7 +375,7 @@ extension Difference {
   }
 }
 
-extension FeltContext {
+extension FeltComparisonContext {
   /// The minimum change of level at which an event can count as missing or added, in decibels.
-  fileprivate var presenceDecibels: Double { 15 }
+  fileprivate var minimumPresenceDecibels: Double { 15 }
 }

@@ -4,9 +4,9 @@ import SignalAnalysis
 /// Noise or hum in the background of a candidate.
 struct BackgroundSound {
   /// The mean square of the background sound.
-  var power: Double
+  var meanSquare: Double
   /// The frequency of hum, or nil for noise.
-  var hertz: Double?
+  var humHertz: Double?
 
   /// The duration of the blocks whose power is measured, in seconds.
   private static let blockSeconds = 0.02
@@ -40,11 +40,12 @@ struct BackgroundSound {
     else {
       return nil
     }
-    return BackgroundSound(power: power, hertz: tone(in: quietCandidateSamples, rate: pair.rate))
+    return BackgroundSound(
+      meanSquare: power, humHertz: toneHertz(in: quietCandidateSamples, rate: pair.rate))
   }
 
   /// Returns the frequency of a tone that has most of the power, or nil if there is none.
-  private static func tone(in samples: [Float], rate: Double) -> Double? {
+  private static func toneHertz(in samples: [Float], rate: Double) -> Double? {
     let spectrum = Spectrum(of: Signal(samples, rate: rate), window: 0.25)
     guard
       let peak = spectrum.binPowers.indices.max(by: {
@@ -58,8 +59,8 @@ struct BackgroundSound {
   }
 
   /// The level in dBFS: the peak level of a tone, or the RMS level of noise.
-  var decibels: Double { Decibels.of(power: hertz == nil ? power : 2 * power) }
+  var decibels: Double { Decibels.of(power: humHertz == nil ? meanSquare : 2 * meanSquare) }
 
   /// The sample magnitude that the background hardly ever exceeds: 4.5 times its RMS value.
-  var magnitudeBound: Float { Float(4.5 * power.squareRoot()) }
+  var maximumUsualMagnitude: Float { Float(4.5 * meanSquare.squareRoot()) }
 }

@@ -5,43 +5,43 @@ import SignalAnalysis
 /// A run has at least four samples at the maximum magnitude, and a steep edge.
 struct ClippedPeaks {
   /// The magnitude from which a sample counts as clipped.
-  let ceiling: Float
+  let clippedMagnitude: Float
   /// The number of clipped samples.
-  private(set) var sampleCount = 0
+  private(set) var clippedSampleCount = 0
   /// The number of runs.
-  private(set) var runCount = 0
+  private(set) var clippedRunCount = 0
   /// The range of frames from the start of the first run to the end of the last run.
   private(set) var clippedFrames = 0..<0
 
   private static let minimumRunLength = 4
   /// The minimum ceiling. The peaks of weaker signals are flat due to quantization.
-  private static let minimumCeiling: Float = 0.1
+  private static let minimumClippedMagnitude: Float = 0.1
   /// The minimum amount by which the sample before or after a run is below the ceiling, as a
   /// fraction of the ceiling.
-  private static let minimumEdgeDrop: Float = 0.001
+  private static let minimumRunEdgeDrop: Float = 0.001
 
   init?(_ samples: [Float]) {
     let peak = Statistics.peak(of: samples)
-    guard peak >= Self.minimumCeiling else { return nil }
-    ceiling = peak * (1 - 1e-4)
+    guard peak >= Self.minimumClippedMagnitude else { return nil }
+    clippedMagnitude = peak * (1 - 1e-4)
     var runStart: Int?
     for index in 0...samples.count {
-      let isHigh = index < samples.count && abs(samples[index]) >= ceiling
+      let isHigh = index < samples.count && abs(samples[index]) >= clippedMagnitude
       if isHigh, runStart == nil {
         runStart = index
       }
       if !isHigh, let start = runStart {
         let previous = start > 0 ? abs(samples[start - 1]) : 0
         let next = index < samples.count ? abs(samples[index]) : 0
-        let maximumEdge = peak * (1 - Self.minimumEdgeDrop)
+        let maximumEdge = peak * (1 - Self.minimumRunEdgeDrop)
         if index - start >= Self.minimumRunLength, min(previous, next) < maximumEdge {
-          sampleCount += index - start
-          runCount += 1
-          clippedFrames = (runCount == 1 ? start : clippedFrames.lowerBound)..<index
+          clippedSampleCount += index - start
+          clippedRunCount += 1
+          clippedFrames = (clippedRunCount == 1 ? start : clippedFrames.lowerBound)..<index
         }
         runStart = nil
       }
     }
-    guard runCount > 0 else { return nil }
+    guard clippedRunCount > 0 else { return nil }
   }
 }

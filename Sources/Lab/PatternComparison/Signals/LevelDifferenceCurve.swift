@@ -14,7 +14,7 @@ struct LevelSegment {
 /// The level difference between two signals over time.
 struct LevelDifferenceCurve {
   /// The level difference at each step, in decibels, or nil where both signals are silent.
-  private let differences: [Double?]
+  private let levelDifferencesDecibels: [Double?]
   /// The interval between differences, in seconds.
   private let stepSeconds: Double
 
@@ -27,17 +27,17 @@ struct LevelDifferenceCurve {
     let hop = max(1, Int(0.005 * rate))
     let reach = max(1, Int(Self.windowSeconds * rate / 2))
     stepSeconds = Double(hop) / rate
-    let powers = Self.powers(reference, hop: hop, reach: reach)
-    let candidatePowers = Self.powers(candidate, hop: hop, reach: reach)
+    let powers = Self.meanPowers(reference, hop: hop, reach: reach)
+    let candidatePowers = Self.meanPowers(candidate, hop: hop, reach: reach)
     let floor = max(powers.max() ?? 0, candidatePowers.max() ?? 0) * 1e-4
-    differences = zip(powers, candidatePowers).map { power, candidatePower in
+    levelDifferencesDecibels = zip(powers, candidatePowers).map { power, candidatePower in
       guard max(power, candidatePower) > floor else { return nil }
       return 10 * log10(max(candidatePower, floor) / max(power, floor))
     }
   }
 
   /// Returns the mean power in a rectangular window around each step, by running sums.
-  private static func powers(_ samples: [Float], hop: Int, reach: Int) -> [Double] {
+  private static func meanPowers(_ samples: [Float], hop: Int, reach: Int) -> [Double] {
     var sums = [0.0]
     sums.reserveCapacity(samples.count + 1)
     for sample in samples {
@@ -52,8 +52,8 @@ struct LevelDifferenceCurve {
 
   /// The mean level difference if the difference is constant for 95 % of the time, or nil
   /// otherwise.
-  var constantDifference: Double? {
-    let values = differences.compactMap(\.self)
+  var constantDifferenceDecibels: Double? {
+    let values = levelDifferencesDecibels.compactMap(\.self)
     guard !values.isEmpty else { return 0 }
     let mean = values.reduce(0, +) / Double(values.count)
     let spread = values.map { abs($0 - mean) }.sorted()[values.count * 95 / 100]
@@ -64,12 +64,12 @@ struct LevelDifferenceCurve {
   var segments: [LevelSegment] {
     var segments: [LevelSegment] = []
     var start: Int?
-    for index in 0...differences.count {
-      let value = index < differences.count ? differences[index] ?? 0 : 0
+    for index in 0...levelDifferencesDecibels.count {
+      let value = index < levelDifferencesDecibels.count ? levelDifferencesDecibels[index] ?? 0 : 0
       if let first = start {
-        let hasOtherSign = (value > 0) != ((differences[first] ?? 0) > 0)
+        let hasOtherSign = (value > 0) != ((levelDifferencesDecibels[first] ?? 0) > 0)
         if abs(value) <= Self.minimumDifferenceDecibels || hasOtherSign {
-          append(first..<index, to: &segments)
+          appendSegment(first..<index, to: &segments)
           start = nil
         }
       }
@@ -82,8 +82,8 @@ struct LevelDifferenceCurve {
 
   /// Appends a segment between the steps at which half of its difference is reached, because the
   /// window blurs its edges.
-  private func append(_ steps: Range<Int>, to segments: inout [LevelSegment]) {
-    let values = steps.map { differences[$0] ?? 0 }
+  private func appendSegment(_ steps: Range<Int>, to segments: inout [LevelSegment]) {
+    let values = steps.map { levelDifferencesDecibels[$0] ?? 0 }
     guard Double(values.count) * stepSeconds >= 0.02 else { return }
     let median = Statistics.median(of: values)
     let extreme = values.max { abs($0) < abs($1) } ?? median

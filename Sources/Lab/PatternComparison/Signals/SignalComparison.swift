@@ -22,14 +22,14 @@ extension Comparison {
       reference.composition != nil && candidate.composition != nil
       && reference.profile == candidate.profile
     var signals: SignalDifferences?
-    if options.alignment == .auto, pair.shiftFrames != 0 {
+    if options.alignment == .auto, pair.alignmentShiftFrames != 0 {
       // An added or missing sound can cause a wrong alignment. Prefer the simpler explanation.
       let unalignedPair = SignalPair(
         reference.signal, candidate.signal, alignment: .none, gains: gains)
       let aligned = SignalDifferences(pair, arePatterns: arePatterns, options: options)
       let unaligned = SignalDifferences(
         unalignedPair, arePatterns: arePatterns, options: options)
-      if aligned.list.differences.count < unaligned.list.differences.count {
+      if aligned.differenceList.differences.count < unaligned.differenceList.differences.count {
         signals = aligned
       } else {
         pair = unalignedPair
@@ -48,15 +48,17 @@ extension Comparison {
       equality = approximate
     } else {
       let signals = signals ?? SignalDifferences(pair, arePatterns: arePatterns, options: options)
-      differences += signals.list.differences
+      differences += signals.differenceList.differences
       alignment.seconds = options.alignment == .none ? 0 : signals.delaySeconds
       candidateGain *= Decibels.amplitudeFactor(-signals.levelDecibels)
       if differences.isEmpty {
         let residual = residual(of: pair)
         equality = .approximate(
-          residualDecibels: residual.decibels, levelDecibels: residual.levelDecibels)
-        if residual.relativeDecibels > Self.maximumRelativeResidualDecibels {
-          add(Difference(residual: residual.relativeDecibels, in: fullRange, isOverall: true))
+          residualDecibels: residual.residualDecibels,
+          levelDecibels: residual.candidateLevelDecibels)
+        if residual.relativeResidualDecibels > Self.maximumRelativeResidualDecibels {
+          add(
+            Difference(residual: residual.relativeResidualDecibels, in: fullRange, isOverall: true))
         }
       }
     }
@@ -90,11 +92,11 @@ extension Comparison {
   /// The residual of a candidate after a common gain.
   private struct Residual {
     /// The level of the candidate, in decibels relative to the reference.
-    var levelDecibels: Double
+    var candidateLevelDecibels: Double
     /// The level of the residual, in dBFS.
-    var decibels: Double
+    var residualDecibels: Double
     /// The level of the residual, in decibels relative to the reference.
-    var relativeDecibels: Double
+    var relativeResidualDecibels: Double
   }
 
   /// Returns the residual that remains after the reference is scaled by the gain that minimizes it.
@@ -113,9 +115,9 @@ extension Comparison {
     }
     let count = Double(max(1, pair.reference.count))
     return Residual(
-      levelDecibels: gain > 0 ? 20 * log10(gain) : -200,
-      decibels: Decibels.of(power: residualEnergy / count),
-      relativeDecibels: Decibels.of(power: residualEnergy / max(referenceEnergy, 1e-30)))
+      candidateLevelDecibels: gain > 0 ? 20 * log10(gain) : -200,
+      residualDecibels: Decibels.of(power: residualEnergy / count),
+      relativeResidualDecibels: Decibels.of(power: residualEnergy / max(referenceEnergy, 1e-30)))
   }
 
   /// A Boolean value that indicates whether the takes are approximately equal without alignment.
@@ -126,17 +128,17 @@ extension Comparison {
 
   /// Returns the equality of takes that differ by a negligible residual, or nil.
   private func approximateEquality(of pair: SignalPair) -> Equality? {
-    guard pair.shiftFrames == 0, !pair.isInverted, pair.dcOffset == 0 else { return nil }
+    guard pair.alignmentShiftFrames == 0, !pair.isInverted, pair.dcOffset == 0 else { return nil }
     let residual = residual(of: pair)
-    guard abs(residual.levelDecibels) < SoundComparison.minimumLevelChange,
-      residual.decibels <= Self.negligibleResidualDecibels,
-      residual.relativeDecibels <= Self.maximumRelativeResidualDecibels
+    guard abs(residual.candidateLevelDecibels) < SoundComparison.minimumLevelChangeDecibels,
+      residual.residualDecibels <= Self.negligibleResidualDecibels,
+      residual.relativeResidualDecibels <= Self.maximumRelativeResidualDecibels
     else {
       return nil
     }
     return .approximate(
-      residualDecibels: residual.decibels > -190 ? residual.decibels : nil,
-      levelDecibels: residual.levelDecibels)
+      residualDecibels: residual.residualDecibels > -190 ? residual.residualDecibels : nil,
+      levelDecibels: residual.candidateLevelDecibels)
   }
 
   /// The time range of both takes, in seconds.
@@ -151,8 +153,8 @@ extension Comparison {
   ///   - sentence: The sentence without a period, or nil to describe the difference by its kind.
   mutating func add(_ difference: Difference, sentence: String? = nil) {
     var list = DifferenceList(
-      candidateNames: EventNames([], owner: options.candidateLabel),
-      referenceNames: EventNames([], owner: options.referenceLabel),
+      candidateNames: EventNames([], takeLabel: options.candidateLabel),
+      referenceNames: EventNames([], takeLabel: options.referenceLabel),
       overallRange: fullRange)
     if let sentence {
       list.add(difference, sentence: sentence)

@@ -12,7 +12,7 @@ import SignalAnalysis
 struct SignalDifferences {
   private let pair: SignalPair
   private let options: ComparisonOptions
-  private(set) var list: DifferenceList
+  private(set) var differenceList: DifferenceList
   private let comparisons: [SoundComparison]
   /// The overall delay of the candidate, in seconds.
   private(set) var delaySeconds: Double
@@ -35,7 +35,7 @@ struct SignalDifferences {
   init(_ pair: SignalPair, arePatterns: Bool, options: ComparisonOptions) {
     self.pair = pair
     self.options = options
-    delaySeconds = Double(pair.shiftFrames) / pair.rate
+    delaySeconds = Double(pair.alignmentShiftFrames) / pair.rate
     levelDecibels = 0
     let background = BackgroundSound.background(of: pair)
     let clipping = ClippedPeaks(pair.reference) == nil ? ClippedPeaks(pair.candidate) : nil
@@ -43,17 +43,18 @@ struct SignalDifferences {
     let patternThreshold = arePatterns ? peak * Self.patternSilenceRatio : 0
     func regions(_ samples: [Float]) -> [ActiveRegion] {
       let silence = max(ActiveRegion.silenceMagnitude(of: samples), patternThreshold)
-      return ActiveRegion.find(
-        in: samples, rate: pair.rate, threshold: max(silence, background?.magnitudeBound ?? 0))
+      return ActiveRegion.findRegions(
+        in: samples, rate: pair.rate,
+        threshold: max(silence, background?.maximumUsualMagnitude ?? 0))
     }
     let referenceRegions = regions(pair.reference)
     let candidateRegions = regions(pair.candidate)
     let start = referenceRegions.first?.startSeconds ?? 0
-    list = DifferenceList(
+    differenceList = DifferenceList(
       candidateNames: EventNames(
-        candidateRegions.map { $0.event() }, owner: options.candidateLabel),
+        candidateRegions.map { $0.event() }, takeLabel: options.candidateLabel),
       referenceNames: EventNames(
-        referenceRegions.map { $0.event() }, owner: options.referenceLabel),
+        referenceRegions.map { $0.event() }, takeLabel: options.referenceLabel),
       overallRange: start...max(start, referenceRegions.last?.endSeconds ?? start))
     func levels(_ regions: [ActiveRegion], _ samples: [Float]) -> [Double] {
       regions.map { Decibels.of(power: Statistics.meanSquare(of: samples[$0.sampleRange])) }
@@ -69,7 +70,7 @@ struct SignalDifferences {
     comparisons = pairs.map { index, candidateIndex in
       SoundComparison(
         referenceRegions[index], candidateRegions[candidateIndex], of: pair,
-        noise: background?.power ?? 0, ceiling: clipping?.ceiling ?? .infinity)
+        noise: background?.meanSquare ?? 0, ceiling: clipping?.clippedMagnitude ?? .infinity)
     }
     addWholeSignalDifferences(background: background, clipping: clipping)
     // A single pair represents the whole take only if there are no other sounds.
@@ -84,14 +85,14 @@ struct SignalDifferences {
       opposite: pair.candidate, delay: 0)
     addUnpairedRegions(
       .added, candidateRegions, paired: Set(pairs.map(\.1)), in: pair.candidate,
-      opposite: pair.reference, delay: shiftSeconds)
+      opposite: pair.reference, delay: alignmentShiftSeconds)
   }
 
   /// The shift of the candidate that was removed from the pair, in seconds.
-  private var shiftSeconds: Double { Double(pair.shiftFrames) / pair.rate }
+  private var alignmentShiftSeconds: Double { Double(pair.alignmentShiftFrames) / pair.rate }
   /// Returns events for the candidate's sounds, at their times before alignment.
   private func candidateEvents(of comparisons: [SoundComparison]) -> [IndexedEvent] {
-    comparisons.map { $0.candidateRegion.event(delay: shiftSeconds) }
+    comparisons.map { $0.candidateRegion.event(delay: alignmentShiftSeconds) }
   }
 
   /// Adds the differences that apply to the whole signals: polarity, DC offset, background noise,
@@ -100,27 +101,27 @@ struct SignalDifferences {
     background: BackgroundSound?, clipping: ClippedPeaks?
   ) {
     if pair.isInverted {
-      list.addOverall(.polarity)
+      differenceList.addOverall(.polarity)
     }
     if pair.dcOffset != 0 {
-      list.addOverall(
+      differenceList.addOverall(
         .offset, amount: Decibels.of(amplitude: abs(pair.dcOffset)), after: pair.dcOffset)
     }
     if let background {
-      list.addBackground(decibels: background.decibels, hertz: background.hertz)
+      differenceList.addBackground(decibels: background.decibels, hertz: background.humHertz)
     }
     guard let clipping else { return }
     let level = SentenceFormatting.number(
-      Decibels.of(amplitude: Double(clipping.ceiling)), places: 1)
+      Decibels.of(amplitude: Double(clipping.clippedMagnitude)), places: 1)
     let start = Double(clipping.clippedFrames.lowerBound) / pair.rate
     let end = Double(clipping.clippedFrames.upperBound) / pair.rate
-    let plural = clipping.runCount == 1 ? "" : "s"
-    list.add(
+    let plural = clipping.clippedRunCount == 1 ? "" : "s"
+    differenceList.add(
       Difference(
-        .clipping, in: start...end, amount: Double(clipping.sampleCount),
-        after: Double(clipping.ceiling)),
+        .clipping, in: start...end, amount: Double(clipping.clippedSampleCount),
+        after: Double(clipping.clippedMagnitude)),
       sentence:
-        "\(options.candidateLabel) is clipped at \(level) dBFS in \(clipping.runCount) place"
+        "\(options.candidateLabel) is clipped at \(level) dBFS in \(clipping.clippedRunCount) place"
         + "\(plural), between \(SentenceFormatting.range(start...end))")
   }
 
@@ -145,7 +146,7 @@ struct SignalDifferences {
   }
 
   /// Adds a difference for each group of sounds with the same amount.
-  private mutating func addGrouped(
+  private mutating func addGroupedDifferences(
     _ kind: Difference.Kind, _ values: [(SoundComparison, Double)], within tolerance: Double
   ) {
     for group in values.grouped(by: \.1, within: { _ in tolerance }) {
@@ -153,7 +154,7 @@ struct SignalDifferences {
       let comparisons = group.map(\.0)
       let events = candidateEvents(of: comparisons)
       let hasTimes = kind == .time && group.count == 1
-      list.add(
+      differenceList.add(
         Difference(
           kind,
           in: comparisons[0].region
@@ -175,13 +176,13 @@ struct SignalDifferences {
     // Times of different shapes are those of the first audible sample, which depends on the shape.
     let isAccurate = comparisons.count { $0.hasMatchingShape } * 2 > comparisons.count
     if abs(shift) > (isAccurate ? 0.000_04 : 0.001) {
-      list.addOverall(.time, amount: shift)
+      differenceList.addOverall(.time, amount: shift)
     }
     let shifts = comparisons.map { ($0, $0.timeShiftSeconds - commonShift) }
     let significant = shifts.filter { comparison, shift in
-      abs(shift) > (comparison.hasMatchingShape ? SoundComparison.minimumTimeShift : 0.001)
+      abs(shift) > (comparison.hasMatchingShape ? SoundComparison.minimumTimeShiftSeconds : 0.001)
     }
-    addGrouped(.time, significant, within: 0.000_2)
+    addGroupedDifferences(.time, significant, within: 0.000_2)
   }
 
   /// Adds the differences of level.
@@ -193,12 +194,12 @@ struct SignalDifferences {
     }
     // Without a level match, levels are reported as they are, unless all sounds share one.
     let overallLevel = options.levelMatch == LevelMatch.none && !hasCommonLevel ? 0 : commonLevel
-    if abs(overallLevel) >= SoundComparison.minimumLevelChange {
+    if abs(overallLevel) >= SoundComparison.minimumLevelChangeDecibels {
       levelDecibels = overallLevel
-      list.addOverall(.level, amount: overallLevel)
+      differenceList.addOverall(.level, amount: overallLevel)
     }
     let levels = constant.map { ($0, $0.levelChangeDecibels - overallLevel) }
-    addGrouped(.level, levels.filter { abs($0.1) > 0.15 }, within: 0.1)
+    addGroupedDifferences(.level, levels.filter { abs($0.1) > 0.15 }, within: 0.1)
     for comparison in comparisons {
       addLevelSegments(of: comparison, overallLevel: overallLevel)
     }
@@ -211,11 +212,11 @@ struct SignalDifferences {
       let level = isConstant ? segment.medianDecibels : segment.extremeDecibels
       return (range: segment.range, amount: level - overallLevel, isConstant: isConstant)
     }.filter { abs($0.amount) > LevelDifferenceCurve.minimumDifferenceDecibels }
-    let owner = list.candidateNames.owner
+    let owner = differenceList.candidateNames.takeLabel
     guard segments.count > Self.maximumSegmentCount else {
       for (range, amount, isConstant) in segments {
         let change = (isConstant ? "" : "up to ") + Difference.Kind.level.changeText(amount)
-        list.add(
+        differenceList.add(
           Difference(.level, in: range, amount: amount),
           sentence: "\(owner) is \(change) between \(SentenceFormatting.range(range))")
       }
@@ -224,7 +225,7 @@ struct SignalDifferences {
     let minimum = segments.map(\.amount).min() ?? 0
     let maximum = segments.map(\.amount).max() ?? 0
     let range = segments[0].range.lowerBound...segments[segments.count - 1].range.upperBound
-    list.add(
+    differenceList.add(
       Difference(.level, in: range, amount: abs(minimum) > maximum ? minimum : maximum),
       sentence:
         "\(owner)'s level follows a different curve between \(SentenceFormatting.range(range)): "
@@ -234,23 +235,25 @@ struct SignalDifferences {
   /// Adds the differences of frequency.
   private mutating func addFrequencyChanges() {
     // A single sound is reported with both frequencies.
-    let percents = comparisons.map { $0.frequencyChange?.percent ?? 0 }
+    let percents = comparisons.map { $0.frequencyChange?.changePercent ?? 0 }
     let commonPercent =
       comparisons.count == 1 ? 0 : Self.commonValue(of: percents, within: 0.6) ?? 0
     if abs(commonPercent) >= SoundComparison.minimumFrequencyPercent {
-      list.addOverall(.frequency, amount: commonPercent)
+      differenceList.addOverall(.frequency, amount: commonPercent)
     }
     for comparison in comparisons {
-      guard let change = comparison.frequencyChange, abs(change.percent - commonPercent) > 1 else {
+      guard let change = comparison.frequencyChange, abs(change.changePercent - commonPercent) > 1
+      else {
         continue
       }
-      list.add(
+      differenceList.add(
         Difference(
-          .frequency, in: comparison.region.secondsRange, amount: change.percent,
-          before: change.before,
-          after: change.after),
+          .frequency, in: comparison.region.secondsRange, amount: change.changePercent,
+          before: change.referenceHertz,
+          after: change.candidateHertz),
         of: candidateEvents(of: [comparison]),
-        detail: ": " + SentenceFormatting.frequencies(change.after, insteadOf: change.before))
+        detail: ": "
+          + SentenceFormatting.frequencies(change.candidateHertz, insteadOf: change.referenceHertz))
     }
   }
 
@@ -258,7 +261,7 @@ struct SignalDifferences {
   private mutating func addDurationsAndResiduals() {
     for comparison in comparisons {
       if comparison.durationChangeSeconds != 0 {
-        list.add(
+        differenceList.add(
           Difference(
             .duration, in: comparison.region.secondsRange, amount: comparison.durationChangeSeconds,
             before: comparison.region.durationSeconds,
@@ -266,7 +269,7 @@ struct SignalDifferences {
           of: candidateEvents(of: [comparison]))
       }
       guard let residual = comparison.residualDecibels else { continue }
-      list.add(
+      differenceList.add(
         Difference(residual: residual, in: comparison.region.secondsRange),
         of: candidateEvents(of: [comparison]))
     }
@@ -295,7 +298,7 @@ struct SignalDifferences {
       let regions = unique.filter { $0.isTap == areTaps }
       guard let first = regions.first, let last = regions.last else { continue }
       let peak = regions.map { Statistics.peak(of: samples[$0.sampleRange]) }.max() ?? 0
-      list.add(
+      differenceList.add(
         Difference(
           kind, in: first.startSeconds...last.endSeconds,
           amount: Decibels.of(amplitude: Double(peak))),

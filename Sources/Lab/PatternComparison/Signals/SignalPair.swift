@@ -10,7 +10,7 @@ struct SignalPair {
   /// corrected.
   private(set) var candidate: [Float]
   /// The shift that was removed from the candidate, in frames; positive if the candidate was later.
-  private(set) var shiftFrames = 0
+  private(set) var alignmentShiftFrames = 0
   /// A Boolean value that indicates whether the candidate's polarity was inverted, and was
   /// therefore corrected.
   private(set) var isInverted = false
@@ -87,18 +87,19 @@ struct SignalPair {
     case .auto, .none:
       guard alignWaveforms(mayShift: alignment == .auto) else { return }
     case .start:
-      shiftFrames = Self.firstAudibleIndex(in: candidate) - Self.firstAudibleIndex(in: reference)
+      alignmentShiftFrames =
+        Self.firstAudibleIndex(in: candidate) - Self.firstAudibleIndex(in: reference)
     }
     if isInverted {
       for index in candidate.indices {
         candidate[index].negate()
       }
     }
-    if shiftFrames > 0 {
-      candidate.removeFirst(min(shiftFrames, candidate.count))
+    if alignmentShiftFrames > 0 {
+      candidate.removeFirst(min(alignmentShiftFrames, candidate.count))
     }
-    if shiftFrames < 0 {
-      candidate.insert(contentsOf: [Float](repeating: 0, count: -shiftFrames), at: 0)
+    if alignmentShiftFrames < 0 {
+      candidate.insert(contentsOf: [Float](repeating: 0, count: -alignmentShiftFrames), at: 0)
     }
   }
 
@@ -120,11 +121,11 @@ struct SignalPair {
     correlation = isInverted ? -best.correlation : best.correlation
     // Without a clear correlation, a shift is not justified.
     if mayShift, best.correlation > 0.5 {
-      shiftFrames = Int((best.lagSeconds * rate).rounded())
+      alignmentShiftFrames = Int((best.lagSeconds * rate).rounded())
     }
     // A candidate that sounds from the start is not late.
-    if shiftFrames > 0 {
-      shiftFrames = min(shiftFrames, Self.firstAudibleIndex(in: candidate))
+    if alignmentShiftFrames > 0 {
+      alignmentShiftFrames = min(alignmentShiftFrames, Self.firstAudibleIndex(in: candidate))
     }
     return true
   }

@@ -26,11 +26,11 @@ struct SoundComparison {
   /// The residual power, relative to the sound, below which waveforms count as equal.
   private static let maximumShapeResidual = 1e-3
   /// The minimum change of level to report, in decibels.
-  static let minimumLevelChange = 0.05
+  static let minimumLevelChangeDecibels = 0.05
   /// The minimum time shift to report, in seconds.
-  static let minimumTimeShift = 0.0002
+  static let minimumTimeShiftSeconds = 0.0002
   /// The minimum change of duration to report, in seconds.
-  static let minimumDurationChange = 0.003
+  static let minimumDurationChangeSeconds = 0.003
   /// The minimum change of frequency to report, in percent.
   static let minimumFrequencyPercent = 1.0
 
@@ -74,10 +74,11 @@ struct SoundComparison {
       hasOtherDuration
       ? Self.leastSquaresGain(reference, aligned).correlation : match?.correlation ?? 0
     if isClipped
-      || Self.isExplained(correlation: correlation, samples: aligned, noiseEnergy: noiseEnergy)
+      || Self.gainExplainsDifference(
+        correlation: correlation, samples: aligned, noiseEnergy: noiseEnergy)
     {
       let ceiling = isClipped ? ceiling : .infinity
-      levelChangeDecibels = Self.leastSquaresGain(reference, aligned, below: ceiling).decibels
+      levelChangeDecibels = Self.leastSquaresGain(reference, aligned, below: ceiling).gainDecibels
       return
     }
     measureChanges(reference, aligned, margin: margin, rate: rate, noiseEnergy: noiseEnergy)
@@ -94,7 +95,7 @@ struct SoundComparison {
 
   private static func durationsDiffer(_ region: ActiveRegion, _ other: ActiveRegion) -> Bool {
     abs(other.durationSeconds - region.durationSeconds)
-      > max(minimumDurationChange, 0.01 * region.durationSeconds)
+      > max(minimumDurationChangeSeconds, 0.01 * region.durationSeconds)
   }
 
   /// The fraction of the peak at which a sound ends. The end of a region includes weak tails, such
@@ -126,7 +127,7 @@ struct SoundComparison {
   }
 
   /// Returns whether a gain explains the difference, up to noise.
-  private static func isExplained(
+  private static func gainExplainsDifference(
     correlation: Double, samples: [Float], noiseEnergy: Double
   ) -> Bool {
     let energy = Statistics.meanSquare(of: samples) * Double(samples.count)
@@ -142,7 +143,7 @@ struct SoundComparison {
 
   /// A gain by least squares, and the correlation coefficient.
   private struct GainFit {
-    var decibels = 0.0
+    var gainDecibels = 0.0
     var correlation = 0.0
   }
 
@@ -161,7 +162,7 @@ struct SoundComparison {
     }
     guard referenceEnergy > 0, candidateEnergy > 0, product > 0 else { return GainFit() }
     return GainFit(
-      decibels: 20 * log10(product / referenceEnergy),
+      gainDecibels: 20 * log10(product / referenceEnergy),
       correlation: product / (referenceEnergy * candidateEnergy).squareRoot())
   }
 
@@ -182,10 +183,10 @@ struct SoundComparison {
       let excerpt = Array(candidate[..<end])
       let gain = Self.leastSquaresGain(Array(reference[..<end]), excerpt)
       durationChangeSeconds = change
-      if Self.isExplained(
+      if Self.gainExplainsDifference(
         correlation: gain.correlation, samples: excerpt, noiseEnergy: noiseEnergy)
       {
-        levelChangeDecibels = gain.decibels
+        levelChangeDecibels = gain.gainDecibels
         return
       }
     }
@@ -196,7 +197,7 @@ struct SoundComparison {
       bothTaps
       ? FrequencyPair(reference, candidate, rate: rate, areTaps: true)
       : FrequencyPair(referenceWindow, candidateWindow, rate: rate, areTaps: false)
-    if let frequencies, abs(frequencies.percent) >= Self.minimumFrequencyPercent {
+    if let frequencies, abs(frequencies.changePercent) >= Self.minimumFrequencyPercent {
       frequencyChange = frequencies
     }
     if bothTaps {
@@ -229,7 +230,7 @@ struct SoundComparison {
     _ reference: [Float], _ candidate: [Float], rate: Double
   ) {
     let curve = LevelDifferenceCurve(reference, candidate, rate: rate)
-    if let constant = curve.constantDifference {
+    if let constant = curve.constantDifferenceDecibels {
       if abs(constant) > 0.1 {
         levelChangeDecibels = constant
       }
@@ -247,12 +248,12 @@ struct SoundComparison {
 /// The frequencies of two sounds.
 struct FrequencyPair {
   /// The frequency of the reference, in hertz.
-  let before: Double
+  let referenceHertz: Double
   /// The frequency of the candidate, in hertz.
-  let after: Double
+  let candidateHertz: Double
 
   /// The frequency change, in percent.
-  var percent: Double { 100 * (after / before - 1) }
+  var changePercent: Double { 100 * (candidateHertz / referenceHertz - 1) }
 
   /// The maximum frequency that counts, in hertz. Higher frequencies cannot be felt.
   static let maximumHertz = 1_000.0
@@ -272,16 +273,16 @@ struct FrequencyPair {
     if !areTaps,
       let tracked = Self.trackedFrequencies(reference, candidate, rate: rate)
     {
-      before = tracked.before
-      after = tracked.after
+      referenceHertz = tracked.before
+      candidateHertz = tracked.after
       return
     }
     let centroids = [reference, candidate].compactMap {
       Self.centroid(of: Spectrum(of: Signal($0, rate: rate)))
     }
     guard centroids.count == 2 else { return nil }
-    before = centroids[0]
-    after = centroids[1]
+    referenceHertz = centroids[0]
+    candidateHertz = centroids[1]
   }
 
   /// Returns the median frequencies of both sounds while both have a pitch, or nil if that is less

@@ -37,7 +37,7 @@ struct PanelFrame {
   }
 
   /// The size of text and lines, relative to a figure that is 900 pixels wide.
-  let scale: Double
+  let figureScale: Double
   /// The rectangle of the panel's plot area.
   let box: PlotBox
   var drawing: PlotDrawing
@@ -52,33 +52,33 @@ struct PanelFrame {
   ///   - legendNames: All names for which the legend needs room.
   init(_ contents: Contents, width: Double, legendNames: [String]) {
     self.contents = contents
-    scale = PlotLayout.drawingScale(forWidth: width)
-    let left = (58 * scale).rounded()
-    let right = (width - 30 * scale).rounded()
+    figureScale = PlotLayout.drawingScale(forWidth: width)
+    let left = (58 * figureScale).rounded()
+    let right = (width - 30 * figureScale).rounded()
     let names = ["\(contents.verticalTitle) \(contents.verticalUnit)"] + legendNames
     let legendWidth = names.reduce(0) { $0 + Self.entryWidth($1) }
-    legendLineCount = max(1, (legendWidth * scale / (right - left)).rounded(.up))
+    legendLineCount = max(1, (legendWidth * figureScale / (right - left)).rounded(.up))
     let titleWidth = TextWidth.inEms(contents.title) * PlotLayout.titleFontPixels * 1.08
     let subtitleWidth = TextWidth.inEms(contents.subtitle) * PlotLayout.labelFontPixels
-    let isSubtitleBesideTitle = (titleWidth + subtitleWidth + 20) * scale < right - left
+    let isSubtitleBesideTitle = (titleWidth + subtitleWidth + 20) * figureScale < right - left
     let subtitleHeight: Double = isSubtitleBesideTitle ? 0 : 18
     let legendHeight: Double = legendLineCount > 1 ? 18 * legendLineCount : 0
-    let top = (60 + subtitleHeight + legendHeight + 18) * scale
+    let top = (60 + subtitleHeight + legendHeight + 18) * figureScale
     box = PlotBox(
-      left: left, top: top.rounded(), right: right, bottom: (top + 250 * scale).rounded())
+      left: left, top: top.rounded(), right: right, bottom: (top + 250 * figureScale).rounded())
     drawing = PlotDrawing(
-      width: width, height: (box.bottom + 40 * scale).rounded(), title: contents.title,
+      width: width, height: (box.bottom + 40 * figureScale).rounded(), title: contents.title,
       accessibleDescription: contents.summary)
     drawing.fillRectangle(
       PlotBox(left: 0, top: 0, right: drawing.width, bottom: drawing.height),
       paint: .role(.background))
     drawing.drawText(
-      contents.title, at: PlotPoint(box.left, 32 * scale),
-      fontSize: PlotLayout.titleFontPixels * scale, role: .foreground, isBold: true)
+      contents.title, at: PlotPoint(box.left, 32 * figureScale),
+      fontSize: PlotLayout.titleFontPixels * figureScale, role: .foreground, isBold: true)
     if isSubtitleBesideTitle {
-      drawLabel(contents.subtitle, at: PlotPoint(box.right, 32 * scale), anchor: .end)
+      drawLabel(contents.subtitle, at: PlotPoint(box.right, 32 * figureScale), anchor: .end)
     } else {
-      drawLabel(contents.subtitle, at: PlotPoint(box.left, 50 * scale))
+      drawLabel(contents.subtitle, at: PlotPoint(box.left, 50 * figureScale))
     }
   }
 
@@ -92,7 +92,8 @@ struct PanelFrame {
   /// Returns a stroke from a width and dash lengths that are in pixels at a drawing scale of 1.
   func stroke(_ role: PlotRole, width: Double, dashes: [Double] = []) -> PlotDrawing.Stroke {
     PlotDrawing.Stroke(
-      paint: .role(role), widthPixels: width * scale, dashPixelLengths: dashes.map { $0 * scale })
+      paint: .role(role), widthPixels: width * figureScale,
+      dashPixelLengths: dashes.map { $0 * figureScale })
   }
 
   /// Marks a range of the horizontal axis with a colored band.
@@ -110,20 +111,23 @@ struct PanelFrame {
     for tick in contents.verticalAxis.ticks(atMost: 8) {
       let y = point(left, tick.axisValue).y
       drawing.drawLine(
-        from: PlotPoint(box.left, y), to: PlotPoint(box.right, y), role: .grid, width: scale)
+        from: PlotPoint(box.left, y), to: PlotPoint(box.right, y), role: .grid, width: figureScale)
       drawLabel(
-        tick.labelText, at: PlotPoint(box.left - 8 * scale, min(y + 4 * scale, box.bottom + scale)),
+        tick.labelText,
+        at: PlotPoint(
+          box.left - 8 * figureScale, min(y + 4 * figureScale, box.bottom + figureScale)),
         anchor: .end)
     }
     let bottom = contents.verticalAxis.valueRange.lowerBound
-    let tickCount = Int(box.width / (contents.horizontalTickSpacing * scale))
+    let tickCount = Int(box.width / (contents.horizontalTickSpacing * figureScale))
     let ticks = contents.horizontalAxis.ticks(atMost: max(3, tickCount))
     for (index, tick) in ticks.enumerated() {
       let x = point(tick.axisValue, bottom).x
       drawing.drawLine(
-        from: PlotPoint(x, box.top), to: PlotPoint(x, box.bottom), role: .grid, width: scale)
+        from: PlotPoint(x, box.top), to: PlotPoint(x, box.bottom), role: .grid, width: figureScale)
       let unit = index == ticks.count - 1 ? " \(contents.horizontalUnit)" : ""
-      drawLabel(tick.labelText + unit, at: PlotPoint(x, box.bottom + 18 * scale), anchor: .middle)
+      drawLabel(
+        tick.labelText + unit, at: PlotPoint(x, box.bottom + 18 * figureScale), anchor: .middle)
     }
   }
 
@@ -131,51 +135,52 @@ struct PanelFrame {
   mutating func drawBaseline() {
     drawing.drawLine(
       from: PlotPoint(box.left, box.bottom), to: PlotPoint(box.right, box.bottom), role: .edge,
-      width: scale)
+      width: figureScale)
   }
 
   /// Draws the title of the vertical axis and the legend, which is at the right or on separate
   /// lines.
   mutating func drawLegend(_ entries: [LegendEntry]) {
     let title = PlotDrawing.TextRun(
-      text: contents.verticalTitle, fontSizePixels: PlotLayout.panelTitleFontPixels * scale,
+      text: contents.verticalTitle, fontSizePixels: PlotLayout.panelTitleFontPixels * figureScale,
       role: .foreground, isBold: true)
     let unit = PlotDrawing.TextRun(
-      text: contents.verticalUnit, fontSizePixels: PlotLayout.labelFontPixels * scale,
-      leadingGapPixels: 7 * scale)
+      text: contents.verticalUnit, fontSizePixels: PlotLayout.labelFontPixels * figureScale,
+      leadingGapPixels: 7 * figureScale)
     drawing.add(
-      .text([title, unit], at: PlotPoint(box.left, box.top - 10 * scale), anchor: .start))
-    let totalWidth = entries.reduce(0) { $0 + Self.entryWidth($1.name) } * scale
-    var position = PlotPoint(box.right - totalWidth, box.top - 10 * scale)
+      .text([title, unit], at: PlotPoint(box.left, box.top - 10 * figureScale), anchor: .start))
+    let totalWidth = entries.reduce(0) { $0 + Self.entryWidth($1.name) } * figureScale
+    var position = PlotPoint(box.right - totalWidth, box.top - 10 * figureScale)
     if legendLineCount > 1 {
-      position = PlotPoint(box.left, box.top - (10 + 18 * legendLineCount) * scale)
+      position = PlotPoint(box.left, box.top - (10 + 18 * legendLineCount) * figureScale)
     }
     for entry in entries {
-      let width = Self.entryWidth(entry.name) * scale
+      let width = Self.entryWidth(entry.name) * figureScale
       if legendLineCount > 1, position.x > box.left, position.x + width > box.right {
-        position = PlotPoint(box.left, position.y + 18 * scale)
+        position = PlotPoint(box.left, position.y + 18 * figureScale)
       }
-      let end = position.x + PlotLayout.legendSymbolPixels * scale
-      draw(entry.symbol, from: position, to: end)
-      drawLabel(entry.name, at: PlotPoint(end + 6 * scale, position.y))
+      let end = position.x + PlotLayout.legendSymbolPixels * figureScale
+      drawLegendSymbol(entry.symbol, from: position, to: end)
+      drawLabel(entry.name, at: PlotPoint(end + 6 * figureScale, position.y))
       position.x += width
     }
   }
 
-  private mutating func draw(
+  private mutating func drawLegendSymbol(
     _ symbol: LegendEntry.Symbol, from position: PlotPoint, to end: Double
   ) {
-    let y = position.y - 4 * scale
+    let y = position.y - 4 * figureScale
     switch symbol {
     case .line(let stroke):
       drawing.stroke([[PlotPoint(position.x, y), PlotPoint(end, y)]], stroke)
     case .area:
       let area = PlotBox(
-        left: position.x, top: position.y - 8 * scale, right: end, bottom: position.y)
-      drawing.fillRectangle(area, paint: .role(.sharedArea), radius: 1.5 * scale, opacity: 0.6)
+        left: position.x, top: position.y - 8 * figureScale, right: end, bottom: position.y)
+      drawing.fillRectangle(
+        area, paint: .role(.sharedArea), radius: 1.5 * figureScale, opacity: 0.6)
     case .disc(let role):
       drawing.drawDisc(
-        center: PlotPoint((position.x + end) / 2, y), radius: 4 * scale, paint: .role(role))
+        center: PlotPoint((position.x + end) / 2, y), radius: 4 * figureScale, paint: .role(role))
     }
   }
 
@@ -188,6 +193,6 @@ struct PanelFrame {
     _ text: String, at position: PlotPoint, anchor: PlotDrawing.Anchor = .start
   ) {
     drawing.drawText(
-      text, at: position, fontSize: PlotLayout.labelFontPixels * scale, anchor: anchor)
+      text, at: position, fontSize: PlotLayout.labelFontPixels * figureScale, anchor: anchor)
   }
 }

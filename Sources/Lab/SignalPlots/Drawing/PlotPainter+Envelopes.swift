@@ -37,7 +37,7 @@ extension PlotPainter {
     guard !layout.usesTerminalCells, takes.count == 1, let eventPlot = takes[0].eventPlot else {
       return nil
     }
-    let continuousCount = eventPlot.events.count { $0.kind.isVibration && isVisible($0) }
+    let continuousCount = eventPlot.events.count { $0.kind.isVibration && isEventVisible($0) }
     let transientCount = eventPlot.events.count {
       $0.kind.isTransient && isTimeVisible($0.onsetSeconds)
     }
@@ -59,7 +59,7 @@ extension PlotPainter {
       Int(((layout.x(atTime: seconds) - layout.panelLeft) / width).rounded(.down))
     }
     for event in eventPlot.events
-    where (event.kind.isVibration || event.kind.isTransient) && isVisible(event) {
+    where (event.kind.isVibration || event.kind.isTransient) && isEventVisible(event) {
       guard let strongest = event.points.max(by: { $0.intensity < $1.intensity }) else { continue }
       let first = max(0, column(atTime: event.onsetSeconds))
       let last = min(count - 1, column(atTime: event.endSeconds))

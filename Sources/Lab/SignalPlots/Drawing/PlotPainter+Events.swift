@@ -46,7 +46,7 @@ extension PlotPainter {
 
   private mutating func drawContinuousEvents(of eventPlot: EventPlot) {
     let events = eventPlot.events.filter { event in
-      event.kind.isVibration && event.points.count > 1 && isVisible(event)
+      event.kind.isVibration && event.points.count > 1 && isEventVisible(event)
     }
     let pointCount = events.reduce(0) { $0 + $1.points.count }
     guard events.count <= Self.maximumSeparateShapeCount,
@@ -175,7 +175,7 @@ extension PlotPainter {
       return drawSharpnessEnvelope(of: denseEventPlot, paint: paint)
     }
     let vibrations = eventPlot.events.filter(\.kind.isVibration)
-    var lines = vibrations.filter { isVisible($0) }.flatMap { sharpnessLines(of: $0) }
+    var lines = vibrations.filter { isEventVisible($0) }.flatMap { sharpnessLines(of: $0) }
     if lines.count > Self.maximumSeparateShapeCount {
       lines = mergedSharpnessLines(of: vibrations)
     }
@@ -213,7 +213,7 @@ extension PlotPainter {
 
   /// Draws the audio events of the take with an index, as their volume and file names.
   mutating func drawAudio(of take: Int) {
-    let events = (takes[take].eventPlot?.audioEvents ?? []).filter { isVisible($0) }
+    let events = (takes[take].eventPlot?.audioEvents ?? []).filter { isEventVisible($0) }
     let eventStride = max(1, events.count / Self.maximumDrawnAudioEventCount)
     var lastLabelEndX = -Double.infinity
     for index in stride(from: 0, to: events.count, by: eventStride) {
@@ -269,7 +269,7 @@ extension PlotPainter {
     LineSimplification.clipped(points, to: layout.panelLeft...layout.panelRight)
   }
 
-  func isVisible(_ event: EventPlot.Event) -> Bool {
+  func isEventVisible(_ event: EventPlot.Event) -> Bool {
     event.endSeconds >= plot.timeRangeSeconds.lowerBound
       && event.onsetSeconds <= plot.timeRangeSeconds.upperBound
   }

@@ -169,7 +169,7 @@ private struct PsychometricPlotPainter {
     for point in plot.points {
       drawPoint(point)
     }
-    frame.drawLegend(Self.legend(of: plot, scale: frame.scale))
+    frame.drawLegend(Self.legend(of: plot, scale: frame.figureScale))
   }
 
   private mutating func drawPoint(_ point: PsychometricPlot.Point) {
@@ -177,7 +177,7 @@ private struct PsychometricPlotPainter {
     if let interval = point.interval {
       let bottom = min(frame.point(point.level, interval.lowerBound).y, frame.box.bottom)
       let top = max(frame.point(point.level, interval.upperBound).y, frame.box.top)
-      let capWidth = 4 * frame.scale
+      let capWidth = 4 * frame.figureScale
       let lines = [
         [PlotPoint(center.x, bottom), PlotPoint(center.x, top)],
         [PlotPoint(center.x - capWidth, bottom), PlotPoint(center.x + capWidth, bottom)],
@@ -185,7 +185,7 @@ private struct PsychometricPlotPainter {
       ]
       frame.drawing.stroke(lines, frame.stroke(.take(0), width: 1.5))
     }
-    frame.drawing.drawDisc(center: center, radius: 4 * frame.scale, paint: .role(.take(0)))
+    frame.drawing.drawDisc(center: center, radius: 4 * frame.figureScale, paint: .role(.take(0)))
   }
 
   private static func legend(of plot: PsychometricPlot, scale: Double = 1)

@@ -150,7 +150,7 @@ private struct ResponsePlotPainter {
     frame.drawGrid()
     var legend: [PanelFrame.LegendEntry] = []
     for curve in Self.curves {
-      let lines = lines(of: curve.levelDecibels)
+      let lines = visibleCurveLines(of: curve.levelDecibels)
       if lines.isEmpty { continue }
       let stroke = frame.stroke(curve.colorRole, width: curve.lineWidth, dashes: curve.dashLengths)
       legend.append(.init(name: curve.legendName, symbol: .line(stroke)))
@@ -164,7 +164,7 @@ private struct ResponsePlotPainter {
   }
 
   /// Returns the parts of a curve that are above the bottom of the level axis.
-  private func lines(of level: (ResponsePlot.Point) -> Double) -> [[PlotPoint]] {
+  private func visibleCurveLines(of level: (ResponsePlot.Point) -> Double) -> [[PlotPoint]] {
     let bottom = frame.box.bottom
     var lines: [[PlotPoint]] = []
     var previous: PlotPoint?

@@ -335,7 +335,7 @@ struct EventSampler {
       var index = control.segmentIndex(at: from.seconds) + 1
       while index < segments.count, segments[index].startPosition <= to.seconds {
         guard bends.count < timeBudget else {
-          return evenTimes(from: from.seconds, to: to.seconds, count: timeBudget)
+          return evenlySpacedTimes(from: from.seconds, to: to.seconds, count: timeBudget)
         }
         let start = segments[index].startPosition
         if segments[index - 1].value(at: start) != segments[index].startValue {
@@ -356,13 +356,13 @@ struct EventSampler {
       return bends
     }
     let subdivided = zip(bends, bends.dropFirst()).flatMap { start, end in
-      evenTimes(from: start, to: end, count: Self.subdivisionCountPerSegment).dropLast()
+      evenlySpacedTimes(from: start, to: end, count: Self.subdivisionCountPerSegment).dropLast()
     }
     return subdivided + [to.seconds]
   }
 
   /// Returns `count + 1` equally spaced times, both ends included.
-  private func evenTimes(from: Double, to: Double, count: Int) -> [Double] {
+  private func evenlySpacedTimes(from: Double, to: Double, count: Int) -> [Double] {
     (0...count).map { index in
       index == count ? to : from + (to - from) * Double(index) / Double(count)
     }

@@ -70,7 +70,7 @@ public struct Plot: Sendable {
     self.lanes = lanes
     durationSeconds = takes.map(\.durationSeconds).filter(\.isFinite).max() ?? 0
     let fullRange = 0...max(Self.minimumTimeSpanSeconds, durationSeconds)
-    timeRangeSeconds = timeRange.map { Self.clamped($0, to: fullRange) } ?? fullRange
+    timeRangeSeconds = timeRange.map { Self.clampedTimeRange($0, to: fullRange) } ?? fullRange
     self.takes = lanes.count == 1 ? lanes[0].takes : takes
     plotPanels = PlotPanel.panels(of: lanes, parts: parts, timeRange: timeRangeSeconds)
     let names = takes.map { $0.name.isEmpty ? "a pattern" : $0.name }
@@ -107,7 +107,9 @@ public struct Plot: Sendable {
   func drawing(width: Int) -> PlotDrawing { PlotPainter.makeDrawing(of: self, width: width) }
 
   /// Returns the part of a range within the figure, at least `minimumTimeSpanSeconds` long.
-  private static func clamped(_ range: ClosedRange<Double>, to fullRange: ClosedRange<Double>)
+  private static func clampedTimeRange(
+    _ range: ClosedRange<Double>, to fullRange: ClosedRange<Double>
+  )
     -> ClosedRange<Double>
   {
     let start = min(max(range.lowerBound, 0), fullRange.upperBound - minimumTimeSpanSeconds)
@@ -293,7 +295,7 @@ struct PlotTake: Sendable {
   ///   - position: The index of the location or channel in the names of the source.
   ///   - source: The lane source of the take.
   ///   - composition: The pattern of the take, or nil for a sound.
-  func part(
+  func lanePart(
     _ position: Int, of source: LaneSource, composition: HapticComposition?
   ) -> PlotTake {
     var part = self

@@ -49,7 +49,7 @@ struct PlotLane: Sendable {
           laneTakes.append(takes[index])
         case .part(let position):
           laneTakes.append(
-            takes[index].part(position, of: sources[index], composition: subject.composition))
+            takes[index].lanePart(position, of: sources[index], composition: subject.composition))
         case .nothing:
           laneTakes.append(try takes[index].withoutHaptics())
         }

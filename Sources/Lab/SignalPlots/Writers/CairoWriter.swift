@@ -42,7 +42,7 @@ internal import Glibc
 extension CairoBindings {
   /// Creates an image surface with 24-bit color, or a mask surface with 8 bits per pixel.
   func makeImage(width: Int, height: Int, isMask: Bool = false) throws(PlotError) -> Handle {
-    try unsafe checked(
+    try unsafe checkedSurface(
       cairoFunctions.image_surface_create(
         isMask ? CAIRO_FORMAT_A8 : CAIRO_FORMAT_RGB24, Int32(clamping: width),
         Int32(clamping: height)))
@@ -74,7 +74,7 @@ extension CairoBindings {
   func makePDFSurface(
     _ bytes: ByteSink, width: Double, height: Double, title: String
   ) throws(PlotError) -> Handle {
-    let surface = try unsafe checked(
+    let surface = try unsafe checkedSurface(
       cairoFunctions.pdf_surface_create_for_stream(
         Self.writeCallback, bytes.userData, width, height))
     unsafe cairoFunctions.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title)
@@ -84,7 +84,7 @@ extension CairoBindings {
   }
 
   func writePNG(of surface: Handle, to bytes: ByteSink) throws(PlotError) {
-    try unsafe check(
+    try unsafe checkStatus(
       cairoFunctions.surface_write_to_png_stream(surface, Self.writeCallback, bytes.userData))
   }
 
@@ -92,16 +92,16 @@ extension CairoBindings {
     guard let context = unsafe cairoFunctions.create(surface) else {
       throw drawingError("out of memory")
     }
-    try unsafe check(cairoFunctions.status(context))
+    try unsafe checkStatus(cairoFunctions.status(context))
     return unsafe context
   }
 
   /// Returns the surface if it has no error status; otherwise, destroys the surface and throws its
   /// error.
-  private func checked(_ surface: Handle?) throws(PlotError) -> Handle {
+  private func checkedSurface(_ surface: Handle?) throws(PlotError) -> Handle {
     guard let surface = unsafe surface else { throw drawingError("out of memory") }
     do throws(PlotError) {
-      try unsafe check(cairoFunctions.surface_status(surface))
+      try unsafe checkStatus(cairoFunctions.surface_status(surface))
     } catch {
       unsafe cairoFunctions.surface_destroy(surface)
       throw error
@@ -109,7 +109,7 @@ extension CairoBindings {
     return unsafe surface
   }
 
-  func check(_ status: cairo_status_t) throws(PlotError) {
+  func checkStatus(_ status: cairo_status_t) throws(PlotError) {
     guard status != CAIRO_STATUS_SUCCESS else { return }
     let text =
       unsafe cairoFunctions.status_to_string(status).map { unsafe String(cString: $0) } ?? "unknown"
@@ -193,7 +193,7 @@ extension CairoBindings {
     for item in drawing.items {
       try writer.draw(item)
     }
-    return try writer.finish()
+    return try writer.finishOutput()
   }
 
   /// Returns a grayscale PNG file with the opacities of a raster's cells.
@@ -206,14 +206,14 @@ extension CairoBindings {
     return sink.bytes
   }
 
-  private func finish() throws(PlotError) -> [UInt8] {
-    try unsafe cairoBindings.check(cairoBindings.cairoFunctions.status(cairoContext))
+  private func finishOutput() throws(PlotError) -> [UInt8] {
+    try unsafe cairoBindings.checkStatus(cairoBindings.cairoFunctions.status(cairoContext))
     if !writesPDF {
       unsafe cairoBindings.cairoFunctions.surface_flush(cairoSurface)
       try unsafe cairoBindings.writePNG(of: cairoSurface, to: outputSink)
     }
     unsafe cairoBindings.cairoFunctions.surface_finish(cairoSurface)
-    try unsafe cairoBindings.check(cairoBindings.cairoFunctions.surface_status(cairoSurface))
+    try unsafe cairoBindings.checkStatus(cairoBindings.cairoFunctions.surface_status(cairoSurface))
     return outputSink.bytes
   }
 

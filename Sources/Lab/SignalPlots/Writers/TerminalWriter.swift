@@ -77,8 +77,8 @@ struct TerminalWriter {
         drawMarker(at: center, paint: fill.paint)
       } else if let stroke, stroke.paint != .role(.foreground) {
         setCell(
-          terminalStyle.hollowHeadCharacter, paint: stroke.paint, row: row(center.y),
-          column: column(center.x))
+          terminalStyle.hollowHeadCharacter, paint: stroke.paint, row: cellRow(atY: center.y),
+          column: cellColumn(atX: center.x))
       }
     case .raster(let raster):
       drawRaster(raster)
@@ -130,12 +130,12 @@ struct TerminalWriter {
       character: character, colorIndex: color(of: paint, row: row, column: column))
   }
 
-  private func column(_ x: Double) -> Int {
+  private func cellColumn(atX x: Double) -> Int {
     min(grid.columnCount - 1, max(0, Int(x / Self.cellSizePixels.width)))
   }
 
   /// Returns the index of the character row that contains a y coordinate.
-  private func row(_ y: Double) -> Int {
+  private func cellRow(atY y: Double) -> Int {
     // The tolerance accounts for decimal values of 32 bits that are slightly above an edge.
     min(grid.rowCount - 1, max(0, Int(y / Self.cellSizePixels.height + 1e-3)))
   }
@@ -195,8 +195,8 @@ struct TerminalWriter {
   private mutating func fillColumn(
     _ column: Int, top: Double, bottom: Double, paint: PlotDrawing.Paint
   ) {
-    let lastRow = row(bottom - 0.1)
-    for row in min(lastRow, row(top))...lastRow {
+    let lastRow = cellRow(atY: bottom - 0.1)
+    for row in min(lastRow, cellRow(atY: top))...lastRow {
       let topInCell = top - Double(row) * Self.cellSizePixels.height
       // A sound of any level fills at least one eighth of the bottom row.
       let minimumEighths = row == grid.rowCount - 1 ? 1 : 0
@@ -224,12 +224,12 @@ struct TerminalWriter {
       // A stem on top of another stem excludes the last row of that stem.
       let end =
         bottom > Double(grid.rowCount) * Self.cellSizePixels.height - 0.1
-        ? grid.rowCount : row(bottom)
+        ? grid.rowCount : cellRow(atY: bottom)
       let stem =
         takeIndex == nil || terminalStyle.usesColors
         ? terminalStyle.stemCharacter : overlayShade(of: stroke.paint)
-      for row in row(top)..<max(row(top), end) {
-        setCell(stem, paint: stroke.paint, row: row, column: column(line[0].x))
+      for row in cellRow(atY: top)..<max(cellRow(atY: top), end) {
+        setCell(stem, paint: stroke.paint, row: row, column: cellColumn(atX: line[0].x))
       }
       return
     }
@@ -240,7 +240,8 @@ struct TerminalWriter {
         if usesDots {
           setDots(
             column: column, top: min(start, end), bottom: max(start, end), paint: stroke.paint)
-        } else if case let row = row((start + end) / 2), grid[row, column].character == " " {
+        } else if case let row = cellRow(atY: (start + end) / 2), grid[row, column].character == " "
+        {
           setCell(
             stroke.opacity < 1 ? terminalStyle.curveCharacter : terminalStyle.lineCharacter,
             paint: stroke.paint, row: row,
@@ -276,8 +277,8 @@ struct TerminalWriter {
     let isMuted = takeIndex != nil && !terminalStyle.usesColors && isShared(paint)
     setCell(
       isMuted ? terminalStyle.hollowHeadCharacter : terminalStyle.filledHeadCharacter, paint: paint,
-      row: row(center.y),
-      column: column(center.x))
+      row: cellRow(atY: center.y),
+      column: cellColumn(atX: center.x))
   }
 
   private mutating func drawRaster(_ raster: PlotDrawing.Raster) {

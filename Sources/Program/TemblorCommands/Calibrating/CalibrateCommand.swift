@@ -95,7 +95,7 @@ enum CalibrateCommand {
         "Capture", Option("-c", "--capture", value: "NAME", help: "ALSA input device."),
         Option(
           "--capture-channels", value: "N", help: "Number of channels to record, 1 to 64.",
-          defaultText: "the number of channels in use"), SweepCommand.haptics),
+          defaultText: "the number of channels in use"), SweepCommand.hapticsOption),
       DeviceOptions.optionGroup,
     ],
     examples: [
@@ -124,7 +124,7 @@ enum CalibrateCommand {
   ) { arguments, terminal in try run(arguments, terminal, on: SystemEnvironment()) }
 
   /// The range of plausible latencies, in seconds. Sound servers and networks add up to 3 s.
-  private static let plausibleLatencySeconds = 0.0...3.1
+  private static let plausibleLatencySecondsRange = 0.0...3.1
 
   /// Returns the latency of the signal path, in seconds, or nil without a reference.
   ///
@@ -145,7 +145,7 @@ enum CalibrateCommand {
       return nil
     }
     let latency = calibration.signalStartSeconds - start
-    guard plausibleLatencySeconds.contains(latency) else {
+    guard plausibleLatencySecondsRange.contains(latency) else {
       let milliseconds = (abs(latency) * 1_000).text(places: 2)
       throw CalibrationError(
         .unsuitableRecording,

@@ -154,7 +154,7 @@ final class ManualCalibration: PlaybackActivity {
   /// twice.
   private static let repeatedPressInterval = Duration.milliseconds(800)
   /// The duration for which a tone continues after its last key press.
-  private static let durationAfterPress = Duration.milliseconds(1_500)
+  private static let toneDurationAfterPress = Duration.milliseconds(1_500)
   /// The duration of the silence between tones.
   private static let pauseBetweenTones = Duration.seconds(1)
 
@@ -234,7 +234,7 @@ final class ManualCalibration: PlaybackActivity {
   }
 
   private var toneIndex: Int { min(lastPresses.count, tones.count - 1) }
-  private var player: PatternPlayer { players[toneIndex] }
+  private var currentPlayer: PatternPlayer { players[toneIndex] }
   var playbackState: PlaybackStatus.State {
     if case .playing = phase {
       .playing
@@ -244,7 +244,7 @@ final class ManualCalibration: PlaybackActivity {
   }
   var playbackProgress: (position: Double, duration: Double?) {
     if case .playing = phase {
-      (player.position, nil)
+      (currentPlayer.position, nil)
     } else {
       (0, nil)
     }
@@ -277,14 +277,14 @@ final class ManualCalibration: PlaybackActivity {
       return .finished
     case .pausing(let end):
       guard now >= end else { return .wait(end - now) }
-      toneEndCount = player.endCount
+      toneEndCount = currentPlayer.endCount
       currentTonePress = nil
       lastPressTime = nil
-      try player.start()
+      try currentPlayer.start()
       phase = .playing
     case .playing:
-      let isAnswered = lastPressTime.map { now >= $0 + Self.durationAfterPress } ?? false
-      if isAnswered || player.endCount > toneEndCount {
+      let isAnswered = lastPressTime.map { now >= $0 + Self.toneDurationAfterPress } ?? false
+      if isAnswered || currentPlayer.endCount > toneEndCount {
         try finishTone(at: now)
       }
     }
@@ -292,7 +292,7 @@ final class ManualCalibration: PlaybackActivity {
   }
 
   private func finishTone(at now: Duration) throws {
-    try player.stop()
+    try currentPlayer.stop()
     phase = .pausing(until: now + Self.pauseBetweenTones)
     if let currentTonePress {
       lastPresses.append(currentTonePress)
@@ -332,11 +332,11 @@ final class ManualCalibration: PlaybackActivity {
       phase = .pausing(until: now + Self.pauseBetweenTones)
       return
     }
-    guard case .playing = phase, player.position >= Self.fadeInSeconds else { return }
+    guard case .playing = phase, currentPlayer.position >= Self.fadeInSeconds else { return }
     if lastPressTime.map({ now - $0 >= Self.repeatedPressInterval }) ?? true {
       let tone = tones[toneIndex]
       currentTonePress = ManualMeasurement.Press(
-        toneHertz: tone.hertz(at: player.position), isOnRisingTone: tone.isRising)
+        toneHertz: tone.hertz(at: currentPlayer.position), isOnRisingTone: tone.isRising)
     }
     lastPressTime = now
   }
@@ -345,7 +345,7 @@ final class ManualCalibration: PlaybackActivity {
     levelDecibels = min(max(levelDecibels + step, Self.minimumLevelDecibels), 0)
     applyLevel()
     guard case .playing = phase else { return }
-    try player.stop()
+    try currentPlayer.stop()
     phase = .pausing(until: time.now + Self.pauseBetweenTones)
   }
 

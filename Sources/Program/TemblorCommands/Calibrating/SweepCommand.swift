@@ -27,7 +27,7 @@ enum SweepCommand {
       Option(
         "-o", "--output", value: "FILE", help: "Output file, with 24 bits per sample.",
         completion: .file(withExtension: "wav", "flac"),
-        writes: []), haptics,
+        writes: []), hapticsOption,
     ], optionGroups: [SweepOptions.optionGroup, DeviceOptions.optionGroup],
     examples: [
       .init("temblor sweep --profile dayton-bst-1 -o sweep.wav", "Write a sound file."),
@@ -37,13 +37,13 @@ enum SweepCommand {
     ]
   ) { arguments, terminal in try run(arguments, terminal, time: SystemTimeSource()) }
 
-  static let haptics = Option(
+  static let hapticsOption = Option(
     "--haptics", value: "LIST", help: RoutingOptions.transducerChannelsHelp, defaultText: "all")
 
   /// Returns the output channels of the transducer, numbered from 1; empty for all channels.
   static func channelNumbers(_ arguments: ParsedArguments) throws(UsageError) -> [Int] {
     guard let text = arguments.value("--haptics") else { return [] }
-    return try RoutingOptions.channelNumbers(text)
+    return try RoutingOptions.parseChannelNumbers(text)
   }
 
   static func run(_ arguments: ParsedArguments, _ terminal: Terminal, time: any TimeSource) throws

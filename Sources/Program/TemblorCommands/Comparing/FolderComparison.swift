@@ -13,13 +13,13 @@ struct FolderComparison {
   /// The result of comparing a pair of files.
   private struct PairResult: Sendable {
     let row: FolderReport.Row
-    let fields: JSONObject
+    let jsonFields: JSONObject
     /// The exit status if the pair could not be compared; otherwise, nil.
     var errorStatus: ExitStatus?
   }
 
-  private let reference: String
-  private let candidate: String
+  private let referenceFolder: String
+  private let candidateFolder: String
   private let options: CompareCommand.Options
   private let pairs: FolderPairs
   private let pages: FolderPages?
@@ -31,8 +31,8 @@ struct FolderComparison {
     _ reference: String, _ candidate: String, _ options: CompareCommand.Options,
     _ formats: FormatRegistry
   ) throws {
-    self.reference = reference
-    self.candidate = candidate
+    self.referenceFolder = reference
+    self.candidateFolder = candidate
     self.options = options
     let pairs = FolderPairs(
       reference: reference, candidate: candidate, formats: formats,
@@ -59,22 +59,23 @@ struct FolderComparison {
   private func run(on terminal: Terminal) throws -> ExitStatus {
     var work = BatchWork(on: terminal, problems: pairs.problems)
     guard !pairs.pairs.isEmpty || pairs.problems.isEmpty else { return work.overallStatus }
-    let results = compareAll(on: terminal)
+    let results = compareAllPairs(on: terminal)
     if options.renderJob.isCancelled() {
-      throw FileError(candidate, "interrupted")
+      throw FileError(candidateFolder, "interrupted")
     }
     for status in results.compactMap(\.errorStatus) {
       work.recordStatus(status)
     }
-    let rows = rows(results)
+    let rows = reportRows(results)
     let verdict = verdict(on: rows)
     let page = try pages?.writeIndex(
-      rows, verdict: verdict, reference: reference, candidate: candidate, options: options)
+      rows, verdict: verdict, reference: referenceFolder, candidate: candidateFolder,
+      options: options)
     if options.printsJSON {
       try terminal.output.writeJSON(
-        fields(results, rows), formatVersion: Comparison.formatVersion)
+        reportFields(results, rows), formatVersion: Comparison.formatVersion)
     } else {
-      try terminal.output.write(text(rows, verdict: verdict, for: terminal.output))
+      try terminal.output.write(reportText(rows, verdict: verdict, for: terminal.output))
     }
     if let page, let pages {
       let count = pairs.pairs.count.countText("pair")
@@ -90,12 +91,12 @@ struct FolderComparison {
   // MARK: - Comparing
 
   /// Compares all pairs on all cores.
-  private func compareAll(on terminal: Terminal) -> [PairResult] {
+  private func compareAllPairs(on terminal: Terminal) -> [PairResult] {
     let results = Mutex([PairResult?](repeating: nil, count: pairs.pairs.count))
     var line = ProgressLine(on: terminal)
     WorkerPool.run(jobCount: pairs.pairs.count) { [self] index in
       guard !options.renderJob.isCancelled() else { return }
-      let result = compare(pairs.pairs[index], page: pages?.pairPages[index])
+      let result = comparePair(pairs.pairs[index], page: pages?.pairPages[index])
       results.withLock { $0[index] = result }
     } meanwhile: { doneCount in
       line.show("\(doneCount) of \(pairs.pairs.count) pairs")
@@ -105,7 +106,7 @@ struct FolderComparison {
   }
 
   /// Compares a pair of files, and writes its HTML page.
-  private func compare(_ pair: FolderPairs.Pair, page: FolderPages.PairPage?) -> PairResult {
+  private func comparePair(_ pair: FolderPairs.Pair, page: FolderPages.PairPage?) -> PairResult {
     do {
       let inputs = [pair.reference, pair.candidate].map {
         $0.asPattern(ofChannels: options.inputChannels)
@@ -124,14 +125,14 @@ struct FolderComparison {
       row.address = page?.address
       let comparisonFields =
         options.printsJSON
-        ? CompareCommand.fields(comparisons, options.requestedTolerance?.tolerance) : [:]
+        ? CompareCommand.comparisonFields(comparisons, options.requestedTolerance?.tolerance) : [:]
       return PairResult(
-        row: row, fields: ["name": pair.name, "state": row.state.rawValue] + comparisonFields)
+        row: row, jsonFields: ["name": pair.name, "state": row.state.rawValue] + comparisonFields)
     } catch {
       let message = Failure.messageText(error)
       return PairResult(
         row: .init(pair.name, .unreadable, message),
-        fields: [
+        jsonFields: [
           "name": pair.name, "state": FolderReport.State.unreadable.rawValue, "error": message,
         ], errorStatus: Failure.exitStatus(of: error))
     }
@@ -140,12 +141,12 @@ struct FolderComparison {
   // MARK: - Results
 
   /// Returns the report rows of all pairs, followed by the rows of missing and new files.
-  private func rows(_ results: [PairResult]) -> [FolderReport.Row] {
+  private func reportRows(_ results: [PairResult]) -> [FolderReport.Row] {
     let missing = pairs.referenceOnlyNames.map { name in
-      FolderReport.Row(name, .missing, "only in \(reference)")
+      FolderReport.Row(name, .missing, "only in \(referenceFolder)")
     }
     let new = pairs.candidateOnlyNames.map { name in
-      FolderReport.Row(name, .new, "only in \(candidate)")
+      FolderReport.Row(name, .new, "only in \(candidateFolder)")
     }
     return results.map(\.row) + missing + new
   }
@@ -181,9 +182,10 @@ struct FolderComparison {
     return "B \(result) the tolerance of \(tolerance.limitsText): \(counts)"
   }
 
-  private func text(_ rows: [FolderReport.Row], verdict: String, for output: Output) -> String {
+  private func reportText(_ rows: [FolderReport.Row], verdict: String, for output: Output) -> String
+  {
     var text = ""
-    for (label, folder) in [("A", reference), ("B", candidate)] {
+    for (label, folder) in [("A", referenceFolder), ("B", candidateFolder)] {
       text += output.styled(label, .bold)
       text += "  \(folder.printable) (folder, profile \(options.renderJob.profile.name))\n"
     }
@@ -202,13 +204,13 @@ struct FolderComparison {
     return text + "\n" + TextTable.text(ofRows: cells) + "\n\(verdict.printable)\n"
   }
 
-  private func fields(_ results: [PairResult], _ rows: [FolderReport.Row]) -> JSONObject {
+  private func reportFields(_ results: [PairResult], _ rows: [FolderReport.Row]) -> JSONObject {
     let tolerance = options.requestedTolerance?.tolerance
     return [
-      "referenceFolder": reference, "candidateFolder": candidate,
-      "tolerance": tolerance.map(CompareCommand.fields),
+      "referenceFolder": referenceFolder, "candidateFolder": candidateFolder,
+      "tolerance": tolerance.map(CompareCommand.toleranceFields),
       "withinTolerance": tolerance.map { _ in isWithinTolerance(rows) },
-      "pairs": results.map(\.fields), "missing": pairs.referenceOnlyNames,
+      "pairs": results.map(\.jsonFields), "missing": pairs.referenceOnlyNames,
       "new": pairs.candidateOnlyNames,
     ]
   }

@@ -48,7 +48,7 @@ struct FollowedSource: Equatable {
       guard name == Self.monitorKeyword || named?.server == .pulseAudio else {
         // A server that PulseAudio's clients do not reach cannot be asked for its default source.
         deviceName = name
-        recordedSink = named?.sink
+        recordedSink = named?.sinkName
         serverSinks = []
         return
       }
@@ -56,11 +56,11 @@ struct FollowedSource: Equatable {
     }
     serverSinks = server.sinks.map(\.name)
     func recorded(by source: String) -> String? {
-      server.sinks.first { $0.monitor == source }?.name
+      server.sinks.first { $0.monitorSource == source }?.name
     }
-    switch (name, named?.sink) {
+    switch (name, named?.sinkName) {
     case (Self.monitorKeyword, _), (_, "@DEFAULT_MONITOR@"):
-      let monitor = server.sinks.first { $0.name == server.defaultSink }?.monitor
+      let monitor = server.sinks.first { $0.name == server.defaultSink }?.monitorSource
       deviceName =
         Self.pipeWireDevice(server, on: servers) ?? pulse + (monitor ?? "@DEFAULT_MONITOR@")
       recordedSink = server.defaultSink
@@ -87,7 +87,7 @@ struct FollowedSource: Equatable {
     else {
       return nil
     }
-    return NamedSink.Server.pipeWire.device(server.defaultSink)
+    return NamedSink.Server.pipeWire.deviceName(server.defaultSink)
   }
 
   /// Throws an error if an output plays on the recorded sink, or could be moved to that sink.
@@ -96,7 +96,7 @@ struct FollowedSource: Equatable {
   func checkOutput(_ output: DeviceSummary) throws(UsageError) {
     guard let recordedSink, output.isServerStream else { return }
     let named = NamedSink(device: output.name)
-    guard named == nil || named?.sink == recordedSink else { return }
+    guard named == nil || named?.sinkName == recordedSink else { return }
     let others = serverSinks.filter { $0 != recordedSink }.map { "pulse:DEVICE=" + $0.printable }
     let remedy =
       others.isEmpty

@@ -34,9 +34,9 @@ final class SoundFeed: @unchecked Sendable {
     var droppedFrameCount = 0
   }
 
-  let voice: LiveVoice
+  let liveVoice: LiveVoice
   private(set) var status = Status()
-  private let source: any CaptureSource
+  private let captureSource: any CaptureSource
   private let outputRateHertz: Double
   private let time: any TimeSource
   private var follower: SoundFollower
@@ -90,12 +90,12 @@ final class SoundFeed: @unchecked Sendable {
     delay: Double,
     time: any TimeSource = SystemTimeSource(), outputPosition: @escaping @Sendable () -> Int64
   ) {
-    self.source = source
+    self.captureSource = source
     self.outputRateHertz = outputRateHertz
     self.time = time
     self.additionalDelayFrameCount = Int(delay * outputRateHertz)
     let reserve = Int((2 * period + Self.lateThreadReserveSeconds) * outputRateHertz)
-    voice = LiveVoice(
+    liveVoice = LiveVoice(
       rate: outputRateHertz,
       capacity: self.additionalDelayFrameCount
         + Int(10 * Self.maximumReserveSeconds * outputRateHertz),
@@ -111,24 +111,25 @@ final class SoundFeed: @unchecked Sendable {
 
   func runIteration() -> CaptureEvent? {
     sourceSamples.removeAll(keepingCapacity: true)
-    let event = source.read(into: &sourceSamples)
+    let event = captureSource.read(into: &sourceSamples)
     if event != nil {
       driftLoop.holdRatio()
       sourceClock.restart()
     }
     let readTime = time.now.inSeconds
-    status.sourceFrameCount += Int64(sourceSamples.count / source.channelCount)
+    status.sourceFrameCount += Int64(sourceSamples.count / captureSource.channelCount)
     sourceClock.record(frameCount: status.sourceFrameCount, atSeconds: readTime)
     outputClock.record(frameCount: outputPosition(), atSeconds: readTime)
-    let followed = follower.follow(interleaved: sourceSamples, channelCount: source.channelCount)
+    let followed = follower.follow(
+      interleaved: sourceSamples, channelCount: captureSource.channelCount)
     status.peakAmplitude = Double(follower.blockPeakMagnitude)
     var output = resampler.resample(
-      followed, step: source.rate / outputRateHertz * driftLoop.resamplingRatio)
+      followed, step: captureSource.rate / outputRateHertz * driftLoop.resamplingRatio)
     discardExcessFrames(from: &output)
-    if !output.isEmpty, !voice.write(output.span) {
+    if !output.isEmpty, !liveVoice.write(output.span) {
       status.droppedFrameCount += output.count
     }
-    status.queuedFrameCount = voice.queuedFrameCount
+    status.queuedFrameCount = liveVoice.queuedFrameCount
     let now = time.now
     adjustDriftCorrection(at: now)
     lastIterationTime = now
@@ -150,21 +151,22 @@ final class SoundFeed: @unchecked Sendable {
   /// Adjusts the resampling ratio to the clock drift, and brings the number of queued frames back
   /// to the reserve. The mean of queued frames over irregular times is independent of the periods.
   private func adjustDriftCorrection(at now: Duration) {
-    let isGap = voice.underrunFrameCount != underrunFrameCount
-    underrunFrameCount = voice.underrunFrameCount
+    let isGap = liveVoice.underrunFrameCount != underrunFrameCount
+    underrunFrameCount = liveVoice.underrunFrameCount
     if isGap {
       // A source that delivers in bursts needs a larger reserve.
       if hasSoundedSinceUnderrun {
         let reserve = min(
           Self.maximumReserveSeconds * outputRateHertz,
-          Double(voice.reserveFrameCount - additionalDelayFrameCount) * Self.reserveGrowthFactor)
-        voice.reserveFrameCount = additionalDelayFrameCount + Int(reserve)
+          Double(liveVoice.reserveFrameCount - additionalDelayFrameCount) * Self.reserveGrowthFactor
+        )
+        liveVoice.reserveFrameCount = additionalDelayFrameCount + Int(reserve)
       }
       hasSoundedSinceUnderrun = false
     }
     if !hasSoundedSinceUnderrun {
       // The measurement starts when the voice sounds.
-      hasSoundedSinceUnderrun = !isGap && status.queuedFrameCount >= voice.reserveFrameCount
+      hasSoundedSinceUnderrun = !isGap && status.queuedFrameCount >= liveVoice.reserveFrameCount
       minimumQueuedFrameCount = .max
       excessWindowStartTime = now
       driftLoop.holdRatio()
@@ -173,7 +175,7 @@ final class SoundFeed: @unchecked Sendable {
     minimumQueuedFrameCount = min(minimumQueuedFrameCount, status.queuedFrameCount)
     if (now - excessWindowStartTime).inSeconds > Self.excessWindowSeconds {
       // Frames that were queued during the whole window are not needed.
-      let more = minimumQueuedFrameCount - voice.reserveFrameCount
+      let more = minimumQueuedFrameCount - liveVoice.reserveFrameCount
       if Double(more) > Self.excessThresholdSeconds * outputRateHertz {
         excessFrameCount = more
         driftLoop.holdRatio()
@@ -182,7 +184,7 @@ final class SoundFeed: @unchecked Sendable {
       excessWindowStartTime = now
     }
     driftLoop.update(
-      waitingFrames: Double(status.queuedFrameCount), target: Double(voice.reserveFrameCount),
+      waitingFrames: Double(status.queuedFrameCount), target: Double(liveVoice.reserveFrameCount),
       elapsedSeconds: (now - lastIterationTime).inSeconds, estimate: clockDriftFraction)
   }
 

@@ -57,7 +57,7 @@ struct AuditionTake: Sendable {
       try Sound(readingDescriptor: descriptor, path: name)
     }
     guard sound.frameCount > 0 else { throw FileError(name, "contains no audio") }
-    return (sound, hash.finish())
+    return (sound, hash.hexadecimalHash())
   }
 
   /// Reads all takes, or returns nil if any take is invalid, because the letter of a take follows

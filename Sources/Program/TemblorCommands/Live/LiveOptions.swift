@@ -69,11 +69,11 @@ struct LiveOptions {
   /// A Boolean value that indicates whether the output is also recorded.
   var isRecorded: Bool { recordPath != nil }
   /// A Boolean value that indicates whether a recording is divided into files.
-  var rotatesRecording: Bool { rotation != nil }
-  private let replacesAnyFile: Bool
+  var rotatesRecording: Bool { recordingRotation != nil }
+  private let replacesAnyRecordFile: Bool
   /// The maximum duration of a recording, in seconds, or nil for no limit.
   private let recordingLimitSeconds: Double?
-  private let rotation: LiveRecording.Rotation?
+  private let recordingRotation: LiveRecording.Rotation?
   private let isQuiet: Bool
   let printsJSON: Bool
 
@@ -87,15 +87,15 @@ struct LiveOptions {
     keepsAwake = arguments.hasFlag("--keep-awake")
     let isRecordable = arguments.command.option(named: "--record") != nil
     recordPath = isRecordable ? arguments.value("--record") : nil
-    replacesAnyFile = isRecordable && arguments.hasFlag("--force")
+    replacesAnyRecordFile = isRecordable && arguments.hasFlag("--force")
     let isBounded = arguments.command.option(named: "--record-limit") != nil
     recordingLimitSeconds = isBounded ? 60 * (try arguments[Self.recordLimitOption]) : nil
     let minutes = isBounded ? try arguments[Self.recordRotateOption] : nil
-    rotation = try minutes.map {
+    recordingRotation = try minutes.map {
       LiveRecording.Rotation(
         seconds: 60 * $0, reservedFraction: try arguments[Self.recordReserveOption] / 100)
     }
-    if rotation != nil, arguments.value("--record-limit") != nil {
+    if recordingRotation != nil, arguments.value("--record-limit") != nil {
       throw UsageError("'--record-rotate' and '--record-limit' cannot be used together")
     }
     isQuiet = arguments.hasFlag("--quiet")
@@ -117,7 +117,9 @@ struct LiveOptions {
     let inputs = InputOverwriteCheck(reading: sources)
     if let recordPath {
       try inputs.checkOutputPath(recordPath, option: "--record")
-      guard rotation != nil || replacesAnyFile || LiveRecording.isReplaceableRecording(recordPath)
+      guard
+        recordingRotation != nil || replacesAnyRecordFile
+          || LiveRecording.isReplaceableRecording(recordPath)
       else {
         throw UsageError(
           """
@@ -168,7 +170,7 @@ struct LiveOptions {
       return try session.run(
         deviceOptions, keepsAwake: keepsAwake, recording: recordPath,
         maximumSeconds: recordingLimitSeconds,
-        rotation: rotation
+        rotation: recordingRotation
       ) { granted in
         try check(granted)
         let engine = try makeEngine(
@@ -187,7 +189,7 @@ struct LiveOptions {
         return (engine, try makeTask(engine))
       }
     } catch let error as OutputError
-      where deviceOptions.nameOrigin != nil || !deviceOptions.isExplicit
+      where deviceOptions.nameOrigin != nil || !deviceOptions.isDeviceExplicit
     {
       throw DeviceUnavailableError(openingError: error, nameOrigin: deviceOptions.nameOrigin)
     }
@@ -274,7 +276,7 @@ struct DeviceOptions: Sendable {
     return name.scheme == PipeWireBackend.scheme ? deviceName : name.address
   }
   let outputRequest: OutputRequest
-  let isExplicit: Bool
+  let isDeviceExplicit: Bool
   /// A description of the setting that specified the device name, or nil if the command line did.
   let nameOrigin: String?
   var outputFilePath: String? {
@@ -286,7 +288,7 @@ struct DeviceOptions: Sendable {
     self.deviceName = device
     outputRequest = OutputRequest(
       allowsOtherRate: true, channels: .atLeast(max(2, channelCount)), adaptsBuffer: true)
-    isExplicit = true
+    isDeviceExplicit = true
     nameOrigin = nil
   }
 
@@ -296,7 +298,7 @@ struct DeviceOptions: Sendable {
       rate: rate ?? 48_000, allowsOtherRate: rate == nil, adaptsBuffer: true)
     let name = try Self.parseName(arguments)
     deviceName = name ?? Self.defaultDevice
-    isExplicit = name != nil
+    isDeviceExplicit = name != nil
     nameOrigin = arguments.originsByOption["--device"]
     request.channels = .atLeast(max(2, minimumChannelCount))
     if let count = try arguments[Self.channelsOption] {
@@ -341,7 +343,7 @@ struct DeviceOptions: Sendable {
     }
     if let name, let sink = namedSink(name) {
       do throws(OutputError) {
-        try sink.validate()
+        try sink.validateSinkName()
       } catch {
         throw UsageError("'--device': \(name.printable): \(error.description)")
       }
@@ -371,7 +373,7 @@ struct DeviceOptions: Sendable {
     let isChosenLater = device == nil && arguments.command.name == "setup"
     let records = arguments.command.name == "follow"
     let namesSink = device.flatMap(namedSink) != nil || isChosenLater || records
-    try SinkPinning.apply(namesSink: namesSink)
+    try SinkPinning.applyVariables(namesSink: namesSink)
   }
 }
 

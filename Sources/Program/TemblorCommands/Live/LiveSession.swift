@@ -16,10 +16,10 @@ final class LiveSession {
 
   /// The maximum time for a device to stop after a key press or a signal.
   /// Together with the completion of the file, the stop takes at most one second.
-  private static let promptStopTimeout = Duration.milliseconds(750)
-  private static let promptRecordingTimeout = Duration.milliseconds(200)
+  private static let requestedStopTimeout = Duration.milliseconds(750)
+  private static let requestedStopRecordingTimeout = Duration.milliseconds(200)
   /// The maximum time to complete a recording if the user did not request the stop.
-  private static let recordingTimeout = Duration.seconds(30)
+  private static let recordingCompletionTimeout = Duration.seconds(30)
 
   let console: LiveConsole
   private let environment: any PlaybackEnvironment
@@ -73,7 +73,8 @@ final class LiveSession {
         inbox.appendEvent(.sinkEvent($0))
       }
     }
-    let playing = ActivePlayback(engine: engine, activity: task, tone: tone, recording: recording)
+    let playing = ActivePlayback(
+      engine: engine, activity: task, keepAwakeTone: tone, recording: recording)
     let driver = try environment.play(
       engine, through: output, recording: recording?.recordingBuffer
     ) {
@@ -93,7 +94,7 @@ final class LiveSession {
   private struct ActivePlayback {
     let engine: PlaybackEngine
     let activity: any PlaybackActivity
-    let tone: KeepAwakeTone?
+    let keepAwakeTone: KeepAwakeTone?
     let recording: LiveRecording?
   }
 
@@ -121,7 +122,7 @@ final class LiveSession {
         return .quit
       }
       let step = try activity.updateActivity(at: environment.time.now)
-      playing.tone?.compensateStrength(playing.engine.strength)
+      playing.keepAwakeTone?.compensateStrength(playing.engine.strength)
       readBlockTimings(driver, playing)
       guard case .wait(let limit) = step else { return .over }
       console.updateStatus(playbackStatus(of: playing))
@@ -146,7 +147,7 @@ final class LiveSession {
   private func finishPlayback(_ playing: ActivePlayback, _ driver: any EngineDriver) {
     // An end on request does not wait for the contents of a long buffer.
     let isPrompt = outcome.ending == .interrupted || outcome.ending == .quit
-    let hasEnded = driver.stopPlayback(within: isPrompt ? Self.promptStopTimeout : nil)
+    let hasEnded = driver.stopPlayback(within: isPrompt ? Self.requestedStopTimeout : nil)
     _ = handleEvents(playing.engine)
     readBlockTimings(driver, playing)
     drainPeaks(playing.engine)
@@ -166,7 +167,7 @@ final class LiveSession {
     }
     if let recording = playing.recording {
       let (result, message) = recording.finishRecording(
-        within: isPrompt ? Self.promptRecordingTimeout : Self.recordingTimeout)
+        within: isPrompt ? Self.requestedStopRecordingTimeout : Self.recordingCompletionTimeout)
       outcome.recordingResult = result
       if let message {
         console.reportError(message)
@@ -236,7 +237,7 @@ final class LiveSession {
     let task = playing.activity
     let (position, duration) = task.playbackProgress
     let peaks = drainPeaks(engine)
-    let voiceCount = max(0, engine.voiceCount - (playing.tone?.voiceCount ?? 0))
+    let voiceCount = max(0, engine.voiceCount - (playing.keepAwakeTone?.voiceCount ?? 0))
     return PlaybackStatus(
       state: engine.isMuted ? .muted : task.playbackState,
       positionSeconds: task.showsClock ? position : nil,

@@ -23,7 +23,7 @@ struct PlaybackStatus: Equatable, Sendable {
 
   /// Returns the status line for a width in columns. Less important parts are omitted first.
   func statusLine(width: Int, for output: Output) -> (text: String, length: Int) {
-    var best = LineParts(times: [state.rawValue], counts: [])
+    var best = LineParts(timeTexts: [state.rawValue], countTexts: [])
     for detail in LineDetail.allCases {
       let parts = lineParts(detail)
       if parts.columnCount + minimumMeterWidth(detail) <= width {
@@ -33,11 +33,11 @@ struct PlaybackStatus: Equatable, Sendable {
     }
     if best.columnCount > width { return ("", 0) }
     let meter = LevelMeter(channelPeaks, width: width - best.columnCount - 1)
-    var pieces = best.times
+    var pieces = best.timeTexts
     if meter.columnCount > 0 {
       pieces.append(meter.meterText(for: output))
     }
-    pieces += best.counts.map { $0.isAlarm ? output.styled($0.text, .red) : $0.text }
+    pieces += best.countTexts.map { $0.isAlarm ? output.styled($0.text, .red) : $0.text }
     let length = best.columnCount + (meter.columnCount > 0 ? meter.columnCount + 1 : 0)
     return (pieces.joined(separator: " "), length)
   }
@@ -47,14 +47,14 @@ struct PlaybackStatus: Equatable, Sendable {
   }
 
   private struct LineParts {
-    var times: [String]
-    var counts: [(text: String, isAlarm: Bool)]
+    var timeTexts: [String]
+    var countTexts: [(text: String, isAlarm: Bool)]
 
     /// The total width of the parts of the status line in columns, with spaces between them. All
     /// characters are one column wide.
     var columnCount: Int {
-      times.reduce(0) { $0 + $1.count } + counts.reduce(0) { $0 + $1.text.count }
-        + max(0, times.count + counts.count - 1)
+      timeTexts.reduce(0) { $0 + $1.count } + countTexts.reduce(0) { $0 + $1.text.count }
+        + max(0, timeTexts.count + countTexts.count - 1)
     }
   }
 
@@ -87,17 +87,17 @@ struct PlaybackStatus: Equatable, Sendable {
     switch detail {
     case .full:
       return LineParts(
-        times: long + times + remarks, counts: voices + strengthWords + held + [underruns])
+        timeTexts: long + times + remarks, countTexts: voices + strengthWords + held + [underruns])
     case .abbreviated:
       return LineParts(
-        times: short + times + remarks,
-        counts: voices + strengthFigure + held.filter(\.isAlarm) + alarms)
+        timeTexts: short + times + remarks,
+        countTexts: voices + strengthFigure + held.filter(\.isAlarm) + alarms)
     case .withoutStrength:
-      return LineParts(times: short + times + remarks, counts: alarms)
+      return LineParts(timeTexts: short + times + remarks, countTexts: alarms)
     case .position:
-      return LineParts(times: short + now + remarks.prefix(1), counts: alarms)
+      return LineParts(timeTexts: short + now + remarks.prefix(1), countTexts: alarms)
     case .minimal:
-      return LineParts(times: short + now, counts: alarms)
+      return LineParts(timeTexts: short + now, countTexts: alarms)
     }
   }
 

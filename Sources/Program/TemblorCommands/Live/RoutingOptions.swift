@@ -102,7 +102,7 @@ enum RoutingOptions {
     """
 
   /// Parses a list of channels without gains, such as `3,4`. Returns an empty list for `all`.
-  static func channelNumbers(_ text: String) throws(UsageError) -> [Int] {
+  static func parseChannelNumbers(_ text: String) throws(UsageError) -> [Int] {
     if text == "all" { return [] }
     let entries = try parseChannels(text, option: "--haptics")
     guard !entries.isEmpty, entries.allSatisfy({ $0.linearGain == 1 }) else {

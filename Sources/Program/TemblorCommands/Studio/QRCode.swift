@@ -26,11 +26,11 @@ struct QRCode {
   private static let widthOffset = MemoryLayout<Int32>.size
   private static let modulesOffset = 2 * MemoryLayout<Int32>.size
 
-  private typealias Encode =
+  private typealias EncodeFunction =
     @convention(c) (
       UnsafePointer<CChar>, Int32, Int32, Int32, Int32
     ) -> UnsafeMutableRawPointer?
-  private typealias Free = @convention(c) (UnsafeMutableRawPointer?) -> Void
+  private typealias FreeFunction = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
   /// The arguments of `QRcode_encodeString`: the smallest version that fits, 15 % redundancy, 8-bit
   /// data (UTF-8), and case-sensitive text.
@@ -45,8 +45,8 @@ struct QRCode {
       let encodeSymbol = unsafe dlsym(library, "QRcode_encodeString"),
       let freeSymbol = unsafe dlsym(library, "QRcode_free")
     else { throw .missingLibrary }
-    let encode = unsafe unsafeBitCast(encodeSymbol, to: Encode.self)
-    let free = unsafe unsafeBitCast(freeSymbol, to: Free.self)
+    let encode = unsafe unsafeBitCast(encodeSymbol, to: EncodeFunction.self)
+    let free = unsafe unsafeBitCast(freeSymbol, to: FreeFunction.self)
     let code = unsafe encode(
       text, Self.anyVersion, Self.mediumRedundancy, Self.byteMode, Self.isCaseSensitive)
     guard let code = unsafe code else { throw .tooLong }

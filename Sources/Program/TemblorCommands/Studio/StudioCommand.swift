@@ -175,14 +175,14 @@ enum StudioCommand {
     }
     let interruption = InterruptSignal()
     let address = options.address ?? .loopback
-    let server = try server(for: paths, at: address, port: options.requestedPort)
+    let server = try openServer(for: paths, at: address, port: options.requestedPort)
     let site = StudioSite(
       studioPage: page, patternPaths: paths, secret: makeSecret(), serverAddress: address,
       serverPort: server.port)
     // A program that starts this command reads the address here.
     try terminal.output.writeLine(site.siteAddress)
     if !options.pageOptions.isQuiet {
-      reportReach(of: site, terminal)
+      reportReachability(of: site, terminal)
     }
     // The arguments of other programs are public, so the browser reads the address from a file.
     var redirect: RedirectPage?
@@ -198,7 +198,7 @@ enum StudioCommand {
   }
 
   /// Reports who can open the page. If other devices can open it, shows its address as a QR code.
-  private static func reportReach(of site: StudioSite, _ terminal: Terminal) {
+  private static func reportReachability(of site: StudioSite, _ terminal: Terminal) {
     guard !site.serverAddress.isLoopback else {
       terminal.report("Serving on this computer only. Press Ctrl-C to stop.")
       return
@@ -222,7 +222,7 @@ enum StudioCommand {
   /// Returns a server that listens on the requested port, or else on a port that is derived from
   /// the paths of the files. Browsers keep unsaved changes by host and port, so the page can
   /// restore the changes of the previous session.
-  private static func server(
+  private static func openServer(
     for paths: [String], at address: ServerAddress, port: Int?
   ) throws(FileError) -> StudioServer {
     if let port { return try StudioServer(at: address, port: UInt16(clamping: port)) }

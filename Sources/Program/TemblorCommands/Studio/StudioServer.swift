@@ -147,7 +147,7 @@ final class StudioServer {
       time.wait(for: &watched, timeout: next)
       if watched[0].receivedEvents != 0 { return }
       for index in connections.indices {
-        serve(&connections[index], site)
+        serveConnection(&connections[index], site)
       }
       let now = time.now
       closeConnections { $0.isFinished || $0.deadline <= now }
@@ -193,7 +193,7 @@ final class StudioServer {
   }
 
   /// Continues a connection as far as possible without waiting.
-  private func serve(_ connection: inout Connection, _ site: StudioSite) {
+  private func serveConnection(_ connection: inout Connection, _ site: StudioSite) {
     if connection.response == nil || connection.isDiscarding {
       receiveRequest(&connection, site)
     }

@@ -62,19 +62,19 @@ struct HTTPRequestReader {
 
   private static let headEnding = Array("\r\n\r\n".utf8)
 
-  private var head: [UInt8] = []
+  private var headBytes: [UInt8] = []
   /// The number of bytes at the end of `head` that match the start of `headEnding`.
   private var matchedEndingCount = 0
   /// The request, whose body may still be incomplete; nil until the head has arrived and was not
   /// refused.
   private var request: HTTPRequest?
   /// The number of body bytes that have not arrived; nil until the head has been read.
-  private var missingBodyLength: Int?
+  private var missingBodyByteCount: Int?
 
   /// A Boolean value that indicates whether the head is complete and was not refused.
   var isPermitted: Bool { request != nil }
   /// A Boolean value that indicates whether more bytes of the request follow.
-  var isIncomplete: Bool { missingBodyLength != 0 }
+  var isIncomplete: Bool { missingBodyByteCount != 0 }
 
   /// Appends bytes. After a request that is complete or refused, no bytes may be appended.
   ///
@@ -88,30 +88,30 @@ struct HTTPRequestReader {
     var bytes = bytes
     if request == nil {
       guard readHead(&bytes) else {
-        return head.count < HTTPRequest.maximumHeadByteCount
+        return headBytes.count < HTTPRequest.maximumHeadByteCount
           ? .incomplete
           : .refused(HTTPResponse(431, "the request header has more than 16,384 bytes"))
       }
       do throws(HTTPRefusal) {
-        let parsed = try HTTPRequest.parseHead(head.dropLast(Self.headEnding.count))
-        missingBodyLength = parsed.bodyLength
+        let parsed = try HTTPRequest.parseHead(headBytes.dropLast(Self.headEnding.count))
+        missingBodyByteCount = parsed.bodyLength
         if let response = refusal(parsed.request) { return .refused(response) }
         request = parsed.request
       } catch {
         return .refused(error.response)
       }
     }
-    let addition = bytes.prefix(missingBodyLength ?? 0)
+    let addition = bytes.prefix(missingBodyByteCount ?? 0)
     request?.body += addition
-    missingBodyLength? -= addition.count
-    guard missingBodyLength == 0, let request else { return .incomplete }
+    missingBodyByteCount? -= addition.count
+    guard missingBodyByteCount == 0, let request else { return .incomplete }
     return .complete(request)
   }
 
   /// Moves bytes to the head of the request, and returns true when the head is complete.
   private mutating func readHead(_ bytes: inout ArraySlice<UInt8>) -> Bool {
-    while head.count < HTTPRequest.maximumHeadByteCount, let byte = bytes.popFirst() {
-      head.append(byte)
+    while headBytes.count < HTTPRequest.maximumHeadByteCount, let byte = bytes.popFirst() {
+      headBytes.append(byte)
       if byte == Self.headEnding[matchedEndingCount] {
         matchedEndingCount += 1
       } else {

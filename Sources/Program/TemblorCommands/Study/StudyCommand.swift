@@ -97,9 +97,11 @@ enum StudyCommand {
       arguments: [tableArgument],
       options: [
         procedureOption, repeatsOption, participantOption, ABXOptions.seedOption,
-        breakIntervalOption, AuditionCommand.gap,
-        questionOption, output, renderOption, page, simulateOption, reportOption, plot, jsonOption,
-        csvOption, SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.quietOption,
+        breakIntervalOption, AuditionCommand.gapOption,
+        questionOption, outputOption, renderOption, pageOption, simulateOption, reportOption,
+        plotOption, jsonOption,
+        csvOption, SharedOptions.curveTimesOption, SharedOptions.pitchOption,
+        LiveOptions.quietOption,
       ],
       optionGroups: [
         LiveOptions.unrecordedSoundGroup, RoutingOptions.optionGroup, DeviceOptions.optionGroup,
@@ -134,7 +136,7 @@ enum StudyCommand {
       Question to ask in each trial.
       """, defaultText: "depends on the procedure"
   ).text()
-  private static let output = Option(
+  private static let outputOption = Option(
     "-o", "--output", value: "FILE", help: "Results file.",
     defaultText: "study-TABLE-PARTICIPANT.csv; no file with --simulate",
     completion: .file(withExtension: "csv"), writes: ["csv"]
@@ -147,12 +149,12 @@ enum StudyCommand {
       are never replaced.
       """
   ).text()
-  private static let page = Option(
+  private static let pageOption = Option(
     "--page", value: "FILE",
     help: "Write an HTML page for participants instead of running the study.",
     completion: .file(withExtension: "html"), writes: OutputPaths.pageExtensions
   ).text()
-  private static let plot = Option(
+  private static let plotOption = Option(
     "--plot", value: "FILE",
     help: "Draw the report to a .png, .svg, or .pdf file.",
     completion: .file(withExtension: "svg", "png", "pdf"), writes: ["png", "svg", "pdf"]
@@ -195,11 +197,11 @@ enum StudyCommand {
       procedure = try arguments[StudyCommand.procedureOption]
       repeatCount = try arguments[StudyCommand.repeatsOption]
       seed = try arguments[ABXOptions.seedOption].map { UInt64($0) }
-      gapSeconds = try arguments[AuditionCommand.gap]
+      gapSeconds = try arguments[AuditionCommand.gapOption]
       question = try arguments[StudyCommand.questionOption] ?? procedure.question
       breakInterval = try arguments[StudyCommand.breakIntervalOption]
       simulation = try arguments[simulateOption]
-      savePath = try arguments[output]
+      savePath = try arguments[outputOption]
       try OutputPaths.requireFile(savePath)
       isQuiet = try arguments[LiveOptions.quietOption.flag()]
     }
@@ -241,9 +243,9 @@ enum StudyCommand {
     if try arguments[reportOption] {
       try SharedOptions.refuseOptions(["--page"], with: "--report", in: arguments)
       return try StudyReport.run(
-        paths, ResultFormat(arguments), plotPath: arguments[plot], terminal)
+        paths, ResultFormat(arguments), plotPath: arguments[plotOption], terminal)
     }
-    if try arguments[plot] != nil {
+    if try arguments[plotOption] != nil {
       throw UsageError("'--plot' requires '--report'")
     }
     guard paths.count == 1 else { throw UsageError("a study requires exactly one table") }
@@ -255,13 +257,13 @@ enum StudyCommand {
     let job = RenderJob(profile: try SharedOptions.loadProfile(arguments))
     if let folder = try arguments[renderOption] {
       // A table of one stimulus has no pairs.
-      let pairs = try table.pairs(
+      let pairs = try table.stimulusPairs(
         for: table.stimuli.count > 1 ? try arguments[procedureOption] : .magnitude)
       return try renderStimuli(of: table, pairs, job, to: folder, terminal)
     }
     let options = try Options(arguments, table: path)
-    let pairs = try table.pairs(for: options.procedure)
-    if let pagePath = try arguments[page] {
+    let pairs = try table.stimulusPairs(for: options.procedure)
+    if let pagePath = try arguments[pageOption] {
       try SharedOptions.refuseOptions(
         ["--simulate", "--output", "--participant", "--strength"], with: "--page", in: arguments)
       try StudyPageOutput(table: table, pairs: pairs, options: options, job: job)
@@ -284,9 +286,10 @@ enum StudyCommand {
       return .success
     }
     if let simulation = options.simulation {
-      try record.simulate(simulation)
+      try record.simulateAnswers(simulation)
     } else {
-      let (answered, status) = try play(record, of: table, job, options, terminal, on: environment)
+      let (answered, status) = try playTrials(
+        record, of: table, job, options, terminal, on: environment)
       record = answered
       if status != .success { return status }
     }
@@ -299,7 +302,7 @@ enum StudyCommand {
     now: @escaping () -> CalendarTime
   ) -> StudyRecord {
     let trials = TrialSequence(
-      options.procedure, values: table.stimuli.map(\.staircaseValue), pairs: pairs,
+      options.procedure, stimulusValues: table.stimuli.map(\.staircaseValue), pairs: pairs,
       repeats: options.repeatCount, seed: seed)
     let conditions = StudyConditions(
       participant: options.participant, seed: seed, profileName: options.live.profile.name,
@@ -309,7 +312,7 @@ enum StudyCommand {
   }
 
   /// Plays the remaining trials and returns the record with the answers.
-  private static func play(
+  private static func playTrials(
     _ record: StudyRecord, of table: StudyTable, _ job: RenderJob, _ options: Options,
     _ terminal: Terminal, on environment: any PlaybackEnvironment
   ) throws -> (record: StudyRecord, status: ExitStatus) {
@@ -466,15 +469,15 @@ struct StudyRecord {
 
   /// Returns the values of the results columns that identify a trial, which follow from the study,
   /// the participant, and the previous answers.
-  private func identity(of trial: TrialSequence.Trial) -> [String: String] {
+  private func identifyingFields(of trial: TrialSequence.Trial) -> [String: String] {
     let stimuli = table.stimuli
     return [
       "study": table.resultsID, "participant": conditions.participant,
       "seed": "\(conditions.seed)",
       "procedure": trials.procedure.rawValue, "trial": "\(trials.answers.count + 1)",
-      "intervals": trial.intervals.map { stimuli[$0].id }.joined(separator: " "),
-      "tested": stimuli[trial.testedIndex].id,
-      "value": stimuli[trial.testedIndex].valueText,
+      "intervals": trial.stimulusIndices.map { stimuli[$0].id }.joined(separator: " "),
+      "tested": stimuli[trial.testedStimulusIndex].id,
+      "value": stimuli[trial.testedStimulusIndex].valueText,
       "right": trial.correctAnswer.map(Self.numberText) ?? "",
       "strength": conditions.masterGain.map(Self.numberText) ?? "",
       "simulated": "\(conditions.isSimulated)",
@@ -491,18 +494,18 @@ struct StudyRecord {
     for row in past.rows {
       let answer = row.fields["answer"].flatMap(Double.init)
       guard let trial = trials.trial, let answer, trials.procedure.accepts(answer) else {
-        throw StudyResults.error(
+        throw StudyResults.resultsError(
           path, line: row.lineNumber,
           "belongs to no trial of this study; choose a different '--output'")
       }
-      let identity = identity(of: trial)
+      let identity = identifyingFields(of: trial)
       for column in StudyResults.columns {
         let saved = row.fields[column] ?? ""
         guard let expected = identity[column], saved != expected else { continue }
         // A file of the former version has no conditions.
         let isCondition = column == "strength" || column == "simulated"
         if isCondition, saved.isEmpty, !conditions.isSimulated { continue }
-        throw StudyResults.error(
+        throw StudyResults.resultsError(
           path, line: row.lineNumber,
           """
           column \(column.inQuotes) is \(saved.inQuotes), but it is \(expected.inQuotes) in this \
@@ -517,9 +520,9 @@ struct StudyRecord {
   /// Sets the name of the device that plays the following trials.
   mutating func setDevice(_ device: String?) { conditions.device = device }
 
-  mutating func submit(_ answer: Double, after seconds: Double) throws {
+  mutating func submitAnswer(_ answer: Double, after seconds: Double) throws {
     guard let trial = trials.trial else { return }
-    var fields = identity(of: trial)
+    var fields = identifyingFields(of: trial)
     fields["answer"] = Self.numberText(answer)
     fields["profile"] = conditions.profileName
     fields["time"] = currentTime().isoText
@@ -536,7 +539,7 @@ struct StudyRecord {
   /// Answers all remaining trials by simulation.
   ///
   /// - Parameter text: `right`, `wrong`, `random`, or the value from which answers are correct.
-  mutating func simulate(_ text: String) throws {
+  mutating func simulateAnswers(_ text: String) throws {
     let threshold = Double(text)
     guard threshold != nil || ["right", "wrong", "random"].contains(text) else {
       throw UsageError.invalidValue(
@@ -544,17 +547,17 @@ struct StudyRecord {
     }
     var generator = SplitMix64(seed: conditions.seed ^ 0x5eed)
     while let trial = trials.trial {
-      let value = table.stimuli[trial.testedIndex].staircaseValue
+      let value = table.stimuli[trial.testedStimulusIndex].staircaseValue
       guard let correctAnswer = trial.correctAnswer else {
         let rating = Self.simulatedRating(of: value ?? 0.5)
-        try submit(
+        try submitAnswer(
           text == "random" ? Double(generator.next() % 100 + 1) : rating, after: 0)
         continue
       }
       let isCorrect = threshold.map { (value ?? 0) >= $0 } ?? (text == "right")
       let guess = Double(generator.next() >> 63) + 1
       let incorrectAnswer = text == "wrong" ? 3 - correctAnswer : guess
-      try submit(isCorrect ? correctAnswer : incorrectAnswer, after: 0)
+      try submitAnswer(isCorrect ? correctAnswer : incorrectAnswer, after: 0)
     }
   }
 
@@ -649,7 +652,7 @@ final class StudyActivity: PlaybackActivity {
     players = []
     var frame =
       engine.position + FrameConversion.frame(seconds: Playlist.leadInSeconds, rate: engine.rate)
-    for index in trial.intervals {
+    for index in trial.stimulusIndices {
       let rendering = renderings[index]
       let length = rendering.plans.map(\.frameCount).max() ?? 0
       let player = try engine.player(for: rendering.plans, duration: Double(length) / engine.rate)
@@ -703,7 +706,7 @@ final class StudyActivity: PlaybackActivity {
       return console.reportHint("Answer after the last stimulus has ended.")
     }
     typedAnswer = ""
-    try record.submit(answer, after: Double(engine.position - endFrame) / engine.rate)
+    try record.submitAnswer(answer, after: Double(engine.position - endFrame) / engine.rate)
     guard record.trials.trial != nil else { return }
     if let breakInterval = options.breakInterval, record.trials.answers.count % breakInterval == 0 {
       isOnBreak = true

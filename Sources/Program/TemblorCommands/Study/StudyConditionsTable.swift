@@ -15,7 +15,7 @@ enum StudyConditionsTable {
   static func bytes(of pairs: [StudyPair], in table: StudyTable) -> [UInt8] {
     var conditions = CSVTable(columnNames: columns)
     for pair in pairs {
-      let stimuli = [table.stimuli[pair.tested], table.stimuli[pair.reference]]
+      let stimuli = [table.stimuli[pair.testedIndex], table.stimuli[pair.referenceIndex]]
       conditions.appendRow(
         stimuli.flatMap { stimulus in
           [stimulus.id, stimulus.soundFileName, stimulus.valueText]

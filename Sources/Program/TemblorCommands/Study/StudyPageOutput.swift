@@ -22,14 +22,14 @@ struct StudyPageOutput {
       throw UsageError("'--page' requires a file name")
     }
     try InputOverwriteCheck(reading: [table.tablePath]).checkOutputPath(path, option: "--page")
-    let page = try html()
+    let page = try makeHTML()
     try AtomicFileWriter.write(page, to: path)
     guard !options.isQuiet else { return }
     PageOutput(pagePath: path, byteCount: page.count, opensInBrowser: false)
       .reportPage("written", on: terminal)
   }
 
-  private func html() throws -> [UInt8] {
+  private func makeHTML() throws -> [UInt8] {
     let renderings = try table.renderings(for: [job.profile], job: job)
     let stimuli = try zip(table.stimuli, renderings).map { stimulus, rendering in
       StudyPage.Stimulus(
@@ -41,7 +41,7 @@ struct StudyPageOutput {
       generator: "Temblor \(temblorVersion)", name: FileSystem.fileStem(of: table.tablePath),
       tableHash: table.resultsID, procedure: options.procedure, question: options.question,
       stimuli: stimuli, pairs: pairs, repeatCount: options.repeatCount, seed: options.seed,
-      gapSeconds: options.gapSeconds, breakInterval: options.breakInterval,
+      stimulusGapSeconds: options.gapSeconds, trialsBetweenBreaks: options.breakInterval,
       conditions: [
         "profile": job.profile.name, "strength": "1", "device": Self.device, "program": program,
         "simulated": "false",

@@ -7,7 +7,7 @@ import SystemSupport
 /// The report of `study`, which pools the results of participants.
 struct StudyReport {
   /// An answer with the row of the results file that contains it.
-  private struct Row {
+  private struct AnswerRow {
     let path: String
     let lineNumber: Int
     let fields: [String: String]
@@ -18,10 +18,10 @@ struct StudyReport {
 
   private let summary: StudySummary
   /// The value of the results column `simulated`, or an empty string for files without this column.
-  private let simulated: String
+  private let simulatedField: String
 
   private var procedure: StudyProcedure { summary.procedure }
-  private var isSimulated: Bool { simulated == "true" }
+  private var isSimulated: Bool { simulatedField == "true" }
 
   /// Pools the results of several files, and prints the report.
   ///
@@ -36,7 +36,7 @@ struct StudyReport {
     let plotFormat = try plotPath.map { try Self.plotFormat(of: $0, reading: paths) }
     let rows = try paths.flatMap { path in
       try StudyResults(path, bytes: FileSystem.read(path)).rows.map { row in
-        Row(path: path, lineNumber: row.lineNumber, fields: row.fields)
+        AnswerRow(path: path, lineNumber: row.lineNumber, fields: row.fields)
       }
     }
     guard let first = rows.first else { throw FileError("results", "no answers found") }
@@ -45,20 +45,20 @@ struct StudyReport {
     try checkConditions(rows, terminal)
     let report = StudyReport(
       summary: StudySummary(answers, procedure: procedure),
-      simulated: first.fields["simulated"] ?? "")
+      simulatedField: first.fields["simulated"] ?? "")
     if let plotPath, let plotFormat {
-      guard let plot = report.plot else {
+      guard let plot = report.psychometricPlot else {
         throw FileError(plotPath, "cannot draw these results; the stimuli have no levels")
       }
       try AtomicFileWriter.write(plot.draw(as: plotFormat), to: plotPath)
     }
     switch format {
     case .json:
-      try terminal.output.writeJSON(report.fields)
+      try terminal.output.writeJSON(report.reportFields)
     case .csv:
-      try terminal.output.write(report.table.csvText, wraps: false)
+      try terminal.output.write(report.csvTable.csvText, wraps: false)
     case .text:
-      try terminal.output.write(report.text)
+      try terminal.output.write(report.reportText)
     }
     return .success
   }
@@ -76,21 +76,21 @@ struct StudyReport {
 
   /// Returns the answers. Throws an error for answers of different studies, repeated trials, and
   /// answers that are invalid for the procedure.
-  private static func checkedAnswers(_ rows: [Row], _ procedure: StudyProcedure) throws
+  private static func checkedAnswers(_ rows: [AnswerRow], _ procedure: StudyProcedure) throws
     -> [StudyAnswer]
   {
     guard let first = rows.first else { return [] }
     var seen: Set<[String?]> = []
     return try rows.map { row in
       for key in ["study", "procedure"] where row.fields[key] != first.fields[key] {
-        throw StudyResults.error(
+        throw StudyResults.resultsError(
           row.path, line: row.lineNumber, "the \(key) differs from that in \(first.path.inQuotes)")
       }
       if !seen.insert(["participant", "seed", "trial"].map { row.fields[$0] }).inserted {
-        throw StudyResults.error(row.path, line: row.lineNumber, "duplicate trial")
+        throw StudyResults.resultsError(row.path, line: row.lineNumber, "duplicate trial")
       }
       guard let answer = StudyAnswer(row.fields, procedure: procedure) else {
-        throw StudyResults.error(
+        throw StudyResults.resultsError(
           row.path, line: row.lineNumber, "invalid answer for '\(procedure.rawValue)'")
       }
       return answer
@@ -99,8 +99,8 @@ struct StudyReport {
 
   /// Throws an error if simulated answers or different strengths would be pooled, and reports files
   /// without conditions.
-  private static func checkConditions(_ rows: [Row], _ terminal: Terminal) throws {
-    func origin(_ row: Row) -> String {
+  private static func checkConditions(_ rows: [AnswerRow], _ terminal: Terminal) throws {
+    func origin(_ row: AnswerRow) -> String {
       switch row.fields["simulated"] {
       case "true": "simulated answers"
       case "false": "answers of a person"
@@ -109,7 +109,7 @@ struct StudyReport {
     }
     let simulated = rows.first { $0.fields["simulated"] == "true" }
     if let simulated, let other = rows.first(where: { $0.fields["simulated"] != "true" }) {
-      throw StudyResults.error(
+      throw StudyResults.resultsError(
         other.path, line: other.lineNumber,
         "has \(origin(other)), but \(simulated.path.inQuotes) has simulated answers; "
           + "report the files separately")
@@ -119,7 +119,7 @@ struct StudyReport {
     if let first = played.first,
       let other = played.first(where: { $0.fields["strength"] != strength })
     {
-      throw StudyResults.error(
+      throw StudyResults.resultsError(
         other.path, line: other.lineNumber,
         "strength is \(other.fields["strength"] ?? ""), but it is \(strength ?? "") in "
           + "\(first.path.inQuotes); report the files separately")
@@ -133,7 +133,7 @@ struct StudyReport {
 
   // MARK: - Text
 
-  private var text: String {
+  private var reportText: String {
     var text = isSimulated ? "Simulated answers:\n" : ""
     text += TextTable.text(
       ofRows: [["participant", participantTitle]]
@@ -155,7 +155,7 @@ struct StudyReport {
   }
 
   private func participantText(_ participant: StudySummary.ParticipantResult) -> String {
-    let threshold = participant.threshold.map { "threshold \(Self.text($0))" }
+    let threshold = participant.threshold.map { "threshold \(Self.roundedText($0))" }
     guard procedure != .staircase else {
       let trials = participant.estimate.answerCount.countText("trial")
       return "\(threshold ?? "no threshold") after \(trials)"
@@ -175,21 +175,22 @@ struct StudyReport {
     return [title]
       + summary.stimuli.map { stimulus in
         row(
-          stimulus.name, stimulus.reference ?? "", stimulus.value.map { Self.text($0) } ?? "",
+          stimulus.name, stimulus.reference ?? "",
+          stimulus.value.map { Self.roundedText($0) } ?? "",
           Self.estimateText(stimulus.estimate))
       }
   }
 
   private static func estimateText(_ estimate: StudySummary.Estimate) -> String {
     guard let correctCount = estimate.correctCount else {
-      let interval = estimate.interval.map { ", from \(text($0, places: 1))" } ?? ""
-      let mean = text(estimate.value, places: 1)
+      let interval = estimate.interval.map { ", from \(roundedText($0, places: 1))" } ?? ""
+      let mean = roundedText(estimate.value, places: 1)
       return "\(mean)\(interval); \(estimate.answerCount.countText("answer"))"
     }
     let counts = "\(correctCount) of \(estimate.answerCount) correct"
     let interval = estimate.interval.map { range in
-      ", \(percent(estimate.value)) % (\(percent(range.lowerBound)) to "
-        + "\(percent(range.upperBound)) %)"
+      ", \(percentText(estimate.value)) % (\(percentText(range.lowerBound)) to "
+        + "\(percentText(range.upperBound)) %)"
     }
     let pValue = estimate.pValue.map { value in
       value < 0.001 ? ", p < 0.001" : ", p = \(value.text(places: 3))"
@@ -207,19 +208,21 @@ struct StudyReport {
       let participants =
         count == total ? "\(count) participants" : "\(count) of \(total) participants"
       sentences.append(
-        "Mean threshold of \(participants): \(Self.text(mean.mean)) "
-          + "(\(Self.text(mean.interval)), Student's t)")
+        "Mean threshold of \(participants): \(Self.roundedText(mean.mean)) "
+          + "(\(Self.roundedText(mean.interval)), Student's t)")
     }
     if summary.lacksFunction {
       sentences.append("The answers do not determine a psychometric function")
     }
     if let pooled = summary.pooledFunction {
-      let interval = pooled.interval.map { " (\(Self.text($0)), parametric bootstrap)" } ?? ""
+      let interval =
+        pooled.thresholdInterval.map { " (\(Self.roundedText($0)), parametric bootstrap)" } ?? ""
       let name =
         pooled.countsChoices
         ? "Point of subjective equality"
         : "Threshold (\((100 * pooled.thresholdProportion).text(places: 1)) % correct)"
-      sentences.append("\(name), fitted to all answers: \(Self.text(pooled.threshold))\(interval)")
+      sentences.append(
+        "\(name), fitted to all answers: \(Self.roundedText(pooled.threshold))\(interval)")
     }
     return sentences
   }
@@ -240,21 +243,23 @@ struct StudyReport {
     }
   }
 
-  private static func text(_ value: Double, places: Int = 2) -> String {
+  private static func roundedText(_ value: Double, places: Int = 2) -> String {
     NumberFormatting.fixedText(value, places: places)
   }
 
-  private static func text(_ range: ClosedRange<Double>, places: Int = 2) -> String {
-    "\(text(range.lowerBound, places: places)) to \(text(range.upperBound, places: places))"
+  private static func roundedText(_ range: ClosedRange<Double>, places: Int = 2) -> String {
+    "\(roundedText(range.lowerBound, places: places)) to \(roundedText(range.upperBound, places: places))"
   }
 
-  private static func percent(_ proportion: Double) -> String { (100 * proportion).text(places: 0) }
+  private static func percentText(_ proportion: Double) -> String {
+    (100 * proportion).text(places: 0)
+  }
 
   // MARK: - JSON and CSV
 
-  private var fields: JSONObject {
+  private var reportFields: JSONObject {
     [
-      "procedure": procedure.rawValue, "simulated": Bool(simulated),
+      "procedure": procedure.rawValue, "simulated": Bool(simulatedField),
       "participants": summary.participants.map { participant -> JSONObject in
         let estimate = Self.fields(of: participant.estimate)
         return ["participant": participant.name] + estimate
@@ -289,7 +294,7 @@ struct StudyReport {
     [
       "successes": pooled.countsChoices ? "stronger" : "correct",
       "proportion": pooled.thresholdProportion, "threshold": pooled.threshold,
-      "low": pooled.interval?.lowerBound, "high": pooled.interval?.upperBound,
+      "low": pooled.thresholdInterval?.lowerBound, "high": pooled.thresholdInterval?.upperBound,
       "midpoint": pooled.function.midpoint, "slope": pooled.function.slope,
       "guessRate": pooled.function.guessRate, "lapseRate": PsychometricFunction.lapseRate,
       "deviance": pooled.function.deviance(of: pooled.blocks),
@@ -302,7 +307,7 @@ struct StudyReport {
   }
 
   /// The name of the quantity that the procedure estimates, for the CSV report.
-  private var quantity: String {
+  private var estimatedQuantityName: String {
     switch procedure {
     case .abx, .twoChoices, .staircase: "proportion"
     case .magnitude: "geometricMean"
@@ -312,7 +317,7 @@ struct StudyReport {
 
   /// The results as a CSV table. The rows of participants have no stimulus, the rows of stimuli
   /// have no participant, and the rows of the group have neither.
-  private var table: CSVTable {
+  private var csvTable: CSVTable {
     var table = CSVTable(columnNames: [
       "participant", "stimulus", "reference", "value", "quantity", "count", "correct", "estimate",
       "low", "high", "pValue", "simulated",
@@ -322,10 +327,10 @@ struct StudyReport {
       let values = [estimate.value, interval?.lowerBound, interval?.upperBound, estimate.pValue]
       table.appendRow(
         identity + [quantity, "\(estimate.answerCount)", estimate.correctCount?.description ?? ""]
-          + values.map(Self.cell) + [simulated])
+          + values.map(Self.csvCell) + [simulatedField])
     }
     for participant in summary.participants {
-      append([participant.name, "", "", ""], quantity, participant.estimate)
+      append([participant.name, "", "", ""], estimatedQuantityName, participant.estimate)
       if let threshold = participant.threshold {
         let count = participant.estimate.answerCount
         append(
@@ -334,7 +339,8 @@ struct StudyReport {
     }
     for stimulus in summary.stimuli {
       append(
-        ["", stimulus.name, stimulus.reference ?? "", Self.cell(stimulus.value)], quantity,
+        ["", stimulus.name, stimulus.reference ?? "", Self.csvCell(stimulus.value)],
+        estimatedQuantityName,
         stimulus.estimate)
     }
     let answerCount = summary.participants.reduce(0) { $0 + $1.estimate.answerCount }
@@ -346,12 +352,13 @@ struct StudyReport {
     if let pooled = summary.pooledFunction {
       append(
         ["", "", "", ""], "fittedThreshold",
-        .init(answerCount: answerCount, value: pooled.threshold, interval: pooled.interval))
+        .init(answerCount: answerCount, value: pooled.threshold, interval: pooled.thresholdInterval)
+      )
     }
     return table
   }
 
-  private static func cell(_ value: Double?) -> String { value.map { "\($0)" } ?? "" }
+  private static func csvCell(_ value: Double?) -> String { value.map { "\($0)" } ?? "" }
 
   // MARK: - Figure
 
@@ -362,10 +369,10 @@ struct StudyReport {
   private var hasDecibels: Bool { summary.stimuli.contains { ($0.value ?? 0) < 0 } }
 
   /// The plot of answers over stimulus levels, or nil if the stimuli have no levels.
-  private var plot: PsychometricPlot? {
+  private var psychometricPlot: PsychometricPlot? {
     let pooled = summary.pooledFunction
     let points =
-      pooled.map { pooled in pooled.blocks.map(Self.point) }
+      pooled.map { pooled in pooled.blocks.map(Self.plotPoint) }
       ?? summary.stimuli.compactMap { stimulus in
         stimulus.value.map { value in
           PsychometricPlot.Point(
@@ -383,24 +390,24 @@ struct StudyReport {
       }
     let participants = summary.participants.count.countText("participant")
     let threshold = pooled.map { pooled in
-      ", threshold \(Self.text(pooled.threshold).replacingScalars([("-", "−")]))"
+      ", threshold \(Self.roundedText(pooled.threshold).replacingScalars([("-", "−")]))"
     }
     return PsychometricPlot(
       title: isSimulated ? "\(procedure.rawValue), simulated" : procedure.rawValue,
       subtitle: participants + (threshold ?? ""),
       levelUnit: levelTitle,
       quantity: procedure.hasTwoAnswers ? .proportion(title) : .mean(title),
-      points: points, curve: pooled.flatMap(Self.curve))
+      points: points, curve: pooled.flatMap(Self.plotCurve))
   }
 
-  private static func point(_ block: PsychometricFunction.Block) -> PsychometricPlot.Point {
+  private static func plotPoint(_ block: PsychometricFunction.Block) -> PsychometricPlot.Point {
     let proportion = ProportionEstimate(
       successCount: block.successCount, trialCount: block.trialCount)
     return PsychometricPlot.Point(
       level: block.value, estimate: proportion.proportion, interval: proportion.interval)
   }
 
-  private static func curve(_ pooled: StudySummary.FittedFunction) -> PsychometricPlot.Curve? {
+  private static func plotCurve(_ pooled: StudySummary.FittedFunction) -> PsychometricPlot.Curve? {
     guard let first = pooled.blocks.first?.value, let last = pooled.blocks.last?.value else {
       return nil
     }
@@ -411,6 +418,6 @@ struct StudyReport {
     }
     return PsychometricPlot.Curve(
       points: points, threshold: pooled.threshold, thresholdEstimate: pooled.thresholdProportion,
-      thresholdInterval: pooled.interval)
+      thresholdInterval: pooled.thresholdInterval)
   }
 }

@@ -25,26 +25,26 @@ struct StudyRowReader {
   }
 
   /// Reports an error in a column.
-  mutating func report(_ column: String, _ message: String) {
-    findings.append(StudyTable.finding(path, line: lineNumber, column: column, message))
+  mutating func reportError(_ column: String, _ message: String) {
+    findings.append(StudyTable.tableFinding(path, line: lineNumber, column: column, message))
   }
 
   /// Reads the stimulus. With errors, the stimulus is incomplete.
-  mutating func stimulus(formats: FormatRegistry, readingOptions: ReadingOptions)
+  mutating func readStimulus(formats: FormatRegistry, readingOptions: ReadingOptions)
     -> StudyTable.Stimulus
   {
     let id = fields["id"] ?? ""
     if id.isEmpty || id.contains(where: { $0 == " " || $0 == "/" }) {
-      report("id", "must be a word without spaces and slashes")
+      reportError("id", "must be a word without spaces and slashes")
     }
-    let level = number("level", in: -120...0)
-    let intensity = number("intensity", in: 0...1)
-    let profile = self.profile()
+    let level = readNumber("level", in: -120...0)
+    let intensity = readNumber("intensity", in: 0...1)
+    let profile = self.readProfile()
     var pattern: LoadedPattern?
     if let file = fields["file"] {
-      pattern = self.pattern(at: file, formats: formats, readingOptions: readingOptions)
+      pattern = self.readPattern(at: file, formats: formats, readingOptions: readingOptions)
     }
-    let event = self.event(intensity: intensity)
+    let event = self.readEvent(intensity: intensity)
     return StudyTable.Stimulus(
       id: id, lineNumber: lineNumber, pattern: pattern,
       composition: pattern?.composition ?? HapticComposition(HapticPattern(events: [event])),
@@ -53,68 +53,68 @@ struct StudyRowReader {
       referenceIDs: (fields["reference"] ?? "").split(separator: " ").map { String($0) })
   }
 
-  private mutating func number(_ column: String, in range: ClosedRange<Double>) -> Double? {
+  private mutating func readNumber(_ column: String, in range: ClosedRange<Double>) -> Double? {
     guard let text = fields[column] else { return nil }
     guard let number = Double(text), range.contains(number) else {
-      report(
+      reportError(
         column, "must be a number from \(range.lowerBound) to \(range.upperBound), not \(text)")
       return nil
     }
     return number
   }
 
-  private mutating func profile() -> TransducerProfile? {
+  private mutating func readProfile() -> TransducerProfile? {
     guard let name = fields["profile"] else { return nil }
     do {
       return try SharedOptions.loadProfile(named: name)
     } catch {
-      report("profile", Failure.messageText(error))
+      reportError("profile", Failure.messageText(error))
       return nil
     }
   }
 
   /// Reads the pattern file in the folder of the table, or the shipped pattern.
-  private mutating func pattern(
+  private mutating func readPattern(
     at file: String, formats: FormatRegistry, readingOptions: ReadingOptions
   ) -> LoadedPattern? {
     for column in StudyTable.numericColumns where column != "level" && fields[column] != nil {
-      report(column, "cannot be combined with 'file'")
+      reportError(column, "cannot be combined with 'file'")
     }
     let neighbor =
       file.hasPrefix("/") ? file : FileSystem.joinPath(FileSystem.folderPath(of: path), file)
     let (inputs, problems) = PatternInput.find(
       [FileSystem.entryKind(at: neighbor) == .file ? neighbor : file], formats: formats)
     if let problem = problems.first {
-      report("file", "\(problem)")
+      reportError("file", "\(problem)")
       return nil
     }
     guard inputs.count == 1 else {
-      report("file", "\(file.inQuotes) is not a single pattern")
+      reportError("file", "\(file.inQuotes) is not a single pattern")
       return nil
     }
     do {
       return try LoadedPattern(inputs[0], options: readingOptions)
     } catch {
-      report("file", Failure.messageText(error))
+      reportError("file", Failure.messageText(error))
       return nil
     }
   }
 
   /// Reads a tap or a hum.
-  private mutating func event(intensity: Double?) -> HapticEvent {
-    let duration = number("duration", in: 0...Self.maximumHumSeconds) ?? 0
+  private mutating func readEvent(intensity: Double?) -> HapticEvent {
+    let duration = readNumber("duration", in: 0...Self.maximumHumSeconds) ?? 0
     var event = HapticEvent(
       kind: duration > 0 ? .hapticContinuous : .hapticTransient, time: 0,
       duration: duration > 0 ? duration : nil)
     event.parameters[.hapticIntensity] = Float(intensity ?? 1)
-    if let sharpness = number("sharpness", in: 0...1) {
+    if let sharpness = readNumber("sharpness", in: 0...1) {
       event.parameters[.hapticSharpness] = Float(sharpness)
     }
     let times: [(column: String, id: EventParameterID)] = [
       ("attack", .attackTime), ("decay", .decayTime), ("release", .releaseTime),
     ]
     for (column, id) in times {
-      if let time = number(column, in: 0...1) {
+      if let time = readNumber(column, in: 0...1) {
         event.parameters[id] = Float(time)
       }
     }

@@ -49,7 +49,7 @@ struct StudyTable {
   /// The maximum error of a playback level, in decibels.
   private static let levelToleranceDecibels = 0.01
   /// The id of the reference in a table without the column `reference`.
-  private static let referenceID = "reference"
+  private static let defaultReferenceID = "reference"
 
   let tablePath: String
   /// The SHA-256 hash of the table.
@@ -79,18 +79,18 @@ struct StudyTable {
       table = try CSVTable(bytes)
     } catch {
       throw InvalidRows([
-        Self.finding(path, line: error.lineNumber, column: error.columnName, error.reason)
+        Self.tableFinding(path, line: error.lineNumber, column: error.columnName, error.reason)
       ])
     }
     guard table.columnNames.contains("id"), table.rows.count > 0 else {
       throw InvalidRows([
-        Self.finding(
+        Self.tableFinding(
           path, line: 1, column: nil,
           "the table must have a column 'id' and a row for each stimulus")
       ])
     }
     var findings = table.columnNames.filter { !Self.columns.contains($0) }.map { column in
-      Self.finding(
+      Self.tableFinding(
         path, line: 1, column: column,
         "unknown; valid columns are \(Self.columns.joined(separator: ", "))")
     }
@@ -98,9 +98,9 @@ struct StudyTable {
     var lineNumbers: [String: Int] = [:]
     for row in table.rows {
       var reader = StudyRowReader(row, columns: table.columnNames, path: path)
-      let stimulus = reader.stimulus(formats: formats, readingOptions: readingOptions)
+      let stimulus = reader.readStimulus(formats: formats, readingOptions: readingOptions)
       if let previous = lineNumbers[stimulus.id] {
-        reader.report(
+        reader.reportError(
           "id", "\(stimulus.id.inQuotes) is already used in line \(previous)")
       }
       lineNumbers[stimulus.id] = row.lineNumber
@@ -110,7 +110,7 @@ struct StudyTable {
     for stimulus in stimuli {
       for id in stimulus.referenceIDs where lineNumbers[id] == nil {
         findings.append(
-          Self.finding(
+          Self.tableFinding(
             path, line: stimulus.lineNumber, column: "reference",
             "no row has the id \(id.inQuotes)"))
       }
@@ -127,11 +127,12 @@ struct StudyTable {
   /// Otherwise, one reference belongs to all other stimuli, and in a rating also to itself.
   ///
   /// - Throws: An error if the table does not suit the procedure.
-  func pairs(for procedure: StudyProcedure) throws -> [StudyPair] {
+  func stimulusPairs(for procedure: StudyProcedure) throws -> [StudyPair] {
     if procedure == .magnitude {
-      return stimuli.indices.map { StudyPair(tested: $0, reference: $0) }
+      return stimuli.indices.map { StudyPair(testedIndex: $0, referenceIndex: $0) }
     }
-    let pairs = stimuli.contains { !$0.referenceIDs.isEmpty } ? listedPairs : commonPairs(procedure)
+    let pairs =
+      stimuli.contains { !$0.referenceIDs.isEmpty } ? listedPairs : commonReferencePairs(procedure)
     guard !pairs.isEmpty else {
       throw FileError(
         tablePath,
@@ -140,10 +141,10 @@ struct StudyTable {
         """)
     }
     var findings: [Finding] = []
-    for pair in pairs where procedure != .rating && pair.tested == pair.reference {
+    for pair in pairs where procedure != .rating && pair.testedIndex == pair.referenceIndex {
       findings.append(
-        Self.finding(
-          tablePath, line: stimuli[pair.tested].lineNumber, column: "reference",
+        Self.tableFinding(
+          tablePath, line: stimuli[pair.testedIndex].lineNumber, column: "reference",
           "a stimulus cannot be its own reference in the procedure '\(procedure.rawValue)'"))
     }
     if procedure == .staircase {
@@ -158,36 +159,36 @@ struct StudyTable {
     stimuli.indices.flatMap { tested in
       stimuli[tested].referenceIDs.compactMap { id -> StudyPair? in
         let reference = stimuli.firstIndex { $0.id == id }
-        return reference.map { StudyPair(tested: tested, reference: $0) }
+        return reference.map { StudyPair(testedIndex: tested, referenceIndex: $0) }
       }
     }
   }
 
   /// The pairs of each stimulus with the stimulus that is called `reference`, or with the first
   /// stimulus if there is none.
-  private func commonPairs(_ procedure: StudyProcedure) -> [StudyPair] {
-    let reference = stimuli.firstIndex { $0.id == Self.referenceID } ?? 0
+  private func commonReferencePairs(_ procedure: StudyProcedure) -> [StudyPair] {
+    let reference = stimuli.firstIndex { $0.id == Self.defaultReferenceID } ?? 0
     let tested = stimuli.indices.filter { procedure == .rating || $0 != reference }
     guard stimuli.count > 1 else { return [] }
-    return tested.map { StudyPair(tested: $0, reference: reference) }
+    return tested.map { StudyPair(testedIndex: $0, referenceIndex: reference) }
   }
 
   /// Returns the reasons that a staircase cannot use pairs: several references, a missing value,
   /// mixed quantities, or a stimulus that is not stronger than the reference.
   private func staircaseFindings(_ pairs: [StudyPair]) -> [Finding] {
     guard let first = pairs.first else { return [] }
-    let reference = stimuli[first.reference]
+    let reference = stimuli[first.referenceIndex]
     var findings: [Finding] = []
     func report(_ stimulus: Stimulus, _ message: String, column: String? = nil) {
       findings.append(
-        Self.finding(tablePath, line: stimulus.lineNumber, column: column, message))
+        Self.tableFinding(tablePath, line: stimulus.lineNumber, column: column, message))
     }
     if reference.staircaseValue == nil {
       report(reference, "a staircase requires a level or an intensity for each stimulus")
     }
     for pair in pairs {
-      let stimulus = stimuli[pair.tested]
-      if pair.reference != first.reference {
+      let stimulus = stimuli[pair.testedIndex]
+      if pair.referenceIndex != first.referenceIndex {
         report(
           stimulus, "a staircase requires the same reference for all stimuli",
           column: "reference")
@@ -234,7 +235,8 @@ struct StudyTable {
   }
 
   /// Returns an error at a line of a table, with the column if there is one.
-  static func finding(_ path: String, line: Int, column: String?, _ message: String) -> Finding {
+  static func tableFinding(_ path: String, line: Int, column: String?, _ message: String) -> Finding
+  {
     Finding(
       invalidTableRule, location: FileLocation(name: path, position: .text(line: line, column: 1)),
       (column.map { "column \($0.inQuotes): " } ?? "") + message)
@@ -296,7 +298,7 @@ struct StudyTable {
     }
     guard abs(measured.rmsDecibels - level) <= Self.levelToleranceDecibels else {
       throw InvalidRows([
-        Self.finding(
+        Self.tableFinding(
           tablePath, line: stimulus.lineNumber, column: "level",
           """
           \(NumberFormatting.fixedText(level, places: 1)) dBFS is too high; \

@@ -27,7 +27,7 @@ struct BurstLevelTests {
       parameters: [.hapticIntensity: 1, .hapticSharpness: Float(sharpness)])
     let plan = try RenderPlan(
       compiling: HapticPattern(events: [event]), profile: profile, rate: Self.rate)
-    var settings = RenderSettings(routing: OutputRouting().fitted(to: [profile]))
+    var settings = RenderSettings(routing: OutputRouting().assigningTransducers(of: [profile]))
     settings.outputFrameCount = plan.frameCount + Int64(0.6 * Self.rate)
     var renderer = OfflineRenderer(plan: plan, settings: settings)
     let samples = renderer.samples().map(Double.init)

@@ -41,7 +41,8 @@ struct SensationGrowthTests {
     let plan = try RenderPlan(
       compiling: HapticPattern(events: [event]), profile: profile, rate: rate)
     var renderer = OfflineRenderer(
-      plan: plan, settings: RenderSettings(routing: OutputRouting().fitted(to: [profile])))
+      plan: plan,
+      settings: RenderSettings(routing: OutputRouting().assigningTransducers(of: [profile])))
     let moved = SimulatedTransducer(resonance: 150, qualityFactor: 3, rate: rate).response(
       to: renderer.samples().map(Double.init))
     let steady = kind == .hapticTransient ? moved[...] : moved[4_000..<7_000]

@@ -14,7 +14,7 @@ struct TransducerDriveTests {
       compiling: HapticPattern(events: [tap(sharpness: sharpness)]), profile: profile)
     var routing = OutputRouting()
     if isFitted {
-      routing = routing.fitted(to: [profile])
+      routing = routing.assigningTransducers(of: [profile])
     }
     let settings = RenderSettings(routing: routing, outputFrameCount: 96_000)
     var rendering = OfflineRenderer(plan: plan, settings: settings)
@@ -64,7 +64,7 @@ struct TransducerDriveTests {
 
   @Test func withoutHardwareTheMixIsNotTouched() throws {
     let pattern = HapticPattern(events: [hum(0, 0.2), tap(0.3)])
-    let routing = OutputRouting().fitted(to: [.phone])
+    let routing = OutputRouting().assigningTransducers(of: [.phone])
     #expect(routing == OutputRouting())
     #expect(try render(pattern, settings: RenderSettings(routing: routing)) == render(pattern))
   }
@@ -78,6 +78,9 @@ struct TransducerDriveTests {
     turned.isInverted = true
     #expect(!driven.hasSameMix(as: channel))
     #expect(driven.hasSameMix(as: turned))
-    #expect(OutputRouting(channels: [channel]).fitted(to: [rig.profile]).channels == [driven])
+    #expect(
+      OutputRouting(channels: [channel]).assigningTransducers(of: [rig.profile]).channels == [
+        driven
+      ])
   }
 }

@@ -125,7 +125,7 @@ import Testing
     // The first packet of the unit, its timing, is followed by its checksum.
     let timing = Array(bytes[9..<27])
     let checksum = Int(HMPGDecoder.checksum(of: timing[...], bits: 16))
-    let header = HMPGDecoder.Packet.crc16.rawValue << 18 | 2 << 1
+    let header = HMPGDecoder.PacketType.crc16.rawValue << 18 | 2 << 1
     let packet = [header >> 16, header >> 8, header, checksum >> 8, checksum].map {
       UInt8(truncatingIfNeeded: $0)
     }
@@ -155,7 +155,7 @@ import Testing
     #expect(try reader.readSignedBits(25) == -3)
     #expect(try reader.readBits(17) == 0x1FFFF)
     #expect(try reader.readText() == "é")
-    #expect(reader.isPadding)
+    #expect(reader.containsOnlyPadding)
     #expect(throws: BitReadError.self) { try reader.readBits(8) }
   }
 }

@@ -60,7 +60,7 @@ import Testing
   private func clip(_ file: SourceFile) throws -> HapticClip {
     var decoder = HapticClipDecoder()
     var read = HapticClipFile()
-    HapticClipDecoder.fileTable.read(
+    HapticClipDecoder.fileSchema.read(
       try JSONDocument(text: file.bytes, name: file.name).root, into: &read, reader: &decoder)
     #expect(decoder.findingLog.errorCount == 0, "\(file.name)")
     return read.clip

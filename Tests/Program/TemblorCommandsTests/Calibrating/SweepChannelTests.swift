@@ -8,11 +8,11 @@ import Testing
 @Suite struct SweepChannelTests {
   @Test("A channel list accepts numbers or 'all'")
   func channelListsAreRead() throws {
-    #expect(try RoutingOptions.channelNumbers("2") == [2])
-    #expect(try RoutingOptions.channelNumbers("3,4") == [3, 4])
-    #expect(try RoutingOptions.channelNumbers("all") == [])
+    #expect(try RoutingOptions.parseChannelNumbers("2") == [2])
+    #expect(try RoutingOptions.parseChannelNumbers("3,4") == [3, 4])
+    #expect(try RoutingOptions.parseChannelNumbers("all") == [])
     for text in ["", "0", "none", "1:-6", "2,2"] {
-      #expect(throws: UsageError.self, "\(text)") { try RoutingOptions.channelNumbers(text) }
+      #expect(throws: UsageError.self, "\(text)") { try RoutingOptions.parseChannelNumbers(text) }
     }
   }
 

@@ -49,7 +49,7 @@ import Testing
       for second in (hour - 1) * 3_600..<hour * 3_600 {
         // A command each second for 21 of 120; then the device rests.
         let index = second % 120
-        if index < commands.count, let request = CommandGrammar.read(commands[index]) {
+        if index < commands.count, let request = CommandGrammar.parseRequest(commands[index]) {
           _ = session.reply(to: request, clientID: second / 120 % 5)
         }
         if index == 0 {
@@ -62,7 +62,7 @@ import Testing
         }
         session.reportHeldEvents(at: time.now)
         _ = session.drainEvents()
-        _ = upkeep.perform(at: time.now, on: session)
+        _ = upkeep.performDueTasks(at: time.now, on: session)
       }
       return try holdings()
     }

@@ -9,7 +9,7 @@ import Testing
   private func lines(_ pieces: String...) -> [LineReader.Line] {
     var reader = LineReader()
     let lines = pieces.flatMap { reader.lines(in: Array($0.utf8)[...]) }
-    return lines + (reader.finish().map { [$0] } ?? [])
+    return lines + (reader.popLastLine().map { [$0] } ?? [])
   }
 
   @Test func linesMayComeInPieces() {

@@ -21,13 +21,14 @@ import Testing
     var mutation = Mutation(seed: 11, words: words)
     for number in 0..<Mutation.caseCount(default: 2_000) {
       let line = mutation.damage(Self.lines[number % Self.lines.count])
-      let plain = CommandGrammar.read(line)
+      let plain = CommandGrammar.parseRequest(line)
       if case .failure(let error)? = plain?.command {
         #expect(Mutation.isOneLine(error.description), "\(line.debugDescription): \(error)")
       }
       guard let plain, plain.tag == nil, line.first != "@" else { continue }
       #expect(
-        CommandGrammar.read("@t " + line)?.command == plain.command, "\(line.debugDescription)")
+        CommandGrammar.parseRequest("@t " + line)?.command == plain.command,
+        "\(line.debugDescription)")
     }
   }
 }

@@ -57,15 +57,17 @@ import Testing
   func readsCommands(line: String, values: [String: ServerCommand.Value]) throws {
     let verb = try #require(line.split { " \t".contains($0) }.first)
     let command = ServerCommand(syntax: try CommandGrammar.syntax(of: String(verb)), values: values)
-    #expect(CommandGrammar.read(line) == CommandRequest(tag: nil, command: .success(command)))
     #expect(
-      CommandGrammar.read("@7 " + line) == CommandRequest(tag: "7", command: .success(command)))
+      CommandGrammar.parseRequest(line) == CommandRequest(tag: nil, command: .success(command)))
+    #expect(
+      CommandGrammar.parseRequest("@7 " + line)
+        == CommandRequest(tag: "7", command: .success(command)))
   }
 
   @Test(arguments: ["", "  \t", "# play x", "  #@7 play"]) func emptyLinesAndCommentsMeanNothing(
     line: String
   ) {
-    #expect(CommandGrammar.read(line) == nil)
+    #expect(CommandGrammar.parseRequest(line) == nil)
   }
 
   @Test(arguments: [
@@ -118,7 +120,7 @@ import Testing
     ("play x\"y\"", "unclosed-quote: a quotation mark must start a word"),
     ("play \"\\x\"", #"unclosed-quote: invalid escape in quotes; use \", \\, \n or \t"#),
   ]) func refusesWithOneReason(line: String, reason: String) throws {
-    let request = try #require(CommandGrammar.read("@a/1 " + line))
+    let request = try #require(CommandGrammar.parseRequest("@a/1 " + line))
     #expect(request.tag == "a/1")
     guard case .failure(let error) = request.command else {
       Issue.record("'\(line)' was read as \(request.command).")
@@ -131,12 +133,12 @@ import Testing
   /// A mark behind a blank is one character with it for a reader, and a word of its own here.
   @Test func blanksSeparateWhateverFollows() {
     for line in ["\u{489}", "stop \u{301}a", "#\u{489}"] {
-      let plain = CommandGrammar.read(line)
+      let plain = CommandGrammar.parseRequest(line)
       guard line.unicodeScalars.first != "#" else {
         #expect(plain == nil)
         continue
       }
-      let tagged = CommandGrammar.read("@t " + line)
+      let tagged = CommandGrammar.parseRequest("@t " + line)
       #expect(tagged?.tag == "t")
       #expect(tagged?.command == plain?.command)
     }
@@ -145,7 +147,7 @@ import Testing
   @Test(arguments: ["@ tap", "@\(String(repeating: "x", count: 65)) tap", "@\"a\" tap"])
   func tagsAreShort(line: String) {
     #expect(
-      CommandGrammar.read(line)
+      CommandGrammar.parseRequest(line)
         == CommandRequest(
           tag: nil,
           command: .failure(
@@ -156,7 +158,7 @@ import Testing
 
   @Test func aTagAloneIsNoCommand() {
     #expect(
-      CommandGrammar.read("@7 ")
+      CommandGrammar.parseRequest("@7 ")
         == CommandRequest(
           tag: "7",
           command: .failure(CommandError(.missingArgument, "missing command after the tag"))))
@@ -164,7 +166,7 @@ import Testing
 
   @Test func linesThatAreNoneAreAnswered() {
     #expect(
-      CommandGrammar.read(.invalidUTF8(firstWord: "@a-1"))
+      CommandGrammar.parseRequest(.invalidUTF8(firstWord: "@a-1"))
         == CommandRequest(
           tag: "a-1",
           command: .failure(
@@ -172,12 +174,12 @@ import Testing
           )
         ))
     #expect(
-      CommandGrammar.read(.tooLong(firstWord: "play"))
+      CommandGrammar.parseRequest(.tooLong(firstWord: "play"))
         == CommandRequest(
           tag: nil, command: .failure(CommandError(.tooLong, "the line is longer than 65536 bytes"))
         )
     )
-    #expect(CommandGrammar.read(.text("list")) == CommandGrammar.read("list"))
+    #expect(CommandGrammar.parseRequest(.text("list")) == CommandGrammar.parseRequest("list"))
   }
 
   @Test func everyParameterCanBeSet() {
@@ -209,24 +211,24 @@ import Testing
     #expect(CommandReply.ok().line == "ok")
     #expect(CommandReply.event("finished", [.pair("name", "x")]).line == "event finished name=x")
     for text in ["my \"own\"", "", "a\\\n\t", "#", "@7", "é 😀"] {
-      #expect(try CommandWord.split(CommandWord.escaped(text)).map(\.text) == [text])
+      #expect(try CommandWord.splitLine(CommandWord.escaped(text)).map(\.text) == [text])
     }
   }
 
   @Test func helpTellsEveryCommand() throws {
     #expect(
-      CommandReply.ok(try CommandGrammar.help(nil)).line
+      CommandReply.ok(try CommandGrammar.helpFields(nil)).line
         == """
         ok play tap hum noise set stop pause resume seek loop rate pan mute unmute duck preload \
         status stats list
         """
         + " help reload quit shutdown")
     #expect(
-      CommandReply.ok(try CommandGrammar.help("loop")).line
+      CommandReply.ok(try CommandGrammar.helpFields("loop")).line
         == "ok \"loop NAME on|off [end SECONDS]\""
         + " \"Turn looping on or off; end sets the end of the loop.\"")
     #expect(throws: CommandError(.unknownKeyword, "unknown command 'lop'; did you mean 'loop'?")) {
-      try CommandGrammar.help("lop")
+      try CommandGrammar.helpFields("lop")
     }
   }
 

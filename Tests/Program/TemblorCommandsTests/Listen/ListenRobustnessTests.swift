@@ -36,7 +36,7 @@ import Testing
     #expect(refusals.keys.allSatisfy { $0.hasPrefix("error busy: ") })
     #expect(studio.engine.loadedPlayerCount <= Renderer.maximumPlayerCount)
     // What fills one period finds space in the next.
-    let stop = try #require(CommandGrammar.read("@1 stop"))
+    let stop = try #require(CommandGrammar.parseRequest("@1 stop"))
     #expect(studio.session.reply(to: stop).errorKind == .busy)
     studio.run(0.01)
     #expect(studio.session.reply(to: stop).line == "@1 ok")

@@ -43,7 +43,7 @@ import Testing
     }
     #expect(isTaken == [false, true])
     var last: Int64 = -1
-    while let tap = schedule.pop(before: .max) {
+    while let tap = schedule.popTap(before: .max) {
       guard tap.frame >= last else {
         Issue.record("\(tap.frame) after \(last)")
         return
@@ -128,8 +128,8 @@ import Testing
       "{\"Version\": 1.0, \"Pattern\": [\(events.joined(separator: ","))]}", to: "long.ahap")
     var first = CommandQueue()
     var second = CommandQueue()
-    first.add([.text("preload \(scratch.path)/long.ahap"), .text("@2 list")])
-    second.add([.text("tap")])
+    first.addLines([.text("preload \(scratch.path)/long.ahap"), .text("@2 list")])
+    second.addLines([.text("tap")])
     var replies: [String] = []
     _ = first.execute(by: session, client: 1, at: .zero, period: .zero) { replies.append($0.line) }
     #expect(replies == [])
@@ -156,7 +156,7 @@ import Testing
       CommandSession(PlaybackEngine(), device: "virtual", wake: wake, loadsInBackground: true)
     }
     var queue = CommandQueue()
-    queue.add([.text("@1 preload \(scratch.path)/a.ahap"), .text("@2 list")])
+    queue.addLines([.text("@1 preload \(scratch.path)/a.ahap"), .text("@2 list")])
     var replies: [String] = []
     _ = queue.execute(by: sessions[0], at: .zero, period: .zero) { replies.append($0.line) }
     #expect(replies == [])
@@ -176,7 +176,7 @@ import Testing
 
   @Test func shutdownIsForAll() {
     var queue = CommandQueue()
-    queue.add([.text("@1 shutdown"), .text("list")])
+    queue.addLines([.text("@1 shutdown"), .text("list")])
     var replies: [String] = []
     let ending = queue.execute(by: studio.session, client: 3, at: .zero, period: .zero) {
       replies.append($0.line)

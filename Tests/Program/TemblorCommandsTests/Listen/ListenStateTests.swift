@@ -67,11 +67,12 @@ import Testing
     #expect(try file.read() == "")
     studio.ask("play heartbeat loop as a")
     // The result of the save is checked a second later.
-    #expect(file.update(from: studio.session, at: .seconds(5)) == .seconds(1))
+    #expect(file.saveIfChanged(from: studio.session, at: .seconds(5)) == .seconds(1))
     studio.ask("play pulse loop as b")
     // At most once a second.
-    #expect(file.update(from: studio.session, at: .milliseconds(5_400)) == .milliseconds(600))
-    file.finish(from: studio.session, within: .seconds(30))
+    #expect(
+      file.saveIfChanged(from: studio.session, at: .milliseconds(5_400)) == .milliseconds(600))
+    file.saveFinalState(from: studio.session, within: .seconds(30))
     #expect(try file.read() == studio.session.stateText)
     #expect(try file.read().contains("as b"))
   }
@@ -124,7 +125,7 @@ import Testing
     var now = Duration.seconds(5)
     /// Waits for the save in progress, and passes the time of the next check.
     func update() throws {
-      let delay = try #require(file.update(from: studio.session, at: now))
+      let delay = try #require(file.saveIfChanged(from: studio.session, at: now))
       now += delay
       file.waitForSave(within: .seconds(30))
     }
@@ -142,7 +143,7 @@ import Testing
     try scratch.makeFolder("absent")
     try update()
     // Saved, without another request.
-    #expect(file.update(from: studio.session, at: now) == nil)
+    #expect(file.saveIfChanged(from: studio.session, at: now) == nil)
     #expect(try file.read() == studio.session.stateText)
     #expect(reports.withLock { $0.count } == 1)
   }
@@ -178,12 +179,12 @@ import Testing
       var queue = CommandQueue()
       var other = CommandQueue()
       var replies: [String] = []
-      queue.add([.text("reload"), .text("@2 list")])
+      queue.addLines([.text("reload"), .text("@2 list")])
       for _ in 0..<3 {
         _ = queue.execute(by: studio.session, at: .zero, period: .zero) { replies.append($0.line) }
         #expect(replies == [] && queue.timeUntilNextRequest(period: .zero) == nil)
         // Other clients do not wait.
-        other.add([.text("status")])
+        other.addLines([.text("status")])
         var count = 0
         _ = other.execute(by: studio.session, client: 1, at: .zero, period: .zero) { _ in
           count += 1

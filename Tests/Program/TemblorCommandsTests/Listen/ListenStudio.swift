@@ -28,7 +28,7 @@ final class ListenStudio {
 
   /// The answer to a line.
   @discardableResult func ask(_ line: String, client: Int = 0) -> String {
-    guard let request = CommandGrammar.read(line) else { return "" }
+    guard let request = CommandGrammar.parseRequest(line) else { return "" }
     return session.reply(to: request, clientID: client).line
   }
 

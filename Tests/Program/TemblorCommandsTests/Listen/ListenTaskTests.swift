@@ -60,7 +60,7 @@ import Testing
     let performance = performance()
     input.write("play pulse loop\n@q quit\nlist\n")
     #expect(run(performance, turns: 5) == 1)
-    performance.finish()
+    performance.finishSession()
     #expect(output.received().hasSuffix("\n@q ok\n"))
   }
 

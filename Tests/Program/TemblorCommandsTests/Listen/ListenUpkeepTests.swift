@@ -19,39 +19,40 @@ import Testing
   @Test func aRenderThreadThatDoesNotAnswerIsToldToNobody() {
     var told: [String] = []
     let upkeep = ServerMaintenance(watchdogLimit: .seconds(10), notify: { told.append($0) })
-    #expect(upkeep.perform(at: .zero, on: studio.session) == .seconds(5))
+    #expect(upkeep.performDueTasks(at: .zero, on: studio.session) == .seconds(5))
     #expect(told == ["WATCHDOG=1\nSTATUS=virtual at 8000 Hz; 0 s lost"])
     // Too early, and then without a sign of the render thread, which is looked at often.
     studio.run(0.1)
-    #expect(upkeep.perform(at: .seconds(2), on: studio.session) == .seconds(3))
+    #expect(upkeep.performDueTasks(at: .seconds(2), on: studio.session) == .seconds(3))
     #expect(told.count == 1)
     studio.note(SinkEvent(.underrun, cause: .lateDevice, missedFrameCount: 4_000, text: "late"))
-    #expect(upkeep.perform(at: .seconds(5), on: studio.session) == .seconds(5))
+    #expect(upkeep.performDueTasks(at: .seconds(5), on: studio.session) == .seconds(5))
     #expect(told.last == "WATCHDOG=1\nSTATUS=virtual at 8000 Hz; 0.5 s lost")
     for seconds in 10...40 {
-      #expect(upkeep.perform(at: .seconds(seconds), on: studio.session) == .milliseconds(250))
+      #expect(
+        upkeep.performDueTasks(at: .seconds(seconds), on: studio.session) == .milliseconds(250))
     }
     #expect(told.count == 2)
     studio.run(0.1)
-    #expect(upkeep.perform(at: .seconds(41), on: studio.session) == .seconds(5))
+    #expect(upkeep.performDueTasks(at: .seconds(41), on: studio.session) == .seconds(5))
     #expect(told.count == 3)
   }
 
   @Test func nobodyWhoAsksIsToldNothing() {
-    #expect(ServerMaintenance().perform(at: .zero, on: studio.session) == nil)
+    #expect(ServerMaintenance().performDueTasks(at: .zero, on: studio.session) == nil)
   }
 
   @Test func figuresAreAFileForCollectorsEveryFifteenSeconds() throws {
     let path = scratch("figures.prom")
     var reports: [String] = []
     let upkeep = ServerMaintenance(file: path, report: { reports.append($0) })
-    #expect(upkeep.perform(at: .zero, on: studio.session) == .seconds(15))
+    #expect(upkeep.performDueTasks(at: .zero, on: studio.session) == .seconds(15))
     #expect(try text("figures.prom").hasSuffix("temblor_peak 0.0\n# EOF\n"))
     studio.note(SinkEvent(.underrun, cause: .lateDevice, missedFrameCount: 4_000, text: "late"))
     studio.note(SinkEvent(.reconnected, missedFrameCount: 8_000, text: "back"))
-    #expect(upkeep.perform(at: .seconds(14), on: studio.session) == .seconds(1))
+    #expect(upkeep.performDueTasks(at: .seconds(14), on: studio.session) == .seconds(1))
     let firstSeries = try seriesNames(text("figures.prom"))
-    #expect(upkeep.perform(at: .seconds(15), on: studio.session) == .seconds(15))
+    #expect(upkeep.performDueTasks(at: .seconds(15), on: studio.session) == .seconds(15))
     let text = try text("figures.prom")
     #expect(
       text.contains(
@@ -88,7 +89,7 @@ import Testing
     var reports: [String] = []
     let upkeep = ServerMaintenance(file: scratch("none") + "/f", report: { reports.append($0) })
     for seconds in 0...60 {
-      _ = upkeep.perform(at: .seconds(seconds), on: studio.session)
+      _ = upkeep.performDueTasks(at: .seconds(seconds), on: studio.session)
     }
     #expect(reports.count == 1)
   }

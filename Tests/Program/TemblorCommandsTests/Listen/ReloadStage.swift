@@ -228,7 +228,7 @@ final class CountedOutput: OutputBackend {
   /// The frames of the device that was opened last.
   var latestLedger: FrameLedger { ledger.withLock { $0 } }
   var scheme: String { Self.scheme }
-  var parameter: String? { "NAME" }
+  var addressPlaceholder: String? { "NAME" }
   func outputs(probing: Bool) -> [OutputListing] { [] }
 
   func open(

@@ -63,7 +63,7 @@ import Testing
       connection.send(CommandReply.ok([.text(String(repeating: "x", count: 1_000))]))
     }
     let time = VirtualTimeSource()
-    connection.finish(time)
+    connection.finishSending(time)
     #expect(time.now == .seconds(1))
   }
 }

@@ -11,7 +11,7 @@ private final class TrialOutput: OutputBackend {
   let played = Mutex<[String: [Float]]>([:])
 
   var scheme: String { "trial" }
-  var parameter: String? { "NAME" }
+  var addressPlaceholder: String? { "NAME" }
 
   func outputs(probing: Bool) -> [OutputListing] { [] }
 

@@ -4,21 +4,21 @@ internal import RealtimeMemory
 internal import Synchronization
 
 /// A renderer for the hardware of a profile, with a player for each slot.
-final class LiveStage {
+final class LiveProfileRenderer {
   let profile: TransducerProfile
   private(set) var playersBySlot: [RenderPlayer?] = [nil, nil]
-  private let port = RendererPort(channelCount: 1)
+  private let rendererPort = RendererPort(channelCount: 1)
   private var renderer: Renderer
   /// The replaced players that the renderer may still read.
   private var retiredPlayers: [RenderPlayer] = []
   /// The cue points that the renderer may still read.
-  private var retainedCues: [SharedCuePoint] = []
+  private var retainedCuePoints: [SharedCuePoint] = []
 
   init(profile: TransducerProfile, rate: Double) {
     self.profile = profile
-    let routing = OutputRouting().fitted(to: [profile])
+    let routing = OutputRouting().assigningTransducers(of: [profile])
     renderer = Renderer(
-      rate: rate, settings: RenderSettings(routing: routing, passCount: nil), port: port)
+      rate: rate, settings: RenderSettings(routing: routing, passCount: nil), port: rendererPort)
   }
 
   /// Returns the next frame of the pattern that the player of a slot will render.
@@ -42,13 +42,13 @@ final class LiveStage {
   var fadeFrameCount: Int { renderer.fadeFrameCount }
 
   /// Sends commands to the renderer.
-  func sendCommands(_ commands: [RenderCommand]) { _ = port.send(commands) }
+  func sendCommands(_ commands: [RenderCommand]) { _ = rendererPort.send(commands) }
 
   /// Creates a cue point for a player, and retains it while the renderer may use it.
-  func makeCue(_ player: RenderPlayer, atFrame frame: Int64) -> SharedCuePoint {
-    retainedCues.removeAll { $0.isReleased }
+  func makeCuePoint(_ player: RenderPlayer, atFrame frame: Int64) -> SharedCuePoint {
+    retainedCuePoints.removeAll { $0.isReleased }
     let cue = SharedCuePoint(of: player.plan, at: frame)
-    retainedCues.append(cue)
+    retainedCuePoints.append(cue)
     return cue
   }
 

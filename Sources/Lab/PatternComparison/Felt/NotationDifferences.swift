@@ -2,7 +2,7 @@ import HapticModel
 import RecordingAnalysis
 
 /// Describes how two patterns are written differently, in sentences without levels and frequencies.
-struct SpellingDifferences {
+struct NotationDifferences {
   private let reference: Take
   private let candidate: Take
   private let composition: HapticComposition
@@ -10,7 +10,7 @@ struct SpellingDifferences {
   private let options: ComparisonOptions
 
   /// The maximum number of sentences of one kind.
-  private static let maximumCount = 6
+  private static let maximumSentenceCount = 6
 
   init(
     _ reference: Take, _ candidate: Take, _ composition: HapticComposition,
@@ -39,24 +39,24 @@ struct SpellingDifferences {
       )
     }
     sentences += countSentences()
-    sentences += Self.limited(pulses.map(sentence(for:)))
+    sentences += Self.limitedSentences(pulses.map(sentence(for:)))
     // Between two formats, nearly every value is written in another way.
     if reference.format == candidate.format {
-      sentences += Self.limited(written.compactMap { sentence(for: $0, list: list) })
+      sentences += Self.limitedSentences(written.compactMap { sentence(for: $0, list: list) })
     }
     return sentences
   }
 
-  private static func limited(_ sentences: [String]) -> [String] {
-    let more = sentences.count - maximumCount
-    return sentences.prefix(maximumCount) + (more > 0 ? ["And \(more) more."] : [])
+  private static func limitedSentences(_ sentences: [String]) -> [String] {
+    let more = sentences.count - maximumSentenceCount
+    return sentences.prefix(maximumSentenceCount) + (more > 0 ? ["And \(more) more."] : [])
   }
 
   // MARK: - Counts
 
   private func countSentences() -> [String] {
-    let counts = Self.counts(of: composition)
-    let candidateCounts = Self.counts(of: candidateComposition)
+    let counts = Self.elementCounts(of: composition)
+    let candidateCounts = Self.elementCounts(of: candidateComposition)
     return zip(counts, candidateCounts).compactMap { count, candidateCount in
       guard count.number != candidateCount.number else { return nil }
       let noun = candidateCount.number == 1 ? candidateCount.noun : candidateCount.noun + "s"
@@ -65,7 +65,9 @@ struct SpellingDifferences {
     }
   }
 
-  private static func counts(of composition: HapticComposition) -> [(noun: String, number: Int)] {
+  private static func elementCounts(of composition: HapticComposition) -> [(
+    noun: String, number: Int
+  )] {
     let patterns = composition.layers.map(\.pattern)
     let events = patterns.flatMap(\.events)
     let curves = patterns.flatMap(\.curves)
@@ -87,8 +89,8 @@ struct SpellingDifferences {
     let ownerLabel = pulse.isInReference ? labels[0] : labels[1]
     let otherLabel = pulse.isInReference ? labels[1] : labels[0]
     let events = IndexedEvent.events(of: owner)
-    let names = EventNames(events, owner: ownerLabel)
-    let event = events.first { $0.compositionIndex == pulse.transient.event }
+    let names = EventNames(events, takeLabel: ownerLabel)
+    let event = events.first { $0.compositionIndex == pulse.transient.eventIndex }
     let name = event.map { names.possessiveName(of: $0) } ?? "\(ownerLabel)'s transient"
     let time = SentenceFormatting.time(event?.timeSeconds ?? pulse.transient.time)
     return "\(name), at \(time), is a short vibration in \(otherLabel)."

@@ -7,37 +7,37 @@ internal import RealtimeMemory
 /// drive. With ζ = 1/(2Q), the displacement x, and the velocity v relative to the resonance,
 /// y = (ζx + v)/(1 + ζ). This is the smallest ellipse that extends to 1 in x and that no free
 /// motion leaves.
-struct ModelLanes: BitwiseCopyable, Sendable {
+struct TransducerModelLanes: BitwiseCopyable, Sendable {
   /// The number of models in the lanes.
   static var laneCount: Int { @_noLocks get { 16 } }
 
   // The C kernels depend on the order of the fields up to `stateY`.
 
   /// The elements of each model's state transition matrix for one step.
-  var transitionXX = SIMD16<Float>()
-  var transitionXY = SIMD16<Float>()
-  var transitionYX = SIMD16<Float>()
-  var transitionYY = SIMD16<Float>()
+  var displacementToDisplacement = SIMD16<Float>()
+  var velocityToDisplacement = SIMD16<Float>()
+  var displacementToVelocity = SIMD16<Float>()
+  var velocityToVelocity = SIMD16<Float>()
   /// The response of each model's state to the sum of the drive over a step.
-  var driveSumResponseX = SIMD16<Float>()
-  var driveSumResponseY = SIMD16<Float>()
+  var displacementPerDriveSum = SIMD16<Float>()
+  var velocityPerDriveSum = SIMD16<Float>()
   /// The response of each model's state to the sum of the drive weighted by the position in the
   /// step, −½ to ½.
-  var driveMomentResponseX = SIMD16<Float>()
-  var driveMomentResponseY = SIMD16<Float>()
+  var displacementPerDriveMoment = SIMD16<Float>()
+  var velocityPerDriveMoment = SIMD16<Float>()
   /// The state of each model at the end of the step that is being output.
-  var stateX = SIMD16<Float>()
-  var stateY = SIMD16<Float>()
+  var displacementState = SIMD16<Float>()
+  var velocityState = SIMD16<Float>()
   /// The state that each model would have after the next step if the gain had always been 1.
-  var unlimitedStateX = SIMD16<Float>()
-  var unlimitedStateY = SIMD16<Float>()
+  var unlimitedDisplacementState = SIMD16<Float>()
+  var unlimitedVelocityState = SIMD16<Float>()
   /// The constant term of each model's state at the end of the step: state = constant + gain ·
   /// slope.
-  var endStateConstantX = SIMD16<Float>()
-  var endStateConstantY = SIMD16<Float>()
+  var endDisplacementConstant = SIMD16<Float>()
+  var endVelocityConstant = SIMD16<Float>()
   /// The derivative of each model's state at the end of the step with respect to the gain.
-  var endStateGainSlopeX = SIMD16<Float>()
-  var endStateGainSlopeY = SIMD16<Float>()
+  var endDisplacementGainSlope = SIMD16<Float>()
+  var endVelocityGainSlope = SIMD16<Float>()
 
   @_noLocks init() {}
 
@@ -56,9 +56,9 @@ struct ModelLanes: BitwiseCopyable, Sendable {
   /// Returns as many groups of sixteen lanes as a number of models requires.
   static func lanes(
     _ models: [TransducerTolerance.Model], stepLength: Int, rate: Double
-  ) -> FixedBuffer<ModelLanes> {
+  ) -> FixedBuffer<TransducerModelLanes> {
     FixedBuffer(count: (models.count + laneCount - 1) / laneCount) { group in
-      ModelLanes(
+      TransducerModelLanes(
         Array(models.dropFirst(group * laneCount).prefix(laneCount)), stepLength: stepLength,
         rate: rate)
     }
@@ -81,10 +81,10 @@ struct ModelLanes: BitwiseCopyable, Sendable {
     let firstTransitionColumn = coordinates(stepTransition.nextMotion(after: [1, -dampingRatio]))
     let secondTransitionColumn = coordinates(
       stepTransition.nextMotion(after: [0, 1 + dampingRatio]))
-    transitionXX[lane] = Float(firstTransitionColumn.x)
-    transitionYX[lane] = Float(firstTransitionColumn.y)
-    transitionXY[lane] = Float(secondTransitionColumn.x)
-    transitionYY[lane] = Float(secondTransitionColumn.y)
+    displacementToDisplacement[lane] = Float(firstTransitionColumn.x)
+    displacementToVelocity[lane] = Float(firstTransitionColumn.y)
+    velocityToDisplacement[lane] = Float(secondTransitionColumn.x)
+    velocityToVelocity[lane] = Float(secondTransitionColumn.y)
 
     var driveSumResponse = SIMD2<Double>()
     var driveMomentResponse = SIMD2<Double>()
@@ -104,17 +104,17 @@ struct ModelLanes: BitwiseCopyable, Sendable {
     } else {
       driveMomentResponse = [0, 0]
     }
-    driveSumResponseX[lane] = Float(driveSumResponse.x)
-    driveSumResponseY[lane] = Float(driveSumResponse.y)
-    driveMomentResponseX[lane] = Float(driveMomentResponse.x)
-    driveMomentResponseY[lane] = Float(driveMomentResponse.y)
+    displacementPerDriveSum[lane] = Float(driveSumResponse.x)
+    velocityPerDriveSum[lane] = Float(driveSumResponse.y)
+    displacementPerDriveMoment[lane] = Float(driveMomentResponse.x)
+    velocityPerDriveMoment[lane] = Float(driveMomentResponse.y)
   }
 
   @_noLocks mutating func reset() {
-    stateX = SIMD16()
-    stateY = SIMD16()
-    unlimitedStateX = SIMD16()
-    unlimitedStateY = SIMD16()
+    displacementState = SIMD16()
+    velocityState = SIMD16()
+    unlimitedDisplacementState = SIMD16()
+    unlimitedVelocityState = SIMD16()
   }
 
   /// Advances models by a step at unity gain and returns their maximum squared norm.
@@ -125,9 +125,9 @@ struct ModelLanes: BitwiseCopyable, Sendable {
   ///   - sum: The sum of the drive over the step.
   ///   - firstMoment: The sum of the drive weighted by the position in the step.
   @_noLocks @unsafe static func advance(
-    _ lanes: UnsafeMutablePointer<ModelLanes>, count: Int, sum: Float, firstMoment: Float
+    _ lanes: UnsafeMutablePointer<TransducerModelLanes>, count: Int, sum: Float, firstMoment: Float
   ) -> Float {
-    let floatsPerModelGroup = MemoryLayout<ModelLanes>.stride / MemoryLayout<Float>.stride
+    let floatsPerModelGroup = MemoryLayout<TransducerModelLanes>.stride / MemoryLayout<Float>.stride
     let laneValues = unsafe UnsafeMutableRawPointer(lanes).assumingMemoryBound(to: Float.self)
     return unsafe temblor_advance_models(laneValues, floatsPerModelGroup, count, sum, firstMoment)
   }

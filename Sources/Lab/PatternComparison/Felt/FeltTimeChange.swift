@@ -1,11 +1,11 @@
 import SignalAnalysis
 
 /// A delay or tempo change of the whole candidate with which the times of all paired events agree.
-struct FeltClock {
+struct FeltTimeChange {
   /// The duration in the candidate of one second of the reference, in seconds.
-  private let scale: Double
+  private let durationRatio: Double
   /// The candidate's time for time 0 of the reference, in seconds.
-  private let delay: Double
+  private let delaySeconds: Double
   /// The difference between the patterns that is reported for the delay or the tempo.
   private(set) var difference: FeltDifference
 
@@ -15,14 +15,15 @@ struct FeltClock {
   /// consistent with any tempo.
   private static let minimumTempoAnchorFraction = 0.8
   /// The maximum deviation of a pair's shift from the common delay, in seconds.
-  private static let maximumResidual = 0.0015
+  private static let maximumShiftResidualSeconds = 0.0015
 
   /// Finds a common delay or tempo change. Returns nil if the times do not agree with one or do not
   /// differ.
   ///
   /// Times are paired as they are. If they do not agree, they are paired with the first sounds
   /// aligned, and then with the first and the last sounds aligned.
-  init?(_ side: FeltSide, _ candidate: FeltSide, context: FeltContext) {
+  init?(_ side: SampledFeltPattern, _ candidate: SampledFeltPattern, context: FeltComparisonContext)
+  {
     let anchors = FeltAnchors(side, context: context)
     let candidateAnchors = FeltAnchors(candidate, context: context)
     var warps = [TimeWarp(sources: [], targets: [])]
@@ -37,7 +38,7 @@ struct FeltClock {
     for warp in warps {
       let times = PairedTimes(
         side, candidate, candidateAnchors: candidateAnchors, warp: warp, context: context)
-      if let clock = FeltClock(times, context: context) {
+      if let clock = FeltTimeChange(times, context: context) {
         self = clock
         return
       }
@@ -46,28 +47,30 @@ struct FeltClock {
   }
 
   /// Returns the onsets of the first and of the last sound, or nil for silence.
-  private static func extremeTimes(_ side: FeltSide, _ anchors: FeltAnchors) -> [Double]? {
-    let times = side.transients.map(\.time) + anchors.onsets.map(\.time)
+  private static func extremeTimes(_ side: SampledFeltPattern, _ anchors: FeltAnchors) -> [Double]?
+  {
+    let times = side.transients.map(\.time) + anchors.onsets.map(\.medianCrossingTime)
     guard let first = times.min(), let last = times.max() else { return nil }
     return [first, last]
   }
 
-  private init?(_ paired: PairedTimes, context: FeltContext) {
-    let times = paired.times
+  private init?(_ paired: PairedTimes, context: FeltComparisonContext) {
+    let times = paired.timePairs
     guard times.count >= 2,
       Double(2 * times.count) >= Self.minimumPairedFraction * Double(paired.elementCount)
     else { return nil }
-    let slack = context.resolution.timeSlack
+    let slack = context.resolution.maximumTimeErrorSeconds
     let shifts = times.map(\.shift)
     let largest = shifts.max { abs($0) < abs($1) } ?? 0
-    guard abs(largest) > context.minimumShift else { return nil }
-    let range = times[0].before...times[times.count - 1].before
+    guard abs(largest) > context.minimumShiftSeconds else { return nil }
+    let range = times[0].referenceTime...times[times.count - 1].referenceTime
     let median = Statistics.median(of: shifts)
-    if shifts.allSatisfy({ abs($0 - median) <= Self.maximumResidual + slack }) {
-      delay = paired.transientShift ?? median
-      scale = 1
+    if shifts.allSatisfy({ abs($0 - median) <= Self.maximumShiftResidualSeconds + slack }) {
+      delaySeconds = paired.medianTransientShift ?? median
+      durationRatio = 1
       difference = FeltDifference(
-        kind: .time, subject: .whole, range: range, amount: delay, slack: slack)
+        kind: .time, subject: .whole, range: range, amount: delaySeconds,
+        maximumRoundingError: slack)
       return
     }
     guard times.count >= 3, range.upperBound > range.lowerBound,
@@ -75,36 +78,39 @@ struct FeltClock {
         >= Self.minimumTempoAnchorFraction * Double(paired.anchorCount)
     else { return nil }
     let line = paired.regressionLine
-    let margin = min(Self.maximumResidual + slack, 0.2 * abs(largest))
+    let margin = min(Self.maximumShiftResidualSeconds + slack, 0.2 * abs(largest))
     // Another tempo moves most times; one event that is longer moves one.
     let movedCount = shifts.count { abs($0) > FeltDifference.Minimum.seconds }
     guard abs(line.scale - 1) >= 0.002, movedCount * 2 > times.count,
-      times.allSatisfy({ abs($0.after - line.scale * $0.before - line.delay) <= margin })
+      times.allSatisfy({
+        abs($0.candidateTime - line.scale * $0.referenceTime - line.delay) <= margin
+      })
     else { return nil }
-    scale = line.scale
-    delay = line.delay
+    durationRatio = line.scale
+    delaySeconds = line.delay
     difference = FeltDifference(
-      kind: .tempo, subject: .whole, range: range, amount: largest, slack: slack)
-    difference.tempoPercent = 100 * (scale - 1)
+      kind: .tempo, subject: .whole, range: range, amount: largest, maximumRoundingError: slack)
+    difference.tempoPercent = 100 * (durationRatio - 1)
   }
 
   /// The mapping of the reference's times to the candidate's.
-  var warp: TimeWarp {
-    TimeWarp(sources: [0, 1], targets: [delay, scale + delay], extrapolating: true)
+  var timeWarp: TimeWarp {
+    TimeWarp(
+      sources: [0, 1], targets: [delaySeconds, durationRatio + delaySeconds], extrapolating: true)
   }
 }
 
 /// The times of the reference's transients and anchors, with their counterparts in the candidate.
 private struct PairedTimes {
   struct Pair {
-    var before: Double
-    var after: Double
+    var referenceTime: Double
+    var candidateTime: Double
 
-    var shift: Double { after - before }
+    var shift: Double { candidateTime - referenceTime }
   }
 
   /// The pairs, sorted by the time in the reference.
-  private(set) var times: [Pair]
+  private(set) var timePairs: [Pair]
   /// The number of transients and anchors that should be paired.
   private(set) var elementCount: Int
   /// The total number of anchors in both patterns.
@@ -112,24 +118,26 @@ private struct PairedTimes {
   /// The number of anchors of the reference that have a counterpart.
   private(set) var pairedAnchorCount: Int
   /// The median shift of the transients, which have exact times, or nil.
-  private(set) var transientShift: Double?
+  private(set) var medianTransientShift: Double?
 
   /// The maximum spread of the shifts of an anchor's level crossings, in seconds. Other anchors are
   /// ignored.
-  private static let maximumSpread = 0.004
+  private static let maximumShiftSpread = 0.004
 
   /// Pairs transients and anchors after mapping the times of the reference.
   init(
-    _ side: FeltSide, _ candidate: FeltSide, candidateAnchors: FeltAnchors, warp: TimeWarp,
-    context: FeltContext
+    _ side: SampledFeltPattern, _ candidate: SampledFeltPattern, candidateAnchors: FeltAnchors,
+    warp: TimeWarp,
+    context: FeltComparisonContext
   ) {
     let moved = side.warped(by: warp, grid: context.grid)
-    let pairs = FeltPairing.pairs(moved.transients, candidate.transients)
-    times = pairs.map {
-      Pair(before: side.transients[$0.0].time, after: candidate.transients[$0.1].time)
+    let pairs = FeltPairing.transientPairs(moved.transients, candidate.transients)
+    timePairs = pairs.map {
+      Pair(
+        referenceTime: side.transients[$0.0].time, candidateTime: candidate.transients[$0.1].time)
     }
-    if !times.isEmpty {
-      transientShift = Statistics.median(of: times.map(\.shift))
+    if !timePairs.isEmpty {
+      medianTransientShift = Statistics.median(of: timePairs.map(\.shift))
     }
     let anchors = FeltAnchors(moved, context: context)
     let anchorPairs = FeltPairing.anchorPairs(anchors, candidateAnchors)
@@ -139,22 +147,24 @@ private struct PairedTimes {
     pairedAnchorCount = anchorPairs.count
     elementCount =
       side.transients.count + candidate.transients.count + 2 * anchorPairs.count
-    times += anchorPairs.filter { $0.shiftSpread <= Self.maximumSpread }.map {
-      Pair(before: warp.source(of: $0.anchor.time), after: $0.counterpart.time)
+    timePairs += anchorPairs.filter { $0.shiftSpread <= Self.maximumShiftSpread }.map {
+      Pair(
+        referenceTime: warp.source(of: $0.anchor.medianCrossingTime),
+        candidateTime: $0.counterpart.medianCrossingTime)
     }
-    times.sort { $0.before < $1.before }
+    timePairs.sort { $0.referenceTime < $1.referenceTime }
   }
 
   /// The least-squares line that maps the reference's times to the candidate's.
   var regressionLine: (scale: Double, delay: Double) {
-    let count = Double(times.count)
-    let meanBefore = times.reduce(0) { $0 + $1.before } / count
-    let meanAfter = times.reduce(0) { $0 + $1.after } / count
+    let count = Double(timePairs.count)
+    let meanBefore = timePairs.reduce(0) { $0 + $1.referenceTime } / count
+    let meanAfter = timePairs.reduce(0) { $0 + $1.candidateTime } / count
     var covariance = 0.0
     var variance = 0.0
-    for pair in times {
-      covariance += (pair.before - meanBefore) * (pair.after - meanAfter)
-      variance += (pair.before - meanBefore) * (pair.before - meanBefore)
+    for pair in timePairs {
+      covariance += (pair.referenceTime - meanBefore) * (pair.candidateTime - meanAfter)
+      variance += (pair.referenceTime - meanBefore) * (pair.referenceTime - meanBefore)
     }
     let scale = variance > 0 ? covariance / variance : 1
     return (scale, meanAfter - scale * meanBefore)

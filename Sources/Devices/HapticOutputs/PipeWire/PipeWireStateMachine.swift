@@ -22,7 +22,7 @@ struct PipeWireStreamRequest: Equatable, Sendable {
 ///
 /// The machine calls nothing: it receives events and results, and returns the next action. Tests
 /// can therefore describe any sequence of faults as plain values.
-struct PipeWireMachine {
+struct PipeWireStateMachine {
   enum Event {
     case addNode(PipeWireGraph.Node, id: UInt32)
     case addPort(PipeWireGraph.Port, id: UInt32)
@@ -67,45 +67,45 @@ struct PipeWireMachine {
   }
 
   /// The interval between attempts to connect to an absent server.
-  private static let connectInterval = Duration.milliseconds(100)
+  private static let connectRetryInterval = Duration.milliseconds(100)
   /// The interval between attempts to open a stream that the session manager has refused.
-  private static let openInterval = Duration.milliseconds(500)
+  private static let openRetryInterval = Duration.milliseconds(500)
   /// The timeout for the links of a resumed stream to become active.
-  private static let settlingTimeout = Duration.seconds(1)
+  private static let linkSettlingTimeout = Duration.seconds(1)
   /// The timeout for the ports of a target node to appear.
   private static let portTimeout = Duration.seconds(1)
 
   /// The name of the requested node.
-  private(set) var target: String
+  private(set) var targetName: String
   private(set) var endpoint: PipeWireGraph.Endpoint
   /// The requested stream; nil if the machine only reads the objects of the server.
-  private(set) var request: PipeWireStreamRequest?
+  private(set) var streamRequest: PipeWireStreamRequest?
 
   private(set) var graph = PipeWireGraph()
   /// The default sample rate of the graph in hertz; nil before the server reports it.
   private(set) var graphRate: Int?
   /// A Boolean value that indicates whether the stream may be heard.
-  private(set) var isVerified = false
+  private(set) var isRouteVerified = false
   private var server = Server.absent(nextAttempt: .zero)
   private var stream = Stream.closed(nextAttempt: .zero)
   /// The identifier of the node for which the open stream was requested.
-  private var streamTarget: UInt32?
+  private var streamTargetID: UInt32?
   /// A Boolean value that indicates whether the most recent notice reported an interruption, or the
   /// stream has never been heard.
   private var isInterrupted = true
-  private var hasBeenVerified = false
+  private var hasRouteBeenVerified = false
   /// A Boolean value that indicates whether the owner has paused the stream.
   private var isPaused = false
   /// The time until which the links of a resumed stream may remain inactive; nil if the stream was
   /// not just resumed.
-  private var settlingEnd: Duration?
-  private var targetTime: Duration?
-  private var hasReportedChannels = false
+  private var linkSettlingDeadline: Duration?
+  private var targetFoundTime: Duration?
+  private var hasReportedMissingChannels = false
   private var notices: [Notice] = []
 
   /// Creates a machine that only reads the objects of a server until a stream is requested.
   init() {
-    target = ""
+    targetName = ""
     endpoint = .sink
   }
 
@@ -118,38 +118,39 @@ struct PipeWireMachine {
   init(_ request: PipeWireStreamRequest, reportsFirstConnection: Bool = false) {
     self.init()
     requestStream(request)
-    hasBeenVerified = reportsFirstConnection
+    hasRouteBeenVerified = reportsFirstConnection
   }
 
   /// Requests the stream, which opens as soon as its target exists.
   mutating func requestStream(_ request: PipeWireStreamRequest) {
-    self.request = request
-    target = request.target
+    self.streamRequest = request
+    targetName = request.target
     endpoint = request.endpoint
   }
 
   /// A Boolean value that indicates whether the server is running and has reported all its objects.
-  var isComplete: Bool { server == .connected(isComplete: true) }
+  var isGraphComplete: Bool { server == .connected(isComplete: true) }
 
   /// A Boolean value that indicates whether the server is running but has not reported all its
   /// objects.
   var isWaitingForObjects: Bool { server == .connected(isComplete: false) }
 
   /// The requested node; nil if it does not exist or its name is not unique.
-  var targetNode: UInt32? {
-    let matches = graph.nodes(named: target, endpoint)
+  var targetNodeID: UInt32? {
+    let matches = graph.nodeIDs(named: targetName, endpoint)
     return matches.count == 1 ? matches.first : nil
   }
 
   /// The state of the links between the open stream and its target.
   private var route: PipeWireGraph.Route {
-    guard isComplete, case .open(let node?) = stream, let streamTarget, streamTarget == targetNode,
-      let request
+    guard isGraphComplete, case .open(let node?) = stream, let streamTargetID,
+      streamTargetID == targetNodeID,
+      let streamRequest
     else {
       return .incomplete
     }
     return graph.route(
-      of: node, to: streamTarget, channelCount: request.channels.count,
+      of: node, to: streamTargetID, channelCount: streamRequest.channels.count,
       isCapture: endpoint.isCapture)
   }
 
@@ -180,47 +181,47 @@ struct PipeWireMachine {
         server = .lost
       }
     }
-    verify()
+    updateRouteVerification()
   }
 
   /// Updates `isVerified`, and reports its changes.
-  private mutating func verify() {
+  private mutating func updateRouteVerification() {
     let route = route
-    isVerified = route == .verified
-    if isVerified {
-      settlingEnd = nil
+    isRouteVerified = route == .verified
+    if isRouteVerified {
+      linkSettlingDeadline = nil
     }
-    if isVerified, isInterrupted {
+    if isRouteVerified, isInterrupted {
       isInterrupted = false
-      if hasBeenVerified {
+      if hasRouteBeenVerified {
         notices.append(.resumed)
       }
-      hasBeenVerified = true
-    } else if !isVerified, !isInterrupted, !isExpectedToReturn(route) {
+      hasRouteBeenVerified = true
+    } else if !isRouteVerified, !isInterrupted, !isExpectedToReturn(route) {
       isInterrupted = true
-      notices.append(.interrupted(reason(route)))
+      notices.append(.interrupted(interruptionReason(route)))
     }
   }
 
   /// Returns whether the stream is expected to be heard again, because it is paused or was just
   /// resumed and its links are merely inactive.
   private func isExpectedToReturn(_ route: PipeWireGraph.Route) -> Bool {
-    guard isPaused || settlingEnd != nil else { return false }
-    guard isComplete, case .open = stream, streamTarget == targetNode else { return false }
+    guard isPaused || linkSettlingDeadline != nil else { return false }
+    guard isGraphComplete, case .open = stream, streamTargetID == targetNodeID else { return false }
     return route == .incomplete
   }
 
   /// Records that the owner pauses or resumes the stream. A pause deactivates the stream's links.
   mutating func setPaused(_ isPaused: Bool, at now: Duration) {
     self.isPaused = isPaused
-    settlingEnd = isPaused ? nil : now + Self.settlingTimeout
-    verify()
+    linkSettlingDeadline = isPaused ? nil : now + Self.linkSettlingTimeout
+    updateRouteVerification()
   }
 
-  private func reason(_ route: PipeWireGraph.Route) -> String {
-    if !isComplete { return "the sound server stopped" }
+  private func interruptionReason(_ route: PipeWireGraph.Route) -> String {
+    if !isGraphComplete { return "the sound server stopped" }
     let noun = endpoint == .source ? "source" : "sink"
-    let matchCount = graph.nodes(named: target, endpoint).count
+    let matchCount = graph.nodeIDs(named: targetName, endpoint).count
     if matchCount == 0 { return "the \(noun) disappeared" }
     if matchCount > 1 { return "\(matchCount) \(noun)s have this name" }
     if case .stray(let name) = route {
@@ -240,9 +241,9 @@ struct PipeWireMachine {
   /// Returns the action that is due; nil if there is none until `timeout` has passed or an event
   /// arrives.
   mutating func nextAction(at now: Duration) -> Action? {
-    if let end = settlingEnd, now >= end {
-      settlingEnd = nil
-      verify()
+    if let end = linkSettlingDeadline, now >= end {
+      linkSettlingDeadline = nil
+      updateRouteVerification()
     }
     switch server {
     case .lost:
@@ -252,61 +253,61 @@ struct PipeWireMachine {
     case .connected(let isComplete):
       guard isComplete else { return nil }
     }
-    let node = targetNode
+    let node = targetNodeID
     switch stream {
     case .failed:
       return .closeStream
     case .open:
-      return streamTarget == node ? nil : .closeStream
+      return streamTargetID == node ? nil : .closeStream
     case .closed(let nextAttempt):
-      guard let node, var request else {
-        targetTime = nil
+      guard let node, var streamRequest else {
+        targetFoundTime = nil
         return nil
       }
-      let channels = graph.channels(of: node, endpoint)
-      guard channels.count >= request.channels.count else {
-        reportChannels(channels.count, at: now)
+      let channels = graph.channelNames(of: node, endpoint)
+      guard channels.count >= streamRequest.channels.count else {
+        reportMissingChannels(channels.count, at: now)
         return nil
       }
       guard now >= nextAttempt else { return nil }
-      request.channels = Array(channels.prefix(request.channels.count))
-      return .openStream(request)
+      streamRequest.channels = Array(channels.prefix(streamRequest.channels.count))
+      return .openStream(streamRequest)
     }
   }
 
   /// Reports a target with too few channels, after the timeout for its ports to appear.
-  private mutating func reportChannels(_ count: Int, at now: Duration) {
-    guard let since = targetTime else {
-      targetTime = now
-      hasReportedChannels = false
+  private mutating func reportMissingChannels(_ count: Int, at now: Duration) {
+    guard let since = targetFoundTime else {
+      targetFoundTime = now
+      hasReportedMissingChannels = false
       return
     }
-    guard now - since >= Self.portTimeout, !hasReportedChannels else { return }
-    hasReportedChannels = true
+    guard now - since >= Self.portTimeout, !hasReportedMissingChannels else { return }
+    hasReportedMissingChannels = true
     notices.append(.lacksChannels(count: count))
   }
 
   /// Returns the time until an action may be due if no event arrives; nil if none will be due.
-  func timeout(at now: Duration) -> Duration? {
+  func timeUntilNextAction(at now: Duration) -> Duration? {
     switch server {
     case .lost:
       return .zero
     case .absent(let nextAttempt):
       return max(.zero, nextAttempt - now)
     case .connected(let isComplete):
-      guard isComplete, targetNode != nil, request != nil else { return nil }
+      guard isComplete, targetNodeID != nil, streamRequest != nil else { return nil }
     }
     guard case .closed(let nextAttempt) = stream else {
-      return settlingEnd.map { max(.zero, $0 - now) }
+      return linkSettlingDeadline.map { max(.zero, $0 - now) }
     }
-    if let targetTime, !hasReportedChannels {
-      return max(.zero, targetTime + Self.portTimeout - now)
+    if let targetFoundTime, !hasReportedMissingChannels {
+      return max(.zero, targetFoundTime + Self.portTimeout - now)
     }
     return nextAttempt > now ? nextAttempt - now : nil
   }
 
   /// Records the start of an action. Call this method before the events of the action can arrive.
-  mutating func begin(_ action: Action, at now: Duration) {
+  mutating func beginAction(_ action: Action, at now: Duration) {
     switch action {
     case .connect:
       graph = PipeWireGraph()
@@ -315,32 +316,32 @@ struct PipeWireMachine {
     case .disconnect:
       server = .absent(nextAttempt: now)
       stream = .closed(nextAttempt: .zero)
-      streamTarget = nil
+      streamTargetID = nil
       graph = PipeWireGraph()
     case .openStream(let request):
-      self.request?.channels = request.channels
-      streamTarget = targetNode
+      self.streamRequest?.channels = request.channels
+      streamTargetID = targetNodeID
       stream = .open(node: nil)
-      targetTime = nil
+      targetFoundTime = nil
     case .closeStream:
       let hasFailed = stream == .failed
-      stream = .closed(nextAttempt: hasFailed ? now + Self.openInterval : now)
-      streamTarget = nil
+      stream = .closed(nextAttempt: hasFailed ? now + Self.openRetryInterval : now)
+      streamTargetID = nil
     }
-    verify()
+    updateRouteVerification()
   }
 
   /// Records the failure of an action that has begun.
-  mutating func fail(_ action: Action, at now: Duration) {
+  mutating func recordActionFailure(_ action: Action, at now: Duration) {
     switch action {
     case .connect:
-      server = .absent(nextAttempt: now + Self.connectInterval)
+      server = .absent(nextAttempt: now + Self.connectRetryInterval)
     case .openStream:
-      stream = .closed(nextAttempt: now + Self.openInterval)
-      streamTarget = nil
+      stream = .closed(nextAttempt: now + Self.openRetryInterval)
+      streamTargetID = nil
     case .disconnect, .closeStream:
       break
     }
-    verify()
+    updateRouteVerification()
   }
 }
