@@ -484,7 +484,8 @@ extension EngineBacking {
         throw CHHapticError(
           .resourceNotAvailable,
           """
-          an engine supports at most \(Self.maximumAudioResourceCount) audio resources; unregister some \
+          an engine supports at most \(Self.maximumAudioResourceCount) audio resources; \
+          unregister some \
           first
           """)
       }

@@ -282,7 +282,8 @@ extension HapticLogEntry.Violation: CustomStringConvertible {
     case .engineReleased:
       "an engine was released while it played; keep it in a property"
     case .longEvent(let seconds):
-      "a continuous event lasts \(textRoundedToThousandths(seconds)) s; an iPhone ends it after 30 s"
+      "a continuous event lasts \(textRoundedToThousandths(seconds)) s; "
+        + "an iPhone ends it after 30 s"
     case .playerUsedAfterReset:
       "a player was used after its engine was reset; create new players in the reset handler"
     case .generatorOffMainThread:

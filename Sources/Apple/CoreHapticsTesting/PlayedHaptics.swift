@@ -246,7 +246,8 @@ extension PlayedHaptics.Event {
   }
 
   fileprivate var displayName: String {
-    "\(kind == .transient ? "transient" : "continuous event") at \(textRoundedToThousandths(time)) s"
+    let kindText = kind == .transient ? "transient" : "continuous event"
+    return "\(kindText) at \(textRoundedToThousandths(time)) s"
   }
 
   /// The event without the silence at its start and its end.

@@ -175,7 +175,8 @@ extension PatternRules {
         log.add(
           .tooManyTransients, at: .event(excess.event),
           """
-          \(name) has \(count) transients; more than \(maximumSequenceTransientCount) are difficult to \
+          \(name) has \(count) transients; more than \(maximumSequenceTransientCount) are \
+          difficult to \
           distinguish
           """
         )

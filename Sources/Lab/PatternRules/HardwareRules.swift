@@ -106,7 +106,8 @@ private struct HardwareCheck {
     return Violation(
       rule: .uncheckedHardwareDuration,
       message: """
-        the pattern lasts \(NumberFormatting.roundedText(durationSeconds, places: 1)) s; excursion, \
+        the pattern lasts \(NumberFormatting.roundedText(durationSeconds, places: 1)) s; \
+        excursion, \
         power, and level are checked in the first \(Int(HardwareLoad.maximumRenderedSeconds)) s
         """)
   }

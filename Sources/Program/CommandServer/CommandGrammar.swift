@@ -150,7 +150,8 @@ package enum CommandGrammar {
 
       TIME is either the number of seconds since the start of the session, as shown by status, or \
       +SECONDS from now. INTENSITY, SHARPNESS, and STRENGTH range from 0 to 1, and RATE from \
-      \(operandKinds["RATE"]?.acceptedValuesText ?? ""). Commands without TIME take effect at the next period \
+      \(operandKinds["RATE"]?.acceptedValuesText ?? ""). Commands without TIME \
+      take effect at the next period \
       of the device. Commands with TIME take effect at exactly that time, to the nearest frame. \
       NAME refers to all sounds with that name, both playing and scheduled.
 

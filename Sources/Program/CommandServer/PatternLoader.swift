@@ -159,7 +159,8 @@ final class PatternLoader: Sendable {
       guard FileSystem.byteCount(of: path) ?? 0 <= Self.maximumFileByteCount else {
         throw CommandError(
           .invalidPattern,
-          "\(word.inQuotes) has more than \(Self.maximumFileByteCount >> 20) MiB; divide the pattern"
+          "\(word.inQuotes) has more than \(Self.maximumFileByteCount >> 20) MiB; "
+            + "divide the pattern"
         )
       }
     case .missing:

@@ -21,7 +21,8 @@ extension CommandSession {
     }
     if ducking != Ducking() {
       lines.append(
-        "duck \(Self.numberText(ducking.duckedGain)) attack \(Self.numberText(ducking.attackSeconds)) "
+        "duck \(Self.numberText(ducking.duckedGain)) "
+          + "attack \(Self.numberText(ducking.attackSeconds)) "
           + "release \(Self.numberText(ducking.releaseSeconds))")
     }
     for sound in sounds where sound.stopFrame == nil && sound.replacementFrame == nil {

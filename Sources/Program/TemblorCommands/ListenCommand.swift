@@ -35,7 +35,8 @@ enum ListenCommand {
         service status, and notifies the watchdog as long as both command processing and sound \
         output continue. For unit files, see Examples/systemd.
 
-        After \(Int(deviceIdleDelay / .seconds(1))) seconds without sound, Temblor stops the device \
+        After \(Int(deviceIdleDelay / .seconds(1))) seconds without sound, Temblor stops the \
+        device \
         until the next command, so that the device and the computer can sleep. The session time \
         continues to advance. On a sound server, the first sound after such a stop is delayed by \
         about 0.1 seconds. --keep-awake and --record prevent the stop. Output through JACK never \

@@ -189,7 +189,8 @@ public final class ALSASink: AudioSink {
     return min(
       max(
         0,
-        deviceDelayFrameCount + timeline.pendingSilenceFrameCount + pendingFrames.pendingFrameCount),
+        deviceDelayFrameCount + timeline.pendingSilenceFrameCount
+          + pendingFrames.pendingFrameCount),
       limit)
   }
 

@@ -87,7 +87,8 @@ package struct NamedSink: Equatable, Sendable {
     guard !sinkName.isEmpty, Int(sinkName) == nil else {
       throw OutputError(
         .invalidName, output: deviceName,
-        "a \(server.rawValue) sink has a name, not \(sinkName.isEmpty ? "an empty one" : "a number"); "
+        "a \(server.rawValue) sink has a name, "
+          + "not \(sinkName.isEmpty ? "an empty one" : "a number"); "
           + "run 'temblor devices' to list sinks")
     }
     guard !sinkName.contains(where: { "{}\"'".contains($0) }) else {

@@ -173,7 +173,8 @@ struct EventDifferences {
         kind, changes, isOverall: changes.count == pairCount,
         amount: extremes.amountFarthestFromZero),
       sentence:
-        "\(differenceList.candidateNames.takeLabel)'s \(name) differs in \(changes.count) of \(pairCount) events"
+        "\(differenceList.candidateNames.takeLabel)'s \(name) differs in "
+        + "\(changes.count) of \(pairCount) events"
         + (kind.unit == .none ? "" : ", by \(spread)"))
   }
 
@@ -382,7 +383,8 @@ struct EventDifferences {
     differenceList.add(
       Difference(.channels, in: differenceList.overallRange, isOverall: true),
       sentence:
-        "\(differenceList.candidateNames.takeLabel) is played \(descriptions[0]) instead of \(descriptions[1])"
+        "\(differenceList.candidateNames.takeLabel) is played \(descriptions[0]) "
+        + "instead of \(descriptions[1])"
     )
     return true
   }

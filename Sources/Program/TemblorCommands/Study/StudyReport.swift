@@ -248,7 +248,9 @@ struct StudyReport {
   }
 
   private static func roundedText(_ range: ClosedRange<Double>, places: Int = 2) -> String {
-    "\(roundedText(range.lowerBound, places: places)) to \(roundedText(range.upperBound, places: places))"
+    let lowerText = roundedText(range.lowerBound, places: places)
+    let upperText = roundedText(range.upperBound, places: places)
+    return "\(lowerText) to \(upperText)"
   }
 
   private static func percentText(_ proportion: Double) -> String {
