@@ -46,10 +46,10 @@ struct ListenTrial {
 
   func run() {
     for line in String(decoding: text, as: UTF8.self).split(separator: "\n").prefix(16) {
-      guard let request = CommandGrammar.read(String(line)) else { continue }
+      guard let request = CommandGrammar.parseRequest(String(line)) else { continue }
       if case .failure(let error) = request.command { requireOneLine(error.description) }
       guard line.unicodeScalars.first(where: { $0 != " " && $0 != "\t" }) != "@" else { continue }
-      let tagged = CommandGrammar.read("@t " + line)
+      let tagged = CommandGrammar.parseRequest("@t " + line)
       require(tagged?.command == request.command, "a tag changes what is read")
     }
   }
