@@ -115,17 +115,21 @@ import Testing
     }
   }
 
+  /// Writes a pattern that takes much longer to load than a command takes to start its loading.
+  private func writeSlowPattern(to name: String) throws {
+    let events = (0..<3_000).map {
+      "{\"Event\": {\"EventType\": \"HapticTransient\", \"Time\": \($0)}}"
+    }
+    try scratch.write(
+      "{\"Version\": 1.0, \"Pattern\": [\(events.joined(separator: ","))]}", to: name)
+  }
+
   @Test func anotherClientIsAnsweredWhileAPatternLoads() throws {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine)
     let wake = WakeSignal.makeOrInert()
     let session = CommandSession(engine, device: "virtual", wake: wake, loadsInBackground: true)
-    // A pipe without a writer is a file that never ends; here, one that many events make slow.
-    let events = (0..<3_000).map {
-      "{\"Event\": {\"EventType\": \"HapticTransient\", \"Time\": \($0)}}"
-    }
-    try scratch.write(
-      "{\"Version\": 1.0, \"Pattern\": [\(events.joined(separator: ","))]}", to: "long.ahap")
+    try writeSlowPattern(to: "long.ahap")
     var first = CommandQueue()
     var second = CommandQueue()
     first.addLines([.text("preload \(scratch.path)/long.ahap"), .text("@2 list")])
@@ -149,8 +153,7 @@ import Testing
 
   @Test("A pattern that is loading at a reload is loaded again, also in the background")
   func loadingContinuesInTheNextSession() throws {
-    let tap = "{\"Event\": {\"EventType\": \"HapticTransient\", \"Time\": 1}}"
-    try scratch.write("{\"Version\": 1.0, \"Pattern\": [\(tap)]}", to: "a.ahap")
+    try writeSlowPattern(to: "a.ahap")
     let wake = WakeSignal.makeOrInert()
     let sessions = (0..<2).map { _ in
       CommandSession(PlaybackEngine(), device: "virtual", wake: wake, loadsInBackground: true)
@@ -171,7 +174,7 @@ import Testing
       wake.lower()
       _ = queue.execute(by: sessions[1], at: .zero, period: .zero) { replies.append($0.line) }
     }
-    #expect(replies == ["@1 ok duration=1.0", "@2 ok"])
+    #expect(replies == ["@1 ok duration=2999.0", "@2 ok"])
   }
 
   @Test func shutdownIsForAll() {

