@@ -79,12 +79,12 @@ public struct Comparison: Sendable {
   public var takes: [Take] { [reference, candidate] }
 
   private mutating func compare() {
-    let isIdentical = reference.signal == candidate.signal
-    if let patterns = PatternDifferences(
-      reference, candidate, options: options, isIdentical: isIdentical)
+    let hasIdenticalSignals = reference.signal == candidate.signal
+    if let patternDifferences = PatternDifferences(
+      reference, candidate, options: options, isIdentical: hasIdenticalSignals)
     {
-      differences = patterns.differences
-      notationDifferences = patterns.notationDifferences
+      differences = patternDifferences.differences
+      notationDifferences = patternDifferences.notationDifferences
       if options.alignment == .start, let delay = removeOverallDifference(of: .time) {
         alignment.seconds = delay
       }
@@ -92,14 +92,14 @@ public struct Comparison: Sendable {
       if options.matchesLevels {
         removeOverallDifference(of: .level)
       }
-      if isIdentical {
+      if hasIdenticalSignals {
         equality = .identical
       } else if differences.isEmpty {
         equality = .approximate(residualDecibels: nil, levelDecibels: 0)
       } else {
         equality = .different
       }
-    } else if isIdentical {
+    } else if hasIdenticalSignals {
       equality = .identical
     } else {
       compareSounds()
@@ -133,29 +133,30 @@ public struct Comparison: Sendable {
 
   /// The equality of the takes in one sentence, or nil if they differ.
   public var verdict: String? {
-    let reference = options.referenceLabel
-    let candidate = options.candidateLabel
+    let referenceLabel = options.referenceLabel
+    let candidateLabel = options.candidateLabel
     switch equality {
     case .identical where differences.isEmpty && notationDifferences.isEmpty:
-      return "\(candidate) is identical to \(reference), sample for sample."
+      return "\(candidateLabel) is identical to \(referenceLabel), sample for sample."
     case .identical:
-      return "\(candidate) renders identically to \(reference), but its file is different."
+      return
+        "\(candidateLabel) renders identically to \(referenceLabel), but its file is different."
     case .approximate(let residualDecibels, let levelDecibels):
       var exceptions: [String] = []
       if abs(levelDecibels) >= 0.005 {
         exceptions.append(SentenceFormatting.magnitude(levelDecibels, unit: .decibels))
       }
       if let residualDecibels {
-        let level = SentenceFormatting.number(residualDecibels, places: 0)
-        exceptions.append("a residual at \(level) dBFS")
+        let levelText = SentenceFormatting.number(residualDecibels, places: 0)
+        exceptions.append("a residual at \(levelText) dBFS")
       }
       if exceptions.isEmpty {
         return notationDifferences.isEmpty
-          ? "\(candidate) is identical to \(reference)."
-          : "\(candidate) feels like \(reference), but its file is different."
+          ? "\(candidateLabel) is identical to \(referenceLabel)."
+          : "\(candidateLabel) feels like \(referenceLabel), but its file is different."
       }
-      let list = exceptions.joined(separator: " and ")
-      return "\(candidate) is identical to \(reference) except for \(list)."
+      let exceptionList = exceptions.joined(separator: " and ")
+      return "\(candidateLabel) is identical to \(referenceLabel) except for \(exceptionList)."
     case .different:
       return nil
     }
@@ -166,26 +167,30 @@ public struct Comparison: Sendable {
   public var notes: [String] {
     var notes: [String] = []
     if options.alignment == .start, alignment.seconds != 0 {
-      let shift =
+      let shiftText =
         SentenceFormatting.magnitude(alignment.seconds, unit: .seconds)
         + (alignment.seconds > 0 ? " earlier" : " later")
-      notes.append("\(options.candidateLabel) was shifted \(shift) to align the onsets.")
+      notes.append("\(options.candidateLabel) was shifted \(shiftText) to align the onsets.")
     }
     if let chain = recordingMatch?.playbackAndRecordingChain {
-      let label = reference.composition == nil ? options.referenceLabel : options.candidateLabel
+      let recordingLabel =
+        reference.composition == nil ? options.referenceLabel : options.candidateLabel
       notes.append(
         chain.matchesProfile
-          ? "\(label) was compared with the simulated acceleration of the profile's transducer."
-          : "\(label) sounds as if recorded through \(chain.summary); its effect was removed.")
+          ? "\(recordingLabel) was compared with the simulated acceleration "
+            + "of the profile's transducer."
+          : "\(recordingLabel) sounds as if recorded through \(chain.summary); "
+            + "its effect was removed."
+      )
     }
     guard options.matchesLevels else { return notes }
-    let measure = options.levelMatch == .loudness ? "loudness" : "weighted energy"
+    let levelMeasureName = options.levelMatch == .loudness ? "loudness" : "weighted energy"
     for (label, gain) in [
       (options.referenceLabel, referenceGain), (options.candidateLabel, levelMatchGain),
     ]
     where gain > 0 && gain < 1 {
-      let decibels = SentenceFormatting.magnitude(-20 * log10(gain), unit: .decibels)
-      notes.append("\(label) was attenuated by \(decibels) to match \(measure).")
+      let attenuationText = SentenceFormatting.magnitude(-20 * log10(gain), unit: .decibels)
+      notes.append("\(label) was attenuated by \(attenuationText) to match \(levelMeasureName).")
     }
     return notes
   }
@@ -195,9 +200,9 @@ public struct Comparison: Sendable {
   public var sentences: [String] {
     var sentences = verdict.map { [$0] } ?? []
     sentences += differences.prefix(Self.maximumSentenceCount).map(\.sentence)
-    let more = differences.count - Self.maximumSentenceCount
-    if more > 0 {
-      sentences.append("And \(more) more.")
+    let omittedSentenceCount = differences.count - Self.maximumSentenceCount
+    if omittedSentenceCount > 0 {
+      sentences.append("And \(omittedSentenceCount) more.")
     }
     return sentences
   }
@@ -215,15 +220,17 @@ public struct Comparison: Sendable {
         "\(undetectableCount) of \(patternName)'s \(recordingMatch.eventCount) events \(verb) "
           + "too weak to evaluate in this noise.")
     }
-    if let decibels = recordingMatch.minimumDetectableDecibels,
-      let seconds = recordingMatch.minimumDetectableSeconds
+    if let minimumDecibels = recordingMatch.minimumDetectableDecibels,
+      let minimumSeconds = recordingMatch.minimumDetectableSeconds
     {
-      let sizes = [
-        SentenceFormatting.magnitude(decibels, unit: .decibels),
-        SentenceFormatting.magnitude(seconds, unit: .seconds),
+      let minimumChangeTexts = [
+        SentenceFormatting.magnitude(minimumDecibels, unit: .decibels),
+        SentenceFormatting.magnitude(minimumSeconds, unit: .seconds),
       ]
       limitations.append(
-        "Changes below \(sizes[0]) and \(sizes[1]) are too small to detect in this recording.")
+        "Changes below \(minimumChangeTexts[0]) and \(minimumChangeTexts[1]) "
+          + "are too small to detect in this recording."
+      )
     }
     return limitations
   }

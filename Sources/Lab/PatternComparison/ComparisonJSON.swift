@@ -64,13 +64,16 @@ extension Difference {
 
 extension RecordingMatch {
   fileprivate var fields: JSONObject {
-    func ifFound(_ value: Double?) -> JSONElement { .finiteNumber(outcome == .found ? value : nil) }
+    func numberIfFound(_ value: Double?) -> JSONElement {
+      .finiteNumber(outcome == .found ? value : nil)
+    }
     return [
       "match": outcome.rawValue, "searchSeconds": JSONElement.finiteNumber(searchSeconds),
-      "delaySeconds": ifFound(delaySeconds),
-      "tempoPercent": ifFound(tempoPercent), "tempoErrorPercent": ifFound(tempoErrorPercent),
+      "delaySeconds": numberIfFound(delaySeconds),
+      "tempoPercent": numberIfFound(tempoPercent),
+      "tempoErrorPercent": numberIfFound(tempoErrorPercent),
       "inverted": outcome == .found ? JSONElement.bool(isInverted) : .null,
-      "levelDecibels": ifFound(levelDecibels),
+      "levelDecibels": numberIfFound(levelDecibels),
       "noiseDecibels": JSONElement.finiteNumber(noiseDecibels),
       "humDecibels": JSONElement.finiteNumber(humDecibels),
       "mainsHertz": JSONElement.finiteNumber(mainsHertz),

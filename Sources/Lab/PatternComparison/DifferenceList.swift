@@ -49,23 +49,24 @@ struct DifferenceList {
   mutating func addBackground(
     decibels: Double, hertz: Double?, isMains: Bool = false, isReference: Bool = false
   ) {
-    let number = SentenceFormatting.number(hertz ?? 0, places: 0)
-    let hum = isMains ? "mains hum (\(number) Hz)" : "a \(number) Hz hum"
-    let description = hertz == nil ? "noise" : hum
-    let level = SentenceFormatting.number(decibels, places: 0)
-    let owner = isReference ? referenceNames.takeLabel : candidateNames.takeLabel
-    let contrast = isReference ? "; \(candidateNames.takeLabel) does not" : ""
+    let hertzText = SentenceFormatting.number(hertz ?? 0, places: 0)
+    let humDescription = isMains ? "mains hum (\(hertzText) Hz)" : "a \(hertzText) Hz hum"
+    let backgroundDescription = hertz == nil ? "noise" : humDescription
+    let levelText = SentenceFormatting.number(decibels, places: 0)
+    let ownerLabel = isReference ? referenceNames.takeLabel : candidateNames.takeLabel
+    let contrastClause = isReference ? "; \(candidateNames.takeLabel) does not" : ""
     add(
       Difference(
         .noise, in: overallRange, isOverall: true, amount: decibels,
         before: isReference ? hertz : nil,
         after: isReference ? nil : hertz),
-      sentence: "\(owner) has \(description) at \(level) dBFS in the background" + contrast)
+      sentence: "\(ownerLabel) has \(backgroundDescription) at \(levelText) dBFS in the background"
+        + contrastClause)
   }
 
   /// Returns the sentence for a difference.
   private func sentence(for difference: Difference, events: [IndexedEvent]) -> String {
-    let owner = candidateNames.takeLabel
+    let candidateLabel = candidateNames.takeLabel
     let kind = difference.kind
     let amount = difference.amount
     switch kind {
@@ -74,20 +75,21 @@ struct DifferenceList {
     case .added:
       return addedSentence(for: events)
     case .polarity:
-      return "\(owner)'s polarity is inverted"
+      return "\(candidateLabel)'s polarity is inverted"
     case .offset:
       let offset = SentenceFormatting.number(difference.after ?? 0, places: 4)
-      return "\(owner) has a DC offset of \(offset) of full scale"
+      return "\(candidateLabel) has a DC offset of \(offset) of full scale"
     case .time where difference.isOverall:
-      return "\(owner) as a whole starts \(kind.changeText(amount))"
+      return "\(candidateLabel) as a whole starts \(kind.changeText(amount))"
     case .time where events.count == 1:
-      let name = candidateNames.possessiveName(of: events[0])
-      let time = SentenceFormatting.time(events[0].timeSeconds)
-      return "\(name) starts \(kind.changeText(amount)), at \(time)"
+      let eventName = candidateNames.possessiveName(of: events[0])
+      let timeText = SentenceFormatting.time(events[0].timeSeconds)
+      return "\(eventName) starts \(kind.changeText(amount)), at \(timeText)"
     default:
       let isRelative = difference.isOverall && kind != .tempo && kind != .spectrum
       let subject =
-        difference.isOverall ? EventNames.Subject(text: owner) : candidateNames.subject(for: events)
+        difference.isOverall
+        ? EventNames.Subject(text: candidateLabel) : candidateNames.subject(for: events)
       let predicate = kind.predicate(
         amount, isTransient: events.first?.kind.isTransient == true)
       let clause = subject.withVerb(predicate.singularVerb, plural: predicate.pluralVerb)
@@ -98,39 +100,44 @@ struct DifferenceList {
   /// Returns the sentence for missing events or sounds of one kind. Events without an ordinal are
   /// listed by their times.
   private func missingSentence(for events: [IndexedEvent]) -> String {
-    let first = events[0]
-    let owner = candidateNames.takeLabel
-    let reference = referenceNames.takeLabel
-    let noun = first.kind.displayNoun
-    guard first.ordinalNumber > 0 else {
-      let times = events.map { SentenceFormatting.number($0.timeSeconds, places: 3) }
-      let subject = events.count == 1 ? "a \(noun)" : "\(events.count) \(noun)s"
-      return "\(owner) is missing \(subject) of \(reference), at \(times.joined(separator: ", ")) s"
+    let firstEvent = events[0]
+    let candidateLabel = candidateNames.takeLabel
+    let referenceLabel = referenceNames.takeLabel
+    let eventNoun = firstEvent.kind.displayNoun
+    guard firstEvent.ordinalNumber > 0 else {
+      let timeTexts = events.map { SentenceFormatting.number($0.timeSeconds, places: 3) }
+      let missingEventsText = events.count == 1 ? "a \(eventNoun)" : "\(events.count) \(eventNoun)s"
+      return
+        "\(candidateLabel) is missing \(missingEventsText) of \(referenceLabel), "
+        + "at \(timeTexts.joined(separator: ", ")) s"
     }
     if events.count == 1 {
-      let name = referenceNames.possessiveName(of: first)
-      return "\(owner) is missing \(name), at \(SentenceFormatting.time(first.timeSeconds))"
+      let eventName = referenceNames.possessiveName(of: firstEvent)
+      return
+        "\(candidateLabel) is missing \(eventName), "
+        + "at \(SentenceFormatting.time(firstEvent.timeSeconds))"
     }
-    let count = referenceNames.count(of: first.kind)
-    if events.count == count {
-      return "\(owner) is missing all \(count) \(noun)s of \(reference)"
+    let kindEventCount = referenceNames.count(of: firstEvent.kind)
+    if events.count == kindEventCount {
+      return "\(candidateLabel) is missing all \(kindEventCount) \(eventNoun)s of \(referenceLabel)"
     }
-    return "\(owner) is missing \(referenceNames.subject(for: events).text)"
+    return "\(candidateLabel) is missing \(referenceNames.subject(for: events).text)"
   }
 
   /// Returns the sentence for added events or sounds of one kind.
   private func addedSentence(for events: [IndexedEvent]) -> String {
-    let noun = events[0].kind.displayNoun
-    let times = events.map { SentenceFormatting.number($0.timeSeconds, places: 3) }
+    let eventNoun = events[0].kind.displayNoun
+    let timeTexts = events.map { SentenceFormatting.number($0.timeSeconds, places: 3) }
     guard events.count > 1 else {
-      return "\(candidateNames.takeLabel) has an extra \(noun) at \(times[0]) s"
+      return "\(candidateNames.takeLabel) has an extra \(eventNoun) at \(timeTexts[0]) s"
     }
-    let last = times[times.count - 1]
-    let location =
+    let lastTimeText = timeTexts[timeTexts.count - 1]
+    let locationText =
       events.count <= 4
-      ? "at \(times.dropLast().joined(separator: ", "))\(times.count > 2 ? "," : "") and \(last) s"
-      : "between \(times[0]) and \(last) s"
-    return "\(candidateNames.takeLabel) has \(events.count) extra \(noun)s, \(location)"
+      ? "at \(timeTexts.dropLast().joined(separator: ", "))"
+        + "\(timeTexts.count > 2 ? "," : "") and \(lastTimeText) s"
+      : "between \(timeTexts[0]) and \(lastTimeText) s"
+    return "\(candidateNames.takeLabel) has \(events.count) extra \(eventNoun)s, \(locationText)"
   }
 }
 
@@ -164,10 +171,12 @@ struct EventNames {
   /// Returns the name of an event, such as `third transient`, `transient 13`, or `transient` if it
   /// is the only one.
   func name(of event: IndexedEvent) -> String {
-    let noun = event.kind.displayNoun
-    guard count(of: event.kind) > 1 else { return noun }
-    if let word = SentenceFormatting.ordinalWord(event.ordinalNumber) { return "\(word) \(noun)" }
-    return "\(noun) \(event.ordinalNumber)"
+    let eventNoun = event.kind.displayNoun
+    guard count(of: event.kind) > 1 else { return eventNoun }
+    if let ordinalWord = SentenceFormatting.ordinalWord(event.ordinalNumber) {
+      return "\(ordinalWord) \(eventNoun)"
+    }
+    return "\(eventNoun) \(event.ordinalNumber)"
   }
 
   /// Returns the name of an event with its take, such as `B's third transient`.
@@ -175,27 +184,28 @@ struct EventNames {
 
   /// Returns the subject of a sentence about events.
   func subject(for events: [IndexedEvent]) -> Subject {
-    guard let first = events.first else { return Subject(text: takeLabel) }
+    guard let firstEvent = events.first else { return Subject(text: takeLabel) }
     if events.count == 1 {
       let location =
-        count(of: first.kind) == 1 ? "" : ", at \(SentenceFormatting.time(first.timeSeconds)),"
-      return Subject(text: possessiveName(of: first) + location)
+        count(of: firstEvent.kind) == 1
+        ? "" : ", at \(SentenceFormatting.time(firstEvent.timeSeconds)),"
+      return Subject(text: possessiveName(of: firstEvent) + location)
     }
-    guard events.allSatisfy({ $0.kind == first.kind }) else {
+    guard events.allSatisfy({ $0.kind == firstEvent.kind }) else {
       return Subject(text: "\(events.count) of \(takeLabel)'s \(totalCount) events", isPlural: true)
     }
-    let kindCount = count(of: first.kind)
-    let noun = first.kind.displayNoun
-    if events.count == kindCount {
-      let quantifier = kindCount == 2 ? "Both" : "All \(kindCount)"
-      return Subject(text: "\(quantifier) of \(takeLabel)'s \(noun)s", isPlural: true)
+    let kindEventCount = count(of: firstEvent.kind)
+    let eventNoun = firstEvent.kind.displayNoun
+    if events.count == kindEventCount {
+      let quantifier = kindEventCount == 2 ? "Both" : "All \(kindEventCount)"
+      return Subject(text: "\(quantifier) of \(takeLabel)'s \(eventNoun)s", isPlural: true)
     }
-    let list = SentenceFormatting.list(events.map(\.ordinalNumber))
-    if list.utf8.count > 24 {
+    let ordinalList = SentenceFormatting.list(events.map(\.ordinalNumber))
+    if ordinalList.utf8.count > 24 {
       return Subject(
-        text: "\(events.count) of \(takeLabel)'s \(kindCount) \(noun)s", isPlural: true)
+        text: "\(events.count) of \(takeLabel)'s \(kindEventCount) \(eventNoun)s", isPlural: true)
     }
-    return Subject(text: "\(takeLabel)'s \(noun)s \(list)", isPlural: true)
+    return Subject(text: "\(takeLabel)'s \(eventNoun)s \(ordinalList)", isPlural: true)
   }
 }
 
@@ -230,8 +240,8 @@ extension Difference.Kind {
     if self == .level, abs(amount) >= Self.maximumDecibels {
       return amount < 0 ? "silent" : "no longer silent"
     }
-    let comparative = comparative(isMore: amount > 0, isTransient: isTransient) ?? ""
-    return "\(SentenceFormatting.magnitude(amount, unit: unit)) \(comparative)"
+    let comparativeText = comparative(isMore: amount > 0, isTransient: isTransient) ?? ""
+    return "\(SentenceFormatting.magnitude(amount, unit: unit)) \(comparativeText)"
   }
 
   /// The predicate of a sentence that states the amount of a difference.
@@ -249,23 +259,23 @@ extension Difference.Kind {
 
   /// Returns the predicate of a sentence about an amount of this kind.
   fileprivate func predicate(_ amount: Double, isTransient: Bool) -> Predicate {
-    let isMore = amount > 0
-    let time =
-      SentenceFormatting.magnitude(amount, unit: .seconds) + (isMore ? " longer" : " less time")
+    let isIncrease = amount > 0
+    let durationText =
+      SentenceFormatting.magnitude(amount, unit: .seconds) + (isIncrease ? " longer" : " less time")
     switch self {
     case .attack:
-      return Predicate("takes", "take", time + " to rise")
+      return Predicate("takes", "take", durationText + " to rise")
     case .decay:
-      return Predicate("takes", "take", time + " to decay")
+      return Predicate("takes", "take", durationText + " to decay")
     case .release:
       return Predicate("has", "have", "a \(changeText(amount)) release")
     case .sustain:
-      return isMore
+      return isIncrease
         ? Predicate("sustains", "sustain", "instead of decaying")
         : Predicate("decays", "decay", "instead of sustaining")
     case .spectrum:
-      let residual = SentenceFormatting.number(amount, places: 0)
-      return Predicate("has", "have", "a different waveform (residual \(residual) dB)")
+      let residualText = SentenceFormatting.number(amount, places: 0)
+      return Predicate("has", "have", "a different waveform (residual \(residualText) dB)")
     case .time:
       return Predicate("comes", "come", changeText(amount))
     case .tempo:

@@ -13,14 +13,17 @@ extension RecordingChain {
   }
 
   private static func summary(of model: TransducerModel) -> String {
-    let resonance = model.resonanceHertz
-    let quality = model.qualityFactor
-    func hertz(_ value: Double) -> String { SentenceFormatting.number(value, places: 0) + " Hz" }
+    let resonanceHertz = model.resonanceHertz
+    let qualityFactor = model.qualityFactor
+    func hertzText(_ value: Double) -> String {
+      SentenceFormatting.number(value, places: 0) + " Hz"
+    }
     // The corner frequency of a high-pass is known to two digits at most.
-    let corner = quality < 0.4 ? resonance / quality : resonance
-    return quality < 1
-      ? "a high-pass at about " + hertz((corner / 10).rounded() * 10)
-      : "a resonance at \(hertz(resonance)), Q \(SentenceFormatting.number(quality, places: 1))"
+    let cornerHertz = qualityFactor < 0.4 ? resonanceHertz / qualityFactor : resonanceHertz
+    return qualityFactor < 1
+      ? "a high-pass at about " + hertzText((cornerHertz / 10).rounded() * 10)
+      : "a resonance at \(hertzText(resonanceHertz)), "
+        + "Q \(SentenceFormatting.number(qualityFactor, places: 1))"
   }
 
   func write(to json: inout JSONObjectWriter) {

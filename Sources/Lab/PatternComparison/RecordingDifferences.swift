@@ -34,9 +34,9 @@ extension Comparison {
   /// recording. Other takes are compared sample by sample, and channel by channel if their channels
   /// differ.
   mutating func compareSounds() {
-    let noise = Noisiness(reference, candidate)
-    if !noise.isNoisy, compareChannelByChannel() { return }
-    guard noise.mayBeNoisy, noise.isNoisy || !isEqualUnaligned else {
+    let noisiness = Noisiness(reference, candidate)
+    if !noisiness.isNoisy, compareChannelByChannel() { return }
+    guard noisiness.mayBeNoisy, noisiness.isNoisy || !isEqualUnaligned else {
       compareSignals()
       // Several differences may have a common cause, such as another tempo.
       if Self.explanationComplexity(of: differences) > Self.reanalysisMinimumComplexity {
@@ -44,7 +44,7 @@ extension Comparison {
       }
       return
     }
-    if noise.isNoisy {
+    if noisiness.isNoisy {
       if !compareRecording(isBetter: { _, _ in true }) {
         compareSignals()
       }
@@ -99,13 +99,14 @@ extension Comparison {
   /// Pairs the pattern or clean sound with its recording. Returns nil if no take is a sound or if
   /// the pattern is silent.
   private func recordingPair() -> RecordingPair? {
-    let pattern = isReferenceRecording ? candidate : reference
-    let recording = isReferenceRecording ? reference : candidate
-    guard recording.composition == nil else { return nil }
+    let patternTake = isReferenceRecording ? candidate : reference
+    let recordingTake = isReferenceRecording ? reference : candidate
+    guard recordingTake.composition == nil else { return nil }
     return RecordingPair(
       ReferenceSource(
-        composition: pattern.composition, signal: pattern.signal, profile: pattern.profile),
-      recording: recording.signal)
+        composition: patternTake.composition, signal: patternTake.signal,
+        profile: patternTake.profile),
+      recording: recordingTake.signal)
   }
 
   /// Compares a recording with its reference, and adopts the result if it is better.
@@ -114,25 +115,27 @@ extension Comparison {
   ///   differences.
   /// - Returns: True if the result was adopted.
   @discardableResult mutating func compareRecording(isBetter: (Double, Double) -> Bool) -> Bool {
-    guard let pair = recordingPair() else { return false }
-    var result = RecordingResult(
-      pair, searchSeconds: options.searchSeconds, costLimit: Self.maximumCostWithoutChain)
-    if !result.hasOnlyCertainChanges,
-      let modeled = RecordingResult(modelingChainOf: pair, searchSeconds: options.searchSeconds)
+    guard let comparedPair = recordingPair() else { return false }
+    var recordingResult = RecordingResult(
+      comparedPair, searchSeconds: options.searchSeconds, costLimit: Self.maximumCostWithoutChain)
+    if !recordingResult.hasOnlyCertainChanges,
+      let modeledResult = RecordingResult(
+        modelingChainOf: comparedPair, searchSeconds: options.searchSeconds)
     {
-      result = modeled.isBetter(than: result) ? modeled : result
+      recordingResult =
+        modeledResult.isBetter(than: recordingResult) ? modeledResult : recordingResult
     }
-    let isPattern = reference.composition != nil || candidate.composition != nil
-    guard result.match.outcome == .found else {
-      guard isPattern, isBetter(0, 0) else { return false }
-      self.recordingMatch = result.match
+    let includesPattern = reference.composition != nil || candidate.composition != nil
+    guard recordingResult.match.outcome == .found else {
+      guard includesPattern, isBetter(0, 0) else { return false }
+      self.recordingMatch = recordingResult.match
       differences = []
-      addNotFound(result.match, recordingSeconds: pair.recording.durationSeconds)
+      addNotFound(recordingResult.match, recordingSeconds: comparedPair.recording.durationSeconds)
       equality = .different
       return true
     }
     var recordingDifferences = RecordingDifferences(
-      result, pair: pair, isSwapped: isReferenceRecording, options: options
+      recordingResult, pair: comparedPair, isSwapped: isReferenceRecording, options: options
     ).differenceList.differences
     guard
       isBetter(
@@ -141,12 +144,13 @@ extension Comparison {
     else {
       return false
     }
-    self.recordingMatch = result.match
+    self.recordingMatch = recordingResult.match
     isRelativeToOverall = true
     let directionSign = isReferenceRecording ? -1.0 : 1
-    alignment.seconds = directionSign * result.match.delaySeconds
+    alignment.seconds = directionSign * recordingResult.match.delaySeconds
     candidateGain =
-      pow(10, -directionSign * result.match.levelDecibels / 20) * (result.match.isInverted ? -1 : 1)
+      pow(10, -directionSign * recordingResult.match.levelDecibels / 20)
+      * (recordingResult.match.isInverted ? -1 : 1)
     if options.alignment == .start {
       recordingDifferences.removeAll { $0.kind == .time && $0.isOverall }
     }
@@ -162,23 +166,25 @@ extension Comparison {
 
   /// Adds a difference for a recording in which the reference was not found.
   private mutating func addNotFound(_ match: RecordingMatch, recordingSeconds: Double) {
-    let labels = [options.candidateLabel, options.referenceLabel]
-    let (recording, pattern) =
-      isReferenceRecording ? (labels[1], labels[0]) : (labels[0], labels[1])
+    let takeLabels = [options.candidateLabel, options.referenceLabel]
+    let (recordingLabel, patternLabel) =
+      isReferenceRecording ? (takeLabels[1], takeLabels[0]) : (takeLabels[0], takeLabels[1])
     if match.outcome == .noisy {
       add(
         Difference(.noise, in: fullRange, isOverall: true, unit: Difference.Unit.none),
         sentence:
-          "\(recording) is too noisy to compare: \(pattern) is not distinguishable from the noise")
+          "\(recordingLabel) is too noisy to compare: "
+          + "\(patternLabel) is not distinguishable from the noise"
+      )
       return
     }
-    let searchSeconds = SentenceFormatting.number(match.searchSeconds, places: 1)
-    let isLonger = recordingSeconds > match.searchSeconds + 0.5
+    let searchSecondsText = SentenceFormatting.number(match.searchSeconds, places: 1)
+    let exceedsSearchRange = recordingSeconds > match.searchSeconds + 0.5
     add(
       Difference(.missing, in: fullRange, isOverall: true, unit: Difference.Unit.none),
-      sentence: "\(recording) does not contain \(pattern)"
-        + (isLonger
-          ? " within −1 to \(searchSeconds) s; trim the start, or increase the search range"
+      sentence: "\(recordingLabel) does not contain \(patternLabel)"
+        + (exceedsSearchRange
+          ? " within −1 to \(searchSecondsText) s; trim the start, or increase the search range"
           : ": no position fits"))
   }
 }
@@ -211,23 +217,26 @@ struct RecordingDifferences {
     self.result = result
     self.pair = pair
     self.isSwapped = isSwapped
-    let events =
+    let patternEvents =
       pair.referenceSource.composition.map(IndexedEvent.events)
       ?? pair.reference.waveforms.map(\.indexedEvent)
     differenceList = DifferenceList(
-      candidateNames: EventNames(events, takeLabel: options.candidateLabel),
-      referenceNames: EventNames(events, takeLabel: options.referenceLabel), overallRange: 0...0)
-    let start = referenceTime(at: max(0, pair.reference.waveforms.map(\.eventSeconds).min() ?? 0))
+      candidateNames: EventNames(patternEvents, takeLabel: options.candidateLabel),
+      referenceNames: EventNames(patternEvents, takeLabel: options.referenceLabel),
+      overallRange: 0...0)
+    let firstEventTime = referenceTime(
+      at: max(0, pair.reference.waveforms.map(\.eventSeconds).min() ?? 0))
     differenceList.overallRange =
-      start...max(start, referenceTime(at: pair.reference.durationSeconds))
+      firstEventTime...max(firstEventTime, referenceTime(at: pair.reference.durationSeconds))
     addOverallDifferences(label: isSwapped ? options.referenceLabel : options.candidateLabel)
-    if let noise = match.noiseDecibels {
-      differenceList.addBackground(decibels: noise, hertz: nil, isReference: isSwapped)
+    if let noiseDecibels = match.noiseDecibels {
+      differenceList.addBackground(decibels: noiseDecibels, hertz: nil, isReference: isSwapped)
     }
-    if let hum = match.humDecibels, let hertz = match.mainsHertz ?? match.humHertz.first {
+    if let humDecibels = match.humDecibels, let humHertz = match.mainsHertz ?? match.humHertz.first
+    {
       // The level of a tone is that of its peak, not its RMS value.
       differenceList.addBackground(
-        decibels: hum + 20 * log10(2.0.squareRoot()), hertz: hertz,
+        decibels: humDecibels + 20 * log10(2.0.squareRoot()), hertz: humHertz,
         isMains: match.mainsHertz != nil,
         isReference: isSwapped)
     }
@@ -273,50 +282,53 @@ struct RecordingDifferences {
       return
     }
     // After a transducer or a room, the level and the polarity are those of the sensor.
-    let isDirect = match.playbackAndRecordingChain == nil
-    if match.isInverted, isDirect {
+    let hasDirectPath = match.playbackAndRecordingChain == nil
+    if match.isInverted, hasDirectPath {
       differenceList.addOverall(.polarity)
     }
     if abs(match.delaySeconds) > Self.minimumDelaySeconds {
       differenceList.addOverall(.time, amount: directionSign * match.delaySeconds)
     }
-    if abs(match.levelDecibels) >= Self.minimumLevelDecibels, isDirect {
+    if abs(match.levelDecibels) >= Self.minimumLevelDecibels, hasDirectPath {
       differenceList.addOverall(.level, amount: directionSign * match.levelDecibels)
     }
-    guard let error = match.tempoErrorPercent else { return }
-    let tempo = isSwapped ? 100 * (1 / (1 + match.tempoPercent / 100) - 1) : match.tempoPercent
-    let span =
+    guard let tempoErrorPercent = match.tempoErrorPercent else { return }
+    let tempoPercent =
+      isSwapped ? 100 * (1 / (1 + match.tempoPercent / 100) - 1) : match.tempoPercent
+    let eventSpanSeconds =
       pair.reference.durationSeconds - (pair.reference.waveforms.map(\.eventSeconds).min() ?? 0)
-    let shift = tempo / 100 * span
-    let minimumShift =
+    let endShiftSeconds = tempoPercent / 100 * eventSpanSeconds
+    let minimumShiftSeconds =
       match.playbackAndRecordingChain == nil
       ? Self.minimumTempo.seconds : RecordingModelSelection.minimumReportedChange.seconds
-    guard abs(tempo) > Self.minimumTempo.errors * error, abs(shift) >= minimumShift else { return }
-    var difference = Difference(
-      .tempo, in: differenceList.overallRange, isOverall: true, amount: tempo)
-    difference.setMaximumShift(shift)
-    difference.standardError = error
-    difference.confidence = abs(tempo) / error
+    guard abs(tempoPercent) > Self.minimumTempo.errors * tempoErrorPercent,
+      abs(endShiftSeconds) >= minimumShiftSeconds
+    else { return }
+    var tempoDifference = Difference(
+      .tempo, in: differenceList.overallRange, isOverall: true, amount: tempoPercent)
+    tempoDifference.setMaximumShift(endShiftSeconds)
+    tempoDifference.standardError = tempoErrorPercent
+    tempoDifference.confidence = abs(tempoPercent) / tempoErrorPercent
     differenceList.add(
-      difference,
-      detail: (!result.preservesPitch && abs(tempo) > 0.5 ? " (pitch included)" : "")
+      tempoDifference,
+      detail: (!result.preservesPitch && abs(tempoPercent) > 0.5 ? " (pitch included)" : "")
         + """
-        , \(SentenceFormatting.magnitude(shift, unit: .seconds)) over \
-        \(SentenceFormatting.magnitude(span, unit: .seconds))
+        , \(SentenceFormatting.magnitude(endShiftSeconds, unit: .seconds)) over \
+        \(SentenceFormatting.magnitude(eventSpanSeconds, unit: .seconds))
         """
     )
   }
 
   /// Adds a difference for all missing or all added events of a kind.
   private mutating func addUnpairedEvents(of kind: HapticEvent.Kind, isMissing: Bool) {
-    let changes = result.reportedChanges.filter {
+    let unpairedChanges = result.reportedChanges.filter {
       $0.kind == (isMissing ? .missing : .added) && $0.indexedEvent.kind == kind
     }.sorted {
       $0.secondsRange.lowerBound < $1.secondsRange.lowerBound
     }
-    guard let first = changes.first else { return }
+    guard let firstChange = unpairedChanges.first else { return }
     let isMissingInCandidate = isMissing != isSwapped
-    let events = changes.map { change -> IndexedEvent in
+    let unpairedEvents = unpairedChanges.map { change -> IndexedEvent in
       var event = change.indexedEvent
       event.timeSeconds =
         isMissingInCandidate
@@ -324,15 +336,18 @@ struct RecordingDifferences {
         : candidateTime(at: change.secondsRange.lowerBound)
       return event
     }
-    let start = max(0, first.secondsRange.lowerBound)
-    var difference = difference(
+    let startSeconds = max(0, firstChange.secondsRange.lowerBound)
+    var unpairedDifference = difference(
       isMissingInCandidate ? .missing : .added,
-      in: start...max(start, changes.map(\.secondsRange.upperBound).max() ?? start),
-      amount: changes.map(\.signedAmount).max() ?? 0,
-      isMissing ? changes.map(\.indexedEvent.compositionIndex) : [])
-    difference.confidence = changes.map(\.standardErrorsFromZero).min()
+      in:
+        startSeconds...max(
+          startSeconds, unpairedChanges.map(\.secondsRange.upperBound).max() ?? startSeconds),
+      amount: unpairedChanges.map(\.signedAmount).max() ?? 0,
+      isMissing ? unpairedChanges.map(\.indexedEvent.compositionIndex) : [])
+    unpairedDifference.confidence = unpairedChanges.map(\.standardErrorsFromZero).min()
     differenceList.add(
-      difference, of: events, detail: changes.contains { $0.isAmbiguous } ? Self.ambiguityText : "")
+      unpairedDifference, of: unpairedEvents,
+      detail: unpairedChanges.contains { $0.isAmbiguous } ? Self.ambiguityText : "")
   }
 
   /// Returns a difference with the times of the reference.
@@ -341,51 +356,53 @@ struct RecordingDifferences {
     after: Double? = nil,
     _ eventIndices: [Int]
   ) -> Difference {
-    let indices = pair.referenceSource.composition == nil ? [] : eventIndices
-    let start = referenceTime(at: range.lowerBound)
+    let reportedEventIndices = pair.referenceSource.composition == nil ? [] : eventIndices
+    let startSeconds = referenceTime(at: range.lowerBound)
     return Difference(
-      kind, in: start...max(start, referenceTime(at: range.upperBound)), amount: amount,
+      kind, in: startSeconds...max(startSeconds, referenceTime(at: range.upperBound)),
+      amount: amount,
       before: before,
       after: after,
-      referenceEvents: isSwapped ? [] : indices,
-      candidateEvents: isSwapped ? indices : []
+      referenceEvents: isSwapped ? [] : reportedEventIndices,
+      candidateEvents: isSwapped ? reportedEventIndices : []
     )
   }
 
   /// Adds a difference for a change that was found in the recording.
   private mutating func add(_ change: RecordingChange) {
-    var amount =
+    var changeAmount =
       change.kind == .level || change.kind == .time
       ? directionSign * change.signedAmount : change.signedAmount
     var (before, after) =
       isSwapped
       ? (change.changedValue, change.originalValue) : (change.originalValue, change.changedValue)
-    var event = change.indexedEvent
-    event.timeSeconds = candidateTime(at: change.secondsRange.lowerBound)
-    var detail = ""
+    var changedEvent = change.indexedEvent
+    changedEvent.timeSeconds = candidateTime(at: change.secondsRange.lowerBound)
+    var detailText = ""
     if change.kind == .time {
       let movedTime = recordingTime(at: change.changedValue ?? 0)
       (before, after) =
         isSwapped ? (movedTime, change.indexedEvent.timeSeconds) : (change.originalValue, movedTime)
-      event.timeSeconds = max(0, after ?? 0)
+      changedEvent.timeSeconds = max(0, after ?? 0)
     } else if change.kind == .frequency {
       if isSwapped {
-        amount = 100 * (1 / (1 + change.signedAmount / 100) - 1)
+        changeAmount = 100 * (1 / (1 + change.signedAmount / 100) - 1)
       }
       if let before, let after {
-        detail = ": \(SentenceFormatting.frequencies(after, insteadOf: before))"
+        detailText = ": \(SentenceFormatting.frequencies(after, insteadOf: before))"
       }
     }
-    var difference = difference(
-      Difference.Kind(change.kind), in: change.secondsRange, amount: amount, before: before,
+    var changeDifference = difference(
+      Difference.Kind(change.kind), in: change.secondsRange, amount: changeAmount, before: before,
       after: after,
       [change.indexedEvent.compositionIndex])
-    difference.confidence = change.standardErrorsFromZero
-    difference.standardError = change.amountStandardError
+    changeDifference.confidence = change.standardErrorsFromZero
+    changeDifference.standardError = change.amountStandardError
     let isAmbiguous =
       change.isAmbiguous || change.kind == .time && pair.reference.waveforms.count == 2
     differenceList.add(
-      difference, of: [event], detail: detail + (isAmbiguous ? Self.ambiguityText : ""))
+      changeDifference, of: [changedEvent],
+      detail: detailText + (isAmbiguous ? Self.ambiguityText : ""))
   }
 }
 

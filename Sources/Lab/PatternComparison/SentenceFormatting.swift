@@ -6,10 +6,10 @@ package enum SentenceFormatting {
   /// Returns a number with at most the given number of decimal places, without trailing zeros.
   package static func number(_ value: Double, places: Int) -> String {
     guard value.isFinite else { return "?" }
-    let text = NumberFormatting.roundedText(value, places: places)
+    let roundedText = NumberFormatting.roundedText(value, places: places)
     // Larger numbers have no accurate decimals.
-    guard abs(value) < 1e15 else { return text }
-    return text.hasPrefix("-") ? "−" + text.dropFirst() : text
+    guard abs(value) < 1e15 else { return roundedText }
+    return roundedText.hasPrefix("-") ? "−" + roundedText.dropFirst() : roundedText
   }
 
   /// Returns the magnitude of an amount with its unit, such as `3.2 dB`, `8 ms`, or `12 %`. A level
@@ -42,8 +42,10 @@ package enum SentenceFormatting {
   /// Returns two frequencies, such as `98 instead of 87 Hz`, with enough decimals to distinguish
   /// them.
   static func frequencies(_ after: Double, insteadOf before: Double) -> String {
-    let places = abs(after - before) < 2 ? 1 : 0
-    return "\(number(after, places: places)) instead of \(number(before, places: places)) Hz"
+    let decimalPlaces = abs(after - before) < 2 ? 1 : 0
+    return
+      "\(number(after, places: decimalPlaces)) instead of "
+      + "\(number(before, places: decimalPlaces)) Hz"
   }
 
   /// Returns two values, such as `0.6 instead of 0.5`.
@@ -60,49 +62,53 @@ package enum SentenceFormatting {
   package static func spread(
     from minimum: Double, to maximum: Double, unit: Difference.Unit
   ) -> String {
-    let scale = unit == .seconds ? 1_000.0 : 1
-    func signed(_ value: Double) -> String {
-      let text = number(value * scale, places: unit == .decibels ? 1 : 0)
-      return value > 0 && text != "0" ? "+" + text : text
+    let unitScale = unit == .seconds ? 1_000.0 : 1
+    func signedText(_ value: Double) -> String {
+      let numberText = number(value * unitScale, places: unit == .decibels ? 1 : 0)
+      return value > 0 && numberText != "0" ? "+" + numberText : numberText
     }
-    return "\(signed(minimum)) to \(signed(maximum)) \(unit == .seconds ? "ms" : unit.rawValue)"
+    return
+      "\(signedText(minimum)) to \(signedText(maximum)) \(unit == .seconds ? "ms" : unit.rawValue)"
   }
 
   /// Returns an ordinal number from `first` to `twelfth`, or nil.
   static func ordinalWord(_ ordinal: Int) -> String? {
-    let words = [
+    let ordinalWords = [
       "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
       "eleventh", "twelfth",
     ]
-    return words.indices.contains(ordinal - 1) ? words[ordinal - 1] : nil
+    return ordinalWords.indices.contains(ordinal - 1) ? ordinalWords[ordinal - 1] : nil
   }
 
   /// Returns an ordinal number: `first` to `twelfth`, and then `13th`.
   package static func ordinalText(_ ordinal: Int) -> String {
     if let word = ordinalWord(ordinal) { return word }
     let isTeen = (11...13).contains(ordinal % 100)
-    let suffix = [1: "st", 2: "nd", 3: "rd"][ordinal % 10] ?? "th"
-    return "\(ordinal)\(isTeen ? "th" : suffix)"
+    let ordinalSuffix = [1: "st", 2: "nd", 3: "rd"][ordinal % 10] ?? "th"
+    return "\(ordinal)\(isTeen ? "th" : ordinalSuffix)"
   }
 
   /// Returns a list, such as `1, 2 and 5`. A run of at least three numbers is abbreviated, such as
   /// `2 to 5`.
   static func list(_ numbers: [Int]) -> String {
-    var items: [String] = []
-    var index = 0
-    while index < numbers.count {
-      var end = index
-      while end + 1 < numbers.count, numbers[end + 1] == numbers[end] + 1 {
-        end += 1
+    var itemTexts: [String] = []
+    var startIndex = 0
+    while startIndex < numbers.count {
+      var endIndex = startIndex
+      while endIndex + 1 < numbers.count, numbers[endIndex + 1] == numbers[endIndex] + 1 {
+        endIndex += 1
       }
-      if end - index >= 2 {
-        items.append("\(numbers[index]) to \(numbers[end])")
+      if endIndex - startIndex >= 2 {
+        itemTexts.append("\(numbers[startIndex]) to \(numbers[endIndex])")
       } else {
-        items += numbers[index...end].map { "\($0)" }
+        itemTexts += numbers[startIndex...endIndex].map { "\($0)" }
       }
-      index = end + 1
+      startIndex = endIndex + 1
     }
-    guard items.count > 1, let last = items.popLast() else { return items.first ?? "" }
-    return items.joined(separator: ", ") + (items.count > 1 ? ", and " : " and ") + last
+    guard itemTexts.count > 1, let lastItemText = itemTexts.popLast() else {
+      return itemTexts.first ?? ""
+    }
+    return itemTexts.joined(separator: ", ") + (itemTexts.count > 1 ? ", and " : " and ")
+      + lastItemText
   }
 }

@@ -106,10 +106,10 @@ public struct TakeMeasurements: Equatable, Sendable {
     /// string if a value is missing.
     package func formattedChange(from reference: Measurement) -> String {
       guard let value, let referenceValue = reference.value else { return "" }
-      let text = NumberFormatting.fixedText(value - referenceValue, places: decimalPlaces)
-      let isZero = !text.contains { ("1"..."9").contains($0) }
+      let changeText = NumberFormatting.fixedText(value - referenceValue, places: decimalPlaces)
+      let isZero = !changeText.contains { ("1"..."9").contains($0) }
       if isZero { return "=" }
-      return value > referenceValue ? "+" + text : text
+      return value > referenceValue ? "+" + changeText : changeText
     }
   }
 
@@ -122,29 +122,29 @@ public struct TakeMeasurements: Equatable, Sendable {
   public init(_ take: Take) {
     let signal = take.signal
     channelCount = signal.channels.count
-    let levels = try? Levels(of: signal)
-    func finite(_ decibels: Double?) -> Double? {
+    let signalLevels = try? Levels(of: signal)
+    func finiteDecibels(_ decibels: Double?) -> Double? {
       decibels.flatMap { $0.isFinite && $0 > Decibels.silenceDecibels ? $0 : nil }
     }
-    let peak = finite(levels?.samplePeakDecibels)
-    let spectrum = peak.map { _ in Spectrum(of: signal) }
-    let rows: [(String, String, String, Int, Double?)] = [
+    let peakDecibels = finiteDecibels(signalLevels?.samplePeakDecibels)
+    let spectrum = peakDecibels.map { _ in Spectrum(of: signal) }
+    let measurementRows: [(String, String, String, Int, Double?)] = [
       ("length", "duration", "s", 3, signal.durationSeconds),
-      ("peak", "peakDecibels", "dBFS", 1, peak),
+      ("peak", "peakDecibels", "dBFS", 1, peakDecibels),
       // The RMS level of a full-scale square wave is 0.
-      ("RMS", "rmsDecibels", "dBFS", 1, finite(levels?.rmsDecibels)),
-      ("loudness", "loudnessLUFS", "LUFS", 1, finite(levels?.integratedLoudnessLUFS)),
+      ("RMS", "rmsDecibels", "dBFS", 1, finiteDecibels(signalLevels?.rmsDecibels)),
+      ("loudness", "loudnessLUFS", "LUFS", 1, finiteDecibels(signalLevels?.integratedLoudnessLUFS)),
       // The level weighted by the hand's sensitivity.
       (
         "weighted level", "weightedDecibels", "dB", 1,
-        spectrum.flatMap { finite(WeightedEnergy(of: $0).weightedRMSDecibels) }
+        spectrum.flatMap { finiteDecibels(WeightedEnergy(of: $0).weightedRMSDecibels) }
       ),
       ("dominant frequency", "strongestHertz", "Hz", 0, spectrum.flatMap(Self.peakCenter)),
       // The centroid of the power below 1 kHz.
       ("spectral centroid", "spectrumHertz", "Hz", 0, spectrum.flatMap(FrequencyPair.centroid)),
       ("onsets", "onsets", "", 0, Double(Onsets(in: signal).count)),
     ]
-    measurements = rows.map { name, key, unit, places, value in
+    measurements = measurementRows.map { name, key, unit, places, value in
       Measurement(
         name: name, key: key, unit: unit, decimalPlaces: places,
         value: value.flatMap { $0.isFinite ? $0 : nil })
@@ -159,20 +159,24 @@ public struct TakeMeasurements: Equatable, Sendable {
   /// Returns the centroid of the highest spectral peak, measured between its half-power points, in
   /// hertz. For a broad peak, it is more stable than the frequency of the maximum.
   private static func peakCenter(of spectrum: Spectrum) -> Double? {
-    let powers = spectrum.binPowers
-    guard let maximumIndex = powers.indices.max(by: { powers[$0] < powers[$1] }) else { return nil }
-    let halfPower = powers[maximumIndex] / 2
-    var first = maximumIndex
-    var last = maximumIndex
-    while first > 0, powers[first - 1] >= halfPower {
-      first -= 1
+    let binPowers = spectrum.binPowers
+    guard let peakBinIndex = binPowers.indices.max(by: { binPowers[$0] < binPowers[$1] }) else {
+      return nil
     }
-    while last < powers.count - 1, powers[last + 1] >= halfPower {
-      last += 1
+    let halfPowerThreshold = binPowers[peakBinIndex] / 2
+    var firstBinIndex = peakBinIndex
+    var lastBinIndex = peakBinIndex
+    while firstBinIndex > 0, binPowers[firstBinIndex - 1] >= halfPowerThreshold {
+      firstBinIndex -= 1
     }
-    let sum = powers[first...last].reduce(0, +)
-    let moment = (first...last).reduce(0) { $0 + spectrum.binHertz[$1] * powers[$1] }
-    return sum > 0 ? moment / sum : nil
+    while lastBinIndex < binPowers.count - 1, binPowers[lastBinIndex + 1] >= halfPowerThreshold {
+      lastBinIndex += 1
+    }
+    let powerSum = binPowers[firstBinIndex...lastBinIndex].reduce(0, +)
+    let frequencyMoment = (firstBinIndex...lastBinIndex).reduce(0) {
+      $0 + spectrum.binHertz[$1] * binPowers[$1]
+    }
+    return powerSum > 0 ? frequencyMoment / powerSum : nil
   }
 }
 
@@ -191,19 +195,22 @@ public enum LevelMatch: String, CaseIterable, Sendable {
   /// does not count as the weakest. If a signal has no loudness because it is below −70 LUFS, all
   /// signals are matched by weighted energy instead.
   public func gains(for signals: [Signal]) -> [Double] {
-    let loudness = self == .loudness ? signals.map(Self.loudness) : []
-    let isComplete =
-      self == .loudness && zip(signals, loudness).allSatisfy { $1 != nil || Self.isSilent($0) }
-    let levels: [Double?]
+    let loudnessLevels = self == .loudness ? signals.map(Self.loudness) : []
+    let isLoudnessComplete =
+      self == .loudness
+      && zip(signals, loudnessLevels).allSatisfy { $1 != nil || Self.isSilent($0) }
+    let levelsDecibels: [Double?]
     if self == .none {
-      levels = []
+      levelsDecibels = []
     } else {
-      levels = isComplete ? loudness : signals.map(Self.weightedLevel)
+      levelsDecibels = isLoudnessComplete ? loudnessLevels : signals.map(Self.weightedLevel)
     }
-    guard let weakest = levels.compactMap(\.self).min() else { return signals.map { _ in 1 } }
-    return levels.map { level in
+    guard let minimumLevelDecibels = levelsDecibels.compactMap(\.self).min() else {
+      return signals.map { _ in 1 }
+    }
+    return levelsDecibels.map { level in
       guard let level else { return 1 }
-      return min(1, Decibels.amplitudeFactor(weakest - level))
+      return min(1, Decibels.amplitudeFactor(minimumLevelDecibels - level))
     }
   }
 
@@ -220,8 +227,8 @@ public enum LevelMatch: String, CaseIterable, Sendable {
   /// The level is that of the total energy, not of its mean, so trailing silence does not affect
   /// it.
   static func weightedLevel(of signal: Signal) -> Double? {
-    let energy = WeightedEnergy(of: signal).weightedEnergy
-    return energy > 1e-20 ? 10 * log10(energy) : nil
+    let weightedEnergy = WeightedEnergy(of: signal).weightedEnergy
+    return weightedEnergy > 1e-20 ? 10 * log10(weightedEnergy) : nil
   }
 
   static func isSilent(_ signal: Signal) -> Bool {

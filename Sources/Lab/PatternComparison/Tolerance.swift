@@ -66,10 +66,10 @@ public struct Tolerance: Equatable, Sendable {
   fileprivate func limits(
     exceededBy difference: Difference, referencePeak: Double
   ) -> [ExceededLimit] {
-    let withoutLimit = ExceededLimit(unit: difference.unit)
+    let excessWithoutLimit = ExceededLimit(unit: difference.unit)
     // Rounding errors don't exceed a limit.
     let roundingFactor = 1 + 1e-6
-    func check(
+    func exceededLimits(
       _ value: Double, _ limit: Double, _ unit: Difference.Unit
     ) -> [ExceededLimit] {
       guard abs(value) > limit * roundingFactor else { return [] }
@@ -78,24 +78,25 @@ public struct Tolerance: Equatable, Sendable {
     let amountBeyondRounding = difference.amountBeyondRounding
     switch (difference.kind, difference.unit) {
     case (.missing, _), (.added, _), (_, .count), (_, .none):
-      return [withoutLimit]
+      return [excessWithoutLimit]
     case (.spectrum, .decibels):
-      return check(Self.levelChange(addingRelativeLevel: amountBeyondRounding), decibels, .decibels)
+      return exceededLimits(
+        Self.levelChange(addingRelativeLevel: amountBeyondRounding), decibels, .decibels)
     case (.tempo, _):
-      let shift = difference.maximumShift.map {
+      let shiftBeyondRounding = difference.maximumShift.map {
         $0.reducedMagnitude(by: difference.maximumRoundingError)
       }
-      let shiftLimits = shift.map { check($0, seconds, .seconds) } ?? []
-      return check(amountBeyondRounding, percent, .percent) + shiftLimits
+      let shiftLimits = shiftBeyondRounding.map { exceededLimits($0, seconds, .seconds) } ?? []
+      return exceededLimits(amountBeyondRounding, percent, .percent) + shiftLimits
     case (_, .decibels):
-      return check(amountBeyondRounding, decibels, .decibels)
+      return exceededLimits(amountBeyondRounding, decibels, .decibels)
     case (_, .seconds):
-      return check(amountBeyondRounding, seconds, .seconds)
+      return exceededLimits(amountBeyondRounding, seconds, .seconds)
     case (_, .percent):
-      return check(amountBeyondRounding, percent, .percent)
+      return exceededLimits(amountBeyondRounding, percent, .percent)
     case (_, .fullScale):
-      guard referencePeak > 0 else { return [withoutLimit] }
-      return check(
+      guard referencePeak > 0 else { return [excessWithoutLimit] }
+      return exceededLimits(
         Self.levelChange(addingRelativeLevel: amountBeyondRounding - 20 * log10(referencePeak)),
         decibels,
         .decibels)
@@ -114,15 +115,16 @@ extension Comparison {
   /// also counts as an excess.
   public func excesses(over tolerance: Tolerance) -> [Tolerance.Excess] {
     guard equality != .identical else { return [] }
-    let peak = reference.signal.channels.reduce(0 as Float) { peak, channel in
+    let referencePeak = reference.signal.channels.reduce(0 as Float) { peak, channel in
       channel.reduce(peak) { max($0, abs($1)) }
     }
-    let excesses = differences.flatMap { difference in
-      let absolute = absoluteDifference(for: difference)
-      let limits = tolerance.limits(exceededBy: absolute, referencePeak: Double(peak))
-      return limits.map { excess(of: difference, over: $0) }
+    let verifiedExcesses = differences.flatMap { difference in
+      let comparedDifference = absoluteDifference(for: difference)
+      let exceededLimits = tolerance.limits(
+        exceededBy: comparedDifference, referencePeak: Double(referencePeak))
+      return exceededLimits.map { excess(of: difference, over: $0) }
     }
-    return excesses + unverifiableExcesses(over: tolerance)
+    return verifiedExcesses + unverifiableExcesses(over: tolerance)
   }
 
   /// Returns the sum of a sound's difference and the overall difference.
@@ -132,28 +134,31 @@ extension Comparison {
     else {
       return difference
     }
-    let overall = differences.filter {
+    let overallDifferences = differences.filter {
       $0.isOverall && $0.kind == difference.kind && $0.unit == difference.unit
     }
-    var absolute = difference
-    absolute.amount += overall.reduce(difference.channelAmount) { $0 + $1.amount }
-    return absolute
+    var absoluteDifference = difference
+    absoluteDifference.amount += overallDifferences.reduce(difference.channelAmount) {
+      $0 + $1.amount
+    }
+    return absoluteDifference
   }
 
   private func excess(
     of difference: Difference, over exceeded: Tolerance.ExceededLimit
   ) -> Tolerance.Excess {
     let kind = difference.kind
-    var comparison: String?
+    var comparisonText: String?
     if let value = exceeded.value, let limit = exceeded.limit {
-      comparison = " " + Self.formatted(value, over: limit, unit: exceeded.unit)
+      comparisonText = " " + Self.formatted(value, over: limit, unit: exceeded.unit)
     }
-    let hasLocation = comparison != nil || kind == .missing || kind == .added
-    let text = hasLocation ? locationText(of: difference) : String(difference.sentence.dropLast())
+    let hasLocation = comparisonText != nil || kind == .missing || kind == .added
+    let excessText =
+      hasLocation ? locationText(of: difference) : String(difference.sentence.dropLast())
     return Tolerance.Excess(
       kind: kind, value: exceeded.value, limit: exceeded.limit, unit: exceeded.unit,
       range: difference.range, isUnverified: false,
-      text: "\(kind.rawValue)\(comparison ?? ""): \(text)")
+      text: "\(kind.rawValue)\(comparisonText ?? ""): \(excessText)")
   }
 
   /// Returns text such as `+1.001 dB > 1 dB`, with enough decimals to show that the limit is
@@ -161,44 +166,47 @@ extension Comparison {
   private static func formatted(
     _ value: Double, over limit: Double, unit: Difference.Unit
   ) -> String {
-    let scale = unit == .seconds ? 1_000.0 : 1
-    let name = unit == .seconds ? "ms" : unit.rawValue
-    let limitText = SentenceFormatting.number(limit * scale, places: 3)
+    let unitScale = unit == .seconds ? 1_000.0 : 1
+    let unitName = unit == .seconds ? "ms" : unit.rawValue
+    let limitText = SentenceFormatting.number(limit * unitScale, places: 3)
     var valueText = limitText
-    var places = 1
-    while valueText == limitText, places <= 9 {
-      valueText = SentenceFormatting.number(abs(value) * scale, places: places)
-      places += 1
+    var decimalPlaces = 1
+    while valueText == limitText, decimalPlaces <= 9 {
+      valueText = SentenceFormatting.number(abs(value) * unitScale, places: decimalPlaces)
+      decimalPlaces += 1
     }
-    return "\(value < 0 ? "−" : "+")\(valueText) \(name) > \(limitText) \(name)"
+    return "\(value < 0 ? "−" : "+")\(valueText) \(unitName) > \(limitText) \(unitName)"
   }
 
   /// Returns text such as `first transient at 0.4 s`, `3 events from 0.4 s`, or `throughout`.
   private func locationText(of difference: Difference) -> String {
     let isAdded = difference.referenceEvents.isEmpty && difference.kind != .tempo
-    let events = (isAdded ? candidate : reference).composition.map(IndexedEvent.events) ?? []
-    func text(_ event: IndexedEvent) -> String {
-      let name = EventNames(events, takeLabel: "").name(of: event)
-      return "\(name) at \(SentenceFormatting.time(event.timeSeconds))"
+    let takeEvents = (isAdded ? candidate : reference).composition.map(IndexedEvent.events) ?? []
+    func eventText(_ event: IndexedEvent) -> String {
+      let eventName = EventNames(takeEvents, takeLabel: "").name(of: event)
+      return "\(eventName) at \(SentenceFormatting.time(event.timeSeconds))"
     }
     // Another tempo shifts the last event most.
-    if difference.kind == .tempo, let last = events.last { return text(last) }
+    if difference.kind == .tempo, let lastEvent = takeEvents.last { return eventText(lastEvent) }
     if difference.isOverall { return "throughout" }
-    let time = SentenceFormatting.time(difference.range.lowerBound)
-    let indices = isAdded ? difference.candidateEvents : difference.referenceEvents
-    guard !events.isEmpty, let first = indices.first else { return "at \(time)" }
-    guard indices.count == 1, let event = events.first(where: { $0.compositionIndex == first })
-    else {
-      return "\(indices.count) events from \(time)"
+    let startTimeText = SentenceFormatting.time(difference.range.lowerBound)
+    let eventIndices = isAdded ? difference.candidateEvents : difference.referenceEvents
+    guard !takeEvents.isEmpty, let firstIndex = eventIndices.first else {
+      return "at \(startTimeText)"
     }
-    return text(event)
+    guard eventIndices.count == 1,
+      let event = takeEvents.first(where: { $0.compositionIndex == firstIndex })
+    else {
+      return "\(eventIndices.count) events from \(startTimeText)"
+    }
+    return eventText(event)
   }
 
   /// Returns the limits that a recording cannot verify.
   private func unverifiableExcesses(over tolerance: Tolerance) -> [Tolerance.Excess] {
     guard let recordingMatch, recordingMatch.outcome == .found else { return [] }
     var excesses: [Tolerance.Excess] = []
-    func add(
+    func addExcess(
       _ kind: Difference.Kind, _ value: Double, _ limit: Double?, _ unit: Difference.Unit,
       _ text: String
     ) {
@@ -207,20 +215,20 @@ extension Comparison {
           kind: kind, value: value, limit: limit, unit: unit, range: fullRange, isUnverified: true,
           text: "cannot be verified: " + text))
     }
-    let limits: [(Difference.Kind, Double?, Double, Difference.Unit)] = [
+    let detectionLimits: [(Difference.Kind, Double?, Double, Difference.Unit)] = [
       (.level, recordingMatch.minimumDetectableDecibels, tolerance.decibels, .decibels),
       (.time, recordingMatch.minimumDetectableSeconds, tolerance.seconds, .seconds),
     ]
-    for (kind, minimum, limit, unit) in limits {
+    for (kind, minimum, limit, unit) in detectionLimits {
       guard let minimum, minimum > limit * (1 + 1e-6) else { continue }
-      add(
+      addExcess(
         kind, minimum, limit, unit,
         "\(kind.rawValue) ±\(Self.formatted(minimum, over: limit, unit: unit).dropFirst())")
     }
     let undetectableCount = recordingMatch.eventCount - recordingMatch.detectableEventCount
     let eventCount = recordingMatch.eventCount
     if undetectableCount > 0 {
-      add(
+      addExcess(
         .missing, Double(undetectableCount), nil, .count,
         "\(undetectableCount) of \(eventCount) events are masked by noise")
     }

@@ -29,13 +29,14 @@ struct ControlDifferences {
     self.options = options
     timeMapping = match.timeMapping
     // Missing and added events are reported without their controls.
-    var events: [[Int]: [IndexedEvent]] = [:]
+    var eventsByLayers: [[Int]: [IndexedEvent]] = [:]
     for (index, candidateIndex) in match.pairs {
-      let pair = [match.referenceEvents[index], match.candidateEvents[candidateIndex]]
-      events[pair.map(\.layerIndex), default: []] += pair
+      let eventPair = [match.referenceEvents[index], match.candidateEvents[candidateIndex]]
+      eventsByLayers[eventPair.map(\.layerIndex), default: []] += eventPair
     }
     let hasLayers = max(reference.layers.count, candidate.layers.count) > 1
-    for (layers, events) in events.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+    for (layers, events) in eventsByLayers.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) })
+    {
       let ranges = [true, false].map { isHaptic in
         Self.soundingRanges(of: events.filter { $0.isHaptic == isHaptic })
       }
@@ -50,22 +51,23 @@ struct ControlDifferences {
 
   /// Returns the time ranges in which events sound, including tails and bursts.
   private static func soundingRanges(of events: [IndexedEvent]) -> [ClosedRange<Double>] {
-    var ranges: [ClosedRange<Double>] = []
+    var mergedRanges: [ClosedRange<Double>] = []
     for event in events.sorted(by: { $0.timeSeconds < $1.timeSeconds }) {
       // A sound file without a duration can be as long as a pattern.
       let isOpen = event.kind.playsFile && event.durationSeconds == nil
-      let start = max(0, event.timeSeconds)
-      let end =
-        max(start, event.timeSeconds)
+      let startSeconds = max(0, event.timeSeconds)
+      let endSeconds =
+        max(startSeconds, event.timeSeconds)
         + (isOpen ? HapticEvent.defaultDurationSeconds : event.durationSeconds ?? 0)
-      let range = start...(end + event.tailSeconds)
-      if let last = ranges.last, last.upperBound >= range.lowerBound {
-        ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+      let soundingRange = startSeconds...(endSeconds + event.tailSeconds)
+      if let lastRange = mergedRanges.last, lastRange.upperBound >= soundingRange.lowerBound {
+        mergedRanges[mergedRanges.count - 1] =
+          lastRange.lowerBound...max(lastRange.upperBound, soundingRange.upperBound)
       } else {
-        ranges.append(range)
+        mergedRanges.append(soundingRange)
       }
     }
-    return ranges
+    return mergedRanges
   }
 
   /// Finds the differences in one dynamic parameter between two layers with matching events.
@@ -73,41 +75,45 @@ struct ControlDifferences {
     of id: DynamicParameterID, in patterns: (HapticPattern, HapticPattern), layerName: String,
     ranges: [ClosedRange<Double>]
   ) {
-    let control = ControlTimeline(of: id, in: patterns.0)
+    let referenceControl = ControlTimeline(of: id, in: patterns.0)
     let candidateControl = ControlTimeline(of: id, in: patterns.1)
     func findDeviation(from control: ControlTimeline) -> ControlTimeline.Deviation? {
       control.deviation(of: candidateControl, in: ranges) {
         id.amount(from: $0, to: $1, profile: profile)
       }
     }
-    var timeMapping = EventMatch.TimeMapping()
-    guard var deviation = findDeviation(from: control) else { return }
-    if self.timeMapping != timeMapping {
+    var appliedMapping = EventMatch.TimeMapping()
+    guard var deviation = findDeviation(from: referenceControl) else { return }
+    if self.timeMapping != appliedMapping {
       // Controls that move with the events do not count as a difference.
-      let retimed = control.retimed(by: self.timeMapping, neutralValue: Double(id.neutralValue))
+      let retimed = referenceControl.retimed(
+        by: self.timeMapping, neutralValue: Double(id.neutralValue))
       guard let retimedDeviation = findDeviation(from: retimed) else { return }
       if retimedDeviation.durationSeconds < deviation.durationSeconds {
         deviation = retimedDeviation
-        timeMapping = self.timeMapping
+        appliedMapping = self.timeMapping
       }
     }
     var referenceItems = ControlItem.items(for: id, in: patterns.0)
     for index in referenceItems.indices {
-      referenceItems[index].time = timeMapping.candidateTime(at: referenceItems[index].time)
+      referenceItems[index].time = appliedMapping.candidateTime(at: referenceItems[index].time)
       for point in referenceItems[index].points.indices {
-        referenceItems[index].points[point].time *= timeMapping.scale
+        referenceItems[index].points[point].time *= appliedMapping.scale
       }
     }
     let candidateItems = ControlItem.items(for: id, in: patterns.1)
-    let builder = ControlDifferenceBuilder(
+    let differenceBuilder = ControlDifferenceBuilder(
       id: id, layerName: layerName, profile: profile, options: options, deviation: deviation)
-    let changed = Self.changedPairs(referenceItems, candidateItems)
-    if changed.count == 1, let difference = builder.difference(changed[0].0, changed[0].1) {
+    let changedPairs = Self.changedPairs(referenceItems, candidateItems)
+    if changedPairs.count == 1,
+      let difference = differenceBuilder.difference(changedPairs[0].0, changedPairs[0].1)
+    {
       differences.append(difference)
       return
     }
-    let areCurves = changed.allSatisfy { ($0 ?? $1)?.isCurve ?? false }
-    differences.append(builder.difference(count: changed.count, areCurves: areCurves))
+    let areCurves = changedPairs.allSatisfy { ($0 ?? $1)?.isCurve ?? false }
+    differences.append(
+      differenceBuilder.difference(count: changedPairs.count, areCurves: areCurves))
   }
 
   /// Returns the pairs of a reference and a candidate item that differ. An item without a
@@ -119,23 +125,23 @@ struct ControlDifferences {
       ControlItem.areSimultaneous(item.time, candidateItem.time)
         && item.isEquivalent(to: candidateItem)
     }
-    let pairs = SequenceAlignment.pairs(items.map(\.time), candidateItems.map(\.time)) {
+    let itemPairs = SequenceAlignment.pairs(items.map(\.time), candidateItems.map(\.time)) {
       items[$0].pairingCost(with: candidateItems[$1])
     }
-    let paired = Set(pairs.map(\.0))
-    let candidatePaired = Set(pairs.map(\.1))
-    var changed: [(ControlItem?, ControlItem?)] = []
-    for (index, candidateIndex) in pairs
+    let pairedIndices = Set(itemPairs.map(\.0))
+    let pairedCandidateIndices = Set(itemPairs.map(\.1))
+    var changedPairs: [(ControlItem?, ControlItem?)] = []
+    for (index, candidateIndex) in itemPairs
     where !areEqual(items[index], candidateItems[candidateIndex]) {
-      changed.append((items[index], candidateItems[candidateIndex]))
+      changedPairs.append((items[index], candidateItems[candidateIndex]))
     }
-    for index in items.indices where !paired.contains(index) {
-      changed.append((items[index], nil))
+    for index in items.indices where !pairedIndices.contains(index) {
+      changedPairs.append((items[index], nil))
     }
-    for index in candidateItems.indices where !candidatePaired.contains(index) {
-      changed.append((nil, candidateItems[index]))
+    for index in candidateItems.indices where !pairedCandidateIndices.contains(index) {
+      changedPairs.append((nil, candidateItems[index]))
     }
-    return changed
+    return changedPairs
   }
 }
 
@@ -147,12 +153,12 @@ extension ControlTimeline {
   ///   - neutralValue: The value before a step or curve that starts at 0 and now starts later.
   func retimed(by timeMapping: EventMatch.TimeMapping, neutralValue: Double) -> ControlTimeline {
     mappingSegments { segment in
-      let start = timeMapping.candidateTime(at: segment.startPosition)
+      let candidateStart = timeMapping.candidateTime(at: segment.startPosition)
       let retimed = Segment(
-        startPosition: start, startValue: segment.startValue,
+        startPosition: candidateStart, startValue: segment.startValue,
         slopePerPositionUnit: segment.slopePerPositionUnit / timeMapping.scale,
         sourceStartPosition: segment.sourceStartPosition)
-      return segment.startPosition == 0 && start > 0
+      return segment.startPosition == 0 && candidateStart > 0
         ? [Segment(startPosition: 0, startValue: neutralValue), retimed] : [retimed]
     }
   }
@@ -180,42 +186,46 @@ extension ControlTimeline {
   func deviation(
     of other: ControlTimeline, in ranges: [ClosedRange<Double>], amount: (Double, Double) -> Double
   ) -> Deviation? {
-    let starts = (segments + other.segments).map(\.startPosition)
-    let boundaries = Set(starts + ranges.flatMap { [$0.lowerBound, $0.upperBound] }).sorted()
-    var remaining: ArraySlice<ClosedRange<Double>> = ranges[...]
-    var deviation: Deviation?
-    var maximumAmount = 0.0
-    var cursor = 0
-    var otherCursor = 0
-    for (start, end) in zip(boundaries, boundaries.dropFirst()) {
-      while cursor + 1 < segments.count, segments[cursor + 1].startPosition <= start {
-        cursor += 1
+    let segmentStarts = (segments + other.segments).map(\.startPosition)
+    let boundaryTimes = Set(segmentStarts + ranges.flatMap { [$0.lowerBound, $0.upperBound] })
+      .sorted()
+    var remainingRanges: ArraySlice<ClosedRange<Double>> = ranges[...]
+    var maximumDeviation: Deviation?
+    var maximumChangeAmount = 0.0
+    var segmentIndex = 0
+    var otherSegmentIndex = 0
+    for (start, end) in zip(boundaryTimes, boundaryTimes.dropFirst()) {
+      while segmentIndex + 1 < segments.count, segments[segmentIndex + 1].startPosition <= start {
+        segmentIndex += 1
       }
-      while otherCursor + 1 < other.segments.count,
-        other.segments[otherCursor + 1].startPosition <= start
+      while otherSegmentIndex + 1 < other.segments.count,
+        other.segments[otherSegmentIndex + 1].startPosition <= start
       {
-        otherCursor += 1
+        otherSegmentIndex += 1
       }
       // Boundaries closer than a frame are one boundary, written in two ways.
       guard end - start > EventMatch.minimumTimeDifferenceSeconds else { continue }
-      while let first = remaining.first, first.upperBound <= start {
-        remaining.removeFirst()
+      while let firstRange = remainingRanges.first, firstRange.upperBound <= start {
+        remainingRanges.removeFirst()
       }
-      guard let first = remaining.first, first.lowerBound <= start else { continue }
+      guard let currentRange = remainingRanges.first, currentRange.lowerBound <= start else {
+        continue
+      }
       for time in [start, end] {
-        let before = segments[cursor].value(at: time)
-        let after = other.segments[otherCursor].value(at: time)
-        guard abs(after - before) > 1e-4 else { continue }
-        let amount = abs(amount(before, after))
-        let lower = min(deviation?.range.lowerBound ?? start, start)
-        let upper = max(deviation?.range.upperBound ?? end, end)
-        deviation?.range = lower...upper
-        guard deviation == nil || amount > maximumAmount else { continue }
-        maximumAmount = amount
-        deviation = Deviation(range: lower...upper, peakTime: time, before: before, after: after)
+        let referenceValue = segments[segmentIndex].value(at: time)
+        let candidateValue = other.segments[otherSegmentIndex].value(at: time)
+        guard abs(candidateValue - referenceValue) > 1e-4 else { continue }
+        let changeAmount = abs(amount(referenceValue, candidateValue))
+        let startTime = min(maximumDeviation?.range.lowerBound ?? start, start)
+        let endTime = max(maximumDeviation?.range.upperBound ?? end, end)
+        maximumDeviation?.range = startTime...endTime
+        guard maximumDeviation == nil || changeAmount > maximumChangeAmount else { continue }
+        maximumChangeAmount = changeAmount
+        maximumDeviation = Deviation(
+          range: startTime...endTime, peakTime: time, before: referenceValue, after: candidateValue)
       }
     }
-    return deviation
+    return maximumDeviation
   }
 }
 
@@ -240,8 +250,10 @@ extension DynamicParameterID {
 
   /// The kind of difference that the parameter causes.
   fileprivate var differenceKind: Difference.Kind {
-    let kind: HapticEvent.Kind = isHaptic ? .hapticContinuous : .audioContinuous
-    return Difference.Kind.eventParameterKinds.first { $0.parameter(of: kind) == eventParameter }
+    let continuousKind: HapticEvent.Kind = isHaptic ? .hapticContinuous : .audioContinuous
+    return Difference.Kind.eventParameterKinds.first {
+      $0.parameter(of: continuousKind) == eventParameter
+    }
       ?? .level
   }
 
@@ -258,13 +270,14 @@ extension DynamicParameterID {
         from: before, to: after, of: isHaptic ? .hapticContinuous : .audioContinuous,
         profile: profile)
     }
-    let mapping = profile.frequency
+    let frequencyMapping = profile.frequency
     if !isHaptic { return 100 * (pow(2, after - before) - 1) }
-    return switch mapping.scale {
-    case .logarithmic: 100 * (pow(mapping.highHertz / mapping.lowHertz, after - before) - 1)
+    return switch frequencyMapping.scale {
+    case .logarithmic:
+      100 * (pow(frequencyMapping.highHertz / frequencyMapping.lowHertz, after - before) - 1)
     case .linear:
-      100 * (mapping.highHertz - mapping.lowHertz) * (after - before)
-        / ((mapping.lowHertz + mapping.highHertz) / 2)
+      100 * (frequencyMapping.highHertz - frequencyMapping.lowHertz) * (after - before)
+        / ((frequencyMapping.lowHertz + frequencyMapping.highHertz) / 2)
     }
   }
 }
@@ -321,37 +334,38 @@ private struct ControlDifferenceBuilder {
   ///   - candidateItem: The item of the candidate, or nil if it is missing.
   func difference(_ item: ControlItem?, _ candidateItem: ControlItem?) -> Difference? {
     if let item, let candidateItem { return pairDifference(item, candidateItem) }
-    guard let single = item ?? candidateItem else { return nil }
-    let time = SentenceFormatting.time(single.time)
-    let value = SentenceFormatting.number(single.value, places: 3)
-    let sentence =
-      switch (single.isCurve, item == nil) {
-      case (true, true): "has an extra \(controlName) curve from \(time): \(extentText)"
+    guard let unpairedItem = item ?? candidateItem else { return nil }
+    let itemTimeText = SentenceFormatting.time(unpairedItem.time)
+    let valueText = SentenceFormatting.number(unpairedItem.value, places: 3)
+    let predicateText =
+      switch (unpairedItem.isCurve, item == nil) {
+      case (true, true): "has an extra \(controlName) curve from \(itemTimeText): \(extentText)"
       case (true, false):
-        "is missing \(referenceLabel)'s \(controlName) curve at \(time): \(extentText)"
-      case (false, true): "sets \(controlName) to \(value) at \(time): \(changeText)"
-      case (false, false): "does not set \(controlName) to \(value) at \(time): \(changeText)"
+        "is missing \(referenceLabel)'s \(controlName) curve at \(itemTimeText): \(extentText)"
+      case (false, true): "sets \(controlName) to \(valueText) at \(itemTimeText): \(changeText)"
+      case (false, false):
+        "does not set \(controlName) to \(valueText) at \(itemTimeText): \(changeText)"
       }
-    return difference(single.isCurve, "\(candidateLabel) \(sentence)")
+    return difference(unpairedItem.isCurve, "\(candidateLabel) \(predicateText)")
   }
 
   private func pairDifference(
     _ item: ControlItem, _ candidateItem: ControlItem
   ) -> Difference? {
-    let subject = "\(candidateLabel)'s \(controlName) \(item.isCurve ? "curve" : "step")"
+    let subjectText = "\(candidateLabel)'s \(controlName) \(item.isCurve ? "curve" : "step")"
     if item.isEquivalent(to: candidateItem) {
-      let shift = candidateItem.time - item.time
-      let shiftText = Difference.Kind.time.changeText(shift)
+      let shiftSeconds = candidateItem.time - item.time
+      let shiftText = Difference.Kind.time.changeText(shiftSeconds)
       return difference(
         item.isCurve,
-        "\(subject) is \(shiftText), at \(SentenceFormatting.time(candidateItem.time))",
-        before: item.time, after: candidateItem.time, shift: shift)
+        "\(subjectText) is \(shiftText), at \(SentenceFormatting.time(candidateItem.time))",
+        before: item.time, after: candidateItem.time, shift: shiftSeconds)
     }
     guard ControlItem.areSimultaneous(item.time, candidateItem.time) else { return nil }
     if item.isCurve { return pointDifference(item, candidateItem) }
     return difference(
       false,
-      "\(subject) at \(SentenceFormatting.time(item.time)) is \(changeText): "
+      "\(subjectText) at \(SentenceFormatting.time(item.time)) is \(changeText): "
         + SentenceFormatting.values(candidateItem.value, insteadOf: item.value), before: item.value,
       after: candidateItem.value)
   }
@@ -360,49 +374,53 @@ private struct ControlDifferenceBuilder {
     _ item: ControlItem, _ candidateItem: ControlItem
   ) -> Difference? {
     guard item.points.count == candidateItem.points.count else { return nil }
-    let changed = item.points.indices.filter { index in
+    let changedPointIndices = item.points.indices.filter { index in
       let point = item.points[index]
       let candidatePoint = candidateItem.points[index]
       return !ControlItem.areSimultaneous(point.time, candidatePoint.time)
         || abs(point.value - candidatePoint.value) >= 1e-5
     }
-    guard changed.count == 1, let index = changed.first else { return nil }
-    let point = item.points[index]
-    let candidatePoint = candidateItem.points[index]
-    let name =
-      SentenceFormatting.ordinalWord(index + 1).map { "\($0) point" } ?? "point \(index + 1)"
-    let subject = "The \(name) of \(candidateLabel)'s \(controlName) curve"
-    let location = SentenceFormatting.time(candidateItem.time + candidatePoint.time)
-    if abs(point.value - candidatePoint.value) < 1e-5 {
-      let shift = candidatePoint.time - point.time
-      let shiftText = Difference.Kind.time.changeText(shift)
-      let distance = SentenceFormatting.magnitude(changeAmount, unit: kind.unit)
+    guard changedPointIndices.count == 1, let pointIndex = changedPointIndices.first else {
+      return nil
+    }
+    let referencePoint = item.points[pointIndex]
+    let candidatePoint = candidateItem.points[pointIndex]
+    let pointName =
+      SentenceFormatting.ordinalWord(pointIndex + 1).map { "\($0) point" }
+      ?? "point \(pointIndex + 1)"
+    let subjectText = "The \(pointName) of \(candidateLabel)'s \(controlName) curve"
+    let candidateTimeText = SentenceFormatting.time(candidateItem.time + candidatePoint.time)
+    if abs(referencePoint.value - candidatePoint.value) < 1e-5 {
+      let shiftSeconds = candidatePoint.time - referencePoint.time
+      let shiftText = Difference.Kind.time.changeText(shiftSeconds)
+      let distanceText = SentenceFormatting.magnitude(changeAmount, unit: kind.unit)
       return difference(
-        true, "\(subject) is \(shiftText), at \(location): up to \(distance) apart",
-        before: item.time + point.time, after: candidateItem.time + candidatePoint.time,
-        shift: shift)
+        true,
+        "\(subjectText) is \(shiftText), at \(candidateTimeText): up to \(distanceText) apart",
+        before: item.time + referencePoint.time, after: candidateItem.time + candidatePoint.time,
+        shift: shiftSeconds)
     }
-    let values = SentenceFormatting.values(
-      Double(candidatePoint.value), insteadOf: Double(point.value))
-    guard ControlItem.areSimultaneous(point.time, candidatePoint.time) else {
-      return difference(true, "\(subject) moves to \(values) at \(location)")
+    let valuesText = SentenceFormatting.values(
+      Double(candidatePoint.value), insteadOf: Double(referencePoint.value))
+    guard ControlItem.areSimultaneous(referencePoint.time, candidatePoint.time) else {
+      return difference(true, "\(subjectText) moves to \(valuesText) at \(candidateTimeText)")
     }
-    let time = SentenceFormatting.time(item.time + point.time)
+    let timeText = SentenceFormatting.time(item.time + referencePoint.time)
     return difference(
-      true, "\(subject), at \(time), is \(values): \(extentText)",
-      before: Double(point.value), after: Double(candidatePoint.value))
+      true, "\(subjectText), at \(timeText), is \(valuesText): \(extentText)",
+      before: Double(referencePoint.value), after: Double(candidatePoint.value))
   }
 
   /// Returns a difference that summarizes several changed curves or dynamic parameters.
   func difference(count: Int, areCurves: Bool) -> Difference {
-    let noun = areCurves ? "curve" : "control"
-    let predicate = count > 1 ? "s differ" : " differs"
-    let range = SentenceFormatting.range(deviation.range)
-    let time = SentenceFormatting.time(deviation.peakTime)
+    let controlNoun = areCurves ? "curve" : "control"
+    let verbEnding = count > 1 ? "s differ" : " differs"
+    let rangeText = SentenceFormatting.range(deviation.range)
+    let peakTimeText = SentenceFormatting.time(deviation.peakTime)
     return difference(
       areCurves,
-      "\(candidateLabel)'s \(controlName) \(noun)\(predicate) between \(range): \(extentText) "
-        + "at \(time)"
+      "\(candidateLabel)'s \(controlName) \(controlNoun)\(verbEnding) between \(rangeText): "
+        + "\(extentText) at \(peakTimeText)"
     )
   }
 }
@@ -420,13 +438,13 @@ struct ControlItem {
 
   /// Returns the dynamic parameters and curves of a pattern for one parameter, sorted by time.
   static func items(for id: DynamicParameterID, in pattern: HapticPattern) -> [ControlItem] {
-    let steps = pattern.parameters.filter { $0.id == id }.map {
+    let parameterItems = pattern.parameters.filter { $0.id == id }.map {
       ControlItem(time: $0.time, points: [.init(time: 0, value: $0.value)], isCurve: false)
     }
-    let curves = pattern.curves.filter { $0.id == id }.map {
+    let curveItems = pattern.curves.filter { $0.id == id }.map {
       ControlItem(time: $0.time, points: $0.controlPoints, isCurve: true)
     }
-    return (steps + curves).sorted { $0.time < $1.time }
+    return (parameterItems + curveItems).sorted { $0.time < $1.time }
   }
 
   /// Returns whether another item has the same effect, regardless of its time.
@@ -446,8 +464,8 @@ struct ControlItem {
   /// for a distance of one second.
   func pairingCost(with other: ControlItem) -> Double {
     guard isCurve == other.isCurve else { return .infinity }
-    let distance = abs(time - other.time)
-    if isEquivalent(to: other) { return distance }
-    return distance + (0.1 + min(0.5, abs(value - other.value) / 4))
+    let distanceSeconds = abs(time - other.time)
+    if isEquivalent(to: other) { return distanceSeconds }
+    return distanceSeconds + (0.1 + min(0.5, abs(value - other.value) / 4))
   }
 }

@@ -35,12 +35,12 @@ struct EventDifferences {
     self.match = match
     self.profile = profile
     self.options = options
-    let start =
+    let firstEventTime =
       match.referenceEvents.first?.timeSeconds ?? match.candidateEvents.first?.timeSeconds ?? 0
     differenceList = DifferenceList(
       candidateNames: EventNames(match.candidateEvents, takeLabel: options.candidateLabel),
       referenceNames: EventNames(match.referenceEvents, takeLabel: options.referenceLabel),
-      overallRange: start...start)
+      overallRange: firstEventTime...firstEventTime)
     if !match.referenceEvents.isEmpty {
       differenceList.overallRange = soundingRange(of: match.referenceEvents)
     }
@@ -62,13 +62,13 @@ struct EventDifferences {
 
   /// Returns the time range in which events sound, including the bursts of transients.
   private func soundingRange(of events: [IndexedEvent]) -> ClosedRange<Double> {
-    let start = events.map(\.timeSeconds).min() ?? 0
-    let ends = events.map { event in
+    let startSeconds = events.map(\.timeSeconds).min() ?? 0
+    let endTimes = events.map { event in
       event.kind.isTransient
         ? event.timeSeconds + profile.transient.seconds(atSharpness: event.value(.hapticSharpness))
         : event.releaseStartSeconds
     }
-    return start...max(start, ends.max() ?? start)
+    return startSeconds...max(startSeconds, endTimes.max() ?? startSeconds)
   }
 
   /// Returns one difference that summarizes the changes of several pairs of events.
@@ -89,9 +89,9 @@ struct EventDifferences {
       after: hasValues ? changes[0].after : nil,
       referenceEvents: changes.map(\.event.compositionIndex),
       candidateEvents: changes.map(\.candidateEvent.compositionIndex))
-    let extremes = Self.extremes(changes)
+    let amountExtremes = Self.extremes(changes)
     if changes.count > 1 {
-      difference.spread = extremes.minimum...extremes.maximum
+      difference.spread = amountExtremes.minimum...amountExtremes.maximum
     }
     return difference
   }
@@ -129,30 +129,31 @@ struct EventDifferences {
   private mutating func findChanges(of kind: Difference.Kind) {
     let (changes, pairCount) = changes(of: kind)
     guard !changes.isEmpty else { return }
-    let groups = Self.groupedByAmount(changes)
-    guard groups.count <= 3 else {
+    let changeGroups = Self.groupedByAmount(changes)
+    guard changeGroups.count <= 3 else {
       addSummary(of: kind, changes, pairCount: pairCount)
       return
     }
-    for group in groups {
-      let first = group[0]
+    for group in changeGroups {
+      let firstChange = group[0]
       // An overall difference applies to all haptic or to all audio events, and the other bus is
       // silent.
       let isOverall =
         group.count == pairCount && pairCount > 1
-        && match.candidateEvents.allSatisfy { $0.isHaptic == first.event.isHaptic }
+        && match.candidateEvents.allSatisfy { $0.isHaptic == firstChange.event.isHaptic }
       let hasEqualValues = group.allSatisfy {
-        abs($0.before - first.before) < 1e-4 && abs($0.after - first.after) < 1e-4
-          && $0.event.kind == first.event.kind
+        abs($0.before - firstChange.before) < 1e-4 && abs($0.after - firstChange.after) < 1e-4
+          && $0.event.kind == firstChange.event.kind
       }
       let detail =
         hasEqualValues
         ? kind.valueText(
-          from: first.before, to: first.after, of: first.event.kind, profile: profile)
+          from: firstChange.before, to: firstChange.after, of: firstChange.event.kind,
+          profile: profile)
         : Self.formulaText(for: group, kind: kind)
       differenceList.add(
         difference(
-          kind, group, isOverall: isOverall, amount: first.amount, hasValues: hasEqualValues),
+          kind, group, isOverall: isOverall, amount: firstChange.amount, hasValues: hasEqualValues),
         of: group.map(\.candidateEvent), detail: detail.map { ": " + $0 } ?? "")
     }
   }
@@ -161,21 +162,21 @@ struct EventDifferences {
   private mutating func addSummary(
     of kind: Difference.Kind, _ changes: [Change], pairCount: Int
   ) {
-    let extremes = Self.extremes(changes)
-    let names: [Difference.Kind: String] = [
+    let amountExtremes = Self.extremes(changes)
+    let valueNames: [Difference.Kind: String] = [
       .frequency: "sharpness", .duration: "length", .pan: "pan position",
     ]
-    let name = names[kind] ?? kind.rawValue
-    let spread = SentenceFormatting.spread(
-      from: extremes.minimum, to: extremes.maximum, unit: kind.unit)
+    let valueName = valueNames[kind] ?? kind.rawValue
+    let spreadText = SentenceFormatting.spread(
+      from: amountExtremes.minimum, to: amountExtremes.maximum, unit: kind.unit)
     differenceList.add(
       difference(
         kind, changes, isOverall: changes.count == pairCount,
-        amount: extremes.amountFarthestFromZero),
+        amount: amountExtremes.amountFarthestFromZero),
       sentence:
-        "\(differenceList.candidateNames.takeLabel)'s \(name) differs in "
+        "\(differenceList.candidateNames.takeLabel)'s \(valueName) differs in "
         + "\(changes.count) of \(pairCount) events"
-        + (kind.unit == .none ? "" : ", by \(spread)"))
+        + (kind.unit == .none ? "" : ", by \(spreadText)"))
   }
 
   /// The minimum and maximum amounts of several changes.
@@ -187,15 +188,15 @@ struct EventDifferences {
   }
 
   private static func extremes(_ changes: [Change]) -> Extremes {
-    let amounts = changes.map(\.amount)
-    return Extremes(minimum: amounts.min() ?? 0, maximum: amounts.max() ?? 0)
+    let changeAmounts = changes.map(\.amount)
+    return Extremes(minimum: changeAmounts.min() ?? 0, maximum: changeAmounts.max() ?? 0)
   }
 
   /// Groups changes by equal amounts, in descending order of count. The changes of a group are
   /// sorted by time.
   private static func groupedByAmount(_ changes: [Change]) -> [[Change]] {
-    let groups = changes.grouped(by: \.amount) { max(1e-4, 2e-3 * abs($0)) }
-    let sortedGroups = groups.map { group in
+    let changeGroups = changes.grouped(by: \.amount) { max(1e-4, 2e-3 * abs($0)) }
+    let sortedGroups = changeGroups.map { group in
       group.sorted { $0.candidateEvent.timeSeconds < $1.candidateEvent.timeSeconds }
     }
     return sortedGroups.sorted { $0.count > $1.count }
@@ -204,20 +205,24 @@ struct EventDifferences {
   /// Returns the operation that changed all values alike, or nil if there is none. Examples are
   /// `intensity × 0.8` and `sharpness + 0.1`.
   private static func formulaText(for group: [Change], kind: Difference.Kind) -> String? {
-    let first = group[0]
+    let firstChange = group[0]
     guard kind == .level || kind == .frequency,
-      group.allSatisfy({ $0.event.isHaptic == first.event.isHaptic })
+      group.allSatisfy({ $0.event.isHaptic == firstChange.event.isHaptic })
     else { return nil }
-    let name = kind.valueName(of: first.event.kind)
-    let step = first.after - first.before
-    if group.allSatisfy({ abs($0.after - $0.before - step) < 1e-4 }) {
-      return "\(name) \(step < 0 ? "−" : "+") \(SentenceFormatting.number(abs(step), places: 3))"
+    let valueName = kind.valueName(of: firstChange.event.kind)
+    let valueIncrement = firstChange.after - firstChange.before
+    if group.allSatisfy({ abs($0.after - $0.before - valueIncrement) < 1e-4 }) {
+      return
+        "\(valueName) \(valueIncrement < 0 ? "−" : "+") "
+        + SentenceFormatting.number(abs(valueIncrement), places: 3)
     }
-    let factor = first.after / first.before
-    guard first.before > 0, group.allSatisfy({ abs($0.after - $0.before * factor) < 1e-4 }) else {
+    let valueRatio = firstChange.after / firstChange.before
+    guard firstChange.before > 0,
+      group.allSatisfy({ abs($0.after - $0.before * valueRatio) < 1e-4 })
+    else {
       return nil
     }
-    return "\(name) × \(SentenceFormatting.number(factor, places: 3))"
+    return "\(valueName) × \(SentenceFormatting.number(valueRatio, places: 3))"
   }
 
   /// Adds differences for shifted events: for the whole pattern, for its end, or for groups with
@@ -227,28 +232,28 @@ struct EventDifferences {
       addTempoAndDelay()
       return
     }
-    var changes = pairs.compactMap { event, candidateEvent -> Change? in
-      let shift = candidateEvent.timeSeconds - event.timeSeconds
-      guard abs(shift) > EventMatch.minimumTimeDifferenceSeconds else { return nil }
+    var timeChanges = pairs.compactMap { event, candidateEvent -> Change? in
+      let shiftSeconds = candidateEvent.timeSeconds - event.timeSeconds
+      guard abs(shiftSeconds) > EventMatch.minimumTimeDifferenceSeconds else { return nil }
       return Change(
         event: event, candidateEvent: candidateEvent, before: event.timeSeconds,
-        after: candidateEvent.timeSeconds, amount: shift)
+        after: candidateEvent.timeSeconds, amount: shiftSeconds)
     }
-    addShiftedTail(removingFrom: &changes)
-    let groups = Self.groupedByAmount(changes)
-    guard groups.count <= 5 else {
-      let extremes = Self.extremes(changes)
-      let minimum = Difference.Kind.time.changeText(extremes.minimum)
-      let maximum = Difference.Kind.time.changeText(extremes.maximum)
+    addShiftedTail(removingFrom: &timeChanges)
+    let changeGroups = Self.groupedByAmount(timeChanges)
+    guard changeGroups.count <= 5 else {
+      let amountExtremes = Self.extremes(timeChanges)
+      let minimumText = Difference.Kind.time.changeText(amountExtremes.minimum)
+      let maximumText = Difference.Kind.time.changeText(amountExtremes.maximum)
       let owner = differenceList.candidateNames.takeLabel
       differenceList.add(
-        difference(.time, changes, amount: extremes.amountFarthestFromZero),
+        difference(.time, timeChanges, amount: amountExtremes.amountFarthestFromZero),
         sentence:
-          "\(changes.count) of \(owner)'s \(match.candidateEvents.count) events start between "
-          + "\(minimum) and \(maximum)")
+          "\(timeChanges.count) of \(owner)'s \(match.candidateEvents.count) events start between "
+          + "\(minimumText) and \(maximumText)")
       return
     }
-    for group in groups {
+    for group in changeGroups {
       differenceList.add(
         difference(.time, group, amount: group[0].amount, hasValues: group.count == 1),
         of: group.map(\.candidateEvent))
@@ -259,91 +264,97 @@ struct EventDifferences {
   /// shift, and removes their changes.
   private mutating func addShiftedTail(removingFrom changes: inout [Change]) {
     let pairs = pairs
-    guard let shift = changes.last?.amount,
+    guard let tailShiftSeconds = changes.last?.amount,
       changes.last?.event.compositionIndex == pairs.last?.event.compositionIndex
     else { return }
-    let tail = pairs.reversed().prefix {
-      abs($0.candidateEvent.timeSeconds - $0.event.timeSeconds - shift) < 1e-5
+    let tailPairs = pairs.reversed().prefix {
+      abs($0.candidateEvent.timeSeconds - $0.event.timeSeconds - tailShiftSeconds) < 1e-5
     }
-    guard tail.count < pairs.count, tail.count > 1, let first = tail.last?.candidateEvent else {
+    guard tailPairs.count < pairs.count, tailPairs.count > 1,
+      let firstEvent = tailPairs.last?.candidateEvent
+    else {
       return
     }
-    let indices = Set(tail.map(\.event.compositionIndex))
-    let moved = changes.filter { indices.contains($0.event.compositionIndex) }
-    changes.removeAll { indices.contains($0.event.compositionIndex) }
-    let names = differenceList.candidateNames
-    let name = names.name(of: first)
-    let time = SentenceFormatting.time(first.timeSeconds)
+    let tailIndices = Set(tailPairs.map(\.event.compositionIndex))
+    let tailChanges = changes.filter { tailIndices.contains($0.event.compositionIndex) }
+    changes.removeAll { tailIndices.contains($0.event.compositionIndex) }
+    let candidateNames = differenceList.candidateNames
+    let firstEventName = candidateNames.name(of: firstEvent)
+    let firstTimeText = SentenceFormatting.time(firstEvent.timeSeconds)
     differenceList.add(
-      difference(.time, moved, amount: shift, hasValues: true),
-      sentence: "From its \(name) at \(time) on, all of \(names.takeLabel) "
-        + "starts \(Difference.Kind.time.changeText(shift))")
+      difference(.time, tailChanges, amount: tailShiftSeconds, hasValues: true),
+      sentence:
+        "From its \(firstEventName) at \(firstTimeText) on, all of \(candidateNames.takeLabel) "
+        + "starts \(Difference.Kind.time.changeText(tailShiftSeconds))")
   }
 
   /// Adds a tempo difference and a delay if the times of all events are mapped linearly.
   private mutating func addTempoAndDelay() {
-    let delay = match.candidateEvents[0].timeSeconds - match.referenceEvents[0].timeSeconds
-    var tempo = Difference(
+    let delaySeconds = match.candidateEvents[0].timeSeconds - match.referenceEvents[0].timeSeconds
+    var tempoDifference = Difference(
       .tempo, in: differenceList.overallRange, isOverall: true,
       amount: 100 * (match.timeMapping.scale - 1),
       referenceEvents: match.referenceEvents.map(\.compositionIndex),
       candidateEvents: match.candidateEvents.map(\.compositionIndex))
     if match.timeMapping.scale != 1 {
       // If the takes are aligned at the start, the delay does not shift events.
-      let alignedDelay = options.alignment == .start ? delay : 0
+      let alignedDelay = options.alignment == .start ? delaySeconds : 0
       let shifts = pairs.map { $0.candidateEvent.timeSeconds - $0.event.timeSeconds - alignedDelay }
-      tempo.setMaximumShift(shifts.max { abs($0) < abs($1) } ?? 0)
-      differenceList.add(tempo)
+      tempoDifference.setMaximumShift(shifts.max { abs($0) < abs($1) } ?? 0)
+      differenceList.add(tempoDifference)
     }
-    guard abs(delay) > EventMatch.minimumTimeDifferenceSeconds else { return }
+    guard abs(delaySeconds) > EventMatch.minimumTimeDifferenceSeconds else { return }
     differenceList.add(
       Difference(
-        .time, in: tempo.range, isOverall: true, amount: delay,
+        .time, in: tempoDifference.range, isOverall: true, amount: delaySeconds,
         before: match.referenceEvents[0].timeSeconds,
-        after: match.candidateEvents[0].timeSeconds, referenceEvents: tempo.referenceEvents,
-        candidateEvents: tempo.candidateEvents))
+        after: match.candidateEvents[0].timeSeconds,
+        referenceEvents: tempoDifference.referenceEvents,
+        candidateEvents: tempoDifference.candidateEvents))
   }
 
   /// Adds a difference for missing or added events.
   private mutating func addUnpairedEvents(_ kind: Difference.Kind, _ events: [IndexedEvent]) {
     guard !events.isEmpty else { return }
-    let indices = events.map(\.compositionIndex)
+    let eventIndices = events.map(\.compositionIndex)
     differenceList.add(
       Difference(
         kind, in: soundingRange(of: events),
         amount: events.map(peakDecibels).max() ?? JustNoticeableDifference.perceptionFloorDecibels,
-        referenceEvents: kind == .missing ? indices : [],
-        candidateEvents: kind == .missing ? [] : indices), of: events)
+        referenceEvents: kind == .missing ? eventIndices : [],
+        candidateEvents: kind == .missing ? [] : eventIndices), of: events)
   }
 
   /// Returns the peak level of an event in dBFS, without controls.
   private func peakDecibels(of event: IndexedEvent) -> Double {
-    let amplitude =
+    let peakAmplitude =
       event.isHaptic
       ? profile.frequencyAndLevel(of: event.kind).level
         * profile.intensity.amplitude(atIntensity: event.intensityOrVolume)
       : 0.5 * event.intensityOrVolume
-    return amplitude > 1e-6 ? 20 * log10(amplitude) : -120
+    return peakAmplitude > 1e-6 ? 20 * log10(peakAmplitude) : -120
   }
 
   /// Adds differences for events that play other sound files.
   private mutating func findWaveformChanges() {
     for (event, candidateEvent) in pairs {
-      guard let before = event.audioWaveform, let after = candidateEvent.audioWaveform,
-        before != after
+      guard let referenceWaveform = event.audioWaveform,
+        let candidateWaveform = candidateEvent.audioWaveform,
+        referenceWaveform != candidateWaveform
       else {
         continue
       }
       let subject = differenceList.candidateNames.subject(for: [candidateEvent])
       let sentence: String
-      if before.path != after.path {
+      if referenceWaveform.path != candidateWaveform.path {
         sentence =
-          subject.withVerb("plays", plural: "play") + " \(after.path) instead of \(before.path)"
-      } else if before.isLooping != after.isLooping {
-        let verb = after.isLooping ? "repeats" : "no longer repeats"
-        sentence = subject.withVerb(verb, plural: "repeat")
+          subject.withVerb("plays", plural: "play")
+          + " \(candidateWaveform.path) instead of \(referenceWaveform.path)"
+      } else if referenceWaveform.isLooping != candidateWaveform.isLooping {
+        let loopVerb = candidateWaveform.isLooping ? "repeats" : "no longer repeats"
+        sentence = subject.withVerb(loopVerb, plural: "repeat")
       } else {
-        let negation = after.usesVolumeEnvelope ? "" : " not"
+        let negation = candidateWaveform.usesVolumeEnvelope ? "" : " not"
         sentence = subject.withVerb("is", plural: "are") + negation + " faded in and out"
       }
       differenceList.add(
@@ -365,26 +376,26 @@ struct EventDifferences {
   ///
   /// - Returns: True if a difference was added.
   private mutating func findMissingBodyLocations() -> Bool {
-    func names(_ events: [IndexedEvent]) -> [String] {
+    func locationNames(_ events: [IndexedEvent]) -> [String] {
       events.compactMap { $0.bodyLocation?.displayName }.reduce(into: []) { names, name in
         if !names.contains(name) {
           names.append(name)
         }
       }
     }
-    let referenceNames = names(match.referenceEvents)
-    let candidateNames = names(match.candidateEvents)
+    let referenceLocationNames = locationNames(match.referenceEvents)
+    let candidateLocationNames = locationNames(match.candidateEvents)
     guard !match.referenceEvents.isEmpty, !match.candidateEvents.isEmpty,
-      referenceNames.isEmpty != candidateNames.isEmpty
+      referenceLocationNames.isEmpty != candidateLocationNames.isEmpty
     else { return false }
-    let descriptions = [candidateNames, referenceNames].map { names in
+    let locationTexts = [candidateLocationNames, referenceLocationNames].map { names in
       names.isEmpty ? "everywhere" : "at \(names.joined(separator: ", "))"
     }
     differenceList.add(
       Difference(.channels, in: differenceList.overallRange, isOverall: true),
       sentence:
-        "\(differenceList.candidateNames.takeLabel) is played \(descriptions[0]) "
-        + "instead of \(descriptions[1])"
+        "\(differenceList.candidateNames.takeLabel) is played \(locationTexts[0]) "
+        + "instead of \(locationTexts[1])"
     )
     return true
   }
@@ -392,18 +403,18 @@ struct EventDifferences {
   /// Adds the differences of body locations.
   private mutating func findBodyLocationChanges() {
     if findMissingBodyLocations() { return }
-    var groups: [MovedEvents] = []
+    var movedGroups: [MovedEvents] = []
     for (event, candidateEvent) in pairs
     where !event.hasSameBodyLocation(as: candidateEvent) {
       let locations = [event.bodyLocation, candidateEvent.bodyLocation]
-      let position = groups.firstIndex { $0.locations == locations } ?? groups.count
-      if position == groups.count {
-        groups.append(MovedEvents(locations: locations))
+      let groupIndex = movedGroups.firstIndex { $0.locations == locations } ?? movedGroups.count
+      if groupIndex == movedGroups.count {
+        movedGroups.append(MovedEvents(locations: locations))
       }
-      groups[position].events.append(event)
-      groups[position].candidateEvents.append(candidateEvent)
+      movedGroups[groupIndex].events.append(event)
+      movedGroups[groupIndex].candidateEvents.append(candidateEvent)
     }
-    for group in groups {
+    for group in movedGroups {
       let names = group.locations.map { $0.map { "at \($0.displayName)" } ?? "everywhere" }
       let subject = differenceList.candidateNames.subject(for: group.candidateEvents)
       differenceList.add(
@@ -419,32 +430,41 @@ struct EventDifferences {
   /// Adds a difference if the same events have another order, and returns whether that explains all
   /// values.
   private mutating func findReordering() -> Bool {
-    let events = match.referenceEvents
+    let referenceEvents = match.referenceEvents
     let candidateEvents = match.candidateEvents
-    guard events.count > 1, events.count == candidateEvents.count,
-      match.pairs.count == events.count,
-      let kind = events.first?.kind, events.allSatisfy({ $0.kind == kind }),
+    guard referenceEvents.count > 1, referenceEvents.count == candidateEvents.count,
+      match.pairs.count == referenceEvents.count,
+      let kind = referenceEvents.first?.kind, referenceEvents.allSatisfy({ $0.kind == kind }),
       match.pairs.allSatisfy({ $0.0 == $0.1 })
     else { return false }
-    let moved = events.indices.filter { !events[$0].isEquivalent(to: candidateEvents[$0]) }
-    guard moved.count > 1, let first = moved.first, let last = moved.last else { return false }
-    let isReversed = events.indices.allSatisfy {
-      events[$0].isEquivalent(to: candidateEvents[events.count - 1 - $0])
+    let movedIndices = referenceEvents.indices.filter {
+      !referenceEvents[$0].isEquivalent(to: candidateEvents[$0])
     }
-    let isSwapped =
-      moved.count == 2 && events[first].isEquivalent(to: candidateEvents[last])
-      && events[last].isEquivalent(to: candidateEvents[first])
-    guard isReversed || isSwapped else { return false }
-    let isOverall = isReversed && events.count > 2
-    let ordinals = [candidateEvents[first].ordinalNumber, candidateEvents[last].ordinalNumber]
-    let change =
-      isOverall ? "are in reverse order" : "\(ordinals[0]) and \(ordinals[1]) are swapped"
+    guard movedIndices.count > 1, let firstIndex = movedIndices.first,
+      let lastIndex = movedIndices.last
+    else { return false }
+    let isReversed = referenceEvents.indices.allSatisfy {
+      referenceEvents[$0].isEquivalent(to: candidateEvents[referenceEvents.count - 1 - $0])
+    }
+    let isPairSwapped =
+      movedIndices.count == 2
+      && referenceEvents[firstIndex].isEquivalent(to: candidateEvents[lastIndex])
+      && referenceEvents[lastIndex].isEquivalent(to: candidateEvents[firstIndex])
+    guard isReversed || isPairSwapped else { return false }
+    let isOverall = isReversed && referenceEvents.count > 2
+    let swappedOrdinals = [
+      candidateEvents[firstIndex].ordinalNumber, candidateEvents[lastIndex].ordinalNumber,
+    ]
+    let orderPhrase =
+      isOverall
+      ? "are in reverse order" : "\(swappedOrdinals[0]) and \(swappedOrdinals[1]) are swapped"
     differenceList.add(
       Difference(
-        .order, in: soundingRange(of: [events[first], events[last]]), isOverall: isOverall,
-        referenceEvents: moved.map { events[$0].compositionIndex },
-        candidateEvents: moved.map { candidateEvents[$0].compositionIndex }),
-      sentence: "\(differenceList.candidateNames.takeLabel)'s \(kind.displayNoun)s " + change)
+        .order, in: soundingRange(of: [referenceEvents[firstIndex], referenceEvents[lastIndex]]),
+        isOverall: isOverall,
+        referenceEvents: movedIndices.map { referenceEvents[$0].compositionIndex },
+        candidateEvents: movedIndices.map { candidateEvents[$0].compositionIndex }),
+      sentence: "\(differenceList.candidateNames.takeLabel)'s \(kind.displayNoun)s " + orderPhrase)
     return true
   }
 }
@@ -459,7 +479,8 @@ extension Array {
   func grouped(by value: (Element) -> Double, within tolerance: (Double) -> Double) -> [[Element]] {
     var groups: [[Element]] = []
     for element in sorted(by: { value($0) < value($1) }) {
-      if let start = groups.last?.first.map(value), abs(value(element) - start) <= tolerance(start)
+      if let groupValue = groups.last?.first.map(value),
+        abs(value(element) - groupValue) <= tolerance(groupValue)
       {
         groups[groups.count - 1].append(element)
       } else {

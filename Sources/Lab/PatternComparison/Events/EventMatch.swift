@@ -45,80 +45,85 @@ struct EventMatch {
       pairIndividually()
     }
     pairs.sort { $0.0 < $1.0 }
-    let paired = Set(pairs.map(\.0))
-    let candidatePaired = Set(pairs.map(\.1))
-    missingIndices = self.referenceEvents.indices.filter { !paired.contains($0) }
-    addedIndices = self.candidateEvents.indices.filter { !candidatePaired.contains($0) }
+    let pairedReferenceIndices = Set(pairs.map(\.0))
+    let pairedCandidateIndices = Set(pairs.map(\.1))
+    missingIndices = self.referenceEvents.indices.filter { !pairedReferenceIndices.contains($0) }
+    addedIndices = self.candidateEvents.indices.filter { !pairedCandidateIndices.contains($0) }
   }
 
   /// Pairs all events in order if their times are mapped linearly, and returns whether they are.
   private mutating func pairInOrder() -> Bool {
-    let count = referenceEvents.count
-    guard count == candidateEvents.count, count > 0,
+    let eventCount = referenceEvents.count
+    guard eventCount == candidateEvents.count, eventCount > 0,
       zip(referenceEvents, candidateEvents).allSatisfy({ $0.kind == $1.kind })
     else {
       return false
     }
     let firstTime = referenceEvents[0].timeSeconds
     let firstCandidateTime = candidateEvents[0].timeSeconds
-    var mapping = TimeMapping(scale: 1, delaySeconds: firstCandidateTime - firstTime)
-    let duration = referenceEvents[count - 1].timeSeconds - firstTime
-    let candidateDuration = candidateEvents[count - 1].timeSeconds - firstCandidateTime
+    var proposedMapping = TimeMapping(scale: 1, delaySeconds: firstCandidateTime - firstTime)
+    let referenceDuration = referenceEvents[eventCount - 1].timeSeconds - firstTime
+    let candidateDuration = candidateEvents[eventCount - 1].timeSeconds - firstCandidateTime
     // Two events are consistent with any tempo, three are evidence of one.
-    if count > 2, duration > 0,
-      abs(candidateDuration - duration) > Self.minimumTimeDifferenceSeconds
+    if eventCount > 2, referenceDuration > 0,
+      abs(candidateDuration - referenceDuration) > Self.minimumTimeDifferenceSeconds
     {
-      let scale = candidateDuration / duration
-      mapping = TimeMapping(scale: scale, delaySeconds: firstCandidateTime - firstTime * scale)
+      let timeScale = candidateDuration / referenceDuration
+      proposedMapping = TimeMapping(
+        scale: timeScale, delaySeconds: firstCandidateTime - firstTime * timeScale)
     }
-    let tolerance = mapping.scale == 1 ? Self.minimumTimeDifferenceSeconds : 5e-4
+    let toleranceSeconds = proposedMapping.scale == 1 ? Self.minimumTimeDifferenceSeconds : 5e-4
     guard
       zip(referenceEvents, candidateEvents).allSatisfy({
-        abs($1.timeSeconds - mapping.candidateTime(at: $0.timeSeconds)) <= tolerance
+        abs($1.timeSeconds - proposedMapping.candidateTime(at: $0.timeSeconds)) <= toleranceSeconds
       })
     else {
       return false
     }
     // A few different events at distant times are other events, not shifted ones.
     let equivalentCount = zip(referenceEvents, candidateEvents).count { $0.isEquivalent(to: $1) }
-    let isSmall = abs(mapping.delaySeconds) < 0.5 && abs(mapping.scale - 1) < 0.5
-    guard isSmall || equivalentCount * 2 >= count else { return false }
+    let isMappingSmall =
+      abs(proposedMapping.delaySeconds) < 0.5 && abs(proposedMapping.scale - 1) < 0.5
+    guard isMappingSmall || equivalentCount * 2 >= eventCount else { return false }
     pairs = referenceEvents.indices.map { ($0, $0) }
-    self.timeMapping = mapping
+    self.timeMapping = proposedMapping
     return true
   }
 
   /// Pairs equivalent events at the start and at the end, and then the others.
   private mutating func pairIndividually() {
-    var end = (reference: referenceEvents.count, candidate: candidateEvents.count)
-    var start = 0
-    while start < min(end.reference, end.candidate),
-      areEquivalent(referenceEvents[start], candidateEvents[start], delayedBy: 0)
+    var unpairedEnd = (reference: referenceEvents.count, candidate: candidateEvents.count)
+    var unpairedStart = 0
+    while unpairedStart < min(unpairedEnd.reference, unpairedEnd.candidate),
+      areEquivalent(referenceEvents[unpairedStart], candidateEvents[unpairedStart], delayedBy: 0)
     {
-      pairs.append((start, start))
-      start += 1
+      pairs.append((unpairedStart, unpairedStart))
+      unpairedStart += 1
     }
     var tailPairs: [(Int, Int)] = []
-    if let last = referenceEvents.last, let lastCandidate = candidateEvents.last {
-      let delay = lastCandidate.timeSeconds - last.timeSeconds
-      var tail = end
-      while tail.reference > start, tail.candidate > start,
+    if let lastEvent = referenceEvents.last, let lastCandidateEvent = candidateEvents.last {
+      let delay = lastCandidateEvent.timeSeconds - lastEvent.timeSeconds
+      var tailStart = unpairedEnd
+      while tailStart.reference > unpairedStart, tailStart.candidate > unpairedStart,
         areEquivalent(
-          referenceEvents[tail.reference - 1], candidateEvents[tail.candidate - 1], delayedBy: delay
+          referenceEvents[tailStart.reference - 1], candidateEvents[tailStart.candidate - 1],
+          delayedBy: delay
         )
       {
-        tail.reference -= 1
-        tail.candidate -= 1
-        tailPairs.append((tail.reference, tail.candidate))
+        tailStart.reference -= 1
+        tailStart.candidate -= 1
+        tailPairs.append((tailStart.reference, tailStart.candidate))
       }
       // A shifted tail must include all remaining events of one pattern.
       let isUnshifted = abs(delay) <= Self.minimumTimeDifferenceSeconds
-      if isUnshifted || tail.reference == start || tail.candidate == start {
+      if isUnshifted || tailStart.reference == unpairedStart || tailStart.candidate == unpairedStart
+      {
         pairs += tailPairs
-        end = tail
+        unpairedEnd = tailStart
       }
     }
-    pairRemaining(Array(start..<end.reference), Array(start..<end.candidate))
+    pairRemaining(
+      Array(unpairedStart..<unpairedEnd.reference), Array(unpairedStart..<unpairedEnd.candidate))
   }
 
   private func areEquivalent(

@@ -28,8 +28,10 @@ extension Difference.Kind {
   /// Returns the value of an event that this kind compares, or nil if the event has no such value.
   func value(of event: IndexedEvent) -> Double? {
     if self == .duration { return event.durationSeconds }
-    guard let id = parameter(of: event.kind), event.kind.responds(to: id) else { return nil }
-    return event.value(id)
+    guard let parameterID = parameter(of: event.kind), event.kind.responds(to: parameterID) else {
+      return nil
+    }
+    return event.value(parameterID)
   }
 
   /// Returns the name of the value in sentences.
@@ -46,19 +48,19 @@ extension Difference.Kind {
   func valueText(
     from before: Double, to after: Double, of kind: HapticEvent.Kind, profile: TransducerProfile
   ) -> String? {
-    let values = SentenceFormatting.values(after, insteadOf: before)
+    let valuesText = SentenceFormatting.values(after, insteadOf: before)
     switch self {
     case .sustain:
       return nil
     case .duration:
-      return values + " s"
+      return valuesText + " s"
     case .frequency where !kind.playsFile:
       let hertz = SentenceFormatting.frequencies(
         profile.hertz(after, of: kind),
         insteadOf: profile.hertz(before, of: kind))
-      return "\(hertz) (\(valueName(of: kind)) \(values))"
+      return "\(hertz) (\(valueName(of: kind)) \(valuesText))"
     default:
-      return "\(valueName(of: kind)) \(values)"
+      return "\(valueName(of: kind)) \(valuesText)"
     }
   }
 
@@ -69,9 +71,10 @@ extension Difference.Kind {
     switch self {
     case .level:
       guard kind.isHaptic else { return Self.decibels(from: before, to: after) }
-      let mapping = profile.intensity
+      let intensityMapping = profile.intensity
       return Self.decibels(
-        from: mapping.amplitude(atIntensity: before), to: mapping.amplitude(atIntensity: after))
+        from: intensityMapping.amplitude(atIntensity: before),
+        to: intensityMapping.amplitude(atIntensity: after))
     case .frequency:
       return 100
         * (profile.hertz(after, of: kind)
@@ -128,34 +131,39 @@ struct EffectiveValues {
     of kind: Difference.Kind, from before: Double, to after: Double, _ event: IndexedEvent,
     _ profile: TransducerProfile
   ) -> Double? {
-    let written = kind.amount(from: before, to: after, of: event.kind, profile: profile)
+    let writtenAmount = kind.amount(from: before, to: after, of: event.kind, profile: profile)
     guard event.isHaptic, kind == .level || kind == .frequency,
       timelines.indices.contains(event.layerIndex)
-    else { return written }
-    let id: DynamicParameterID =
+    else { return writtenAmount }
+    let controlID: DynamicParameterID =
       kind == .level ? .hapticIntensityControl : .hapticSharpnessControl
-    guard let timeline = timelines[event.layerIndex][id] else { return written }
+    guard let controlTimeline = timelines[event.layerIndex][controlID] else { return writtenAmount }
     func effectiveValue(_ value: Double, _ control: Double) -> Double {
       min(1, max(0, kind == .level ? value * control : value + control))
     }
-    let start = max(0, event.timeSeconds)
-    let end = event.kind.isTransient ? start : max(start, event.releaseStartSeconds)
-    var times = [start, end]
+    let startSeconds = max(0, event.timeSeconds)
+    let endSeconds =
+      event.kind.isTransient ? startSeconds : max(startSeconds, event.releaseStartSeconds)
+    var evaluationTimes = [startSeconds, endSeconds]
     // A segment ends with a value of its own where the next one begins.
-    for segment in timeline.segments
-    where segment.startPosition > start && segment.startPosition < end {
-      times += [segment.startPosition, segment.startPosition.nextDown]
+    for segment in controlTimeline.segments
+    where segment.startPosition > startSeconds && segment.startPosition < endSeconds {
+      evaluationTimes += [segment.startPosition, segment.startPosition.nextDown]
     }
-    let amounts = times.map { time in
-      let control = timeline.value(at: time)
+    let effectiveAmounts = evaluationTimes.map { time in
+      let controlValue = controlTimeline.value(at: time)
       return kind.amount(
-        from: effectiveValue(before, control), to: effectiveValue(after, control), of: event.kind,
+        from: effectiveValue(before, controlValue), to: effectiveValue(after, controlValue),
+        of: event.kind,
         profile: profile)
     }
     // Rounding errors of equal values do not count.
-    guard let maximum = amounts.max(by: { abs($0) < abs($1) }), abs(maximum) > 1e-6 else {
+    guard let maximumAmount = effectiveAmounts.max(by: { abs($0) < abs($1) }),
+      abs(maximumAmount) > 1e-6
+    else {
       return nil
     }
-    return abs(maximum - written) < 1e-6 * abs(written) ? written : maximum
+    return abs(maximumAmount - writtenAmount) < 1e-6 * abs(writtenAmount)
+      ? writtenAmount : maximumAmount
   }
 }

@@ -37,70 +37,71 @@ enum SequenceAlignment {
       case skipFirst
       case skipSecond
     }
-    var steps = [Step](repeating: .skipFirst, count: (count + 1) * (otherCount + 1))
-    let width = otherCount + 1
-    var previousRow = (0...otherCount).map { Double($0) * gapCost }
-    for index in 1..<width {
-      steps[index] = .skipSecond
+    var backtrackSteps = [Step](repeating: .skipFirst, count: (count + 1) * (otherCount + 1))
+    let rowWidth = otherCount + 1
+    var previousRowCosts = (0...otherCount).map { Double($0) * gapCost }
+    for index in 1..<rowWidth {
+      backtrackSteps[index] = .skipSecond
     }
     for i in 1...count {
-      var row = [Double](repeating: Double(i) * gapCost, count: width)
+      var rowCosts = [Double](repeating: Double(i) * gapCost, count: rowWidth)
       for j in 1...otherCount {
-        let skipFirst = previousRow[j] + gapCost
-        let skipSecond = row[j - 1] + gapCost
-        let pair = previousRow[j - 1] + cost(i - 1, j - 1)
+        let skipFirst = previousRowCosts[j] + gapCost
+        let skipSecond = rowCosts[j - 1] + gapCost
+        let pair = previousRowCosts[j - 1] + cost(i - 1, j - 1)
         // Prefer pairs at equal costs, so that as many differences as possible are changes.
         if pair <= skipFirst, pair <= skipSecond {
-          row[j] = pair
-          steps[i * width + j] = .pair
+          rowCosts[j] = pair
+          backtrackSteps[i * rowWidth + j] = .pair
         } else {
-          row[j] = min(skipFirst, skipSecond)
-          steps[i * width + j] = skipFirst <= skipSecond ? .skipFirst : .skipSecond
+          rowCosts[j] = min(skipFirst, skipSecond)
+          backtrackSteps[i * rowWidth + j] = skipFirst <= skipSecond ? .skipFirst : .skipSecond
         }
       }
-      previousRow = row
+      previousRowCosts = rowCosts
     }
-    var pairs: [(Int, Int)] = []
-    var i = count
-    var j = otherCount
-    while i > 0 || j > 0 {
-      switch steps[i * width + j] {
+    var indexPairs: [(Int, Int)] = []
+    var index = count
+    var otherIndex = otherCount
+    while index > 0 || otherIndex > 0 {
+      switch backtrackSteps[index * rowWidth + otherIndex] {
       case .pair:
-        i -= 1
-        j -= 1
-        pairs.append((i, j))
+        index -= 1
+        otherIndex -= 1
+        indexPairs.append((index, otherIndex))
       case .skipFirst:
-        i -= 1
+        index -= 1
       case .skipSecond:
-        j -= 1
+        otherIndex -= 1
       }
     }
-    return pairs.reversed()
+    return indexPairs.reversed()
   }
 
   /// Pairs the elements with the nearest times. Values are ignored, so that many different values
   /// don't separate pairs.
   private static func nearestPairs(_ times: [Double], _ otherTimes: [Double]) -> [(Int, Int)] {
-    func distance(_ i: Int, _ j: Int) -> Double {
+    func timeDistance(_ i: Int, _ j: Int) -> Double {
       i < times.count && j < otherTimes.count ? abs(times[i] - otherTimes[j]) : .infinity
     }
-    var pairs: [(Int, Int)] = []
-    var i = 0
-    var j = 0
-    while i < times.count, j < otherTimes.count {
-      let pairDistance = distance(i, j)
-      if pairDistance <= maximumDistanceSeconds, pairDistance <= distance(i + 1, j),
-        pairDistance <= distance(i, j + 1)
+    var indexPairs: [(Int, Int)] = []
+    var index = 0
+    var otherIndex = 0
+    while index < times.count, otherIndex < otherTimes.count {
+      let pairDistance = timeDistance(index, otherIndex)
+      if pairDistance <= maximumDistanceSeconds,
+        pairDistance <= timeDistance(index + 1, otherIndex),
+        pairDistance <= timeDistance(index, otherIndex + 1)
       {
-        pairs.append((i, j))
-        i += 1
-        j += 1
-      } else if times[i] <= otherTimes[j] {
-        i += 1
+        indexPairs.append((index, otherIndex))
+        index += 1
+        otherIndex += 1
+      } else if times[index] <= otherTimes[otherIndex] {
+        index += 1
       } else {
-        j += 1
+        otherIndex += 1
       }
     }
-    return pairs
+    return indexPairs
   }
 }

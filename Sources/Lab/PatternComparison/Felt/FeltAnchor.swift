@@ -48,20 +48,21 @@ struct FeltAnchors {
   private mutating func findAnchors(in track: FeltTrack, index: Int, context: FeltComparisonContext)
   {
     let amplitudes = track.amplitudes
-    let threshold = max(context.amplitudeFloor, FeltTrack.silentFraction * track.peakAmplitude)
-    let count = amplitudes.count
-    var position = 0
-    while position < count {
-      guard amplitudes[position] > threshold else {
-        position += 1
+    let amplitudeThreshold = max(
+      context.amplitudeFloor, FeltTrack.silentFraction * track.peakAmplitude)
+    let pointCount = amplitudes.count
+    var pointIndex = 0
+    while pointIndex < pointCount {
+      guard amplitudes[pointIndex] > amplitudeThreshold else {
+        pointIndex += 1
         continue
       }
-      var last = position
-      while last < count, amplitudes[last] > threshold {
-        last += 1
+      var endIndex = pointIndex
+      while endIndex < pointCount, amplitudes[endIndex] > amplitudeThreshold {
+        endIndex += 1
       }
-      addAnchors(part: position..<last, of: track, index: index, context: context)
-      position = last
+      addAnchors(part: pointIndex..<endIndex, of: track, index: index, context: context)
+      pointIndex = endIndex
     }
   }
 
@@ -70,30 +71,38 @@ struct FeltAnchors {
     part: Range<Int>, of track: FeltTrack, index: Int, context: FeltComparisonContext
   ) {
     let amplitudes = track.amplitudes
-    let peak = amplitudes[part].max() ?? 0
+    let peakAmplitude = amplitudes[part].max() ?? 0
     guard part.count >= 3 else { return }
     // A slow ramp is measured down to where it begins, not to the threshold.
-    var start = part.lowerBound
-    while start > 0, amplitudes[start - 1] > 0, amplitudes[start - 1] < amplitudes[start] {
-      start -= 1
+    var startIndex = part.lowerBound
+    while startIndex > 0, amplitudes[startIndex - 1] > 0,
+      amplitudes[startIndex - 1] < amplitudes[startIndex]
+    {
+      startIndex -= 1
     }
-    var end = part.upperBound
-    while end < amplitudes.count, amplitudes[end] > 0, amplitudes[end] < amplitudes[end - 1] {
-      end += 1
+    var endIndex = part.upperBound
+    while endIndex < amplitudes.count, amplitudes[endIndex] > 0,
+      amplitudes[endIndex] < amplitudes[endIndex - 1]
+    {
+      endIndex += 1
     }
-    let slice = amplitudes[start..<end]
+    let extendedAmplitudes = amplitudes[startIndex..<endIndex]
     var risingTimes: [Double] = []
     var fallingTimes: [Double] = []
     for fraction in Self.crossingPeakFractions {
-      let level = fraction * peak
-      let first = slice.firstIndex { $0 >= level } ?? start
-      let last = slice.lastIndex { $0 >= level } ?? end - 1
-      risingTimes.append(context.grid.time(track.firstPointIndex + first))
-      fallingTimes.append(context.grid.time(track.firstPointIndex + last + 1))
+      let crossingAmplitude = fraction * peakAmplitude
+      let firstCrossingIndex =
+        extendedAmplitudes.firstIndex { $0 >= crossingAmplitude } ?? startIndex
+      let lastCrossingIndex =
+        extendedAmplitudes.lastIndex { $0 >= crossingAmplitude } ?? endIndex - 1
+      risingTimes.append(context.grid.time(track.firstPointIndex + firstCrossingIndex))
+      fallingTimes.append(context.grid.time(track.firstPointIndex + lastCrossingIndex + 1))
     }
-    onsets.append(FeltAnchor(trackIndex: index, crossingTimes: risingTimes, amplitudeChange: peak))
-    ends.append(FeltAnchor(trackIndex: index, crossingTimes: fallingTimes, amplitudeChange: peak))
-    addJumps(in: part, peak: peak, of: track, index: index, grid: context.grid)
+    onsets.append(
+      FeltAnchor(trackIndex: index, crossingTimes: risingTimes, amplitudeChange: peakAmplitude))
+    ends.append(
+      FeltAnchor(trackIndex: index, crossingTimes: fallingTimes, amplitudeChange: peakAmplitude))
+    addJumps(in: part, peak: peakAmplitude, of: track, index: index, grid: context.grid)
   }
 
   /// Adds an anchor for each jump of the level within a part of a track.
@@ -101,35 +110,40 @@ struct FeltAnchors {
     in part: Range<Int>, peak: Double, of track: FeltTrack, index: Int, grid: FeltGrid
   ) {
     let amplitudes = track.amplitudes
-    let reach = grid.pointCount(Self.jumpSeconds)
-    let minimum = Self.minimumJumpFraction * peak
-    func change(_ position: Int) -> Double { amplitudes[position] - amplitudes[position - reach] }
-    var position = part.lowerBound + 2 * reach
-    let end = part.upperBound - reach
-    while position < end {
-      guard abs(change(position)) > minimum else {
-        position += 1
+    let jumpPointCount = grid.pointCount(Self.jumpSeconds)
+    let minimumAmplitudeChange = Self.minimumJumpFraction * peak
+    func amplitudeChange(_ position: Int) -> Double {
+      amplitudes[position] - amplitudes[position - jumpPointCount]
+    }
+    var pointIndex = part.lowerBound + 2 * jumpPointCount
+    let endIndex = part.upperBound - jumpPointCount
+    while pointIndex < endIndex {
+      guard abs(amplitudeChange(pointIndex)) > minimumAmplitudeChange else {
+        pointIndex += 1
         continue
       }
-      let groupEnd = min(end, position + 2 * reach)
-      let best = (position..<groupEnd).max { abs(change($0)) < abs(change($1)) } ?? position
-      var moment = 0.0
-      var total = 0.0
-      for step in (best - reach)..<best {
-        let slope = abs(amplitudes[step + 1] - amplitudes[step])
-        moment += (Double(step) + 0.5) * slope
-        total += slope
+      let groupEnd = min(endIndex, pointIndex + 2 * jumpPointCount)
+      let steepestIndex =
+        (pointIndex..<groupEnd).max { abs(amplitudeChange($0)) < abs(amplitudeChange($1)) }
+        ?? pointIndex
+      var slopeMoment = 0.0
+      var slopeSum = 0.0
+      for step in (steepestIndex - jumpPointCount)..<steepestIndex {
+        let absoluteSlope = abs(amplitudes[step + 1] - amplitudes[step])
+        slopeMoment += (Double(step) + 0.5) * absoluteSlope
+        slopeSum += absoluteSlope
       }
-      let center = total > 0 ? moment / total : Double(best)
-      let time = (Double(track.firstPointIndex) + center) * grid.stepSeconds
+      let jumpCenter = slopeSum > 0 ? slopeMoment / slopeSum : Double(steepestIndex)
+      let jumpTime = (Double(track.firstPointIndex) + jumpCenter) * grid.stepSeconds
       let anchor = FeltAnchor(
-        trackIndex: index, crossingTimes: [time, time, time], amplitudeChange: abs(change(best)))
-      if change(best) > 0 {
+        trackIndex: index, crossingTimes: [jumpTime, jumpTime, jumpTime],
+        amplitudeChange: abs(amplitudeChange(steepestIndex)))
+      if amplitudeChange(steepestIndex) > 0 {
         onsets.append(anchor)
       } else {
         ends.append(anchor)
       }
-      position = groupEnd
+      pointIndex = groupEnd
     }
   }
 }
@@ -143,8 +157,8 @@ struct FeltAnchorPair {
   /// The difference between the largest and the smallest shift of the three level crossings, in
   /// seconds.
   var shiftSpread: Double {
-    let shifts = anchor.shifts(to: counterpart)
-    return (shifts.max() ?? 0) - (shifts.min() ?? 0)
+    let crossingShifts = anchor.shifts(to: counterpart)
+    return (crossingShifts.max() ?? 0) - (crossingShifts.min() ?? 0)
   }
 
   /// The median shift of the three level crossings, in seconds.
@@ -166,13 +180,14 @@ enum FeltPairing {
     SequenceAlignment.pairs(transients.map(\.time), candidates.map(\.time)) { index, other in
       let transient = transients[index]
       let candidate = candidates[other]
-      let distance = abs(transient.time - candidate.time)
-      if distance > maximumPairDistanceSeconds { return .infinity }
-      let decibels = abs(
+      let distanceSeconds = abs(transient.time - candidate.time)
+      if distanceSeconds > maximumPairDistanceSeconds { return .infinity }
+      let differenceDecibels = abs(
         FeltComparisonContext.decibels(transient.amplitude)
           - FeltComparisonContext.decibels(candidate.amplitude))
       let octaves = abs(transient.log2Hertz - candidate.log2Hertz)
-      let cost = distance / unitCostDistanceSeconds + min(decibels, 24) / 24 + 0.3 * octaves
+      let cost =
+        distanceSeconds / unitCostDistanceSeconds + min(differenceDecibels, 24) / 24 + 0.3 * octaves
       return cost * SequenceAlignment.gapCost
     }
   }
@@ -188,18 +203,20 @@ enum FeltPairing {
   private static func anchorPairs(
     _ anchors: [FeltAnchor], _ candidates: [FeltAnchor], areEnds: Bool
   ) -> [FeltAnchorPair] {
-    let times = anchors.map(\.medianCrossingTime)
+    let anchorTimes = anchors.map(\.medianCrossingTime)
     let candidateTimes = candidates.map(\.medianCrossingTime)
-    let levels = anchors.map { FeltComparisonContext.decibels($0.amplitudeChange) }
-    let candidateLevels = candidates.map { FeltComparisonContext.decibels($0.amplitudeChange) }
-    let pairs = SequenceAlignment.pairs(times, candidateTimes) { index, other in
-      let distance = abs(times[index] - candidateTimes[other])
-      if distance > maximumPairDistanceSeconds { return .infinity }
-      let decibels = abs(levels[index] - candidateLevels[other])
-      return (distance / unitCostDistanceSeconds + min(decibels, 12) / 12)
+    let levelsDecibels = anchors.map { FeltComparisonContext.decibels($0.amplitudeChange) }
+    let candidateLevelsDecibels = candidates.map {
+      FeltComparisonContext.decibels($0.amplitudeChange)
+    }
+    let indexPairs = SequenceAlignment.pairs(anchorTimes, candidateTimes) { index, other in
+      let distanceSeconds = abs(anchorTimes[index] - candidateTimes[other])
+      if distanceSeconds > maximumPairDistanceSeconds { return .infinity }
+      let differenceDecibels = abs(levelsDecibels[index] - candidateLevelsDecibels[other])
+      return (distanceSeconds / unitCostDistanceSeconds + min(differenceDecibels, 12) / 12)
         * SequenceAlignment.gapCost
     }
-    return pairs.map {
+    return indexPairs.map {
       FeltAnchorPair(anchor: anchors[$0.0], counterpart: candidates[$0.1], isEnd: areEnds)
     }
   }

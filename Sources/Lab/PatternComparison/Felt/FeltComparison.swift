@@ -28,33 +28,36 @@ struct FeltComparison {
   ///   - formats: The resolutions of the files, or an empty array if rounding explains nothing.
   init(_ reference: FeltPattern, _ candidate: FeltPattern, formats: [FormatResolution]) {
     let grid = FeltGrid([reference, candidate])
-    let side = SampledFeltPattern(reference, grid: grid)
-    let candidateSide = SampledFeltPattern(candidate, grid: grid)
+    let sampledReference = SampledFeltPattern(reference, grid: grid)
+    let sampledCandidate = SampledFeltPattern(candidate, grid: grid)
     comparisonContext = FeltComparisonContext(
       grid: grid, resolution: FeltResolution(formats, mapping: reference.mapping),
-      peak: max(side.peakAmplitude, candidateSide.peakAmplitude))
-    isExactlyEqual = Self.areEqual(side, candidateSide)
+      peak: max(sampledReference.peakAmplitude, sampledCandidate.peakAmplitude))
+    isExactlyEqual = Self.areEqual(sampledReference, sampledCandidate)
     if isExactlyEqual {
       differences = []
       pulses = []
       overallTimeWarp = TimeWarp(sources: [], targets: [])
       return
     }
-    let forward = FeltExplanation(side, candidateSide, context: comparisonContext)
-    pulses = forward.pulses
-    let forwardDifferences = forward.differencesInReferenceTime.joined()
+    let forwardExplanation = FeltExplanation(
+      sampledReference, sampledCandidate, context: comparisonContext)
+    pulses = forwardExplanation.pulses
+    let forwardDifferences = forwardExplanation.differencesInReferenceTime.joined()
     if forwardDifferences.isEmpty {
       differences = []
-      overallTimeWarp = forward.timeWarp
+      overallTimeWarp = forwardExplanation.timeWarp
       return
     }
-    let backward = FeltExplanation(candidateSide, side, context: comparisonContext)
-    let mirrored = backward.differencesInCandidateTime.map(\.exchangingTakes)
-    let backwardDifferences = mirrored.joined()
+    let backwardExplanation = FeltExplanation(
+      sampledCandidate, sampledReference, context: comparisonContext)
+    let mirroredDifferences = backwardExplanation.differencesInCandidateTime.map(\.exchangingTakes)
+    let backwardDifferences = mirroredDifferences.joined()
     // Of two explanations with equal length, that by the reference's events wins.
-    let isForward = forwardDifferences.count <= backwardDifferences.count
-    differences = isForward ? forwardDifferences : backwardDifferences
-    overallTimeWarp = isForward ? forward.timeWarp : backward.timeWarp.inverted
+    let prefersForward = forwardDifferences.count <= backwardDifferences.count
+    differences = prefersForward ? forwardDifferences : backwardDifferences
+    overallTimeWarp =
+      prefersForward ? forwardExplanation.timeWarp : backwardExplanation.timeWarp.inverted
   }
 
   /// The maximum difference between amplitudes that count as equal, as a fraction of full scale.

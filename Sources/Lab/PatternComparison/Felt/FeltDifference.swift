@@ -57,25 +57,25 @@ struct FeltDifference {
 
   /// Returns the difference with both ends of its time range mapped.
   func mappingRange(_ time: (Double) -> Double) -> FeltDifference {
-    var mapped = self
-    let start = time(range.lowerBound)
-    mapped.range = start...max(start, time(range.upperBound))
-    return mapped
+    var mappedDifference = self
+    let startTime = time(range.lowerBound)
+    mappedDifference.range = startTime...max(startTime, time(range.upperBound))
+    return mappedDifference
   }
 
   /// The same difference with reference and candidate exchanged.
   var exchangingTakes: FeltDifference {
-    var mirrored = self
+    var mirroredDifference = self
     switch kind {
-    case .missing: mirrored.kind = .added
-    case .added: mirrored.kind = .missing
-    default: mirrored.amount = -amount
+    case .missing: mirroredDifference.kind = .added
+    case .added: mirroredDifference.kind = .missing
+    default: mirroredDifference.amount = -amount
     }
-    mirrored.maskedAmount = maskedAmount.map { -$0 }
-    mirrored.tempoPercent = 100 * (1 / (1 + tempoPercent / 100) - 1)
-    mirrored.referenceEvents = candidateEvents
-    mirrored.candidateEvents = referenceEvents
-    return mirrored
+    mirroredDifference.maskedAmount = maskedAmount.map { -$0 }
+    mirroredDifference.tempoPercent = 100 * (1 / (1 + tempoPercent / 100) - 1)
+    mirroredDifference.referenceEvents = candidateEvents
+    mirroredDifference.candidateEvents = referenceEvents
+    return mirroredDifference
   }
 }
 
@@ -87,16 +87,18 @@ extension [FeltDifference] {
   /// sorted by time.
   func joined() -> [FeltDifference] {
     // Missing and added sounds, and ranges without an event, keep their own sentences.
-    var joined = filter { $0.isPresence || $0.referenceEvents.isEmpty }
-    let events = filter { !$0.isPresence && !$0.referenceEvents.isEmpty }
-    let kinds = Dictionary(grouping: events) { Key(kind: $0.kind, subject: $0.subject) }
-    for differences in kinds.values {
+    var joinedDifferences = filter { $0.isPresence || $0.referenceEvents.isEmpty }
+    let eventDifferences = filter { !$0.isPresence && !$0.referenceEvents.isEmpty }
+    let differencesByKey = Dictionary(grouping: eventDifferences) {
+      Key(kind: $0.kind, subject: $0.subject)
+    }
+    for differences in differencesByKey.values {
       let groups = differences.grouped(by: \.amount) {
         Self.joiningTolerance * abs($0) + 1e-9
       }
-      joined += groups.map(Self.summary)
+      joinedDifferences += groups.map(Self.summary)
     }
-    return joined.sorted { first, second in
+    return joinedDifferences.sorted { first, second in
       if first.range.lowerBound != second.range.lowerBound {
         return first.range.lowerBound < second.range.lowerBound
       }
@@ -113,9 +115,9 @@ extension [FeltDifference] {
     let sortedDifferences = differences.sorted { $0.range.lowerBound < $1.range.lowerBound }
     guard sortedDifferences.count > 1 else { return sortedDifferences[0] }
     var summary = sortedDifferences[0]
-    let amounts = sortedDifferences.map(\.amount).sorted()
-    summary.amount = Statistics.median(of: amounts)
-    summary.spread = amounts[0]...amounts[amounts.count - 1]
+    let sortedAmounts = sortedDifferences.map(\.amount).sorted()
+    summary.amount = Statistics.median(of: sortedAmounts)
+    summary.spread = sortedAmounts[0]...sortedAmounts[sortedAmounts.count - 1]
     summary.maximumRoundingError = sortedDifferences.map(\.maximumRoundingError).max() ?? 0
     let maskedAmounts = sortedDifferences.compactMap(\.maskedAmount)
     summary.maskedAmount =
@@ -123,8 +125,8 @@ extension [FeltDifference] {
     summary.referenceEvents = sortedDifferences.flatMap(\.referenceEvents)
     let hasAllCounterparts = sortedDifferences.allSatisfy { !$0.candidateEvents.isEmpty }
     summary.candidateEvents = hasAllCounterparts ? sortedDifferences.flatMap(\.candidateEvents) : []
-    let end = sortedDifferences.map(\.range.upperBound).max() ?? summary.range.upperBound
-    summary.range = summary.range.lowerBound...end
+    let endSeconds = sortedDifferences.map(\.range.upperBound).max() ?? summary.range.upperBound
+    summary.range = summary.range.lowerBound...endSeconds
     return summary
   }
 }

@@ -39,15 +39,15 @@ struct FeltExplanation {
     }
     let alignedAmplitudes = self.reference.summedAmplitudes
     pairTransients()
-    let shifts = FeltShiftSearch(self.reference, candidate, context: context)
-    self.reference = shifts.reference
-    differences += shifts.differences
+    let shiftSearch = FeltShiftSearch(self.reference, candidate, context: context)
+    self.reference = shiftSearch.reference
+    differences += shiftSearch.differences
     findPulses()
-    let levels = FeltLevelSearch(
+    let levelSearch = FeltLevelSearch(
       self.reference, self.candidate, isMasked: isPointMasked, context: context)
-    self.reference = levels.reference
-    self.candidate = levels.candidate
-    differences += levels.differences
+    self.reference = levelSearch.reference
+    self.candidate = levelSearch.candidate
+    differences += levelSearch.differences
     differences += FeltFrequencySearch(self.reference, self.candidate, context: context).differences
     findTransientChanges()
     joinOverallChanges(amplitudes: alignedAmplitudes)
@@ -59,45 +59,50 @@ struct FeltExplanation {
   /// The differences, with ranges in the time of the reference.
   var differencesInReferenceTime: [FeltDifference] {
     guard let overallTimeChange else { return differences }
-    let warp = overallTimeChange.timeWarp
-    return [overallTimeChange.difference] + differences.map { $0.mappingRange(warp.source(of:)) }
+    let timeWarp = overallTimeChange.timeWarp
+    return [overallTimeChange.difference]
+      + differences.map { $0.mappingRange(timeWarp.source(of:)) }
   }
 
   /// The differences, with ranges in the time of the candidate.
   var differencesInCandidateTime: [FeltDifference] {
     guard let overallTimeChange else { return differences }
-    let warp = overallTimeChange.timeWarp
-    return [overallTimeChange.difference.mappingRange(warp.target(of:))] + differences
+    let timeWarp = overallTimeChange.timeWarp
+    return [overallTimeChange.difference.mappingRange(timeWarp.target(of:))] + differences
   }
 
   private mutating func pairTransients() {
     transientPairs = FeltPairing.transientPairs(reference.transients, candidate.transients)
-    let paired = Set(transientPairs.map(\.0))
-    let candidatePaired = Set(transientPairs.map(\.1))
-    missingTransientIndices = reference.transients.indices.filter { !paired.contains($0) }
-    addedTransientIndices = candidate.transients.indices.filter { !candidatePaired.contains($0) }
+    let pairedReferenceIndices = Set(transientPairs.map(\.0))
+    let pairedCandidateIndices = Set(transientPairs.map(\.1))
+    missingTransientIndices = reference.transients.indices.filter {
+      !pairedReferenceIndices.contains($0)
+    }
+    addedTransientIndices = candidate.transients.indices.filter {
+      !pairedCandidateIndices.contains($0)
+    }
   }
 
   // MARK: - Pulses
 
   /// Pairs transients that have no counterpart with short vibrations of the other pattern.
   private mutating func findPulses() {
-    var unmatched: [Int] = []
+    var unmatchedIndices: [Int] = []
     for index in missingTransientIndices {
       let transient = reference.transients[index]
       if !findPulse(transient, from: reference, in: candidate, isInReference: true) {
-        unmatched.append(index)
+        unmatchedIndices.append(index)
       }
     }
-    missingTransientIndices = unmatched
-    unmatched = []
+    missingTransientIndices = unmatchedIndices
+    unmatchedIndices = []
     for index in addedTransientIndices {
       let transient = candidate.transients[index]
       if !findPulse(transient, from: candidate, in: reference, isInReference: false) {
-        unmatched.append(index)
+        unmatchedIndices.append(index)
       }
     }
-    addedTransientIndices = unmatched
+    addedTransientIndices = unmatchedIndices
   }
 
   /// Finds a short vibration at the time of a transient, and returns true if there is one.
@@ -158,30 +163,36 @@ struct FeltExplanation {
     guard max(transient.amplitude, other.amplitude) >= comparisonContext.amplitudeFloor else {
       return
     }
-    var difference = FeltDifference(
+    var transientDifference = FeltDifference(
       kind: .time, subject: .transient, range: transient.range,
       amount: other.time - transient.time,
       maximumRoundingError: comparisonContext.resolution.maximumTimeErrorSeconds,
       referenceEvents: [transient.eventIndex], candidateEvents: [other.eventIndex])
-    if abs(difference.amount) > comparisonContext.minimumShiftSeconds {
-      differences.append(difference)
+    if abs(transientDifference.amount) > comparisonContext.minimumShiftSeconds {
+      differences.append(transientDifference)
     }
-    difference.kind = .level
-    difference.amount =
+    transientDifference.kind = .level
+    transientDifference.amount =
       FeltComparisonContext.decibels(other.amplitude)
       - FeltComparisonContext.decibels(transient.amplitude)
-    difference.maximumRoundingError = comparisonContext.maximumLevelError(at: transient.amplitude)
-    let mask = mask(around: transient)
-    difference.maskedAmount = mask.levelChangeDecibels(from: transient.energy, to: other.energy)
-    if abs(difference.amount) > FeltDifference.Minimum.decibels + difference.maximumRoundingError {
-      differences.append(difference)
+    transientDifference.maximumRoundingError = comparisonContext.maximumLevelError(
+      at: transient.amplitude)
+    let transientMask = mask(around: transient)
+    transientDifference.maskedAmount = transientMask.levelChangeDecibels(
+      from: transient.energy, to: other.energy)
+    if abs(transientDifference.amount) > FeltDifference.Minimum.decibels
+      + transientDifference.maximumRoundingError
+    {
+      differences.append(transientDifference)
     }
-    difference.kind = .frequency
-    difference.amount = other.log2Hertz - transient.log2Hertz
-    difference.maximumRoundingError = comparisonContext.resolution.maximumFrequencyErrorOctaves
-    difference.maskedAmount = mask.frequencyChangeOctaves(difference.amount, of: transient)
-    if abs(difference.amount) > comparisonContext.minimumFrequencyChangeOctaves {
-      differences.append(difference)
+    transientDifference.kind = .frequency
+    transientDifference.amount = other.log2Hertz - transient.log2Hertz
+    transientDifference.maximumRoundingError =
+      comparisonContext.resolution.maximumFrequencyErrorOctaves
+    transientDifference.maskedAmount = transientMask.frequencyChangeOctaves(
+      transientDifference.amount, of: transient)
+    if abs(transientDifference.amount) > comparisonContext.minimumFrequencyChangeOctaves {
+      differences.append(transientDifference)
     }
   }
 
@@ -200,48 +211,49 @@ struct FeltExplanation {
   ///
   /// - Parameter amplitudes: The amplitudes of the reference in the time of the candidate.
   private mutating func joinOverallChanges(amplitudes: [Double]) {
-    let transientCount = reference.transients.count {
+    let perceptibleTransientCount = reference.transients.count {
       $0.amplitude >= comparisonContext.amplitudeFloor
     }
     for (kind, tolerance) in Self.overallChangeTolerances {
       let changes = differences.filter { $0.kind == kind }
       let amounts = changes.map(\.amount).sorted()
-      guard changes.count >= 2, let minimum = amounts.first, let maximum = amounts.last,
-        maximum - minimum <= 2 * tolerance,
-        changes.count(where: { $0.subject == .transient }) == transientCount
+      guard changes.count >= 2, let minimumAmount = amounts.first, let maximumAmount = amounts.last,
+        maximumAmount - minimumAmount <= 2 * tolerance,
+        changes.count(where: { $0.subject == .transient }) == perceptibleTransientCount
       else { continue }
       guard changesCoverVibration(changes.filter { $0.subject != .transient }, amplitudes) else {
         continue
       }
       differences.removeAll { $0.kind == kind }
-      let start = changes.map(\.range.lowerBound).min() ?? 0
-      let end = changes.map(\.range.upperBound).max() ?? start
+      let startTime = changes.map(\.range.lowerBound).min() ?? 0
+      let endTime = changes.map(\.range.upperBound).max() ?? startTime
       differences.append(
         FeltDifference(
-          kind: kind, subject: .whole, range: start...end, amount: Statistics.median(of: amounts),
+          kind: kind, subject: .whole, range: startTime...endTime,
+          amount: Statistics.median(of: amounts),
           maximumRoundingError: changes.map(\.maximumRoundingError).max() ?? 0))
     }
   }
 
   /// Returns whether changes cover nearly all of the vibration.
   private func changesCoverVibration(_ changes: [FeltDifference], _ amplitudes: [Double]) -> Bool {
-    var isCovered = [Bool](repeating: false, count: comparisonContext.grid.count)
+    var isPointCovered = [Bool](repeating: false, count: comparisonContext.grid.count)
     for change in changes {
-      let first = comparisonContext.grid.index(before: change.range.lowerBound - 0.01)
-      let last = comparisonContext.grid.index(before: change.range.upperBound + 0.01)
-      for index in first..<max(first, last) {
-        isCovered[index] = true
+      let firstPoint = comparisonContext.grid.index(before: change.range.lowerBound - 0.01)
+      let endPoint = comparisonContext.grid.index(before: change.range.upperBound + 0.01)
+      for index in firstPoint..<max(firstPoint, endPoint) {
+        isPointCovered[index] = true
       }
     }
-    var total = 0.0
-    var uncovered = 0.0
+    var totalAmplitude = 0.0
+    var uncoveredAmplitude = 0.0
     for (index, amplitude) in amplitudes.enumerated() {
-      total += amplitude
-      if !isCovered[index] {
-        uncovered += amplitude
+      totalAmplitude += amplitude
+      if !isPointCovered[index] {
+        uncoveredAmplitude += amplitude
       }
     }
-    return uncovered <= Self.maximumUncoveredFraction * total
+    return uncoveredAmplitude <= Self.maximumUncoveredFraction * totalAmplitude
   }
 }
 
@@ -298,49 +310,51 @@ struct FeltPulse {
     _ isInReference: Bool,
     context: FeltComparisonContext
   ) {
-    let first = context.grid.index(before: transient.time - Self.vibrationLeadSeconds)
-    let last = context.grid.index(before: transient.time + Self.maximumPulseSeconds)
-    measuredPointRange = first..<max(first, last)
-    var surplus = 0.0
-    var moment = 0.0
+    let firstPointIndex = context.grid.index(before: transient.time - Self.vibrationLeadSeconds)
+    let endPointIndex = context.grid.index(before: transient.time + Self.maximumPulseSeconds)
+    measuredPointRange = firstPointIndex..<max(firstPointIndex, endPointIndex)
+    var surplusEnergy = 0.0
+    var frequencyMoment = 0.0
     for index in measuredPointRange {
-      let own = owner.summedAmplitudes[index] * owner.summedAmplitudes[index]
-      let energy = max(0, other.summedAmplitudes[index] * other.summedAmplitudes[index] - own)
-      surplus += energy
-      moment += energy > 0 ? energy * other.meanLog2Hertz(at: index) : 0
+      let ownEnergy = owner.summedAmplitudes[index] * owner.summedAmplitudes[index]
+      let excessEnergy = max(
+        0, other.summedAmplitudes[index] * other.summedAmplitudes[index] - ownEnergy)
+      surplusEnergy += excessEnergy
+      frequencyMoment += excessEnergy > 0 ? excessEnergy * other.meanLog2Hertz(at: index) : 0
     }
-    let ratio = surplus * context.grid.stepSeconds / max(transient.energy, 1e-12)
-    guard Self.matchingEnergyRatios.contains(ratio) else { return nil }
+    let energyRatio = surplusEnergy * context.grid.stepSeconds / max(transient.energy, 1e-12)
+    guard Self.matchingEnergyRatios.contains(energyRatio) else { return nil }
     self.transient = transient
     self.isInReference = isInReference
-    relativeLevelDecibels = 10 * log10(ratio)
+    relativeLevelDecibels = 10 * log10(energyRatio)
     transientMask = TransientMask(
       vibrationEnergy: owner.vibrationEnergy(in: transient.maskingRange, grid: context.grid))
-    relativeFrequencyOctaves = moment / surplus - transient.log2Hertz
+    relativeFrequencyOctaves = frequencyMoment / surplusEnergy - transient.log2Hertz
   }
 
   /// Returns the differences of level and frequency.
   func differences(context: FeltComparisonContext) -> [FeltDifference] {
-    let sign = isInReference ? 1.0 : -1.0
-    var difference = FeltDifference(
+    let directionSign = isInReference ? 1.0 : -1.0
+    var pulseDifference = FeltDifference(
       kind: .level, subject: .transient, range: transient.range,
-      amount: sign * relativeLevelDecibels,
+      amount: directionSign * relativeLevelDecibels,
       maximumRoundingError: Self.levelToleranceDecibels,
       referenceEvents: isInReference ? [transient.eventIndex] : [],
       candidateEvents: isInReference ? [] : [transient.eventIndex])
     let pulseEnergy = transient.energy * pow(10, relativeLevelDecibels / 10)
-    difference.maskedAmount =
-      sign * transientMask.levelChangeDecibels(from: transient.energy, to: pulseEnergy)
+    pulseDifference.maskedAmount =
+      directionSign * transientMask.levelChangeDecibels(from: transient.energy, to: pulseEnergy)
     var differences: [FeltDifference] = []
     if abs(relativeLevelDecibels) > FeltDifference.Minimum.decibels + Self.levelToleranceDecibels {
-      differences.append(difference)
+      differences.append(pulseDifference)
     }
-    difference.kind = .frequency
-    difference.amount = sign * relativeFrequencyOctaves
-    difference.maskedAmount = transientMask.frequencyChangeOctaves(difference.amount, of: transient)
-    difference.maximumRoundingError = context.resolution.maximumFrequencyErrorOctaves
+    pulseDifference.kind = .frequency
+    pulseDifference.amount = directionSign * relativeFrequencyOctaves
+    pulseDifference.maskedAmount = transientMask.frequencyChangeOctaves(
+      pulseDifference.amount, of: transient)
+    pulseDifference.maximumRoundingError = context.resolution.maximumFrequencyErrorOctaves
     if abs(relativeFrequencyOctaves) > context.minimumFrequencyChangeOctaves {
-      differences.append(difference)
+      differences.append(pulseDifference)
     }
     return differences
   }

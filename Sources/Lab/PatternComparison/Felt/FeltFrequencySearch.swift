@@ -36,10 +36,11 @@ struct FeltFrequencySearch {
     amplitudeFloor = max(
       context.amplitudeFloor, Self.amplitudeFloorFraction * (side.summedAmplitudes.max() ?? 0))
     explainByOverlappingEvents()
-    let minimumCount = context.grid.pointCount(Self.minimumRegionSeconds)
+    let minimumPointCount = context.grid.pointCount(Self.minimumRegionSeconds)
     for sign in [1, -1] {
-      for region in regions(sign: sign, gap: minimumCount) where region.count >= minimumCount {
-        for part in parts(of: region, minimumCount: minimumCount) {
+      for region in regions(sign: sign, gap: minimumPointCount)
+      where region.count >= minimumPointCount {
+        for part in parts(of: region, minimumCount: minimumPointCount) {
           addDifference(part)
         }
       }
@@ -59,14 +60,18 @@ struct FeltFrequencySearch {
 
   /// Finds changes of frequency in events that overlap others.
   private mutating func explainByOverlappingEvents() {
-    var overlapping = reference.tracks.indices.filter { overlapsOthers(reference.tracks[$0]) }
+    var overlappingTrackIndices = reference.tracks.indices.filter {
+      overlapsOthers(reference.tracks[$0])
+    }
     var trialPointCount = 0
     while trialPointCount < Self.maximumTrialPointCount {
-      let shifts = overlapping.compactMap { shift(ofTrack: $0) }
-      guard let best = shifts.max(by: { $0.removedCost < $1.removedCost }) else { return }
-      trialPointCount += overlapping.reduce(0) { $0 + reference.tracks[$1].amplitudes.count }
-      applyShift(best)
-      overlapping.removeAll { $0 == best.trackIndex }
+      let shifts = overlappingTrackIndices.compactMap { shift(ofTrack: $0) }
+      guard let bestShift = shifts.max(by: { $0.removedCost < $1.removedCost }) else { return }
+      trialPointCount += overlappingTrackIndices.reduce(0) {
+        $0 + reference.tracks[$1].amplitudes.count
+      }
+      applyShift(bestShift)
+      overlappingTrackIndices.removeAll { $0 == bestShift.trackIndex }
     }
   }
 
@@ -86,37 +91,38 @@ struct FeltFrequencySearch {
   /// track and *A* the sum.
   private func shift(ofTrack index: Int) -> Shift? {
     let track = reference.tracks[index]
-    let judged = track.soundingRange.filter { quieterAmplitude(at: $0) > amplitudeFloor }
-    var product = 0.0
-    var square = 0.0
-    for point in judged {
-      let fraction = track.amplitude(at: point) / reference.summedAmplitudes[point]
-      let weight = quieterAmplitude(at: point) * quieterAmplitude(at: point)
-      product += weight * fraction * frequencyChange(at: point)
-      square += weight * fraction * fraction
+    let judgedPoints = track.soundingRange.filter { quieterAmplitude(at: $0) > amplitudeFloor }
+    var weightedProduct = 0.0
+    var weightedSquare = 0.0
+    for point in judgedPoints {
+      let trackFraction = track.amplitude(at: point) / reference.summedAmplitudes[point]
+      let energyWeight = quieterAmplitude(at: point) * quieterAmplitude(at: point)
+      weightedProduct += energyWeight * trackFraction * frequencyChange(at: point)
+      weightedSquare += energyWeight * trackFraction * trackFraction
     }
-    let octaves = product / max(square, 1e-15)
-    guard abs(octaves) > comparisonContext.minimumFrequencyChangeOctaves else { return nil }
-    var cost = 0.0
+    let shiftOctaves = weightedProduct / max(weightedSquare, 1e-15)
+    guard abs(shiftOctaves) > comparisonContext.minimumFrequencyChangeOctaves else { return nil }
+    var initialCost = 0.0
     var remainingCost = 0.0
-    for point in judged {
-      let fraction = track.amplitude(at: point) / reference.summedAmplitudes[point]
-      cost += quieterAmplitude(at: point) * abs(frequencyChange(at: point))
+    for point in judgedPoints {
+      let trackFraction = track.amplitude(at: point) / reference.summedAmplitudes[point]
+      initialCost += quieterAmplitude(at: point) * abs(frequencyChange(at: point))
       remainingCost +=
-        quieterAmplitude(at: point) * abs(frequencyChange(at: point) - octaves * fraction)
+        quieterAmplitude(at: point) * abs(frequencyChange(at: point) - shiftOctaves * trackFraction)
     }
-    guard remainingCost < Self.maximumRemainingFraction * cost else { return nil }
-    return Shift(trackIndex: index, shiftOctaves: octaves, removedCost: cost - remainingCost)
+    guard remainingCost < Self.maximumRemainingFraction * initialCost else { return nil }
+    return Shift(
+      trackIndex: index, shiftOctaves: shiftOctaves, removedCost: initialCost - remainingCost)
   }
 
   private mutating func applyShift(_ shift: Shift) {
     let track = reference.tracks[shift.trackIndex]
     reference.replaceTrack(at: shift.trackIndex, by: track.shifted(byOctaves: shift.shiftOctaves))
-    let sounding = track.soundingRange
-    let start = comparisonContext.grid.time(sounding.lowerBound)
+    let soundingRange = track.soundingRange
+    let startTime = comparisonContext.grid.time(soundingRange.lowerBound)
     differences.append(
       FeltDifference(
-        kind: .frequency, range: start...comparisonContext.grid.time(sounding.upperBound),
+        kind: .frequency, range: startTime...comparisonContext.grid.time(soundingRange.upperBound),
         amount: shift.shiftOctaves,
         maximumRoundingError: comparisonContext.resolution.maximumFrequencyErrorOctaves,
         referenceEvents: [track.eventIndex]))
@@ -135,24 +141,26 @@ struct FeltFrequencySearch {
   /// Returns the sign of the difference at a point, or 0 if rounding explains it.
   private func frequencyChangeSign(at index: Int) -> Int {
     guard quieterAmplitude(at: index) > amplitudeFloor else { return 0 }
-    let change = frequencyChange(at: index)
-    guard abs(change) > comparisonContext.minimumFrequencyChangeOctaves else { return 0 }
-    let reach = comparisonContext.maximumJumpShiftPoints
-    var low = reference.meanLog2Hertz(at: index)
-    var high = low
-    for near in (index - reach)...(index + reach)
+    let changeOctaves = frequencyChange(at: index)
+    guard abs(changeOctaves) > comparisonContext.minimumFrequencyChangeOctaves else { return 0 }
+    let shiftPointCount = comparisonContext.maximumJumpShiftPoints
+    var minimumLog2Hertz = reference.meanLog2Hertz(at: index)
+    var maximumLog2Hertz = minimumLog2Hertz
+    for near in (index - shiftPointCount)...(index + shiftPointCount)
     where comparisonContext.grid.indices.contains(near)
       && quieterAmplitude(at: near) > amplitudeFloor
     {
-      low = min(low, reference.meanLog2Hertz(at: near))
-      high = max(high, reference.meanLog2Hertz(at: near))
+      minimumLog2Hertz = min(minimumLog2Hertz, reference.meanLog2Hertz(at: near))
+      maximumLog2Hertz = max(maximumLog2Hertz, reference.meanLog2Hertz(at: near))
     }
-    let octaves = candidate.meanLog2Hertz(at: index)
-    let outside = change > 0 ? octaves - high : low - octaves
-    let minimum =
+    let candidateLog2Hertz = candidate.meanLog2Hertz(at: index)
+    let excessOctaves =
+      changeOctaves > 0
+      ? candidateLog2Hertz - maximumLog2Hertz : minimumLog2Hertz - candidateLog2Hertz
+    let minimumExcessOctaves =
       FeltDifference.Minimum.octaves / 2 + comparisonContext.resolution.maximumFrequencyErrorOctaves
-    guard outside > minimum else { return 0 }
-    return change > 0 ? 1 : -1
+    guard excessOctaves > minimumExcessOctaves else { return 0 }
+    return changeOctaves > 0 ? 1 : -1
   }
 
   private func regions(sign: Int, gap: Int) -> [Range<Int>] {
@@ -171,31 +179,31 @@ struct FeltFrequencySearch {
   /// changed by different intervals.
   private func parts(of region: Range<Int>, minimumCount: Int) -> [Range<Int>] {
     var parts: [Range<Int>] = []
-    var start = region.lowerBound
+    var partStart = region.lowerBound
     for index in region.dropFirst()
     where abs(frequencyChange(at: index) - frequencyChange(at: index - 1)) > Self.minimumJumpOctaves
     {
-      parts.append(start..<index)
-      start = index
+      parts.append(partStart..<index)
+      partStart = index
     }
-    parts.append(start..<region.upperBound)
-    let long = parts.filter { $0.count >= minimumCount }
-    return long.isEmpty ? [region] : long
+    parts.append(partStart..<region.upperBound)
+    let longParts = parts.filter { $0.count >= minimumCount }
+    return longParts.isEmpty ? [region] : longParts
   }
 
   private mutating func addDifference(_ range: Range<Int>) {
-    var sum = 0.0
-    var total = 0.0
+    var weightedChangeSum = 0.0
+    var weightSum = 0.0
     for index in range {
-      let weight = quieterAmplitude(at: index) * quieterAmplitude(at: index) + 1e-15
-      sum += weight * frequencyChange(at: index)
-      total += weight
+      let energyWeight = quieterAmplitude(at: index) * quieterAmplitude(at: index) + 1e-15
+      weightedChangeSum += energyWeight * frequencyChange(at: index)
+      weightSum += energyWeight
     }
-    let start = comparisonContext.grid.time(range.lowerBound)
+    let startTime = comparisonContext.grid.time(range.lowerBound)
     differences.append(
       FeltDifference(
-        kind: .frequency, range: start...comparisonContext.grid.time(range.upperBound),
-        amount: sum / total,
+        kind: .frequency, range: startTime...comparisonContext.grid.time(range.upperBound),
+        amount: weightedChangeSum / weightSum,
         maximumRoundingError: comparisonContext.resolution.maximumFrequencyErrorOctaves,
         referenceEvents: reference.dominantEvent(in: range).map { [$0] } ?? [],
         candidateEvents: candidate.dominantEvent(in: range).map { [$0] } ?? []))

@@ -76,10 +76,10 @@ struct FeltLevelSearch {
     windowHalfWidth = max(1, context.grid.pointCount(Self.windowSeconds) / 2)
     referenceEnergies = []
     candidateEnergies = []
-    let all = context.grid.indices
-    referenceEnergies = meanSquares(side.summedAmplitudes[...], in: all)
-    candidateEnergies = meanSquares(candidate.summedAmplitudes[...], in: all)
-    regions = regions(in: all)
+    let allIndices = context.grid.indices
+    referenceEnergies = meanSquares(side.summedAmplitudes[...], in: allIndices)
+    candidateEnergies = meanSquares(candidate.summedAmplitudes[...], in: allIndices)
+    regions = regions(in: allIndices)
     while let region = largestRegion {
       updateRegions(near: explain(region))
     }
@@ -89,22 +89,23 @@ struct FeltLevelSearch {
 
   /// Returns the moving averages of squared amplitudes at each point of a range.
   private func meanSquares(_ amplitudes: ArraySlice<Double>, in range: Range<Int>) -> [Double] {
-    func square(_ index: Int) -> Double {
+    func squaredAmplitude(_ index: Int) -> Double {
       guard amplitudes.indices.contains(index) else { return 0 }
       return amplitudes[index] * amplitudes[index]
     }
     guard !range.isEmpty else { return [] }
-    var sum = 0.0
+    var windowEnergy = 0.0
     for index in (range.lowerBound - windowHalfWidth)..<(range.lowerBound + windowHalfWidth) {
-      sum += square(index)
+      windowEnergy += squaredAmplitude(index)
     }
-    var means: [Double] = []
-    means.reserveCapacity(range.count)
+    var windowMeans: [Double] = []
+    windowMeans.reserveCapacity(range.count)
     for index in range {
-      means.append(max(0, sum) / Double(2 * windowHalfWidth))
-      sum += square(index + windowHalfWidth) - square(index - windowHalfWidth)
+      windowMeans.append(max(0, windowEnergy) / Double(2 * windowHalfWidth))
+      windowEnergy +=
+        squaredAmplitude(index + windowHalfWidth) - squaredAmplitude(index - windowHalfWidth)
     }
-    return means
+    return windowMeans
   }
 
   private func decibels(_ energy: Double) -> Double { 10 * log10(energy + noiseMeanSquare) }
@@ -115,37 +116,39 @@ struct FeltLevelSearch {
   }
 
   private func maximumRoundingError(at index: Int) -> Double {
-    let quieter = min(referenceEnergies[index], candidateEnergies[index])
+    let quieterEnergy = min(referenceEnergies[index], candidateEnergies[index])
     return comparisonContext.resolution.maximumLevelError(
-      atDecibels: 10 * log10(max(quieter, noiseMeanSquare)))
+      atDecibels: 10 * log10(max(quieterEnergy, noiseMeanSquare)))
   }
 
   /// Returns the greater of both patterns' amplitudes, or 0 if the point is ignored.
   private func amplitudeWeight(at index: Int) -> Double {
     if isPointMasked[index] { return 0 }
-    let louder = max(referenceEnergies[index], candidateEnergies[index]).squareRoot()
-    return louder > comparisonContext.amplitudeFloor ? louder : 0
+    let louderAmplitude = max(referenceEnergies[index], candidateEnergies[index]).squareRoot()
+    return louderAmplitude > comparisonContext.amplitudeFloor ? louderAmplitude : 0
   }
 
   /// Returns the maximum level change that shifting the reference within its time rounding causes,
   /// in decibels.
   private func changeByShift(at index: Int) -> Double {
-    let reach = comparisonContext.maximumJumpShiftPoints
-    let level = decibels(referenceEnergies[index])
-    let earlier = decibels(referenceEnergies[max(0, index - reach)])
-    let later = decibels(referenceEnergies[min(referenceEnergies.count - 1, index + reach)])
-    return max(abs(earlier - level), abs(later - level))
+    let shiftPointCount = comparisonContext.maximumJumpShiftPoints
+    let levelDecibels = decibels(referenceEnergies[index])
+    let earlierDecibels = decibels(referenceEnergies[max(0, index - shiftPointCount)])
+    let laterDecibels = decibels(
+      referenceEnergies[min(referenceEnergies.count - 1, index + shiftPointCount)])
+    return max(abs(earlierDecibels - levelDecibels), abs(laterDecibels - levelDecibels))
   }
 
   /// Returns the sign of the difference at a point, or 0 if rounding explains it.
   private func levelChangeSign(at index: Int) -> Int {
     guard amplitudeWeight(at: index) > 0 else { return 0 }
-    let change = levelChange(at: index)
-    let minimum = FeltDifference.Minimum.decibels
-    guard abs(change) > minimum, abs(change) > maximumRoundingError(at: index) + minimum,
-      abs(change) > changeByShift(at: index) + minimum
+    let changeDecibels = levelChange(at: index)
+    let minimumDecibels = FeltDifference.Minimum.decibels
+    guard abs(changeDecibels) > minimumDecibels,
+      abs(changeDecibels) > maximumRoundingError(at: index) + minimumDecibels,
+      abs(changeDecibels) > changeByShift(at: index) + minimumDecibels
     else { return 0 }
-    return change > 0 ? 1 : -1
+    return changeDecibels > 0 ? 1 : -1
   }
 
   /// The maximum gap between two points of the same region, in grid points.
@@ -153,73 +156,73 @@ struct FeltLevelSearch {
 
   /// The region with the highest score, or nil if all regions are too short.
   private var largestRegion: Region? {
-    var best: Region?
-    for region in regions where region.score > best?.score ?? 0 {
-      best = region
+    var strongestRegion: Region?
+    for region in regions where region.score > strongestRegion?.score ?? 0 {
+      strongestRegion = region
     }
-    return best
+    return strongestRegion
   }
 
   /// Updates the regions in and near a range in which levels changed.
   private mutating func updateRegions(near changed: Range<Int>) {
-    let reach = comparisonContext.maximumJumpShiftPoints
-    var lower = changed.lowerBound - reach
-    var upper = changed.upperBound + reach
-    let affected = (lower - maximumGapPoints - 1)..<(upper + maximumGapPoints + 1)
-    for region in regions where region.range.overlaps(affected) {
-      lower = min(lower, region.range.lowerBound)
-      upper = max(upper, region.range.upperBound)
+    let shiftPointCount = comparisonContext.maximumJumpShiftPoints
+    var startPoint = changed.lowerBound - shiftPointCount
+    var endPoint = changed.upperBound + shiftPointCount
+    let affectedPoints = (startPoint - maximumGapPoints - 1)..<(endPoint + maximumGapPoints + 1)
+    for region in regions where region.range.overlaps(affectedPoints) {
+      startPoint = min(startPoint, region.range.lowerBound)
+      endPoint = max(endPoint, region.range.upperBound)
     }
-    regions.removeAll { $0.range.overlaps(affected) }
-    regions += regions(in: (lower..<upper).clamped(to: comparisonContext.grid.indices))
+    regions.removeAll { $0.range.overlaps(affectedPoints) }
+    regions += regions(in: (startPoint..<endPoint).clamped(to: comparisonContext.grid.indices))
   }
 
   /// Returns the regions in a range.
   private func regions(in range: Range<Int>) -> [Region] {
-    var open: [Int: Range<Int>] = [:]
+    var openRanges: [Int: Range<Int>] = [:]
     var regions: [Region] = []
-    func close(_ sign: Int) {
-      guard let range = open.removeValue(forKey: sign) else { return }
+    func closeRange(_ sign: Int) {
+      guard let range = openRanges.removeValue(forKey: sign) else { return }
       regions.append(scoredRegion(range))
     }
     for index in range {
       let sign = levelChangeSign(at: index)
       guard sign != 0 else { continue }
-      if let range = open[sign], index - range.upperBound <= maximumGapPoints {
-        open[sign] = range.lowerBound..<(index + 1)
+      if let range = openRanges[sign], index - range.upperBound <= maximumGapPoints {
+        openRanges[sign] = range.lowerBound..<(index + 1)
       } else {
-        close(sign)
-        open[sign] = index..<(index + 1)
+        closeRange(sign)
+        openRanges[sign] = index..<(index + 1)
       }
     }
-    close(1)
-    close(-1)
+    closeRange(1)
+    closeRange(-1)
     return regions
   }
 
   /// Creates a region and computes its score, which is 0 if the region is too short.
   private func scoredRegion(_ range: Range<Int>) -> Region {
-    var region = Region(range: range)
-    var maximum = 0.0
-    var total = 0.0
+    var scoredRegion = Region(range: range)
+    var maximumChangeDecibels = 0.0
+    var weightSum = 0.0
     for index in range {
-      let change = levelChange(at: index)
-      let weight = max(amplitudeWeight(at: index), 1e-12)
-      maximum = max(maximum, abs(change))
-      region.score += weight * abs(change)
-      region.meanDifferenceDecibels += weight * change
-      region.maximumRoundingError += weight * maximumRoundingError(at: index)
-      total += weight
+      let changeDecibels = levelChange(at: index)
+      let changeWeight = max(amplitudeWeight(at: index), 1e-12)
+      maximumChangeDecibels = max(maximumChangeDecibels, abs(changeDecibels))
+      scoredRegion.score += changeWeight * abs(changeDecibels)
+      scoredRegion.meanDifferenceDecibels += changeWeight * changeDecibels
+      scoredRegion.maximumRoundingError += changeWeight * maximumRoundingError(at: index)
+      weightSum += changeWeight
     }
-    region.meanDifferenceDecibels /= total
-    region.maximumRoundingError /= total
-    let minimum =
-      maximum >= Self.minimumLargeDecibels
+    scoredRegion.meanDifferenceDecibels /= weightSum
+    scoredRegion.maximumRoundingError /= weightSum
+    let minimumSeconds =
+      maximumChangeDecibels >= Self.minimumLargeDecibels
       ? Self.minimumLargeRegionSeconds : Self.minimumRegionSeconds
-    if Double(range.count) * comparisonContext.grid.stepSeconds < minimum {
-      region.score = 0
+    if Double(range.count) * comparisonContext.grid.stepSeconds < minimumSeconds {
+      scoredRegion.score = 0
     }
-    return region
+    return scoredRegion
   }
 
   // MARK: - Explanations
@@ -239,9 +242,9 @@ struct FeltLevelSearch {
         explanations.append(additionExplanation(index, track))
       }
     }
-    let best = explanations.min { $0.remainingFraction < $1.remainingFraction }
-    if let best, best.remainingFraction < Self.maximumRemainingFraction {
-      return applyExplanation(best)
+    let bestExplanation = explanations.min { $0.remainingFraction < $1.remainingFraction }
+    if let bestExplanation, bestExplanation.remainingFraction < Self.maximumRemainingFraction {
+      return applyExplanation(bestExplanation)
     }
     return addUnexplainedRegion(region)
   }
@@ -256,47 +259,50 @@ struct FeltLevelSearch {
 
   /// Returns the part of the grid that a track affects.
   private func affectedPointRange(of track: FeltTrack) -> Range<Int> {
-    let range = track.soundingRange
-    let margin = 2 * windowHalfWidth
+    let soundingRange = track.soundingRange
+    let marginPoints = 2 * windowHalfWidth
     return max(
-      0, range.lowerBound - margin)..<min(
-        comparisonContext.grid.count, range.upperBound + margin)
+      0, soundingRange.lowerBound - marginPoints)..<min(
+        comparisonContext.grid.count, soundingRange.upperBound + marginPoints)
   }
 
   /// Returns the gain of a track of the reference that explains the difference best.
   private func gainExplanation(_ index: Int, _ track: FeltTrack) -> Explanation {
-    let span = affectedPointRange(of: track)
-    var product = 0.0
-    var square = 0.0
-    for point in span {
+    let affectedRange = affectedPointRange(of: track)
+    var crossEnergy = 0.0
+    var trackEnergy = 0.0
+    for point in affectedRange {
       let amplitude = track.amplitude(at: point)
-      let remaining = reference.summedAmplitudes[point] - amplitude
-      product += amplitude * (candidate.summedAmplitudes[point] - remaining)
-      square += amplitude * amplitude
+      let remainingAmplitude = reference.summedAmplitudes[point] - amplitude
+      crossEnergy += amplitude * (candidate.summedAmplitudes[point] - remainingAmplitude)
+      trackEnergy += amplitude * amplitude
     }
-    var gain = max(0, product / max(square, 1e-12))
-    if gain < Self.minimumPresentGain {
-      gain = 0
+    var fittedGain = max(0, crossEnergy / max(trackEnergy, 1e-12))
+    if fittedGain < Self.minimumPresentGain {
+      fittedGain = 0
     }
-    let before = levelDifferenceCost(
-      reference.summedAmplitudes[...], candidate.summedAmplitudes[...], in: span)
-    let changed = changedAmplitudes(of: reference, track, by: gain - 1, around: span)
-    let after = levelDifferenceCost(changed, candidate.summedAmplitudes[...], in: span)
+    let initialCost = levelDifferenceCost(
+      reference.summedAmplitudes[...], candidate.summedAmplitudes[...], in: affectedRange)
+    let scaledAmplitudes = changedAmplitudes(
+      of: reference, track, by: fittedGain - 1, around: affectedRange)
+    let remainingCost = levelDifferenceCost(
+      scaledAmplitudes, candidate.summedAmplitudes[...], in: affectedRange)
     return Explanation(
-      remainingFraction: Self.remainingFraction(after, of: before), isAdded: false,
+      remainingFraction: Self.remainingFraction(remainingCost, of: initialCost), isAdded: false,
       trackIndex: index,
-      gain: gain)
+      gain: fittedGain)
   }
 
   /// Returns the explanation that a track of the candidate is missing in the reference.
   private func additionExplanation(_ index: Int, _ track: FeltTrack) -> Explanation {
-    let span = affectedPointRange(of: track)
-    let before = levelDifferenceCost(
-      reference.summedAmplitudes[...], candidate.summedAmplitudes[...], in: span)
-    let changed = changedAmplitudes(of: candidate, track, by: -1, around: span)
-    let after = levelDifferenceCost(reference.summedAmplitudes[...], changed, in: span)
+    let affectedRange = affectedPointRange(of: track)
+    let initialCost = levelDifferenceCost(
+      reference.summedAmplitudes[...], candidate.summedAmplitudes[...], in: affectedRange)
+    let reducedAmplitudes = changedAmplitudes(of: candidate, track, by: -1, around: affectedRange)
+    let remainingCost = levelDifferenceCost(
+      reference.summedAmplitudes[...], reducedAmplitudes, in: affectedRange)
     return Explanation(
-      remainingFraction: Self.remainingFraction(after, of: before), isAdded: true,
+      remainingFraction: Self.remainingFraction(remainingCost, of: initialCost), isAdded: true,
       trackIndex: index,
       gain: 0)
   }
@@ -311,13 +317,14 @@ struct FeltLevelSearch {
   private func changedAmplitudes(
     of side: SampledFeltPattern, _ track: FeltTrack, by factor: Double, around span: Range<Int>
   ) -> ArraySlice<Double> {
-    let lower = max(0, span.lowerBound - windowHalfWidth)
-    let upper = min(comparisonContext.grid.count, span.upperBound + windowHalfWidth)
-    var changed = side.summedAmplitudes[lower..<upper]
-    for index in track.pointRange.clamped(to: lower..<upper) {
-      changed[index] = max(0, changed[index] + factor * track.amplitude(at: index))
+    let startIndex = max(0, span.lowerBound - windowHalfWidth)
+    let endIndex = min(comparisonContext.grid.count, span.upperBound + windowHalfWidth)
+    var scaledAmplitudes = side.summedAmplitudes[startIndex..<endIndex]
+    for index in track.pointRange.clamped(to: startIndex..<endIndex) {
+      scaledAmplitudes[index] = max(
+        0, scaledAmplitudes[index] + factor * track.amplitude(at: index))
     }
-    return changed
+    return scaledAmplitudes
   }
 
   /// Returns the sum of the level differences in a range, weighted by amplitude.
@@ -325,16 +332,16 @@ struct FeltLevelSearch {
     _ amplitudes: ArraySlice<Double>, _ candidateAmplitudes: ArraySlice<Double>,
     in range: Range<Int>
   ) -> Double {
-    let energies = meanSquares(amplitudes, in: range)
-    let candidateEnergies = meanSquares(candidateAmplitudes, in: range)
-    var cost = 0.0
+    let meanEnergies = meanSquares(amplitudes, in: range)
+    let candidateMeanEnergies = meanSquares(candidateAmplitudes, in: range)
+    var weightedCost = 0.0
     for (offset, index) in range.enumerated() where !isPointMasked[index] {
-      let louder = max(energies[offset], candidateEnergies[offset]).squareRoot()
+      let louder = max(meanEnergies[offset], candidateMeanEnergies[offset]).squareRoot()
       guard louder > comparisonContext.amplitudeFloor else { continue }
-      let change = decibels(candidateEnergies[offset]) - decibels(energies[offset])
-      cost += abs(change) * louder
+      let changeDecibels = decibels(candidateMeanEnergies[offset]) - decibels(meanEnergies[offset])
+      weightedCost += abs(changeDecibels) * louder
     }
-    return cost
+    return weightedCost
   }
 
   private func timeRange(_ range: Range<Int>) -> ClosedRange<Double> {
@@ -346,75 +353,83 @@ struct FeltLevelSearch {
     if explanation.isAdded {
       let track = candidate.tracks[explanation.trackIndex]
       candidate.replaceTrack(at: explanation.trackIndex, by: track.scaled(by: 0))
-      let span = affectedPointRange(of: track)
+      let affectedRange = affectedPointRange(of: track)
       candidateEnergies.replaceSubrange(
-        span, with: meanSquares(candidate.summedAmplitudes[...], in: span))
+        affectedRange, with: meanSquares(candidate.summedAmplitudes[...], in: affectedRange))
       differences.append(
         FeltDifference(
           kind: .added, range: timeRange(track.soundingRange),
           amount: FeltComparisonContext.decibels(track.peakAmplitude),
           candidateEvents: [track.eventIndex]))
-      return span
+      return affectedRange
     }
     let track = reference.tracks[explanation.trackIndex]
     reference.replaceTrack(at: explanation.trackIndex, by: track.scaled(by: explanation.gain))
-    let span = affectedPointRange(of: track)
+    let affectedRange = affectedPointRange(of: track)
     referenceEnergies.replaceSubrange(
-      span, with: meanSquares(reference.summedAmplitudes[...], in: span))
-    var difference = FeltDifference(
+      affectedRange, with: meanSquares(reference.summedAmplitudes[...], in: affectedRange))
+    var trackDifference = FeltDifference(
       kind: .missing, range: timeRange(track.soundingRange),
       amount: FeltComparisonContext.decibels(track.peakAmplitude),
       referenceEvents: [track.eventIndex])
     if explanation.gain > 0 {
-      let sounding = track.soundingRange
-      let square = sounding.reduce(0.0) { sum, index in
+      let soundingRange = track.soundingRange
+      let energySum = soundingRange.reduce(0.0) { sum, index in
         sum + track.amplitude(at: index) * track.amplitude(at: index)
       }
-      let level = (square / Double(max(1, sounding.count))).squareRoot()
-      difference.kind = .level
-      difference.amount = FeltComparisonContext.decibels(explanation.gain)
-      difference.maximumRoundingError = comparisonContext.maximumLevelError(at: level)
+      let rmsAmplitude = (energySum / Double(max(1, soundingRange.count))).squareRoot()
+      trackDifference.kind = .level
+      trackDifference.amount = FeltComparisonContext.decibels(explanation.gain)
+      trackDifference.maximumRoundingError = comparisonContext.maximumLevelError(at: rmsAmplitude)
     }
-    differences.append(difference)
-    return span
+    differences.append(trackDifference)
+    return affectedRange
   }
 
   /// Adds a difference for a region that no event explains, and masks the region.
   ///
   /// - Returns: The masked range.
   private mutating func addUnexplainedRegion(_ region: Region) -> Range<Int> {
-    let range = region.range
-    var difference = FeltDifference(
-      kind: .level, range: timeRange(range), amount: region.meanDifferenceDecibels,
+    let regionRange = region.range
+    var regionDifference = FeltDifference(
+      kind: .level, range: timeRange(regionRange), amount: region.meanDifferenceDecibels,
       maximumRoundingError: region.maximumRoundingError)
-    let maximum = range.reduce(0.0) { max($0, referenceEnergies[$1]) }.squareRoot()
-    let candidateMaximum = range.reduce(0.0) { max($0, candidateEnergies[$1]) }.squareRoot()
-    if candidateMaximum < comparisonContext.amplitudeFloor
-      || maximum < comparisonContext.amplitudeFloor
+    let maximumAmplitude = regionRange.reduce(0.0) { max($0, referenceEnergies[$1]) }.squareRoot()
+    let candidateMaximumAmplitude = regionRange.reduce(0.0) { max($0, candidateEnergies[$1]) }
+      .squareRoot()
+    if candidateMaximumAmplitude < comparisonContext.amplitudeFloor
+      || maximumAmplitude < comparisonContext.amplitudeFloor
     {
-      difference.kind = candidateMaximum < comparisonContext.amplitudeFloor ? .missing : .added
-      difference.amount = FeltComparisonContext.decibels(max(maximum, candidateMaximum))
-      let seconds = Double(range.count) * comparisonContext.grid.stepSeconds
-      let length = difference.kind == .added ? seconds : -seconds
+      regionDifference.kind =
+        candidateMaximumAmplitude < comparisonContext.amplitudeFloor ? .missing : .added
+      regionDifference.amount = FeltComparisonContext.decibels(
+        max(maximumAmplitude, candidateMaximumAmplitude))
+      let seconds = Double(regionRange.count) * comparisonContext.grid.stepSeconds
+      let length = regionDifference.kind == .added ? seconds : -seconds
       // Next to a vibration of both sides, that vibration is longer or shorter.
-      if bothPatternsSound(in: (range.lowerBound - neighborReachPoints)..<range.lowerBound) {
-        difference.kind = .duration
-        difference.amount = length
-        difference.maximumRoundingError = comparisonContext.resolution.maximumTimeErrorSeconds
-      } else if bothPatternsSound(in: range.upperBound..<(range.upperBound + neighborReachPoints)) {
-        difference.kind = .time
-        difference.amount = -length
-        difference.maximumRoundingError = comparisonContext.resolution.maximumTimeErrorSeconds
+      if bothPatternsSound(
+        in: (regionRange.lowerBound - neighborReachPoints)..<regionRange.lowerBound)
+      {
+        regionDifference.kind = .duration
+        regionDifference.amount = length
+        regionDifference.maximumRoundingError = comparisonContext.resolution.maximumTimeErrorSeconds
+      } else if bothPatternsSound(
+        in: regionRange.upperBound..<(regionRange.upperBound + neighborReachPoints))
+      {
+        regionDifference.kind = .time
+        regionDifference.amount = -length
+        regionDifference.maximumRoundingError = comparisonContext.resolution.maximumTimeErrorSeconds
       }
     }
-    difference.referenceEvents = coveredEventIndices(by: range, of: reference)
-    difference.candidateEvents = coveredEventIndices(by: range, of: candidate)
-    differences.append(difference)
-    let masked = (range.lowerBound - windowHalfWidth)..<(range.upperBound + windowHalfWidth)
-    for index in masked.clamped(to: isPointMasked.indices) {
+    regionDifference.referenceEvents = coveredEventIndices(by: regionRange, of: reference)
+    regionDifference.candidateEvents = coveredEventIndices(by: regionRange, of: candidate)
+    differences.append(regionDifference)
+    let maskedRange =
+      (regionRange.lowerBound - windowHalfWidth)..<(regionRange.upperBound + windowHalfWidth)
+    for index in maskedRange.clamped(to: isPointMasked.indices) {
       isPointMasked[index] = true
     }
-    return masked
+    return maskedRange
   }
 
   private var neighborReachPoints: Int {
@@ -431,11 +446,11 @@ struct FeltLevelSearch {
   /// Returns the event that has most of the energy in a region and lies mostly within it, or an
   /// empty array if there is none.
   private func coveredEventIndices(by range: Range<Int>, of side: SampledFeltPattern) -> [Int] {
-    guard let event = side.dominantEvent(in: range),
-      let track = side.tracks.first(where: { $0.eventIndex == event })
+    guard let eventIndex = side.dominantEvent(in: range),
+      let track = side.tracks.first(where: { $0.eventIndex == eventIndex })
     else { return [] }
-    let sounding = track.soundingRange
-    let common = sounding.clamped(to: range)
-    return Double(common.count) >= 0.8 * Double(sounding.count) ? [event] : []
+    let soundingRange = track.soundingRange
+    let commonRange = soundingRange.clamped(to: range)
+    return Double(commonRange.count) >= 0.8 * Double(soundingRange.count) ? [eventIndex] : []
   }
 }

@@ -50,17 +50,17 @@ struct FeltPattern {
       transients.append(mapping.transient(at: point, event: index))
       return
     }
-    guard let hold = event.holdSeconds, hold > 0, hold.isFinite else { return }
+    guard let holdSeconds = event.holdSeconds, holdSeconds > 0, holdSeconds.isFinite else { return }
     vibrations.append(
       FeltVibration(
         eventIndex: index, startSeconds: event.time, points: points,
-        envelope: envelopes.shape(of: event, hold: hold)))
+        envelope: envelopes.shape(of: event, hold: holdSeconds)))
   }
 
   /// The time after which nothing is felt, in seconds.
   var durationSeconds: Double {
-    let ends = vibrations.map(\.endSeconds) + transients.map(\.endSeconds)
-    return max(0, ends.max() ?? 0)
+    let endTimes = vibrations.map(\.endSeconds) + transients.map(\.endSeconds)
+    return max(0, endTimes.max() ?? 0)
   }
 }
 
@@ -118,8 +118,8 @@ struct FeltTransient {
 
   /// The range in which a vibration masks the transient.
   var maskingRange: ClosedRange<Double> {
-    let margin = max(0, Self.summationSeconds - durationSeconds) / 2
-    return (time - margin)...(endSeconds + margin)
+    let marginSeconds = max(0, Self.summationSeconds - durationSeconds) / 2
+    return (time - marginSeconds)...(endSeconds + marginSeconds)
   }
 }
 
@@ -136,13 +136,13 @@ private struct EnvelopeControls {
   }
 
   func shape(of event: HapticEvent, hold: Double) -> EnvelopeShape {
-    func seconds(_ id: EventParameterID, _ control: ControlTimeline) -> Double {
+    func rampSeconds(_ id: EventParameterID, _ control: ControlTimeline) -> Double {
       let normalized = event.value(of: id) + Float(control.value(at: max(0, event.time)))
       return max(EnvelopeTimes.minimumRampSeconds, EnvelopeTimes.seconds(normalized: normalized))
     }
     return EnvelopeShape(
-      hold: hold, attack: seconds(.attackTime, attack), decay: seconds(.decayTime, decay),
-      release: seconds(.releaseTime, release), isSustained: event.value(of: .sustained) >= 0.5)
+      hold: hold, attack: rampSeconds(.attackTime, attack), decay: rampSeconds(.decayTime, decay),
+      release: rampSeconds(.releaseTime, release), isSustained: event.value(of: .sustained) >= 0.5)
   }
 }
 
@@ -152,8 +152,8 @@ extension EnvelopeShape {
     if time < 0 || time >= releaseEndTime { return 0 }
     if time < riseEndTime { return riseLevel * time / riseEndTime }
     if time < releaseStartTime {
-      let fraction = (time - riseEndTime) / (releaseStartTime - riseEndTime)
-      return riseLevel + (releaseLevel - riseLevel) * fraction
+      let decayFraction = (time - riseEndTime) / (releaseStartTime - riseEndTime)
+      return riseLevel + (releaseLevel - riseLevel) * decayFraction
     }
     return releaseLevel * (releaseEndTime - time) / (releaseEndTime - releaseStartTime)
   }
@@ -181,11 +181,12 @@ struct FeltMapping {
 
   /// Returns the intensity of a vibration with an amplitude.
   func intensity(ofAmplitude amplitude: Double) -> Double {
-    let fraction = amplitude / max(profile.fullIntensityAmplitude, 1e-9)
-    guard fraction > 0 else { return 0 }
+    let amplitudeFraction = amplitude / max(profile.fullIntensityAmplitude, 1e-9)
+    guard amplitudeFraction > 0 else { return 0 }
     switch profile.intensity {
-    case .power(let exponent): return min(1, pow(fraction, 1 / exponent))
-    case .sensation(let decibels): return min(max(0, 1 + 20 * log10(fraction) / decibels), 1)
+    case .power(let exponent): return min(1, pow(amplitudeFraction, 1 / exponent))
+    case .sensation(let decibels):
+      return min(max(0, 1 + 20 * log10(amplitudeFraction) / decibels), 1)
     }
   }
 
@@ -198,33 +199,33 @@ struct FeltMapping {
   func points(
     _ points: [EffectiveParameters.Point], of kind: HapticEvent.Kind, scale: SharpnessScale?
   ) -> [FeltPoint] {
-    let frequency = profile.frequencyAndLevel(of: kind).frequency
-    func converted(_ time: Double, _ intensity: Double, _ sharpness: Double) -> FeltPoint {
+    let frequencyMapping = profile.frequencyAndLevel(of: kind).frequency
+    func feltPoint(_ time: Double, _ intensity: Double, _ sharpness: Double) -> FeltPoint {
       let hertz =
         scale.map { reproducedHertz($0.hertz(ofSharpness: sharpness)) }
-        ?? frequency.hertz(atSharpness: sharpness)
+        ?? frequencyMapping.hertz(atSharpness: sharpness)
       return FeltPoint(
         time: time, intensity: intensity, sharpness: min(max(sharpness, 0), 1),
         log2Hertz: log2(hertz))
     }
-    let isLogarithmic = scale?.isLogarithmic ?? (frequency.scale == .logarithmic)
+    let isLogarithmic = scale?.isLogarithmic ?? (frequencyMapping.scale == .logarithmic)
     var convertedPoints: [FeltPoint] = []
     for (index, point) in points.enumerated() {
-      let next = converted(point.time, point.intensity, point.sharpness)
+      let nextFeltPoint = feltPoint(point.time, point.intensity, point.sharpness)
       if !isLogarithmic, index > 0, let last = convertedPoints.last {
         // A line of hertz is not a line of octaves.
-        let previous = points[index - 1]
+        let previousPoint = points[index - 1]
         let fractions = SharpnessScale.lineDivisionFractions(
-          fromHertz: exp2(last.log2Hertz), toHertz: exp2(next.log2Hertz))
+          fromHertz: exp2(last.log2Hertz), toHertz: exp2(nextFeltPoint.log2Hertz))
         for fraction in fractions {
           convertedPoints.append(
-            converted(
-              previous.time + (point.time - previous.time) * fraction,
-              previous.intensity + (point.intensity - previous.intensity) * fraction,
-              previous.sharpness + (point.sharpness - previous.sharpness) * fraction))
+            feltPoint(
+              previousPoint.time + (point.time - previousPoint.time) * fraction,
+              previousPoint.intensity + (point.intensity - previousPoint.intensity) * fraction,
+              previousPoint.sharpness + (point.sharpness - previousPoint.sharpness) * fraction))
         }
       }
-      convertedPoints.append(next)
+      convertedPoints.append(nextFeltPoint)
     }
     return convertedPoints
   }
@@ -236,16 +237,20 @@ struct FeltMapping {
 
   /// Returns the transient at a point of an event.
   func transient(at point: FeltPoint, event: Int) -> FeltTransient {
-    let shape = profile.transient
-    let mapped = profile.intensity.amplitude(atIntensity: point.intensity)
-    let amplitude =
-      shape.fullIntensityAmplitude * (shape.floorFraction + (1 - shape.floorFraction) * mapped)
-    let seconds = shape.seconds(atSharpness: point.sharpness, hertz: exp2(point.log2Hertz))
+    let transientShape = profile.transient
+    let mappedAmplitude = profile.intensity.amplitude(atIntensity: point.intensity)
+    let transientAmplitude =
+      transientShape.fullIntensityAmplitude
+      * (transientShape.floorFraction + (1 - transientShape.floorFraction) * mappedAmplitude)
+    let durationSeconds = transientShape.seconds(
+      atSharpness: point.sharpness, hertz: exp2(point.log2Hertz))
     let vibrationEnergy = profile.partials.reduce(0) { $0 + $1.amplitudeRatio * $1.amplitudeRatio }
     return FeltTransient(
-      eventIndex: event, time: point.time, amplitude: amplitude, log2Hertz: point.log2Hertz,
-      durationSeconds: seconds,
-      energy: amplitude * amplitude * shape.energySeconds(lasting: seconds)
+      eventIndex: event, time: point.time, amplitude: transientAmplitude,
+      log2Hertz: point.log2Hertz,
+      durationSeconds: durationSeconds,
+      energy: transientAmplitude * transientAmplitude
+        * transientShape.energySeconds(lasting: durationSeconds)
         / max(vibrationEnergy, 1e-9))
   }
 }

@@ -27,17 +27,17 @@ struct FeltResolution {
     self.formats = formats
     self.mapping = mapping
     maximumTimeErrorSeconds = formats.reduce(0) { $0 + $1.maximumTimeErrorSeconds }
-    let frequency = mapping.profile.frequency
-    let octavesPerSharpness = log2(max(1, frequency.highHertz / frequency.lowHertz))
+    let frequencyMapping = mapping.profile.frequency
+    let octavesPerSharpness = log2(max(1, frequencyMapping.highHertz / frequencyMapping.lowHertz))
     maximumFrequencyErrorOctaves = formats.reduce(0) { sum, format in
-      let hertzError = log2(1 + format.frequencyStepHertz / 2 / frequency.lowHertz)
+      let hertzError = log2(1 + format.frequencyStepHertz / 2 / frequencyMapping.lowHertz)
       return sum + format.sharpnessStep / 2 * octavesPerSharpness + hertzError
     }
-    let count = Int(-Self.minimumTableDecibels / Self.tableStepDecibels) + 1
-    levelErrorTableDecibels = (0..<count).map { index in
+    let tableEntryCount = Int(-Self.minimumTableDecibels / Self.tableStepDecibels) + 1
+    levelErrorTableDecibels = (0..<tableEntryCount).map { index in
       let amplitude = pow(10, -Double(index) * Self.tableStepDecibels / 20)
-      let error = Self.amplitudeError(at: amplitude, formats: formats, mapping: mapping)
-      return 20 * log10(1 + error / amplitude)
+      let amplitudeError = Self.amplitudeError(at: amplitude, formats: formats, mapping: mapping)
+      return 20 * log10(1 + amplitudeError / amplitude)
     }
   }
 
@@ -53,17 +53,18 @@ struct FeltResolution {
     at amplitude: Double, formats: [FormatResolution], mapping: FeltMapping
   ) -> Double {
     let intensity = mapping.intensity(ofAmplitude: amplitude)
-    let exact = mapping.amplitude(atIntensity: intensity)
+    let exactAmplitude = mapping.amplitude(atIntensity: intensity)
     return formats.reduce(0) { sum, format in
-      let rounded = mapping.amplitude(atIntensity: intensity + format.intensityStep / 2)
+      let roundedAmplitude = mapping.amplitude(atIntensity: intensity + format.intensityStep / 2)
       // A stored amplitude is read as the square of the intensity.
-      let square = intensity * intensity + format.amplitudeStep / 2
-      let read = mapping.amplitude(atIntensity: square.squareRoot())
+      let squaredIntensity = intensity * intensity + format.amplitudeStep / 2
+      let readAmplitude = mapping.amplitude(atIntensity: squaredIntensity.squareRoot())
       // At full scale, rounding only lowers a value.
       return sum
         + max(
-          rounded - exact, loweredAmplitudeError(intensity, by: format.intensityStep / 2, mapping))
-        + max(read - exact, 0)
+          roundedAmplitude - exactAmplitude,
+          loweredAmplitudeError(intensity, by: format.intensityStep / 2, mapping))
+        + max(readAmplitude - exactAmplitude, 0)
     }
   }
 
@@ -77,11 +78,12 @@ struct FeltResolution {
 
   /// Returns the maximum difference that rounding can explain at a level, both in decibels.
   func maximumLevelError(atDecibels decibels: Double) -> Double {
-    let position = min(
+    let tablePosition = min(
       max(0, -decibels / Self.tableStepDecibels), Double(levelErrorTableDecibels.count - 1))
-    let index = min(Int(position), levelErrorTableDecibels.count - 2)
-    let fraction = position - Double(index)
-    return levelErrorTableDecibels[index]
-      + (levelErrorTableDecibels[index + 1] - levelErrorTableDecibels[index]) * fraction
+    let tableIndex = min(Int(tablePosition), levelErrorTableDecibels.count - 2)
+    let stepFraction = tablePosition - Double(tableIndex)
+    return levelErrorTableDecibels[tableIndex]
+      + (levelErrorTableDecibels[tableIndex + 1] - levelErrorTableDecibels[tableIndex])
+      * stepFraction
   }
 }

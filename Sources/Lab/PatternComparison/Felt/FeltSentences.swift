@@ -23,15 +23,17 @@ struct FeltSentences {
     _ composition: HapticComposition, _ candidate: HapticComposition, options: ComparisonOptions,
     range: ClosedRange<Double>
   ) {
-    let events = IndexedEvent.events(of: composition)
+    let referenceEvents = IndexedEvent.events(of: composition)
     let candidateEvents = IndexedEvent.events(of: candidate)
-    self.events = Dictionary(uniqueKeysWithValues: events.map { ($0.compositionIndex, $0) })
+    self.events = Dictionary(
+      uniqueKeysWithValues: referenceEvents.map { ($0.compositionIndex, $0) })
     self.candidateEvents = Dictionary(
       uniqueKeysWithValues: candidateEvents.map { ($0.compositionIndex, $0) })
     self.options = options
     emptyList = DifferenceList(
       candidateNames: EventNames(candidateEvents, takeLabel: options.candidateLabel),
-      referenceNames: EventNames(events, takeLabel: options.referenceLabel), overallRange: range)
+      referenceNames: EventNames(referenceEvents, takeLabel: options.referenceLabel),
+      overallRange: range)
   }
 
   /// Returns the differences with their sentences.
@@ -42,11 +44,11 @@ struct FeltSentences {
   func differences(
     for feltDifferences: [FeltDifference], clock: (FeltDifference) -> TimeWarp
   ) -> [Difference] {
-    var list = emptyList
+    var differenceList = emptyList
     for felt in feltDifferences {
-      addDifference(withCounterparts(felt, clock: clock(felt)), to: &list)
+      addDifference(withCounterparts(felt, clock: clock(felt)), to: &differenceList)
     }
-    return list.differences
+    return differenceList.differences
   }
 
   // MARK: - Events
@@ -56,70 +58,71 @@ struct FeltSentences {
     guard !felt.isPresence, felt.candidateEvents.isEmpty, !felt.referenceEvents.isEmpty else {
       return felt
     }
-    var shift = 0.0
-    var lengthening = 0.0
+    var shiftSeconds = 0.0
+    var lengtheningSeconds = 0.0
     if felt.kind == .time {
-      shift = felt.amount
+      shiftSeconds = felt.amount
     } else if felt.kind == .duration {
-      lengthening = felt.amount
+      lengtheningSeconds = felt.amount
     }
-    let counterparts = felt.referenceEvents.compactMap { index -> Int? in
+    let counterpartIndices = felt.referenceEvents.compactMap { index -> Int? in
       guard let event = events[index] else { return nil }
-      let start = clock.target(of: event.timeSeconds) + shift
-      let end = clock.target(of: event.releaseStartSeconds) + shift + lengthening
-      let matching = candidateEvents.values.filter { candidateEvent in
+      let startSeconds = clock.target(of: event.timeSeconds) + shiftSeconds
+      let endSeconds =
+        clock.target(of: event.releaseStartSeconds) + shiftSeconds + lengtheningSeconds
+      let matchingEvents = candidateEvents.values.filter { candidateEvent in
         candidateEvent.kind == event.kind
-          && abs(candidateEvent.timeSeconds - start) <= Self.maximumCounterpartSeconds
-          && abs(candidateEvent.releaseStartSeconds - end) <= Self.maximumCounterpartSeconds
+          && abs(candidateEvent.timeSeconds - startSeconds) <= Self.maximumCounterpartSeconds
+          && abs(candidateEvent.releaseStartSeconds - endSeconds) <= Self.maximumCounterpartSeconds
       }
-      return matching.count == 1 ? matching[0].compositionIndex : nil
+      return matchingEvents.count == 1 ? matchingEvents[0].compositionIndex : nil
     }
-    var felt = felt
-    if counterparts.count == felt.referenceEvents.count {
-      felt.candidateEvents = counterparts
+    var matchedDifference = felt
+    if counterpartIndices.count == matchedDifference.referenceEvents.count {
+      matchedDifference.candidateEvents = counterpartIndices
     }
-    return felt
+    return matchedDifference
   }
 
   // MARK: - Sentences
 
   private func addDifference(_ felt: FeltDifference, to list: inout DifferenceList) {
     let difference = difference(for: felt)
-    let named = felt.candidateEvents.compactMap { candidateEvents[$0] }
-    let original = felt.referenceEvents.compactMap { events[$0] }
-    let location = felt.location.map { " at \($0.displayName)" } ?? ""
+    let candidateDifferenceEvents = felt.candidateEvents.compactMap { candidateEvents[$0] }
+    let originalEvents = felt.referenceEvents.compactMap { events[$0] }
+    let locationText = felt.location.map { " at \($0.displayName)" } ?? ""
     if felt.isPresence {
-      let present = felt.kind == .missing ? original : named
-      if present.isEmpty {
-        list.add(difference, sentence: presenceSentence(for: felt) + location)
+      let presentEvents = felt.kind == .missing ? originalEvents : candidateDifferenceEvents
+      if presentEvents.isEmpty {
+        list.add(difference, sentence: presenceSentence(for: felt) + locationText)
       } else {
-        list.add(difference, of: present)
+        list.add(difference, of: presentEvents)
       }
     } else if felt.subject == .whole {
-      list.add(difference, detail: location)
-    } else if !named.isEmpty {
-      list.add(difference, of: named)
+      list.add(difference, detail: locationText)
+    } else if !candidateDifferenceEvents.isEmpty {
+      list.add(difference, of: candidateDifferenceEvents)
     } else {
-      let isNamed = !original.isEmpty
-      let sentence = sentence(for: felt, difference, original)
-      list.add(difference, sentence: sentence + (isNamed ? "" : location))
+      let hasOriginalEvents = !originalEvents.isEmpty
+      let sentence = sentence(for: felt, difference, originalEvents)
+      list.add(difference, sentence: sentence + (hasOriginalEvents ? "" : locationText))
     }
   }
 
   private func difference(for felt: FeltDifference) -> Difference {
     let isFrequency = felt.kind == .frequency
-    func value(_ amount: Double) -> Double {
+    func displayedAmount(_ amount: Double) -> Double {
       isFrequency ? FeltDifference.percent(ofOctaves: amount) : amount
     }
     var difference = Difference(
       felt.kind, in: felt.range, isOverall: felt.subject == .whole && felt.location == nil,
-      amount: felt.kind == .tempo ? felt.tempoPercent : value(felt.amount),
+      amount: felt.kind == .tempo ? felt.tempoPercent : displayedAmount(felt.amount),
       referenceEvents: felt.referenceEvents, candidateEvents: felt.candidateEvents)
     difference.maximumRoundingError =
-      isFrequency ? abs(value(felt.maximumRoundingError)) : felt.maximumRoundingError
+      isFrequency ? abs(displayedAmount(felt.maximumRoundingError)) : felt.maximumRoundingError
     difference.limitSignificance(to: felt)
     if let spread = felt.spread {
-      difference.spread = value(spread.lowerBound)...value(spread.upperBound)
+      difference.spread = displayedAmount(spread.lowerBound)...displayedAmount(spread.upperBound)
     }
     if felt.kind == .tempo {
       difference.setMaximumShift(felt.amount)
@@ -132,38 +135,40 @@ struct FeltSentences {
   }
 
   private func presenceSentence(for felt: FeltDifference) -> String {
-    let range = SentenceFormatting.range(felt.range)
-    let candidate = options.candidateLabel
+    let rangeText = SentenceFormatting.range(felt.range)
+    let candidateLabel = options.candidateLabel
     return felt.kind == .missing
-      ? "\(candidate) is missing a vibration of \(options.referenceLabel) between \(range)"
-      : "\(candidate) has an extra vibration between \(range)"
+      ? "\(candidateLabel) is missing a vibration of \(options.referenceLabel) between \(rangeText)"
+      : "\(candidateLabel) has an extra vibration between \(rangeText)"
   }
 
   /// Returns the sentence for events without counterparts, or for a part of a vibration.
   private func sentence(
     for felt: FeltDifference, _ difference: Difference, _ original: [IndexedEvent]
   ) -> String {
-    let candidate = options.candidateLabel
+    let candidateLabel = options.candidateLabel
     let isTransient = felt.subject == .transient
-    let change = felt.kind.changeText(difference.amount, isTransient: isTransient)
-    guard let first = original.first else {
-      let start = SentenceFormatting.time(felt.range.lowerBound)
+    let changeText = felt.kind.changeText(difference.amount, isTransient: isTransient)
+    guard let firstEvent = original.first else {
+      let startText = SentenceFormatting.time(felt.range.lowerBound)
       switch felt.kind {
-      case .time: return "\(candidate)'s vibration at \(start) starts \(change)"
-      case .duration: return "\(candidate)'s vibration from \(start) is \(change)"
+      case .time: return "\(candidateLabel)'s vibration at \(startText) starts \(changeText)"
+      case .duration: return "\(candidateLabel)'s vibration from \(startText) is \(changeText)"
       default:
-        return "\(candidate) is \(change) between \(SentenceFormatting.range(felt.range))"
+        return "\(candidateLabel) is \(changeText) between \(SentenceFormatting.range(felt.range))"
       }
     }
-    let names = emptyList.referenceNames
+    let referenceNames = emptyList.referenceNames
     if original.count == 1, felt.kind == .time {
-      let start = SentenceFormatting.time(first.timeSeconds)
-      return "\(names.possessiveName(of: first)), at \(start), starts \(change) in \(candidate)"
+      let startText = SentenceFormatting.time(firstEvent.timeSeconds)
+      return
+        "\(referenceNames.possessiveName(of: firstEvent)), at \(startText), "
+        + "starts \(changeText) in \(candidateLabel)"
     }
-    let subject = names.subject(for: original)
-    let verb =
+    let subject = referenceNames.subject(for: original)
+    let verbClause =
       felt.kind == .time
       ? subject.withVerb("starts", plural: "start") : subject.withVerb("is", plural: "are")
-    return "\(verb) \(change) in \(candidate)"
+    return "\(verbClause) \(changeText) in \(candidateLabel)"
   }
 }

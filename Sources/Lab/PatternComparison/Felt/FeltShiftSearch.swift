@@ -59,120 +59,132 @@ struct FeltShiftSearch {
 
   /// Returns the proposals of each track with at least one moved anchor, in the order of tracks.
   private func proposals() -> [(track: Int, proposals: [Proposal])] {
-    let pairs = FeltPairing.anchorPairs(
+    let anchorPairs = FeltPairing.anchorPairs(
       FeltAnchors(reference, context: comparisonContext),
       FeltAnchors(candidate, context: comparisonContext))
-    var proposals: [Int: [Proposal]] = [:]
-    for pair in pairs {
-      var shift = pair.medianShift
-      guard pair.shiftSpread <= max(0.004, 0.25 * abs(shift)) else { continue }
-      let error = comparisonContext.resolution.amplitudeError(
+    var proposalsByTrack: [Int: [Proposal]] = [:]
+    for pair in anchorPairs {
+      var proposedShift = pair.medianShift
+      guard pair.shiftSpread <= max(0.004, 0.25 * abs(proposedShift)) else { continue }
+      let amplitudeError = comparisonContext.resolution.amplitudeError(
         at: 0.25 * pair.anchor.amplitudeChange)
-      let uncertainty = pair.anchor.uncertainty(amplitudeError: error)
-      if abs(shift) <= comparisonContext.minimumShiftSeconds + uncertainty {
-        shift = 0
+      let uncertainty = pair.anchor.uncertainty(amplitudeError: amplitudeError)
+      if abs(proposedShift) <= comparisonContext.minimumShiftSeconds + uncertainty {
+        proposedShift = 0
       }
-      proposals[pair.anchor.trackIndex, default: []].append(
-        Proposal(time: pair.anchor.medianCrossingTime, shift: shift, isEnd: pair.isEnd))
+      proposalsByTrack[pair.anchor.trackIndex, default: []].append(
+        Proposal(time: pair.anchor.medianCrossingTime, shift: proposedShift, isEnd: pair.isEnd))
     }
-    return proposals.filter { $0.value.contains { $0.shift != 0 } }.sorted { $0.key < $1.key }
-      .map { ($0.key, $0.value) }
+    return proposalsByTrack.filter { $0.value.contains { $0.shift != 0 } }.sorted {
+      $0.key < $1.key
+    }
+    .map { ($0.key, $0.value) }
   }
 
   /// Warps a track by the set of shifts that explains most of its difference, if that set explains
   /// enough.
   private mutating func moveTrack(_ index: Int, proposals: [Proposal]) {
     let track = reference.tracks[index]
-    var best: (option: ShiftSet, track: FeltTrack, gain: Double)?
+    var bestMove: (option: ShiftSet, track: FeltTrack, gain: Double)?
     for option in shiftSets(proposals) {
-      let targets = option.proposals.map { $0.time + $0.shift }
-      guard zip(targets, targets.dropFirst()).allSatisfy({ $0 <= $1 + 1e-9 }) else { continue }
-      let warp = TimeWarp(sources: option.proposals.map(\.time), targets: targets)
-      let warped = track.warped(by: warp, grid: comparisonContext.grid)
-      let gain = residualReduction(replacing: track, by: warped)
-      if gain > (best?.gain ?? 0) * 1.02, gain > 0 {
-        best = (option, warped, gain)
+      let targetTimes = option.proposals.map { $0.time + $0.shift }
+      guard zip(targetTimes, targetTimes.dropFirst()).allSatisfy({ $0 <= $1 + 1e-9 }) else {
+        continue
+      }
+      let timeWarp = TimeWarp(sources: option.proposals.map(\.time), targets: targetTimes)
+      let warped = track.warped(by: timeWarp, grid: comparisonContext.grid)
+      let residualGain = residualReduction(replacing: track, by: warped)
+      if residualGain > (bestMove?.gain ?? 0) * 1.02, residualGain > 0 {
+        bestMove = (option, warped, residualGain)
       }
     }
-    guard let best else { return }
-    let residual = residual(near: best.option.proposals)
-    guard residual > 0, best.gain >= Self.minimumExplainedFraction * residual else { return }
-    reference.replaceTrack(at: index, by: best.track)
+    guard let bestMove else { return }
+    let residualEnergy = residual(near: bestMove.option.proposals)
+    guard residualEnergy > 0, bestMove.gain >= Self.minimumExplainedFraction * residualEnergy else {
+      return
+    }
+    reference.replaceTrack(at: index, by: bestMove.track)
     addDifferences(
-      best.option.proposals, isMove: best.option.movesWholeVibration, event: track.eventIndex)
+      bestMove.option.proposals, isMove: bestMove.option.movesWholeVibration,
+      event: track.eventIndex)
   }
 
   /// Returns the sets of shifts to try: all anchors by their own shifts, all anchors by one shift,
   /// and single anchors.
   private func shiftSets(_ proposals: [Proposal]) -> [ShiftSet] {
-    let moved = proposals.indices.filter { proposals[$0].shift != 0 }
-    let shifts = moved.map { proposals[$0].shift }
-    let spread = (shifts.max() ?? 0) - (shifts.min() ?? 0)
-    let isMove = moved.count == proposals.count && spread <= Self.maximumShiftSpread
-    var options = [ShiftSet(proposals: proposals, movesWholeVibration: isMove)]
-    guard !isMove, moved.count <= Self.maximumSingleShiftAnchorCount else { return options }
-    func shifted(_ shift: (Int) -> Double) -> [Proposal] {
+    let movedIndices = proposals.indices.filter { proposals[$0].shift != 0 }
+    let movedShifts = movedIndices.map { proposals[$0].shift }
+    let shiftSpread = (movedShifts.max() ?? 0) - (movedShifts.min() ?? 0)
+    let isMove = movedIndices.count == proposals.count && shiftSpread <= Self.maximumShiftSpread
+    var shiftOptions = [ShiftSet(proposals: proposals, movesWholeVibration: isMove)]
+    guard !isMove, movedIndices.count <= Self.maximumSingleShiftAnchorCount else {
+      return shiftOptions
+    }
+    func shiftedProposals(_ shift: (Int) -> Double) -> [Proposal] {
       proposals.indices.map { position in
         var proposal = proposals[position]
         proposal.shift = shift(position)
         return proposal
       }
     }
-    for single in moved {
-      let ownShift = proposals[single].shift
-      for shift in [ownShift] + crossingShifts(of: proposals[single]) {
-        options.append(
-          ShiftSet(proposals: shifted { $0 == single ? shift : 0 }, movesWholeVibration: false))
+    for movedIndex in movedIndices {
+      let ownShift = proposals[movedIndex].shift
+      for shift in [ownShift] + crossingShifts(of: proposals[movedIndex]) {
+        shiftOptions.append(
+          ShiftSet(
+            proposals: shiftedProposals { $0 == movedIndex ? shift : 0 }, movesWholeVibration: false
+          ))
       }
-      options.append(ShiftSet(proposals: shifted { _ in ownShift }, movesWholeVibration: true))
+      shiftOptions.append(
+        ShiftSet(proposals: shiftedProposals { _ in ownShift }, movesWholeVibration: true))
     }
-    return options
+    return shiftOptions
   }
 
   /// Returns the shifts that would move an anchor to the new times of other events' anchors, the
   /// smallest first.
   private func crossingShifts(of proposal: Proposal) -> [Double] {
-    let shifts = (movedAnchorTimes[proposal.isEnd] ?? []).map { $0 - proposal.time }
-    let crossing = shifts.filter {
+    let anchorShifts = (movedAnchorTimes[proposal.isEnd] ?? []).map { $0 - proposal.time }
+    let crossingShifts = anchorShifts.filter {
       abs($0) > comparisonContext.minimumShiftSeconds && abs($0) <= Self.maximumCrossingSeconds
         && abs($0 - proposal.shift) > comparisonContext.minimumShiftSeconds
     }
-    return Array(crossing.sorted { abs($0) < abs($1) }.prefix(Self.maximumCrossingCount))
+    return Array(crossingShifts.sorted { abs($0) < abs($1) }.prefix(Self.maximumCrossingCount))
   }
 
   /// Returns the amount by which the squared difference between the patterns decreases if one track
   /// is replaced by another.
   private func residualReduction(replacing track: FeltTrack, by other: FeltTrack) -> Double {
-    let lower = min(track.pointRange.lowerBound, other.pointRange.lowerBound)
-    let upper = max(track.pointRange.upperBound, other.pointRange.upperBound)
-    var reduction = 0.0
-    for index in lower..<max(lower, upper) {
-      let before = reference.summedAmplitudes[index] - candidate.summedAmplitudes[index]
-      let after = before - track.amplitude(at: index) + other.amplitude(at: index)
-      reduction += before * before - after * after
+    let startIndex = min(track.pointRange.lowerBound, other.pointRange.lowerBound)
+    let endIndex = max(track.pointRange.upperBound, other.pointRange.upperBound)
+    var energyReduction = 0.0
+    for index in startIndex..<max(startIndex, endIndex) {
+      let residualBefore = reference.summedAmplitudes[index] - candidate.summedAmplitudes[index]
+      let residualAfter = residualBefore - track.amplitude(at: index) + other.amplitude(at: index)
+      energyReduction += residualBefore * residualBefore - residualAfter * residualAfter
     }
-    return reduction
+    return energyReduction
   }
 
   /// Returns the squared difference between the summed tracks of both patterns near moved anchors.
   private func residual(near proposals: [Proposal]) -> Double {
-    var touched = Set<Int>()
+    var touchedIndices = Set<Int>()
     for proposal in proposals where proposal.shift != 0 {
       let times = [proposal.time, proposal.time + proposal.shift].sorted()
-      let first = comparisonContext.grid.index(before: times[0] - 0.005)
-      let last = comparisonContext.grid.index(before: times[1] + 0.005)
-      touched.formUnion(first..<max(first, last))
+      let firstPoint = comparisonContext.grid.index(before: times[0] - 0.005)
+      let endPoint = comparisonContext.grid.index(before: times[1] + 0.005)
+      touchedIndices.formUnion(firstPoint..<max(firstPoint, endPoint))
     }
     // The order of a set differs between runs, and the rounding of the sum would, too.
-    return touched.sorted().reduce(0) { sum, index in
+    return touchedIndices.sorted().reduce(0) { sum, index in
       let difference = reference.summedAmplitudes[index] - candidate.summedAmplitudes[index]
       return sum + difference * difference
     }
   }
 
   private mutating func addDifferences(_ option: [Proposal], isMove: Bool, event: Int) {
-    let moved = option.filter { $0.shift != 0 }
-    func add(_ kind: Difference.Kind, _ group: [Proposal], isWholeEvent: Bool) {
+    let movedProposals = option.filter { $0.shift != 0 }
+    func addDifference(_ kind: Difference.Kind, _ group: [Proposal], isWholeEvent: Bool) {
       guard let first = group.first, let last = group.last else { return }
       differences.append(
         FeltDifference(
@@ -182,29 +194,30 @@ struct FeltShiftSearch {
           referenceEvents: isWholeEvent ? [event] : []))
     }
     if isMove {
-      add(.time, option, isWholeEvent: true)
+      addDifference(.time, option, isWholeEvent: true)
       return
     }
     // Neighboring anchors with one shift are one change.
-    var group: [Proposal] = []
-    var groups: [[Proposal]] = []
-    for proposal in moved {
-      if let last = group.last, abs(proposal.shift - last.shift) > Self.maximumShiftSpread {
-        groups.append(group)
-        group = []
+    var currentGroup: [Proposal] = []
+    var proposalGroups: [[Proposal]] = []
+    for proposal in movedProposals {
+      if let last = currentGroup.last, abs(proposal.shift - last.shift) > Self.maximumShiftSpread {
+        proposalGroups.append(currentGroup)
+        currentGroup = []
       }
-      group.append(proposal)
+      currentGroup.append(proposal)
     }
-    groups.append(group)
-    for group in groups {
+    proposalGroups.append(currentGroup)
+    for group in proposalGroups {
       let isEnd = group.count == 1 && group[0].isEnd
       let isLast = group.last.map { $0.time == option.last?.time } ?? false
       let isFirst = group.first.map { $0.time == option.first?.time } ?? false
-      add(isEnd ? .duration : .time, group, isWholeEvent: isEnd ? isLast : isFirst)
+      addDifference(isEnd ? .duration : .time, group, isWholeEvent: isEnd ? isLast : isFirst)
       if isEnd {
         let index = differences.count - 1
-        let start = option[0].time
-        differences[index].range = start...max(start, differences[index].range.upperBound)
+        let firstProposalTime = option[0].time
+        differences[index].range =
+          firstProposalTime...max(firstProposalTime, differences[index].range.upperBound)
       }
     }
   }

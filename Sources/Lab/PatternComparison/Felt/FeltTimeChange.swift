@@ -24,22 +24,23 @@ struct FeltTimeChange {
   /// aligned, and then with the first and the last sounds aligned.
   init?(_ side: SampledFeltPattern, _ candidate: SampledFeltPattern, context: FeltComparisonContext)
   {
-    let anchors = FeltAnchors(side, context: context)
+    let referenceAnchors = FeltAnchors(side, context: context)
     let candidateAnchors = FeltAnchors(candidate, context: context)
-    var warps = [TimeWarp(sources: [], targets: [])]
-    if let times = Self.extremeTimes(side, anchors),
+    var trialWarps = [TimeWarp(sources: [], targets: [])]
+    if let referenceTimes = Self.extremeTimes(side, referenceAnchors),
       let candidateTimes = Self.extremeTimes(candidate, candidateAnchors)
     {
-      warps.append(TimeWarp(sources: [times[0]], targets: [candidateTimes[0]]))
-      if times[1] > times[0], candidateTimes[1] > candidateTimes[0] {
-        warps.append(TimeWarp(sources: times, targets: candidateTimes, extrapolating: true))
+      trialWarps.append(TimeWarp(sources: [referenceTimes[0]], targets: [candidateTimes[0]]))
+      if referenceTimes[1] > referenceTimes[0], candidateTimes[1] > candidateTimes[0] {
+        trialWarps.append(
+          TimeWarp(sources: referenceTimes, targets: candidateTimes, extrapolating: true))
       }
     }
-    for warp in warps {
-      let times = PairedTimes(
+    for warp in trialWarps {
+      let pairedTimes = PairedTimes(
         side, candidate, candidateAnchors: candidateAnchors, warp: warp, context: context)
-      if let clock = FeltTimeChange(times, context: context) {
-        self = clock
+      if let timeChange = FeltTimeChange(pairedTimes, context: context) {
+        self = timeChange
         return
       }
     }
@@ -49,47 +50,52 @@ struct FeltTimeChange {
   /// Returns the onsets of the first and of the last sound, or nil for silence.
   private static func extremeTimes(_ side: SampledFeltPattern, _ anchors: FeltAnchors) -> [Double]?
   {
-    let times = side.transients.map(\.time) + anchors.onsets.map(\.medianCrossingTime)
-    guard let first = times.min(), let last = times.max() else { return nil }
-    return [first, last]
+    let elementTimes = side.transients.map(\.time) + anchors.onsets.map(\.medianCrossingTime)
+    guard let firstTime = elementTimes.min(), let lastTime = elementTimes.max() else { return nil }
+    return [firstTime, lastTime]
   }
 
   private init?(_ paired: PairedTimes, context: FeltComparisonContext) {
-    let times = paired.timePairs
-    guard times.count >= 2,
-      Double(2 * times.count) >= Self.minimumPairedFraction * Double(paired.elementCount)
+    let timePairs = paired.timePairs
+    guard timePairs.count >= 2,
+      Double(2 * timePairs.count) >= Self.minimumPairedFraction * Double(paired.elementCount)
     else { return nil }
-    let slack = context.resolution.maximumTimeErrorSeconds
-    let shifts = times.map(\.shift)
-    let largest = shifts.max { abs($0) < abs($1) } ?? 0
-    guard abs(largest) > context.minimumShiftSeconds else { return nil }
-    let range = times[0].referenceTime...times[times.count - 1].referenceTime
-    let median = Statistics.median(of: shifts)
-    if shifts.allSatisfy({ abs($0 - median) <= Self.maximumShiftResidualSeconds + slack }) {
-      delaySeconds = paired.medianTransientShift ?? median
+    let timeErrorSeconds = context.resolution.maximumTimeErrorSeconds
+    let pairShifts = timePairs.map(\.shift)
+    let largestShift = pairShifts.max { abs($0) < abs($1) } ?? 0
+    guard abs(largestShift) > context.minimumShiftSeconds else { return nil }
+    let timeRange = timePairs[0].referenceTime...timePairs[timePairs.count - 1].referenceTime
+    let medianShift = Statistics.median(of: pairShifts)
+    if pairShifts.allSatisfy({
+      abs($0 - medianShift) <= Self.maximumShiftResidualSeconds + timeErrorSeconds
+    }) {
+      delaySeconds = paired.medianTransientShift ?? medianShift
       durationRatio = 1
       difference = FeltDifference(
-        kind: .time, subject: .whole, range: range, amount: delaySeconds,
-        maximumRoundingError: slack)
+        kind: .time, subject: .whole, range: timeRange, amount: delaySeconds,
+        maximumRoundingError: timeErrorSeconds)
       return
     }
-    guard times.count >= 3, range.upperBound > range.lowerBound,
+    guard timePairs.count >= 3, timeRange.upperBound > timeRange.lowerBound,
       Double(2 * paired.pairedAnchorCount)
         >= Self.minimumTempoAnchorFraction * Double(paired.anchorCount)
     else { return nil }
-    let line = paired.regressionLine
-    let margin = min(Self.maximumShiftResidualSeconds + slack, 0.2 * abs(largest))
+    let regressionLine = paired.regressionLine
+    let maximumResidualSeconds = min(
+      Self.maximumShiftResidualSeconds + timeErrorSeconds, 0.2 * abs(largestShift))
     // Another tempo moves most times; one event that is longer moves one.
-    let movedCount = shifts.count { abs($0) > FeltDifference.Minimum.seconds }
-    guard abs(line.scale - 1) >= 0.002, movedCount * 2 > times.count,
-      times.allSatisfy({
-        abs($0.candidateTime - line.scale * $0.referenceTime - line.delay) <= margin
+    let movedPairCount = pairShifts.count { abs($0) > FeltDifference.Minimum.seconds }
+    guard abs(regressionLine.scale - 1) >= 0.002, movedPairCount * 2 > timePairs.count,
+      timePairs.allSatisfy({
+        abs($0.candidateTime - regressionLine.scale * $0.referenceTime - regressionLine.delay)
+          <= maximumResidualSeconds
       })
     else { return nil }
-    durationRatio = line.scale
-    delaySeconds = line.delay
+    durationRatio = regressionLine.scale
+    delaySeconds = regressionLine.delay
     difference = FeltDifference(
-      kind: .tempo, subject: .whole, range: range, amount: largest, maximumRoundingError: slack)
+      kind: .tempo, subject: .whole, range: timeRange, amount: largestShift,
+      maximumRoundingError: timeErrorSeconds)
     difference.tempoPercent = 100 * (durationRatio - 1)
   }
 
@@ -130,19 +136,19 @@ private struct PairedTimes {
     warp: TimeWarp,
     context: FeltComparisonContext
   ) {
-    let moved = side.warped(by: warp, grid: context.grid)
-    let pairs = FeltPairing.transientPairs(moved.transients, candidate.transients)
-    timePairs = pairs.map {
+    let movedReference = side.warped(by: warp, grid: context.grid)
+    let transientPairs = FeltPairing.transientPairs(movedReference.transients, candidate.transients)
+    timePairs = transientPairs.map {
       Pair(
         referenceTime: side.transients[$0.0].time, candidateTime: candidate.transients[$0.1].time)
     }
     if !timePairs.isEmpty {
       medianTransientShift = Statistics.median(of: timePairs.map(\.shift))
     }
-    let anchors = FeltAnchors(moved, context: context)
-    let anchorPairs = FeltPairing.anchorPairs(anchors, candidateAnchors)
+    let movedAnchors = FeltAnchors(movedReference, context: context)
+    let anchorPairs = FeltPairing.anchorPairs(movedAnchors, candidateAnchors)
     anchorCount =
-      anchors.onsets.count + anchors.ends.count + candidateAnchors.onsets.count
+      movedAnchors.onsets.count + movedAnchors.ends.count + candidateAnchors.onsets.count
       + candidateAnchors.ends.count
     pairedAnchorCount = anchorPairs.count
     elementCount =
@@ -157,16 +163,18 @@ private struct PairedTimes {
 
   /// The least-squares line that maps the reference's times to the candidate's.
   var regressionLine: (scale: Double, delay: Double) {
-    let count = Double(timePairs.count)
-    let meanBefore = timePairs.reduce(0) { $0 + $1.referenceTime } / count
-    let meanAfter = timePairs.reduce(0) { $0 + $1.candidateTime } / count
+    let pairCount = Double(timePairs.count)
+    let meanReferenceTime = timePairs.reduce(0) { $0 + $1.referenceTime } / pairCount
+    let meanCandidateTime = timePairs.reduce(0) { $0 + $1.candidateTime } / pairCount
     var covariance = 0.0
-    var variance = 0.0
+    var referenceVariance = 0.0
     for pair in timePairs {
-      covariance += (pair.referenceTime - meanBefore) * (pair.candidateTime - meanAfter)
-      variance += (pair.referenceTime - meanBefore) * (pair.referenceTime - meanBefore)
+      covariance +=
+        (pair.referenceTime - meanReferenceTime) * (pair.candidateTime - meanCandidateTime)
+      referenceVariance +=
+        (pair.referenceTime - meanReferenceTime) * (pair.referenceTime - meanReferenceTime)
     }
-    let scale = variance > 0 ? covariance / variance : 1
-    return (scale, meanAfter - scale * meanBefore)
+    let timeScale = referenceVariance > 0 ? covariance / referenceVariance : 1
+    return (timeScale, meanCandidateTime - timeScale * meanReferenceTime)
   }
 }

@@ -18,11 +18,14 @@ struct FeltGrid {
   let count: Int
 
   init(_ patterns: [FeltPattern]) {
-    let duration = (patterns.map(\.durationSeconds).max() ?? 0) + Self.trailingSeconds
-    let total = patterns.flatMap(\.vibrations).reduce(0) { $0 + $1.envelope.releaseEndTime }
+    let durationSeconds = (patterns.map(\.durationSeconds).max() ?? 0) + Self.trailingSeconds
+    let totalTrackSeconds = patterns.flatMap(\.vibrations).reduce(0) {
+      $0 + $1.envelope.releaseEndTime
+    }
     stepSeconds = max(
-      Self.usualStepSeconds, duration / Self.maximumPointCount, total / Self.maximumTrackPointCount)
-    count = Int((duration / stepSeconds).rounded(.up)) + 1
+      Self.usualStepSeconds, durationSeconds / Self.maximumPointCount,
+      totalTrackSeconds / Self.maximumTrackPointCount)
+    count = Int((durationSeconds / stepSeconds).rounded(.up)) + 1
   }
 
   /// The indices of all points.
@@ -69,35 +72,39 @@ struct FeltTrack {
 
   /// Samples a vibration.
   init(_ vibration: FeltVibration, mapping: FeltMapping, grid: FeltGrid) {
-    let first = max(0, Int((vibration.startSeconds / grid.stepSeconds).rounded(.up)))
-    let end = min(
-      grid.count, max(first, Int((vibration.endSeconds / grid.stepSeconds).rounded(.up))))
+    let firstIndex = max(0, Int((vibration.startSeconds / grid.stepSeconds).rounded(.up)))
+    let endIndex = min(
+      grid.count, max(firstIndex, Int((vibration.endSeconds / grid.stepSeconds).rounded(.up))))
     var amplitudes: [Double] = []
-    var octaves: [Double] = []
-    amplitudes.reserveCapacity(end - first)
-    octaves.reserveCapacity(end - first)
-    let points = vibration.points
-    var next = 1
-    for index in first..<max(first, end) {
-      let time = grid.time(index)
-      while next < points.count, points[next].time <= time {
-        next += 1
+    var log2HertzValues: [Double] = []
+    amplitudes.reserveCapacity(endIndex - firstIndex)
+    log2HertzValues.reserveCapacity(endIndex - firstIndex)
+    let feltPoints = vibration.points
+    var nextPointIndex = 1
+    for index in firstIndex..<max(firstIndex, endIndex) {
+      let pointTime = grid.time(index)
+      while nextPointIndex < feltPoints.count, feltPoints[nextPointIndex].time <= pointTime {
+        nextPointIndex += 1
       }
-      let previous = points[next - 1]
-      var intensity = previous.intensity
-      var logarithm = previous.log2Hertz
-      if next < points.count, points[next].time > previous.time {
-        let fraction = max(0, time - previous.time) / (points[next].time - previous.time)
-        intensity += (points[next].intensity - previous.intensity) * fraction
-        logarithm += (points[next].log2Hertz - previous.log2Hertz) * fraction
+      let previousPoint = feltPoints[nextPointIndex - 1]
+      var intensity = previousPoint.intensity
+      var pointLog2Hertz = previousPoint.log2Hertz
+      if nextPointIndex < feltPoints.count, feltPoints[nextPointIndex].time > previousPoint.time {
+        let segmentFraction =
+          max(0, pointTime - previousPoint.time)
+          / (feltPoints[nextPointIndex].time - previousPoint.time)
+        intensity +=
+          (feltPoints[nextPointIndex].intensity - previousPoint.intensity) * segmentFraction
+        pointLog2Hertz +=
+          (feltPoints[nextPointIndex].log2Hertz - previousPoint.log2Hertz) * segmentFraction
       }
-      let level = vibration.envelope.level(at: time - vibration.startSeconds)
-      amplitudes.append(mapping.amplitude(atIntensity: intensity) * level)
-      octaves.append(logarithm)
+      let envelopeLevel = vibration.envelope.level(at: pointTime - vibration.startSeconds)
+      amplitudes.append(mapping.amplitude(atIntensity: intensity) * envelopeLevel)
+      log2HertzValues.append(pointLog2Hertz)
     }
     self.init(
-      eventIndex: vibration.eventIndex, firstPointIndex: first, amplitudes: amplitudes,
-      log2Hertz: octaves)
+      eventIndex: vibration.eventIndex, firstPointIndex: firstIndex, amplitudes: amplitudes,
+      log2Hertz: log2HertzValues)
   }
 
   /// The range of grid points that the track covers.
@@ -110,11 +117,11 @@ struct FeltTrack {
 
   /// The range in which the vibration is not silent.
   var soundingRange: Range<Int> {
-    let threshold = Self.silentFraction * peakAmplitude
-    guard let first = amplitudes.firstIndex(where: { $0 > threshold }),
-      let last = amplitudes.lastIndex(where: { $0 > threshold })
+    let amplitudeThreshold = Self.silentFraction * peakAmplitude
+    guard let firstIndex = amplitudes.firstIndex(where: { $0 > amplitudeThreshold }),
+      let lastIndex = amplitudes.lastIndex(where: { $0 > amplitudeThreshold })
     else { return firstPointIndex..<firstPointIndex }
-    return (firstPointIndex + first)..<(firstPointIndex + last + 1)
+    return (firstPointIndex + firstIndex)..<(firstPointIndex + lastIndex + 1)
   }
 
   /// Returns the track with its amplitudes multiplied by a gain.
@@ -136,27 +143,30 @@ struct FeltTrack {
   /// Returns the track with its times mapped.
   func warped(by warp: TimeWarp, grid: FeltGrid) -> FeltTrack {
     guard !amplitudes.isEmpty else { return self }
-    let first = max(
+    let firstIndex = max(
       0, Int((warp.target(of: grid.time(firstPointIndex)) / grid.stepSeconds).rounded(.down)))
     let endTime = warp.target(of: grid.time(pointRange.upperBound))
-    let end = min(grid.count, max(first, Int((endTime / grid.stepSeconds).rounded(.up))))
+    let endIndex = min(grid.count, max(firstIndex, Int((endTime / grid.stepSeconds).rounded(.up))))
     var warpedAmplitudes: [Double] = []
-    var warpedOctaves: [Double] = []
-    for index in first..<max(first, end) {
-      let position = warp.source(of: grid.time(index)) / grid.stepSeconds - Double(firstPointIndex)
-      let lower = Int(position.rounded(.down))
-      let fraction = position - Double(lower)
-      let isInside = lower >= 0 && lower < amplitudes.count
-      let low = min(max(0, lower), amplitudes.count - 1)
-      let high = min(max(0, lower + 1), amplitudes.count - 1)
-      let next = lower + 1 < amplitudes.count ? amplitudes[high] : 0
+    var warpedLog2Hertz: [Double] = []
+    for index in firstIndex..<max(firstIndex, endIndex) {
+      let sourcePosition =
+        warp.source(of: grid.time(index)) / grid.stepSeconds - Double(firstPointIndex)
+      let sourceIndex = Int(sourcePosition.rounded(.down))
+      let sourceFraction = sourcePosition - Double(sourceIndex)
+      let isInside = sourceIndex >= 0 && sourceIndex < amplitudes.count
+      let lowerIndex = min(max(0, sourceIndex), amplitudes.count - 1)
+      let upperIndex = min(max(0, sourceIndex + 1), amplitudes.count - 1)
+      let nextAmplitude = sourceIndex + 1 < amplitudes.count ? amplitudes[upperIndex] : 0
       warpedAmplitudes.append(
-        isInside ? amplitudes[low] + (next - amplitudes[low]) * fraction : 0)
-      warpedOctaves.append(log2Hertz[low] + (log2Hertz[high] - log2Hertz[low]) * fraction)
+        isInside
+          ? amplitudes[lowerIndex] + (nextAmplitude - amplitudes[lowerIndex]) * sourceFraction : 0)
+      warpedLog2Hertz.append(
+        log2Hertz[lowerIndex] + (log2Hertz[upperIndex] - log2Hertz[lowerIndex]) * sourceFraction)
     }
     return FeltTrack(
-      eventIndex: eventIndex, firstPointIndex: first, amplitudes: warpedAmplitudes,
-      log2Hertz: warpedOctaves)
+      eventIndex: eventIndex, firstPointIndex: firstIndex, amplitudes: warpedAmplitudes,
+      log2Hertz: warpedLog2Hertz)
   }
 }
 
@@ -178,10 +188,10 @@ struct TimeWarp {
     self.sourceTimes = sources
     self.targetTimes = targets
     guard extrapolating, sources.count == 2, sources[1] > sources[0] else { return }
-    let scale = (targets[1] - targets[0]) / (sources[1] - sources[0])
-    let distances = [-Self.extrapolationSeconds, Self.extrapolationSeconds]
-    self.sourceTimes = distances.map { sources[0] + $0 }
-    self.targetTimes = distances.map { targets[0] + $0 * scale }
+    let timeScale = (targets[1] - targets[0]) / (sources[1] - sources[0])
+    let extrapolationOffsets = [-Self.extrapolationSeconds, Self.extrapolationSeconds]
+    self.sourceTimes = extrapolationOffsets.map { sources[0] + $0 }
+    self.targetTimes = extrapolationOffsets.map { targets[0] + $0 * timeScale }
   }
 
   /// A Boolean value that indicates whether no time changes.
@@ -189,10 +199,10 @@ struct TimeWarp {
 
   /// The mapping in the other direction.
   var inverted: TimeWarp {
-    var inverted = self
-    inverted.sourceTimes = targetTimes
-    inverted.targetTimes = sourceTimes
-    return inverted
+    var invertedWarp = self
+    invertedWarp.sourceTimes = targetTimes
+    invertedWarp.targetTimes = sourceTimes
+    return invertedWarp
   }
 
   /// Returns the time to which a time is mapped.
@@ -202,23 +212,24 @@ struct TimeWarp {
   func source(of target: Double) -> Double { Self.map(target, from: targetTimes, to: sourceTimes) }
 
   private static func map(_ time: Double, from: [Double], to: [Double]) -> Double {
-    guard let first = from.first, let last = from.last else { return time }
-    if time <= first { return time + to[0] - first }
-    if time >= last { return time + to[to.count - 1] - last }
+    guard let firstTime = from.first, let lastTime = from.last else { return time }
+    if time <= firstTime { return time + to[0] - firstTime }
+    if time >= lastTime { return time + to[to.count - 1] - lastTime }
     // Finds the first anchor at the time or after.
-    var index = 1
-    var upperIndex = from.count - 1
-    while index < upperIndex {
-      let middle = (index + upperIndex) / 2
-      if from[middle] < time {
-        index = middle + 1
+    var segmentIndex = 1
+    var upperSegmentIndex = from.count - 1
+    while segmentIndex < upperSegmentIndex {
+      let middleIndex = (segmentIndex + upperSegmentIndex) / 2
+      if from[middleIndex] < time {
+        segmentIndex = middleIndex + 1
       } else {
-        upperIndex = middle
+        upperSegmentIndex = middleIndex
       }
     }
-    let span = from[index] - from[index - 1]
-    guard span > 0 else { return to[index] }
-    return to[index - 1] + (to[index] - to[index - 1]) * (time - from[index - 1]) / span
+    let segmentSeconds = from[segmentIndex] - from[segmentIndex - 1]
+    guard segmentSeconds > 0 else { return to[segmentIndex] }
+    return to[segmentIndex - 1] + (to[segmentIndex] - to[segmentIndex - 1])
+      * (time - from[segmentIndex - 1]) / segmentSeconds
   }
 }
 
@@ -259,14 +270,14 @@ struct SampledFeltPattern {
   /// Returns the pattern with the times of its tracks and transients mapped.
   func warped(by warp: TimeWarp, grid: FeltGrid) -> SampledFeltPattern {
     if warp.isIdentity { return self }
-    var moved = self
+    var warpedPattern = self
     for (index, track) in tracks.enumerated() {
-      moved.replaceTrack(at: index, by: track.warped(by: warp, grid: grid))
+      warpedPattern.replaceTrack(at: index, by: track.warped(by: warp, grid: grid))
     }
-    for index in moved.transients.indices {
-      moved.transients[index].time = warp.target(of: moved.transients[index].time)
+    for index in warpedPattern.transients.indices {
+      warpedPattern.transients[index].time = warp.target(of: warpedPattern.transients[index].time)
     }
-    return moved
+    return warpedPattern
   }
 
   /// Returns the integral of the squared amplitudes over a time range.
@@ -289,19 +300,19 @@ struct SampledFeltPattern {
 
   /// Returns the event that has at least the given fraction of the energy in a range, or nil.
   func dominantEvent(in range: Range<Int>, fraction: Double = 0.6) -> Int? {
-    var total = 0.0
-    var best: (event: Int, energy: Double)?
+    var totalEnergy = 0.0
+    var strongestEvent: (event: Int, energy: Double)?
     for track in tracks where track.pointRange.overlaps(range) {
       let energy = track.pointRange.clamped(to: range).reduce(0.0) { sum, index in
         let amplitude = track.amplitudes[index - track.firstPointIndex]
         return sum + amplitude * amplitude
       }
-      total += energy
-      if energy > best?.energy ?? 0 {
-        best = (track.eventIndex, energy)
+      totalEnergy += energy
+      if energy > strongestEvent?.energy ?? 0 {
+        strongestEvent = (track.eventIndex, energy)
       }
     }
-    guard let best, best.energy >= fraction * total else { return nil }
-    return best.event
+    guard let strongestEvent, strongestEvent.energy >= fraction * totalEnergy else { return nil }
+    return strongestEvent.event
   }
 }

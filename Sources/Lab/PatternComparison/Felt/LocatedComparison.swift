@@ -70,22 +70,22 @@ struct LocatedComparison {
   var differences: [FeltDifference] {
     guard locationEntries.count > 1 else { return locationEntries[0].comparison.differences }
     var differences: [FeltDifference] = []
-    let shared = sharedDifferences
+    let commonDifferences = sharedDifferences
     for entry in locationEntries {
       for var difference in entry.comparison.differences {
-        if shared.contains(where: { Self.areEqual($0, difference) }) { continue }
+        if commonDifferences.contains(where: { Self.areEqual($0, difference) }) { continue }
         difference.location = entry.location
         differences.append(difference)
       }
     }
-    return (shared + differences).sorted { $0.range.lowerBound < $1.range.lowerBound }
+    return (commonDifferences + differences).sorted { $0.range.lowerBound < $1.range.lowerBound }
   }
 
   /// The differences that apply to the whole pattern and are equal at all body locations that the
   /// patterns use.
   private var sharedDifferences: [FeltDifference] {
-    let wholes = locationEntries[0].comparison.differences.filter { $0.subject == .whole }
-    return wholes.filter { whole in
+    let wholeDifferences = locationEntries[0].comparison.differences.filter { $0.subject == .whole }
+    return wholeDifferences.filter { whole in
       locationEntries.dropFirst().allSatisfy { entry in
         entry.comparison.differences.contains { Self.areEqual(whole, $0) }
       }
@@ -100,7 +100,8 @@ struct LocatedComparison {
   /// Returns the mapping of the reference's times to the candidate's at the body location of a
   /// difference.
   func overallTimeWarp(of difference: FeltDifference) -> TimeWarp {
-    let entry = locationEntries.first { $0.location == difference.location } ?? locationEntries[0]
-    return entry.comparison.overallTimeWarp
+    let locationEntry =
+      locationEntries.first { $0.location == difference.location } ?? locationEntries[0]
+    return locationEntry.comparison.overallTimeWarp
   }
 }

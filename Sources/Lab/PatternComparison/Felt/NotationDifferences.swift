@@ -33,9 +33,12 @@ struct NotationDifferences {
     pulses: [FeltPulse], written: [Difference], list: DifferenceList
   ) -> [String] {
     var sentences: [String] = []
-    if let format = reference.format, let other = candidate.format, format.title != other.title {
+    if let referenceFormat = reference.format, let candidateFormat = candidate.format,
+      referenceFormat.title != candidateFormat.title
+    {
       sentences.append(
-        "\(options.candidateLabel) is \(other.title); \(options.referenceLabel) is \(format.title)."
+        "\(options.candidateLabel) is \(candidateFormat.title); "
+          + "\(options.referenceLabel) is \(referenceFormat.title)."
       )
     }
     sentences += countSentences()
@@ -48,16 +51,17 @@ struct NotationDifferences {
   }
 
   private static func limitedSentences(_ sentences: [String]) -> [String] {
-    let more = sentences.count - maximumSentenceCount
-    return sentences.prefix(maximumSentenceCount) + (more > 0 ? ["And \(more) more."] : [])
+    let omittedCount = sentences.count - maximumSentenceCount
+    return sentences.prefix(maximumSentenceCount)
+      + (omittedCount > 0 ? ["And \(omittedCount) more."] : [])
   }
 
   // MARK: - Counts
 
   private func countSentences() -> [String] {
-    let counts = Self.elementCounts(of: composition)
+    let referenceCounts = Self.elementCounts(of: composition)
     let candidateCounts = Self.elementCounts(of: candidateComposition)
-    return zip(counts, candidateCounts).compactMap { count, candidateCount in
+    return zip(referenceCounts, candidateCounts).compactMap { count, candidateCount in
       guard count.number != candidateCount.number else { return nil }
       let noun = candidateCount.number == 1 ? candidateCount.noun : candidateCount.noun + "s"
       return "\(options.candidateLabel) has \(candidateCount.number) \(noun), "
@@ -84,16 +88,17 @@ struct NotationDifferences {
   // MARK: - Pulses
 
   private func sentence(for pulse: FeltPulse) -> String {
-    let owner = pulse.isInReference ? composition : candidateComposition
-    let labels = [options.referenceLabel, options.candidateLabel]
-    let ownerLabel = pulse.isInReference ? labels[0] : labels[1]
-    let otherLabel = pulse.isInReference ? labels[1] : labels[0]
-    let events = IndexedEvent.events(of: owner)
-    let names = EventNames(events, takeLabel: ownerLabel)
-    let event = events.first { $0.compositionIndex == pulse.transient.eventIndex }
-    let name = event.map { names.possessiveName(of: $0) } ?? "\(ownerLabel)'s transient"
-    let time = SentenceFormatting.time(event?.timeSeconds ?? pulse.transient.time)
-    return "\(name), at \(time), is a short vibration in \(otherLabel)."
+    let ownerComposition = pulse.isInReference ? composition : candidateComposition
+    let takeLabels = [options.referenceLabel, options.candidateLabel]
+    let ownerLabel = pulse.isInReference ? takeLabels[0] : takeLabels[1]
+    let otherLabel = pulse.isInReference ? takeLabels[1] : takeLabels[0]
+    let ownerEvents = IndexedEvent.events(of: ownerComposition)
+    let eventNames = EventNames(ownerEvents, takeLabel: ownerLabel)
+    let pulseEvent = ownerEvents.first { $0.compositionIndex == pulse.transient.eventIndex }
+    let transientName =
+      pulseEvent.map { eventNames.possessiveName(of: $0) } ?? "\(ownerLabel)'s transient"
+    let timeText = SentenceFormatting.time(pulseEvent?.timeSeconds ?? pulse.transient.time)
+    return "\(transientName), at \(timeText), is a short vibration in \(otherLabel)."
   }
 
   // MARK: - Values
@@ -113,22 +118,22 @@ struct NotationDifferences {
   }
 
   private func valueSentence(for difference: Difference, list: DifferenceList) -> String? {
-    let events = IndexedEvent.events(of: candidateComposition)
-    let indices = Set(difference.candidateEvents)
-    let differing = events.filter { indices.contains($0.compositionIndex) }
-    guard let first = differing.first, let before = difference.before,
+    let candidateEvents = IndexedEvent.events(of: candidateComposition)
+    let differingIndices = Set(difference.candidateEvents)
+    let differingEvents = candidateEvents.filter { differingIndices.contains($0.compositionIndex) }
+    guard let firstEvent = differingEvents.first, let before = difference.before,
       let after = difference.after
     else { return nil }
-    let subject = list.candidateNames.subject(for: differing)
-    let values = SentenceFormatting.values(after, insteadOf: before)
+    let subject = list.candidateNames.subject(for: differingEvents)
+    let valuesText = SentenceFormatting.values(after, insteadOf: before)
     switch difference.kind {
     case .time:
-      return subject.withVerb("starts", plural: "start") + " at \(values) s."
+      return subject.withVerb("starts", plural: "start") + " at \(valuesText) s."
     case .duration:
-      return subject.withVerb("lasts", plural: "last") + " \(values) s."
+      return subject.withVerb("lasts", plural: "last") + " \(valuesText) s."
     default:
-      let name = difference.kind.valueName(of: first.kind)
-      return subject.withVerb("has", plural: "have") + " \(name) \(values)."
+      let valueName = difference.kind.valueName(of: firstEvent.kind)
+      return subject.withVerb("has", plural: "have") + " \(valueName) \(valuesText)."
     }
   }
 }

@@ -35,36 +35,43 @@ struct PatternDifferences {
       reference.profile == candidate.profile,
       isIdentical || composition.signals == candidateComposition.signals
     else { return nil }
-    let mapping = FeltMapping(reference.profile, rate: reference.signal.rate)
-    let areRounded = reference.format != candidate.format
-    let formats = areRounded ? [reference, candidate].compactMap { $0.format?.resolution } : []
-    let written = WrittenDifferences(
-      composition, candidateComposition, profile: mapping.profile, options: options)
-    let felt = LocatedComparison(
-      composition, candidateComposition, mapping: mapping, formats: formats,
-      separatesLocations: !written.alwaysReportedDifferences.contains { $0.kind == .channels })
-    let hasEqualHaptics = isIdentical || felt.isExactlyEqual
-    let feltDifferences = hasEqualHaptics ? [] : felt.differences
+    let feltMapping = FeltMapping(reference.profile, rate: reference.signal.rate)
+    let formatsDiffer = reference.format != candidate.format
+    let formatResolutions =
+      formatsDiffer ? [reference, candidate].compactMap { $0.format?.resolution } : []
+    let writtenDifferences = WrittenDifferences(
+      composition, candidateComposition, profile: feltMapping.profile, options: options)
+    let feltComparison = LocatedComparison(
+      composition, candidateComposition, mapping: feltMapping, formats: formatResolutions,
+      separatesLocations: !writtenDifferences.alwaysReportedDifferences.contains {
+        $0.kind == .channels
+      })
+    let hasEqualHaptics = isIdentical || feltComparison.isExactlyEqual
+    let feltDifferences = hasEqualHaptics ? [] : feltComparison.differences
     let explanation = WrittenExplanation(
-      written, of: feltDifferences, areEqual: hasEqualHaptics,
-      namesControls: !areRounded && (reference.format?.resolution ?? .exact) == .exact,
-      context: felt.strongestContext)
-    differences = written.alwaysReportedDifferences
-    if let explained = explanation.differences {
-      differences += explained
+      writtenDifferences, of: feltDifferences, areEqual: hasEqualHaptics,
+      namesControls: !formatsDiffer && (reference.format?.resolution ?? .exact) == .exact,
+      context: feltComparison.strongestContext)
+    differences = writtenDifferences.alwaysReportedDifferences
+    if let explainedDifferences = explanation.differences {
+      differences += explainedDifferences
     } else {
       let builder = FeltSentences(
         composition, candidateComposition, options: options,
-        range: written.differenceList.overallRange)
-      differences += builder.differences(for: feltDifferences, clock: felt.overallTimeWarp(of:))
-      differences += written.hapticDifferences.filter { written.alsoConcernsAudio($0) }
+        range: writtenDifferences.differenceList.overallRange)
+      differences += builder.differences(
+        for: feltDifferences, clock: feltComparison.overallTimeWarp(of:))
+      differences += writtenDifferences.hapticDifferences.filter {
+        writtenDifferences.alsoConcernsAudio($0)
+      }
     }
-    let notation = NotationDifferences(
+    let notationBuilder = NotationDifferences(
       reference, candidate, composition, candidateComposition, options: options)
     if explanation.differences == nil || differences.isEmpty {
-      notationDifferences = notation.sentences(
-        pulses: hasEqualHaptics ? [] : felt.pulses, written: explanation.unexplainedDifferences,
-        list: written.differenceList)
+      notationDifferences = notationBuilder.sentences(
+        pulses: hasEqualHaptics ? [] : feltComparison.pulses,
+        written: explanation.unexplainedDifferences,
+        list: writtenDifferences.differenceList)
     }
   }
 }
@@ -95,13 +102,13 @@ struct WrittenDifferences {
     _ composition: HapticComposition, _ candidate: HapticComposition, profile: TransducerProfile,
     options: ComparisonOptions
   ) {
-    let match = EventMatch(composition, candidate)
+    let eventMatch = EventMatch(composition, candidate)
     statesHertz = composition.statesHertz || candidate.statesHertz
-    events = match.referenceEvents
-    candidateEvents = match.candidateEvents
-    isApplicable = match.pairs.count * 2 >= min(events.count, candidateEvents.count)
+    events = eventMatch.referenceEvents
+    candidateEvents = eventMatch.candidateEvents
+    isApplicable = eventMatch.pairs.count * 2 >= min(events.count, candidateEvents.count)
     let eventDifferences = EventDifferences(
-      match, of: composition, profile: profile, options: options)
+      eventMatch, of: composition, profile: profile, options: options)
     differenceList = eventDifferences.differenceList
     for difference in eventDifferences.differenceList.differences {
       if difference.kind == .channels || !concernsHaptics(difference) {
@@ -112,7 +119,7 @@ struct WrittenDifferences {
     }
     for areHaptic in [true, false] {
       let controls = ControlDifferences(
-        composition, candidate, areHaptic: areHaptic, match: match, profile: profile,
+        composition, candidate, areHaptic: areHaptic, match: eventMatch, profile: profile,
         options: options)
       if areHaptic {
         hapticDifferences += controls.differences
@@ -128,10 +135,10 @@ struct WrittenDifferences {
 
   /// Returns whether a difference of haptic events also affects audio events, which are not felt.
   func alsoConcernsAudio(_ difference: Difference) -> Bool {
-    let indices = Set(difference.referenceEvents)
+    let referenceIndices = Set(difference.referenceEvents)
     let candidateIndices = Set(difference.candidateEvents)
     return !difference.isOverall
-      && (events.contains { !$0.isHaptic && indices.contains($0.compositionIndex) }
+      && (events.contains { !$0.isHaptic && referenceIndices.contains($0.compositionIndex) }
         || candidateEvents.contains {
           !$0.isHaptic && candidateIndices.contains($0.compositionIndex)
         })
@@ -139,9 +146,9 @@ struct WrittenDifferences {
 
   /// Returns the haptic events of both patterns that a difference concerns.
   func hapticEvents(of difference: Difference) -> [IndexedEvent] {
-    let indices = Set(difference.referenceEvents)
+    let referenceIndices = Set(difference.referenceEvents)
     let candidateIndices = Set(difference.candidateEvents)
-    return events.filter { $0.isHaptic && indices.contains($0.compositionIndex) }
+    return events.filter { $0.isHaptic && referenceIndices.contains($0.compositionIndex) }
       + candidateEvents.filter { $0.isHaptic && candidateIndices.contains($0.compositionIndex) }
   }
 }
@@ -186,7 +193,7 @@ struct WrittenExplanation {
       unexplainedDifferences = written.hapticDifferences
       return
     }
-    var explained: [Difference] = []
+    var explainedDifferences: [Difference] = []
     for difference in written.hapticDifferences {
       let causes = felt.filter { agrees(difference, $0) }
       if causes.isEmpty, !isBelowDetection(difference) {
@@ -199,15 +206,19 @@ struct WrittenExplanation {
       if causes.count == 1 {
         difference.limitSignificance(to: causes[0])
       }
-      explained.append(difference)
+      explainedDifferences.append(difference)
     }
-    let isComplete = felt.allSatisfy { cause in explained.contains { agrees($0, cause) } }
+    let isExplanationComplete = felt.allSatisfy { cause in
+      explainedDifferences.contains { agrees($0, cause) }
+    }
     // The values of one format are a complete explanation, although pairs of events may differ.
-    let isMuchShorter =
+    let isWrittenMuchShorter =
       context.resolution.isExact && !written.hapticDifferences.isEmpty
       && written.hapticDifferences.count * Self.minimumCountRatio <= felt.count
-    if written.isApplicable, unexplainedDifferences.isEmpty && isComplete || isMuchShorter {
-      differences = isMuchShorter ? written.hapticDifferences : explained
+    if written.isApplicable,
+      unexplainedDifferences.isEmpty && isExplanationComplete || isWrittenMuchShorter
+    {
+      differences = isWrittenMuchShorter ? written.hapticDifferences : explainedDifferences
       unexplainedDifferences = []
     } else {
       unexplainedDifferences = written.hapticDifferences
@@ -228,12 +239,13 @@ struct WrittenExplanation {
 
   /// Returns whether a difference of values explains a difference in feeling.
   private func agrees(_ difference: Difference, _ felt: FeltDifference) -> Bool {
-    let isWhole = difference.isOverall || felt.subject == .whole
-    let margin = Self.maximumGapSeconds + (difference.unit == .seconds ? abs(difference.amount) : 0)
+    let concernsWhole = difference.isOverall || felt.subject == .whole
+    let marginSeconds =
+      Self.maximumGapSeconds + (difference.unit == .seconds ? abs(difference.amount) : 0)
     guard
-      isWhole
-        || felt.range.lowerBound <= difference.range.upperBound + margin
-          && felt.range.upperBound >= difference.range.lowerBound - margin
+      concernsWhole
+        || felt.range.lowerBound <= difference.range.upperBound + marginSeconds
+          && felt.range.upperBound >= difference.range.lowerBound - marginSeconds
     else { return false }
     switch difference.kind {
     case .level:
@@ -246,9 +258,10 @@ struct WrittenExplanation {
     case .duration:
       return agreesInDuration(difference, felt)
     case .tempo:
-      let shift = abs(difference.maximumShift ?? 0)
+      let maximumShiftSeconds = abs(difference.maximumShift ?? 0)
       return felt.kind == .tempo
-        || [.time, .duration].contains(felt.kind) && abs(felt.amount) <= 1.2 * shift + 0.001
+        || [.time, .duration].contains(felt.kind)
+          && abs(felt.amount) <= 1.2 * maximumShiftSeconds + 0.001
     case .missing:
       return felt.kind == .missing || felt.kind == .level && felt.amount < 0
     case .added:
@@ -264,26 +277,26 @@ struct WrittenExplanation {
   }
 
   private func agreesInLevel(_ difference: Difference, _ felt: FeltDifference) -> Bool {
-    let minimum = difference.spread?.lowerBound ?? difference.amount
-    let maximum = difference.spread?.upperBound ?? difference.amount
+    let minimumAmount = difference.spread?.lowerBound ?? difference.amount
+    let maximumAmount = difference.spread?.upperBound ?? difference.amount
     return switch felt.kind {
-    case .missing: minimum <= -comparisonContext.minimumPresenceDecibels
-    case .added: maximum >= comparisonContext.minimumPresenceDecibels
+    case .missing: minimumAmount <= -comparisonContext.minimumPresenceDecibels
+    case .added: maximumAmount >= comparisonContext.minimumPresenceDecibels
     case .level: hasAmount(felt.amount, difference, minimum: 0.6)
     default: false
     }
   }
 
   private func agreesInDuration(_ difference: Difference, _ felt: FeltDifference) -> Bool {
-    let tolerance = max(0.005, 0.15 * abs(difference.amount))
+    let toleranceSeconds = max(0.005, 0.15 * abs(difference.amount))
     switch felt.kind {
     case .duration, .time:
-      return abs(abs(felt.amount) - abs(difference.amount)) <= tolerance
+      return abs(abs(felt.amount) - abs(difference.amount)) <= toleranceSeconds
     case .level:
       // The tail of a release hides the new end.
-      let end = difference.range.upperBound + min(0, difference.amount)
+      let shortenedEndTime = difference.range.upperBound + min(0, difference.amount)
       return felt.amount * difference.amount > 0
-        && abs(felt.range.lowerBound - end) <= Self.maximumGapSeconds
+        && abs(felt.range.lowerBound - shortenedEndTime) <= Self.maximumGapSeconds
     default:
       return false
     }
@@ -311,12 +324,14 @@ struct WrittenExplanation {
 
   /// Returns whether an amount equals that of a difference, within its spread and a tolerance.
   private func hasAmount(_ amount: Double, _ difference: Difference, minimum: Double) -> Bool {
-    let spread = difference.spread ?? difference.amount...difference.amount
-    let tolerance = max(minimum, 0.15 * abs(difference.amount))
-    guard amount >= spread.lowerBound - tolerance, amount <= spread.upperBound + tolerance else {
+    let amountSpread = difference.spread ?? difference.amount...difference.amount
+    let amountTolerance = max(minimum, 0.15 * abs(difference.amount))
+    guard amount >= amountSpread.lowerBound - amountTolerance,
+      amount <= amountSpread.upperBound + amountTolerance
+    else {
       return false
     }
-    return spread.lowerBound * spread.upperBound <= 0 || amount * difference.amount > 0
+    return amountSpread.lowerBound * amountSpread.upperBound <= 0 || amount * difference.amount > 0
   }
 
   // MARK: - Small differences
@@ -327,11 +342,11 @@ struct WrittenExplanation {
     guard comparisonContext.resolution.isExact, writtenDifferences.isApplicable else {
       return false
     }
-    let events = writtenDifferences.hapticEvents(of: difference)
-    let mapping = comparisonContext.resolution.mapping
-    if !events.isEmpty,
-      events.allSatisfy({
-        mapping.amplitude(atIntensity: $0.intensityOrVolume) < 1.2
+    let hapticEvents = writtenDifferences.hapticEvents(of: difference)
+    let feltMapping = comparisonContext.resolution.mapping
+    if !hapticEvents.isEmpty,
+      hapticEvents.allSatisfy({
+        feltMapping.amplitude(atIntensity: $0.intensityOrVolume) < 1.2
           * comparisonContext.amplitudeFloor
       })
     {
@@ -341,7 +356,8 @@ struct WrittenExplanation {
     case .decibels:
       return abs(difference.amount) < FeltDifference.Minimum.decibels + 0.1
     case .percent:
-      let isShort = !events.isEmpty && events.allSatisfy { !$0.kind.isTransient && $0.isShort }
+      let isShort =
+        !hapticEvents.isEmpty && hapticEvents.allSatisfy { !$0.kind.isTransient && $0.isShort }
       return isShort || abs(difference.amount) < 3
     case .seconds:
       return abs(difference.amount) < 0.005
@@ -368,10 +384,10 @@ extension Difference {
   mutating func limitSignificance(to felt: FeltDifference) {
     guard let maskedAmount = felt.maskedAmount, felt.kind == kind else { return }
     let isFrequency = felt.kind == .frequency
-    let count = JustNoticeableDifference.count(
+    let noticeableStepCount = JustNoticeableDifference.count(
       in: isFrequency ? FeltDifference.percent(ofOctaves: maskedAmount) : maskedAmount,
       unit: isFrequency ? .percent : .decibels)
-    significance = min(significance, count)
+    significance = min(significance, noticeableStepCount)
   }
 }
 

@@ -18,44 +18,45 @@ struct BackgroundSound {
   ///
   /// The median of all blocks excludes temporary sounds.
   static func background(of pair: SignalPair) -> BackgroundSound? {
-    let threshold = ActiveRegion.silenceMagnitude(of: pair.reference)
-    let length = max(1, Int(blockSeconds * pair.rate))
+    let silenceThreshold = ActiveRegion.silenceMagnitude(of: pair.reference)
+    let blockLength = max(1, Int(blockSeconds * pair.rate))
     var quietCandidateSamples: [Float] = []
-    var powers: [Double] = []
+    var candidatePowers: [Double] = []
     var referencePowers: [Double] = []
-    for start in stride(from: 0, to: pair.reference.count - length + 1, by: length) {
-      let block = start..<(start + length)
-      guard Statistics.peak(of: pair.reference[block]) < threshold else { continue }
-      powers.append(Statistics.meanSquare(of: pair.candidate[block]))
-      referencePowers.append(Statistics.meanSquare(of: pair.reference[block]))
-      quietCandidateSamples += pair.candidate[block]
+    for start in stride(from: 0, to: pair.reference.count - blockLength + 1, by: blockLength) {
+      let blockRange = start..<(start + blockLength)
+      guard Statistics.peak(of: pair.reference[blockRange]) < silenceThreshold else { continue }
+      candidatePowers.append(Statistics.meanSquare(of: pair.candidate[blockRange]))
+      referencePowers.append(Statistics.meanSquare(of: pair.reference[blockRange]))
+      quietCandidateSamples += pair.candidate[blockRange]
     }
     // Less than 100 ms of silence are not representative.
-    guard powers.count >= 5 else { return nil }
-    powers.sort()
-    let power = powers[powers.count / 2]
+    guard candidatePowers.count >= 5 else { return nil }
+    candidatePowers.sort()
+    let medianPower = candidatePowers[candidatePowers.count / 2]
     // A decaying power is the end of a sound.
-    guard power > RecordingThreshold.minimumBackgroundPower, powers[powers.count / 10] > power / 16,
-      power > 4 * Statistics.median(of: referencePowers)
+    guard medianPower > RecordingThreshold.minimumBackgroundPower,
+      candidatePowers[candidatePowers.count / 10] > medianPower / 16,
+      medianPower > 4 * Statistics.median(of: referencePowers)
     else {
       return nil
     }
     return BackgroundSound(
-      meanSquare: power, humHertz: toneHertz(in: quietCandidateSamples, rate: pair.rate))
+      meanSquare: medianPower, humHertz: toneHertz(in: quietCandidateSamples, rate: pair.rate))
   }
 
   /// Returns the frequency of a tone that has most of the power, or nil if there is none.
   private static func toneHertz(in samples: [Float], rate: Double) -> Double? {
     let spectrum = Spectrum(of: Signal(samples, rate: rate), window: 0.25)
     guard
-      let peak = spectrum.binPowers.indices.max(by: {
+      let peakBin = spectrum.binPowers.indices.max(by: {
         spectrum.binPowers[$0] < spectrum.binPowers[$1]
       })
     else { return nil }
-    let nearby = max(0, peak - 3)...min(spectrum.binPowers.count - 1, peak + 3)
-    let power = nearby.reduce(0) { $0 + spectrum.binPowers[$1] }
-    guard power > minimumTonality * spectrum.totalPower, power > 0 else { return nil }
-    return nearby.reduce(0) { $0 + spectrum.binPowers[$1] * spectrum.binHertz[$1] } / power
+    let nearbyBins = max(0, peakBin - 3)...min(spectrum.binPowers.count - 1, peakBin + 3)
+    let peakPower = nearbyBins.reduce(0) { $0 + spectrum.binPowers[$1] }
+    guard peakPower > minimumTonality * spectrum.totalPower, peakPower > 0 else { return nil }
+    return nearbyBins.reduce(0) { $0 + spectrum.binPowers[$1] * spectrum.binHertz[$1] } / peakPower
   }
 
   /// The level in dBFS: the peak level of a tone, or the RMS level of noise.

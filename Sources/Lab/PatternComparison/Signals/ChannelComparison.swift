@@ -21,10 +21,10 @@ struct ChannelComparison {
       guard !difference.isOverall, !shared.contains(where: { $0.kind == difference.kind }) else {
         return 0
       }
-      let overall = comparison.differences.filter {
+      let overallDifferences = comparison.differences.filter {
         $0.isOverall && $0.kind == difference.kind && $0.unit == difference.unit
       }
-      return overall.reduce(0) { $0 + $1.amount }
+      return overallDifferences.reduce(0) { $0 + $1.amount }
     }
   }
 
@@ -45,15 +45,15 @@ struct ChannelComparison {
   init?(
     _ reference: Take, _ candidate: Take, gains: (Double, Double), options: ComparisonOptions
   ) {
-    guard let locations = reference.channelLocations,
+    guard let referenceLocations = reference.channelLocations,
       let candidateLocations = candidate.channelLocations,
-      locations.count == candidateLocations.count,
-      zip(locations, candidateLocations).allSatisfy({ $0.isSameLocation(as: $1) }),
+      referenceLocations.count == candidateLocations.count,
+      zip(referenceLocations, candidateLocations).allSatisfy({ $0.isSameLocation(as: $1) }),
       (reference.composition == nil) == (candidate.composition == nil),
       reference.signal.hasDifferingChannels || candidate.signal.hasDifferingChannels
     else { return nil }
-    channels = locations.indices.map { index in
-      let location = locations[index]
+    channels = referenceLocations.indices.map { index in
+      let location = referenceLocations[index]
       return Channel(
         name: location.displayName,
         comparison: Comparison(
@@ -76,31 +76,32 @@ struct ChannelComparison {
 
   /// The equality of takes without differences.
   var approximateEquality: Comparison.Equality {
-    var maximumResidual: Double?
-    var farthestLevel = 0.0
+    var maximumResidualDecibels: Double?
+    var farthestLevelDecibels = 0.0
     for channel in channels {
-      guard case .approximate(let residual, let level) = channel.comparison.equality else {
+      guard case .approximate(let residualDecibels, let level) = channel.comparison.equality else {
         continue
       }
-      if let residual {
-        maximumResidual = max(maximumResidual ?? residual, residual)
+      if let residualDecibels {
+        maximumResidualDecibels = max(maximumResidualDecibels ?? residualDecibels, residualDecibels)
       }
-      if abs(level) > abs(farthestLevel) {
-        farthestLevel = level
+      if abs(level) > abs(farthestLevelDecibels) {
+        farthestLevelDecibels = level
       }
     }
-    return .approximate(residualDecibels: maximumResidual, levelDecibels: farthestLevel)
+    return .approximate(
+      residualDecibels: maximumResidualDecibels, levelDecibels: farthestLevelDecibels)
   }
 
   /// The differences. A difference of the whole that all channels share is listed once. All others
   /// name their channel.
   var differences: [Difference] {
-    let shared = sharedDifferences
-    var differences = shared
+    let commonDifferences = sharedDifferences
+    var differences = commonDifferences
     for channel in channels {
       for var difference in channel.comparison.differences {
-        if shared.contains(where: { Self.areEqual($0, difference) }) { continue }
-        difference.channelAmount = channel.overallAmount(for: difference, unless: shared)
+        if commonDifferences.contains(where: { Self.areEqual($0, difference) }) { continue }
+        difference.channelAmount = channel.overallAmount(for: difference, unless: commonDifferences)
         difference.isOverall = false
         difference.referenceEvents = difference.referenceEvents.map { channel.referenceIndices[$0] }
         difference.candidateEvents = difference.candidateEvents.map { channel.candidateIndices[$0] }
@@ -112,8 +113,8 @@ struct ChannelComparison {
   }
 
   private var sharedDifferences: [Difference] {
-    let wholes = channels[0].comparison.differences.filter(\.isOverall)
-    return wholes.filter { whole in
+    let wholeDifferences = channels[0].comparison.differences.filter(\.isOverall)
+    return wholeDifferences.filter { whole in
       channels.dropFirst().allSatisfy { channel in
         channel.comparison.differences.contains { Self.areEqual(whole, $0) }
       }
@@ -131,15 +132,17 @@ extension Take {
   /// The result is nil if there are fewer than two, or if they do not correspond to the channels of
   /// the signal.
   fileprivate var channelLocations: [HapticComposition.BodyLocation]? {
-    let count = signal.channels.count
-    guard (2...HapticComposition.maximumSeparateLocationCount).contains(count) else { return nil }
+    let channelCount = signal.channels.count
+    guard (2...HapticComposition.maximumSeparateLocationCount).contains(channelCount) else {
+      return nil
+    }
     guard let composition else {
-      return (1...count).map { number in
-        HapticComposition.BodyLocation(number, of: count, name: "channel \(number)")
+      return (1...channelCount).map { number in
+        HapticComposition.BodyLocation(number, of: channelCount, name: "channel \(number)")
       }
     }
-    let locations = composition.separateLocations
-    return locations.count == count ? locations : nil
+    let separateLocations = composition.separateLocations
+    return separateLocations.count == channelCount ? separateLocations : nil
   }
 
   /// Returns one channel as a take.
@@ -151,40 +154,41 @@ extension Take {
   fileprivate func channel(
     _ index: Int, at location: HapticComposition.BodyLocation, gain: Double
   ) -> Take {
-    var take = self
-    let samples = signal.channels[index]
+    var channelTake = self
+    let channelSamples = signal.channels[index]
     let gain = Float(gain)
-    take.signal = Signal(gain == 1 ? samples : samples.map { $0 * gain }, rate: signal.rate)
+    channelTake.signal = Signal(
+      gain == 1 ? channelSamples : channelSamples.map { $0 * gain }, rate: signal.rate)
     if let composition {
-      take.source = .pattern(composition.felt(at: location))
+      channelTake.source = .pattern(composition.felt(at: location))
     }
-    return take
+    return channelTake
   }
 }
 
 extension HapticComposition {
   /// Returns the layers that are felt at a body location, as a composition that is felt everywhere.
   fileprivate func felt(at location: BodyLocation) -> HapticComposition {
-    var composition = self
-    composition.layers = layers.filter { $0.isFelt(at: location) }.map { layer in
+    var feltComposition = self
+    feltComposition.layers = layers.filter { $0.isFelt(at: location) }.map { layer in
       var layer = layer
       layer.bodyLocation = nil
       return layer
     }
-    return composition
+    return feltComposition
   }
 
   /// Returns the indices of the events that are felt at a body location, counted layer by layer.
   fileprivate func eventIndices(at location: BodyLocation) -> [Int] {
-    var indices: [Int] = []
-    var firstIndex = 0
+    var eventIndices: [Int] = []
+    var firstEventIndex = 0
     for layer in layers {
-      let nextIndex = firstIndex + layer.pattern.events.count
+      let nextEventIndex = firstEventIndex + layer.pattern.events.count
       if layer.isFelt(at: location) {
-        indices += firstIndex..<nextIndex
+        eventIndices += firstEventIndex..<nextEventIndex
       }
-      firstIndex = nextIndex
+      firstEventIndex = nextEventIndex
     }
-    return indices
+    return eventIndices
   }
 }

@@ -21,9 +21,9 @@ struct ClippedPeaks {
   private static let minimumRunEdgeDrop: Float = 0.001
 
   init?(_ samples: [Float]) {
-    let peak = Statistics.peak(of: samples)
-    guard peak >= Self.minimumClippedMagnitude else { return nil }
-    clippedMagnitude = peak * (1 - 1e-4)
+    let peakMagnitude = Statistics.peak(of: samples)
+    guard peakMagnitude >= Self.minimumClippedMagnitude else { return nil }
+    clippedMagnitude = peakMagnitude * (1 - 1e-4)
     var runStart: Int?
     for index in 0...samples.count {
       let isHigh = index < samples.count && abs(samples[index]) >= clippedMagnitude
@@ -31,10 +31,12 @@ struct ClippedPeaks {
         runStart = index
       }
       if !isHigh, let start = runStart {
-        let previous = start > 0 ? abs(samples[start - 1]) : 0
-        let next = index < samples.count ? abs(samples[index]) : 0
-        let maximumEdge = peak * (1 - Self.minimumRunEdgeDrop)
-        if index - start >= Self.minimumRunLength, min(previous, next) < maximumEdge {
+        let previousMagnitude = start > 0 ? abs(samples[start - 1]) : 0
+        let nextMagnitude = index < samples.count ? abs(samples[index]) : 0
+        let maximumEdge = peakMagnitude * (1 - Self.minimumRunEdgeDrop)
+        if index - start >= Self.minimumRunLength,
+          min(previousMagnitude, nextMagnitude) < maximumEdge
+        {
           clippedSampleCount += index - start
           clippedRunCount += 1
           clippedFrames = (clippedRunCount == 1 ? start : clippedFrames.lowerBound)..<index

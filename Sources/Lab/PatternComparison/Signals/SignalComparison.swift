@@ -15,44 +15,46 @@ extension Comparison {
   mutating func compareSignals() {
     isRelativeToOverall = true
     matchLevels()
-    let gains = (referenceGain, candidateGain)
-    var pair = SignalPair(
-      reference.signal, candidate.signal, alignment: options.alignment, gains: gains)
+    let takeGains = (referenceGain, candidateGain)
+    var signalPair = SignalPair(
+      reference.signal, candidate.signal, alignment: options.alignment, gains: takeGains)
     let arePatterns =
       reference.composition != nil && candidate.composition != nil
       && reference.profile == candidate.profile
-    var signals: SignalDifferences?
-    if options.alignment == .auto, pair.alignmentShiftFrames != 0 {
+    var signalDifferences: SignalDifferences?
+    if options.alignment == .auto, signalPair.alignmentShiftFrames != 0 {
       // An added or missing sound can cause a wrong alignment. Prefer the simpler explanation.
       let unalignedPair = SignalPair(
-        reference.signal, candidate.signal, alignment: .none, gains: gains)
-      let aligned = SignalDifferences(pair, arePatterns: arePatterns, options: options)
+        reference.signal, candidate.signal, alignment: .none, gains: takeGains)
+      let aligned = SignalDifferences(signalPair, arePatterns: arePatterns, options: options)
       let unaligned = SignalDifferences(
         unalignedPair, arePatterns: arePatterns, options: options)
       if aligned.differenceList.differences.count < unaligned.differenceList.differences.count {
-        signals = aligned
+        signalDifferences = aligned
       } else {
-        pair = unalignedPair
-        signals = unaligned
+        signalPair = unalignedPair
+        signalDifferences = unaligned
       }
     }
-    alignment = TakeAlignment(seconds: 0, correlation: pair.correlation)
-    if pair.isInverted {
+    alignment = TakeAlignment(seconds: 0, correlation: signalPair.correlation)
+    if signalPair.isInverted {
       candidateGain = -candidateGain
     }
-    let referencePower = Statistics.meanSquare(of: pair.reference)
-    let candidatePower = Statistics.meanSquare(of: pair.candidate)
+    let referencePower = Statistics.meanSquare(of: signalPair.reference)
+    let candidatePower = Statistics.meanSquare(of: signalPair.candidate)
     if referencePower == 0 || candidatePower == 0 {
       compareSilence(referencePower: referencePower, candidatePower: candidatePower)
-    } else if let approximate = approximateEquality(of: pair) {
+    } else if let approximate = approximateEquality(of: signalPair) {
       equality = approximate
     } else {
-      let signals = signals ?? SignalDifferences(pair, arePatterns: arePatterns, options: options)
-      differences += signals.differenceList.differences
-      alignment.seconds = options.alignment == .none ? 0 : signals.delaySeconds
-      candidateGain *= Decibels.amplitudeFactor(-signals.levelDecibels)
+      let signalDifferences =
+        signalDifferences
+        ?? SignalDifferences(signalPair, arePatterns: arePatterns, options: options)
+      differences += signalDifferences.differenceList.differences
+      alignment.seconds = options.alignment == .none ? 0 : signalDifferences.delaySeconds
+      candidateGain *= Decibels.amplitudeFactor(-signalDifferences.levelDecibels)
       if differences.isEmpty {
-        let residual = residual(of: pair)
+        let residual = residual(of: signalPair)
         equality = .approximate(
           residualDecibels: residual.residualDecibels,
           levelDecibels: residual.candidateLevelDecibels)
@@ -102,21 +104,21 @@ extension Comparison {
   /// Returns the residual that remains after the reference is scaled by the gain that minimizes it.
   private func residual(of pair: SignalPair) -> Residual {
     var referenceEnergy = 0.0
-    var product = 0.0
+    var crossEnergy = 0.0
     var residualEnergy = 0.0
     for (sample, candidateSample) in zip(pair.reference, pair.candidate) {
       referenceEnergy += Double(sample) * Double(sample)
-      product += Double(sample) * Double(candidateSample)
+      crossEnergy += Double(sample) * Double(candidateSample)
     }
-    let gain = referenceEnergy > 0 ? product / referenceEnergy : 1
+    let fittedGain = referenceEnergy > 0 ? crossEnergy / referenceEnergy : 1
     for (sample, candidateSample) in zip(pair.reference, pair.candidate) {
-      let difference = Double(candidateSample) - gain * Double(sample)
+      let difference = Double(candidateSample) - fittedGain * Double(sample)
       residualEnergy += difference * difference
     }
-    let count = Double(max(1, pair.reference.count))
+    let frameCount = Double(max(1, pair.reference.count))
     return Residual(
-      candidateLevelDecibels: gain > 0 ? 20 * log10(gain) : -200,
-      residualDecibels: Decibels.of(power: residualEnergy / count),
+      candidateLevelDecibels: fittedGain > 0 ? 20 * log10(fittedGain) : -200,
+      residualDecibels: Decibels.of(power: residualEnergy / frameCount),
       relativeResidualDecibels: Decibels.of(power: residualEnergy / max(referenceEnergy, 1e-30)))
   }
 
@@ -152,16 +154,16 @@ extension Comparison {
   ///   - difference: The difference.
   ///   - sentence: The sentence without a period, or nil to describe the difference by its kind.
   mutating func add(_ difference: Difference, sentence: String? = nil) {
-    var list = DifferenceList(
+    var differenceList = DifferenceList(
       candidateNames: EventNames([], takeLabel: options.candidateLabel),
       referenceNames: EventNames([], takeLabel: options.referenceLabel),
       overallRange: fullRange)
     if let sentence {
-      list.add(difference, sentence: sentence)
+      differenceList.add(difference, sentence: sentence)
     } else {
-      list.add(difference)
+      differenceList.add(difference)
     }
-    differences += list.differences
+    differences += differenceList.differences
   }
 
   /// Compares takes of which at least one is silent.
@@ -172,76 +174,81 @@ extension Comparison {
       equality = .approximate(residualDecibels: nil, levelDecibels: 0)
       return
     }
-    let isMissing = candidatePower == 0
+    let isCandidateSilent = candidatePower == 0
     add(
       Difference(
-        isMissing ? .missing : .added, in: fullRange, isOverall: true,
-        amount: measurements[isMissing ? 0 : 1]["peakDecibels"]
+        isCandidateSilent ? .missing : .added, in: fullRange, isOverall: true,
+        amount: measurements[isCandidateSilent ? 0 : 1]["peakDecibels"]
           ?? JustNoticeableDifference.perceptionFloorDecibels),
       sentence: options.candidateLabel
-        + (isMissing ? " is silent" : " is not silent, unlike \(options.referenceLabel)"))
+        + (isCandidateSilent ? " is silent" : " is not silent, unlike \(options.referenceLabel)"))
   }
 
   /// Adds a difference if the durations of the takes differ and no other difference explains that.
   private mutating func compareLengths() {
-    let duration = reference.signal.durationSeconds
-    let candidateDuration = candidate.signal.durationSeconds
-    let change = candidateDuration - duration
-    let isExplained = differences.contains {
+    let referenceSeconds = reference.signal.durationSeconds
+    let candidateSeconds = candidate.signal.durationSeconds
+    let changeSeconds = candidateSeconds - referenceSeconds
+    let isChangeExplained = differences.contains {
       switch $0.kind {
       case .duration, .missing, .added, .tempo: true
-      case .time: $0.isOverall ? abs(change - $0.amount) < 0.001 : true
+      case .time: $0.isOverall ? abs(changeSeconds - $0.amount) < 0.001 : true
       default: false
       }
     }
     // A sound at a slightly higher frequency is slightly shorter.
-    guard abs(change) > (differences.isEmpty ? 0.001 : 0.01), !isExplained else { return }
-    let values = SentenceFormatting.values(candidateDuration, insteadOf: duration)
-    let changeText = Difference.Kind.length.changeText(change)
+    guard abs(changeSeconds) > (differences.isEmpty ? 0.001 : 0.01), !isChangeExplained else {
+      return
+    }
+    let durationsText = SentenceFormatting.values(candidateSeconds, insteadOf: referenceSeconds)
+    let changeText = Difference.Kind.length.changeText(changeSeconds)
     add(
       Difference(
-        .length, in: fullRange, amount: change, before: duration, after: candidateDuration),
-      sentence: "\(options.candidateLabel)'s recording is \(changeText): \(values) s")
+        .length, in: fullRange, amount: changeSeconds, before: referenceSeconds,
+        after: candidateSeconds),
+      sentence: "\(options.candidateLabel)'s recording is \(changeText): \(durationsText) s")
   }
 
   /// Adds a difference if the numbers of channels differ, or if channels differ although their mean
   /// is equal.
   mutating func compareChannels() {
-    let count = reference.signal.channels.count
-    let candidateCount = candidate.signal.channels.count
-    if count != candidateCount {
-      let plural = candidateCount == 1 ? "" : "s"
+    let channelCount = reference.signal.channels.count
+    let candidateChannelCount = candidate.signal.channels.count
+    if channelCount != candidateChannelCount {
+      let plural = candidateChannelCount == 1 ? "" : "s"
       add(
         Difference(
-          .channels, in: fullRange, amount: Double(candidateCount - count), before: Double(count),
-          after: Double(candidateCount), significance: 0),
+          .channels, in: fullRange, amount: Double(candidateChannelCount - channelCount),
+          before: Double(channelCount),
+          after: Double(candidateChannelCount), significance: 0),
         sentence:
-          "\(options.candidateLabel) has \(candidateCount) channel\(plural), "
-          + "\(options.referenceLabel) \(count)")
-    } else if count > 1, differences.isEmpty {
+          "\(options.candidateLabel) has \(candidateChannelCount) channel\(plural), "
+          + "\(options.referenceLabel) \(channelCount)")
+    } else if channelCount > 1, differences.isEmpty {
       compareEachChannel()
     }
   }
 
   private mutating func compareEachChannel() {
-    var numbers: [Int] = []
+    var channelNumbers: [Int] = []
     var maximumDecibels: Double = -200
     let channelPairs = zip(reference.signal.channels, candidate.signal.channels)
     for (index, (channel, candidateChannel)) in channelPairs.enumerated() {
-      var power = 0.0
+      var differencePower = 0.0
       for (a, b) in zip(channel, candidateChannel) where a.isFinite && b.isFinite {
-        power += Double(a - b) * Double(a - b)
+        differencePower += Double(a - b) * Double(a - b)
       }
-      let decibels = Decibels.of(power: power / Double(max(1, channel.count)))
-      guard decibels > Self.negligibleResidualDecibels else { continue }
-      numbers.append(index + 1)
-      maximumDecibels = max(maximumDecibels, decibels)
+      let differenceDecibels = Decibels.of(power: differencePower / Double(max(1, channel.count)))
+      guard differenceDecibels > Self.negligibleResidualDecibels else { continue }
+      channelNumbers.append(index + 1)
+      maximumDecibels = max(maximumDecibels, differenceDecibels)
     }
-    guard !numbers.isEmpty else { return }
-    let list = SentenceFormatting.list(numbers)
-    let subject = numbers.count == 1 ? "channel \(list) differs" : "channels \(list) differ"
+    guard !channelNumbers.isEmpty else { return }
+    let numberList = SentenceFormatting.list(channelNumbers)
+    let subjectText =
+      channelNumbers.count == 1 ? "channel \(numberList) differs" : "channels \(numberList) differ"
     add(
       Difference(.channels, in: fullRange, amount: maximumDecibels, unit: .fullScale),
-      sentence: "\(options.candidateLabel)'s \(subject), though the mix of all is the same")
+      sentence: "\(options.candidateLabel)'s \(subjectText), though the mix of all is the same")
   }
 }

@@ -37,42 +37,46 @@ struct SignalDifferences {
     self.options = options
     delaySeconds = Double(pair.alignmentShiftFrames) / pair.rate
     levelDecibels = 0
-    let background = BackgroundSound.background(of: pair)
-    let clipping = ClippedPeaks(pair.reference) == nil ? ClippedPeaks(pair.candidate) : nil
-    let peak = max(Statistics.peak(of: pair.reference), Statistics.peak(of: pair.candidate))
-    let patternThreshold = arePatterns ? peak * Self.patternSilenceRatio : 0
-    func regions(_ samples: [Float]) -> [ActiveRegion] {
-      let silence = max(ActiveRegion.silenceMagnitude(of: samples), patternThreshold)
+    let backgroundSound = BackgroundSound.background(of: pair)
+    let clippedPeaks = ClippedPeaks(pair.reference) == nil ? ClippedPeaks(pair.candidate) : nil
+    let peakMagnitude = max(
+      Statistics.peak(of: pair.reference), Statistics.peak(of: pair.candidate))
+    let patternThreshold = arePatterns ? peakMagnitude * Self.patternSilenceRatio : 0
+    func activeRegions(_ samples: [Float]) -> [ActiveRegion] {
+      let silenceMagnitude = max(ActiveRegion.silenceMagnitude(of: samples), patternThreshold)
       return ActiveRegion.findRegions(
         in: samples, rate: pair.rate,
-        threshold: max(silence, background?.maximumUsualMagnitude ?? 0))
+        threshold: max(silenceMagnitude, backgroundSound?.maximumUsualMagnitude ?? 0))
     }
-    let referenceRegions = regions(pair.reference)
-    let candidateRegions = regions(pair.candidate)
-    let start = referenceRegions.first?.startSeconds ?? 0
+    let referenceRegions = activeRegions(pair.reference)
+    let candidateRegions = activeRegions(pair.candidate)
+    let startSeconds = referenceRegions.first?.startSeconds ?? 0
     differenceList = DifferenceList(
       candidateNames: EventNames(
         candidateRegions.map { $0.event() }, takeLabel: options.candidateLabel),
       referenceNames: EventNames(
         referenceRegions.map { $0.event() }, takeLabel: options.referenceLabel),
-      overallRange: start...max(start, referenceRegions.last?.endSeconds ?? start))
-    func levels(_ regions: [ActiveRegion], _ samples: [Float]) -> [Double] {
+      overallRange:
+        startSeconds...max(startSeconds, referenceRegions.last?.endSeconds ?? startSeconds))
+    func levelsDecibels(_ regions: [ActiveRegion], _ samples: [Float]) -> [Double] {
       regions.map { Decibels.of(power: Statistics.meanSquare(of: samples[$0.sampleRange])) }
     }
-    let referenceLevels = levels(referenceRegions, pair.reference)
-    let candidateLevels = levels(candidateRegions, pair.candidate)
-    let pairs = SequenceAlignment.pairs(
+    let referenceLevelsDecibels = levelsDecibels(referenceRegions, pair.reference)
+    let candidateLevelsDecibels = levelsDecibels(candidateRegions, pair.candidate)
+    let regionPairs = SequenceAlignment.pairs(
       referenceRegions.map(\.startSeconds), candidateRegions.map(\.startSeconds)
     ) {
       referenceRegions[$0].pairingCost(
-        with: candidateRegions[$1], level: referenceLevels[$0], otherLevel: candidateLevels[$1])
+        with: candidateRegions[$1], level: referenceLevelsDecibels[$0],
+        otherLevel: candidateLevelsDecibels[$1])
     }
-    comparisons = pairs.map { index, candidateIndex in
+    comparisons = regionPairs.map { index, candidateIndex in
       SoundComparison(
         referenceRegions[index], candidateRegions[candidateIndex], of: pair,
-        noise: background?.meanSquare ?? 0, ceiling: clipping?.clippedMagnitude ?? .infinity)
+        noise: backgroundSound?.meanSquare ?? 0,
+        ceiling: clippedPeaks?.clippedMagnitude ?? .infinity)
     }
-    addWholeSignalDifferences(background: background, clipping: clipping)
+    addWholeSignalDifferences(background: backgroundSound, clipping: clippedPeaks)
     // A single pair represents the whole take only if there are no other sounds.
     let hasOneSound = referenceRegions.count <= 1 && candidateRegions.count <= 1
     addTimeShifts(
@@ -81,10 +85,10 @@ struct SignalDifferences {
     addFrequencyChanges()
     addDurationsAndResiduals()
     addUnpairedRegions(
-      .missing, referenceRegions, paired: Set(pairs.map(\.0)), in: pair.reference,
+      .missing, referenceRegions, paired: Set(regionPairs.map(\.0)), in: pair.reference,
       opposite: pair.candidate, delay: 0)
     addUnpairedRegions(
-      .added, candidateRegions, paired: Set(pairs.map(\.1)), in: pair.candidate,
+      .added, candidateRegions, paired: Set(regionPairs.map(\.1)), in: pair.candidate,
       opposite: pair.reference, delay: alignmentShiftSeconds)
   }
 
@@ -111,38 +115,42 @@ struct SignalDifferences {
       differenceList.addBackground(decibels: background.decibels, hertz: background.humHertz)
     }
     guard let clipping else { return }
-    let level = SentenceFormatting.number(
+    let levelText = SentenceFormatting.number(
       Decibels.of(amplitude: Double(clipping.clippedMagnitude)), places: 1)
-    let start = Double(clipping.clippedFrames.lowerBound) / pair.rate
-    let end = Double(clipping.clippedFrames.upperBound) / pair.rate
-    let plural = clipping.clippedRunCount == 1 ? "" : "s"
+    let startSeconds = Double(clipping.clippedFrames.lowerBound) / pair.rate
+    let endSeconds = Double(clipping.clippedFrames.upperBound) / pair.rate
+    let pluralSuffix = clipping.clippedRunCount == 1 ? "" : "s"
     differenceList.add(
       Difference(
-        .clipping, in: start...end, amount: Double(clipping.clippedSampleCount),
+        .clipping, in: startSeconds...endSeconds, amount: Double(clipping.clippedSampleCount),
         after: Double(clipping.clippedMagnitude)),
       sentence:
-        "\(options.candidateLabel) is clipped at \(level) dBFS in \(clipping.clippedRunCount) place"
-        + "\(plural), between \(SentenceFormatting.range(start...end))")
+        "\(options.candidateLabel) is clipped at \(levelText) dBFS in "
+        + "\(clipping.clippedRunCount) place\(pluralSuffix), "
+        + "between \(SentenceFormatting.range(startSeconds...endSeconds))"
+    )
   }
 
   /// Returns the value that at least 60 % of the values share within a tolerance, or nil. If there
   /// are only two values, both must agree.
   private static func commonValue(of values: [Double], within tolerance: Double) -> Double? {
-    let sorted = values.sorted()
-    guard !sorted.isEmpty else { return nil }
-    var best: ArraySlice<Double> = []
-    var end = 0
-    for start in sorted.indices {
-      while end < sorted.count, sorted[end] - sorted[start] <= tolerance {
-        end += 1
+    let sortedValues = values.sorted()
+    guard !sortedValues.isEmpty else { return nil }
+    var largestCluster: ArraySlice<Double> = []
+    var endIndex = 0
+    for start in sortedValues.indices {
+      while endIndex < sortedValues.count, sortedValues[endIndex] - sortedValues[start] <= tolerance
+      {
+        endIndex += 1
       }
-      if end - start > best.count {
-        best = sorted[start..<end]
+      if endIndex - start > largestCluster.count {
+        largestCluster = sortedValues[start..<endIndex]
       }
     }
-    let minimumCount = max(Double(sorted.count) * 0.6, min(2, Double(sorted.count)))
-    guard Double(best.count) >= minimumCount else { return nil }
-    return best[(best.startIndex + best.endIndex) / 2]
+    let minimumClusterCount = max(
+      Double(sortedValues.count) * 0.6, min(2, Double(sortedValues.count)))
+    guard Double(largestCluster.count) >= minimumClusterCount else { return nil }
+    return largestCluster[(largestCluster.startIndex + largestCluster.endIndex) / 2]
   }
 
   /// Adds a difference for each group of sounds with the same amount.
@@ -168,76 +176,84 @@ struct SignalDifferences {
 
   /// Adds the differences of time.
   private mutating func addTimeShifts(reportsWhole: Bool) {
-    let commonShift =
+    let commonShiftSeconds =
       reportsWhole
       ? Self.commonValue(of: comparisons.map(\.timeShiftSeconds), within: 0.000_1) ?? 0 : 0
-    let shift = options.alignment == .start ? commonShift : delaySeconds + commonShift
-    delaySeconds += commonShift
+    let overallShiftSeconds =
+      options.alignment == .start ? commonShiftSeconds : delaySeconds + commonShiftSeconds
+    delaySeconds += commonShiftSeconds
     // Times of different shapes are those of the first audible sample, which depends on the shape.
-    let isAccurate = comparisons.count { $0.hasMatchingShape } * 2 > comparisons.count
-    if abs(shift) > (isAccurate ? 0.000_04 : 0.001) {
-      differenceList.addOverall(.time, amount: shift)
+    let areShiftsAccurate = comparisons.count { $0.hasMatchingShape } * 2 > comparisons.count
+    if abs(overallShiftSeconds) > (areShiftsAccurate ? 0.000_04 : 0.001) {
+      differenceList.addOverall(.time, amount: overallShiftSeconds)
     }
-    let shifts = comparisons.map { ($0, $0.timeShiftSeconds - commonShift) }
-    let significant = shifts.filter { comparison, shift in
+    let residualShifts = comparisons.map { ($0, $0.timeShiftSeconds - commonShiftSeconds) }
+    let significantShifts = residualShifts.filter { comparison, shift in
       abs(shift) > (comparison.hasMatchingShape ? SoundComparison.minimumTimeShiftSeconds : 0.001)
     }
-    addGroupedDifferences(.time, significant, within: 0.000_2)
+    addGroupedDifferences(.time, significantShifts, within: 0.000_2)
   }
 
   /// Adds the differences of level.
   private mutating func addLevelChanges() {
-    let constant = comparisons.filter { $0.levelSegments.isEmpty }
-    let commonLevel = Self.commonValue(of: constant.map(\.levelChangeDecibels), within: 0.1) ?? 0
+    let constantComparisons = comparisons.filter { $0.levelSegments.isEmpty }
+    let commonLevelDecibels =
+      Self.commonValue(of: constantComparisons.map(\.levelChangeDecibels), within: 0.1) ?? 0
     let hasCommonLevel = comparisons.allSatisfy {
-      $0.levelSegments.isEmpty && abs($0.levelChangeDecibels - commonLevel) <= 0.1
+      $0.levelSegments.isEmpty && abs($0.levelChangeDecibels - commonLevelDecibels) <= 0.1
     }
     // Without a level match, levels are reported as they are, unless all sounds share one.
-    let overallLevel = options.levelMatch == LevelMatch.none && !hasCommonLevel ? 0 : commonLevel
-    if abs(overallLevel) >= SoundComparison.minimumLevelChangeDecibels {
-      levelDecibels = overallLevel
-      differenceList.addOverall(.level, amount: overallLevel)
+    let overallDecibels =
+      options.levelMatch == LevelMatch.none && !hasCommonLevel ? 0 : commonLevelDecibels
+    if abs(overallDecibels) >= SoundComparison.minimumLevelChangeDecibels {
+      levelDecibels = overallDecibels
+      differenceList.addOverall(.level, amount: overallDecibels)
     }
-    let levels = constant.map { ($0, $0.levelChangeDecibels - overallLevel) }
-    addGroupedDifferences(.level, levels.filter { abs($0.1) > 0.15 }, within: 0.1)
+    let remainingLevels = constantComparisons.map { ($0, $0.levelChangeDecibels - overallDecibels) }
+    addGroupedDifferences(.level, remainingLevels.filter { abs($0.1) > 0.15 }, within: 0.1)
     for comparison in comparisons {
-      addLevelSegments(of: comparison, overallLevel: overallLevel)
+      addLevelSegments(of: comparison, overallLevel: overallDecibels)
     }
   }
 
   /// Adds the differences of a sound whose level changes during the sound.
   private mutating func addLevelSegments(of comparison: SoundComparison, overallLevel: Double) {
-    let segments = comparison.levelSegments.map { segment in
+    let changedSegments = comparison.levelSegments.map { segment in
       let isConstant = abs(segment.extremeDecibels - segment.medianDecibels) < 0.5
-      let level = isConstant ? segment.medianDecibels : segment.extremeDecibels
-      return (range: segment.range, amount: level - overallLevel, isConstant: isConstant)
+      let changeDecibels = isConstant ? segment.medianDecibels : segment.extremeDecibels
+      return (range: segment.range, amount: changeDecibels - overallLevel, isConstant: isConstant)
     }.filter { abs($0.amount) > LevelDifferenceCurve.minimumDifferenceDecibels }
-    let owner = differenceList.candidateNames.takeLabel
-    guard segments.count > Self.maximumSegmentCount else {
-      for (range, amount, isConstant) in segments {
-        let change = (isConstant ? "" : "up to ") + Difference.Kind.level.changeText(amount)
+    let candidateLabel = differenceList.candidateNames.takeLabel
+    guard changedSegments.count > Self.maximumSegmentCount else {
+      for (range, amount, isConstant) in changedSegments {
+        let changeText = (isConstant ? "" : "up to ") + Difference.Kind.level.changeText(amount)
         differenceList.add(
           Difference(.level, in: range, amount: amount),
-          sentence: "\(owner) is \(change) between \(SentenceFormatting.range(range))")
+          sentence: "\(candidateLabel) is \(changeText) between \(SentenceFormatting.range(range))")
       }
       return
     }
-    let minimum = segments.map(\.amount).min() ?? 0
-    let maximum = segments.map(\.amount).max() ?? 0
-    let range = segments[0].range.lowerBound...segments[segments.count - 1].range.upperBound
+    let minimumDecibels = changedSegments.map(\.amount).min() ?? 0
+    let maximumDecibels = changedSegments.map(\.amount).max() ?? 0
+    let segmentRange =
+      changedSegments[0].range
+      .lowerBound...changedSegments[changedSegments.count - 1].range.upperBound
     differenceList.add(
-      Difference(.level, in: range, amount: abs(minimum) > maximum ? minimum : maximum),
+      Difference(
+        .level, in: segmentRange,
+        amount: abs(minimumDecibels) > maximumDecibels ? minimumDecibels : maximumDecibels),
       sentence:
-        "\(owner)'s level follows a different curve between \(SentenceFormatting.range(range)): "
-        + SentenceFormatting.spread(from: minimum, to: maximum, unit: .decibels))
+        "\(candidateLabel)'s level follows a different curve between "
+        + "\(SentenceFormatting.range(segmentRange)): "
+        + SentenceFormatting.spread(from: minimumDecibels, to: maximumDecibels, unit: .decibels))
   }
 
   /// Adds the differences of frequency.
   private mutating func addFrequencyChanges() {
     // A single sound is reported with both frequencies.
-    let percents = comparisons.map { $0.frequencyChange?.changePercent ?? 0 }
+    let changePercents = comparisons.map { $0.frequencyChange?.changePercent ?? 0 }
     let commonPercent =
-      comparisons.count == 1 ? 0 : Self.commonValue(of: percents, within: 0.6) ?? 0
+      comparisons.count == 1 ? 0 : Self.commonValue(of: changePercents, within: 0.6) ?? 0
     if abs(commonPercent) >= SoundComparison.minimumFrequencyPercent {
       differenceList.addOverall(.frequency, amount: commonPercent)
     }
@@ -289,19 +305,19 @@ struct SignalDifferences {
     _ kind: Difference.Kind, _ regions: [ActiveRegion], paired: Set<Int>, in samples: [Float],
     opposite: [Float], delay: Double
   ) {
-    let unpaired = regions.indices.filter { !paired.contains($0) }.map { regions[$0] }
-    let unique = unpaired.filter {
+    let unpairedRegions = regions.indices.filter { !paired.contains($0) }.map { regions[$0] }
+    let uniqueRegions = unpairedRegions.filter {
       Statistics.meanSquare(of: opposite[$0.sampleRange]) < 0.1
         * Statistics.meanSquare(of: samples[$0.sampleRange])
     }
     for areTaps in [true, false] {
-      let regions = unique.filter { $0.isTap == areTaps }
-      guard let first = regions.first, let last = regions.last else { continue }
-      let peak = regions.map { Statistics.peak(of: samples[$0.sampleRange]) }.max() ?? 0
+      let regions = uniqueRegions.filter { $0.isTap == areTaps }
+      guard let firstRegion = regions.first, let lastRegion = regions.last else { continue }
+      let peakMagnitude = regions.map { Statistics.peak(of: samples[$0.sampleRange]) }.max() ?? 0
       differenceList.add(
         Difference(
-          kind, in: first.startSeconds...last.endSeconds,
-          amount: Decibels.of(amplitude: Double(peak))),
+          kind, in: firstRegion.startSeconds...lastRegion.endSeconds,
+          amount: Decibels.of(amplitude: Double(peakMagnitude))),
         of: regions.map { $0.event(delay: delay) })
     }
   }

@@ -40,9 +40,9 @@ struct SignalPair {
     self.candidate = Self.sanitized(candidate.mono, gain: gains.1)
     removeDCOffset()
     align(alignment)
-    let count = max(self.reference.count, self.candidate.count)
-    self.reference += [Float](repeating: 0, count: count - self.reference.count)
-    self.candidate += [Float](repeating: 0, count: count - self.candidate.count)
+    let frameCount = max(self.reference.count, self.candidate.count)
+    self.reference += [Float](repeating: 0, count: frameCount - self.reference.count)
+    self.candidate += [Float](repeating: 0, count: frameCount - self.candidate.count)
   }
 
   private static func sanitized(_ samples: [Float], gain: Double) -> [Float] {
@@ -52,8 +52,8 @@ struct SignalPair {
 
   /// Returns the index of the first audible sample, or 0 for silence.
   private static func firstAudibleIndex(in samples: [Float]) -> Int {
-    let threshold = ActiveRegion.silenceMagnitude(of: samples)
-    return samples.firstIndex { abs($0) > threshold } ?? 0
+    let silenceThreshold = ActiveRegion.silenceMagnitude(of: samples)
+    return samples.firstIndex { abs($0) > silenceThreshold } ?? 0
   }
 
   /// Removes a DC offset that both the mean and the median show.
@@ -76,9 +76,9 @@ struct SignalPair {
 
   /// Returns the median of some thousand evenly spaced samples.
   private static func approximateMedian(of samples: [Float]) -> Double {
-    let step = samples.count / 20_000 + 1
+    let sampleStride = samples.count / 20_000 + 1
     return Statistics.median(
-      of: stride(from: 0, to: samples.count, by: step).map { Double(samples[$0]) })
+      of: stride(from: 0, to: samples.count, by: sampleStride).map { Double(samples[$0]) })
   }
 
   /// Aligns the candidate with the reference.
@@ -108,20 +108,20 @@ struct SignalPair {
   /// - Parameter mayShift: Pass false to find the polarity only.
   /// - Returns: False if a signal is silent.
   private mutating func alignWaveforms(mayShift: Bool) -> Bool {
-    let duration = Double(max(reference.count, candidate.count)) / rate
-    let maximumLag = mayShift ? min(Self.maximumShiftSeconds, duration) : 0
-    let upright = SignalAlignment.bestMatch(
-      reference, candidate, rate: rate, maximumLag: maximumLag)
-    let inverted = SignalAlignment.bestMatch(
-      reference, candidate.map { -$0 }, rate: rate, maximumLag: maximumLag)
-    guard let upright, let inverted else { return false }
+    let durationSeconds = Double(max(reference.count, candidate.count)) / rate
+    let maximumLagSeconds = mayShift ? min(Self.maximumShiftSeconds, durationSeconds) : 0
+    let uprightMatch = SignalAlignment.bestMatch(
+      reference, candidate, rate: rate, maximumLag: maximumLagSeconds)
+    let invertedMatch = SignalAlignment.bestMatch(
+      reference, candidate.map { -$0 }, rate: rate, maximumLag: maximumLagSeconds)
+    guard let uprightMatch, let invertedMatch else { return false }
     // A tone that is late by half a period correlates with either polarity. Prefer the shift.
-    isInverted = inverted.correlation > max(0.5, upright.correlation + 0.02)
-    let best = isInverted ? inverted : upright
-    correlation = isInverted ? -best.correlation : best.correlation
+    isInverted = invertedMatch.correlation > max(0.5, uprightMatch.correlation + 0.02)
+    let bestMatch = isInverted ? invertedMatch : uprightMatch
+    correlation = isInverted ? -bestMatch.correlation : bestMatch.correlation
     // Without a clear correlation, a shift is not justified.
-    if mayShift, best.correlation > 0.5 {
-      alignmentShiftFrames = Int((best.lagSeconds * rate).rounded())
+    if mayShift, bestMatch.correlation > 0.5 {
+      alignmentShiftFrames = Int((bestMatch.lagSeconds * rate).rounded())
     }
     // A candidate that sounds from the start is not late.
     if alignmentShiftFrames > 0 {

@@ -49,39 +49,49 @@ struct SoundComparison {
     self.region = region
     self.candidateRegion = candidateRegion
     let rate = pair.rate
-    let offset = candidateRegion.sampleRange.lowerBound - region.sampleRange.lowerBound
-    let margin = Int(0.006 * rate)
-    let count = max(region.sampleRange.count, candidateRegion.sampleRange.count) + 2 * margin
-    let reference = Self.excerpt(
-      of: pair.reference, from: region.sampleRange.lowerBound - margin, count: count)
-    let candidateStart = candidateRegion.sampleRange.lowerBound - margin
-    let candidate = Self.excerpt(of: pair.candidate, from: candidateStart, count: count)
-    let isClipped = candidate.contains { abs($0) >= ceiling }
-    let commonCount = min(region.sampleRange.count, candidateRegion.sampleRange.count)
+    let startOffsetFrames = candidateRegion.sampleRange.lowerBound - region.sampleRange.lowerBound
+    let marginFrames = Int(0.006 * rate)
+    let excerptFrameCount =
+      max(region.sampleRange.count, candidateRegion.sampleRange.count) + 2 * marginFrames
+    let referenceExcerpt = Self.excerpt(
+      of: pair.reference, from: region.sampleRange.lowerBound - marginFrames,
+      count: excerptFrameCount)
+    let candidateStartFrame = candidateRegion.sampleRange.lowerBound - marginFrames
+    let candidateExcerpt = Self.excerpt(
+      of: pair.candidate, from: candidateStartFrame, count: excerptFrameCount)
+    let isCandidateClipped = candidateExcerpt.contains { abs($0) >= ceiling }
+    let commonFrameCount = min(region.sampleRange.count, candidateRegion.sampleRange.count)
     let hasOtherDuration = Self.durationsDiffer(region, candidateRegion)
     // The end of a longer tone matches any number of its periods, so the beginnings are aligned.
-    let matchedCount = hasOtherDuration ? margin + commonCount * 9 / 10 : count
-    let match = SignalAlignment.bestMatch(
-      Array(reference.prefix(matchedCount)), Array(candidate.prefix(matchedCount)), rate: rate,
+    let matchedFrameCount =
+      hasOtherDuration ? marginFrames + commonFrameCount * 9 / 10 : excerptFrameCount
+    let waveformMatch = SignalAlignment.bestMatch(
+      Array(referenceExcerpt.prefix(matchedFrameCount)),
+      Array(candidateExcerpt.prefix(matchedFrameCount)), rate: rate,
       maximumLag: 0.005)
-    let lag = match.map { $0.correlation > 0.6 ? $0.lagSeconds : 0 } ?? 0
-    let lagFrames = lag * rate
-    timeShiftSeconds = (Double(offset) + lagFrames) / rate
-    let aligned = Self.excerpt(
-      of: pair.candidate, from: candidateStart + Int(lagFrames.rounded()), count: count)
-    let noiseEnergy = noise * Double(count)
+    let lagSeconds = waveformMatch.map { $0.correlation > 0.6 ? $0.lagSeconds : 0 } ?? 0
+    let lagFrames = lagSeconds * rate
+    timeShiftSeconds = (Double(startOffsetFrames) + lagFrames) / rate
+    let alignedCandidate = Self.excerpt(
+      of: pair.candidate, from: candidateStartFrame + Int(lagFrames.rounded()),
+      count: excerptFrameCount)
+    let noiseEnergy = noise * Double(excerptFrameCount)
     let correlation =
       hasOtherDuration
-      ? Self.leastSquaresGain(reference, aligned).correlation : match?.correlation ?? 0
-    if isClipped
+      ? Self.leastSquaresGain(referenceExcerpt, alignedCandidate).correlation
+      : waveformMatch?.correlation ?? 0
+    if isCandidateClipped
       || Self.gainExplainsDifference(
-        correlation: correlation, samples: aligned, noiseEnergy: noiseEnergy)
+        correlation: correlation, samples: alignedCandidate, noiseEnergy: noiseEnergy)
     {
-      let ceiling = isClipped ? ceiling : .infinity
-      levelChangeDecibels = Self.leastSquaresGain(reference, aligned, below: ceiling).gainDecibels
+      let ceiling = isCandidateClipped ? ceiling : .infinity
+      levelChangeDecibels =
+        Self.leastSquaresGain(referenceExcerpt, alignedCandidate, below: ceiling).gainDecibels
       return
     }
-    measureChanges(reference, aligned, margin: margin, rate: rate, noiseEnergy: noiseEnergy)
+    measureChanges(
+      referenceExcerpt, alignedCandidate, margin: marginFrames, rate: rate, noiseEnergy: noiseEnergy
+    )
     // The end of a weaker sound falls below the threshold earlier.
     if !levelSegments.isEmpty, abs(durationChangeSeconds) < 0.02 {
       durationChangeSeconds = 0
@@ -90,7 +100,7 @@ struct SoundComparison {
     // A tone at another frequency has a best alignment, but begins at its first audible sample.
     guard frequencyChange != nil || correlation < 0.6 else { return }
     hasMatchingShape = false
-    timeShiftSeconds = Double(offset) / rate
+    timeShiftSeconds = Double(startOffsetFrames) / rate
   }
 
   private static func durationsDiffer(_ region: ActiveRegion, _ other: ActiveRegion) -> Bool {
@@ -115,25 +125,27 @@ struct SoundComparison {
   private static func durationChange(
     from reference: [Float], to candidate: [Float], rate: Double, near regionChange: Double
   ) -> Double {
-    func lastIndex(_ samples: [Float]) -> Int? {
+    func lastAudibleIndex(_ samples: [Float]) -> Int? {
       let threshold = endFraction * Statistics.peak(of: samples)
       return samples.lastIndex { abs($0) > threshold }
     }
-    guard let end = lastIndex(reference), let candidateEnd = lastIndex(candidate) else {
+    guard let endIndex = lastAudibleIndex(reference),
+      let candidateEndIndex = lastAudibleIndex(candidate)
+    else {
       return regionChange
     }
-    let change = Double(candidateEnd - end) / rate
-    return abs(change - regionChange) <= maximumTailSeconds ? change : regionChange
+    let changeSeconds = Double(candidateEndIndex - endIndex) / rate
+    return abs(changeSeconds - regionChange) <= maximumTailSeconds ? changeSeconds : regionChange
   }
 
   /// Returns whether a gain explains the difference, up to noise.
   private static func gainExplainsDifference(
     correlation: Double, samples: [Float], noiseEnergy: Double
   ) -> Bool {
-    let energy = Statistics.meanSquare(of: samples) * Double(samples.count)
-    guard correlation > 0, energy > 0 else { return false }
-    let residual = (1 - correlation * correlation) * energy
-    return residual < maximumShapeResidual * energy + 4 * noiseEnergy
+    let signalEnergy = Statistics.meanSquare(of: samples) * Double(samples.count)
+    guard correlation > 0, signalEnergy > 0 else { return false }
+    let residualEnergy = (1 - correlation * correlation) * signalEnergy
+    return residualEnergy < maximumShapeResidual * signalEnergy + 4 * noiseEnergy
   }
 
   /// Returns an excerpt of a signal, padded with silence beyond its ends.
@@ -153,61 +165,61 @@ struct SoundComparison {
     _ reference: [Float], _ candidate: [Float], below ceiling: Float = .infinity
   ) -> GainFit {
     var referenceEnergy = 0.0
-    var product = 0.0
+    var crossEnergy = 0.0
     var candidateEnergy = 0.0
     for (a, b) in zip(reference, candidate) where abs(b) < ceiling * 0.98 {
       referenceEnergy += Double(a) * Double(a)
-      product += Double(a) * Double(b)
+      crossEnergy += Double(a) * Double(b)
       candidateEnergy += Double(b) * Double(b)
     }
-    guard referenceEnergy > 0, candidateEnergy > 0, product > 0 else { return GainFit() }
+    guard referenceEnergy > 0, candidateEnergy > 0, crossEnergy > 0 else { return GainFit() }
     return GainFit(
-      gainDecibels: 20 * log10(product / referenceEnergy),
-      correlation: product / (referenceEnergy * candidateEnergy).squareRoot())
+      gainDecibels: 20 * log10(crossEnergy / referenceEnergy),
+      correlation: crossEnergy / (referenceEnergy * candidateEnergy).squareRoot())
   }
 
   /// Measures duration, frequency, and level, or the residual if none of them differs.
   private mutating func measureChanges(
     _ reference: [Float], _ candidate: [Float], margin: Int, rate: Double, noiseEnergy: Double
   ) {
-    let change = Self.durationChange(
+    let changeSeconds = Self.durationChange(
       from: reference, to: candidate, rate: rate,
       near: candidateRegion.durationSeconds - region.durationSeconds)
     let hasOtherDuration = Self.durationsDiffer(region, candidateRegion)
-    let commonCount = min(region.sampleRange.count, candidateRegion.sampleRange.count)
-    let bothTaps = region.isTap && candidateRegion.isTap
-    if hasOtherDuration, !bothTaps {
+    let commonFrameCount = min(region.sampleRange.count, candidateRegion.sampleRange.count)
+    let areBothTaps = region.isTap && candidateRegion.isTap
+    if hasOtherDuration, !areBothTaps {
       // The end belongs to the change of duration. The first nine tenths of the common duration
       // determine the other changes.
-      let end = margin + commonCount * 9 / 10
-      let excerpt = Array(candidate[..<end])
-      let gain = Self.leastSquaresGain(Array(reference[..<end]), excerpt)
-      durationChangeSeconds = change
+      let endFrame = margin + commonFrameCount * 9 / 10
+      let excerpt = Array(candidate[..<endFrame])
+      let gainFit = Self.leastSquaresGain(Array(reference[..<endFrame]), excerpt)
+      durationChangeSeconds = changeSeconds
       if Self.gainExplainsDifference(
-        correlation: gain.correlation, samples: excerpt, noiseEnergy: noiseEnergy)
+        correlation: gainFit.correlation, samples: excerpt, noiseEnergy: noiseEnergy)
       {
-        levelChangeDecibels = gain.gainDecibels
+        levelChangeDecibels = gainFit.gainDecibels
         return
       }
     }
-    let window = margin..<(margin + commonCount)
-    let referenceWindow = Array(reference[window])
-    let candidateWindow = Array(candidate[window])
-    let frequencies =
-      bothTaps
+    let windowRange = margin..<(margin + commonFrameCount)
+    let referenceWindow = Array(reference[windowRange])
+    let candidateWindow = Array(candidate[windowRange])
+    let frequencyPair =
+      areBothTaps
       ? FrequencyPair(reference, candidate, rate: rate, areTaps: true)
       : FrequencyPair(referenceWindow, candidateWindow, rate: rate, areTaps: false)
-    if let frequencies, abs(frequencies.changePercent) >= Self.minimumFrequencyPercent {
-      frequencyChange = frequencies
+    if let frequencyPair, abs(frequencyPair.changePercent) >= Self.minimumFrequencyPercent {
+      frequencyChange = frequencyPair
     }
-    if bothTaps {
-      let ratio = Statistics.peak(of: candidate) / max(Statistics.peak(of: reference), 1e-9)
-      let decibels = 20 * log10(Double(max(ratio, 1e-6)))
-      if abs(decibels) > 0.3 {
-        levelChangeDecibels = decibels
+    if areBothTaps {
+      let peakRatio = Statistics.peak(of: candidate) / max(Statistics.peak(of: reference), 1e-9)
+      let peakRatioDecibels = 20 * log10(Double(max(peakRatio, 1e-6)))
+      if abs(peakRatioDecibels) > 0.3 {
+        levelChangeDecibels = peakRatioDecibels
       }
       if frequencyChange == nil, hasOtherDuration {
-        durationChangeSeconds = change
+        durationChangeSeconds = changeSeconds
       }
     } else {
       // A tone at another frequency crosses the threshold at another time.
@@ -229,18 +241,19 @@ struct SoundComparison {
   private mutating func findLevelSegments(
     _ reference: [Float], _ candidate: [Float], rate: Double
   ) {
-    let curve = LevelDifferenceCurve(reference, candidate, rate: rate)
-    if let constant = curve.constantDifferenceDecibels {
-      if abs(constant) > 0.1 {
-        levelChangeDecibels = constant
+    let levelCurve = LevelDifferenceCurve(reference, candidate, rate: rate)
+    if let constantDecibels = levelCurve.constantDifferenceDecibels {
+      if abs(constantDecibels) > 0.1 {
+        levelChangeDecibels = constantDecibels
       }
       return
     }
-    let start = region.startSeconds
-    levelSegments = curve.segments.map { segment in
-      var shifted = segment
-      shifted.range = segment.range.lowerBound + start...segment.range.upperBound + start
-      return shifted
+    let startSeconds = region.startSeconds
+    levelSegments = levelCurve.segments.map { segment in
+      var shiftedSegment = segment
+      shiftedSegment.range =
+        segment.range.lowerBound + startSeconds...segment.range.upperBound + startSeconds
+      return shiftedSegment
     }
   }
 }
@@ -277,12 +290,12 @@ struct FrequencyPair {
       candidateHertz = tracked.after
       return
     }
-    let centroids = [reference, candidate].compactMap {
+    let centroidsHertz = [reference, candidate].compactMap {
       Self.centroid(of: Spectrum(of: Signal($0, rate: rate)))
     }
-    guard centroids.count == 2 else { return nil }
-    referenceHertz = centroids[0]
-    candidateHertz = centroids[1]
+    guard centroidsHertz.count == 2 else { return nil }
+    referenceHertz = centroidsHertz[0]
+    candidateHertz = centroidsHertz[1]
   }
 
   /// Returns the median frequencies of both sounds while both have a pitch, or nil if that is less
@@ -290,32 +303,38 @@ struct FrequencyPair {
   private static func trackedFrequencies(
     _ reference: [Float], _ candidate: [Float], rate: Double
   ) -> (before: Double, after: Double)? {
-    let track = FrequencyTrack(of: Signal(reference, rate: rate))
+    let referenceTrack = FrequencyTrack(of: Signal(reference, rate: rate))
     let candidateTrack = FrequencyTrack(of: Signal(candidate, rate: rate))
-    let candidateHertz = Dictionary(
+    let candidateHertzByStep = Dictionary(
       candidateTrack.points.map {
         (Int(($0.seconds / candidateTrack.stepSeconds).rounded()), $0.hertz)
       },
       uniquingKeysWith: { $1 })
-    let both = track.points.compactMap { point in
-      candidateHertz[Int((point.seconds / track.stepSeconds).rounded())].map { (point.hertz, $0) }
+    let pairedHertz = referenceTrack.points.compactMap { point in
+      candidateHertzByStep[Int((point.seconds / referenceTrack.stepSeconds).rounded())].map {
+        (point.hertz, $0)
+      }
     }
-    guard Double(both.count) * track.stepSeconds > 0.3 * Double(reference.count) / rate else {
+    guard
+      Double(pairedHertz.count) * referenceTrack.stepSeconds > 0.3 * Double(reference.count) / rate
+    else {
       return nil
     }
-    return (Statistics.median(of: both.map(\.0)), Statistics.median(of: both.map(\.1)))
+    return (
+      Statistics.median(of: pairedHertz.map(\.0)), Statistics.median(of: pairedHertz.map(\.1))
+    )
   }
 
   /// Returns the power-weighted mean frequency of a spectrum below `maximumHertz`, or nil for
   /// silence.
   static func centroid(of spectrum: Spectrum) -> Double? {
-    var power = 0.0
-    var sum = 0.0
+    var totalPower = 0.0
+    var frequencyMoment = 0.0
     for (frequency, binPower) in zip(spectrum.binHertz, spectrum.binPowers) {
       guard frequency <= maximumHertz else { break }
-      power += binPower
-      sum += binPower * frequency
+      totalPower += binPower
+      frequencyMoment += binPower * frequency
     }
-    return power > 0 ? sum / power : nil
+    return totalPower > 0 ? frequencyMoment / totalPower : nil
   }
 }
