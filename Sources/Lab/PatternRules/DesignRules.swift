@@ -56,7 +56,7 @@ extension PatternRules {
     of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
     let transients = EffectiveTransient.all(of: composition)
-    let countable = checkGaps(of: transients, log: &log)
+    let countableTransients = checkGaps(of: transients, log: &log)
     for transient in transients
     where transient.intensity >= minimumHarshIntensity
       && transient.sharpness >= minimumHarshIntensity
@@ -69,7 +69,7 @@ extension PatternRules {
         """
       )
     }
-    checkSequences(of: countable, log: &log)
+    checkSequences(of: countableTransients, log: &log)
   }
 
   /// Reports all transients that are too close together to be felt as separate, in one finding.
@@ -81,21 +81,21 @@ extension PatternRules {
   private static func checkGaps(
     of transients: [EffectiveTransient], log: inout CompositionFindingLog
   ) -> [EffectiveTransient] {
-    var countable: [EffectiveTransient] = []
+    var countableTransients: [EffectiveTransient] = []
     var closeTransients: CloseTransients?
-    var start = 0
-    while start < transients.count {
-      let run = gaplessTransientRun(in: transients, from: start)
+    var runStart = 0
+    while runStart < transients.count {
+      let run = gaplessTransientRun(in: transients, from: runStart)
       if run.transients.count < minimumTextureTransientCount {
-        countable += run.transients
+        countableTransients += run.transients
         closeTransients = CloseTransients(adding: run, to: closeTransients)
       }
-      start = run.transients.endIndex
+      runStart = run.transients.endIndex
     }
     if let closeTransients {
       reportCloseTransients(closeTransients, log: &log)
     }
-    return countable
+    return countableTransients
   }
 
   /// A run of transients without perceptible gaps, with the minimum gap in it; the gap is infinite
@@ -128,32 +128,33 @@ extension PatternRules {
   private static func gaplessTransientRun(in transients: [EffectiveTransient], from start: Int)
     -> GaplessTransientRun
   {
-    var end = start + 1
-    var minimumGap = Double.infinity
-    while end < transients.count {
-      let gap = transients[end].time - transients[end - 1].time
-      guard gap < minimumTransientGapSeconds - TransientSequence.timeTolerance else { break }
-      minimumGap = min(minimumGap, gap)
-      end += 1
+    var runEnd = start + 1
+    var minimumGapSeconds = Double.infinity
+    while runEnd < transients.count {
+      let gapSeconds = transients[runEnd].time - transients[runEnd - 1].time
+      guard gapSeconds < minimumTransientGapSeconds - TransientSequence.timeTolerance else { break }
+      minimumGapSeconds = min(minimumGapSeconds, gapSeconds)
+      runEnd += 1
     }
-    return GaplessTransientRun(transients: transients[start..<end], minimumGap: minimumGap)
+    return GaplessTransientRun(
+      transients: transients[start..<runEnd], minimumGap: minimumGapSeconds)
   }
 
   private static func reportCloseTransients(
     _ closeTransients: CloseTransients, log: inout CompositionFindingLog
   ) {
-    let count = closeTransients.count
-    let gap = (closeTransients.minimumGap * 10_000).rounded() / 10
+    let closeTransientCount = closeTransients.count
+    let minimumGapMilliseconds = (closeTransients.minimumGap * 10_000).rounded() / 10
     let message =
-      if count == 1 {
+      if closeTransientCount == 1 {
         """
-        the transient is \(gap) ms after the previous one; at least 50 ms are needed to perceive \
-        two taps
+        the transient is \(minimumGapMilliseconds) ms after the previous one; \
+        at least 50 ms are needed to perceive two taps
         """
       } else {
         """
-        \(count) transients follow their predecessors by less than 50 ms (minimum: \(gap) ms); at \
-        least 50 ms are needed to perceive each tap
+        \(closeTransientCount) transients follow their predecessors by less than 50 ms \
+        (minimum: \(minimumGapMilliseconds) ms); at least 50 ms are needed to perceive each tap
         """
       }
     log.add(.shortTransientGap, at: .event(closeTransients.first.event), message)
@@ -166,40 +167,41 @@ extension PatternRules {
     var hasHeavySequence = false
     var irregularStarts: [EffectiveTransient] = []
     for sequence in TransientSequence.all(of: transients) {
-      guard let first = sequence.transients.first else { continue }
-      let name = "the sequence from \(first.time.secondsText)"
-      let count = sequence.transients.count
-      if count > maximumSequenceTransientCount {
-        let excess = sequence.transients[
+      guard let firstTransient = sequence.transients.first else { continue }
+      let sequenceName = "the sequence from \(firstTransient.time.secondsText)"
+      let transientCount = sequence.transients.count
+      if transientCount > maximumSequenceTransientCount {
+        let excessTransient = sequence.transients[
           sequence.transients.startIndex + maximumSequenceTransientCount]
         log.add(
-          .tooManyTransients, at: .event(excess.event),
+          .tooManyTransients, at: .event(excessTransient.event),
           """
-          \(name) has \(count) transients; more than \(maximumSequenceTransientCount) are \
-          difficult to \
-          distinguish
+          \(sequenceName) has \(transientCount) transients; \
+          more than \(maximumSequenceTransientCount) are difficult to distinguish
           """
         )
       }
       if !sequence.isRegular {
-        irregularStarts.append(first)
+        irregularStarts.append(firstTransient)
       }
-      let heavy = sequence.transients.filter { $0.isHeavy }
-      if heavy.count > maximumHeavyTransientCount {
+      let heavyTransients = sequence.transients.filter { $0.isHeavy }
+      if heavyTransients.count > maximumHeavyTransientCount {
         hasHeavySequence = true
         log.add(
-          .tooManyHeavyTransients, at: .event(heavy[maximumHeavyTransientCount].event),
-          "\(name) has \(heavy.count) heavy transients; use at most \(maximumHeavyTransientCount)")
+          .tooManyHeavyTransients, at: .event(heavyTransients[maximumHeavyTransientCount].event),
+          "\(sequenceName) has \(heavyTransients.count) heavy transients; "
+            + "use at most \(maximumHeavyTransientCount)"
+        )
       }
     }
     reportIrregularSequences(irregularStarts, log: &log)
-    let heavy = transients.filter { $0.isHeavy }
-    if !hasHeavySequence, transients.count > 3, heavy.count * 2 > transients.count {
+    let heavyTransients = transients.filter { $0.isHeavy }
+    if !hasHeavySequence, transients.count > 3, heavyTransients.count * 2 > transients.count {
       log.add(
-        .tooManyHeavyTransients, at: .event(heavy[0].event),
+        .tooManyHeavyTransients, at: .event(heavyTransients[0].event),
         """
-        \(heavy.count) of \(transients.count) transients are heavy; reserve them for important \
-        events
+        \(heavyTransients.count) of \(transients.count) transients are heavy; \
+        reserve them for important events
         """)
     }
   }
@@ -209,17 +211,17 @@ extension PatternRules {
   private static func reportIrregularSequences(
     _ starts: [EffectiveTransient], log: inout CompositionFindingLog
   ) {
-    guard let first = starts.first else { return }
-    let otherCount = starts.count - 1
-    let predicate =
-      switch otherCount {
+    guard let firstTransient = starts.first else { return }
+    let otherSequenceCount = starts.count - 1
+    let subjectEnding =
+      switch otherSequenceCount {
       case 0: " has"
       case 1: " and 1 other have"
-      default: " and \(otherCount) others have"
+      default: " and \(otherSequenceCount) others have"
       }
     log.add(
-      .irregularTransientSpacing, at: .event(first.event),
-      "the sequence from \(first.time.secondsText)\(predicate) irregular spacing")
+      .irregularTransientSpacing, at: .event(firstTransient.event),
+      "the sequence from \(firstTransient.time.secondsText)\(subjectEnding) irregular spacing")
   }
 
   // MARK: - Sustained vibration
@@ -231,25 +233,27 @@ extension PatternRules {
   private static func checkSustainedVibration(
     of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
-    let strong = strongSpans(in: composition)
-    var index = 0
-    while index < strong.count {
-      let first = strong[index]
-      var end = first.span.upperBound
-      index += 1
-      while index < strong.count, strong[index].span.lowerBound - end < minimumTransientGapSeconds {
-        end = max(end, strong[index].span.upperBound)
-        index += 1
+    let strongVibrations = strongSpans(in: composition)
+    var spanIndex = 0
+    while spanIndex < strongVibrations.count {
+      let firstSpan = strongVibrations[spanIndex]
+      var endTime = firstSpan.span.upperBound
+      spanIndex += 1
+      while spanIndex < strongVibrations.count,
+        strongVibrations[spanIndex].span.lowerBound - endTime < minimumTransientGapSeconds
+      {
+        endTime = max(endTime, strongVibrations[spanIndex].span.upperBound)
+        spanIndex += 1
       }
-      let duration = end - first.span.lowerBound
-      guard duration > maximumStrongVibrationSeconds + TransientSequence.timeTolerance else {
+      let durationSeconds = endTime - firstSpan.span.lowerBound
+      guard durationSeconds > maximumStrongVibrationSeconds + TransientSequence.timeTolerance else {
         continue
       }
       log.add(
-        .overlongVibration, at: .event(first.event),
+        .overlongVibration, at: .event(firstSpan.event),
         """
-        vibration of intensity 0.8 or more lasts \(duration.secondsText), \
-        starting at \(first.span.lowerBound.secondsText)
+        vibration of intensity 0.8 or more lasts \(durationSeconds.secondsText), \
+        starting at \(firstSpan.span.lowerBound.secondsText)
         """)
     }
   }
@@ -258,23 +262,27 @@ extension PatternRules {
   private static func strongSpans(in composition: HapticComposition) -> [(
     span: ClosedRange<Double>, event: EventReference
   )] {
-    var budget = maximumControlSegmentCount
-    var strong: [(span: ClosedRange<Double>, event: EventReference)] = []
+    var segmentBudget = maximumControlSegmentCount
+    var strongVibrations: [(span: ClosedRange<Double>, event: EventReference)] = []
     for (layer, content) in composition.layers.enumerated() {
-      let control = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
+      let intensityControl = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
       for (index, event) in content.pattern.events.enumerated() where event.kind.isVibration {
-        let level = Double(event.value(of: .hapticIntensity))
-        guard level >= minimumStrongVibrationIntensity - 1e-6, event.value(of: .sustained) > 0,
+        let intensity = Double(event.value(of: .hapticIntensity))
+        guard intensity >= minimumStrongVibrationIntensity - 1e-6, event.value(of: .sustained) > 0,
           let duration = event.duration, duration > 0
         else { continue }
-        let minimumControl = (minimumStrongVibrationIntensity - 1e-6) / level
-        let range = event.time...event.time + duration
-        for span in control.spans(atLeast: minimumControl, in: range, budget: &budget) {
-          strong.append((span, EventReference(layer: layer, event: index)))
+        let minimumControl = (minimumStrongVibrationIntensity - 1e-6) / intensity
+        let eventRange = event.time...event.time + duration
+        for span in intensityControl.spans(
+          atLeast: minimumControl, in: eventRange, budget: &segmentBudget)
+        {
+          strongVibrations.append((span, EventReference(layer: layer, event: index)))
         }
       }
     }
-    return strong.sorted { ($0.span.lowerBound, $0.event) < ($1.span.lowerBound, $1.event) }
+    return strongVibrations.sorted {
+      ($0.span.lowerBound, $0.event) < ($1.span.lowerBound, $1.event)
+    }
   }
 }
 

@@ -59,14 +59,14 @@ extension PatternRules {
     of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
     guard composition.layers.contains(where: { !$0.isEmpty }) else { return }
-    var budget = maximumControlSegmentCount
+    var segmentBudget = maximumControlSegmentCount
     for content in composition.layers {
       guard content.signals.isEmpty else { return }
       let hapticControl = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
       let audioControl = ControlTimeline(of: .audioVolumeControl, in: content.pattern)
       let hasPerceptibleEvent = content.pattern.events.contains { event in
-        let control = event.kind.isHaptic ? hapticControl : audioControl
-        return isPerceptible(event, under: control, budget: &budget)
+        let eventControl = event.kind.isHaptic ? hapticControl : audioControl
+        return isPerceptible(event, under: eventControl, budget: &segmentBudget)
       }
       if hasPerceptibleEvent { return }
     }
@@ -80,15 +80,15 @@ extension PatternRules {
   private static func isPerceptible(
     _ event: HapticEvent, under control: ControlTimeline, budget: inout Int
   ) -> Bool {
-    let level = Double(event.value(of: event.kind.isHaptic ? .hapticIntensity : .audioVolume))
-    guard level > maximumSilentLevel else { return false }
-    if level * control.value(at: event.time) > maximumSilentLevel { return true }
+    let eventLevel = Double(event.value(of: event.kind.isHaptic ? .hapticIntensity : .audioVolume))
+    guard eventLevel > maximumSilentLevel else { return false }
+    if eventLevel * control.value(at: event.time) > maximumSilentLevel { return true }
     guard !event.kind.isTransient else { return false }
-    let end = event.time + (event.duration ?? HapticEvent.defaultDurationSeconds)
-    guard end.isFinite, end > event.time else { return false }
-    let spans = control.spans(
-      atLeast: maximumSilentLevel / level, in: event.time...end, budget: &budget)
-    return !spans.isEmpty || budget <= 0
+    let endTime = event.time + (event.duration ?? HapticEvent.defaultDurationSeconds)
+    guard endTime.isFinite, endTime > event.time else { return false }
+    let audibleSpans = control.spans(
+      atLeast: maximumSilentLevel / eventLevel, in: event.time...endTime, budget: &budget)
+    return !audibleSpans.isEmpty || budget <= 0
   }
 
   // MARK: - Reach
@@ -98,21 +98,21 @@ extension PatternRules {
   private static func checkControlReach(
     of pattern: HapticPattern, layer: Int, log: inout CompositionFindingLog
   ) {
-    let hapticEnd = lastEventEndTime(of: pattern.events.filter { $0.kind.isHaptic })
-    let audioEnd = lastEventEndTime(of: pattern.events.filter { !$0.kind.isHaptic })
+    let hapticEndTime = lastEventEndTime(of: pattern.events.filter { $0.kind.isHaptic })
+    let audioEndTime = lastEventEndTime(of: pattern.events.filter { !$0.kind.isHaptic })
     for (index, parameter) in pattern.parameters.enumerated() {
       reportIneffectiveControl(
         parameter.id, time: parameter.time,
-        lastEventEnd: parameter.id.isHaptic ? hapticEnd : audioEnd,
+        lastEventEnd: parameter.id.isHaptic ? hapticEndTime : audioEndTime,
         at: .parameter(layer: layer, index: index), log: &log)
     }
     for (index, curve) in pattern.curves.enumerated() {
-      let end = curve.id.isHaptic ? hapticEnd : audioEnd
+      let endTime = curve.id.isHaptic ? hapticEndTime : audioEndTime
       let element = CompositionElement.curve(layer: layer, index: index)
       let isReported = reportIneffectiveControl(
-        curve.id, time: curve.time, lastEventEnd: end, at: element, log: &log)
-      if !isReported, let end {
-        reportLatePoints(of: curve, lastEventEnd: end, at: element, log: &log)
+        curve.id, time: curve.time, lastEventEnd: endTime, at: element, log: &log)
+      if !isReported, let endTime {
+        reportLatePoints(of: curve, lastEventEnd: endTime, at: element, log: &log)
       }
     }
   }
@@ -126,12 +126,12 @@ extension PatternRules {
       curve.time + $0.time > lastEventEnd + maximumReleaseSeconds
     }
     // A single point after the end completes a line that begins before the end.
-    guard latePoints.count > 1, let first = latePoints.first else { return }
+    guard latePoints.count > 1, let firstPoint = latePoints.first else { return }
     log.add(
       .ineffectiveControl, at: element,
       """
       \(latePoints.count) control points of \(curve.id.rawValue), starting at \
-      \((curve.time + first.time).secondsText), have no effect: the last event ends at \
+      \((curve.time + firstPoint.time).secondsText), have no effect: the last event ends at \
       \(lastEventEnd.secondsText)
       """)
   }
@@ -183,10 +183,10 @@ extension PatternRules {
       let key = Key(kind: event.kind, time: event.time, duration: event.duration)
       // The limit protects against a file with a million different events at the same time.
       let candidates = indicesByKey[key]?.prefix(8) ?? []
-      if let first = candidates.first(where: { events[$0] == event }) {
+      if let duplicateIndex = candidates.first(where: { events[$0] == event }) {
         log.add(
           .duplicateEvent, at: .event(EventReference(layer: layer, event: index)),
-          "duplicate of event \(first + 1) at \(event.time.secondsText); both play")
+          "duplicate of event \(duplicateIndex + 1) at \(event.time.secondsText); both play")
       } else {
         indicesByKey[key, default: []].append(index)
       }
@@ -204,12 +204,12 @@ extension PatternRules {
         let affected = composition.referencedEvents.filter {
           $0.event.kind == kind && $0.event.parameters[id] == nil
         }
-        guard let first = affected.first else { continue }
+        guard let firstAffected = affected.first else { continue }
         let events =
           affected.count == 1
           ? "the event plays" : "this and \(affected.count - 1) more events play"
         log.add(
-          .unsetParameter, at: .event(first.reference),
+          .unsetParameter, at: .event(firstAffected.reference),
           """
           \(id.rawValue) is missing; \(events) at \(id.defaultValue(for: kind)), a default that \
           Apple does not document

@@ -40,31 +40,35 @@ struct HardwareLoad {
 
   /// Renders a plan both with and without the limits of a profile.
   init(_ plan: RenderPlan, profile: TransducerProfile) {
-    let settings = profile.transducerSettings(rate: plan.rate)
-    limits = settings?.limits
+    let transducerSettings = profile.transducerSettings(rate: plan.rate)
+    limits = transducerSettings?.limits
     findProtectionEvents(plan, profile: profile)
     guard let limits else { return }
-    var simulation = settings?.protectionModel.map {
+    var excursionSimulation = transducerSettings?.protectionModel.map {
       TransducerSimulation($0, modes: profile.hardware?.additionalResonances ?? [], rate: plan.rate)
     }
-    var energy = 0.0
-    var frame: Int64 = 0
+    var driveEnergy = 0.0
+    var frameCount: Int64 = 0
     Self.renderBlocks(of: plan, for: profile.withoutLimits) { block, _ in
       for index in block.indices {
-        energy += Double(block[index]) * Double(block[index])
-        frame += 1
-        guard let limit = limits.maximumExcursionRatio, simulation != nil else { continue }
-        _ = simulation?.nextAcceleration(drive: block[index])
-        let fraction = abs(simulation?.displacement ?? 0) / limit
-        if fraction > peakExcursion?.fraction ?? 0 {
-          peakExcursion = (fraction, frame)
+        driveEnergy += Double(block[index]) * Double(block[index])
+        frameCount += 1
+        guard let excursionLimit = limits.maximumExcursionRatio, excursionSimulation != nil else {
+          continue
+        }
+        _ = excursionSimulation?.nextAcceleration(drive: block[index])
+        let excursionFraction = abs(excursionSimulation?.displacement ?? 0) / excursionLimit
+        if excursionFraction > peakExcursion?.fraction ?? 0 {
+          peakExcursion = (excursionFraction, frameCount)
         }
       }
     }
-    guard let powerLimits = limits.fullScalePowerRatio, plan.loopFrameCount > 0 else { return }
+    guard let fullScalePowerRatio = limits.fullScalePowerRatio, plan.loopFrameCount > 0 else {
+      return
+    }
     // The power of a sine is half that of its peak.
-    let passLength = min(plan.loopFrameCount, Self.maximumFrameCount(rate: plan.rate))
-    meanPowerRatio = 2 * powerLimits * energy / Double(passLength)
+    let passFrameCount = min(plan.loopFrameCount, Self.maximumFrameCount(rate: plan.rate))
+    meanPowerRatio = 2 * fullScalePowerRatio * driveEnergy / Double(passFrameCount)
   }
 
   /// The time after which the gain of a looped pattern is reduced to the continuous power, in
@@ -73,64 +77,68 @@ struct HardwareLoad {
   /// The temperature rises towards the mean power with two time constants, of the coil and of the
   /// magnet. The time at which it reaches the target is found by bisection.
   var secondsToThermalLimit: Double? {
-    let target = TransducerLimits.targetTemperatureRiseFraction
-    guard let thermal = limits?.thermal, let meanPowerRatio, meanPowerRatio > target else {
+    let targetRiseFraction = TransducerLimits.targetTemperatureRiseFraction
+    guard let thermalLimits = limits?.thermal, let meanPowerRatio,
+      meanPowerRatio > targetRiseFraction
+    else {
       return nil
     }
     func temperatureRise(after seconds: Double) -> Double {
-      let coil =
-        thermal.coilTemperatureFraction
+      let coilRise =
+        thermalLimits.coilTemperatureFraction
         * (1
-          - NumberFormatting.decayFactor(timeConstants: seconds / thermal.coilTimeConstantSeconds))
-      let magnetTimeConstants = seconds / thermal.magnetTimeConstantSeconds
-      let magnet =
-        (1 - thermal.coilTemperatureFraction)
+          - NumberFormatting.decayFactor(
+            timeConstants: seconds / thermalLimits.coilTimeConstantSeconds))
+      let magnetTimeConstants = seconds / thermalLimits.magnetTimeConstantSeconds
+      let magnetRise =
+        (1 - thermalLimits.coilTemperatureFraction)
         * (1 - NumberFormatting.decayFactor(timeConstants: magnetTimeConstants))
-      return meanPowerRatio * (coil + magnet)
+      return meanPowerRatio * (coilRise + magnetRise)
     }
-    var lower = 0.0
-    var upper = 1.0
-    while temperatureRise(after: upper) < target, upper < 1e7 {
-      upper *= 2
+    var lowerSeconds = 0.0
+    var upperSeconds = 1.0
+    while temperatureRise(after: upperSeconds) < targetRiseFraction, upperSeconds < 1e7 {
+      upperSeconds *= 2
     }
     for _ in 0..<50 {
-      let middle = (lower + upper) / 2
-      if temperatureRise(after: middle) < target {
-        lower = middle
+      let middleSeconds = (lowerSeconds + upperSeconds) / 2
+      if temperatureRise(after: middleSeconds) < targetRiseFraction {
+        lowerSeconds = middleSeconds
       } else {
-        upper = middle
+        upperSeconds = middleSeconds
       }
     }
-    return upper
+    return upperSeconds
   }
 
   /// Renders the plan with limits, and records the start and the maximum of each gain reduction.
   private mutating func findProtectionEvents(_ plan: RenderPlan, profile: TransducerProfile) {
-    var previous = RenderStatistics()
+    var previousStatistics = RenderStatistics()
     Self.renderBlocks(of: plan, for: profile) { _, current in
       // The frame includes the delay of the limiter: protection reacts to an event before it is
       // heard.
       let frame = current.frameCount
-      let reduction = -NumberFormatting.decibels(ofAmplitude: current.minimumProtectionGain)
-      let isMaximum = current.minimumProtectionGain < previous.minimumProtectionGain
+      let gainReductionDecibels = -NumberFormatting.decibels(
+        ofAmplitude: current.minimumProtectionGain)
+      let isMaximum = current.minimumProtectionGain < previousStatistics.minimumProtectionGain
       func record(in event: inout ProtectionEvent?) {
         if event == nil {
-          event = ProtectionEvent(frame: frame, gainReductionDecibels: reduction)
+          event = ProtectionEvent(frame: frame, gainReductionDecibels: gainReductionDecibels)
         }
         if isMaximum {
-          event?.gainReductionDecibels = reduction
+          event?.gainReductionDecibels = gainReductionDecibels
         }
       }
-      if current.excursionLimitedFrameCount > previous.excursionLimitedFrameCount {
+      if current.excursionLimitedFrameCount > previousStatistics.excursionLimitedFrameCount {
         record(in: &excursionProtection)
       }
-      if current.powerLimitedFrameCount > previous.powerLimitedFrameCount {
+      if current.powerLimitedFrameCount > previousStatistics.powerLimitedFrameCount {
         record(in: &powerProtection)
       }
-      if current.limitedFrameCount > previous.limitedFrameCount {
+      if current.limitedFrameCount > previousStatistics.limitedFrameCount {
         ceilingLimiting = (ceilingLimiting?.frame ?? frame, current.limitedFrameCount)
       }
-      previous = current
+      previousStatistics = current
     }
   }
 
@@ -152,13 +160,13 @@ struct HardwareLoad {
   ) {
     let routing = OutputRouting().assigningTransducers(of: [profile])
     var renderer = OfflineRenderer(plan: plan, settings: RenderSettings(routing: routing))
-    var block = [Float](repeating: 0, count: blockFrameCount)
+    var sampleBlock = [Float](repeating: 0, count: blockFrameCount)
     let maximumFrameCount = maximumFrameCount(rate: plan.rate)
     while renderer.statistics.frameCount < maximumFrameCount {
-      var span = block.mutableSpan
-      let count = renderer.read(into: &span)
-      if count == 0 { return }
-      body(block[..<count], renderer.statistics)
+      var blockSpan = sampleBlock.mutableSpan
+      let readCount = renderer.read(into: &blockSpan)
+      if readCount == 0 { return }
+      body(sampleBlock[..<readCount], renderer.statistics)
     }
   }
 }
@@ -166,12 +174,12 @@ struct HardwareLoad {
 extension TransducerProfile {
   /// The profile with its limits raised so high that no signal reaches them.
   fileprivate var withoutLimits: TransducerProfile {
-    var profile = self
-    profile.hardware?.accelerationInG = 0.001
-    profile.hardware?.excursionMillimeters = 1_000_000
-    profile.hardware?.continuousWatts = 1_000_000
-    profile.hardware?.peakWatts = nil
-    profile.amplifier.fullScaleWatts = 0.000_001
-    return profile
+    var unlimitedProfile = self
+    unlimitedProfile.hardware?.accelerationInG = 0.001
+    unlimitedProfile.hardware?.excursionMillimeters = 1_000_000
+    unlimitedProfile.hardware?.continuousWatts = 1_000_000
+    unlimitedProfile.hardware?.peakWatts = nil
+    unlimitedProfile.amplifier.fullScaleWatts = 0.000_001
+    return unlimitedProfile
   }
 }

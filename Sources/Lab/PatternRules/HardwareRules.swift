@@ -27,11 +27,11 @@ extension PatternRules {
     in composition: HapticComposition, profile: TransducerProfile, plan: RenderPlan,
     location: (CompositionElement) -> FileLocation
   ) -> [Finding] {
-    let check = HardwareCheck(
+    let hardwareCheck = HardwareCheck(
       composition: composition, profile: profile, sampleRate: plan.rate,
       durationSeconds: plan.durationSeconds,
       load: HardwareLoad(plan, profile: profile))
-    return check.violations.map { violation in
+    return hardwareCheck.violations.map { violation in
       let element = violation.event.map { CompositionElement.event($0) } ?? .composition
       return Finding(
         violation.rule, severity: violation.severity, location: location(element),
@@ -64,13 +64,17 @@ extension PatternRules {
   fileprivate static func movedFrequenciesText(
     of composition: HapticComposition, on profile: TransducerProfile, rate: Double
   ) -> String? {
-    guard let stated = composition.statedHertz else { return nil }
-    let band = profile.reproducibleHertz(rate: rate)
-    guard stated.isNoticeablyDifferent(from: stated.clamped(to: band)) else { return nil }
-    let distance = max(band.lowerBound - stated.lowerBound, stated.upperBound - band.upperBound)
+    guard let statedHertz = composition.statedHertz else { return nil }
+    let bandHertz = profile.reproducibleHertz(rate: rate)
+    guard statedHertz.isNoticeablyDifferent(from: statedHertz.clamped(to: bandHertz)) else {
+      return nil
+    }
+    let distanceHertz = max(
+      bandHertz.lowerBound - statedHertz.lowerBound, statedHertz.upperBound - bandHertz.upperBound)
     return """
-      \(stated.hertzText) is partly outside the band of \(profile.name), \(band.hertzText): \
-      frequencies are shifted by up to \(NumberFormatting.roundedText(distance, places: 1)) Hz
+      \(statedHertz.hertzText) is partly outside the band of \(profile.name), \
+      \(bandHertz.hertzText): \
+      frequencies are shifted by up to \(NumberFormatting.roundedText(distanceHertz, places: 1)) Hz
       """
   }
 }
@@ -127,47 +131,49 @@ private struct HardwareCheck {
   /// The violation if the profile noticeably changes the frequencies to which sharpness is mapped,
   /// or nil.
   private var bandViolation: Violation? {
-    var composition = composition
-    composition.layers.removeAll { $0.sharpnessScale != nil }
-    let mapped = profile.bandMapped(rate: sampleRate)
-    guard let demanded = profile.frequencyRange(of: composition),
-      let played = mapped.frequencyRange(of: composition),
-      demanded.isNoticeablyDifferent(from: played)
+    var sharpnessComposition = composition
+    sharpnessComposition.layers.removeAll { $0.sharpnessScale != nil }
+    let mappedProfile = profile.bandMapped(rate: sampleRate)
+    guard let demandedHertz = profile.frequencyRange(of: sharpnessComposition),
+      let playedHertz = mappedProfile.frequencyRange(of: sharpnessComposition),
+      demandedHertz.isNoticeablyDifferent(from: playedHertz)
     else { return nil }
-    let firstHaptic = self.composition.referencedEvents.first {
+    let firstHapticEvent = self.composition.referencedEvents.first {
       $0.event.kind.isHaptic && self.composition.layers[$0.reference.layer].sharpnessScale == nil
     }
-    let publishedBand = profile.hardware?.bandHertz
-    let isInPublishedBand = publishedBand.map {
-      $0.lowerBound <= demanded.lowerBound && demanded.upperBound <= $0.upperBound
+    let publishedBandHertz = profile.hardware?.bandHertz
+    let isInPublishedBand = publishedBandHertz.map {
+      $0.lowerBound <= demandedHertz.lowerBound && demandedHertz.upperBound <= $0.upperBound
     }
     let message =
       if isInPublishedBand ?? true {
         """
-        \(profile.name) plays \(mapped.frequency.frequencyRange.rangeText) of \
-        \(profile.frequency.frequencyRange.hertzText): \(demanded.hertzText) is mapped to \
-        \(played.hertzText)
+        \(profile.name) plays \(mappedProfile.frequency.frequencyRange.rangeText) of \
+        \(profile.frequency.frequencyRange.hertzText): \(demandedHertz.hertzText) is mapped to \
+        \(playedHertz.hertzText)
         """
       } else {
         """
-        \(demanded.hertzText) is outside the band of \(profile.name), \
-        \(publishedBand?.hertzText ?? ""): mapped to \(played.hertzText)
+        \(demandedHertz.hertzText) is outside the band of \(profile.name), \
+        \(publishedBandHertz?.hertzText ?? ""): mapped to \(playedHertz.hertzText)
         """
       }
-    return Violation(rule: .frequencyOutsideBand, event: firstHaptic?.reference, message: message)
+    return Violation(
+      rule: .frequencyOutsideBand, event: firstHapticEvent?.reference, message: message)
   }
 
   /// The violation if the excursion exceeds the limit, or nil.
   private var excursionViolation: Violation? {
-    guard let protection = load.excursionProtection, let (fraction, frame) = load.peakExcursion
+    guard let excursionProtection = load.excursionProtection,
+      let (fraction, frame) = load.peakExcursion
     else { return nil }
-    let percent = NumberFormatting.roundedText(fraction * 100, places: 0)
+    let excursionPercentText = NumberFormatting.roundedText(fraction * 100, places: 0)
     return Violation(
       rule: .excursionAboveLimit, event: lastEvent(before: frame),
       message: """
-        the excursion of \(profile.name) would reach \(percent) % of its limit at \
+        the excursion of \(profile.name) would reach \(excursionPercentText) % of its limit at \
         \(secondsText(frame)) with the stated values, and more within their uncertainty; gain is \
-        reduced by up to \(decibelsText(protection))
+        reduced by up to \(decibelsText(excursionProtection))
         """,
       suggestion: "reduce the intensity at this time")
   }
@@ -175,20 +181,20 @@ private struct HardwareCheck {
   /// The violation if the power exceeds the thermal limit, in one pass or when the pattern is
   /// looped, or nil.
   private var powerViolation: Violation? {
-    if let protection = load.powerProtection {
+    if let powerProtection = load.powerProtection {
       return Violation(
-        rule: .powerAboveLimit, event: lastEvent(before: protection.frame),
+        rule: .powerAboveLimit, event: lastEvent(before: powerProtection.frame),
         message: """
-          \(profile.name) exceeds its thermal limit from \(secondsText(protection.frame)); gain is \
-          reduced by up to \(decibelsText(protection))
+          \(profile.name) exceeds its thermal limit from \(secondsText(powerProtection.frame)); \
+          gain is reduced by up to \(decibelsText(powerProtection))
           """,
         suggestion: "reduce the intensity or add pauses")
     }
-    guard let seconds = load.secondsToThermalLimit else { return nil }
+    guard let thermalLimitSeconds = load.secondsToThermalLimit else { return nil }
     let timeText =
-      seconds < 120
-      ? NumberFormatting.roundedText(seconds, places: 0) + " s"
-      : NumberFormatting.roundedText(seconds / 60, places: 0) + " min"
+      thermalLimitSeconds < 120
+      ? NumberFormatting.roundedText(thermalLimitSeconds, places: 0) + " s"
+      : NumberFormatting.roundedText(thermalLimitSeconds / 60, places: 0) + " min"
     return Violation(
       rule: .powerAboveLimit, severity: .note,
       message: """
@@ -210,10 +216,10 @@ private struct HardwareCheck {
 
   /// Returns the last event that begins at or before a frame.
   private func lastEvent(before frame: Int64) -> EventReference? {
-    let candidates = composition.referencedEvents.filter {
+    let earlierEvents = composition.referencedEvents.filter {
       FrameConversion.frame(seconds: $0.event.time, rate: sampleRate) <= frame
     }
-    return candidates.max { ($0.event.time, $0.reference) < ($1.event.time, $1.reference) }?
+    return earlierEvents.max { ($0.event.time, $0.reference) < ($1.event.time, $1.reference) }?
       .reference
   }
 
@@ -244,34 +250,35 @@ extension TransducerProfile {
   public func playedFrequencyRange(of composition: HapticComposition, rate: Double) -> ClosedRange<
     Double
   >? {
-    let stated = composition.statedHertz?.clamped(to: reproducibleHertz(rate: rate))
-    return bandMapped(rate: rate).sharpnessFrequencyRange(of: composition).union(stated)
+    let statedHertz = composition.statedHertz?.clamped(to: reproducibleHertz(rate: rate))
+    return bandMapped(rate: rate).sharpnessFrequencyRange(of: composition).union(statedHertz)
   }
 
   /// Returns the frequency range of those haptic events whose frequency the profile derives from
   /// sharpness.
   private func sharpnessFrequencyRange(of composition: HapticComposition) -> ClosedRange<Double>? {
-    var minimum = Double.infinity
-    var maximum = 0.0
+    var minimumHertz = Double.infinity
+    var maximumHertz = 0.0
     // After this number of segments, only the values at onsets count. No pattern from a person or a
     // tool has as many.
-    var budget = 4_000_000
+    var segmentBudget = 4_000_000
     for layer in composition.layers where layer.sharpnessScale == nil {
-      let control = ControlTimeline(of: .hapticSharpnessControl, in: layer.pattern)
+      let sharpnessControl = ControlTimeline(of: .hapticSharpnessControl, in: layer.pattern)
       for event in layer.pattern.events {
         guard event.kind.isHaptic, let duration = event.holdSeconds else { continue }
-        let mapping = frequencyAndLevel(of: event.kind).frequency
-        let end = event.time + max(0, duration)
-        let offsets = control.valueRange(in: event.time...max(event.time, end), budget: &budget)
-        for offset in [offsets.lowerBound, offsets.upperBound] {
+        let frequencyMapping = frequencyAndLevel(of: event.kind).frequency
+        let endTime = event.time + max(0, duration)
+        let sharpnessOffsets = sharpnessControl.valueRange(
+          in: event.time...max(event.time, endTime), budget: &segmentBudget)
+        for offset in [sharpnessOffsets.lowerBound, sharpnessOffsets.upperBound] {
           let sharpness = Double(event.value(of: .hapticSharpness)) + offset
-          let hertz = mapping.hertz(atSharpness: min(max(sharpness, 0), 1))
-          minimum = min(minimum, hertz)
-          maximum = max(maximum, hertz)
+          let hertz = frequencyMapping.hertz(atSharpness: min(max(sharpness, 0), 1))
+          minimumHertz = min(minimumHertz, hertz)
+          maximumHertz = max(maximumHertz, hertz)
         }
       }
     }
-    return minimum <= maximum ? minimum...maximum : nil
+    return minimumHertz <= maximumHertz ? minimumHertz...maximumHertz : nil
   }
 }
 
@@ -294,8 +301,8 @@ extension FrequencyMapping {
 extension ClosedRange<Double>? {
   /// Returns the smallest range that contains two ranges. A nil range is empty.
   fileprivate func union(_ other: ClosedRange<Double>?) -> ClosedRange<Double>? {
-    guard let range = self, let other else { return self ?? other }
-    return min(range.lowerBound, other.lowerBound)...max(range.upperBound, other.upperBound)
+    guard let ownRange = self, let other else { return self ?? other }
+    return min(ownRange.lowerBound, other.lowerBound)...max(ownRange.upperBound, other.upperBound)
   }
 }
 

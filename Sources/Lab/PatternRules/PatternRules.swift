@@ -42,12 +42,12 @@ public enum PatternRules {
     in composition: HapticComposition, hasAppleParameters: Bool,
     location: (CompositionElement) -> FileLocation
   ) -> [Finding] {
-    let all =
+    let allFindings =
       findings(in: composition, location: location)
       + defaultFindings(in: composition, location: location)
-    guard !hasAppleParameters else { return all }
-    let excluded = Set(appleRules.map { $0.id })
-    return all.filter { !excluded.contains($0.rule) }
+    guard !hasAppleParameters else { return allFindings }
+    let excludedRuleIDs = Set(appleRules.map { $0.id })
+    return allFindings.filter { !excludedRuleIDs.contains($0.rule) }
   }
 
   /// Checks a composition against ``compositionRules``.

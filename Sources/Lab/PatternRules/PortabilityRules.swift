@@ -12,8 +12,8 @@ extension PatternRules {
     if composition.layers.allSatisfy({ $0.isEmpty }) {
       log.add(.noEvents, at: .composition, "the pattern has no events, so nothing plays")
     }
-    if let merged = mergedBodyLocationsText(of: composition) {
-      log.add(.severalBodyLocations, at: .composition, merged)
+    if let mergedLocationsText = mergedBodyLocationsText(of: composition) {
+      log.add(.severalBodyLocations, at: .composition, mergedLocationsText)
     }
     for (layer, content) in composition.layers.enumerated() {
       checkCurveOverlaps(of: content.pattern.curves, layer: layer, log: &log)
@@ -43,44 +43,48 @@ extension PatternRules {
   package static func unplayedBodyLocations(
     of composition: HapticComposition, on sources: [String?], at location: FileLocation
   ) -> Finding? {
-    let unplayed = composition.bodyLocations.filter { bodyLocation in
+    let unplayedLocations = composition.bodyLocations.filter { bodyLocation in
       !sources.contains { $0.map(bodyLocation.matches) ?? true }
     }
-    guard let first = unplayed.first else { return nil }
-    let names = unplayed.map { $0.displayName }.joined(separator: ", ")
+    guard let firstLocation = unplayedLocations.first else { return nil }
+    let locationNames = unplayedLocations.map { $0.displayName }.joined(separator: ", ")
     return Finding(
-      .severalBodyLocations, location: location, "no channel plays the body locations \(names)",
-      suggestion: "use '--channel N=source=\(first.displayName)'")
+      .severalBodyLocations, location: location,
+      "no channel plays the body locations \(locationNames)",
+      suggestion: "use '--channel N=source=\(firstLocation.displayName)'")
   }
 
   /// Returns the message about the body locations of a composition, or nil for fewer than two.
   private static func mergedBodyLocationsText(of composition: HapticComposition) -> String? {
-    let count = composition.bodyLocationCount
-    guard count > 1 else { return nil }
-    let names = composition.bodyLocations.map { $0.displayName }.joined(separator: ", ")
+    let locationCount = composition.bodyLocationCount
+    guard locationCount > 1 else { return nil }
+    let locationNames = composition.bodyLocations.map { $0.displayName }.joined(separator: ", ")
     return
-      "\(count) body locations (\(names)) are mixed unless there are \(count) haptic channels"
+      "\(locationCount) body locations (\(locationNames)) are mixed "
+      + "unless there are \(locationCount) haptic channels"
   }
 
   /// Reports control curves that begin before an earlier curve of the same control ends.
   private static func checkCurveOverlaps(
     of curves: [ParameterCurve], layer: Int, log: inout CompositionFindingLog
   ) {
-    var ends: [DynamicParameterID: Double] = [:]
-    let order = curves.indices.sorted { (curves[$0].time, $0) < (curves[$1].time, $1) }
-    for index in order {
+    var endTimesByParameter: [DynamicParameterID: Double] = [:]
+    let curveOrder = curves.indices.sorted { (curves[$0].time, $0) < (curves[$1].time, $1) }
+    for index in curveOrder {
       let curve = curves[index]
-      if let end = ends[curve.id], curve.time < end - timeTolerance {
+      if let previousEndTime = endTimesByParameter[curve.id],
+        curve.time < previousEndTime - timeTolerance
+      {
         log.add(
           .overlappingCurves, at: .curve(layer: layer, index: index),
           """
-          overlaps another curve of \(curve.id.rawValue) that ends at \(end.secondsText); this \
-          one takes precedence
+          overlaps another curve of \(curve.id.rawValue) that ends at \
+          \(previousEndTime.secondsText); this one takes precedence
           """
         )
       }
-      let end = curve.time + (curve.controlPoints.last?.time ?? 0)
-      ends[curve.id] = max(ends[curve.id] ?? 0, end)
+      let endTime = curve.time + (curve.controlPoints.last?.time ?? 0)
+      endTimesByParameter[curve.id] = max(endTimesByParameter[curve.id] ?? 0, endTime)
     }
   }
 }

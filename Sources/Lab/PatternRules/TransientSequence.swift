@@ -45,13 +45,13 @@ struct TransientSequence {
   /// Divides transients that are sorted by time into sequences.
   static func all(of transients: [EffectiveTransient]) -> [TransientSequence] {
     var sequences: [TransientSequence] = []
-    var start = 0
+    var sequenceStart = 0
     for index in transients.indices
     where index + 1 == transients.count
       || transients[index + 1].time - transients[index].time > maximumGapSeconds + timeTolerance
     {
-      sequences.append(TransientSequence(transients: transients[start...index]))
-      start = index + 1
+      sequences.append(TransientSequence(transients: transients[sequenceStart...index]))
+      sequenceStart = index + 1
     }
     return sequences
   }
@@ -67,15 +67,15 @@ struct TransientSequence {
   /// - A group of 2 to 8 gaps repeats at least once with similar gaps, up to the last transient.
   var isRegular: Bool {
     guard transients.count >= 4 else { return true }
-    let gaps = zip(transients.dropFirst(), transients).map { $0.time - $1.time }
-    if Self.areSimilar(gaps.min() ?? 0, gaps.max() ?? 0) { return true }
-    let steps = zip(gaps.dropFirst(), gaps).map { $0 - $1 }
-    if steps.allSatisfy({ $0 >= -0.001 }) || steps.allSatisfy({ $0 <= 0.001 }) {
+    let gapsSeconds = zip(transients.dropFirst(), transients).map { $0.time - $1.time }
+    if Self.areSimilar(gapsSeconds.min() ?? 0, gapsSeconds.max() ?? 0) { return true }
+    let gapChanges = zip(gapsSeconds.dropFirst(), gapsSeconds).map { $0 - $1 }
+    if gapChanges.allSatisfy({ $0 >= -0.001 }) || gapChanges.allSatisfy({ $0 <= 0.001 }) {
       return true
     }
     return (2...8).contains { period in
-      gaps.count >= 2 * period - 1
-        && zip(gaps.dropFirst(period), gaps).allSatisfy { Self.areSimilar($0, $1) }
+      gapsSeconds.count >= 2 * period - 1
+        && zip(gapsSeconds.dropFirst(period), gapsSeconds).allSatisfy { Self.areSimilar($0, $1) }
     }
   }
 
