@@ -30,52 +30,57 @@ struct AndroidChain {
   }
 
   init(rate: Double) {
-    func pole(_ hertz: Double) -> Double { exp(-2 * .pi * hertz / rate) }
-    func lowPass(_ hertz: Double) -> BiquadCascade {
-      BiquadCascade(1 - pole(hertz), 0, 0, -pole(hertz), 0)
+    func poleCoefficient(_ hertz: Double) -> Double { exp(-2 * .pi * hertz / rate) }
+    func makeLowPass(_ hertz: Double) -> BiquadCascade {
+      BiquadCascade(1 - poleCoefficient(hertz), 0, 0, -poleCoefficient(hertz), 0)
     }
-    func highPass(_ hertz: Double) -> BiquadCascade {
-      BiquadCascade((1 + pole(hertz)) / 2, -(1 + pole(hertz)) / 2, 0, -pole(hertz), 0)
+    func makeHighPass(_ hertz: Double) -> BiquadCascade {
+      BiquadCascade(
+        (1 + poleCoefficient(hertz)) / 2, -(1 + poleCoefficient(hertz)) / 2, 0,
+        -poleCoefficient(hertz), 0)
     }
-    inputFilters = [highPass(50), highPass(50), lowPass(9_000), lowPass(9_000)]
+    inputFilters = [makeHighPass(50), makeHighPass(50), makeLowPass(9_000), makeLowPass(9_000)]
     envelopeFilters =
-      [highPass(60), highPass(60)] + [700.0, 700, 400, 400, 500, 500].map(lowPass)
-    let angle = 2 * .pi * 150 / rate
-    let resonant = PolePair(angle: angle, quality: 1)
-    let radius = resonant.secondDenominatorCoefficient.squareRoot()
+      [makeHighPass(60), makeHighPass(60)] + [700.0, 700, 400, 400, 500, 500].map(makeLowPass)
+    let resonanceAngle = 2 * .pi * 150 / rate
+    let resonancePoles = PolePair(angle: resonanceAngle, quality: 1)
+    let resonancePoleRadius = resonancePoles.secondDenominatorCoefficient.squareRoot()
     resonanceFilter = BiquadCascade(
-      1 - radius, 0, radius - 1, resonant.firstDenominatorCoefficient,
-      resonant.secondDenominatorCoefficient)
-    envelopeSmoother = lowPass(5)
-    let zeros = PolePair(angle: angle, quality: 8)
-    let poles = PolePair(angle: angle, quality: 4)
-    let gain =
-      (1 + poles.firstDenominatorCoefficient + poles.secondDenominatorCoefficient)
-      / (1 + zeros.firstDenominatorCoefficient + zeros.secondDenominatorCoefficient)
+      1 - resonancePoleRadius, 0, resonancePoleRadius - 1,
+      resonancePoles.firstDenominatorCoefficient,
+      resonancePoles.secondDenominatorCoefficient)
+    envelopeSmoother = makeLowPass(5)
+    let bandStopZeros = PolePair(angle: resonanceAngle, quality: 8)
+    let bandStopPoles = PolePair(angle: resonanceAngle, quality: 4)
+    let bandStopGain =
+      (1 + bandStopPoles.firstDenominatorCoefficient + bandStopPoles.secondDenominatorCoefficient)
+      / (1 + bandStopZeros.firstDenominatorCoefficient + bandStopZeros.secondDenominatorCoefficient)
     bandStopFilter = BiquadCascade(
-      gain, gain * zeros.firstDenominatorCoefficient, gain * zeros.secondDenominatorCoefficient,
-      poles.firstDenominatorCoefficient, poles.secondDenominatorCoefficient)
-    outputFilters = [lowPass(300), lowPass(300)]
+      bandStopGain, bandStopGain * bandStopZeros.firstDenominatorCoefficient,
+      bandStopGain * bandStopZeros.secondDenominatorCoefficient,
+      bandStopPoles.firstDenominatorCoefficient, bandStopPoles.secondDenominatorCoefficient)
+    outputFilters = [makeLowPass(300), makeLowPass(300)]
   }
 
   /// Returns the output sample for the next input sample.
   mutating func process(_ sample: Double) -> Double {
-    var sample = sample
+    var filteredSample = sample
     for index in inputFilters.indices {
-      sample = inputFilters[index].process(sample)
+      filteredSample = inputFilters[index].process(filteredSample)
     }
-    sample = max(0, sample)
+    filteredSample = max(0, filteredSample)
     for index in envelopeFilters.indices {
-      sample = envelopeFilters[index].process(sample)
+      filteredSample = envelopeFilters[index].process(filteredSample)
     }
-    sample = resonanceFilter.process(sample)
-    sample *= pow(envelopeSmoother.process(abs(sample)) + 0.01, -0.8)
-    sample = 0.3 * bandStopFilter.process(sample)
-    sample = sample * sample * sample / (0.1 + sample * sample)
+    filteredSample = resonanceFilter.process(filteredSample)
+    filteredSample *= pow(envelopeSmoother.process(abs(filteredSample)) + 0.01, -0.8)
+    filteredSample = 0.3 * bandStopFilter.process(filteredSample)
+    filteredSample =
+      filteredSample * filteredSample * filteredSample / (0.1 + filteredSample * filteredSample)
     for index in outputFilters.indices {
-      sample = outputFilters[index].process(sample)
+      filteredSample = outputFilters[index].process(filteredSample)
     }
-    sample *= 1.5
-    return sample / (1 + abs(sample))
+    filteredSample *= 1.5
+    return filteredSample / (1 + abs(filteredSample))
   }
 }

@@ -12,9 +12,9 @@ struct BurstGenerator {
   private var activeBursts: [Burst] = []
 
   init(hertz: Double, rate: Double) {
-    let count = Int(2 * rate / hertz)
-    unitBurstWaveform = (0..<count).map { index in
-      let time = (Double(index) + 0.5) / Double(count)
+    let waveformSampleCount = Int(2 * rate / hertz)
+    unitBurstWaveform = (0..<waveformSampleCount).map { index in
+      let time = (Double(index) + 0.5) / Double(waveformSampleCount)
       return sin(4 * .pi * (time - 0.5)) * min(1, 8 * min(time, 1 - time))
     }
   }
@@ -27,15 +27,15 @@ struct BurstGenerator {
   /// Returns the next sample of the sum of all bursts.
   mutating func nextSample() -> Double {
     guard !activeBursts.isEmpty else { return 0 }
-    var sum = 0.0
+    var burstSum = 0.0
     for index in activeBursts.indices {
-      sum +=
+      burstSum +=
         unitBurstWaveform[activeBursts[index].nextSampleIndex] * activeBursts[index].burstAmplitude
       activeBursts[index].nextSampleIndex += 1
     }
     if activeBursts[0].nextSampleIndex == unitBurstWaveform.count {
       activeBursts.removeFirst()
     }
-    return sum
+    return burstSum
   }
 }

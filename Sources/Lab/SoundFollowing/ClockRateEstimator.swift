@@ -51,10 +51,10 @@ public struct ClockRateEstimator: Sendable {
       windowEndSeconds = seconds + Self.windowSeconds
       return
     }
-    let time = seconds - firstFrameCount.time
+    let elapsedSeconds = seconds - firstFrameCount.time
     let reading = Reading(
-      seconds: time,
-      excessFrameCount: Double(frameCount - firstFrameCount.count) - nominalRate * time)
+      seconds: elapsedSeconds,
+      excessFrameCount: Double(frameCount - firstFrameCount.count) - nominalRate * elapsedSeconds)
     if seconds >= windowEndSeconds {
       closeWindow()
       windowEndSeconds = seconds + Self.windowSeconds
@@ -75,8 +75,8 @@ public struct ClockRateEstimator: Sendable {
   private mutating func closeWindow() {
     guard let reading = windowReading else { return }
     windowReading = nil
-    if let previous = windowReadings.last,
-      abs(reading.excessFrameCount - previous.excessFrameCount) > Self.minimumLeapSeconds
+    if let previousReading = windowReadings.last,
+      abs(reading.excessFrameCount - previousReading.excessFrameCount) > Self.minimumLeapSeconds
         * nominalRate
     {
       windowReadings = []
@@ -89,14 +89,14 @@ public struct ClockRateEstimator: Sendable {
   }
 
   private var medianSlope: Double {
-    var slopes: [Double] = []
+    var pairSlopes: [Double] = []
     for (index, first) in windowReadings.enumerated() {
       for second in windowReadings[(index + 1)...] where second.seconds > first.seconds {
-        slopes.append(
+        pairSlopes.append(
           (second.excessFrameCount - first.excessFrameCount) / (second.seconds - first.seconds))
       }
     }
-    slopes.sort()
-    return slopes.isEmpty ? 0 : slopes[slopes.count / 2]
+    pairSlopes.sort()
+    return pairSlopes.isEmpty ? 0 : pairSlopes[pairSlopes.count / 2]
   }
 }

@@ -54,19 +54,23 @@ public struct DriftLoop: Sendable {
   public mutating func update(
     waitingFrames: Double, target: Double, elapsedSeconds: Double, estimate: Double? = nil
   ) {
-    var smoothed =
+    var smoothedWaitingFrames =
       smoothedFrames
       ?? SmoothedFrames(afterFirstStage: waitingFrames, afterSecondStage: waitingFrames)
-    let coefficient = 1 - exp(-elapsedSeconds / Self.smoothingTimeConstantSeconds)
-    smoothed.afterFirstStage += (waitingFrames - smoothed.afterFirstStage) * coefficient
-    smoothed.afterSecondStage +=
-      (smoothed.afterFirstStage - smoothed.afterSecondStage) * coefficient
-    smoothedFrames = smoothed
-    let omega = 2 * .pi * Self.bandwidthHertz
-    let correction = 2 * omega / sourceSampleRate * (smoothed.afterSecondStage - target)
+    let smoothingCoefficient = 1 - exp(-elapsedSeconds / Self.smoothingTimeConstantSeconds)
+    smoothedWaitingFrames.afterFirstStage +=
+      (waitingFrames - smoothedWaitingFrames.afterFirstStage) * smoothingCoefficient
+    smoothedWaitingFrames.afterSecondStage +=
+      (smoothedWaitingFrames.afterFirstStage - smoothedWaitingFrames.afterSecondStage)
+      * smoothingCoefficient
+    smoothedFrames = smoothedWaitingFrames
+    let loopRadiansPerSecond = 2 * .pi * Self.bandwidthHertz
+    let correctionFraction =
+      2 * loopRadiansPerSecond / sourceSampleRate
+      * (smoothedWaitingFrames.afterSecondStage - target)
     let targetRatio =
       1 + Self.clamped(estimate ?? 0, to: Self.maximumClockDeviationFraction)
-      + Self.clamped(correction, to: Self.maximumCorrectionFraction)
+      + Self.clamped(correctionFraction, to: Self.maximumCorrectionFraction)
     resamplingRatio += Self.clamped(
       targetRatio - resamplingRatio, to: Self.maximumRatioChangePerSecond * elapsedSeconds)
   }

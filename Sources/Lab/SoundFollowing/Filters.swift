@@ -22,8 +22,8 @@ struct EnvelopeFollower {
 
   /// Moves the level toward a target for one step, and returns the new level.
   mutating func advance(toward target: Double) -> Double {
-    let coefficient = target > currentLevel ? attackCoefficient : releaseCoefficient
-    currentLevel = target + (currentLevel - target) * coefficient
+    let smoothingCoefficient = target > currentLevel ? attackCoefficient : releaseCoefficient
+    currentLevel = target + (currentLevel - target) * smoothingCoefficient
     return currentLevel
   }
 }
@@ -38,11 +38,11 @@ struct BandLevelMeter {
 
   /// Adds a sample to the measurement of the current control step.
   mutating func addSample(_ sample: Double) {
-    var sample = sample
+    var filteredSample = sample
     for index in filters.indices {
-      sample = filters[index].process(sample)
+      filteredSample = filters[index].process(filteredSample)
     }
-    summedEnergy += sample * sample
+    summedEnergy += filteredSample * filteredSample
   }
 
   /// Returns the RMS level of `count` samples, and starts the next measurement.

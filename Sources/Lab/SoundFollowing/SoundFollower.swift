@@ -81,16 +81,16 @@ public struct SoundFollower {
     self.options = options
     self.sampleRate = rate
     framesPerStep = max(1, Int((rate / Self.approximateControlStepRate).rounded()))
-    let controlRate = rate / Double(framesPerStep)
+    let controlStepsPerSecond = rate / Double(framesPerStep)
     inputHighPass = BiquadCascade(.highPass, order: 2, hertz: 20, rate: rate)
     inputLowPass = BiquadCascade(
       .lowPass, order: 2, hertz: options.bandHertz.upperBound, rate: rate)
     speechGate = SpeechGate(rate: rate, framesPerStep: framesPerStep)
-    automaticLevel = AutomaticLevel(controlStepRate: controlRate)
+    automaticLevel = AutomaticLevel(controlStepRate: controlStepsPerSecond)
     rumbleBandMeter = BandLevelMeter(
       BiquadCascade(.highPass, order: 1, hertz: 30, rate: rate),
       BiquadCascade(.lowPass, order: 1, hertz: 300, rate: rate))
-    rumbleFollower = EnvelopeFollower(attack: 0.004, release: 0.03, rate: controlRate)
+    rumbleFollower = EnvelopeFollower(attack: 0.004, release: 0.03, rate: controlStepsPerSecond)
     transientDetector = TransientDetector(rate: rate, framesPerStep: framesPerStep)
     burstGenerator = BurstGenerator(hertz: Self.centerHertz(of: options.bandHertz), rate: rate)
     androidChain = AndroidChain(rate: rate)
@@ -114,18 +114,18 @@ public struct SoundFollower {
   ///   - samples: The interleaved samples.
   ///   - channelCount: The number of channels.
   public mutating func follow(interleaved samples: [Float], channelCount: Int) -> [Float] {
-    let weight = 1 / Float(max(1, channelCount))
-    let starts = stride(
+    let channelWeight = 1 / Float(max(1, channelCount))
+    let frameStartIndices = stride(
       from: 0, to: samples.count - channelCount + 1, by: max(1, channelCount))
-    let mono = starts.map { start in
+    let monoSamples = frameStartIndices.map { start in
       var sum = Float(0)
       for channel in 0..<channelCount {
         sum += samples[start + channel]
       }
-      return sum * weight
+      return sum * channelWeight
     }
-    blockPeakMagnitude = mono.reduce(0) { max($0, abs($1)) }
-    return follow(mono.span)
+    blockPeakMagnitude = monoSamples.reduce(0) { max($0, abs($1)) }
+    return follow(monoSamples.span)
   }
 
   private var usesTransients: Bool {
@@ -134,7 +134,7 @@ public struct SoundFollower {
 
   private mutating func process(_ sample: Double) -> Double {
     inputEnergy += sample * sample
-    let fraction = Double(frameIndexInStep) / Double(framesPerStep)
+    let stepFraction = Double(frameIndexInStep) / Double(framesPerStep)
     frameIndexInStep += 1
     defer {
       if frameIndexInStep == framesPerStep {
@@ -143,32 +143,32 @@ public struct SoundFollower {
     }
     if options.conversionStyle == .android { return androidChain.process(sample) }
     // Remove DC and frequencies that cannot be felt.
-    let filtered = inputHighPass.process(sample)
+    let highPassedSample = inputHighPass.process(sample)
     if !options.keepsVoices {
-      speechGate.addSample(filtered)
+      speechGate.addSample(highPassedSample)
     }
-    var output = 0.0
+    var outputSample = 0.0
     switch options.conversionStyle {
     case .bass:
-      output = inputLowPass.process(filtered)
+      outputSample = inputLowPass.process(highPassedSample)
     case .impacts:
-      output = burstGenerator.nextSample()
+      outputSample = burstGenerator.nextSample()
     case .engine:
-      output = nextToneSample(at: fraction)
+      outputSample = nextToneSample(at: stepFraction)
     case .full, .android:
-      output =
-        inputLowPass.process(filtered) + Self.additionalBurstGainInFullStyle
+      outputSample =
+        inputLowPass.process(highPassedSample) + Self.additionalBurstGainInFullStyle
         * burstGenerator.nextSample()
     }
     if options.conversionStyle == .engine {
-      rumbleBandMeter.addSample(filtered)
+      rumbleBandMeter.addSample(highPassedSample)
     }
     if usesTransients {
-      transientDetector.addSample(filtered)
+      transientDetector.addSample(highPassedSample)
     }
-    output *= outputGain.value(at: fraction)
-    outputEnergy += output * output
-    return output
+    outputSample *= outputGain.value(at: stepFraction)
+    outputEnergy += outputSample * outputSample
+    return outputSample
   }
 
   /// Returns the next sample of the rumble tone.
@@ -200,8 +200,10 @@ public struct SoundFollower {
       toneLevel.advance(
         to: rumbleFollower.advance(toward: rumbleBandMeter.drainLevel(count: framesPerStep)))
     }
-    if usesTransients, let strength = transientDetector.finishControlStep(count: framesPerStep) {
-      burstGenerator.startBurst(strength: min(1, Self.burstToTransientGain * strength))
+    if usesTransients,
+      let transientStrength = transientDetector.finishControlStep(count: framesPerStep)
+    {
+      burstGenerator.startBurst(strength: min(1, Self.burstToTransientGain * transientStrength))
     }
   }
 }

@@ -95,12 +95,12 @@ struct SpeechGate {
       .transientKneeDecreaseDecibels
       * transientWeight
       * (1 - smoothedVoiceProbability)
-    let ratioDecibels = 20 * log10((lowBandLevel + 1e-7) / (midBandLevel + 1e-7))
+    let lowToMidBandDecibels = 20 * log10((lowBandLevel + 1e-7) / (midBandLevel + 1e-7))
     let attenuationDecibels = min(
       0,
       max(
         Self.closedGainDecibels,
-        Self.attenuationDecibelsPerDecibel * (ratioDecibels - shiftedKneeDecibels)))
+        Self.attenuationDecibelsPerDecibel * (lowToMidBandDecibels - shiftedKneeDecibels)))
     return gainFollower.advance(
       toward: pow(10, (isQuiet ? Self.closedGainDecibels : attenuationDecibels) / 20))
   }
@@ -141,13 +141,13 @@ private struct PeriodicityDetector {
   }
 
   mutating func addSample(_ sample: Double) {
-    var sample = sample
+    var filteredSample = sample
     for index in filters.indices {
-      sample = filters[index].process(sample)
+      filteredSample = filters[index].process(filteredSample)
     }
     inputSampleCount += 1
     guard inputSampleCount % decimationFactor == 0 else { return }
-    samples.append(sample)
+    samples.append(filteredSample)
     guard
       samples.count == Self.windowSampleCount + Self.voicePeriodLagSamples.upperBound
         + Self.hopSampleCount
@@ -157,31 +157,31 @@ private struct PeriodicityDetector {
   }
 
   private var measuredPeriodicity: Double {
-    let start = Self.voicePeriodLagSamples.upperBound
-    let energy = dotProduct(at: start, start)
-    guard energy > 1e-6 * Double(Self.windowSampleCount) else { return 0 }
-    var maximum = 0.0
-    var hasFallen = false
+    let windowStartIndex = Self.voicePeriodLagSamples.upperBound
+    let windowEnergy = dotProduct(at: windowStartIndex, windowStartIndex)
+    guard windowEnergy > 1e-6 * Double(Self.windowSampleCount) else { return 0 }
+    var maximumCorrelation = 0.0
+    var hasCorrelationFallen = false
     for lag in Self.voicePeriodLagSamples {
-      let laggedEnergy = dotProduct(at: start - lag, start - lag)
-      let product = dotProduct(at: start, start - lag)
-      let correlation = product / (energy * laggedEnergy + 1e-18).squareRoot()
+      let laggedEnergy = dotProduct(at: windowStartIndex - lag, windowStartIndex - lag)
+      let product = dotProduct(at: windowStartIndex, windowStartIndex - lag)
+      let correlation = product / (windowEnergy * laggedEnergy + 1e-18).squareRoot()
       if correlation < 0.2 {
-        hasFallen = true
+        hasCorrelationFallen = true
       }
-      if hasFallen {
-        maximum = max(maximum, correlation)
+      if hasCorrelationFallen {
+        maximumCorrelation = max(maximumCorrelation, correlation)
       }
     }
-    return maximum
+    return maximumCorrelation
   }
 
   /// Returns the inner product of two windows of samples.
   private func dotProduct(at firstStart: Int, _ secondStart: Int) -> Double {
-    var sum = 0.0
+    var productSum = 0.0
     for index in 0..<Self.windowSampleCount {
-      sum += samples[firstStart + index] * samples[secondStart + index]
+      productSum += samples[firstStart + index] * samples[secondStart + index]
     }
-    return sum
+    return productSum
   }
 }

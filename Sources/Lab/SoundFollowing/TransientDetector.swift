@@ -35,13 +35,13 @@ struct TransientDetector {
   ///   - framesPerStep: The number of frames of a control step.
   init(rate: Double, framesPerStep: Int) {
     controlStepRate = rate / Double(framesPerStep)
-    func band(_ low: Double, _ high: Double) -> BandLevelMeter {
+    func makeBandMeter(_ low: Double, _ high: Double) -> BandLevelMeter {
       BandLevelMeter(
         BiquadCascade(.highPass, order: 1, hertz: low, rate: rate),
         BiquadCascade(.lowPass, order: 1, hertz: high, rate: rate))
     }
-    lowBandMeter = band(25, 250)
-    highBandMeter = band(250, 5_000)
+    lowBandMeter = makeBandMeter(25, 250)
+    highBandMeter = makeBandMeter(250, 5_000)
     averageLevelFollower = EnvelopeFollower(attack: 0.04, release: 0.04, rate: controlStepRate)
     peakLevelFollower = EnvelopeFollower(attack: 0.0005, release: 0.2, rate: controlStepRate)
     levelHistory = Array(repeating: Levels(), count: Int(0.01 * controlStepRate))
@@ -61,23 +61,24 @@ struct TransientDetector {
   mutating func finishControlStep(count: Int) -> Double? {
     let lowBandLevel = lowBandMeter.drainLevel(count: count)
     let highBandLevel = highBandMeter.drainLevel(count: count)
-    let level = (lowBandLevel * lowBandLevel + 0.25 * highBandLevel * highBandLevel).squareRoot()
+    let weightedLevel = (lowBandLevel * lowBandLevel + 0.25 * highBandLevel * highBandLevel)
+      .squareRoot()
     levelHistory.append(
       Levels(
-        averageLevel: averageLevelFollower.advance(toward: level),
-        peakLevel: peakLevelFollower.advance(toward: level)))
-    let delaySteps = min(levelHistory.count, Int(0.002 * controlStepRate) + 1)
-    let earlierAverage = levelHistory[levelHistory.count - delaySteps].averageLevel
-    let earlierPeak = levelHistory.removeFirst().peakLevel
+        averageLevel: averageLevelFollower.advance(toward: weightedLevel),
+        peakLevel: peakLevelFollower.advance(toward: weightedLevel)))
+    let delayStepCount = min(levelHistory.count, Int(0.002 * controlStepRate) + 1)
+    let earlierAverageLevel = levelHistory[levelHistory.count - delayStepCount].averageLevel
+    let earlierPeakLevel = levelHistory.removeFirst().peakLevel
     stepCountSinceOnset += 1
     if stepCountSinceOnset > Int(Self.minimumTransientSpacingSeconds * controlStepRate),
-      level > Self.minimumTransientLevel,
-      level > Self.minimumRiseRatio * max(earlierAverage, 0.25 * earlierPeak)
+      weightedLevel > Self.minimumTransientLevel,
+      weightedLevel > Self.minimumRiseRatio * max(earlierAverageLevel, 0.25 * earlierPeakLevel)
     {
       stepCountSinceOnset = 0
       peakStrength = 0
     }
-    peakStrength = max(peakStrength, level)
+    peakStrength = max(peakStrength, weightedLevel)
     return stepCountSinceOnset == Int(Self.strengthMeasurementSeconds * controlStepRate)
       ? peakStrength : nil
   }

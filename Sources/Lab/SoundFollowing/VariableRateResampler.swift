@@ -20,28 +20,28 @@ public struct VariableRateResampler {
   ///   - step: The number of input samples for each output sample, above 0. It may change from call
   ///     to call.
   public mutating func resample(_ samples: [Float], step: Double) -> [Float] {
-    var output: [Float] = []
-    output.reserveCapacity(Int(Double(samples.count) / step) + 2)
+    var outputSamples: [Float] = []
+    outputSamples.reserveCapacity(Int(Double(samples.count) / step) + 2)
     for sample in samples {
       latestSamples = SIMD4(latestSamples[1], latestSamples[2], latestSamples[3], sample)
       while outputPositionFraction < 1 {
-        output.append(interpolatedSample(atFraction: Float(outputPositionFraction)))
+        outputSamples.append(interpolatedSample(atFraction: Float(outputPositionFraction)))
         outputPositionFraction += step
       }
       outputPositionFraction -= 1
     }
-    return output
+    return outputSamples
   }
 
   /// Interpolates between the middle two of the most recent four samples with a cubic Hermite
   /// spline.
   private func interpolatedSample(atFraction fraction: Float) -> Float {
-    let slope = (latestSamples[2] - latestSamples[0]) / 2
-    let nextSlope = (latestSamples[3] - latestSamples[1]) / 2
+    let startSlope = (latestSamples[2] - latestSamples[0]) / 2
+    let endSlope = (latestSamples[3] - latestSamples[1]) / 2
     let levelChange = latestSamples[2] - latestSamples[1]
-    let cubicCoefficient = slope + nextSlope - 2 * levelChange
-    let quadraticCoefficient = 3 * levelChange - 2 * slope - nextSlope
+    let cubicCoefficient = startSlope + endSlope - 2 * levelChange
+    let quadraticCoefficient = 3 * levelChange - 2 * startSlope - endSlope
     return latestSamples[1] + fraction
-      * (slope + fraction * (quadraticCoefficient + fraction * cubicCoefficient))
+      * (startSlope + fraction * (quadraticCoefficient + fraction * cubicCoefficient))
   }
 }
