@@ -70,9 +70,9 @@ public struct ABXRecord: Sendable {
 
   /// Returns the record as a JSON document.
   public func json() -> [UInt8] {
-    var json = JSONWriter()
-    json.writeObject(jsonFields.write)
-    return json.finish()
+    var jsonWriter = JSONWriter()
+    jsonWriter.writeObject(jsonFields.write)
+    return jsonWriter.finish()
   }
 
   /// The trials as rows with the seed and the conditions, so that the records of several tests can
@@ -84,9 +84,9 @@ public struct ABXRecord: Sendable {
       "responseTime", "match", "gainA", "gainB", "strength", "profile", "device", "program",
       "simulated",
     ])
-    let levels = [a.gain, b.gain, playbackStrength].map(NumberFormatting.plainText)
-    let conditions =
-      [levelMatch] + levels + [profile, device ?? "", programVersion, "\(isSimulated)"]
+    let levelTexts = [a.gain, b.gain, playbackStrength].map(NumberFormatting.plainText)
+    let conditionTexts =
+      [levelMatch] + levelTexts + [profile, device ?? "", programVersion, "\(isSimulated)"]
     for (index, trial) in test.trials.enumerated() {
       let onset = Self.roundedToMilliseconds(trial.startSeconds)
       let end = Self.roundedToMilliseconds(trial.endSeconds)
@@ -100,22 +100,22 @@ public struct ABXRecord: Sendable {
         ]
           + [
             "\(trial.isCorrect)", "\(heard.a)", "\(heard.b)", "\(heard.x)",
-          ] + times + conditions)
+          ] + times + conditionTexts)
     }
     return table
   }
 
   private var jsonFields: JSONObject {
-    func fields(_ take: Take) -> JSONObject {
+    func takeFields(_ take: Take) -> JSONObject {
       ["name": take.name, "sha256": take.sha256, "gain": take.gain, "seconds": take.duration]
     }
-    let result = test.result
+    let testResult = test.result
     return [
       "formatVersion": Self.formatVersion, "test": "abx", "program": programVersion,
       "renderingModel": renderingModel,
       "startTime": startTime, "device": device, "simulated": isSimulated, "profile": profile,
       "strength": playbackStrength,
-      "match": levelMatch, "a": fields(a), "b": fields(b), "seed": Int(test.seed),
+      "match": levelMatch, "a": takeFields(a), "b": takeFields(b), "seed": Int(test.seed),
       "plannedTrials": test.plannedCount?.json ?? JSONElement.null,
       "trials": test.trials.map { trial -> JSONElement in
         .inlineObject([
@@ -129,10 +129,10 @@ public struct ABXRecord: Sendable {
         ])
       },
       "result": [
-        "correctCount": result.correctCount, "trials": result.trialCount,
-        "complete": result.isComplete,
-        "pValue": result.pValue, "conclusion": result.conclusion.rawValue,
-        "sentence": result.sentence,
+        "correctCount": testResult.correctCount, "trials": testResult.trialCount,
+        "complete": testResult.isComplete,
+        "pValue": testResult.pValue, "conclusion": testResult.conclusion.rawValue,
+        "sentence": testResult.sentence,
       ] as JSONObject,
     ]
   }

@@ -74,40 +74,42 @@ public struct ABXResult: Equatable, Sendable {
       return "A and B are identical, sample for sample. The result is void."
     }
     guard trialCount > 0 else { return "No answers. There is no result." }
-    func guessingText(_ bound: String, _ probability: Double) -> String {
+    func guessingSentence(_ bound: String, _ probability: Double) -> String {
       let answers = correctCount == 1 ? "answer" : "answers"
       return """
         \(correctCount) of \(trialCount) correct. By guessing, the probability of \(bound) \
         \(correctCount) correct \(answers) is \(Self.percentText(probability)).
         """
     }
-    let better = guessingText("at least", pValue) + " "
-    let maybe = "The difference may be perceptible."
+    let betterThanChanceText = guessingSentence("at least", pValue) + " "
+    let possibleDifferenceText = "The difference may be perceptible."
     let conclusionText =
       switch conclusion {
       case .identical, .noTrials, .tooFewTrials:
-        better + "At least \(Self.minimumTrialCount) trials are needed for a result."
+        betterThanChanceText + "At least \(Self.minimumTrialCount) trials are needed for a result."
       case .highlySignificant:
-        better + (isComplete ? "The difference is very probably perceptible." : maybe)
+        betterThanChanceText
+          + (isComplete ? "The difference is very probably perceptible." : possibleDifferenceText)
       case .significant:
-        better + (isComplete ? "The difference is probably perceptible." : maybe)
+        betterThanChanceText
+          + (isComplete ? "The difference is probably perceptible." : possibleDifferenceText)
       case .belowChance:
-        guessingText("at most", pValueOfFewer) + " A and B may be swapped."
+        guessingSentence("at most", pValueOfFewer) + " A and B may be swapped."
       case .notSignificant:
-        better + "The result neither shows nor excludes a perceptible difference."
+        betterThanChanceText + "The result neither shows nor excludes a perceptible difference."
       }
     guard !isComplete else { return conclusionText }
-    let reservation =
+    let earlyStopReservation =
       plannedCount.map { "The test ended after \(trialCount) of \($0) trials" }
       ?? "The number of trials was not fixed in advance"
-    return "\(conclusionText) \(reservation): stopping early inflates the result."
+    return "\(conclusionText) \(earlyStopReservation): stopping early inflates the result."
   }
 
   /// Returns a probability as readable text, such as `3.8 %`, `23 %`, or `less than 0.1 %`.
   public static func percentText(_ pValue: Double) -> String {
     if pValue < 0.001 { return "less than 0.1 %" }
-    let tenths = Int((pValue * 1_000).rounded())
+    let tenthsOfPercent = Int((pValue * 1_000).rounded())
     return pValue < 0.0995
-      ? "\(tenths / 10).\(tenths % 10) %" : "\(Int((pValue * 100).rounded())) %"
+      ? "\(tenthsOfPercent / 10).\(tenthsOfPercent % 10) %" : "\(Int((pValue * 100).rounded())) %"
   }
 }

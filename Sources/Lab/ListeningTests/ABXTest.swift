@@ -109,8 +109,8 @@ public struct ABXTest: Sendable {
   /// Returns the take that is X in each of the first trials of a test with a seed, for simulated
   /// answers.
   public static func hiddenSides(seed: UInt64, count: Int) -> [Side] {
-    var generator = SplitMix64(seed: seed)
-    return (0..<count).map { _ in generator.nextSide() }
+    var randomGenerator = SplitMix64(seed: seed)
+    return (0..<count).map { _ in randomGenerator.nextSide() }
   }
 }
 

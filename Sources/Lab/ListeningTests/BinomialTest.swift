@@ -13,22 +13,22 @@ public enum BinomialTest {
     guard successCount <= trialCount else { return 0 }
     // The sum begins with the smallest term, so that small terms are not lost. Scaling by powers of
     // two prevents overflow and underflow.
-    var term = 1.0
-    var sum = 1.0
-    var halvings = trialCount
+    var binomialCoefficient = 1.0
+    var coefficientSum = 1.0
+    var remainingHalvingCount = trialCount
     for count in stride(from: trialCount, to: successCount, by: -1) {
-      term *= Double(count) / Double(trialCount - count + 1)
-      sum += term
-      while sum > 1e200 {
-        term /= 2
-        sum /= 2
-        halvings -= 1
+      binomialCoefficient *= Double(count) / Double(trialCount - count + 1)
+      coefficientSum += binomialCoefficient
+      while coefficientSum > 1e200 {
+        binomialCoefficient /= 2
+        coefficientSum /= 2
+        remainingHalvingCount -= 1
       }
     }
-    for _ in 0..<halvings {
-      sum /= 2
+    for _ in 0..<remainingHalvingCount {
+      coefficientSum /= 2
     }
-    return min(1, sum)
+    return min(1, coefficientSum)
   }
 
   /// Returns the probability of at least a given number of successes, for any success probability.
@@ -44,26 +44,26 @@ public enum BinomialTest {
     guard successCount <= trialCount else { return 0 }
     guard proportion > 0 else { return 0 }
     guard proportion < 1 else { return 1 }
-    let odds = proportion / (1 - proportion)
-    let mode = min(trialCount, Int(Double(trialCount + 1) * proportion))
-    var upperTail = mode >= successCount ? 1.0 : 0
-    var total = 1.0
-    var term = 1.0
-    for count in mode..<trialCount {
-      term *= odds * Double(trialCount - count) / Double(count + 1)
-      total += term
+    let successOdds = proportion / (1 - proportion)
+    let mostProbableCount = min(trialCount, Int(Double(trialCount + 1) * proportion))
+    var upperTailWeight = mostProbableCount >= successCount ? 1.0 : 0
+    var totalWeight = 1.0
+    var relativeWeight = 1.0
+    for count in mostProbableCount..<trialCount {
+      relativeWeight *= successOdds * Double(trialCount - count) / Double(count + 1)
+      totalWeight += relativeWeight
       if count + 1 >= successCount {
-        upperTail += term
+        upperTailWeight += relativeWeight
       }
     }
-    term = 1
-    for count in stride(from: mode, to: 0, by: -1) {
-      term *= Double(count) / (odds * Double(trialCount - count + 1))
-      total += term
+    relativeWeight = 1
+    for count in stride(from: mostProbableCount, to: 0, by: -1) {
+      relativeWeight *= Double(count) / (successOdds * Double(trialCount - count + 1))
+      totalWeight += relativeWeight
       if count - 1 >= successCount {
-        upperTail += term
+        upperTailWeight += relativeWeight
       }
     }
-    return upperTail / total
+    return upperTailWeight / totalWeight
   }
 }

@@ -37,11 +37,12 @@ package struct MeanEstimate: Equatable, Sendable {
     let z5 = z * z * z * z * z
     let z7 = z * z * z * z * z * z * z
     let z9 = z7 * z * z
-    let first = (z3 + z) / 4
-    let second = (5 * z5 + 16 * z3 + 3 * z) / 96
-    let third = (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / 384
-    let fourth = (79 * z9 + 776 * z7 + 1_482 * z5 - 1_920 * z3 - 945 * z) / 92_160
+    let firstOrderTerm = (z3 + z) / 4
+    let secondOrderTerm = (5 * z5 + 16 * z3 + 3 * z) / 96
+    let thirdOrderTerm = (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / 384
+    let fourthOrderTerm = (79 * z9 + 776 * z7 + 1_482 * z5 - 1_920 * z3 - 945 * z) / 92_160
     let n = Double(degreesOfFreedom)
-    return z + first / n + second / (n * n) + third / (n * n * n) + fourth / (n * n * n * n)
+    return z + firstOrderTerm / n + secondOrderTerm / (n * n) + thirdOrderTerm / (n * n * n)
+      + fourthOrderTerm / (n * n * n * n)
   }
 }

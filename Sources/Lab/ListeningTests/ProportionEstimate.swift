@@ -22,37 +22,37 @@ package struct ProportionEstimate: Equatable, Sendable {
   /// - Complexity: O(`trialCount`).
   package init(successCount: Int, trialCount: Int) {
     proportion = Double(successCount) / Double(trialCount)
-    var lower = 0.0
+    var lowerProportion = 0.0
     if successCount > 0 {
-      lower = Self.boundaryProportion { candidate in
+      lowerProportion = Self.boundaryProportion { candidate in
         BinomialTest.probability(ofAtLeast: successCount, in: trialCount, proportion: candidate)
           > Self.tailProbability
       }
     }
-    var upper = 1.0
+    var upperProportion = 1.0
     if successCount < trialCount {
-      upper = Self.boundaryProportion { candidate in
+      upperProportion = Self.boundaryProportion { candidate in
         1
           - BinomialTest.probability(
             ofAtLeast: successCount + 1, in: trialCount, proportion: candidate)
           < Self.tailProbability
       }
     }
-    interval = lower...max(lower, upper)
+    interval = lowerProportion...max(lowerProportion, upperProportion)
   }
 
   /// Returns the proportion above which a monotonic condition is true, found by bisection.
   private static func boundaryProportion(where isAbove: (Double) -> Bool) -> Double {
-    var lower = 0.0
-    var upper = 1.0
+    var lowerProportion = 0.0
+    var upperProportion = 1.0
     for _ in 0..<bisectionCount {
-      let middle = (lower + upper) / 2
+      let middle = (lowerProportion + upperProportion) / 2
       if isAbove(middle) {
-        upper = middle
+        upperProportion = middle
       } else {
-        lower = middle
+        lowerProportion = middle
       }
     }
-    return (lower + upper) / 2
+    return (lowerProportion + upperProportion) / 2
   }
 }

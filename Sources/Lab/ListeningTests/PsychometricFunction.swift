@@ -65,22 +65,22 @@ package struct PsychometricFunction: Equatable, Sendable {
   ///   - guessRate: The guess rate of the procedure.
   package init?(fitting blocks: [Block], guessRate: Double) {
     guard let fit = PsychometricFit(blocks, guessRate: guessRate) else { return nil }
-    let best = fit.refined(from: fit.bestGridPoint())
-    guard fit.isDetermined(best) else { return nil }
-    self = best
+    let bestFunction = fit.refined(from: fit.bestGridPoint())
+    guard fit.isDetermined(bestFunction) else { return nil }
+    self = bestFunction
   }
 
   /// Returns the probability of a success at a stimulus level.
   package func proportion(at value: Double) -> Double {
-    let logistic = 1 / (1 + exp(-slope * (value - midpoint)))
-    return guessRate + (1 - guessRate - Self.lapseRate) * logistic
+    let logisticValue = 1 / (1 + exp(-slope * (value - midpoint)))
+    return guessRate + (1 - guessRate - Self.lapseRate) * logisticValue
   }
 
   /// Returns the level at which successes have a probability between the guess rate and one minus
   /// the lapse rate.
   package func value(atProportion proportion: Double) -> Double {
-    let logistic = (proportion - guessRate) / (1 - guessRate - Self.lapseRate)
-    return midpoint + log(logistic / (1 - logistic)) / slope
+    let logisticValue = (proportion - guessRate) / (1 - guessRate - Self.lapseRate)
+    return midpoint + log(logisticValue / (1 - logisticValue)) / slope
   }
 
   /// Returns the log likelihood of answers, without the binomial coefficients.
@@ -97,14 +97,14 @@ package struct PsychometricFunction: Equatable, Sendable {
   /// observed proportions and of this function. For a valid model, the expected deviance is about
   /// the number of levels minus 2.
   package func deviance(of blocks: [Block]) -> Double {
-    let saturated = blocks.reduce(0.0) { sum, block in
+    let saturatedLogLikelihood = blocks.reduce(0.0) { sum, block in
       let counts = [block.successCount, block.trialCount - block.successCount]
       return counts.reduce(sum) { partialSum, count in
         guard count > 0 else { return partialSum }
         return partialSum + Double(count) * log(Double(count) / Double(block.trialCount))
       }
     }
-    return 2 * (saturated - logLikelihood(of: blocks))
+    return 2 * (saturatedLogLikelihood - logLikelihood(of: blocks))
   }
 
   /// Returns the 95 % confidence interval of the level at which successes have a given probability,
@@ -114,29 +114,29 @@ package struct PsychometricFunction: Equatable, Sendable {
   package func interval(ofValueAt proportion: Double, blocks: [Block]) -> ClosedRange<Double>? {
     guard var fit = PsychometricFit(blocks, guessRate: guessRate) else { return nil }
     var generator = SplitMix64(seed: Self.bootstrapSeed)
-    var values: [Double] = []
+    var simulatedValues: [Double] = []
     for _ in 0..<Self.bootstrapCount {
       fit.blocks = blocks.map { block in
         simulatedBlock(like: block, using: &generator)
       }
       let repetition = fit.refined(from: self)
-      values.append(repetition.value(atProportion: proportion))
+      simulatedValues.append(repetition.value(atProportion: proportion))
     }
-    values.sort()
+    simulatedValues.sort()
     let outsideCount = Int(Double(Self.bootstrapCount) * Self.tailProbability)
-    return values[outsideCount]...values[values.count - 1 - outsideCount]
+    return simulatedValues[outsideCount]...simulatedValues[simulatedValues.count - 1 - outsideCount]
   }
 
   /// Returns random answers at a level, which are successes with the probability that this function
   /// gives.
   private func simulatedBlock(like block: Block, using generator: inout SplitMix64) -> Block {
-    let probability = proportion(at: block.value)
-    var simulated = block
-    simulated.successCount = 0
-    for _ in 0..<block.trialCount where generator.nextFraction() < probability {
-      simulated.successCount += 1
+    let successProbability = proportion(at: block.value)
+    var resampledBlock = block
+    resampledBlock.successCount = 0
+    for _ in 0..<block.trialCount where generator.nextFraction() < successProbability {
+      resampledBlock.successCount += 1
     }
-    return simulated
+    return resampledBlock
   }
 }
 
@@ -164,17 +164,20 @@ private struct PsychometricFit {
   private let slopeRange: ClosedRange<Double>
 
   init?(_ blocks: [PsychometricFunction.Block], guessRate: Double) {
-    let values = blocks.map(\.value).sorted()
-    guard values.count >= PsychometricFunction.minimumBlockCount, let first = values.first,
-      let last = values.last
+    let sortedBlockValues = blocks.map(\.value).sorted()
+    guard sortedBlockValues.count >= PsychometricFunction.minimumBlockCount,
+      let lowestValue = sortedBlockValues.first,
+      let highestValue = sortedBlockValues.last
     else { return nil }
-    let distances = zip(values.dropFirst(), values).map { next, previous in next - previous }
-    guard let minimumDistance = distances.min(), minimumDistance > 0 else { return nil }
-    let range = last - first
+    let valueDistances = zip(sortedBlockValues.dropFirst(), sortedBlockValues).map {
+      next, previous in next - previous
+    }
+    guard let minimumDistance = valueDistances.min(), minimumDistance > 0 else { return nil }
+    let valueSpan = highestValue - lowestValue
     self.blocks = blocks
     self.guessRate = guessRate
-    midpointRange = (first - range)...(last + range)
-    let minimumSlope = Self.transitionWidth / (Self.maximumTransitionRatio * range)
+    midpointRange = (lowestValue - valueSpan)...(highestValue + valueSpan)
+    let minimumSlope = Self.transitionWidth / (Self.maximumTransitionRatio * valueSpan)
     let maximumSlope = Self.transitionWidth / (Self.minimumTransitionRatio * minimumDistance)
     slopeRange = minimumSlope...maximumSlope
   }
@@ -189,8 +192,9 @@ private struct PsychometricFit {
   /// Returns the most likely function in a grid of midpoints and slopes. The grid is necessary
   /// because the likelihood can have several maxima.
   func bestGridPoint() -> PsychometricFunction {
-    var best = clampedFunction(midpoint: midpointRange.lowerBound, slope: slopeRange.lowerBound)
-    var bestLikelihood = -Double.infinity
+    var bestFunction = clampedFunction(
+      midpoint: midpointRange.lowerBound, slope: slopeRange.lowerBound)
+    var bestLogLikelihood = -Double.infinity
     let midpointStep =
       (midpointRange.upperBound - midpointRange.lowerBound) / Double(Self.gridSize - 1)
     let slopeRatio = slopeRange.upperBound / slopeRange.lowerBound
@@ -200,39 +204,40 @@ private struct PsychometricFit {
         let candidate = clampedFunction(
           midpoint: midpointRange.lowerBound + midpointStep * Double(column), slope: slope)
         let likelihood = candidate.logLikelihood(of: blocks)
-        if likelihood > bestLikelihood {
-          best = candidate
-          bestLikelihood = likelihood
+        if likelihood > bestLogLikelihood {
+          bestFunction = candidate
+          bestLogLikelihood = likelihood
         }
       }
     }
-    return best
+    return bestFunction
   }
 
   /// Returns the function at the maximum of the likelihood near an initial function, by Fisher
   /// scoring with step halving.
   func refined(from start: PsychometricFunction) -> PsychometricFunction {
-    var best = start
-    var bestLikelihood = start.logLikelihood(of: blocks)
+    var bestFunction = start
+    var bestLogLikelihood = start.logLikelihood(of: blocks)
     for _ in 0..<Self.maximumStepCount {
-      guard let step = scoringStep(at: best) else { break }
+      guard let step = scoringStep(at: bestFunction) else { break }
       var scale = 1.0
       var improvement = 0.0
       // A full step can pass the maximum.
       while scale > 1e-6, improvement <= 0 {
         let candidate = clampedFunction(
-          midpoint: best.midpoint + scale * step.midpoint, slope: best.slope + scale * step.slope)
+          midpoint: bestFunction.midpoint + scale * step.midpoint,
+          slope: bestFunction.slope + scale * step.slope)
         let likelihood = candidate.logLikelihood(of: blocks)
-        if likelihood > bestLikelihood {
-          improvement = likelihood - bestLikelihood
-          best = candidate
-          bestLikelihood = likelihood
+        if likelihood > bestLogLikelihood {
+          improvement = likelihood - bestLogLikelihood
+          bestFunction = candidate
+          bestLogLikelihood = likelihood
         }
         scale /= 2
       }
       if improvement < Self.convergenceTolerance { break }
     }
-    return best
+    return bestFunction
   }
 
   /// Returns the step of Fisher scoring: the inverse of the information matrix times the gradient
@@ -249,12 +254,12 @@ private struct PsychometricFit {
     var midpointInformation = 0.0
     var mixedInformation = 0.0
     var slopeInformation = 0.0
-    let height = 1 - guessRate - PsychometricFunction.lapseRate
+    let curveHeight = 1 - guessRate - PsychometricFunction.lapseRate
     for block in blocks {
       let distance = block.value - current.midpoint
       let logistic = 1 / (1 + exp(-current.slope * distance))
-      let probability = guessRate + height * logistic
-      let density = height * logistic * (1 - logistic)
+      let probability = guessRate + curveHeight * logistic
+      let density = curveHeight * logistic * (1 - logistic)
       let midpointDerivative = -current.slope * density
       let slopeDerivative = distance * density
       let weight = 1 / (probability * (1 - probability))
@@ -278,9 +283,9 @@ private struct PsychometricFit {
   /// Returns a Boolean value that indicates whether the answers determine a function, rather than
   /// the bounds of its parameters.
   func isDetermined(_ function: PsychometricFunction) -> Bool {
-    let margin = 1.001
-    return function.slope > slopeRange.lowerBound * margin
-      && function.slope < slopeRange.upperBound / margin
+    let slopeMarginRatio = 1.001
+    return function.slope > slopeRange.lowerBound * slopeMarginRatio
+      && function.slope < slopeRange.upperBound / slopeMarginRatio
       && function.midpoint > midpointRange.lowerBound
       && function.midpoint < midpointRange.upperBound
   }

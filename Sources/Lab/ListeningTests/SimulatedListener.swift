@@ -21,8 +21,8 @@ package struct SimulatedListener: Equatable, Sendable {
     strategy = Strategy(rawValue: text)
     fixedAnswers =
       strategy == nil ? text.lowercased().compactMap { Side(rawValue: String($0)) } : []
-    let areLetters = fixedAnswers.count == text.count && !fixedAnswers.isEmpty
-    guard strategy != nil || areLetters else { return nil }
+    let hasOnlySideLetters = fixedAnswers.count == text.count && !fixedAnswers.isEmpty
+    guard strategy != nil || hasOnlySideLetters else { return nil }
   }
 
   /// The number of answers that are given by letters, or nil for any other rule.

@@ -15,21 +15,22 @@ package struct Staircase {
 
   /// The threshold: the mean value at the counted reversals, or nil before the last reversal.
   package var threshold: Double? {
-    let last = reversalValues.dropFirst(Self.ignoredReversalCount)
-    return reversalValues.count < Self.reversalCount ? nil : last.reduce(0, +) / Double(last.count)
+    let countedReversalValues = reversalValues.dropFirst(Self.ignoredReversalCount)
+    return reversalValues.count < Self.reversalCount
+      ? nil : countedReversalValues.reduce(0, +) / Double(countedReversalValues.count)
   }
 
   /// Records an answer at a value and returns the next step: −1, 0, or 1.
   package mutating func recordAnswer(isCorrect: Bool, at value: Double) -> Int {
     consecutiveCorrectCount = isCorrect ? consecutiveCorrectCount + 1 : 0
-    let isDown = consecutiveCorrectCount == 2
-    guard isDown || !isCorrect else { return 0 }
-    let step = isDown ? -1 : 1
+    let isStepDown = consecutiveCorrectCount == 2
+    guard isStepDown || !isCorrect else { return 0 }
+    let stepDirection = isStepDown ? -1 : 1
     consecutiveCorrectCount = 0
-    if lastStepDirection != 0, step != lastStepDirection {
+    if lastStepDirection != 0, stepDirection != lastStepDirection {
       reversalValues.append(value)
     }
-    lastStepDirection = step
-    return step
+    lastStepDirection = stepDirection
+    return stepDirection
   }
 }

@@ -28,19 +28,19 @@ package struct StudyResults {
 
   /// Reads a results file. If the file has no conditions, the columns of the conditions are empty.
   package init(_ path: String, bytes: [UInt8]) throws {
-    let table: CSVTable
+    let resultsTable: CSVTable
     do throws(CSVTable.Problem) {
-      table = try CSVTable(bytes)
+      resultsTable = try CSVTable(bytes)
     } catch {
       throw Self.resultsError(path, line: error.lineNumber, error.reason)
     }
-    guard [Self.columns, Self.formerColumns].contains(table.columnNames) else {
+    guard [Self.columns, Self.formerColumns].contains(resultsTable.columnNames) else {
       throw Self.resultsError(path, line: 1, "is not a results file")
     }
-    rows = table.rows.map { row in
+    rows = resultsTable.rows.map { row in
       Row(
         lineNumber: row.lineNumber,
-        fields: Dictionary(uniqueKeysWithValues: zip(table.columnNames, row.fields)))
+        fields: Dictionary(uniqueKeysWithValues: zip(resultsTable.columnNames, row.fields)))
     }
     for row in rows where !["true", "false", ""].contains(row.fields["simulated"] ?? "") {
       throw Self.resultsError(
@@ -64,10 +64,10 @@ package struct StudyResults {
 
   /// The results as the text of a CSV file.
   package var text: String {
-    var table = CSVTable(columnNames: Self.columns)
+    var resultsTable = CSVTable(columnNames: Self.columns)
     for row in rows {
-      table.appendRow(Self.columns.map { row.fields[$0] ?? "" })
+      resultsTable.appendRow(Self.columns.map { row.fields[$0] ?? "" })
     }
-    return table.csvText
+    return resultsTable.csvText
   }
 }

@@ -35,17 +35,20 @@ package struct StudyAnswer: Sendable {
     self.answer = answer
     participant = fields["participant"] ?? ""
     seed = fields["seed"] ?? ""
-    let tested = fields["tested"] ?? ""
-    testedStimulus = tested
+    let testedName = fields["tested"] ?? ""
+    testedStimulus = testedName
     stimulusValue = fields["value"].flatMap(Double.init)
-    let pair = (fields["intervals"] ?? "").split(separator: " ").prefix(2).map { String($0) }
+    let intervalNames = (fields["intervals"] ?? "").split(separator: " ").prefix(2).map {
+      String($0)
+    }
     if procedure == .magnitude {
       referenceStimulus = nil
     } else {
-      referenceStimulus = pair.first { $0 != tested } ?? pair.first
+      referenceStimulus = intervalNames.first { $0 != testedName } ?? intervalNames.first
     }
     testedAnswer =
-      procedure.comparesStrength ? pair.firstIndex(of: tested).map { Double($0 + 1) } : nil
+      procedure.comparesStrength
+      ? intervalNames.firstIndex(of: testedName).map { Double($0 + 1) } : nil
   }
 }
 
@@ -152,8 +155,8 @@ package struct StudySummary: Sendable {
   /// Evaluates the answers of a study.
   package init(_ answers: [StudyAnswer], procedure: StudyProcedure) {
     self.procedure = procedure
-    let byParticipant = Self.groups(answers) { $0.participant }
-    let participants = byParticipant.map { group in
+    let answersByParticipant = Self.groups(answers) { $0.participant }
+    let participants = answersByParticipant.map { group in
       var estimate = Self.estimate(of: group, procedure)
       if !procedure.hasTwoAnswers {
         // The answers to different stimuli are not a sample of one quantity.
@@ -165,8 +168,8 @@ package struct StudySummary: Sendable {
     }
     self.participants = participants
     stimuli = Self.stimulusResults(answers, procedure)
-    let thresholds = participants.compactMap(\.threshold)
-    groupThreshold = thresholds.count > 1 ? MeanEstimate(of: thresholds) : nil
+    let participantThresholds = participants.compactMap(\.threshold)
+    groupThreshold = participantThresholds.count > 1 ? MeanEstimate(of: participantThresholds) : nil
     pooledFunction = Self.pooledFunction(of: answers, procedure)
   }
 
@@ -186,18 +189,19 @@ package struct StudySummary: Sendable {
   private static func stimulusResults(_ answers: [StudyAnswer], _ procedure: StudyProcedure)
     -> [StimulusResult]
   {
-    let results = groups(answers) { [$0.testedStimulus, $0.referenceStimulus] }.map { group in
+    let unorderedResults = groups(answers) { [$0.testedStimulus, $0.referenceStimulus] }.map {
+      group in
       StimulusResult(
         name: group[0].testedStimulus, reference: group[0].referenceStimulus,
         value: group[0].stimulusValue,
         estimate: estimate(of: group, procedure))
     }
-    let ordered = results.enumerated().sorted { first, second in
+    let orderedResults = unorderedResults.enumerated().sorted { first, second in
       let firstKey = (first.element.value ?? .infinity, first.offset)
       let secondKey = (second.element.value ?? .infinity, second.offset)
       return firstKey < secondKey
     }
-    return ordered.map(\.element)
+    return orderedResults.map(\.element)
   }
 
   private static func estimate(of answers: [StudyAnswer], _ procedure: StudyProcedure) -> Estimate {
@@ -220,13 +224,15 @@ package struct StudySummary: Sendable {
     -> Estimate
   {
     let correctCount = answers.count(where: \.isCorrect)
-    let proportion = ProportionEstimate(successCount: correctCount, trialCount: answers.count)
+    let correctProportion = ProportionEstimate(
+      successCount: correctCount, trialCount: answers.count)
     // The answers of a staircase determine its levels, so they are not a sample of one proportion.
-    let isSample = procedure != .staircase
+    let isIndependentSample = procedure != .staircase
     return Estimate(
-      answerCount: answers.count, correctCount: correctCount, value: proportion.proportion,
-      interval: isSample ? proportion.interval : nil,
-      pValue: isSample ? BinomialTest.pValue(ofAtLeast: correctCount, in: answers.count) : nil)
+      answerCount: answers.count, correctCount: correctCount, value: correctProportion.proportion,
+      interval: isIndependentSample ? correctProportion.interval : nil,
+      pValue: isIndependentSample
+        ? BinomialTest.pValue(ofAtLeast: correctCount, in: answers.count) : nil)
   }
 
   /// Returns the mean of the participants' means, with its confidence interval unless there is only
@@ -234,38 +240,38 @@ package struct StudySummary: Sendable {
   private static func meanOfParticipants(
     _ answers: [StudyAnswer], transform: (Double) -> Double
   ) -> (value: Double, interval: ClosedRange<Double>?) {
-    let byParticipant = groups(answers) { $0.participant }
-    var values = answers.map { transform($0.answer) }
-    if byParticipant.count > 1 {
-      values = byParticipant.map { group in
+    let answersByParticipant = groups(answers) { $0.participant }
+    var transformedAnswers = answers.map { transform($0.answer) }
+    if answersByParticipant.count > 1 {
+      transformedAnswers = answersByParticipant.map { group in
         MeanEstimate(of: group.map { transform($0.answer) }).mean
       }
     }
-    let estimate = MeanEstimate(of: values)
-    return (estimate.mean, values.count > 1 ? estimate.interval : nil)
+    let meanEstimate = MeanEstimate(of: transformedAnswers)
+    return (meanEstimate.mean, transformedAnswers.count > 1 ? meanEstimate.interval : nil)
   }
 
   // MARK: - Thresholds
 
   private static func threshold(of answers: [StudyAnswer], _ procedure: StudyProcedure) -> Double? {
     guard procedure == .staircase else { return fittedFunction(answers, procedure)?.threshold }
-    let thresholds = groups(answers) { $0.seed }.compactMap { run -> Double? in
+    let runThresholds = groups(answers) { $0.seed }.compactMap { run -> Double? in
       var staircase = Staircase()
       for answer in run {
         _ = staircase.recordAnswer(isCorrect: answer.isCorrect, at: answer.stimulusValue ?? 0)
       }
       return staircase.threshold
     }
-    return thresholds.isEmpty ? nil : MeanEstimate(of: thresholds).mean
+    return runThresholds.isEmpty ? nil : MeanEstimate(of: runThresholds).mean
   }
 
   private static func pooledFunction(of answers: [StudyAnswer], _ procedure: StudyProcedure)
     -> FittedFunction?
   {
-    guard var pooled = fittedFunction(answers, procedure) else { return nil }
-    pooled.thresholdInterval = pooled.function.interval(
-      ofValueAt: pooled.thresholdProportion, blocks: pooled.blocks)
-    return pooled
+    guard var pooledFit = fittedFunction(answers, procedure) else { return nil }
+    pooledFit.thresholdInterval = pooledFit.function.interval(
+      ofValueAt: pooledFit.thresholdProportion, blocks: pooledFit.blocks)
+    return pooledFit
   }
 
   /// Fits a psychometric function to comparisons with a single reference, without a confidence
@@ -281,22 +287,25 @@ package struct StudySummary: Sendable {
       return nil
     }
     let countsChoices = answers.contains { $0.correctAnswer != $0.testedAnswer }
-    var blocks: [PsychometricFunction.Block] = []
+    var stimulusBlocks: [PsychometricFunction.Block] = []
     for group in groups(answers, by: \.stimulusValue) {
       guard let value = group[0].stimulusValue else { return nil }
       let successCount = group.count { answer in
         countsChoices ? answer.answer == answer.testedAnswer : answer.isCorrect
       }
-      blocks.append(
+      stimulusBlocks.append(
         .init(value: value, successCount: successCount, trialCount: group.count))
     }
-    blocks.sort { $0.value < $1.value }
-    let rate = countsChoices ? PsychometricFunction.lapseRate : guessRate
-    guard let function = PsychometricFunction(fitting: blocks, guessRate: rate) else { return nil }
+    stimulusBlocks.sort { $0.value < $1.value }
+    let fittedGuessRate = countsChoices ? PsychometricFunction.lapseRate : guessRate
+    guard
+      let psychometricFunction = PsychometricFunction(
+        fitting: stimulusBlocks, guessRate: fittedGuessRate)
+    else { return nil }
     let strongProportion =
       procedure == .staircase ? staircaseThresholdProportion : choiceThresholdProportion
     return FittedFunction(
-      function: function, blocks: blocks,
+      function: psychometricFunction, blocks: stimulusBlocks,
       thresholdProportion: countsChoices ? equalityProportion : strongProportion,
       countsChoices: countsChoices)
   }
@@ -305,16 +314,16 @@ package struct StudySummary: Sendable {
   private static func groups<Key: Hashable>(
     _ answers: [StudyAnswer], by key: (StudyAnswer) -> Key
   ) -> [[StudyAnswer]] {
-    var indexes: [Key: Int] = [:]
-    var groups: [[StudyAnswer]] = []
+    var groupIndicesByKey: [Key: Int] = [:]
+    var answerGroups: [[StudyAnswer]] = []
     for answer in answers {
-      let index = indexes[key(answer), default: groups.count]
-      if index == groups.count {
-        indexes[key(answer)] = index
-        groups.append([])
+      let index = groupIndicesByKey[key(answer), default: answerGroups.count]
+      if index == answerGroups.count {
+        groupIndicesByKey[key(answer)] = index
+        answerGroups.append([])
       }
-      groups[index].append(answer)
+      answerGroups[index].append(answer)
     }
-    return groups
+    return answerGroups
   }
 }

@@ -64,35 +64,39 @@ package struct TrialSequence {
     guard procedure == .staircase else {
       return answers.count < pairOrder.count ? pairOrder[answers.count] : nil
     }
-    let isOver =
+    let isStaircaseOver =
       staircase.threshold != nil || answers.count >= Self.maximumStaircaseTrialCount
-    return isOver ? nil : pairOrder[stepIndex]
+    return isStaircaseOver ? nil : pairOrder[stepIndex]
   }
 
   private mutating func makeTrial() -> Trial? {
     guard let pair = nextPair else { return nil }
-    let tested = pair.testedIndex
-    let reference = pair.referenceIndex
-    let isFirst = generator.next() >> 63 == 0
+    let testedIndex = pair.testedIndex
+    let referenceIndex = pair.referenceIndex
+    let isTestedFirst = generator.next() >> 63 == 0
     switch procedure {
     case .magnitude:
-      return Trial(stimulusIndices: [tested], correctAnswer: nil, testedStimulusIndex: tested)
+      return Trial(
+        stimulusIndices: [testedIndex], correctAnswer: nil, testedStimulusIndex: testedIndex)
     case .rating:
       return Trial(
-        stimulusIndices: [reference, tested], correctAnswer: nil, testedStimulusIndex: tested)
+        stimulusIndices: [referenceIndex, testedIndex], correctAnswer: nil,
+        testedStimulusIndex: testedIndex)
     case .twoChoices, .staircase:
       let isWeaker =
-        (stimulusValues[tested] ?? .infinity) < (stimulusValues[reference] ?? -.infinity)
+        (stimulusValues[testedIndex] ?? .infinity) < (stimulusValues[referenceIndex] ?? -.infinity)
       return Trial(
-        stimulusIndices: isFirst ? [tested, reference] : [reference, tested],
-        correctAnswer: isFirst != isWeaker ? 1 : 2,
-        testedStimulusIndex: tested)
+        stimulusIndices: isTestedFirst
+          ? [testedIndex, referenceIndex] : [referenceIndex, testedIndex],
+        correctAnswer: isTestedFirst != isWeaker ? 1 : 2,
+        testedStimulusIndex: testedIndex)
     case .abx:
-      let intervals = isFirst ? [tested, reference] : [reference, tested]
+      let intervals =
+        isTestedFirst ? [testedIndex, referenceIndex] : [referenceIndex, testedIndex]
       let last = Int(generator.next() >> 63)
       return Trial(
         stimulusIndices: intervals + [intervals[last]], correctAnswer: Double(last + 1),
-        testedStimulusIndex: tested)
+        testedStimulusIndex: testedIndex)
     }
   }
 
