@@ -75,8 +75,8 @@ public struct ComparisonReport: Sendable {
         .tooMany, "a report supports at most \(Self.maximumTakeCount) takes, not \(takes.count)")
     }
     let measurements: [TakeMeasurements]
-    if let first = comparisons.first {
-      measurements = [first.measurements[0]] + comparisons.map { $0.measurements[1] }
+    if let firstComparison = comparisons.first {
+      measurements = [firstComparison.measurements[0]] + comparisons.map { $0.measurements[1] }
     } else {
       measurements = takes.map(TakeMeasurements.init)
     }
@@ -88,16 +88,17 @@ public struct ComparisonReport: Sendable {
     for (index, origin) in takeOrigins.enumerated().prefix(pageTakes.count) {
       pageTakes[index].origin = origin
     }
-    let pairs = makePairs(of: takes, existing: comparisons, measurements: measurements)
-    return ReportPage(report: self, takes: pageTakes, pairs: pairs, profile: takes[0].profile)
+    let reportPairs = makePairs(of: takes, existing: comparisons, measurements: measurements)
+    return ReportPage(report: self, takes: pageTakes, pairs: reportPairs, profile: takes[0].profile)
       .makeHTML()
   }
 
   /// Sets the gain of each sound so that all takes have the level of the weakest take.
   private func setGains(of pageTakes: inout [PageTake], takes: [Take], sounds: [PageSounds]?) {
     let actuatorGains = levelMatch.gains(for: sounds?.map(\.actuatorSignal) ?? takes.map(\.signal))
-    let speakers = sounds?.compactMap(\.speakerSignal) ?? []
-    let speakerGains = speakers.count == takes.count ? levelMatch.gains(for: speakers) : []
+    let speakerSignals = sounds?.compactMap(\.speakerSignal) ?? []
+    let speakerGains =
+      speakerSignals.count == takes.count ? levelMatch.gains(for: speakerSignals) : []
     for index in pageTakes.indices {
       pageTakes[index].soundGains = [actuatorGains[index]]
       if !speakerGains.isEmpty {
@@ -204,8 +205,8 @@ struct ReportPair {
     summary = ComparisonSummary.summaryText(of: comparison)
     toleranceExcesses = tolerance.map { comparison.excesses(over: $0).map(\.text) }
     notationDifferences = comparison.notationDifferences
-    let differences = comparison.differences.sorted { $0.significance > $1.significance }
-    findings = differences.map { difference in
+    let sortedDifferences = comparison.differences.sorted { $0.significance > $1.significance }
+    findings = sortedDifferences.map { difference in
       Finding(
         text: FindingText(difference, of: comparison), kindName: difference.kind.rawValue,
         secondsRange: Self.perceptibleRange(of: difference), isOverall: difference.isOverall,
@@ -219,8 +220,8 @@ struct ReportPair {
     guard difference.kind == .duration, difference.referenceEvents.count == 1,
       let before = difference.before, let after = difference.after
     else { return difference.range }
-    let start = difference.range.lowerBound
-    return start + min(before, after)...start + max(before, after)
+    let rangeStartSeconds = difference.range.lowerBound
+    return rangeStartSeconds + min(before, after)...rangeStartSeconds + max(before, after)
   }
 
   /// The differences of the pair as JSON for the script of the page.
@@ -283,24 +284,25 @@ struct ReportPage {
       templateBytes: PageResource.reportPage, script: PageResource.reportScript,
       style: PageResource.reportStyle, generator: report.generator,
       title: "\(takes[0].name) and \(takes[1].name) · Temblor", takes: takes)
-    let pair = pairs[0]
-    let pictures = OverlayPicture.pictures(
-      takes[0], takes[1], candidateDelay: pair.candidateDelaySeconds, profile: profile
+    let initialPair = pairs[0]
+    let overlayPictures = OverlayPicture.pictures(
+      takes[0], takes[1], candidateDelay: initialPair.candidateDelaySeconds, profile: profile
     )
     return page.makeHTML(
       texts: [
-        "names": takeNames, "verdict": Self.verdictText(pair).escapedForMarkup,
-        "summary": pair.summary.escapedForMarkup, "picture": pictures.map(\.svgMarkup).joined(),
-        "findings": Self.findingRowsMarkup(pair), "measures": measurementTableMarkup,
+        "names": takeNames, "verdict": Self.verdictText(initialPair).escapedForMarkup,
+        "summary": initialPair.summary.escapedForMarkup,
+        "picture": overlayPictures.map(\.svgMarkup).joined(),
+        "findings": Self.findingRowsMarkup(initialPair), "measures": measurementTableMarkup,
         "sources": sourceListingsMarkup,
       ], data: embeddedJSON)
   }
 
   private var takeNames: String {
-    let names = takes.indices.map { index in
+    let nameMarkups = takes.indices.map { index in
       "<b>\(takeTag(forTakeAt: index)) \(takes[index].name.escapedForMarkup)</b>"
     }
-    return names.joined(separator: " ")
+    return nameMarkups.joined(separator: " ")
   }
 
   /// Returns the HTML of the colored letter that identifies the take with an index.
@@ -310,8 +312,8 @@ struct ReportPage {
 
   static func verdictText(_ pair: ReportPair) -> String {
     if pair.findings.isEmpty { return "No difference" }
-    let count = pair.findings.count { $0.significance >= 1 }
-    return "\(count) perceptible difference\(count == 1 ? "" : "s")"
+    let perceptibleCount = pair.findings.count { $0.significance >= 1 }
+    return "\(perceptibleCount) perceptible difference\(perceptibleCount == 1 ? "" : "s")"
   }
 
   private static func findingRowsMarkup(_ pair: ReportPair) -> String {
@@ -319,7 +321,7 @@ struct ReportPage {
       let sentence = pair.equalityVerdict ?? "The two takes are identical."
       return "<li class=\"row low\">\(sentence.escapedForMarkup)</li>\n"
     }
-    let rows = pair.findings.enumerated().map { index, finding in
+    let rowMarkups = pair.findings.enumerated().map { index, finding in
       let text = finding.text
       return "<li class=\"row\(finding.significance < 1 ? " low" : "")\">"
         + "<span class=\"n\">\(index + 1)</span><span class=\"what\"><b>"
@@ -328,7 +330,7 @@ struct ReportPage {
         + "<span></span><span class=\"amount\">\(text.amountText.escapedForMarkup)</span>"
         + "<span class=\"when\">\(text.timeText.escapedForMarkup)</span></li>\n"
     }
-    return rows.joined()
+    return rowMarkups.joined()
   }
 
   /// The measurements of the first take, which determine the rows of the table of measurements.
@@ -337,8 +339,8 @@ struct ReportPage {
   }
 
   private var measurementTableMarkup: String {
-    let heads = takes.indices.map { "<th scope=\"col\">\(takeTag(forTakeAt: $0))</th>" }
-    let rows = referenceMeasurements.enumerated().map { row, rowMeasurement in
+    let headCellMarkups = takes.indices.map { "<th scope=\"col\">\(takeTag(forTakeAt: $0))</th>" }
+    let rowMarkups = referenceMeasurements.enumerated().map { row, rowMeasurement in
       let cells = takes.map { take in
         let measurement = take.measurements.measurements[row]
         let hasUnit = measurement.value != nil && !measurement.unit.isEmpty
@@ -349,13 +351,14 @@ struct ReportPage {
       let name = rowMeasurement.name.capitalizedFirst
       return "<tr><th scope=\"row\">\(name)</th>\(cells.joined())</tr>\n"
     }
-    return "<table class=\"m\"><thead><tr><td></td>\(heads.joined())</tr></thead>\n<tbody>\n"
-      + rows.joined()
+    return
+      "<table class=\"m\"><thead><tr><td></td>\(headCellMarkups.joined())</tr></thead>\n<tbody>\n"
+      + rowMarkups.joined()
       + "</tbody></table>\n"
   }
 
   private var sourceListingsMarkup: String {
-    let listings = takes.enumerated().compactMap { index, take -> String? in
+    let listingMarkups = takes.enumerated().compactMap { index, take -> String? in
       guard let sourceText = take.sourceText else { return nil }
       let name = take.name.escapedForMarkup
       return """
@@ -365,16 +368,16 @@ struct ReportPage {
 
         """
     }
-    return listings.joined()
+    return listingMarkups.joined()
   }
 
   /// Returns the limits of a tolerance as text, such as `0.5 dB, 5 ms and 2 %`.
   static func toleranceText(_ tolerance: Tolerance) -> String {
-    func text(_ value: Double) -> String { SentenceFormatting.number(value, places: 3) }
+    func numberText(_ value: Double) -> String { SentenceFormatting.number(value, places: 3) }
     return
       """
-      \(text(tolerance.decibels)) dB, \(text(tolerance.seconds * 1_000)) ms and \
-      \(text(tolerance.percent)) %
+      \(numberText(tolerance.decibels)) dB, \(numberText(tolerance.seconds * 1_000)) ms and \
+      \(numberText(tolerance.percent)) %
       """
   }
 

@@ -80,20 +80,22 @@ struct EmbeddedSound: Sendable {
   /// - Throws: `notDrawn` if the file cannot be encoded, for example at a rate that FLAC does not
   ///   support.
   init(_ signal: Signal) throws(ReviewPageError) {
-    let decimated = Self.decimatedSamples(of: signal)
-    decimationFactor = decimated?.factor ?? 1
-    let mixed =
+    let decimatedSignal = Self.decimatedSamples(of: signal)
+    decimationFactor = decimatedSignal?.factor ?? 1
+    let mixedSignal =
       signal.channels.count > Self.maximumChannelCount
       ? Signal(channels: [signal.mono], rate: signal.rate) : signal
     // Browsers do not decode files without frames.
-    let samples = decimated?.samples ?? (mixed.frameCount > 0 ? mixed.interleaved : [0])
-    sampleRateHertz = mixed.rate
+    let fileSamples =
+      decimatedSignal?.samples ?? (mixedSignal.frameCount > 0 ? mixedSignal.interleaved : [0])
+    sampleRateHertz = mixedSignal.rate
     do throws(SoundFileError) {
       fileBytes = try SoundFileWriter.bytes(
-        of: samples.span,
-        format: SoundFileFormat(container: .flac, sampleFormat: decimated == nil ? .s16 : .s24),
-        rate: Int(mixed.rate.rounded()),
-        channelCount: mixed.frameCount > 0 ? max(1, mixed.channels.count) : 1)
+        of: fileSamples.span,
+        format: SoundFileFormat(
+          container: .flac, sampleFormat: decimatedSignal == nil ? .s16 : .s24),
+        rate: Int(mixedSignal.rate.rounded()),
+        channelCount: mixedSignal.frameCount > 0 ? max(1, mixedSignal.channels.count) : 1)
     } catch {
       throw ReviewPageError(.notDrawn, error.description)
     }
@@ -104,12 +106,12 @@ struct EmbeddedSound: Sendable {
     of sounds: [EmbeddedSound], takeCount: Int, noun: String = "takes",
     maximumByteCount: Int = maximumTotalByteCount
   ) throws(ReviewPageError) {
-    let size = sounds.reduce(0) { $0 + $1.encodedByteCount }
-    guard size > maximumByteCount else { return }
+    let totalByteCount = sounds.reduce(0) { $0 + $1.encodedByteCount }
+    guard totalByteCount > maximumByteCount else { return }
     throw ReviewPageError(
       .tooLarge,
       """
-      the sound of \(takeCount) \(noun) needs a page of \(size / 1_000) kB; the limit is \
+      the sound of \(takeCount) \(noun) needs a page of \(totalByteCount / 1_000) kB; the limit is \
       \(maximumByteCount / 1_000) kB; use fewer or shorter \(noun)
       """
     )
@@ -120,9 +122,10 @@ struct EmbeddedSound: Sendable {
 
   /// Returns the HTML element that contains the sound.
   func elementMarkup(id: String) -> [UInt8] {
-    let rate = NumberFormatting.roundedText(sampleRateHertz, places: 0)
-    let factor = decimationFactor > 1 ? " data-factor=\"\(decimationFactor)\"" : ""
-    let startTag = "<script type=\"text/plain\" id=\"\(id)\" data-rate=\"\(rate)\"\(factor)>"
+    let rateText = NumberFormatting.roundedText(sampleRateHertz, places: 0)
+    let factorAttribute = decimationFactor > 1 ? " data-factor=\"\(decimationFactor)\"" : ""
+    let startTag =
+      "<script type=\"text/plain\" id=\"\(id)\" data-rate=\"\(rateText)\"\(factorAttribute)>"
     return Array(startTag.utf8) + Base64.encoded(fileBytes) + Array("</script>\n".utf8)
   }
 }
@@ -154,10 +157,10 @@ public struct PageSounds: Sendable {
   public static func minimumRateHertz(for signal: Signal) -> Double {
     let spectrum = Spectrum(of: signal, window: 0.1)
     let totalPower = spectrum.totalPower
-    let nyquist = signal.rate / 2
+    let nyquistHertz = signal.rate / 2
     for rate in EmbeddedSound.supportedRatesHertz where rate < signal.rate {
       let passbandEdge = passbandEdgeFraction * rate
-      let lostPower = spectrum.power(in: passbandEdge...max(passbandEdge, nyquist))
+      let lostPower = spectrum.power(in: passbandEdge...max(passbandEdge, nyquistHertz))
       if lostPower <= totalPower * maximumLostPowerFraction {
         return rate
       }

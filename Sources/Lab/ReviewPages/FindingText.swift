@@ -22,7 +22,7 @@ struct FindingText: Equatable {
 
   /// Creates the texts that describe a difference found by a comparison.
   init(_ difference: Difference, of comparison: Comparison) {
-    let sentence = Self.titleText(
+    let shortenedSentence = Self.titleText(
       from: difference.sentence, label: comparison.options.candidateLabel)
     amountText = Self.amountText(of: difference)
     let usesMinutes = comparison.takes.contains { take in
@@ -31,14 +31,14 @@ struct FindingText: Equatable {
     timeText = Self.timeText(of: difference, usesMinutes: usesMinutes)
     if let controlTitle = Self.controlTitleText(of: difference, in: comparison) {
       titleText = controlTitle
-      detailText = sentence
+      detailText = shortenedSentence
       return
     }
     detailText = Self.valuesText(of: difference, in: comparison)
     guard let subject = Self.subjectText(of: difference, in: comparison),
       let predicate = Self.changeText(of: difference)
     else {
-      titleText = sentence
+      titleText = shortenedSentence
       return
     }
     titleText =
@@ -57,18 +57,22 @@ struct FindingText: Equatable {
     if difference.isOverall, indices.count == events.count {
       return "everything"
     }
-    let kinds = Set(indices.map { events[$0].kind })
-    guard kinds.count == 1, let kind = kinds.first else { return "\(indices.count) events" }
+    let eventKinds = Set(indices.map { events[$0].kind })
+    guard eventKinds.count == 1, let kind = eventKinds.first else {
+      return "\(indices.count) events"
+    }
     let indicesOfKind = events.indices.filter { events[$0].kind == kind }
     let indicesByTime = indicesOfKind.sorted { (events[$0].time, $0) < (events[$1].time, $1) }
-    let ordinals = indices.compactMap { indicesByTime.firstIndex(of: $0) }.sorted()
+    let ordinalIndices = indices.compactMap { indicesByTime.firstIndex(of: $0) }.sorted()
     let isAdded = difference.kind == .added
-    if ordinals.count > 1 {
-      guard ordinals.count < 4, !isAdded else { return "\(ordinals.count) \(kind.noun)s" }
-      return "\(kind.noun)s \(ordinals.map { "\($0 + 1)" }.joinedWithAnd)"
+    if ordinalIndices.count > 1 {
+      guard ordinalIndices.count < 4, !isAdded else {
+        return "\(ordinalIndices.count) \(kind.noun)s"
+      }
+      return "\(kind.noun)s \(ordinalIndices.map { "\($0 + 1)" }.joinedWithAnd)"
     }
     if isAdded || indicesByTime.count == 1 { return kind.noun }
-    return "\(SentenceFormatting.ordinalText((ordinals.first ?? 0) + 1)) \(kind.noun)"
+    return "\(SentenceFormatting.ordinalText((ordinalIndices.first ?? 0) + 1)) \(kind.noun)"
   }
 
   /// Returns the indices of the events that differ, and the pattern that contains them.
@@ -104,11 +108,13 @@ struct FindingText: Equatable {
   /// Returns a range of magnitudes as text, such as `22–40 dB`, or nil if both ends would be
   /// displayed as the same number.
   private static func rangeText(of spread: ClosedRange<Double>, unit: Difference.Unit) -> String? {
-    let scale = unit == .seconds ? 1_000.0 : 1
-    let magnitudes = [spread.lowerBound, spread.upperBound].map { abs($0) * scale }.sorted()
-    let texts = magnitudes.map { numberText($0, decimalPlaces: magnitudes[1] < 9.95 ? 1 : 0) }
-    if texts[0] == texts[1] { return nil }
-    return "\(texts[0])–\(texts[1]) \(unit == .seconds ? "ms" : unit.rawValue)"
+    let unitScale = unit == .seconds ? 1_000.0 : 1
+    let magnitudes = [spread.lowerBound, spread.upperBound].map { abs($0) * unitScale }.sorted()
+    let magnitudeTexts = magnitudes.map {
+      numberText($0, decimalPlaces: magnitudes[1] < 9.95 ? 1 : 0)
+    }
+    if magnitudeTexts[0] == magnitudeTexts[1] { return nil }
+    return "\(magnitudeTexts[0])–\(magnitudeTexts[1]) \(unit == .seconds ? "ms" : unit.rawValue)"
   }
 
   /// The verbs in sentences about a control that only one take has, and the corresponding word in a
@@ -124,36 +130,36 @@ struct FindingText: Equatable {
     of difference: Difference, in comparison: Comparison
   ) -> String? {
     guard difference.kind == .curve || difference.kind == .parameter else { return nil }
-    let noun = difference.kind == .curve ? "curve" : "control"
-    let label = comparison.options.candidateLabel
+    let controlNoun = difference.kind == .curve ? "curve" : "control"
+    let candidateLabel = comparison.options.candidateLabel
     let presencePhrase = presencePhrases.first { phrase in
-      difference.sentence.hasPrefix("\(label) \(phrase.verb) ")
+      difference.sentence.hasPrefix("\(candidateLabel) \(phrase.verb) ")
     }
-    let change = presencePhrase?.titleWord ?? (difference.amount < 0 ? "lowered" : "raised")
+    let changeWord = presencePhrase?.titleWord ?? (difference.amount < 0 ? "lowered" : "raised")
     switch difference.unit {
-    case .decibels: return "Intensity \(noun) \(change)"
-    case .percent: return "Sharpness \(noun) \(change)"
+    case .decibels: return "Intensity \(controlNoun) \(changeWord)"
+    case .percent: return "Sharpness \(controlNoun) \(changeWord)"
     default: return nil
     }
   }
 
   /// Returns a sentence shortened to a title, without the label of the take and the full stop.
   private static func titleText(from sentence: String, label: String) -> String {
-    var text = sentence[...]
-    if text.hasSuffix(".") {
-      text = text.dropLast()
+    var shortenedText = sentence[...]
+    if shortenedText.hasSuffix(".") {
+      shortenedText = shortenedText.dropLast()
     }
-    while let possessive = text.byteRange(of: " of \(label)'s ") {
-      text.replaceSubrange(possessive, with: " of the ")
+    while let possessive = shortenedText.byteRange(of: " of \(label)'s ") {
+      shortenedText.replaceSubrange(possessive, with: " of the ")
     }
-    let subjects = ["'s ", " has ", " is ", " as a whole ", " "].map { label + $0 }
-    let articles = ["a ", "an ", "the ", "The "]
-    for prefixes in [subjects, articles] {
-      if let prefix = prefixes.first(where: { text.hasPrefix($0) }) {
-        text = text.dropFirst(prefix.count)
+    let subjectPrefixes = ["'s ", " has ", " is ", " as a whole ", " "].map { label + $0 }
+    let articlePrefixes = ["a ", "an ", "the ", "The "]
+    for prefixes in [subjectPrefixes, articlePrefixes] {
+      if let prefix = prefixes.first(where: { shortenedText.hasPrefix($0) }) {
+        shortenedText = shortenedText.dropFirst(prefix.count)
       }
     }
-    return String(text).capitalizedFirst
+    return String(shortenedText).capitalizedFirst
   }
 
   /// Returns the values of an added or missing event, or otherwise the values in the reference and
@@ -167,54 +173,59 @@ struct FindingText: Equatable {
       }
       return valuesText(ofEvent: indices[0], in: composition)
     }
-    guard let before = difference.before, let after = difference.after else { return "" }
-    let values = "\(numberText(before, decimalPlaces: 3)) → \(numberText(after, decimalPlaces: 3))"
-    let isPattern =
+    guard let referenceValue = difference.before, let candidateValue = difference.after else {
+      return ""
+    }
+    let referenceText = numberText(referenceValue, decimalPlaces: 3)
+    let candidateText = numberText(candidateValue, decimalPlaces: 3)
+    let valueChangeText = "\(referenceText) → \(candidateText)"
+    let comparesPatterns =
       comparison.reference.composition != nil && comparison.candidate.composition != nil
     switch difference.kind {
     case .level:
-      return isPattern ? "intensity \(values)" : values
+      return comparesPatterns ? "intensity \(valueChangeText)" : valueChangeText
     case .time:
-      return "onset \(values) s"
+      return "onset \(valueChangeText) s"
     case .frequency:
-      guard isPattern else { return "\(values) Hz" }
+      guard comparesPatterns else { return "\(valueChangeText) Hz" }
       let mapping = comparison.reference.profile.frequency
-      let hertz = [before, after].map { sharpness in
+      let hertz = [referenceValue, candidateValue].map { sharpness in
         numberText(mapping.hertz(atSharpness: sharpness), decimalPlaces: 0)
       }
-      let areSharpnesses = (0...1).contains(before) && (0...1).contains(after)
+      let areSharpnesses = (0...1).contains(referenceValue) && (0...1).contains(candidateValue)
       return areSharpnesses
-        ? "sharpness \(values), \(hertz[0]) → \(hertz[1]) Hz" : "\(values) Hz"
+        ? "sharpness \(valueChangeText), \(hertz[0]) → \(hertz[1]) Hz" : "\(valueChangeText) Hz"
     case .duration, .length:
-      return "\(difference.kind.rawValue) \(values) s"
+      return "\(difference.kind.rawValue) \(valueChangeText) s"
     default:
-      return values
+      return valueChangeText
     }
   }
 
   /// Returns the intensity and sharpness of an event as text that shows the effect of controls,
   /// such as `intensity 0.8 × 0.5 = 0.4, sharpness 0.6`.
   private static func valuesText(ofEvent index: Int, in composition: HapticComposition) -> String {
-    let events = composition.layers.flatMap { layer in
+    let eventsWithPatterns = composition.layers.flatMap { layer in
       layer.pattern.events.map { ($0, layer.pattern) }
     }
-    guard events.indices.contains(index) else { return "" }
-    let (event, pattern) = events[index]
+    guard eventsWithPatterns.indices.contains(index) else { return "" }
+    let (event, pattern) = eventsWithPatterns[index]
     let isHaptic = event.kind.isHaptic
     let intensity = Double(event.value(of: isHaptic ? .hapticIntensity : .audioVolume))
     let sharpness = Double(event.value(of: isHaptic ? .hapticSharpness : .audioBrightness))
-    func control(_ id: DynamicParameterID) -> Double {
+    func controlValue(_ id: DynamicParameterID) -> Double {
       ControlTimeline(of: id, in: pattern).value(at: event.time)
     }
-    let factor = control(isHaptic ? .hapticIntensityControl : .audioVolumeControl)
-    let offset = control(isHaptic ? .hapticSharpnessControl : .audioBrightnessControl)
-    var text = "\(isHaptic ? "intensity" : "volume") \(numberText(intensity, decimalPlaces: 2))"
-    if abs(factor - 1) >= 0.004 {
-      let product = numberText(intensity * factor, decimalPlaces: 2)
-      text += " × \(numberText(factor, decimalPlaces: 2)) = \(product)"
+    let intensityFactor = controlValue(isHaptic ? .hapticIntensityControl : .audioVolumeControl)
+    let sharpnessOffset = controlValue(isHaptic ? .hapticSharpnessControl : .audioBrightnessControl)
+    var valueText =
+      "\(isHaptic ? "intensity" : "volume") \(numberText(intensity, decimalPlaces: 2))"
+    if abs(intensityFactor - 1) >= 0.004 {
+      let product = numberText(intensity * intensityFactor, decimalPlaces: 2)
+      valueText += " × \(numberText(intensityFactor, decimalPlaces: 2)) = \(product)"
     }
-    let shiftedSharpness = numberText(min(max(0, sharpness + offset), 1), decimalPlaces: 2)
-    return text + ", \(isHaptic ? "sharpness" : "brightness") \(shiftedSharpness)"
+    let shiftedSharpness = numberText(min(max(0, sharpness + sharpnessOffset), 1), decimalPlaces: 2)
+    return valueText + ", \(isHaptic ? "sharpness" : "brightness") \(shiftedSharpness)"
   }
 
   /// Returns the signed amount of a difference as text, such as `+50 ms`.
@@ -226,31 +237,33 @@ struct FindingText: Equatable {
     if difference.isPresence {
       return difference.kind == .added ? "added" : "missing"
     }
-    let magnitude = SentenceFormatting.magnitude(difference.amount, unit: difference.unit)
+    let magnitudeText = SentenceFormatting.magnitude(difference.amount, unit: difference.unit)
     switch difference.unit {
     case .none: return ""
-    case .fullScale: return magnitude
-    default: return (difference.amount < 0 ? "−" : "+") + magnitude
+    case .fullScale: return magnitudeText
+    default: return (difference.amount < 0 ? "−" : "+") + magnitudeText
     }
   }
 
   /// Returns the time of a difference as text: a point in time, a range, or a shift.
   private static func timeText(of difference: Difference, usesMinutes: Bool) -> String {
-    func time(_ seconds: Double) -> String {
+    func clockText(_ seconds: Double) -> String {
       guard usesMinutes else { return numberText(seconds, decimalPlaces: 3) }
       let secondsText = numberText(seconds.truncatingRemainder(dividingBy: 60), decimalPlaces: 3)
       let integerDigits = secondsText.prefix { $0 != "." }
       return "\(Int(seconds / 60)):\(integerDigits.count < 2 ? "0" : "")\(secondsText)"
     }
-    let unit = usesMinutes ? "min" : "s"
+    let unitText = usesMinutes ? "min" : "s"
     if difference.isOverall { return "throughout" }
-    let start = difference.range.lowerBound
-    let end = difference.range.upperBound
-    if difference.kind == .time, let before = difference.before, let after = difference.after {
-      return "\(time(before)) → \(time(after)) \(unit)"
+    let startSeconds = difference.range.lowerBound
+    let endSeconds = difference.range.upperBound
+    if difference.kind == .time, let referenceSeconds = difference.before,
+      let candidateSeconds = difference.after
+    {
+      return "\(clockText(referenceSeconds)) → \(clockText(candidateSeconds)) \(unitText)"
     }
-    guard end - start > 0.06 else { return "\(time(start)) \(unit)" }
-    return "\(time(start)) – \(time(end)) \(unit)"
+    guard endSeconds - startSeconds > 0.06 else { return "\(clockText(startSeconds)) \(unitText)" }
+    return "\(clockText(startSeconds)) – \(clockText(endSeconds)) \(unitText)"
   }
 
   private static func numberText(_ value: Double, decimalPlaces: Int) -> String {
@@ -270,46 +283,51 @@ enum ComparisonSummary {
 
   /// Returns a sentence such as `B is stronger and duller, lacks an event and ends 0.2 s later.`
   static func summaryText(of comparison: Comparison) -> String {
-    let label = comparison.options.candidateLabel
+    let candidateLabel = comparison.options.candidateLabel
     let referenceLabel = comparison.options.referenceLabel
-    let noticeable = comparison.differences.filter(\.isNoticeable)
-    guard !noticeable.isEmpty else {
+    let noticeableDifferences = comparison.differences.filter(\.isNoticeable)
+    guard !noticeableDifferences.isEmpty else {
       guard comparison.differences.isEmpty else {
         return """
-          No difference between \(label) and \(referenceLabel) is above the perceptual threshold.
+          No difference between \(candidateLabel) and \(referenceLabel) is above the perceptual \
+          threshold.
           """
       }
-      return comparison.verdict ?? "\(label) is identical to \(referenceLabel)."
+      return comparison.verdict ?? "\(candidateLabel) is identical to \(referenceLabel)."
     }
-    let comparatives = comparativeWords(of: noticeable)
-    var predicates = comparatives.isEmpty ? [] : ["is \(comparatives.joinedWithAnd)"]
-    predicates += presencePredicates(of: noticeable)
-    let timeDifferences = noticeable.filter { $0.kind == .time }
-    let durations = comparison.measurements.map { $0["duration"] ?? 0 }
-    let endDifference = durations[1] - durations[0]
-    if abs(endDifference) >= minimumEndDifferenceSeconds {
-      let magnitude = SentenceFormatting.magnitude(endDifference, unit: .seconds)
-      predicates.append("ends \(magnitude) \(endDifference > 0 ? "later" : "earlier")")
+    let comparativePhrases = comparativeWords(of: noticeableDifferences)
+    var summaryPredicates =
+      comparativePhrases.isEmpty ? [] : ["is \(comparativePhrases.joinedWithAnd)"]
+    summaryPredicates += presencePredicates(of: noticeableDifferences)
+    let timeDifferences = noticeableDifferences.filter { $0.kind == .time }
+    let durationsSeconds = comparison.measurements.map { $0["duration"] ?? 0 }
+    let endDifferenceSeconds = durationsSeconds[1] - durationsSeconds[0]
+    if abs(endDifferenceSeconds) >= minimumEndDifferenceSeconds {
+      let magnitude = SentenceFormatting.magnitude(endDifferenceSeconds, unit: .seconds)
+      summaryPredicates.append(
+        "ends \(magnitude) \(endDifferenceSeconds > 0 ? "later" : "earlier")")
     } else if !timeDifferences.isEmpty {
       let count = timeDifferences.reduce(0) { $0 + max(1, $1.referenceEvents.count) }
-      predicates.append("has \(count == 1 ? "one moved event" : "\(count) moved events")")
+      summaryPredicates.append("has \(count == 1 ? "one moved event" : "\(count) moved events")")
     }
-    return "\(label) \(predicates.isEmpty ? "differs in its details" : predicates.joinedWithAnd)."
+    let predicateText =
+      summaryPredicates.isEmpty ? "differs in its details" : summaryPredicates.joinedWithAnd
+    return "\(candidateLabel) \(predicateText)."
   }
 
   /// Returns the comparatives that describe differences, such as `stronger` and `duller`.
   private static func comparativeWords(of differences: [Difference]) -> [String] {
-    let levels = differences.filter { $0.unit == .decibels && $0.kind != .spectrum }
-    let sharpnesses = differences.filter { difference in
+    let levelDifferences = differences.filter { $0.unit == .decibels && $0.kind != .spectrum }
+    let sharpnessDifferences = differences.filter { difference in
       difference.unit == .percent && difference.kind != .tempo && difference.kind != .pan
     }
-    let tempos = differences.filter { $0.kind == .tempo }
-    let comparatives = [
-      comparativeWord(of: levels, more: "stronger", less: "weaker"),
-      comparativeWord(of: sharpnesses, more: "sharper", less: "duller"),
-      comparativeWord(of: tempos, more: "slower", less: "faster"),
+    let tempoDifferences = differences.filter { $0.kind == .tempo }
+    let optionalWords = [
+      comparativeWord(of: levelDifferences, more: "stronger", less: "weaker"),
+      comparativeWord(of: sharpnessDifferences, more: "sharper", less: "duller"),
+      comparativeWord(of: tempoDifferences, more: "slower", less: "faster"),
     ]
-    return comparatives.compactMap(\.self)
+    return optionalWords.compactMap(\.self)
   }
 
   /// Returns the predicates that state missing and added events, such as `is missing an event` and
@@ -321,14 +339,16 @@ enum ComparisonSummary {
     let addedCount = differences.filter { $0.kind == .added }.reduce(0) { count, difference in
       count + max(1, difference.candidateEvents.count)
     }
-    var predicates: [String] = []
+    var presencePhrases: [String] = []
     if missingCount > 0 {
-      predicates.append("is missing \(missingCount == 1 ? "an event" : "\(missingCount) events")")
+      presencePhrases.append(
+        "is missing \(missingCount == 1 ? "an event" : "\(missingCount) events")")
     }
     if addedCount > 0 {
-      predicates.append("has \(addedCount == 1 ? "an extra event" : "\(addedCount) extra events")")
+      presencePhrases.append(
+        "has \(addedCount == 1 ? "an extra event" : "\(addedCount) extra events")")
     }
-    return predicates
+    return presencePhrases
   }
 
   /// Returns the comparative that describes several differences, or both comparatives with `partly`

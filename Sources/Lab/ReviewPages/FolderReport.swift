@@ -180,9 +180,9 @@ public struct FolderReport: Sendable {
   ///   - rows: The results, in the order of the page.
   ///   - verdict: The overall result in one line.
   public func html(_ rows: [Row], verdict: String) -> [UInt8] {
-    let heads = ["File", "Result"] + Aspect.allCases.map(\.rawValue.capitalizedFirst)
-    let headCells = heads.map { "<th scope=\"col\">\($0)</th>" }.joined()
-    let limits = tolerance.map { "tolerance \(ReportPage.toleranceText($0)) · " } ?? ""
+    let columnTitles = ["File", "Result"] + Aspect.allCases.map(\.rawValue.capitalizedFirst)
+    let headCells = columnTitles.map { "<th scope=\"col\">\($0)</th>" }.joined()
+    let toleranceText = tolerance.map { "tolerance \(ReportPage.toleranceText($0)) · " } ?? ""
     let page = Page(
       templateBytes: PageResource.folderPage, script: [], style: PageResource.folderStyle,
       generator: generator, title: "\(referenceFolder) and \(candidateFolder)")
@@ -191,27 +191,29 @@ public struct FolderReport: Sendable {
         "reference": referenceFolder.escapedForMarkup,
         "candidate": candidateFolder.escapedForMarkup, "verdict": verdict.escapedForMarkup,
         "heads": headCells, "rows": rows.map(Self.markup).joined(),
-        "footer": "\(limits)created by \(generator)".escapedForMarkup,
+        "footer": "\(toleranceText)created by \(generator)".escapedForMarkup,
       ], data: [])
   }
 
   /// Returns the HTML of the table row for a file or a pair of files.
   private static func markup(of row: Row) -> String {
-    let name = row.name.escapedForMarkup
-    let link = row.address.map { "<a href=\"\($0.escapedForMarkup)\">\(name)</a>" } ?? name
-    var cells = "<th scope=\"row\">\(link)</th><td class=\"\(row.state.rawValue)\">"
-    cells += "\(row.state.rawValue)</td>"
+    let nameMarkup = row.name.escapedForMarkup
+    let linkedNameMarkup =
+      row.address.map { "<a href=\"\($0.escapedForMarkup)\">\(nameMarkup)</a>" } ?? nameMarkup
+    var cellsMarkup =
+      "<th scope=\"row\">\(linkedNameMarkup)</th><td class=\"\(row.state.rawValue)\">"
+    cellsMarkup += "\(row.state.rawValue)</td>"
     switch row.state {
     case .missing, .new, .unreadable:
       let reason = row.sentences.joined(separator: " ").escapedForMarkup
-      cells += "<td colspan=\"\(Aspect.allCases.count)\">\(reason)</td>"
+      cellsMarkup += "<td colspan=\"\(Aspect.allCases.count)\">\(reason)</td>"
     case .identical, .within, .exceeds, .imperceptible, .different:
-      cells += Aspect.allCases.map { aspect in
+      cellsMarkup += Aspect.allCases.map { aspect in
         row.cell(aspect).map { cell in
           "<td class=\"\(cell.emphasis.rawValue)\">\(cell.text.escapedForMarkup)</td>"
         } ?? "<td></td>"
       }.joined()
     }
-    return "<tr>\(cells)</tr>\n"
+    return "<tr>\(cellsMarkup)</tr>\n"
   }
 }

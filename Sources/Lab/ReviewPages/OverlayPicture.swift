@@ -58,12 +58,12 @@ struct OverlayPicture {
     _ reference: PageTake, _ candidate: PageTake, candidateDelay: Double,
     profile: TransducerProfile
   ) -> [OverlayPicture] {
-    let sources = [reference.laneSource, candidate.laneSource]
-    let division = LaneDivision(sources)
-    return division.names.enumerated().map { lane, name in
+    let laneSources = [reference.laneSource, candidate.laneSource]
+    let laneDivision = LaneDivision(laneSources)
+    return laneDivision.names.enumerated().map { lane, name in
       OverlayPicture(
-        reference.lanePart(showing: division.content(of: sources[0], inLane: lane)),
-        candidate.lanePart(showing: division.content(of: sources[1], inLane: lane)),
+        reference.lanePart(showing: laneDivision.content(of: laneSources[0], inLane: lane)),
+        candidate.lanePart(showing: laneDivision.content(of: laneSources[1], inLane: lane)),
         candidateDelay: candidateDelay, profile: profile, laneName: name)
     }
   }
@@ -71,11 +71,13 @@ struct OverlayPicture {
   /// The figure as SVG markup.
   var svgMarkup: String {
     let (width, height) = Self.pictureSize
-    let location = laneName.map { ", \($0)," } ?? ""
-    let name = "\(reference.name) and \(candidate.name)\(location) on a common time axis."
+    let laneNameClause = laneName.map { ", \($0)," } ?? ""
+    let accessibleName =
+      "\(reference.name) and \(candidate.name)\(laneNameClause) on a common time axis."
     return
       "<svg class=\"plot\" viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\""
-      + "\(name.escapedForMarkup) The list below contains every difference.\">" + axesMarkup
+      + "\(accessibleName.escapedForMarkup) The list below contains every difference.\">"
+      + axesMarkup
       + areasMarkup
       + transientsMarkup(of: reference, class: "a", delay: 0)
       + transientsMarkup(of: candidate, class: "b", delay: candidateDelaySeconds)
@@ -105,40 +107,45 @@ struct OverlayPicture {
 
   /// The SVG markup of the titles, axes and labels of both lanes, and of the time axis labels.
   private var axesMarkup: String {
-    let left = Self.plotMargin.left
-    let right = Self.pictureSize.width - Self.plotMargin.right
+    let plotLeft = Self.plotMargin.left
+    let plotRight = Self.pictureSize.width - Self.plotMargin.right
     let haveEvents = reference.events != nil && candidate.events != nil
-    var markup = ""
-    let suffix = laneName.map { ", \($0)".escapedForMarkup } ?? ""
-    let titles = haveEvents ? ["Intensity", "Sharpness"] : ["Level", "Frequency"]
-    for (lane, quantity) in zip([Self.intensityLane, Self.sharpnessLane], titles) {
-      let title = quantity + suffix
-      markup += "<text class=\"lane\" x=\"\(Int(left))\" y=\"\(Int(lane.top - 7))\">\(title)</text>"
-      markup += lineMarkup(class: "axis", x1: left, y1: lane.bottom, x2: right, y2: lane.bottom)
+    var axisMarkup = ""
+    let laneNameSuffix = laneName.map { ", \($0)".escapedForMarkup } ?? ""
+    let quantityTitles = haveEvents ? ["Intensity", "Sharpness"] : ["Level", "Frequency"]
+    for (lane, quantity) in zip([Self.intensityLane, Self.sharpnessLane], quantityTitles) {
+      let title = quantity + laneNameSuffix
+      axisMarkup +=
+        "<text class=\"lane\" x=\"\(Int(plotLeft))\" y=\"\(Int(lane.top - 7))\">\(title)</text>"
+      axisMarkup += lineMarkup(
+        class: "axis", x1: plotLeft, y1: lane.bottom, x2: plotRight, y2: lane.bottom)
     }
-    let hertz = [profile.frequency.lowHertz, profile.frequency.highHertz].map {
+    let bandLimitTexts = [profile.frequency.lowHertz, profile.frequency.highHertz].map {
       NumberFormatting.roundedText($0, places: 0) + " Hz"
     }
     // The left and right labels of the values 0 and 1 in each lane.
     let intensityLabels = haveEvents ? [("0", ""), ("1", "")] : [("−60", ""), ("0 dBFS", "")]
     let sharpnessLabels =
-      haveEvents ? [("0", hertz[0]), ("1", hertz[1])] : [("", "30 Hz"), ("", "600 Hz")]
-    let lanes = [(Self.intensityY, intensityLabels), (Self.sharpnessY, sharpnessLabels)]
-    for (laneY, labels) in lanes {
+      haveEvents
+      ? [("0", bandLimitTexts[0]), ("1", bandLimitTexts[1])] : [("", "30 Hz"), ("", "600 Hz")]
+    let labeledLanes = [(Self.intensityY, intensityLabels), (Self.sharpnessY, sharpnessLabels)]
+    for (laneY, labels) in labeledLanes {
       for (value, (leftLabel, rightLabel)) in zip([0.0, 1.0], labels) {
         let y = Self.svgNumber(laneY(value) + 4)
-        markup += "<text x=\"\(Int(left - 8))\" y=\"\(y)\" text-anchor=\"end\">\(leftLabel)</text>"
-        markup += "<text x=\"\(Int(right + 8))\" y=\"\(y)\">\(rightLabel)</text>"
+        axisMarkup +=
+          "<text x=\"\(Int(plotLeft - 8))\" y=\"\(y)\" text-anchor=\"end\">\(leftLabel)</text>"
+        axisMarkup += "<text x=\"\(Int(plotRight + 8))\" y=\"\(y)\">\(rightLabel)</text>"
       }
     }
-    let ticks = AxisTick.roundTicks(in: 0...axisDurationSeconds, atMost: 12)
-    for (index, tick) in ticks.enumerated() {
+    let timeTicks = AxisTick.roundTicks(in: 0...axisDurationSeconds, atMost: 12)
+    for (index, tick) in timeTicks.enumerated() {
       let x = Self.svgNumber(x(atTime: tick.axisValue))
       let y = Int(Self.sharpnessLane.bottom + 18)
-      let unit = index == ticks.count - 1 ? " s" : ""
-      markup += "<text x=\"\(x)\" y=\"\(y)\" text-anchor=\"middle\">\(tick.labelText)\(unit)</text>"
+      let unit = index == timeTicks.count - 1 ? " s" : ""
+      axisMarkup +=
+        "<text x=\"\(x)\" y=\"\(y)\" text-anchor=\"middle\">\(tick.labelText)\(unit)</text>"
     }
-    return markup
+    return axisMarkup
   }
 
   private func lineMarkup(
@@ -150,31 +157,38 @@ struct OverlayPicture {
 
   /// The SVG markup of the intensity areas and the sharpness lines.
   private var areasMarkup: String {
-    let count = Int(
+    let columnCount = Int(
       (Self.pictureSize.width - Self.plotMargin.left - Self.plotMargin.right)
         / Self.columnWidthPixels)
-    let times = (0...count).map { Double($0) / Double(count) * axisDurationSeconds }
-    let referenceValues = times.map { reference.intensity(atSeconds: $0) }
-    let candidateValues = times.map { candidate.intensity(atSeconds: $0 + candidateDelaySeconds) }
-    let minima = zip(referenceValues, candidateValues).map(min)
-    var markup = areaMarkup(class: "both-area", times: times, values: minima, over: nil)
-    markup += areaMarkup(
-      class: "a-area", times: times, values: referenceValues, over: candidateValues)
-    markup += areaMarkup(
-      class: "b-area", times: times, values: candidateValues, over: referenceValues)
+    let columnTimesSeconds = (0...columnCount).map {
+      Double($0) / Double(columnCount) * axisDurationSeconds
+    }
+    let referenceIntensities = columnTimesSeconds.map { reference.intensity(atSeconds: $0) }
+    let candidateIntensities = columnTimesSeconds.map {
+      candidate.intensity(atSeconds: $0 + candidateDelaySeconds)
+    }
+    let sharedIntensities = zip(referenceIntensities, candidateIntensities).map(min)
+    var areaMarkups = areaMarkup(
+      class: "both-area", times: columnTimesSeconds, values: sharedIntensities, over: nil)
+    areaMarkups += areaMarkup(
+      class: "a-area", times: columnTimesSeconds, values: referenceIntensities,
+      over: candidateIntensities)
+    areaMarkups += areaMarkup(
+      class: "b-area", times: columnTimesSeconds, values: candidateIntensities,
+      over: referenceIntensities)
     for (name, take, delay) in [
       ("a-line", reference, 0), ("b-line", candidate, candidateDelaySeconds),
     ] {
-      let sharpnesses = times.map { take.sharpness(atSeconds: $0 + delay) }
+      let sharpnesses = columnTimesSeconds.map { take.sharpness(atSeconds: $0 + delay) }
       let lines = sharpnesses.indices.runs { sharpnesses[$0] != nil }.map { run in
         let points = run.map { index in
-          pathPoint(atTime: times[index], y: Self.sharpnessY(sharpnesses[index] ?? 0))
+          pathPoint(atTime: columnTimesSeconds[index], y: Self.sharpnessY(sharpnesses[index] ?? 0))
         }
         return "M" + points.joined(separator: "L")
       }
-      markup += "<path class=\"\(name)\" d=\"\(lines.joined())\"/>"
+      areaMarkups += "<path class=\"\(name)\" d=\"\(lines.joined())\"/>"
     }
-    return markup
+    return areaMarkups
   }
 
   /// Returns the SVG markup of the area between a curve and a lower curve, or above the baseline if
@@ -182,21 +196,21 @@ struct OverlayPicture {
   private func areaMarkup(
     class name: String, times: [Double], values: [Double], over lowerValues: [Double]?
   ) -> String {
-    let runs = values.indices.runs { values[$0] > (lowerValues?[$0] ?? 0) + 0.005 }
-    let areas = runs.filter { $0.count > 1 }.map { run in
+    let filledRuns = values.indices.runs { values[$0] > (lowerValues?[$0] ?? 0) + 0.005 }
+    let areaPaths = filledRuns.filter { $0.count > 1 }.map { run in
       let top = run.map { pathPoint(atTime: times[$0], y: Self.intensityY(values[$0])) }
       let bottom = run.reversed().map {
         pathPoint(atTime: times[$0], y: Self.intensityY(lowerValues?[$0] ?? 0))
       }
       return "M" + (top + bottom).joined(separator: "L") + "Z"
     }
-    return areas.isEmpty ? "" : "<path class=\"\(name)\" d=\"\(areas.joined())\"/>"
+    return areaPaths.isEmpty ? "" : "<path class=\"\(name)\" d=\"\(areaPaths.joined())\"/>"
   }
 
   /// Returns the SVG markup of the stems and heads of a take's first 500 transients.
   private func transientsMarkup(of take: PageTake, class name: String, delay: Double) -> String {
     let transients = (take.events ?? []).filter { $0.kind.isTransient }.prefix(500)
-    let markups = transients.map { event in
+    let transientMarkups = transients.map { event in
       guard let point = event.playedPoints.first else { return "" }
       let x = x(atTime: point.timeSeconds - delay)
       let headYs = [Self.intensityY(point.intensity), Self.sharpnessY(point.sharpness)]
@@ -209,6 +223,6 @@ struct OverlayPicture {
         class: "stem \(name)", x1: x, y1: Self.intensityLane.bottom, x2: x, y2: headYs[0])
       return stem + heads.joined()
     }
-    return markups.joined()
+    return transientMarkups.joined()
   }
 }

@@ -68,11 +68,11 @@ struct PageTake {
     }
     sourceSHA256 = take.sourceText.map { SHA256.hash(of: Array($0.utf8)) }
     self.measurements = measurements ?? TakeMeasurements(take)
-    var embedded = [try EmbeddedSound(sounds.actuatorSignal)]
-    if let speaker = sounds.speakerSignal {
-      embedded.append(try EmbeddedSound(speaker))
+    var takeSounds = [try EmbeddedSound(sounds.actuatorSignal)]
+    if let speakerSignal = sounds.speakerSignal {
+      takeSounds.append(try EmbeddedSound(speakerSignal))
     }
-    self.embeddedSounds = embedded
+    self.embeddedSounds = takeSounds
     laneSource = LaneSource(take.composition, signal: take.signal)
     if needsTrack {
       signalTrack = SignalTrack(of: take.signal)
@@ -95,10 +95,10 @@ struct PageTake {
     } catch {
       throw ReviewPageError(.notDrawn, "\(take.name): \(error.description)")
     }
-    let locations = laneSource.locations
+    let bodyLocations = laneSource.locations
     let locationIndices = composition.layers.map { layer in
       layer.bodyLocation.flatMap { location in
-        locations.firstIndex { $0.isSameLocation(as: location) }
+        bodyLocations.firstIndex { $0.isSameLocation(as: location) }
       }
     }
     events = eventPlot.events.map { event in
@@ -126,19 +126,21 @@ struct PageTake {
   private static func controlPolyline(
     _ id: DynamicParameterID, of pattern: HapticPattern, until end: Double
   ) -> [Double]? {
-    let segments = ControlTimeline(of: id, in: pattern).segments
-    guard segments.count > 1 || segments.first?.sourceStartPosition != nil else { return nil }
-    var numbers: [Double] = []
-    for (index, segment) in segments.enumerated().prefix(maximumControlPointCount / 2)
+    let controlSegments = ControlTimeline(of: id, in: pattern).segments
+    guard controlSegments.count > 1 || controlSegments.first?.sourceStartPosition != nil else {
+      return nil
+    }
+    var pointNumbers: [Double] = []
+    for (index, segment) in controlSegments.enumerated().prefix(maximumControlPointCount / 2)
     where segment.startPosition <= end {
-      numbers += [segment.startPosition, segment.startValue]
+      pointNumbers += [segment.startPosition, segment.startValue]
       let segmentEnd =
-        index + 1 < segments.count ? min(segments[index + 1].startPosition, end) : end
+        index + 1 < controlSegments.count ? min(controlSegments[index + 1].startPosition, end) : end
       if segmentEnd > segment.startPosition {
-        numbers += [segmentEnd, segment.value(at: segmentEnd)]
+        pointNumbers += [segmentEnd, segment.value(at: segmentEnd)]
       }
     }
-    return numbers.isEmpty ? nil : numbers.map(roundedForPage)
+    return pointNumbers.isEmpty ? nil : pointNumbers.map(roundedForPage)
   }
 
   /// Creates the takes that a page shows.
@@ -167,7 +169,9 @@ struct PageTake {
   ///
   /// - Parameter measurementKeys: The keys of the measurements to include; nil for all.
   func jsonFields(measurementKeys: [String]? = nil) -> JSONObject {
-    let included = measurements.measurements.filter { measurementKeys?.contains($0.key) ?? true }
+    let includedMeasurements = measurements.measurements.filter {
+      measurementKeys?.contains($0.key) ?? true
+    }
     let hasControls = layerControls.contains { $0.intensity != nil || $0.sharpness != nil }
     return [
       "letter": letter, "name": name, "notes": notes,
@@ -188,7 +192,7 @@ struct PageTake {
         : nil,
       "track": signalTrack.map(Self.jsonFields(of:)),
       "tracks": channelTracks.isEmpty ? nil : channelTracks.map(Self.jsonFields(of:)),
-      "figures": included.reduce([:] as JSONObject) { fields, measurement in
+      "figures": includedMeasurements.reduce([:] as JSONObject) { fields, measurement in
         let value = measurement.value.map(roundedForPage)
         return fields + [measurement.key: JSONElement.finiteNumber(value)]
       },
@@ -205,19 +209,19 @@ struct PageTake {
 
   /// Returns the take limited to the part that a lane shows.
   func lanePart(showing content: LaneDivision.Content) -> PageTake {
-    var take = self
+    var partTake = self
     switch content {
     case .whole:
       break
     case .part(let position):
-      take.events?.removeAll { $0.locationIndex != nil && $0.locationIndex != position }
+      partTake.events?.removeAll { $0.locationIndex != nil && $0.locationIndex != position }
       if channelTracks.indices.contains(position) {
-        take.signalTrack = channelTracks[position]
+        partTake.signalTrack = channelTracks[position]
       }
     case .nothing:
-      take.events?.removeAll { $0.kind.isHaptic }
+      partTake.events?.removeAll { $0.kind.isHaptic }
     }
-    return take
+    return partTake
   }
 
   /// Returns the intensity of the strongest continuous event at a time, or the normalized level of
@@ -236,11 +240,11 @@ struct PageTake {
 
   /// Returns the point of the strongest continuous event at a time, or nil in silence.
   private func strongestPoint(atSeconds time: Double) -> EventPlot.Point? {
-    let sounding = (events ?? []).lazy.filter { event in
+    let soundingEvents = (events ?? []).lazy.filter { event in
       !event.kind.isTransient && event.onsetSeconds <= time
         && time < event.onsetSeconds + event.soundingDurationSeconds
     }
-    return sounding.map { $0.interpolatedPoint(atSeconds: time) }.max {
+    return soundingEvents.map { $0.interpolatedPoint(atSeconds: time) }.max {
       $0.intensity < $1.intensity
     }
   }
@@ -289,8 +293,8 @@ struct PageEvent: Equatable {
     onsetSeconds = event.onsetSeconds
     layerIndex = event.eventReference.layer
     soundingDurationSeconds = kind.isTransient ? 0 : event.endSeconds - event.onsetSeconds
-    let written = composition.layers[layerIndex].pattern.events[event.eventReference.event]
-    writtenDurationSeconds = kind.isTransient ? 0 : written.duration ?? soundingDurationSeconds
+    let writtenEvent = composition.layers[layerIndex].pattern.events[event.eventReference.event]
+    writtenDurationSeconds = kind.isTransient ? 0 : writtenEvent.duration ?? soundingDurationSeconds
     writtenIntensity = event.intensityInFile
     writtenSharpness = event.sharpnessInFile
     locationIndex = kind.isHaptic ? layerLocationIndex : nil
@@ -303,13 +307,16 @@ struct PageEvent: Equatable {
     else {
       return playedPoints.last ?? EventPlot.Point(timeSeconds: time, intensity: 0, sharpness: 0)
     }
-    let previous = playedPoints[nextIndex - 1]
-    let next = playedPoints[nextIndex]
-    let fraction = (time - previous.timeSeconds) / (next.timeSeconds - previous.timeSeconds)
+    let previousPoint = playedPoints[nextIndex - 1]
+    let nextPoint = playedPoints[nextIndex]
+    let timeFraction =
+      (time - previousPoint.timeSeconds) / (nextPoint.timeSeconds - previousPoint.timeSeconds)
     return EventPlot.Point(
       timeSeconds: time,
-      intensity: previous.intensity + (next.intensity - previous.intensity) * fraction,
-      sharpness: previous.sharpness + (next.sharpness - previous.sharpness) * fraction)
+      intensity: previousPoint.intensity + (nextPoint.intensity - previousPoint.intensity)
+        * timeFraction,
+      sharpness: previousPoint.sharpness + (nextPoint.sharpness - previousPoint.sharpness)
+        * timeFraction)
   }
 
   /// The event as JSON for the script of the page.
@@ -350,9 +357,9 @@ enum PointReduction {
       }
     }
     keptIndices.append(points.count - 1)
-    let step = max(1, Double(keptIndices.count - 1) / Double(maximumCount - 1))
+    let keptIndexStep = max(1, Double(keptIndices.count - 1) / Double(maximumCount - 1))
     return (0..<min(maximumCount, keptIndices.count)).map { index in
-      points[keptIndices[Int((Double(index) * step).rounded())]]
+      points[keptIndices[Int((Double(index) * keptIndexStep).rounded())]]
     }
   }
 
@@ -360,15 +367,15 @@ enum PointReduction {
   private static func isStraight(
     _ points: [EventPlot.Point], from start: Int, to end: Int
   ) -> Bool {
-    let first = points[start]
-    let last = points[end]
-    let duration = last.timeSeconds - first.timeSeconds
+    let firstPoint = points[start]
+    let lastPoint = points[end]
+    let lineSeconds = lastPoint.timeSeconds - firstPoint.timeSeconds
     // A jump is kept. The limit of 64 points keeps the total time linear.
-    guard duration > 0, end - start <= 64 else { return false }
+    guard lineSeconds > 0, end - start <= 64 else { return false }
     return (start + 1..<end).allSatisfy { index in
-      let fraction = (points[index].timeSeconds - first.timeSeconds) / duration
-      let intensity = first.intensity + (last.intensity - first.intensity) * fraction
-      let sharpness = first.sharpness + (last.sharpness - first.sharpness) * fraction
+      let fraction = (points[index].timeSeconds - firstPoint.timeSeconds) / lineSeconds
+      let intensity = firstPoint.intensity + (lastPoint.intensity - firstPoint.intensity) * fraction
+      let sharpness = firstPoint.sharpness + (lastPoint.sharpness - firstPoint.sharpness) * fraction
       return abs(points[index].intensity - intensity) <= valueTolerance
         && abs(points[index].sharpness - sharpness) <= valueTolerance
     }

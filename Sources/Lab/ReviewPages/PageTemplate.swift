@@ -14,19 +14,19 @@ struct PageTemplate {
   /// Returns the page with each placeholder replaced by the contents for its name. Placeholders
   /// without contents are removed.
   func filledPageBytes(with contents: [String: [UInt8]]) -> [UInt8] {
-    var page: [UInt8] = []
-    page.reserveCapacity(contents.reduce(templateBytes.count) { $0 + $1.value.count })
-    var index = 0
-    while index < templateBytes.count {
-      if let placeholder = placeholder(at: index) {
-        page += contents[placeholder.name] ?? []
-        index = placeholder.end
+    var pageBytes: [UInt8] = []
+    pageBytes.reserveCapacity(contents.reduce(templateBytes.count) { $0 + $1.value.count })
+    var templateIndex = 0
+    while templateIndex < templateBytes.count {
+      if let placeholder = placeholder(at: templateIndex) {
+        pageBytes += contents[placeholder.name] ?? []
+        templateIndex = placeholder.end
       } else {
-        page.append(templateBytes[index])
-        index += 1
+        pageBytes.append(templateBytes[templateIndex])
+        templateIndex += 1
       }
     }
-    return page
+    return pageBytes
   }
 
   /// The names of all placeholders of the template.
@@ -35,11 +35,13 @@ struct PageTemplate {
   /// Returns the placeholder that starts at an index of the template, or nil.
   private func placeholder(at index: Int) -> (name: String, end: Int)? {
     guard templateBytes[index...].starts(with: "{{".utf8) else { return nil }
-    let name = templateBytes[(index + 2)...].prefix {
+    let placeholderName = templateBytes[(index + 2)...].prefix {
       $0 < 0x80 && Unicode.Scalar($0).properties.isAlphabetic
     }
-    guard !name.isEmpty, templateBytes[name.endIndex...].starts(with: "}}".utf8) else { return nil }
-    return (String(decoding: name, as: UTF8.self), name.endIndex + 2)
+    guard !placeholderName.isEmpty,
+      templateBytes[placeholderName.endIndex...].starts(with: "}}".utf8)
+    else { return nil }
+    return (String(decoding: placeholderName, as: UTF8.self), placeholderName.endIndex + 2)
   }
 }
 
@@ -95,31 +97,31 @@ enum PageResource {
   ///
   /// - Precondition: No line of the source continues a string of the previous line.
   static func scriptBlock(from source: [UInt8]) -> [UInt8] {
-    var isInComment = false
-    var script = Array("\"use strict\";\n{\n".utf8)
+    var isInBlockComment = false
+    var scriptBytes = Array("\"use strict\";\n{\n".utf8)
     for line in String(decoding: source, as: UTF8.self).split(separator: "\n") {
       let code = line.drop(while: \.isWhitespace)
       if code.hasPrefix("/*") {
-        isInComment = true
+        isInBlockComment = true
       }
-      let isComment = isInComment || code.hasPrefix("//")
-      if isInComment, code.hasSuffix("*/") {
-        isInComment = false
+      let isComment = isInBlockComment || code.hasPrefix("//")
+      if isInBlockComment, code.hasSuffix("*/") {
+        isInBlockComment = false
       }
       guard !isComment, !code.isEmpty else { continue }
-      script += Array(code.utf8) + [UInt8(ascii: "\n")]
+      scriptBytes += Array(code.utf8) + [UInt8(ascii: "\n")]
     }
-    return script + Array("}\n".utf8)
+    return scriptBytes + Array("}\n".utf8)
   }
 
   /// Returns a style sheet without comments and indentation.
   static func styleSheet(from source: [UInt8]) -> [UInt8] {
-    let lines = String(decoding: source, as: UTF8.self).split(separator: "\n")
-    let rules = lines.compactMap { line -> String? in
+    let sourceLines = String(decoding: source, as: UTF8.self).split(separator: "\n")
+    let ruleLines = sourceLines.compactMap { line -> String? in
       let rule = line.drop(while: \.isWhitespace)
       return rule.isEmpty || rule.hasPrefix("/*") ? nil : String(rule)
     }
-    return Array(rules.joined(separator: "\n").utf8)
+    return Array(ruleLines.joined(separator: "\n").utf8)
   }
 }
 
@@ -136,31 +138,31 @@ enum DenseText {
   /// Returns the encoded text of some bytes. The bits of the bytes follow each other from the least
   /// significant bit, and zero bits fill the last two characters.
   static func encoded(_ bytes: [UInt8]) -> [UInt8] {
-    var text: [UInt8] = []
-    text.reserveCapacity(bytes.count * 16 / bitsPerPair + 2)
-    var bits: UInt32 = 0
-    var count = 0
-    func append(_ value: UInt32) {
-      text.append(character(forDigit: value % characterCount))
-      text.append(character(forDigit: value / characterCount))
+    var encodedText: [UInt8] = []
+    encodedText.reserveCapacity(bytes.count * 16 / bitsPerPair + 2)
+    var pendingBits: UInt32 = 0
+    var pendingBitCount = 0
+    func appendPair(_ value: UInt32) {
+      encodedText.append(character(forDigit: value % characterCount))
+      encodedText.append(character(forDigit: value / characterCount))
     }
     for byte in bytes {
-      bits |= UInt32(byte) << UInt32(count)
-      count += 8
-      guard count >= bitsPerPair else { continue }
-      append(bits & 0x1FFF)
-      bits >>= UInt32(bitsPerPair)
-      count -= bitsPerPair
+      pendingBits |= UInt32(byte) << UInt32(pendingBitCount)
+      pendingBitCount += 8
+      guard pendingBitCount >= bitsPerPair else { continue }
+      appendPair(pendingBits & 0x1FFF)
+      pendingBits >>= UInt32(bitsPerPair)
+      pendingBitCount -= bitsPerPair
     }
-    if count > 0 {
-      append(bits)
+    if pendingBitCount > 0 {
+      appendPair(pendingBits)
     }
-    return text
+    return encodedText
   }
 
   private static func character(forDigit digit: UInt32) -> UInt8 {
-    let code = firstCharacterCode + UInt8(digit)
-    return code < UInt8(ascii: "<") ? code : code + 1
+    let characterCode = firstCharacterCode + UInt8(digit)
+    return characterCode < UInt8(ascii: "<") ? characterCode : characterCode + 1
   }
 }
 
@@ -186,22 +188,22 @@ struct Page {
   func makeHTML(
     texts: [String: String] = [:], contents: [String: [UInt8]] = [:], data: [UInt8]
   ) -> [UInt8] {
-    var texts = texts
-    texts["policy"] = ContentSecurityPolicy.policyText(
+    var pageTexts = texts
+    pageTexts["policy"] = ContentSecurityPolicy.policyText(
       script: script, style: style, additionalPolicy: additionalPolicyText)
-    texts["generator"] = generator.escapedForMarkup
-    texts["title"] = title.escapedForMarkup
-    var allContents = contents.merging(texts.mapValues { Array($0.utf8) }) { $1 }
-    allContents["style"] = style
-    allContents["script"] = script
-    allContents["data"] = data
+    pageTexts["generator"] = generator.escapedForMarkup
+    pageTexts["title"] = title.escapedForMarkup
+    var placeholderContents = contents.merging(pageTexts.mapValues { Array($0.utf8) }) { $1 }
+    placeholderContents["style"] = style
+    placeholderContents["script"] = script
+    placeholderContents["data"] = data
     let soundGroups = takes.map(\.embeddedSounds) + sounds.map { [$0] }
-    allContents["sounds"] = soundGroups.enumerated().flatMap { groupIndex, group in
+    placeholderContents["sounds"] = soundGroups.enumerated().flatMap { groupIndex, group in
       group.enumerated().flatMap { soundIndex, sound in
         sound.elementMarkup(id: "sound-\(groupIndex)-\(soundIndex)")
       }
     }
-    return PageTemplate(templateBytes).filledPageBytes(with: allContents)
+    return PageTemplate(templateBytes).filledPageBytes(with: placeholderContents)
   }
 }
 
@@ -227,11 +229,11 @@ enum ContentSecurityPolicy {
 
   /// Returns the SHA-256 hash of a text as a source expression of the content security policy.
   static func hashSource(of text: [UInt8]) -> String {
-    let digits = Array(SHA256.hash(of: text))
-    let hash = stride(from: 0, to: digits.count, by: 2).compactMap {
-      UInt8(String(digits[$0..<$0 + 2]), radix: 16)
+    let hexDigits = Array(SHA256.hash(of: text))
+    let hashBytes = stride(from: 0, to: hexDigits.count, by: 2).compactMap {
+      UInt8(String(hexDigits[$0..<$0 + 2]), radix: 16)
     }
-    return "sha256-" + String(decoding: Base64.encoded(hash), as: UTF8.self)
+    return "sha256-" + String(decoding: Base64.encoded(hashBytes), as: UTF8.self)
   }
 }
 
@@ -245,20 +247,20 @@ enum JSONLayout {
   /// Returns JSON without whitespace between values. A text that is not JSON is returned unchanged.
   static func compactText(_ text: String) -> String {
     guard (try? JSONDocument(text: Array(text.utf8), name: "text")) != nil else { return text }
-    var isString = false
+    var isInString = false
     var isEscaped = false
-    let bytes = text.utf8.filter { byte in
-      if isString {
+    let compactBytes = text.utf8.filter { byte in
+      if isInString {
         if !isEscaped, byte == UInt8(ascii: "\"") {
-          isString = false
+          isInString = false
         }
         isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
         return true
       }
-      isString = byte == UInt8(ascii: "\"")
+      isInString = byte == UInt8(ascii: "\"")
       return byte > UInt8(ascii: " ")
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return String(decoding: compactBytes, as: UTF8.self)
   }
 }
 

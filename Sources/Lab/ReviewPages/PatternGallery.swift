@@ -34,42 +34,44 @@ public struct PatternGallery: Sendable {
   public func html(
     _ takes: [Take], sounds: [PageSounds]? = nil
   ) throws(ReviewPageError) -> [UInt8] {
-    guard let first = takes.first else {
+    guard let firstTake = takes.first else {
       throw ReviewPageError(.nothingToShow, "there is no pattern to show")
     }
     let pageTakes = try PageTake.makeTakes(takes, sounds: sounds) { index in
       !takes[index].containsOnlyEvents
     }
-    let count = "\(takes.count) pattern\(takes.count == 1 ? "" : "s")"
-    let page = Page(
+    let patternCountText = "\(takes.count) pattern\(takes.count == 1 ? "" : "s")"
+    let galleryPage = Page(
       templateBytes: PageResource.galleryPage, script: PageResource.galleryScript,
       style: PageResource.galleryStyle, generator: generator, title: title, takes: pageTakes)
-    let footer = """
-      \(count), rendered with profile \(first.profile.name) · created by \(generator) · \
-      self-contained, works offline
+    let footerText = """
+      \(patternCountText), rendered with profile \(firstTake.profile.name) · created by \
+      \(generator) · self-contained, works offline
       """
-    let cards = pageTakes.enumerated().map { index, take in Self.cardMarkup(take, index: index) }
-    let texts = [
-      "count": count.escapedForMarkup, "cards": cards.joined(),
-      "footer": footer.escapedForMarkup,
+    let cardMarkups = pageTakes.enumerated().map { index, take in
+      Self.cardMarkup(take, index: index)
+    }
+    let pageTexts = [
+      "count": patternCountText.escapedForMarkup, "cards": cardMarkups.joined(),
+      "footer": footerText.escapedForMarkup,
     ]
-    let data = EmbeddedJSON.objectBytes([
-      "title": title, "studio": studioAddress, "profile": first.profile.jsonFields,
+    let pageData = EmbeddedJSON.objectBytes([
+      "title": title, "studio": studioAddress, "profile": firstTake.profile.jsonFields,
       "takes": pageTakes.map { $0.jsonFields(measurementKeys: ["peakDecibels"]) },
     ])
-    return page.makeHTML(texts: texts, data: data)
+    return galleryPage.makeHTML(texts: pageTexts, data: pageData)
   }
 
   /// Returns the HTML card of a pattern for browsers without scripts. The script of the page also
   /// reads the pattern from it.
   private static func cardMarkup(_ take: PageTake, index: Int) -> String {
-    let duration = NumberFormatting.roundedText(take.patternDurationSeconds, places: 3)
-    let source = take.sourceText.map { text in
+    let durationText = NumberFormatting.roundedText(take.patternDurationSeconds, places: 3)
+    let sourceMarkup = take.sourceText.map { text in
       "<details><summary>Source</summary><pre id=\"source-\(index)\">"
         + "\(text.escapedForContent)</pre></details>"
     }
     return "<article class=\"card\"><header><h2>\(take.name.escapedForMarkup)</h2>"
-      + "<span class=\"len\">\(duration) s</span></header><p class=\"desc\">"
-      + "\((take.notes ?? "").escapedForMarkup)</p>\(source ?? "")</article>\n"
+      + "<span class=\"len\">\(durationText) s</span></header><p class=\"desc\">"
+      + "\((take.notes ?? "").escapedForMarkup)</p>\(sourceMarkup ?? "")</article>\n"
   }
 }

@@ -60,8 +60,8 @@ public struct StudioPage: Sendable {
         .tooMany,
         "the studio supports at most \(Self.maximumSlotCount) patterns, not \(slots.count)")
     }
-    let names = slots.map(\.fileName).joined(separator: " and ")
-    let data = EmbeddedJSON.objectBytes([
+    let slotNames = slots.map(\.fileName).joined(separator: " and ")
+    let pageData = EmbeddedJSON.objectBytes([
       "generator": generator, "profile": initialProfileName,
       "profileText": initialProfileBytes.map {
         String(decoding: Base64.encoded($0), as: UTF8.self)
@@ -69,19 +69,19 @@ public struct StudioPage: Sendable {
       "slots": slots.map(\.jsonFields),
     ])
     let connectSource = slots.contains { $0.saveAddress != nil } ? "'self'" : "'none'"
-    let page = Page(
+    let studioPage = Page(
       templateBytes: PageResource.studioPage, script: PageResource.studioScript,
       style: PageResource.studioStyle, generator: generator,
-      title: slots.isEmpty ? "Studio" : names,
+      title: slots.isEmpty ? "Studio" : slotNames,
       // The renderer runs in an audio worklet and a worker, whose scripts are data URLs.
       additionalPolicyText:
         " 'strict-dynamic' data: 'wasm-unsafe-eval'; worker-src data:; connect-src \(connectSource)"
     )
-    return page.makeHTML(
+    return studioPage.makeHTML(
       contents: [
         "worklet": PageResource.studioWorklet, "worker": PageResource.studioWorker,
         "module": PageResource.studioModule, "patterns": PageResource.studioPatterns,
-      ], data: data)
+      ], data: pageData)
   }
 }
 

@@ -76,20 +76,23 @@ package struct StudyPage {
   ///
   /// - Throws: `tooLarge` if the sounds are too large for a browser.
   package func html() throws(ReviewPageError) -> [UInt8] {
-    let sounds = stimuli.map { EmbeddedSound(fileBytes: $0.soundFileBytes, rate: sampleRate) }
-    try EmbeddedSound.checkTotalSize(of: sounds, takeCount: sounds.count, noun: "stimuli")
-    var page = Page(
+    let stimulusSounds = stimuli.map {
+      EmbeddedSound(fileBytes: $0.soundFileBytes, rate: sampleRate)
+    }
+    try EmbeddedSound.checkTotalSize(
+      of: stimulusSounds, takeCount: stimulusSounds.count, noun: "stimuli")
+    var studyPage = Page(
       templateBytes: PageResource.studyPage, script: PageResource.studyScript,
       style: PageResource.studyStyle, generator: generator, title: name)
-    page.sounds = sounds
-    let noun = stimuli.count == 1 ? "stimulus" : "stimuli"
-    let footer = """
-      \(stimuli.count) \(noun) · created by \(generator) · self-contained, works offline
+    studyPage.sounds = stimulusSounds
+    let stimulusNoun = stimuli.count == 1 ? "stimulus" : "stimuli"
+    let footerText = """
+      \(stimuli.count) \(stimulusNoun) · created by \(generator) · self-contained, works offline
       """
-    return page.makeHTML(
+    return studyPage.makeHTML(
       texts: [
         "introduction": procedure.instructions.escapedForMarkup,
-        "question": question.escapedForMarkup, "footer": footer.escapedForMarkup,
+        "question": question.escapedForMarkup, "footer": footerText.escapedForMarkup,
       ], data: EmbeddedJSON.objectBytes(jsonFields))
   }
 
