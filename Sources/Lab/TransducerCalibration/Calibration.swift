@@ -144,61 +144,69 @@ public struct Calibration: Equatable, Sendable {
     sensors: [TransducerMeasurement.Sensor] = TransducerMeasurement.Sensor.allCases,
     acceptsPoorFit: Bool = false
   ) throws(CalibrationError) {
-    let sweeps = try SweepRecording(recording, signal: signal)
-    let pair = sweeps.sweepPair
+    let sweepRecording = try SweepRecording(recording, signal: signal)
+    let sweepPair = sweepRecording.sweepPair
     let preRollSeconds = SweepPair.preRollSeconds
-    var response = pair.response(removingDelay: preRollSeconds)
-    let noiseResponse = pair.noiseResponse
-    let noiseRatio = noiseResponse.responsePower / max(response.responsePower, 1e-300)
-    var fit = ResonanceFit(response, band: signal.bandHertz, sensors: sensors, noise: noiseRatio)
-    let levelChange = LevelChange(of: fit.transferFunction, in: pair, band: signal.bandHertz)
+    var measuredResponse = sweepPair.response(removingDelay: preRollSeconds)
+    let noiseResponse = sweepPair.noiseResponse
+    let noisePowerRatio = noiseResponse.responsePower / max(measuredResponse.responsePower, 1e-300)
+    var resonanceFit = ResonanceFit(
+      measuredResponse, band: signal.bandHertz, sensors: sensors, noise: noisePowerRatio)
+    let levelChange = LevelChange(
+      of: resonanceFit.transferFunction, in: sweepPair, band: signal.bandHertz)
     if levelChange.indicatesStiffnessChange {
-      response = pair.response(.smallSignal, removingDelay: preRollSeconds)
-      fit = ResonanceFit(response, band: signal.bandHertz, sensors: sensors, noise: noiseRatio)
+      measuredResponse = sweepPair.response(.smallSignal, removingDelay: preRollSeconds)
+      resonanceFit = ResonanceFit(
+        measuredResponse, band: signal.bandHertz, sensors: sensors, noise: noisePowerRatio)
     }
     do throws(CalibrationError) {
       try Self.checkFit(
-        fit, noise: noiseRatio, levelChange: levelChange, band: signal.bandHertz,
+        resonanceFit, noise: noisePowerRatio, levelChange: levelChange, band: signal.bandHertz,
         acceptsPoorFit: acceptsPoorFit)
-      try sweeps.checkRepeatability()
+      try sweepRecording.checkRepeatability()
     } catch {
-      throw CalibrationError.attributing(error, to: sweeps.removedHum)
+      throw CalibrationError.attributing(error, to: sweepRecording.removedHum)
     }
 
-    let model = fit.transferFunction
-    let mainResonance = model.mainMode
+    let transferFunction = resonanceFit.transferFunction
+    let mainResonance = transferFunction.mainMode
     resonanceHertz = mainResonance.resonanceHertz
     qualityFactor = mainResonance.qualityFactor
-    furtherResonances = Self.furtherModes(of: fit)
-    sensorQuantity = sensors.first { $0.derivativeOrder == model.derivativeOrder } ?? .acceleration
+    furtherResonances = Self.furtherModes(of: resonanceFit)
+    sensorQuantity =
+      sensors.first { $0.derivativeOrder == transferFunction.derivativeOrder } ?? .acceleration
     // The numerator (jr)² is −r²: above the resonance, movement and signal have equal signs if the
     // gain is positive.
-    isInverted = fit.gainsByResonance[0] < 0
-    let highPass = model.highPassValue(atHertz: mainResonance.resonanceHertz).magnitude
+    isInverted = resonanceFit.gainsByResonance[0] < 0
+    let highPassMagnitude = transferFunction.highPassValue(atHertz: mainResonance.resonanceHertz)
+      .magnitude
     fullScaleSineAmplitude =
-      fit.undelayedValue(atHertz: mainResonance.resonanceHertz).magnitude / max(highPass, 1e-9)
+      resonanceFit.undelayedValue(atHertz: mainResonance.resonanceHertz).magnitude
+      / max(highPassMagnitude, 1e-9)
     signalStartSeconds =
-      pair.excerptStartSeconds + preRollSeconds + model.delaySeconds - signal.firstSweepStartSeconds
-    let hasCoil = model.coilTimeConstantSeconds > 0
-    coilCornerHertz = hasCoil ? 1 / (2 * .pi * model.coilTimeConstantSeconds) : nil
-    inputCornerHertz = model.highPassOrder > 0 ? model.highPassHertz : nil
-    humHertz = sweeps.removedHum?.frequencyHertz
-    (resonanceHalfWidthFraction, qualityHalfWidthFraction) = fit.intervalHalfWidths[0]
+      sweepPair.excerptStartSeconds + preRollSeconds + transferFunction.delaySeconds
+      - signal.firstSweepStartSeconds
+    let hasCoilInductance = transferFunction.coilTimeConstantSeconds > 0
+    coilCornerHertz =
+      hasCoilInductance ? 1 / (2 * .pi * transferFunction.coilTimeConstantSeconds) : nil
+    inputCornerHertz = transferFunction.highPassOrder > 0 ? transferFunction.highPassHertz : nil
+    humHertz = sweepRecording.removedHum?.frequencyHertz
+    (resonanceHalfWidthFraction, qualityHalfWidthFraction) = resonanceFit.intervalHalfWidths[0]
     self.levelChange = levelChange
-    residualDecibels = fit.residualDecibels
-    signalToNoiseDecibels = sweeps.signalToNoiseDecibels
-    noiseResidualDecibels = Decibels.of(power: noiseRatio)
-    clockErrorPartsPerMillion = (pair.recorderSampleRate / recording.sampleRate - 1) * 1e6
-    responseCurve = CalibrationCurve(response, noise: noiseResponse, fit: fit)
+    residualDecibels = resonanceFit.residualDecibels
+    signalToNoiseDecibels = sweepRecording.signalToNoiseDecibels
+    noiseResidualDecibels = Decibels.of(power: noisePowerRatio)
+    clockErrorPartsPerMillion = (sweepPair.recorderSampleRate / recording.sampleRate - 1) * 1e6
+    responseCurve = CalibrationCurve(measuredResponse, noise: noiseResponse, fit: resonanceFit)
   }
 
   /// Returns the resonances after the main resonance, with their relative accelerations.
   private static func furtherModes(of fit: ResonanceFit) -> [FurtherResonance] {
-    let model = fit.transferFunction
-    let mainResonance = model.mainMode
+    let transferFunction = fit.transferFunction
+    let mainResonance = transferFunction.mainMode
     // The number of derivatives from the sensor's quantity to acceleration.
-    let frequencyExponent = Double(2 - model.derivativeOrder)
-    return zip(model.modes, fit.gainsByResonance).dropFirst().map { mode, gain in
+    let frequencyExponent = Double(2 - transferFunction.derivativeOrder)
+    return zip(transferFunction.modes, fit.gainsByResonance).dropFirst().map { mode, gain in
       FurtherResonance(
         resonanceHertz: mode.resonanceHertz, qualityFactor: mode.qualityFactor,
         accelerationRatio: gain / fit.gainsByResonance[0]
@@ -220,11 +228,11 @@ public struct Calibration: Equatable, Sendable {
     _ fit: ResonanceFit, noise: Double, levelChange: LevelChange, band: ClosedRange<Double>,
     acceptsPoorFit: Bool
   ) throws(CalibrationError) {
-    let changeReason = acceptsPoorFit ? nil : levelChange.rejectionReason
-    if let changeReason, fit.residualDecibels <= maximumPoorResidualDecibels,
+    let levelChangeReason = acceptsPoorFit ? nil : levelChange.rejectionReason
+    if let levelChangeReason, fit.residualDecibels <= maximumPoorResidualDecibels,
       !fit.hasMainResonanceAtBound
     {
-      throw CalibrationError(.changesWithLevel, changeReason)
+      throw CalibrationError(.changesWithLevel, levelChangeReason)
     }
     let unexplainedPowerFraction = pow(10, fit.residualDecibels / 10)
     let explanation = explanation(of: fit, unexplained: unexplainedPowerFraction)
@@ -247,19 +255,20 @@ public struct Calibration: Equatable, Sendable {
   private static func checkQuality(
     of fit: ResonanceFit, unexplained: Double, noise: Double, explanation: String
   ) throws(CalibrationError) {
-    let advice =
+    let placementAdvice =
       """
       the cause is an echo of the room or another resonance; put the sensor on the transducer, or \
       use '--accept-poor'
       """
     if fit.residualDecibels > maximumGoodResidualDecibels {
       throw CalibrationError(
-        .noResonance, "\(explanation); at least 97 % is required; \(advice)")
+        .noResonance, "\(explanation); at least 97 % is required; \(placementAdvice)")
     }
     if unexplained - noise > maximumExcessResidualPowerRatio {
       throw CalibrationError(
         .noResonance,
-        "\(explanation); at least 99.4 % of the power without noise is required; \(advice)")
+        "\(explanation); at least 99.4 % of the power without noise is required; \(placementAdvice)"
+      )
     }
     let mainIntervalHalfWidths = fit.intervalHalfWidths[0]
     if mainIntervalHalfWidths.resonance > maximumResonanceHalfWidthFraction
@@ -271,17 +280,18 @@ public struct Calibration: Equatable, Sendable {
         .noResonance,
         """
         determines the resonance only to ±\(resonance) % and the Q factor only to \
-        ±\(qualityFactor) %; the limits are ±1 % and ±5 %; \(advice)
+        ±\(qualityFactor) %; the limits are ±1 % and ±5 %; \(placementAdvice)
         """)
     }
   }
 
   private static func explanation(of fit: ResonanceFit, unexplained: Double) -> String {
-    let count = fit.transferFunction.modes.count
-    let subject = count == 1 ? "one resonance explains" : "\(count) resonances explain"
+    let resonanceCount = fit.transferFunction.modes.count
+    let resonancePhrase =
+      resonanceCount == 1 ? "one resonance explains" : "\(resonanceCount) resonances explain"
     let decimalPlaces = unexplained < 0.03 ? 1 : 0
-    let percentage = ((1 - unexplained) * 100).text(places: decimalPlaces)
-    return "\(subject) only \(percentage) % of the recorded power"
+    let explainedPercentText = ((1 - unexplained) * 100).text(places: decimalPlaces)
+    return "\(resonancePhrase) only \(explainedPercentText) % of the recorded power"
   }
 
   /// A Boolean value that indicates whether the measured values are only estimates.
@@ -314,8 +324,8 @@ public struct Calibration: Equatable, Sendable {
   public func applied(to profile: TransducerProfile, in conditions: Conditions)
     -> TransducerProfile
   {
-    var profile = profile
-    var hardware = profile.hardware ?? TransducerHardware(product: profile.name)
+    var calibratedProfile = profile
+    var hardware = calibratedProfile.hardware ?? TransducerHardware(product: calibratedProfile.name)
     hardware.resonanceHertz = Self.rounded(resonanceHertz, places: 2)
     hardware.qualityFactor = Self.rounded(qualityFactor, places: 2)
     hardware.bandHertz = measuredBand(published: hardware.bandHertz)
@@ -334,10 +344,10 @@ public struct Calibration: Equatable, Sendable {
         Self.minimumProfileResidualDecibels, Self.rounded(residualDecibels, places: 1)),
       sensorQuantity: sensorQuantity)
     var measuredKeys: Set = ["resonance", "qualityFactor", "band", "response", "modes"]
-    if let fullScale = conditions.fullScaleAccelerationInG,
-      let acceleration = resonanceAccelerationInG(fullScale: fullScale)
+    if let fullScaleInG = conditions.fullScaleAccelerationInG,
+      let acceleration = resonanceAccelerationInG(fullScale: fullScaleInG)
     {
-      let ratio = Self.continuousAmplitude(of: profile)
+      let ratio = Self.continuousAmplitude(of: calibratedProfile)
       hardware.accelerationInG = Self.rounded(acceleration * ratio, places: 3)
       measuredKeys.insert("acceleration")
     }
@@ -346,24 +356,26 @@ public struct Calibration: Equatable, Sendable {
     if hasPoorFit {
       hardware.estimatedFigureNames += ["resonance", "qualityFactor"]
     }
-    profile.hardware = hardware
+    calibratedProfile.hardware = hardware
     if let latencySeconds = conditions.latencySeconds {
-      profile.amplifier.latencySeconds = Self.rounded(latencySeconds, places: 6)
+      calibratedProfile.amplifier.latencySeconds = Self.rounded(latencySeconds, places: 6)
     }
-    return profile
+    return calibratedProfile
   }
 
   /// Returns the union of the measured and the published band, limited to the frequencies at which
   /// the response is above the noise. The equalizer acts beyond the −10 dB points of the measured
   /// band.
   private func measuredBand(published: ClosedRange<Double>?) -> ClosedRange<Double> {
-    let published = published ?? responseCurve.bandHertz
+    let publishedBandHertz = published ?? responseCurve.bandHertz
     let audibleBandHertz = responseCurve.bandAboveNoiseHertz
     let lowestHertz = max(
-      min(responseCurve.bandHertz.lowerBound, published.lowerBound), audibleBandHertz.lowerBound)
-    let high = min(
-      max(responseCurve.bandHertz.upperBound, published.upperBound), audibleBandHertz.upperBound)
-    return Self.rounded(lowestHertz, places: 1)...Self.rounded(high, places: 1)
+      min(responseCurve.bandHertz.lowerBound, publishedBandHertz.lowerBound),
+      audibleBandHertz.lowerBound)
+    let highestHertz = min(
+      max(responseCurve.bandHertz.upperBound, publishedBandHertz.upperBound),
+      audibleBandHertz.upperBound)
+    return Self.rounded(lowestHertz, places: 1)...Self.rounded(highestHertz, places: 1)
   }
 
   /// Returns the amplitude of a sine at the hardware's continuous power rating, relative to full
@@ -376,11 +388,12 @@ public struct Calibration: Equatable, Sendable {
   }
 
   private var uncertainty: TransducerUncertainty {
-    let stiffening =
+    let stiffeningFraction =
       levelChange.indicatesStiffnessChange
       ? Self.stiffeningUncertaintyFactor * abs(levelChange.relativeResonanceChange) : 0
     return Self.uncertainty(
-      resonance: resonanceHalfWidthFraction + stiffening, qualityFactor: qualityHalfWidthFraction)
+      resonance: resonanceHalfWidthFraction + stiffeningFraction,
+      qualityFactor: qualityHalfWidthFraction)
   }
 
   /// Returns the uncertainty that a profile states for the confidence intervals of a measurement.
@@ -407,18 +420,20 @@ public struct Calibration: Equatable, Sendable {
 extension Calibration {
   /// A sentence that states how much of the recorded power the resonances explain.
   public var verdictSentence: String {
-    let unexplained = pow(10, residualDecibels / 10)
-    let decimalPlaces = unexplained < 0.001 ? 3 : 1
-    let percentage =
-      unexplained < 1e-5
-      ? "more than 99.999" : ((1 - unexplained) * 100).text(places: decimalPlaces)
-    let subject =
+    let unexplainedFraction = pow(10, residualDecibels / 10)
+    let decimalPlaces = unexplainedFraction < 0.001 ? 3 : 1
+    let explainedPercentText =
+      unexplainedFraction < 1e-5
+      ? "more than 99.999" : ((1 - unexplainedFraction) * 100).text(places: decimalPlaces)
+    let resonancePhrase =
       furtherResonances.isEmpty
       ? "One resonance explains" : "\(furtherResonances.count + 1) resonances explain"
-    let explained = "\(subject) \(percentage) % of the recorded power"
+    let explainedPowerPhrase = "\(resonancePhrase) \(explainedPercentText) % of the recorded power"
     // Within 3 dB of the noise's residual, other causes are not visible.
-    if residualDecibels <= noiseResidualDecibels + 3 { return explained + "; the rest is noise." }
-    return explained + "; most of the rest is other resonances or distortion, not noise."
+    if residualDecibels <= noiseResidualDecibels + 3 {
+      return explainedPowerPhrase + "; the rest is noise."
+    }
+    return explainedPowerPhrase + "; most of the rest is other resonances or distortion, not noise."
   }
 
   /// The sentences about limitations of the result and corrections of the recording.
@@ -431,22 +446,25 @@ extension Calibration {
       warnings.append(
         "The sweeps are only \(signalToNoiseDecibels.text(places: 1)) dB above the noise.")
     }
-    if let reason = levelChange.rejectionReason {
-      warnings.append("The recording \(reason.prefix { $0 != ";" }).")
+    if let rejectionReason = levelChange.rejectionReason {
+      warnings.append("The recording \(rejectionReason.prefix { $0 != ";" }).")
     }
-    if let warning = levelChange.stiffnessWarning {
-      warnings.append(warning)
+    if let stiffnessWarning = levelChange.stiffnessWarning {
+      warnings.append(stiffnessWarning)
     }
     warnings += furtherResonances.map(Self.modeSentence)
     return warnings + correctionSentences
   }
 
   private static func modeSentence(_ mode: FurtherResonance) -> String {
-    let hertz = mode.resonanceHertz.text(places: 1)
-    let qualityFactor = mode.qualityFactor.text(places: 1)
-    let level = Decibels.of(amplitude: abs(mode.accelerationRatio)).text(places: 1)
+    let hertzText = mode.resonanceHertz.text(places: 1)
+    let qualityFactorText = mode.qualityFactor.text(places: 1)
+    let levelText = Decibels.of(amplitude: abs(mode.accelerationRatio)).text(places: 1)
     return
-      "Another resonance is at \(hertz) Hz, with a Q factor of \(qualityFactor), at \(level) dB."
+      """
+      Another resonance is at \(hertzText) Hz, with a Q factor of \(qualityFactorText), at \
+      \(levelText) dB.
+      """
   }
 
   /// The sentences about corrections of the recording, such as the removal of hum.

@@ -51,27 +51,28 @@ public struct CalibrationCurve: Equatable, Sendable {
   ///   - noise: The noise in the response, in the same groups.
   ///   - fit: The fitted resonances.
   init(_ response: MeasuredResponse, noise: MeasuredResponse, fit: ResonanceFit) {
-    let model = fit.transferFunction
+    let transferFunction = fit.transferFunction
     // The number of derivatives from the sensor's quantity to acceleration.
-    let frequencyExponent = Double(2 - model.derivativeOrder)
+    let frequencyExponent = Double(2 - transferFunction.derivativeOrder)
 
     /// Returns the smoothed acceleration power of a group of bins, without the effect of the
     /// recorder's high-pass.
-    func power(_ response: MeasuredResponse, _ index: Int) -> Double {
+    func correctedPower(_ response: MeasuredResponse, _ index: Int) -> Double {
       Self.smoothedPower(of: response, around: index, exponent: frequencyExponent)
-        / max(model.highPassValue(atHertz: response.groups[index].meanHertz).power, 1e-9)
+        / max(transferFunction.highPassValue(atHertz: response.groups[index].meanHertz).power, 1e-9)
     }
 
-    let powersByGroup = response.groups.indices.map { power(response, $0) }
-    let noisePowersByGroup = noise.groups.indices.map { power(noise, $0) }
-    let areAboveNoise = Self.contiguousRun(
+    let powersByGroup = response.groups.indices.map { correctedPower(response, $0) }
+    let noisePowersByGroup = noise.groups.indices.map { correctedPower(noise, $0) }
+    let isAboveNoiseByGroup = Self.contiguousRun(
       of: zip(powersByGroup, noisePowersByGroup).map { $0 > Self.minimumPowerToNoiseRatio * $1 },
-      around: response.groups.lastIndex { $0.meanHertz <= model.mainMode.resonanceHertz } ?? 0)
-    let audiblePowers = zip(powersByGroup, areAboveNoise).map { $1 ? $0 : 0 }
+      around: response.groups.lastIndex { $0.meanHertz <= transferFunction.mainMode.resonanceHertz }
+        ?? 0)
+    let audiblePowers = zip(powersByGroup, isAboveNoiseByGroup).map { $1 ? $0 : 0 }
     let maximumAmplitude = max(audiblePowers.max() ?? 0, 1e-300).squareRoot()
-    let points = zip(response.groups, areAboveNoise).map { group, isAboveNoise in
+    let curvePoints = zip(response.groups, isAboveNoiseByGroup).map { group, isAboveNoise in
       let fitted = fit.value(atHertz: group.meanHertz)
-      let highPass = model.highPassValue(atHertz: group.meanHertz).magnitude
+      let highPass = transferFunction.highPassValue(atHertz: group.meanHertz).magnitude
       let factor =
         pow(group.meanHertz, frequencyExponent) / (maximumAmplitude * max(highPass, 1e-5))
       return Point(
@@ -81,8 +82,8 @@ public struct CalibrationCurve: Equatable, Sendable {
         residualDecibels: Decibels.of(amplitude: (group.spectrumRatio - fitted).magnitude * factor),
         isAboveNoise: isAboveNoise)
     }
-    self.points = points
-    guard let peak = audiblePowers.indices.max(by: { audiblePowers[$0] < audiblePowers[$1] })
+    self.points = curvePoints
+    guard let peakIndex = audiblePowers.indices.max(by: { audiblePowers[$0] < audiblePowers[$1] })
     else {
       bandHertz = 1...1
       bandAboveNoiseHertz = 1...1
@@ -90,52 +91,58 @@ public struct CalibrationCurve: Equatable, Sendable {
       mayExtendAbove = true
       return
     }
-    let bandEdgePower = audiblePowers[peak] * pow(10, -Self.bandEdgeLossDecibels / 10)
-    let lowestBandIndex = (audiblePowers[..<peak].lastIndex { !($0 >= bandEdgePower) } ?? -1) + 1
+    let bandEdgePower = audiblePowers[peakIndex] * pow(10, -Self.bandEdgeLossDecibels / 10)
+    let lowestBandIndex =
+      (audiblePowers[..<peakIndex].lastIndex { !($0 >= bandEdgePower) } ?? -1) + 1
     let highestBandIndex =
-      (audiblePowers[peak...].firstIndex { !($0 >= bandEdgePower) } ?? audiblePowers.count) - 1
-    bandHertz = points[lowestBandIndex].hertz...points[highestBandIndex].hertz
-    let first = areAboveNoise.firstIndex(of: true) ?? lowestBandIndex
-    let last = areAboveNoise.lastIndex(of: true) ?? highestBandIndex
+      (audiblePowers[peakIndex...].firstIndex { !($0 >= bandEdgePower) } ?? audiblePowers.count) - 1
+    bandHertz = curvePoints[lowestBandIndex].hertz...curvePoints[highestBandIndex].hertz
+    let firstAudibleIndex = isAboveNoiseByGroup.firstIndex(of: true) ?? lowestBandIndex
+    let lastAudibleIndex = isAboveNoiseByGroup.lastIndex(of: true) ?? highestBandIndex
     bandAboveNoiseHertz =
-      points[min(first, lowestBandIndex)].hertz...points[max(last, highestBandIndex)].hertz
-    mayExtendBelow = lowestBandIndex == 0 || !areAboveNoise[lowestBandIndex - 1]
-    mayExtendAbove = highestBandIndex == points.count - 1 || !areAboveNoise[highestBandIndex + 1]
+      curvePoints[min(firstAudibleIndex, lowestBandIndex)]
+      .hertz...curvePoints[max(lastAudibleIndex, highestBandIndex)].hertz
+    mayExtendBelow = lowestBandIndex == 0 || !isAboveNoiseByGroup[lowestBandIndex - 1]
+    mayExtendAbove =
+      highestBandIndex == curvePoints.count - 1 || !isAboveNoiseByGroup[highestBandIndex + 1]
   }
 
   /// The measured response as points for a profile, equally spaced on a logarithmic axis, with the
   /// maximum at 0 dB. Points below the noise are absent.
   public var profileResponsePoints: [ResponsePoint] {
-    guard let first = points.first?.hertz, let last = points.last?.hertz, first < last else {
+    guard let lowestHertz = points.first?.hertz, let highestHertz = points.last?.hertz,
+      lowestHertz < highestHertz
+    else {
       return []
     }
-    let octavesPerPoint = log2(last / first) / Double(Self.maximumProfilePointCount)
-    var response: [ResponsePoint] = []
+    let octavesPerPoint = log2(highestHertz / lowestHertz) / Double(Self.maximumProfilePointCount)
+    var responsePoints: [ResponsePoint] = []
     for index in 0..<Self.maximumProfilePointCount {
-      let low = first * pow(2, Double(index) * octavesPerPoint)
+      let low = lowestHertz * pow(2, Double(index) * octavesPerPoint)
       let high = low * pow(2, octavesPerPoint)
       let inside = points.filter { $0.hertz >= low && $0.hertz < high }
       guard !inside.isEmpty, inside.allSatisfy(\.isAboveNoise) else { continue }
       let power = inside.reduce(0) { $0 + pow(10, $1.measuredDecibels / 10) } / Double(inside.count)
-      response.append(
+      responsePoints.append(
         ResponsePoint(
           hertz: Calibration.rounded((low * high).squareRoot(), places: 1),
           accelerationDecibels: Decibels.of(power: power)))
     }
-    let maximum = response.map(\.accelerationDecibels).max() ?? 0
-    return response.map {
+    let maximumDecibels = responsePoints.map(\.accelerationDecibels).max() ?? 0
+    return responsePoints.map {
       ResponsePoint(
         hertz: $0.hertz,
-        accelerationDecibels: Calibration.rounded($0.accelerationDecibels - maximum, places: 1))
+        accelerationDecibels: Calibration.rounded(
+          $0.accelerationDecibels - maximumDecibels, places: 1))
     }
   }
 
   /// Returns the values with all elements false except the contiguous run of true values that
   /// contains an index.
   private static func contiguousRun(of values: [Bool], around index: Int) -> [Bool] {
-    let first = (values.prefix(index).lastIndex(of: false) ?? -1) + 1
-    let end = values.dropFirst(index).firstIndex(of: false) ?? values.count
-    return values.indices.map { end > index && (first..<end).contains($0) }
+    let runStartIndex = (values.prefix(index).lastIndex(of: false) ?? -1) + 1
+    let runEndIndex = values.dropFirst(index).firstIndex(of: false) ?? values.count
+    return values.indices.map { runEndIndex > index && (runStartIndex..<runEndIndex).contains($0) }
   }
 
   /// Returns the mean power of the response around a group of bins, with each power multiplied by a
@@ -149,11 +156,11 @@ public struct CalibrationCurve: Equatable, Sendable {
     of response: MeasuredResponse, around index: Int, exponent: Double
   ) -> Double {
     let groups = response.groups
-    let firstGroup = max(0, index - smoothingHalfWidthPoints)
-    let lastGroup = min(groups.count - 1, index + smoothingHalfWidthPoints)
-    let power = (firstGroup...lastGroup).reduce(0) {
+    let firstGroupIndex = max(0, index - smoothingHalfWidthPoints)
+    let lastGroupIndex = min(groups.count - 1, index + smoothingHalfWidthPoints)
+    let summedPower = (firstGroupIndex...lastGroupIndex).reduce(0) {
       $0 + groups[$1].spectrumRatio.power * pow(groups[$1].meanHertz, 2 * exponent)
     }
-    return power / Double(lastGroup - firstGroup + 1)
+    return summedPower / Double(lastGroupIndex - firstGroupIndex + 1)
   }
 }

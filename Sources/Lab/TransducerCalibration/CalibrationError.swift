@@ -39,11 +39,11 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
   /// returns the unchanged error.
   static func attributing(_ error: CalibrationError, to hum: MainsHum?) -> CalibrationError {
     guard let hum, hum.isDrifting else { return error }
-    let hertz = hum.frequencyHertz.text(places: 1)
+    let hertzText = hum.frequencyHertz.text(places: 1)
     return CalibrationError(
       .unsuitableRecording,
       """
-      has mains hum with a varying frequency at \(hertz) Hz that cannot be removed; keep the \
+      has mains hum with a varying frequency at \(hertzText) Hz that cannot be removed; keep the \
       sensor cable away from mains cables, or record on battery power
       """)
   }

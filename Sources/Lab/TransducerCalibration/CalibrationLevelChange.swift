@@ -33,25 +33,25 @@ extension Calibration.LevelChange {
   ///   - pair: The sweeps.
   ///   - band: The band of the sweeps.
   init(of model: TransferFunction, in pair: SweepPair, band: ClosedRange<Double>) {
-    func fit(_ combination: SweepPair.Combination) -> ResonanceFit {
+    func refinedFit(_ combination: SweepPair.Combination) -> ResonanceFit {
       let response = pair.response(combination, removingDelay: SweepPair.preRollSeconds)
       return ResonanceFit(refining: model, response, band: band)
     }
 
-    func combined(_ first: Double, _ second: Double) -> Double {
+    func rootSumOfSquares(_ first: Double, _ second: Double) -> Double {
       (first * first + second * second).squareRoot()
     }
 
-    let quietFit = fit(.quiet)
-    let loudFit = fit(.loud)
+    let quietFit = refinedFit(.quiet)
+    let loudFit = refinedFit(.loud)
     let quietMode = quietFit.transferFunction.mainMode
     let loudMode = loudFit.transferFunction.mainMode
     relativeResonanceChange = loudMode.resonanceHertz / quietMode.resonanceHertz - 1
     relativeQualityChange = loudMode.qualityFactor / quietMode.qualityFactor - 1
     resonanceShiftInBandwidths = relativeResonanceChange * model.mainMode.qualityFactor
-    resonanceChangeHalfWidth = combined(
+    resonanceChangeHalfWidth = rootSumOfSquares(
       quietFit.intervalHalfWidths[0].resonance, loudFit.intervalHalfWidths[0].resonance)
-    qualityChangeHalfWidth = combined(
+    qualityChangeHalfWidth = rootSumOfSquares(
       quietFit.intervalHalfWidths[0].qualityFactor, loudFit.intervalHalfWidths[0].qualityFactor)
   }
 
@@ -79,14 +79,14 @@ extension Calibration.LevelChange {
   }
 
   private var summaryText: String {
-    let percentage = (abs(relativeResonanceChange) * 100).text(places: 1)
-    let direction =
+    let percentText = (abs(relativeResonanceChange) * 100).text(places: 1)
+    let directionText =
       relativeResonanceChange > 0
       ? "higher, as if a spring stiffens" : "lower, as if a spring softens"
     return
       """
-      changes with the level: the resonance of the louder sweep is \(percentage) % \(direction) \
-      with excursion
+      changes with the level: the resonance of the louder sweep is \(percentText) % \
+      \(directionText) with excursion
       """
   }
 
@@ -103,20 +103,21 @@ extension Calibration.LevelChange {
   /// The reason to reject the measurement, or nil.
   var rejectionReason: String? {
     if indicatesStiffnessChange { return nil }
-    let advice = "use a lower '--level', or '--accept-poor'"
-    let significance = isSignificant
-    if significance.resonance { return "\(summaryText); \(advice)" }
-    guard significance.qualityFactor else { return nil }
-    let percentage = (abs(relativeQualityChange) * 100).text(places: 1)
-    let subject =
-      "changes with the level: the Q factor of the louder sweep is \(percentage) %"
+    let levelAdvice = "use a lower '--level', or '--accept-poor'"
+    let changeSignificance = isSignificant
+    if changeSignificance.resonance { return "\(summaryText); \(levelAdvice)" }
+    guard changeSignificance.qualityFactor else { return nil }
+    let percentText = (abs(relativeQualityChange) * 100).text(places: 1)
+    let qualityChangePhrase =
+      "changes with the level: the Q factor of the louder sweep is \(percentText) %"
     if relativeQualityChange < 0 {
       return
         """
-        \(subject) lower, as if the recorder or the amplifier compresses; lower their gains, or \
-        \(advice)
+        \(qualityChangePhrase) lower, as if the recorder or the amplifier compresses; lower their \
+        gains, or \(levelAdvice)
         """
     }
-    return "\(subject) higher, as with friction; use a higher '--level', or '--accept-poor'"
+    return
+      "\(qualityChangePhrase) higher, as with friction; use a higher '--level', or '--accept-poor'"
   }
 }

@@ -31,8 +31,8 @@ public struct CalibrationRecording: Equatable, Sendable {
     try checkRate(for: signal)
     try checkDuration(for: signal)
     // The negated comparison is true for NaN.
-    if let frame = samples.firstIndex(where: { !(abs($0) < 1e6) }) {
-      throw Self.recordingError("contains NaN or infinity at \(timeText(ofFrame: frame)) s")
+    if let invalidFrame = samples.firstIndex(where: { !(abs($0) < 1e6) }) {
+      throw Self.recordingError("contains NaN or infinity at \(timeText(ofFrame: invalidFrame)) s")
     }
     if samples.allSatisfy({ $0 == samples[0] }) {
       throw Self.recordingError("contains only silence")
@@ -57,14 +57,14 @@ public struct CalibrationRecording: Equatable, Sendable {
   }
 
   private func checkDuration(for signal: SweepSignal) throws(CalibrationError) {
-    let required =
+    let requiredSeconds =
       signal.measuredSeconds - SweepSignal.outerSilenceSeconds
       - SweepSignal.silenceAfterSweepSeconds
-    guard durationSeconds >= required else {
+    guard durationSeconds >= requiredSeconds else {
       throw Self.recordingError(
         """
         lasts \(durationSeconds.text(places: 1)) s, but the two sweeps last \
-        \(required.text(places: 1)) s
+        \(requiredSeconds.text(places: 1)) s
         """)
     }
     guard durationSeconds <= Self.maximumDurationSeconds else {

@@ -17,13 +17,13 @@ enum ClippingDetector {
 
   /// Returns the first clipped frame of a range, or nil if there is none.
   static func firstClippedFrame(in samples: [Float], range: Range<Int>) -> Int? {
-    let range = range.clamped(to: samples.indices)
-    let fullScale = range.filter { abs(samples[$0]) >= fullScaleMagnitude }
-    if fullScale.count > toleratedFullScaleSampleCount { return fullScale[0] }
+    let searchRange = range.clamped(to: samples.indices)
+    let fullScaleFrames = searchRange.filter { abs(samples[$0]) >= fullScaleMagnitude }
+    if fullScaleFrames.count > toleratedFullScaleSampleCount { return fullScaleFrames[0] }
     for sign in [Float(1), -1] {
-      let peak = range.reduce(Float(0)) { max($0, sign * samples[$1]) }
+      let peak = searchRange.reduce(Float(0)) { max($0, sign * samples[$1]) }
       guard peak > 0 else { continue }
-      let nearPeak = range.filter { sign * samples[$0] >= peak * nearPeakLevelRatio }
+      let nearPeak = searchRange.filter { sign * samples[$0] >= peak * nearPeakLevelRatio }
       let atPeak = nearPeak.filter { sign * samples[$0] >= peak * peakLevelRatio }
       if atPeak.count > 10 * toleratedFullScaleSampleCount,
         Double(atPeak.count) > minimumClippedSampleFraction * Double(nearPeak.count)

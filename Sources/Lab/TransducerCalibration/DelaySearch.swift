@@ -37,10 +37,10 @@ enum DelaySearch {
         correlationSums[index] = abs(correlationSums[index])
       }
     }
-    let peak =
+    let peakIndex =
       correlationSums.indices.max { correlationSums[$0] < correlationSums[$1] } ?? stepCountPerSide
     return refinedDelay(
-      terms, from: Double(peak - stepCountPerSide) * delayStepSeconds, step: delayStepSeconds,
+      terms, from: Double(peakIndex - stepCountPerSide) * delayStepSeconds, step: delayStepSeconds,
       ignoresSign: ignoresSign)
   }
 
@@ -56,21 +56,23 @@ enum DelaySearch {
   private static func refinedDelay(
     _ terms: [(hertz: Double, value: Phasor)], from delay: Double, step: Double, ignoresSign: Bool
   ) -> Double {
-    func score(_ delay: Double) -> Double {
+    func correlationScore(_ delay: Double) -> Double {
       let correlation = Self.correlation(of: terms, at: delay)
       return ignoresSign ? abs(correlation) : correlation
     }
-    var minimumDelay = delay - step
-    var maximumDelay = delay + step
+    var minimumDelaySeconds = delay - step
+    var maximumDelaySeconds = delay + step
     // 50 iterations reduce the interval by a factor of 6e8.
     for _ in 0..<50 {
-      let third = (maximumDelay - minimumDelay) / 3
-      if score(minimumDelay + third) < score(maximumDelay - third) {
-        minimumDelay += third
+      let third = (maximumDelaySeconds - minimumDelaySeconds) / 3
+      if correlationScore(minimumDelaySeconds + third)
+        < correlationScore(maximumDelaySeconds - third)
+      {
+        minimumDelaySeconds += third
       } else {
-        maximumDelay -= third
+        maximumDelaySeconds -= third
       }
     }
-    return (minimumDelay + maximumDelay) / 2
+    return (minimumDelaySeconds + maximumDelaySeconds) / 2
   }
 }

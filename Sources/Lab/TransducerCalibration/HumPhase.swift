@@ -46,24 +46,25 @@ struct HumPhase {
   /// - Parameter silences: The silences with the frequencies of their separate fits.
   init?(through silences: [(silence: HumSilence, hertz: Double)]) {
     guard silences.count > 1 else { return nil }
-    let phases = Self.relativePhases(of: silences)
-    let centers = silences.map(\.silence.centerSeconds)
-    let centerSeconds = centers.reduce(0, +) / Double(centers.count)
-    originSeconds = centerSeconds
-    let secondsFromCenter = centers.map { $0 - centerSeconds }
-    var observations = zip(secondsFromCenter, silences).map { time, entry in
+    let phasesCycles = Self.relativePhases(of: silences)
+    let silenceCenterSeconds = silences.map(\.silence.centerSeconds)
+    let meanCenterSeconds = silenceCenterSeconds.reduce(0, +) / Double(silenceCenterSeconds.count)
+    originSeconds = meanCenterSeconds
+    let secondsFromCenter = silenceCenterSeconds.map { $0 - meanCenterSeconds }
+    var frequencyObservations = zip(secondsFromCenter, silences).map { time, entry in
       Observation(
         coefficientFactors: Self.polynomialTerms(at: time), hertz: entry.hertz,
         standardDeviationHertz: Self.silenceFrequencyDeviationHertz)
     }
     frequencyPolynomial = Self.polynomialCoefficients(
-      fitting: observations, count: min(3, secondsFromCenter.count))
+      fitting: frequencyObservations, count: min(3, secondsFromCenter.count))
     for index in secondsFromCenter.indices.dropFirst() {
       let interval = secondsFromCenter[index] - secondsFromCenter[index - 1]
-      let expectedCycles = cycles(at: centers[index]) - cycles(at: centers[index - 1])
-      let fraction = phases[index] - phases[index - 1]
+      let expectedCycles =
+        cycles(at: silenceCenterSeconds[index]) - cycles(at: silenceCenterSeconds[index - 1])
+      let fraction = phasesCycles[index] - phasesCycles[index - 1]
       let wholeCycles = (expectedCycles - fraction).rounded()
-      observations.append(
+      frequencyObservations.append(
         Observation(
           coefficientFactors: Self.meanPolynomialTerms(
             from: secondsFromCenter[index - 1], to: secondsFromCenter[index]),
@@ -71,7 +72,7 @@ struct HumPhase {
           standardDeviationHertz: Self.meanFrequencyDeviationHertz))
     }
     frequencyPolynomial = Self.polynomialCoefficients(
-      fitting: observations, count: min(3, observations.count - 1))
+      fitting: frequencyObservations, count: min(3, frequencyObservations.count - 1))
   }
 
   /// The frequency of the hum at the polynomial's origin, in hertz.
@@ -80,10 +81,11 @@ struct HumPhase {
   /// Returns the number of hum cycles between the origin and a time: the integral of the frequency.
   func cycles(at seconds: Double) -> Double {
     let secondsFromOrigin = seconds - originSeconds
-    let slope = frequencyPolynomial.y
-    let curvature = frequencyPolynomial.z
-    let meanChange = secondsFromOrigin * (slope / 2 + secondsFromOrigin * curvature / 3)
-    return secondsFromOrigin * (frequencyPolynomial.x + meanChange)
+    let frequencySlope = frequencyPolynomial.y
+    let frequencyCurvature = frequencyPolynomial.z
+    let meanFrequencyChange =
+      secondsFromOrigin * (frequencySlope / 2 + secondsFromOrigin * frequencyCurvature / 3)
+    return secondsFromOrigin * (frequencyPolynomial.x + meanFrequencyChange)
   }
 
   // MARK: - Phases
@@ -92,18 +94,18 @@ struct HumPhase {
   private static func relativePhases(of silences: [(silence: HumSilence, hertz: Double)])
     -> [Double]
   {
-    let equations = silences.map { entry in
+    let silenceEquations = silences.map { entry in
       entry.silence.normalEquations { ($0 - entry.silence.centerSeconds) * entry.hertz }
     }
-    var combined = equations[0]
-    var phases = [0.0]
-    for next in equations.dropFirst() {
+    var combinedEquations = silenceEquations[0]
+    var phasesCycles = [0.0]
+    for next in silenceEquations.dropFirst() {
       // The combined equations of the preceding silences determine the amplitudes.
-      let (phase, sum) = bestPhase(of: next, relativeTo: combined)
-      combined = sum
-      phases.append(phase)
+      let (phase, sum) = bestPhase(of: next, relativeTo: combinedEquations)
+      combinedEquations = sum
+      phasesCycles.append(phase)
     }
-    return phases
+    return phasesCycles
   }
 
   /// Returns the signal energy that a least-squares solution explains.
@@ -120,28 +122,28 @@ struct HumPhase {
   private static func bestPhase(
     of rows: [[Double]], relativeTo combined: [[Double]]
   ) -> (phase: Double, sum: [[Double]]) {
-    var best = (explainedEnergy: -Double.infinity, phase: 0.0, sum: combined)
+    var bestCandidate = (explainedEnergy: -Double.infinity, phase: 0.0, sum: combined)
 
-    func consider(_ phase: Double) {
+    func considerPhase(_ phase: Double) {
       let sum = equationSum(combined, phaseShifted(rows, by: phase))
       guard let coefficients = LevenbergMarquardt.solveLinearSystem(sum) else { return }
       let explainedEnergy = explainedEnergy(by: coefficients, of: sum)
-      if explainedEnergy > best.explainedEnergy {
-        best = (explainedEnergy, phase, sum)
+      if explainedEnergy > bestCandidate.explainedEnergy {
+        bestCandidate = (explainedEnergy, phase, sum)
       }
     }
 
     for step in 0..<comparedPhaseCount {
-      consider(Double(step) / Double(comparedPhaseCount))
+      considerPhase(Double(step) / Double(comparedPhaseCount))
     }
-    var step = 0.5 / Double(comparedPhaseCount)
+    var phaseStep = 0.5 / Double(comparedPhaseCount)
     for _ in 0..<refinementCount {
-      let center = best.phase
-      consider(center - step)
-      consider(center + step)
-      step /= 2
+      let center = bestCandidate.phase
+      considerPhase(center - phaseStep)
+      considerPhase(center + phaseStep)
+      phaseStep /= 2
     }
-    return (best.phase, best.sum)
+    return (bestCandidate.phase, bestCandidate.sum)
   }
 
   /// Returns the elementwise sum of two systems of normal equations.
@@ -152,27 +154,27 @@ struct HumPhase {
   /// Returns the normal equations after the phase of the fundamental is advanced by a number of
   /// cycles. Each harmonic's sine and cosine are rotated.
   private static func phaseShifted(_ rows: [[Double]], by cycles: Double) -> [[Double]] {
-    var rows = rows
+    var shiftedRows = rows
     for harmonic in 0..<MainsHum.harmonicCount {
       let angle = 2 * Double.pi * cycles * Double(harmonic + 1)
       let cosine = cos(angle)
       let sine = sin(angle)
       let first = 2 * harmonic
       let second = 2 * harmonic + 1
-      for column in rows[first].indices {
-        let sineTerm = rows[first][column]
-        let cosineTerm = rows[second][column]
-        rows[first][column] = cosine * sineTerm + sine * cosineTerm
-        rows[second][column] = cosine * cosineTerm - sine * sineTerm
+      for column in shiftedRows[first].indices {
+        let sineTerm = shiftedRows[first][column]
+        let cosineTerm = shiftedRows[second][column]
+        shiftedRows[first][column] = cosine * sineTerm + sine * cosineTerm
+        shiftedRows[second][column] = cosine * cosineTerm - sine * sineTerm
       }
-      for row in rows.indices {
-        let sineTerm = rows[row][first]
-        let cosineTerm = rows[row][second]
-        rows[row][first] = cosine * sineTerm + sine * cosineTerm
-        rows[row][second] = cosine * cosineTerm - sine * sineTerm
+      for row in shiftedRows.indices {
+        let sineTerm = shiftedRows[row][first]
+        let cosineTerm = shiftedRows[row][second]
+        shiftedRows[row][first] = cosine * sineTerm + sine * cosineTerm
+        shiftedRows[row][second] = cosine * cosineTerm - sine * sineTerm
       }
     }
-    return rows
+    return shiftedRows
   }
 
   // MARK: - Polynomial
@@ -193,21 +195,23 @@ struct HumPhase {
   private static func polynomialCoefficients(
     fitting observations: [Observation], count: Int
   ) -> SIMD3<Double> {
-    var rows = [[Double]](repeating: [Double](repeating: 0, count: count + 1), count: count)
+    var equationRows = [[Double]](repeating: [Double](repeating: 0, count: count + 1), count: count)
     for observation in observations {
       let weight = 1 / (observation.standardDeviationHertz * observation.standardDeviationHertz)
       let terms = observation.coefficientFactors
       for row in 0..<count {
         for column in 0..<count {
-          rows[row][column] += weight * terms[row] * terms[column]
+          equationRows[row][column] += weight * terms[row] * terms[column]
         }
-        rows[row][count] += weight * terms[row] * observation.hertz
+        equationRows[row][count] += weight * terms[row] * observation.hertz
       }
     }
-    var coefficients = SIMD3<Double>()
-    for (index, coefficient) in (LevenbergMarquardt.solveLinearSystem(rows) ?? []).enumerated() {
-      coefficients[index] = coefficient
+    var solvedCoefficients = SIMD3<Double>()
+    for (index, coefficient) in (LevenbergMarquardt.solveLinearSystem(equationRows) ?? [])
+      .enumerated()
+    {
+      solvedCoefficients[index] = coefficient
     }
-    return coefficients
+    return solvedCoefficients
   }
 }

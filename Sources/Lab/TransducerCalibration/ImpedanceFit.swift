@@ -22,13 +22,15 @@ struct AdmittanceModel: Equatable {
 
   /// Returns the complex admittance at a frequency in hertz, up to a constant gain.
   func value(atHertz hertz: Double) -> Phasor {
-    let detuning = hertz / resonanceHertz - resonanceHertz / hertz
-    let mechanical = Phasor(1, loadedQualityFactor * (1 + impedanceRiseRatio) * detuning)
-    let inductive = mechanical * Phasor(0, 2 * .pi * hertz * coilTimeConstantSeconds)
-    let impedance = Phasor(1, loadedQualityFactor * detuning) * (1 + impedanceRiseRatio) + inductive
-    let angle = 2 * Double.pi * hertz * delaySeconds
-    return mechanical / impedance * inputFilter.highPassValue(atHertz: hertz)
-      * Phasor(cos(angle), -sin(angle))
+    let frequencyDetuning = hertz / resonanceHertz - resonanceHertz / hertz
+    let mechanicalFactor = Phasor(
+      1, loadedQualityFactor * (1 + impedanceRiseRatio) * frequencyDetuning)
+    let inductiveTerm = mechanicalFactor * Phasor(0, 2 * .pi * hertz * coilTimeConstantSeconds)
+    let relativeImpedance =
+      Phasor(1, loadedQualityFactor * frequencyDetuning) * (1 + impedanceRiseRatio) + inductiveTerm
+    let delayAngle = 2 * Double.pi * hertz * delaySeconds
+    return mechanicalFactor / relativeImpedance * inputFilter.highPassValue(atHertz: hertz)
+      * Phasor(cos(delayAngle), -sin(delayAngle))
   }
 }
 
@@ -88,22 +90,25 @@ struct ImpedanceFit {
   static func bestFit(
     for response: MeasuredResponse, band: ClosedRange<Double>, highPassOrders: ClosedRange<Int>
   ) -> ImpedanceFit? {
-    func near(_ model: AdmittanceModel) -> MeasuredResponse {
+    func responseNearResonance(_ model: AdmittanceModel) -> MeasuredResponse {
       let ratio = pow(2, fittedOctavesPerSide)
       return response.limited(to: model.resonanceHertz / ratio...model.resonanceHertz * ratio)
     }
 
     let edgeFrequencyRatio = pow(2, ResonanceFit.minimumEdgeDistanceOctaves)
-    let resonances = band.lowerBound * edgeFrequencyRatio...band.upperBound / edgeFrequencyRatio
-    let coarseOrders = 0...min(1, highPassOrders.upperBound)
+    let resonanceRangeHertz =
+      band.lowerBound * edgeFrequencyRatio...band.upperBound / edgeFrequencyRatio
+    let coarseHighPassOrders = 0...min(1, highPassOrders.upperBound)
     let startingModels = startingModels(for: response, band: band, highPassOrders: highPassOrders)
-    let fits = startingModels.map {
-      ImpedanceFit($0, near($0).subsampled(by: 3), highPassOrders: coarseOrders, .coarse)
-    }.filter { resonances.contains($0.model.resonanceHertz) }
-    return fits.min {
+    let coarseFits = startingModels.map {
+      ImpedanceFit(
+        $0, responseNearResonance($0).subsampled(by: 3), highPassOrders: coarseHighPassOrders,
+        .coarse)
+    }.filter { resonanceRangeHertz.contains($0.model.resonanceHertz) }
+    return coarseFits.min {
       $0.squaredResidualSum / $0.motionalPower < $1.squaredResidualSum / $1.motionalPower
     }.map {
-      ImpedanceFit($0.model, near($0.model), highPassOrders: highPassOrders, .full)
+      ImpedanceFit($0.model, responseNearResonance($0.model), highPassOrders: highPassOrders, .full)
     }
   }
 
@@ -111,31 +116,33 @@ struct ImpedanceFit {
     _ start: AdmittanceModel, _ response: MeasuredResponse, highPassOrders: ClosedRange<Int>,
     _ termination: LevenbergMarquardt.Termination
   ) {
-    var best: Candidate?
+    var bestCandidate: Candidate?
     for order in highPassOrders {
       let candidate = Self.refinedCandidate(start, response, highPassOrder: order, termination)
-      if candidate.cost < (best.map { $0.cost * Self.maximumHigherOrderCostRatio } ?? .infinity) {
-        best = candidate
+      if candidate.cost
+        < (bestCandidate.map { $0.cost * Self.maximumHigherOrderCostRatio } ?? .infinity)
+      {
+        bestCandidate = candidate
       }
     }
-    let model = best?.model ?? start
-    self.model = model
-    let fit = Self.fitGain(of: model, to: response)
-    modelGain = fit.bestGain
-    squaredResidualSum = fit.squaredResidualSum
-    motionalPower = Self.motionalPower(of: model, gain: fit.bestGain, response)
-    let highPassOrder = model.inputFilter.highPassOrder
-    let parameterValues = Self.parameters(of: model)
+    let fittedModel = bestCandidate?.model ?? start
+    self.model = fittedModel
+    let gainFit = Self.fitGain(of: fittedModel, to: response)
+    modelGain = gainFit.bestGain
+    squaredResidualSum = gainFit.squaredResidualSum
+    motionalPower = Self.motionalPower(of: fittedModel, gain: gainFit.bestGain, response)
+    let highPassOrder = fittedModel.inputFilter.highPassOrder
+    let parameterValues = Self.parameters(of: fittedModel)
     let jacobian = LevenbergMarquardt.jacobian(
       at: parameterValues, steps: parameterValues.map { _ in 1e-4 },
-      residuals: fit.weightedResiduals
+      residuals: gainFit.weightedResiduals
     ) {
       Self.fitGain(of: Self.model(at: $0, highPassOrder: highPassOrder), to: response)
         .weightedResiduals
     }
-    let intervals = ResonanceFit.parameterHalfWidths(
-      jacobian: jacobian, residuals: fit.weightedResiduals, gainCount: 1)
-    self.parameterHalfWidths = intervals ?? [1, 1, 1]
+    let halfWidths = ResonanceFit.parameterHalfWidths(
+      jacobian: jacobian, residuals: gainFit.weightedResiduals, gainCount: 1)
+    self.parameterHalfWidths = halfWidths ?? [1, 1, 1]
   }
 
   /// Refines the parameters of a model that has a high-pass of a given order.
@@ -143,18 +150,18 @@ struct ImpedanceFit {
     _ start: AdmittanceModel, _ response: MeasuredResponse, highPassOrder: Int,
     _ termination: LevenbergMarquardt.Termination
   ) -> Candidate {
-    var start = start
-    start.inputFilter.highPassOrder = highPassOrder
-    if start.inputFilter.highPassHertz == 0 {
-      start.inputFilter.highPassHertz = initialHighPassHertz
+    var filteredStart = start
+    filteredStart.inputFilter.highPassOrder = highPassOrder
+    if filteredStart.inputFilter.highPassHertz == 0 {
+      filteredStart.inputFilter.highPassHertz = initialHighPassHertz
     }
-    let unusedCount = highPassOrder > 0 ? 0 : 1
-    let point = LevenbergMarquardt.fit(
-      from: parameters(of: start), steps: derivativeSteps.dropLast(unusedCount),
-      bounds: parameterBounds.dropLast(unusedCount), termination: termination
+    let unusedParameterCount = highPassOrder > 0 ? 0 : 1
+    let fittedPoint = LevenbergMarquardt.fit(
+      from: parameters(of: filteredStart), steps: derivativeSteps.dropLast(unusedParameterCount),
+      bounds: parameterBounds.dropLast(unusedParameterCount), termination: termination
     ) { fitGain(of: model(at: $0, highPassOrder: highPassOrder), to: response).weightedResiduals }
-    let refined = model(at: point, highPassOrder: highPassOrder)
-    return (fitGain(of: refined, to: response).squaredResidualSum, refined)
+    let refinedModel = model(at: fittedPoint, highPassOrder: highPassOrder)
+    return (fitGain(of: refinedModel, to: response).squaredResidualSum, refinedModel)
   }
 
   /// Returns the power of the difference between the modeled responses with and without the
@@ -162,48 +169,50 @@ struct ImpedanceFit {
   private static func motionalPower(
     of model: AdmittanceModel, gain: Double, _ response: MeasuredResponse
   ) -> Double {
-    var blocked = model
-    blocked.impedanceRiseRatio = 0
+    var blockedModel = model
+    blockedModel.impedanceRiseRatio = 0
     return response.groups.reduce(0) {
-      $0 + $1.sweepPower * ($1.spectrumRatio - blocked.value(atHertz: $1.meanHertz) * gain).power
+      $0 + $1.sweepPower
+        * ($1.spectrumRatio - blockedModel.value(atHertz: $1.meanHertz) * gain).power
     }
   }
 
   // MARK: - Parameters
 
   private static func parameters(of model: AdmittanceModel) -> [Double] {
-    var parameters = [
+    var parameterValues = [
       log(model.resonanceHertz), log(model.loadedQualityFactor), log(model.impedanceRiseRatio),
       log(model.coilTimeConstantSeconds), model.delaySeconds / ResonanceFit.delayUnitSeconds,
     ]
     if model.inputFilter.highPassOrder > 0 {
-      parameters.append(log(model.inputFilter.highPassHertz))
+      parameterValues.append(log(model.inputFilter.highPassHertz))
     }
-    return parameters
+    return parameterValues
   }
 
   private static func model(at point: [Double], highPassOrder: Int) -> AdmittanceModel {
-    var model = AdmittanceModel(
+    var parameterizedModel = AdmittanceModel(
       resonanceHertz: exp(point[0]), loadedQualityFactor: exp(point[1]),
       impedanceRiseRatio: exp(point[2]),
       coilTimeConstantSeconds: exp(point[3]), delaySeconds: point[4] * ResonanceFit.delayUnitSeconds
     )
     if highPassOrder > 0 {
-      model.inputFilter.highPassHertz = exp(point[5])
-      model.inputFilter.highPassOrder = highPassOrder
+      parameterizedModel.inputFilter.highPassHertz = exp(point[5])
+      parameterizedModel.inputFilter.highPassOrder = highPassOrder
     }
-    return model
+    return parameterizedModel
   }
 
   private static var parameterBounds: [ClosedRange<Double>] {
-    func logarithms(_ range: ClosedRange<Double>) -> ClosedRange<Double> {
+    func logarithmicRange(_ range: ClosedRange<Double>) -> ClosedRange<Double> {
       log(range.lowerBound)...log(range.upperBound)
     }
 
     return [
-      logarithms(SweepSignal.supportedHertz), logarithms(ResonanceFit.qualityFactorRange),
-      logarithms(1e-3...1e3), logarithms(1e-7...5e-3), -1e7...1e7,
-      logarithms(ResonanceFit.highPassHertzRange),
+      logarithmicRange(SweepSignal.supportedHertz),
+      logarithmicRange(ResonanceFit.qualityFactorRange),
+      logarithmicRange(1e-3...1e3), logarithmicRange(1e-7...5e-3), -1e7...1e7,
+      logarithmicRange(ResonanceFit.highPassHertzRange),
     ]
   }
 
@@ -213,20 +222,20 @@ struct ImpedanceFit {
   private static func startingModels(
     for response: MeasuredResponse, band: ClosedRange<Double>, highPassOrders: ClosedRange<Int>
   ) -> [AdmittanceModel] {
-    let groups = response.subsampled(by: 6).groups
+    let coarseGroups = response.subsampled(by: 6).groups
     let parameterGrid = gridModels(highPassOrders: highPassOrders)
     var candidates: [Candidate] = []
     for step in 1..<max(2, Int(12 * log2(band.upperBound / band.lowerBound))) {
       for gridModel in parameterGrid {
         var model = gridModel
         model.resonanceHertz = band.lowerBound * pow(2, Double(step) / 12)
-        candidates.append((magnitudeCost(of: model, groups), model))
+        candidates.append((magnitudeCost(of: model, coarseGroups), model))
       }
     }
-    var models: [AdmittanceModel] = []
+    var distinctModels: [AdmittanceModel] = []
     for (_, candidate) in candidates.sorted(by: { $0.cost < $1.cost })
-    where models.count < maximumStartingPointCount {
-      let isDistinct = models.allSatisfy {
+    where distinctModels.count < maximumStartingPointCount {
+      let isDistinct = distinctModels.allSatisfy {
         abs(log2(candidate.resonanceHertz / $0.resonanceHertz)) > minimumStartDistanceOctaves
       }
       guard isDistinct else { continue }
@@ -239,9 +248,9 @@ struct ImpedanceFit {
       }
       model.delaySeconds = DelaySearch.delay(
         of: terms, within: 0.5 / band.lowerBound, ignoresSign: true)
-      models.append(model)
+      distinctModels.append(model)
     }
-    return models
+    return distinctModels
   }
 
   /// Returns a grid of models with all combinations of parameters except the resonance frequency.
@@ -283,20 +292,21 @@ struct ImpedanceFit {
   private static func fitGain(
     of model: AdmittanceModel, to response: MeasuredResponse
   ) -> GainFit {
-    let values = zip(response.groups, response.weightSquareRoots).map {
+    let weightedModelValues = zip(response.groups, response.weightSquareRoots).map {
       model.value(atHertz: $0.meanHertz) * $1
     }
     var crossProduct = 0.0
     var modelPower = 1e-300
-    for (value, measured) in zip(values, response.weightedGains) {
+    for (value, measured) in zip(weightedModelValues, response.weightedGains) {
       crossProduct += value.real * measured.real + value.imaginary * measured.imaginary
       modelPower += value.power
     }
-    let gain = crossProduct / modelPower
-    let residuals = zip(values, response.weightedGains).flatMap { value, measured in
-      let residual = measured - value * gain
+    let bestGain = crossProduct / modelPower
+    let weightedResiduals = zip(weightedModelValues, response.weightedGains).flatMap {
+      value, measured in
+      let residual = measured - value * bestGain
       return [residual.real, residual.imaginary]
     }
-    return GainFit(bestGain: gain, weightedResiduals: residuals)
+    return GainFit(bestGain: bestGain, weightedResiduals: weightedResiduals)
   }
 }

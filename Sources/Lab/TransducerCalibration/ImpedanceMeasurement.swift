@@ -83,13 +83,16 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
         resistance of the coil
         """)
     }
-    let response = try Self.voltageResponse(of: recording, reference: reference, signal: signal)
+    let measuredResponse = try Self.voltageResponse(
+      of: recording, reference: reference, signal: signal)
     let hasReference = reference != nil
-    let fit = try Self.impedanceFit(response, band: signal.bandHertz, hasReference: hasReference)
-    let model = fit.model
-    residualDecibels = Decibels.of(power: fit.squaredResidualSum / fit.motionalPower)
-    let gain = abs(fit.modelGain)
-    guard !hasReference || gain > 0 && gain < 1 else {
+    let impedanceFit = try Self.impedanceFit(
+      measuredResponse, band: signal.bandHertz, hasReference: hasReference)
+    let admittanceModel = impedanceFit.model
+    residualDecibels = Decibels.of(
+      power: impedanceFit.squaredResidualSum / impedanceFit.motionalPower)
+    let voltageGain = abs(impedanceFit.modelGain)
+    guard !hasReference || voltageGain > 0 && voltageGain < 1 else {
       throw CalibrationError(
         .unsuitableRecording,
         """
@@ -98,19 +101,20 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
         """)
     }
     coilOhms =
-      hasReference ? resistor * (1 / gain - 1) : Self.coilToNominalResistanceRatio * (nominal ?? 0)
+      hasReference
+      ? resistor * (1 / voltageGain - 1) : Self.coilToNominalResistanceRatio * (nominal ?? 0)
     resistanceWarning = Self.resistanceWarning(measured: coilOhms, nominal: nominal)
     let resistorToCoilRatio = resistor / coilOhms
-    let impedanceRiseRatio = model.impedanceRiseRatio
-    resonanceHertz = model.resonanceHertz
-    mechanicalQualityFactor = model.loadedQualityFactor * (1 + impedanceRiseRatio)
+    let impedanceRiseRatio = admittanceModel.impedanceRiseRatio
+    resonanceHertz = admittanceModel.resonanceHertz
+    mechanicalQualityFactor = admittanceModel.loadedQualityFactor * (1 + impedanceRiseRatio)
     electricalQualityFactor =
       mechanicalQualityFactor / (impedanceRiseRatio * (1 + resistorToCoilRatio))
     qualityFactor = mechanicalQualityFactor / (1 + impedanceRiseRatio * (1 + resistorToCoilRatio))
-    coilHenries = model.coilTimeConstantSeconds * (resistor + coilOhms)
-    resonanceHalfWidthFraction = fit.parameterHalfWidths[0]
+    coilHenries = admittanceModel.coilTimeConstantSeconds * (resistor + coilOhms)
+    resonanceHalfWidthFraction = impedanceFit.parameterHalfWidths[0]
     qualityHalfWidthFraction = Self.qualityInterval(
-      of: fit, ratio: resistorToCoilRatio, hasReference: hasReference)
+      of: impedanceFit, ratio: resistorToCoilRatio, hasReference: hasReference)
     try checkAccuracy()
   }
 
@@ -133,17 +137,21 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   private static func voltageResponse(
     of recording: CalibrationRecording, reference: CalibrationRecording?, signal: SweepSignal
   ) throws(CalibrationError) -> MeasuredResponse {
-    let sweeps = try SweepRecording(recording, signal: signal)
-    try sweeps.checkRepeatability()
-    let response = sweeps.sweepPair.response(removingDelay: SweepPair.preRollSeconds)
-    guard let reference else { return response }
-    let amplifier = try SweepRecording(reference, signal: signal)
-    try amplifier.checkRepeatability()
-    let firstSweep = sweeps.sweepPair.excerptStartSeconds + SweepPair.preRollSeconds
-    let pair = SweepPair(
-      amplifier.cleanRecording, signal: signal,
-      recorderSampleRate: sweeps.sweepPair.recorderSampleRate, firstSweep: firstSweep)
-    return response.divided(by: pair.response(removingDelay: SweepPair.preRollSeconds))
+    let resistorRecording = try SweepRecording(recording, signal: signal)
+    try resistorRecording.checkRepeatability()
+    let resistorResponse = resistorRecording.sweepPair.response(
+      removingDelay: SweepPair.preRollSeconds)
+    guard let reference else { return resistorResponse }
+    let amplifierRecording = try SweepRecording(reference, signal: signal)
+    try amplifierRecording.checkRepeatability()
+    let firstSweepSeconds =
+      resistorRecording.sweepPair.excerptStartSeconds + SweepPair.preRollSeconds
+    let amplifierPair = SweepPair(
+      amplifierRecording.cleanRecording, signal: signal,
+      recorderSampleRate: resistorRecording.sweepPair.recorderSampleRate,
+      firstSweep: firstSweepSeconds)
+    return resistorResponse.divided(
+      by: amplifierPair.response(removingDelay: SweepPair.preRollSeconds))
   }
 
   private static func impedanceFit(
@@ -151,9 +159,10 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   ) throws(CalibrationError) -> ImpedanceFit {
     // With a reference, the recorder's high-pass cancels.
     let highPassOrders = hasReference ? 0...0 : 0...2
-    guard let fit = ImpedanceFit.bestFit(for: response, band: band, highPassOrders: highPassOrders),
-      fit.model.impedanceRiseRatio > minimumImpedanceRiseRatio,
-      fit.squaredResidualSum < maximumInexactResidualPowerRatio * fit.motionalPower
+    guard
+      let bestFit = ImpedanceFit.bestFit(for: response, band: band, highPassOrders: highPassOrders),
+      bestFit.model.impedanceRiseRatio > minimumImpedanceRiseRatio,
+      bestFit.squaredResidualSum < maximumInexactResidualPowerRatio * bestFit.motionalPower
     else {
       throw CalibrationError(
         .noResonance,
@@ -163,18 +172,19 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
         resistor
         """)
     }
-    guard fit.squaredResidualSum < maximumResidualPowerRatio * fit.motionalPower else {
-      let residualPercent = (100 * fit.squaredResidualSum / fit.motionalPower).text(places: 0)
+    guard bestFit.squaredResidualSum < maximumResidualPowerRatio * bestFit.motionalPower else {
+      let residualPercent = (100 * bestFit.squaredResidualSum / bestFit.motionalPower).text(
+        places: 0)
       throw CalibrationError(
         .noResonance,
         """
-        shows a resonance near \(fit.model.resonanceHertz.text(places: 1)) Hz, but \
+        shows a resonance near \(bestFit.model.resonanceHertz.text(places: 1)) Hz, but \
         \(residualPercent) % \
         of its power does not fit a single resonance: another resonance is close, or the peak is \
         weak; measure the transducer without its mounting, or with a sensor
         """)
     }
-    return fit
+    return bestFit
   }
 
   /// Returns the confidence interval of the Q factor, computed by error propagation.
@@ -184,12 +194,14 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   private static func qualityInterval(
     of fit: ImpedanceFit, ratio: Double, hasReference: Bool
   ) -> Double {
-    let rise = fit.model.impedanceRiseRatio
-    let riseWeight = rise / (1 + rise * (1 + ratio))
-    let riseFactor = riseWeight * (1 / (1 + rise) - ratio / (1 + rise))
-    let coilError = hasReference ? 0 : riseWeight * ratio * resistanceRatioUncertaintyFraction
+    let impedanceRiseRatio = fit.model.impedanceRiseRatio
+    let riseWeight = impedanceRiseRatio / (1 + impedanceRiseRatio * (1 + ratio))
+    let riseSensitivity =
+      riseWeight * (1 / (1 + impedanceRiseRatio) - ratio / (1 + impedanceRiseRatio))
+    let coilErrorFraction =
+      hasReference ? 0 : riseWeight * ratio * resistanceRatioUncertaintyFraction
     let relativeErrors = [
-      fit.parameterHalfWidths[1], riseFactor * fit.parameterHalfWidths[2], coilError,
+      fit.parameterHalfWidths[1], riseSensitivity * fit.parameterHalfWidths[2], coilErrorFraction,
     ]
     return relativeErrors.reduce(0) { $0 + $1 * $1 }.squareRoot()
   }
@@ -220,17 +232,17 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   public func applied(to profile: TransducerProfile, date: String) -> TransducerProfile {
     let uncertainty = Calibration.uncertainty(
       resonance: resonanceHalfWidthFraction, qualityFactor: qualityHalfWidthFraction)
-    var profile = profile.withResonance(
+    var measuredProfile = profile.withResonance(
       Calibration.rounded(resonanceHertz, places: 2), uncertainty: uncertainty)
-    profile.hardware?.qualityFactor = Calibration.rounded(qualityFactor, places: 2)
-    profile.hardware?.estimatedFigureNames.removeAll { $0 == "qualityFactor" }
-    profile.hardware?.measurement = TransducerMeasurement(
+    measuredProfile.hardware?.qualityFactor = Calibration.rounded(qualityFactor, places: 2)
+    measuredProfile.hardware?.estimatedFigureNames.removeAll { $0 == "qualityFactor" }
+    measuredProfile.hardware?.measurement = TransducerMeasurement(
       date: date,
       residualDecibels: max(
         Calibration.minimumProfileResidualDecibels, Calibration.rounded(residualDecibels, places: 1)
       ),
       sensorQuantity: .velocity)
-    return profile
+    return measuredProfile
   }
 }
 
@@ -242,17 +254,17 @@ extension TransducerProfile {
   ///   - resonance: The resonance, in hertz.
   ///   - uncertainty: The uncertainty of resonance and quality factor.
   func withResonance(_ resonance: Double, uncertainty: TransducerUncertainty) -> TransducerProfile {
-    var profile = self
-    var hardware = hardware ?? TransducerHardware(product: name)
-    hardware.resonanceHertz = resonance
-    hardware.bandHertz = hardware.bandHertz.map {
+    var updatedProfile = self
+    var updatedHardware = hardware ?? TransducerHardware(product: name)
+    updatedHardware.resonanceHertz = resonance
+    updatedHardware.bandHertz = updatedHardware.bandHertz.map {
       min($0.lowerBound, resonance)...max($0.upperBound, resonance)
     }
-    hardware.responsePoints = []
-    hardware.measurement = nil
-    hardware.estimatedFigureNames.removeAll { $0 == "resonance" }
-    hardware.uncertainty = uncertainty
-    profile.hardware = hardware
-    return profile
+    updatedHardware.responsePoints = []
+    updatedHardware.measurement = nil
+    updatedHardware.estimatedFigureNames.removeAll { $0 == "resonance" }
+    updatedHardware.uncertainty = uncertainty
+    updatedProfile.hardware = updatedHardware
+    return updatedProfile
   }
 }

@@ -38,7 +38,7 @@ enum InitialEstimates {
   static func estimates(
     for response: MeasuredResponse, derivativeOrder: Int, band: ClosedRange<Double>
   ) -> [TransferFunction] {
-    let magnitudes = magnitudes(of: response)
+    let groupMagnitudes = magnitudes(of: response)
     let stepCount = Int(resonanceStepsPerOctave * log2(band.upperBound / band.lowerBound))
     var candidates: [(cost: Double, transferFunction: TransferFunction)] = []
     for step in 0...max(1, stepCount) {
@@ -47,18 +47,18 @@ enum InitialEstimates {
         let candidate = TransferFunction(
           modes: [.init(resonanceHertz: hertz, qualityFactor: qualityFactor)], delaySeconds: 0,
           derivativeOrder: derivativeOrder)
-        candidates.append((magnitudeCost(of: candidate, magnitudes), candidate))
+        candidates.append((magnitudeCost(of: candidate, groupMagnitudes), candidate))
       }
     }
-    var estimates: [TransferFunction] = []
+    var distinctEstimates: [TransferFunction] = []
     for (_, candidate) in candidates.sorted(by: { $0.cost < $1.cost })
-    where estimates.count < maximumEstimateCount {
-      let isDistinct = estimates.allSatisfy { areDistinct(candidate.mainMode, $0.mainMode) }
+    where distinctEstimates.count < maximumEstimateCount {
+      let isDistinct = distinctEstimates.allSatisfy { areDistinct(candidate.mainMode, $0.mainMode) }
       if isDistinct {
-        estimates.append(candidate)
+        distinctEstimates.append(candidate)
       }
     }
-    return estimates.map { fittingDelay(of: $0, to: response, band: band) }
+    return distinctEstimates.map { fittingDelay(of: $0, to: response, band: band) }
   }
 
   /// Returns a transfer function with one resonance and the delay that fits a response best.
@@ -70,7 +70,7 @@ enum InitialEstimates {
   static func fittingDelay(
     of transferFunction: TransferFunction, to response: MeasuredResponse, band: ClosedRange<Double>
   ) -> TransferFunction {
-    let terms = response.groups.map { group in
+    let delayTerms = response.groups.map { group in
       let value =
         transferFunction.undelayedMode(0, atHertz: group.meanHertz)
         * transferFunction.filterValue(atHertz: group.meanHertz)
@@ -78,10 +78,10 @@ enum InitialEstimates {
         hertz: group.meanHertz, value: value.conjugate * group.spectrumRatio * group.sweepPower
       )
     }
-    var aligned = transferFunction
-    aligned.delaySeconds = DelaySearch.delay(
-      of: terms, within: 0.5 / band.lowerBound, ignoresSign: true)
-    return aligned
+    var alignedFunction = transferFunction
+    alignedFunction.delaySeconds = DelaySearch.delay(
+      of: delayTerms, within: 0.5 / band.lowerBound, ignoresSign: true)
+    return alignedFunction
   }
 
   private static func magnitudes(of response: MeasuredResponse) -> [Magnitude] {
@@ -109,13 +109,13 @@ enum InitialEstimates {
   private static func magnitudeCost(
     of transferFunction: TransferFunction, _ magnitudes: [Magnitude]
   ) -> Double {
-    var product = 0.0
+    var amplitudeProduct = 0.0
     var modelPower = 0.0
     for magnitude in magnitudes {
       let power = transferFunction.undelayedMode(0, atHertz: magnitude.hertz).power
-      product += magnitude.magnitudeWeight * power.squareRoot() * magnitude.meanMagnitude
+      amplitudeProduct += magnitude.magnitudeWeight * power.squareRoot() * magnitude.meanMagnitude
       modelPower += magnitude.magnitudeWeight * power
     }
-    return modelPower > 0 ? -product * product / modelPower : 0
+    return modelPower > 0 ? -amplitudeProduct * amplitudeProduct / modelPower : 0
   }
 }

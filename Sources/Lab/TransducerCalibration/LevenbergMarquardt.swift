@@ -37,7 +37,7 @@ enum LevenbergMarquardt {
   ) -> [Double] {
     var parameterValues = start
     var currentResiduals = residuals(parameterValues)
-    var cost = sumOfSquares(currentResiduals)
+    var currentCost = sumOfSquares(currentResiduals)
     var dampingFactor = initialDampingFactor
     for _ in 0..<termination.maximumIterationCount {
       let jacobian = jacobian(
@@ -57,14 +57,15 @@ enum LevenbergMarquardt {
         }
         let next = residuals(nextPoint)
         let nextCost = sumOfSquares(next)
-        isImproved = nextCost < cost
+        isImproved = nextCost < currentCost
         dampingFactor =
           isImproved ? max(dampingFactor / 10, minimumDampingFactor) : dampingFactor * 10
         guard isImproved else { continue }
-        hasConverged = cost - nextCost < termination.minimumRelativeCostDecrease * cost
+        hasConverged =
+          currentCost - nextCost < termination.minimumRelativeCostDecrease * currentCost
         parameterValues = nextPoint
         currentResiduals = next
-        cost = nextCost
+        currentCost = nextCost
       }
       if !isImproved || hasConverged { return parameterValues }
     }
@@ -95,16 +96,16 @@ enum LevenbergMarquardt {
   private static func parameterStep(
     _ jacobian: [[Double]], residuals: [Double], damping: Double
   ) -> [Double]? {
-    let count = jacobian.count
-    var rows = (0..<count).map { row in
-      (0..<count).map { dotProduct(jacobian[row], jacobian[$0]) } + [
+    let parameterCount = jacobian.count
+    var equationRows = (0..<parameterCount).map { row in
+      (0..<parameterCount).map { dotProduct(jacobian[row], jacobian[$0]) } + [
         -dotProduct(jacobian[row], residuals)
       ]
     }
-    for index in 0..<count {
-      rows[index][index] += damping * rows[index][index] + 1e-300
+    for index in 0..<parameterCount {
+      equationRows[index][index] += damping * equationRows[index][index] + 1e-300
     }
-    return solveLinearSystem(rows)
+    return solveLinearSystem(equationRows)
   }
 
   /// Solves linear equations with a symmetric positive definite matrix by Gauss–Jordan elimination.
@@ -112,40 +113,40 @@ enum LevenbergMarquardt {
   /// - Parameter rows: The rows of the matrix, each followed by its right side.
   /// - Returns: The solution, or nil if the matrix is singular.
   static func solveLinearSystem(_ rows: [[Double]]) -> [Double]? {
-    var rows = rows
-    let count = rows.count
-    for pivot in 0..<count {
+    var reducedRows = rows
+    let rowCount = reducedRows.count
+    for pivot in 0..<rowCount {
       // A symmetric positive definite matrix requires no exchange of rows.
-      guard rows[pivot][pivot] > 0, rows[pivot][pivot].isFinite else { return nil }
-      for row in 0..<count where row != pivot {
-        let factor = rows[row][pivot] / rows[pivot][pivot]
-        for column in pivot...count {
-          rows[row][column] -= factor * rows[pivot][column]
+      guard reducedRows[pivot][pivot] > 0, reducedRows[pivot][pivot].isFinite else { return nil }
+      for row in 0..<rowCount where row != pivot {
+        let factor = reducedRows[row][pivot] / reducedRows[pivot][pivot]
+        for column in pivot...rowCount {
+          reducedRows[row][column] -= factor * reducedRows[pivot][column]
         }
       }
     }
-    let solution = (0..<count).map { rows[$0][count] / rows[$0][$0] }
+    let solution = (0..<rowCount).map { reducedRows[$0][rowCount] / reducedRows[$0][$0] }
     return solution.allSatisfy(\.isFinite) ? solution : nil
   }
 
   /// Returns the diagonal of the inverse of JᵀJ, or nil if JᵀJ is singular.
   static func inverseDiagonal(of jacobian: [[Double]]) -> [Double]? {
-    let matrix = jacobian.map { row in jacobian.map { dotProduct(row, $0) } }
-    var diagonal: [Double] = []
-    for index in matrix.indices {
-      let rows = matrix.enumerated().map { $1 + [$0 == index ? 1 : 0] }
+    let normalMatrix = jacobian.map { row in jacobian.map { dotProduct(row, $0) } }
+    var inverseElements: [Double] = []
+    for index in normalMatrix.indices {
+      let rows = normalMatrix.enumerated().map { $1 + [$0 == index ? 1 : 0] }
       guard let column = solveLinearSystem(rows), column[index] >= 0 else { return nil }
-      diagonal.append(column[index])
+      inverseElements.append(column[index])
     }
-    return diagonal
+    return inverseElements
   }
 
   private static func dotProduct(_ first: [Double], _ second: [Double]) -> Double {
-    var sum = 0.0
+    var productSum = 0.0
     for index in first.indices {
-      sum += first[index] * second[index]
+      productSum += first[index] * second[index]
     }
-    return sum
+    return productSum
   }
 
   private static func sumOfSquares(_ values: [Double]) -> Double {

@@ -61,56 +61,56 @@ struct MainsHum {
   ///   - silences: The ranges of frames without a signal.
   init?(in samples: [Float], rate: Double, silences: [Range<Int>]) {
     let blockLength = max(1, Int(rate / Self.blocksPerSecond))
-    var segments = silences.map {
+    var humSilences = silences.map {
       HumSilence(samples, rate: rate, range: $0, blockLength: blockLength)
     }
-    let blockMeanCount = segments.reduce(0) { $0 + $1.blockMeans.count }
+    let blockMeanCount = humSilences.reduce(0) { $0 + $1.blockMeans.count }
     guard Double(blockMeanCount * blockLength) >= Self.minimumSilenceSeconds * rate else {
       return nil
     }
-    let meanOfBlocks =
-      segments.reduce(0) { $0 + $1.blockMeans.reduce(0, +) } / Double(blockMeanCount)
-    for index in segments.indices {
-      segments[index].subtractMean(meanOfBlocks)
+    let meanBlockValue =
+      humSilences.reduce(0) { $0 + $1.blockMeans.reduce(0, +) } / Double(blockMeanCount)
+    for index in humSilences.indices {
+      humSilences[index].subtractMean(meanBlockValue)
     }
-    let silenceEnergy = segments.reduce(0) { $0 + $1.meanSquareSum }
+    let silenceEnergy = humSilences.reduce(0) { $0 + $1.meanSquareSum }
     guard silenceEnergy > 0 else { return nil }
 
-    let steadyFit = Self.steadyFit(of: segments)
-    let separateFits = segments.compactMap { segment in
+    let steadyFit = Self.steadyFit(of: humSilences)
+    let separateFits = humSilences.compactMap { segment in
       segment.blockMeans.isEmpty
         ? nil : (segment: segment, fit: Self.steadyFit(of: [segment]))
     }
     let separateEnergy = separateFits.reduce(0) { $0 + $1.fit.explainedEnergy }
     // The fraction of white noise that the parameters of the separate fits explain.
-    let noiseFraction =
+    let explainedNoiseFraction =
       Double(separateFits.count * (2 * Self.harmonicCount + 2)) / Double(blockMeanCount)
-    let minimumGain =
+    let minimumEnergyGain =
       Self.minimumDriftEnergyFraction * separateEnergy + Self.minimumDriftEnergyToNoiseRatio
-      * noiseFraction
+      * explainedNoiseFraction
       * (silenceEnergy - separateEnergy)
     isDrifting =
       separateFits.count > 1 && separateEnergy > 0.5 * silenceEnergy
-      && separateEnergy - steadyFit.explainedEnergy > minimumGain
-    let drift =
+      && separateEnergy - steadyFit.explainedEnergy > minimumEnergyGain
+    let driftPhase =
       isDrifting ? HumPhase(through: separateFits.map { ($0.segment, $0.fit.fittedHertz) }) : nil
-    let driftingFit = drift.flatMap { phase in
-      Self.fit(to: segments) { phase.cycles(at: $0) }.map { (phase: phase, fit: $0) }
+    let driftingFit = driftPhase.flatMap { phase in
+      Self.fit(to: humSilences) { phase.cycles(at: $0) }.map { (phase: phase, fit: $0) }
     }
-    let coefficients: [Double]
-    let minimumEnergy = Self.minimumHumPowerFraction * silenceEnergy
+    let humCoefficients: [Double]
+    let minimumHumEnergy = Self.minimumHumPowerFraction * silenceEnergy
     if let driftingFit, driftingFit.fit.explainedEnergy > steadyFit.explainedEnergy {
-      guard driftingFit.fit.explainedEnergy >= minimumEnergy else { return nil }
+      guard driftingFit.fit.explainedEnergy >= minimumHumEnergy else { return nil }
       humPhase = driftingFit.phase
-      coefficients = driftingFit.fit.coefficients
+      humCoefficients = driftingFit.fit.coefficients
     } else {
-      guard steadyFit.explainedEnergy >= minimumEnergy || isDrifting else { return nil }
+      guard steadyFit.explainedEnergy >= minimumHumEnergy || isDrifting else { return nil }
       humPhase = HumPhase(hertz: steadyFit.fittedHertz)
-      coefficients = steadyFit.coefficients
+      humCoefficients = steadyFit.coefficients
     }
     frequencyHertz = humPhase.originHertz
     amplitudesByHarmonic = Self.amplitudes(
-      coefficients, hertz: humPhase.originHertz, rate: rate, blockLength: blockLength)
+      humCoefficients, hertz: humPhase.originHertz, rate: rate, blockLength: blockLength)
   }
 
   /// Returns the amplitudes of the hum in the samples, computed from its amplitudes in the block
@@ -153,28 +153,28 @@ struct MainsHum {
   /// Returns the best fit of hum with a constant frequency, found on a frequency grid that is
   /// refined in two steps.
   private static func steadyFit(of segments: [HumSilence]) -> Fit {
-    var best = Fit()
+    var bestFit = Fit()
 
-    func consider(_ hertz: Double) {
+    func considerFrequency(_ hertz: Double) {
       guard let fit = fit(atHertz: hertz, to: segments),
-        fit.explainedEnergy > best.explainedEnergy
+        fit.explainedEnergy > bestFit.explainedEnergy
       else { return }
-      best = fit
+      bestFit = fit
     }
 
     for nominal in nominalHertz {
       let count = Int((maximumFrequencyDeviationHertz / searchStepsHertz[0]).rounded())
       for step in -count...count {
-        consider(nominal + Double(step) * searchStepsHertz[0])
+        considerFrequency(nominal + Double(step) * searchStepsHertz[0])
       }
     }
     for step in searchStepsHertz.dropFirst() {
-      let center = best.fittedHertz
+      let center = bestFit.fittedHertz
       for index in -4...4 where index != 0 {
-        consider(center + Double(index) * step)
+        considerFrequency(center + Double(index) * step)
       }
     }
-    return best
+    return bestFit
   }
 
   /// Fits the harmonics of hum with a constant frequency; nil if the equations are singular.
@@ -182,37 +182,37 @@ struct MainsHum {
   /// The products of two sines are sines at the sum and the difference of their frequencies, so
   /// that the normal equations follow from sums of exponentials in closed form.
   private static func fit(atHertz hertz: Double, to segments: [HumSilence]) -> Fit? {
-    let sums = (0...2 * harmonicCount).map { harmonic in
+    let exponentialSums = (0...2 * harmonicCount).map { harmonic in
       segments.reduce(Phasor.zero) { $0 + $1.exponentialSum(atHertz: Double(harmonic) * hertz) }
     }
     let constantIndex = 2 * harmonicCount
     let rightSideIndex = constantIndex + 1
-    var rows = [[Double]](
+    var equationRows = [[Double]](
       repeating: [Double](repeating: 0, count: constantIndex + 2), count: constantIndex + 1)
     for first in 1...harmonicCount {
       let sine = 2 * first - 2
       let cosine = 2 * first - 1
       for second in 1...harmonicCount {
-        let sum = sums[first + second]
-        let difference = sums[abs(first - second)]
-        rows[sine][2 * second - 2] = (difference.real - sum.real) / 2
-        rows[cosine][2 * second - 1] = (difference.real + sum.real) / 2
+        let sum = exponentialSums[first + second]
+        let difference = exponentialSums[abs(first - second)]
+        equationRows[sine][2 * second - 2] = (difference.real - sum.real) / 2
+        equationRows[cosine][2 * second - 1] = (difference.real + sum.real) / 2
         let sign = Double((first - second).signum())
-        rows[sine][2 * second - 1] = (sum.imaginary + sign * difference.imaginary) / 2
-        rows[2 * second - 1][sine] = rows[sine][2 * second - 1]
+        equationRows[sine][2 * second - 1] = (sum.imaginary + sign * difference.imaginary) / 2
+        equationRows[2 * second - 1][sine] = equationRows[sine][2 * second - 1]
       }
-      rows[sine][constantIndex] = sums[first].imaginary
-      rows[cosine][constantIndex] = sums[first].real
-      rows[constantIndex][sine] = sums[first].imaginary
-      rows[constantIndex][cosine] = sums[first].real
+      equationRows[sine][constantIndex] = exponentialSums[first].imaginary
+      equationRows[cosine][constantIndex] = exponentialSums[first].real
+      equationRows[constantIndex][sine] = exponentialSums[first].imaginary
+      equationRows[constantIndex][cosine] = exponentialSums[first].real
       let correlation = segments.reduce(Phasor.zero) {
         $0 + $1.correlation(atHertz: Double(first) * hertz)
       }
-      rows[sine][rightSideIndex] = correlation.imaginary
-      rows[cosine][rightSideIndex] = correlation.real
+      equationRows[sine][rightSideIndex] = correlation.imaginary
+      equationRows[cosine][rightSideIndex] = correlation.real
     }
-    rows[constantIndex][constantIndex] = sums[0].real
-    return fit(solvingNormalEquations: rows, hertz: hertz)
+    equationRows[constantIndex][constantIndex] = exponentialSums[0].real
+    return fit(solvingNormalEquations: equationRows, hertz: hertz)
   }
 
   /// Fits the harmonics of a fundamental with an arbitrary phase over time; nil if the equations
@@ -222,12 +222,12 @@ struct MainsHum {
   ///   - segments: The silences.
   ///   - cycles: The number of cycles of the fundamental at a time in seconds.
   private static func fit(to segments: [HumSilence], cycles: (Double) -> Double) -> Fit? {
-    var sum: [[Double]]?
+    var summedEquations: [[Double]]?
     for segment in segments {
       let rows = segment.normalEquations(cycles: cycles)
-      sum = sum.map { HumPhase.equationSum($0, rows) } ?? rows
+      summedEquations = summedEquations.map { HumPhase.equationSum($0, rows) } ?? rows
     }
-    return sum.flatMap { fit(solvingNormalEquations: $0, hertz: 0) }
+    return summedEquations.flatMap { fit(solvingNormalEquations: $0, hertz: 0) }
   }
 
   private static func fit(solvingNormalEquations equations: [[Double]], hertz: Double) -> Fit? {
@@ -255,11 +255,11 @@ struct HumSilence {
   ///   - range: The frames of the silence.
   ///   - blockLength: The length of a block, in frames.
   init(_ samples: [Float], rate: Double, range: Range<Int>, blockLength: Int) {
-    let range = range.clamped(to: samples.indices)
-    startSeconds = (Double(range.lowerBound) + Double(blockLength - 1) / 2) / rate
+    let clampedRange = range.clamped(to: samples.indices)
+    startSeconds = (Double(clampedRange.lowerBound) + Double(blockLength - 1) / 2) / rate
     blockSpacingSeconds = Double(blockLength) / rate
-    blockMeans = (0..<range.count / blockLength).map { index in
-      let first = range.lowerBound + index * blockLength
+    blockMeans = (0..<clampedRange.count / blockLength).map { index in
+      let first = clampedRange.lowerBound + index * blockLength
       let sum = samples[first..<(first + blockLength)].reduce(0) { $0 + Double($1) }
       return sum / Double(blockLength)
     }
@@ -281,25 +281,27 @@ struct HumSilence {
 
   /// Returns Σ exp(jωt) over the blocks.
   func exponentialSum(atHertz hertz: Double) -> Phasor {
-    let halfStep = Double.pi * hertz * blockSpacingSeconds
-    let count = Double(blockMeans.count)
-    let magnitude = abs(sin(halfStep)) < 1e-12 ? count : sin(halfStep * count) / sin(halfStep)
-    let angle = 2 * Double.pi * hertz * startSeconds + halfStep * (count - 1)
-    return Phasor(cos(angle), sin(angle)) * magnitude
+    let halfStepAngle = Double.pi * hertz * blockSpacingSeconds
+    let blockCount = Double(blockMeans.count)
+    let sumMagnitude =
+      abs(sin(halfStepAngle)) < 1e-12
+      ? blockCount : sin(halfStepAngle * blockCount) / sin(halfStepAngle)
+    let centerAngle = 2 * Double.pi * hertz * startSeconds + halfStepAngle * (blockCount - 1)
+    return Phasor(cos(centerAngle), sin(centerAngle)) * sumMagnitude
   }
 
   /// Returns Σ mean · exp(jωt) over the blocks.
   func correlation(atHertz hertz: Double) -> Phasor {
-    let angle = 2 * Double.pi * hertz * startSeconds
-    let step = 2 * Double.pi * hertz * blockSpacingSeconds
-    var exponential = Phasor(cos(angle), sin(angle))
-    let rotation = Phasor(cos(step), sin(step))
-    var sum = Phasor.zero
+    let startAngle = 2 * Double.pi * hertz * startSeconds
+    let stepAngle = 2 * Double.pi * hertz * blockSpacingSeconds
+    var rotatingPhasor = Phasor(cos(startAngle), sin(startAngle))
+    let stepRotation = Phasor(cos(stepAngle), sin(stepAngle))
+    var correlationSum = Phasor.zero
     for mean in blockMeans {
-      sum = sum + exponential * mean
-      exponential = exponential * rotation
+      correlationSum = correlationSum + rotatingPhasor * mean
+      rotatingPhasor = rotatingPhasor * stepRotation
     }
-    return sum
+    return correlationSum
   }
 
   /// Returns the normal equations of the sine and cosine of each harmonic and a constant, each row
@@ -307,30 +309,31 @@ struct HumSilence {
   ///
   /// - Parameter cycles: The number of cycles of the fundamental at a time in seconds.
   func normalEquations(cycles: (Double) -> Double) -> [[Double]] {
-    let count = 2 * MainsHum.harmonicCount + 1
-    var rows = [[Double]](repeating: [Double](repeating: 0, count: count + 1), count: count)
-    var terms = [Double](repeating: 1, count: count + 1)
+    let unknownCount = 2 * MainsHum.harmonicCount + 1
+    var equationRows = [[Double]](
+      repeating: [Double](repeating: 0, count: unknownCount + 1), count: unknownCount)
+    var harmonicTerms = [Double](repeating: 1, count: unknownCount + 1)
     for (index, mean) in blockMeans.enumerated() {
       let angle = 2 * Double.pi * cycles(startSeconds + Double(index) * blockSpacingSeconds)
       let fundamental = Phasor(cos(angle), sin(angle))
       var harmonic = fundamental
       for number in 0..<MainsHum.harmonicCount {
-        terms[2 * number] = harmonic.imaginary
-        terms[2 * number + 1] = harmonic.real
+        harmonicTerms[2 * number] = harmonic.imaginary
+        harmonicTerms[2 * number + 1] = harmonic.real
         harmonic = harmonic * fundamental
       }
-      terms[count] = mean
-      for row in 0..<count {
-        for column in row...count {
-          rows[row][column] += terms[row] * terms[column]
+      harmonicTerms[unknownCount] = mean
+      for row in 0..<unknownCount {
+        for column in row...unknownCount {
+          equationRows[row][column] += harmonicTerms[row] * harmonicTerms[column]
         }
       }
     }
-    for row in 0..<count {
+    for row in 0..<unknownCount {
       for column in 0..<row {
-        rows[row][column] = rows[column][row]
+        equationRows[row][column] = equationRows[column][row]
       }
     }
-    return rows
+    return equationRows
   }
 }

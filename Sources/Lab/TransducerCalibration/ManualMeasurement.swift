@@ -124,7 +124,7 @@ public struct ManualMeasurement: Equatable, Sendable {
     }
     let lowestToneHertz = model.resonanceHertz * pow(2, -toneEndOffsetOctaves)
     let highestToneHertz = model.resonanceHertz * pow(2, toneEndOffsetOctaves)
-    let band = lowestToneHertz...highestToneHertz
+    let toneBandHertz = lowestToneHertz...highestToneHertz
     let uncertainty = hardware.uncertainty ?? hardware.defaultUncertainty
     var weakestProfile = profile
     weakestProfile.hardware?.resonanceHertz =
@@ -132,19 +132,21 @@ public struct ManualMeasurement: Equatable, Sendable {
       * (1 - max(uncertainty.resonanceFraction, TransducerUncertainty.estimated.resonanceFraction))
     weakestProfile.hardware?.qualityFactor = model.qualityFactor * uncertainty.qualityFactorRatio
     let excessDecibels = SweepLimits(weakestProfile).excessDecibels(
-      ofAmplitude: Decibels.amplitudeFactor(level), within: band)
+      ofAmplitude: Decibels.amplitudeFactor(level), within: toneBandHertz)
     hardware.resonanceHertz = nil
     hardware.additionalResonances = []
     hardware.bandHertz = nil
     hardware.responsePoints = [
-      ResponsePoint(hertz: band.lowerBound, accelerationDecibels: 0),
+      ResponsePoint(hertz: toneBandHertz.lowerBound, accelerationDecibels: 0),
       ResponsePoint(
-        hertz: band.upperBound,
-        accelerationDecibels: Decibels.of(amplitude: band.upperBound / band.lowerBound)),
+        hertz: toneBandHertz.upperBound,
+        accelerationDecibels: Decibels.of(
+          amplitude: toneBandHertz.upperBound / toneBandHertz.lowerBound)),
     ]
     return TransducerProfile(
       name: profile.name, summary: "",
-      frequency: FrequencyMapping(lowHertz: band.lowerBound, highHertz: band.upperBound),
+      frequency: FrequencyMapping(
+        lowHertz: toneBandHertz.lowerBound, highHertz: toneBandHertz.upperBound),
       fullIntensityAmplitude: Decibels.amplitudeFactor(level - max(0, excessDecibels)),
       perceptionThresholds: profile.perceptionThresholds,
       hardware: hardware,
@@ -165,37 +167,39 @@ public struct ManualMeasurement: Equatable, Sendable {
   public init(agreeingPresses presses: [Press], around statedResonance: Double)
     throws(CalibrationError)
   {
-    func octaves(_ press: Press) -> Double { log2(press.toneHertz / statedResonance) }
+    func offsetOctaves(_ press: Press) -> Double { log2(press.toneHertz / statedResonance) }
 
     /// Returns the distance of each key press from the median of the presses in the same direction.
-    func distances(_ presses: [Press]) -> [Double] {
+    func medianDistancesOctaves(_ presses: [Press]) -> [Double] {
       presses.map { press in
         let sameDirection = presses.filter { $0.isOnRisingTone == press.isOnRisingTone }
-        return abs(octaves(press) - Self.median(sameDirection.map(octaves)))
+        return abs(offsetOctaves(press) - Self.median(sameDirection.map(offsetOctaves)))
       }
     }
 
     var agreeingPresses = presses
     var excludedPress: Press?
-    let distancesFromMedian = distances(agreeingPresses)
-    if let worst = distancesFromMedian.indices.max(by: {
+    let distancesFromMedian = medianDistancesOctaves(agreeingPresses)
+    if let worstIndex = distancesFromMedian.indices.max(by: {
       distancesFromMedian[$0] < distancesFromMedian[$1]
     }),
-      distancesFromMedian[worst] > Self.maximumPressDistanceOctaves
+      distancesFromMedian[worstIndex] > Self.maximumPressDistanceOctaves
     {
-      excludedPress = agreeingPresses.remove(at: worst)
+      excludedPress = agreeingPresses.remove(at: worstIndex)
     }
-    let rising = agreeingPresses.filter(\.isOnRisingTone).map(octaves)
-    let falling = agreeingPresses.filter { !$0.isOnRisingTone }.map(octaves)
-    let risingMean = Statistics.mean(of: rising)
-    let fallingMean = Statistics.mean(of: falling)
-    uncertaintyFraction = Self.uncertainty(rising: rising, falling: falling)
-    guard rising.count > 1, falling.count > 1,
-      distances(agreeingPresses).allSatisfy({ $0 <= Self.maximumPressDistanceOctaves }),
-      Self.responseLagOctaves.contains(risingMean - fallingMean),
+    let risingOffsetsOctaves = agreeingPresses.filter(\.isOnRisingTone).map(offsetOctaves)
+    let fallingOffsetsOctaves = agreeingPresses.filter { !$0.isOnRisingTone }.map(offsetOctaves)
+    let risingMeanOctaves = Statistics.mean(of: risingOffsetsOctaves)
+    let fallingMeanOctaves = Statistics.mean(of: fallingOffsetsOctaves)
+    uncertaintyFraction = Self.uncertainty(
+      rising: risingOffsetsOctaves, falling: fallingOffsetsOctaves)
+    guard risingOffsetsOctaves.count > 1, fallingOffsetsOctaves.count > 1,
+      medianDistancesOctaves(agreeingPresses).allSatisfy({ $0 <= Self.maximumPressDistanceOctaves }
+      ),
+      Self.responseLagOctaves.contains(risingMeanOctaves - fallingMeanOctaves),
       uncertaintyFraction <= Self.maximumUncertaintyFraction
     else { throw Self.disagreementError(presses) }
-    let meanOffsetOctaves = (risingMean + fallingMean) / 2
+    let meanOffsetOctaves = (risingMeanOctaves + fallingMeanOctaves) / 2
     resonanceHertz = statedResonance * pow(2, meanOffsetOctaves)
     guard abs(meanOffsetOctaves) <= Self.maximumResultOffsetOctaves else {
       throw CalibrationError(
@@ -217,26 +221,27 @@ public struct ManualMeasurement: Equatable, Sendable {
   ///   - rising: The offsets of presses in rising tones, in octaves.
   ///   - falling: The offsets of presses in falling tones, in octaves.
   private static func uncertainty(rising: [Double], falling: [Double]) -> Double {
-    let squares = [rising, falling].reduce(0) { sum, values in
+    let squaredDeviationSum = [rising, falling].reduce(0) { sum, values in
       values.reduce(sum) {
         $0 + ($1 - Statistics.mean(of: values)) * ($1 - Statistics.mean(of: values))
       }
     }
     let degreesOfFreedom = Double(rising.count + falling.count - 2)
-    let inverseCounts = 1 / Double(rising.count) + 1 / Double(falling.count)
-    let variance = squares / degreesOfFreedom * inverseCounts / 4
+    let inverseCountSum = 1 / Double(rising.count) + 1 / Double(falling.count)
+    let meanOffsetVariance = squaredDeviationSum / degreesOfFreedom * inverseCountSum / 4
     return max(
-      minimumUncertaintyFraction, pow(2, intervalStandardErrorCount * variance.squareRoot()) - 1)
+      minimumUncertaintyFraction,
+      pow(2, intervalStandardErrorCount * meanOffsetVariance.squareRoot()) - 1)
   }
 
   private static func median(_ values: [Double]) -> Double {
-    let sorted = values.sorted()
-    guard !sorted.isEmpty else { return 0 }
-    return (sorted[sorted.count / 2] + sorted[(sorted.count - 1) / 2]) / 2
+    let sortedValues = values.sorted()
+    guard !sortedValues.isEmpty else { return 0 }
+    return (sortedValues[sortedValues.count / 2] + sortedValues[(sortedValues.count - 1) / 2]) / 2
   }
 
   private static func disagreementError(_ presses: [Press]) -> CalibrationError {
-    func list(isRising: Bool) -> String {
+    func frequencyListText(isRising: Bool) -> String {
       let frequencies = presses.filter { $0.isOnRisingTone == isRising }.map {
         $0.toneHertz.text(places: 1)
       }
@@ -246,9 +251,9 @@ public struct ManualMeasurement: Equatable, Sendable {
     return CalibrationError(
       .pressesDisagree,
       """
-      the key presses disagree: at \(list(isRising: true)) Hz in rising tones and \
-      \(list(isRising: false)) Hz in falling tones; press once in each tone, when it is strongest; \
-      raise the level with + if you can hardly feel it
+      the key presses disagree: at \(frequencyListText(isRising: true)) Hz in rising tones and \
+      \(frequencyListText(isRising: false)) Hz in falling tones; press once in each tone, \
+      when it is strongest; raise the level with + if you can hardly feel it
       """)
   }
 
@@ -262,14 +267,14 @@ public struct ManualMeasurement: Equatable, Sendable {
   ///   - profile: The profile of the transducer.
   ///   - date: The day of the measurement, in the user's words.
   public func applied(to profile: TransducerProfile, date: String) -> TransducerProfile {
-    let previous =
+    let previousUncertainty =
       profile.hardware?.uncertainty ?? profile.hardware?.defaultUncertainty ?? .estimated
-    var profile = profile.withResonance(
+    var measuredProfile = profile.withResonance(
       Calibration.rounded(resonanceHertz, places: 1),
       uncertainty: TransducerUncertainty(
         resonanceFraction: (uncertaintyFraction * 1_000).rounded(.up) / 1_000,
-        qualityFactorRatio: previous.qualityFactorRatio))
-    profile.sources.append("Resonance measured by hand, \(date)")
-    return profile
+        qualityFactorRatio: previousUncertainty.qualityFactorRatio))
+    measuredProfile.sources.append("Resonance measured by hand, \(date)")
+    return measuredProfile
   }
 }

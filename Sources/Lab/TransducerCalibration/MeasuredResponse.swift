@@ -35,24 +35,24 @@ struct MeasuredResponse {
   ///   - bins: The spectra of the recording and of the sweep in the band, by increasing frequency.
   ///   - minimumHertz: The frequency at which the first group starts.
   init(bins: [(hertz: Double, recorded: Phasor, played: Phasor)], minimumHertz: Double) {
-    var groups: [Group] = []
-    var currentNumber = Int.min
+    var binGroups: [Group] = []
+    var currentGroupNumber = Int.min
     for bin in bins {
       let octaves = log2(bin.hertz / minimumHertz)
       let number = Int((Self.groupsPerOctave * octaves).rounded(.down))
       let weight = bin.played.power
-      if number != currentNumber {
-        groups.append(Group(meanHertz: 0, spectrumRatio: .zero, sweepPower: 0))
-        currentNumber = number
+      if number != currentGroupNumber {
+        binGroups.append(Group(meanHertz: 0, spectrumRatio: .zero, sweepPower: 0))
+        currentGroupNumber = number
       }
-      let index = groups.count - 1
-      groups[index].meanHertz += weight * bin.hertz
-      groups[index].spectrumRatio =
-        groups[index].spectrumRatio + bin.recorded * bin.played.conjugate
-      groups[index].sweepPower += weight
+      let index = binGroups.count - 1
+      binGroups[index].meanHertz += weight * bin.hertz
+      binGroups[index].spectrumRatio =
+        binGroups[index].spectrumRatio + bin.recorded * bin.played.conjugate
+      binGroups[index].sweepPower += weight
     }
     self.init(
-      groups.compactMap { group in
+      binGroups.compactMap { group in
         guard group.sweepPower > 0 else { return nil }
         return Group(
           meanHertz: group.meanHertz / group.sweepPower,

@@ -77,29 +77,30 @@ struct ResonanceFit {
     sensors: [TransducerMeasurement.Sensor], noise: Double = 0
   ) {
     let search = ResonanceSearch(response: response, bandHertz: band)
-    var model = Self.bestSingleModeFit(search: search, sensors: sensors)
-    model = Self.addingCoil(to: model, search: search)
-    model = Self.addingHighPass(to: model, search: search, sensors: sensors)
+    var fittedFunction = Self.bestSingleModeFit(search: search, sensors: sensors)
+    fittedFunction = Self.addingCoil(to: fittedFunction, search: search)
+    fittedFunction = Self.addingHighPass(to: fittedFunction, search: search, sensors: sensors)
     let sufficientCost = max(
       response.responsePower * pow(10, Self.cleanResidualDecibels / 10),
       response.responsePower * noise * pow(10, Self.minimumDecibelsAboveNoise / 10))
-    while model.modes.count < Self.maximumResonanceCount,
-      model.fitGains(to: response).squaredResidualSum > sufficientCost,
-      let extended = Self.addingMode(to: model, search: search)
+    while fittedFunction.modes.count < Self.maximumResonanceCount,
+      fittedFunction.fitGains(to: response).squaredResidualSum > sufficientCost,
+      let extended = Self.addingMode(to: fittedFunction, search: search)
     {
-      model = extended
+      fittedFunction = extended
     }
-    if model.modes.count > 1 {
+    if fittedFunction.modes.count > 1 {
       // A resonance can resemble a coil or a high-pass, and vice versa.
-      if model.coilTimeConstantSeconds == 0 {
-        model = Self.addingCoil(to: model, search: search)
+      if fittedFunction.coilTimeConstantSeconds == 0 {
+        fittedFunction = Self.addingCoil(to: fittedFunction, search: search)
       }
-      if model.highPassOrder == 0 {
-        model = Self.addingHighPass(to: model, search: search, sensors: [])
+      if fittedFunction.highPassOrder == 0 {
+        fittedFunction = Self.addingHighPass(to: fittedFunction, search: search, sensors: [])
       }
-      model = Self.sortingModes(of: model, by: model.fitGains(to: response).gainsByResonance)
+      fittedFunction = Self.sortingModes(
+        of: fittedFunction, by: fittedFunction.fitGains(to: response).gainsByResonance)
     }
-    self.init(model, response, band: band)
+    self.init(fittedFunction, response, band: band)
   }
 
   /// Fits a transfer function with the same resonances and filters to another response.
@@ -115,28 +116,28 @@ struct ResonanceFit {
 
   private init(_ model: TransferFunction, _ response: MeasuredResponse, band: ClosedRange<Double>) {
     transferFunction = model
-    let fit = model.fitGains(to: response)
-    gainsByResonance = fit.gainsByResonance
-    squaredResidualSum = fit.squaredResidualSum
+    let gainFit = model.fitGains(to: response)
+    gainsByResonance = gainFit.gainsByResonance
+    squaredResidualSum = gainFit.squaredResidualSum
     intervalHalfWidths = Self.modeIntervals(of: model, in: response)
     residualDecibels = Decibels.of(power: squaredResidualSum / max(response.responsePower, 1e-300))
     let mainResonance = model.mainMode
-    let edgeDistance = min(
+    let edgeDistanceOctaves = min(
       log2(mainResonance.resonanceHertz / band.lowerBound),
       log2(band.upperBound / mainResonance.resonanceHertz))
     hasMainResonanceAtBound =
-      edgeDistance < Self.minimumEdgeDistanceOctaves
+      edgeDistanceOctaves < Self.minimumEdgeDistanceOctaves
       || mainResonance.qualityFactor < Self.qualityFactorRange.lowerBound * 1.001
       || mainResonance.qualityFactor > Self.qualityFactorRange.upperBound * 0.999
   }
 
   /// Returns the fitted response at a frequency without the delay.
   func undelayedValue(atHertz hertz: Double) -> Phasor {
-    var sum = Phasor.zero
+    var resonanceSum = Phasor.zero
     for (index, gain) in gainsByResonance.enumerated() {
-      sum = sum + transferFunction.undelayedMode(index, atHertz: hertz) * gain
+      resonanceSum = resonanceSum + transferFunction.undelayedMode(index, atHertz: hertz) * gain
     }
-    return sum * transferFunction.filterValue(atHertz: hertz)
+    return resonanceSum * transferFunction.filterValue(atHertz: hertz)
   }
 
   /// Returns the fitted response at a frequency, including the delay.
@@ -150,18 +151,18 @@ struct ResonanceFit {
   private static func bestSingleModeFit(
     search: ResonanceSearch, sensors: [TransducerMeasurement.Sensor]
   ) -> TransferFunction {
-    var best: ResonanceSearch.Candidate?
+    var bestCandidate: ResonanceSearch.Candidate?
     for sensor in sensors {
       let starts = InitialEstimates.estimates(
         for: search.response, derivativeOrder: sensor.derivativeOrder, band: search.bandHertz)
       guard let candidate = search.bestFit(from: starts) else { continue }
       if candidate.squaredResidualSum
-        < (best.map { $0.squaredResidualSum * maximumExtensionCostRatio } ?? .infinity)
+        < (bestCandidate.map { $0.squaredResidualSum * maximumExtensionCostRatio } ?? .infinity)
       {
-        best = candidate
+        bestCandidate = candidate
       }
     }
-    return best?.transferFunction
+    return bestCandidate?.transferFunction
       ?? TransferFunction(
         modes: [.init(resonanceHertz: search.bandHertz.lowerBound, qualityFactor: 1)],
         delaySeconds: 0,
@@ -198,20 +199,20 @@ struct ResonanceFit {
     to model: TransferFunction, search: ResonanceSearch, sensors: [TransducerMeasurement.Sensor]
   ) -> TransferFunction {
     let response = search.response
-    var best = model
+    var bestFunction = model
     var minimumCost = model.fitGains(to: response).squaredResidualSum
-    let isDoubtful =
+    let isFitDoubtful =
       Decibels.of(power: minimumCost / max(response.responsePower, 1e-300))
       > doubtfulResidualDecibels
     var startingFunctions = [model]
-    if isDoubtful {
+    if isFitDoubtful {
       startingFunctions += sensors.flatMap {
         InitialEstimates.estimates(
           for: response, derivativeOrder: $0.derivativeOrder, band: search.bandHertz
         ).prefix(2)
       }
     }
-    let cornerHertz = isDoubtful ? [15.0, 50] : [15]
+    let cornerHertz = isFitDoubtful ? [15.0, 50] : [15]
     for order in 1...2 {
       var filteredStarts: [TransferFunction] = []
       for start in startingFunctions {
@@ -220,7 +221,7 @@ struct ResonanceFit {
           filtered.highPassHertz = corner
           filtered.highPassOrder = order
           // The phase of a high-pass resembles a delay.
-          let needsDelay = isDoubtful && start.modes.count == 1
+          let needsDelay = isFitDoubtful && start.modes.count == 1
           filteredStarts.append(
             needsDelay
               ? InitialEstimates.fittingDelay(of: filtered, to: response, band: search.bandHertz)
@@ -230,10 +231,10 @@ struct ResonanceFit {
       guard let candidate = search.bestFit(from: filteredStarts),
         candidate.squaredResidualSum < maximumHighPassCostRatio * minimumCost
       else { continue }
-      best = candidate.transferFunction
+      bestFunction = candidate.transferFunction
       minimumCost = candidate.squaredResidualSum
     }
-    return best
+    return bestFunction
   }
 
   /// Returns a fit with one more resonance, or nil if no additional resonance is significant.
@@ -242,14 +243,14 @@ struct ResonanceFit {
   ) -> TransferFunction? {
     let response = search.response
     let previousFit = model.fitGains(to: response)
-    var unfiltered = model
-    unfiltered.coilTimeConstantSeconds = 0
-    unfiltered.highPassOrder = 0
+    var unfilteredFunction = model
+    unfilteredFunction.coilTimeConstantSeconds = 0
+    unfilteredFunction.highPassOrder = 0
     let candidateHertz =
       residualPeaks(of: previousFit.weightedResiduals, in: response)
       + [0.5, 0.7, 1.4, 2].map { $0 * model.mainMode.resonanceHertz }
     var startingFunctions: [TransferFunction] = []
-    for base in unfiltered == model ? [model] : [model, unfiltered] {
+    for base in unfilteredFunction == model ? [model] : [model, unfilteredFunction] {
       for hertz in candidateHertz where search.bandHertz.contains(hertz) {
         var start = base
         start.modes.append(.init(resonanceHertz: hertz, qualityFactor: 7))
@@ -269,11 +270,12 @@ struct ResonanceFit {
   ) -> Bool {
     let absoluteGains = model.fitGains(to: search.response).gainsByResonance.map(abs)
     let maximumGain = absoluteGains.max() ?? 0
-    let qualityFactors = minimumFurtherResonanceQualityFactor...qualityFactorRange.upperBound * 0.99
+    let allowedQualityFactors =
+      minimumFurtherResonanceQualityFactor...qualityFactorRange.upperBound * 0.99
     return zip(model.modes, absoluteGains).allSatisfy { mode, gain in
       gain >= minimumFurtherResonanceGainRatio * maximumGain
         && search.bandHertz.contains(mode.resonanceHertz)
-        && (qualityFactors.contains(mode.qualityFactor) || mode == model.mainMode)
+        && (allowedQualityFactors.contains(mode.qualityFactor) || mode == model.mainMode)
     }
   }
 
@@ -283,7 +285,7 @@ struct ResonanceFit {
     of residuals: [Double], in response: MeasuredResponse
   ) -> [Double] {
     let halfWidthGroups = Int(MeasuredResponse.groupsPerOctave / 12)
-    var powers = response.groups.indices.map { index in
+    var smoothedPowers = response.groups.indices.map { index in
       let range =
         max(0, index - halfWidthGroups)...min(response.groups.count - 1, index + halfWidthGroups)
       return range.reduce(0) {
@@ -293,13 +295,14 @@ struct ResonanceFit {
     }
     var peakHertz: [Double] = []
     for _ in 0..<3 {
-      guard let peak = powers.indices.max(by: { powers[$0] < powers[$1] }), powers[peak] > 0
+      guard let peak = smoothedPowers.indices.max(by: { smoothedPowers[$0] < smoothedPowers[$1] }),
+        smoothedPowers[peak] > 0
       else { break }
       peakHertz.append(response.groups[peak].meanHertz)
       for index in max(
-        0, peak - 2 * halfWidthGroups)...min(powers.count - 1, peak + 2 * halfWidthGroups)
+        0, peak - 2 * halfWidthGroups)...min(smoothedPowers.count - 1, peak + 2 * halfWidthGroups)
       {
-        powers[index] = 0
+        smoothedPowers[index] = 0
       }
     }
     return peakHertz
@@ -315,16 +318,16 @@ struct ResonanceFit {
       abs(gains[$0]) >= minimumMainResonanceGainRatio * maximumGain
     }
     guard
-      let main = strongIndices.min(by: {
+      let mainIndex = strongIndices.min(by: {
         model.modes[$0].resonanceHertz < model.modes[$1].resonanceHertz
       })
     else { return model }
-    let otherIndices = model.modes.indices.filter { $0 != main }.sorted {
+    let otherIndices = model.modes.indices.filter { $0 != mainIndex }.sorted {
       abs(gains[$0]) > abs(gains[$1])
     }
-    var sorted = model
-    sorted.modes = ([main] + otherIndices).map { model.modes[$0] }
-    return sorted
+    var sortedFunction = model
+    sortedFunction.modes = ([mainIndex] + otherIndices).map { model.modes[$0] }
+    return sortedFunction
   }
 
   // MARK: - Confidence intervals
@@ -340,12 +343,12 @@ struct ResonanceFit {
       parameters.transferFunction(at: $0).fitGains(to: response).weightedResiduals
     }
     guard
-      let intervals = parameterHalfWidths(
+      let halfWidths = parameterHalfWidths(
         jacobian: jacobian, residuals: residuals, gainCount: model.modes.count)
     else {
       return model.modes.map { _ in (1, 1) }
     }
-    return model.modes.indices.map { (intervals[2 * $0], intervals[2 * $0 + 1]) }
+    return model.modes.indices.map { (halfWidths[2 * $0], halfWidths[2 * $0 + 1]) }
   }
 
   /// Returns the half widths of the 95 % confidence intervals, from the curvature of the cost at
@@ -363,19 +366,20 @@ struct ResonanceFit {
   static func parameterHalfWidths(
     jacobian: [[Double]], residuals: [Double], gainCount: Int
   ) -> [Double]? {
-    guard let inverse = LevenbergMarquardt.inverseDiagonal(of: jacobian) else { return nil }
-    var cost = 0.0
+    guard let inverseDiagonal = LevenbergMarquardt.inverseDiagonal(of: jacobian) else { return nil }
+    var residualEnergy = 0.0
     var neighborProduct = 0.0
     for index in residuals.indices {
-      cost += residuals[index] * residuals[index]
+      residualEnergy += residuals[index] * residuals[index]
       if index >= 2 {
         neighborProduct += residuals[index] * residuals[index - 2]
       }
     }
-    let correlation = min(0.97, max(0, neighborProduct / max(cost, 1e-300)))
+    let neighborCorrelation = min(0.97, max(0, neighborProduct / max(residualEnergy, 1e-300)))
     let degreesOfFreedom = Double(max(1, residuals.count - jacobian.count - gainCount))
-    let variance = cost / degreesOfFreedom * (1 + correlation) / (1 - correlation)
-    return inverse.map { 1.96 * (variance * $0).squareRoot() }
+    let residualVariance =
+      residualEnergy / degreesOfFreedom * (1 + neighborCorrelation) / (1 - neighborCorrelation)
+    return inverseDiagonal.map { 1.96 * (residualVariance * $0).squareRoot() }
   }
 }
 
@@ -400,15 +404,15 @@ struct ResonanceSearch {
 
   /// Fits from several starting points coarsely, and returns the best fit after refinement.
   func bestFit(from starts: [TransferFunction]) -> Candidate? {
-    var best: Candidate?
+    var bestCandidate: Candidate?
     for start in starts {
       let coarse = refine(start, in: subsampledResponse, .coarse)
       let cost = coarse.fitGains(to: subsampledResponse).squaredResidualSum
-      if cost < best?.squaredResidualSum ?? .infinity {
-        best = Candidate(transferFunction: coarse, squaredResidualSum: cost)
+      if cost < bestCandidate?.squaredResidualSum ?? .infinity {
+        bestCandidate = Candidate(transferFunction: coarse, squaredResidualSum: cost)
       }
     }
-    return best.map {
+    return bestCandidate.map {
       let refined = refine($0.transferFunction)
       return Candidate(
         transferFunction: refined,
@@ -424,12 +428,12 @@ struct ResonanceSearch {
     _ termination: LevenbergMarquardt.Termination
   ) -> TransferFunction {
     let parameters = ResonanceParameters(start, band: bandHertz)
-    let point = LevenbergMarquardt.fit(
+    let fittedPoint = LevenbergMarquardt.fit(
       from: parameters.parameterValues, steps: parameters.derivativeSteps,
       bounds: parameters.parameterBounds,
       termination: termination
     ) { parameters.transferFunction(at: $0).fitGains(to: response).weightedResiduals }
-    return parameters.transferFunction(at: point)
+    return parameters.transferFunction(at: fittedPoint)
   }
 }
 
@@ -473,19 +477,19 @@ private struct ResonanceParameters {
 
   /// Returns the transfer function for the values of the parameters.
   func transferFunction(at point: [Double]) -> TransferFunction {
-    var model = startingFunction
-    for index in model.modes.indices {
-      model.modes[index] = .init(
+    var updatedFunction = startingFunction
+    for index in updatedFunction.modes.indices {
+      updatedFunction.modes[index] = .init(
         resonanceHertz: exp(point[2 * index]), qualityFactor: exp(point[2 * index + 1]))
     }
-    let delayIndex = 2 * model.modes.count
-    model.delaySeconds = point[delayIndex] * ResonanceFit.delayUnitSeconds
+    let delayIndex = 2 * updatedFunction.modes.count
+    updatedFunction.delaySeconds = point[delayIndex] * ResonanceFit.delayUnitSeconds
     if startingFunction.coilTimeConstantSeconds > 0 {
-      model.coilTimeConstantSeconds = exp(point[delayIndex + 1])
+      updatedFunction.coilTimeConstantSeconds = exp(point[delayIndex + 1])
     }
     if startingFunction.highPassOrder > 0 {
-      model.highPassHertz = exp(point[point.count - 1])
+      updatedFunction.highPassHertz = exp(point[point.count - 1])
     }
-    return model
+    return updatedFunction
   }
 }

@@ -20,10 +20,10 @@ public struct SweepLimits: Equatable, Sendable {
   ///   - profile: The profile of the transducer.
   ///   - rate: The sample rate in hertz, which does not affect the limits of a sweep.
   public init(_ profile: TransducerProfile, rate: Double = 48_000) {
-    let settings = profile.transducerSettings(rate: rate)
+    let transducerSettings = profile.transducerSettings(rate: rate)
     profileName = profile.name
-    transducerLimits = settings?.limits
-    resonanceModel = settings?.protectionModel
+    transducerLimits = transducerSettings?.limits
+    resonanceModel = transducerSettings?.protectionModel
   }
 
   /// A Boolean value that indicates whether the profile has a limit of excursion or power.
@@ -45,11 +45,11 @@ public struct SweepLimits: Equatable, Sendable {
   ///   - band: The frequencies, in hertz.
   func excessDecibels(ofAmplitude amplitude: Double, within band: ClosedRange<Double>) -> Double {
     var maximumExcessDecibels = -Double.infinity
-    if let excursion = transducerLimits?.maximumExcursionRatio, let resonanceModel {
+    if let maximumExcursionRatio = transducerLimits?.maximumExcursionRatio, let resonanceModel {
       let displacement = amplitude * resonanceModel.maximumDisplacement(in: band)
       maximumExcessDecibels = max(
         maximumExcessDecibels,
-        Decibels.of(amplitude: displacement / excursion) + Self.headroomDecibels)
+        Decibels.of(amplitude: displacement / maximumExcursionRatio) + Self.headroomDecibels)
     }
     if let fullScalePowerRatio = transducerLimits?.fullScalePowerRatio {
       maximumExcessDecibels = max(
@@ -66,7 +66,7 @@ public struct SweepLimits: Equatable, Sendable {
     let excessDecibels = self.excessDecibels(of: signal)
     guard excessDecibels > 0 else { return }
     let suitableLevelDecibels = ((signal.levelDecibels - excessDecibels) * 10).rounded(.down) / 10
-    let advice =
+    let levelAdvice =
       suitableLevelDecibels >= SweepSignal.supportedLevelDecibels.lowerBound
       ? "use '--level \(suitableLevelDecibels.text(places: 1))'"
       : "lower the gain of the amplifier and set amplifier.power in the profile"
@@ -76,7 +76,7 @@ public struct SweepLimits: Equatable, Sendable {
       a sweep at \(signal.levelDecibels.text(places: 1)) dBFS is \
       \(excessDecibels.text(places: 1)) dB too \
       strong \
-      for \(profileName); \(advice)
+      for \(profileName); \(levelAdvice)
       """)
   }
 }

@@ -59,28 +59,29 @@ struct SweepPair {
     _ recording: CalibrationRecording, signal: SweepSignal, recorderSampleRate rate: Double,
     firstSweep: Double
   ) {
-    let sweep = signal.sweep(rate: rate)
+    let playedSweep = signal.sweep(rate: rate)
     let firstFrame = Int(((firstSweep - Self.preRollSeconds) * rate).rounded())
     let spacingFrames = signal.sweepSpacingSeconds * rate
     let wholeSpacingFrames = Int(spacingFrames.rounded())
     let excerptFrameCount = Int(
       (Self.preRollSeconds + signal.sweepSeconds + Self.postRollSeconds) * rate)
-    var transform = FourierTransform(
+    var excerptTransform = FourierTransform(
       length: FourierTransform.fastLength(atLeast: excerptFrameCount))
-    let playedBins = transform.forward(sweep)
-    let quietBins = transform.forward(
+    let playedBins = excerptTransform.forward(playedSweep)
+    let quietBins = excerptTransform.forward(
       Self.excerpt(of: recording.samples, from: firstFrame, count: excerptFrameCount))
-    let loudBins = transform.forward(
+    let loudBins = excerptTransform.forward(
       Self.excerpt(
         of: recording.samples, from: firstFrame + wholeSpacingFrames, count: excerptFrameCount))
-    let binWidth = rate / Double(transform.length)
-    let firstBin = Int((signal.bandHertz.lowerBound / binWidth).rounded(.up))
-    let lastBin = min(Int(signal.bandHertz.upperBound / binWidth), transform.binCount - 1)
+    let binWidthHertz = rate / Double(excerptTransform.length)
+    let firstBin = Int((signal.bandHertz.lowerBound / binWidthHertz).rounded(.up))
+    let lastBin = min(
+      Int(signal.bandHertz.upperBound / binWidthHertz), excerptTransform.binCount - 1)
     // The second excerpt starts on a whole frame, a fraction of a frame from the sweep's start.
     let subframeOffsetSeconds = (spacingFrames - Double(wholeSpacingFrames)) / rate
     let quietGain = 1 / SweepSignal.quietToLoudAmplitudeRatio
     bins = (firstBin...max(firstBin, lastBin)).map { index in
-      let hertz = Double(index) * binWidth
+      let hertz = Double(index) * binWidthHertz
       let angle = 2 * Double.pi * hertz * subframeOffsetSeconds
       return Bin(
         hertz: hertz, playedValue: Phasor(playedBins[index]),
@@ -95,9 +96,9 @@ struct SweepPair {
   /// seconds.
   var clockSkewSeconds: Double {
     // Bins within a hertz rotate together for all delays of the search.
-    let bandwidth = (bins.last?.hertz ?? 1) - (bins.first?.hertz ?? 0)
-    let binsPerHertz = max(1, Int(Double(bins.count) / bandwidth))
-    let terms = stride(from: 0, to: bins.count, by: binsPerHertz).map { start in
+    let bandwidthHertz = (bins.last?.hertz ?? 1) - (bins.first?.hertz ?? 0)
+    let binsPerHertz = max(1, Int(Double(bins.count) / bandwidthHertz))
+    let rotationTerms = stride(from: 0, to: bins.count, by: binsPerHertz).map { start in
       let group = bins[start..<min(start + binsPerHertz, bins.count)]
       return (
         hertz: group.reduce(0) { $0 + $1.hertz } / Double(group.count),
@@ -105,7 +106,7 @@ struct SweepPair {
       )
     }
     return DelaySearch.delay(
-      of: terms, within: SweepSearch.secondSweepToleranceSeconds, ignoresSign: false)
+      of: rotationTerms, within: SweepSearch.secondSweepToleranceSeconds, ignoresSign: false)
   }
 
   /// The power of the difference between the scaled sweeps, relative to the power of a sweep.
@@ -164,18 +165,19 @@ struct SweepPair {
   /// The weight of the quiet sweep in the weighted mean. The noise of the quiet sweep is scaled up
   /// together with the sweep.
   private static let quietSweepWeight: Double = {
-    let power = SweepSignal.quietToLoudAmplitudeRatio * SweepSignal.quietToLoudAmplitudeRatio
-    return power / (1 + power)
+    let powerRatio = SweepSignal.quietToLoudAmplitudeRatio * SweepSignal.quietToLoudAmplitudeRatio
+    return powerRatio / (1 + powerRatio)
   }()
 
   /// Returns an excerpt of a recording with its mean subtracted, padded with silence.
   private static func excerpt(of samples: [Float], from start: Int, count: Int) -> [Float] {
-    let range = max(0, min(start, samples.count))..<max(0, min(start + count, samples.count))
-    let mean = samples[range].reduce(0) { $0 + Double($1) } / Double(max(1, range.count))
-    var excerpt = [Float](repeating: 0, count: count)
-    for frame in range {
-      excerpt[frame - start] = samples[frame] - Float(mean)
+    let sampleRange = max(0, min(start, samples.count))..<max(0, min(start + count, samples.count))
+    let meanValue =
+      samples[sampleRange].reduce(0) { $0 + Double($1) } / Double(max(1, sampleRange.count))
+    var centeredSamples = [Float](repeating: 0, count: count)
+    for frame in sampleRange {
+      centeredSamples[frame - start] = samples[frame] - Float(meanValue)
     }
-    return excerpt
+    return centeredSamples
   }
 }

@@ -37,23 +37,24 @@ struct SweepRecording {
   ///   - signal: The signal that was played.
   init(_ recording: CalibrationRecording, signal: SweepSignal) throws(CalibrationError) {
     try recording.check(for: signal)
-    let starts = try SweepSearch(recording, signal: signal).sweepStarts()
-    try Self.checkClipping(of: recording, signal: signal, starts: starts)
-    let silences = Self.silences(starts: starts, signal: signal, recording: recording)
-    let rate = recording.sampleRate
-    let hum = MainsHum(in: recording.samples, rate: rate, silences: silences)
-    self.removedHum = hum
-    let cleanedSamples =
-      hum.map {
+    let sweepStarts = try SweepSearch(recording, signal: signal).sweepStarts()
+    try Self.checkClipping(of: recording, signal: signal, starts: sweepStarts)
+    let silenceRanges = Self.silences(starts: sweepStarts, signal: signal, recording: recording)
+    let sampleRate = recording.sampleRate
+    let mainsHum = MainsHum(in: recording.samples, rate: sampleRate, silences: silenceRanges)
+    self.removedHum = mainsHum
+    let cleanedRecording =
+      mainsHum.map {
         CalibrationRecording(
-          samples: $0.removingHum(from: recording.samples, rate: rate), sampleRate: rate)
+          samples: $0.removingHum(from: recording.samples, rate: sampleRate), sampleRate: sampleRate
+        )
       } ?? recording
-    self.cleanRecording = cleanedSamples
+    self.cleanRecording = cleanedRecording
     do {
       (sweepPair, signalToNoiseDecibels) = try Self.sweepPair(
-        in: cleanedSamples, signal: signal, starts: starts)
+        in: cleanedRecording, signal: signal, starts: sweepStarts)
     } catch {
-      throw CalibrationError.attributing(error, to: hum)
+      throw CalibrationError.attributing(error, to: mainsHum)
     }
   }
 
@@ -76,11 +77,11 @@ struct SweepRecording {
   private static func checkClipping(
     of recording: CalibrationRecording, signal: SweepSignal, starts: SweepSearch.SweepStarts
   ) throws(CalibrationError) {
-    let rate = recording.sampleRate
+    let sampleRate = recording.sampleRate
     for time in [starts.first, starts.second] {
-      let start = Int(time * rate)
-      let end = start + Int((signal.sweepSeconds + 0.1) * rate)
-      let range = max(0, start - Int(0.1 * rate))..<end
+      let start = Int(time * sampleRate)
+      let end = start + Int((signal.sweepSeconds + 0.1) * sampleRate)
+      let range = max(0, start - Int(0.1 * sampleRate))..<end
       if let frame = ClippingDetector.firstClippedFrame(in: recording.samples, range: range) {
         throw CalibrationError(
           .clipped,
@@ -94,26 +95,27 @@ struct SweepRecording {
   private static func sweepPair(
     in recording: CalibrationRecording, signal: SweepSignal, starts: SweepSearch.SweepStarts
   ) throws(CalibrationError) -> (SweepPair, signalToNoise: Double) {
-    let rate = recording.sampleRate
+    let sampleRate = recording.sampleRate
     let uncorrectedPair = SweepPair(
-      recording, signal: signal, recorderSampleRate: rate, firstSweep: starts.first)
-    let clockError = uncorrectedPair.clockSkewSeconds / signal.sweepSpacingSeconds
-    try checkClock(error: clockError)
-    let signalToNoise = NoiseMeasurement.signalToNoise(
-      of: recording.samples, rate: rate, signal: signal, secondSweep: Int(starts.second * rate))
-    guard signalToNoise >= Calibration.minimumSignalToNoiseDecibels else {
+      recording, signal: signal, recorderSampleRate: sampleRate, firstSweep: starts.first)
+    let clockErrorFraction = uncorrectedPair.clockSkewSeconds / signal.sweepSpacingSeconds
+    try checkClock(error: clockErrorFraction)
+    let signalToNoiseDecibels = NoiseMeasurement.signalToNoise(
+      of: recording.samples, rate: sampleRate, signal: signal,
+      secondSweep: Int(starts.second * sampleRate))
+    guard signalToNoiseDecibels >= Calibration.minimumSignalToNoiseDecibels else {
       throw CalibrationError(
         .tooQuiet,
         """
-        is too quiet: the sweeps are \(signalToNoise.text(places: 1)) dB above the noise; at least \
-        6 dB is required
+        is too quiet: the sweeps are \(signalToNoiseDecibels.text(places: 1)) dB above the noise; \
+        at least 6 dB is required
         """)
     }
-    let pair = SweepPair(
-      recording, signal: signal, recorderSampleRate: rate * (1 + clockError),
+    let correctedPair = SweepPair(
+      recording, signal: signal, recorderSampleRate: sampleRate * (1 + clockErrorFraction),
       firstSweep: starts.first)
-    try checkLevels(of: pair)
-    return (pair, signalToNoise)
+    try checkLevels(of: correctedPair)
+    return (correctedPair, signalToNoiseDecibels)
   }
 
   private static func checkClock(error: Double) throws(CalibrationError) {
@@ -128,10 +130,10 @@ struct SweepRecording {
   }
 
   private static func checkLevels(of pair: SweepPair) throws(CalibrationError) {
-    let ratio = pair.loudToExpectedAmplitudeRatio
-    guard ratio > Self.minimumSweepLevelRatio else {
+    let levelRatio = pair.loudToExpectedAmplitudeRatio
+    guard levelRatio > Self.minimumSweepLevelRatio else {
       let expected = -Decibels.of(amplitude: SweepSignal.quietToLoudAmplitudeRatio)
-      let measured = (expected + Decibels.of(amplitude: ratio)).text(places: 1)
+      let measured = (expected + Decibels.of(amplitude: levelRatio)).text(places: 1)
       throw CalibrationError(
         .unsuitableRecording,
         """
@@ -180,22 +182,24 @@ public struct ReferenceDelay: Equatable, Sendable {
   public init(measuring recording: CalibrationRecording, of signal: SweepSignal)
     throws(CalibrationError)
   {
-    let sweeps = try SweepRecording(recording, signal: signal)
-    try sweeps.checkRepeatability()
-    let pair = sweeps.sweepPair
-    let response = pair.response(removingDelay: SweepPair.preRollSeconds)
-    let terms = response.groups.map {
+    let sweepRecording = try SweepRecording(recording, signal: signal)
+    try sweepRecording.checkRepeatability()
+    let sweepPair = sweepRecording.sweepPair
+    let response = sweepPair.response(removingDelay: SweepPair.preRollSeconds)
+    let delayTerms = response.groups.map {
       (hertz: $0.meanHertz, value: $0.spectrumRatio * $0.sweepPower)
     }
-    let maximumDelay = 0.5 / signal.bandHertz.lowerBound
-    let delay = DelaySearch.delay(of: terms, within: maximumDelay, ignoresSign: true)
-    let coherentSum = abs(DelaySearch.correlation(of: terms, at: delay))
-    let incoherentSum = terms.reduce(0) { $0 + $1.value.magnitude }
+    let maximumDelaySeconds = 0.5 / signal.bandHertz.lowerBound
+    let delaySeconds = DelaySearch.delay(
+      of: delayTerms, within: maximumDelaySeconds, ignoresSign: true)
+    let coherentSum = abs(DelaySearch.correlation(of: delayTerms, at: delaySeconds))
+    let incoherentSum = delayTerms.reduce(0) { $0 + $1.value.magnitude }
     guard coherentSum >= Self.minimumCoherentFraction * incoherentSum else {
       throw CalibrationError(.noResonance, "the reference channel does not contain the signal")
     }
     signalStartSeconds =
-      pair.excerptStartSeconds + SweepPair.preRollSeconds + delay - signal.firstSweepStartSeconds
+      sweepPair.excerptStartSeconds + SweepPair.preRollSeconds + delaySeconds
+      - signal.firstSweepStartSeconds
   }
 }
 
@@ -221,9 +225,9 @@ enum NoiseMeasurement {
     let noisePower = bandPower(
       of: samples, from: noiseEndFrame - Int(noiseSeconds * rate), to: noiseEndFrame, rate: rate,
       signal: signal)
-    let sweepEnd = secondSweep + Int(signal.sweepSeconds * rate)
+    let sweepEndFrame = secondSweep + Int(signal.sweepSeconds * rate)
     let sweepPower = bandPower(
-      of: samples, from: secondSweep, to: sweepEnd, rate: rate, signal: signal)
+      of: samples, from: secondSweep, to: sweepEndFrame, rate: rate, signal: signal)
     // The sweep's power includes that of the noise.
     return Decibels.of(power: max(0, sweepPower - noisePower) / max(noisePower, 1e-30))
   }
@@ -232,23 +236,25 @@ enum NoiseMeasurement {
   private static func bandPower(
     of samples: [Float], from start: Int, to end: Int, rate: Double, signal: SweepSignal
   ) -> Double {
-    let range = max(0, min(start, samples.count))..<max(0, min(end, samples.count))
-    guard range.count > 1 else { return 0 }
-    let mean = samples[range].reduce(0) { $0 + Double($1) } / Double(range.count)
+    let sampleRange = max(0, min(start, samples.count))..<max(0, min(end, samples.count))
+    guard sampleRange.count > 1 else { return 0 }
+    let meanValue = samples[sampleRange].reduce(0) { $0 + Double($1) } / Double(sampleRange.count)
     var windowEnergy = 0.0
-    let windowed = range.map { frame -> Float in
-      let position = (Double(frame - range.lowerBound) + 0.5) / Double(range.count)
+    let windowedSamples = sampleRange.map { frame -> Float in
+      let position = (Double(frame - sampleRange.lowerBound) + 0.5) / Double(sampleRange.count)
       let weight = 0.5 - 0.5 * cos(2 * .pi * position)
       windowEnergy += weight * weight
-      return Float((Double(samples[frame]) - mean) * weight)
+      return Float((Double(samples[frame]) - meanValue) * weight)
     }
-    var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: range.count))
-    let bins = transform.forward(windowed)
-    let binWidth = rate / Double(transform.length)
-    var totalPower = 0.0
-    for index in bins.indices where signal.bandHertz.contains(Double(index) * binWidth) {
-      totalPower += Double(bins[index].power)
+    var transform = FourierTransform(
+      length: FourierTransform.fastLength(atLeast: sampleRange.count))
+    let spectrumBins = transform.forward(windowedSamples)
+    let binWidthHertz = rate / Double(transform.length)
+    var summedBinPower = 0.0
+    for index in spectrumBins.indices where signal.bandHertz.contains(Double(index) * binWidthHertz)
+    {
+      summedBinPower += Double(spectrumBins[index].power)
     }
-    return 2 * totalPower / (Double(transform.length) * windowEnergy)
+    return 2 * summedBinPower / (Double(transform.length) * windowEnergy)
   }
 }

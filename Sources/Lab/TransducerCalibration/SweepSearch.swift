@@ -39,32 +39,33 @@ struct SweepSearch {
   ///   - signal: The signal that was played.
   init(_ recording: CalibrationRecording, signal: SweepSignal) {
     self.signal = signal
-    let sweep = signal.sweep(rate: recording.sampleRate)
+    let playedSweep = signal.sweep(rate: recording.sampleRate)
     let transformLength = FourierTransform.fastLength(
-      atLeast: recording.samples.count + sweep.count)
+      atLeast: recording.samples.count + playedSweep.count)
     var transform = FourierTransform(length: transformLength)
     let recordedBins = transform.forward(recording.samples)
-    let playedBins = transform.forward(sweep)
-    let binWidth = recording.sampleRate / Double(transformLength)
-    let firstBin = Int((signal.bandHertz.lowerBound / binWidth).rounded(.up))
-    let lastBin = min(Int(signal.bandHertz.upperBound / binWidth), transformLength / 2)
+    let playedBins = transform.forward(playedSweep)
+    let binWidthHertz = recording.sampleRate / Double(transformLength)
+    let firstBin = Int((signal.bandHertz.lowerBound / binWidthHertz).rounded(.up))
+    let lastBin = min(Int(signal.bandHertz.upperBound / binWidthHertz), transformLength / 2)
     let bandBins = firstBin...max(firstBin, lastBin)
     let maximumPower = bandBins.reduce(Float(0)) { max($0, playedBins[$1].power) }
     let regularization = max(1e-4 * maximumPower, .leastNormalMagnitude)
     // Eight samples in the shortest period suffice.
-    let reducedLength = FourierTransform.fastLength(atLeast: 8 * (lastBin + 1))
-    var inverse = FourierTransform(length: reducedLength)
-    var bins = [ComplexNumber](repeating: ComplexNumber(), count: inverse.binCount)
+    let reducedTransformLength = FourierTransform.fastLength(atLeast: 8 * (lastBin + 1))
+    var inverseTransform = FourierTransform(length: reducedTransformLength)
+    var impulseBins = [ComplexNumber](repeating: ComplexNumber(), count: inverseTransform.binCount)
     for index in bandBins {
       let product = recordedBins[index] * playedBins[index].conjugate
       let scale = 1 / (playedBins[index].power + regularization)
-      bins[index] = ComplexNumber(product.real * scale, product.imaginary * scale)
+      impulseBins[index] = ComplexNumber(product.real * scale, product.imaginary * scale)
     }
-    impulseSampleRate = recording.sampleRate * Double(reducedLength) / Double(transformLength)
+    impulseSampleRate =
+      recording.sampleRate * Double(reducedTransformLength) / Double(transformLength)
     // A sweep that starts later is not complete.
-    let count = max(
+    let searchedSampleCount = max(
       1, Int((recording.durationSeconds - 0.9 * signal.sweepSeconds) * impulseSampleRate))
-    impulseMagnitudes = inverse.backward(bins).prefix(count).map(abs)
+    impulseMagnitudes = inverseTransform.backward(impulseBins).prefix(searchedSampleCount).map(abs)
   }
 
   /// Returns the start times of both sweeps.
@@ -72,17 +73,19 @@ struct SweepSearch {
   /// - Throws: `unsuitableRecording` without two sweeps, `clockMismatch` for a wrong distance.
   func sweepStarts() throws(CalibrationError) -> SweepStarts {
     let mainPeak = peak(in: 0...Double(impulseMagnitudes.count) / impulseSampleRate)
-    let median = impulseMagnitudes.sorted()[impulseMagnitudes.count / 2]
-    guard mainPeak.impulseMagnitude > Self.minimumPeakToMedianRatio * median else {
+    let medianMagnitude = impulseMagnitudes.sorted()[impulseMagnitudes.count / 2]
+    guard mainPeak.impulseMagnitude > Self.minimumPeakToMedianRatio * medianMagnitude else {
       throw missingSweepError
     }
     let laterPeak = peak(around: mainPeak.timeSeconds + signal.sweepSpacingSeconds)
     let earlierPeak = peak(around: mainPeak.timeSeconds - signal.sweepSpacingSeconds)
-    let second =
+    let secondPeak =
       laterPeak.impulseMagnitude >= earlierPeak.impulseMagnitude ? laterPeak : earlierPeak
-    if second.impulseMagnitude >= Self.minimumLowerToHigherPeakRatio * mainPeak.impulseMagnitude {
+    if secondPeak.impulseMagnitude >= Self.minimumLowerToHigherPeakRatio * mainPeak.impulseMagnitude
+    {
       return (
-        min(mainPeak.timeSeconds, second.timeSeconds), max(mainPeak.timeSeconds, second.timeSeconds)
+        min(mainPeak.timeSeconds, secondPeak.timeSeconds),
+        max(mainPeak.timeSeconds, secondPeak.timeSeconds)
       )
     }
     throw misalignmentError(mainPeak)
@@ -104,11 +107,15 @@ struct SweepSearch {
   /// first.
   private func misalignmentError(_ mainPeak: Peak) -> CalibrationError {
     let earlierPeak = peak(in: 0...max(0, mainPeak.timeSeconds - Self.echoSeconds))
-    let start = mainPeak.timeSeconds + Self.echoSeconds
+    let laterStartSeconds = mainPeak.timeSeconds + Self.echoSeconds
     let laterPeak = peak(
-      in: start...max(start, Double(impulseMagnitudes.count) / impulseSampleRate))
-    let second = earlierPeak.impulseMagnitude > laterPeak.impulseMagnitude ? earlierPeak : laterPeak
-    guard second.impulseMagnitude >= Self.minimumLowerToHigherPeakRatio * mainPeak.impulseMagnitude
+      in:
+        laterStartSeconds...max(
+          laterStartSeconds, Double(impulseMagnitudes.count) / impulseSampleRate))
+    let secondPeak =
+      earlierPeak.impulseMagnitude > laterPeak.impulseMagnitude ? earlierPeak : laterPeak
+    guard
+      secondPeak.impulseMagnitude >= Self.minimumLowerToHigherPeakRatio * mainPeak.impulseMagnitude
     else {
       return CalibrationError(
         .unsuitableRecording,
@@ -117,7 +124,7 @@ struct SweepSearch {
         recording before the first sweep, and stop after the second
         """)
     }
-    let distanceText = abs(second.timeSeconds - mainPeak.timeSeconds).text(places: 2)
+    let distanceText = abs(secondPeak.timeSeconds - mainPeak.timeSeconds).text(places: 2)
     return CalibrationError(
       .clockMismatch,
       """
@@ -137,10 +144,11 @@ struct SweepSearch {
   }
 
   private func peak(in seconds: ClosedRange<Double>) -> Peak {
-    let first = min(impulseMagnitudes.count, Int(seconds.lowerBound * impulseSampleRate))
-    let end = min(
-      impulseMagnitudes.count, max(first, Int(seconds.upperBound * impulseSampleRate) + 1))
-    guard let index = (first..<end).max(by: { impulseMagnitudes[$0] < impulseMagnitudes[$1] })
+    let firstIndex = min(impulseMagnitudes.count, Int(seconds.lowerBound * impulseSampleRate))
+    let endIndex = min(
+      impulseMagnitudes.count, max(firstIndex, Int(seconds.upperBound * impulseSampleRate) + 1))
+    guard
+      let index = (firstIndex..<endIndex).max(by: { impulseMagnitudes[$0] < impulseMagnitudes[$1] })
     else { return Peak(timeSeconds: seconds.lowerBound, impulseMagnitude: 0) }
     return Peak(
       timeSeconds: Double(index) / impulseSampleRate, impulseMagnitude: impulseMagnitudes[index])

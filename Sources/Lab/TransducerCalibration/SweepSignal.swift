@@ -111,10 +111,10 @@ public struct SweepSignal: Equatable, Sendable {
     let lowestHertz = max(
       Self.quickCheckMinimumHertz, model.resonanceHertz / Self.quickCheckFrequencyRatio)
     let highestHertz = max(4 * lowestHertz, model.resonanceHertz * Self.quickCheckFrequencyRatio)
-    let duration =
+    let sweepDuration =
       (Self.quickCheckSeconds - Self.outerSilenceSeconds) / 2 - Self.silenceAfterSweepSeconds
     try self.init(
-      bandHertz: lowestHertz...highestHertz, sweepSeconds: duration, levelDecibels: level,
+      bandHertz: lowestHertz...highestHertz, sweepSeconds: sweepDuration, levelDecibels: level,
       hasTones: false)
   }
 
@@ -175,28 +175,30 @@ public struct SweepSignal: Equatable, Sendable {
     -> [Float]
   {
     try check(rate: rate)
-    let includesTones = includesTones && hasTones
-    let duration = includesTones ? totalSeconds : measuredSeconds
-    var signal = [Double](repeating: 0, count: Int((duration * rate).rounded(.up)))
+    let addsTones = includesTones && hasTones
+    let signalSeconds = addsTones ? totalSeconds : measuredSeconds
+    var unfilteredSignal = [Double](repeating: 0, count: Int((signalSeconds * rate).rounded(.up)))
 
-    func add(_ samples: [Double], at seconds: Double) {
+    func addSamples(_ samples: [Double], at seconds: Double) {
       let start = Int((seconds * rate).rounded())
-      for index in samples.indices where start + index < signal.count {
-        signal[start + index] += samples[index]
+      for index in samples.indices where start + index < unfilteredSignal.count {
+        unfilteredSignal[start + index] += samples[index]
       }
     }
 
-    let sweep = unfilteredSweep(rate: rate)
-    add(sweep.map { Self.quietToLoudAmplitudeRatio * $0 }, at: firstSweepStartSeconds)
-    add(sweep, at: firstSweepStartSeconds + sweepSpacingSeconds)
-    if includesTones {
+    let fullLevelSweep = unfilteredSweep(rate: rate)
+    addSamples(
+      fullLevelSweep.map { Self.quietToLoudAmplitudeRatio * $0 }, at: firstSweepStartSeconds)
+    addSamples(fullLevelSweep, at: firstSweepStartSeconds + sweepSpacingSeconds)
+    if addsTones {
       for index in 0..<Self.toneCount {
         let toneTime = measuredSeconds + Double(index) * Self.toneSpacingSeconds
-        add(steadyTone(index, rate: rate), at: toneTime)
-        add(burst(rate: rate), at: toneTime + Double(Self.toneCount) * Self.toneSpacingSeconds)
+        addSamples(steadyTone(index, rate: rate), at: toneTime)
+        addSamples(
+          burst(rate: rate), at: toneTime + Double(Self.toneCount) * Self.toneSpacingSeconds)
       }
     }
-    return filtered(signal, rate: rate)
+    return filtered(unfilteredSignal, rate: rate)
   }
 
   /// Returns the samples of the loud sweep in the signal, including the decay of the high-pass.
@@ -204,8 +206,8 @@ public struct SweepSignal: Equatable, Sendable {
   /// - Parameter rate: The sample rate in hertz, not necessarily whole, so that it can include the
   ///   error of a clock.
   func sweep(rate: Double) -> [Float] {
-    let silence = [Double](repeating: 0, count: Int(Self.highPassSettlingSeconds * rate))
-    return filtered(unfilteredSweep(rate: rate) + silence, rate: rate)
+    let settlingSilence = [Double](repeating: 0, count: Int(Self.highPassSettlingSeconds * rate))
+    return filtered(unfilteredSweep(rate: rate) + settlingSilence, rate: rate)
   }
 
   /// Checks that a sample rate is high enough.
@@ -221,8 +223,8 @@ public struct SweepSignal: Equatable, Sendable {
   }
 
   private func filtered(_ signal: [Double], rate: Double) -> [Float] {
-    var filter = SweepHighPass(hertz: bandHertz.lowerBound / 2, rate: rate)
-    return signal.map { Float(filter.process($0)) }
+    var highPassFilter = SweepHighPass(hertz: bandHertz.lowerBound / 2, rate: rate)
+    return signal.map { Float(highPassFilter.process($0)) }
   }
 
   /// Returns an exponential sine sweep, whose frequency grows by a factor of e per time constant.
@@ -236,21 +238,22 @@ public struct SweepSignal: Equatable, Sendable {
   }
 
   private func steadyTone(_ index: Int, rate: Double) -> [Double] {
-    let position = Double(index) / Double(Self.toneCount - 1)
-    let hertz =
-      toneBandHertz.lowerBound * pow(toneBandHertz.upperBound / toneBandHertz.lowerBound, position)
-    let duration = 0.9 * Self.toneSpacingSeconds
-    return sampledFunction(rate: rate, duration: duration) { time in
-      peakAmplitude * fadeGain(at: time, of: duration) * sin(2 * .pi * hertz * time)
+    let tonePosition = Double(index) / Double(Self.toneCount - 1)
+    let toneHertz =
+      toneBandHertz.lowerBound
+      * pow(toneBandHertz.upperBound / toneBandHertz.lowerBound, tonePosition)
+    let toneSeconds = 0.9 * Self.toneSpacingSeconds
+    return sampledFunction(rate: rate, duration: toneSeconds) { time in
+      peakAmplitude * fadeGain(at: time, of: toneSeconds) * sin(2 * .pi * toneHertz * time)
     }
   }
 
   private func burst(rate: Double) -> [Double] {
-    let hertz = (toneBandHertz.lowerBound * toneBandHertz.upperBound).squareRoot()
-    let duration = min(Self.burstPeriods / hertz, 0.9 * Self.toneSpacingSeconds)
-    return sampledFunction(rate: rate, duration: duration) { time in
-      let window = sin(.pi * time / duration)
-      return peakAmplitude * window * window * sin(2 * .pi * hertz * time)
+    let burstHertz = (toneBandHertz.lowerBound * toneBandHertz.upperBound).squareRoot()
+    let burstSeconds = min(Self.burstPeriods / burstHertz, 0.9 * Self.toneSpacingSeconds)
+    return sampledFunction(rate: rate, duration: burstSeconds) { time in
+      let window = sin(.pi * time / burstSeconds)
+      return peakAmplitude * window * window * sin(2 * .pi * burstHertz * time)
     }
   }
 
@@ -290,11 +293,11 @@ struct SweepHighPass {
   }
 
   mutating func process(_ input: Double) -> Double {
-    let value =
+    let stateValue =
       input - firstFeedbackCoefficient * recursionState.0 - secondFeedbackCoefficient
       * recursionState.1
-    let output = inputGain * (value - 2 * recursionState.0 + recursionState.1)
-    recursionState = (value, recursionState.0)
-    return output
+    let outputSample = inputGain * (stateValue - 2 * recursionState.0 + recursionState.1)
+    recursionState = (stateValue, recursionState.0)
+    return outputSample
   }
 }

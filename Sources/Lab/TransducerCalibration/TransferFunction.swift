@@ -60,16 +60,17 @@ struct TransferFunction: Equatable {
       case 1: Phasor(0, frequencyRatio)
       default: Phasor(1, 0)
       }
-    let scaled = numerator * (1 / mode.qualityFactor)
-    return scaled / Phasor(1 - frequencyRatio * frequencyRatio, frequencyRatio / mode.qualityFactor)
+    let scaledNumerator = numerator * (1 / mode.qualityFactor)
+    return scaledNumerator
+      / Phasor(1 - frequencyRatio * frequencyRatio, frequencyRatio / mode.qualityFactor)
   }
 
   /// Returns the combined response of the coil's low-pass and the recorder's high-pass at a
   /// frequency.
   func filterValue(atHertz hertz: Double) -> Phasor {
-    let highPass = highPassValue(atHertz: hertz)
-    guard coilTimeConstantSeconds > 0 else { return highPass }
-    return highPass / Phasor(1, 2 * .pi * hertz * coilTimeConstantSeconds)
+    let highPassFactor = highPassValue(atHertz: hertz)
+    guard coilTimeConstantSeconds > 0 else { return highPassFactor }
+    return highPassFactor / Phasor(1, 2 * .pi * hertz * coilTimeConstantSeconds)
   }
 
   /// Returns the response of the recorder's high-pass at a frequency.
@@ -87,8 +88,8 @@ struct TransferFunction: Equatable {
 
   /// Returns the complex phase factor of the delay at a frequency, exp(−jωτ).
   func delayPhasor(atHertz hertz: Double) -> Phasor {
-    let angle = 2 * Double.pi * hertz * delaySeconds
-    return Phasor(cos(angle), -sin(angle))
+    let delayAngle = 2 * Double.pi * hertz * delaySeconds
+    return Phasor(cos(delayAngle), -sin(delayAngle))
   }
 
   /// Returns the gains of the resonances that minimize the squared residuals of a response.
@@ -96,34 +97,38 @@ struct TransferFunction: Equatable {
   /// The gains are linear parameters, so they follow from the normal equations. Only the other
   /// parameters require a search.
   func fitGains(to response: MeasuredResponse) -> GainFit {
-    let columns = designMatrix(for: response)
+    let designColumns = designMatrix(for: response)
     let measuredGains = response.weightedGains
-    let rows = columns.indices.map { row in
-      columns.indices.map { column in
+    let equationRows = designColumns.indices.map { row in
+      designColumns.indices.map { column in
         // A minimal ridge keeps two equal resonances solvable.
-        Self.realDotProduct(columns[row], columns[column]) * (row == column ? 1 + 1e-12 : 1)
-      } + [Self.realDotProduct(columns[row], measuredGains)]
+        Self.realDotProduct(designColumns[row], designColumns[column])
+          * (row == column ? 1 + 1e-12 : 1)
+      } + [Self.realDotProduct(designColumns[row], measuredGains)]
     }
-    let gains = LevenbergMarquardt.solveLinearSystem(rows) ?? columns.map { _ in 0 }
-    var residuals: [Double] = []
-    residuals.reserveCapacity(2 * measuredGains.count)
-    var cost = 0.0
+    let fittedGains =
+      LevenbergMarquardt.solveLinearSystem(equationRows) ?? designColumns.map { _ in 0 }
+    var weightedResiduals: [Double] = []
+    weightedResiduals.reserveCapacity(2 * measuredGains.count)
+    var squaredResidualSum = 0.0
     for index in measuredGains.indices {
       var residual = measuredGains[index]
-      for mode in columns.indices {
-        residual = residual - columns[mode][index] * gains[mode]
+      for mode in designColumns.indices {
+        residual = residual - designColumns[mode][index] * fittedGains[mode]
       }
-      residuals.append(residual.real)
-      residuals.append(residual.imaginary)
-      cost += residual.power
+      weightedResiduals.append(residual.real)
+      weightedResiduals.append(residual.imaginary)
+      squaredResidualSum += residual.power
     }
-    return GainFit(gainsByResonance: gains, squaredResidualSum: cost, weightedResiduals: residuals)
+    return GainFit(
+      gainsByResonance: fittedGains, squaredResidualSum: squaredResidualSum,
+      weightedResiduals: weightedResiduals)
   }
 
   /// Returns the weighted response of each resonance with gain 1: the columns of the design matrix.
   private func designMatrix(for response: MeasuredResponse) -> [[Phasor]] {
     let groups = response.groups
-    var columns = [[Phasor]](
+    var matrixColumns = [[Phasor]](
       repeating: [Phasor](repeating: .zero, count: groups.count), count: modes.count)
     for index in groups.indices {
       let hertz = groups[index].meanHertz
@@ -131,21 +136,21 @@ struct TransferFunction: Equatable {
         filterValue(atHertz: hertz) * delayPhasor(atHertz: hertz)
         * response.weightSquareRoots[index]
       for mode in modes.indices {
-        columns[mode][index] = undelayedMode(mode, atHertz: hertz) * common
+        matrixColumns[mode][index] = undelayedMode(mode, atHertz: hertz) * common
       }
     }
-    return columns
+    return matrixColumns
   }
 
   /// Returns the real part of the inner product of two columns of the design matrix.
   private static func realDotProduct(_ first: [Phasor], _ second: [Phasor]) -> Double {
-    var sum = 0.0
+    var productSum = 0.0
     for index in first.indices {
       let real = first[index].real * second[index].real
       let imaginary = first[index].imaginary * second[index].imaginary
-      sum += real + imaginary
+      productSum += real + imaginary
     }
-    return sum
+    return productSum
   }
 }
 
