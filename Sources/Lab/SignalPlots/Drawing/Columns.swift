@@ -69,10 +69,10 @@ struct SampleColumns {
   ///   - prefixSums: The sums of the values before each index; the first is 0.
   ///   - radius: The number of values on either side.
   private static func centeredMeans(prefixSums: [Double], radius: Int) -> [Double] {
-    let count = prefixSums.count - 1
-    return (0..<max(0, count)).map { index in
+    let columnCount = prefixSums.count - 1
+    return (0..<max(0, columnCount)).map { index in
       let start = max(0, index - radius)
-      let end = min(count, index + radius + 1)
+      let end = min(columnCount, index + radius + 1)
       return (prefixSums[end] - prefixSums[start]) / Double(end - start)
     }
   }

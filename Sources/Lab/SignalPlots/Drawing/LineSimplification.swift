@@ -9,13 +9,13 @@ enum LineSimplification {
   /// - Parameter points: The points by ascending `x`.
   static func decimated(_ points: [PlotPoint]) -> [PlotPoint] {
     guard points.count > maximumUndecimatedPointCount else { return points }
-    var result: [PlotPoint] = []
-    var columnStart = 0
-    while columnStart < points.count {
-      let column = points[columnStart].x.rounded(.down)
-      var end = columnStart
-      var topIndex = columnStart
-      var bottomIndex = columnStart
+    var decimatedPoints: [PlotPoint] = []
+    var columnStartIndex = 0
+    while columnStartIndex < points.count {
+      let column = points[columnStartIndex].x.rounded(.down)
+      var end = columnStartIndex
+      var topIndex = columnStartIndex
+      var bottomIndex = columnStartIndex
       // The y axis points down.
       while end < points.count, points[end].x.rounded(.down) == column {
         if points[end].y < points[topIndex].y {
@@ -27,12 +27,13 @@ enum LineSimplification {
         end += 1
       }
       let inner = [min(topIndex, bottomIndex), max(topIndex, bottomIndex)]
-      for index in [columnStart] + inner + [end - 1] where result.last != points[index] {
-        result.append(points[index])
+      for index in [columnStartIndex] + inner + [end - 1]
+      where decimatedPoints.last != points[index] {
+        decimatedPoints.append(points[index])
       }
-      columnStart = end
+      columnStartIndex = end
     }
-    return result
+    return decimatedPoints
   }
 
   /// Returns the part of a line within a range, with interpolated points at the ends of the range.
@@ -41,23 +42,23 @@ enum LineSimplification {
   ///   - points: The points by ascending `x`.
   ///   - range: The range of `x`.
   static func clipped(_ points: [PlotPoint], to range: ClosedRange<Double>) -> [PlotPoint] {
-    guard let first = points.first, let last = points.last,
-      first.x < range.lowerBound || last.x > range.upperBound
+    guard let firstPoint = points.first, let lastPoint = points.last,
+      firstPoint.x < range.lowerBound || lastPoint.x > range.upperBound
     else { return points }
-    var result: [PlotPoint] = []
+    var clippedPoints: [PlotPoint] = []
     for (index, point) in points.enumerated() {
       if index > 0 {
         let previous = points[index - 1]
         for edge in [range.lowerBound, range.upperBound] where previous.x < edge && point.x > edge {
           let fraction = (edge - previous.x) / (point.x - previous.x)
-          result.append(PlotPoint(edge, previous.y + (point.y - previous.y) * fraction))
+          clippedPoints.append(PlotPoint(edge, previous.y + (point.y - previous.y) * fraction))
         }
       }
       if range.contains(point.x) {
-        result.append(point)
+        clippedPoints.append(point)
       }
     }
-    return result
+    return clippedPoints
   }
 
   /// Returns a line without the points that are close to the straight line between their neighbors.
@@ -72,14 +73,14 @@ enum LineSimplification {
   ///   - tolerance: The maximum vertical distance of a removed point, in pixels.
   static func simplified(_ points: [PlotPoint], tolerance: Double) -> [PlotPoint] {
     guard var corner = points.first else { return [] }
-    var result = [corner]
+    var simplifiedPoints = [corner]
     var minimumSlope = -Double.infinity
     var maximumSlope = Double.infinity
     for (previous, point) in zip(points, points.dropFirst()) {
       let distance = point.x - corner.x
       let slope = distance > 0 ? (point.y - corner.y) / distance : .infinity
       if !(minimumSlope...max(minimumSlope, maximumSlope)).contains(slope) {
-        result.append(previous)
+        simplifiedPoints.append(previous)
         corner = previous
         minimumSlope = -Double.infinity
         maximumSlope = Double.infinity
@@ -89,10 +90,10 @@ enum LineSimplification {
       minimumSlope = max(minimumSlope, (point.y - tolerance - corner.y) / length)
       maximumSlope = min(maximumSlope, (point.y + tolerance - corner.y) / length)
     }
-    if let last = points.last, result.last != last {
-      result.append(last)
+    if let lastPoint = points.last, simplifiedPoints.last != lastPoint {
+      simplifiedPoints.append(lastPoint)
     }
-    return result
+    return simplifiedPoints
   }
 }
 

@@ -53,19 +53,20 @@ struct PanelFrame {
   init(_ contents: Contents, width: Double, legendNames: [String]) {
     self.contents = contents
     figureScale = PlotLayout.drawingScale(forWidth: width)
-    let left = (58 * figureScale).rounded()
-    let right = (width - 30 * figureScale).rounded()
-    let names = ["\(contents.verticalTitle) \(contents.verticalUnit)"] + legendNames
-    let legendWidth = names.reduce(0) { $0 + Self.entryWidth($1) }
-    legendLineCount = max(1, (legendWidth * figureScale / (right - left)).rounded(.up))
+    let boxLeft = (58 * figureScale).rounded()
+    let boxRight = (width - 30 * figureScale).rounded()
+    let entryNames = ["\(contents.verticalTitle) \(contents.verticalUnit)"] + legendNames
+    let legendWidth = entryNames.reduce(0) { $0 + Self.entryWidth($1) }
+    legendLineCount = max(1, (legendWidth * figureScale / (boxRight - boxLeft)).rounded(.up))
     let titleWidth = TextWidth.inEms(contents.title) * PlotLayout.titleFontPixels * 1.08
     let subtitleWidth = TextWidth.inEms(contents.subtitle) * PlotLayout.labelFontPixels
-    let isSubtitleBesideTitle = (titleWidth + subtitleWidth + 20) * figureScale < right - left
+    let isSubtitleBesideTitle = (titleWidth + subtitleWidth + 20) * figureScale < boxRight - boxLeft
     let subtitleHeight: Double = isSubtitleBesideTitle ? 0 : 18
     let legendHeight: Double = legendLineCount > 1 ? 18 * legendLineCount : 0
-    let top = (60 + subtitleHeight + legendHeight + 18) * figureScale
+    let boxTop = (60 + subtitleHeight + legendHeight + 18) * figureScale
     box = PlotBox(
-      left: left, top: top.rounded(), right: right, bottom: (top + 250 * figureScale).rounded())
+      left: boxLeft, top: boxTop.rounded(), right: boxRight,
+      bottom: (boxTop + 250 * figureScale).rounded())
     drawing = PlotDrawing(
       width: width, height: (box.bottom + 40 * figureScale).rounded(), title: contents.title,
       accessibleDescription: contents.summary)
@@ -98,18 +99,18 @@ struct PanelFrame {
 
   /// Marks a range of the horizontal axis with a colored band.
   mutating func fillBand(_ band: ClosedRange<Double>) {
-    let bottom = contents.verticalAxis.valueRange.lowerBound
-    let left = max(box.left, point(band.lowerBound, bottom).x)
-    let right = min(box.right, point(band.upperBound, bottom).x)
+    let lowestValue = contents.verticalAxis.valueRange.lowerBound
+    let bandLeft = max(box.left, point(band.lowerBound, lowestValue).x)
+    let bandRight = min(box.right, point(band.upperBound, lowestValue).x)
     drawing.fillRectangle(
-      PlotBox(left: left, top: box.top, right: max(left, right), bottom: box.bottom),
+      PlotBox(left: bandLeft, top: box.top, right: max(bandLeft, bandRight), bottom: box.bottom),
       paint: .role(.sharedArea), opacity: 0.4)
   }
 
   mutating func drawGrid() {
-    let left = contents.horizontalAxis.valueRange.lowerBound
+    let leftmostValue = contents.horizontalAxis.valueRange.lowerBound
     for tick in contents.verticalAxis.ticks(atMost: 8) {
-      let y = point(left, tick.axisValue).y
+      let y = point(leftmostValue, tick.axisValue).y
       drawing.drawLine(
         from: PlotPoint(box.left, y), to: PlotPoint(box.right, y), role: .grid, width: figureScale)
       drawLabel(
@@ -118,14 +119,14 @@ struct PanelFrame {
           box.left - 8 * figureScale, min(y + 4 * figureScale, box.bottom + figureScale)),
         anchor: .end)
     }
-    let bottom = contents.verticalAxis.valueRange.lowerBound
+    let lowestValue = contents.verticalAxis.valueRange.lowerBound
     let tickCount = Int(box.width / (contents.horizontalTickSpacing * figureScale))
-    let ticks = contents.horizontalAxis.ticks(atMost: max(3, tickCount))
-    for (index, tick) in ticks.enumerated() {
-      let x = point(tick.axisValue, bottom).x
+    let horizontalTicks = contents.horizontalAxis.ticks(atMost: max(3, tickCount))
+    for (index, tick) in horizontalTicks.enumerated() {
+      let x = point(tick.axisValue, lowestValue).x
       drawing.drawLine(
         from: PlotPoint(x, box.top), to: PlotPoint(x, box.bottom), role: .grid, width: figureScale)
-      let unit = index == ticks.count - 1 ? " \(contents.horizontalUnit)" : ""
+      let unit = index == horizontalTicks.count - 1 ? " \(contents.horizontalUnit)" : ""
       drawLabel(
         tick.labelText + unit, at: PlotPoint(x, box.bottom + 18 * figureScale), anchor: .middle)
     }
@@ -141,38 +142,40 @@ struct PanelFrame {
   /// Draws the title of the vertical axis and the legend, which is at the right or on separate
   /// lines.
   mutating func drawLegend(_ entries: [LegendEntry]) {
-    let title = PlotDrawing.TextRun(
+    let titleRun = PlotDrawing.TextRun(
       text: contents.verticalTitle, fontSizePixels: PlotLayout.panelTitleFontPixels * figureScale,
       role: .foreground, isBold: true)
-    let unit = PlotDrawing.TextRun(
+    let unitRun = PlotDrawing.TextRun(
       text: contents.verticalUnit, fontSizePixels: PlotLayout.labelFontPixels * figureScale,
       leadingGapPixels: 7 * figureScale)
     drawing.add(
-      .text([title, unit], at: PlotPoint(box.left, box.top - 10 * figureScale), anchor: .start))
-    let totalWidth = entries.reduce(0) { $0 + Self.entryWidth($1.name) } * figureScale
-    var position = PlotPoint(box.right - totalWidth, box.top - 10 * figureScale)
+      .text(
+        [titleRun, unitRun], at: PlotPoint(box.left, box.top - 10 * figureScale), anchor: .start))
+    let entriesWidth = entries.reduce(0) { $0 + Self.entryWidth($1.name) } * figureScale
+    var entryPosition = PlotPoint(box.right - entriesWidth, box.top - 10 * figureScale)
     if legendLineCount > 1 {
-      position = PlotPoint(box.left, box.top - (10 + 18 * legendLineCount) * figureScale)
+      entryPosition = PlotPoint(box.left, box.top - (10 + 18 * legendLineCount) * figureScale)
     }
     for entry in entries {
       let width = Self.entryWidth(entry.name) * figureScale
-      if legendLineCount > 1, position.x > box.left, position.x + width > box.right {
-        position = PlotPoint(box.left, position.y + 18 * figureScale)
+      if legendLineCount > 1, entryPosition.x > box.left, entryPosition.x + width > box.right {
+        entryPosition = PlotPoint(box.left, entryPosition.y + 18 * figureScale)
       }
-      let end = position.x + PlotLayout.legendSymbolPixels * figureScale
-      drawLegendSymbol(entry.symbol, from: position, to: end)
-      drawLabel(entry.name, at: PlotPoint(end + 6 * figureScale, position.y))
-      position.x += width
+      let end = entryPosition.x + PlotLayout.legendSymbolPixels * figureScale
+      drawLegendSymbol(entry.symbol, from: entryPosition, to: end)
+      drawLabel(entry.name, at: PlotPoint(end + 6 * figureScale, entryPosition.y))
+      entryPosition.x += width
     }
   }
 
   private mutating func drawLegendSymbol(
     _ symbol: LegendEntry.Symbol, from position: PlotPoint, to end: Double
   ) {
-    let y = position.y - 4 * figureScale
+    let symbolCenterY = position.y - 4 * figureScale
     switch symbol {
     case .line(let stroke):
-      drawing.stroke([[PlotPoint(position.x, y), PlotPoint(end, y)]], stroke)
+      drawing.stroke(
+        [[PlotPoint(position.x, symbolCenterY), PlotPoint(end, symbolCenterY)]], stroke)
     case .area:
       let area = PlotBox(
         left: position.x, top: position.y - 8 * figureScale, right: end, bottom: position.y)
@@ -180,7 +183,8 @@ struct PanelFrame {
         area, paint: .role(.sharedArea), radius: 1.5 * figureScale, opacity: 0.6)
     case .disc(let role):
       drawing.drawDisc(
-        center: PlotPoint((position.x + end) / 2, y), radius: 4 * figureScale, paint: .role(role))
+        center: PlotPoint((position.x + end) / 2, symbolCenterY), radius: 4 * figureScale,
+        paint: .role(role))
     }
   }
 

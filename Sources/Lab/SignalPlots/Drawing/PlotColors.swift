@@ -23,16 +23,18 @@ public struct PlotColor: Hashable, Sendable {
 
   /// The color components as bytes, 0…255.
   public var byteComponents: (red: UInt8, green: UInt8, blue: UInt8) {
-    func byte(_ component: Double) -> UInt8 { UInt8((min(max(component, 0), 1) * 255).rounded()) }
-    return (byte(red), byte(green), byte(blue))
+    func byteValue(_ component: Double) -> UInt8 {
+      UInt8((min(max(component, 0), 1) * 255).rounded())
+    }
+    return (byteValue(red), byteValue(green), byteValue(blue))
   }
 
   /// The color in CSS, in the form `#rrggbb`.
   public var cssText: String {
     let (red, green, blue) = byteComponents
-    let number = Int(red) << 16 | Int(green) << 8 | Int(blue)
+    let rgbNumber = Int(red) << 16 | Int(green) << 8 | Int(blue)
     // The additional bit keeps leading zeros.
-    return "#" + String(1 << 24 | number, radix: 16).dropFirst()
+    return "#" + String(1 << 24 | rgbNumber, radix: 16).dropFirst()
   }
 
   /// Returns a color interpolated linearly between this color and another.
@@ -50,13 +52,13 @@ public struct PlotColor: Hashable, Sendable {
   /// The index of the nearest color in the 6 × 6 × 6 color cube of 256-color terminals, 16…231.
   var terminalColorIndex: Int {
     // The levels of the cube, as defined by xterm.
-    let levels = [0, 95, 135, 175, 215, 255]
-    func nearest(_ component: UInt8) -> Int {
-      let distances = levels.map { abs($0 - Int(component)) }
+    let cubeLevels = [0, 95, 135, 175, 215, 255]
+    func nearestLevelIndex(_ component: UInt8) -> Int {
+      let distances = cubeLevels.map { abs($0 - Int(component)) }
       return distances.indices.min { distances[$0] < distances[$1] } ?? 0
     }
     let (red, green, blue) = byteComponents
-    return 16 + 36 * nearest(red) + 6 * nearest(green) + nearest(blue)
+    return 16 + 36 * nearestLevelIndex(red) + 6 * nearestLevelIndex(green) + nearestLevelIndex(blue)
   }
 }
 
@@ -69,11 +71,11 @@ public struct Colormap: Sendable {
 
   /// Returns the color for a value, which is clamped to 0…1.
   public func color(at value: Double) -> PlotColor {
-    let clamped = value.isNaN ? 0 : min(max(value, 0), 1)
-    let position = clamped * Double(anchorColors.count - 1)
-    let index = min(Int(position), anchorColors.count - 2)
-    return anchorColors[index].mixed(
-      with: anchorColors[index + 1], fraction: position - Double(index))
+    let clampedValue = value.isNaN ? 0 : min(max(value, 0), 1)
+    let anchorPosition = clampedValue * Double(anchorColors.count - 1)
+    let anchorIndex = min(Int(anchorPosition), anchorColors.count - 2)
+    return anchorColors[anchorIndex].mixed(
+      with: anchorColors[anchorIndex + 1], fraction: anchorPosition - Double(anchorIndex))
   }
 
   /// The color scale of sharpness, from violet through magenta to orange, in both themes.
@@ -139,18 +141,18 @@ public struct PlotPalette: Sendable {
 
   /// Returns the color that the palette defines for a role.
   public func color(of role: PlotRole) -> PlotColor {
-    guard let colors = Self.roleColors[role.withRepeatedTakeIndex] else {
+    guard let themeColors = Self.roleColors[role.withRepeatedTakeIndex] else {
       return PlotColor(0x808080)
     }
-    return PlotColor(colorTheme == .light ? colors.light : colors.dark)
+    return PlotColor(colorTheme == .light ? themeColors.light : themeColors.dark)
   }
 }
 
 extension PlotRole {
   /// The role with its take index reduced to the number of distinct take colors.
   var withRepeatedTakeIndex: PlotRole {
-    if case .take(let index) = self {
-      return .take(index % PlotPalette.takeColorCount)
+    if case .take(let takeIndex) = self {
+      return .take(takeIndex % PlotPalette.takeColorCount)
     }
     return self
   }

@@ -117,16 +117,16 @@ struct PlotDrawing: Equatable, Sendable {
 
   /// Fills polygons of at least three points.
   mutating func fill(_ shapes: [[PlotPoint]], _ paint: Paint, opacity: Double = 1) {
-    let shapes = shapes.filter { $0.count > 2 }
-    guard !shapes.isEmpty else { return }
-    add(.path(shapes, fill: Fill(paint: paint, opacity: opacity), stroke: nil))
+    let polygons = shapes.filter { $0.count > 2 }
+    guard !polygons.isEmpty else { return }
+    add(.path(polygons, fill: Fill(paint: paint, opacity: opacity), stroke: nil))
   }
 
   /// Strokes polylines of at least two points.
   mutating func stroke(_ lines: [[PlotPoint]], _ stroke: Stroke) {
-    let lines = lines.filter { $0.count > 1 }
-    if !lines.isEmpty {
-      add(.path(lines, fill: nil, stroke: stroke))
+    let drawnLines = lines.filter { $0.count > 1 }
+    if !drawnLines.isEmpty {
+      add(.path(drawnLines, fill: nil, stroke: stroke))
     }
   }
 
@@ -156,8 +156,8 @@ struct PlotDrawing: Equatable, Sendable {
     role: PlotRole = .muted, isBold: Bool = false
   ) {
     guard !text.isEmpty else { return }
-    let run = TextRun(text: text, fontSizePixels: fontSize, role: role, isBold: isBold)
-    add(.text([run], at: position, anchor: anchor))
+    let textRun = TextRun(text: text, fontSizePixels: fontSize, role: role, isBold: isBold)
+    add(.text([textRun], at: position, anchor: anchor))
   }
 }
 

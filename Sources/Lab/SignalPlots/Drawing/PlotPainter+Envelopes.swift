@@ -52,39 +52,41 @@ extension PlotPainter {
   private func envelopeColumns(
     of eventPlot: EventPlot
   ) -> [[(x: Double, column: EnvelopeColumn)]] {
-    let width = Self.envelopeColumnWidthPixels * drawingScale
-    let count = max(1, Int((layout.panelRight - layout.panelLeft) / width))
-    var columns = [EnvelopeColumn](repeating: EnvelopeColumn(), count: count)
-    func column(atTime seconds: Double) -> Int {
-      Int(((layout.x(atTime: seconds) - layout.panelLeft) / width).rounded(.down))
+    let columnWidth = Self.envelopeColumnWidthPixels * drawingScale
+    let columnCount = max(1, Int((layout.panelRight - layout.panelLeft) / columnWidth))
+    var columns = [EnvelopeColumn](repeating: EnvelopeColumn(), count: columnCount)
+    func columnIndex(atTime seconds: Double) -> Int {
+      Int(((layout.x(atTime: seconds) - layout.panelLeft) / columnWidth).rounded(.down))
     }
     for event in eventPlot.events
     where (event.kind.isVibration || event.kind.isTransient) && isEventVisible(event) {
       guard let strongest = event.points.max(by: { $0.intensity < $1.intensity }) else { continue }
-      let first = max(0, column(atTime: event.onsetSeconds))
-      let last = min(count - 1, column(atTime: event.endSeconds))
+      let first = max(0, columnIndex(atTime: event.onsetSeconds))
+      let last = min(columnCount - 1, columnIndex(atTime: event.endSeconds))
       guard first <= last else { continue }
       if event.kind.isTransient || first == last {
         columns[first].add(strongest)
         continue
       }
-      for point in event.points where (first...last).contains(column(atTime: point.timeSeconds)) {
-        columns[column(atTime: point.timeSeconds)].add(point)
+      for point in event.points
+      where (first...last).contains(columnIndex(atTime: point.timeSeconds)) {
+        columns[columnIndex(atTime: point.timeSeconds)].add(point)
       }
     }
-    var runs: [[(x: Double, column: EnvelopeColumn)]] = []
-    var lastIndex = -Self.maximumEmptyColumnGap - 1
+    var columnRuns: [[(x: Double, column: EnvelopeColumn)]] = []
+    var lastFilledIndex = -Self.maximumEmptyColumnGap - 1
     for (index, column) in columns.enumerated() where column.pointCount > 0 {
-      if index - lastIndex > Self.maximumEmptyColumnGap {
-        runs.append([])
+      if index - lastFilledIndex > Self.maximumEmptyColumnGap {
+        columnRuns.append([])
       }
       // The first column of a run has points at both edges, so that a single column has a width.
-      for edge in runs[runs.count - 1].isEmpty ? [0.0, 1] : [1] {
-        runs[runs.count - 1].append((layout.panelLeft + (Double(index) + edge) * width, column))
+      for edge in columnRuns[columnRuns.count - 1].isEmpty ? [0.0, 1] : [1] {
+        columnRuns[columnRuns.count - 1].append(
+          (layout.panelLeft + (Double(index) + edge) * columnWidth, column))
       }
-      lastIndex = index
+      lastFilledIndex = index
     }
-    return runs
+    return columnRuns
   }
 
   /// Draws the maximum intensity as a pale shape and the minimum as an opaque shape. The color
@@ -113,18 +115,19 @@ extension PlotPainter {
 
   /// Draws a band between the minimum and maximum sharpness, and a line of the mean sharpness.
   mutating func drawSharpnessEnvelope(of eventPlot: EventPlot, paint: PlotDrawing.Paint) {
-    let runs = envelopeColumns(of: eventPlot)
-    func lines(_ value: (EnvelopeColumn) -> Double) -> [[PlotPoint]] {
-      runs.map { run in
+    let columnRuns = envelopeColumns(of: eventPlot)
+    func envelopeLines(_ value: (EnvelopeColumn) -> Double) -> [[PlotPoint]] {
+      columnRuns.map { run in
         run.map { PlotPoint($0.x, y(of: value($0.column))) }
       }
     }
-    let bands = zip(lines(\.maximumSharpness), lines(\.minimumSharpness)).map { upper, lower in
-      upper + lower.reversed()
-    }
-    drawing.fill(bands, paint, opacity: 0.3)
+    let envelopeBands = zip(envelopeLines(\.maximumSharpness), envelopeLines(\.minimumSharpness))
+      .map { upper, lower in
+        upper + lower.reversed()
+      }
+    drawing.fill(envelopeBands, paint, opacity: 0.3)
     drawing.stroke(
-      lines { $0.sharpnessSum / $0.pointCount },
+      envelopeLines { $0.sharpnessSum / $0.pointCount },
       .init(paint: paint, widthPixels: 1.5 * drawingScale))
   }
 }

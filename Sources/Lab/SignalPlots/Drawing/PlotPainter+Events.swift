@@ -45,21 +45,21 @@ extension PlotPainter {
   }
 
   private mutating func drawContinuousEvents(of eventPlot: EventPlot) {
-    let events = eventPlot.events.filter { event in
+    let drawnEvents = eventPlot.events.filter { event in
       event.kind.isVibration && event.points.count > 1 && isEventVisible(event)
     }
-    let pointCount = events.reduce(0) { $0 + $1.points.count }
-    guard events.count <= Self.maximumSeparateShapeCount,
+    let pointCount = drawnEvents.reduce(0) { $0 + $1.points.count }
+    guard drawnEvents.count <= Self.maximumSeparateShapeCount,
       pointCount <= Self.maximumSeparateShapePointCount
     else {
-      return drawMergedShape(of: events)
+      return drawMergedShape(of: drawnEvents)
     }
-    let opacity = max(0.2, 0.82 / Double(Self.maximumOverlap(of: events)).squareRoot())
-    for event in events {
+    let eventOpacity = max(0.2, 0.82 / Double(Self.maximumOverlap(of: drawnEvents)).squareRoot())
+    for event in drawnEvents {
       let points = event.points.map { point(atTime: $0.timeSeconds, value: $0.intensity) }
       let line = LineSimplification.decimated(clippedToPanel(points))
       fillToBaseline(
-        line, colors: event.points.map { ($0.timeSeconds, $0.sharpness) }, opacity: opacity)
+        line, colors: event.points.map { ($0.timeSeconds, $0.sharpness) }, opacity: eventOpacity)
     }
   }
 
@@ -82,10 +82,10 @@ extension PlotPainter {
 
   /// Draws many events as one shape: in each column, the height and the color of the strongest.
   private mutating func drawMergedShape(of events: [EventPlot.Event]) {
-    let points = strongestPoints(of: events)
-    for run in points.indices.runs(where: { points[$0].intensity > 0 }) {
-      let line = run.map { PlotPoint(columnX($0), y(of: points[$0].intensity)) }
-      let colors = run.map { (layout.time(atX: columnX($0)), points[$0].sharpness) }
+    let columnPoints = strongestPoints(of: events)
+    for run in columnPoints.indices.runs(where: { columnPoints[$0].intensity > 0 }) {
+      let line = run.map { PlotPoint(columnX($0), y(of: columnPoints[$0].intensity)) }
+      let colors = run.map { (layout.time(atX: columnX($0)), columnPoints[$0].sharpness) }
       fillToBaseline(
         LineSimplification.simplified(line, tolerance: 0.2), colors: colors, opacity: 0.82)
     }
@@ -106,9 +106,9 @@ extension PlotPainter {
   /// Returns a line extended to the bottom of the panel at both ends, or an empty array for a
   /// single point.
   private func closedToBaseline(_ line: [PlotPoint]) -> [PlotPoint] {
-    guard let first = line.first, let last = line.last, line.count > 1 else { return [] }
-    return [PlotPoint(first.x, currentPanelBox.bottom)] + line + [
-      PlotPoint(last.x, currentPanelBox.bottom)
+    guard let firstPoint = line.first, let lastPoint = line.last, line.count > 1 else { return [] }
+    return [PlotPoint(firstPoint.x, currentPanelBox.bottom)] + line + [
+      PlotPoint(lastPoint.x, currentPanelBox.bottom)
     ]
   }
 
@@ -116,40 +116,42 @@ extension PlotPainter {
   /// sharpness.
   private func paint(forColors colors: [(time: Double, sharpness: Double)]) -> PlotDrawing.Paint {
     let colormap = Colormap.sharpness
-    guard let first = colors.first, let last = colors.last, last.time > first.time,
-      colors.contains(where: { abs($0.sharpness - first.sharpness) > 1e-3 })
+    guard let firstColor = colors.first, let lastColor = colors.last,
+      lastColor.time > firstColor.time,
+      colors.contains(where: { abs($0.sharpness - firstColor.sharpness) > 1e-3 })
     else { return .color(colormap.color(at: colors.first?.sharpness ?? 0)) }
     let simplifiedColors = LineSimplification.simplified(
       colors.map { PlotPoint($0.time, $0.sharpness) }, tolerance: 0.015)
-    let duration = last.time - first.time
-    var stops: [PlotDrawing.GradientStop] = []
+    let colorSpanSeconds = lastColor.time - firstColor.time
+    var gradientStops: [PlotDrawing.GradientStop] = []
     for (from, to) in zip(simplifiedColors, simplifiedColors.dropFirst()) {
       // The colormap is not linear in RGB, so a long slope has intermediate stops.
       let stepCount = max(1, Int((abs(to.y - from.y) * 8).rounded(.up)))
-      for step in (stops.isEmpty ? 0 : 1)...stepCount {
+      for step in (gradientStops.isEmpty ? 0 : 1)...stepCount {
         let fraction = Double(step) / Double(stepCount)
         let time = from.x + (to.x - from.x) * fraction
         let sharpness = from.y + (to.y - from.y) * fraction
-        stops.append(
+        gradientStops.append(
           PlotDrawing.GradientStop(
-            positionFraction: (time - first.time) / duration, color: colormap.color(at: sharpness)))
+            positionFraction: (time - firstColor.time) / colorSpanSeconds,
+            color: colormap.color(at: sharpness)))
       }
     }
     return .gradient(
-      stops, from: PlotPoint(layout.x(atTime: first.time), 0),
-      to: PlotPoint(layout.x(atTime: last.time), 0))
+      gradientStops, from: PlotPoint(layout.x(atTime: firstColor.time), 0),
+      to: PlotPoint(layout.x(atTime: lastColor.time), 0))
   }
 
   private mutating func drawCurve(_ curve: EventPlot.Curve) {
-    let line = clippedToPanel(curve.polyline.map { point(atTime: $0.time, value: $0.value) })
+    let curveLine = clippedToPanel(curve.polyline.map { point(atTime: $0.time, value: $0.value) })
     drawing.stroke(
-      [LineSimplification.decimated(line)],
+      [LineSimplification.decimated(curveLine)],
       .init(paint: .role(.foreground), widthPixels: drawingScale, opacity: 0.65))
     let visiblePoints = curve.controlPoints.filter { isTimeVisible($0.time) }
     // Too many control points would hide the curve.
-    let minimumWidth =
+    let minimumCurveWidth =
       Double(visiblePoints.count) * Self.minimumControlPointSpacingPixels * drawingScale
-    guard minimumWidth <= currentPanelBox.width else { return }
+    guard minimumCurveWidth <= currentPanelBox.width else { return }
     var occupiedCells = Set<[Int]>()
     for controlPoint in visiblePoints {
       let position = point(atTime: controlPoint.time, value: controlPoint.value)
@@ -170,41 +172,42 @@ extension PlotPainter {
       return
     }
     // The height of a line is its sharpness, so one vertical gradient colors all lines.
-    let paint = Self.sharpnessGradient(from: PlotPoint(0, y(of: 0)), to: PlotPoint(0, y(of: 1)))
+    let gradientPaint = Self.sharpnessGradient(
+      from: PlotPoint(0, y(of: 0)), to: PlotPoint(0, y(of: 1)))
     if let denseEventPlot {
-      return drawSharpnessEnvelope(of: denseEventPlot, paint: paint)
+      return drawSharpnessEnvelope(of: denseEventPlot, paint: gradientPaint)
     }
     let vibrations = eventPlot.events.filter(\.kind.isVibration)
-    var lines = vibrations.filter { isEventVisible($0) }.flatMap { sharpnessLines(of: $0) }
-    if lines.count > Self.maximumSeparateShapeCount {
-      lines = mergedSharpnessLines(of: vibrations)
+    var drawnLines = vibrations.filter { isEventVisible($0) }.flatMap { sharpnessLines(of: $0) }
+    if drawnLines.count > Self.maximumSeparateShapeCount {
+      drawnLines = mergedSharpnessLines(of: vibrations)
     }
-    drawing.stroke(lines, .init(paint: paint, widthPixels: 2.5 * drawingScale))
+    drawing.stroke(drawnLines, .init(paint: gradientPaint, widthPixels: 2.5 * drawingScale))
     drawTransientSharpness()
   }
 
   /// Returns polylines of an event's sharpness over the times at which its intensity is visible.
   private func sharpnessLines(of event: EventPlot.Event) -> [[PlotPoint]] {
-    let points = event.points
+    let eventPoints = event.points
     // A line extends to the first and last silent points.
-    let runs = points.indices.runs { index in
-      let neighbors = points[max(0, index - 1)...min(points.count - 1, index + 1)]
+    let visibleRuns = eventPoints.indices.runs { index in
+      let neighbors = eventPoints[max(0, index - 1)...min(eventPoints.count - 1, index + 1)]
       return neighbors.contains { $0.intensity > ColumnValue.minimumVisibleIntensity }
     }
-    return runs.map { run in
+    return visibleRuns.map { run in
       let line = clippedToPanel(
-        points[run].map { point(atTime: $0.timeSeconds, value: $0.sharpness) })
+        eventPoints[run].map { point(atTime: $0.timeSeconds, value: $0.sharpness) })
       return LineSimplification.simplified(LineSimplification.decimated(line), tolerance: 0.15)
     }
   }
 
   /// Returns polylines that show the sharpness of the strongest event in each column.
   private func mergedSharpnessLines(of events: [EventPlot.Event]) -> [[PlotPoint]] {
-    let strongest = strongestPoints(of: events)
+    let columnPoints = strongestPoints(of: events)
     return Self.polylines(
-      in: strongest.indices,
-      where: { strongest[$0].intensity > ColumnValue.minimumVisibleIntensity },
-      point: { PlotPoint(columnX($0), y(of: strongest[$0].sharpness)) })
+      in: columnPoints.indices,
+      where: { columnPoints[$0].intensity > ColumnValue.minimumVisibleIntensity },
+      point: { PlotPoint(columnX($0), y(of: columnPoints[$0].sharpness)) })
   }
 
   /// The approximate maximum number of audio events that are drawn. More would not be
@@ -213,11 +216,11 @@ extension PlotPainter {
 
   /// Draws the audio events of the take with an index, as their volume and file names.
   mutating func drawAudio(of take: Int) {
-    let events = (takes[take].eventPlot?.audioEvents ?? []).filter { isEventVisible($0) }
-    let eventStride = max(1, events.count / Self.maximumDrawnAudioEventCount)
+    let visibleEvents = (takes[take].eventPlot?.audioEvents ?? []).filter { isEventVisible($0) }
+    let eventStride = max(1, visibleEvents.count / Self.maximumDrawnAudioEventCount)
     var lastLabelEndX = -Double.infinity
-    for index in stride(from: 0, to: events.count, by: eventStride) {
-      let event = events[index]
+    for index in stride(from: 0, to: visibleEvents.count, by: eventStride) {
+      let event = visibleEvents[index]
       let line = clippedToPanel(
         event.points.map { point(atTime: $0.timeSeconds, value: $0.intensity) })
       let start = max(currentPanelBox.left, layout.x(atTime: event.onsetSeconds))

@@ -17,20 +17,20 @@ extension PlotPainter {
 
   /// Draws the sharpness lines of all takes.
   mutating func drawSharpnessOverlay() {
-    let values = takes.map { columnValues(of: $0).map(\.sharpness) }
-    let isEqual = values[0].indices.map { column in
-      let sharpnesses = values.compactMap { $0[column] }
-      guard sharpnesses.count == values.count, let minimum = sharpnesses.min(),
+    let sharpnessesByTake = takes.map { columnValues(of: $0).map(\.sharpness) }
+    let isEqualByColumn = sharpnessesByTake[0].indices.map { column in
+      let sharpnesses = sharpnessesByTake.compactMap { $0[column] }
+      guard sharpnesses.count == sharpnessesByTake.count, let minimum = sharpnesses.min(),
         let maximum = sharpnesses.max()
       else { return false }
       return maximum - minimum < ColumnValue.maximumEqualSharpnessDifference
     }
-    for (take, sharpnesses) in values.enumerated() {
+    for (take, sharpnesses) in sharpnessesByTake.enumerated() {
       // The shared line is drawn once, with the first take.
       for drawsEqual in take == 0 ? [true, false] : [false] {
         let lines = Self.polylines(
           in: sharpnesses.indices,
-          where: { sharpnesses[$0] != nil && isEqual[$0] == drawsEqual },
+          where: { sharpnesses[$0] != nil && isEqualByColumn[$0] == drawsEqual },
           point: { PlotPoint(columnX($0), y(of: sharpnesses[$0] ?? 0)) })
         drawing.stroke(lines, drawsEqual ? sharedStroke : stroke(ofTake: take))
       }
@@ -48,16 +48,16 @@ extension PlotPainter {
   mutating func drawAreas(
     _ values: [[Double]], baseline: Double, tolerance: Double, isMirrored: Bool
   ) {
-    let signs = isMirrored ? [1.0, -1] : [1.0]
-    let columns = values[0].indices
+    let mirrorSigns = isMirrored ? [1.0, -1] : [1.0]
+    let columnIndices = values[0].indices
     let isOverlay = values.count > 1
-    let minima = columns.map { column in values.map { $0[column] }.min() ?? 0 }
-    func areas(_ top: [Double], above bottom: [Double]?) -> [[PlotPoint]] {
-      let runs = columns.runs { column in
+    let minimumValues = columnIndices.map { column in values.map { $0[column] }.min() ?? 0 }
+    func areaPolygons(_ top: [Double], above bottom: [Double]?) -> [[PlotPoint]] {
+      let runs = columnIndices.runs { column in
         top[column] > (bottom.map { $0[column] + tolerance / 2 } ?? Self.minimumVisibleColumnValue)
       }
       let wideRuns = runs.filter { $0.count > 1 }
-      return signs.flatMap { sign in
+      return mirrorSigns.flatMap { sign in
         wideRuns.map { run in
           let topLine = columnLine(top, in: run, baseline: baseline, sign: sign)
           let bottomLine = columnLine(bottom, in: run, baseline: baseline, sign: sign)
@@ -65,17 +65,18 @@ extension PlotPainter {
         }
       }
     }
-    drawing.fill(areas(minima, above: nil), .role(isOverlay ? .sharedArea : .signal))
+    drawing.fill(areaPolygons(minimumValues, above: nil), .role(isOverlay ? .sharedArea : .signal))
     if values.count == 2 || layout.usesTerminalCells && isOverlay {
       for (take, takeValues) in values.enumerated() {
         drawing.fill(
-          areas(takeValues, above: minima), .role(.take(take)), opacity: Self.excessAreaOpacity)
+          areaPolygons(takeValues, above: minimumValues), .role(.take(take)),
+          opacity: Self.excessAreaOpacity)
       }
     }
-    let differs = columns.map { column in
-      (values.map { $0[column] }.max() ?? 0) - minima[column] > tolerance
+    let differsByColumn = columnIndices.map { column in
+      (values.map { $0[column] }.max() ?? 0) - minimumValues[column] > tolerance
     }
-    drawOutlines(values, differs: differs, baseline: baseline, signs: signs)
+    drawOutlines(values, differs: differsByColumn, baseline: baseline, signs: mirrorSigns)
   }
 
   /// Draws the outline of the part that all takes have in common, and the outlines of all takes at
@@ -115,10 +116,10 @@ extension PlotPainter {
   private func columnLine(
     _ values: [Double]?, in run: Range<Int>, baseline: Double, sign: Double
   ) -> [PlotPoint] {
-    let points = run.map { column in
+    let linePoints = run.map { column in
       columnPoint(column, values?[column] ?? 0, baseline: baseline, sign: sign)
     }
-    return LineSimplification.simplified(points, tolerance: 0.15)
+    return LineSimplification.simplified(linePoints, tolerance: 0.15)
   }
 
   private func columnPoint(

@@ -29,12 +29,12 @@ extension PlotPainter {
   }
 
   private func sampleLine(of trace: SoundTrace) -> [PlotPoint] {
-    let points = trace.samples.enumerated().map { index, sample in
+    let samplePoints = trace.samples.enumerated().map { index, sample in
       point(
         atTime: trace.startSeconds + Double(index) / trace.sampleRate,
         value: sample.isFinite ? Double(sample) : 0)
     }
-    return LineSimplification.decimated(clippedToPanel(points))
+    return LineSimplification.decimated(clippedToPanel(samplePoints))
   }
 
   /// Draws the area between the negative and positive peaks of a sound, and its RMS on both sides.
@@ -44,9 +44,10 @@ extension PlotPainter {
       (plot.timeRangeSeconds.upperBound - plot.timeRangeSeconds.lowerBound)
       / (layout.panelRight - layout.panelLeft)
     let samplesPerColumn = max(1, 0.5 * drawingScale * secondsPerPixel * trace.sampleRate)
-    let columns = SampleColumns(
+    let sampleColumns = SampleColumns(
       trace.samples, rate: trace.sampleRate, samplesPerColumn: samplesPerColumn)
-    func line(_ values: [Double], atFractions fractions: [Double] = [0.5]) -> [PlotPoint] {
+    func samplePolyline(_ values: [Double], atFractions fractions: [Double] = [0.5]) -> [PlotPoint]
+    {
       values.enumerated().flatMap { index, value in
         fractions.map { fraction in
           let position = Double(index) + (samplesPerColumn > 1 ? fraction : 0)
@@ -57,23 +58,25 @@ extension PlotPainter {
     }
     if layout.usesTerminalCells {
       // The dots of a terminal are so coarse that each column shows only its own samples.
-      let upperLine = line(columns.maximumSamples, atFractions: [0, 1])
-      let lowerLine = line(columns.minimumSamples, atFractions: [0, 1])
+      let upperLine = samplePolyline(sampleColumns.maximumSamples, atFractions: [0, 1])
+      let lowerLine = samplePolyline(sampleColumns.minimumSamples, atFractions: [0, 1])
       return drawing.fill([upperLine + lowerLine.reversed()], .role(role))
     }
     let peakRadiusColumns = Int(
       (Self.peakWindowSeconds / 2 * trace.sampleRate / samplesPerColumn).rounded())
-    let peaks = SlidingExtremum.maximum(of: columns.peakMagnitudes, radius: peakRadiusColumns)
+    let peakMagnitudes = SlidingExtremum.maximum(
+      of: sampleColumns.peakMagnitudes, radius: peakRadiusColumns)
     // The minimum height makes silence a visible line.
-    let minimumHeight = 0.35 * drawingScale
-    let outlines = [1.0, -1].map { sign in
-      let points = line(peaks.map { $0 * sign })
-      let raised = points.map { PlotPoint($0.x, $0.y - sign * minimumHeight) }
+    let minimumHalfHeight = 0.35 * drawingScale
+    let peakOutlines = [1.0, -1].map { sign in
+      let points = samplePolyline(peakMagnitudes.map { $0 * sign })
+      let raised = points.map { PlotPoint($0.x, $0.y - sign * minimumHalfHeight) }
       return LineSimplification.simplified(raised, tolerance: 0.2)
     }
-    drawing.fill([outlines[0] + outlines[1].reversed()], .role(role))
+    drawing.fill([peakOutlines[0] + peakOutlines[1].reversed()], .role(role))
     let rmsLines = [1.0, -1].map { sign in
-      LineSimplification.simplified(line(columns.rmsLevels.map { $0 * sign }), tolerance: 0.15)
+      LineSimplification.simplified(
+        samplePolyline(sampleColumns.rmsLevels.map { $0 * sign }), tolerance: 0.15)
     }
     drawing.stroke(rmsLines, .init(paint: .role(.foreground), widthPixels: 1.25 * drawingScale))
   }
@@ -81,19 +84,22 @@ extension PlotPainter {
   /// Returns the peak of a sound in each column of the time axis, computed from the peaks of each
   /// millisecond.
   private func columnPeaks(of trace: SoundTrace) -> [Double] {
-    let step =
+    let columnSeconds =
       (plot.timeRangeSeconds.upperBound - plot.timeRangeSeconds.lowerBound)
       / Double(timeColumnCount)
-    let columns = SampleColumns(
+    let millisecondColumns = SampleColumns(
       trace.samples, rate: trace.sampleRate, samplesPerColumn: max(1, 0.001 * trace.sampleRate))
     let peakRadiusMilliseconds = Int(Self.peakWindowSeconds / 2 * 1_000)
-    let peaks = SlidingExtremum.maximum(of: columns.peakMagnitudes, radius: peakRadiusMilliseconds)
+    let peakMagnitudes = SlidingExtremum.maximum(
+      of: millisecondColumns.peakMagnitudes, radius: peakRadiusMilliseconds)
     return (0..<timeColumnCount).map { column in
       let start =
-        (plot.timeRangeSeconds.lowerBound + Double(column) * step - trace.startSeconds) * 1_000
+        (plot.timeRangeSeconds.lowerBound + Double(column) * columnSeconds - trace.startSeconds)
+        * 1_000
       let first = max(0, Int(start.rounded()))
-      let last = min(peaks.count - 1, max(first, Int((start + step * 1_000).rounded()) - 1))
-      return first <= last ? peaks[first...last].max() ?? 0 : 0
+      let last = min(
+        peakMagnitudes.count - 1, max(first, Int((start + columnSeconds * 1_000).rounded()) - 1))
+      return first <= last ? peakMagnitudes[first...last].max() ?? 0 : 0
     }
   }
 
@@ -110,37 +116,40 @@ extension PlotPainter {
     // A cell is one pixel wide and two pixels high.
     let columnCount = max(1, min(1_500, Int((currentPanelBox.width / drawingScale).rounded(.up))))
     let rowCount = max(1, Int((currentPanelBox.height / drawingScale / 2).rounded(.up)))
-    let levels = traces.map { trace in
+    let levelsByTake = traces.map { trace in
       trace.normalizedLevels(
         columnCount: columnCount, rowCount: rowCount, axis: currentPanelAxis,
         timeRange: plot.timeRangeSeconds)
     }
-    let cells = levels[0].indices
+    let cellIndices = levelsByTake[0].indices
     func addRaster(_ paint: PlotDrawing.Paint, coverage: (Int) -> UInt8) {
       let raster = PlotDrawing.Raster(
-        cellOpacities: cells.map(coverage), columnCount: columnCount, filledBox: currentPanelBox,
+        cellOpacities: cellIndices.map(coverage), columnCount: columnCount,
+        filledBox: currentPanelBox,
         paint: paint)
       drawing.add(.raster(raster))
     }
     if traces.count == 1 {
       addRaster(spectrogramPaint(for: traces[0].frequencyMapping)) { cell in
-        Self.coverage(ofLevel: levels[0][cell])
+        Self.coverage(ofLevel: levelsByTake[0][cell])
       }
     } else {
-      let minima = cells.map { cell in levels.map { $0[cell] }.min() ?? 0 }
+      let minima = cellIndices.map { cell in levelsByTake.map { $0[cell] }.min() ?? 0 }
       addRaster(.role(.sharedLine)) { cell in
         Self.coverage(ofLevel: minima[cell])
       }
       for take in shownTakes {
-        let takeLevels = levels[take]
+        let takeLevels = levelsByTake[take]
         addRaster(.role(.take(take))) { cell in
           let excess = Self.excessCoverage(ofDifference: takeLevels[cell] - minima[cell])
           return min(Self.coverage(ofLevel: takeLevels[cell]), excess)
         }
       }
     }
-    guard marksBand, let mapping = traces[shownTakes.first ?? 0].frequencyMapping else { return }
-    for hertz in [mapping.lowHertz, mapping.highHertz]
+    guard marksBand, let bandMapping = traces[shownTakes.first ?? 0].frequencyMapping else {
+      return
+    }
+    for hertz in [bandMapping.lowHertz, bandMapping.highHertz]
     where currentPanelAxis.valueRange.contains(hertz) {
       let stroke = PlotDrawing.Stroke(
         paint: .role(.muted), widthPixels: drawingScale,
@@ -163,14 +172,14 @@ extension PlotPainter {
     else {
       return .role(.foreground)
     }
-    let stops = (0...16).map { step in
+    let gradientStops = (0...16).map { step in
       let sharpness = Double(step) / 16
       let fraction = currentPanelAxis.fraction(of: mapping.hertz(atSharpness: sharpness))
       return PlotDrawing.GradientStop(
         positionFraction: min(max(fraction, 0), 1), color: Colormap.sharpness.color(at: sharpness))
     }
     return .gradient(
-      stops.sorted { $0.positionFraction < $1.positionFraction },
+      gradientStops.sorted { $0.positionFraction < $1.positionFraction },
       from: PlotPoint(0, currentPanelBox.bottom),
       to: PlotPoint(0, currentPanelBox.top))
   }

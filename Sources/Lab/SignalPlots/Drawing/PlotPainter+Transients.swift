@@ -13,45 +13,49 @@ extension PlotPainter {
 
   /// Returns the visible transients of a take. In a terminal, only the strongest in each column.
   private func transients(of eventPlot: EventPlot) -> [EventPlot.Point] {
-    let events = eventPlot.events.filter { $0.kind.isTransient && isTimeVisible($0.onsetSeconds) }
-    let points = events.compactMap(\.points.first)
-    guard layout.usesTerminalCells else { return points }
-    let pointsByColumn = points.map { point in
+    let transientEvents = eventPlot.events.filter {
+      $0.kind.isTransient && isTimeVisible($0.onsetSeconds)
+    }
+    let transientPoints = transientEvents.compactMap(\.points.first)
+    guard layout.usesTerminalCells else { return transientPoints }
+    let pointsByColumn = transientPoints.map { point in
       (Int(layout.x(atTime: point.timeSeconds) / drawingScale), point)
     }
-    let strongest = Dictionary(pointsByColumn) { $0.intensity >= $1.intensity ? $0 : $1 }
-    return strongest.sorted { $0.key < $1.key }.map(\.value)
+    let strongestByColumn = Dictionary(pointsByColumn) { $0.intensity >= $1.intensity ? $0 : $1 }
+    return strongestByColumn.sorted { $0.key < $1.key }.map(\.value)
   }
 
   /// Returns the scale at which the stems and heads of a number of transients are drawn, or nil if
   /// the transients are too dense to be drawn separately.
   func markerScale(count: Int) -> Double? {
     if layout.usesTerminalCells { return 1 }
-    let spacing = (layout.panelRight - layout.panelLeft) / drawingScale / Double(max(1, count))
-    return spacing < Self.minimumStemSpacingPixels ? nil : min(1, max(0.4, spacing / 12))
+    let stemSpacingPixels =
+      (layout.panelRight - layout.panelLeft) / drawingScale / Double(max(1, count))
+    return stemSpacingPixels < Self.minimumStemSpacingPixels
+      ? nil : min(1, max(0.4, stemSpacingPixels / 12))
   }
 
   /// Returns the transients of all takes by ascending time. Simultaneous transients form one group,
   /// indexed by take.
   private func transientGroups() -> [[EventPlot.Point?]] {
-    let unsorted = takes.enumerated().flatMap { index, take in
+    let unsortedTransients = takes.enumerated().flatMap { index, take in
       (take.eventPlot.map { transients(of: $0) } ?? []).map { (take: index, point: $0) }
     }
-    let sorted = unsorted.sorted {
+    let sortedTransients = unsortedTransients.sorted {
       ($0.point.timeSeconds, $0.take) < ($1.point.timeSeconds, $1.take)
     }
-    var groups: [[EventPlot.Point?]] = []
-    var groupStart = -Double.infinity
-    for (take, point) in sorted {
-      if point.timeSeconds - groupStart >= Self.maximumSimultaneousOnsetSeconds
-        || groups[groups.count - 1][take] != nil
+    var simultaneousGroups: [[EventPlot.Point?]] = []
+    var groupStartSeconds = -Double.infinity
+    for (take, point) in sortedTransients {
+      if point.timeSeconds - groupStartSeconds >= Self.maximumSimultaneousOnsetSeconds
+        || simultaneousGroups[simultaneousGroups.count - 1][take] != nil
       {
-        groups.append(Array(repeating: nil, count: takes.count))
-        groupStart = point.timeSeconds
+        simultaneousGroups.append(Array(repeating: nil, count: takes.count))
+        groupStartSeconds = point.timeSeconds
       }
-      groups[groups.count - 1][take] = point
+      simultaneousGroups[simultaneousGroups.count - 1][take] = point
     }
-    return groups
+    return simultaneousGroups
   }
 
   /// Draws the intensity of transients as stems with heads.
@@ -63,9 +67,9 @@ extension PlotPainter {
     if takes.count == 2 {
       drawShifts(groups)
     }
-    var occupied = Set<[Int]>()
+    var occupiedPixels = Set<[Int]>()
     for group in groups {
-      drawTransientGroup(group, markerScale: markerScale, occupied: &occupied)
+      drawTransientGroup(group, markerScale: markerScale, occupied: &occupiedPixels)
     }
   }
 
@@ -73,38 +77,44 @@ extension PlotPainter {
   private mutating func drawTransientGroup(
     _ group: [EventPlot.Point?], markerScale: Double, occupied: inout Set<[Int]>
   ) {
-    let points = group.compactMap(\.self)
-    guard let weakest = points.min(by: { $0.intensity < $1.intensity }),
-      let strongest = points.max(by: { $0.intensity < $1.intensity })
+    let presentPoints = group.compactMap(\.self)
+    guard let weakestPoint = presentPoints.min(by: { $0.intensity < $1.intensity }),
+      let strongestPoint = presentPoints.max(by: { $0.intensity < $1.intensity })
     else { return }
     let isOverlay = takes.count > 1
-    let isInAllTakes = points.count == takes.count
-    let difference = strongest.intensity - weakest.intensity
-    let areEqual =
-      isOverlay && isInAllTakes && difference < ColumnValue.maximumEqualIntensityDifference
-    let foot = PlotPoint(layout.x(atTime: weakest.timeSeconds), currentPanelBox.bottom)
-    let paint = transientPaint(weakest, take: 0, isShared: true)
-    if !isOverlay, weakest.intensity <= 0 {
+    let isInAllTakes = presentPoints.count == takes.count
+    let intensityDifference = strongestPoint.intensity - weakestPoint.intensity
+    let areIntensitiesEqual =
+      isOverlay && isInAllTakes && intensityDifference < ColumnValue.maximumEqualIntensityDifference
+    let stemFoot = PlotPoint(layout.x(atTime: weakestPoint.timeSeconds), currentPanelBox.bottom)
+    let sharedPaint = transientPaint(weakestPoint, take: 0, isShared: true)
+    if !isOverlay, weakestPoint.intensity <= 0 {
       // A transient silenced by its controls is a ring at the bottom.
-      let ring = PlotDrawing.Stroke(paint: paint, widthPixels: 1.5 * drawingScale)
+      let ring = PlotDrawing.Stroke(paint: sharedPaint, widthPixels: 1.5 * drawingScale)
       drawing.drawDisc(
-        center: foot, radius: 4 * markerScale * drawingScale, paint: .role(.background),
+        center: stemFoot, radius: 4 * markerScale * drawingScale, paint: .role(.background),
         stroke: ring)
       return
     }
-    let width = max(1, 2.5 * markerScale)
-    let top = PlotPoint(foot.x, y(of: strongest.intensity))
-    let sharedTop = PlotPoint(
-      foot.x, isInAllTakes ? y(of: weakest.intensity) : currentPanelBox.bottom)
-    drawing.drawLine(from: foot, to: top, role: .background, width: 2 * width * drawingScale)
+    let stemWidthPixels = max(1, 2.5 * markerScale)
+    let stemTop = PlotPoint(stemFoot.x, y(of: strongestPoint.intensity))
+    let sharedStemTop = PlotPoint(
+      stemFoot.x, isInAllTakes ? y(of: weakestPoint.intensity) : currentPanelBox.bottom)
+    drawing.drawLine(
+      from: stemFoot, to: stemTop, role: .background, width: 2 * stemWidthPixels * drawingScale)
     if isInAllTakes {
-      drawing.stroke([[foot, sharedTop]], .init(paint: paint, widthPixels: width * drawingScale))
+      drawing.stroke(
+        [[stemFoot, sharedStemTop]],
+        .init(paint: sharedPaint, widthPixels: stemWidthPixels * drawingScale))
     }
-    if isOverlay, !areEqual, let take = group.firstIndex(where: { $0 == strongest }) {
-      drawing.stroke([[sharedTop, top]], stroke(ofTake: take, width: width))
+    if isOverlay, !areIntensitiesEqual,
+      let strongestTake = group.firstIndex(where: { $0 == strongestPoint })
+    {
+      drawing.stroke(
+        [[sharedStemTop, stemTop]], stroke(ofTake: strongestTake, width: stemWidthPixels))
     }
     drawTransientHeads(
-      of: group, value: \.intensity, areEqual: areEqual, radius: 5 * markerScale,
+      of: group, value: \.intensity, areEqual: areIntensitiesEqual, radius: 5 * markerScale,
       occupied: &occupied)
   }
 
@@ -113,7 +123,7 @@ extension PlotPainter {
     let groups = transientGroups()
     let isOverlay = takes.count > 1
     let markerScale = markerScale(count: groups.count)
-    var occupied = Set<[Int]>()
+    var occupiedPixels = Set<[Int]>()
     for group in groups {
       let sharpnesses = group.compactMap { $0?.sharpness }
       let difference = (sharpnesses.max() ?? 0) - (sharpnesses.min() ?? 0)
@@ -126,7 +136,7 @@ extension PlotPainter {
       }
       drawTransientHeads(
         of: shownPoints, value: \.sharpness, areEqual: areEqual,
-        radius: markerScale.map { 4.5 * $0 }, occupied: &occupied)
+        radius: markerScale.map { 4.5 * $0 }, occupied: &occupiedPixels)
     }
   }
 
@@ -143,33 +153,34 @@ extension PlotPainter {
   /// Draws dense transients in columns of one pixel: the minimum intensity among all takes in gray
   /// and, above it, the maximum in the color of its take.
   private mutating func drawTransientColumns(_ groups: [[EventPlot.Point?]]) {
-    var columns: [Int: [Double]] = [:]
+    var intensitiesByColumn: [Int: [Double]] = [:]
     for group in groups {
       for (take, point) in group.enumerated() {
         guard let point else { continue }
         let column = Int((layout.x(atTime: point.timeSeconds) - layout.panelLeft) / drawingScale)
-        let maximum = max(columns[column]?[take] ?? 0, point.intensity)
-        columns[column, default: group.map { _ in 0 }][take] = maximum
+        let maximum = max(intensitiesByColumn[column]?[take] ?? 0, point.intensity)
+        intensitiesByColumn[column, default: group.map { _ in 0 }][take] = maximum
       }
     }
-    var bars: [PlotRole: [[PlotPoint]]] = [:]
-    for (column, values) in columns.sorted(by: { $0.key < $1.key }) {
+    var barsByRole: [PlotRole: [[PlotPoint]]] = [:]
+    for (column, values) in intensitiesByColumn.sorted(by: { $0.key < $1.key }) {
       guard let minimum = values.min(), let maximum = values.max() else { continue }
       let x = layout.panelLeft + (Double(column) + 0.5) * drawingScale
       let foot = PlotPoint(x, y(of: 0))
       let sharedTop = PlotPoint(x, y(of: minimum))
       let top = PlotPoint(x, y(of: maximum))
       if minimum > 0 {
-        bars[.sharedLine, default: []].append([foot, sharedTop])
+        barsByRole[.sharedLine, default: []].append([foot, sharedTop])
       }
       if maximum - minimum >= ColumnValue.maximumEqualIntensityDifference,
         let take = values.firstIndex(of: maximum)
       {
-        bars[.take(take), default: []].append([sharedTop, top])
+        barsByRole[.take(take), default: []].append([sharedTop, top])
       }
     }
     for role in [.sharedLine] + takes.indices.map(PlotRole.take) {
-      drawing.stroke(bars[role] ?? [], .init(paint: .role(role), widthPixels: 0.8 * drawingScale))
+      drawing.stroke(
+        barsByRole[role] ?? [], .init(paint: .role(role), widthPixels: 0.8 * drawingScale))
     }
   }
 
@@ -206,17 +217,17 @@ extension PlotPainter {
   /// second.
   private mutating func drawShifts(_ groups: [[EventPlot.Point?]]) {
     let unmatchedGroups = groups.filter { $0.contains(nil) }
-    var candidates = unmatchedGroups.compactMap { $0[1] }
+    var shiftCandidates = unmatchedGroups.compactMap { $0[1] }
     for first in unmatchedGroups.compactMap({ $0[0] }) {
-      let nearestIndex = candidates.indices.min {
-        abs(candidates[$0].timeSeconds - first.timeSeconds)
-          < abs(candidates[$1].timeSeconds - first.timeSeconds)
+      let nearestIndex = shiftCandidates.indices.min {
+        abs(shiftCandidates[$0].timeSeconds - first.timeSeconds)
+          < abs(shiftCandidates[$1].timeSeconds - first.timeSeconds)
       }
       guard let nearestIndex,
-        abs(candidates[nearestIndex].timeSeconds - first.timeSeconds)
+        abs(shiftCandidates[nearestIndex].timeSeconds - first.timeSeconds)
           < Self.maximumArrowShiftSeconds
       else { continue }
-      let second = candidates.remove(at: nearestIndex)
+      let second = shiftCandidates.remove(at: nearestIndex)
       let y = y(of: min(first.intensity, second.intensity) * 0.5)
       let start = PlotPoint(layout.x(atTime: first.timeSeconds), y)
       let tip = PlotPoint(layout.x(atTime: second.timeSeconds), y)

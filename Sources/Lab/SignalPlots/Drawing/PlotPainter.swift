@@ -39,13 +39,14 @@ struct PlotPainter {
   ) -> PlotDrawing {
     let layout = PlotLayout(
       columnCount: columnCount, columnWidth: cell.width, timeRangeSeconds: plot.timeRangeSeconds)
-    let height = cell.height * Double(rowCount)
+    let drawingHeight = cell.height * Double(rowCount)
     var painter = PlotPainter(
       plot: plot, layout: layout,
       drawing: PlotDrawing(
-        width: layout.figureWidth, height: height, title: "", accessibleDescription: ""))
+        width: layout.figureWidth, height: drawingHeight, title: "", accessibleDescription: ""))
     painter.currentPanelAxis = panel.valueAxis
-    painter.currentPanelBox = PlotBox(left: 0, top: 0, right: layout.figureWidth, bottom: height)
+    painter.currentPanelBox = PlotBox(
+      left: 0, top: 0, right: layout.figureWidth, bottom: drawingHeight)
     painter.drawContent(of: panel)
     return painter.drawing
   }
@@ -76,9 +77,9 @@ struct PlotPainter {
 
   /// Draws the labels of the time axis below the last panel.
   private mutating func drawTimeLabels() {
-    let ticks = layout.timeTicks.axisTicks
-    for (index, tick) in ticks.enumerated() {
-      let unit = index == ticks.count - 1 ? " " + layout.timeTicks.labelUnit : ""
+    let timeTicks = layout.timeTicks.axisTicks
+    for (index, tick) in timeTicks.enumerated() {
+      let unit = index == timeTicks.count - 1 ? " " + layout.timeTicks.labelUnit : ""
       let position = PlotPoint(
         layout.x(atTime: tick.axisValue), currentPanelBox.bottom + 18 * drawingScale)
       drawLabel(tick.labelText + unit, at: position, anchor: .middle)
@@ -119,9 +120,10 @@ struct PlotPainter {
 
   /// Draws the header: the title or the names of takes with their symbols, and the facts.
   private mutating func drawHeader() {
-    if let title = layout.title {
+    if let headerTitle = layout.title {
       drawing.drawText(
-        title.text, at: title.baselinePosition, fontSize: PlotLayout.titleFontPixels * drawingScale,
+        headerTitle.text, at: headerTitle.baselinePosition,
+        fontSize: PlotLayout.titleFontPixels * drawingScale,
         role: .foreground,
         isBold: true)
     }
@@ -150,33 +152,35 @@ struct PlotPainter {
   private func fittingTicks(of panel: PlotPanel) -> [AxisTick] {
     let maximumCount = max(2, Int(currentPanelBox.height / (16 * drawingScale)))
     // Every second tick is removed until the rest fits, so that the first tick stays.
-    var ticks = panel.leftTicks
-    while ticks.count > maximumCount, ticks.count > 2 {
-      ticks = ticks.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+    var remainingTicks = panel.leftTicks
+    while remainingTicks.count > maximumCount, remainingTicks.count > 2 {
+      remainingTicks = remainingTicks.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
     }
-    return ticks
+    return remainingTicks
   }
 
   private mutating func drawGrid(_ panel: PlotPanel) {
-    let stroke = PlotDrawing.Stroke(paint: .role(.grid), widthPixels: drawingScale)
-    let timeXs = layout.timeTicks.axisTicks.map { layout.x(atTime: $0.axisValue) }
+    let gridStroke = PlotDrawing.Stroke(paint: .role(.grid), widthPixels: drawingScale)
+    let timeTickXs = layout.timeTicks.axisTicks.map { layout.x(atTime: $0.axisValue) }
     drawing.stroke(
-      timeXs.map { [PlotPoint($0, currentPanelBox.top), PlotPoint($0, currentPanelBox.bottom)] },
-      stroke)
+      timeTickXs.map {
+        [PlotPoint($0, currentPanelBox.top), PlotPoint($0, currentPanelBox.bottom)]
+      },
+      gridStroke)
     guard case .intensity = panel.content else { return }
     let positiveTicks = fittingTicks(of: panel).filter { $0.axisValue > 0 }
-    drawing.stroke(positiveTicks.map { horizontalLine(atY: y(of: $0.axisValue)) }, stroke)
+    drawing.stroke(positiveTicks.map { horizontalLine(atY: y(of: $0.axisValue)) }, gridStroke)
   }
 
   private mutating func drawAxes(_ panel: PlotPanel) {
-    var baseline = currentPanelBox.bottom
+    var baselineY = currentPanelBox.bottom
     if case .waveform = panel.content {
-      baseline = y(of: 0)
+      baselineY = y(of: 0)
     }
     drawing.stroke(
-      [horizontalLine(atY: baseline)], .init(paint: .role(.edge), widthPixels: drawingScale))
+      [horizontalLine(atY: baselineY)], .init(paint: .role(.edge), widthPixels: drawingScale))
     // The bottom label must not overlap the panel below.
-    func textBaseline(_ y: Double) -> Double {
+    func textBaselineY(_ y: Double) -> Double {
       min(y + 4 * drawingScale, currentPanelBox.bottom + drawingScale)
     }
     for tick in fittingTicks(of: panel) {
@@ -189,24 +193,24 @@ struct PlotPainter {
           width: drawingScale)
       }
       drawLabel(
-        tick.labelText, at: PlotPoint(currentPanelBox.left - 8 * drawingScale, textBaseline(y)),
+        tick.labelText, at: PlotPoint(currentPanelBox.left - 8 * drawingScale, textBaselineY(y)),
         anchor: .end)
     }
     guard layout.showsRightTicks else { return }
-    var lastY = Double.infinity
+    var lastLabelY = Double.infinity
     for tick in panel.rightTicks.sorted(by: { $0.axisValue < $1.axisValue })
     where (0...1).contains(currentPanelAxis.fraction(of: tick.axisValue)) {
       let y = y(of: tick.axisValue)
-      guard lastY - y >= 12 * drawingScale else { continue }
-      lastY = y
+      guard lastLabelY - y >= 12 * drawingScale else { continue }
+      lastLabelY = y
       drawLabel(
-        tick.labelText, at: PlotPoint(currentPanelBox.right + 8 * drawingScale, textBaseline(y)))
+        tick.labelText, at: PlotPoint(currentPanelBox.right + 8 * drawingScale, textBaselineY(y)))
     }
   }
 
   /// Draws the title, the unit and the legend of a panel.
   private mutating func drawTitle(_ panel: PlotPanel, layout panelLayout: PlotLayout.Panel) {
-    var runs = [
+    var titleRuns = [
       PlotDrawing.TextRun(
         text: panel.title, fontSizePixels: PlotLayout.panelTitleFontPixels * drawingScale,
         role: .foreground,
@@ -214,12 +218,12 @@ struct PlotPainter {
       )
     ]
     if panelLayout.showsUnit, !panel.valueUnit.isEmpty {
-      runs.append(
+      titleRuns.append(
         PlotDrawing.TextRun(
           text: panel.valueUnit, fontSizePixels: PlotLayout.labelFontPixels * drawingScale,
           leadingGapPixels: 7 * drawingScale))
     }
-    drawing.add(.text(runs, at: panelLayout.titlePosition, anchor: .start))
+    drawing.add(.text(titleRuns, at: panelLayout.titlePosition, anchor: .start))
     for (entry, position) in zip(panel.legendEntries, panelLayout.legendPositions) {
       drawLegendEntry(entry, at: position)
     }
@@ -255,20 +259,21 @@ struct PlotPainter {
   mutating func drawTransientHead(
     at center: PlotPoint, take: Int, paint: PlotDrawing.Paint, radius: Double = 5
   ) {
-    let radius = radius * drawingScale
-    let edge = PlotDrawing.Stroke(paint: .role(.background), widthPixels: 1.5 * drawingScale)
-    let corners: [[(Double, Double)]] = [
+    let scaledRadius = radius * drawingScale
+    let edgeStroke = PlotDrawing.Stroke(paint: .role(.background), widthPixels: 1.5 * drawingScale)
+    let cornersByShape: [[(Double, Double)]] = [
       [], [(0, -1.25), (1.25, 0), (0, 1.25), (-1.25, 0)],
       [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
       [(0, -1.2), (1.15, 0.85), (-1.15, 0.85)],
     ]
-    let points = corners[take % 4].map { x, y in
-      PlotPoint(center.x + x * radius, center.y + y * radius)
+    let shapePoints = cornersByShape[take % 4].map { x, y in
+      PlotPoint(center.x + x * scaledRadius, center.y + y * scaledRadius)
     }
-    if points.isEmpty {
-      return drawing.drawDisc(center: center, radius: radius, paint: paint, stroke: edge)
+    if shapePoints.isEmpty {
+      return drawing.drawDisc(
+        center: center, radius: scaledRadius, paint: paint, stroke: edgeStroke)
     }
-    drawing.add(.path([points], fill: PlotDrawing.Fill(paint: paint), stroke: edge))
+    drawing.add(.path([shapePoints], fill: PlotDrawing.Fill(paint: paint), stroke: edgeStroke))
   }
 
   mutating func drawControlPoint(at center: PlotPoint) {
@@ -279,43 +284,45 @@ struct PlotPainter {
 
   /// Returns the gradient of sharpness 0…1 between two points.
   static func sharpnessGradient(from start: PlotPoint, to end: PlotPoint) -> PlotDrawing.Paint {
-    let colors = Colormap.sharpness.anchorColors
-    let lastIndex = Double(colors.count - 1)
-    let stops = colors.enumerated().map { index, color in
-      PlotDrawing.GradientStop(positionFraction: Double(index) / lastIndex, color: color)
+    let anchorColors = Colormap.sharpness.anchorColors
+    let lastColorIndex = Double(anchorColors.count - 1)
+    let gradientStops = anchorColors.enumerated().map { index, color in
+      PlotDrawing.GradientStop(positionFraction: Double(index) / lastColorIndex, color: color)
     }
-    return .gradient(stops, from: start, to: end)
+    return .gradient(gradientStops, from: start, to: end)
   }
 
   private mutating func drawLegendEntry(_ entry: PlotPanel.LegendEntry, at position: PlotPoint) {
-    let middle = position.y - 4 * drawingScale
+    let symbolCenterY = position.y - 4 * drawingScale
     let symbolWidth = PlotLayout.legendSymbolPixels * drawingScale
-    let labels = entry.labels
-    let left = PlotPoint(position.x, middle)
-    let right = PlotPoint(position.x + symbolWidth, middle)
-    var labelPosition = PlotPoint(right.x + 6 * drawingScale, position.y)
+    let entryLabels = entry.labels
+    let symbolLeft = PlotPoint(position.x, symbolCenterY)
+    let symbolRight = PlotPoint(position.x + symbolWidth, symbolCenterY)
+    var labelPosition = PlotPoint(symbolRight.x + 6 * drawingScale, position.y)
     switch entry {
     case .sharpnessScale:
-      return drawColorScale(labels: labels, at: position, length: 84)
+      return drawColorScale(labels: entryLabels, at: position, length: 84)
     case .levelScale:
-      return drawColorScale(labels: labels, at: position, length: 62)
+      return drawColorScale(labels: entryLabels, at: position, length: 62)
     case .intensityCurve:
-      drawing.drawLine(from: left, to: right, role: .foreground, width: drawingScale, opacity: 0.65)
-      drawControlPoint(at: PlotPoint(position.x + symbolWidth / 2, middle))
+      drawing.drawLine(
+        from: symbolLeft, to: symbolRight, role: .foreground, width: drawingScale, opacity: 0.65)
+      drawControlPoint(at: PlotPoint(position.x + symbolWidth / 2, symbolCenterY))
     case .samplePeak:
       let bar = PlotBox(
-        left: left.x, top: middle - 4 * drawingScale, right: right.x,
-        bottom: middle + 4 * drawingScale)
+        left: symbolLeft.x, top: symbolCenterY - 4 * drawingScale, right: symbolRight.x,
+        bottom: symbolCenterY + 4 * drawingScale)
       drawing.fillRectangle(bar, paint: .role(.signal), radius: 1.5 * drawingScale)
     case .rmsLevel:
-      drawing.drawLine(from: left, to: right, role: .foreground, width: 1.25 * drawingScale)
+      drawing.drawLine(
+        from: symbolLeft, to: symbolRight, role: .foreground, width: 1.25 * drawingScale)
     case .profileBand:
       drawing.drawLine(
-        from: left, to: right, role: .muted, width: drawingScale,
+        from: symbolLeft, to: symbolRight, role: .muted, width: drawingScale,
         dashes: [2 * drawingScale, 4 * drawingScale])
     case .analysisWindow(let seconds):
-      let top = middle - 3 * drawingScale
-      let bottom = middle + 2 * drawingScale
+      let top = symbolCenterY - 3 * drawingScale
+      let bottom = symbolCenterY + 2 * drawingScale
       let windowWidth =
         layout.x(atTime: plot.timeRangeSeconds.lowerBound + seconds) - layout.panelLeft
       let end = position.x + max(4 * drawingScale, windowWidth)
@@ -326,8 +333,8 @@ struct PlotPainter {
       drawing.stroke([bracket], .init(paint: .role(.muted), widthPixels: drawingScale))
       labelPosition.x = end + 6 * drawingScale
     }
-    if let label = labels.first {
-      drawLabel(label, at: labelPosition)
+    if let firstLabel = entryLabels.first {
+      drawLabel(firstLabel, at: labelPosition)
     }
   }
 
@@ -336,22 +343,24 @@ struct PlotPainter {
     labels: [String], at position: PlotPoint, length: Double
   ) {
     let firstLabelWidth = layout.width(of: labels[0], fontSize: PlotLayout.labelFontPixels)
-    let start = position.x + firstLabelWidth + 6 * drawingScale
-    let end = start + length * drawingScale
-    let box = PlotBox(
-      left: start, top: position.y - 8 * drawingScale, right: end, bottom: position.y)
-    drawLabel(labels[0], at: PlotPoint(start - 6 * drawingScale, position.y), anchor: .end)
-    drawLabel(labels[1], at: PlotPoint(end + 6 * drawingScale, position.y))
+    let scaleStartX = position.x + firstLabelWidth + 6 * drawingScale
+    let scaleEndX = scaleStartX + length * drawingScale
+    let scaleBox = PlotBox(
+      left: scaleStartX, top: position.y - 8 * drawingScale, right: scaleEndX, bottom: position.y)
+    drawLabel(labels[0], at: PlotPoint(scaleStartX - 6 * drawingScale, position.y), anchor: .end)
+    drawLabel(labels[1], at: PlotPoint(scaleEndX + 6 * drawingScale, position.y))
     if labels[0] == "dull" {
       return drawing.fillRectangle(
-        box, paint: Self.sharpnessGradient(from: PlotPoint(start, 0), to: PlotPoint(end, 0)),
+        scaleBox,
+        paint: Self.sharpnessGradient(from: PlotPoint(scaleStartX, 0), to: PlotPoint(scaleEndX, 0)),
         radius: 4 * drawingScale)
     }
     // A spectrogram has a color for each frequency. The scale shows levels in the color of text.
-    let coverages = (0..<64).map { Self.coverage(ofLevel: Double($0) / 63) }
-    let raster = PlotDrawing.Raster(
-      cellOpacities: coverages, columnCount: 64, filledBox: box, paint: .role(.foreground))
-    drawing.add(.raster(raster))
+    let levelCoverages = (0..<64).map { Self.coverage(ofLevel: Double($0) / 63) }
+    let scaleRaster = PlotDrawing.Raster(
+      cellOpacities: levelCoverages, columnCount: 64, filledBox: scaleBox, paint: .role(.foreground)
+    )
+    drawing.add(.raster(scaleRaster))
   }
 
   /// Returns the opacity 0…255 of a spectrogram cell for a normalized level 0…1: 255 · 0.92 ·

@@ -105,22 +105,22 @@ public struct PsychometricPlot: Equatable, Sendable {
 
   /// The horizontal axis of levels, with a margin on both sides of the points.
   var levelAxis: PlotAxis {
-    let levels = points.map(\.level) + (curve?.points.map(\.level) ?? [])
-    let minimum = levels.min() ?? 0
-    let maximum = levels.max() ?? 1
-    let margin = maximum > minimum ? (maximum - minimum) * 0.04 : 1
-    return PlotAxis(valueRange: (minimum - margin)...(maximum + margin))
+    let allLevels = points.map(\.level) + (curve?.points.map(\.level) ?? [])
+    let minimumLevel = allLevels.min() ?? 0
+    let maximumLevel = allLevels.max() ?? 1
+    let levelMargin = maximumLevel > minimumLevel ? (maximumLevel - minimumLevel) * 0.04 : 1
+    return PlotAxis(valueRange: (minimumLevel - levelMargin)...(maximumLevel + levelMargin))
   }
 
   /// The vertical axis, from 0 to 1 or to the maximum of the confidence intervals.
   var estimateAxis: PlotAxis {
     guard case .mean = quantity else { return PlotAxis(valueRange: 0...1) }
-    let maximum = points.reduce(0.0) { maximum, point in
+    let maximumEstimate = points.reduce(0.0) { maximum, point in
       max(maximum, point.estimate, point.interval?.upperBound ?? 0)
     }
-    guard maximum > 0 else { return PlotAxis(valueRange: 0...1) }
-    let step = AxisTick.roundStep(for: maximum, atMost: 6)
-    return PlotAxis(valueRange: 0...((maximum / step).rounded(.up) * step))
+    guard maximumEstimate > 0 else { return PlotAxis(valueRange: 0...1) }
+    let estimateStep = AxisTick.roundStep(for: maximumEstimate, atMost: 6)
+    return PlotAxis(valueRange: 0...((maximumEstimate / estimateStep).rounded(.up) * estimateStep))
   }
 }
 
@@ -137,20 +137,20 @@ private struct PsychometricPlotPainter {
       switch plot.quantity {
       case .proportion(let title), .mean(let title): title
       }
-    let contents = PanelFrame.Contents(
+    let frameContents = PanelFrame.Contents(
       title: plot.title, subtitle: plot.subtitle,
       summary: "\(quantityTitle) by level of \(plot.title): \(plot.subtitle).",
       horizontalAxis: plot.levelAxis, horizontalUnit: plot.levelUnit,
       verticalAxis: plot.estimateAxis, verticalTitle: quantityTitle, verticalUnit: "",
       horizontalTickSpacing: 64)
     frame = PanelFrame(
-      contents, width: width, legendNames: Self.legend(of: plot).map(\.name))
+      frameContents, width: width, legendNames: Self.legend(of: plot).map(\.name))
     draw()
   }
 
   private mutating func draw() {
-    if let interval = plot.curve?.thresholdInterval {
-      frame.fillBand(interval)
+    if let thresholdInterval = plot.curve?.thresholdInterval {
+      frame.fillBand(thresholdInterval)
     }
     frame.drawGrid()
     frame.drawBaseline()
@@ -173,35 +173,36 @@ private struct PsychometricPlotPainter {
   }
 
   private mutating func drawPoint(_ point: PsychometricPlot.Point) {
-    let center = frame.point(point.level, point.estimate)
-    if let interval = point.interval {
-      let bottom = min(frame.point(point.level, interval.lowerBound).y, frame.box.bottom)
-      let top = max(frame.point(point.level, interval.upperBound).y, frame.box.top)
+    let pointCenter = frame.point(point.level, point.estimate)
+    if let estimateInterval = point.interval {
+      let bottom = min(frame.point(point.level, estimateInterval.lowerBound).y, frame.box.bottom)
+      let top = max(frame.point(point.level, estimateInterval.upperBound).y, frame.box.top)
       let capWidth = 4 * frame.figureScale
       let lines = [
-        [PlotPoint(center.x, bottom), PlotPoint(center.x, top)],
-        [PlotPoint(center.x - capWidth, bottom), PlotPoint(center.x + capWidth, bottom)],
-        [PlotPoint(center.x - capWidth, top), PlotPoint(center.x + capWidth, top)],
+        [PlotPoint(pointCenter.x, bottom), PlotPoint(pointCenter.x, top)],
+        [PlotPoint(pointCenter.x - capWidth, bottom), PlotPoint(pointCenter.x + capWidth, bottom)],
+        [PlotPoint(pointCenter.x - capWidth, top), PlotPoint(pointCenter.x + capWidth, top)],
       ]
       frame.drawing.stroke(lines, frame.stroke(.take(0), width: 1.5))
     }
-    frame.drawing.drawDisc(center: center, radius: 4 * frame.figureScale, paint: .role(.take(0)))
+    frame.drawing.drawDisc(
+      center: pointCenter, radius: 4 * frame.figureScale, paint: .role(.take(0)))
   }
 
   private static func legend(of plot: PsychometricPlot, scale: Double = 1)
     -> [PanelFrame.LegendEntry]
   {
-    var entries: [PanelFrame.LegendEntry] = []
+    var legendEntries: [PanelFrame.LegendEntry] = []
     let hasIntervals = plot.points.contains { $0.interval != nil }
-    entries.append(
+    legendEntries.append(
       .init(
         name: hasIntervals ? "answers, 95 % interval" : "answers", symbol: .disc(.take(0))))
-    guard let curve = plot.curve else { return entries }
-    let stroke = PlotDrawing.Stroke(paint: .role(.take(1)), widthPixels: 2 * scale)
-    entries.append(.init(name: "fitted function", symbol: .line(stroke)))
+    guard let curve = plot.curve else { return legendEntries }
+    let curveStroke = PlotDrawing.Stroke(paint: .role(.take(1)), widthPixels: 2 * scale)
+    legendEntries.append(.init(name: "fitted function", symbol: .line(curveStroke)))
     if curve.thresholdInterval != nil {
-      entries.append(.init(name: "threshold, 95 % interval", symbol: .area))
+      legendEntries.append(.init(name: "threshold, 95 % interval", symbol: .area))
     }
-    return entries
+    return legendEntries
   }
 }

@@ -60,13 +60,13 @@ public struct ResponsePlot: Equatable, Sendable {
 
   /// The frequency axis. Its ends are 1, 2 or 5 times a power of ten, so that both have labels.
   var frequencyAxis: PlotAxis {
-    let decades = (-1...5).map { pow(10, Double($0)) }
-    let roundValues = decades.flatMap { decade in [1.0, 2, 5].map { $0 * decade } }
-    let first = responsePoints.first?.hertz ?? 10
-    let last = responsePoints.last?.hertz ?? 1_000
+    let powersOfTen = (-1...5).map { pow(10, Double($0)) }
+    let roundFrequencies = powersOfTen.flatMap { decade in [1.0, 2, 5].map { $0 * decade } }
+    let lowestHertz = responsePoints.first?.hertz ?? 10
+    let highestHertz = responsePoints.last?.hertz ?? 1_000
     // Half a percent outside the axis is invisible.
-    let axisMinimumHertz = roundValues.last { $0 <= first * 1.005 } ?? first
-    let axisMaximumHertz = roundValues.first { $0 >= last * 0.995 } ?? last
+    let axisMinimumHertz = roundFrequencies.last { $0 <= lowestHertz * 1.005 } ?? lowestHertz
+    let axisMaximumHertz = roundFrequencies.first { $0 >= highestHertz * 0.995 } ?? highestHertz
     return PlotAxis(
       valueRange: axisMinimumHertz...max(2 * axisMinimumHertz, axisMaximumHertz),
       isLogarithmic: true)
@@ -74,8 +74,10 @@ public struct ResponsePlot: Equatable, Sendable {
 
   /// The level axis, which extends downward from the multiple of 10 dB above the maximum.
   var levelAxis: PlotAxis {
-    let maximum = responsePoints.reduce(-300) { max($0, $1.measuredDecibels, $1.fittedDecibels) }
-    let topDecibels = maximum > -300 ? (maximum / 10).rounded(.up) * 10 : 0
+    let maximumDecibels = responsePoints.reduce(-300) {
+      max($0, $1.measuredDecibels, $1.fittedDecibels)
+    }
+    let topDecibels = maximumDecibels > -300 ? (maximumDecibels / 10).rounded(.up) * 10 : 0
     return PlotAxis(valueRange: (topDecibels - Self.dynamicRangeDecibels)...topDecibels)
   }
 
@@ -132,66 +134,67 @@ private struct ResponsePlotPainter {
 
   init(plot: ResponsePlot, width: Double) {
     self.plot = plot
-    let contents = PanelFrame.Contents(
+    let frameContents = PanelFrame.Contents(
       title: plot.title, subtitle: plot.subtitle,
       summary: "Frequency response of \(plot.title): \(plot.subtitle).",
       horizontalAxis: plot.frequencyAxis, horizontalUnit: "Hz", verticalAxis: plot.levelAxis,
       verticalTitle: "Level", verticalUnit: "dB")
     frame = PanelFrame(
-      contents, width: width,
+      frameContents, width: width,
       legendNames: Self.curves.map(\.legendName) + [Self.bandName(plot)])
     draw()
   }
 
   private mutating func draw() {
-    if let band = plot.markedBandHertz {
-      frame.fillBand(band)
+    if let bandHertz = plot.markedBandHertz {
+      frame.fillBand(bandHertz)
     }
     frame.drawGrid()
-    var legend: [PanelFrame.LegendEntry] = []
+    var legendEntries: [PanelFrame.LegendEntry] = []
     for curve in Self.curves {
       let lines = visibleCurveLines(of: curve.levelDecibels)
       if lines.isEmpty { continue }
       let stroke = frame.stroke(curve.colorRole, width: curve.lineWidth, dashes: curve.dashLengths)
-      legend.append(.init(name: curve.legendName, symbol: .line(stroke)))
+      legendEntries.append(.init(name: curve.legendName, symbol: .line(stroke)))
       frame.drawing.stroke(lines, stroke)
     }
     if plot.markedBandHertz != nil {
-      legend.append(.init(name: Self.bandName(plot), symbol: .area))
+      legendEntries.append(.init(name: Self.bandName(plot), symbol: .area))
     }
     frame.drawBaseline()
-    frame.drawLegend(legend)
+    frame.drawLegend(legendEntries)
   }
 
   /// Returns the parts of a curve that are above the bottom of the level axis.
   private func visibleCurveLines(of level: (ResponsePlot.Point) -> Double) -> [[PlotPoint]] {
-    let bottom = frame.box.bottom
-    var lines: [[PlotPoint]] = []
-    var previous: PlotPoint?
+    let boxBottom = frame.box.bottom
+    var curveLines: [[PlotPoint]] = []
+    var previousPoint: PlotPoint?
     for plotPoint in plot.responsePoints {
       let current = frame.point(plotPoint.hertz, level(plotPoint))
-      if let previous, (previous.y > bottom) != (current.y > bottom) {
-        let fraction = (bottom - previous.y) / (current.y - previous.y)
-        let crossing = PlotPoint(previous.x + (current.x - previous.x) * fraction, bottom)
-        if previous.y > bottom {
-          lines.append([crossing])
+      if let previousPoint, (previousPoint.y > boxBottom) != (current.y > boxBottom) {
+        let fraction = (boxBottom - previousPoint.y) / (current.y - previousPoint.y)
+        let crossing = PlotPoint(
+          previousPoint.x + (current.x - previousPoint.x) * fraction, boxBottom)
+        if previousPoint.y > boxBottom {
+          curveLines.append([crossing])
         } else {
-          lines[lines.count - 1].append(crossing)
+          curveLines[curveLines.count - 1].append(crossing)
         }
-      } else if previous == nil, current.y <= bottom {
-        lines.append([])
+      } else if previousPoint == nil, current.y <= boxBottom {
+        curveLines.append([])
       }
-      if current.y <= bottom {
-        lines[lines.count - 1].append(current)
+      if current.y <= boxBottom {
+        curveLines[curveLines.count - 1].append(current)
       }
-      previous = current
+      previousPoint = current
     }
-    return lines.filter { $0.count > 1 }
+    return curveLines.filter { $0.count > 1 }
   }
 
   private static func bandName(_ plot: ResponsePlot) -> String {
-    guard let band = plot.markedBandHertz else { return "" }
-    return "band \(AxisTick.shortText(band.lowerBound, decimalPlaces: 0))–"
-      + "\(AxisTick.shortText(band.upperBound, decimalPlaces: 0)) Hz"
+    guard let bandHertz = plot.markedBandHertz else { return "" }
+    return "band \(AxisTick.shortText(bandHertz.lowerBound, decimalPlaces: 0))–"
+      + "\(AxisTick.shortText(bandHertz.upperBound, decimalPlaces: 0)) Hz"
   }
 }

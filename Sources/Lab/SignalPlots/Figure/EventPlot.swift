@@ -102,16 +102,16 @@ public struct EventPlot: Sendable {
       throw PlotError(.invalidPattern, error.description)
     }
     let eventCount = timelines.reduce(0) { $0 + $1.events.count }
-    let end = max(timelines.map(\.durationSeconds).max() ?? 0, composition.durationSeconds)
+    let totalSeconds = max(timelines.map(\.durationSeconds).max() ?? 0, composition.durationSeconds)
     events = []
     curves = []
-    durationSeconds = end
+    durationSeconds = totalSeconds
     for (layer, timeline) in timelines.enumerated() {
       let pattern = composition.layers[layer].pattern
       events += Self.events(
         of: pattern, layer: layer, timeline: timeline, totalEventCount: eventCount)
       curves += [.hapticIntensityControl, .hapticSharpnessControl].compactMap {
-        Curve($0, of: pattern, layer: layer, control: timeline.control($0), until: end)
+        Curve($0, of: pattern, layer: layer, control: timeline.control($0), until: totalSeconds)
       }
     }
     if timelines.count > 1 {
@@ -163,10 +163,10 @@ public struct EventPlot: Sendable {
   ///
   /// - Parameter isIncluded: Returns true for the indices of the layers to keep.
   func keepingHaptics(ofLayers isIncluded: (Int) -> Bool) -> EventPlot {
-    var plot = self
-    plot.events.removeAll { $0.kind.isHaptic && !isIncluded($0.eventReference.layer) }
-    plot.curves.removeAll { !isIncluded($0.layerIndex) }
-    return plot
+    var filteredPlot = self
+    filteredPlot.events.removeAll { $0.kind.isHaptic && !isIncluded($0.eventReference.layer) }
+    filteredPlot.curves.removeAll { !isIncluded($0.layerIndex) }
+    return filteredPlot
   }
 
   /// The haptic events.
@@ -192,24 +192,25 @@ extension EventPlot.Curve {
     guard let control else { return nil }
     self.controlID = id
     layerIndex = layer
-    let segments = control.segments
-    var line: [Point] = []
-    for index in segments.indices where index == 0 || segments[index].startPosition <= end {
-      let segment = segments[index]
+    let controlSegments = control.segments
+    var linePoints: [Point] = []
+    for index in controlSegments.indices
+    where index == 0 || controlSegments[index].startPosition <= end {
+      let segment = controlSegments[index]
       let segmentEnd =
-        index + 1 < segments.count ? min(segments[index + 1].startPosition, end) : end
+        index + 1 < controlSegments.count ? min(controlSegments[index + 1].startPosition, end) : end
       let times =
         segmentEnd > segment.startPosition
         ? [segment.startPosition, segmentEnd] : [segment.startPosition]
       for time in times {
         let value = time == segment.startPosition ? segment.startValue : segment.value(at: time)
         let point = Point(time: time, value: value)
-        if line.last != point {
-          line.append(point)
+        if linePoints.last != point {
+          linePoints.append(point)
         }
       }
     }
-    polyline = line
+    polyline = linePoints
     controlPoints = Self.activeControlPoints(id, of: pattern, control: control, until: end)
   }
 
@@ -217,13 +218,13 @@ extension EventPlot.Curve {
   private static func activeControlPoints(
     _ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline, until end: Double
   ) -> [Point] {
-    let minimum = id.range.lowerBound
-    let maximum = id.range.upperBound
+    let minimumValue = id.range.lowerBound
+    let maximumValue = id.range.upperBound
     func clampedPoint(_ time: Double, _ value: Float) -> Point {
-      Point(time: time, value: Double(min(max(value, minimum), maximum)))
+      Point(time: time, value: Double(min(max(value, minimumValue), maximumValue)))
     }
-    let parameters = pattern.parameters.filter { $0.id == id }
-    let parameterPoints = parameters.map { clampedPoint($0.time, $0.value) }
+    let matchingParameters = pattern.parameters.filter { $0.id == id }
+    let parameterPoints = matchingParameters.map { clampedPoint($0.time, $0.value) }
     let curvePoints = pattern.curves.filter { $0.id == id }.flatMap { curve in
       curve.controlPoints.map { clampedPoint(curve.time + $0.time, $0.value) }
     }
@@ -287,12 +288,12 @@ struct EventSampler {
   func point(at time: Double, level: Double, intensity: Double, sharpness: Double)
     -> EventPlot.Point
   {
-    let factor = intensityControl?.value(at: time) ?? 1
-    let offset = sharpnessControl?.value(at: time) ?? 0
-    func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
+    let intensityFactor = intensityControl?.value(at: time) ?? 1
+    let sharpnessOffset = sharpnessControl?.value(at: time) ?? 0
+    func clampedToUnit(_ value: Double) -> Double { min(max(value, 0), 1) }
     return EventPlot.Point(
-      timeSeconds: time, intensity: clamped(intensity * factor) * level,
-      sharpness: clamped(sharpness + offset))
+      timeSeconds: time, intensity: clampedToUnit(intensity * intensityFactor) * level,
+      sharpness: clampedToUnit(sharpness + sharpnessOffset))
   }
 
   /// Returns the evaluated points of an event by ascending time.
@@ -304,20 +305,21 @@ struct EventSampler {
   func points(along corners: [PatternTimeline.Corner], intensity: Double, sharpness: Double)
     -> [EventPlot.Point]
   {
-    guard let first = corners.first, let last = corners.last else { return [] }
-    var points: [EventPlot.Point] = []
+    guard let firstCorner = corners.first, let lastCorner = corners.last else { return [] }
+    var eventPoints: [EventPlot.Point] = []
     for (from, to) in zip(corners, corners.dropFirst()) where to.seconds > from.seconds {
-      for time in bendTimes(from: from, to: to, duration: last.seconds - first.seconds) {
+      for time in bendTimes(from: from, to: to, duration: lastCorner.seconds - firstCorner.seconds)
+      {
         let level =
           from.amplitudeFactor + (to.amplitudeFactor - from.amplitudeFactor) * (time - from.seconds)
           / (to.seconds - from.seconds)
         let point = point(at: time, level: level, intensity: intensity, sharpness: sharpness)
-        if points.last != point {
-          points.append(point)
+        if eventPoints.last != point {
+          eventPoints.append(point)
         }
       }
     }
-    return points
+    return eventPoints
   }
 
   /// Returns the times from one corner of the controls to the next at which the event's curve
@@ -327,38 +329,39 @@ struct EventSampler {
   private func bendTimes(from: PatternTimeline.Corner, to: PatternTimeline.Corner, duration: Double)
     -> [Double]
   {
-    let timeBudget = max(
+    let maximumTimeCount = max(
       2, Int(Double(maximumPointCountPerEvent) * (to.seconds - from.seconds) / duration))
-    var bends: [Double] = [from.seconds]
+    var bendSeconds: [Double] = [from.seconds]
     for control in [intensityControl, sharpnessControl].compactMap({ $0 }) {
       let segments = control.segments
       var index = control.segmentIndex(at: from.seconds) + 1
       while index < segments.count, segments[index].startPosition <= to.seconds {
-        guard bends.count < timeBudget else {
-          return evenlySpacedTimes(from: from.seconds, to: to.seconds, count: timeBudget)
+        guard bendSeconds.count < maximumTimeCount else {
+          return evenlySpacedTimes(from: from.seconds, to: to.seconds, count: maximumTimeCount)
         }
         let start = segments[index].startPosition
         if segments[index - 1].value(at: start) != segments[index].startValue {
-          bends.append(max(from.seconds, start - 1e-6))
+          bendSeconds.append(max(from.seconds, start - 1e-6))
         }
         if start < to.seconds {
-          bends.append(start)
+          bendSeconds.append(start)
         }
         index += 1
       }
     }
-    bends.append(to.seconds)
-    bends.sort()
+    bendSeconds.append(to.seconds)
+    bendSeconds.sort()
     // The product of two sloped lines is curved, and a sum bends where it is clamped.
     guard hasIntensityRamps && from.amplitudeFactor != to.amplitudeFactor || hasSharpnessRamps
-    else { return bends }
-    guard bends.count * Self.subdivisionCountPerSegment <= maximumPointCountPerEvent * 2 else {
-      return bends
+    else { return bendSeconds }
+    guard bendSeconds.count * Self.subdivisionCountPerSegment <= maximumPointCountPerEvent * 2
+    else {
+      return bendSeconds
     }
-    let subdivided = zip(bends, bends.dropFirst()).flatMap { start, end in
+    let subdividedSeconds = zip(bendSeconds, bendSeconds.dropFirst()).flatMap { start, end in
       evenlySpacedTimes(from: start, to: end, count: Self.subdivisionCountPerSegment).dropLast()
     }
-    return subdivided + [to.seconds]
+    return subdividedSeconds + [to.seconds]
   }
 
   /// Returns `count + 1` equally spaced times, both ends included.

@@ -62,17 +62,17 @@ package struct LaneDivision {
 
   /// Divides a figure of several sources into lanes.
   package init(_ sources: [LaneSource]) {
-    let patterns = sources.filter { !$0.isSound && !$0.names.isEmpty }
-    let names = (patterns.isEmpty ? sources : patterns).flatMap(\.names).uniqued
-    let isDivided = (1...Self.maximumLaneCount).contains(names.count)
-    self.names = isDivided ? names : [nil]
+    let namedPatterns = sources.filter { !$0.isSound && !$0.names.isEmpty }
+    let laneNames = (namedPatterns.isEmpty ? sources : namedPatterns).flatMap(\.names).uniqued
+    let isDivided = (1...Self.maximumLaneCount).contains(laneNames.count)
+    self.names = isDivided ? laneNames : [nil]
   }
 
   /// Returns the part of a take that a lane shows.
   package func content(of source: LaneSource, inLane lane: Int) -> Content {
-    guard let name = names[lane], !source.names.isEmpty else { return .whole }
-    if let index = source.names.firstIndex(of: name) {
-      return .part(index)
+    guard let laneName = names[lane], !source.names.isEmpty else { return .whole }
+    if let nameIndex = source.names.firstIndex(of: laneName) {
+      return .part(nameIndex)
     }
     guard source.isSound else { return .nothing }
     return source.names.count == names.count ? .part(lane) : .whole

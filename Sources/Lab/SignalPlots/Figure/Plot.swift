@@ -59,33 +59,35 @@ public struct Plot: Sendable {
     of subjects: [PlotSubject], parts: Set<PlotPart> = Set(PlotPart.allCases),
     timeRangeSeconds timeRange: ClosedRange<Double>? = nil
   ) throws(PlotError) {
-    let subjects = Array(subjects.prefix(Self.maximumSubjectCount))
-    let takes = try subjects.map { subject throws(PlotError) in try PlotTake(subject) }
-    var lanes = try PlotLane.lanes(of: subjects, takes)
+    let shownSubjects = Array(subjects.prefix(Self.maximumSubjectCount))
+    let plotTakes = try shownSubjects.map { subject throws(PlotError) in try PlotTake(subject) }
+    var plotLanes = try PlotLane.lanes(of: shownSubjects, plotTakes)
     if parts.contains(.score) {
-      for index in lanes.indices {
-        lanes[index].measureTracks()
+      for index in plotLanes.indices {
+        plotLanes[index].measureTracks()
       }
     }
-    self.lanes = lanes
-    durationSeconds = takes.map(\.durationSeconds).filter(\.isFinite).max() ?? 0
-    let fullRange = 0...max(Self.minimumTimeSpanSeconds, durationSeconds)
-    timeRangeSeconds = timeRange.map { Self.clampedTimeRange($0, to: fullRange) } ?? fullRange
-    self.takes = lanes.count == 1 ? lanes[0].takes : takes
-    plotPanels = PlotPanel.panels(of: lanes, parts: parts, timeRange: timeRangeSeconds)
-    let names = takes.map { $0.name.isEmpty ? "a pattern" : $0.name }
-    title = takes.count == 1 ? takes[0].name : names.joined(separator: ", ")
-    var facts = Self.facts(
-      of: takes, duration: durationSeconds,
+    self.lanes = plotLanes
+    durationSeconds = plotTakes.map(\.durationSeconds).filter(\.isFinite).max() ?? 0
+    let fullRangeSeconds = 0...max(Self.minimumTimeSpanSeconds, durationSeconds)
+    timeRangeSeconds =
+      timeRange.map { Self.clampedTimeRange($0, to: fullRangeSeconds) } ?? fullRangeSeconds
+    self.takes = plotLanes.count == 1 ? plotLanes[0].takes : plotTakes
+    plotPanels = PlotPanel.panels(of: plotLanes, parts: parts, timeRange: timeRangeSeconds)
+    let takeNames = plotTakes.map { $0.name.isEmpty ? "a pattern" : $0.name }
+    title = plotTakes.count == 1 ? plotTakes[0].name : takeNames.joined(separator: ", ")
+    var allFactTexts = Self.facts(
+      of: plotTakes, duration: durationSeconds,
       shownRange: timeRange == nil ? nil : timeRangeSeconds)
-    facts += lanes[0].mixedChannelTexts
-    if subjects.count == 1, subjects[0].composition != nil {
-      let names = lanes.compactMap(\.name)
-      facts += names.isEmpty ? [] : ["at \(names.joinedWithAnd)"]
+    allFactTexts += plotLanes[0].mixedChannelTexts
+    if shownSubjects.count == 1, shownSubjects[0].composition != nil {
+      let laneNames = plotLanes.compactMap(\.name)
+      allFactTexts += laneNames.isEmpty ? [] : ["at \(laneNames.joinedWithAnd)"]
     }
-    factTexts = facts
+    factTexts = allFactTexts
     accessibleDescription = Self.summary(
-      of: plotPanels, names: takes.count == 1 ? takes.map(\.name) : names, facts: facts)
+      of: plotPanels, names: plotTakes.count == 1 ? plotTakes.map(\.name) : takeNames,
+      facts: allFactTexts)
   }
 
   /// Draws the figure and returns the bytes of a file.
@@ -112,9 +114,10 @@ public struct Plot: Sendable {
   )
     -> ClosedRange<Double>
   {
-    let start = min(max(range.lowerBound, 0), fullRange.upperBound - minimumTimeSpanSeconds)
-    let end = max(start + minimumTimeSpanSeconds, min(range.upperBound, fullRange.upperBound))
-    return max(0, start)...end
+    let startSeconds = min(max(range.lowerBound, 0), fullRange.upperBound - minimumTimeSpanSeconds)
+    let endSeconds = max(
+      startSeconds + minimumTimeSpanSeconds, min(range.upperBound, fullRange.upperBound))
+    return max(0, startSeconds)...endSeconds
   }
 
   private static func facts(
@@ -124,17 +127,18 @@ public struct Plot: Sendable {
     let rangeText = shownRange.map { range in
       "\(timeText(range.lowerBound))–\(timeText(range.upperBound)) s of "
     }
-    var facts = [(rangeText ?? "") + durationText(duration)]
+    var factTexts = [(rangeText ?? "") + durationText(duration)]
     if takes.count > 1 {
-      facts.append("gray: in \(takes.count == 2 ? "both" : "all")")
+      factTexts.append("gray: in \(takes.count == 2 ? "both" : "all")")
     } else if let eventPlot = takes.first?.eventPlot {
-      facts += eventCountTexts(of: eventPlot)
+      factTexts += eventCountTexts(of: eventPlot)
     }
     // The profile of a recording is unknown.
-    let profiles = takes.compactMap { $0.profile?.name }
-    guard profiles.count == takes.count, !profiles.isEmpty else { return facts }
-    let names = profiles.uniqued
-    return facts + ["profile\(names.count == 1 ? "" : "s") \(names.joined(separator: ", "))"]
+    let profileNames = takes.compactMap { $0.profile?.name }
+    guard profileNames.count == takes.count, !profileNames.isEmpty else { return factTexts }
+    let uniqueProfileNames = profileNames.uniqued
+    let profileNoun = uniqueProfileNames.count == 1 ? "profile" : "profiles"
+    return factTexts + ["\(profileNoun) \(uniqueProfileNames.joined(separator: ", "))"]
   }
 
   private static func durationText(_ seconds: Double) -> String {
@@ -149,18 +153,18 @@ public struct Plot: Sendable {
 
   /// Returns the numbers of events as texts, such as `3 continuous events` and `1 transient`.
   private static func eventCountTexts(of eventPlot: EventPlot) -> [String] {
-    let texts = HapticEvent.Kind.allCases.compactMap { kind -> String? in
+    let countTexts = HapticEvent.Kind.allCases.compactMap { kind -> String? in
       let count = eventPlot.events.count { $0.kind == kind }
       return count == 0 ? nil : "\(count) \(kind.noun)\(count == 1 ? "" : "s")"
     }
-    return texts.isEmpty ? ["no events"] : texts
+    return countTexts.isEmpty ? ["no events"] : countTexts
   }
 
   private static func summary(of panels: [PlotPanel], names: [String], facts: [String]) -> String {
     let panelNouns = panels.map(\.summaryNoun).uniqued
-    let contents = panelNouns.isEmpty ? "empty plot" : panelNouns.joinedWithAnd
+    let contentsText = panelNouns.isEmpty ? "empty plot" : panelNouns.joinedWithAnd
     let takeNames = names.filter { !$0.isEmpty }
-    return contents.capitalizedFirst
+    return contentsText.capitalizedFirst
       + (takeNames.isEmpty ? "" : " of \(takeNames.joinedWithAnd)")
       + ": \(facts.joined(separator: ", "))."
   }
@@ -195,8 +199,8 @@ extension PlotDrawing {
     guard format == .svg else {
       return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: format == .pdf)
     }
-    var writer = SVGWriter(self, theme: theme)
-    return Array(try writer.makeDocument().utf8)
+    var svgWriter = SVGWriter(self, theme: theme)
+    return Array(try svgWriter.makeDocument().utf8)
   }
 }
 
@@ -280,13 +284,14 @@ struct PlotTake: Sendable {
       durationSeconds = subject.signal?.durationSeconds ?? 0
       return
     }
-    let profile = subject.profile ?? .phone
-    self.profile = profile
-    let evaluated = try EventPlot(
-      of: composition, profile: profile, samples: subject.soundFilesByPath)
-    eventPlot = composition.containsOnlyEvents ? evaluated : nil
+    let renderedProfile = subject.profile ?? .phone
+    self.profile = renderedProfile
+    let evaluatedPlot = try EventPlot(
+      of: composition, profile: renderedProfile, samples: subject.soundFilesByPath)
+    eventPlot = composition.containsOnlyEvents ? evaluatedPlot : nil
     // The trailing silence of a rendering is not part of the pattern.
-    durationSeconds = max(evaluated.durationSeconds, subject.signal.map(Self.soundEndSeconds) ?? 0)
+    durationSeconds = max(
+      evaluatedPlot.durationSeconds, subject.signal.map(Self.soundEndSeconds) ?? 0)
   }
 
   /// Returns the take limited to one body location or channel.
@@ -298,36 +303,36 @@ struct PlotTake: Sendable {
   func lanePart(
     _ position: Int, of source: LaneSource, composition: HapticComposition?
   ) -> PlotTake {
-    var part = self
+    var partTake = self
     if let composition {
       let location = source.locations[position]
-      part.eventPlot = eventPlot?.keepingHaptics { layer in
+      partTake.eventPlot = eventPlot?.keepingHaptics { layer in
         composition.layers[layer].isFelt(at: location)
       }
     }
     if let signal, source.hasChannelForEachName(signal) {
-      part.signal = Signal(signal.channels[position], rate: signal.rate)
+      partTake.signal = Signal(signal.channels[position], rate: signal.rate)
     }
-    return part
+    return partTake
   }
 
   /// Returns the take as it appears in the lane of a body location that it does not address:
   /// without haptic events.
   func withoutHaptics() throws(PlotError) -> PlotTake {
-    var silent = self
-    silent.eventPlot = try EventPlot(of: HapticComposition(HapticPattern()))
-    silent.signal = signal.map { Signal(channels: [[]], rate: $0.rate) }
-    return silent
+    var silentTake = self
+    silentTake.eventPlot = try EventPlot(of: HapticComposition(HapticPattern()))
+    silentTake.signal = signal.map { Signal(channels: [[]], rate: $0.rate) }
+    return silentTake
   }
 
   /// Returns the time after which the signal is silent, in seconds.
   private static func soundEndSeconds(of signal: Signal) -> Double {
-    let peak = signal.channels.joined().reduce(Float(0)) { max($0, abs($1)) }
-    guard peak > 0 else { return 0 }
-    let lastIndices = signal.channels.map { samples in
-      samples.lastIndex { abs($0) > minimumTailToPeakRatio * peak } ?? -1
+    let peakMagnitude = signal.channels.joined().reduce(Float(0)) { max($0, abs($1)) }
+    guard peakMagnitude > 0 else { return 0 }
+    let lastAudibleIndices = signal.channels.map { samples in
+      samples.lastIndex { abs($0) > minimumTailToPeakRatio * peakMagnitude } ?? -1
     }
-    return Double((lastIndices.max() ?? -1) + 1) / signal.rate
+    return Double((lastAudibleIndices.max() ?? -1) + 1) / signal.rate
   }
 
   /// Returns the part of the sound within a time range, and its start time in seconds; nil without
@@ -340,14 +345,14 @@ struct PlotTake: Sendable {
     _ range: ClosedRange<Double>, margin: Double = 0
   ) -> (signal: Signal, start: Double)? {
     guard let signal else { return nil }
-    let start = Int(max(0, (range.lowerBound - margin) * signal.rate).rounded(.down))
+    let startFrame = Int(max(0, (range.lowerBound - margin) * signal.rate).rounded(.down))
     // The line continues to the frame after the end.
     let lastFrame = ((range.upperBound + margin) * signal.rate).rounded(.up) + 1
-    let end = Int(min(Double(signal.frameCount), lastFrame))
-    guard start < end else { return (Signal(channels: [[]], rate: signal.rate), 0) }
-    if start == 0, end == signal.frameCount { return (signal, 0) }
-    let channels = signal.channels.map { Array($0[start..<end]) }
-    return (Signal(channels: channels, rate: signal.rate), Double(start) / signal.rate)
+    let endFrame = Int(min(Double(signal.frameCount), lastFrame))
+    guard startFrame < endFrame else { return (Signal(channels: [[]], rate: signal.rate), 0) }
+    if startFrame == 0, endFrame == signal.frameCount { return (signal, 0) }
+    let excerptChannels = signal.channels.map { Array($0[startFrame..<endFrame]) }
+    return (Signal(channels: excerptChannels, rate: signal.rate), Double(startFrame) / signal.rate)
   }
 }
 
@@ -362,8 +367,8 @@ public enum PlotFormat: String, CaseIterable, Sendable {
 
   /// Returns the format of a file name by its extension, in either case, or nil if unknown.
   public init?(ofName name: String) {
-    guard let dot = name.lastIndex(of: ".") else { return nil }
-    self.init(rawValue: name[name.index(after: dot)...].lowercased())
+    guard let dotIndex = name.lastIndex(of: ".") else { return nil }
+    self.init(rawValue: name[name.index(after: dotIndex)...].lowercased())
   }
 }
 
@@ -423,15 +428,15 @@ package struct SignalTrack: Equatable, Sendable {
 
   /// Measures the level and the frequency of a signal.
   package init(of signal: Signal) {
-    let step = max(
+    let stepSeconds = max(
       Self.minimumIntervalSeconds, signal.durationSeconds / Double(Self.maximumValueCount))
-    let envelope = AmplitudeEnvelope(of: signal, step: step)
+    let envelope = AmplitudeEnvelope(of: signal, step: stepSeconds)
     self.intervalSeconds = envelope.stepSeconds
     levelsDecibels = envelope.amplitudes.map {
       max(Self.minimumLevelDecibels, Decibels.of(amplitude: Double($0)))
     }
     hertzByInterval = Array(repeating: 0, count: levelsDecibels.count)
-    for point in FrequencyTrack(of: signal, step: step).points {
+    for point in FrequencyTrack(of: signal, step: stepSeconds).points {
       let index = Int((point.seconds / envelope.stepSeconds).rounded())
       if hertzByInterval.indices.contains(index) {
         hertzByInterval[index] = point.hertz
@@ -489,11 +494,12 @@ extension PlotTake {
         return signalTrack.columnValue(start: start, duration: columnDuration)
       }
     }
-    let continuous = (eventPlot?.events ?? []).filter { $0.kind.isVibration }
-    let points = EventColumns.strongestPoints(of: continuous, count: columnCount) { time in
+    let continuousEvents = (eventPlot?.events ?? []).filter { $0.kind.isVibration }
+    let strongestPoints = EventColumns.strongestPoints(of: continuousEvents, count: columnCount) {
+      time in
       (time - timeRange.lowerBound) / columnDuration
     }
-    return points.map { point in
+    return strongestPoints.map { point in
       let isVisible = point.intensity > ColumnValue.minimumVisibleIntensity
       return ColumnValue(
         intensity: point.intensity, sharpness: isVisible ? point.sharpness : nil)
@@ -520,11 +526,12 @@ extension SignalTrack {
         sharpness: normalizedFrequency(at: loudestIndex))
     }
     let centerPosition = (start + duration / 2) / intervalSeconds
-    let index = Int(centerPosition)
-    let fraction = centerPosition - centerPosition.rounded(.down)
-    let level = normalizedLevel(at: index)
+    let intervalIndex = Int(centerPosition)
+    let intervalFraction = centerPosition - centerPosition.rounded(.down)
+    let startLevel = normalizedLevel(at: intervalIndex)
     return ColumnValue(
-      intensity: level + (normalizedLevel(at: index + 1) - level) * fraction,
+      intensity: startLevel + (normalizedLevel(at: intervalIndex + 1) - startLevel)
+        * intervalFraction,
       sharpness: normalizedFrequency(at: loudestIndex))
   }
 }

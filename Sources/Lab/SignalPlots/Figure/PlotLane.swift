@@ -38,24 +38,25 @@ struct PlotLane: Sendable {
   static func lanes(of subjects: [PlotSubject], _ takes: [PlotTake]) throws(PlotError)
     -> [PlotLane]
   {
-    let sources = subjects.map { LaneSource($0.composition, signal: $0.signal) }
-    let division = LaneDivision(sources)
-    var lanes: [PlotLane] = []
-    for (laneIndex, name) in division.names.enumerated() {
+    let laneSources = subjects.map { LaneSource($0.composition, signal: $0.signal) }
+    let laneDivision = LaneDivision(laneSources)
+    var plotLanes: [PlotLane] = []
+    for (laneIndex, name) in laneDivision.names.enumerated() {
       var laneTakes: [PlotTake] = []
       for (index, subject) in subjects.enumerated() {
-        switch division.content(of: sources[index], inLane: laneIndex) {
+        switch laneDivision.content(of: laneSources[index], inLane: laneIndex) {
         case .whole:
           laneTakes.append(takes[index])
         case .part(let position):
           laneTakes.append(
-            takes[index].lanePart(position, of: sources[index], composition: subject.composition))
+            takes[index].lanePart(
+              position, of: laneSources[index], composition: subject.composition))
         case .nothing:
           laneTakes.append(try takes[index].withoutHaptics())
         }
       }
-      lanes.append(PlotLane(name: name, takes: laneTakes))
+      plotLanes.append(PlotLane(name: name, takes: laneTakes))
     }
-    return lanes
+    return plotLanes
   }
 }

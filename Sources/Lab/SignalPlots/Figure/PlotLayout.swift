@@ -64,31 +64,31 @@ struct PlotLayout: Equatable, Sendable {
 
   /// Lays out a figure at a width in pixels, clamped to `Plot.supportedPixelWidths`.
   init(_ plot: Plot, figureWidth width: Int) {
-    let width = Self.supportedWidth(width)
-    self.figureWidth = width
+    let figurePixels = Self.supportedWidth(width)
+    self.figureWidth = figurePixels
     usesTerminalCells = false
-    drawingScale = Self.drawingScale(forWidth: width)
+    drawingScale = Self.drawingScale(forWidth: figurePixels)
     timeRangeSeconds = plot.timeRangeSeconds
-    let isNarrow = width < Self.minimumWideGutterWidth * drawingScale
-    showsRightTicks = plot.plotPanels.contains { !$0.rightTicks.isEmpty } && width >= 280
-    let leftLabels = plot.plotPanels.flatMap(\.leftTicks).map(\.labelText)
-    let labelWidth = leftLabels.map(TextWidth.inEms).max() ?? 0
-    let leftGutter = max(isNarrow ? 30 : 58, labelWidth * Self.labelFontPixels + 14)
-    panelLeft = (leftGutter * drawingScale).rounded()
-    let rightLabelGutter: Double = isNarrow ? 52 : 66
-    let rightGutter: Double = showsRightTicks ? rightLabelGutter : 30
-    panelRight = (width - rightGutter * drawingScale).rounded()
-    let tickSpacing: Double = isNarrow ? 44 : 52
+    let isNarrowFigure = figurePixels < Self.minimumWideGutterWidth * drawingScale
+    showsRightTicks = plot.plotPanels.contains { !$0.rightTicks.isEmpty } && figurePixels >= 280
+    let leftLabelTexts = plot.plotPanels.flatMap(\.leftTicks).map(\.labelText)
+    let leftLabelEms = leftLabelTexts.map(TextWidth.inEms).max() ?? 0
+    let leftGutterPixels = max(isNarrowFigure ? 30 : 58, leftLabelEms * Self.labelFontPixels + 14)
+    panelLeft = (leftGutterPixels * drawingScale).rounded()
+    let rightLabelGutter: Double = isNarrowFigure ? 52 : 66
+    let rightGutterPixels: Double = showsRightTicks ? rightLabelGutter : 30
+    panelRight = (figurePixels - rightGutterPixels * drawingScale).rounded()
+    let tickSpacingPixels: Double = isNarrowFigure ? 44 : 52
     timeTicks = TimeTicks(
       in: plot.timeRangeSeconds,
-      atMost: max(2, Int((panelRight - panelLeft) / (tickSpacing * drawingScale))))
-    var bottom = layOutHeader(of: plot)
+      atMost: max(2, Int((panelRight - panelLeft) / (tickSpacingPixels * drawingScale))))
+    var contentBottom = layOutHeader(of: plot)
     for panel in plot.plotPanels {
-      let panelLayout = makePanel(for: panel, below: bottom)
+      let panelLayout = makePanel(for: panel, below: contentBottom)
       panelLayouts.append(panelLayout)
-      bottom = panelLayout.contentBox.bottom
+      contentBottom = panelLayout.contentBox.bottom
     }
-    figureHeight = (bottom + 40 * drawingScale).rounded()
+    figureHeight = (contentBottom + 40 * drawingScale).rounded()
   }
 
   /// Lays out a single panel of character cells without labels. A drawing scale of 1 corresponds to
@@ -147,14 +147,14 @@ struct PlotLayout: Equatable, Sendable {
     _ text: String, fontSize: Double, width maximumWidth: Double, isBold: Bool = false
   ) -> String {
     guard width(of: text, fontSize: fontSize, isBold: isBold) > maximumWidth else { return text }
-    let isPath = text.contains("/")
+    let isFilePath = text.contains("/")
     var keptText = text[...]
     while !keptText.isEmpty,
       width(of: keptText + "…", fontSize: fontSize, isBold: isBold) > maximumWidth
     {
-      keptText = isPath ? keptText.dropFirst() : keptText.dropLast()
+      keptText = isFilePath ? keptText.dropFirst() : keptText.dropLast()
     }
-    return isPath ? "…" + keptText : keptText + "…"
+    return isFilePath ? "…" + keptText : keptText + "…"
   }
 
   /// Returns the estimated width of a text in pixels.
@@ -165,29 +165,34 @@ struct PlotLayout: Equatable, Sendable {
   /// Lays out the title and the facts, on one line if they fit, and returns the last baseline.
   private mutating func layOutHeader(of plot: Plot) -> Double {
     let availableWidth = panelRight - panelLeft
-    var y = 32 * drawingScale
-    var end = panelLeft
+    var baselineY = 32 * drawingScale
+    var headerEndX = panelLeft
     if plot.takes.count > 1 {
-      end = layOutTakeNames(plot.takes.map(\.name), y: &y)
+      headerEndX = layOutTakeNames(plot.takes.map(\.name), y: &baselineY)
     } else if !plot.title.isEmpty {
       let text = truncated(
         plot.title, fontSize: Self.titleFontPixels, width: availableWidth, isBold: true)
-      title = TextLine(text: text, baselinePosition: PlotPoint(panelLeft, y.rounded()))
-      end = panelLeft + width(of: text, fontSize: Self.titleFontPixels, isBold: true)
+      title = TextLine(text: text, baselinePosition: PlotPoint(panelLeft, baselineY.rounded()))
+      headerEndX = panelLeft + width(of: text, fontSize: Self.titleFontPixels, isBold: true)
     }
-    let line = plot.factTexts.joined(separator: " · ")
-    if end + 20 * drawingScale + width(of: line, fontSize: Self.labelFontPixels) <= panelRight {
+    let factsLine = plot.factTexts.joined(separator: " · ")
+    if headerEndX + 20 * drawingScale + width(of: factsLine, fontSize: Self.labelFontPixels)
+      <= panelRight
+    {
       factLines = [
-        TextLine(text: line, baselinePosition: PlotPoint(panelRight, y.rounded()), textAnchor: .end)
+        TextLine(
+          text: factsLine, baselinePosition: PlotPoint(panelRight, baselineY.rounded()),
+          textAnchor: .end)
       ]
-      return y
+      return baselineY
     }
     for line in wrappedLines(plot.factTexts, width: availableWidth) {
-      y += 18 * drawingScale
+      baselineY += 18 * drawingScale
       let text = truncated(line, fontSize: Self.labelFontPixels, width: availableWidth)
-      factLines.append(TextLine(text: text, baselinePosition: PlotPoint(panelLeft, y.rounded())))
+      factLines.append(
+        TextLine(text: text, baselinePosition: PlotPoint(panelLeft, baselineY.rounded())))
     }
-    return y
+    return baselineY
   }
 
   /// Lays out the names of the takes of an overlay in lines.
@@ -197,44 +202,45 @@ struct PlotLayout: Equatable, Sendable {
   ///   - y: The baseline of the first line on entry and of the last line on return.
   /// - Returns: The end of the last name.
   private mutating func layOutTakeNames(_ names: [String], y: inout Double) -> Double {
-    var x = panelLeft
+    var nextNameX = panelLeft
     let symbolWidth = (Self.legendSymbolPixels + 24) * drawingScale
     for name in names {
       let text = truncated(
         name, fontSize: Self.panelTitleFontPixels, width: panelRight - panelLeft - symbolWidth)
       let totalWidth = symbolWidth + width(of: text, fontSize: Self.panelTitleFontPixels)
-      if x > panelLeft, x + totalWidth > panelRight {
-        x = panelLeft
+      if nextNameX > panelLeft, nextNameX + totalWidth > panelRight {
+        nextNameX = panelLeft
         y += 20 * drawingScale
       }
-      takeNames.append(TextLine(text: text, baselinePosition: PlotPoint(x, y.rounded())))
-      x += totalWidth + 16 * drawingScale
+      takeNames.append(TextLine(text: text, baselinePosition: PlotPoint(nextNameX, y.rounded())))
+      nextNameX += totalWidth + 16 * drawingScale
     }
-    return x
+    return nextNameX
   }
 
   /// Returns texts joined into lines of at most a given width. A text that is longer has a line of
   /// its own.
   private func wrappedLines(_ texts: [String], width maximumWidth: Double) -> [String] {
-    var lines: [String] = []
+    var joinedLines: [String] = []
     for text in texts {
-      if let lastLine = lines.last {
+      if let lastLine = joinedLines.last {
         let longerLine = lastLine + " · " + text
         if width(of: longerLine, fontSize: Self.labelFontPixels) <= maximumWidth {
-          lines[lines.count - 1] = longerLine
+          joinedLines[joinedLines.count - 1] = longerLine
           continue
         }
       }
-      lines.append(text)
+      joinedLines.append(text)
     }
-    return lines
+    return joinedLines
   }
 
   /// Lays out a panel below the previous one. A legend that does not fit next to the title has
   /// lines of its own.
   private func makePanel(for panel: PlotPanel, below top: Double) -> Panel {
-    let isFirst = panelLayouts.isEmpty
-    let title = PlotPoint(panelLeft, (top + (isFirst ? 36 : 28) * drawingScale).rounded())
+    let isFirstPanel = panelLayouts.isEmpty
+    let titlePosition = PlotPoint(
+      panelLeft, (top + (isFirstPanel ? 36 : 28) * drawingScale).rounded())
     let titleEnd =
       panelLeft + width(of: panel.title, fontSize: Self.panelTitleFontPixels, isBold: true)
     let unitEnd =
@@ -245,38 +251,38 @@ struct PlotLayout: Equatable, Sendable {
     let totalLegendWidth =
       legendEntryWidths.reduce(0, +) + 16 * drawingScale
       * Double(max(0, legendEntryWidths.count - 1))
-    var legend: [PlotPoint] = []
-    var baseline = title.y
+    var legendPositions: [PlotPoint] = []
+    var legendBaseline = titlePosition.y
     let isLegendNextToTitle =
       legendEntryWidths.isEmpty || titleEnd + 16 * drawingScale + totalLegendWidth <= panelRight
-    var x = isLegendNextToTitle ? panelRight - totalLegendWidth : panelLeft
+    var legendX = isLegendNextToTitle ? panelRight - totalLegendWidth : panelLeft
     if !isLegendNextToTitle {
-      baseline += (18 * drawingScale).rounded()
+      legendBaseline += (18 * drawingScale).rounded()
     }
     for width in legendEntryWidths {
-      if !isLegendNextToTitle, x > panelLeft, x + width > panelRight {
-        x = panelLeft
-        baseline += (18 * drawingScale).rounded()
+      if !isLegendNextToTitle, legendX > panelLeft, legendX + width > panelRight {
+        legendX = panelLeft
+        legendBaseline += (18 * drawingScale).rounded()
       }
-      legend.append(PlotPoint(x, baseline))
-      x += width + 16 * drawingScale
+      legendPositions.append(PlotPoint(legendX, legendBaseline))
+      legendX += width + 16 * drawingScale
     }
-    let boxTop = (baseline + 10 * drawingScale).rounded()
+    let boxTop = (legendBaseline + 10 * drawingScale).rounded()
     let boxBottom = (boxTop + panel.boxHeight * drawingScale).rounded()
     let legendSpace =
       isLegendNextToTitle && totalLegendWidth > 0 ? 16 * drawingScale + totalLegendWidth : 0
     return Panel(
-      titlePosition: title,
+      titlePosition: titlePosition,
       showsUnit: unitEnd + legendSpace <= panelRight,
-      legendPositions: legend,
+      legendPositions: legendPositions,
       contentBox: PlotBox(left: panelLeft, top: boxTop, right: panelRight, bottom: boxBottom))
   }
 
   private func legendWidth(of entry: PlotPanel.LegendEntry) -> Double {
-    let estimatedWidth = entry.labels.reduce(0) {
+    let estimatedLabelWidth = entry.labels.reduce(0) {
       $0 + width(of: $1, fontSize: Self.labelFontPixels)
     }
-    let labelWidth = estimatedWidth * Self.wideFontRatio
+    let labelWidth = estimatedLabelWidth * Self.wideFontRatio
     let symbolWidth =
       switch entry {
       case .sharpnessScale: 84.0 + 12
@@ -408,30 +414,30 @@ public struct AxisTick: Equatable, Sendable {
   public static func roundTicks(in range: ClosedRange<Double>, atMost count: Int) -> [AxisTick] {
     let rangeLength = range.upperBound - range.lowerBound
     guard rangeLength > 0, rangeLength.isFinite, count > 0 else { return [] }
-    let step = roundStep(for: rangeLength, atMost: count)
-    return multiples(of: step, in: range).map { AxisTick($0, text($0, step: step)) }
+    let tickStep = roundStep(for: rangeLength, atMost: count)
+    return multiples(of: tickStep, in: range).map { AxisTick($0, text($0, step: tickStep)) }
   }
 
   /// Returns the smallest step of the form 1, 2 or 5 times a power of ten that divides a length
   /// into at most a given number of intervals.
   static func roundStep(for length: Double, atMost count: Int) -> Double {
     let minimumStep = length / Double(max(1, count))
-    let decade = pow(10, log10(minimumStep).rounded(.down))
+    let stepDecade = pow(10, log10(minimumStep).rounded(.down))
     // The tolerance accounts for rounding in powers of ten.
-    for factor in [1.0, 2, 5, 10] where factor * decade >= minimumStep * (1 - 1e-9) {
-      return factor * decade
+    for factor in [1.0, 2, 5, 10] where factor * stepDecade >= minimumStep * (1 - 1e-9) {
+      return factor * stepDecade
     }
-    return 10 * decade
+    return 10 * stepDecade
   }
 
   /// Returns the multiples of a step in a range. Multiplication avoids the rounding errors of a
   /// sum.
   static func multiples(of step: Double, in range: ClosedRange<Double>) -> [Double] {
     let roundingSlack = step * 1e-6
-    let first = ((range.lowerBound - roundingSlack) / step).rounded(.up)
-    let last = ((range.upperBound + roundingSlack) / step).rounded(.down)
-    guard first <= last, last - first < 10_000 else { return [] }
-    return (0...Int(last - first)).map { (first + Double($0)) * step + 0 }
+    let firstMultiple = ((range.lowerBound - roundingSlack) / step).rounded(.up)
+    let lastMultiple = ((range.upperBound + roundingSlack) / step).rounded(.down)
+    guard firstMultiple <= lastMultiple, lastMultiple - firstMultiple < 10_000 else { return [] }
+    return (0...Int(lastMultiple - firstMultiple)).map { (firstMultiple + Double($0)) * step + 0 }
   }
 
   /// Returns a value as text with the number of decimal places that multiples of a step need.
@@ -442,25 +448,26 @@ public struct AxisTick: Equatable, Sendable {
 
   /// Returns the text of a value rounded to a number of decimal places, without trailing zeros.
   static func shortText(_ value: Double, decimalPlaces: Int) -> String {
-    var text = text(value, decimalPlaces: decimalPlaces)
-    guard text.contains(".") else { return text }
-    while text.hasSuffix("0") {
-      text.removeLast()
+    var shortenedText = text(value, decimalPlaces: decimalPlaces)
+    guard shortenedText.contains(".") else { return shortenedText }
+    while shortenedText.hasSuffix("0") {
+      shortenedText.removeLast()
     }
-    return text.hasSuffix(".") ? String(text.dropLast()) : text
+    return shortenedText.hasSuffix(".") ? String(shortenedText.dropLast()) : shortenedText
   }
 
   /// Returns the text of a value rounded to a number of decimal places, with the minus sign U+2212.
   static func text(_ value: Double, decimalPlaces: Int) -> String {
     let decimalScale = pow(10, Double(decimalPlaces))
-    let scaled = (abs(value) * decimalScale).rounded()
-    guard scaled < 1e15 else { return "\(value)" }
-    let digits = String(Int(scaled))
-    let sign = value < 0 && scaled > 0 ? "\u{2212}" : ""
-    guard decimalPlaces > 0 else { return sign + digits }
-    let zeroCount = max(0, decimalPlaces + 1 - digits.utf8.count)
-    let padded = String(repeating: "0", count: zeroCount) + digits
-    return sign + padded.dropLast(decimalPlaces) + "." + padded.suffix(decimalPlaces)
+    let scaledMagnitude = (abs(value) * decimalScale).rounded()
+    guard scaledMagnitude < 1e15 else { return "\(value)" }
+    let digitText = String(Int(scaledMagnitude))
+    let signText = value < 0 && scaledMagnitude > 0 ? "\u{2212}" : ""
+    guard decimalPlaces > 0 else { return signText + digitText }
+    let zeroCount = max(0, decimalPlaces + 1 - digitText.utf8.count)
+    let paddedDigits = String(repeating: "0", count: zeroCount) + digitText
+    return signText + paddedDigits.dropLast(decimalPlaces) + "."
+      + paddedDigits.suffix(decimalPlaces)
   }
 }
 
@@ -486,16 +493,16 @@ public struct TimeTicks: Equatable, Sendable {
   ///   - range: The range of the axis, in seconds.
   ///   - count: The maximum number of intervals that the range is divided into.
   public init(in range: ClosedRange<Double>, atMost count: Int) {
-    let length = range.upperBound - range.lowerBound
-    if length >= Self.minimumSecondsForMinutes {
-      let minimumStep = length / Double(max(1, count))
+    let rangeSeconds = range.upperBound - range.lowerBound
+    if rangeSeconds >= Self.minimumSecondsForMinutes {
+      let minimumStep = rangeSeconds / Double(max(1, count))
       let step =
         Self.clockStepSeconds.first { $0 >= minimumStep * (1 - 1e-9) }
-        ?? AxisTick.roundStep(for: length, atMost: count)
+        ?? AxisTick.roundStep(for: rangeSeconds, atMost: count)
       labelUnit = "min"
       axisTicks = AxisTick.multiples(of: step, in: range).map { AxisTick($0, Self.clockText($0)) }
-    } else if length <= Self.maximumSecondsForMilliseconds {
-      let step = AxisTick.roundStep(for: length * 1_000, atMost: count)
+    } else if rangeSeconds <= Self.maximumSecondsForMilliseconds {
+      let step = AxisTick.roundStep(for: rangeSeconds * 1_000, atMost: count)
       let milliseconds = range.lowerBound * 1_000...range.upperBound * 1_000
       labelUnit = "ms"
       axisTicks = AxisTick.multiples(of: step, in: milliseconds).map {
@@ -511,9 +518,9 @@ public struct TimeTicks: Equatable, Sendable {
   static func clockText(_ seconds: Double) -> String {
     let totalSeconds = Int(seconds.rounded())
     func twoDigits(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
-    let minutes = totalSeconds / 60
-    let seconds = totalSeconds % 60
-    if minutes < 60 { return "\(minutes):\(twoDigits(seconds))" }
-    return "\(minutes / 60):\(twoDigits(minutes % 60)):\(twoDigits(seconds))"
+    let wholeMinutes = totalSeconds / 60
+    let remainingSeconds = totalSeconds % 60
+    if wholeMinutes < 60 { return "\(wholeMinutes):\(twoDigits(remainingSeconds))" }
+    return "\(wholeMinutes / 60):\(twoDigits(wholeMinutes % 60)):\(twoDigits(remainingSeconds))"
   }
 }

@@ -58,9 +58,9 @@ struct PlotPanel: Sendable {
   static func panels(
     of lanes: [PlotLane], parts: Set<PlotPart>, timeRange: ClosedRange<Double>
   ) -> [PlotPanel] {
-    var panels: [PlotPanel] = []
-    func add(_ lanePanels: [PlotPanel], of laneIndex: Int) {
-      panels += lanePanels.map { panel in
+    var allPanels: [PlotPanel] = []
+    func addPanels(_ lanePanels: [PlotPanel], of laneIndex: Int) {
+      allPanels += lanePanels.map { panel in
         var panel = panel
         panel.title += lanes[laneIndex].titleSuffix
         panel.lane = laneIndex
@@ -69,27 +69,27 @@ struct PlotPanel: Sendable {
     }
     if parts.contains(.score) {
       for (index, lane) in lanes.enumerated() {
-        add(scorePanels(lane.takes), of: index)
+        addPanels(scorePanels(lane.takes), of: index)
       }
       // Audio events are heard everywhere, so the first lane has all of them.
       for (index, take) in lanes[0].takes.enumerated()
       where take.eventPlot?.audioEvents.isEmpty == false {
-        panels.append(audioPanel(takeIndex: index, takes: lanes[0].takes))
+        allPanels.append(audioPanel(takeIndex: index, takes: lanes[0].takes))
       }
     }
     if parts.contains(.waveform) {
       let height = waveformHeight(panelCount: lanes.count)
       for (index, lane) in lanes.enumerated() {
-        add(waveformPanels(lane.takes, timeRange: timeRange, height: height), of: index)
+        addPanels(waveformPanels(lane.takes, timeRange: timeRange, height: height), of: index)
       }
     }
     if parts.contains(.spectrogram) {
       let lanePanels = spectrogramPanels(lanes.map(\.takes), timeRange: timeRange)
-      for (index, panels) in lanePanels.enumerated() {
-        add(panels, of: index)
+      for (index, panelsOfLane) in lanePanels.enumerated() {
+        addPanels(panelsOfLane, of: index)
       }
     }
-    return panels
+    return allPanels
   }
 
   /// Returns the score panels of a lane: intensity and sharpness, or level and frequency.
@@ -135,10 +135,12 @@ struct PlotPanel: Sendable {
       leftTicks: [AxisTick(0, "0"), AxisTick(1, "1")],
       boxHeight: 60)
     // Frequencies are labeled only if all takes have the same mapping.
-    let mappings = takes.compactMap { $0.profile?.frequency }
-    if let mapping = mappings.first, mappings.allSatisfy({ $0 == mapping }) {
+    let frequencyMappings = takes.compactMap { $0.profile?.frequency }
+    if let sharedMapping = frequencyMappings.first,
+      frequencyMappings.allSatisfy({ $0 == sharedMapping })
+    {
       sharpnessPanel.rightTicks = [0.0, 1].map { sharpness in
-        AxisTick(sharpness, frequencyLabel(mapping.hertz(atSharpness: sharpness)))
+        AxisTick(sharpness, frequencyLabel(sharedMapping.hertz(atSharpness: sharpness)))
       }
     } else {
       sharpnessPanel.valueUnit = hasCurves ? "after curves" : ""
@@ -167,9 +169,9 @@ struct PlotPanel: Sendable {
     guard takes.contains(where: { $0.signalTrack != nil }) else { return [] }
     let levelAxis = PlotAxis(valueRange: SignalTrack.levelRangeDecibels)
     let frequencyAxis = SignalTrack.frequencyAxis
-    let minimumLevel = SignalTrack.levelRangeDecibels.lowerBound
-    let isSilent = takes.allSatisfy { take in
-      take.signalTrack?.levelsDecibels.allSatisfy { $0 < minimumLevel } ?? true
+    let minimumLevelDecibels = SignalTrack.levelRangeDecibels.lowerBound
+    let areTakesSilent = takes.allSatisfy { take in
+      take.signalTrack?.levelsDecibels.allSatisfy { $0 < minimumLevelDecibels } ?? true
     }
     return [
       PlotPanel(
@@ -178,7 +180,7 @@ struct PlotPanel: Sendable {
         leftTicks: [-60.0, -40, -20, 0].map { level in
           AxisTick(levelAxis.fraction(of: level), AxisTick.text(level, decimalPlaces: 0))
         },
-        boxHeight: 130, emptyMessage: isSilent ? "silence" : nil),
+        boxHeight: 130, emptyMessage: areTakesSilent ? "silence" : nil),
       PlotPanel(
         title: "Frequency", valueUnit: "if tonal", content: .sharpness,
         valueAxis: sharpnessAxis, leftTicks: [],
@@ -192,10 +194,10 @@ struct PlotPanel: Sendable {
   private static func waveformPanels(
     _ takes: [PlotTake], timeRange: ClosedRange<Double>, height: Double
   ) -> [PlotPanel] {
-    let excerpts = takes.map { $0.excerpt(timeRange) }
-    guard excerpts.contains(where: { $0 != nil }) else { return [] }
-    guard takes.count == 1, let (signal, start) = excerpts[0] else {
-      let traces = excerpts.map { excerpt in
+    let takeExcerpts = takes.map { $0.excerpt(timeRange) }
+    guard takeExcerpts.contains(where: { $0 != nil }) else { return [] }
+    guard takes.count == 1, let (signal, start) = takeExcerpts[0] else {
+      let traces = takeExcerpts.map { excerpt in
         SoundTrace(
           samples: excerpt?.signal.mono ?? [], sampleRate: excerpt?.signal.rate ?? 48_000,
           startSeconds: excerpt?.start ?? 0)
@@ -205,19 +207,20 @@ struct PlotPanel: Sendable {
       ]
     }
     let channels = signal.channels
-    func panel(_ titleSuffix: String, _ samples: [Float], height: Double = height) -> PlotPanel {
+    func makePanel(_ titleSuffix: String, _ samples: [Float], height: Double = height) -> PlotPanel
+    {
       let trace = SoundTrace(samples: samples, sampleRate: signal.rate, startSeconds: start)
       return waveformPanel(
         titleSuffix: titleSuffix, traces: [trace], timeRange: timeRange, height: height)
     }
     if channels.allSatisfy({ $0 == channels[0] }) {
-      return [panel("", channels.first ?? [])]
+      return [makePanel("", channels.first ?? [])]
     }
     if channels.count > LaneDivision.maximumLaneCount {
-      return [panel(", mean of \(channels.count) channels", signal.mono)]
+      return [makePanel(", mean of \(channels.count) channels", signal.mono)]
     }
     return channels.enumerated().map { index, samples in
-      panel(
+      makePanel(
         ", channel \(index + 1)", samples, height: waveformHeight(panelCount: channels.count))
     }
   }
@@ -235,12 +238,14 @@ struct PlotPanel: Sendable {
   private static func waveformPanel(
     titleSuffix: String, traces: [SoundTrace], timeRange: ClosedRange<Double>, height: Double
   ) -> PlotPanel {
-    let peak = traces.map(\.peakMagnitude).max() ?? 0
-    let axisMaximum = axisLimit(forPeak: peak)
+    let peakMagnitude = traces.map(\.peakMagnitude).max() ?? 0
+    let axisMaximum = axisLimit(forPeak: peakMagnitude)
     let decimalPlaces = max(0, Int((-log10(axisMaximum)).rounded(.up)))
-    let topLevel = (20 * log10(axisMaximum)).rounded()
-    let levels = [("dBFS", topLevel), ("dB", topLevel - 6), ("dB", topLevel - 20)]
-    let rightTicks = levels.map { unit, decibels in
+    let topLevelDecibels = (20 * log10(axisMaximum)).rounded()
+    let labeledLevels = [
+      ("dBFS", topLevelDecibels), ("dB", topLevelDecibels - 6), ("dB", topLevelDecibels - 20),
+    ]
+    let rightTicks = labeledLevels.map { unit, decibels in
       AxisTick(pow(10, decibels / 20), AxisTick.text(decibels, decimalPlaces: 0) + " " + unit)
     }
     var panel = PlotPanel(
@@ -250,7 +255,7 @@ struct PlotPanel: Sendable {
         AxisTick(value, AxisTick.text(value, decimalPlaces: value == 0 ? 0 : decimalPlaces))
       },
       rightTicks: rightTicks, boxHeight: height)
-    if peak == 0 {
+    if peakMagnitude == 0 {
       panel.emptyMessage = "silence"
     } else if SoundTrace.showsSamples(in: timeRange) {
       panel.valueUnit = "samples"
@@ -279,13 +284,15 @@ struct PlotPanel: Sendable {
   private static func spectrogramPanels(
     _ lanes: [[PlotTake]], timeRange: ClosedRange<Double>
   ) -> [[PlotPanel]] {
-    var traces = lanes.joined().compactMap { SpectrogramTrace(of: $0, timeRange: timeRange) }
+    var spectrogramTraces = lanes.joined().compactMap {
+      SpectrogramTrace(of: $0, timeRange: timeRange)
+    }
     let takeCount = lanes[0].count
-    guard traces.count == takeCount * lanes.count,
-      let scale = SpectrogramTrace.applySharedScale(to: &traces)
+    guard spectrogramTraces.count == takeCount * lanes.count,
+      let scale = SpectrogramTrace.applySharedScale(to: &spectrogramTraces)
     else { return [] }
     return lanes.indices.map { index in
-      let laneTraces = Array(traces[index * takeCount..<(index + 1) * takeCount])
+      let laneTraces = Array(spectrogramTraces[index * takeCount..<(index + 1) * takeCount])
       var panels = spectrogramPanels(
         lanes[index], laneTraces, axis: scale.axis, maximumDecibels: scale.maximumDecibels,
         timeRange: timeRange)
@@ -308,9 +315,9 @@ struct PlotPanel: Sendable {
     timeRange: ClosedRange<Double>
   ) -> [PlotPanel] {
     // The band is marked only if all takes have the same mapping.
-    let profiles = takes.map(\.profile)
-    let haveEqualBands = profiles.allSatisfy { $0?.frequency == profiles[0]?.frequency }
-    let bandProfile = haveEqualBands ? profiles[0] : nil
+    let takeProfiles = takes.map(\.profile)
+    let haveEqualBands = takeProfiles.allSatisfy { $0?.frequency == takeProfiles[0]?.frequency }
+    let bandProfile = haveEqualBands ? takeProfiles[0] : nil
     var panel = PlotPanel(
       title: "Spectrogram", valueUnit: "Hz",
       content: .spectrogram(traces, shownTakes: Array(takes.indices)), valueAxis: axis,
@@ -385,12 +392,12 @@ struct SpectrogramTrace: Sendable {
 
   /// Measures the part of a take within a time range, or returns nil if the take has no sound.
   init?(of take: PlotTake, timeRange: ClosedRange<Double>) {
-    let seconds = timeRange.upperBound - timeRange.lowerBound
-    let stepSeconds = max(0.002, seconds / Self.maximumFrameCount)
+    let rangeSeconds = timeRange.upperBound - timeRange.lowerBound
+    let stepSeconds = max(0.002, rangeSeconds / Self.maximumFrameCount)
     // A window of 64 ms resolves tones 30 Hz apart. A window of 30 ms resolves only tones 70 Hz
     // apart, but transients in quick succession. A window is at least twice the step, so that no
     // part of the signal is skipped.
-    let windowSeconds = min(max(min(max(seconds / 16, 0.03), 0.064), 2 * stepSeconds), 1)
+    let windowSeconds = min(max(min(max(rangeSeconds / 16, 0.03), 0.064), 2 * stepSeconds), 1)
     guard let excerpt = take.excerpt(timeRange, margin: windowSeconds) else { return nil }
     self.windowSeconds = windowSeconds
     startSeconds = excerpt.start
@@ -416,13 +423,13 @@ struct SpectrogramTrace: Sendable {
     to traces: inout [SpectrogramTrace]
   ) -> (axis: PlotAxis, maximumDecibels: Int)? {
     guard !traces.isEmpty else { return nil }
-    let spectra = traces.flatMap(\.spectrogram.levelsDecibels)
-    let peak = Double(spectra.map { $0.max() ?? -200 }.max() ?? -200)
+    let spectraDecibels = traces.flatMap(\.spectrogram.levelsDecibels)
+    let peakDecibels = Double(spectraDecibels.map { $0.max() ?? -200 }.max() ?? -200)
     // Multiples of 20 dB give figures of typical levels the same scale.
-    let maximumDecibels = peak < -120 ? 0 : Int((peak / 20).rounded(.up)) * 20
-    let mappings = traces.compactMap(\.frequencyMapping)
-    var minimumHertz = mappings.map { min($0.lowHertz, $0.highHertz) }.min() ?? 80
-    var maximumHertz = (mappings.map { max($0.lowHertz, $0.highHertz) }.max() ?? 0) * 1.3
+    let maximumDecibels = peakDecibels < -120 ? 0 : Int((peakDecibels / 20).rounded(.up)) * 20
+    let frequencyMappings = traces.compactMap(\.frequencyMapping)
+    var minimumHertz = frequencyMappings.map { min($0.lowHertz, $0.highHertz) }.min() ?? 80
+    var maximumHertz = (frequencyMappings.map { max($0.lowHertz, $0.highHertz) }.max() ?? 0) * 1.3
     for trace in traces {
       let frequencies = trace.spectrogram.binHertz
       for levels in trace.spectrogram.levelsDecibels {
@@ -440,13 +447,13 @@ struct SpectrogramTrace: Sendable {
     }
     let topHertz = [500.0, 1_000].first { $0 >= maximumHertz } ?? maximumHertz
     let bottomHertz = [40.0, 20].first { $0 <= minimumHertz } ?? 10
-    let measuredTops = traces.map { $0.spectrogram.binHertz.last ?? maximumHertz }
-    let measuredTop = measuredTops.max() ?? topHertz
+    let measuredTopsHertz = traces.map { $0.spectrogram.binHertz.last ?? maximumHertz }
+    let measuredTopHertz = measuredTopsHertz.max() ?? topHertz
     for index in traces.indices {
       traces[index].maximumDecibels = maximumDecibels
     }
-    let range = bottomHertz...max(2 * bottomHertz, min(topHertz, measuredTop))
-    return (PlotAxis(valueRange: range, isLogarithmic: true), maximumDecibels)
+    let axisRangeHertz = bottomHertz...max(2 * bottomHertz, min(topHertz, measuredTopHertz))
+    return (PlotAxis(valueRange: axisRangeHertz, isLogarithmic: true), maximumDecibels)
   }
 
   /// Returns the normalized levels of a grid of cells, row by row from the top: 0 for the lightest
@@ -463,41 +470,43 @@ struct SpectrogramTrace: Sendable {
   func normalizedLevels(
     columnCount: Int, rowCount: Int, axis: PlotAxis, timeRange: ClosedRange<Double>
   ) -> [Double] {
-    var normalizedLevels = [Double](repeating: 0, count: columnCount * rowCount)
-    let frameTimes = spectrogram.frameCenterSeconds
-    guard frameTimes.count > 0, spectrogram.binHertz.count > 1 else { return normalizedLevels }
-    let frameStepSeconds = frameTimes.count > 1 ? frameTimes[1] - frameTimes[0] : 1
-    let binWidth = spectrogram.binHertz[1]
+    var cellLevels = [Double](repeating: 0, count: columnCount * rowCount)
+    let frameCenterSeconds = spectrogram.frameCenterSeconds
+    guard frameCenterSeconds.count > 0, spectrogram.binHertz.count > 1 else { return cellLevels }
+    let frameStepSeconds =
+      frameCenterSeconds.count > 1 ? frameCenterSeconds[1] - frameCenterSeconds[0] : 1
+    let binWidthHertz = spectrogram.binHertz[1]
     let minimumDecibels = Double(maximumDecibels - Self.dynamicRangeDecibels)
-    let dynamicRange = Double(Self.dynamicRangeDecibels)
-    let columnDuration = (timeRange.upperBound - timeRange.lowerBound) / Double(columnCount)
+    let rangeDecibels = Double(Self.dynamicRangeDecibels)
+    let columnSeconds = (timeRange.upperBound - timeRange.lowerBound) / Double(columnCount)
     let rowBins = (0..<rowCount).map { row in
-      axis.value(atFraction: 1 - (Double(row) + 0.5) / Double(rowCount)) / binWidth
+      axis.value(atFraction: 1 - (Double(row) + 0.5) / Double(rowCount)) / binWidthHertz
     }
     for column in 0..<columnCount {
-      let columnStart = timeRange.lowerBound - startSeconds + Double(column) * columnDuration
+      let columnStart = timeRange.lowerBound - startSeconds + Double(column) * columnSeconds
       let first = Int((columnStart / frameStepSeconds).rounded())
-      let last = max(first, Int(((columnStart + columnDuration) / frameStepSeconds).rounded()) - 1)
-      guard first < frameTimes.count, last >= 0 else { continue }
-      let frames = max(0, first)...min(last, frameTimes.count - 1)
+      let last = max(first, Int(((columnStart + columnSeconds) / frameStepSeconds).rounded()) - 1)
+      guard first < frameCenterSeconds.count, last >= 0 else { continue }
+      let frames = max(0, first)...min(last, frameCenterSeconds.count - 1)
       for row in 0..<rowCount {
         let level = maximumLevel(atBin: rowBins[row], in: frames)
-        let normalizedLevel = min(max((level - minimumDecibels) / dynamicRange, 0), 1)
-        normalizedLevels[row * columnCount + column] = normalizedLevel
+        let normalizedLevel = min(max((level - minimumDecibels) / rangeDecibels, 0), 1)
+        cellLevels[row * columnCount + column] = normalizedLevel
       }
     }
-    return normalizedLevels
+    return cellLevels
   }
 
   /// Returns the maximum level among several spectra at a fractional bin, in decibels.
   private func maximumLevel(atBin fractionalBin: Double, in frames: ClosedRange<Int>) -> Double {
-    let bin = min(Int(fractionalBin), spectrogram.binHertz.count - 2)
-    let fraction = min(1, fractionalBin - Double(bin))
+    let lowerBin = min(Int(fractionalBin), spectrogram.binHertz.count - 2)
+    let binFraction = min(1, fractionalBin - Double(lowerBin))
     var maximumDecibels = -Double.infinity
     for frame in frames {
       let levels = spectrogram.levelsDecibels[frame]
-      let level = Double(levels[bin])
-      maximumDecibels = max(maximumDecibels, level + (Double(levels[bin + 1]) - level) * fraction)
+      let level = Double(levels[lowerBin])
+      maximumDecibels = max(
+        maximumDecibels, level + (Double(levels[lowerBin + 1]) - level) * binFraction)
     }
     return maximumDecibels
   }

@@ -21,21 +21,21 @@ internal import Glibc
 
   /// Loads a library. The library is never closed.
   init(named name: String) throws(PlotError) {
-    guard let library = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
+    guard let libraryHandle = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
       throw PlotError(
         .missingLibrary, "plots require \(name); install it with 'apt-get install libcairo2'")
     }
-    var loaded = temblor_cairo_functions()
-    if let missing = unsafe temblor_cairo_load(library, &loaded) {
+    var loadedFunctions = temblor_cairo_functions()
+    if let missingName = unsafe temblor_cairo_load(libraryHandle, &loadedFunctions) {
       throw PlotError(
         .missingLibrary,
         unsafe """
-        \(name) is older than version 1.16 and has no \(String(cString: missing)); install a newer \
-        version
+        \(name) is older than version 1.16 and has no \(String(cString: missingName)); \
+        install a newer version
         """
       )
     }
-    cairoFunctions = loaded
+    cairoFunctions = loadedFunctions
   }
 }
 
@@ -50,18 +50,18 @@ extension CairoBindings {
 
   /// Creates a mask surface with one pixel for each cell of a raster.
   func makeMask(of raster: PlotDrawing.Raster) throws(PlotError) -> Handle {
-    let width = raster.columnCount
-    let height = raster.rowCount
-    let image = try unsafe makeImage(width: width, height: height, isMask: true)
-    unsafe cairoFunctions.surface_flush(image)
-    if let data = unsafe cairoFunctions.image_surface_get_data(image) {
-      let stride = unsafe Int(cairoFunctions.image_surface_get_stride(image))
-      for (index, coverage) in raster.cellOpacities.prefix(width * height).enumerated() {
-        unsafe data[index / width * stride + index % width] = coverage
+    let maskWidth = raster.columnCount
+    let maskHeight = raster.rowCount
+    let maskImage = try unsafe makeImage(width: maskWidth, height: maskHeight, isMask: true)
+    unsafe cairoFunctions.surface_flush(maskImage)
+    if let data = unsafe cairoFunctions.image_surface_get_data(maskImage) {
+      let stride = unsafe Int(cairoFunctions.image_surface_get_stride(maskImage))
+      for (index, coverage) in raster.cellOpacities.prefix(maskWidth * maskHeight).enumerated() {
+        unsafe data[index / maskWidth * stride + index % maskWidth] = coverage
       }
     }
-    unsafe cairoFunctions.surface_mark_dirty(image)
-    return unsafe image
+    unsafe cairoFunctions.surface_mark_dirty(maskImage)
+    return unsafe maskImage
   }
 
   /// Creates a PDF surface with a title and without a date.
@@ -74,13 +74,13 @@ extension CairoBindings {
   func makePDFSurface(
     _ bytes: ByteSink, width: Double, height: Double, title: String
   ) throws(PlotError) -> Handle {
-    let surface = try unsafe checkedSurface(
+    let pdfSurface = try unsafe checkedSurface(
       cairoFunctions.pdf_surface_create_for_stream(
         Self.writeCallback, bytes.userData, width, height))
-    unsafe cairoFunctions.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title)
+    unsafe cairoFunctions.pdf_surface_set_metadata(pdfSurface, CAIRO_PDF_METADATA_TITLE, title)
     // A date would make the bytes of equal drawings different.
-    unsafe cairoFunctions.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, nil)
-    return unsafe surface
+    unsafe cairoFunctions.pdf_surface_set_metadata(pdfSurface, CAIRO_PDF_METADATA_CREATE_DATE, nil)
+    return unsafe pdfSurface
   }
 
   func writePNG(of surface: Handle, to bytes: ByteSink) throws(PlotError) {
@@ -111,12 +111,12 @@ extension CairoBindings {
 
   func checkStatus(_ status: cairo_status_t) throws(PlotError) {
     guard status != CAIRO_STATUS_SUCCESS else { return }
-    let text =
+    let statusText =
       unsafe cairoFunctions.status_to_string(status).map { unsafe String(cString: $0) } ?? "unknown"
     if status == CAIRO_STATUS_INVALID_SIZE || status == CAIRO_STATUS_NO_MEMORY {
-      throw PlotError(.tooLarge, "the plot is too large to draw: \(text)")
+      throw PlotError(.tooLarge, "the plot is too large to draw: \(statusText)")
     }
-    throw drawingError(text)
+    throw drawingError(statusText)
   }
 
   private func drawingError(_ text: String) -> PlotError {
@@ -127,8 +127,8 @@ extension CairoBindings {
     guard let userData = unsafe userData, let data = unsafe data else {
       return CAIRO_STATUS_WRITE_ERROR
     }
-    let bytes = unsafe UnsafeBufferPointer(start: data, count: Int(count))
-    unsafe Unmanaged<ByteSink>.fromOpaque(userData).takeUnretainedValue().bytes += bytes
+    let writtenBytes = unsafe UnsafeBufferPointer(start: data, count: Int(count))
+    unsafe Unmanaged<ByteSink>.fromOpaque(userData).takeUnretainedValue().bytes += writtenBytes
     return CAIRO_STATUS_SUCCESS
   }
 }
@@ -151,33 +151,35 @@ extension CairoBindings {
   private static let fontFamily = "Arial"
 
   private init(_ drawing: PlotDrawing, theme: PlotTheme, writesPDF isPDF: Bool) throws(PlotError) {
-    let cairo = try CairoBindings.loadedLibrary.get()
-    let width = Int(drawing.width)
-    let height = Int(drawing.height)
-    guard width > 0, height > 0, max(width, height) <= Self.maximumSidePixels else {
+    let bindings = try CairoBindings.loadedLibrary.get()
+    let widthPixels = Int(drawing.width)
+    let heightPixels = Int(drawing.height)
+    guard widthPixels > 0, heightPixels > 0,
+      max(widthPixels, heightPixels) <= Self.maximumSidePixels
+    else {
       throw PlotError(
         .tooLarge,
         """
-        invalid plot size \(width) × \(height); each side must be 1 to \
+        invalid plot size \(widthPixels) × \(heightPixels); each side must be 1 to \
         \(Self.maximumSidePixels) pixels
         """
       )
     }
-    self.cairoBindings = cairo
+    self.cairoBindings = bindings
     palette = PlotPalette(theme)
     self.writesPDF = isPDF
-    let surface =
+    let outputSurface =
       isPDF
-      ? try unsafe cairo.makePDFSurface(
+      ? try unsafe bindings.makePDFSurface(
         outputSink, width: drawing.width, height: drawing.height, title: drawing.title)
-      : try unsafe cairo.makeImage(width: width, height: height)
+      : try unsafe bindings.makeImage(width: widthPixels, height: heightPixels)
     do throws(PlotError) {
-      unsafe cairoContext = try cairo.makeContext(on: surface)
+      unsafe cairoContext = try bindings.makeContext(on: outputSurface)
     } catch {
-      unsafe cairo.cairoFunctions.surface_destroy(surface)
+      unsafe bindings.cairoFunctions.surface_destroy(outputSurface)
       throw error
     }
-    unsafe self.cairoSurface = surface
+    unsafe self.cairoSurface = outputSurface
   }
 
   deinit {
@@ -198,12 +200,12 @@ extension CairoBindings {
 
   /// Returns a grayscale PNG file with the opacities of a raster's cells.
   static func png(of raster: PlotDrawing.Raster) throws(PlotError) -> [UInt8] {
-    let cairo = try CairoBindings.loadedLibrary.get()
-    let sink = ByteSink()
-    let image = try unsafe cairo.makeMask(of: raster)
-    defer { unsafe cairo.cairoFunctions.surface_destroy(image) }
-    try unsafe cairo.writePNG(of: image, to: sink)
-    return sink.bytes
+    let bindings = try CairoBindings.loadedLibrary.get()
+    let pngSink = ByteSink()
+    let maskImage = try unsafe bindings.makeMask(of: raster)
+    defer { unsafe bindings.cairoFunctions.surface_destroy(maskImage) }
+    try unsafe bindings.writePNG(of: maskImage, to: pngSink)
+    return pngSink.bytes
   }
 
   private func finishOutput() throws(PlotError) -> [UInt8] {
@@ -252,17 +254,20 @@ extension CairoBindings {
   }
 
   private func addRoundedRectangle(_ box: PlotBox, radius: Double) {
-    let radius = min(radius, box.width / 2, box.height / 2)
+    let cornerRadius = min(radius, box.width / 2, box.height / 2)
     unsafe cairoBindings.cairoFunctions.new_path(cairoContext)
-    let left = box.left + radius
-    let top = box.top + radius
-    let right = box.right - radius
-    let bottom = box.bottom - radius
-    let centers = [(right, top), (right, bottom), (left, bottom), (left, top)]
-    for (index, (x, y)) in centers.enumerated() {
+    let leftCenterX = box.left + cornerRadius
+    let topCenterY = box.top + cornerRadius
+    let rightCenterX = box.right - cornerRadius
+    let bottomCenterY = box.bottom - cornerRadius
+    let cornerCenters = [
+      (rightCenterX, topCenterY), (rightCenterX, bottomCenterY), (leftCenterX, bottomCenterY),
+      (leftCenterX, topCenterY),
+    ]
+    for (index, (x, y)) in cornerCenters.enumerated() {
       let startAngle = Double(index - 1) * .pi / 2
       unsafe cairoBindings.cairoFunctions.arc(
-        cairoContext, x, y, radius, startAngle, startAngle + .pi / 2)
+        cairoContext, x, y, cornerRadius, startAngle, startAngle + .pi / 2)
     }
     unsafe cairoBindings.cairoFunctions.close_path(cairoContext)
   }
@@ -316,27 +321,27 @@ extension CairoBindings {
   private func drawText(
     _ runs: [PlotDrawing.TextRun], at position: PlotPoint, anchor: PlotDrawing.Anchor
   ) {
-    let widths = runs.map { run in
+    let runWidths = runs.map { run in
       setFont(of: run)
       var extents = cairo_text_extents_t()
       unsafe cairoBindings.cairoFunctions.text_extents(
         cairoContext, Self.printable(run.text), &extents)
       return run.leadingGapPixels + extents.x_advance
     }
-    let totalWidth = widths.reduce(0, +)
-    var x = position.x
+    let totalWidth = runWidths.reduce(0, +)
+    var runX = position.x
     switch anchor {
     case .start: break
-    case .middle: x -= totalWidth / 2
-    case .end: x -= totalWidth
+    case .middle: runX -= totalWidth / 2
+    case .end: runX -= totalWidth
     }
-    for (run, width) in zip(runs, widths) {
+    for (run, width) in zip(runs, runWidths) {
       setFont(of: run)
       setSourceColor(palette.color(of: run.role), opacity: 1)
       unsafe cairoBindings.cairoFunctions.move_to(
-        cairoContext, x + run.leadingGapPixels, position.y)
+        cairoContext, runX + run.leadingGapPixels, position.y)
       unsafe cairoBindings.cairoFunctions.show_text(cairoContext, Self.printable(run.text))
-      x += width
+      runX += width
     }
     unsafe cairoBindings.cairoFunctions.new_path(cairoContext)
   }
@@ -350,26 +355,27 @@ extension CairoBindings {
 
   /// Returns a text with spaces instead of control characters, which have no glyphs.
   private static func printable(_ text: String) -> String {
-    let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
+    let printableScalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
       scalar.properties.generalCategory == .control ? " " : scalar
     }
-    return String(String.UnicodeScalarView(scalars))
+    return String(String.UnicodeScalarView(printableScalars))
   }
 
   private func draw(_ raster: PlotDrawing.Raster) throws(PlotError) {
     guard raster.rowCount > 0 else { return }
-    let image = try unsafe cairoBindings.makeMask(of: raster)
-    defer { unsafe cairoBindings.cairoFunctions.surface_destroy(image) }
-    let box = raster.filledBox
+    let maskImage = try unsafe cairoBindings.makeMask(of: raster)
+    defer { unsafe cairoBindings.cairoFunctions.surface_destroy(maskImage) }
+    let filledBox = raster.filledBox
     unsafe cairoBindings.cairoFunctions.save(cairoContext)
     unsafe cairoBindings.cairoFunctions.rectangle(
-      cairoContext, box.left, box.top, box.width, box.height)
+      cairoContext, filledBox.left, filledBox.top, filledBox.width, filledBox.height)
     unsafe cairoBindings.cairoFunctions.clip(cairoContext)
     setSource(raster.paint)
-    unsafe cairoBindings.cairoFunctions.translate(cairoContext, box.left, box.top)
+    unsafe cairoBindings.cairoFunctions.translate(cairoContext, filledBox.left, filledBox.top)
     unsafe cairoBindings.cairoFunctions.scale(
-      cairoContext, box.width / Double(raster.columnCount), box.height / Double(raster.rowCount))
-    unsafe cairoBindings.cairoFunctions.mask_surface(cairoContext, image, 0, 0)
+      cairoContext, filledBox.width / Double(raster.columnCount),
+      filledBox.height / Double(raster.rowCount))
+    unsafe cairoBindings.cairoFunctions.mask_surface(cairoContext, maskImage, 0, 0)
     unsafe cairoBindings.cairoFunctions.restore(cairoContext)
   }
 }

@@ -29,71 +29,72 @@ struct SVGWriter {
     for item in drawing.items {
       try append(item)
     }
-    let width = Self.numberText(drawing.width)
-    let height = Self.numberText(drawing.height)
-    let title = drawing.title.isEmpty ? drawing.accessibleDescription : drawing.title
-    return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(width) \(height)\" "
-      + "width=\"\(width)\" height=\"\(height)\" fill=\"none\" role=\"img\" "
+    let widthText = Self.numberText(drawing.width)
+    let heightText = Self.numberText(drawing.height)
+    let titleText = drawing.title.isEmpty ? drawing.accessibleDescription : drawing.title
+    return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(widthText) \(heightText)\" "
+      + "width=\"\(widthText)\" height=\"\(heightText)\" fill=\"none\" role=\"img\" "
       + "aria-label=\"\(Self.escapedXML(drawing.accessibleDescription))\">"
-      + "<title>\(Self.escapedXML(title))</title><style>\(styleSheet)</style>"
+      + "<title>\(Self.escapedXML(titleText))</title><style>\(styleSheet)</style>"
       + (definitionMarkup.isEmpty ? "" : "<defs>\(definitionMarkup)</defs>") + bodyMarkup
       + "</svg>\n"
   }
 
   private var styleSheet: String {
-    let common = "text{font-family:\(Self.fontFamilies);font-variant-numeric:tabular-nums}"
-    if let theme { return common + cssRules(for: theme) }
-    return common + cssRules(for: .light)
+    let commonRules = "text{font-family:\(Self.fontFamilies);font-variant-numeric:tabular-nums}"
+    if let theme { return commonRules + cssRules(for: theme) }
+    return commonRules + cssRules(for: .light)
       + "@media (prefers-color-scheme:dark){\(cssRules(for: .dark))}"
   }
 
   private func cssRules(for theme: PlotTheme) -> String {
-    let palette = PlotPalette(theme)
-    let roles = usedRoles.sorted { $0.cssName < $1.cssName }
-    let rules = roles.map { role in
-      let color = palette.color(of: role).cssText
+    let themePalette = PlotPalette(theme)
+    let sortedRoles = usedRoles.sorted { $0.cssName < $1.cssName }
+    let roleRules = sortedRoles.map { role in
+      let color = themePalette.color(of: role).cssText
       return ".f-\(role.cssName){fill:\(color)}.s-\(role.cssName){stroke:\(color)}"
     }
-    return rules.joined()
+    return roleRules.joined()
   }
 
   /// Returns the attributes of a fill and a stroke.
   private mutating func makePaintAttributes(
     fill: PlotDrawing.Fill?, stroke: PlotDrawing.Stroke? = nil
   ) -> String {
-    var classes = [String]()
-    var attributes = ""
-    func add(_ paint: PlotDrawing.Paint, as property: String) {
+    var classNames = [String]()
+    var attributeMarkup = ""
+    func addPaint(_ paint: PlotDrawing.Paint, as property: String) {
       switch paint {
       case .role(let role):
-        classes.append(registerClassName(prefix: property.prefix(1), role: role))
+        classNames.append(registerClassName(prefix: property.prefix(1), role: role))
       case .color(let color):
-        attributes += " \(property)=\"\(color.cssText)\""
+        attributeMarkup += " \(property)=\"\(color.cssText)\""
       case .gradient(let stops, let from, let to):
         let id = makeGradient(for: paint, stops: stops, from: from, to: to)
-        attributes += " \(property)=\"url(#\(id))\""
+        attributeMarkup += " \(property)=\"url(#\(id))\""
       }
     }
     if let fill {
-      add(fill.paint, as: "fill")
+      addPaint(fill.paint, as: "fill")
       if fill.opacity < 1 {
-        attributes += Self.attribute("fill-opacity", fill.opacity, decimalPlaces: 2)
+        attributeMarkup += Self.attribute("fill-opacity", fill.opacity, decimalPlaces: 2)
       }
     }
     if let stroke {
-      add(stroke.paint, as: "stroke")
+      addPaint(stroke.paint, as: "stroke")
       if stroke.widthPixels != 1 {
-        attributes += Self.attribute("stroke-width", stroke.widthPixels, decimalPlaces: 2)
+        attributeMarkup += Self.attribute("stroke-width", stroke.widthPixels, decimalPlaces: 2)
       }
       let dashes = stroke.dashPixelLengths.map { Self.numberText($0) }.joined(separator: " ")
       if !dashes.isEmpty {
-        attributes += " stroke-dasharray=\"\(dashes)\""
+        attributeMarkup += " stroke-dasharray=\"\(dashes)\""
       }
       if stroke.opacity < 1 {
-        attributes += Self.attribute("stroke-opacity", stroke.opacity, decimalPlaces: 2)
+        attributeMarkup += Self.attribute("stroke-opacity", stroke.opacity, decimalPlaces: 2)
       }
     }
-    return (classes.isEmpty ? "" : " class=\"\(classes.joined(separator: " "))\"") + attributes
+    return (classNames.isEmpty ? "" : " class=\"\(classNames.joined(separator: " "))\"")
+      + attributeMarkup
   }
 
   /// Returns the CSS class of a role: `f-…` for fills, `s-…` for strokes.
@@ -106,21 +107,21 @@ struct SVGWriter {
   private mutating func makeGradient(
     for paint: PlotDrawing.Paint, stops: [PlotDrawing.GradientStop], from: PlotPoint, to: PlotPoint
   ) -> String {
-    if let id = gradientIDs[paint] { return id }
-    let id = "g\(gradientIDs.count)"
-    gradientIDs[paint] = id
-    let ends = [("x1", from.x), ("y1", from.y), ("x2", to.x), ("y2", to.y)]
-    let line = ends.map { Self.attribute($0, $1) }.joined()
+    if let existingID = gradientIDs[paint] { return existingID }
+    let gradientID = "g\(gradientIDs.count)"
+    gradientIDs[paint] = gradientID
+    let endCoordinates = [("x1", from.x), ("y1", from.y), ("x2", to.x), ("y2", to.y)]
+    let endAttributes = endCoordinates.map { Self.attribute($0, $1) }.joined()
     let stopElements = stops.map { stop in
       let offset = Self.attribute("offset", stop.positionFraction, decimalPlaces: 4)
       return "<stop\(offset) stop-color=\"\(stop.color.cssText)\"/>"
     }
     definitionMarkup +=
       """
-      <linearGradient id="\(id)" \
-      gradientUnits="userSpaceOnUse"\(line)>\(stopElements.joined())</linearGradient>
+      <linearGradient id="\(gradientID)" \
+      gradientUnits="userSpaceOnUse"\(endAttributes)>\(stopElements.joined())</linearGradient>
       """
-    return id
+    return gradientID
   }
 
   private mutating func append(_ item: PlotDrawing.Item) throws(PlotError) {
@@ -146,11 +147,11 @@ struct SVGWriter {
   private mutating func appendText(
     _ runs: [PlotDrawing.TextRun], at position: PlotPoint, anchor: PlotDrawing.Anchor
   ) {
-    guard let first = runs.first else { return }
+    guard let firstRun = runs.first else { return }
     let anchorAttribute = anchor == .start ? "" : " text-anchor=\"\(anchor.rawValue)\""
-    let start = Self.attribute("x", position.x) + Self.attribute("y", position.y)
-    bodyMarkup += "<text\(makeFontAttributes(of: first))\(start)\(anchorAttribute)>"
-    bodyMarkup += Self.escapedXML(first.text)
+    let positionAttributes = Self.attribute("x", position.x) + Self.attribute("y", position.y)
+    bodyMarkup += "<text\(makeFontAttributes(of: firstRun))\(positionAttributes)\(anchorAttribute)>"
+    bodyMarkup += Self.escapedXML(firstRun.text)
     for run in runs.dropFirst() {
       let gap = Self.attribute("dx", run.leadingGapPixels)
       bodyMarkup +=
@@ -160,29 +161,32 @@ struct SVGWriter {
   }
 
   private mutating func makeFontAttributes(of run: PlotDrawing.TextRun) -> String {
-    let size = Self.attribute("font-size", run.fontSizePixels)
-    let weight = run.isBold ? 600 : 400
+    let sizeAttribute = Self.attribute("font-size", run.fontSizePixels)
+    let fontWeight = run.isBold ? 600 : 400
     let className = registerClassName(prefix: "f", role: run.role)
-    return " class=\"\(className)\"\(size) font-weight=\"\(weight)\""
+    return " class=\"\(className)\"\(sizeAttribute) font-weight=\"\(fontWeight)\""
   }
 
   /// Appends a raster as a rectangle whose mask is a PNG image of the cell opacities.
   private mutating func appendRaster(_ raster: PlotDrawing.Raster) throws(PlotError) {
     guard raster.rowCount > 0 else { return }
-    let image = String(decoding: Base64.encoded(try CairoWriter.png(of: raster)), as: UTF8.self)
-    let id = "m\(maskCount)"
-    let box = Self.boxAttributes(raster.filledBox)
+    let encodedImage = String(
+      decoding: Base64.encoded(try CairoWriter.png(of: raster)), as: UTF8.self)
+    let maskID = "m\(maskCount)"
+    let boxMarkup = Self.boxAttributes(raster.filledBox)
     maskCount += 1
     definitionMarkup +=
-      "<mask id=\"\(id)\" maskUnits=\"userSpaceOnUse\"\(box)><image\(box) "
-      + "preserveAspectRatio=\"none\" href=\"data:image/png;base64,\(image)\"/></mask>"
-    let fill = makePaintAttributes(fill: PlotDrawing.Fill(paint: raster.paint))
-    bodyMarkup += "<rect\(fill)\(box) mask=\"url(#\(id))\"/>"
+      "<mask id=\"\(maskID)\" maskUnits=\"userSpaceOnUse\"\(boxMarkup)><image\(boxMarkup) "
+      + "preserveAspectRatio=\"none\" href=\"data:image/png;base64,\(encodedImage)\"/></mask>"
+    let fillAttributes = makePaintAttributes(fill: PlotDrawing.Fill(paint: raster.paint))
+    bodyMarkup += "<rect\(fillAttributes)\(boxMarkup) mask=\"url(#\(maskID))\"/>"
   }
 
   private static func boxAttributes(_ box: PlotBox) -> String {
-    let values = [("x", box.left), ("y", box.top), ("width", box.width), ("height", box.height)]
-    return values.map { attribute($0, $1) }.joined()
+    let namedEdges = [
+      ("x", box.left), ("y", box.top), ("width", box.width), ("height", box.height),
+    ]
+    return namedEdges.map { attribute($0, $1) }.joined()
   }
 
   private static func attribute(
@@ -193,41 +197,41 @@ struct SVGWriter {
 
   /// Returns the path data of a polyline, rounded to a tenth of a pixel.
   static func pathData(_ points: [PlotPoint]) -> String {
-    var text = ""
+    var pathText = ""
     var previousX = ""
     var previousY = ""
     for (index, point) in points.enumerated() {
       let x = numberText(point.x)
       let y = numberText(point.y)
       if index == 0 {
-        text += "M\(x) \(y)"
+        pathText += "M\(x) \(y)"
       } else if x == previousX {
         if y != previousY {
-          text += "V\(y)"
+          pathText += "V\(y)"
         }
       } else if y == previousY {
-        text += "H\(x)"
+        pathText += "H\(x)"
       } else {
-        text += "L\(x) \(y)"
+        pathText += "L\(x) \(y)"
       }
       previousX = x
       previousY = y
     }
-    return text
+    return pathText
   }
 
   /// Returns the text of a value rounded to a number of decimal places, without trailing zeros.
   static func numberText(_ value: Double, decimalPlaces: Int = 1) -> String {
     guard abs(value) < 1e10 else { return "0" }
-    let text = AxisTick.shortText(value, decimalPlaces: decimalPlaces)
-    return text.hasPrefix("\u{2212}") ? "-" + text.dropFirst() : text
+    let decimalText = AxisTick.shortText(value, decimalPlaces: decimalPlaces)
+    return decimalText.hasPrefix("\u{2212}") ? "-" + decimalText.dropFirst() : decimalText
   }
 
   /// Returns a text escaped for XML, with spaces instead of characters that XML does not allow.
   static func escapedXML(_ text: String) -> String {
-    let allowed = text.unicodeScalars.map { scalar -> Unicode.Scalar in
+    let allowedScalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
       scalar.value >= 32 && scalar.value != 0xFFFE && scalar.value != 0xFFFF ? scalar : " "
     }
-    return String(String.UnicodeScalarView(allowed)).escapedForMarkup
+    return String(String.UnicodeScalarView(allowedScalars)).escapedForMarkup
   }
 }

@@ -6,8 +6,8 @@ struct TerminalFigure {
 
   /// The width of the tick labels, in columns.
   private var labelColumnCount: Int {
-    let counts = terminalPanels.flatMap { $0.leftTicks.map(\.labelText.count) }
-    return min(7, max(2, counts.max() ?? 2))
+    let labelCharacterCounts = terminalPanels.flatMap { $0.leftTicks.map(\.labelText.count) }
+    return min(7, max(2, labelCharacterCounts.max() ?? 2))
   }
 
   /// The width of the panels, in columns.
@@ -31,16 +31,16 @@ struct TerminalFigure {
 
   /// Returns the figure as text. Each line ends in a line break.
   func text() -> String {
-    var lines: [String] = []
+    var figureLines: [String] = []
     for title in [plot.title, plot.factTexts.joined(separator: " · ")] where !title.isEmpty {
-      lines += wrapped(title)
+      figureLines += wrapped(title)
     }
     for panel in terminalPanels {
-      lines.append("")
-      lines += headingLines(of: panel)
+      figureLines.append("")
+      figureLines += headingLines(of: panel)
       for (take, grid) in grids(of: panel) {
         if plot.takes.count > 1 {
-          lines.append(nameLine(ofTake: take))
+          figureLines.append(nameLine(ofTake: take))
         }
         let labels = tickLabels(of: panel, height: grid.rowCount)
         for row in 0..<grid.rowCount {
@@ -49,20 +49,20 @@ struct TerminalFigure {
             labels[row] == nil
             ? terminalStyle.leftEdgeCharacters.plain : terminalStyle.leftEdgeCharacters.marked
           let cells = grid.text(row: row, usesColors: terminalStyle.usesColors)
-          lines.append(rightAligned(label) + " \(edge)" + cells)
+          figureLines.append(rightAligned(label) + " \(edge)" + cells)
         }
       }
     }
     if !plot.plotPanels.isEmpty {
-      lines += timeAxisLines()
+      figureLines += timeAxisLines()
     }
-    return lines.map { $0.trimmedAtEnd + "\n" }.joined()
+    return figureLines.map { $0.trimmedAtEnd + "\n" }.joined()
   }
 
   /// Returns the grids of a panel: one for each shown take.
   private func grids(of panel: PlotPanel) -> [(take: Int, grid: TerminalGrid)] {
     var usesDots = false
-    var takes = Array(plot.takes.indices)
+    var shownTakeIndices = Array(plot.takes.indices)
     let singleRowCount: Int
     let overlayRowCount: Int
     switch panel.content {
@@ -75,7 +75,7 @@ struct TerminalFigure {
     case .audio(let take):
       singleRowCount = 2
       overlayRowCount = 2
-      takes = [take]
+      shownTakeIndices = [take]
     case .waveform:
       singleRowCount = 7
       overlayRowCount = 5
@@ -83,60 +83,61 @@ struct TerminalFigure {
     case .spectrogram(_, let shownTakes):
       singleRowCount = 8
       overlayRowCount = 5
-      takes = shownTakes
+      shownTakeIndices = shownTakes
     }
     let isOverlay = plot.takes.count > 1
     let drawing = PlotPainter.makeDrawing(
       ofPanel: panel, in: plot, columnCount: plotColumnCount,
       rowCount: isOverlay ? overlayRowCount : singleRowCount,
       cell: TerminalWriter.cellSizePixels)
-    var grids = takes.map { take in
+    var takeGrids = shownTakeIndices.map { take in
       TerminalWriter(
         drawing, take: isOverlay ? take : nil, usesDots: usesDots, terminalStyle: terminalStyle
       ).grid
     }
     if usesDots, isOverlay {
-      TerminalGrid.colorSharedCells(in: &grids, color: PlotPalette(.dark).color(of: .sharedLine))
+      TerminalGrid.colorSharedCells(
+        in: &takeGrids, color: PlotPalette(.dark).color(of: .sharedLine))
     }
-    return Array(zip(takes, grids))
+    return Array(zip(shownTakeIndices, takeGrids))
   }
 
   /// Returns the line with the letter and the name of a take.
   private func nameLine(ofTake take: Int) -> String {
-    let letter = PlotPanel.letter(ofTake: take)
-    let name = terminalStyle.displayable(plot.takes[take].name).prefix(
+    let takeLetter = PlotPanel.letter(ofTake: take)
+    let takeName = terminalStyle.displayable(plot.takes[take].name).prefix(
       max(0, columnCount - labelColumnCount - 3))
-    guard terminalStyle.usesColors else { return rightAligned(letter) + " " + name }
-    let color = PlotPalette(.dark).color(of: .take(take)).terminalColorIndex
+    guard terminalStyle.usesColors else { return rightAligned(takeLetter) + " " + takeName }
+    let takeColorIndex = PlotPalette(.dark).color(of: .take(take)).terminalColorIndex
     return String(repeating: " ", count: labelColumnCount - 1)
-      + "\u{1B}[38;5;\(color)m\(letter)\u{1B}[0m " + name
+      + "\u{1B}[38;5;\(takeColorIndex)m\(takeLetter)\u{1B}[0m " + takeName
   }
 
   private func rightAligned(_ label: String) -> String {
-    let truncated = label.prefix(labelColumnCount)
-    return String(repeating: " ", count: labelColumnCount - truncated.count) + truncated
+    let truncatedLabel = label.prefix(labelColumnCount)
+    return String(repeating: " ", count: labelColumnCount - truncatedLabel.count) + truncatedLabel
   }
 
   /// Returns the title of a panel with its legend, wrapped to the width of the figure.
   private func headingLines(of panel: PlotPanel) -> [String] {
     let entries = headingEntries(of: panel)
     // Control sequences of colors have no width, so each text has a separate column count.
-    var texts = entries.map { (text: terminalStyle.displayable($0), columnCount: $0.count) }
+    var entryTexts = entries.map { (text: terminalStyle.displayable($0), columnCount: $0.count) }
     if panel.legendEntries.contains(.sharpnessScale), terminalStyle.usesColors {
-      texts.append(("dull \(sharpnessScale) sharp", 17))
+      entryTexts.append(("dull \(sharpnessScale) sharp", 17))
     }
-    var lines: [String] = []
+    var outputLines: [String] = []
     var usedColumnCount = self.columnCount
-    for (text, columnCount) in texts {
+    for (text, columnCount) in entryTexts {
       usedColumnCount += 2 + columnCount
       if usedColumnCount > self.columnCount {
-        lines.append(text)
+        outputLines.append(text)
         usedColumnCount = columnCount
       } else {
-        lines[lines.count - 1] += "  " + text
+        outputLines[outputLines.count - 1] += "  " + text
       }
     }
-    return lines
+    return outputLines
   }
 
   /// Returns the texts of a panel's heading: its title and its legend entries.
@@ -174,77 +175,82 @@ struct TerminalFigure {
 
   /// The legend of the sharpness scale: six blocks in the colors of sharpness.
   private var sharpnessScale: String {
-    var grid = TerminalGrid(columnCount: 6, rowCount: 1)
+    var scaleGrid = TerminalGrid(columnCount: 6, rowCount: 1)
     for column in 0..<6 {
       let color = Colormap.sharpness.color(at: Double(column) / 5)
-      grid[0, column] = .init(
+      scaleGrid[0, column] = .init(
         character: terminalStyle.block(eighths: 8), colorIndex: color.terminalColorIndex)
     }
-    return String(grid.text(row: 0, usesColors: true).dropLast())
+    return String(scaleGrid.text(row: 0, usesColors: true).dropLast())
   }
 
   /// Returns the tick labels by row. If two labels fall in one row, the row has the label that is
   /// closer to its center.
   private func tickLabels(of panel: PlotPanel, height: Int) -> [Int: String] {
-    var rows: [Int: (distance: Double, label: String)] = [:]
+    var labelsByRow: [Int: (distance: Double, label: String)] = [:]
     for tick in panel.leftTicks {
       let position = (1 - panel.valueAxis.fraction(of: tick.axisValue)) * Double(height)
       let row = min(height - 1, max(0, Int(position)))
       let distance = abs(position - Double(row) - 0.5)
-      if let existing = rows[row], existing.distance <= distance { continue }
-      rows[row] = (distance, tick.labelText)
+      if let existing = labelsByRow[row], existing.distance <= distance { continue }
+      labelsByRow[row] = (distance, tick.labelText)
     }
-    return rows.mapValues(\.label)
+    return labelsByRow.mapValues(\.label)
   }
 
   /// Returns the line of the time axis and the line of its labels. The unit follows the labels or
   /// has a line of its own.
   private func timeAxisLines() -> [String] {
     let timeTicks = TimeTicks(in: plot.timeRangeSeconds, atMost: max(2, plotColumnCount / 9))
-    var axis = Array(repeating: terminalStyle.timeAxisCharacters.line, count: plotColumnCount)
-    var labels = Array(repeating: Character(" "), count: labelColumnCount + 2 + plotColumnCount)
+    var axisCharacters = Array(
+      repeating: terminalStyle.timeAxisCharacters.line, count: plotColumnCount)
+    var labelCharacters = Array(
+      repeating: Character(" "), count: labelColumnCount + 2 + plotColumnCount)
     var firstFreeColumn = 0
     for tick in timeTicks.axisTicks {
       let fraction = PlotAxis(valueRange: plot.timeRangeSeconds).fraction(of: tick.axisValue)
       let column = min(plotColumnCount - 1, Int(fraction * Double(plotColumnCount)))
-      axis[column] = terminalStyle.timeAxisCharacters.tick
+      axisCharacters[column] = terminalStyle.timeAxisCharacters.tick
       let label = terminalStyle.displayable(tick.labelText)
       let start = min(
-        max(0, labelColumnCount + 2 + column - label.count / 2), labels.count - label.count)
+        max(0, labelColumnCount + 2 + column - label.count / 2), labelCharacters.count - label.count
+      )
       guard start >= firstFreeColumn else { continue }
       for (offset, character) in label.enumerated() {
-        labels[start + offset] = character
+        labelCharacters[start + offset] = character
       }
       firstFreeColumn = start + label.count + 1
     }
-    let unit = timeTicks.labelUnit
-    let indent = String(repeating: " ", count: labelColumnCount + 1)
-    let labelLine = String(labels).trimmedAtEnd
-    let axisLine = indent + String(terminalStyle.timeAxisCharacters.corner) + String(axis)
-    return labelLine.count + 2 + unit.count <= columnCount
-      ? [axisLine, labelLine + "  " + unit] : [axisLine, labelLine, indent + " " + unit]
+    let unitText = timeTicks.labelUnit
+    let indentText = String(repeating: " ", count: labelColumnCount + 1)
+    let labelLine = String(labelCharacters).trimmedAtEnd
+    let axisLine =
+      indentText + String(terminalStyle.timeAxisCharacters.corner) + String(axisCharacters)
+    return labelLine.count + 2 + unitText.count <= columnCount
+      ? [axisLine, labelLine + "  " + unitText]
+      : [axisLine, labelLine, indentText + " " + unitText]
   }
 
   /// Returns a text wrapped to the width of the figure.
   private func wrapped(_ text: String) -> [String] {
-    var lines: [String] = []
-    var remaining = terminalStyle.displayable(text)[...]
-    while remaining.count > columnCount {
+    var wrappedLines: [String] = []
+    var remainingText = terminalStyle.displayable(text)[...]
+    while remainingText.count > columnCount {
       let end =
-        remaining.prefix(columnCount).lastIndex(of: " ")
-        ?? remaining.index(remaining.startIndex, offsetBy: columnCount)
-      lines.append(String(remaining[..<end]))
-      remaining = remaining[end...].drop { $0 == " " }
+        remainingText.prefix(columnCount).lastIndex(of: " ")
+        ?? remainingText.index(remainingText.startIndex, offsetBy: columnCount)
+      wrappedLines.append(String(remainingText[..<end]))
+      remainingText = remainingText[end...].drop { $0 == " " }
     }
-    return lines + [String(remaining)]
+    return wrappedLines + [String(remainingText)]
   }
 }
 
 extension String {
   /// The text with trailing spaces removed.
   fileprivate var trimmedAtEnd: String {
-    guard let last = lastIndex(where: { $0 != " " }) else { return "" }
-    return String(self[...last])
+    guard let lastVisibleIndex = lastIndex(where: { $0 != " " }) else { return "" }
+    return String(self[...lastVisibleIndex])
   }
 }
 

@@ -38,17 +38,17 @@ struct TerminalGrid {
 
   /// Returns a row as text, with the control sequences SGR of ECMA-48 for colors.
   func text(row: Int, usesColors: Bool) -> String {
-    var text = ""
-    var currentColor: Int?
+    var rowText = ""
+    var currentColorIndex: Int?
     // The last cell resets the color.
     for cell in cells[row * columnCount..<(row + 1) * columnCount] + [Cell()] {
-      if usesColors, cell.colorIndex != currentColor {
-        text += "\u{1B}[" + (cell.colorIndex.map { "38;5;\($0)" } ?? "0") + "m"
-        currentColor = cell.colorIndex
+      if usesColors, cell.colorIndex != currentColorIndex {
+        rowText += "\u{1B}[" + (cell.colorIndex.map { "38;5;\($0)" } ?? "0") + "m"
+        currentColorIndex = cell.colorIndex
       }
-      text.append(cell.character)
+      rowText.append(cell.character)
     }
-    return text
+    return rowText
   }
 }
 
@@ -81,8 +81,9 @@ struct TerminalStyle {
 
   /// Returns the shading character for a level 0…1.
   func shade(forLevel level: Double) -> Character {
-    let shades = Array(usesUnicode ? " ░▒▓█" : " .:-=+*#")
-    return shades[min(shades.count - 1, max(0, Int(level * Double(shades.count))))]
+    let shadeCharacters = Array(usesUnicode ? " ░▒▓█" : " .:-=+*#")
+    return shadeCharacters[
+      min(shadeCharacters.count - 1, max(0, Int(level * Double(shadeCharacters.count))))]
   }
 
   /// The number of braille dots in each row and in each column of a cell.

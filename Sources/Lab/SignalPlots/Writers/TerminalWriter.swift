@@ -144,45 +144,46 @@ struct TerminalWriter {
   private func columnExtents(
     from start: PlotPoint, to end: PlotPoint
   ) -> [(column: Int, start: Double, end: Double)] {
-    let left = start.x < end.x ? start : end
-    let right = start.x < end.x ? end : start
-    guard right.x > left.x else { return [] }
+    let leftPoint = start.x < end.x ? start : end
+    let rightPoint = start.x < end.x ? end : start
+    guard rightPoint.x > leftPoint.x else { return [] }
     let columnWidth =
       usesDots
       ? Self.cellSizePixels.width / Double(terminalStyle.dotsPerCell.across)
       : Self.cellSizePixels.width
     let lastColumn = Int(Double(grid.columnCount) * Self.cellSizePixels.width / columnWidth) - 1
     // A line that covers at most 2 % of a column is not drawn in it.
-    let first = min(lastColumn, max(0, Int(left.x / columnWidth + 0.02)))
-    let last = max(
-      first, min(lastColumn, Int((right.x / columnWidth - 0.02).rounded(.up)) - 1))
-    func y(_ x: Double) -> Double {
-      left.y + (right.y - left.y) * min(max((x - left.x) / (right.x - left.x), 0), 1)
+    let firstColumn = min(lastColumn, max(0, Int(leftPoint.x / columnWidth + 0.02)))
+    let finalColumn = max(
+      firstColumn, min(lastColumn, Int((rightPoint.x / columnWidth - 0.02).rounded(.up)) - 1))
+    func interpolatedY(_ x: Double) -> Double {
+      leftPoint.y + (rightPoint.y - leftPoint.y)
+        * min(max((x - leftPoint.x) / (rightPoint.x - leftPoint.x), 0), 1)
     }
-    return (first...last).map { column in
+    return (firstColumn...finalColumn).map { column in
       let columnStart = Double(column) * columnWidth
       let columnEnd = Double(column + 1) * columnWidth
       // A line across a whole cell counts with its middle, and one that ends in a cell with both
       // ends.
-      guard usesDots || left.x > columnStart + 0.1 || right.x < columnEnd - 0.1 else {
-        let middle = y((columnStart + columnEnd) / 2)
+      guard usesDots || leftPoint.x > columnStart + 0.1 || rightPoint.x < columnEnd - 0.1 else {
+        let middle = interpolatedY((columnStart + columnEnd) / 2)
         return (column, middle, middle)
       }
-      return (column, y(columnStart), y(columnEnd))
+      return (column, interpolatedY(columnStart), interpolatedY(columnEnd))
     }
   }
 
   /// Fills a polygon that covers a single vertical range in each column.
   private mutating func fillArea(_ polygon: [PlotPoint], paint: PlotDrawing.Paint) {
-    guard let first = polygon.first else { return }
-    var extents: [Int: (top: Double, bottom: Double)] = [:]
-    for (from, to) in zip(polygon, polygon.dropFirst() + [first]) {
+    guard let firstCorner = polygon.first else { return }
+    var extentsByColumn: [Int: (top: Double, bottom: Double)] = [:]
+    for (from, to) in zip(polygon, polygon.dropFirst() + [firstCorner]) {
       for (column, start, end) in columnExtents(from: from, to: to) {
-        let extent = extents[column] ?? (.infinity, -.infinity)
-        extents[column] = (min(extent.top, start, end), max(extent.bottom, start, end))
+        let extent = extentsByColumn[column] ?? (.infinity, -.infinity)
+        extentsByColumn[column] = (min(extent.top, start, end), max(extent.bottom, start, end))
       }
     }
-    for (column, extent) in extents {
+    for (column, extent) in extentsByColumn {
       if usesDots {
         setDots(column: column, top: extent.top, bottom: extent.bottom, paint: paint)
       } else if extent.bottom - extent.top > 0.01 {
@@ -258,9 +259,9 @@ struct TerminalWriter {
     let (across, down) = terminalStyle.dotsPerCell
     let dotHeight = Self.cellSizePixels.height / Double(down)
     let lastDotRow = grid.rowCount * down - 1
-    let first = min(lastDotRow, max(0, Int(top / dotHeight)))
-    let last = min(lastDotRow, max(0, Int(max(top, bottom) / dotHeight)))
-    for dotRow in first...last {
+    let firstDotRow = min(lastDotRow, max(0, Int(top / dotHeight)))
+    let finalDotRow = min(lastDotRow, max(0, Int(max(top, bottom) / dotHeight)))
+    for dotRow in firstDotRow...finalDotRow {
       let row = dotRow / down
       let column = dotColumn / across
       let index = row * grid.columnCount + column
@@ -274,9 +275,10 @@ struct TerminalWriter {
   /// Draws the head of a transient.
   private mutating func drawMarker(at center: PlotPoint, paint: PlotDrawing.Paint) {
     guard isShown(paint) else { return }
-    let isMuted = takeIndex != nil && !terminalStyle.usesColors && isShared(paint)
+    let isMutedMarker = takeIndex != nil && !terminalStyle.usesColors && isShared(paint)
     setCell(
-      isMuted ? terminalStyle.hollowHeadCharacter : terminalStyle.filledHeadCharacter, paint: paint,
+      isMutedMarker ? terminalStyle.hollowHeadCharacter : terminalStyle.filledHeadCharacter,
+      paint: paint,
       row: cellRow(atY: center.y),
       column: cellColumn(atX: center.x))
   }

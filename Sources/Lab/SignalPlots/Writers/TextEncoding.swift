@@ -25,26 +25,26 @@ package enum Base64 {
 
   /// Returns the bytes encoded as padded Base64 text.
   package static func encoded(_ bytes: [UInt8]) -> [UInt8] {
-    var text: [UInt8] = []
-    text.reserveCapacity(encodedLength(ofByteCount: bytes.count))
-    let digits = digitBytes
-    var index = 0
-    while index < bytes.count {
-      let groupLength = min(3, bytes.count - index)
-      var group = UInt32(bytes[index]) << 16
+    var encodedText: [UInt8] = []
+    encodedText.reserveCapacity(encodedLength(ofByteCount: bytes.count))
+    let base64Digits = digitBytes
+    var byteIndex = 0
+    while byteIndex < bytes.count {
+      let groupLength = min(3, bytes.count - byteIndex)
+      var group = UInt32(bytes[byteIndex]) << 16
       if groupLength > 1 {
-        group |= UInt32(bytes[index + 1]) << 8
+        group |= UInt32(bytes[byteIndex + 1]) << 8
       }
       if groupLength > 2 {
-        group |= UInt32(bytes[index + 2])
+        group |= UInt32(bytes[byteIndex + 2])
       }
       for digitIndex in 0..<4 {
-        let digit = digits[Int(group >> (18 - 6 * UInt32(digitIndex)) & 0x3F)]
-        text.append(digitIndex <= groupLength ? digit : UInt8(ascii: "="))
+        let digit = base64Digits[Int(group >> (18 - 6 * UInt32(digitIndex)) & 0x3F)]
+        encodedText.append(digitIndex <= groupLength ? digit : UInt8(ascii: "="))
       }
-      index += 3
+      byteIndex += 3
     }
-    return text
+    return encodedText
   }
 
   /// Returns the length of the Base64 text that encodes a number of bytes.
