@@ -10,13 +10,17 @@ extension ControlTimeline {
     in range: ClosedRange<Double>, budget: inout Int,
     _ body: (_ start: Double, _ end: Double, _ startValue: Double, _ endValue: Double) -> Void
   ) {
-    var index = segmentIndex(at: range.lowerBound)
-    while index < segments.count, segments[index].startPosition < range.upperBound, budget > 0 {
-      let segment = segments[index]
-      index += 1
+    var currentSegmentIndex = segmentIndex(at: range.lowerBound)
+    while currentSegmentIndex < segments.count,
+      segments[currentSegmentIndex].startPosition < range.upperBound, budget > 0
+    {
+      let segment = segments[currentSegmentIndex]
+      currentSegmentIndex += 1
       budget -= 1
       let start = max(segment.startPosition, range.lowerBound)
-      let nextStart = index < segments.count ? segments[index].startPosition : .infinity
+      let nextStart =
+        currentSegmentIndex < segments.count
+        ? segments[currentSegmentIndex].startPosition : .infinity
       let end = min(nextStart, range.upperBound)
       let startValue = segment.value(at: start)
       // A constant segment may extend to infinity.
@@ -34,16 +38,16 @@ extension ControlTimeline {
   package func spans(atLeast level: Double, in range: ClosedRange<Double>, budget: inout Int)
     -> [ClosedRange<Double>]
   {
-    var spans: [ClosedRange<Double>] = []
+    var spansAtOrAboveLevel: [ClosedRange<Double>] = []
     forEachSegment(in: range, budget: &budget) { start, end, startValue, endValue in
       guard start < end, max(startValue, endValue) >= level else { return }
-      if min(startValue, endValue) >= level { return spans.append(start...end) }
+      if min(startValue, endValue) >= level { return spansAtOrAboveLevel.append(start...end) }
       // Times near the largest finite number overflow; their crossing is irrelevant.
       let ideal = start + (end - start) * ((level - startValue) / (endValue - startValue))
       let crossing = ideal.isFinite ? min(max(ideal, start), end) : start
-      spans.append(startValue >= level ? start...crossing : crossing...end)
+      spansAtOrAboveLevel.append(startValue >= level ? start...crossing : crossing...end)
     }
-    return spans
+    return spansAtOrAboveLevel
   }
 
   /// Returns the minimum and maximum of the control value in a range of times.
@@ -54,20 +58,20 @@ extension ControlTimeline {
   package func valueRange(in range: ClosedRange<Double>, budget: inout Int)
     -> ClosedRange<Double>
   {
-    var minimum = value(at: range.lowerBound)
-    var maximum = minimum
+    var minimumValue = value(at: range.lowerBound)
+    var maximumValue = minimumValue
     forEachSegment(in: range, budget: &budget) { _, _, startValue, endValue in
-      minimum = min(minimum, startValue, endValue)
-      maximum = max(maximum, startValue, endValue)
+      minimumValue = min(minimumValue, startValue, endValue)
+      maximumValue = max(maximumValue, startValue, endValue)
     }
-    return minimum...maximum
+    return minimumValue...maximumValue
   }
 
   /// Returns the minimum and maximum of the control value in a range of times.
   ///
   /// - Complexity: O(log *n* + *m*) for *m* segments in the range.
   package func valueRange(in range: ClosedRange<Double>) -> ClosedRange<Double> {
-    var budget = segments.count
-    return valueRange(in: range, budget: &budget)
+    var segmentBudget = segments.count
+    return valueRange(in: range, budget: &segmentBudget)
   }
 }

@@ -82,14 +82,14 @@ public struct ControlTimeline: Equatable, Sendable {
     of id: DynamicParameterID, in pattern: HapticPattern, grid: TimeGrid = .seconds,
     isClamped: Bool = true
   ) {
-    func value(_ stated: Float) -> Double {
+    func validValue(_ stated: Float) -> Double {
       isClamped ? id.clamped(stated) : id.neutralIfNaN(stated)
     }
     segments = [Segment(startPosition: 0, startValue: Double(id.neutralValue))]
     var controlSources: [(time: Double, start: Double, curve: ParameterCurve?, value: Double)] = []
     for parameter in pattern.parameters where parameter.id == id {
       let start = max(0, grid.position(forSeconds: parameter.time))
-      controlSources.append((parameter.time, start, nil, value(parameter.value)))
+      controlSources.append((parameter.time, start, nil, validValue(parameter.value)))
     }
     for curve in pattern.curves
     where curve.id == id && curve.controlPoints.contains(where: { !$0.time.isNaN }) {
@@ -185,9 +185,9 @@ public struct ControlTimeline: Equatable, Sendable {
   /// Returns a timeline in which each segment is replaced by the segments that a function returns
   /// for it.
   public func mappingSegments(_ transform: (Segment) -> [Segment]) -> ControlTimeline {
-    var timeline = self
-    timeline.segments = segments.flatMap(transform)
-    return timeline
+    var mappedTimeline = self
+    mappedTimeline.segments = segments.flatMap(transform)
+    return mappedTimeline
   }
 
   private static func segments(
@@ -196,21 +196,21 @@ public struct ControlTimeline: Equatable, Sendable {
     let points = curve.linearizedPoints(isClamped: isClamped).map {
       (time: curve.time + $0.time, value: $0.value)
     }
-    guard let first = points.first, let last = points.last else { return [] }
-    var segments = [
-      Segment(startPosition: start, startValue: first.value, sourceStartPosition: start)
+    guard let firstPoint = points.first, let lastPoint = points.last else { return [] }
+    var curveSegments = [
+      Segment(startPosition: start, startValue: firstPoint.value, sourceStartPosition: start)
     ]
-    func append(_ segment: Segment, until segmentEnd: Double) {
+    func appendClippedSegment(_ segment: Segment, until segmentEnd: Double) {
       guard segment.startPosition < end, segmentEnd > start else { return }
       var segment = segment
       if segment.startPosition < start {
         segment.startValue = segment.value(at: start)
         segment.startPosition = start
       }
-      if segments.last?.startPosition == segment.startPosition {
-        segments.removeLast()
+      if curveSegments.last?.startPosition == segment.startPosition {
+        curveSegments.removeLast()
       }
-      segments.append(segment)
+      curveSegments.append(segment)
     }
     for (from, to) in zip(points, points.dropFirst()) {
       let position = grid.position(forSeconds: from.time)
@@ -220,18 +220,18 @@ public struct ControlTimeline: Equatable, Sendable {
       let slope = (to.value - from.value) / length
       // Points at equal times, or with a slope that is not finite, form a step.
       guard length > 0, slope.isFinite else { continue }
-      append(
+      appendClippedSegment(
         Segment(
           startPosition: position, startValue: from.value, slopePerPositionUnit: slope,
           sourceStartPosition: start),
         until: nextPosition)
     }
-    append(
+    appendClippedSegment(
       Segment(
-        startPosition: grid.position(forSeconds: last.time), startValue: last.value,
+        startPosition: grid.position(forSeconds: lastPoint.time), startValue: lastPoint.value,
         sourceStartPosition: start),
       until: .infinity)
-    return segments
+    return curveSegments
   }
 }
 
@@ -267,12 +267,12 @@ extension ParameterCurve {
   ///   units of the control. A curve with very many points may exceed it.
   public func linearized(tolerance: Double = defaultSquareRootTolerance) -> ParameterCurve {
     guard interpolation != .linear else { return self }
-    var curve = self
-    curve.interpolation = .linear
-    curve.controlPoints = linearizedPoints(tolerance: tolerance).map {
+    var linearizedCurve = self
+    linearizedCurve.interpolation = .linear
+    linearizedCurve.controlPoints = linearizedPoints(tolerance: tolerance).map {
       ControlPoint(time: $0.time, value: Float($0.value))
     }
-    return curve
+    return linearizedCurve
   }
 
   /// Returns the points of an approximation of the curve by linear segments, sorted by time.
@@ -290,21 +290,23 @@ extension ParameterCurve {
         time: point.element.time, value: isClamped ? id.clamped(value) : id.neutralIfNaN(value)
       )
     }
-    guard interpolation == .squared, let first = sortedPoints.first else { return sortedPoints }
-    let maximumCount = max(1, Self.maximumLinearizedPointCount / sortedPoints.count)
-    var linearized = [(time: first.time, value: max(first.value, 0).squareRoot())]
+    guard interpolation == .squared, let firstPoint = sortedPoints.first else {
+      return sortedPoints
+    }
+    let maximumDivisionCount = max(1, Self.maximumLinearizedPointCount / sortedPoints.count)
+    var squareRootPoints = [(time: firstPoint.time, value: max(firstPoint.value, 0).squareRoot())]
     for (from, to) in zip(sortedPoints, sortedPoints.dropFirst()) {
       let span = to.time - from.time
       for step in Self.squareRootDivisions(
         from: max(from.value, 0), to: max(to.value, 0), tolerance: tolerance,
-        maximumCount: maximumCount)
+        maximumCount: maximumDivisionCount)
       {
         guard span > 0 || step.fraction == 1 else { continue }
         let time = step.fraction == 1 ? to.time : from.time + step.fraction * span
-        linearized.append((time, step.value))
+        squareRootPoints.append((time, step.value))
       }
     }
-    return linearized
+    return squareRootPoints
   }
 
   /// Divides an interval so that linear segments approximate the square root of a linear ramp.
@@ -345,9 +347,9 @@ extension HapticPattern {
     -> HapticPattern
   {
     guard curves.contains(where: { $0.interpolation != .linear }) else { return self }
-    var pattern = self
-    pattern.curves = curves.map { $0.linearized(tolerance: tolerance) }
-    return pattern
+    var linearizedPattern = self
+    linearizedPattern.curves = curves.map { $0.linearized(tolerance: tolerance) }
+    return linearizedPattern
   }
 }
 
@@ -359,10 +361,11 @@ extension HapticComposition {
   public func linearized(tolerance: Double = ParameterCurve.defaultSquareRootTolerance)
     -> HapticComposition
   {
-    var composition = self
+    var linearizedComposition = self
     for index in layers.indices {
-      composition.layers[index].pattern = layers[index].pattern.linearized(tolerance: tolerance)
+      linearizedComposition.layers[index].pattern = layers[index].pattern.linearized(
+        tolerance: tolerance)
     }
-    return composition
+    return linearizedComposition
   }
 }

@@ -37,11 +37,11 @@ public struct EffectiveParameters: Sendable {
   /// Two points share a time at a jump. Envelopes are ignored. A transient has one point, as does
   /// an event without duration.
   public func points(of event: HapticEvent) -> [Point] {
-    let eventEnd = event.time + (event.holdSeconds ?? 0)
+    let eventEndSeconds = event.time + (event.holdSeconds ?? 0)
     let eventIntensity = Double(event.value(of: .hapticIntensity))
     let eventSharpness =
       clampsSharpness ? Double(event.value(of: .hapticSharpness)) : event.unclampedSharpness
-    func point(
+    func effectivePoint(
       _ time: Double, _ intensity: ControlTimeline.Segment, _ sharpness: ControlTimeline.Segment
     ) -> Point {
       let sum = eventSharpness + sharpness.value(at: time)
@@ -51,44 +51,46 @@ public struct EffectiveParameters: Sendable {
     }
     var intensityIndex = intensityControl.segmentIndex(at: event.time)
     var sharpnessIndex = sharpnessControl.segmentIndex(at: event.time)
-    var points = [
-      point(
+    var effectivePoints = [
+      effectivePoint(
         event.time, intensityControl.segments[intensityIndex],
         sharpnessControl.segments[sharpnessIndex])
     ]
-    var time = event.time
-    while time < eventEnd {
+    var segmentStartSeconds = event.time
+    while segmentStartSeconds < eventEndSeconds {
       let intensitySegment = intensityControl.segments[intensityIndex]
       let sharpnessSegment = sharpnessControl.segments[sharpnessIndex]
       let segmentEnd =
         [
           intensityControl.segmentStart(at: intensityIndex + 1),
-          sharpnessControl.segmentStart(at: sharpnessIndex + 1), eventEnd,
+          sharpnessControl.segmentStart(at: sharpnessIndex + 1), eventEndSeconds,
         ].min()
-        ?? eventEnd
+        ?? eventEndSeconds
       // The sum of sharpness and control can reach a bound between two corners.
       let boundTimes = [0, 1].map {
         sharpnessSegment.startPosition + ($0 - eventSharpness - sharpnessSegment.startValue)
           / sharpnessSegment.slopePerPositionUnit
       }
-      points += boundTimes.filter { $0 > time && $0 < segmentEnd }.sorted().map {
-        point($0, intensitySegment, sharpnessSegment)
-      }
-      points.append(point(segmentEnd, intensitySegment, sharpnessSegment))
+      effectivePoints += boundTimes.filter { $0 > segmentStartSeconds && $0 < segmentEnd }.sorted()
+        .map {
+          effectivePoint($0, intensitySegment, sharpnessSegment)
+        }
+      effectivePoints.append(effectivePoint(segmentEnd, intensitySegment, sharpnessSegment))
       if segmentEnd == intensityControl.segmentStart(at: intensityIndex + 1) {
         intensityIndex += 1
       }
       if segmentEnd == sharpnessControl.segmentStart(at: sharpnessIndex + 1) {
         sharpnessIndex += 1
       }
-      time = segmentEnd
-      let following = point(
-        time, intensityControl.segments[intensityIndex], sharpnessControl.segments[sharpnessIndex])
-      if time < eventEnd, following != points.last {
-        points.append(following)
+      segmentStartSeconds = segmentEnd
+      let following = effectivePoint(
+        segmentStartSeconds, intensityControl.segments[intensityIndex],
+        sharpnessControl.segments[sharpnessIndex])
+      if segmentStartSeconds < eventEndSeconds, following != effectivePoints.last {
+        effectivePoints.append(following)
       }
     }
-    return points
+    return effectivePoints
   }
 }
 

@@ -143,20 +143,22 @@ public struct HapticComposition: Equatable, Sendable {
 
   /// The distinct body locations of the layers, sorted by number and name.
   public var bodyLocations: [BodyLocation] {
-    var locations: [BodyLocation] = []
-    for case let location? in layers.map({ $0.bodyLocation }) where !locations.contains(location) {
-      locations.append(location)
+    var distinctLocations: [BodyLocation] = []
+    for case let location? in layers.map({ $0.bodyLocation })
+    where !distinctLocations.contains(location) {
+      distinctLocations.append(location)
     }
-    return locations.sorted { ($0.number, $0.name) < ($1.number, $1.name) }
+    return distinctLocations.sorted { ($0.number, $0.name) < ($1.number, $1.name) }
   }
 
   /// The number of body locations that the layers address; 0 if every layer is felt everywhere.
   public var bodyLocationCount: Int {
-    var locationCount = 0
+    var maximumLocationCount = 0
     for layer in layers {
-      locationCount = max(locationCount, layer.bodyLocation?.addressedLocationCount ?? 0)
+      maximumLocationCount = max(
+        maximumLocationCount, layer.bodyLocation?.addressedLocationCount ?? 0)
     }
-    return locationCount
+    return maximumLocationCount
   }
 
   /// The maximum number of body locations that play on channels of their own.

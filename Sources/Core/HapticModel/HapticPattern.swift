@@ -31,17 +31,17 @@ public struct HapticPattern: Equatable, Sendable {
   /// burst, and control points after the start of a curve don't count.
   /// Source: Apple's header for `CHHapticPattern.duration`.
   public var durationSeconds: Double {
-    var latestEnd = 0.0
+    var latestEndSeconds = 0.0
     for event in events {
-      latestEnd = max(latestEnd, event.time + (event.duration ?? 0))
+      latestEndSeconds = max(latestEndSeconds, event.time + (event.duration ?? 0))
     }
     for parameter in parameters {
-      latestEnd = max(latestEnd, parameter.time)
+      latestEndSeconds = max(latestEndSeconds, parameter.time)
     }
     for curve in curves {
-      latestEnd = max(latestEnd, curve.time)
+      latestEndSeconds = max(latestEndSeconds, curve.time)
     }
-    return latestEnd
+    return latestEndSeconds
   }
 }
 
@@ -118,8 +118,8 @@ public struct HapticEvent: Equatable, Sendable {
     if parameterValue.isNaN {
       parameterValue = defaultValue
     }
-    let range = id.range
-    return min(max(parameterValue, range.lowerBound), range.upperBound)
+    let validValueRange = id.range
+    return min(max(parameterValue, validValueRange.lowerBound), validValueRange.upperBound)
   }
 }
 

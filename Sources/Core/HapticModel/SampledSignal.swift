@@ -51,37 +51,47 @@ public struct SampledSignal: Equatable, Sendable {
   public static func noise(center: Double, bandwidth: Double, rate: Double, seed: UInt64 = 0)
     -> SampledSignal
   {
-    let rate = clamped(rate, to: supportedSampleRates)
-    let sampleCount = Int((noisePeriodSeconds * rate).rounded())
-    let center = clamped(center, to: minimumNoiseHertz...rate * 0.4)
-    let halfWidthRatio = exp2(clamped(bandwidth, to: noiseBandwidthOctaves) / 2)
-    let period = Double(sampleCount) / rate
-    let minimumCycles = max(
-      1, Int((max(minimumNoiseHertz, center / halfWidthRatio) * period).rounded(.up)))
-    let maximumCycles = max(minimumCycles, Int(min(rate * 0.45, center * halfWidthRatio) * period))
-    var generator = NoiseGenerator(generatorState: seed)
+    let clampedRate = clamped(rate, to: supportedSampleRates)
+    let sampleCount = Int((noisePeriodSeconds * clampedRate).rounded())
+    let clampedCenterHertz = clamped(center, to: minimumNoiseHertz...clampedRate * 0.4)
+    let bandHalfWidthRatio = exp2(clamped(bandwidth, to: noiseBandwidthOctaves) / 2)
+    let periodSeconds = Double(sampleCount) / clampedRate
+    let minimumCyclesPerPeriod = max(
+      1,
+      Int(
+        (max(minimumNoiseHertz, clampedCenterHertz / bandHalfWidthRatio) * periodSeconds).rounded(
+          .up)))
+    let maximumCyclesPerPeriod = max(
+      minimumCyclesPerPeriod,
+      Int(min(clampedRate * 0.45, clampedCenterHertz * bandHalfWidthRatio) * periodSeconds))
+    var noiseGenerator = NoiseGenerator(generatorState: seed)
     let sineTable = (0..<sampleCount).map { Float(sin(2 * .pi * Double($0) / Double(sampleCount))) }
-    var samples = [Float](repeating: 0, count: sampleCount)
-    let sineCount = min(maximumNoiseSineCount, maximumCycles - minimumCycles + 1)
+    var noiseSamples = [Float](repeating: 0, count: sampleCount)
+    let sineCount = min(maximumNoiseSineCount, maximumCyclesPerPeriod - minimumCyclesPerPeriod + 1)
     for index in 0..<sineCount {
       // Each of the equal parts of the band contains one sine, at a random position.
-      let begin = minimumCycles + (maximumCycles - minimumCycles + 1) * index / sineCount
-      let end = minimumCycles + (maximumCycles - minimumCycles + 1) * (index + 1) / sineCount
-      let cycles = begin + generator.next(upperBound: end - begin)
+      let begin =
+        minimumCyclesPerPeriod + (maximumCyclesPerPeriod - minimumCyclesPerPeriod + 1) * index
+        / sineCount
+      let end =
+        minimumCyclesPerPeriod + (maximumCyclesPerPeriod - minimumCyclesPerPeriod + 1) * (index + 1)
+        / sineCount
+      let cycles = begin + noiseGenerator.next(upperBound: end - begin)
       addSine(
-        cycles: cycles, phase: generator.next(upperBound: sampleCount), from: sineTable.span,
-        to: &samples)
+        cycles: cycles, phase: noiseGenerator.next(upperBound: sampleCount), from: sineTable.span,
+        to: &noiseSamples)
     }
-    return SampledSignal(startSeconds: 0, sampleRate: rate, samples: normalizedPeriod(samples))
+    return SampledSignal(
+      startSeconds: 0, sampleRate: clampedRate, samples: normalizedPeriod(noiseSamples))
   }
 
   private static func addSine(
     cycles: Int, phase: Int, from table: Span<Float>, to sum: inout [Float]
   ) {
     var tableIndex = phase
-    var samples = sum.mutableSpan
-    for index in samples.indices {
-      samples[index] += table[tableIndex]
+    var sumSpan = sum.mutableSpan
+    for index in sumSpan.indices {
+      sumSpan[index] += table[tableIndex]
       tableIndex += cycles
       if tableIndex >= table.count {
         tableIndex -= table.count
@@ -93,20 +103,22 @@ public struct SampledSignal: Equatable, Sendable {
   /// zero most slowly.
   private static func normalizedPeriod(_ samples: [Float]) -> [Float] {
     var peakMagnitude: Float = 0
-    var smoothestStart = 0
-    var minimumStep = Float.infinity
-    var previous = samples.last ?? 0
+    var smoothestStartIndex = 0
+    var minimumStepMagnitude = Float.infinity
+    var previousSample = samples.last ?? 0
     for (index, sample) in samples.enumerated() {
       peakMagnitude = max(peakMagnitude, abs(sample))
-      let step = max(abs(sample), abs(previous))
-      if step < minimumStep {
-        minimumStep = step
-        smoothestStart = index
+      let step = max(abs(sample), abs(previousSample))
+      if step < minimumStepMagnitude {
+        minimumStepMagnitude = step
+        smoothestStartIndex = index
       }
-      previous = sample
+      previousSample = sample
     }
     guard peakMagnitude > 0 else { return samples }
-    return (samples[smoothestStart...] + samples[..<smoothestStart]).map { $0 / peakMagnitude }
+    return (samples[smoothestStartIndex...] + samples[..<smoothestStartIndex]).map {
+      $0 / peakMagnitude
+    }
   }
 
   /// Returns a value clamped to a range; NaN becomes the lower bound.
@@ -149,10 +161,10 @@ private struct NoiseGenerator {
   /// Returns a random number below a small upper bound; its bias is negligible.
   mutating func next(upperBound: Int) -> Int {
     generatorState &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = generatorState
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    mixed ^= mixed >> 31
-    return Int(mixed >> 1) % max(1, upperBound)
+    var mixedBits = generatorState
+    mixedBits = (mixedBits ^ (mixedBits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixedBits = (mixedBits ^ (mixedBits >> 27)) &* 0x94D0_49BB_1331_11EB
+    mixedBits ^= mixedBits >> 31
+    return Int(mixedBits >> 1) % max(1, upperBound)
   }
 }

@@ -82,10 +82,10 @@ public struct SharpnessScale: Equatable, Sendable {
   public static func lineDivisionFractions(fromHertz first: Double, toHertz second: Double)
     -> [Double]
   {
-    let count = lineSegmentCount(fromHertz: first, toHertz: second)
-    guard count > 1 else { return [] }
-    return (1..<count).map { step in
-      let hertz = first * pow(second / first, Double(step) / Double(count))
+    let segmentCount = lineSegmentCount(fromHertz: first, toHertz: second)
+    guard segmentCount > 1 else { return [] }
+    return (1..<segmentCount).map { step in
+      let hertz = first * pow(second / first, Double(step) / Double(segmentCount))
       return (hertz - first) / (second - first)
     }
   }
@@ -103,19 +103,19 @@ extension HapticComposition {
   /// - Parameter scale: The scale of the device. A frequency beyond it becomes the nearest end.
   public func convertingStatedHertz(to scale: SharpnessScale) -> HapticComposition {
     guard statesHertz else { return self }
-    var composition = self
-    composition.layers = layers.map { $0.convertingStatedHertz(to: scale) }
-    return composition
+    var convertedComposition = self
+    convertedComposition.layers = layers.map { $0.convertingStatedHertz(to: scale) }
+    return convertedComposition
   }
 
   /// The range of frequencies, in hertz, that the haptic events reach in layers that state
   /// frequencies; nil if no layer states frequencies.
   public var statedHertz: ClosedRange<Double>? {
     let layerRanges = layers.compactMap { $0.statedHertz }
-    guard let minimum = layerRanges.map({ $0.lowerBound }).min(),
-      let maximum = layerRanges.map({ $0.upperBound }).max()
+    guard let minimumHertz = layerRanges.map({ $0.lowerBound }).min(),
+      let maximumHertz = layerRanges.map({ $0.upperBound }).max()
     else { return nil }
-    return minimum...maximum
+    return minimumHertz...maximumHertz
   }
 }
 
@@ -126,30 +126,30 @@ extension HapticComposition.Layer {
   /// A layer that states no frequencies is returned unchanged. A line stays a line if both scales
   /// have equal steps; otherwise, it becomes several.
   public func convertingStatedHertz(to target: SharpnessScale) -> HapticComposition.Layer {
-    guard let source = sharpnessScale else { return self }
-    let conversion = SharpnessConversion(from: source, to: target)
+    guard let sourceScale = sharpnessScale else { return self }
+    let sharpnessConversion = SharpnessConversion(from: sourceScale, to: target)
     let eventSharpness = EventSharpnessTimeline(pattern)
-    var layer = self
-    layer.sharpnessScale = nil
+    var convertedLayer = self
+    convertedLayer.sharpnessScale = nil
     for index in pattern.events.indices where pattern.events[index].kind.isHaptic {
-      let sharpness = conversion.clampedSharpness(pattern.events[index].unclampedSharpness)
-      layer.pattern.events[index].parameters[.hapticSharpness] = Float(sharpness)
+      let sharpness = sharpnessConversion.clampedSharpness(pattern.events[index].unclampedSharpness)
+      convertedLayer.pattern.events[index].parameters[.hapticSharpness] = Float(sharpness)
     }
     for index in pattern.parameters.indices
     where pattern.parameters[index].id == .hapticSharpnessControl {
       let parameter = pattern.parameters[index]
       let base = eventSharpness.sharpness(at: parameter.time)
       let value =
-        conversion.clampedSharpness(base + Double(parameter.value))
-        - conversion.clampedSharpness(base)
-      layer.pattern.parameters[index].value = Float(value)
+        sharpnessConversion.clampedSharpness(base + Double(parameter.value))
+        - sharpnessConversion.clampedSharpness(base)
+      convertedLayer.pattern.parameters[index].value = Float(value)
     }
     for index in pattern.curves.indices where pattern.curves[index].id == .hapticSharpnessControl {
       let curve = pattern.curves[index]
-      layer.pattern.curves[index].controlPoints = conversion.controlPoints(
+      convertedLayer.pattern.curves[index].controlPoints = sharpnessConversion.controlPoints(
         of: curve, base: eventSharpness.sharpness(at: curve.time))
     }
-    return layer
+    return convertedLayer
   }
 
   /// The range of frequencies, in hertz, that the haptic events reach, including the changes by
@@ -175,9 +175,13 @@ extension HapticComposition.Layer {
     where !controlledTimes.contains(time) {
       sharpnessValues.append(value)
     }
-    let hertz = sharpnessValues.filter { $0.isFinite }.map { sharpnessScale.hertz(ofSharpness: $0) }
-    guard let minimum = hertz.min(), let maximum = hertz.max() else { return nil }
-    return minimum...maximum
+    let reachedFrequenciesHertz = sharpnessValues.filter { $0.isFinite }.map {
+      sharpnessScale.hertz(ofSharpness: $0)
+    }
+    guard let minimumHertz = reachedFrequenciesHertz.min(),
+      let maximumHertz = reachedFrequenciesHertz.max()
+    else { return nil }
+    return minimumHertz...maximumHertz
   }
 }
 
@@ -199,10 +203,12 @@ private struct EventSharpnessTimeline {
   let sharpnessValues: [Double]
 
   init(_ pattern: HapticPattern) {
-    let events = pattern.events.filter { $0.kind.isHaptic }
-    let onsetOrder = events.indices.sorted { (events[$0].time, $0) < (events[$1].time, $1) }
-    onsetSeconds = onsetOrder.map { events[$0].time }
-    sharpnessValues = onsetOrder.map { events[$0].unclampedSharpness }
+    let hapticEvents = pattern.events.filter { $0.kind.isHaptic }
+    let onsetOrder = hapticEvents.indices.sorted {
+      (hapticEvents[$0].time, $0) < (hapticEvents[$1].time, $1)
+    }
+    onsetSeconds = onsetOrder.map { hapticEvents[$0].time }
+    sharpnessValues = onsetOrder.map { hapticEvents[$0].unclampedSharpness }
   }
 
   /// Returns the sharpness of the last event that starts at or before a time, or of the first event
@@ -253,24 +259,24 @@ private struct SharpnessConversion {
   ///   - curve: The curve, whose values are added to a sharpness.
   ///   - base: The sharpness on the source scale.
   func controlPoints(of curve: ParameterCurve, base: Double) -> [ParameterCurve.ControlPoint] {
-    let points = curve.controlPoints.filter { !$0.time.isNaN && !$0.value.isNaN }
+    let validPoints = curve.controlPoints.filter { !$0.time.isNaN && !$0.value.isNaN }
     let clampedBase = clampedSharpness(base)
     var convertedPoints: [ParameterCurve.ControlPoint] = []
-    func append(_ time: Double, _ sharpness: Double) {
+    func appendConvertedPoint(_ time: Double, _ sharpness: Double) {
       convertedPoints.append(
         .init(time: time, value: Float(clampedSharpness(sharpness) - clampedBase)))
     }
-    for (index, point) in points.enumerated() {
+    for (index, point) in validPoints.enumerated() {
       let end = base + Double(point.value)
       if index > 0 {
-        let start = base + Double(points[index - 1].value)
-        let startTime = points[index - 1].time
+        let start = base + Double(validPoints[index - 1].value)
+        let startTime = validPoints[index - 1].time
         for fraction in bendFractions(from: start, to: end) where point.time > startTime {
-          append(
+          appendConvertedPoint(
             startTime + (point.time - startTime) * fraction, start + (end - start) * fraction)
         }
       }
-      append(point.time, end)
+      appendConvertedPoint(point.time, end)
     }
     return convertedPoints
   }
@@ -279,9 +285,9 @@ private struct SharpnessConversion {
   /// ascending order.
   private func bendFractions(from start: Double, to end: Double) -> [Double] {
     guard start != end else { return [] }
-    var fractions: [Double] = []
+    var divisionFractions: [Double] = []
     for hertz in [targetScale.minimumHertz, targetScale.maximumHertz] {
-      fractions.append((sourceScale.sharpness(ofHertz: hertz) - start) / (end - start))
+      divisionFractions.append((sourceScale.sharpness(ofHertz: hertz) - start) / (end - start))
     }
     if sourceScale.isLogarithmic != targetScale.isLogarithmic {
       let startHertz = SharpnessScale.clampedToSupported(
@@ -289,11 +295,12 @@ private struct SharpnessConversion {
       let endHertz = SharpnessScale.clampedToSupported(hertz: sourceScale.hertz(ofSharpness: end))
       if sourceScale.isLogarithmic {
         let count = SharpnessScale.lineSegmentCount(fromHertz: startHertz, toHertz: endHertz)
-        fractions += (1..<max(count, 1)).map { Double($0) / Double(count) }
+        divisionFractions += (1..<max(count, 1)).map { Double($0) / Double(count) }
       } else {
-        fractions += SharpnessScale.lineDivisionFractions(fromHertz: startHertz, toHertz: endHertz)
+        divisionFractions += SharpnessScale.lineDivisionFractions(
+          fromHertz: startHertz, toHertz: endHertz)
       }
     }
-    return fractions.filter { $0 > 0 && $0 < 1 }.sorted()
+    return divisionFractions.filter { $0 > 0 && $0 < 1 }.sorted()
   }
 }
